@@ -1,0 +1,50 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** A sentence for the person who started the program; printed without a stack. */
+export class UserError extends Error {}
+
+/** The path of the first of these programs that is installed. */
+export function findProgram(...names: readonly string[]): string | undefined {
+  for (const name of names)
+    for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
+      const file = join(folder, name);
+      try {
+        accessSync(file, constants.X_OK);
+        return file;
+      } catch {
+        continue;
+      }
+    }
+  return undefined;
+}
+
+/** Finds one of these programs, or installs Debian's package of it where that is possible (root and apt-get). */
+export function findOrInstall(names: readonly string[], debianPackage: string): string | undefined {
+  const found = findProgram(...names);
+  if (found !== undefined || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return found;
+  console.error(`Installing ${debianPackage} (apt-get) ...`);
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  spawnSync("apt-get", ["update", "-qq"], { env, stdio: ["ignore", 2, 2] });
+  spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", debianPackage], {
+    env,
+    stdio: ["ignore", "ignore", 2],
+  });
+  return findProgram(...names);
+}
+
+const GO_MINOR = 26;
+
+/** Go of the version that the edge needs. @throws UserError */
+export function requireGo(): string {
+  const go = findProgram("go") ?? (existsSync("/usr/local/go/bin/go") ? "/usr/local/go/bin/go" : undefined);
+  const needed = `Go 1.${GO_MINOR} or newer is needed to build the TLS edge`;
+  if (go === undefined)
+    throw new UserError(`${needed}, and no go is on the PATH: install it from your system or go.dev.`);
+  const version = spawnSync(go, ["env", "GOVERSION"], { encoding: "utf8" }).stdout.trim();
+  const [, major, minor] = /^go(\d+)\.(\d+)/.exec(version) ?? [];
+  if (Number(major) < 1 || (Number(major) === 1 && Number(minor) < GO_MINOR))
+    throw new UserError(`${needed}, and ${go} is ${version}: install a newer one.`);
+  return go;
+}

@@ -1,0 +1,48 @@
+import type { PathState, TransportState } from "./estimator.ts";
+import { packetsLeft } from "./loss.ts";
+import { type Transport, TRANSPORTS } from "./sample.ts";
+import { readWindow } from "./windowed.ts";
+
+/** What samples of one transport add up to, as seen at one moment. */
+export interface TransportEstimate {
+  /** Smallest RTT in the window, milliseconds. */
+  readonly minRttMs?: number;
+  /** Lost over sent, 0 to 1, weighted by packets with a half-life. Absent without packets. */
+  readonly lossRatio?: number;
+  /** The evidence behind `lossRatio`: packets sent, decayed. */
+  readonly packets: number;
+  /** Largest delivery rate in the window, bytes per second. */
+  readonly deliveryRateBps?: number;
+  /** Since the last sample, milliseconds. */
+  readonly ageMs: number;
+}
+
+/** A path estimate: kept per measuring transport, as each has its own idea of loss and rate. */
+export type PathEstimate = { readonly [T in Transport]?: TransportEstimate };
+
+/** Reads a state at `nowMs`. Pure; undefined when nothing of it is left. */
+export function estimateAt(state: PathState, nowMs: number): PathEstimate | undefined {
+  const estimate: { [T in Transport]?: TransportEstimate } = {};
+  for (const transport of TRANSPORTS) {
+    const held = state[transport];
+    const read = held === undefined ? undefined : transportEstimateAt(held, nowMs);
+    if (read !== undefined) estimate[transport] = read;
+  }
+  return estimate.tcp === undefined && estimate.quic === undefined ? undefined : estimate;
+}
+
+function transportEstimateAt(state: TransportState, nowMs: number): TransportEstimate | undefined {
+  const minRttMs = readWindow(state.minRttMs, nowMs, Math.min);
+  const deliveryRateBps = readWindow(state.deliveryRateBps, nowMs, Math.max);
+  const packets = packetsLeft(state.loss, nowMs);
+  // Less than one packet of evidence is a memory of having measured, not a measurement.
+  const hasLoss = packets >= 1;
+  if (minRttMs === undefined && deliveryRateBps === undefined && !hasLoss) return undefined;
+  return {
+    packets: hasLoss ? packets : 0,
+    ageMs: Math.max(0, nowMs - state.lastAtMs),
+    ...(minRttMs === undefined ? {} : { minRttMs }),
+    ...(deliveryRateBps === undefined ? {} : { deliveryRateBps }),
+    ...(hasLoss ? { lossRatio: state.loss.lost / state.loss.packets } : {}),
+  };
+}

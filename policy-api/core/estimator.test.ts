@@ -1,0 +1,171 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { estimateAt } from "./estimate.ts";
+import { applyIncrement, applySample, applySamples, BASELINES, type PathState, RATE_GATE_BYTES } from "./estimator.ts";
+import { LOSS_HALF_LIFE_MS } from "./loss.ts";
+import { parsePathState } from "./parse-state.ts";
+import type { PathSample } from "./sample.ts";
+import { HOUR_MS, NOON_MS, sample } from "./testing.ts";
+import { BUCKETS } from "./windowed.ts";
+
+const tcpAt = (samples: PathSample[], nowMs: number) => estimateAt(applySamples({}, samples), nowMs)?.tcp;
+
+describe("loss", () => {
+  const cases: [string, PathSample[], number | undefined, number][] = [
+    ["one sample", [sample({ packetsSent: 200, packetsLost: 4 })], 0.02, 200],
+    [
+      "cumulative counters count once",
+      [sample({ packetsSent: 100, packetsLost: 2 }), sample({ atMs: NOON_MS + 1, packetsSent: 300, packetsLost: 6 })],
+      0.02,
+      300,
+    ],
+    [
+      "lost steps back when a packet turns out to have been late",
+      [sample({ packetsSent: 100, packetsLost: 10 }), sample({ atMs: NOON_MS + 1, packetsSent: 200, packetsLost: 2 })],
+      0.01,
+      200,
+    ],
+    [
+      "an id that begins anew counts from there on",
+      [
+        sample({ packetsSent: 1000, packetsLost: 10 }),
+        sample({ atMs: NOON_MS + 1, packetsSent: 5, packetsLost: 0 }),
+        sample({ atMs: NOON_MS + 2, packetsSent: 1005, packetsLost: 10 }),
+      ],
+      0.01,
+      2000,
+    ],
+    [
+      "two connections weigh by packets",
+      [sample({ packetsSent: 900, packetsLost: 0 }), sample({ connectionId: "c2", packetsSent: 100, packetsLost: 10 })],
+      0.01,
+      1000,
+    ],
+    ["no packets, no ratio", [sample({ rttMs: 5, packetsSent: 0, packetsLost: 0 })], undefined, 0],
+    ["lost without sent says nothing", [sample({ rttMs: 5, packetsLost: 9 })], undefined, 0],
+  ];
+  it.each(cases)("%s", (_name, samples, ratio, packets) => {
+    const tcp = tcpAt(samples, NOON_MS + 2);
+    if (ratio === undefined) expect(tcp?.lossRatio).toBeUndefined();
+    else expect(tcp?.lossRatio).toBeCloseTo(ratio, 6);
+    expect(tcp?.packets).toBeCloseTo(packets, 1);
+  });
+
+  it("loses half its weight in a half-life, not its ratio", () => {
+    const tcp = tcpAt([sample({ packetsSent: 400, packetsLost: 8 })], NOON_MS + LOSS_HALF_LIFE_MS);
+    expect(tcp?.packets).toBeCloseTo(200, 9);
+    expect(tcp?.lossRatio).toBeCloseTo(0.02, 9);
+  });
+});
+
+describe("RTT", () => {
+  it.each([
+    ["the connection's own minimum", [sample({ rttMs: 9, minRttMs: 4 })], NOON_MS, 4],
+    ["without one, the smoothed RTT", [sample({ rttMs: 9 })], NOON_MS, 9],
+    ["0 is not a measurement", [sample({ rttMs: 9, minRttMs: 0 })], NOON_MS, 9],
+    ["the smallest in the window", [sample({ rttMs: 9 }), sample({ connectionId: "c2", rttMs: 7 })], NOON_MS, 7],
+    [
+      "forgotten with its bucket",
+      [sample({ rttMs: 2 }), sample({ atMs: NOON_MS + HOUR_MS, rttMs: 9 })],
+      NOON_MS + BUCKETS * HOUR_MS,
+      9,
+    ],
+  ])("%s", (_name, samples, nowMs, expected) => {
+    expect(tcpAt(samples, nowMs)?.minRttMs).toBe(expected);
+  });
+});
+
+describe("delivery rate", () => {
+  it("counts only above the gate, by what was sent since the last sample", () => {
+    const first = sample({ bytesSent: RATE_GATE_BYTES - 1, deliveryRateBps: 5e6, rttMs: 1 });
+    const idle = sample({ atMs: NOON_MS + 1, bytesSent: RATE_GATE_BYTES, deliveryRateBps: 5e6 });
+    const busy = sample({ atMs: NOON_MS + 2, bytesSent: 3 * RATE_GATE_BYTES, deliveryRateBps: 4e6 });
+    expect(tcpAt([first, idle], NOON_MS)?.deliveryRateBps).toBeUndefined();
+    expect(tcpAt([first, idle, busy], NOON_MS)?.deliveryRateBps).toBe(4e6);
+  });
+
+  it("is the largest of the window", () => {
+    const fast = sample({ bytesSent: 1e6, deliveryRateBps: 9e6 });
+    const slow = sample({ connectionId: "c2", bytesSent: 1e6, deliveryRateBps: 1e6 });
+    expect(tcpAt([fast, slow], NOON_MS)?.deliveryRateBps).toBe(9e6);
+  });
+});
+
+describe("state", () => {
+  it("keeps transports apart", () => {
+    const state = applySamples({}, [sample({ rttMs: 3 }), sample({ transport: "quic", rttMs: 5 })]);
+    expect(estimateAt(state, NOON_MS)).toMatchObject({ tcp: { minRttMs: 3 }, quic: { minRttMs: 5 } });
+  });
+
+  it("remembers a bounded number of connections", () => {
+    const samples = Array.from({ length: 100 }, (_, i) =>
+      sample({ connectionId: `c${i}`, atMs: NOON_MS + i, packetsSent: 10 }),
+    );
+    expect(applySamples({}, samples).tcp?.baselines.map((b) => b.connectionId)).toEqual(
+      Array.from({ length: BASELINES }, (_, i) => `c${99 - i}`),
+    );
+  });
+
+  it("gives a network what it gave the client", () => {
+    let client: PathState = {};
+    let network: PathState = {};
+    for (const s of [
+      sample({ rttMs: 4, packetsSent: 100, packetsLost: 1, bytesSent: 2e5, deliveryRateBps: 1e6 }),
+      sample({ atMs: NOON_MS + 5, rttMs: 3, packetsSent: 300, packetsLost: 9, bytesSent: 4e5, deliveryRateBps: 2e6 }),
+    ]) {
+      const applied = applySample(client, s);
+      client = applied.state;
+      network = applyIncrement(network, applied.increment);
+    }
+    expect(estimateAt(network, NOON_MS + 9)).toEqual(estimateAt(client, NOON_MS + 9));
+  });
+
+  it("is forgotten to the last reading", () => {
+    const state = applySamples({}, [sample({ rttMs: 4, packetsSent: 100, packetsLost: 1 })]);
+    expect(estimateAt(state, NOON_MS + 48 * HOUR_MS)).toBeUndefined();
+  });
+});
+
+const anySample: fc.Arbitrary<PathSample> = fc.record(
+  {
+    transport: fc.constantFrom("tcp" as const, "quic" as const),
+    connectionId: fc.constantFrom("a", "b", "c"),
+    atMs: fc.integer({ min: NOON_MS, max: NOON_MS + 12 * HOUR_MS }),
+    closing: fc.boolean(),
+    rttMs: fc.double({ min: 0, max: 1e3, noNaN: true }),
+    minRttMs: fc.double({ min: 0, max: 1e3, noNaN: true }),
+    packetsSent: fc.nat(1e6),
+    packetsLost: fc.nat(1e5),
+    bytesSent: fc.nat(1e9),
+    deliveryRateBps: fc.double({ min: 0, max: 1e9, noNaN: true }),
+  },
+  { requiredKeys: ["transport", "connectionId", "atMs", "closing"] },
+);
+
+describe("for every list of samples", () => {
+  it("a loss ratio lies between 0 and 1, evidence is never negative, and the state can be read back", () => {
+    fc.assert(
+      fc.property(fc.array(anySample, { maxLength: 60 }), (samples) => {
+        const state = samples.reduce((held, s) => applySample(held, s).state, {} as PathState);
+        expect(parsePathState(JSON.parse(JSON.stringify(state)))).toEqual({ ok: true, value: state });
+        const estimate = estimateAt(state, NOON_MS + 12 * HOUR_MS);
+        for (const read of [estimate?.tcp, estimate?.quic]) {
+          if (read?.lossRatio !== undefined) {
+            expect(read.lossRatio).toBeGreaterThanOrEqual(0);
+            expect(read.lossRatio).toBeLessThanOrEqual(1);
+          }
+          expect(read?.packets ?? 0).toBeGreaterThanOrEqual(0);
+        }
+      }),
+    );
+  });
+
+  it("a sample that arrives twice changes nothing", () => {
+    fc.assert(
+      fc.property(fc.array(anySample, { maxLength: 20 }), anySample, (samples, twice) => {
+        const once = applySample(applySamples({}, samples), twice).state;
+        expect(estimateAt(applySample(once, twice).state, NOON_MS)).toEqual(estimateAt(once, NOON_MS));
+      }),
+    );
+  });
+});

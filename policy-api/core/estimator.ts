@@ -1,0 +1,135 @@
+import { addLoss, type DecayedLoss, NO_LOSS } from "./loss.ts";
+import type { PathSample, Transport } from "./sample.ts";
+import { addToWindow, type Windowed } from "./windowed.ts";
+
+/** Where a connection's counters stood at its last sample: the next sample counts from here. */
+export interface Baseline {
+  readonly connectionId: string;
+  readonly atMs: number;
+  readonly packetsSent: number;
+  readonly packetsLost: number;
+  readonly bytesSent: number;
+}
+
+/** What is held of a path as one transport measured it. Plain JSON, of bounded size. */
+export interface TransportState {
+  readonly minRttMs: Windowed;
+  readonly deliveryRateBps: Windowed;
+  readonly loss: DecayedLoss;
+  readonly lastAtMs: number;
+  /** Newest first. */
+  readonly baselines: readonly Baseline[];
+}
+
+/** What is held of a client's or a network's path. */
+export interface PathState {
+  readonly tcp?: TransportState;
+  readonly quic?: TransportState;
+}
+
+/** What one sample added to a client: the same is added to its network, which keeps no baselines of its own. */
+export interface Increment {
+  readonly transport: Transport;
+  readonly atMs: number;
+  readonly minRttMs?: number;
+  readonly deliveryRateBps?: number;
+  readonly packets: number;
+  readonly lost: number;
+}
+
+/**
+ * Connections remembered per client and transport. A browser keeps one to an origin; several browsers behind one
+ * address share it. An evicted connection that reports again counts from zero once more: its weight grows, its ratio
+ * stays.
+ */
+export const BASELINES = 8;
+
+/**
+ * A delivery rate counts only if the connection sent this much since its last sample: three rounds of slow start from
+ * the initial window of ten segments (RFC 6928 section 2), 10 + 20 + 40 segments of 1,460 bytes. Below that the sender
+ * has measured its own pauses and not the path.
+ */
+export const RATE_GATE_BYTES = 70 * 1460;
+
+const EMPTY: TransportState = { minRttMs: [], deliveryRateBps: [], loss: NO_LOSS, lastAtMs: 0, baselines: [] };
+
+/** Adds one sample to a client's state. Pure and O(1); a sample seen before changes nothing. */
+export function applySample(
+  state: PathState,
+  sample: PathSample,
+): { readonly state: PathState; readonly increment: Increment } {
+  const held = state[sample.transport] ?? EMPTY;
+  const before = held.baselines.find((b) => b.connectionId === sample.connectionId);
+  const progress = counterProgress(before, sample);
+  const increment: Increment = {
+    transport: sample.transport,
+    atMs: sample.atMs,
+    packets: progress?.packets ?? 0,
+    lost: progress?.lost ?? 0,
+    ...rttReading(sample),
+    ...(sample.deliveryRateBps !== undefined && sample.deliveryRateBps > 0 && (progress?.bytes ?? 0) >= RATE_GATE_BYTES
+      ? { deliveryRateBps: sample.deliveryRateBps }
+      : {}),
+  };
+  const next = addIncrement(held, increment);
+  const baselines =
+    progress === undefined
+      ? held.baselines
+      : [progress.baseline, ...held.baselines.filter((b) => b !== before)].slice(0, BASELINES);
+  return { state: { ...state, [sample.transport]: { ...next, baselines } }, increment };
+}
+
+/** Samples of one batch in the order in which they were read, so that counters only ever step as they did. */
+export function applySamples(state: PathState, samples: readonly PathSample[]): PathState {
+  return [...samples].sort((a, b) => a.atMs - b.atMs).reduce((s, sample) => applySample(s, sample).state, state);
+}
+
+/** Adds to a network's state what a sample added to one of its clients. Pure, O(1). */
+export function applyIncrement(state: PathState, increment: Increment): PathState {
+  return { ...state, [increment.transport]: addIncrement(state[increment.transport] ?? EMPTY, increment) };
+}
+
+function addIncrement(held: TransportState, increment: Increment): TransportState {
+  const { atMs, minRttMs, deliveryRateBps } = increment;
+  return {
+    minRttMs: minRttMs === undefined ? held.minRttMs : addToWindow(held.minRttMs, atMs, minRttMs, Math.min),
+    deliveryRateBps:
+      deliveryRateBps === undefined
+        ? held.deliveryRateBps
+        : addToWindow(held.deliveryRateBps, atMs, deliveryRateBps, Math.max),
+    loss:
+      increment.packets === 0 && increment.lost === 0
+        ? held.loss
+        : addLoss(held.loss, increment.packets, increment.lost, atMs),
+    lastAtMs: Math.max(held.lastAtMs, atMs),
+    baselines: held.baselines,
+  };
+}
+
+function rttReading(sample: PathSample): { minRttMs?: number } {
+  // 0 is a platform's way to say that it does not know.
+  const minRttMs = sample.minRttMs || sample.rttMs;
+  return minRttMs !== undefined && minRttMs > 0 ? { minRttMs } : {};
+}
+
+/** How far the counters went since the last sample; undefined when this sample is older than the one held. */
+function counterProgress(
+  before: Baseline | undefined,
+  sample: PathSample,
+): { packets: number; lost: number; bytes: number; baseline: Baseline } | undefined {
+  if (before !== undefined && sample.atMs <= before.atMs) return undefined;
+  const baseline: Baseline = {
+    connectionId: sample.connectionId,
+    atMs: sample.atMs,
+    packetsSent: sample.packetsSent ?? before?.packetsSent ?? 0,
+    packetsLost: sample.packetsLost ?? before?.packetsLost ?? 0,
+    bytesSent: sample.bytesSent ?? before?.bytesSent ?? 0,
+  };
+  const packets = baseline.packetsSent - (before?.packetsSent ?? 0);
+  const bytes = Math.max(0, baseline.bytesSent - (before?.bytesSent ?? 0));
+  // Packets sent cannot step back: another connection took this id, or its sender began anew. Count from here on.
+  if (packets < 0) return { packets: 0, lost: 0, bytes, baseline };
+  // Without a count of packets sent a count of lost ones says nothing.
+  const lost = sample.packetsSent === undefined ? 0 : baseline.packetsLost - (before?.packetsLost ?? 0);
+  return { packets, lost, bytes, baseline };
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { applySamples } from "./estimator.ts";
+import { historyAt } from "./history.ts";
+import { NOON_MS, sample } from "./testing.ts";
+
+const stored = applySamples({}, [sample({ packetsSent: 1000, packetsLost: 10 })]);
+const own = sample({ connectionId: "own", atMs: NOON_MS + 1, rttMs: 5, packetsSent: 3, packetsLost: 0 });
+
+describe("historyAt", () => {
+  it("late: only what this connection says", () => {
+    expect(historyAt(undefined, [own], NOON_MS + 1)).toMatchObject({ state: "late", client: { tcp: { minRttMs: 5 } } });
+    expect(historyAt(undefined, [], NOON_MS)).toEqual({ state: "late" });
+  });
+
+  it("a handshake does not make a client known; a transfer does", () => {
+    expect(historyAt({}, [own], NOON_MS + 1)).toEqual({ state: "unknown" });
+    const transfer = { ...own, packetsSent: 500 };
+    expect(historyAt({}, [transfer], NOON_MS + 1)).toMatchObject({ state: "known", client: { tcp: { packets: 500 } } });
+  });
+
+  it("a handshake beside a known network leaves the network to speak", () => {
+    const history = historyAt({ network: stored }, [own], NOON_MS + 1);
+    expect(history).toMatchObject({ state: "known", network: { tcp: {} } });
+    expect(history.client).toBeUndefined();
+  });
+
+  it("adds what is on its way, and only once what has arrived", () => {
+    const onItsWay = sample({ atMs: NOON_MS + 1, packetsSent: 2000, packetsLost: 20 });
+    const packets = (s: typeof stored) => historyAt({ client: s }, [onItsWay], NOON_MS + 1).client?.tcp?.packets;
+    expect(packets(stored)).toBeCloseTo(2000, 0);
+    expect(packets(applySamples(stored, [onItsWay]))).toBeCloseTo(2000, 0);
+  });
+
+  it("what has faded is unknown again", () => {
+    expect(historyAt({ client: stored }, [], NOON_MS + 1e9)).toEqual({ state: "unknown" });
+  });
+});

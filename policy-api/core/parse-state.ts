@@ -1,0 +1,32 @@
+import type { Baseline, PathState, TransportState } from "./estimator.ts";
+import { BASELINES } from "./estimator.ts";
+import type { DecayedLoss } from "./loss.ts";
+import { list, number, object, optional, parse, type Parsed, type Reader, text } from "./parse.ts";
+import { BUCKETS, type Windowed } from "./windowed.ts";
+
+const any = number(0, Number.MAX_VALUE);
+
+const readWindowed: Reader<Windowed> = (value, pointer, faults) => {
+  const before = faults.length;
+  const rows = list(list(any, 2, 2), 0, BUCKETS)(value, pointer, faults);
+  return faults.length > before ? [] : rows.map((row) => [row[0] ?? 0, row[1] ?? 0] as const);
+};
+
+const readTransportState = object<TransportState>({
+  minRttMs: readWindowed,
+  deliveryRateBps: readWindowed,
+  loss: object<DecayedLoss>({ packets: any, lost: any, asOfMs: any }),
+  lastAtMs: any,
+  baselines: list(
+    object<Baseline>({ connectionId: text(64), atMs: any, packetsSent: any, packetsLost: any, bytesSent: any }),
+    0,
+    BASELINES,
+  ),
+});
+
+/** Reads a state back from where it was kept: rows are input like any other. Never throws on data. */
+export function parsePathState(input: unknown): Parsed<PathState> {
+  return parse(readPathState, input);
+}
+
+const readPathState = object<PathState>({ tcp: optional(readTransportState), quic: optional(readTransportState) });

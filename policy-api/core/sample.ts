@@ -1,0 +1,32 @@
+/** What measured a path. HTTP/1.1 and HTTP/2 run over TCP, HTTP/3 over QUIC. */
+export type Transport = "tcp" | "quic";
+
+export const TRANSPORTS: readonly Transport[] = ["tcp", "quic"];
+
+/**
+ * One reading of one connection, by the sender of the data.
+ *
+ * The counters are cumulative over the connection, as TCP_INFO and QUIC stacks give them. They may step back:
+ * a packet declared lost may turn out to have been late (RFC 8985 section 7.3 for TCP, RFC 9002 section 6.1 for QUIC).
+ */
+export interface PathSample {
+  readonly transport: Transport;
+  /** Opaque, unique per connection. */
+  readonly connectionId: string;
+  /** When it was read, milliseconds since the epoch. */
+  readonly atMs: number;
+  /** Smoothed RTT (RFC 6298, RFC 9002 section 5.3), milliseconds. */
+  readonly rttMs?: number;
+  /** Smallest RTT seen on this connection, milliseconds. */
+  readonly minRttMs?: number;
+  /** Packets (TCP: data segments) sent so far, retransmissions included. */
+  readonly packetsSent?: number;
+  /** Packets declared lost so far. */
+  readonly packetsLost?: number;
+  /** Bytes sent so far. */
+  readonly bytesSent?: number;
+  /** Delivery rate, bytes per second. */
+  readonly deliveryRateBps?: number;
+  /** Whether the connection was ending. */
+  readonly closing: boolean;
+}
