@@ -1,0 +1,115 @@
+import { parsePathState } from "../policy-api/core/parse-state.ts";
+import type { PathState } from "../policy-api/core/estimator.ts";
+import { NO_OFFER, type OfferState } from "../policy-api/core/offers.ts";
+
+export const PATH_MIGRATIONS = [
+  (sql: SqlStorage): void => {
+    // WITHOUT ROWID: one b-tree, so that a write is one row written, as it is billed.
+    sql.exec(`CREATE TABLE paths (
+      key TEXT PRIMARY KEY,
+      state TEXT NOT NULL,
+      offer_until_ms INTEGER NOT NULL,
+      offer_answered_at_ms INTEGER NOT NULL,
+      offering INTEGER NOT NULL,
+      last_at_ms INTEGER NOT NULL
+    ) WITHOUT ROWID`);
+  },
+];
+
+/** A client's or a network's row, as held in memory. */
+export interface PathRow {
+  readonly state: PathState;
+  readonly offers: OfferState;
+  /** Of the last report about it: what expiry and eviction go by. */
+  readonly lastAtMs: number;
+}
+
+export const EMPTY_ROW: PathRow = { state: {}, offers: NO_OFFER, lastAtMs: 0 };
+
+/** Rows that a store may hold, and for how long. */
+export const ROWS_MAX = 20_000;
+/** Loss halves in an hour and windows end after six: after a day nothing is left to forget. */
+export const RETENTION_MS = 24 * 3_600_000;
+
+type Columns = {
+  state: string;
+  offer_until_ms: number;
+  offer_answered_at_ms: number;
+  offering: number;
+  last_at_ms: number;
+};
+
+/** The table of paths: reading, writing, and keeping it bounded. */
+export class PathRows {
+  /** Rows written since this instance began, as SQLite counts them. */
+  written = 0;
+  readonly #sql: SqlStorage;
+  #count: number | undefined;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** A row, or undefined without one that can be read: a corrupt row is a row that is not there. */
+  read(key: string): PathRow | undefined {
+    const columns = this.#sql.exec<Columns>("SELECT * FROM paths WHERE key = ?", key).toArray()[0];
+    if (columns === undefined) return undefined;
+    let json: unknown;
+    try {
+      json = JSON.parse(columns.state);
+    } catch {
+      return undefined;
+    }
+    const state = parsePathState(json);
+    if (!state.ok) return undefined;
+    return {
+      state: state.value,
+      offers: {
+        untilMs: columns.offer_until_ms,
+        answeredAtMs: columns.offer_answered_at_ms,
+        offering: columns.offering === 1,
+      },
+      lastAtMs: columns.last_at_ms,
+    };
+  }
+
+  write(key: string, row: PathRow): void {
+    const known = this.#sql.exec("SELECT 1 FROM paths WHERE key = ?", key).toArray().length > 0;
+    if (!known) this.#makeRoom();
+    const cursor = this.#sql.exec(
+      "INSERT OR REPLACE INTO paths VALUES (?, ?, ?, ?, ?, ?)",
+      key,
+      JSON.stringify(row.state),
+      row.offers.untilMs,
+      row.offers.answeredAtMs,
+      row.offers.offering ? 1 : 0,
+      row.lastAtMs,
+    );
+    this.written += cursor.rowsWritten;
+  }
+
+  /** Deletes what is older than the retention. Returns when the next row will be, or undefined without any row. */
+  expire(nowMs: number): number | undefined {
+    this.written += this.#sql.exec("DELETE FROM paths WHERE last_at_ms <= ?", nowMs - RETENTION_MS).rowsWritten;
+    this.#count = undefined;
+    const oldest = this.#sql.exec<{ at: number | null }>("SELECT MIN(last_at_ms) AS at FROM paths").one().at;
+    return oldest === null ? undefined : oldest + RETENTION_MS;
+  }
+
+  count(): number {
+    return (this.#count ??= this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM paths").one().n);
+  }
+
+  /** A full table gives up a twentieth, the longest unseen, so that making room is rare. */
+  #makeRoom(): void {
+    if (this.count() >= ROWS_MAX) {
+      const cursor = this.#sql.exec(
+        "DELETE FROM paths WHERE key IN (SELECT key FROM paths ORDER BY last_at_ms LIMIT ?)",
+        ROWS_MAX / 20,
+      );
+      this.written += cursor.rowsWritten;
+      this.#count = undefined;
+    }
+    this.#count = this.count() + 1;
+  }
+}

@@ -1,0 +1,169 @@
+import { DurableObject } from "cloudflare:workers";
+import { applyIncrement, applySample } from "../policy-api/core/estimator.ts";
+import { applyAnswer } from "../policy-api/core/offers.ts";
+import { migrate } from "./migrations.ts";
+import { EMPTY_ROW, PATH_MIGRATIONS, type PathRow, PathRows, RETENTION_MS } from "./path-rows.ts";
+import type { ClientKeys, ClientReport, LookUpReply } from "./path-store-api.ts";
+
+/** A row is written when its last write is at least this old; what comes sooner waits in memory. */
+export const WRITE_INTERVAL_MS = 10_000;
+/** Rows held in memory beside the table. About 2 KB each, of an object's 128 MB. */
+const HELD_MAX = 5_000;
+
+interface HeldRow {
+  row: PathRow;
+  writtenAtMs: number;
+}
+
+/**
+ * What is known of the clients of many networks. One object per region and hash of the network (the design's "object"),
+ * so that it is warm, near, and bounded in load.
+ *
+ * Reports are cheap and many, writes are neither: rows live in memory and are written at most every ten seconds each,
+ * by the report that finds them due, or by the alarm that a report leaves behind for those that wait.
+ */
+export class PathStore extends DurableObject {
+  #rows: PathRows | undefined;
+  readonly #held = new Map<string, HeldRow>();
+  /** Keys of held rows that are not on disk as they are in memory. */
+  readonly #dirty = new Set<string>();
+  #alarmAtMs: number | undefined;
+
+  /** What is remembered of a client and of its network. Writes nothing. */
+  lookUp(keys: ClientKeys): LookUpReply {
+    const client = this.#load(clientRow(keys))?.row;
+    const network = this.#load(networkRow(keys))?.row;
+    this.#shrink();
+    return {
+      ...(client === undefined ? {} : { client: client.state, offers: client.offers }),
+      ...(network === undefined ? {} : { network: network.state }),
+    };
+  }
+
+  /** Adds what isolates gathered. What it answers is on disk, or waits in memory for at most ten seconds. */
+  async record(reports: readonly ClientReport[]): Promise<void> {
+    const nowMs = Date.now();
+    for (const report of reports) this.#add(report, nowMs);
+    this.#writeDue(nowMs);
+    await this.#schedule(nowMs);
+    this.#shrink();
+  }
+
+  /** Rows written so far by this instance: what a deployment is billed for. */
+  rowsWritten(): number {
+    return this.#rows?.written ?? 0;
+  }
+
+  override async alarm(): Promise<void> {
+    const nowMs = Date.now();
+    this.#alarmAtMs = undefined;
+    for (const key of this.#dirty) this.#write(key, nowMs);
+    const nextMs = this.#table()?.expire(nowMs);
+    for (const [key, held] of this.#held) if (held.row.lastAtMs <= nowMs - RETENTION_MS) this.#held.delete(key);
+    if (nextMs === undefined) {
+      // Nothing is known of anybody: leave not even the schema behind.
+      await this.ctx.storage.deleteAlarm();
+      await this.ctx.storage.deleteAll();
+      this.#rows = undefined;
+      this.#held.clear();
+      return;
+    }
+    await this.#wakeAt(nextMs);
+  }
+
+  #add(report: ClientReport, nowMs: number): void {
+    const client = this.#loadOrBegin(clientRow(report));
+    const network = this.#loadOrBegin(networkRow(report));
+    let { state } = client.row;
+    let networkState = network.row.state;
+    for (const sample of [...report.samples].sort((a, b) => a.atMs - b.atMs)) {
+      const applied = applySample(state, sample);
+      state = applied.state;
+      networkState = applyIncrement(networkState, applied.increment);
+    }
+    client.row = { state, offers: report.answers.reduce(applyAnswer, client.row.offers), lastAtMs: nowMs };
+    this.#dirty.add(clientRow(report));
+    if (report.samples.length > 0) {
+      network.row = { ...network.row, state: networkState, lastAtMs: nowMs };
+      this.#dirty.add(networkRow(report));
+    }
+  }
+
+  #writeDue(nowMs: number): void {
+    for (const key of this.#dirty)
+      if ((this.#held.get(key)?.writtenAtMs ?? 0) + WRITE_INTERVAL_MS <= nowMs) this.#write(key, nowMs);
+  }
+
+  #write(key: string, nowMs: number): void {
+    const held = this.#held.get(key);
+    this.#dirty.delete(key);
+    if (held === undefined) return;
+    this.#tableOrCreate().write(key, held.row);
+    held.writtenAtMs = nowMs;
+  }
+
+  /** One alarm for both duties: rows that wait to be written, and rows that will expire. */
+  async #schedule(nowMs: number): Promise<void> {
+    await this.#wakeAt(nowMs + (this.#dirty.size > 0 ? WRITE_INTERVAL_MS : RETENTION_MS));
+  }
+
+  async #wakeAt(atMs: number): Promise<void> {
+    this.#alarmAtMs ??= (await this.ctx.storage.getAlarm()) ?? undefined;
+    if (this.#alarmAtMs !== undefined && this.#alarmAtMs <= atMs) return;
+    this.#alarmAtMs = atMs;
+    await this.ctx.storage.setAlarm(atMs);
+  }
+
+  #load(key: string): HeldRow | undefined {
+    const held = this.#held.get(key);
+    if (held !== undefined) {
+      // Most recently used last, so that #shrink meets the oldest first.
+      this.#held.delete(key);
+      this.#held.set(key, held);
+      return held;
+    }
+    const row = this.#table()?.read(key);
+    if (row === undefined) return undefined;
+    const loaded: HeldRow = { row, writtenAtMs: 0 };
+    this.#held.set(key, loaded);
+    return loaded;
+  }
+
+  #loadOrBegin(key: string): HeldRow {
+    const loaded = this.#load(key);
+    if (loaded !== undefined) return loaded;
+    const begun: HeldRow = { row: EMPTY_ROW, writtenAtMs: 0 };
+    this.#held.set(key, begun);
+    return begun;
+  }
+
+  #shrink(): void {
+    for (const key of this.#held.keys()) {
+      if (this.#held.size <= HELD_MAX) return;
+      if (!this.#dirty.has(key)) this.#held.delete(key);
+    }
+  }
+
+  /** The table, or undefined where nothing was ever recorded: a look-up must not leave a schema behind. */
+  #table(): PathRows | undefined {
+    if (this.#rows !== undefined) return this.#rows;
+    const exists = this.ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'paths'").toArray().length > 0;
+    return exists ? this.#tableOrCreate() : undefined;
+  }
+
+  #tableOrCreate(): PathRows {
+    if (this.#rows === undefined) {
+      migrate(this.ctx.storage, PATH_MIGRATIONS);
+      this.#rows = new PathRows(this.ctx.storage.sql);
+    }
+    return this.#rows;
+  }
+}
+
+function clientRow(keys: ClientKeys): string {
+  return `client ${keys.client}`;
+}
+
+function networkRow(keys: ClientKeys): string {
+  return `network ${keys.network}`;
+}
