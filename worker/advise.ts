@@ -1,0 +1,36 @@
+import { decide, type Decision } from "../policy-api/core/decide.ts";
+import { historyAt } from "../policy-api/core/history.ts";
+import { applyAnswer, NO_OFFER } from "../policy-api/core/offers.ts";
+import { requestFacts } from "./cf.ts";
+import { type Isolate, objectLabel } from "./isolate.ts";
+import type { LookUp } from "./look-up.ts";
+import { NO_NEWS } from "./report-buffer.ts";
+
+/** Decides on what has arrived by now. Undefined without a policy: then nothing is said. */
+export function advise(lookUp: LookUp, isolate: Isolate): Decision | undefined {
+  const inForce = lookUp.policy?.inForce;
+  if (inForce === undefined) return undefined;
+  const { nowMs, connection, reply } = lookUp;
+  // Twice: what was on its way when the look-up left may have arrived since, and be in neither. Counting twice is no harm.
+  const now =
+    lookUp.object === undefined || lookUp.keys === undefined
+      ? NO_NEWS
+      : isolate.reports.pending(objectLabel(lookUp.object), lookUp.keys.client);
+  const fresh = [
+    ...lookUp.pending.samples,
+    ...now.samples,
+    ...(connection.sample === undefined ? [] : [connection.sample]),
+  ];
+  const offers = [...lookUp.pending.answers, ...now.answers].reduce(applyAnswer, reply?.offers ?? NO_OFFER);
+  return decide(
+    {
+      ...requestFacts(connection, lookUp.path),
+      offerUntilMs: Math.max(offers.untilMs, inForce.earlierOffersUntilMs),
+      offering: offers.offering,
+    },
+    historyAt(reply, fresh, nowMs),
+    inForce.policy,
+    nowMs,
+    lookUp.explorationUnit,
+  );
+}

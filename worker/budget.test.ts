@@ -1,0 +1,137 @@
+import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from "cloudflare:test";
+import { afterEach, expect, it, vi } from "vitest";
+import { bindings, freshStorage } from "../durable/testing.ts";
+import { adaptivePolicy } from "../policy-api/core/testing.ts";
+import { handleVisitor } from "./handler.ts";
+import { Isolate } from "./isolate.ts";
+import { receiveSamples } from "./sample-listener.ts";
+import { durableStores, policyStore, type Stores } from "./stores.ts";
+import { CF_H2, SETTINGS } from "./testing.ts";
+
+freshStorage();
+
+const STEP_MS = 100;
+
+/** Time that stands still until it is moved, for Date and for the worker's waits. */
+class VirtualTime {
+  readonly #waits: { atMs: number; resolve: () => void }[] = [];
+
+  constructor() {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.stubGlobal("scheduler", {
+      wait: (ms: number) =>
+        new Promise<void>((resolve) => {
+          this.#waits.push({ atMs: Date.now() + ms, resolve });
+        }),
+    });
+  }
+
+  advance(ms: number): void {
+    vi.setSystemTime(Date.now() + ms);
+    for (const wait of this.#waits.filter((w) => w.atMs <= Date.now())) {
+      this.#waits.splice(this.#waits.indexOf(wait), 1);
+      wait.resolve();
+    }
+  }
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+/** The real stores, with each call counted. */
+function counted(stores: Stores): { stores: Stores; counts: Record<keyof Stores, number>; objects: Set<string> } {
+  const counts = { lookUp: 0, record: 0, policy: 0 };
+  const objects = new Set<string>();
+  return {
+    counts,
+    objects,
+    stores: {
+      lookUp: (object, keys) => {
+        counts.lookUp++;
+        return stores.lookUp(object, keys);
+      },
+      record: (object, reports) => {
+        counts.record++;
+        objects.add(`${object.region}:${object.number}`);
+        return stores.record(object, reports);
+      },
+      policy: () => {
+        counts.policy++;
+        return stores.policy();
+      },
+    },
+  };
+}
+
+// The design: at most one look-up a navigation and none a subresource; at most one RPC per object, isolate and 10 s; a
+// row is written at most every 10 s.
+it(
+  "1,000 mixed requests and their connections' samples stay within the design's bounds",
+  { timeout: 30_000 },
+  async () => {
+    const time = new VirtualTime();
+    vi.stubGlobal("fetch", async () => new Response("page"));
+    await policyStore(bindings).put(adaptivePolicy());
+    const { stores, counts, objects } = counted(durableStores(bindings));
+    const isolate = new Isolate({ ...SETTINGS, budgetMs: 1000 });
+    const ctx = createExecutionContext();
+    const beganMs = Date.now();
+    const clients = 50;
+    let navigations = 0;
+    for (let i = 0; i < 1000; i++) {
+      const address = `10.0.${i % clients}.1`;
+      const kind = (["document", "image", "script", "empty", "document"] as const)[i % 5];
+      if (kind === "document") navigations++;
+      const request = new Request("http://site.test/", {
+        headers: { "sec-fetch-dest": kind ?? "", "cf-connecting-ip": address },
+        cf: CF_H2 as never,
+      });
+      time.advance(STEP_MS);
+      const response = await handleVisitor(request, stores, ctx, isolate);
+      expect(await response.text()).toBe("page");
+      if (i % 10 === 0) {
+        const sample = {
+          clientAddress: address,
+          transport: "tcp",
+          connectionId: `c${i}`,
+          atMs: Date.now(),
+          closing: true,
+        };
+        const posted = new Request("http://internal/samples", {
+          method: "POST",
+          body: JSON.stringify({ samples: [{ ...sample, rttMs: 40, packetsSent: 700, packetsLost: 7 }] }),
+        });
+        await receiveSamples(posted, stores, ctx, isolate);
+      }
+    }
+    time.advance(10_000);
+    await waitOnExecutionContext(ctx);
+    const tookMs = Date.now() - beganMs;
+    const intervals = Math.ceil(tookMs / 10_000) + 1;
+    expect(intervals).toBe(12);
+
+    expect(navigations).toBe(400);
+    expect(counts.lookUp).toBe(navigations);
+    expect(counts.policy).toBeLessThanOrEqual(Math.ceil(tookMs / 30_000) + 1);
+    expect(objects.size).toBe(SETTINGS.objectsPerRegion);
+    expect(counts.record).toBeGreaterThanOrEqual(objects.size);
+    expect(counts.record).toBeLessThanOrEqual(objects.size * intervals);
+
+    let written = 0;
+    let rows = 0;
+    for (const name of objects) {
+      const stub = bindings.PATHS.get(bindings.PATHS.idFromName(name));
+      written += await stub.rowsWritten();
+      rows += await runInDurableObject(
+        stub,
+        (_, state) => state.storage.sql.exec("SELECT COUNT(*) AS n FROM paths").one()["n"] as number,
+      );
+    }
+    // Every client was offered HTTP/3 and has a row; the networks of the ten that were sampled have one too.
+    expect(rows).toBeGreaterThan(0);
+    expect(written).toBeGreaterThanOrEqual(rows);
+    expect(written).toBeLessThanOrEqual(2 * clients * intervals);
+  },
+);

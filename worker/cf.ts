@@ -1,0 +1,96 @@
+import type { RequestFacts } from "../policy-api/core/facts.ts";
+import type { PathSample, Transport } from "../policy-api/core/sample.ts";
+import type { Settings } from "./settings.ts";
+
+/** What `request.cf` says about a request's connection, and whether the client's address can be believed. */
+export interface ConnectionFacts {
+  readonly transport: Transport;
+  readonly httpProtocol: string;
+  readonly rttMs?: number;
+  readonly deliveryRateBps?: number;
+  readonly asn?: number;
+  readonly country?: string;
+  readonly continent?: string;
+  readonly longitude?: number;
+  /** Whether CF-Connecting-IP was set by the edge in front, and not by a visitor. */
+  readonly addressTrusted: boolean;
+  /** The reading of this connection that came with the request. */
+  readonly sample?: PathSample;
+  /** Whether the edge also posts closing samples: then this reading is not worth sending to the store. */
+  readonly edgePostsSamples: boolean;
+}
+
+type Loose = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads `request.cf`, which is undefined in tests, a placeholder in `wrangler dev`, Cloudflare's on its network, and
+ * our edge's on one's own machine: the same names, and one object `adaptiveH3` with what Cloudflare shows only in cfL4.
+ * Takes nothing for granted: a field of another type is a field that is not there, and 0 is not known.
+ */
+export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, nowMs: number): ConnectionFacts {
+  const fields = record(cf);
+  const own = record(fields["adaptiveH3"]);
+  const httpProtocol = text(fields["httpProtocol"]) ?? "";
+  const transport: Transport = httpProtocol === "HTTP/3" ? "quic" : "tcp";
+  const rttMs = positive(fields[transport === "quic" ? "clientQuicRtt" : "clientTcpRtt"]);
+  const deliveryRateBps = positive(record(fields["edgeL4"])["deliveryRate"]);
+  const connectionId = text(own["connectionId"]);
+  const edgePostsSamples = settings.edge === "adaptive-h3" && connectionId !== undefined;
+  const longitude = Number(fields["longitude"] ?? Number.NaN);
+  const sample: PathSample | undefined =
+    rttMs === undefined
+      ? undefined
+      : compact({
+          transport,
+          // Cloudflare gives connections no name. Without counters none is needed: nothing counts on from it.
+          connectionId: connectionId ?? "-",
+          atMs: nowMs,
+          rttMs,
+          minRttMs: positive(own["minRttMs"]),
+          packetsSent: counter(own["packetsSent"]),
+          packetsLost: counter(own["packetsLost"]),
+          bytesSent: counter(own["bytesSent"]),
+          deliveryRateBps,
+          closing: false,
+        });
+  return compact({
+    transport,
+    httpProtocol,
+    rttMs,
+    deliveryRateBps,
+    asn: positive(fields["asn"]),
+    country: text(fields["country"]),
+    continent: text(fields["continent"]),
+    longitude: Number.isFinite(longitude) ? longitude : undefined,
+    addressTrusted: edgePostsSamples || (settings.edge === "cloudflare" && text(fields["colo"]) !== undefined),
+    sample,
+    edgePostsSamples,
+  });
+}
+
+/** The facts that a decision takes from a connection. */
+export function requestFacts(connection: ConnectionFacts, path: string): RequestFacts {
+  const { transport, rttMs, deliveryRateBps, asn, country } = connection;
+  return compact({ transport, path, rttMs, deliveryRateBps, asn, country });
+}
+
+/** Leaves out the fields that are undefined. */
+function compact<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as T;
+}
+
+function record(value: unknown): Loose {
+  return typeof value === "object" && value !== null ? (value as Loose) : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" && value.length <= 64 ? value : undefined;
+}
+
+function positive(value: unknown): number | undefined {
+  return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : undefined;
+}
+
+function counter(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+}

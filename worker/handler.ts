@@ -1,0 +1,95 @@
+import { altSvcValue } from "../policy-api/core/alt-svc.ts";
+import type { Decision } from "../policy-api/core/decide.ts";
+import { advise } from "./advise.ts";
+import { logDecision } from "./decision-log.ts";
+import type { Isolate } from "./isolate.ts";
+import { LookUp } from "./look-up.ts";
+import { isNavigation } from "./navigation.ts";
+import { fetchOrigin } from "./origin.ts";
+import type { Stores } from "./stores.ts";
+
+/**
+ * The visitor's path. The origin is asked at once; for a navigation the look-up runs beside it, and adds at most
+ * `budgetMs` after the origin's headers are there. Whatever goes wrong in the look-up, the visitor gets the origin's
+ * response; what goes wrong at the origin, the visitor gets as it is.
+ */
+export async function handleVisitor(
+  request: Request,
+  stores: Stores,
+  ctx: ExecutionContext,
+  isolate: Isolate,
+): Promise<Response> {
+  const fetching = fetchOrigin(request, isolate.settings);
+  if (!isNavigation(request)) return fetching;
+  const lookUp = begin(request, stores, ctx, isolate);
+  const response = await fetching;
+  if (lookUp === undefined) return response;
+  if (!lookUp.settled && isolate.settings.budgetMs > 0)
+    await Promise.race([lookUp.done, scheduler.wait(isolate.settings.budgetMs)]);
+  try {
+    return conclude(request, response, lookUp, stores, ctx, isolate);
+  } catch {
+    return response;
+  }
+}
+
+function begin(request: Request, stores: Stores, ctx: ExecutionContext, isolate: Isolate): LookUp | undefined {
+  try {
+    return new LookUp(request, stores, ctx, isolate);
+  } catch {
+    return undefined;
+  }
+}
+
+function conclude(
+  request: Request,
+  response: Response,
+  lookUp: LookUp,
+  stores: Stores,
+  ctx: ExecutionContext,
+  isolate: Isolate,
+): Response {
+  const decision = advise(lookUp, isolate);
+  ctx.waitUntil(remember(decision, lookUp, stores, isolate));
+  const value = decision === undefined ? undefined : altSvcValue(decision.advertise, portOf(request));
+  if (value === undefined) return response;
+  // After any cache, never into one: this copy goes to one visitor.
+  const advertised = new Response(response.body, response);
+  advertised.headers.set("alt-svc", value);
+  return advertised;
+}
+
+/** Keeps, after the response, what this navigation taught. Never rejects. */
+async function remember(
+  decision: Decision | undefined,
+  lookUp: LookUp,
+  stores: Stores,
+  isolate: Isolate,
+): Promise<void> {
+  try {
+    const { connection, nowMs } = lookUp;
+    // Where the edge posts closing samples, what it says at a request's arrival is in them too.
+    const sample = connection.edgePostsSamples ? undefined : connection.sample;
+    const advertise = decision?.mode === "adaptive" ? decision.advertise : undefined;
+    const answer =
+      advertise === undefined || advertise.kind === "nothing"
+        ? undefined
+        : { atMs: nowMs, offerUntilMs: advertise.kind === "h3" ? nowMs + advertise.maS * 1000 : 0 };
+    const logs = isolate.settings.logDecisions && decision !== undefined;
+    if (sample === undefined && answer === undefined && !logs) return;
+    await lookUp.identify(isolate);
+    if (logs) logDecision(decision, lookUp);
+    if (lookUp.object === undefined || lookUp.keys === undefined || (sample === undefined && answer === undefined))
+      return;
+    const news = { ...(sample === undefined ? {} : { sample }), ...(answer === undefined ? {} : { answer }) };
+    await isolate.report(stores, lookUp.object, lookUp.keys, news, nowMs);
+  } catch {
+    // What could not be remembered is learnt again.
+  }
+}
+
+/** The port that the visitor came to: HTTP/3 is served on the same number. */
+function portOf(request: Request): number {
+  const { port } = new URL(request.url);
+  return port === "" ? 443 : Number(port);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { clientAddress } from "./address.ts";
+import { Keys } from "./keys.ts";
+import { HASH_KEY } from "./testing.ts";
+
+describe("clientAddress", () => {
+  it.each([
+    ["192.0.2.7", "192.0.2.7", "192.0.2.0/24"],
+    ["::ffff:192.0.2.7", "192.0.2.7", "192.0.2.0/24"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", "2001:db8:1::/48"],
+    ["2001:DB8:0001:0002::", "2001:db8:1:2::/64", "2001:db8:1::/48"],
+    ["::1", "0:0:0:0::/64", "0:0:0::/48"],
+  ])("%s", (text, client, network) => {
+    expect(clientAddress(text)).toEqual({ client, network });
+  });
+
+  it.each([
+    "",
+    "localhost",
+    "192.0.2",
+    "192.0.2.256",
+    "0x7f.1",
+    "1",
+    "192.0.2.7, 10.0.0.1",
+    "fe80::1%eth0",
+    ":::",
+    "1.2.3.4:80",
+  ])("%j is none", (text) => {
+    expect(clientAddress(text)).toBeUndefined();
+  });
+});
+
+describe("Keys", () => {
+  const address = (text: string) => clientAddress(text) ?? { client: "", network: "" };
+
+  it("names clients and networks by keyed hashes, each in a domain of its own", async () => {
+    const keys = await Keys.from(HASH_KEY);
+    const a = await keys.client(address("192.0.2.7"));
+    const b = await keys.client(address("192.0.2.8"));
+    expect(a.client).toMatch(/^[A-Za-z0-9+/]{22}$/);
+    expect(a.network).toBe(b.network);
+    expect(new Set([a.client, a.network, b.client]).size).toBe(3);
+    expect(await keys.client(address("192.0.2.7"))).toEqual(a);
+    const other = await Keys.from(new Uint8Array(32).buffer);
+    expect((await other.client(address("192.0.2.7"))).client).not.toBe(a.client);
+  });
+
+  it("spreads networks over objects, and keeps a network in one", async () => {
+    const keys = await Keys.from(HASH_KEY);
+    const counts = Array.from({ length: 4 }, () => 0);
+    for (let i = 0; i < 400; i++) {
+      const number = await keys.object(address(`10.${i % 200}.${i % 7}.1`), 4);
+      counts[number] = (counts[number] ?? 0) + 1;
+    }
+    for (const count of counts) expect(count).toBeGreaterThan(50);
+    expect(await keys.object(address("10.0.0.1"), 4)).toBe(await keys.object(address("10.0.0.200"), 4));
+  });
+
+  it("draws a unit for a client and a period", async () => {
+    const keys = await Keys.from(HASH_KEY);
+    const units = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => keys.explorationUnit(address(`10.0.${i}.1`), 5)),
+    );
+    expect(Math.min(...units)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...units)).toBeLessThan(1);
+    expect(units.filter((unit) => unit < 0.5).length).toBeGreaterThan(70);
+    expect(await keys.explorationUnit(address("10.0.0.1"), 5)).toBe(units[0]);
+    expect(await keys.explorationUnit(address("10.0.0.1"), 6)).not.toBe(units[0]);
+  });
+});

@@ -1,0 +1,88 @@
+import type { ClientKeys, LookUpReply } from "../durable/path-store-api.ts";
+import { modeFor } from "../policy-api/core/decide.ts";
+import { type ClientAddress, clientAddress } from "./address.ts";
+import { type ConnectionFacts, connectionFacts, requestFacts } from "./cf.ts";
+import { type Isolate, objectLabel } from "./isolate.ts";
+import type { HeldPolicy } from "./policy-cache.ts";
+import { regionOf } from "./region.ts";
+import { NO_NEWS, type PendingNews } from "./report-buffer.ts";
+import type { ObjectName, Stores } from "./stores.ts";
+
+/** Exploration draws anew each hour. */
+const EXPLORATION_PERIOD_MS = 3_600_000;
+
+interface WaitUntil {
+  waitUntil(promise: Promise<unknown>): void;
+}
+
+/**
+ * Everything that is looked up for one navigation while the origin works. Fields fill as answers arrive; whoever reads
+ * them early finds less, and decides from that.
+ */
+export class LookUp {
+  readonly nowMs = Date.now();
+  readonly path: string;
+  readonly connection: ConnectionFacts;
+  readonly address: ClientAddress | undefined;
+  policy: HeldPolicy | undefined;
+  keys: ClientKeys | undefined;
+  object: ObjectName | undefined;
+  reply: LookUpReply | undefined;
+  /** What the isolate knew of this client when the look-up left: the reply may not hold it. */
+  pending: PendingNews = NO_NEWS;
+  /** 1 never explores. */
+  explorationUnit = 1;
+  /** Whether there is nothing left to wait for. */
+  settled = false;
+  /** Never rejects. */
+  readonly done: Promise<void>;
+
+  constructor(request: Request, stores: Stores, ctx: WaitUntil, isolate: Isolate) {
+    this.path = new URL(request.url).pathname;
+    this.connection = connectionFacts(request.cf, isolate.settings, this.nowMs);
+    const address = this.connection.addressTrusted ? request.headers.get("cf-connecting-ip") : null;
+    this.address = address === null ? undefined : clientAddress(address);
+    this.policy = isolate.policy.held;
+    this.done = this.#run(stores, ctx, isolate)
+      .catch(() => undefined)
+      .finally(() => {
+        this.settled = true;
+      });
+  }
+
+  /** Names the client in the stores: once, by whoever needs it first. */
+  async identify(isolate: Isolate): Promise<void> {
+    if (this.address === undefined || this.policy === undefined || this.keys !== undefined) return;
+    const { keys } = this.policy;
+    const [clientKeys, number] = await Promise.all([
+      keys.client(this.address),
+      keys.object(this.address, isolate.settings.objectsPerRegion),
+    ]);
+    this.keys = clientKeys;
+    this.object = { region: regionOf(this.connection), number };
+  }
+
+  async #run(stores: Stores, ctx: WaitUntil, isolate: Isolate): Promise<void> {
+    if (isolate.policy.due(this.nowMs)) {
+      const renewal = isolate.policy.renew(stores, this.nowMs);
+      // A stale policy is good enough for this visitor; only an isolate without one has to wait.
+      ctx.waitUntil(renewal);
+      if (this.policy === undefined) {
+        await renewal;
+        this.policy = isolate.policy.held;
+      }
+    }
+    const policy = this.policy?.inForce?.policy;
+    if (policy === undefined || this.policy === undefined || this.address === undefined) return;
+    if (modeFor(policy, requestFacts(this.connection, this.path)) !== "adaptive") return;
+    await this.identify(isolate);
+    if (policy.exploration.share > 0)
+      this.explorationUnit = await this.policy.keys.explorationUnit(
+        this.address,
+        Math.floor(this.nowMs / EXPLORATION_PERIOD_MS),
+      );
+    if (this.object === undefined || this.keys === undefined) return;
+    this.pending = isolate.reports.pending(objectLabel(this.object), this.keys.client);
+    this.reply = await stores.lookUp(this.object, this.keys);
+  }
+}

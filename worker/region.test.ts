@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { regionOf } from "./region.ts";
+
+it.each([
+  [{ continent: "NA", longitude: -122 }, "wnam"],
+  [{ continent: "NA", longitude: -74 }, "enam"],
+  [{ continent: "NA" }, "enam"],
+  [{ continent: "SA" }, "sam"],
+  [{ continent: "EU", longitude: 2 }, "weur"],
+  [{ continent: "EU", longitude: 21 }, "eeur"],
+  [{ continent: "AS", longitude: 139 }, "apac"],
+  [{ continent: "AS", longitude: 55 }, "me"],
+  [{ continent: "AF" }, "afr"],
+  [{ continent: "OC" }, "oc"],
+  [{ continent: "T1" }, "local"],
+  [{}, "local"],
+])("%j", (facts, region) => {
+  expect(regionOf(facts)).toBe(region);
+});

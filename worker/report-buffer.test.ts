@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import type { ClientReport } from "../durable/path-store-api.ts";
+import type { PathSample } from "../policy-api/core/sample.ts";
+import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
+
+const keys = (client: string) => ({ client, network: "n" });
+const sample = (atMs: number): PathSample => ({ transport: "tcp", connectionId: "c", atMs, closing: false });
+const T = 1_000_000;
+
+describe("ReportBuffer", () => {
+  it("flushes the first news at once, and at most once in ten seconds after it", async () => {
+    const buffer = new ReportBuffer();
+    const sent: (readonly ClientReport[])[] = [];
+    const send = async (reports: readonly ClientReport[]) => void sent.push(reports);
+    expect(buffer.add("o", keys("a"), { sample: sample(T) }, T)).toBe(0);
+    await buffer.flush("o", T, send);
+    expect(buffer.add("o", keys("a"), { sample: sample(T + 1) }, T + 1000)).toBe(GATHER_MS - 1000);
+    for (let i = 2; i < 10; i++)
+      expect(buffer.add("o", keys("a"), { sample: sample(T + i) }, T + 1000 + i)).toBeUndefined();
+    expect(buffer.add("o", keys("b"), { answer: { atMs: T, offerUntilMs: T } }, T + 2000)).toBeUndefined();
+    await buffer.flush("o", T + GATHER_MS, send);
+    expect(sent.map((reports) => reports.map((r) => [r.client, r.samples.length, r.answers.length]))).toEqual([
+      [["a", 1, 0]],
+      [
+        ["a", 9, 0],
+        ["b", 0, 1],
+      ],
+    ]);
+  });
+
+  it("keeps objects apart", () => {
+    const buffer = new ReportBuffer();
+    expect(buffer.add("o", keys("a"), { sample: sample(T) }, T)).toBe(0);
+    expect(buffer.add("p", keys("a"), { sample: sample(T) }, T)).toBe(0);
+  });
+
+  it("shows what is gathered and what is on its way, until the object has it", async () => {
+    const buffer = new ReportBuffer();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    buffer.add("o", keys("a"), { sample: sample(1) }, T);
+    const flushing = buffer.flush("o", T, () => promise);
+    buffer.add("o", keys("a"), { sample: sample(2) }, T + 1);
+    expect(buffer.pending("o", "a").samples.map((s) => s.atMs)).toEqual([1, 2]);
+    resolve();
+    await flushing;
+    expect(buffer.pending("o", "a").samples.map((s) => s.atMs)).toEqual([2]);
+    expect(buffer.pending("o", "z")).toEqual({ samples: [], answers: [] });
+  });
+
+  it("does not reject when the object does", async () => {
+    const buffer = new ReportBuffer();
+    buffer.add("o", keys("a"), { sample: sample(1) }, T);
+    await expect(buffer.flush("o", T, () => Promise.reject(new Error("overloaded")))).resolves.toBeUndefined();
+    expect(buffer.pending("o", "a").samples).toEqual([]);
+  });
+
+  it("lets another request flush when the one that should have did not live to", () => {
+    const buffer = new ReportBuffer();
+    expect(buffer.add("o", keys("a"), { sample: sample(1) }, T)).toBe(0);
+    expect(buffer.add("o", keys("a"), { sample: sample(2) }, T + GATHER_MS - 1)).toBeUndefined();
+    expect(buffer.add("o", keys("a"), { sample: sample(3) }, T + GATHER_MS)).toBe(0);
+  });
+
+  it("is bounded in clients and in readings of each", async () => {
+    const buffer = new ReportBuffer();
+    for (let i = 0; i < 3000; i++) buffer.add("o", keys(`c${i}`), { sample: sample(i) }, T);
+    for (let i = 0; i < 100; i++) buffer.add("o", keys("c0"), { sample: sample(i) }, T);
+    let sent: readonly ClientReport[] = [];
+    await buffer.flush("o", T, async (reports) => {
+      sent = reports;
+    });
+    expect(sent).toHaveLength(1000);
+    expect(sent[0]?.samples).toHaveLength(16);
+    expect(sent[0]?.samples.at(-1)?.atMs).toBe(99);
+  });
+});

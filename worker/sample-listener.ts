@@ -1,0 +1,101 @@
+import { WorkerEntrypoint } from "cloudflare:workers";
+import { type Fault, list, object, parse, type Reader, text } from "../policy-api/core/parse.ts";
+import { pathSampleFields } from "../policy-api/core/parse-sample.ts";
+import type { PathSample } from "../policy-api/core/sample.ts";
+import { type ClientAddress, clientAddress } from "./address.ts";
+import type { Isolate } from "./isolate.ts";
+import type { Stores } from "./stores.ts";
+
+/** One sample as our edge posts it: the address is hashed at once and goes no further. */
+export interface PostedSample extends PathSample {
+  readonly clientAddress: string;
+}
+
+const BATCH_MAX = 1_000;
+const BODY_MAX_BYTES = 1_000_000;
+
+const readBatch = object<{ samples: readonly unknown[] }>({
+  samples: list<unknown>((value) => value, 0, BATCH_MAX),
+});
+
+const readAddress: Reader<string> = (value, pointer, faults) => {
+  const address = text(64)(value, pointer, faults);
+  if (typeof address === "string" && clientAddress(address) === undefined)
+    faults.push({ pointer, message: "must be an IPv4 or IPv6 address" });
+  return address;
+};
+
+export const readPostedSample = object<PostedSample>({ ...pathSampleFields, clientAddress: readAddress });
+
+/**
+ * Takes the edge's path samples: `POST /samples` with `{"samples": [...]}`. It listens on a socket of its own that
+ * visitors cannot reach. A sample that cannot be read is left out and named; the others count.
+ */
+export async function receiveSamples(
+  request: Request,
+  stores: Stores,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  isolate: Isolate,
+): Promise<Response> {
+  if (request.method !== "POST" || new URL(request.url).pathname !== "/samples")
+    return new Response("Only POST /samples is served here.\n", { status: 404 });
+  if (Number(request.headers.get("content-length") ?? Number.NaN) > BODY_MAX_BYTES)
+    return new Response(`A batch may have ${BODY_MAX_BYTES} bytes.\n`, { status: 413 });
+  let json: unknown;
+  try {
+    json = await request.json();
+  } catch {
+    return refuse([{ pointer: "", message: "must be JSON" }]);
+  }
+  const batch = parse(readBatch, json);
+  if (!batch.ok) return refuse(batch.faults);
+
+  const nowMs = Date.now();
+  if (isolate.policy.held === undefined || isolate.policy.due(nowMs)) {
+    const renewal = isolate.policy.renew(stores, nowMs);
+    if (isolate.policy.held === undefined) await renewal;
+    else ctx.waitUntil(renewal);
+  }
+  const keys = isolate.policy.held?.keys;
+  if (keys === undefined) return new Response("The policy store does not answer.\n", { status: 503 });
+
+  const faults: Fault[] = [];
+  const read: { sample: PathSample; address: ClientAddress }[] = [];
+  for (const [i, item] of batch.value.samples.entries()) {
+    const parsed = parse(readPostedSample, item);
+    if (!parsed.ok) {
+      faults.push(...parsed.faults.map((fault) => ({ ...fault, pointer: `/samples/${i}${fault.pointer}` })));
+      continue;
+    }
+    const { clientAddress: text, ...sample } = parsed.value;
+    const address = clientAddress(text);
+    // A clock that runs ahead must not outlive its samples.
+    if (address !== undefined) read.push({ sample: { ...sample, atMs: Math.min(sample.atMs, nowMs) }, address });
+  }
+  const named = await Promise.all(
+    read.map(async ({ sample, address }) => ({
+      sample,
+      client: await keys.client(address),
+      number: await keys.object(address, isolate.settings.objectsPerRegion),
+    })),
+  );
+  for (const { sample, client, number } of named)
+    ctx.waitUntil(isolate.report(stores, { region: "local", number }, client, { sample }, nowMs));
+  return Response.json({ accepted: named.length, faults });
+}
+
+function refuse(faults: readonly Fault[]): Response {
+  return Response.json({ accepted: 0, faults }, { status: 400 });
+}
+
+/** Builds the entrypoint over what the worker's module holds. */
+export function sampleListener<Env>(
+  assemble: (env: Env) => { stores: Stores; isolate: Isolate },
+): new (ctx: ExecutionContext, env: Env) => WorkerEntrypoint<Env> {
+  return class extends WorkerEntrypoint<Env> {
+    override fetch(request: Request): Promise<Response> {
+      const { stores, isolate } = assemble(this.env);
+      return receiveSamples(request, stores, this.ctx, isolate);
+    }
+  };
+}

@@ -1,0 +1,78 @@
+/** The variables of a deployment, read once. */
+export interface Settings {
+  /** Where pages come from; undefined where the worker stands on a route and `fetch(request)` reaches the origin. */
+  readonly origin?: URL;
+  /** Whose word on client addresses is taken: only where it sets them itself, no visitor can forge them. */
+  readonly edge: "cloudflare" | "adaptive-h3" | "none";
+  /** What a response may wait, after the origin's headers are there, milliseconds. */
+  readonly budgetMs: number;
+  /** Objects per region over which clients are spread. */
+  readonly objectsPerRegion: number;
+  /** Whether each decision is written to the log as one line of JSON. */
+  readonly logDecisions: boolean;
+}
+
+export interface SettingsFault {
+  readonly name: string;
+  readonly message: string;
+}
+
+/** Settings as they come in the environment: text, or absent. */
+export interface SettingsSource {
+  readonly ORIGIN?: string;
+  readonly EDGE?: string;
+  readonly BUDGET_MS?: string;
+  readonly OBJECTS_PER_REGION?: string;
+  readonly LOG_DECISIONS?: string;
+}
+
+const DEFAULTS: Settings = { edge: "cloudflare", budgetMs: 5, objectsPerRegion: 32, logDecisions: false };
+const EDGES = ["cloudflare", "adaptive-h3", "none"] as const;
+
+/**
+ * Reads the variables. A bad one is a fault with its name and, for whoever must go on all the same (a worker that is
+ * already serving), the default in its place.
+ */
+export function readSettings(source: SettingsSource): { settings: Settings; faults: SettingsFault[] } {
+  const faults: SettingsFault[] = [];
+  const read = <T>(
+    name: keyof SettingsSource,
+    fallback: T,
+    what: string,
+    parse: (text: string) => T | undefined,
+  ): T => {
+    const given = source[name];
+    if (given === undefined || given === "") return fallback;
+    const value = parse(given);
+    if (value !== undefined) return value;
+    faults.push({ name, message: `must be ${what}` });
+    return fallback;
+  };
+  const origin = read<URL | undefined>("ORIGIN", undefined, "an http or https URL without a path", (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const plain = url?.pathname === "/" && url.search === "" && url.hash === "" && url.username === "";
+    return plain && (url.protocol === "http:" || url.protocol === "https:") ? url : undefined;
+  });
+  const settings: Settings = {
+    ...(origin === undefined ? {} : { origin }),
+    edge: read("EDGE", DEFAULTS.edge, `one of ${EDGES.join(", ")}`, (text) => EDGES.find((edge) => edge === text)),
+    budgetMs: read("BUDGET_MS", DEFAULTS.budgetMs, "a whole number from 0 to 1000", whole(0, 1000)),
+    objectsPerRegion: read(
+      "OBJECTS_PER_REGION",
+      DEFAULTS.objectsPerRegion,
+      "a whole number from 1 to 10000",
+      whole(1, 10_000),
+    ),
+    logDecisions: read<boolean>("LOG_DECISIONS", DEFAULTS.logDecisions, "on or off", (text) =>
+      text === "on" ? true : text === "off" ? false : undefined,
+    ),
+  };
+  return { settings, faults };
+}
+
+function whole(min: number, max: number): (text: string) => number | undefined {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? value : undefined;
+  };
+}

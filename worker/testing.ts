@@ -1,0 +1,81 @@
+// What tests of the worker begin from. Not imported by anything that is deployed.
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import type { ClientKeys, ClientReport, LookUpReply } from "../durable/path-store-api.ts";
+import type { PolicyBundle } from "../durable/policy-store.ts";
+import { INITIAL_POLICY, type Policy } from "../policy-api/core/policy.ts";
+import { handleVisitor } from "./handler.ts";
+import { Isolate } from "./isolate.ts";
+import type { Settings } from "./settings.ts";
+import type { ObjectName, Stores } from "./stores.ts";
+
+export const SETTINGS: Settings = {
+  origin: new URL("http://origin.test"),
+  edge: "adaptive-h3",
+  budgetMs: 5,
+  objectsPerRegion: 4,
+  logDecisions: false,
+};
+
+export const HASH_KEY = new Uint8Array(32).fill(7).buffer;
+
+/** What our edge says of a connection over HTTP/2. */
+export const CF_H2 = {
+  httpProtocol: "HTTP/2",
+  clientTcpRtt: 40,
+  clientAcceptEncoding: "",
+  adaptiveH3: { connectionId: "c1", transport: "tcp", packetsSent: 3, packetsLost: 0, bytesSent: 4000 },
+};
+export const CF_H3 = { ...CF_H2, httpProtocol: "HTTP/3", clientTcpRtt: undefined, clientQuicRtt: 40 };
+
+/** Stores that answer as told, and note what they were asked. */
+export class FakeStores implements Stores {
+  readonly lookUps: { object: ObjectName; keys: ClientKeys }[] = [];
+  readonly records: (readonly ClientReport[])[] = [];
+  policyCalls = 0;
+  bundle: PolicyBundle | Error;
+  reply: () => Promise<LookUpReply> = async () => ({});
+  taken: () => Promise<void> = async () => undefined;
+
+  constructor(policy: Policy | undefined) {
+    this.bundle =
+      policy === undefined
+        ? { hashKey: HASH_KEY }
+        : { inForce: { version: 3, policy, earlierOffersUntilMs: 0 }, hashKey: HASH_KEY };
+  }
+
+  async lookUp(object: ObjectName, keys: ClientKeys): Promise<LookUpReply> {
+    this.lookUps.push({ object, keys });
+    return this.reply();
+  }
+
+  async record(_object: ObjectName, reports: readonly ClientReport[]): Promise<void> {
+    this.records.push(reports);
+    return this.taken();
+  }
+
+  async policy(): Promise<PolicyBundle> {
+    this.policyCalls++;
+    if (this.bundle instanceof Error) throw this.bundle;
+    return this.bundle;
+  }
+}
+
+export const mode = (name: Policy["mode"]): Policy => ({ ...INITIAL_POLICY, mode: name });
+
+export function navigation(cf: unknown = CF_H2, headers: Record<string, string> = {}): Request {
+  return new Request("http://site.test:8443/page?a=1", {
+    headers: { "sec-fetch-dest": "document", "cf-connecting-ip": "192.0.2.7", ...headers },
+    cf: cf as never,
+  });
+}
+
+/** A visit, and everything that it leaves running behind its response. */
+export async function visit(
+  request: Request,
+  stores: Stores,
+  isolate: Isolate = new Isolate(SETTINGS),
+): Promise<{ response: Response; settled: Promise<void> }> {
+  const ctx = createExecutionContext();
+  const response = await handleVisitor(request, stores, ctx, isolate);
+  return { response, settled: waitOnExecutionContext(ctx) };
+}

@@ -1,0 +1,59 @@
+import { PathStore } from "../durable/path-store.ts";
+import { PolicyStore } from "../durable/policy-store.ts";
+import { API_PREFIX, createApi } from "../policy-api/http/api.ts";
+import { handleVisitor } from "./handler.ts";
+import { Isolate } from "./isolate.ts";
+import { sampleListener } from "./sample-listener.ts";
+import { readSettings, type SettingsFault, type SettingsSource } from "./settings.ts";
+import { durableStores, policyStore, type StoreBindings, type Stores } from "./stores.ts";
+
+export interface Env extends StoreBindings, SettingsSource {
+  /** Secret. Without it the writing side of the API is off. */
+  readonly POLICY_TOKEN?: string;
+}
+
+interface Assembly {
+  readonly isolate: Isolate;
+  readonly stores: Stores;
+  readonly settingsFaults: readonly SettingsFault[];
+}
+
+let assembly: Assembly | undefined;
+
+/** Variables do not change while an isolate lives: they are read with its first request. */
+function assemble(env: Env): Assembly {
+  if (assembly === undefined) {
+    const { settings, faults } = readSettings(env);
+    for (const { name, message } of faults) console.error(`variable ${name} ${message}; the default stands in for it`);
+    assembly = { isolate: new Isolate(settings), stores: durableStores(env), settingsFaults: faults };
+  }
+  return assembly;
+}
+
+const api = createApi<Env>((env) => {
+  const { isolate, settingsFaults } = assemble(env);
+  return {
+    store: {
+      current: async () => (await policyStore(env).bundle()).inForce,
+      put: async (policy) => policyStore(env).put(policy),
+    },
+    token: env.POLICY_TOKEN === "" ? undefined : env.POLICY_TOKEN,
+    policyChanged: () => isolate.policy.expire(),
+    settingsFaults,
+  };
+});
+
+/** The edge's samples come in here, on a socket of their own that visitors cannot reach. */
+export const SampleListener = sampleListener<Env>(assemble);
+export { PathStore, PolicyStore };
+
+export default {
+  fetch(request, env, ctx) {
+    const path = new URL(request.url).pathname;
+    if (path.startsWith(API_PREFIX)) return api.fetch(request, env, ctx);
+    const { isolate, stores } = assemble(env);
+    // On a route a fault of ours must end at the origin. With ORIGIN the runtime does not know where that is.
+    if (isolate.settings.origin === undefined) ctx.passThroughOnException();
+    return handleVisitor(request, stores, ctx, isolate);
+  },
+} satisfies ExportedHandler<Env>;
