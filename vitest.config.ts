@@ -15,6 +15,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["infra/e2e/*.test.ts"],
+          globalSetup: ["infra/e2e/build-once.ts"],
           fileParallelism: false,
           // Real servers and a real browser on a shared machine; nothing here waits this long unless it has failed.
           testTimeout: 60_000,

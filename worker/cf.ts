@@ -1,3 +1,4 @@
+import { RATE_GATE_BYTES } from "../policy-api/core/estimator.ts";
 import type { RequestFacts } from "../policy-api/core/facts.ts";
 import type { PathSample, Transport } from "../policy-api/core/sample.ts";
 import type { Settings } from "./settings.ts";
@@ -33,7 +34,10 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
   const httpProtocol = text(fields["httpProtocol"]) ?? "";
   const transport: Transport = httpProtocol === "HTTP/3" ? "quic" : "tcp";
   const rttMs = positive(fields[transport === "quic" ? "clientQuicRtt" : "clientTcpRtt"]);
-  const deliveryRateBps = positive(record(fields["edgeL4"])["deliveryRate"]);
+  const bytesSent = counter(own["bytesSent"]);
+  // A sender that has sent next to nothing has measured itself. Cloudflare does not say how much it was.
+  const rated = bytesSent === undefined || bytesSent >= RATE_GATE_BYTES;
+  const deliveryRateBps = rated ? positive(record(fields["edgeL4"])["deliveryRate"]) : undefined;
   const connectionId = text(own["connectionId"]);
   const edgePostsSamples = settings.edge === "adaptive-h3" && connectionId !== undefined;
   const longitude = Number(fields["longitude"] ?? Number.NaN);
@@ -49,7 +53,7 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
           minRttMs: positive(own["minRttMs"]),
           packetsSent: counter(own["packetsSent"]),
           packetsLost: counter(own["packetsLost"]),
-          bytesSent: counter(own["bytesSent"]),
+          bytesSent,
           deliveryRateBps,
           closing: false,
         });

@@ -4,10 +4,13 @@ import type { LookUp } from "./look-up.ts";
 
 /** Writes one line of JSON to the log. */
 export function logDecision(decision: Decision, lookUp: LookUp): void {
+  const { httpProtocol, rttMs, deliveryRateBps } = lookUp.connection;
   const line: DecisionLine = {
     event: "decision",
     client: lookUp.keys?.client.slice(0, 6) ?? "-",
-    httpProtocol: lookUp.connection.httpProtocol,
+    httpProtocol,
+    ...(rttMs === undefined ? {} : { rttMs }),
+    ...(deliveryRateBps === undefined ? {} : { deliveryRateBps }),
     policyVersion: lookUp.policy?.inForce?.version ?? 0,
     decision,
   };

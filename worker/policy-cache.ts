@@ -43,9 +43,4 @@ export class PolicyCache {
       this.#renewAtMs = nowMs + RETRY_MS;
     }
   }
-
-  /** Makes the next request ask the store: this isolate has just been told that the policy changed. */
-  expire(): void {
-    this.#renewAtMs = 0;
-  }
 }

@@ -70,7 +70,7 @@ describe("ReportBuffer", () => {
       sent = reports;
     });
     expect(sent).toHaveLength(1000);
-    expect(sent[0]?.samples).toHaveLength(16);
+    expect(sent[0]?.samples).toHaveLength(64);
     expect(sent[0]?.samples.at(-1)?.atMs).toBe(99);
   });
 });

@@ -6,9 +6,12 @@ import type { PathSample } from "../policy-api/core/sample.ts";
 export const GATHER_MS = 10_000;
 /** A flush that has not ended this long after it was due died with its request; another may begin, milliseconds. */
 const FLUSH_LOST_MS = 10_000;
-/** Clients gathered per object between two flushes, and readings per client; what goes beyond is dropped. */
+/**
+ * Clients gathered per object between two flushes, and readings per client: at most 13 MB of an isolate's 128. Of more
+ * readings the newest stay: they tell enough of one path.
+ */
 const CLIENTS_MAX = 1_000;
-const READINGS_MAX = 16;
+const READINGS_MAX = 64;
 
 /** What is known of a client in this isolate and may not be in the object. */
 export interface PendingNews {

@@ -67,8 +67,8 @@ export async function receiveSamples(
       faults.push(...parsed.faults.map((fault) => ({ ...fault, pointer: `/samples/${i}${fault.pointer}` })));
       continue;
     }
-    const { clientAddress: text, ...sample } = parsed.value;
-    const address = clientAddress(text);
+    const { clientAddress: posted, ...sample } = parsed.value;
+    const address = clientAddress(posted);
     // A clock that runs ahead must not outlive its samples.
     if (address !== undefined) read.push({ sample: { ...sample, atMs: Math.min(sample.atMs, nowMs) }, address });
   }

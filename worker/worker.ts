@@ -31,14 +31,14 @@ function assemble(env: Env): Assembly {
 }
 
 const api = createApi<Env>((env) => {
-  const { isolate, settingsFaults } = assemble(env);
+  const { isolate, stores, settingsFaults } = assemble(env);
   return {
     store: {
       current: async () => (await policyStore(env).bundle()).inForce,
       put: async (policy) => policyStore(env).put(policy),
     },
     token: env.POLICY_TOKEN === "" ? undefined : env.POLICY_TOKEN,
-    policyChanged: () => isolate.policy.expire(),
+    policyChanged: () => isolate.policy.renew(stores, Date.now()),
     settingsFaults,
   };
 });

@@ -5,6 +5,8 @@ import { requireGo, UserError } from "./programs.ts";
 
 export const ROOT = new URL("../..", import.meta.url).pathname;
 
+export const WRANGLER = join(ROOT, "node_modules/.bin/wrangler");
+
 /** No look-ups in the network, no metrics, no banner. */
 export const WRANGLER_ENV = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
@@ -14,15 +16,27 @@ export const WRANGLER_ENV = {
 
 /** Bundles the worker as it would be deployed, into `dist/worker.js`. @throws UserError */
 export function buildWorker(): void {
-  run(join(ROOT, "node_modules/.bin/wrangler"), ["deploy", "--dry-run", "--outdir", "dist"], ROOT, WRANGLER_ENV);
+  // By this Node: the one that wrangler's own first line finds may be too old for it.
+  run(process.execPath, [WRANGLER, "deploy", "--dry-run", "--outdir", "dist"], ROOT, WRANGLER_ENV);
 }
 
-/** Builds the TLS edge; returns the program's path. @throws UserError */
-export function buildEdge(): string {
-  const program = join(ROOT, "dist", "edge");
+export const EDGE_PROGRAM = join(ROOT, "dist", "edge");
+/** A client for tests and for trying things out: loads URLs over one connection of one protocol. */
+export const PROBE_PROGRAM = join(ROOT, "dist", "probe");
+
+/** Builds the TLS edge into `dist/edge`. @throws UserError */
+export function buildEdge(): void {
+  buildGo(EDGE_PROGRAM, ".");
+}
+
+/** Builds the probe into `dist/probe`. @throws UserError */
+export function buildProbe(): void {
+  buildGo(PROBE_PROGRAM, "./cmd/probe");
+}
+
+function buildGo(program: string, what: string): void {
   mkdirSync(join(ROOT, "dist"), { recursive: true });
-  run(requireGo(), ["build", "-o", program, "."], join(ROOT, "infra/edge"));
-  return program;
+  run(requireGo(), ["build", "-o", program, what], join(ROOT, "infra/edge"));
 }
 
 function run(program: string, args: readonly string[], cwd: string, env: Record<string, string> = {}): void {

@@ -2,12 +2,13 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { ROOT } from "./build.ts";
 import { requireGo, UserError } from "./programs.ts";
+import { runMain } from "./run-main.ts";
 
 // gofumpt and go vet over the Go module; with --write gofumpt mends what it finds.
 const write = process.argv.includes("--write");
 const cwd = join(ROOT, "infra/edge");
 
-try {
+await runMain(() => {
   const go = requireGo();
   const format = spawnSync(go, ["tool", "gofumpt", write ? "-w" : "-l", "."], { cwd, encoding: "utf8" });
   const unformatted = format.stdout.trim();
@@ -16,8 +17,4 @@ try {
       `gofumpt would change, in infra/edge (npm run format mends it):\n${unformatted}${format.stderr}`,
     );
   if (spawnSync(go, ["vet", "./..."], { cwd, stdio: "inherit" }).status !== 0) process.exitCode = 1;
-} catch (error) {
-  if (!(error instanceof UserError)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
-}
+});

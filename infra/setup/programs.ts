@@ -38,7 +38,7 @@ const GO_MINOR = 26;
 
 /** Go of the version that the edge needs. @throws UserError */
 export function requireGo(): string {
-  const go = findProgram("go") ?? (existsSync("/usr/local/go/bin/go") ? "/usr/local/go/bin/go" : undefined);
+  const go = findProgram("go");
   const needed = `Go 1.${GO_MINOR} or newer is needed to build the TLS edge`;
   if (go === undefined)
     throw new UserError(`${needed}, and no go is on the PATH: install it from your system or go.dev.`);

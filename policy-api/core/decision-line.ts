@@ -6,6 +6,10 @@ export interface DecisionLine {
   /** The beginning of the client's keyed hash. */
   readonly client: string;
   readonly httpProtocol: string;
+  /** Of the connection that the request came on, milliseconds. */
+  readonly rttMs?: number;
+  /** Of the connection that the request came on, bytes per second. */
+  readonly deliveryRateBps?: number;
   readonly policyVersion: number;
   readonly decision: Decision;
 }

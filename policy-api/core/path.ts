@@ -15,8 +15,8 @@ export type Basis = "client" | "network" | "prior";
 export const PRIOR_PACKETS = 100;
 
 /**
- * The path that a decision looks at: RTT from the connection at hand first, loss and rate from memory. Undefined
- * without an RTT, and for a client of whom nothing is known: there the cold start speaks.
+ * The path that a decision looks at: RTT from the connection at hand first; loss and rate from memory, and only where
+ * there is none the rate of the connection at hand. Undefined without an RTT, and for a client of whom nothing is known: there the cold start speaks.
  */
 export function pathOf(
   request: RequestFacts,
@@ -36,7 +36,7 @@ export function pathOf(
       rttMs,
       lossRatio: shrunkLoss(client, networkLoss),
       deliveryRateBps:
-        largestRate(client) ?? positive(request.deliveryRateBps) ?? largestRate(network) ?? coldStart.deliveryRateBps,
+        largestRate(client) ?? largestRate(network) ?? positive(request.deliveryRateBps) ?? coldStart.deliveryRateBps,
     },
   };
 }

@@ -27,7 +27,9 @@ let settingsFaults: PolicyApiPorts["settingsFaults"];
 const api = createApi<{ token: string | undefined }>((env) => ({
   store,
   token: env.token,
-  policyChanged: () => changes++,
+  policyChanged: async () => {
+    changes++;
+  },
   settingsFaults,
 }));
 

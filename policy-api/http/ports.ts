@@ -12,8 +12,8 @@ export interface PolicyApiPorts {
   readonly store: PolicyStorePort;
   /** The bearer token that callers must send; undefined turns the writing side off. */
   readonly token: string | undefined;
-  /** Called after a policy was put: the worker that serves this API need not wait to hear of it. */
-  policyChanged(): void;
+  /** Called after a policy was put: whoever serves this API obeys it before it answers. Never rejects. */
+  policyChanged(): Promise<void>;
   /** Variables of the deployment that could not be read. */
   readonly settingsFaults: readonly { readonly name: string; readonly message: string }[];
 }

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import published from "../../policy-api/policies/published.json" with { type: "json" };
+import type { Policy } from "../../policy-api/core/policy.ts";
+import { launchBrowser, loadImage, navigate, untilH3 } from "./browser.ts";
+import { fixed, startTestSystem, until } from "./harness.ts";
+import { startRelay } from "./relay.ts";
+
+it("follows an offer, returns when it ends, and follows the policy off HTTP/3 and back", async () => {
+  const system = await startTestSystem();
+  const browser = await launchBrowser(system.spkiSha256);
+  const page = await browser.newPage();
+  await system.putPolicy(fixed("fixed-h3", 2));
+
+  expect(await navigate(page, system.port), "the first visit").toBe("h2");
+  await untilH3(page);
+  const second = await navigate(page, system.port, "/two");
+  expect(second, "the next navigation").toBe("h3");
+  expect(await loadImage(page, 1000), "and what it loads").toBe("h3");
+
+  // The offer's life is the browser's own clock: nothing else ends it.
+  await sleep(2_500);
+  expect(await navigate(page, system.port), "after ma").toBe("h2");
+  await system.putPolicy(fixed("fixed-h3", 60));
+  await navigate(page, system.port);
+  await untilH3(page);
+  expect(await navigate(page, system.port), "offered again").toBe("h3");
+
+  await system.putPolicy(fixed("fixed-h2"));
+  await navigate(page, system.port);
+  expect(await navigate(page, system.port), "taken back by the policy").toBe("h2");
+  expect(await navigate(page, system.port), "and it stays so").toBe("h2");
+  expect(system.decisions.filter((line) => line.decision.advertise.kind === "clear").length).toBeGreaterThan(0);
+
+  await system.putPolicy(fixed("fixed-h3", 60));
+  await navigate(page, system.port);
+  await untilH3(page);
+  expect(await navigate(page, system.port), "and back").toBe("h3");
+});
+
+it("loads the page over HTTP/2 when UDP is closed, however often HTTP/3 is offered", async () => {
+  const system = await startTestSystem({ listen: ["127.0.0.1:0,http3=off"] });
+  const browser = await launchBrowser(system.spkiSha256);
+  const page = await browser.newPage();
+  await system.putPolicy(fixed("fixed-h3"));
+  for (let i = 0; i < 4; i++) {
+    const loaded = await navigate(page, system.port, i % 2 === 0 ? "/" : "/two");
+    expect(loaded).toBe("h2");
+    expect(await loadImage(page, 1000 + i)).toBe("h2");
+  }
+  expect(system.decisions.every((line) => line.decision.advertise.kind === "h3")).toBe(true);
+});
+
+it("gives two clients with different paths different answers", async () => {
+  const system = await startTestSystem();
+  await system.putPolicy(published as unknown as Policy);
+  // Both begin alike: unknown, so offered HTTP/3, as the policy's cold start says. One of the paths drops every 20th
+  // packet to the client.
+  const answers: Record<string, string> = {};
+  for (const [name, address, dropEvery] of [
+    ["clean", "127.0.1.1", Infinity],
+    ["lossy", "127.0.2.1", 20],
+  ] as const) {
+    const relay = await startRelay(system.port, address, { dropEvery });
+    const browser = await launchBrowser(system.spkiSha256);
+    const page = await browser.newPage();
+    expect(await navigate(page, relay.port), name).toBe("h2");
+    await untilH3(page);
+    expect(await navigate(page, relay.port), name).toBe("h3");
+    // Something to measure; the next navigation tells the server how it went.
+    for (let i = 0; i < 3; i++) await loadImage(page, 500_000 + i);
+    await navigate(page, relay.port, "/two");
+    answers[name] = await navigate(page, relay.port);
+  }
+  expect(answers).toEqual({ clean: "h2", lossy: "h3" });
+  const last = await until("decisions", () => (system.decisions.length >= 8 ? system.decisions : undefined));
+  expect(last[3]?.decision.path?.lossRatio).toBeLessThan(0.01);
+  const lossyDecision = last[7]?.decision;
+  expect(lossyDecision).toMatchObject({ reason: "h3-faster", basis: "client" });
+  expect(lossyDecision?.path?.lossRatio).toBeGreaterThan(0.025);
+  expect(lossyDecision?.path?.lossRatio).toBeLessThan(0.1);
+});

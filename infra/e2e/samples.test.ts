@@ -1,0 +1,95 @@
+import { createServer, request as httpRequest } from "node:http";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, it, onTestFinished } from "vitest";
+import { estimateAt } from "../../policy-api/core/estimate.ts";
+import type { PathSample } from "../../policy-api/core/sample.ts";
+import { fixed, probe, startTestSystem, testFolder, until } from "./harness.ts";
+import { rowsOnDisk } from "./objects.ts";
+import { startRelay } from "./relay.ts";
+
+/** Stands between the edge and the worker's internal listener, and keeps what goes by: what the sender counted. */
+async function startTee(): Promise<{ path: string; samples: PathSample[]; connect: (target: string) => void }> {
+  const path = join(testFolder(), "tee");
+  const samples: PathSample[] = [];
+  let target = "";
+  const server = createServer((incoming, reply) => {
+    void (async () => {
+      const body = await text(incoming);
+      samples.push(...(JSON.parse(body) as { samples: PathSample[] }).samples);
+      const forward = httpRequest({ socketPath: target, method: "POST", path: incoming.url ?? "/" });
+      forward.end(body);
+      const [answer] = (await once(forward, "response")) as [NodeJS.ReadableStream & { statusCode: number }];
+      reply.writeHead(answer.statusCode);
+      answer.pipe(reply);
+    })();
+  });
+  server.listen(path);
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return {
+    path,
+    samples,
+    connect: (socket) => {
+      target = socket;
+    },
+  };
+}
+
+const IMAGE_BYTES = 3_000_000;
+
+/** The path of the UDP datagrams; TCP is not relayed packet by packet, so it is tried on the loopback itself. */
+it.each([
+  ["h1", "tcp", undefined],
+  ["h2", "tcp", undefined],
+  ["h3", "quic", { rateBps: 5_000_000 }],
+  ["h3", "quic", { dropEvery: 25 }],
+] as const)("one image over %s, then closed: its path is in the object (%s, %j)", async (protocol, transport, path) => {
+  const tee = await startTee();
+  const system = await startTestSystem({ edgeFlags: ["-samples", `unix:${tee.path}`] });
+  tee.connect(system.workerd.samplesSocket);
+  await system.putPolicy(fixed("observe"));
+  const relay = path === undefined ? undefined : await startRelay(system.port, "127.0.3.1", path);
+
+  const [load] = await probe(system, protocol, [
+    `https://localhost:${relay?.port ?? system.port}/image/${IMAGE_BYTES}`,
+  ]);
+  expect(load).toMatchObject({ status: 200, bytes: IMAGE_BYTES });
+
+  const closing = await until("closing sample", () => tee.samples.find((sample) => sample.closing));
+  const client = await until("row", () => rowsOnDisk(system.stateDir).clients[0]);
+  expect(tee.samples.filter((sample) => sample.closing)).toHaveLength(1);
+  const { clients, networks } = rowsOnDisk(system.stateDir);
+  expect([clients.length, networks.length]).toEqual([1, 1]);
+
+  // What the sender counted makes sense by itself ...
+  const sent = closing.packetsSent ?? 0;
+  expect(closing.transport).toBe(transport);
+  expect(closing.bytesSent).toBeGreaterThan(IMAGE_BYTES);
+  expect(closing.bytesSent).toBeLessThan(IMAGE_BYTES * 1.15);
+  expect(sent).toBeGreaterThan(IMAGE_BYTES / 65_536);
+  expect(closing.rttMs).toBeGreaterThan(0);
+  expect(closing.rttMs).toBeLessThan(1000);
+  if (relay !== undefined && path !== undefined && "dropEvery" in path) {
+    const dropped = relay.down.dropped / relay.down.packets;
+    expect(dropped).toBeCloseTo(0.04, 2);
+    expect((closing.packetsLost ?? 0) / sent).toBeGreaterThan(dropped * 0.7);
+    expect((closing.packetsLost ?? 0) / sent).toBeLessThan(dropped * 1.6);
+  }
+  // ... and is what the object says, for the client and for its network.
+  for (const state of [client, networks[0] ?? {}]) {
+    const estimate = estimateAt(state, closing.atMs)?.[transport];
+    expect(estimate?.packets).toBeCloseTo(sent, 6);
+    expect(estimate?.lossRatio).toBeCloseTo((closing.packetsLost ?? 0) / sent, 9);
+    expect(estimate?.minRttMs).toBe(closing.minRttMs);
+    expect(estimate?.deliveryRateBps).toBe(closing.deliveryRateBps);
+  }
+  // The rate is the path's, as far as others can tell: the relay's, or what the client received the image at.
+  const rateBps = path !== undefined && "rateBps" in path ? path.rateBps : (IMAGE_BYTES / (load?.ms ?? 0)) * 1000;
+  expect(closing.deliveryRateBps).toBeGreaterThan(rateBps * 0.5);
+  if (path !== undefined) expect(closing.deliveryRateBps).toBeLessThan(rateBps * 2);
+});

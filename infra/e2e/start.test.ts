@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { delimiter, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ROOT } from "../setup/build.ts";
+import { probe, testFolder, until } from "./harness.ts";
+
+interface Started {
+  readonly child: ChildProcess;
+  output(): string;
+  ended(): Promise<number | null>;
+}
+
+/** `npm start` as a person runs it, but for npm. */
+function start(env: Record<string, string>): Started {
+  const child = spawn(process.execPath, [join(ROOT, "infra/workerd/start.ts")], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  });
+  return {
+    child,
+    output: () => output,
+    ended: async () => {
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      return child.exitCode;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** The children of a process, by the kernel's word. */
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+}
+
+describe("npm start", () => {
+  it("serves, prints what to try and each decision, and Ctrl-C ends all that it started", async () => {
+    const stateDir = testFolder();
+    const port = await freePort();
+    const started = start({ PORT: String(port), STATE_DIR: stateDir });
+    await until("the welcome", () => (started.output().includes("Ctrl-C ends everything.") ? true : undefined), 60_000);
+    const site = `https://localhost:${port}/`;
+    const [load] = await probe({ stateDir }, "h3", [site], ["-header", "Accept: text/html"]);
+    expect(load).toMatchObject({ status: 200 });
+    expect(load?.headers["Alt-Svc"]).toEqual([`h3=":${port}"; ma=60`]);
+    await until("the decision", () =>
+      /HTTP\/3 .*offer h3, 60 s +cold-start/.test(started.output()) ? true : undefined,
+    );
+    expect(started.output()).toContain(`Open     ${site}`);
+    const token = readFileSync(join(stateDir, "token"), "utf8");
+    expect(started.output()).not.toContain(token);
+
+    const children = childrenOf(started.child.pid ?? 0);
+    expect(children.length).toBeGreaterThanOrEqual(2);
+    started.child.kill("SIGINT");
+    expect(await started.ended()).toBe(0);
+    for (const pid of children) expect(existsSync(`/proc/${pid}`), String(pid)).toBe(false);
+
+    // And what it kept is taken up again.
+    const again = start({ PORT: String(port), STATE_DIR: stateDir });
+    await until("the welcome", () => (again.output().includes("Ctrl-C ends everything.") ? true : undefined), 60_000);
+    expect(readFileSync(join(stateDir, "token"), "utf8")).toBe(token);
+  });
+
+  it("a port that is taken is one clear sentence, and nothing is left running", async () => {
+    const holder = createServer().listen(0, "127.0.0.1");
+    await once(holder, "listening");
+    onTestFinished(() => void holder.close());
+    const { port } = holder.address() as { port: number };
+    const started = start({ PORT: String(port), STATE_DIR: testFolder() });
+    expect(await started.ended()).toBe(1);
+    const lines = started.output().trim().split("\n");
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toBe(`Port ${port} is in use: stop the program that has it, or set PORT to another.`);
+  });
+
+  it.each([
+    ["PORT", "http", "The variable PORT must be a whole number from 1 to 65535."],
+    ["ORIGIN", "localhost", "The variable ORIGIN must be an http or https URL without a path."],
+    ["BUDGET_MS", "soon", "The variable BUDGET_MS must be a whole number from 0 to 1000."],
+    ["OBJECTS_PER_REGION", "0", "The variable OBJECTS_PER_REGION must be a whole number from 1 to 10000."],
+  ])("a bad %s stops the start with its name", async (name, value, sentence) => {
+    const started = start({ STATE_DIR: testFolder(), [name]: value });
+    expect(await started.ended()).toBe(1);
+    expect(started.output().trim()).toBe(sentence);
+  });
+
+  it("a folder that cannot be written is one clear sentence", async () => {
+    const folder = join(testFolder(), "file");
+    // A file where a folder should be: root may write everywhere else.
+    writeFileSync(folder, "");
+    const started = start({ STATE_DIR: folder });
+    expect(await started.ended()).toBe(1);
+    expect(started.output().trim()).toMatch(
+      new RegExp(`^The folder ${folder} cannot be written .*: set STATE_DIR to one that can\\.$`),
+    );
+  });
+
+  it("a missing Go, or an old one, is one clear sentence", async () => {
+    const path = (process.env["PATH"] ?? "")
+      .split(delimiter)
+      .filter((folder) => !existsSync(join(folder, "go")))
+      .join(delimiter);
+    const missing = start({ STATE_DIR: testFolder(), PATH: path });
+    expect(await missing.ended()).toBe(1);
+    expect(missing.output().trim()).toMatch(/^Go 1\.26 or newer is needed .*, and no go is on the PATH: .*\.$/);
+
+    const fakes = testFolder();
+    writeFileSync(join(fakes, "go"), "#!/bin/sh\necho go1.20.3\n");
+    chmodSync(join(fakes, "go"), 0o755);
+    const old = start({ STATE_DIR: testFolder(), PATH: `${fakes}${delimiter}${path}` });
+    expect(await old.ended()).toBe(1);
+    expect(old.output().trim()).toMatch(/^Go 1\.26 or newer is needed .* is go1\.20\.3: install a newer one\.$/);
+  });
+});

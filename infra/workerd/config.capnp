@@ -1,0 +1,39 @@
+# workerd on one's own machine, behind infra/edge. Variables come from the environment of `workerd serve`; the addresses
+# of the sockets and the folder of the disk are given on its command line (see system.ts):
+#   workerd serve config.capnp --socket-addr visitors=unix:... --socket-addr samples=unix:... --directory-path state=...
+using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    ( name = "worker",
+      worker = (
+        modules = [ ( name = "worker.js", esModule = embed "../../dist/worker.js" ) ],
+        # As in wrangler.toml; a test compares them.
+        compatibilityDate = "2026-10-01",
+        bindings = [
+          ( name = "PATHS", durableObjectNamespace = "PathStore" ),
+          ( name = "POLICY", durableObjectNamespace = "PolicyStore" ),
+          # Client addresses and request.cf come from infra/edge, which strips what visitors send under those names.
+          ( name = "EDGE", text = "adaptive-h3" ),
+          ( name = "ORIGIN", fromEnvironment = "ORIGIN" ),
+          ( name = "BUDGET_MS", fromEnvironment = "BUDGET_MS" ),
+          ( name = "OBJECTS_PER_REGION", fromEnvironment = "OBJECTS_PER_REGION" ),
+          ( name = "LOG_DECISIONS", fromEnvironment = "LOG_DECISIONS" ),
+          ( name = "POLICY_TOKEN", fromEnvironment = "POLICY_TOKEN" ),
+        ],
+        durableObjectNamespaces = [
+          ( className = "PathStore", uniqueKey = "adaptive-h3-PathStore", enableSql = true ),
+          ( className = "PolicyStore", uniqueKey = "adaptive-h3-PolicyStore", enableSql = true ),
+        ],
+        durableObjectStorage = ( localDisk = "state" ),
+      ) ),
+    ( name = "state", disk = ( writable = true ) ),
+    # The origin may be on this machine or in its network.
+    ( name = "internet", network = ( allow = ["public", "private", "local"] ) ),
+  ],
+  sockets = [
+    # Whoever can write to this socket says what request.cf is: it lies in a folder that only this user can enter.
+    ( name = "visitors", http = ( cfBlobHeader = "MF-CF-Blob" ), service = "worker" ),
+    ( name = "samples", http = (), service = ( name = "worker", entrypoint = "SampleListener" ) ),
+  ],
+);

@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { unstable_readConfig } from "wrangler";
+import { ROOT } from "../setup/build.ts";
+
+const capnp = readFileSync(join(ROOT, "infra/workerd/config.capnp"), "utf8");
+const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
+
+it("workerd and wrangler run the same worker the same way", () => {
+  expect(/compatibilityDate = "(.*)"/.exec(capnp)?.[1]).toBe(config.compatibility_date);
+  expect(capnp).not.toContain("compatibilityFlags");
+  expect(config.compatibility_flags).toEqual([]);
+  for (const { name, class_name: className } of config.durable_objects.bindings) {
+    expect(capnp).toContain(`( name = "${name}", durableObjectNamespace = "${className}" )`);
+    expect(capnp).toContain(`className = "${className}"`);
+  }
+});
+
+it("no cache stands in front of the worker, as it would replay one client's Alt-Svc to all", () => {
+  expect((config as { cache?: unknown }).cache).toBeUndefined();
+});

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDemoOrigin } from "./demo-origin.ts";
+
+let site: Awaited<ReturnType<typeof startDemoOrigin>>;
+beforeAll(async () => {
+  site = await startDemoOrigin();
+});
+afterAll(() => site.stop());
+
+const get = (path: string, init: RequestInit = {}): Promise<Response> => fetch(site.url + path, init);
+
+describe("the demo site", () => {
+  it("has a page whose every part is there", async () => {
+    const page = await get("/");
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    const parts = [...(await page.text()).matchAll(/(?:src|href)="(\/[^"]*)"/g)].map((match) => match[1] ?? "");
+    expect(parts.length).toBeGreaterThan(6);
+    for (const part of parts) expect((await get(part)).status, part).toBe(200);
+  });
+
+  it.each([0, 1, 65_536, 1_000_001])("gives %i bytes, the same each time, cacheable for ever", async (bytes) => {
+    const image = await get(`/image/${bytes}`);
+    expect(image.headers.get("content-length")).toBe(String(bytes));
+    expect(image.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    const body = Buffer.from(await image.arrayBuffer());
+    expect(body.length).toBe(bytes);
+    expect(body.equals(Buffer.from(await (await get(`/image/${bytes}`)).arrayBuffer()))).toBe(true);
+  });
+
+  it.each(["/style.css", "/image/100"])("answers 304 for %s when it has not changed", async (path) => {
+    const etag = (await get(path)).headers.get("etag") ?? "";
+    expect((await get(path, { headers: { "if-none-match": etag } })).status).toBe(304);
+  });
+
+  it.each([
+    ["GET", "/nothing", 404],
+    ["GET", "/image/2000000000", 404],
+    ["GET", "/image/-1", 404],
+    ["POST", "/", 405],
+    ["HEAD", "/image/500", 200],
+  ])("%s %s: %i", async (method, path, status) => {
+    expect((await get(path, { method })).status).toBe(status);
+  });
+});

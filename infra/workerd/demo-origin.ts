@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A file's size has a bound, so that a typing error does not fill a disk. */
+const IMAGE_MAX_BYTES = 1_000_000_000;
+const CHUNK = Buffer.from(Array.from({ length: 65_536 }, (_, i) => (i * 167 + (i >> 8) * 31) & 0xff));
+
+/** A small site: a page with a style sheet, a script and four pictures, and files of any size under /image/<bytes>. */
+export function createDemoOrigin(): Server {
+  return createServer((request, response) => {
+    const path = (request.url ?? "/").split("?")[0] ?? "/";
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return send(request, response, 405, "text/plain", "Only GET and HEAD.\n", { allow: "GET, HEAD" });
+    const bytes = /^\/image\/(\d{1,10})$/.exec(path)?.[1];
+    if (bytes !== undefined && Number(bytes) <= IMAGE_MAX_BYTES) return sendImage(request, response, Number(bytes));
+    const file = FILES[path];
+    if (file === undefined) return send(request, response, 404, "text/plain", "Nothing here.\n", {});
+    return send(request, response, 200, file.type, file.body, { "cache-control": file.cache });
+  });
+}
+
+/** Listens on a free port of the loopback; returns the origin's URL and what ends it. */
+export async function startDemoOrigin(port = 0): Promise<{ url: string; stop: () => Promise<void> }> {
+  const server = createDemoOrigin();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  type: string,
+  body: string,
+  headers: Record<string, string>,
+): void {
+  const kept = status === 200 && headers["cache-control"] !== PAGE_CACHE;
+  const etag = `"${Buffer.byteLength(body).toString(16)}-${checksum(body).toString(16)}"`;
+  if (kept && request.headers["if-none-match"] === etag) {
+    response.writeHead(304, { ...headers, etag }).end();
+    return;
+  }
+  const length = { "content-length": Buffer.byteLength(body), "content-type": `${type}; charset=utf-8` };
+  response.writeHead(status, { ...headers, ...length, ...(kept ? { etag } : {}) });
+  response.end(request.method === "HEAD" ? undefined : body);
+}
+
+/** The same bytes for the same size, streamed, with the client's pace as the only brake. */
+function sendImage(request: IncomingMessage, response: ServerResponse, bytes: number): void {
+  const etag = `"image-${bytes}"`;
+  // The same under this URL for ever (RFC 8246).
+  const headers = { "cache-control": "public, max-age=31536000, immutable", etag };
+  if (request.headers["if-none-match"] === etag) {
+    response.writeHead(304, headers).end();
+    return;
+  }
+  response.writeHead(200, { ...headers, "content-type": "application/octet-stream", "content-length": bytes });
+  if (request.method === "HEAD") {
+    response.end();
+    return;
+  }
+  let left = bytes;
+  const more = (): void => {
+    while (left > 0) {
+      const chunk = left >= CHUNK.length ? CHUNK : CHUNK.subarray(0, left);
+      left -= chunk.length;
+      if (!response.write(chunk)) {
+        response.once("drain", more);
+        return;
+      }
+    }
+    response.end();
+  };
+  more();
+}
+
+/** Adler-32 (RFC 1950 section 8.2): enough for an entity tag. */
+function checksum(text: string): number {
+  let a = 1;
+  let b = 0;
+  for (const byte of Buffer.from(text)) {
+    a = (a + byte) % 65_521;
+    b = (b + a) % 65_521;
+  }
+  return b * 65_536 + a;
+}
+
+/**
+ * Each visit to a page is a request, and each request a decision. Not `no-cache`: a page that was only revalidated tells
+ * its own script the protocol that it first came over.
+ */
+const PAGE_CACHE = "no-store";
+const ASSET_CACHE = "public, max-age=300";
+
+const FILES: Readonly<Record<string, { type: string; cache: string; body: string }>> = {
+  "/": { type: "text/html", cache: PAGE_CACHE, body: page("Home") },
+  "/two": { type: "text/html", cache: PAGE_CACHE, body: page("Second page") },
+  "/style.css": {
+    type: "text/css",
+    cache: ASSET_CACHE,
+    body: `body { font: 16px/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24 }
+table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d0d7de }
+td.protocol { font-weight: 600 } nav a, button { margin-right: 1rem } button { font: inherit; padding: .2rem .8rem }
+img { width: 4rem; height: 4rem; margin-right: .5rem }
+`,
+  },
+  "/script.js": {
+    type: "text/javascript",
+    cache: ASSET_CACHE,
+    body: `const list = document.querySelector("tbody");
+function show(entry) {
+  const row = list.insertRow();
+  row.insertCell().textContent = new URL(entry.name).pathname;
+  const protocol = row.insertCell();
+  protocol.className = "protocol";
+  protocol.textContent = entry.nextHopProtocol || "from the cache";
+  row.insertCell().textContent = Math.round(entry.duration) + " ms";
+}
+new PerformanceObserver((entries) => entries.getEntries().forEach(show)).observe({ type: "navigation", buffered: true });
+new PerformanceObserver((entries) => entries.getEntries().forEach(show)).observe({ type: "resource", buffered: true });
+document.querySelector("button").addEventListener("click", () =>
+  fetch("/image/1000000", { cache: "no-store" }).then((response) => response.arrayBuffer()));
+`,
+  },
+  ...Object.fromEntries(
+    ["#0072b2", "#e69f00", "#009e73", "#cc79a7"].map((colour, i) => [
+      `/dot/${i + 1}.svg`,
+      {
+        type: "image/svg+xml",
+        cache: ASSET_CACHE,
+        body: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><circle cx="5" cy="5" r="4" fill="${colour}"/></svg>\n`,
+      },
+    ]),
+  ),
+};
+
+function page(title: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>${title} - adaptive-h3 demo</title>
+<link rel="stylesheet" href="/style.css">
+<h1>${title}</h1>
+<p>Every page that you open is a decision; the terminal shows it. The table shows over which protocol each file came.</p>
+<nav><a href="/">Home</a> <a href="/two">Second page</a> <button>Load 1 MB</button></nav>
+<p>${[1, 2, 3, 4].map((i) => `<img src="/dot/${i}.svg" alt="">`).join("")}</p>
+<table><thead><tr><th>File<th>Protocol<th>Took</thead><tbody></tbody></table>
+<script type="module" src="/script.js"></script>
+</html>
+`;
+}

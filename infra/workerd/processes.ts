@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { findProgram, UserError } from "../setup/programs.ts";
+
+/** A program that was started here, and that ends when its starter does. */
+export interface RunningProgram {
+  readonly pid: number;
+  /** Resolves when it has ended, with why. */
+  readonly ended: Promise<string>;
+  /** Asks it to end, then makes it; resolves when it has. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface ProgramOptions {
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly onLine: (line: string) => void;
+  readonly onErrorLine: (line: string) => void;
+  /** What it may take to end by itself, milliseconds. */
+  readonly graceMs?: number;
+}
+
+/**
+ * Starts a program in a process group of its own, so that Ctrl-C in the terminal reaches only the starter, who ends
+ * its programs in order. Where util-linux has setpriv, the kernel ends it when the starter dies without doing so.
+ */
+export function startProgram(file: string, options: ProgramOptions): RunningProgram {
+  const setpriv = findProgram("setpriv");
+  const command = setpriv === undefined ? [file] : [setpriv, "--pdeathsig", "KILL", "--", file];
+  const child: ChildProcess = spawn(command[0] ?? file, [...command.slice(1), ...options.args], {
+    env: { ...process.env, ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  for (const [stream, onLine] of [
+    [child.stdout, options.onLine],
+    [child.stderr, options.onErrorLine],
+  ] as const)
+    if (stream !== null) createInterface({ input: stream }).on("line", onLine);
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
+  });
+  if (child.pid === undefined) throw new UserError(`${file} could not be started.`);
+  return {
+    pid: child.pid,
+    ended,
+    stop: async (signal = "SIGTERM") => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill(signal);
+      const killer = setTimeout(() => child.kill("SIGKILL"), options.graceMs ?? 10_000);
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      clearTimeout(killer);
+    },
+  };
+}

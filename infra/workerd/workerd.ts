@@ -1,0 +1,145 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "../setup/build.ts";
+import { UserError } from "../setup/programs.ts";
+import { type RunningProgram, startProgram } from "./processes.ts";
+
+export interface WorkerdOptions {
+  /** Where the objects are kept, in a folder of their own. */
+  readonly stateDir: string;
+  /** The origin's URL. */
+  readonly origin: string;
+  /** The token of the worker's API. */
+  readonly token?: string;
+  /** More variables of the worker. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Another configuration with the same sockets and the same disk. */
+  readonly config?: string;
+  /** Lines of workerd's output. */
+  readonly onWorkerLine?: (line: string) => void;
+  readonly onErrorLine?: (line: string) => void;
+}
+
+/** A workerd that serves on two Unix sockets of its own. */
+export interface Workerd {
+  readonly visitorsSocket: string;
+  readonly samplesSocket: string;
+  /** Of the process that runs now. */
+  pid(): number;
+  /** Resolves with why when it ends by itself. */
+  readonly failed: Promise<string>;
+  /** Ends it as a power cut would; `meanwhile` runs while it is down; then it starts again. */
+  crash(meanwhile?: () => void): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const READY_MS = 20_000;
+
+/** Starts workerd and returns when it takes connections. @throws UserError */
+export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
+  const objectsDir = join(options.stateDir, "objects");
+  try {
+    mkdirSync(objectsDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new UserError(`The folder ${objectsDir} cannot be written: ${(error as Error).message}.`);
+  }
+  // A folder of its own that only this user can enter: whoever reaches the socket can say what request.cf is. And short,
+  // as the name of a Unix socket may have 107 bytes.
+  const socketsDir = mkdtempSync(join(tmpdir(), "h3-"));
+  const visitorsSocket = join(socketsDir, "visitors");
+  const samplesSocket = join(socketsDir, "samples");
+  const failure = Promise.withResolvers<string>();
+  /** The program that is meant to run; undefined while it is meant to be down. */
+  let running: RunningProgram | undefined;
+
+  const start = async (): Promise<void> => {
+    // What a killed workerd leaves behind keeps the next from binding.
+    for (const socket of [visitorsSocket, samplesSocket]) rmSync(socket, { force: true });
+    const program = startProgram(workerdProgram(), {
+      args: [
+        "serve",
+        options.config ?? join(ROOT, "infra/workerd/config.capnp"),
+        "--socket-addr",
+        `visitors=unix:${visitorsSocket}`,
+        "--socket-addr",
+        `samples=unix:${samplesSocket}`,
+        "--directory-path",
+        `state=${objectsDir}`,
+      ],
+      env: {
+        ORIGIN: options.origin,
+        POLICY_TOKEN: options.token ?? "",
+        BUDGET_MS: "",
+        OBJECTS_PER_REGION: "",
+        LOG_DECISIONS: "",
+        ...options.variables,
+      },
+      onLine: options.onWorkerLine ?? (() => undefined),
+      onErrorLine: options.onErrorLine ?? ((line) => console.error(line)),
+      // workerd has nothing to finish: what it acknowledged is on disk.
+      graceMs: 3_000,
+    });
+    running = program;
+    const ended = program.ended.then((why) => {
+      if (running === program) failure.resolve(`workerd ended by itself (${why}).`);
+      throw new UserError(`workerd did not start (${why}).`);
+    });
+    await Promise.race([untilConnects(visitorsSocket).then(() => untilConnects(samplesSocket)), ended]);
+  };
+  const end = async (signal?: NodeJS.Signals): Promise<void> => {
+    const program = running;
+    running = undefined;
+    await program?.stop(signal);
+  };
+  const stop = async (): Promise<void> => {
+    await end();
+    rmSync(socketsDir, { recursive: true, force: true });
+  };
+
+  try {
+    await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    visitorsSocket,
+    samplesSocket,
+    pid: () => running?.pid ?? 0,
+    failed: failure.promise,
+    crash: async (meanwhile) => {
+      await end("SIGKILL");
+      meanwhile?.();
+      await start();
+    },
+    stop,
+  };
+}
+
+/** The package's bin is a script that starts the program and does not end it: this is the program itself. */
+function workerdProgram(): string {
+  return (createRequire(import.meta.url)("workerd") as { default: string }).default;
+}
+
+/** Resolves when a Unix socket takes connections: workerd binds in milliseconds and says nothing when it has. */
+async function untilConnects(path: string): Promise<void> {
+  const deadlineMs = Date.now() + READY_MS;
+  for (;;) {
+    const connected = await new Promise<boolean>((resolve) => {
+      const socket = connect(path);
+      socket.once("connect", () => {
+        socket.destroy();
+        resolve(true);
+      });
+      socket.once("error", () => resolve(false));
+    });
+    if (connected) return;
+    if (Date.now() > deadlineMs) throw new UserError(`workerd did not listen within ${READY_MS / 1000} s.`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
+  }
+}
