@@ -1,7 +1,6 @@
 import { decide, type Decision } from "../policy-api/core/decide.ts";
 import { historyAt } from "../policy-api/core/history.ts";
 import { applyAnswer, NO_OFFER } from "../policy-api/core/offers.ts";
-import { requestFacts } from "./cf.ts";
 import { type Isolate, objectLabel } from "./isolate.ts";
 import type { LookUp } from "./look-up.ts";
 import { NO_NEWS } from "./report-buffer.ts";
@@ -24,7 +23,7 @@ export function advise(lookUp: LookUp, isolate: Isolate): Decision | undefined {
   const offers = [...lookUp.pending.answers, ...now.answers].reduce(applyAnswer, reply?.offers ?? NO_OFFER);
   return decide(
     {
-      ...requestFacts(connection, lookUp.path),
+      ...lookUp.facts,
       offerUntilMs: Math.max(offers.untilMs, inForce.earlierOffersUntilMs),
       offering: offers.offering,
     },

@@ -89,7 +89,7 @@ it(
         cf: CF_H2 as never,
       });
       time.advance(STEP_MS);
-      const response = await handleVisitor(request, stores, ctx, isolate);
+      const response = await handleVisitor(request, new URL(request.url), stores, ctx, isolate);
       expect(await response.text()).toBe("page");
       if (i % 10 === 0) {
         const sample = {

@@ -7,16 +7,16 @@ import type { Settings } from "./settings.ts";
 export interface ConnectionFacts {
   readonly transport: Transport;
   readonly httpProtocol: string;
-  readonly rttMs?: number;
-  readonly deliveryRateBps?: number;
-  readonly asn?: number;
-  readonly country?: string;
-  readonly continent?: string;
-  readonly longitude?: number;
+  readonly rttMs?: number | undefined;
+  readonly deliveryRateBps?: number | undefined;
+  readonly asn?: number | undefined;
+  readonly country?: string | undefined;
+  readonly continent?: string | undefined;
+  readonly longitude?: number | undefined;
   /** Whether CF-Connecting-IP was set by the edge in front, and not by a visitor. */
   readonly addressTrusted: boolean;
   /** The reading of this connection that came with the request. */
-  readonly sample?: PathSample;
+  readonly sample?: PathSample | undefined;
   /** Whether the edge also posts closing samples: then this reading is not worth sending to the store. */
   readonly edgePostsSamples: boolean;
 }
@@ -44,7 +44,7 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
   const sample: PathSample | undefined =
     rttMs === undefined
       ? undefined
-      : compact({
+      : {
           transport,
           // Cloudflare gives connections no name. Without counters none is needed: nothing counts on from it.
           connectionId: connectionId ?? "-",
@@ -56,8 +56,8 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
           bytesSent,
           deliveryRateBps,
           closing: false,
-        });
-  return compact({
+        };
+  return {
     transport,
     httpProtocol,
     rttMs,
@@ -69,18 +69,13 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
     addressTrusted: edgePostsSamples || (settings.edge === "cloudflare" && text(fields["colo"]) !== undefined),
     sample,
     edgePostsSamples,
-  });
+  };
 }
 
 /** The facts that a decision takes from a connection. */
 export function requestFacts(connection: ConnectionFacts, path: string): RequestFacts {
   const { transport, rttMs, deliveryRateBps, asn, country } = connection;
-  return compact({ transport, path, rttMs, deliveryRateBps, asn, country });
-}
-
-/** Leaves out the fields that are undefined. */
-function compact<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as T;
+  return { transport, path, rttMs, deliveryRateBps, asn, country };
 }
 
 function record(value: unknown): Loose {

@@ -12,37 +12,46 @@ import type { Stores } from "./stores.ts";
  * The visitor's path. The origin is asked at once; for a navigation the look-up runs beside it, and adds at most
  * `budgetMs` after the origin's headers are there. Whatever goes wrong in the look-up, the visitor gets the origin's
  * response; what goes wrong at the origin, the visitor gets as it is.
+ *
+ * @param url The request's, read once.
  */
 export async function handleVisitor(
   request: Request,
+  url: URL,
   stores: Stores,
   ctx: ExecutionContext,
   isolate: Isolate,
 ): Promise<Response> {
-  const fetching = fetchOrigin(request, isolate.settings);
+  const fetching = fetchOrigin(request, url, isolate.settings);
   if (!isNavigation(request)) return fetching;
-  const lookUp = begin(request, stores, ctx, isolate);
+  const lookUp = begin(request, url, stores, ctx, isolate);
   const response = await fetching;
   if (lookUp === undefined) return response;
   if (!lookUp.settled && isolate.settings.budgetMs > 0)
     await Promise.race([lookUp.done, scheduler.wait(isolate.settings.budgetMs)]);
   try {
-    return conclude(request, response, lookUp, stores, ctx, isolate);
+    return conclude(url, response, lookUp, stores, ctx, isolate);
   } catch {
     return response;
   }
 }
 
-function begin(request: Request, stores: Stores, ctx: ExecutionContext, isolate: Isolate): LookUp | undefined {
+function begin(
+  request: Request,
+  url: URL,
+  stores: Stores,
+  ctx: ExecutionContext,
+  isolate: Isolate,
+): LookUp | undefined {
   try {
-    return new LookUp(request, stores, ctx, isolate);
+    return new LookUp(request, url, stores, ctx, isolate);
   } catch {
     return undefined;
   }
 }
 
 function conclude(
-  request: Request,
+  url: URL,
   response: Response,
   lookUp: LookUp,
   stores: Stores,
@@ -51,7 +60,7 @@ function conclude(
 ): Response {
   const decision = advise(lookUp, isolate);
   ctx.waitUntil(remember(decision, lookUp, stores, isolate));
-  const value = decision === undefined ? undefined : altSvcValue(decision.advertise, portOf(request));
+  const value = decision === undefined ? undefined : altSvcValue(decision.advertise, portOf(url));
   if (value === undefined) return response;
   // After any cache, never into one: this copy goes to one visitor.
   const advertised = new Response(response.body, response);
@@ -89,7 +98,6 @@ async function remember(
 }
 
 /** The port that the visitor came to: HTTP/3 is served on the same number. */
-function portOf(request: Request): number {
-  const { port } = new URL(request.url);
+function portOf({ port }: URL): number {
   return port === "" ? 443 : Number(port);
 }

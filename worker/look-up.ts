@@ -1,4 +1,5 @@
 import type { ClientKeys, LookUpReply } from "../durable/path-store-api.ts";
+import type { RequestFacts } from "../policy-api/core/facts.ts";
 import { modeFor } from "../policy-api/core/decide.ts";
 import { type ClientAddress, clientAddress } from "./address.ts";
 import { type ConnectionFacts, connectionFacts, requestFacts } from "./cf.ts";
@@ -21,8 +22,8 @@ interface WaitUntil {
  */
 export class LookUp {
   readonly nowMs = Date.now();
-  readonly path: string;
   readonly connection: ConnectionFacts;
+  readonly facts: RequestFacts;
   readonly address: ClientAddress | undefined;
   policy: HeldPolicy | undefined;
   keys: ClientKeys | undefined;
@@ -37,9 +38,9 @@ export class LookUp {
   /** Never rejects. */
   readonly done: Promise<void>;
 
-  constructor(request: Request, stores: Stores, ctx: WaitUntil, isolate: Isolate) {
-    this.path = new URL(request.url).pathname;
+  constructor(request: Request, url: URL, stores: Stores, ctx: WaitUntil, isolate: Isolate) {
     this.connection = connectionFacts(request.cf, isolate.settings, this.nowMs);
+    this.facts = requestFacts(this.connection, url.pathname);
     const address = this.connection.addressTrusted ? request.headers.get("cf-connecting-ip") : null;
     this.address = address === null ? undefined : clientAddress(address);
     this.policy = isolate.policy.held;
@@ -74,7 +75,7 @@ export class LookUp {
     }
     const policy = this.policy?.inForce?.policy;
     if (policy === undefined || this.policy === undefined || this.address === undefined) return;
-    if (modeFor(policy, requestFacts(this.connection, this.path)) !== "adaptive") return;
+    if (modeFor(policy, this.facts) !== "adaptive") return;
     await this.identify(isolate);
     if (policy.exploration.share > 0)
       this.explorationUnit = await this.policy.keys.explorationUnit(

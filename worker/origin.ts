@@ -5,10 +5,16 @@ import type { Settings } from "./settings.ts";
  *
  * Redirects are the visitor's to follow. An origin that cannot be reached is a 502, as from any proxy; a stream that
  * breaks later breaks for the visitor too.
+ *
+ * @param visited The request's URL, read once.
  */
-export async function fetchOrigin(request: Request, settings: Pick<Settings, "origin">): Promise<Response> {
+export async function fetchOrigin(
+  request: Request,
+  visited: URL,
+  settings: Pick<Settings, "origin">,
+): Promise<Response> {
   if (settings.origin === undefined) return fetch(request);
-  const url = new URL(request.url);
+  const url = new URL(visited);
   const headers = new Headers(request.headers);
   headers.set("x-forwarded-host", request.headers.get("host") ?? url.host);
   url.protocol = settings.origin.protocol;

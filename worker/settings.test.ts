@@ -5,7 +5,7 @@ describe("readSettings", () => {
   it("has a default for each", () => {
     const defaults = { edge: "cloudflare", budgetMs: 5, objectsPerRegion: 32, logDecisions: false };
     expect(readSettings({})).toEqual({ settings: defaults, faults: [] });
-    expect(readSettings({ ORIGIN: "", EDGE: "", BUDGET_MS: "" })).toEqual({ settings: defaults, faults: [] });
+    expect(readSettings({ ORIGIN: "", EDGE: null, BUDGET_MS: "" })).toEqual({ settings: defaults, faults: [] });
   });
 
   it("reads each", () => {

@@ -19,11 +19,11 @@ export interface SettingsFault {
 
 /** Settings as they come in the environment: text, or absent. */
 export interface SettingsSource {
-  readonly ORIGIN?: string;
-  readonly EDGE?: string;
-  readonly BUDGET_MS?: string;
-  readonly OBJECTS_PER_REGION?: string;
-  readonly LOG_DECISIONS?: string;
+  readonly ORIGIN?: string | null;
+  readonly EDGE?: string | null;
+  readonly BUDGET_MS?: string | null;
+  readonly OBJECTS_PER_REGION?: string | null;
+  readonly LOG_DECISIONS?: string | null;
 }
 
 const DEFAULTS: Settings = { edge: "cloudflare", budgetMs: 5, objectsPerRegion: 32, logDecisions: false };
@@ -42,7 +42,8 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
     parse: (text: string) => T | undefined,
   ): T => {
     const given = source[name];
-    if (given === undefined || given === "") return fallback;
+    // workerd gives null for a variable that its environment does not have.
+    if (given === undefined || given === null || given === "") return fallback;
     const value = parse(given);
     if (value !== undefined) return value;
     faults.push({ name, message: `must be ${what}` });

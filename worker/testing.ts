@@ -76,6 +76,6 @@ export async function visit(
   isolate: Isolate = new Isolate(SETTINGS),
 ): Promise<{ response: Response; settled: Promise<void> }> {
   const ctx = createExecutionContext();
-  const response = await handleVisitor(request, stores, ctx, isolate);
+  const response = await handleVisitor(request, new URL(request.url), stores, ctx, isolate);
   return { response, settled: waitOnExecutionContext(ctx) };
 }

@@ -9,7 +9,7 @@ import { durableStores, policyStore, type StoreBindings, type Stores } from "./s
 
 export interface Env extends StoreBindings, SettingsSource {
   /** Secret. Without it the writing side of the API is off. */
-  readonly POLICY_TOKEN?: string;
+  readonly POLICY_TOKEN?: string | null;
 }
 
 interface Assembly {
@@ -37,7 +37,7 @@ const api = createApi<Env>((env) => {
       current: async () => (await policyStore(env).bundle()).inForce,
       put: async (policy) => policyStore(env).put(policy),
     },
-    token: env.POLICY_TOKEN === "" ? undefined : env.POLICY_TOKEN,
+    token: env.POLICY_TOKEN || undefined,
     policyChanged: () => isolate.policy.renew(stores, Date.now()),
     settingsFaults,
   };
@@ -49,11 +49,11 @@ export { PathStore, PolicyStore };
 
 export default {
   fetch(request, env, ctx) {
-    const path = new URL(request.url).pathname;
-    if (path.startsWith(API_PREFIX)) return api.fetch(request, env, ctx);
+    const url = new URL(request.url);
+    if (url.pathname.startsWith(API_PREFIX)) return api.fetch(request, env, ctx);
     const { isolate, stores } = assemble(env);
     // On a route a fault of ours must end at the origin. With ORIGIN the runtime does not know where that is.
     if (isolate.settings.origin === undefined) ctx.passThroughOnException();
-    return handleVisitor(request, stores, ctx, isolate);
+    return handleVisitor(request, url, stores, ctx, isolate);
   },
 } satisfies ExportedHandler<Env>;

@@ -16,17 +16,17 @@ export interface PathSample {
   /** When it was read, milliseconds since the epoch. */
   readonly atMs: number;
   /** Smoothed RTT (RFC 6298, RFC 9002 section 5.3), milliseconds. */
-  readonly rttMs?: number;
+  readonly rttMs?: number | undefined;
   /** Smallest RTT seen on this connection, milliseconds. */
-  readonly minRttMs?: number;
+  readonly minRttMs?: number | undefined;
   /** Packets (TCP: data segments) sent so far, retransmissions included. */
-  readonly packetsSent?: number;
+  readonly packetsSent?: number | undefined;
   /** Packets declared lost so far. */
-  readonly packetsLost?: number;
+  readonly packetsLost?: number | undefined;
   /** Bytes sent so far. */
-  readonly bytesSent?: number;
+  readonly bytesSent?: number | undefined;
   /** Delivery rate, bytes per second. */
-  readonly deliveryRateBps?: number;
+  readonly deliveryRateBps?: number | undefined;
   /** Whether the connection was ending. */
   readonly closing: boolean;
 }
