@@ -221,6 +221,7 @@ describe("the origin", () => {
     expect(await got?.text()).toBe("body");
     expect(got?.headers.get("x-own")).toBe("2");
     expect(got?.headers.get("x-forwarded-host")).toBe("site.test:8443");
+    expect(got?.headers.get("x-forwarded-proto")).toBe("http");
   });
 
   it("is where the route leads without ORIGIN", async () => {

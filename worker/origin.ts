@@ -17,6 +17,7 @@ export async function fetchOrigin(
   const url = new URL(visited);
   const headers = new Headers(request.headers);
   headers.set("x-forwarded-host", request.headers.get("host") ?? url.host);
+  headers.set("x-forwarded-proto", visited.protocol.slice(0, -1));
   url.protocol = settings.origin.protocol;
   url.host = settings.origin.host;
   // A URL keeps its port when another host without one is set.

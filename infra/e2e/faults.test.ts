@@ -79,6 +79,8 @@ it("metadata that a visitor makes up is thrown away", async () => {
       const [load] = await probe(system, protocol, [url(system)], flags);
       expect(load?.status).toBe(200);
       expect(seen["cf-connecting-ip"]).toBe("127.0.0.1");
+      expect(seen["x-forwarded-proto"]).toBe("https");
+      expect(seen["x-forwarded-host"]).toBe(`localhost:${system.port}`);
       expect(seen["mf-cf-blob"]).toBeUndefined();
       const line = await until("decision", () => system.decisions[before]);
       expect(line.rttMs).toBeLessThan(100);

@@ -118,16 +118,16 @@ img { width: 4rem; height: 4rem; margin-right: .5rem }
     type: "text/javascript",
     cache: ASSET_CACHE,
     body: `const list = document.querySelector("tbody");
-function show(entry) {
-  const row = list.insertRow();
+function show(entry, row = list.insertRow()) {
   row.insertCell().textContent = new URL(entry.name).pathname;
   const protocol = row.insertCell();
   protocol.className = "protocol";
-  protocol.textContent = entry.nextHopProtocol || "from the cache";
+  protocol.textContent = entry.transferSize > 0 ? entry.nextHopProtocol : "from the cache";
   row.insertCell().textContent = Math.round(entry.duration) + " ms";
 }
-new PerformanceObserver((entries) => entries.getEntries().forEach(show)).observe({ type: "navigation", buffered: true });
-new PerformanceObserver((entries) => entries.getEntries().forEach(show)).observe({ type: "resource", buffered: true });
+// How long the page took is known when its load event is over.
+addEventListener("load", () => setTimeout(() => show(performance.getEntriesByType("navigation")[0], list.insertRow(0))));
+new PerformanceObserver((entries) => entries.getEntries().forEach((entry) => show(entry))).observe({ type: "resource", buffered: true });
 document.querySelector("button").addEventListener("click", () =>
   fetch("/image/1000000", { cache: "no-store" }).then((response) => response.arrayBuffer()));
 `,

@@ -1,0 +1,174 @@
+// Probe loads URLs one after another over one connection of one protocol, closes it, and prints a line of JSON for each.
+// It never follows Alt-Svc or a redirect and never retries: what it reports is what one connection saw.
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/quic-go/quic-go/http3"
+)
+
+// load is what is printed of one URL. A load that broke has an error and what had arrived until then.
+type load struct {
+	Protocol string      `json:"protocol"`
+	Status   int         `json:"status"`
+	Headers  http.Header `json:"headers"`
+	Bytes    int64       `json:"bytes"`
+	SHA256   string      `json:"sha256"`
+	// From the request, connection setup included, to the last byte, milliseconds.
+	Ms    float64 `json:"ms"`
+	Error string  `json:"error,omitempty"`
+}
+
+type options struct {
+	protocol   string
+	caFile     string
+	headers    http.Header
+	postBytes  int64
+	leaveAfter int64
+	timeout    time.Duration
+}
+
+func main() {
+	opts := options{headers: http.Header{}}
+	flag.StringVar(&opts.protocol, "protocol", "h2", "h1, h2 or h3")
+	flag.StringVar(&opts.caFile, "ca", "", "PEM file of the certificate to trust; without it the system's")
+	flag.Func("header", "a request header, 'Name: value'; repeatable", func(text string) error {
+		name, value, found := strings.Cut(text, ":")
+		if !found || name == "" {
+			return errors.New("must be 'Name: value'")
+		}
+		opts.headers.Add(name, strings.TrimSpace(value))
+		return nil
+	})
+	flag.Int64Var(&opts.postBytes, "post-bytes", 0, "POST a body of so many bytes instead of a GET")
+	flag.Int64Var(&opts.leaveAfter, "leave-after", 0, "go away after so many bytes of the response")
+	flag.DurationVar(&opts.timeout, "timeout", 30*time.Second, "what all loads together may take")
+	flag.Parse()
+	if err := run(opts, flag.Args(), os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "probe:", err)
+		os.Exit(2)
+	}
+}
+
+func run(opts options, urls []string, out io.Writer) error {
+	if len(urls) == 0 {
+		return errors.New("name at least one URL")
+	}
+	transport, closeTransport, err := newTransport(opts)
+	if err != nil {
+		return err
+	}
+	defer closeTransport()
+	ctx, cancel := context.WithTimeout(context.Background(), opts.timeout)
+	defer cancel()
+	encoder := json.NewEncoder(out)
+	for _, url := range urls {
+		if err := encoder.Encode(loadOne(ctx, transport, url, opts)); err != nil {
+			return fmt.Errorf("printing: %w", err)
+		}
+	}
+	return nil
+}
+
+// newTransport returns a transport that speaks one protocol only, and what closes its connections.
+func newTransport(opts options) (http.RoundTripper, func(), error) {
+	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12}
+	if opts.caFile != "" {
+		pem, err := os.ReadFile(opts.caFile)
+		if err != nil {
+			return nil, nil, fmt.Errorf("-ca: %w", err)
+		}
+		tlsConfig.RootCAs = x509.NewCertPool()
+		if !tlsConfig.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, nil, fmt.Errorf("-ca: no certificate in %s", opts.caFile)
+		}
+	}
+	if opts.protocol == "h3" {
+		transport := &http3.Transport{TLSClientConfig: tlsConfig, DisableCompression: true}
+		return transport, func() { _ = transport.Close() }, nil
+	}
+	protocols := new(http.Protocols)
+	switch opts.protocol {
+	case "h1":
+		protocols.SetHTTP1(true)
+	case "h2":
+		protocols.SetHTTP2(true)
+	default:
+		return nil, nil, fmt.Errorf("-protocol: %q is none of h1, h2, h3", opts.protocol)
+	}
+	transport := &http.Transport{
+		TLSClientConfig:    tlsConfig,
+		Protocols:          protocols,
+		DisableCompression: true,
+		MaxConnsPerHost:    1,
+		DialContext:        (&net.Dialer{Timeout: opts.timeout}).DialContext,
+	}
+	return transport, transport.CloseIdleConnections, nil
+}
+
+func loadOne(ctx context.Context, transport http.RoundTripper, url string, opts options) load {
+	ctx, cancel := context.WithCancel(ctx)
+	// A load that is left is one that is cancelled, and nothing more of it is read.
+	defer cancel()
+	began := time.Now()
+	result := load{Protocol: opts.protocol, Headers: http.Header{}}
+	finish := func(err error) load {
+		result.Ms = float64(time.Since(began).Microseconds()) / 1000
+		if err != nil {
+			result.Error = err.Error()
+		}
+		return result
+	}
+
+	method, body := http.MethodGet, io.Reader(nil)
+	if opts.postBytes > 0 {
+		method, body = http.MethodPost, io.LimitReader(repeated('b'), opts.postBytes)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return finish(err)
+	}
+	request.ContentLength = opts.postBytes
+	for name, values := range opts.headers {
+		request.Header[name] = values
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return finish(err)
+	}
+	defer response.Body.Close()
+	result.Status, result.Headers = response.StatusCode, response.Header
+	hash := sha256.New()
+	var content io.Reader = response.Body
+	if opts.leaveAfter > 0 {
+		content = io.LimitReader(content, opts.leaveAfter)
+	}
+	result.Bytes, err = io.Copy(hash, content)
+	result.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	return finish(err)
+}
+
+// repeated reads as one byte without end.
+type repeated byte
+
+func (r repeated) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(r)
+	}
+	return len(p), nil
+}

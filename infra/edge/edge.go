@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+)
+
+const (
+	// Generous for a header, which a client sends in one go; also bounds the TLS handshake.
+	readHeaderTimeout = 15 * time.Second
+	// How long a connection may rest between requests. There is no limit on a request or a response itself: streams,
+	// large files on slow lines and websockets last as long as they last.
+	idleTimeout = 120 * time.Second
+	// QUIC's own idle timeout (RFC 9000, section 10.1) is without any packet from the client, also while a response is
+	// awaited; browsers send PINGs then.
+	quicIdleTimeout = 60 * time.Second
+	// Half of what workerd takes for a header (KJ, 128 KiB), as the edge adds to it.
+	maxHeaderBytes = 64 << 10
+)
+
+// edge is the running program.
+type edge struct {
+	log      *reporter
+	handler  *proxyHandler
+	registry *registry
+	sampler  *sampler
+	poster   *poster // nil: no samples
+	upstream *http.Transport
+	spki     string
+
+	servers []*server
+	failed  chan error // what ended serving before shutdown
+
+	stopScan context.CancelFunc
+	stopPost context.CancelFunc
+	scanning sync.WaitGroup
+}
+
+// server is one socket being served.
+type server struct {
+	socket socket
+	http   *http.Server
+	http3  *http3.Server   // nil: no HTTP/3
+	quic   *quic.Transport // nil: no HTTP/3
+	quicLn *quic.Listener
+}
+
+// startEdge binds everything, then serves. On error nothing is left behind.
+func startEdge(opts options, log *reporter) (*edge, error) {
+	cert, err := loadCertificate(opts, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	spki, err := spkiSHA256(cert)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the certificate: %w", err)
+	}
+	var sockets []socket
+	for _, spec := range opts.listen {
+		opened, err := openListen(spec)
+		if err != nil {
+			closeSockets(sockets)
+			return nil, err
+		}
+		sockets = append(sockets, opened...)
+	}
+
+	upstream := newTransport(opts.upstream, upstreamIdle)
+	e := &edge{
+		log: log, registry: newRegistry(), upstream: upstream, spki: spki,
+		handler: newProxyHandler(opts, upstream, log),
+		failed:  make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
+	}
+	e.startSampling(opts.samples)
+	tlsConfig := &tls.Config{
+		Certificates: []tls.Certificate{cert},
+		MinVersion:   tls.VersionTLS12, // below it are protocols that RFC 8996 forbids
+		NextProtos:   []string{"h2", "http/1.1"},
+	}
+	for i, s := range sockets {
+		srv, err := e.newServer(s, tlsConfig)
+		if err != nil {
+			closeSockets(sockets[i:])
+			e.shutdown(time.Millisecond)
+			return nil, err
+		}
+		e.servers = append(e.servers, srv)
+	}
+	for _, srv := range e.servers {
+		e.serve(srv)
+	}
+	return e, nil
+}
+
+// startSampling starts the two goroutines of the path samples, if anybody wants them.
+func (e *edge) startSampling(t target) {
+	e.sampler = &sampler{registry: e.registry, emit: func(pathSample) {}}
+	scanCtx, stopScan := context.WithCancel(context.Background())
+	postCtx, stopPost := context.WithCancel(context.Background())
+	e.stopScan, e.stopPost = stopScan, stopPost
+	if t == (target{}) {
+		return
+	}
+	e.poster = newPoster(t, e.log)
+	e.sampler.emit = e.poster.emit
+	go e.poster.run(postCtx)
+	e.scanning.Go(func() { e.sampler.run(scanCtx) })
+}
+
+// closed is called once for every connection, while its statistics can still be read.
+func (e *edge) closed(c *connection) {
+	e.sampler.closing(c, time.Now())
+	e.registry.remove(c)
+}
+
+func (e *edge) newServer(s socket, tlsConfig *tls.Config) (*server, error) {
+	srv := &server{socket: s, http: &http.Server{
+		Handler:           e.handler,
+		TLSConfig:         tlsConfig.Clone(),
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          e.log.logger("http"),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if t, ok := c.(*tls.Conn); ok {
+				if t, ok := t.NetConn().(*tcpConn); ok {
+					return withConnection(ctx, t.conn)
+				}
+			}
+			return ctx
+		},
+	}}
+	if s.udp == nil {
+		return srv, nil
+	}
+	srv.http3 = &http3.Server{
+		Handler:        e.handler,
+		MaxHeaderBytes: maxHeaderBytes,
+		IdleTimeout:    idleTimeout,
+		ConnContext: func(ctx context.Context, qc *quic.Conn) context.Context {
+			// ReverseProxy aborts a response that breaks off only where it finds this key; without it a visitor over
+			// HTTP/3 would take a truncated body for a whole one.
+			ctx = context.WithValue(ctx, http.ServerContextKey, srv.http)
+			return withConnection(ctx, e.acceptQUIC(qc))
+		},
+	}
+	srv.quic = &quic.Transport{Conn: s.udp}
+	// Listen, not ListenEarly: a connection exists only once its handshake is complete, so its address is verified
+	// and its RTT measured. No request comes earlier than that, as 0-RTT is off.
+	ln, err := srv.quic.Listen(http3.ConfigureTLSConfig(tlsConfig.Clone()), &quic.Config{
+		MaxIdleTimeout: quicIdleTimeout,
+		Allow0RTT:      false, // RFC 8470: a replayed request would count, and act, twice
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot serve HTTP/3 on %s: %w", s.address(), err)
+	}
+	srv.quicLn = ln
+	return srv, nil
+}
+
+func (e *edge) acceptQUIC(qc *quic.Conn) *connection {
+	c := newQUICConnection(qc, time.Now())
+	e.registry.add(c, func() { _ = qc.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") })
+	// The statistics are final here: the connection's own goroutine has ended. No goroutine waits for it.
+	context.AfterFunc(qc.Context(), func() { e.closed(c) })
+	return c
+}
+
+func (e *edge) serve(srv *server) {
+	ended := func(protocol string, err error) {
+		if !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			e.failed <- fmt.Errorf("%s on %s ended: %w", protocol, srv.socket.address(), err)
+		}
+	}
+	ln := &tcpListener{TCPListener: srv.socket.tcp, registry: e.registry, onClose: e.closed}
+	go func() { ended("HTTPS", srv.http.ServeTLS(ln, "", "")) }()
+	if srv.http3 != nil {
+		go func() { ended("HTTP/3", srv.http3.ServeListener(srv.quicLn)) }()
+	}
+}
+
+// announce writes the one line that a launcher waits for.
+func (e *edge) announce(w io.Writer) error {
+	line := struct {
+		Event      string   `json:"event"`
+		Addresses  []string `json:"addresses"`
+		HTTP3      []bool   `json:"http3"`
+		SPKISHA256 string   `json:"spkiSha256"`
+	}{Event: "listening", SPKISHA256: e.spki}
+	for _, s := range e.servers {
+		line.Addresses = append(line.Addresses, s.socket.address())
+		line.HTTP3 = append(line.HTTP3, s.http3 != nil)
+	}
+	return json.NewEncoder(w).Encode(line)
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// options is what the command line says, checked.
+type options struct {
+	listen          []listenSpec
+	upstream        target
+	samples         target // the zero target: post none
+	certFile        string
+	keyFile         string
+	stateDir        string
+	hosts           []string // further names of the development certificate
+	altSvc          altSvcMode
+	serverTiming    bool
+	upstreamTimeout time.Duration
+	shutdownTimeout time.Duration
+}
+
+// altSvcMode is what happens to the Alt-Svc of the upstream's response, so that whatever a CDN does can be tried.
+type altSvcMode string
+
+const (
+	altSvcPass     altSvcMode = "pass"     // untouched
+	altSvcStrip    altSvcMode = "strip"    // removed
+	altSvcOverride altSvcMode = "override" // replaced, on every response, with h3=":PORT"; ma=86400
+)
+
+const defaultListen = "localhost:8443"
+
+// parseOptions reads the command line. Errors are one sentence that names the flag and what is allowed; for a flag that
+// does not exist the list of flags goes to stderr too. -h gives flag.ErrHelp after the list was printed.
+func parseOptions(args []string, stderr io.Writer) (options, error) {
+	o := options{
+		stateDir: ".adaptive-h3", altSvc: altSvcPass, serverTiming: true,
+		upstreamTimeout: 60 * time.Second, shutdownTimeout: 10 * time.Second,
+	}
+	// The flag package prints every error with the whole list; only an unknown flag deserves that here.
+	var printed bytes.Buffer
+	fs := flag.NewFlagSet("edge", flag.ContinueOnError)
+	fs.SetOutput(&printed)
+
+	fs.Func("listen", "`ADDR[,congestion=cubic|bbr|reno][,http3=off]` to serve, TCP and UDP on the same port number; repeatable (default "+defaultListen+")", func(s string) error {
+		spec, err := parseListenSpec(s)
+		o.listen = append(o.listen, spec)
+		return err
+	})
+	fs.Func("upstream", "where requests go: `http://HOST:PORT | unix:/path` (required)", setTarget(&o.upstream))
+	fs.Func("samples", "where path samples are posted: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.samples))
+	fs.StringVar(&o.certFile, "cert", "", "certificate chain, PEM `FILE`; with -key, instead of the development certificate")
+	fs.StringVar(&o.keyFile, "key", "", "private key, PEM `FILE`")
+	fs.StringVar(&o.stateDir, "state", o.stateDir, "`DIR` that keeps the development certificate")
+	fs.Func("host", "a further `NAME` of the development certificate; repeatable", func(s string) error {
+		if !validHost(s) {
+			return errors.New("it must be a host name or an IP address, without port")
+		}
+		o.hosts = append(o.hosts, s)
+		return nil
+	})
+	fs.Func("alt-svc", "what happens to the upstream's Alt-Svc: `pass|strip|override` (default pass)", func(s string) error {
+		switch m := altSvcMode(s); m {
+		case altSvcPass, altSvcStrip, altSvcOverride:
+			o.altSvc = m
+			return nil
+		}
+		return errors.New("it must be pass, strip or override")
+	})
+	fs.BoolFunc("server-timing", "add Server-Timing: cfL4 to responses: true or false (default true)", func(s string) error {
+		v, err := strconv.ParseBool(s)
+		if err != nil {
+			return errors.New("it must be true or false")
+		}
+		o.serverTiming = v
+		return nil
+	})
+	fs.Func("upstream-timeout", "`DURATION` that the upstream has for its response header (default 60s)", setDuration(&o.upstreamTimeout))
+	fs.Func("shutdown-timeout", "`DURATION` that requests have to finish at the end (default 10s)", setDuration(&o.shutdownTimeout))
+
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) || strings.HasPrefix(err.Error(), "flag provided but not defined") {
+			fs.SetOutput(stderr)
+			fs.Usage()
+		}
+		return options{}, err
+	}
+	return o, o.check(fs)
+}
+
+// check looks at what no single flag can see.
+func (o *options) check(fs *flag.FlagSet) error {
+	if fs.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q: only flags are allowed", fs.Arg(0))
+	}
+	if o.upstream == (target{}) {
+		return errors.New("flag -upstream is required: http://HOST:PORT or unix:/path of the server that answers the requests")
+	}
+	if (o.certFile == "") != (o.keyFile == "") {
+		return errors.New("flags -cert and -key go together: give both, or neither for a development certificate")
+	}
+	if o.stateDir == "" {
+		return errors.New("flag -state is empty: it must be a folder that keeps the development certificate")
+	}
+	if len(o.listen) == 0 {
+		spec, err := parseListenSpec(defaultListen)
+		if err != nil {
+			return err
+		}
+		o.listen = []listenSpec{spec}
+	}
+	return nil
+}
+
+func setTarget(t *target) func(string) error {
+	return func(s string) (err error) {
+		*t, err = parseTarget(s)
+		return err
+	}
+}
+
+func setDuration(d *time.Duration) func(string) error {
+	return func(s string) error {
+		v, err := time.ParseDuration(s)
+		if err != nil || v <= 0 {
+			return errors.New("it must be a duration above 0, such as 500ms, 60s or 1m30s")
+		}
+		*d = v
+		return nil
+	}
+}
+
+// validHost says whether s can be a subject alternative name: an IP address, or a DNS name (RFC 1123, section 2.1),
+// whose leftmost label may be *.
+func validHost(s string) bool {
+	if addr, err := netip.ParseAddr(s); err == nil {
+		return addr.Zone() == ""
+	}
+	name := strings.TrimPrefix(s, "*.")
+	if name == "" || len(name) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for _, r := range label {
+			if r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOptionDefaults(t *testing.T) {
+	o, err := parseOptions([]string{"-upstream", "http://127.0.0.1:8787"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.listen) != 1 || o.listen[0].text != "localhost:8443" || !o.listen[0].http3 || len(o.listen[0].hosts) != 2 ||
+		o.upstream != (target{"tcp", "127.0.0.1:8787"}) || o.samples != (target{}) || o.stateDir != ".adaptive-h3" ||
+		o.altSvc != altSvcPass || !o.serverTiming || o.upstreamTimeout != time.Minute || o.shutdownTimeout != 10*time.Second {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestOptionsAsGiven(t *testing.T) {
+	o, err := parseOptions([]string{
+		"-listen", "127.0.0.1:1,congestion=cubic,http3=off", "-listen", "[::1]:2", "-listen", ":3,http3=on",
+		"-upstream", "unix:/run/workerd.sock", "-samples", "http://[::1]:99/", "-cert", "c", "-key", "k", "-state", "s",
+		"-host", "a.example", "-host", "192.0.2.1", "-host", "*.b.example",
+		"-alt-svc", "override", "-server-timing=false", "-upstream-timeout", "1m30s", "-shutdown-timeout=1ms",
+	}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := o.listen
+	if len(l) != 3 || l[0].congestion != "cubic" || l[0].http3 || l[0].port != 1 || l[1].hosts[0].String() != "::1" || !l[1].http3 ||
+		l[2].hosts[0].String() != "::" || o.upstream != (target{"unix", "/run/workerd.sock"}) || o.samples != (target{"tcp", "[::1]:99"}) ||
+		o.certFile != "c" || o.keyFile != "k" || o.stateDir != "s" || strings.Join(o.hosts, " ") != "a.example 192.0.2.1 *.b.example" ||
+		o.altSvc != altSvcOverride || o.serverTiming || o.upstreamTimeout != 90*time.Second || o.shutdownTimeout != ms {
+		t.Errorf("%+v", o)
+	}
+}
+
+// Every bad value: one sentence that names the flag and what is allowed; exit code 2.
+func TestBadFlags(t *testing.T) {
+	cases := []struct {
+		args string // after a good -upstream
+		says []string
+	}{
+		{"-listen here", []string{"-listen", `"here"`, "IP:PORT, localhost:PORT or :PORT"}},
+		{"-listen example.com:443", []string{"-listen", `"example.com"`, "IP address, localhost"}},
+		{"-listen 127.0.0.1:70000", []string{"-listen", `"70000"`, "0 to 65535"}},
+		{"-listen 127.0.0.1:http", []string{"-listen", `"http"`, "0 to 65535"}},
+		{"-listen 127.0.0.1:0,http3=no", []string{"-listen", `"http3=no"`, "http3=off"}},
+		{"-listen 127.0.0.1:0,congestion=", []string{"-listen", `"congestion="`, "congestion=NAME"}},
+		{"-listen 127.0.0.1:0,speed=9", []string{"-listen", `"speed=9"`, "congestion=NAME"}},
+		{"-upstream https://127.0.0.1:1", []string{"-upstream", "http://HOST:PORT", "unix:/path"}},
+		{"-upstream http://127.0.0.1", []string{"-upstream", "http://HOST:PORT"}},
+		{"-upstream http://127.0.0.1:1/base", []string{"-upstream", "without a path"}},
+		{"-upstream unix:", []string{"-upstream", "unix:/path"}},
+		{"-samples 127.0.0.1:1", []string{"-samples", "http://HOST:PORT"}},
+		{"-cert x", []string{"-cert", "-key", "both"}},
+		{"-key x", []string{"-cert", "-key", "both"}},
+		{"-state=", []string{"-state", "folder"}},
+		{"-host a_b", []string{"-host", `"a_b"`, "host name or an IP address"}},
+		{"-host a.example:443", []string{"-host", "without port"}},
+		{"-host -a", []string{"-host", "host name"}},
+		{"-alt-svc maybe", []string{"-alt-svc", `"maybe"`, "pass, strip or override"}},
+		{"-server-timing=maybe", []string{"-server-timing", `"maybe"`, "true or false"}},
+		{"-upstream-timeout 60", []string{"-upstream-timeout", `"60"`, "duration", "60s"}},
+		{"-upstream-timeout 0s", []string{"-upstream-timeout", "above 0"}},
+		{"-shutdown-timeout -1s", []string{"-shutdown-timeout", "above 0"}},
+		{"-shutdown-timeout", []string{"-shutdown-timeout", "needs an argument"}},
+		{"more", []string{`"more"`, "only flags"}},
+	}
+	for _, tc := range cases {
+		t.Run(tc.args, func(t *testing.T) {
+			args := append([]string{"-upstream", "http://127.0.0.1:1"}, strings.Fields(tc.args)...)
+			checkUsageError(t, args, tc.says)
+		})
+	}
+	t.Run("no upstream", func(t *testing.T) {
+		checkUsageError(t, nil, []string{"-upstream is required", "http://HOST:PORT"})
+	})
+}
+
+func checkUsageError(t *testing.T, args, says []string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), args, &stdout, &stderr); code != exitUsage {
+		t.Errorf("exit code %d", code)
+	}
+	text := stderr.String()
+	if strings.Count(text, "\n") != 1 || stdout.Len() > 0 {
+		t.Errorf("not one line: %q", text)
+	}
+	for _, s := range says {
+		if !strings.Contains(text, s) {
+			t.Errorf("%q does not say %q", text, s)
+		}
+	}
+}
+
+func TestUnknownFlagListsTheFlags(t *testing.T) {
+	all := []string{
+		"-listen", "-upstream", "-samples", "-cert", "-key", "-state", "-host", "-alt-svc", "-server-timing",
+		"-upstream-timeout", "-shutdown-timeout",
+	}
+	for args, code := range map[string]int{"-nope": exitUsage, "-h": exitOK} {
+		var stdout, stderr bytes.Buffer
+		if got := run(context.Background(), []string{args}, &stdout, &stderr); got != code {
+			t.Errorf("%s: exit code %d", args, got)
+		}
+		for _, f := range all {
+			if !regexp.MustCompile(`(?m)^  ` + f + `\b`).MatchString(stderr.String()) {
+				t.Errorf("%s: %s is not listed in %s", args, f, stderr.String())
+			}
+		}
+		if args == "-nope" && !strings.Contains(stderr.String(), "flag provided but not defined: -nope") {
+			t.Error(stderr.String())
+		}
+	}
+}

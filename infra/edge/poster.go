@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// At some 300 bytes each the queue holds about 1 MB: 40 full batches, while the listener is away for a moment.
+	postQueue   = 4096
+	postBatch   = 100
+	postTimeout = 2 * time.Second
+)
+
+// poster sends samples to the internal listener, in order, with one request at a time: what queues up while one is
+// under way goes as one batch. It never makes anybody wait: when the queue is full the oldest sample goes, when a batch
+// fails it is gone; both are counted.
+type poster struct {
+	client *http.Client
+	url    string
+	name   string // for messages
+	log    *reporter
+
+	mu      sync.Mutex
+	queue   []pathSample
+	closed  bool
+	dropped uint64        // by overflow
+	failed  uint64        // in batches that were not taken
+	wake    chan struct{} // capacity 1
+	done    chan struct{}
+}
+
+func newPoster(t target, log *reporter) *poster {
+	return &poster{
+		client: &http.Client{Transport: newTransport(t, 1), Timeout: postTimeout},
+		url:    "http://" + t.urlHost() + "/samples",
+		name:   t.address,
+		log:    log,
+		wake:   make(chan struct{}, 1),
+		done:   make(chan struct{}),
+	}
+}
+
+// emit queues a sample.
+func (p *poster) emit(s pathSample) {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return
+	}
+	if len(p.queue) >= postQueue {
+		p.queue = p.queue[1:]
+		p.dropped++
+	}
+	p.queue = append(p.queue, s)
+	p.mu.Unlock()
+	p.signal()
+}
+
+func (p *poster) signal() {
+	select {
+	case p.wake <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// run sends until close was called and the queue is empty, or ctx ends.
+func (p *poster) run(ctx context.Context) {
+	defer close(p.done)
+	defer p.client.CloseIdleConnections()
+	for {
+		batch, closed := p.take()
+		if len(batch) > 0 {
+			if err := p.post(ctx, batch); err != nil {
+				p.lose(len(batch), err)
+			}
+			continue
+		}
+		if closed {
+			return
+		}
+		select {
+		case <-p.wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// take removes the next batch from the queue.
+func (p *poster) take() (batch []pathSample, closed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := min(len(p.queue), postBatch)
+	batch = p.queue[:n:n]
+	p.queue = p.queue[n:]
+	return batch, p.closed
+}
+
+// post sends one batch: POST /samples with {"samples": [...]}.
+func (p *poster) post(ctx context.Context, batch []pathSample) error {
+	body, err := json.Marshal(struct {
+		Samples []pathSample `json:"samples"`
+	}{batch})
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := p.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	// Read to the end, so that the connection can be used again; the answer itself says nothing.
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("status %d", res.StatusCode)
+	}
+	return nil
+}
+
+func (p *poster) lose(n int, err error) {
+	p.mu.Lock()
+	p.failed += uint64(n)
+	failed, dropped := p.failed, p.dropped
+	p.mu.Unlock()
+	p.log.report("samples", fmt.Sprintf("%s does not take path samples: %v; %d lost so far, %d more for want of room",
+		p.name, describe(err), failed, dropped))
+}
+
+// close ends the poster when what is queued has been sent, or ctx has ended.
+func (p *poster) close(ctx context.Context) {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.signal()
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"net/http"
+	"time"
+)
+
+// responseWriter sees a response on its way out: it touches the header once, and tells the connection what is written.
+type responseWriter struct {
+	http.ResponseWriter
+	handler *proxyHandler
+	request *http.Request
+	conn    *connection
+	done    bool // the final header is out
+}
+
+// Unwrap lets http.ResponseController reach what this type does not wrap, above all Hijack for websockets.
+func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *responseWriter) WriteHeader(status int) {
+	if w.done {
+		return
+	}
+	h := w.Header()
+	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
+		// Early hints and the like: the final header is still to come.
+		if w.handler.altSvc != altSvcPass {
+			h.Del("Alt-Svc")
+		}
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	w.done = true
+	w.handler.finishHeader(h, w.request, w.conn)
+	// The servers guess a type for a body that has none; nil keeps them from it.
+	if _, ok := h["Content-Type"]; !ok {
+		h["Content-Type"] = nil
+	}
+	w.ResponseWriter.WriteHeader(status)
+	if w.request.Method == http.MethodHead {
+		// http3 would say Content-Length: 0 at the end of the handler, where the upstream gave none.
+		_ = w.FlushError()
+	}
+}
+
+func (w *responseWriter) Write(p []byte) (int, error) {
+	if !w.done {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.conn == nil || w.conn.rate == nil {
+		return w.ResponseWriter.Write(p) // tcpConn counts below TLS, and the kernel measures
+	}
+	w.conn.rate.writeBegins(time.Now())
+	n, err := w.ResponseWriter.Write(p)
+	w.conn.rate.writeEnds(time.Now(), n)
+	w.conn.sent.Add(uint64(n))
+	return n, err
+}
+
+// FlushError writes what is buffered, which can wait as a Write can.
+func (w *responseWriter) FlushError() error {
+	flush := http.NewResponseController(w.ResponseWriter).Flush
+	if w.conn == nil || w.conn.rate == nil {
+		return flush()
+	}
+	w.conn.rate.writeBegins(time.Now())
+	defer func() { w.conn.rate.writeEnds(time.Now(), 0) }()
+	return flush()
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+const imageSize = 1_000_000
+
+func image(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "image/png")
+	w.Write(pattern(imageSize))
+}
+
+// noMore says that no further sample comes, by ending the edge, which posts what it has.
+func (e *testEdge) noMore() {
+	e.t.Helper()
+	e.end()
+	select {
+	case s := <-e.samples:
+		e.t.Errorf("a sample too many: %+v", s)
+	default:
+	}
+}
+
+// A session of one image, then closed, and nothing else: exactly its closing sample arrives.
+func TestClosingSample(t *testing.T) {
+	forProtocols(t, func(t *testing.T, protocol string) {
+		e := startEdgeWith(t, startUpstream(t, image))
+		c := e.client(protocol)
+		res, body := e.get(c, "/image")
+		c.disconnect()
+		s := receive(t, "closing sample", e.samples)
+
+		if len(body) != imageSize || !s.Closing || s.ClientAddress != "127.0.0.1" {
+			t.Errorf("%+v", s)
+		}
+		if age := time.Since(time.UnixMilli(s.AtMs)); age < -time.Second || age > patience {
+			t.Errorf("taken %v ago", age)
+		}
+		if !strings.Contains(res.Header.Get("Server-Timing"), "&cid="+s.ConnectionID+"&") {
+			t.Errorf("connection %s, but %s", s.ConnectionID, res.Header.Get("Server-Timing"))
+		}
+		// The sender's count: the image, TLS or QUIC around it, and nothing like a second image.
+		if s.BytesSent < imageSize || s.BytesSent > imageSize*12/10 {
+			t.Errorf("%d bytes sent", s.BytesSent)
+		}
+		// Over loopback a TCP segment holds up to 64 KiB; a QUIC packet is of 1,200 to 1,452 bytes.
+		transport, fewest, most := "tcp", int64(imageSize/65536), int64(imageSize/500)
+		if protocol == "HTTP/3" {
+			transport, fewest, most = "quic", imageSize/1452, imageSize/1000
+		}
+		if s.Transport != transport || s.PacketsSent < fewest || s.PacketsSent > most {
+			t.Errorf("%d packets sent over %s", s.PacketsSent, s.Transport)
+		}
+		if s.PacketsLost < 0 || s.PacketsLost > s.PacketsSent/5 {
+			t.Errorf("%d packets lost of %d", s.PacketsLost, s.PacketsSent)
+		}
+		if s.RTTMs <= 0 || s.RTTMs > 200 || s.MinRTTMs <= 0 || s.MinRTTMs > s.RTTMs*2 {
+			t.Errorf("RTT %v ms, min %v ms", s.RTTMs, s.MinRTTMs)
+		}
+		// Bytes per second over loopback: not bits, not kB, not nothing.
+		if s.DeliveryRateBps < 1e6 || s.DeliveryRateBps > 1e12 {
+			t.Errorf("%.0f bytes/s", s.DeliveryRateBps)
+		}
+		e.noMore()
+	})
+}
+
+// What the sender counts as lost is what the path dropped.
+func TestClosingSampleOverLossyPath(t *testing.T) {
+	e := startEdgeWith(t, startUpstream(t, image))
+	relay := startRelay(t, e.addresses[0], &udpRelay{delay: 5 * ms, loseEvery: 50})
+	c := e.client("HTTP/3", relay.address)
+	if _, body := e.get(c, "/image"); len(body) != imageSize {
+		t.Fatalf("%d bytes", len(body))
+	}
+	c.disconnect()
+	s := receive(t, "closing sample", e.samples)
+	dropped := relay.dropped.Load()
+	// The last flight's losses may not be known yet, and a busy machine delays acknowledgements beyond the loss timer.
+	if dropped < 10 || s.PacketsLost < dropped*7/10 || s.PacketsLost > dropped*3/2+5 {
+		t.Errorf("%d lost by count of the sender, %d dropped on the path", s.PacketsLost, dropped)
+	}
+	if s.BytesSent < imageSize || s.RTTMs < 5 || s.MinRTTMs < 5 {
+		t.Errorf("%+v", s)
+	}
+	e.noMore()
+}
+
+func TestNoSampleWithoutRequest(t *testing.T) {
+	e := startEdgeWith(t, startUpstream(t, image))
+	c := e.rawTLS()
+	if err := c.Handshake(); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	e.noMore()
+}
+
+// A websocket's connection is hijacked from net/http, and sampled all the same.
+func TestClosingSampleOfWebsocket(t *testing.T) {
+	e := startEdgeWith(t, startUpstream(t, echoUpgrade))
+	c := e.openWebsocket("/")
+	message := pattern(50_000)
+	go c.Write(message)
+	if _, err := io.ReadFull(c, make([]byte, len(message))); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if s := receive(t, "closing sample", e.samples); s.BytesSent < 50_000 || !s.Closing {
+		t.Errorf("%+v", s)
+	}
+}

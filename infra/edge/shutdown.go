@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// The last samples get this long to leave; the listener may have been stopped by the same Ctrl-C.
+	flushTimeout = 2 * time.Second
+	activePoll   = 10 * time.Millisecond
+
+	// What http3 has written when its last handler returns may still be under way, or be lost and sent again, and
+	// closing the connection would throw it away: so it gets a few round trips, and the time of a probe (RFC 9002,
+	// section 6.2).
+	lingerRTTs = 4
+	minLinger  = 250 * time.Millisecond
+	maxLinger  = time.Second
+)
+
+// shutdown stops accepting, lets requests finish within the timeout, closes what is left, and posts the last samples.
+func (e *edge) shutdown(timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, s := range e.servers {
+		all.Go(func() {
+			if s.http.Shutdown(ctx) != nil {
+				_ = s.http.Close()
+			}
+		})
+		if s.http3 != nil {
+			all.Go(func() { e.shutdownHTTP3(ctx, s) })
+		}
+	}
+	all.Wait()
+
+	e.registry.closeAll()
+	flush, cancelFlush := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancelFlush()
+	e.registry.waitUntilGone(flush, func(*connection) bool { return true })
+	for _, s := range e.servers {
+		if s.quic != nil {
+			_ = s.quic.Close()
+			_ = s.socket.udp.Close()
+		}
+	}
+	e.stopScan()
+	e.scanning.Wait()
+	if e.poster != nil {
+		e.poster.close(flush)
+		e.stopPost()
+		<-e.poster.done
+	}
+	e.stopPost()
+	e.upstream.CloseIdleConnections()
+}
+
+// shutdownHTTP3 sends GOAWAY, waits for the requests, then closes. http3.Server.Shutdown alone would wait for clients to
+// close their connections, which a browser at rest may not do within any timeout.
+func (e *edge) shutdownHTTP3(ctx context.Context, s *server) {
+	grace, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		defer end()
+		e.waitInactive(grace)
+		e.linger(grace)
+	}()
+	_ = s.quicLn.Close() // connections that exist stay
+	_ = s.http3.Shutdown(grace)
+}
+
+// waitInactive returns when no request is being answered.
+func (e *edge) waitInactive(ctx context.Context) {
+	ticker := time.NewTicker(activePoll)
+	defer ticker.Stop()
+	for e.handler.active.Load() > 0 {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// linger leaves the open QUIC connections time for what is under way.
+func (e *edge) linger(ctx context.Context) {
+	isQUIC := func(c *connection) bool { return c.transport == transportQUIC }
+	wait := minLinger
+	for _, c := range e.registry.snapshot(nil) {
+		if r, ok := c.read(); ok && isQUIC(c) {
+			wait = max(wait, lingerRTTs*r.rtt)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(wait, maxLinger))
+	defer cancel()
+	e.registry.waitUntilGone(ctx, isQUIC)
+}
