@@ -1,5 +1,5 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { estimateAt } from "../policy-api/core/estimate.ts";
 import type { PathState } from "../policy-api/core/estimator.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
@@ -68,15 +68,30 @@ describe("PathStore", () => {
 
   it("writes a row at most every ten seconds, and the alarm writes what waited", async () => {
     await object().record([report()]);
-    expect(await object().rowsWritten()).toBe(2);
+    // Two rows with an index entry each.
+    expect(await object().writes()).toEqual({ rows: 4, alarms: 1 });
     for (let i = 1; i <= 20; i++)
       await object().record([report({ samples: [sample({ atMs: Date.now() + i, packetsSent: 1000 + i })] })]);
-    expect(await object().rowsWritten()).toBe(2);
-    const written = JSON.stringify(await rows());
-    expect(written).not.toContain('\\"packetsSent\\":1020');
+    // The alarm now rings sooner.
+    expect(await object().writes()).toEqual({ rows: 4, alarms: 2 });
+    expect(JSON.stringify(await rows())).not.toContain('\\"packetsSent\\":1020');
     expect(await runDurableObjectAlarm(object())).toBe(true);
-    expect(await object().rowsWritten()).toBe(4);
     expect(JSON.stringify(await rows())).toContain('\\"packetsSent\\":1020');
+    expect(await object().writes()).toEqual({ rows: 6, alarms: 3 });
+  });
+
+  it("what waits is written ten seconds after the last write, not after the last report", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const beganMs = Date.now();
+      await object().record([report()]);
+      vi.setSystemTime(beganMs + 9_998);
+      await object().record([report({ samples: [sample({ packetsSent: 2000 })] })]);
+      const alarm = await runInDurableObject(object(), (_, state) => state.storage.getAlarm());
+      expect(alarm).toBe(beganMs + 10_000);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("takes a corrupt row for one that is not there, and mends it", async () => {
@@ -116,6 +131,18 @@ describe("PathStore", () => {
     const alarm = await runInDurableObject(object(), (_, state) => state.storage.getAlarm());
     expect(alarm).toBeGreaterThan(Date.now() + RETENTION_MS - 60_000);
     expect(alarm).toBeLessThanOrEqual(Date.now() + RETENTION_MS);
+    // Many rows that expire one after another do not make it look through the table more than once in an hour.
+    await runInDurableObject(object(), (_, state) => {
+      state.storage.sql.exec(
+        "UPDATE paths SET last_at_ms = ? WHERE key = 'client c1'",
+        Date.now() - RETENTION_MS + 1000,
+      );
+    });
+    await evictDurableObject(object());
+    await runDurableObjectAlarm(object());
+    const next = await runInDurableObject(object(), (_, state) => state.storage.getAlarm());
+    expect(next).toBeGreaterThan(Date.now() + 3_500_000);
+    expect(next).toBeLessThanOrEqual(Date.now() + 3_600_000);
     expect(await rows()).toHaveLength(2);
   });
 

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { applyIncrement, applySample } from "../policy-api/core/estimator.ts";
+import { applyIncrement, applySample, inOrder } from "../policy-api/core/estimator.ts";
 import { applyAnswer } from "../policy-api/core/offers.ts";
 import { migrate } from "./migrations.ts";
 import { EMPTY_ROW, PATH_MIGRATIONS, type PathRow, PathRows, RETENTION_MS } from "./path-rows.ts";
@@ -7,6 +7,8 @@ import type { ClientKeys, ClientReport, LookUpReply } from "./path-store-api.ts"
 
 /** A row is written when its last write is at least this old; what comes sooner waits in memory. */
 export const WRITE_INTERVAL_MS = 10_000;
+/** Expiry reads the whole table: at most once in an hour, so a row outlives its retention by at most that. */
+const EXPIRY_INTERVAL_MS = 3_600_000;
 /** Rows held in memory beside the table. About 2 KB each, of an object's 128 MB. */
 const HELD_MAX = 5_000;
 
@@ -27,7 +29,11 @@ export class PathStore extends DurableObject {
   readonly #held = new Map<string, HeldRow>();
   /** Keys of held rows that are not on disk as they are in memory. */
   readonly #dirty = new Set<string>();
+  /** When the alarm will ring, as far as this instance knows. */
   #alarmAtMs: number | undefined;
+  /** When the table is next to be looked through for old rows; 0 in an instance that does not know. */
+  #expireAtMs = 0;
+  #alarmsSet = 0;
 
   /** What is remembered of a client and of its network. Writes nothing. */
   lookUp(keys: ClientKeys): LookUpReply {
@@ -40,7 +46,7 @@ export class PathStore extends DurableObject {
     };
   }
 
-  /** Adds what isolates gathered. What it answers is on disk, or waits in memory for at most ten seconds. */
+  /** Adds what isolates gathered: on disk when it answers, but for rows that were written less than ten seconds ago. */
   async record(reports: readonly ClientReport[]): Promise<void> {
     const nowMs = Date.now();
     for (const report of reports) this.#add(report, nowMs);
@@ -49,26 +55,29 @@ export class PathStore extends DurableObject {
     this.#shrink();
   }
 
-  /** Rows written so far by this instance: what a deployment is billed for. */
-  rowsWritten(): number {
-    return this.#rows?.written ?? 0;
+  /** What this instance wrote so far, as a deployment is billed: rows with their index entries, and alarms set. */
+  writes(): { rows: number; alarms: number } {
+    return { rows: this.#rows?.written ?? 0, alarms: this.#alarmsSet };
   }
 
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
     this.#alarmAtMs = undefined;
     for (const key of this.#dirty) this.#write(key, nowMs);
-    const nextMs = this.#table()?.expire(nowMs);
-    for (const [key, held] of this.#held) if (held.row.lastAtMs <= nowMs - RETENTION_MS) this.#held.delete(key);
-    if (nextMs === undefined) {
-      // Nothing is known of anybody: leave not even the schema behind.
-      await this.ctx.storage.deleteAlarm();
-      await this.ctx.storage.deleteAll();
-      this.#rows = undefined;
-      this.#held.clear();
-      return;
+    if (this.#expireAtMs <= nowMs) {
+      const oldestMs = this.#table()?.expire(nowMs);
+      for (const [key, held] of this.#held) if (held.row.lastAtMs <= nowMs - RETENTION_MS) this.#held.delete(key);
+      if (oldestMs === undefined) {
+        // Nothing is known of anybody: leave not even the schema behind.
+        await this.ctx.storage.deleteAlarm();
+        await this.ctx.storage.deleteAll();
+        this.#rows = undefined;
+        this.#held.clear();
+        return;
+      }
+      this.#expireAtMs = Math.max(oldestMs + RETENTION_MS, nowMs + EXPIRY_INTERVAL_MS);
     }
-    await this.#wakeAt(nextMs);
+    await this.#wakeAt(this.#expireAtMs);
   }
 
   #add(report: ClientReport, nowMs: number): void {
@@ -76,7 +85,7 @@ export class PathStore extends DurableObject {
     const network = this.#loadOrBegin(networkRow(report));
     let { state } = client.row;
     let networkState = network.row.state;
-    for (const sample of [...report.samples].sort((a, b) => a.atMs - b.atMs)) {
+    for (const sample of inOrder(report.samples)) {
       const applied = applySample(state, sample);
       state = applied.state;
       networkState = applyIncrement(networkState, applied.increment);
@@ -102,15 +111,19 @@ export class PathStore extends DurableObject {
     held.writtenAtMs = nowMs;
   }
 
-  /** One alarm for both duties: rows that wait to be written, and rows that will expire. */
+  /** One alarm for both duties: rows that wait to be written, from the first that is due, and rows that will expire. */
   async #schedule(nowMs: number): Promise<void> {
-    await this.#wakeAt(nowMs + (this.#dirty.size > 0 ? WRITE_INTERVAL_MS : RETENTION_MS));
+    let atMs = Math.max(this.#expireAtMs, nowMs + EXPIRY_INTERVAL_MS);
+    for (const key of this.#dirty)
+      atMs = Math.min(atMs, (this.#held.get(key)?.writtenAtMs ?? nowMs) + WRITE_INTERVAL_MS);
+    await this.#wakeAt(atMs);
   }
 
   async #wakeAt(atMs: number): Promise<void> {
     this.#alarmAtMs ??= (await this.ctx.storage.getAlarm()) ?? undefined;
     if (this.#alarmAtMs !== undefined && this.#alarmAtMs <= atMs) return;
     this.#alarmAtMs = atMs;
+    this.#alarmsSet++;
     await this.ctx.storage.setAlarm(atMs);
   }
 
@@ -124,7 +137,8 @@ export class PathStore extends DurableObject {
     }
     const row = this.#table()?.read(key);
     if (row === undefined) return undefined;
-    const loaded: HeldRow = { row, writtenAtMs: 0 };
+    // It was written when it was last heard of, or a little later.
+    const loaded: HeldRow = { row, writtenAtMs: row.lastAtMs };
     this.#held.set(key, loaded);
     return loaded;
   }

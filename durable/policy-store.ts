@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { parsePolicy } from "../policy-api/core/parse-policy.ts";
-import { INITIAL_POLICY, type Policy, POLICY_CACHE_MS, type PolicyInForce } from "../policy-api/core/policy.ts";
+import { INITIAL_POLICY, type Policy, POLICY_OUTDATED_MS, type PolicyInForce } from "../policy-api/core/policy.ts";
 import { migrate } from "./migrations.ts";
 
 const POLICY_MIGRATIONS = [
@@ -23,13 +23,8 @@ const OFFER_LONGEST_MS = 86_400_000;
 export interface PolicyBundle {
   /** Undefined when the stored policy cannot be read: then nothing is said. */
   readonly inForce?: PolicyInForce;
-  /** 32 random bytes, made when the store was first used; they never leave the worker. */
+  /** 32 random bytes, made when the store was first used; only the worker's isolates get them. */
   readonly hashKey: ArrayBuffer;
-}
-
-export interface PolicyVersion {
-  readonly version: number;
-  readonly createdAtMs: number;
 }
 
 type Columns = { version: number; policy: string; created_at_ms: number; earlier_offers_until_ms: number };
@@ -75,19 +70,6 @@ export class PolicyStore extends DurableObject {
     return { version, policy: parsed.value, earlierOffersUntilMs };
   }
 
-  /** A kept version, or undefined without one that can be read. */
-  version(version: number): PolicyInForce | undefined {
-    return read(this.ctx.storage.sql.exec<Columns>("SELECT * FROM policies WHERE version = ?", version).toArray()[0]);
-  }
-
-  /** The kept versions, newest first. */
-  versions(limit: number): PolicyVersion[] {
-    return this.ctx.storage.sql
-      .exec<Columns>("SELECT * FROM policies ORDER BY version DESC LIMIT ?", limit)
-      .toArray()
-      .map((row) => ({ version: row.version, createdAtMs: row.created_at_ms }));
-  }
-
   #inForce(): PolicyInForce | undefined {
     const row = this.ctx.storage.sql.exec<Columns>("SELECT * FROM policies ORDER BY version DESC LIMIT 1").toArray()[0];
     if (row === undefined) return { version: 0, policy: INITIAL_POLICY, earlierOffersUntilMs: 0 };
@@ -114,5 +96,5 @@ function lastOfferEndsMs(policy: Policy, nowMs: number): number {
   const offers = [policy.mode, ...policy.rules.map((rule) => rule.mode)].some(
     (mode) => mode === "fixed-h3" || mode === "adaptive",
   );
-  return offers ? nowMs + POLICY_CACHE_MS + policy.ma.maxS * 1000 : 0;
+  return offers ? nowMs + POLICY_OUTDATED_MS + policy.ma.maxS * 1000 : 0;
 }

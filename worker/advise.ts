@@ -1,15 +1,23 @@
 import { decide, type Decision } from "../policy-api/core/decide.ts";
+import type { History, RequestFacts } from "../policy-api/core/facts.ts";
 import { historyAt } from "../policy-api/core/history.ts";
 import { applyAnswer, NO_OFFER } from "../policy-api/core/offers.ts";
 import { type Isolate, objectLabel } from "./isolate.ts";
 import type { LookUp } from "./look-up.ts";
 import { NO_NEWS } from "./report-buffer.ts";
 
-/** Decides on what has arrived by now. Undefined without a policy: then nothing is said. */
-export function advise(lookUp: LookUp, isolate: Isolate): Decision | undefined {
+/** A decision and the inputs that it was made on. */
+export interface Advice {
+  readonly request: RequestFacts;
+  readonly history: History;
+  readonly decision: Decision;
+}
+
+/** Decides on what has arrived by `nowMs`. Undefined without a policy: then nothing is said. */
+export function advise(lookUp: LookUp, isolate: Isolate, nowMs: number): Advice | undefined {
   const inForce = lookUp.policy?.inForce;
   if (inForce === undefined) return undefined;
-  const { nowMs, connection, reply } = lookUp;
+  const { connection, reply } = lookUp;
   // Twice: what was on its way when the look-up left may have arrived since, and be in neither. Counting twice is no harm.
   const now =
     lookUp.object === undefined || lookUp.keys === undefined
@@ -21,15 +29,11 @@ export function advise(lookUp: LookUp, isolate: Isolate): Decision | undefined {
     ...(connection.sample === undefined ? [] : [connection.sample]),
   ];
   const offers = [...lookUp.pending.answers, ...now.answers].reduce(applyAnswer, reply?.offers ?? NO_OFFER);
-  return decide(
-    {
-      ...lookUp.facts,
-      offerUntilMs: Math.max(offers.untilMs, inForce.earlierOffersUntilMs),
-      offering: offers.offering,
-    },
-    historyAt(reply, fresh, nowMs),
-    inForce.policy,
-    nowMs,
-    lookUp.explorationUnit,
-  );
+  const request: RequestFacts = {
+    ...lookUp.facts,
+    offerUntilMs: Math.max(offers.untilMs, inForce.earlierOffersUntilMs),
+    offering: offers.offering,
+  };
+  const history = historyAt(reply, fresh, nowMs);
+  return { request, history, decision: decide(request, history, inForce.policy, nowMs, lookUp.explorationUnit) };
 }

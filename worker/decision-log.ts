@@ -1,17 +1,17 @@
-import type { Decision } from "../policy-api/core/decide.ts";
 import type { DecisionLine } from "../policy-api/core/decision-line.ts";
+import type { Advice } from "./advise.ts";
 import type { LookUp } from "./look-up.ts";
 
 /** Writes one line of JSON to the log. */
-export function logDecision(decision: Decision, lookUp: LookUp): void {
-  const { httpProtocol, rttMs, deliveryRateBps } = lookUp.connection;
+export function logDecision({ request, history, decision }: Advice, lookUp: LookUp): void {
+  const { path: _, ...facts } = request;
   const line: DecisionLine = {
     event: "decision",
     client: lookUp.keys?.client.slice(0, 6) ?? "-",
-    httpProtocol,
-    ...(rttMs === undefined ? {} : { rttMs }),
-    ...(deliveryRateBps === undefined ? {} : { deliveryRateBps }),
+    httpProtocol: lookUp.connection.httpProtocol,
     policyVersion: lookUp.policy?.inForce?.version ?? 0,
+    request: facts,
+    history,
     decision,
   };
   console.log(JSON.stringify(line));

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { applySamples } from "../policy-api/core/estimator.ts";
+import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type Policy } from "../policy-api/core/policy.ts";
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
 import { CF_H2, CF_H3, FakeStores, mode, navigation, SETTINGS, visit } from "./testing.ts";
@@ -75,6 +76,55 @@ describe("what a navigation is told", () => {
     const cf = { ...CF_H2, adaptiveH3: { ...CF_H2.adaptiveH3, packetsSent: 5000 } };
     const { response } = await visit(navigation(cf), stores, isolate);
     expect(response.headers.get("alt-svc")).toBe("clear");
+  });
+
+  it("an address that cannot be believed is a client that is not known", async () => {
+    const stores = new FakeStores(adaptivePolicy());
+    const { response } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, edge: "none" }));
+    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=10');
+    expect(stores.lookUps).toEqual([]);
+  });
+
+  it("a late look-up and a lossy prior: an offer, of the shorter life", async () => {
+    const coldStart = { advertise: "nothing", lossRatio: 0.04, deliveryRateBps: 25e6 } as const;
+    const stores = new FakeStores(adaptivePolicy({ coldStart }));
+    stores.reply = never;
+    const { response } = await visit(navigation(), stores);
+    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=10');
+  });
+
+  it("an offer's life begins with the response, however long the origin took", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      answer = async () => {
+        vi.setSystemTime(Date.now() + 8_000);
+        return new Response("page");
+      };
+      const stores = new FakeStores(adaptivePolicy());
+      const { settled } = await visit(navigation(), stores);
+      await settled;
+      expect(stores.records[0]?.[0]?.answers).toEqual([{ atMs: Date.now(), offerUntilMs: Date.now() + 10_000 }]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("a policy that is too old is renewed before it is obeyed; a stale one, after", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const isolate = new Isolate(SETTINGS);
+      const advertised = async (policy: Policy) =>
+        (await visit(navigation(), new FakeStores(policy), isolate)).response.headers.get("alt-svc");
+      const offer = 'h3=":8443"; ma=300';
+      expect(await advertised(mode("fixed-h3"))).toBe(offer);
+      vi.setSystemTime(Date.now() + POLICY_CACHE_MS);
+      expect(await advertised(mode("fixed-h2"))).toBe(offer);
+      expect(await advertised(mode("fixed-h2"))).toBeNull();
+      vi.setSystemTime(Date.now() + POLICY_OUTDATED_MS);
+      expect(await advertised(mode("fixed-h3"))).toBe(offer);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 
@@ -164,6 +214,21 @@ describe("the visitor's response does not depend on this system", () => {
     expect(response.status).toBe(502);
   });
 
+  it.each(["GET", "POST"])("an origin that drops a %s is asked once, with or without ORIGIN", async (method) => {
+    answer = () => Promise.reject(new TypeError("connection lost"));
+    const { origin: _, ...onRoute } = SETTINGS;
+    for (const settings of [SETTINGS, onRoute]) {
+      fetched.length = 0;
+      const request = new Request("http://site.test/", {
+        method,
+        headers: { accept: "text/html" },
+        ...(method === "POST" ? { body: "order" } : {}),
+      });
+      const { response } = await visit(request, new FakeStores(mode("fixed-h3")), new Isolate(settings));
+      expect([response.status, fetched.length]).toEqual([502, 1]);
+    }
+  });
+
   it("a body that breaks breaks for the visitor too", async () => {
     answer = async () =>
       new Response(
@@ -224,6 +289,19 @@ describe("the origin", () => {
     expect(got?.headers.get("x-forwarded-proto")).toBe("http");
   });
 
+  it("has no say in Alt-Svc: what it sends speaks of its own ports", async () => {
+    answer = async () => new Response("page", { headers: { "alt-svc": 'h3=":443"; ma=86400', "x-own": "1" } });
+    for (const request of [
+      navigation(),
+      new Request("http://site.test/", { headers: { "sec-fetch-dest": "image" } }),
+    ]) {
+      const { response } = await visit(request, new FakeStores(mode("fixed-h2")));
+      expect(response.headers.get("alt-svc")).toBeNull();
+      expect(response.headers.get("x-own")).toBe("1");
+      expect(await response.text()).toBe("page");
+    }
+  });
+
   it("is where the route leads without ORIGIN", async () => {
     const { origin: _, ...settings } = SETTINGS;
     await visit(navigation(), new FakeStores(mode("observe")), new Isolate(settings));
@@ -265,7 +343,17 @@ describe("who is believed", () => {
 });
 
 describe("what is remembered of a visit", () => {
-  it("our edge posts its own samples: only the answer", async () => {
+  it("what this connection showed, so that the next visit over another does not begin cold", async () => {
+    const stores = new FakeStores(adaptivePolicy());
+    stores.taken = never;
+    const isolate = new Isolate(SETTINGS);
+    const shown = { ...CF_H3, adaptiveH3: { ...CF_H2.adaptiveH3, packetsSent: 5000 } };
+    expect((await visit(navigation(shown), stores, isolate)).response.headers.get("alt-svc")).toBe("clear");
+    const another = { ...CF_H2, adaptiveH3: { ...CF_H2.adaptiveH3, connectionId: "c2" } };
+    expect((await visit(navigation(another), stores, isolate)).response.headers.get("alt-svc")).toBeNull();
+  });
+
+  it("of a connection that showed nothing yet only the answer: our edge posts its samples", async () => {
     const stores = new FakeStores(adaptivePolicy());
     const { settled } = await visit(navigation(), stores);
     await settled;

@@ -1,6 +1,7 @@
 import { altSvcValue } from "../policy-api/core/alt-svc.ts";
-import type { Decision } from "../policy-api/core/decide.ts";
-import { advise } from "./advise.ts";
+import type { Answer } from "../policy-api/core/offers.ts";
+import { PRIOR_PACKETS } from "../policy-api/core/path.ts";
+import { type Advice, advise } from "./advise.ts";
 import { logDecision } from "./decision-log.ts";
 import type { Isolate } from "./isolate.ts";
 import { LookUp } from "./look-up.ts";
@@ -58,9 +59,10 @@ function conclude(
   ctx: ExecutionContext,
   isolate: Isolate,
 ): Response {
-  const decision = advise(lookUp, isolate);
-  ctx.waitUntil(remember(decision, lookUp, stores, isolate));
-  const value = decision === undefined ? undefined : altSvcValue(decision.advertise, portOf(url));
+  const nowMs = Date.now();
+  const advice = advise(lookUp, isolate, nowMs);
+  ctx.waitUntil(remember(advice, lookUp, stores, isolate, nowMs));
+  const value = advice === undefined ? undefined : altSvcValue(advice.decision.advertise, portOf(url));
   if (value === undefined) return response;
   // After any cache, never into one: this copy goes to one visitor.
   const advertised = new Response(response.body, response);
@@ -70,24 +72,23 @@ function conclude(
 
 /** Keeps, after the response, what this navigation taught. Never rejects. */
 async function remember(
-  decision: Decision | undefined,
+  advice: Advice | undefined,
   lookUp: LookUp,
   stores: Stores,
   isolate: Isolate,
+  nowMs: number,
 ): Promise<void> {
   try {
-    const { connection, nowMs } = lookUp;
-    // Where the edge posts closing samples, what it says at a request's arrival is in them too.
-    const sample = connection.edgePostsSamples ? undefined : connection.sample;
-    const advertise = decision?.mode === "adaptive" ? decision.advertise : undefined;
-    const answer =
-      advertise === undefined || advertise.kind === "nothing"
-        ? undefined
-        : { atMs: nowMs, offerUntilMs: advertise.kind === "h3" ? nowMs + advertise.maS * 1000 : 0 };
-    const logs = isolate.settings.logDecisions && decision !== undefined;
+    const { connection } = lookUp;
+    // Our edge posts this connection's samples itself, but later: what made a client known here must be known still when
+    // the next navigation comes over another connection, or that one would begin cold and flap. Counted twice it is not.
+    const known = !connection.edgePostsSamples || (connection.sample?.packetsSent ?? 0) >= PRIOR_PACKETS;
+    const sample = known ? connection.sample : undefined;
+    const answer = answerOf(advice, nowMs);
+    const logs = isolate.settings.logDecisions && advice !== undefined;
     if (sample === undefined && answer === undefined && !logs) return;
     await lookUp.identify(isolate);
-    if (logs) logDecision(decision, lookUp);
+    if (logs) logDecision(advice, lookUp);
     if (lookUp.object === undefined || lookUp.keys === undefined || (sample === undefined && answer === undefined))
       return;
     const news = { ...(sample === undefined ? {} : { sample }), ...(answer === undefined ? {} : { answer }) };
@@ -95,6 +96,14 @@ async function remember(
   } catch {
     // What could not be remembered is learnt again.
   }
+}
+
+/** What the client may hold from now on. Offers of fixed modes are known from the policy, not per client. */
+function answerOf(advice: Advice | undefined, nowMs: number): Answer | undefined {
+  if (advice === undefined || advice.decision.mode !== "adaptive") return undefined;
+  const { advertise } = advice.decision;
+  if (advertise.kind === "nothing") return undefined;
+  return { atMs: nowMs, offerUntilMs: advertise.kind === "h3" ? nowMs + advertise.maS * 1000 : 0 };
 }
 
 /** The port that the visitor came to: HTTP/3 is served on the same number. */

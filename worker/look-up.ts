@@ -21,6 +21,7 @@ interface WaitUntil {
  * them early finds less, and decides from that.
  */
 export class LookUp {
+  /** When the request came, milliseconds since the epoch. */
   readonly nowMs = Date.now();
   readonly connection: ConnectionFacts;
   readonly facts: RequestFacts;
@@ -31,8 +32,7 @@ export class LookUp {
   reply: LookUpReply | undefined;
   /** What the isolate knew of this client when the look-up left: the reply may not hold it. */
   pending: PendingNews = NO_NEWS;
-  /** 1 never explores. */
-  explorationUnit = 1;
+  explorationUnit: number | undefined;
   /** Whether there is nothing left to wait for. */
   settled = false;
   /** Never rejects. */
@@ -66,16 +66,20 @@ export class LookUp {
   async #run(stores: Stores, ctx: WaitUntil, isolate: Isolate): Promise<void> {
     if (isolate.policy.due(this.nowMs)) {
       const renewal = isolate.policy.renew(stores, this.nowMs);
-      // A stale policy is good enough for this visitor; only an isolate without one has to wait.
+      // A stale policy is good enough for this visitor; only an isolate without one, or with an old one, has to wait.
       ctx.waitUntil(renewal);
-      if (this.policy === undefined) {
+      if (isolate.policy.outdated(this.nowMs)) {
         await renewal;
         this.policy = isolate.policy.held;
       }
     }
     const policy = this.policy?.inForce?.policy;
-    if (policy === undefined || this.policy === undefined || this.address === undefined) return;
-    if (modeFor(policy, this.facts) !== "adaptive") return;
+    if (policy === undefined || this.policy === undefined || modeFor(policy, this.facts) !== "adaptive") return;
+    if (this.address === undefined) {
+      // Nobody whom anything could be remembered of: unknown, not late.
+      this.reply = {};
+      return;
+    }
     await this.identify(isolate);
     if (policy.exploration.share > 0)
       this.explorationUnit = await this.policy.keys.explorationUnit(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { PolicyBundle } from "../durable/policy-store.ts";
 import { POLICY_CACHE_MS } from "../policy-api/core/policy.ts";
 import { PolicyCache } from "./policy-cache.ts";
 import { FakeStores, mode } from "./testing.ts";
@@ -35,5 +36,30 @@ describe("PolicyCache", () => {
     expect(cache.held?.inForce?.policy.mode).toBe("fixed-h2");
     expect(cache.due(T + POLICY_CACHE_MS + 999)).toBe(false);
     expect(cache.due(T + POLICY_CACHE_MS + 1000)).toBe(true);
+  });
+
+  it("is outdated after twice that, when nobody came by", async () => {
+    const cache = new PolicyCache();
+    expect(cache.outdated(T)).toBe(true);
+    await cache.renew(new FakeStores(mode("fixed-h2")), T);
+    expect(cache.outdated(T + 2 * POLICY_CACHE_MS - 1)).toBe(false);
+    expect(cache.outdated(T + 2 * POLICY_CACHE_MS)).toBe(true);
+  });
+
+  it("an answer to an older question does not replace a newer policy", async () => {
+    const cache = new PolicyCache();
+    const older = new FakeStores(mode("fixed-h3"));
+    await cache.renew(older, T);
+    const { promise, resolve } = Promise.withResolvers<PolicyBundle>();
+    const slow = cache.renew({ policy: () => promise }, T + 1);
+    expect(cache.install({ version: 4, policy: mode("fixed-h2"), earlierOffersUntilMs: 0 }, T + 2)).toBe(true);
+    resolve(await older.policy());
+    await slow;
+    expect(cache.held?.inForce?.version).toBe(4);
+  });
+
+  it("cannot take a policy before it has a key to serve with", () => {
+    const inForce = { version: 4, policy: mode("fixed-h2"), earlierOffersUntilMs: 0 };
+    expect(new PolicyCache().install(inForce, T)).toBe(false);
   });
 });

@@ -47,10 +47,19 @@ describe("ReportBuffer", () => {
     expect(buffer.pending("o", "z")).toEqual({ samples: [], answers: [] });
   });
 
-  it("does not reject when the object does", async () => {
+  it("keeps for the next flush what an object did not take, before what came since", async () => {
     const buffer = new ReportBuffer();
+    const { promise, reject } = Promise.withResolvers<void>();
     buffer.add("o", keys("a"), { sample: sample(1) }, T);
-    await expect(buffer.flush("o", T, () => Promise.reject(new Error("overloaded")))).resolves.toBeUndefined();
+    const flushing = buffer.flush("o", T, () => promise);
+    buffer.add("o", keys("a"), { sample: sample(2) }, T + 1);
+    reject(new Error("overloaded"));
+    await flushing;
+    let sent: readonly ClientReport[] = [];
+    await buffer.flush("o", T + GATHER_MS, async (reports) => {
+      sent = reports;
+    });
+    expect(sent.map((report) => report.samples.map((s) => s.atMs))).toEqual([[1, 2]]);
     expect(buffer.pending("o", "a").samples).toEqual([]);
   });
 
@@ -63,7 +72,7 @@ describe("ReportBuffer", () => {
 
   it("is bounded in clients and in readings of each", async () => {
     const buffer = new ReportBuffer();
-    for (let i = 0; i < 3000; i++) buffer.add("o", keys(`c${i}`), { sample: sample(i) }, T);
+    for (let i = 0; i < 3000; i++) buffer.add(i % 2 === 0 ? "o" : "p", keys(`c${i}`), { sample: sample(i) }, T);
     for (let i = 0; i < 100; i++) buffer.add("o", keys("c0"), { sample: sample(i) }, T);
     let sent: readonly ClientReport[] = [];
     await buffer.flush("o", T, async (reports) => {

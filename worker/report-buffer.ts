@@ -7,10 +7,10 @@ export const GATHER_MS = 10_000;
 /** A flush that has not ended this long after it was due died with its request; another may begin, milliseconds. */
 const FLUSH_LOST_MS = 10_000;
 /**
- * Clients gathered per object between two flushes, and readings per client: at most 13 MB of an isolate's 128. Of more
- * readings the newest stay: they tell enough of one path.
+ * Clients gathered in an isolate, for all objects, and readings per client: at most 26 MB of its 128. Of more readings the
+ * newest stay, as they tell enough of one path; of more clients the first.
  */
-const CLIENTS_MAX = 1_000;
+const CLIENTS_MAX = 2_000;
 const READINGS_MAX = 64;
 
 /** What is known of a client in this isolate and may not be in the object. */
@@ -53,7 +53,7 @@ export class ReportBuffer {
     const buffer = this.#of(object);
     let client = buffer.gathering.get(keys.client);
     if (client === undefined) {
-      if (buffer.gathering.size >= CLIENTS_MAX) return undefined;
+      if (this.#clients() >= CLIENTS_MAX) return undefined;
       client = { keys: { client: keys.client, network: keys.network }, samples: [], answers: [] };
       buffer.gathering.set(keys.client, client);
     }
@@ -76,8 +76,8 @@ export class ReportBuffer {
   }
 
   /**
-   * Hands everything gathered for an object to `send`. Never rejects: reports that an object does not take are dropped,
-   * as counters are cumulative and the connection's next sample holds them again.
+   * Hands everything gathered for an object to `send`. Never rejects: what an object does not take waits for the next
+   * flush, within the same bounds.
    */
   async flush(object: string, nowMs: number, send: (reports: readonly ClientReport[]) => Promise<void>): Promise<void> {
     const buffer = this.#of(object);
@@ -89,9 +89,16 @@ export class ReportBuffer {
     try {
       await send([...reports.values()].map(({ keys, samples, answers }) => ({ ...keys, samples, answers })));
     } catch {
-      // Dropped, as said above.
+      putBack(buffer, reports);
     }
     if (buffer.inFlight === reports) buffer.inFlight = undefined;
+  }
+
+  /** Clients gathered or on their way, over all objects. */
+  #clients(): number {
+    let count = 0;
+    for (const { gathering, inFlight } of this.#objects.values()) count += gathering.size + (inFlight?.size ?? 0);
+    return count;
   }
 
   #of(object: string): ObjectBuffer {
@@ -106,6 +113,18 @@ export class ReportBuffer {
       this.#objects.set(object, buffer);
     }
     return buffer;
+  }
+}
+
+/** Puts reports back before what has been gathered since. */
+function putBack(buffer: ObjectBuffer, reports: Gathering): void {
+  for (const [name, { keys, samples, answers }] of reports) {
+    const since = buffer.gathering.get(name);
+    buffer.gathering.set(name, {
+      keys,
+      samples: [...samples, ...(since?.samples ?? [])].slice(-READINGS_MAX),
+      answers: [...answers, ...(since?.answers ?? [])].slice(-READINGS_MAX),
+    });
   }
 }
 

@@ -38,7 +38,10 @@ const api = createApi<Env>((env) => {
       put: async (policy) => policyStore(env).put(policy),
     },
     token: env.POLICY_TOKEN || undefined,
-    policyChanged: () => isolate.policy.renew(stores, Date.now()),
+    policyChanged: async (inForce) => {
+      const nowMs = Date.now();
+      if (!isolate.policy.install(inForce, nowMs)) await isolate.policy.renew(stores, nowMs);
+    },
     settingsFaults,
   };
 });
@@ -52,8 +55,6 @@ export default {
     const url = new URL(request.url);
     if (url.pathname.startsWith(API_PREFIX)) return api.fetch(request, env, ctx);
     const { isolate, stores } = assemble(env);
-    // On a route a fault of ours must end at the origin. With ORIGIN the runtime does not know where that is.
-    if (isolate.settings.origin === undefined) ctx.passThroughOnException();
     return handleVisitor(request, url, stores, ctx, isolate);
   },
 } satisfies ExportedHandler<Env>;

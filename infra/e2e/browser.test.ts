@@ -38,14 +38,17 @@ it("follows an offer, returns when it ends, and follows the policy off HTTP/3 an
   expect(await navigate(page, system.port), "and back").toBe("h3");
 });
 
-it("loads the page over HTTP/2 when UDP is closed, however often HTTP/3 is offered", async () => {
-  const system = await startTestSystem({ listen: ["127.0.0.1:0,http3=off"] });
+it.each([
+  ["closed", "127.0.0.1:0,http3=off", Infinity],
+  ["swallowed on the way, as firewalls do", "127.0.0.1:0", 1],
+])("loads the page over HTTP/2 when UDP is %s, however often HTTP/3 is offered", async (_how, listen, dropEvery) => {
+  const system = await startTestSystem({ listen: [listen] });
+  const relay = await startRelay(system.port, "127.0.4.1", { dropEvery });
   const browser = await launchBrowser(system.spkiSha256);
   const page = await browser.newPage();
   await system.putPolicy(fixed("fixed-h3"));
   for (let i = 0; i < 4; i++) {
-    const loaded = await navigate(page, system.port, i % 2 === 0 ? "/" : "/two");
-    expect(loaded).toBe("h2");
+    expect(await navigate(page, relay.port, i % 2 === 0 ? "/" : "/two")).toBe("h2");
     expect(await loadImage(page, 1000 + i)).toBe("h2");
   }
   expect(system.decisions.every((line) => line.decision.advertise.kind === "h3")).toBe(true);
@@ -67,8 +70,9 @@ it("gives two clients with different paths different answers", async () => {
     expect(await navigate(page, relay.port), name).toBe("h2");
     await untilH3(page);
     expect(await navigate(page, relay.port), name).toBe("h3");
-    // Something to measure; the next navigation tells the server how it went.
-    for (let i = 0; i < 3; i++) await loadImage(page, 500_000 + i);
+    // Something to measure; the next navigation tells the server how it went. In pieces that the sockets' buffers hold:
+    // what overflows there is lost on a clean path too.
+    for (let i = 0; i < 15; i++) await loadImage(page, 50_000 + i);
     await navigate(page, relay.port, "/two");
     answers[name] = await navigate(page, relay.port);
   }

@@ -83,7 +83,7 @@ it("metadata that a visitor makes up is thrown away", async () => {
       expect(seen["x-forwarded-host"]).toBe(`localhost:${system.port}`);
       expect(seen["mf-cf-blob"]).toBeUndefined();
       const line = await until("decision", () => system.decisions[before]);
-      expect(line.rttMs).toBeLessThan(100);
+      expect(line.request.rttMs).toBeLessThan(100);
       expect(new Set(system.decisions.map((decision) => decision.client)).size).toBe(1);
     }
   }

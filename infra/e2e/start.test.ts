@@ -48,7 +48,16 @@ async function freePort(): Promise<number> {
 
 /** The children of a process, by the kernel's word. */
 function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+  const list = existsSync(`/proc/${pid}`) ? readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8") : "";
+  return list.trim().split(" ").filter(Boolean).map(Number);
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 describe("npm start", () => {
@@ -78,6 +87,17 @@ describe("npm start", () => {
     const again = start({ PORT: String(port), STATE_DIR: stateDir });
     await until("the welcome", () => (again.output().includes("Ctrl-C ends everything.") ? true : undefined), 60_000);
     expect(readFileSync(join(stateDir, "token"), "utf8")).toBe(token);
+  });
+
+  it("Ctrl-C while it is starting ends all too", async () => {
+    const started = start({ PORT: String(await freePort()), STATE_DIR: testFolder() });
+    const children = await until("workerd", () => {
+      const pids = childrenOf(started.child.pid ?? 0).filter((pid) => commandOf(pid).includes("workerd"));
+      return pids.length > 0 ? pids : undefined;
+    });
+    started.child.kill("SIGINT");
+    expect(await started.ended()).toBe(0);
+    for (const pid of children) expect(existsSync(`/proc/${pid}`), String(pid)).toBe(false);
   });
 
   it("a port that is taken is one clear sentence, and nothing is left running", async () => {

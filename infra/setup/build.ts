@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { requireGo, UserError } from "./programs.ts";
 
-export const ROOT = new URL("../..", import.meta.url).pathname;
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 export const WRANGLER = join(ROOT, "node_modules/.bin/wrangler");
 

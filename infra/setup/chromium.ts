@@ -20,7 +20,7 @@ export function installChromium(): string | undefined {
   const found = chromiumProgram() ?? findOrInstall(NAMES, "chromium");
   if (found !== undefined) return found;
   console.error("Installing a browser (playwright's download) ...");
-  spawnSync(join(ROOT, "node_modules/.bin/playwright-core"), ["install", "chromium-headless-shell"], {
+  spawnSync(join(ROOT, "node_modules/.bin/playwright-core"), ["install", "--no-shell", "chromium"], {
     stdio: ["ignore", 2, 2],
     timeout: 300_000,
   });

@@ -4,8 +4,9 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { delimiter, join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 
-const root = new URL("../..", import.meta.url).pathname;
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const stampFile = join(root, "node_modules", ".lock-stamp");
 const lock = createHash("sha256")
   .update(readFileSync(join(root, "package-lock.json")))

@@ -6,8 +6,9 @@ const line: DecisionLine = {
   event: "decision",
   client: "aB3xYz",
   httpProtocol: "HTTP/2",
-  rttMs: 41.234,
   policyVersion: 1,
+  request: { transport: "tcp", rttMs: 41.234 },
+  history: { state: "unknown" },
   decision: { advertise: { kind: "h3", maS: 60 }, mode: "adaptive", reason: "cold-start", propensity: 1 },
 };
 

@@ -13,10 +13,10 @@ export function parseDecisionLine(line: string): DecisionLine | undefined {
 export const DECISION_HEADINGS = row("client", "protocol", "RTT", "loss", "rate", "decision", "reason");
 
 /** One decision as one line for a person. */
-export function decisionText({ client, httpProtocol, decision, ...connection }: DecisionLine): string {
+export function decisionText({ client, httpProtocol, request, decision }: DecisionLine): string {
   const { advertise, reason, basis, path, predicted } = decision;
-  const rttMs = path?.rttMs ?? connection.rttMs;
-  const rateBps = path?.deliveryRateBps ?? connection.deliveryRateBps;
+  const rttMs = path?.rttMs ?? request.rttMs;
+  const rateBps = path?.deliveryRateBps ?? request.deliveryRateBps;
   const told =
     advertise.kind === "h3" ? `offer h3, ${advertise.maS} s` : advertise.kind === "clear" ? "clear" : "say nothing";
   const times =

@@ -14,6 +14,8 @@ import { startSystem, type System, type SystemOptions } from "./system.ts";
 const { PORT = "8443", STATE_DIR = join(ROOT, ".adaptive-h3"), ORIGIN, BUDGET_MS, OBJECTS_PER_REGION } = process.env;
 
 async function main(): Promise<void> {
+  // From the beginning: whoever presses Ctrl-C while all is being started wants all ended too.
+  const interrupted = untilSignal();
   const port = readVariables();
   const stateDir = resolve(STATE_DIR);
   const token = readOrMakeToken(stateDir);
@@ -43,7 +45,7 @@ async function main(): Promise<void> {
     });
     await putFirstPolicy(system, token);
     console.log(welcome(system, port, stateDir));
-    const why = await Promise.race([system.failed, untilSignal()]);
+    const why = await Promise.race([system.failed, interrupted]);
     if (why !== undefined) throw new UserError(why);
   } finally {
     await system?.stop();

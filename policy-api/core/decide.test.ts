@@ -157,15 +157,27 @@ describe("decide", () => {
     expect(reason({ asn: 64_500 })).toBe("h2-faster");
   });
 
+  it("takes back where another rule of the policy may have offered: Alt-Svc speaks for the whole origin", () => {
+    const advertise = (mode: Policy["mode"], other: Policy["mode"]) =>
+      decide(request(), CLEAN, adaptivePolicy({ mode, rules: [{ pathPrefix: "/other/", mode: other }] }), NOON_MS, 0.5)
+        .advertise;
+    expect(advertise("adaptive", "fixed-h3")).toEqual(clear);
+    expect(advertise("fixed-h2", "fixed-h3")).toEqual(clear);
+    expect(advertise("fixed-h2", "adaptive")).toEqual(clear);
+    expect(advertise("adaptive", "fixed-h2")).toEqual(nothing);
+    expect(advertise("observe", "fixed-h3")).toEqual(nothing);
+  });
+
   it("explores a share, half each way, and says with what probability", () => {
     const policy = adaptivePolicy({ exploration: { share: 0.1 } });
-    const at = (unit: number) => decide(request(), CLEAN, policy, NOON_MS, unit);
+    const at = (unit: number | undefined) => decide(request(), CLEAN, policy, NOON_MS, unit);
     expect(at(0.04)).toMatchObject({ advertise: h3(10), reason: "exploration" });
     expect(at(0.04).propensity).toBeCloseTo(0.05, 12);
     expect(at(0.09)).toMatchObject({ advertise: nothing, reason: "exploration" });
     expect(at(0.09).propensity).toBeCloseTo(0.95, 12);
     expect(at(0.5)).toMatchObject({ advertise: nothing, reason: "h2-faster" });
     expect(at(0.5).propensity).toBeCloseTo(0.95, 12);
+    expect(at(undefined)).toMatchObject({ advertise: nothing, reason: "h2-faster", propensity: 1 });
   });
 });
 

@@ -40,26 +40,37 @@ export interface Decision {
  * @param request What is known of this request and its connection.
  * @param history What is remembered of this client and its network, or why nothing is.
  * @param nowMs Milliseconds since the epoch.
- * @param explorationUnit 0 to 1, uniform over clients, fixed for a client and period.
+ * @param explorationUnit 0 to 1, uniform over clients, fixed for a client and period; undefined where none could be
+ *   drawn: then nothing is explored.
  */
 export function decide(
   request: RequestFacts,
   history: History,
   policy: Policy,
   nowMs: number,
-  explorationUnit: number,
+  explorationUnit: number | undefined,
 ): Decision {
   const mode = modeFor(policy, request);
   switch (mode) {
     case "observe":
       return { advertise: { kind: "nothing" }, mode, reason: "mode-observe", propensity: 1 };
     case "fixed-h2":
-      return { advertise: withhold(request, nowMs), mode, reason: "mode-fixed-h2", propensity: 1 };
+      return { advertise: withhold(request, policy, mode, nowMs), mode, reason: "mode-fixed-h2", propensity: 1 };
     case "fixed-h3":
       return { advertise: { kind: "h3", maS: policy.ma.maxS }, mode, reason: "mode-fixed-h3", propensity: 1 };
     case "adaptive":
       return explore(decideAdaptive(request, history, policy, nowMs), request, policy, nowMs, explorationUnit);
   }
+}
+
+/**
+ * Whether another rule of this policy may offer what is withheld here: Alt-Svc speaks for the whole origin, a rule for a
+ * path, and offers of a fixed mode are not remembered per client.
+ */
+function offersElsewhere(policy: Policy, mode: Mode): boolean {
+  return [policy.mode, ...policy.rules.map((rule) => rule.mode)].some(
+    (other) => other !== mode && (other === "fixed-h3" || (other === "adaptive" && mode === "fixed-h2")),
+  );
 }
 
 /** The mode for a request: that of the first rule that matches, else the policy's. */
@@ -83,7 +94,9 @@ function decideAdaptive(request: RequestFacts, history: History, policy: Policy,
     predicted === undefined ? Number.NaN : predicted.stayMs / (onH3 ? predicted.coldMs : predicted.switchMs) - 1;
   if (known === undefined || predicted === undefined || !Number.isFinite(saving)) {
     const advertise: Advertise =
-      policy.coldStart.advertise === "h3" ? { kind: "h3", maS: policy.ma.minS } : withhold(request, nowMs);
+      policy.coldStart.advertise === "h3"
+        ? { kind: "h3", maS: policy.ma.minS }
+        : withhold(request, policy, "adaptive", nowMs);
     return { advertise, mode: "adaptive", reason: "cold-start", propensity: 1 };
   }
   const offered = onH3 || (request.offering === true && offerMayLive(request, nowMs));
@@ -91,7 +104,7 @@ function decideAdaptive(request: RequestFacts, history: History, policy: Policy,
   // An offer made on this client's own evidence may live longer than one made on its neighbours' or on a prior.
   const maS = known.basis === "client" ? policy.ma.maxS : policy.ma.minS;
   return {
-    advertise: offer ? { kind: "h3", maS } : withhold(request, nowMs),
+    advertise: offer ? { kind: "h3", maS } : withhold(request, policy, "adaptive", nowMs),
     mode: "adaptive",
     reason: offer ? "h3-faster" : saving > 0 ? "within-margin" : "h2-faster",
     basis: known.basis,
@@ -108,22 +121,25 @@ function explore(
   request: RequestFacts,
   policy: Policy,
   nowMs: number,
-  explorationUnit: number,
+  explorationUnit: number | undefined,
 ): Decision {
   const { share } = policy.exploration;
-  if (share === 0) return predicted;
+  if (share === 0 || explorationUnit === undefined) return predicted;
   const draws = explorationUnit < share;
   const predictedOffer = predicted.advertise.kind === "h3";
   const offer = draws ? explorationUnit < share / 2 : predictedOffer;
   const propensity = share / 2 + (offer === predictedOffer ? 1 - share : 0);
   if (!draws) return { ...predicted, propensity };
-  const advertise: Advertise = offer ? { kind: "h3", maS: policy.ma.minS } : withhold(request, nowMs);
+  const advertise: Advertise = offer
+    ? { kind: "h3", maS: policy.ma.minS }
+    : withhold(request, policy, "adaptive", nowMs);
   return { ...predicted, advertise, reason: "exploration", propensity };
 }
 
 /** Offers nothing, and takes back what the client may still hold: leaving the header out would take back nothing. */
-function withhold(request: RequestFacts, nowMs: number): Advertise {
-  return { kind: request.transport === "quic" || offerMayLive(request, nowMs) ? "clear" : "nothing" };
+function withhold(request: RequestFacts, policy: Policy, mode: Mode, nowMs: number): Advertise {
+  const mayHold = request.transport === "quic" || offerMayLive(request, nowMs) || offersElsewhere(policy, mode);
+  return { kind: mayHold ? "clear" : "nothing" };
 }
 
 function offerMayLive(request: RequestFacts, nowMs: number): boolean {

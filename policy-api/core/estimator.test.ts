@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { estimateAt } from "./estimate.ts";
-import { applyIncrement, applySample, applySamples, BASELINES, type PathState, RATE_GATE_BYTES } from "./estimator.ts";
+import {
+  applyIncrement,
+  applySample,
+  applySamples,
+  BASELINE_STALE_MS,
+  BASELINES,
+  type PathState,
+  RATE_GATE_BYTES,
+} from "./estimator.ts";
 import { LOSS_HALF_LIFE_MS } from "./loss.ts";
 import { parsePathState } from "./parse-state.ts";
 import type { PathSample } from "./sample.ts";
@@ -78,10 +86,18 @@ describe("RTT", () => {
 describe("delivery rate", () => {
   it("counts only above the gate, by what was sent since the last sample", () => {
     const first = sample({ bytesSent: RATE_GATE_BYTES - 1, deliveryRateBps: 5e6, rttMs: 1 });
-    const idle = sample({ atMs: NOON_MS + 1, bytesSent: RATE_GATE_BYTES, deliveryRateBps: 5e6 });
-    const busy = sample({ atMs: NOON_MS + 2, bytesSent: 3 * RATE_GATE_BYTES, deliveryRateBps: 4e6 });
+    const idle = sample({ atMs: NOON_MS + 1000, bytesSent: RATE_GATE_BYTES, deliveryRateBps: 5e6 });
+    const busy = sample({ atMs: NOON_MS + 1200, bytesSent: 3 * RATE_GATE_BYTES, deliveryRateBps: 4e6 });
     expect(tcpAt([first, idle], NOON_MS)?.deliveryRateBps).toBeUndefined();
     expect(tcpAt([first, idle, busy], NOON_MS)?.deliveryRateBps).toBe(4e6);
+  });
+
+  it("of a slow path counts when the connection was busy at it", () => {
+    const at = (seconds: number, bytesSent: number) =>
+      sample({ atMs: NOON_MS + seconds * 1000, bytesSent, deliveryRateBps: 20_000 });
+    expect(tcpAt([at(0, 0), at(5, 90_000)], NOON_MS + 5000)?.deliveryRateBps).toBe(20_000);
+    expect(tcpAt([at(0, 0), at(5, 40_000)], NOON_MS + 5000)?.deliveryRateBps).toBeUndefined();
+    expect(tcpAt([at(0, 90_000)], NOON_MS)?.deliveryRateBps).toBeUndefined();
   });
 
   it("is the largest of the window", () => {
@@ -97,13 +113,47 @@ describe("state", () => {
     expect(estimateAt(state, NOON_MS)).toMatchObject({ tcp: { minRttMs: 3 }, quic: { minRttMs: 5 } });
   });
 
-  it("remembers a bounded number of connections", () => {
+  it("follows a bounded number of connections; one that has ended gives up its place", () => {
     const samples = Array.from({ length: 100 }, (_, i) =>
+      sample({ connectionId: `c${i}`, atMs: NOON_MS + i, packetsSent: 10, closing: true }),
+    );
+    const state = applySamples({}, samples);
+    expect(state.tcp?.baselines).toHaveLength(BASELINES);
+    expect(estimateAt(state, NOON_MS + 100)?.tcp?.packets).toBeCloseTo(1000, 1);
+  });
+
+  it("counts each packet once when more connections are live than are followed", () => {
+    let state: PathState = {};
+    const connections = 3 * BASELINES;
+    for (let round = 1; round <= 60; round++)
+      for (let c = 0; c < connections; c++)
+        state = applySample(
+          state,
+          sample({
+            connectionId: `c${c}`,
+            atMs: NOON_MS + round * 5000 + c,
+            packetsSent: round * 200,
+            packetsLost: round * 2,
+            bytesSent: round * 1000,
+            deliveryRateBps: 9e9,
+          }),
+        ).state;
+    const tcp = estimateAt(state, NOON_MS + 300_000)?.tcp;
+    expect(tcp?.packets).toBeLessThanOrEqual(BASELINES * 60 * 200);
+    expect(tcp?.packets).toBeGreaterThan(BASELINES * 60 * 200 * 0.9);
+    expect(tcp?.lossRatio).toBeCloseTo(0.01, 6);
+    expect(tcp?.deliveryRateBps).toBeUndefined();
+  });
+
+  it("takes the place of a connection that has long said nothing", () => {
+    const live = Array.from({ length: BASELINES }, (_, i) =>
       sample({ connectionId: `c${i}`, atMs: NOON_MS + i, packetsSent: 10 }),
     );
-    expect(applySamples({}, samples).tcp?.baselines.map((b) => b.connectionId)).toEqual(
-      Array.from({ length: BASELINES }, (_, i) => `c${99 - i}`),
-    );
+    const later = (ms: number) => sample({ connectionId: "new", atMs: NOON_MS + ms, packetsSent: 10 });
+    const ids = (last: PathSample) => applySamples({}, [...live, last]).tcp?.baselines.map((b) => b.connectionId);
+    expect(ids(later(BASELINE_STALE_MS - 1))).not.toContain("new");
+    expect(ids(later(BASELINE_STALE_MS))).toContain("new");
+    expect(ids(later(BASELINE_STALE_MS))).not.toContain("c0");
   });
 
   it("gives a network what it gave the client", () => {

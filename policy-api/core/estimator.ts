@@ -9,6 +9,8 @@ export interface Baseline {
   readonly packetsSent: number;
   readonly packetsLost: number;
   readonly bytesSent: number;
+  /** Whether it said that it was ending: its place may be taken, and until then a sample that comes twice is known. */
+  readonly closed: boolean;
 }
 
 /** What is held of a path as one transport measured it. Plain JSON, of bounded size. */
@@ -38,18 +40,22 @@ export interface Increment {
 }
 
 /**
- * Connections remembered per client and transport. A browser keeps one to an origin; several browsers behind one
- * address share it. An evicted connection that reports again counts from zero once more: its weight grows, its ratio
- * stays.
+ * Connections whose counters are followed, per client and transport. A browser keeps one to an origin; of many browsers
+ * behind one address these are a sample. While all are live a further connection tells its RTT only: following it in the
+ * place of another would count that one's packets from zero again.
  */
 export const BASELINES = 8;
+/** A connection that said nothing for this long has ended without saying so, milliseconds: live ones report each 5 s. */
+export const BASELINE_STALE_MS = 600_000;
 
 /**
- * A delivery rate counts only if the connection sent this much since its last sample: three rounds of slow start from
- * the initial window of ten segments (RFC 6928 section 2), 10 + 20 + 40 segments of 1,460 bytes. Below that the sender
+ * A delivery rate counts if the connection sent this much since its last sample: three rounds of slow start from the
+ * initial window of ten segments (RFC 6928 section 2), 10 + 20 + 40 segments of 1,460 bytes. A slow path never gets that
+ * far between two samples: there it counts if the connection was busy for half of the time, at that rate. Else the sender
  * has measured its own pauses and not the path.
  */
 export const RATE_GATE_BYTES = 70 * 1460;
+const BUSY_SHARE = 0.5;
 
 const EMPTY: TransportState = { minRttMs: [], deliveryRateBps: [], loss: NO_LOSS, lastAtMs: 0, baselines: [] };
 
@@ -60,28 +66,30 @@ export function applySample(
 ): { readonly state: PathState; readonly increment: Increment } {
   const held = state[sample.transport] ?? EMPTY;
   const before = held.baselines.find((b) => b.connectionId === sample.connectionId);
-  const progress = counterProgress(before, sample);
+  const place = before ?? placeFor(held.baselines, sample.atMs);
+  const progress = place === "none" ? undefined : counterProgress(before, sample);
   const increment: Increment = {
     transport: sample.transport,
     atMs: sample.atMs,
     packets: progress?.packets ?? 0,
     lost: progress?.lost ?? 0,
     ...rttReading(sample),
-    ...(sample.deliveryRateBps !== undefined && sample.deliveryRateBps > 0 && (progress?.bytes ?? 0) >= RATE_GATE_BYTES
-      ? { deliveryRateBps: sample.deliveryRateBps }
-      : {}),
+    ...rateReading(sample, before, progress?.bytes ?? 0),
   };
   const next = addIncrement(held, increment);
   const baselines =
-    progress === undefined
-      ? held.baselines
-      : [progress.baseline, ...held.baselines.filter((b) => b !== before)].slice(0, BASELINES);
+    progress === undefined ? held.baselines : [progress.baseline, ...held.baselines.filter((b) => b !== place)];
   return { state: { ...state, [sample.transport]: { ...next, baselines } }, increment };
 }
 
-/** Samples of one batch in the order in which they were read, so that counters only ever step as they did. */
+/** Samples in the order in which they were read, so that counters only ever step as they did. */
+export function inOrder(samples: readonly PathSample[]): readonly PathSample[] {
+  return samples.toSorted((a, b) => a.atMs - b.atMs);
+}
+
+/** Adds the samples of one batch. Pure. */
 export function applySamples(state: PathState, samples: readonly PathSample[]): PathState {
-  return [...samples].sort((a, b) => a.atMs - b.atMs).reduce((s, sample) => applySample(s, sample).state, state);
+  return inOrder(samples).reduce((s, sample) => applySample(s, sample).state, state);
 }
 
 /** Adds to a network's state what a sample added to one of its clients. Pure, O(1). */
@@ -112,6 +120,19 @@ function rttReading(sample: PathSample): { minRttMs?: number } {
   return minRttMs !== undefined && minRttMs > 0 ? { minRttMs } : {};
 }
 
+function rateReading(sample: PathSample, before: Baseline | undefined, bytes: number): { deliveryRateBps?: number } {
+  const rate = sample.deliveryRateBps;
+  if (rate === undefined || rate <= 0 || bytes === 0) return {};
+  const seconds = before === undefined ? Number.POSITIVE_INFINITY : (sample.atMs - before.atMs) / 1000;
+  return bytes >= RATE_GATE_BYTES || bytes >= rate * seconds * BUSY_SHARE ? { deliveryRateBps: rate } : {};
+}
+
+/** Whose place a connection not seen before takes: nobody's while there is room, then the first that has ended. */
+function placeFor(baselines: readonly Baseline[], atMs: number): Baseline | undefined | "none" {
+  if (baselines.length < BASELINES) return undefined;
+  return baselines.findLast((b) => b.closed) ?? baselines.findLast((b) => b.atMs + BASELINE_STALE_MS <= atMs) ?? "none";
+}
+
 /** How far the counters went since the last sample; undefined when this sample is older than the one held. */
 function counterProgress(
   before: Baseline | undefined,
@@ -124,6 +145,7 @@ function counterProgress(
     packetsSent: sample.packetsSent ?? before?.packetsSent ?? 0,
     packetsLost: sample.packetsLost ?? before?.packetsLost ?? 0,
     bytesSent: sample.bytesSent ?? before?.bytesSent ?? 0,
+    closed: sample.closing,
   };
   const packets = baseline.packetsSent - (before?.packetsSent ?? 0);
   const bytes = Math.max(0, baseline.bytesSent - (before?.bytesSent ?? 0));

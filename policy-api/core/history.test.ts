@@ -7,9 +7,33 @@ const stored = applySamples({}, [sample({ packetsSent: 1000, packetsLost: 10 })]
 const own = sample({ connectionId: "own", atMs: NOON_MS + 1, rttMs: 5, packetsSent: 3, packetsLost: 0 });
 
 describe("historyAt", () => {
-  it("late: only what this connection says", () => {
-    expect(historyAt(undefined, [own], NOON_MS + 1)).toMatchObject({ state: "late", client: { tcp: { minRttMs: 5 } } });
+  it("late: only what this connection says, once it has something to say", () => {
+    const transfer = { ...own, packetsSent: 500 };
+    expect(historyAt(undefined, [transfer], NOON_MS + 1)).toMatchObject({
+      state: "late",
+      client: { tcp: { packets: 500 } },
+    });
+    expect(historyAt(undefined, [own], NOON_MS + 1)).toEqual({ state: "late" });
     expect(historyAt(undefined, [], NOON_MS)).toEqual({ state: "late" });
+  });
+
+  it("having been offered something makes no client known", () => {
+    expect(historyAt({ client: {} }, [own], NOON_MS + 1)).toEqual({ state: "unknown" });
+  });
+
+  it("a few packets remembered make no client known, and a whole transfer does", () => {
+    const few = applySamples({}, [sample({ rttMs: 7, packetsSent: 12, packetsLost: 0 })]);
+    expect(historyAt({ client: few, network: few }, [], NOON_MS)).toEqual({ state: "unknown" });
+    expect(historyAt({ client: stored }, [], NOON_MS).state).toBe("known");
+  });
+
+  it("where nobody counts packets a remembered RTT is what is known", () => {
+    const uncounted = applySamples({}, [sample({ connectionId: "-", rttMs: 40 })]);
+    const again = sample({ connectionId: "-", atMs: NOON_MS + 1, rttMs: 30 });
+    expect(historyAt({ client: uncounted }, [again], NOON_MS + 1)).toMatchObject({
+      state: "known",
+      client: { tcp: { minRttMs: 30 } },
+    });
   });
 
   it("a handshake does not make a client known; a transfer does", () => {

@@ -14,21 +14,29 @@ export interface Remembered {
  * Puts together what is known of a client at `nowMs`: what was remembered, and samples that are not in it yet (the
  * connection at hand, readings still on their way to the store). Samples that are in it already change nothing.
  *
- * A connection of which a few packets were sent does not make an unknown client a known one.
+ * A path is known once enough packets were sent over it. Where the platform counts none (Cloudflare), a remembered RTT is
+ * all that there will be, and makes it known. A handshake does neither, nor does having been offered something.
  *
  * @param remembered `undefined` when the look-up did not arrive in time.
  */
 export function historyAt(remembered: Remembered | undefined, fresh: readonly PathSample[], nowMs: number): History {
+  const held = estimateAt(remembered?.client ?? {}, nowMs);
   const client = estimateAt(applySamples(remembered?.client ?? {}, fresh), nowMs);
-  const network = remembered?.network === undefined ? undefined : estimateAt(remembered.network, nowMs);
-  if (remembered === undefined) return { state: "late", ...(client === undefined ? {} : { client }) };
-  const clientKnown = client !== undefined && (remembered.client !== undefined || packetsOf(client) >= PRIOR_PACKETS);
-  if (!clientKnown && network === undefined) return { state: "unknown" };
-  return {
-    state: "known",
-    ...(clientKnown ? { client } : {}),
-    ...(network === undefined ? {} : { network }),
+  const network = estimateAt(remembered?.network ?? {}, nowMs);
+  const known = {
+    ...(client !== undefined && (isKnown(client) || isUncounted(held)) ? { client } : {}),
+    ...(network !== undefined && (isKnown(network) || isUncounted(network)) ? { network } : {}),
   };
+  if (remembered === undefined) return { state: "late", ...known };
+  return { state: known.client === undefined && known.network === undefined ? "unknown" : "known", ...known };
+}
+
+function isKnown(estimate: PathEstimate): boolean {
+  return packetsOf(estimate) >= PRIOR_PACKETS;
+}
+
+function isUncounted(estimate: PathEstimate | undefined): boolean {
+  return estimate !== undefined && packetsOf(estimate) === 0;
 }
 
 function packetsOf(estimate: PathEstimate): number {

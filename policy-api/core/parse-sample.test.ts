@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { parse } from "./parse.ts";
-import { readPathSample } from "./parse-sample.ts";
+import { object, parse } from "./parse.ts";
+import { pathSampleFields } from "./parse-sample.ts";
+import type { PathSample } from "./sample.ts";
+
+const readPathSample = object<PathSample>(pathSampleFields);
 
 const VALID = { transport: "quic", connectionId: "ab", atMs: 1, closing: true };
 
-describe("readPathSample", () => {
+describe("pathSampleFields", () => {
   it("reads a sample, with and without readings", () => {
     expect(parse(readPathSample, VALID)).toEqual({ ok: true, value: VALID });
     const full = {

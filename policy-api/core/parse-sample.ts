@@ -1,5 +1,5 @@
-import { boolean, integer, number, object, oneOf, optional, type Reader, text } from "./parse.ts";
-import { type PathSample, TRANSPORTS } from "./sample.ts";
+import { boolean, integer, number, oneOf, optional, text } from "./parse.ts";
+import { TRANSPORTS } from "./sample.ts";
 
 /** An hour: longer than any path; a reading beyond it is a broken clock. */
 const RTT_MAX_MS = 3_600_000;
@@ -19,5 +19,3 @@ export const pathSampleFields = {
   deliveryRateBps: optional(number(0, RATE_MAX_BPS)),
   closing: boolean(),
 } as const;
-
-export const readPathSample: Reader<PathSample> = object<PathSample>(pathSampleFields);

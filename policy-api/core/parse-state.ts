@@ -1,7 +1,7 @@
 import type { Baseline, PathState, TransportState } from "./estimator.ts";
 import { BASELINES } from "./estimator.ts";
 import type { DecayedLoss } from "./loss.ts";
-import { list, number, object, optional, parse, type Parsed, type Reader, text } from "./parse.ts";
+import { boolean, list, number, object, optional, parse, type Parsed, type Reader, text } from "./parse.ts";
 import { BUCKETS, type Windowed } from "./windowed.ts";
 
 const any = number(0, Number.MAX_VALUE);
@@ -18,7 +18,14 @@ const readTransportState = object<TransportState>({
   loss: object<DecayedLoss>({ packets: any, lost: any, asOfMs: any }),
   lastAtMs: any,
   baselines: list(
-    object<Baseline>({ connectionId: text(64), atMs: any, packetsSent: any, packetsLost: any, bytesSent: any }),
+    object<Baseline>({
+      connectionId: text(64),
+      atMs: any,
+      packetsSent: any,
+      packetsLost: any,
+      bytesSent: any,
+      closed: boolean(),
+    }),
     0,
     BASELINES,
   ),

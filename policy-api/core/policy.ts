@@ -60,6 +60,8 @@ export interface PolicyInForce {
 
 /** How long a worker isolate obeys the policy it has before it asks for a newer one, milliseconds. */
 export const POLICY_CACHE_MS = 30_000;
+/** From this age on a policy is not served before a renewal has been waited for (within the budget), milliseconds. */
+export const POLICY_OUTDATED_MS = 2 * POLICY_CACHE_MS;
 
 /** A stack that nobody has measured is observed, and nothing else. */
 export const INITIAL_POLICY: Policy = {

@@ -79,7 +79,7 @@ export function createApi<Env extends object>(portsOf: (env: Env) => PolicyApiPo
       });
     const ports = portsOf(c.env);
     const inForce = await ports.store.put(parsed.value);
-    await ports.policyChanged();
+    await ports.policyChanged(inForce);
     return c.json({ version: inForce.version, policy: inForce.policy });
   });
 

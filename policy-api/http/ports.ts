@@ -13,7 +13,7 @@ export interface PolicyApiPorts {
   /** The bearer token that callers must send; undefined turns the writing side off. */
   readonly token: string | undefined;
   /** Called after a policy was put: whoever serves this API obeys it before it answers. Never rejects. */
-  policyChanged(): Promise<void>;
+  policyChanged(inForce: PolicyInForce): Promise<void>;
   /** Variables of the deployment that could not be read. */
   readonly settingsFaults: readonly { readonly name: string; readonly message: string }[];
 }
