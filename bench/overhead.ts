@@ -103,16 +103,16 @@ export async function overhead(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Fisher and Yates's shuffle, drawn by a linear congruential generator (Numerical Recipes, 7.1): a round's order repeats. */
+/** In an order drawn by a linear congruential generator (Numerical Recipes, 7.1), so that a round's order repeats. */
 function shuffled<T>(items: readonly T[], seed: number): T[] {
-  const result = [...items];
   let state = seed;
-  for (let i = result.length - 1; i > 0; i--) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    const j = Math.floor((state / 2 ** 32) * (i + 1));
-    [result[i], result[j]] = [result[j] as T, result[i] as T];
-  }
-  return result;
+  return items
+    .map((item) => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return { item, drawn: state };
+    })
+    .sort((a, b) => a.drawn - b.drawn)
+    .map(({ item }) => item);
 }
 
 function positive(flag: string, text: string): number {

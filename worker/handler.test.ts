@@ -285,8 +285,18 @@ describe("the origin", () => {
     expect(got?.redirect).toBe("manual");
     expect(await got?.text()).toBe("body");
     expect(got?.headers.get("x-own")).toBe("2");
-    expect(got?.headers.get("x-forwarded-host")).toBe("site.test:8443");
-    expect(got?.headers.get("x-forwarded-proto")).toBe("http");
+  });
+
+  it("learns the host that the visitor used: from our edge, elsewhere from here, whatever the visitor says", async () => {
+    for (const [edge, expected] of [
+      ["adaptive-h3", "as our edge says"],
+      ["cloudflare", "site.test:8443"],
+    ] as const) {
+      fetched.length = 0;
+      const request = navigation(CF_H2, { "x-forwarded-host": "as our edge says" });
+      await visit(request, new FakeStores(mode("observe")), new Isolate({ ...SETTINGS, edge }));
+      expect(fetched[0]?.headers.get("x-forwarded-host")).toBe(expected);
+    }
   });
 
   it("has no say in Alt-Svc: what it sends speaks of its own ports", async () => {

@@ -12,12 +12,12 @@ import type { Settings } from "./settings.ts";
 export async function fetchOrigin(
   request: Request,
   visited: URL,
-  settings: Pick<Settings, "origin">,
+  settings: Pick<Settings, "origin" | "edge">,
 ): Promise<Response> {
   try {
     return settings.origin === undefined
       ? await fetch(request)
-      : withoutOriginsOffer(await fetchFrom(settings.origin, request, visited));
+      : withoutOriginsOffer(await fetchFrom(settings.origin, request, visited, settings.edge));
   } catch {
     return new Response("Bad gateway: the origin does not answer.\n", {
       status: 502,
@@ -26,16 +26,11 @@ export async function fetchOrigin(
   }
 }
 
-function fetchFrom(origin: URL, request: Request, visited: URL): Promise<Response> {
-  const url = new URL(visited);
-  const headers = new Headers(request.headers);
-  headers.set("x-forwarded-host", request.headers.get("host") ?? url.host);
-  headers.set("x-forwarded-proto", visited.protocol.slice(0, -1));
-  url.protocol = origin.protocol;
-  url.host = origin.host;
-  // A URL keeps its port when another host without one is set.
-  url.port = origin.port;
-  return fetch(new Request(url, request), { headers, redirect: "manual" });
+function fetchFrom(origin: URL, request: Request, visited: URL, edge: Settings["edge"]): Promise<Response> {
+  const asked = new Request(origin.origin + visited.pathname + visited.search, request);
+  // The origin sees its own name as Host. Our edge has said already which one the visitor used.
+  if (edge !== "adaptive-h3") asked.headers.set("x-forwarded-host", visited.host);
+  return fetch(asked, { redirect: "manual" });
 }
 
 /** An origin's own Alt-Svc speaks of its own ports, and would outlive what is decided here; Cloudflare removes it too. */

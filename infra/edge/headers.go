@@ -31,6 +31,7 @@ const (
 	headerClientAddress  = "CF-Connecting-IP"
 	headerForwardedFor   = "X-Forwarded-For"
 	headerForwardedProto = "X-Forwarded-Proto"
+	headerForwardedHost  = "X-Forwarded-Host"
 	// headerCF carries request.cf as JSON: workerd's cfBlobHeader is set to this name, and wrangler dev reads it too.
 	headerCF = "MF-CF-Blob"
 )
@@ -44,6 +45,7 @@ func setMetadata(out *http.Request, client, cf string) {
 	out.Header.Set(headerClientAddress, client)
 	out.Header.Set(headerForwardedFor, client)
 	out.Header.Set(headerForwardedProto, "https")
+	out.Header.Set(headerForwardedHost, out.Host)
 	out.Header.Set(headerCF, cf)
 }
 

@@ -49,6 +49,13 @@ func TestForgeable(t *testing.T) {
 // metadataLike is what a server might take for metadata, whichever way it reads names.
 var metadataLike = regexp.MustCompile(`(?i)^((cf|mf|x[-_]forwarded)[-_].*|true[-_]client[-_]ip|x[-_]real[-_]ip|forwarded)$`)
 
+// withHost puts the host back where net/http takes it from.
+func withHost(r *http.Request) http.Header {
+	h := r.Header.Clone()
+	h.Set("Host", r.Host)
+	return h
+}
+
 // checkMetadata looks at what reached the upstream, over any protocol.
 func checkMetadata(t *testing.T, h http.Header, protocol string) {
 	t.Helper()
@@ -60,7 +67,10 @@ func checkMetadata(t *testing.T, h http.Header, protocol string) {
 	if got := h["X-Forwarded-Proto"]; len(got) != 1 || got[0] != "https" {
 		t.Errorf("X-Forwarded-Proto: %q", got)
 	}
-	ours := []string{"Cf-Connecting-Ip", "X-Forwarded-For", "X-Forwarded-Proto", "Mf-Cf-Blob"}
+	if got := h["X-Forwarded-Host"]; len(got) != 1 || got[0] != h.Get("Host") {
+		t.Errorf("X-Forwarded-Host: %q, Host: %q", got, h.Get("Host"))
+	}
+	ours := []string{"Cf-Connecting-Ip", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Mf-Cf-Blob"}
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		if metadataLike.MatchString(name) && !slices.Contains(ours, name) {
 			t.Errorf("%s: %q came through", name, h[name])
@@ -103,7 +113,7 @@ func TestForgedMetadataIsReplaced(t *testing.T) {
 		headers := make(chan http.Header, 1)
 		e := startEdgeWith(t, startUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
-			h := r.Header.Clone()
+			h := withHost(r)
 			maps.Copy(h, r.Trailer)
 			headers <- h
 		}))
@@ -142,7 +152,7 @@ func TestForgedMetadataByHand(t *testing.T) {
 	for name, line := range lines {
 		t.Run(name, func(t *testing.T) {
 			headers := make(chan http.Header, 1)
-			e := startEdgeWith(t, startUpstream(t, func(_ http.ResponseWriter, r *http.Request) { headers <- r.Header }))
+			e := startEdgeWith(t, startUpstream(t, func(_ http.ResponseWriter, r *http.Request) { headers <- withHost(r) }))
 			c := e.rawTLS()
 			fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: a\r\n%s\r\n\r\n", line)
 			res, err := http.ReadResponse(bufio.NewReader(c), nil)

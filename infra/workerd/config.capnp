@@ -33,8 +33,7 @@ const config :Workerd.Config = (
   ],
   sockets = [
     # Whoever can write to this socket says what request.cf is: it lies in a folder that only this user can enter.
-    ( name = "visitors",
-      http = ( cfBlobHeader = "MF-CF-Blob", forwardedProtoHeader = "X-Forwarded-Proto" ), service = "worker" ),
+    ( name = "visitors", http = ( cfBlobHeader = "MF-CF-Blob" ), service = "worker" ),
     ( name = "samples", http = (), service = ( name = "worker", entrypoint = "SampleListener" ) ),
   ],
 );

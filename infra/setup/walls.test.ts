@@ -1,0 +1,76 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ROOT } from "./build.ts";
+
+// Walls that nobody runs into are not seen to have fallen: each line here is a file that must not be.
+const FORBIDDEN: readonly (readonly [file: string, source: string])[] = [
+  ["policy-api/core/a.ts", 'import "ipaddr.js";'],
+  ["policy-api/core/a.ts", 'import { h } from "../../worker/handler.ts"; h();'],
+  ["policy-api/core/a.ts", 'import { h } from "../http/api.ts"; h();'],
+  ["policy-api/core/a.ts", 'import "node:fs";'],
+  ["policy-api/core/a.ts", 'export * from "../../infra/setup/build.ts";'],
+  ["policy-api/core/a.ts", 'import { T } from "./testing.ts"; T();'],
+  ["policy-api/core/a.ts", "export const now = Date.now();"],
+  ["policy-api/core/a.ts", "export const now = globalThis.Date.now();"],
+  ["policy-api/core/a.ts", "export const drawn = Math.random();"],
+  ["policy-api/core/below/a.ts", 'import { h } from "../../../infra/setup/build.ts"; h();'],
+  ["policy-api/core/a.test.ts", 'import { h } from "../http/api.ts"; h();'],
+  ["policy-api/core/a.test.ts", 'import { h } from "../../durable/path-store.ts"; h();'],
+  ["policy-api/http/a.ts", 'import { h } from "../../worker/handler.ts"; h();'],
+  ["policy-api/http/a.ts", 'import { h } from "../../durable/policy-store.ts"; h();'],
+  ["policy-api/http/a.ts", 'import { h } from "cloudflare:workers"; h();'],
+  ["durable/a.ts", 'import { h } from "../worker/handler.ts"; h();'],
+  ["durable/a.ts", 'import { h } from "../policy-api/http/api.ts"; h();'],
+  ["durable/below/a.ts", 'import { h } from "../../worker/handler.ts"; h();'],
+  ["worker/a.ts", 'import { h } from "../infra/setup/build.ts"; h();'],
+  ["worker/a.ts", 'import { h } from "../bench/overhead.ts"; h();'],
+  ["worker/a.ts", 'import { h } from "./testing.ts"; h();'],
+  ["worker/a.test.ts", 'import { h } from "../infra/setup/build.ts"; h();'],
+  ["worker/sample-listener.test.ts", 'import { h } from "../infra/setup/build.ts"; h();'],
+  ["bench/a.ts", 'import { h } from "../worker/handler.ts"; h();'],
+  ["bench/a.ts", 'import { h } from "../durable/path-store.ts"; h();'],
+];
+const ALLOWED: readonly (readonly [file: string, source: string])[] = [
+  ["policy-api/core/a.ts", 'import { h } from "./decide.ts"; h();'],
+  ["policy-api/core/a.test.ts", 'import { h } from "vitest"; import { T } from "./testing.ts"; h(T);'],
+  ["policy-api/http/a.ts", 'import { h } from "../core/decide.ts"; import { g } from "hono"; h(g);'],
+  ["durable/a.ts", 'import { h } from "../policy-api/core/decide.ts"; h();'],
+  ["worker/a.ts", 'import { h } from "../durable/path-store.ts"; import { g } from "../policy-api/http/api.ts"; h(g);'],
+  ["worker/sample-listener.test.ts", 'import h from "../infra/edge/testdata/cf.json"; h();'],
+  ["bench/a.ts", 'import { h } from "../policy-api/core/decide.ts"; h();'],
+];
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "h3-walls-"));
+  copyFileSync(join(ROOT, ".oxlintrc.json"), join(folder, ".oxlintrc.json"));
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The names of the wall rules that a file breaks. */
+function broken(file: string, source: string): string[] {
+  const path = join(folder, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, source);
+  const lint = spawnSync(process.execPath, [join(ROOT, "node_modules/.bin/oxlint"), "--format=json", path], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  rmSync(path);
+  const { diagnostics } = JSON.parse(lint.stdout) as { diagnostics: { code: string }[] };
+  return diagnostics.map(({ code }) => code).filter((code) => code.includes("no-restricted"));
+}
+
+describe("the walls between the rooms", () => {
+  it.each(FORBIDDEN)("%s may not: %s", (file, source) => {
+    expect(broken(file, source)).not.toEqual([]);
+  });
+
+  it.each(ALLOWED)("%s may: %s", (file, source) => {
+    expect(broken(file, source)).toEqual([]);
+  });
+});
