@@ -1,6 +1,7 @@
 import { parsePathState } from "../policy-api/core/parse-state.ts";
 import type { PathState } from "../policy-api/core/estimator.ts";
 import { NO_OFFER, type OfferState } from "../policy-api/core/offers.ts";
+import { readStored } from "./read-stored.ts";
 
 export const PATH_MIGRATIONS = [
   (sql: SqlStorage): void => {
@@ -55,16 +56,10 @@ export class PathRows {
   read(key: string): PathRow | undefined {
     const columns = this.#sql.exec<Columns>("SELECT * FROM paths WHERE key = ?", key).toArray()[0];
     if (columns === undefined) return undefined;
-    let json: unknown;
-    try {
-      json = JSON.parse(columns.state);
-    } catch {
-      return undefined;
-    }
-    const state = parsePathState(json);
-    if (!state.ok) return undefined;
+    const state = readStored(columns.state, parsePathState);
+    if (state === undefined) return undefined;
     return {
-      state: state.value,
+      state,
       offers: {
         untilMs: columns.offer_until_ms,
         answeredAtMs: columns.offer_answered_at_ms,

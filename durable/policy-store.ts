@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { parsePolicy } from "../policy-api/core/parse-policy.ts";
 import { INITIAL_POLICY, type Policy, POLICY_OUTDATED_MS, type PolicyInForce } from "../policy-api/core/policy.ts";
 import { migrate } from "./migrations.ts";
+import { readStored } from "./read-stored.ts";
 
 const POLICY_MIGRATIONS = [
   (sql: SqlStorage): void => {
@@ -77,18 +78,9 @@ export class PolicyStore extends DurableObject {
   }
 }
 
-function read(row: Columns | undefined): PolicyInForce | undefined {
-  if (row === undefined) return undefined;
-  let json: unknown;
-  try {
-    json = JSON.parse(row.policy);
-  } catch {
-    return undefined;
-  }
-  const parsed = parsePolicy(json);
-  return parsed.ok
-    ? { version: row.version, policy: parsed.value, earlierOffersUntilMs: row.earlier_offers_until_ms }
-    : undefined;
+function read(row: Columns): PolicyInForce | undefined {
+  const policy = readStored(row.policy, parsePolicy);
+  return policy && { version: row.version, policy, earlierOffersUntilMs: row.earlier_offers_until_ms };
 }
 
 /** When the last offer that isolates may still make under a policy ends, milliseconds since the epoch. */

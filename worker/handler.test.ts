@@ -1,26 +1,23 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { applySamples } from "../policy-api/core/estimator.ts";
 import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type Policy } from "../policy-api/core/policy.ts";
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
-import { CF_H2, CF_H3, FakeStores, mode, navigation, SETTINGS, visit } from "./testing.ts";
+import {
+  CF_H2,
+  CF_H3,
+  fails,
+  FakeStores,
+  mode,
+  navigation,
+  never,
+  PAGE_HEADERS,
+  SETTINGS,
+  stubOrigin,
+  visit,
+} from "./testing.ts";
 
-const ORIGIN_HEADERS = { "content-type": "text/html", "x-own": "1", "cache-control": "public, max-age=60" };
-const fetched: Request[] = [];
-let answer: (request: Request) => Promise<Response>;
-
-beforeEach(() => {
-  fetched.length = 0;
-  answer = async () => new Response("page", { headers: ORIGIN_HEADERS });
-  vi.stubGlobal("fetch", (input: Request, init?: RequestInit) => {
-    const request = new Request(input, init);
-    fetched.push(request);
-    return answer(request);
-  });
-});
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
+const origin = stubOrigin();
 
 /** A client whose path lost packets. */
 const lossy = async () => ({
@@ -36,9 +33,6 @@ const lossy = async () => ({
     },
   ]),
 });
-const never = () => new Promise<never>(() => undefined);
-const fails = () => Promise.reject(new Error("object is overloaded"));
-
 describe("what a navigation is told", () => {
   it.each([
     ["fixed-h3", mode("fixed-h3"), CF_H2, 'h3=":8443"; ma=300'],
@@ -51,7 +45,7 @@ describe("what a navigation is told", () => {
     const { response } = await visit(navigation(cf), new FakeStores(policy));
     expect(response.headers.get("alt-svc")).toBe(expected);
     expect(await response.text()).toBe("page");
-    for (const [name, value] of Object.entries(ORIGIN_HEADERS)) expect(response.headers.get(name)).toBe(value);
+    for (const [name, value] of Object.entries(PAGE_HEADERS)) expect(response.headers.get(name)).toBe(value);
   });
 
   it("adaptive, a client that is known", async () => {
@@ -96,7 +90,7 @@ describe("what a navigation is told", () => {
   it("an offer's life begins with the response, however long the origin took", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     try {
-      answer = async () => {
+      origin.answer = async () => {
         vi.setSystemTime(Date.now() + 8_000);
         return new Response("page");
       };
@@ -181,7 +175,7 @@ describe("the visitor's response does not depend on this system", () => {
     vi.stubGlobal("scheduler", { wait: async (ms: number) => void waits.push(ms) });
     const stores = new FakeStores(adaptivePolicy());
     let release: () => void = () => undefined;
-    answer = () =>
+    origin.answer = () =>
       new Promise((resolve) => {
         release = () => resolve(new Response("page"));
       });
@@ -196,7 +190,7 @@ describe("the visitor's response does not depend on this system", () => {
   it("asks the origin before anything else", async () => {
     const stores = new FakeStores(adaptivePolicy());
     let order = "";
-    answer = async () => {
+    origin.answer = async () => {
       order += "origin ";
       return new Response("page");
     };
@@ -206,49 +200,6 @@ describe("the visitor's response does not depend on this system", () => {
     };
     await visit(navigation(), stores);
     expect(order).toBe("origin policy ");
-  });
-
-  it("an origin that refuses is a 502, as from a plain proxy", async () => {
-    answer = () => Promise.reject(new TypeError("connection refused"));
-    const { response } = await visit(navigation(), new FakeStores(adaptivePolicy()));
-    expect(response.status).toBe(502);
-  });
-
-  it.each(["GET", "POST"])("an origin that drops a %s is asked once, with or without ORIGIN", async (method) => {
-    answer = () => Promise.reject(new TypeError("connection lost"));
-    const { origin: _, ...onRoute } = SETTINGS;
-    for (const settings of [SETTINGS, onRoute]) {
-      fetched.length = 0;
-      const request = new Request("http://site.test/", {
-        method,
-        headers: { accept: "text/html" },
-        ...(method === "POST" ? { body: "order" } : {}),
-      });
-      const { response } = await visit(request, new FakeStores(mode("fixed-h3")), new Isolate(settings));
-      expect([response.status, fetched.length]).toEqual([502, 1]);
-    }
-  });
-
-  it("a body that breaks breaks for the visitor too", async () => {
-    answer = async () =>
-      new Response(
-        new ReadableStream({
-          pull(controller) {
-            controller.enqueue(new TextEncoder().encode("half"));
-            controller.error(new Error("origin died"));
-          },
-        }),
-      );
-    const { response } = await visit(navigation(), new FakeStores(mode("fixed-h3")));
-    await expect(response.text()).rejects.toThrow("origin died");
-  });
-
-  it.each([204, 301, 304, 404, 500])("a status %i stays as it is", async (status) => {
-    answer = async () => new Response(null, { status, headers: { location: "/x", "set-cookie": "a=b" } });
-    const { response } = await visit(navigation(), new FakeStores(mode("fixed-h3")));
-    expect(response.status).toBe(status);
-    expect(response.headers.get("set-cookie")).toBe("a=b");
-    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=300');
   });
 });
 
@@ -263,119 +214,10 @@ describe("what is no navigation passes through with no look-up", () => {
     ["a websocket", new Request("http://site.test/", { headers: { upgrade: "websocket", accept: "text/html" } })],
   ])("%s", async (_name, request) => {
     const own = new Response("as it came");
-    answer = async () => own;
+    origin.answer = async () => own;
     const stores = new FakeStores(mode("fixed-h3"));
     const { response } = await visit(request, stores);
     expect(response).toBe(own);
     expect(stores.policyCalls + stores.lookUps.length + stores.records.length).toBe(0);
-  });
-});
-
-describe("the origin", () => {
-  it("gets path, query, method, body and headers, and the visitor's host beside its own", async () => {
-    const request = new Request("http://site.test:8443/a%20b?c=d%2F", {
-      method: "POST",
-      body: "body",
-      headers: { "x-own": "2", host: "site.test:8443" },
-    });
-    await visit(request, new FakeStores(mode("observe")));
-    const [got] = fetched;
-    expect(got?.url).toBe("http://origin.test/a%20b?c=d%2F");
-    expect(got?.method).toBe("POST");
-    expect(got?.redirect).toBe("manual");
-    expect(await got?.text()).toBe("body");
-    expect(got?.headers.get("x-own")).toBe("2");
-  });
-
-  it("learns the host that the visitor used: from our edge, elsewhere from here, whatever the visitor says", async () => {
-    for (const [edge, expected] of [
-      ["adaptive-h3", "as our edge says"],
-      ["cloudflare", "site.test:8443"],
-    ] as const) {
-      fetched.length = 0;
-      const request = navigation(CF_H2, { "x-forwarded-host": "as our edge says" });
-      await visit(request, new FakeStores(mode("observe")), new Isolate({ ...SETTINGS, edge }));
-      expect(fetched[0]?.headers.get("x-forwarded-host")).toBe(expected);
-    }
-  });
-
-  it("has no say in Alt-Svc: what it sends speaks of its own ports", async () => {
-    answer = async () => new Response("page", { headers: { "alt-svc": 'h3=":443"; ma=86400', "x-own": "1" } });
-    for (const request of [
-      navigation(),
-      new Request("http://site.test/", { headers: { "sec-fetch-dest": "image" } }),
-    ]) {
-      const { response } = await visit(request, new FakeStores(mode("fixed-h2")));
-      expect(response.headers.get("alt-svc")).toBeNull();
-      expect(response.headers.get("x-own")).toBe("1");
-      expect(await response.text()).toBe("page");
-    }
-  });
-
-  it("is where the route leads without ORIGIN", async () => {
-    const { origin: _, ...settings } = SETTINGS;
-    await visit(navigation(), new FakeStores(mode("observe")), new Isolate(settings));
-    expect(fetched[0]?.url).toBe("http://site.test:8443/page?a=1");
-  });
-});
-
-describe("who is believed", () => {
-  const lookUpsFor = async (edge: (typeof SETTINGS)["edge"], cf: unknown): Promise<number> => {
-    const stores = new FakeStores(adaptivePolicy());
-    await visit(navigation(cf), stores, new Isolate({ ...SETTINGS, edge }));
-    return stores.lookUps.length;
-  };
-  const cloudflare = { httpProtocol: "HTTP/2", clientTcpRtt: 40, colo: "NRT" };
-
-  it.each([
-    ["our edge, where it stands", "adaptive-h3", CF_H2, 1],
-    ["a visitor who reached workerd without our edge's object", "adaptive-h3", cloudflare, 0],
-    ["Cloudflare, on its network", "cloudflare", cloudflare, 1],
-    ["our edge's object on Cloudflare, where nobody sets it", "cloudflare", CF_H2, 0],
-    ["nobody", "none", { ...cloudflare, ...CF_H2 }, 0],
-  ] as const)("%s", async (_name, edge, cf, expected) => {
-    expect(await lookUpsFor(edge, cf)).toBe(expected);
-  });
-
-  it("no address that is none", async () => {
-    const stores = new FakeStores(adaptivePolicy());
-    await visit(navigation(CF_H2, { "cf-connecting-ip": "192.0.2.7, 10.0.0.1" }), stores);
-    expect(stores.lookUps).toEqual([]);
-  });
-
-  it("and no address is ever passed on", async () => {
-    const stores = new FakeStores(adaptivePolicy());
-    const { settled } = await visit(navigation(cloudflare), stores, new Isolate({ ...SETTINGS, edge: "cloudflare" }));
-    await settled;
-    expect(stores.records).toHaveLength(1);
-    expect(JSON.stringify([stores.lookUps, stores.records])).not.toContain("192.0.2");
-  });
-});
-
-describe("what is remembered of a visit", () => {
-  it("what this connection showed, so that the next visit over another does not begin cold", async () => {
-    const stores = new FakeStores(adaptivePolicy());
-    stores.taken = never;
-    const isolate = new Isolate(SETTINGS);
-    const shown = { ...CF_H3, adaptiveH3: { ...CF_H2.adaptiveH3, packetsSent: 5000 } };
-    expect((await visit(navigation(shown), stores, isolate)).response.headers.get("alt-svc")).toBe("clear");
-    const another = { ...CF_H2, adaptiveH3: { ...CF_H2.adaptiveH3, connectionId: "c2" } };
-    expect((await visit(navigation(another), stores, isolate)).response.headers.get("alt-svc")).toBeNull();
-  });
-
-  it("of a connection that showed nothing yet only the answer: our edge posts its samples", async () => {
-    const stores = new FakeStores(adaptivePolicy());
-    const { settled } = await visit(navigation(), stores);
-    await settled;
-    expect(stores.records).toMatchObject([[{ samples: [], answers: [{ offerUntilMs: expect.any(Number) }] }]]);
-  });
-
-  it("on Cloudflare the reading that came with the request, in observe too", async () => {
-    const stores = new FakeStores(mode("observe"));
-    const cf = { httpProtocol: "HTTP/2", clientTcpRtt: 40, colo: "NRT", continent: "AS", longitude: "139.7" };
-    const { settled } = await visit(navigation(cf), stores, new Isolate({ ...SETTINGS, edge: "cloudflare" }));
-    await settled;
-    expect(stores.records).toMatchObject([[{ samples: [{ transport: "tcp", rttMs: 40 }], answers: [] }]]);
-    expect(stores.lookUps).toEqual([]);
   });
 });

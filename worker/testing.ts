@@ -1,5 +1,6 @@
 // What tests of the worker begin from. Not imported by anything that is deployed.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { afterEach, beforeEach, vi } from "vitest";
 import type { ClientKeys, ClientReport, LookUpReply } from "../durable/path-store-api.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
 import { INITIAL_POLICY, type Policy } from "../policy-api/core/policy.ts";
@@ -79,3 +80,38 @@ export async function visit(
   const response = await handleVisitor(request, new URL(request.url), stores, ctx, isolate);
   return { response, settled: waitOnExecutionContext(ctx) };
 }
+
+class StubOrigin {
+  /** What it was asked for in this test. */
+  readonly fetched: Request[] = [];
+  answer: (request: Request) => Promise<Response> = answerPage;
+
+  constructor() {
+    beforeEach(() => {
+      this.fetched.length = 0;
+      this.answer = answerPage;
+      vi.stubGlobal("fetch", (input: Request, init?: RequestInit) => {
+        const request = new Request(input, init);
+        this.fetched.push(request);
+        return this.answer(request);
+      });
+    });
+    afterEach(() => {
+      vi.unstubAllGlobals();
+    });
+  }
+}
+
+/** Stands in for the origin in each test of the file that calls this. */
+export function stubOrigin(): StubOrigin {
+  return new StubOrigin();
+}
+
+/** The headers of the page that the stub answers with. */
+export const PAGE_HEADERS = { "content-type": "text/html", "x-own": "1", "cache-control": "public, max-age=60" };
+
+const answerPage = async (): Promise<Response> => new Response("page", { headers: PAGE_HEADERS });
+
+/** A store that never answers, and one that refuses. */
+export const never = (): Promise<never> => new Promise<never>(() => undefined);
+export const fails = (): Promise<never> => Promise.reject(new Error("object is overloaded"));

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { adaptivePolicy } from "../policy-api/core/testing.ts";
+import { Isolate } from "./isolate.ts";
+import { CF_H2, FakeStores, mode, navigation, SETTINGS, stubOrigin, visit } from "./testing.ts";
+
+const origin = stubOrigin();
+
+describe("the origin", () => {
+  it("gets path, query, method, body and headers, and the visitor's host beside its own", async () => {
+    const request = new Request("http://site.test:8443/a%20b?c=d%2F", {
+      method: "POST",
+      body: "body",
+      headers: { "x-own": "2", host: "site.test:8443" },
+    });
+    await visit(request, new FakeStores(mode("observe")));
+    const [got] = origin.fetched;
+    expect(got?.url).toBe("http://origin.test/a%20b?c=d%2F");
+    expect(got?.method).toBe("POST");
+    expect(got?.redirect).toBe("manual");
+    expect(await got?.text()).toBe("body");
+    expect(got?.headers.get("x-own")).toBe("2");
+  });
+
+  it("learns the host that the visitor used: from our edge, elsewhere from here, whatever the visitor says", async () => {
+    for (const [edge, expected] of [
+      ["adaptive-h3", "as our edge says"],
+      ["cloudflare", "site.test:8443"],
+    ] as const) {
+      origin.fetched.length = 0;
+      const request = navigation(CF_H2, { "x-forwarded-host": "as our edge says" });
+      await visit(request, new FakeStores(mode("observe")), new Isolate({ ...SETTINGS, edge }));
+      expect(origin.fetched[0]?.headers.get("x-forwarded-host")).toBe(expected);
+    }
+  });
+
+  it("has no say in Alt-Svc: what it sends speaks of its own ports", async () => {
+    origin.answer = async () => new Response("page", { headers: { "alt-svc": 'h3=":443"; ma=86400', "x-own": "1" } });
+    for (const request of [
+      navigation(),
+      new Request("http://site.test/", { headers: { "sec-fetch-dest": "image" } }),
+    ]) {
+      const { response } = await visit(request, new FakeStores(mode("fixed-h2")));
+      expect(response.headers.get("alt-svc")).toBeNull();
+      expect(response.headers.get("x-own")).toBe("1");
+      expect(await response.text()).toBe("page");
+    }
+  });
+
+  it("is where the route leads without ORIGIN", async () => {
+    const { origin: _, ...settings } = SETTINGS;
+    await visit(navigation(), new FakeStores(mode("observe")), new Isolate(settings));
+    expect(origin.fetched[0]?.url).toBe("http://site.test:8443/page?a=1");
+  });
+
+  it("an origin that refuses is a 502, as from a plain proxy", async () => {
+    origin.answer = () => Promise.reject(new TypeError("connection refused"));
+    const { response } = await visit(navigation(), new FakeStores(adaptivePolicy()));
+    expect(response.status).toBe(502);
+  });
+
+  it.each(["GET", "POST"])("an origin that drops a %s is asked once, with or without ORIGIN", async (method) => {
+    origin.answer = () => Promise.reject(new TypeError("connection lost"));
+    const { origin: _, ...onRoute } = SETTINGS;
+    for (const settings of [SETTINGS, onRoute]) {
+      origin.fetched.length = 0;
+      const request = new Request("http://site.test/", {
+        method,
+        headers: { accept: "text/html" },
+        ...(method === "POST" ? { body: "order" } : {}),
+      });
+      const { response } = await visit(request, new FakeStores(mode("fixed-h3")), new Isolate(settings));
+      expect([response.status, origin.fetched.length]).toEqual([502, 1]);
+    }
+  });
+
+  it("a body that breaks breaks for the visitor too", async () => {
+    origin.answer = async () =>
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            controller.enqueue(new TextEncoder().encode("half"));
+            controller.error(new Error("origin died"));
+          },
+        }),
+      );
+    const { response } = await visit(navigation(), new FakeStores(mode("fixed-h3")));
+    await expect(response.text()).rejects.toThrow("origin died");
+  });
+
+  it.each([204, 301, 304, 404, 500])("a status %i stays as it is", async (status) => {
+    origin.answer = async () => new Response(null, { status, headers: { location: "/x", "set-cookie": "a=b" } });
+    const { response } = await visit(navigation(), new FakeStores(mode("fixed-h3")));
+    expect(response.status).toBe(status);
+    expect(response.headers.get("set-cookie")).toBe("a=b");
+    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=300');
+  });
+});
