@@ -1,11 +1,13 @@
-import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { ROOT } from "./build.ts";
 import { installChromium } from "./chromium.ts";
-import { findOrInstall, requireGo } from "./programs.ts";
+import { findOrInstall, requireGo, UserError } from "./programs.ts";
 import { runMain } from "./run-main.ts";
 
 // Every test that needs no root, and at the end one line with the count over all of them.
@@ -26,14 +28,45 @@ async function main(): Promise<Count> {
   if (compiler === undefined)
     counts.push(notRun("Go's race detector", "no C compiler is installed here, and none could be"));
 
-  heading("Go");
-  counts.push(await goTests(go, compiler !== undefined));
-  heading("Decision, worker, objects, API, whole system");
-  counts.push(vitest(browser));
+  // All that tests write lies in one folder, which goes with them: also when they are interrupted.
+  const folder = mkdtempSync(join(tmpdir(), "h3-run-"));
+  try {
+    heading("Go");
+    counts.push(await goTests(go, compiler !== undefined, folder));
+    if (!interrupted) {
+      heading("Decision, worker, objects, API, whole system");
+      counts.push(await vitest(browser, folder));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  if (interrupted) throw new UserError("Interrupted.");
   return {
     passed: counts.reduce((sum, count) => sum + count.passed, 0),
     failed: counts.reduce((sum, count) => sum + count.failed, 0),
   };
+}
+
+let interrupted = false;
+
+/** Starts a suite; an interruption reaches it, and it is waited for. */
+function start(
+  command: string,
+  args: readonly string[],
+  options: { cwd: string; env: NodeJS.ProcessEnv; stdout: "pipe" | "inherit" },
+): { child: ChildProcess; ended: Promise<number | null> } {
+  const { cwd, env, stdout } = options;
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", stdout, "inherit"] });
+  const stop = (): void => {
+    interrupted = true;
+    child.kill("SIGINT");
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
+  const ended = once(child, "close").then(([code]) => {
+    process.off("SIGINT", stop).off("SIGTERM", stop);
+    return code as number | null;
+  });
+  return { child, ended };
 }
 
 /** Says in so many words that something did not run; where nobody reads that, it is a failure. */
@@ -42,17 +75,15 @@ function notRun(what: string, why: string): Count {
   return { passed: 0, failed: MISSING_IS_FAILURE ? 1 : 0 };
 }
 
-async function goTests(go: string, race: boolean): Promise<Count> {
+async function goTests(go: string, race: boolean, folder: string): Promise<Count> {
   const count: Count = { passed: 0, failed: 0 };
   const output = new Map<string, string>();
-  const child = spawn(go, ["test", "-json", ...(race ? ["-race"] : []), "./..."], {
+  const { child, ended } = start(go, ["test", "-json", ...(race ? ["-race"] : []), "./..."], {
     cwd: join(ROOT, "infra/edge"),
-    env: { ...process.env, ...(race ? { CGO_ENABLED: "1" } : {}) },
-    stdio: ["ignore", "pipe", "inherit"],
+    env: { TMPDIR: folder, ...(race ? { CGO_ENABLED: "1" } : {}) },
+    stdout: "pipe",
   });
-  const forward = (signal: NodeJS.Signals): boolean => child.kill(signal);
-  process.on("SIGINT", forward).on("SIGTERM", forward);
-  for await (const line of createInterface({ input: child.stdout })) {
+  for await (const line of createInterface({ input: child.stdout as Readable })) {
     const event = JSON.parse(line) as {
       Action: string;
       Package?: string;
@@ -71,37 +102,30 @@ async function goTests(go: string, race: boolean): Promise<Count> {
     }
     if (event.Action === "pass" && event.Test === undefined) console.log(`ok    ${name}`);
   }
-  const code = await new Promise<number | null>((resolve) => {
-    if (child.exitCode === null && child.signalCode === null) child.once("exit", resolve);
-    else resolve(child.exitCode);
-  });
-  if (code !== 0 && count.failed === 0) count.failed++;
+  if ((await ended) !== 0 && count.failed === 0) count.failed++;
   return count;
 }
 
-function vitest(browser: string | undefined): Count {
-  const folder = mkdtempSync(join(tmpdir(), "h3-results-"));
-  try {
-    const results = join(folder, "results.json");
-    const run = spawnSync(
-      process.execPath,
-      [
-        join(ROOT, "node_modules/.bin/vitest"),
-        "run",
-        "--reporter=default",
-        "--reporter=json",
-        `--outputFile.json=${results}`,
-        ...(browser === undefined ? ["--exclude", "infra/e2e/browser.test.ts"] : []),
-      ],
-      { cwd: ROOT, stdio: "inherit", env: { ...process.env, ...(browser === undefined ? {} : { CHROMIUM: browser }) } },
-    );
-    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(results, "utf8")) as Record<string, number>;
-    const failed = numFailedTests ?? 0;
-    // A file that cannot be loaded, or an error outside every test, fails no test but the run.
-    return { passed: numPassedTests ?? 0, failed: run.status !== 0 && failed === 0 ? 1 : failed };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+async function vitest(browser: string | undefined, folder: string): Promise<Count> {
+  const results = join(folder, "results.json");
+  const { ended } = start(
+    process.execPath,
+    [
+      join(ROOT, "node_modules/.bin/vitest"),
+      "run",
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${results}`,
+      ...(browser === undefined ? ["--exclude", "infra/e2e/browser.test.ts"] : []),
+    ],
+    { cwd: ROOT, env: { TMPDIR: folder, ...(browser === undefined ? {} : { CHROMIUM: browser }) }, stdout: "inherit" },
+  );
+  const code = await ended;
+  if (!existsSync(results)) return { passed: 0, failed: 1 };
+  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(results, "utf8")) as Record<string, number>;
+  const failed = numFailedTests ?? 0;
+  // A file that cannot be loaded, or an error outside every test, fails no test but the run.
+  return { passed: numPassedTests ?? 0, failed: code !== 0 && failed === 0 ? 1 : failed };
 }
 
 function heading(text: string): void {
