@@ -43,14 +43,7 @@ interface Reading {
  * each figure is the median over rounds, its ratio to the pass-through of the same round beside it.
  */
 export async function overhead(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: "string", default: "15" },
-      seconds: { type: "string", default: "1" },
-      save: { type: "boolean", default: false },
-    },
-  });
+  const values = readFlags(args);
   const rounds = positive("--rounds", values.rounds);
   const seconds = positive("--seconds", values.seconds);
   buildWorker();
@@ -59,6 +52,11 @@ export async function overhead(args: readonly string[]): Promise<void> {
   origin.listen(0, "127.0.0.1");
   await once(origin, "listening");
   const running: Workerd[] = [];
+  let interrupted = false;
+  const interrupt = (): void => {
+    interrupted = true;
+  };
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   try {
     const originHost = `127.0.0.1:${(origin.address() as AddressInfo).port}`;
     const ours = async (name: string, policy: object): Promise<Workerd> => {
@@ -87,15 +85,20 @@ export async function overhead(args: readonly string[]): Promise<void> {
       { name: "navigation, fixed-h3", workerd: fixedH3, requests: visits("document") },
       { name: "navigation, adaptive", workerd: adaptive, requests: visits("document") },
     ];
-    for (const arm of arms) await measure(arm, seconds);
+    // Once unmeasured, so that code and caches are warm.
+    for (const arm of arms) if (!interrupted) await measure(arm, seconds);
     const readings = new Map<string, Reading[]>(arms.map((arm) => [arm.name, []]));
     for (let round = 1; round <= rounds; round++) {
-      for (const arm of shuffled(arms, round)) readings.get(arm.name)?.push(await measure(arm, seconds));
+      for (const arm of shuffled(arms, round)) {
+        if (interrupted) throw new UserError("\nInterrupted: nothing is saved.");
+        readings.get(arm.name)?.push(await measure(arm, seconds));
+      }
       process.stderr.write(`\rround ${round} of ${rounds}`);
     }
     process.stderr.write("\n");
     report(readings, rounds, seconds, values.save);
   } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
     for (const workerd of running) await workerd.stop();
     origin.close();
     origin.closeAllConnections();
@@ -113,6 +116,21 @@ function shuffled<T>(items: readonly T[], seed: number): T[] {
     })
     .sort((a, b) => a.drawn - b.drawn)
     .map(({ item }) => item);
+}
+
+function readFlags(args: readonly string[]): { rounds: string; seconds: string; save: boolean } {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        rounds: { type: "string", default: "15" },
+        seconds: { type: "string", default: "1" },
+        save: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new UserError(`${(error as Error).message}\nKnown here: --rounds N, --seconds N, --save.`);
+  }
 }
 
 function positive(flag: string, text: string): number {
