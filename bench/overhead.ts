@@ -46,7 +46,7 @@ export async function overhead(args: readonly string[]): Promise<void> {
   const values = readFlags(args);
   const rounds = positive("--rounds", values.rounds);
   const seconds = positive("--seconds", values.seconds);
-  buildWorker();
+  await buildWorker();
   const folder = mkdtempSync(join(tmpdir(), "h3-bench-"));
   const origin = createServer((_, response) => response.writeHead(200, { "content-type": "text/html" }).end(BODY));
   origin.listen(0, "127.0.0.1");

@@ -46,9 +46,21 @@ describe("the origin", () => {
     }
   });
 
+  it("is never what the visitor's Host header says: without ORIGIN there is none but on Cloudflare", async () => {
+    const { origin: _, ...settings } = SETTINGS;
+    for (const edge of ["adaptive-h3", "none"] as const) {
+      const { response } = await visit(
+        navigation(),
+        new FakeStores(mode("observe")),
+        new Isolate({ ...settings, edge }),
+      );
+      expect([response.status, origin.fetched.length]).toEqual([502, 0]);
+    }
+  });
+
   it("is where the route leads without ORIGIN", async () => {
     const { origin: _, ...settings } = SETTINGS;
-    await visit(navigation(), new FakeStores(mode("observe")), new Isolate(settings));
+    await visit(navigation(), new FakeStores(mode("observe")), new Isolate({ ...settings, edge: "cloudflare" }));
     expect(origin.fetched[0]?.url).toBe("http://site.test:8443/page?a=1");
   });
 
@@ -60,7 +72,8 @@ describe("the origin", () => {
 
   it.each(["GET", "POST"])("an origin that drops a %s is asked once, with or without ORIGIN", async (method) => {
     origin.answer = () => Promise.reject(new TypeError("connection lost"));
-    const { origin: _, ...onRoute } = SETTINGS;
+    const { origin: _, ...withoutOrigin } = SETTINGS;
+    const onRoute = { ...withoutOrigin, edge: "cloudflare" } as const;
     for (const settings of [SETTINGS, onRoute]) {
       origin.fetched.length = 0;
       const request = new Request("http://site.test/", {

@@ -14,16 +14,30 @@ export async function fetchOrigin(
   visited: URL,
   settings: Pick<Settings, "origin" | "edge">,
 ): Promise<Response> {
+  const { origin, edge } = settings;
   try {
-    return settings.origin === undefined
-      ? await fetch(request)
-      : withoutOriginsOffer(await fetchFrom(settings.origin, request, visited, settings.edge));
-  } catch {
+    if (origin !== undefined) return withoutOriginsOffer(await fetchFrom(origin, request, visited, edge));
+    // Elsewhere there is no route, and the visitor's Host header would choose what is fetched.
+    if (edge !== "cloudflare") throw new Error("ORIGIN is not set");
+    return await fetch(request);
+  } catch (error) {
+    complain(error);
     return new Response("Bad gateway: the origin does not answer.\n", {
       status: 502,
       headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
     });
   }
+}
+
+const COMPLAINTS_MS = 10_000;
+let complainedAtMs = Number.NEGATIVE_INFINITY;
+
+/** Says in the log that the origin does not answer: once in a while, and not who asked for what. */
+function complain(error: unknown): void {
+  const nowMs = Date.now();
+  if (nowMs - complainedAtMs < COMPLAINTS_MS) return;
+  complainedAtMs = nowMs;
+  console.error(`The origin does not answer: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 function fetchFrom(origin: URL, request: Request, visited: URL, edge: Settings["edge"]): Promise<Response> {

@@ -24,7 +24,12 @@ export interface SettingsSource {
   readonly BUDGET_MS?: string | null;
   readonly OBJECTS_PER_REGION?: string | null;
   readonly LOG_DECISIONS?: string | null;
+  /** Secret; read elsewhere, looked at here. */
+  readonly POLICY_TOKEN?: string | null;
 }
+
+/** The names that may stand in wrangler.toml; secrets do not. */
+export const VARIABLES: readonly string[] = ["ORIGIN", "EDGE", "BUDGET_MS", "OBJECTS_PER_REGION", "LOG_DECISIONS"];
 
 const DEFAULTS: Settings = { edge: "cloudflare", budgetMs: 5, objectsPerRegion: 32, logDecisions: false };
 const EDGES = ["cloudflare", "adaptive-h3", "none"] as const;
@@ -54,6 +59,10 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
     const plain = url?.pathname === "/" && url.search === "" && url.hash === "" && url.username === "";
     return plain && (url.protocol === "http:" || url.protocol === "https:") ? url : undefined;
   });
+  // What RFC 6750 section 2.1 lets a bearer token be: another could never be sent.
+  read("POLICY_TOKEN", undefined, "letters, digits and -._~+/, with = at the end only", (text) =>
+    /^[A-Za-z0-9._~+/-]+=*$/.test(text) ? text : undefined,
+  );
   const settings: Settings = {
     ...(origin === undefined ? {} : { origin }),
     edge: read("EDGE", DEFAULTS.edge, `one of ${EDGES.join(", ")}`, (text) => EDGES.find((edge) => edge === text)),
@@ -68,6 +77,9 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
       text === "on" ? true : text === "off" ? false : undefined,
     ),
   };
+  // Only on Cloudflare does a route lead to the origin. Elsewhere the visitor's Host header would choose what is fetched.
+  if (settings.origin === undefined && settings.edge !== "cloudflare" && !faults.some(({ name }) => name === "ORIGIN"))
+    faults.push({ name: "ORIGIN", message: "is missing: it must be an http or https URL without a path" });
   return { settings, faults };
 }
 

@@ -1,10 +1,30 @@
 import { join } from "node:path";
 import { unstable_readConfig } from "wrangler";
-import { readSettings } from "../../worker/settings.ts";
+import { readSettings, VARIABLES } from "../../worker/settings.ts";
 import { ROOT } from "../setup/build.ts";
+import { UserError } from "../setup/programs.ts";
+import { runMain } from "../setup/run-main.ts";
 
 // Before a deployment: a worker that is already serving can only go on with a default, so a bad variable stops here.
-const { vars } = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
-const { faults } = readSettings(vars);
-for (const { name, message } of faults) console.error(`wrangler.toml: the variable ${name} ${message}.`);
-if (faults.length > 0) process.exitCode = 1;
+await runMain(() => {
+  const { vars } = readConfig();
+  const faults = [
+    ...readSettings(vars).faults,
+    ...Object.keys(vars)
+      .filter((name) => !VARIABLES.includes(name))
+      .map((name) => ({ name, message: `is not known; known: ${VARIABLES.join(", ")}` })),
+  ];
+  if (faults.length > 0)
+    throw new UserError(
+      faults.map(({ name, message }) => `wrangler.toml: the variable ${name} ${message}.`).join("\n"),
+    );
+});
+
+function readConfig(): ReturnType<typeof unstable_readConfig> {
+  try {
+    return unstable_readConfig({ config: join(ROOT, "wrangler.toml") });
+  } catch (error) {
+    const { message, location } = error as Error & { location?: { line?: number } };
+    throw new UserError(`wrangler.toml${location?.line === undefined ? "" : `, line ${location.line}`}: ${message}`);
+  }
+}

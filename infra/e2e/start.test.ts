@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -13,18 +13,22 @@ interface Started {
   ended(): Promise<number | null>;
 }
 
-/** `npm start` as a person runs it, but for npm. */
-function start(env: Record<string, string>): Started {
-  const child = spawn(process.execPath, [join(ROOT, "infra/workerd/start.ts")], {
+const NPM = ["npm", "--silent", "start"] as const;
+const PROGRAM = [process.execPath, join(ROOT, "infra/workerd/start.ts")] as const;
+
+/** `npm start`, or the program that it runs, in a process group of its own: Ctrl-C in a terminal goes to all of it. */
+function start(env: Record<string, string>, [command, ...args]: readonly [string, ...string[]] = PROGRAM): Started {
+  const child = spawn(command, args, {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
   onTestFinished(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill("SIGTERM");
+    process.kill(-(child.pid ?? 0), "SIGTERM");
     await once(child, "exit");
   });
   return {
@@ -46,10 +50,15 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** The children of a process, by the kernel's word. */
-function childrenOf(pid: number): number[] {
+function interrupt({ child }: Started): void {
+  process.kill(-(child.pid ?? 0), "SIGINT");
+}
+
+/** What a process started, and what that started, by the kernel's word. */
+function descendantsOf(pid: number): number[] {
   const list = existsSync(`/proc/${pid}`) ? readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8") : "";
-  return list.trim().split(" ").filter(Boolean).map(Number);
+  const children = list.trim().split(" ").filter(Boolean).map(Number);
+  return [...children, ...children.flatMap(descendantsOf)];
 }
 
 function commandOf(pid: number): string {
@@ -64,7 +73,8 @@ describe("npm start", () => {
   it("serves, prints what to try and each decision, and Ctrl-C ends all that it started", async () => {
     const stateDir = testFolder();
     const port = await freePort();
-    const started = start({ PORT: String(port), STATE_DIR: stateDir });
+    const temporary = testFolder();
+    const started = start({ PORT: String(port), STATE_DIR: stateDir, TMPDIR: temporary }, NPM);
     await until("the welcome", () => (started.output().includes("Ctrl-C ends everything.") ? true : undefined), 60_000);
     const site = `https://localhost:${port}/`;
     const [load] = await probe({ stateDir }, "h3", [site], ["-header", "Accept: text/html"]);
@@ -77,10 +87,12 @@ describe("npm start", () => {
     const token = readFileSync(join(stateDir, "token"), "utf8");
     expect(started.output()).not.toContain(token);
 
-    const children = childrenOf(started.child.pid ?? 0);
-    expect(children.length).toBeGreaterThanOrEqual(2);
-    started.child.kill("SIGINT");
+    const children = descendantsOf(started.child.pid ?? 0);
+    expect(children.length).toBeGreaterThanOrEqual(3);
+    interrupt(started);
     expect(await started.ended()).toBe(0);
+    expect(readdirSync(stateDir)).not.toContain("lock");
+    expect(readdirSync(temporary).filter((name) => name.startsWith("h3-"))).toEqual([]);
     for (const pid of children) expect(existsSync(`/proc/${pid}`), String(pid)).toBe(false);
 
     // And what it kept is taken up again.
@@ -90,14 +102,25 @@ describe("npm start", () => {
   });
 
   it("Ctrl-C while it is starting ends all too", async () => {
-    const started = start({ PORT: String(await freePort()), STATE_DIR: testFolder() });
+    const started = start({ PORT: String(await freePort()), STATE_DIR: testFolder() }, NPM);
     const children = await until("workerd", () => {
-      const pids = childrenOf(started.child.pid ?? 0).filter((pid) => commandOf(pid).includes("workerd"));
+      const pids = descendantsOf(started.child.pid ?? 0).filter((pid) => commandOf(pid).includes("\0serve\0"));
       return pids.length > 0 ? pids : undefined;
     });
-    started.child.kill("SIGINT");
+    interrupt(started);
     expect(await started.ended()).toBe(0);
     for (const pid of children) expect(existsSync(`/proc/${pid}`), String(pid)).toBe(false);
+  });
+
+  it("a second one on the same folder is told who has it", async () => {
+    const stateDir = testFolder();
+    const first = start({ PORT: String(await freePort()), STATE_DIR: stateDir });
+    await until("the lock", () => (existsSync(join(stateDir, "lock")) ? true : undefined));
+    const second = start({ PORT: String(await freePort()), STATE_DIR: stateDir });
+    expect(await second.ended()).toBe(1);
+    expect(second.output().trim()).toBe(
+      `The folder ${stateDir} is in use by process ${first.child.pid}: stop it, or set STATE_DIR to another.`,
+    );
   });
 
   it("a port that is taken is one clear sentence, and nothing is left running", async () => {

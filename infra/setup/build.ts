@@ -1,6 +1,8 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { requireGo, UserError } from "./programs.ts";
 
@@ -16,9 +18,9 @@ export const WRANGLER_ENV = {
 };
 
 /** Bundles the worker as it would be deployed, into `dist/worker.js`. @throws UserError */
-export function buildWorker(): void {
+export async function buildWorker(): Promise<void> {
   // By this Node: the one that wrangler's own first line finds may be too old for it.
-  run(process.execPath, [WRANGLER, "deploy", "--dry-run", "--outdir", "dist"], ROOT, WRANGLER_ENV);
+  await run(process.execPath, [WRANGLER, "deploy", "--dry-run", "--outdir", "dist"], ROOT, WRANGLER_ENV);
 }
 
 export const EDGE_PROGRAM = join(ROOT, "dist", "edge");
@@ -26,23 +28,30 @@ export const EDGE_PROGRAM = join(ROOT, "dist", "edge");
 export const PROBE_PROGRAM = join(ROOT, "dist", "probe");
 
 /** Builds the TLS edge into `dist/edge`. @throws UserError */
-export function buildEdge(): void {
-  buildGo(EDGE_PROGRAM, ".");
+export async function buildEdge(): Promise<void> {
+  await buildGo(EDGE_PROGRAM, ".");
 }
 
 /** Builds the probe into `dist/probe`. @throws UserError */
-export function buildProbe(): void {
-  buildGo(PROBE_PROGRAM, "./cmd/probe");
+export async function buildProbe(): Promise<void> {
+  await buildGo(PROBE_PROGRAM, "./cmd/probe");
 }
 
-function buildGo(program: string, what: string): void {
+async function buildGo(program: string, what: string): Promise<void> {
   mkdirSync(join(ROOT, "dist"), { recursive: true });
-  run(requireGo(), ["build", "-o", program, what], join(ROOT, "infra/edge"));
+  await run(requireGo(), ["build", "-o", program, what], join(ROOT, "infra/edge"));
 }
 
-function run(program: string, args: readonly string[], cwd: string, env: Record<string, string> = {}): void {
-  const result = spawnSync(program, args, { cwd, env: { ...process.env, ...env }, encoding: "utf8" });
-  if (result.error !== undefined) throw new UserError(`${program} could not be started: ${result.error.message}`);
-  if (result.status !== 0)
-    throw new UserError(`${program} ${args.join(" ")} failed:\n${result.stdout}${result.stderr}`.trimEnd());
+async function run(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<void> {
+  const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = once(child, "close");
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null];
+  if (signal !== null) throw new UserError(`Interrupted while building (${signal}).`);
+  if (code !== 0) throw new UserError(`${program} ${args.join(" ")} failed:\n${output}${errors}`.trimEnd());
 }

@@ -38,6 +38,8 @@ const GO_MINOR = 26;
 
 /** Go of the version that the edge needs. @throws UserError */
 export function requireGo(): string {
+  // It reads what the kernel counts of each connection: TCP_INFO.
+  if (process.platform !== "linux") throw new UserError(`The TLS edge runs on Linux, and this is ${process.platform}.`);
   const go = findProgram("go");
   const needed = `Go 1.${GO_MINOR} or newer is needed to build the TLS edge`;
   if (go === undefined)

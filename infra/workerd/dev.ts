@@ -1,25 +1,33 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readSettings } from "../../worker/settings.ts";
 import { ROOT, WRANGLER, WRANGLER_ENV } from "../setup/build.ts";
+import { UserError } from "../setup/programs.ts";
+import { runMain } from "../setup/run-main.ts";
 import { startDemoOrigin } from "./demo-origin.ts";
+
+const ORIGIN = process.env["ORIGIN"] || undefined;
+/** This worker is reached from this machine only. */
+const TOKEN = "dev";
 
 // `wrangler dev` with reload, for work on the worker alone: no edge, so request.cf is a placeholder. The demo site is its
 // origin unless ORIGIN names another; more arguments go to wrangler.
-const demo = process.env["ORIGIN"] === undefined ? await startDemoOrigin() : undefined;
-const wrangler = spawn(
-  process.execPath,
-  [
-    WRANGLER,
-    "dev",
-    "--var",
-    `ORIGIN:${process.env["ORIGIN"] ?? demo?.url}`,
-    "--var",
-    "LOG_DECISIONS:on",
-    ...process.argv.slice(2),
-  ],
-  { cwd: ROOT, stdio: "inherit", env: { ...process.env, ...WRANGLER_ENV } },
-);
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => wrangler.kill(signal));
-wrangler.once("exit", (code) => {
+await runMain(async () => {
+  const { faults } = readSettings(ORIGIN === undefined ? {} : { ORIGIN });
+  if (faults.length > 0)
+    throw new UserError(faults.map(({ name, message }) => `The variable ${name} ${message}.`).join("\n"));
+  const demo = ORIGIN === undefined ? await startDemoOrigin() : undefined;
+  const variables = [`ORIGIN:${ORIGIN ?? demo?.url}`, "LOG_DECISIONS:on", `POLICY_TOKEN:${TOKEN}`];
+  console.log(`It begins in observe. To see offers, in another terminal:
+  curl -X PUT -H 'Authorization: Bearer ${TOKEN}' -d @policy-api/policies/published.json http://localhost:8787/_h3/v1/policy
+`);
+  const wrangler = spawn(
+    process.execPath,
+    [WRANGLER, "dev", ...variables.flatMap((variable) => ["--var", variable]), ...process.argv.slice(2)],
+    { cwd: ROOT, stdio: "inherit", env: { ...process.env, ...WRANGLER_ENV } },
+  );
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => wrangler.kill(signal));
+  const [code] = (await once(wrangler, "exit")) as [number | null];
+  await demo?.stop();
   process.exitCode = code ?? 1;
-  void demo?.stop();
 });

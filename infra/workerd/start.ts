@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readSettings } from "../../worker/settings.ts";
 import { buildEdge, buildWorker, EDGE_PROGRAM, ROOT } from "../setup/build.ts";
@@ -7,25 +7,31 @@ import { requireGo, UserError } from "../setup/programs.ts";
 import { runMain } from "../setup/run-main.ts";
 import { DECISION_HEADINGS, decisionText, parseDecisionLine } from "./decision-text.ts";
 import { startDemoOrigin } from "./demo-origin.ts";
+import { lockFolder } from "./lock.ts";
 import { callApi } from "./policy-client.ts";
 import { startSystem, type System, type SystemOptions } from "./system.ts";
 
 /** What may be set in the environment of `npm start`, beside the worker's own variables. */
-const { PORT = "8443", STATE_DIR = join(ROOT, ".adaptive-h3"), ORIGIN, BUDGET_MS, OBJECTS_PER_REGION } = process.env;
+const { PORT = "8443", STATE_DIR = join(ROOT, ".adaptive-h3"), BUDGET_MS, OBJECTS_PER_REGION } = process.env;
+/** Empty is as good as not set: the demo site. */
+const ORIGIN = process.env["ORIGIN"] || undefined;
 
 async function main(): Promise<void> {
-  // From the beginning: whoever presses Ctrl-C while all is being started wants all ended too.
-  const interrupted = untilSignal();
   const port = readVariables();
   const stateDir = resolve(STATE_DIR);
   const token = readOrMakeToken(stateDir);
   requireGo();
-  console.log("Building the worker and the edge ...");
-  buildWorker();
-  buildEdge();
-  const demo = ORIGIN === undefined ? await startDemoOrigin() : undefined;
+  const unlock = lockFolder(stateDir);
+  // From here on there is something to end in order. A terminal's Ctrl-C comes twice: npm passes it on too.
+  const interruption = untilSignal();
+  let demo: Awaited<ReturnType<typeof startDemoOrigin>> | undefined;
   let system: System | undefined;
   try {
+    console.log("Building the worker and the edge ...");
+    await buildWorker();
+    if (!interruption.happened) await buildEdge();
+    if (interruption.happened) return;
+    demo = ORIGIN === undefined ? await startDemoOrigin() : undefined;
     system = await start({
       edgeProgram: EDGE_PROGRAM,
       stateDir,
@@ -43,24 +49,30 @@ async function main(): Promise<void> {
         console.log(decision === undefined ? line : decisionText(decision));
       },
     });
+    if (interruption.happened) return;
     await putFirstPolicy(system, token);
     console.log(welcome(system, port, stateDir));
-    const why = await Promise.race([system.failed, interrupted]);
+    const why = await Promise.race([system.failed, interruption.promise]);
     if (why !== undefined) throw new UserError(why);
   } finally {
     await system?.stop();
     await demo?.stop();
+    unlock();
   }
 }
 
-/** @throws UserError */
+/** Starts the system; the edge speaks of its own flags, and here they have other names. @throws UserError */
 async function start(options: SystemOptions): Promise<System> {
   try {
     return await startSystem(options);
   } catch (error) {
-    // The edge speaks of its own flags; here the port has another name.
-    if (error instanceof UserError && error.message.includes("is in use"))
+    if (!(error instanceof UserError)) throw error;
+    if (error.message.includes("is in use"))
       throw new UserError(`Port ${PORT} is in use: stop the program that has it, or set PORT to another.`);
+    if (error.message.includes("may not be used"))
+      throw new UserError(`Port ${PORT} may not be used by this user: set PORT to one from 1024 on.`);
+    if (error.message.includes(options.stateDir))
+      throw new UserError(`${error.message}\nSet STATE_DIR to a folder that can be written.`);
     throw error;
   }
 }
@@ -84,9 +96,11 @@ function readOrMakeToken(stateDir: string): string {
   const file = join(stateDir, "token");
   try {
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-    if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString("base64url"), { mode: 0o600 });
-    chmodSync(file, 0o600);
-    return readFileSync(file, "utf8").trim();
+    const kept = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
+    if (kept !== "") return kept;
+    const token = randomBytes(24).toString("base64url");
+    writeFileSync(file, token, { mode: 0o600 });
+    return token;
   } catch (error) {
     throw new UserError(
       `The folder ${stateDir} cannot be written (${(error as Error).message}): set STATE_DIR to one that can.`,
@@ -105,7 +119,7 @@ async function putFirstPolicy(system: System, token: string): Promise<void> {
 
 function welcome(system: System, port: number, stateDir: string): string {
   const site = `https://localhost:${port}`;
-  const curl = `curl -s --cacert ${join(stateDir, "dev-cert.pem")}`;
+  const curl = `curl -sS --cacert ${quoted(join(stateDir, "dev-cert.pem"))}`;
   return `
 adaptive-h3 runs on ${system.addresses.join(" and ")}.
 
@@ -113,19 +127,31 @@ adaptive-h3 runs on ${system.addresses.join(" and ")}.
   A browser that trusts it, over HTTP/3 too:
            chromium --user-data-dir=$(mktemp -d) --ignore-certificate-errors-spki-list=${system.spkiSha256} \\
              --enable-quic --origin-to-force-quic-on=localhost:1 ${site}/
-  Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/ | grep -i alt-svc
-           ${curl} -H "Authorization: Bearer $(cat ${join(stateDir, "token")})" ${site}/_h3/v1/policy
-  On a clean local path HTTP/2 is faster: the first page is offered HTTP/3 (cold start), the next takes it back (clear).
+  Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/
+           ${curl} -H "Authorization: Bearer $(cat ${quoted(join(stateDir, "token"))})" ${site}/_h3/v1/policy
+  Pages are offered HTTP/3 (cold start) until a hundred packets have been measured. On a clean local path HTTP/2 is faster:
+  once 1 MB has been loaded, the next page takes the offer back (clear).
   Ctrl-C ends everything.
 
 ${DECISION_HEADINGS}`;
 }
 
-/** Resolves at Ctrl-C, or when whoever started this asks it to end. */
-function untilSignal(): Promise<undefined> {
-  return new Promise((resolveSignal) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolveSignal(undefined));
+/** As one word for a shell. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Resolves at Ctrl-C, or when whoever started this asks it to end. Later signals change nothing: it is ending. */
+function untilSignal(): { promise: Promise<undefined>; readonly happened: boolean } {
+  const interruption = { promise: Promise.resolve(undefined), happened: false };
+  interruption.promise = new Promise((resolveSignal) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+      process.on(signal, () => {
+        interruption.happened = true;
+        resolveSignal(undefined);
+      });
   });
+  return interruption;
 }
 
 await runMain(main);

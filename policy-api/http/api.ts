@@ -84,7 +84,8 @@ export function createApi<Env extends object>(portsOf: (env: Env) => PolicyApiPo
   });
 
   api.post("/explain", async (c) => {
-    const explained = await explain(await jsonBody(c.req), portsOf(c.env).store, Date.now());
+    const port = Number(new URL(c.req.url).port) || 443;
+    const explained = await explain(await jsonBody(c.req), portsOf(c.env).store, Date.now(), port);
     if (!explained.ok)
       throw new Problem(422, "Unprocessable Content", "the question is not valid", { faults: explained.faults });
     return c.json(explained.value);

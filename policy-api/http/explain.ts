@@ -29,7 +29,7 @@ interface Question {
   readonly nowMs?: number;
   readonly explorationUnit: number;
   /** The port that the Alt-Svc value would name. */
-  readonly port: number;
+  readonly port?: number;
 }
 
 export interface Explanation {
@@ -86,11 +86,21 @@ const readQuestion = object<Question>({
   policy: optional(readPolicy),
   nowMs: optional(any),
   explorationUnit: withDefault(number(0, 1), 1),
-  port: withDefault(integer(1, 65_535), 443),
+  port: optional(integer(1, 65_535)),
 });
 
-/** Answers a question, or names its faults. Rejects only when the store does not answer. */
-export async function explain(input: unknown, store: PolicyStorePort, nowMs: number): Promise<Parsed<Explanation>> {
+/**
+ * Answers a question, or names its faults. Rejects only when the store does not answer.
+ *
+ * @param nowMs The time, where the question names none.
+ * @param port The port of the answer's Alt-Svc, where the question names none.
+ */
+export async function explain(
+  input: unknown,
+  store: PolicyStorePort,
+  nowMs: number,
+  port: number,
+): Promise<Parsed<Explanation>> {
   const parsed = parse(readQuestion, input);
   if (!parsed.ok) return parsed;
   const question = parsed.value;
@@ -105,6 +115,6 @@ export async function explain(input: unknown, store: PolicyStorePort, nowMs: num
     question.nowMs ?? nowMs,
     question.explorationUnit,
   );
-  const altSvc = altSvcValue(decision.advertise, question.port) ?? null;
+  const altSvc = altSvcValue(decision.advertise, question.port ?? port) ?? null;
   return { ok: true, value: { policyVersion: inForce?.version ?? null, decision, altSvc } };
 }

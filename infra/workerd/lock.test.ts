@@ -1,0 +1,25 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { lockFolder } from "./lock.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "h3-lock-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+it("is held by one, and free again when that one lets go", () => {
+  const release = lockFolder(folder);
+  expect(() => lockFolder(folder)).toThrow(`is in use by process ${process.pid}: stop it, or set STATE_DIR`);
+  release();
+  lockFolder(folder)();
+});
+
+it.each(["", "none", "0", "4194305"])("a lock that nobody living wrote (%j) is taken over", (text) => {
+  writeFileSync(join(folder, "lock"), text);
+  const release = lockFolder(folder);
+  expect(readFileSync(join(folder, "lock"), "utf8")).toBe(String(process.pid));
+  release();
+});

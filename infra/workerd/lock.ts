@@ -1,0 +1,31 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../setup/programs.ts";
+
+/** Takes a folder for this process, as two systems on the same objects would not see each other. @throws UserError */
+export function lockFolder(folder: string): () => void {
+  const file = join(folder, "lock");
+  for (;;) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: "wx", mode: 0o600 });
+      return () => rmSync(file, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+    const holder = Number(readFileSync(file, "utf8"));
+    if (isRunning(holder))
+      throw new UserError(`The folder ${folder} is in use by process ${holder}: stop it, or set STATE_DIR to another.`);
+    // Whoever wrote it did not live to remove it.
+    rmSync(file, { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
