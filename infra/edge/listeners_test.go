@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -135,20 +134,7 @@ func TestCongestionControlPerListener(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { closeSockets(sockets) })
-		client, err := net.Dial("tcp", sockets[0].address())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { client.Close() })
-		accepted, err := sockets[0].tcp.AcceptTCP()
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := newTCPConn(accepted, time.Now(), func(*connection) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c, _ := tcpPairOn(t, sockets, func(*connection) {})
 		t.Cleanup(func() { c.Close() })
 		var got string
 		err = c.raw.Control(func(fd uintptr) {

@@ -54,6 +54,12 @@ func tcpPair(t *testing.T, onClose func(*connection)) (*tcpConn, net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return tcpPairOn(t, sockets, onClose)
+}
+
+// tcpPairOn is the same over sockets that were opened for it, and closes them with the test.
+func tcpPairOn(t *testing.T, sockets []socket, onClose func(*connection)) (*tcpConn, net.Conn) {
+	t.Helper()
 	t.Cleanup(func() { closeSockets(sockets) })
 	client, err := net.Dial("tcp", sockets[0].address())
 	if err != nil {
