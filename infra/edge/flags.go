@@ -24,6 +24,7 @@ type options struct {
 	altSvc          altSvcMode
 	serverTiming    bool
 	upstreamTimeout time.Duration
+	bodyTimeout     time.Duration
 	shutdownTimeout time.Duration
 }
 
@@ -43,7 +44,7 @@ const defaultListen = "localhost:8443"
 func parseOptions(args []string, stderr io.Writer) (options, error) {
 	o := options{
 		stateDir: ".adaptive-h3", altSvc: altSvcPass, serverTiming: true,
-		upstreamTimeout: 60 * time.Second, shutdownTimeout: 10 * time.Second,
+		upstreamTimeout: 60 * time.Second, bodyTimeout: 60 * time.Second, shutdownTimeout: 10 * time.Second,
 	}
 	// The flag package prints every error with the whole list; only an unknown flag deserves that here.
 	var printed bytes.Buffer
@@ -83,6 +84,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		o.serverTiming = v
 		return nil
 	})
+	fs.Func("body-timeout", "`DURATION` that a visitor's request body may pause before the upstream answers (default 60s)", setDuration(&o.bodyTimeout))
 	fs.Func("upstream-timeout", "`DURATION` that the upstream has for its response header (default 60s)", setDuration(&o.upstreamTimeout))
 	fs.Func("shutdown-timeout", "`DURATION` that requests have to finish at the end (default 10s)", setDuration(&o.shutdownTimeout))
 

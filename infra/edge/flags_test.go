@@ -17,7 +17,7 @@ func TestOptionDefaults(t *testing.T) {
 	}
 	if len(o.listen) != 1 || o.listen[0].text != "localhost:8443" || !o.listen[0].http3 || len(o.listen[0].hosts) != 2 ||
 		o.upstream != (target{"tcp", "127.0.0.1:8787"}) || o.samples != (target{}) || o.stateDir != ".adaptive-h3" ||
-		o.altSvc != altSvcPass || !o.serverTiming || o.upstreamTimeout != time.Minute || o.shutdownTimeout != 10*time.Second {
+		o.altSvc != altSvcPass || !o.serverTiming || o.upstreamTimeout != time.Minute || o.bodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second {
 		t.Errorf("%+v", o)
 	}
 }
@@ -104,7 +104,7 @@ func checkUsageError(t *testing.T, args, says []string) {
 func TestUnknownFlagListsTheFlags(t *testing.T) {
 	all := []string{
 		"-listen", "-upstream", "-samples", "-cert", "-key", "-state", "-host", "-alt-svc", "-server-timing",
-		"-upstream-timeout", "-shutdown-timeout",
+		"-upstream-timeout", "-body-timeout", "-shutdown-timeout",
 	}
 	for args, code := range map[string]int{"-nope": exitUsage, "-h": exitOK} {
 		var stdout, stderr bytes.Buffer

@@ -46,7 +46,7 @@ func (t *headerTimeout) RoundTrip(req *http.Request) (*http.Response, error) {
 		// ctx must outlive this call, as the response's body still depends on it; it ends with the request's own.
 		return res, nil
 	case body != nil && body.failed():
-		err = errors.Join(errRequestBody, err)
+		err = errors.Join(errRequestBody, body.failure(), err)
 	}
 	cancel(err)
 	return nil, err
@@ -119,8 +119,10 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (b *timedBody) failed() bool {
+func (b *timedBody) failed() bool { return b.failure() != nil }
+
+func (b *timedBody) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.err != nil
+	return b.err
 }

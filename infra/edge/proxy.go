@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -22,6 +23,7 @@ type proxyHandler struct {
 	log          *reporter
 	altSvc       altSvcMode
 	serverTiming bool
+	bodyTimeout  time.Duration
 	active       atomic.Int64 // requests being answered
 }
 
@@ -30,7 +32,7 @@ type proxyHandler struct {
 const upstreamIdle = 512
 
 func newProxyHandler(opts options, transport http.RoundTripper, log *reporter) *proxyHandler {
-	p := &proxyHandler{upstream: opts.upstream, log: log, altSvc: opts.altSvc, serverTiming: opts.serverTiming}
+	p := &proxyHandler{upstream: opts.upstream, log: log, altSvc: opts.altSvc, serverTiming: opts.serverTiming, bodyTimeout: opts.bodyTimeout}
 	p.proxy = &httputil.ReverseProxy{
 		Rewrite:        p.rewrite,
 		Transport:      &headerTimeout{next: transport, timeout: opts.upstreamTimeout},
@@ -53,7 +55,14 @@ func (p *proxyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.sent.Add(1) // the header; how long it is does not matter
 		}
 	}
-	rw := &responseWriter{ResponseWriter: w, handler: p, request: r, conn: c}
+	r, body := boundBody(w, r, p.bodyTimeout)
+	defer body.release()
+	rw := &responseWriter{ResponseWriter: w, handler: p, request: r, conn: c, body: body}
+	if strings.Contains(r.RequestURI, " ") {
+		// HTTP/1.1's server refuses it too: in the upstream's request line it would begin another word.
+		writeError(rw, http.StatusBadRequest, "a space in the request target")
+		return
+	}
 	if r.Method == http.MethodConnect {
 		// A tunnel is no request to an origin. Also websockets over HTTP/3 (RFC 9220, section 3, names this status).
 		writeError(rw, http.StatusNotImplemented, "CONNECT is not supported")
@@ -167,6 +176,13 @@ func hostPort(host string) string {
 func (p *proxyHandler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var timeout net.Error
 	switch {
+	case errors.Is(err, errRequestBody) && errors.Is(err, os.ErrDeadlineExceeded):
+		// Over HTTP/1.1 a read that failed cancels the context too: the visitor has not left. RFC 9110, section 15.5.9: with
+		// this answer the connection ends.
+		if r.ProtoMajor == 1 {
+			w.Header().Set("Connection", "close")
+		}
+		writeError(w, http.StatusRequestTimeout, "the request body paused for too long")
 	case r.Context().Err() != nil:
 		// The visitor left; nobody reads this, but the stream must not end as if all were well.
 		panic(http.ErrAbortHandler)

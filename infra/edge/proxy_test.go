@@ -195,3 +195,25 @@ func TestAltSvcOverrideOnErrors(t *testing.T) {
 		t.Fatalf("%d %v", res.StatusCode, res.Header)
 	}
 }
+
+// Over HTTP/2 and HTTP/3 a space may stand in :path; HTTP/1.1 has no way to pass it on.
+func TestSpaceInTarget(t *testing.T) {
+	e := startEdgeWith(t, startUpstream(t, func(http.ResponseWriter, *http.Request) { t.Error("it came through") }))
+	for _, protocol := range []string{"HTTP/2", "HTTP/3"} {
+		for _, target := range []string{"/a HTTP/1.0 x", "/a?q=b c"} {
+			req, err := http.NewRequest(http.MethodGet, e.url("/"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.URL.Opaque = target
+			res, err := e.client(protocol).Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if res.StatusCode != http.StatusBadRequest {
+				t.Errorf("%s %s: %s", protocol, target, res.Status)
+			}
+		}
+	}
+}

@@ -11,7 +11,8 @@ type responseWriter struct {
 	handler *proxyHandler
 	request *http.Request
 	conn    *connection
-	done    bool // the final header is out
+	body    *boundedBody // nil without one
+	done    bool         // the final header is out
 }
 
 // Unwrap lets http.ResponseController reach what this type does not wrap, above all Hijack for websockets.
@@ -31,6 +32,7 @@ func (w *responseWriter) WriteHeader(status int) {
 		return
 	}
 	w.done = true
+	w.body.release()
 	w.handler.finishHeader(h, w.request, w.conn)
 	// The servers guess a type for a body that has none; nil keeps them from it.
 	if _, ok := h["Content-Type"]; !ok {
