@@ -24,7 +24,7 @@ let assembly: Assembly | undefined;
 function assemble(env: Env): Assembly {
   if (assembly === undefined) {
     const { settings, faults } = readSettings(env);
-    for (const { name, message } of faults) console.error(`variable ${name} ${message}; the default stands in for it`);
+    for (const { name, message } of faults) console.error(`The variable ${name} ${message}.`);
     assembly = { isolate: new Isolate(settings), stores: durableStores(env), settingsFaults: faults };
   }
   return assembly;

@@ -251,7 +251,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // between two looks: what is looked at (a socket, the kernel) tells nobody
 	}
 }
 
