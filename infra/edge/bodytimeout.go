@@ -20,9 +20,11 @@ type boundedBody struct {
 	mu       sync.Mutex
 	released bool
 	expired  bool
+	ended    bool
 }
 
-// boundBody wraps the request's body, if it has one; release must be called when the answer begins, and at the end.
+// boundBody wraps the request's body, if it has one; release must be called when the answer begins, and end before the
+// handler returns.
 func boundBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*http.Request, *boundedBody) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r, nil
@@ -53,9 +55,24 @@ func (b *boundedBody) release() {
 	}
 }
 
+// end lets go of the response writer, which must not be touched once its handler has returned: the transport may still
+// be reading then. It may be called on nil.
+func (b *boundedBody) end() {
+	if b == nil {
+		return
+	}
+	b.finish(false)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
+}
+
 func (b *boundedBody) finish(expired bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.ended {
+		return
+	}
 	b.released = true
 	b.expired = b.expired || expired
 	// A deadline that has passed stays: over HTTP/1.1 the server would otherwise wait for the rest of the body after the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -95,4 +96,35 @@ func TestBodyBoundEnds(t *testing.T) {
 			t.Errorf("stream: %q, %v", body, err)
 		}
 	})
+}
+
+// deadlineRecorder is a response writer that may not be touched once its handler has returned, as HTTP/2's.
+type deadlineRecorder struct {
+	http.ResponseWriter
+	t        *testing.T
+	returned bool
+}
+
+func (d *deadlineRecorder) SetReadDeadline(time.Time) error {
+	if d.returned {
+		d.t.Error("the response writer was touched after its handler had returned")
+	}
+	return nil
+}
+
+// The transport may go on reading a body after the handler has returned, as when the upstream answered early.
+func TestBodyReadAfterTheHandler(t *testing.T) {
+	recorder := &deadlineRecorder{t: t}
+	request, err := http.NewRequest(http.MethodPost, "/", io.NopCloser(strings.NewReader("body")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, body := boundBody(recorder, request, time.Hour)
+	body.release()
+	body.end()
+	recorder.returned = true
+	if got, err := io.ReadAll(request.Body); err != nil || string(got) != "body" {
+		t.Errorf("%q, %v", got, err)
+	}
+	body.release()
 }

@@ -56,7 +56,7 @@ func (p *proxyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	r, body := boundBody(w, r, p.bodyTimeout)
-	defer body.release()
+	defer body.end()
 	rw := &responseWriter{ResponseWriter: w, handler: p, request: r, conn: c, body: body}
 	if strings.Contains(r.RequestURI, " ") {
 		// HTTP/1.1's server refuses it too: in the upstream's request line it would begin another word.

@@ -94,11 +94,15 @@ async function goTests(go: string, race: boolean, folder: string): Promise<Count
     const name = `${event.Package ?? event.ImportPath ?? ""} ${event.Test ?? ""}`.trim();
     if (event.Action === "output" || event.Action === "build-output")
       output.set(name, (output.get(name) ?? "") + (event.Output ?? ""));
-    if (event.Action === "pass" && event.Test !== undefined) count.passed++;
+    if (event.Action === "pass" && event.Test !== undefined) {
+      count.passed++;
+      output.delete(name);
+    }
     if (event.Action === "fail" || event.Action === "build-fail") {
       // A package fails with its tests; by itself it counts only when it did not even run.
       if (event.Test !== undefined || event.Action === "build-fail") count.failed++;
-      process.stdout.write(output.get(name) ?? "");
+      // A package that dies takes its tests along: what they said is all that tells why.
+      for (const [said, text] of output) if (said === name || said.startsWith(`${name} `)) process.stdout.write(text);
     }
     if (event.Action === "pass" && event.Test === undefined) console.log(`ok    ${name}`);
   }
