@@ -1,5 +1,4 @@
-import { UserError } from "../setup/programs.ts";
-import { type RunningProgram, startProgram } from "./processes.ts";
+import { startEdge } from "./edge.ts";
 import { startWorkerd, type Workerd, type WorkerdOptions } from "./workerd.ts";
 
 /** The whole system on this machine: workerd with the worker and its objects, and the TLS edge in front. */
@@ -26,7 +25,19 @@ export interface System {
 export async function startSystem(options: SystemOptions): Promise<System> {
   const workerd = await startWorkerd(options);
   try {
-    const { edge, addresses, spkiSha256 } = await startEdge(options, workerd);
+    const {
+      program: edge,
+      addresses,
+      spkiSha256,
+    } = await startEdge({
+      program: options.edgeProgram,
+      listen: options.listen,
+      upstream: `unix:${workerd.visitorsSocket}`,
+      samples: `unix:${workerd.samplesSocket}`,
+      stateDir: options.stateDir,
+      flags: options.edgeFlags ?? [],
+      ...(options.onErrorLine === undefined ? {} : { onErrorLine: options.onErrorLine }),
+    });
     let stopping = false;
     return {
       addresses,
@@ -50,36 +61,4 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     await workerd.stop();
     throw error;
   }
-}
-
-async function startEdge(
-  options: SystemOptions,
-  workerd: Workerd,
-): Promise<{ edge: RunningProgram; addresses: string[]; spkiSha256: string }> {
-  const announced = Promise.withResolvers<string>();
-  const complaints: string[] = [];
-  let listening = false;
-  const edge = startProgram(options.edgeProgram, {
-    args: [
-      ...options.listen.flatMap((address) => ["-listen", address]),
-      "-upstream",
-      `unix:${workerd.visitorsSocket}`,
-      "-samples",
-      `unix:${workerd.samplesSocket}`,
-      "-state",
-      options.stateDir,
-      ...(options.edgeFlags ?? []),
-    ],
-    onLine: announced.resolve,
-    onErrorLine: (line) => {
-      if (listening) (options.onErrorLine ?? console.error)(line);
-      else complaints.push(line);
-    },
-    graceMs: 15_000,
-  });
-  const line = await Promise.race([announced.promise, edge.ended.then(() => undefined)]);
-  if (line === undefined) throw new UserError(complaints.join("\n") || "The edge did not start.");
-  listening = true;
-  const { addresses, spkiSha256 } = JSON.parse(line) as { addresses: string[]; spkiSha256: string };
-  return { edge, addresses, spkiSha256 };
 }

@@ -1,0 +1,61 @@
+import { UserError } from "../setup/programs.ts";
+import { type RunningProgram, startProgram } from "./processes.ts";
+
+export interface EdgeOptions {
+  /** The edge's program, built. */
+  readonly program: string;
+  /** ADDRESS[,congestion=..][,http3=off], one or more. */
+  readonly listen: readonly string[];
+  /** Who answers the requests: `unix:/path` or `http://HOST:PORT`. */
+  readonly upstream: string;
+  /** Who takes the path samples, likewise. */
+  readonly samples: string;
+  /** Where the development certificate is kept. */
+  readonly stateDir: string;
+  readonly flags?: readonly string[];
+  /** The network namespace to run in; needs root. */
+  readonly networkNamespace?: string;
+  readonly onErrorLine?: (line: string) => void;
+}
+
+/** A TLS edge that takes connections. */
+export interface Edge {
+  readonly program: RunningProgram;
+  /** Where it listens, `host:port`. */
+  readonly addresses: readonly string[];
+  /** SHA-256 of the certificate's public key, base64, as Chromium wants it. */
+  readonly spkiSha256: string;
+}
+
+/** Starts the edge and returns when it takes connections. @throws UserError */
+export async function startEdge(options: EdgeOptions): Promise<Edge> {
+  const announced = Promise.withResolvers<string>();
+  const complaints: string[] = [];
+  let listening = false;
+  const args = [
+    ...options.listen.flatMap((address) => ["-listen", address]),
+    "-upstream",
+    options.upstream,
+    "-samples",
+    options.samples,
+    "-state",
+    options.stateDir,
+    ...(options.flags ?? []),
+  ];
+  const inNamespace =
+    options.networkNamespace === undefined ? [] : ["ip", "netns", "exec", options.networkNamespace, options.program];
+  const program = startProgram(inNamespace[0] ?? options.program, {
+    args: [...inNamespace.slice(1), ...args],
+    onLine: announced.resolve,
+    onErrorLine: (line) => {
+      if (listening) (options.onErrorLine ?? console.error)(line);
+      else complaints.push(line);
+    },
+    graceMs: 15_000,
+  });
+  const line = await Promise.race([announced.promise, program.ended.then(() => undefined)]);
+  if (line === undefined) throw new UserError(complaints.join("\n") || "The edge did not start.");
+  listening = true;
+  const { addresses, spkiSha256 } = JSON.parse(line) as { addresses: string[]; spkiSha256: string };
+  return { program, addresses, spkiSha256 };
+}
