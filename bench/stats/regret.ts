@@ -1,0 +1,131 @@
+import { ratioOfMeansInterval, type Interval } from "./bootstrap.ts";
+import { halve, resampledMean } from "./halves.ts";
+import { proportion, wilsonBound, type Proportion } from "./proportion.ts";
+import { integer, normal, type Random } from "./random.ts";
+import { halvedMeans, scoreRegret, type HalvedMeans, type RegretScore } from "./regret-score.ts";
+import { mean, median, quantileOfSorted } from "./summary.ts";
+
+/** Load times of one network, in milliseconds; every session of these begins on HTTP/2, but for `coldMs`. */
+export interface RegretLoads {
+  /** fixed-h2: the session stays. */
+  readonly stayMs: readonly number[];
+  /** always-offer: the session is offered HTTP/3 and switches. */
+  readonly switchMs: readonly number[];
+  readonly adaptive: readonly AdaptiveLoad[];
+  /** fixed-h3, from the first packet: for the regret to the free choice. */
+  readonly coldMs?: readonly number[];
+}
+
+export interface AdaptiveLoad {
+  readonly loadMs: number;
+  /** Whether this load was offered HTTP/3 and switched. */
+  readonly switched: boolean;
+}
+
+/** Estimate and 95 % interval, and the one-sided bound that 95 % of such bounds lie above the truth. All are ratios. */
+export interface Bounded extends Interval {
+  readonly upper95: number;
+}
+
+export interface Regret {
+  /** By all loads, for the label only: the figures below choose on one half and score on the other. */
+  readonly better: "stay" | "switch";
+  /** Whether the interval of `stayToSwitch` holds 1, so that neither choice is known to be wrong: report it apart. */
+  readonly tie: boolean;
+  readonly stayToSwitch: Interval;
+  /** Adaptive loads that did not do what is `better`. */
+  readonly wrong: Proportion;
+  /** P(wrong) x (worse mean / better mean - 1). */
+  readonly decision: Bounded;
+  /** (adaptive mean - mean of stay and switch mixed as adaptive did) / better mean. May be noise around 0. */
+  readonly overhead: Bounded;
+  /** decision + overhead, which is the adaptive mean / better mean - 1. */
+  readonly total: Bounded;
+  /** Adaptive mean / better mean of stay and cold - 1; undefined without `coldMs`. */
+  readonly toFreeChoice: Bounded | undefined;
+  /** Adaptive median / lower median of stay and switch - 1: without halves, so it errs upwards near a tie. */
+  readonly ofMedians: number;
+}
+
+export interface RegretOptions {
+  readonly random: Random;
+  /** 2,000 unless told. */
+  readonly resamples?: number;
+  /** Random halvings that the estimate is averaged over, each in both directions: 20 unless told. */
+  readonly splits?: number;
+}
+
+/**
+ * The cost of decisions on one network, as design.md defines regret.
+ *
+ * Taking the smaller of two noisy means as the truth would count noise as regret: so the better choice is made on one
+ * half of the loads and scored on the other, and may then cost less than nothing. Intervals: percentiles of a bootstrap
+ * that halves first and resamples within the halves (halving a resample would put one load into both), with P(wrong)
+ * drawn from its Wilson bounds, as resampling 0 wrong of 100 would always give 0.
+ *
+ * Undefined when an arm has under four loads: a half then has no spread.
+ */
+export function regret(
+  loads: RegretLoads,
+  { random, resamples = 2_000, splits = 20 }: RegretOptions,
+): Regret | undefined {
+  const { stayMs, switchMs, adaptive, coldMs } = loads;
+  if ([stayMs, switchMs, adaptive, coldMs ?? stayMs].some(({ length }) => length < 4)) return undefined;
+  const switched = adaptive.filter((load) => load.switched).length;
+  const shareSwitched = switched / adaptive.length;
+  const adaptiveMs = adaptive.map(({ loadMs }) => loadMs);
+  const adaptiveMean = mean(adaptiveMs);
+
+  const halved = (average: (values: readonly number[]) => number): HalvedMeans =>
+    halvedMeans(
+      {
+        stay: halve(stayMs, random),
+        switch: halve(switchMs, random),
+        cold: coldMs === undefined ? undefined : halve(coldMs, random),
+      },
+      average,
+    );
+  const estimates = Array.from({ length: splits }, () =>
+    scoreRegret(halved(mean), { adaptiveMean, shareSwitched, shareForDecision: shareSwitched }),
+  );
+  const drawn = Array.from({ length: resamples }, () => {
+    let sum = 0;
+    let count = 0;
+    for (let draw = 0; draw < adaptive.length; draw++) {
+      const load = adaptive[integer(adaptive.length, random)];
+      sum += load?.loadMs ?? 0;
+      if (load?.switched) count += 1;
+    }
+    return scoreRegret(
+      halved((values) => resampledMean(values, random)),
+      {
+        adaptiveMean: sum / adaptive.length,
+        shareSwitched: count / adaptive.length,
+        shareForDecision: wilsonBound(switched, adaptive.length, normal(random)),
+      },
+    );
+  });
+  const bounded = (figure: (scored: RegretScore) => number): Bounded => {
+    const sorted = Float64Array.from(drawn, figure).sort();
+    return {
+      estimate: mean(estimates.map(figure)),
+      low: quantileOfSorted(sorted, 0.025),
+      high: quantileOfSorted(sorted, 0.975),
+      upper95: quantileOfSorted(sorted, 0.95),
+    };
+  };
+
+  const stayToSwitch = ratioOfMeansInterval(stayMs, switchMs, { random, resamples });
+  const better = stayToSwitch.estimate <= 1 ? "stay" : "switch";
+  return {
+    better,
+    tie: stayToSwitch.low <= 1 && stayToSwitch.high >= 1,
+    stayToSwitch,
+    wrong: proportion(better === "stay" ? switched : adaptive.length - switched, adaptive.length),
+    decision: bounded(({ decision }) => decision),
+    overhead: bounded(({ overhead }) => overhead),
+    total: bounded(({ decision, overhead }) => decision + overhead),
+    toFreeChoice: coldMs === undefined ? undefined : bounded(({ toFreeChoice }) => toFreeChoice),
+    ofMedians: median(adaptiveMs) / Math.min(median(stayMs), median(switchMs)) - 1,
+  };
+}
