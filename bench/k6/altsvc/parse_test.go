@@ -1,0 +1,98 @@
+package altsvc
+
+import (
+	"reflect"
+	"testing"
+	"time"
+)
+
+func TestParse(t *testing.T) {
+	const day = 24 * time.Hour
+	h3 := func(host string, port int, maxAge time.Duration) Alternative {
+		return Alternative{Protocol: "h3", Host: host, Port: port, MaxAge: maxAge}
+	}
+	for _, test := range []struct {
+		name  string
+		lines []string
+		want  []Alternative
+	}{
+		{"RFC 7838, 3: the host is optional", []string{`h3=":443"`}, []Alternative{h3("", 443, day)}},
+		{"RFC 7838, 3: another host and port", []string{`h3="alt.example.com:8000"`}, []Alternative{h3("alt.example.com", 8000, day)}},
+		{
+			"RFC 7838, 3: several values, in order of preference",
+			[]string{`h3="alt.example.com:8000", h2=":443"`},
+			[]Alternative{h3("alt.example.com", 8000, day), {Protocol: "h2", Port: 443, MaxAge: day}},
+		},
+		{
+			"RFC 9110, 5.3: several field lines are one list",
+			[]string{`h3=":443"; ma=60`, `h2=":444"`},
+			[]Alternative{h3("", 443, time.Minute), {Protocol: "h2", Port: 444, MaxAge: day}},
+		},
+		{"RFC 7838, 3: percent-encoded ALPN id", []string{`w%3Dx%3Ay#z=":443"`}, []Alternative{{Protocol: "w=x:y#z", Port: 443, MaxAge: day}}},
+		{"RFC 7838, 3: a percent sign in an ALPN id", []string{`x%25y=":443"`}, []Alternative{{Protocol: "x%y", Port: 443, MaxAge: day}}},
+		{"RFC 7838, 3.1: ma", []string{`h3=":443"; ma=3600`}, []Alternative{h3("", 443, time.Hour)}},
+		{"RFC 7838, 3: a parameter's value may be quoted", []string{`h3=":443"; ma="3600"`}, []Alternative{h3("", 443, time.Hour)}},
+		{"RFC 7838, 3.1: ma=0 is stale at once", []string{`h3=":443"; ma=0`}, []Alternative{h3("", 443, 0)}},
+		{"RFC 9111, 1.2.2: a number too large is 2^31", []string{`h3=":443"; ma=99999999999999999999`}, []Alternative{h3("", 443, maxDeltaSeconds*time.Second)}},
+		{"RFC 7838, 3.1: persist=1", []string{`h3=":443"; persist=1`}, []Alternative{{Protocol: "h3", Port: 443, MaxAge: day, Persist: true}}},
+		{"RFC 7838, 3.1: other values of persist are ignored", []string{`h3=":443"; persist=2`}, []Alternative{h3("", 443, day)}},
+		{"RFC 7838, 3: unknown parameters are ignored", []string{`h3=":443"; v="46,43"; ma=60; x=y`}, []Alternative{h3("", 443, time.Minute)}},
+		{"RFC 9110, 5.6.3: optional whitespace", []string{" h3=\":443\"\t;\tma=60 ,  h3=\":444\" "}, []Alternative{h3("", 443, time.Minute), h3("", 444, day)}},
+		{"RFC 9110, 5.6.1.2: empty members are skipped", []string{`, h3=":443",,`, ``}, []Alternative{h3("", 443, day)}},
+		{"RFC 9110, 5.6.4: quoted pairs", []string{`h3="alt\.example.com:443"`}, []Alternative{h3("alt.example.com", 443, day)}},
+		{"RFC 3986, 3.2.2: IPv6 in brackets", []string{`h3="[2001:db8::1]:443"`}, []Alternative{h3("2001:db8::1", 443, day)}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			field, err := Parse(test.lines)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := (Field{Alternatives: test.want}); !reflect.DeepEqual(field, want) {
+				t.Errorf("got %+v, want %+v", field, want)
+			}
+		})
+	}
+}
+
+func TestParseClear(t *testing.T) {
+	for _, value := range []string{"clear", " clear\t"} {
+		if field, err := Parse([]string{value}); err != nil || !field.Clear || len(field.Alternatives) > 0 {
+			t.Errorf("RFC 7838, 3: %q gave %+v, %v", value, field, err)
+		}
+	}
+}
+
+func TestParseMalformed(t *testing.T) {
+	for _, test := range []struct{ name, value string }{
+		{"empty", ``},
+		{"only commas", `, ,`},
+		{"RFC 7838, 3: clear is case-sensitive", `Clear`},
+		{"RFC 7838, 3: clear stands alone", `clear, h3=":443"`},
+		{"RFC 7838, 3: clear stands alone, at the end too", `h3=":443", clear`},
+		{"RFC 7838, 3: the authority is quoted", `h3=:443`},
+		{"RFC 7838, 3: the port is required", `h3="alt.example.com"`},
+		{"RFC 7838, 3: no whitespace around =", `h3 = ":443"`},
+		{"RFC 3986, 3.2.3: port 0 is nobody's", `h3=":0"`},
+		{"a port above 65535", `h3=":65536"`},
+		{"a port with a sign", `h3=":+443"`},
+		{"an IPv6 address without brackets", `h3="2001:db8::1:443"`},
+		{"a bracket that does not close", `h3="[2001:db8::1:443"`},
+		{"a path in the authority", `h3="a/b:443"`},
+		{"a quoted string without end", `h3=":443`},
+		{"a quoted pair without end", `h3=":443\`},
+		{"RFC 3986, 2.1: a broken percent-encoding", `h%zz=":443"`},
+		{"a percent-encoding cut off", `h%3=":443"`},
+		{"RFC 7838, 3.1: ma is delta-seconds", `h3=":443"; ma=soon`},
+		{"RFC 7838, 3.1: ma is not negative", `h3=":443"; ma=-1`},
+		{"a parameter without a value", `h3=":443"; ma`},
+		{"a semicolon without a parameter", `h3=":443";`},
+		{"one bad member spoils the field", `h3=":443", h2`},
+		{"members without a comma", `h3=":443" h2=":443"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if field, err := Parse([]string{test.value}); err == nil {
+				t.Errorf("%q was taken as %+v", test.value, field)
+			}
+		})
+	}
+}

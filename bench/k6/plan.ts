@@ -1,0 +1,126 @@
+// What the driver gives to k6 and gets back. Plain types without imports: node and k6 both read this file.
+
+/** The name of a protocol, as in the edge's probe. */
+export type Protocol = "h1" | "h2" | "h3";
+
+/** A file of JSON: loads that run one after the other. */
+export interface Plan {
+  /** Names the emulated network in results and metrics. */
+  readonly network: string;
+  /** The network path's control socket; without one its counters are null. */
+  readonly control: string | null;
+  readonly loads: readonly Load[];
+}
+
+export interface Load {
+  readonly id: string;
+  readonly arm: string;
+  readonly flow: string;
+  /** The source address of the client's sockets; "" leaves it to the routing table. */
+  readonly clientAddress: string;
+  readonly origin: Origin;
+  /** The process whose CPU time is read around the timed session. */
+  readonly edgePid: number | null;
+  /** What each session may take, its pauses not counted. */
+  readonly timeoutMs: number;
+  /**
+   * After an Alt-Svc offered HTTP/3: `wait` holds the next requests until the QUIC connection is there; `background`
+   * sends them over the old connection until then, as browsers do.
+   */
+  readonly switch: "wait" | "background";
+  /** Subresources under way at a time, and so connections over HTTP/1.1; 6. */
+  readonly parallel?: number;
+  /** The bound of a QUIC handshake, after which the alternative counts as broken; 2,000. */
+  readonly quicTimeoutMs?: number;
+  /** Further tags of the metrics. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** One client after the other from the same address; exactly one is timed. */
+  readonly sessions: readonly Session[];
+}
+
+export interface Origin {
+  readonly host: string;
+  /** Connects there; "" looks the host up. */
+  readonly address: string;
+  readonly port: number;
+  /** PEM of the certificate to trust; "" for the system's roots. */
+  readonly caFile: string;
+}
+
+export interface Session {
+  readonly timed: boolean;
+  readonly firstProtocol: Protocol;
+  readonly pages: readonly Page[];
+  /** After the session's connections are closed. */
+  readonly pauseAfterMs: number;
+}
+
+export interface Page {
+  readonly document: string;
+  /** Loaded in parallel once the document is complete. */
+  readonly subresources: readonly string[];
+  /** Between this page and the next; in no measure. */
+  readonly pauseAfterMs?: number;
+}
+
+/** One line of output, of the timed session. What is not known is null. */
+export interface LoadResult {
+  readonly id: string;
+  readonly arm: string;
+  readonly flow: string;
+  readonly network: string;
+  readonly clientAddress: string;
+  /** Since the epoch. */
+  readonly startedMs: number;
+  /** `timeout`: it took longer than timeoutMs. `failed`: anything else that went wrong, in whatever session. */
+  readonly outcome: "ok" | "failed" | "timeout";
+  readonly error: string;
+  /** The sum of the pages, handshakes included; null unless all pages were complete. */
+  readonly loadMs: number | null;
+  /** The pages that were complete. */
+  readonly pageMs: readonly number[];
+  /** Of the first connection: TCP and TLS, or QUIC. */
+  readonly handshakeMs: number | null;
+  /** TCP's part of it; null over QUIC. */
+  readonly connectMs: number | null;
+  /** Of the first QUIC connection that an Alt-Svc made the client open. */
+  readonly switchHandshakeMs: number | null;
+  /** From the session's start to the first response's header. */
+  readonly ttfbMs: number | null;
+  /** Of the first response; "" where none came. */
+  readonly documentProtocol: Protocol | "";
+  /** Of the response that ended last. */
+  readonly lastProtocol: Protocol | "";
+  /** Whether a response came over a connection that an Alt-Svc made the client open. */
+  readonly switched: boolean;
+  /** The last Alt-Svc received, its lines joined by ", ". */
+  readonly altSvc: string;
+  /** Whether an alternative could not be reached. */
+  readonly altSvcBroken: boolean;
+  /** Of all bodies. */
+  readonly bytes: number;
+  readonly connections: readonly Connection[];
+  readonly edgeCpuMs: number | null;
+  /** Of k6 itself. */
+  readonly clientCpuMs: number | null;
+  /** The busy share, 0 to 1, of the busiest core, over the timed session and at least 250 ms. */
+  readonly busyRatio: number | null;
+  /** pathLate / pathForwarded. */
+  readonly lateRatio: number | null;
+  /** Packets, over both directions. */
+  readonly pathLate: number | null;
+  readonly pathForwarded: number | null;
+  /** By the emulated loss, bursts included. */
+  readonly droppedLoss: number | null;
+  readonly droppedQueue: number | null;
+  /** Of an untimed session that failed; the outcome is then `failed`. */
+  readonly warmupError: string;
+}
+
+export interface Connection {
+  readonly protocol: Protocol;
+  readonly localPort: number;
+  readonly handshakeMs: number;
+  /** When it began to be opened, since the session's start. */
+  readonly openedMs: number;
+}

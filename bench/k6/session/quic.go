@@ -1,0 +1,75 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+
+	"adaptive-h3/bench/k6/altsvc"
+)
+
+// openQUIC opens a QUIC connection to the alternative from a socket of its own, so that no two clients share a port. The
+// socket's buffers and the flow control windows are quic-go's own choice.
+func (s *Session) openQUIC(ctx context.Context, alternative altsvc.Alternative) (*connection, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.config.QUICTimeout)
+	defer cancel()
+	remote, err := s.resolve(ctx, alternative)
+	if err != nil {
+		return nil, err
+	}
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: s.config.ClientAddress.AsSlice()})
+	if err != nil {
+		return nil, fmt.Errorf("opening a UDP socket: %w", err)
+	}
+	transport := &quic.Transport{Conn: socket}
+	release := func() {
+		_ = transport.Close()
+		_ = socket.Close()
+	}
+	began := time.Now()
+	conn, err := transport.Dial(ctx, remote, s.tlsConfig(http3.NextProtoH3), &quic.Config{})
+	if err != nil {
+		release()
+		return nil, fmt.Errorf("QUIC handshake: %w", err)
+	}
+	handshake := time.Since(began)
+	client := (&http3.Transport{DisableCompression: true}).NewClientConn(conn)
+	return &connection{
+		RoundTripper: client,
+		Connection: Connection{
+			Protocol:  H3,
+			LocalPort: socket.LocalAddr().(*net.UDPAddr).Port,
+			Opened:    began.Sub(s.began),
+			Handshake: handshake,
+		},
+		alive: func() bool { return conn.Context().Err() == nil },
+		close: func() {
+			// Returns once CONNECTION_CLOSE is sent, so that the server need not wait for its idle timeout.
+			_ = client.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "")
+			release()
+		},
+	}, nil
+}
+
+// resolve gives the address of an alternative: the origin's where the host is the origin's.
+func (s *Session) resolve(ctx context.Context, alternative altsvc.Alternative) (*net.UDPAddr, error) {
+	host := alternative.Host
+	if host == s.config.Host {
+		host = s.config.Address
+	}
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, fmt.Errorf("looking up %s: %w", host, err)
+	}
+	for _, address := range addresses {
+		address = address.Unmap()
+		if own := s.config.ClientAddress; !own.IsValid() || own.Is4() == address.Is4() {
+			return &net.UDPAddr{IP: address.AsSlice(), Port: alternative.Port}, nil
+		}
+	}
+	return nil, fmt.Errorf("%s has no address of the family of %s", host, s.config.ClientAddress)
+}
