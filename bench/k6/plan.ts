@@ -113,6 +113,8 @@ export interface LoadResult {
   /** By the emulated loss, bursts included. */
   readonly droppedLoss: number | null;
   readonly droppedQueue: number | null;
+  /** By the emulator's own fault, which no network asked for. */
+  readonly droppedFault: number | null;
   /** Of an untimed session that failed; the outcome is then `failed`. */
   readonly warmupError: string;
 }

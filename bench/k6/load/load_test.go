@@ -128,6 +128,7 @@ func TestALineOfOutput(t *testing.T) {
 	}
 	null := []string{
 		"loadMs", "switchHandshakeMs", "edgeCpuMs", "busyRatio", "lateRatio", "pathLate", "pathForwarded", "droppedLoss", "droppedQueue",
+		"droppedFault",
 	}
 	for _, name := range null {
 		if value, ok := fields[name]; !ok || value != nil {
@@ -138,7 +139,7 @@ func TestALineOfOutput(t *testing.T) {
 		!reflect.DeepEqual(fields["pageMs"], []any{}) || fields["documentProtocol"] != "h2" {
 		t.Errorf("%s", line)
 	}
-	if len(fields) != 30 {
+	if len(fields) != 31 {
 		t.Errorf("%d fields: %s", len(fields), line)
 	}
 }

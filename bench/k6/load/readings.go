@@ -37,6 +37,7 @@ func (r *readings) end(ctx context.Context, result *Result) {
 		counted := after.Since(*r.path)
 		result.PathForwarded, result.PathLate, result.LateRatio = &counted.Forwarded, counted.Late, counted.LateRatio()
 		result.DroppedLoss, result.DroppedQueue = &counted.DroppedLoss, &counted.DroppedQueue
+		result.DroppedFault = &counted.DroppedFault
 	}
 	if r.busy != nil {
 		if ratio, err := r.busy.Ratio(r.began); err == nil {

@@ -50,6 +50,7 @@ type Result struct {
 	PathForwarded    *int64           `json:"pathForwarded"`
 	DroppedLoss      *int64           `json:"droppedLoss"`
 	DroppedQueue     *int64           `json:"droppedQueue"`
+	DroppedFault     *int64           `json:"droppedFault"`
 	WarmupError      string           `json:"warmupError"`
 
 	// Report is what the timed session saw, for metrics that are finer than the line.

@@ -16,6 +16,7 @@ type Path struct {
 	Late         *int64
 	DroppedLoss  int64 // by the emulated loss, single packets and bursts
 	DroppedQueue int64 // by a full queue
+	DroppedFault int64 // by the emulator's own fault: no memory, a failed write, a device that was not read in time
 }
 
 type direction struct {
@@ -24,6 +25,13 @@ type direction struct {
 	DroppedLoss      int64  `json:"droppedLoss"`
 	DroppedBurst     int64  `json:"droppedBurst"`
 	DroppedQueue     int64  `json:"droppedQueue"`
+	DroppedMemory    int64  `json:"droppedMemory"`
+	DroppedWrite     int64  `json:"droppedWrite"`
+	DroppedDevice    int64  `json:"droppedDevice"`
+}
+
+func (d *direction) fault() int64 {
+	return d.DroppedMemory + d.DroppedWrite + d.DroppedDevice
 }
 
 // controlTimeout bounds an answer of the path's control socket, which is on this machine.
@@ -71,6 +79,7 @@ func parsePath(line []byte) (Path, error) {
 		Forwarded:    a.ForwardedPackets + b.ForwardedPackets,
 		DroppedLoss:  a.DroppedLoss + a.DroppedBurst + b.DroppedLoss + b.DroppedBurst,
 		DroppedQueue: a.DroppedQueue + b.DroppedQueue,
+		DroppedFault: a.fault() + b.fault(),
 	}
 	if a.LatePackets != nil && b.LatePackets != nil {
 		late := *a.LatePackets + *b.LatePackets
@@ -84,6 +93,7 @@ func (p Path) Since(earlier Path) Path {
 	p.Forwarded -= earlier.Forwarded
 	p.DroppedLoss -= earlier.DroppedLoss
 	p.DroppedQueue -= earlier.DroppedQueue
+	p.DroppedFault -= earlier.DroppedFault
 	if p.Late != nil && earlier.Late != nil {
 		late := *p.Late - *earlier.Late
 		p.Late = &late

@@ -8,7 +8,7 @@ import (
 )
 
 const counters = `{"ok":true,"stats":{` +
-	`"aToB":{"forwardedPackets":100,"latePackets":3,"droppedLoss":5,"droppedBurst":1,"droppedQueue":2},` +
+	`"aToB":{"forwardedPackets":100,"latePackets":3,"droppedLoss":5,"droppedBurst":1,"droppedQueue":2,"droppedMemory":1,"droppedWrite":0,"droppedDevice":4},` +
 	`"bToA":{"forwardedPackets":50,"latePackets":1,"droppedLoss":2,"droppedBurst":0,"droppedQueue":0}}}`
 
 func TestReadPath(t *testing.T) {
@@ -36,7 +36,7 @@ func TestReadPath(t *testing.T) {
 	if got := <-asked; got != "{\"stats\":true}\n" {
 		t.Errorf("it asked %q", got)
 	}
-	if path.Forwarded != 150 || *path.Late != 4 || path.DroppedLoss != 8 || path.DroppedQueue != 2 {
+	if path.Forwarded != 150 || *path.Late != 4 || path.DroppedLoss != 8 || path.DroppedQueue != 2 || path.DroppedFault != 5 {
 		t.Errorf("%+v", path)
 	}
 	if _, err := ReadPath(t.Context(), control+".none"); err == nil {
@@ -54,7 +54,7 @@ func TestParsePathOfBadAnswers(t *testing.T) {
 
 func TestPathSince(t *testing.T) {
 	late := func(n int64) *int64 { return &n }
-	before, after := Path{100, late(1), 5, 2}, Path{300, late(11), 9, 2}
+	before, after := Path{100, late(1), 5, 2, 0}, Path{300, late(11), 9, 2, 0}
 	got := after.Since(before)
 	if got.Forwarded != 200 || *got.Late != 10 || got.DroppedLoss != 4 || got.DroppedQueue != 0 || *got.LateRatio() != 0.05 {
 		t.Errorf("%+v", got)

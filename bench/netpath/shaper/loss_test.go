@@ -1,0 +1,106 @@
+package shaper
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func verdicts(s *Shaper, n int) []Verdict {
+	all := make([]Verdict, n)
+	for i := range all {
+		now := int64(i) * ms
+		all[i] = s.Arrive(now, 1500, 0)
+		s.Pop(now)
+	}
+	return all
+}
+
+func configured(settings Settings, seed uint64, direction int) *Shaper {
+	s := New(64)
+	s.Configure(0, settings, seed, direction)
+	return s
+}
+
+func TestIndependentLoss(t *testing.T) {
+	const n, p = 200_000, 0.025
+	lost := n - count(verdicts(configured(Settings{LossRatio: p}, 1, 0), n), Accepted)
+	if sigma := math.Sqrt(n * p * (1 - p)); math.Abs(float64(lost)-n*p) > 4*sigma {
+		t.Errorf("%d lost of %d", lost, n)
+	}
+}
+
+func TestGilbertElliott(t *testing.T) {
+	const n = 1_000_000
+	chain := GilbertElliott{GoodToBad: 0.01, BadToGood: 0.25, LossGood: 0, LossBad: 1}
+	all := verdicts(configured(Settings{Burst: &chain}, 1, 0), n)
+	lost, bursts := 0, 0
+	for i, v := range all {
+		if v == DroppedBurst {
+			lost++
+			if i == 0 || all[i-1] != DroppedBurst {
+				bursts++
+			}
+		}
+	}
+	if ratio := float64(lost) / n; math.Abs(ratio-0.01/0.26) > 0.001 || math.Abs(chain.LossRatio()-0.01/0.26) > 1e-12 {
+		t.Errorf("loss %v, want %v", ratio, 0.01/0.26)
+	}
+	if length := float64(lost) / float64(bursts); math.Abs(length-4) > 0.1 {
+		t.Errorf("bursts of %v packets, want 4", length)
+	}
+}
+
+// A chain that began in the good state would lose too little at first.
+func TestTheChainBeginsStationary(t *testing.T) {
+	lost := 0
+	const runs = 20_000
+	chain := GilbertElliott{GoodToBad: 0.001, BadToGood: 0.009, LossBad: 1}
+	for seed := range uint64(runs) {
+		if configured(Settings{Burst: &chain}, seed, 0).Arrive(0, 40, 0) == DroppedBurst {
+			lost++
+		}
+	}
+	if ratio := float64(lost) / runs; math.Abs(ratio-0.1) > 0.01 {
+		t.Errorf("the first packet was lost in %v of the runs, want 0.1", ratio)
+	}
+}
+
+func TestSeeds(t *testing.T) {
+	settings := Settings{LossRatio: 0.1, Burst: &GilbertElliott{GoodToBad: 0.1, BadToGood: 0.5, LossBad: 0.5}}
+	first := verdicts(configured(settings, 7, 0), 2000)
+	if !slices.Equal(first, verdicts(configured(settings, 7, 0), 2000)) {
+		t.Error("the same seed gave other drops")
+	}
+	if slices.Equal(first, verdicts(configured(settings, 8, 0), 2000)) {
+		t.Error("another seed gave the same drops")
+	}
+	if slices.Equal(first, verdicts(configured(settings, 7, 1), 2000)) {
+		t.Error("both directions drop the same packets")
+	}
+	s := configured(settings, 3, 0)
+	verdicts(s, 100)
+	s.Configure(200*ms, settings, 7, 0)
+	if !slices.Equal(first, verdicts(s, 2000)) {
+		t.Error("configuring again did not restart the sequence")
+	}
+}
+
+// What is lost depends on a packet's place among those that reach the wire, and on nothing else.
+func TestDropsDoNotDependOnRateDelayOrJitter(t *testing.T) {
+	plain := verdicts(configured(Settings{LossRatio: 0.1}, 7, 0), 2000)
+	other := Settings{LossRatio: 0.1, RateBps: 100e6, QueueBytes: 9000, DelayNs: 9 * ms, JitterNs: 8 * ms}
+	if !slices.Equal(plain, verdicts(configured(other, 7, 0), 2000)) {
+		t.Error("they do")
+	}
+}
+
+func count(all []Verdict, verdict Verdict) int {
+	n := 0
+	for _, v := range all {
+		if v == verdict {
+			n++
+		}
+	}
+	return n
+}

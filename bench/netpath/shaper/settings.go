@@ -1,0 +1,44 @@
+// Package shaper is the emulated link of one direction: a bottleneck with a drop-tail queue, then a lossy wire with a
+// delay. It is pure: time is an argument, packets are a size and a slot number.
+package shaper
+
+// DefaultQueueBytes is 1000 full packets, the default limit of netem.
+const DefaultQueueBytes = 1_500_000
+
+// Settings are those of one direction. The zero value is a wire that neither limits, delays nor loses.
+type Settings struct {
+	// RateBps is the bottleneck in bits of IP packet per second; 0 is unlimited.
+	RateBps float64
+	DelayNs int64
+	// JitterNs is the half width of a uniform variation of the delay; at most DelayNs.
+	JitterNs  int64
+	LossRatio float64
+	Burst     *GilbertElliott
+	// QueueBytes bounds what waits, without the packet that is being sent.
+	QueueBytes int64
+	// With QueueByTime, QueueNs bounds the waiting time instead.
+	QueueByTime bool
+	QueueNs     int64
+}
+
+// GilbertElliott is loss by a two-state chain that steps once a packet.
+type GilbertElliott struct {
+	GoodToBad float64
+	BadToGood float64
+	LossGood  float64
+	LossBad   float64
+}
+
+// StationaryBad is the share of packets that meet the bad state.
+func (g GilbertElliott) StationaryBad() float64 {
+	if g.GoodToBad == 0 {
+		return 0
+	}
+	return g.GoodToBad / (g.GoodToBad + g.BadToGood)
+}
+
+// LossRatio is the mean loss.
+func (g GilbertElliott) LossRatio() float64 {
+	bad := g.StationaryBad()
+	return bad*g.LossBad + (1-bad)*g.LossGood
+}

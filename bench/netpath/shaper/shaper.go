@@ -1,0 +1,210 @@
+package shaper
+
+import "math"
+
+// Verdict says what becomes of a packet that arrives.
+type Verdict int
+
+const (
+	Accepted Verdict = iota
+	// DroppedQueue: the queue of the bottleneck was full.
+	DroppedQueue
+	// DroppedLoss and DroppedBurst: lost on the wire, after it took its time at the bottleneck.
+	DroppedLoss
+	DroppedBurst
+	// DroppedFull: the emulator's own memory was full, which is a fault of the measurement and not of the path.
+	DroppedFull
+)
+
+// Shaper is one direction. Not safe for concurrent use.
+type Shaper struct {
+	settings Settings
+	loss     lossProcess
+	jitter   stream
+
+	// The packets that are in the path, oldest first; positions only grow, the index is position & mask.
+	ring        []packet
+	mask        uint64
+	head, tail  uint64
+	waitingFrom uint64 // the first that the bottleneck has not begun to send
+
+	waitingBytes int64
+	busyUntilNs  float64 // when the bottleneck will have sent all that it has; a float keeps the fractions
+	releasedNs   int64   // the release time of the latest that left
+	nowNs        int64
+}
+
+type packet struct {
+	startNs   int64
+	departNs  float64
+	releaseNs int64
+	delayNs   int64
+	bits      float64 // left to send at startNs
+	size      int32
+	slot      int32 // noSlot for one that the wire loses: it only takes its time at the bottleneck
+	waits     bool  // found the bottleneck busy
+}
+
+const noSlot = -1
+
+// New makes a shaper that holds at most capacity packets, a power of two.
+func New(capacity int) *Shaper {
+	return &Shaper{ring: make([]packet, capacity), mask: uint64(capacity) - 1}
+}
+
+// Configure sets everything anew and restarts the random sequences. What is in the path stays in it, as in Change.
+func (s *Shaper) Configure(nowNs int64, settings Settings, seed uint64, direction int) {
+	s.loss.seed(seed, direction)
+	s.jitter.seed(seed, direction, streamJitter)
+	s.Change(nowNs, settings)
+}
+
+// Change sets everything but the random sequences. Packets in the path are kept: those at the bottleneck go on at the
+// new rate, and each keeps the delay and the fate that it was given when it arrived.
+func (s *Shaper) Change(nowNs int64, settings Settings) {
+	nowNs = s.advance(nowNs)
+	reflow := settings.RateBps != s.settings.RateBps
+	s.settings = settings
+	s.loss.use(settings.Burst)
+	if reflow {
+		s.reflow(nowNs)
+	}
+}
+
+// Arrive takes a packet of size bytes, whose release time is then found by Next.
+func (s *Shaper) Arrive(nowNs int64, size int, slot int32) Verdict {
+	nowNs = s.advance(nowNs)
+	start := max(float64(nowNs), s.busyUntilNs)
+	waits := start > float64(nowNs)
+	if waits && s.overflows(start-float64(nowNs), size) {
+		return DroppedQueue
+	}
+	if s.tail-s.head > s.mask {
+		return DroppedFull
+	}
+	verdict := s.loss.decide(s.settings.LossRatio)
+	variation := int64((2*s.jitter.next() - 1) * float64(s.settings.JitterNs))
+	bits := float64(size) * 8
+	p := packet{
+		startNs: ceil(start), departNs: start + s.sendNs(bits), delayNs: s.settings.DelayNs + variation,
+		bits: bits, size: int32(size), slot: slot, waits: waits,
+	}
+	if verdict != Accepted {
+		p.slot = noSlot
+	}
+	p.releaseNs = p.releaseAfter(s.lastReleaseNs())
+	s.busyUntilNs = p.departNs
+	if verdict != Accepted && s.settings.RateBps == 0 {
+		return verdict
+	}
+	s.ring[s.tail&s.mask] = p
+	s.tail++
+	if waits {
+		s.waitingBytes += int64(size)
+	}
+	s.advance(nowNs)
+	return verdict
+}
+
+// Next is when Pop should be called next; false if nothing is in the path.
+func (s *Shaper) Next() (releaseNs int64, ok bool) {
+	if s.head == s.tail {
+		return 0, false
+	}
+	return s.ring[s.head&s.mask].releaseNs, true
+}
+
+// Pop takes the next packet that is due at nowNs.
+func (s *Shaper) Pop(nowNs int64) (slot int32, releaseNs int64, ok bool) {
+	nowNs = s.advance(nowNs)
+	for s.head != s.tail {
+		p := &s.ring[s.head&s.mask]
+		if p.releaseNs > nowNs {
+			return 0, 0, false
+		}
+		s.head++
+		s.releasedNs = p.releaseNs
+		if p.slot != noSlot {
+			return p.slot, p.releaseNs, true
+		}
+	}
+	return 0, 0, false
+}
+
+// Held is the number of packets in the path, with those that the wire will lose.
+func (s *Shaper) Held() int { return int(s.tail - s.head) }
+
+// WaitingBytes is what waits for the bottleneck, without the packet that is being sent.
+func (s *Shaper) WaitingBytes(nowNs int64) int64 {
+	s.advance(nowNs)
+	return s.waitingBytes
+}
+
+func (s *Shaper) overflows(waitNs float64, size int) bool {
+	if s.settings.QueueByTime {
+		return waitNs > float64(s.settings.QueueNs)
+	}
+	return s.waitingBytes+int64(size) > s.settings.QueueBytes
+}
+
+func (s *Shaper) sendNs(bits float64) float64 {
+	if s.settings.RateBps == 0 {
+		return 0
+	}
+	return bits * 1e9 / s.settings.RateBps
+}
+
+// advance moves packets from waiting to being sent. Time never runs backwards: reader and releaser read the clock
+// before they take the lock.
+func (s *Shaper) advance(nowNs int64) int64 {
+	s.nowNs = max(s.nowNs, nowNs)
+	for s.waitingFrom != s.tail && s.ring[s.waitingFrom&s.mask].startNs <= s.nowNs {
+		if p := &s.ring[s.waitingFrom&s.mask]; p.waits {
+			s.waitingBytes -= int64(p.size)
+		}
+		s.waitingFrom++
+	}
+	return s.nowNs
+}
+
+// reflow lets the bottleneck go on at the new rate with what it has.
+func (s *Shaper) reflow(nowNs int64) {
+	now := float64(nowNs)
+	busyUntil, release := now, s.releasedNs
+	for i := s.head; i != s.tail; i++ {
+		p := &s.ring[i&s.mask]
+		if p.departNs <= now {
+			release = p.releaseNs
+			continue
+		}
+		if start := float64(p.startNs); start < now {
+			p.bits *= (p.departNs - now) / (p.departNs - start)
+			p.startNs = nowNs
+		} else {
+			p.startNs = ceil(busyUntil)
+		}
+		p.departNs = busyUntil + s.sendNs(p.bits)
+		p.releaseNs = p.releaseAfter(release)
+		busyUntil, release = p.departNs, p.releaseNs
+	}
+	s.busyUntilNs = busyUntil
+	s.advance(nowNs)
+}
+
+func (s *Shaper) lastReleaseNs() int64 {
+	if s.head == s.tail {
+		return s.releasedNs
+	}
+	return s.ring[(s.tail-1)&s.mask].releaseNs
+}
+
+// releaseAfter keeps the order: a packet whose delay varied to less than its predecessor's leaves together with it.
+// A lost packet holds nobody up.
+func (p *packet) releaseAfter(previousNs int64) int64 {
+	if p.slot == noSlot {
+		return max(previousNs, ceil(p.departNs))
+	}
+	return max(previousNs, ceil(p.departNs)+p.delayNs)
+}
+
+func ceil(ns float64) int64 { return int64(math.Ceil(ns)) }
