@@ -10,7 +10,13 @@ export default defineConfig({
         plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
         test: { name: "workerd", include: ["worker/*.test.ts", "durable/*.test.ts", "policy-api/http/*.test.ts"] },
       },
-      { test: { name: "node", include: ["infra/*/*.test.ts", "bench/*.test.ts"], exclude: ["infra/e2e/**"] } },
+      {
+        test: {
+          name: "node",
+          include: ["infra/*/*.test.ts", "bench/**/*.test.ts"],
+          exclude: ["infra/e2e/**", "bench/e2e/**"],
+        },
+      },
       {
         test: {
           name: "e2e",
@@ -22,6 +28,8 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      // The bench on real network namespaces: needs root, so that `npm test` leaves it to `npm run test:bench`.
+      { test: { name: "bench", include: ["bench/e2e/*.test.ts"], fileParallelism: false, testTimeout: 600_000 } },
     ],
   },
 });

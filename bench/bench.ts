@@ -1,21 +1,43 @@
 import { runMain } from "../infra/setup/run-main.ts";
-import { overhead } from "./overhead.ts";
+import { EXPERIMENTS } from "./experiments/list.ts";
+import { fidelity } from "./experiments/fidelity-command.ts";
+import { overhead } from "./overhead/overhead.ts";
+import { OPTIONS_TEXT, readOptions } from "./run/options.ts";
+import { runExperiment } from "./run/run-experiment.ts";
 
 /** What `npm run bench -- <experiment>` can run. */
-const EXPERIMENTS: Readonly<Record<string, { about: string; run: (args: readonly string[]) => Promise<void> }>> = {
+interface Command {
+  readonly about: string;
+  run(args: readonly string[]): Promise<void>;
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  ...Object.fromEntries(
+    Object.entries(EXPERIMENTS).map(([name, make]) => [
+      name,
+      {
+        about: make(readOptions([])).about,
+        run: (args: readonly string[]) => runExperiment(name, make, args),
+      },
+    ]),
+  ),
+  fidelity: { about: "the emulated network against what was asked of it, by probes of its own", run: fidelity },
   overhead: {
-    about: "CPU time per request of this worker against a pass-through worker, in one run (about a minute)",
+    about:
+      "what a request costs: the edge alone, with a worker that passes on, with this worker, and nginx (15 minutes)",
     run: overhead,
   },
 };
 
 const [name = "list", ...args] = process.argv.slice(2);
-const experiment = Object.hasOwn(EXPERIMENTS, name) ? EXPERIMENTS[name] : undefined;
-if (experiment !== undefined) await runMain(() => experiment.run(args));
+const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+if (command !== undefined) await runMain(() => command.run(args));
 else {
+  const print = name === "list" ? console.log : console.error;
   if (name !== "list") {
-    console.error(`There is no experiment ${name}. These are known:`);
+    print(`There is no experiment ${name}. These are known:`);
     process.exitCode = 2;
   }
-  for (const [known, { about }] of Object.entries(EXPERIMENTS)) console.log(`${known.padEnd(12)}${about}`);
+  for (const [known, { about }] of Object.entries(COMMANDS)) print(`  ${known.padEnd(20)} ${about}`);
+  print(`\nOptions of the experiments that load pages:\n${OPTIONS_TEXT}`);
 }

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { ROOT } from "./build.ts";
 import { installChromium } from "./chromium.ts";
+import { GO_MODULES, type GoModule } from "./go-modules.ts";
 import { findOrInstall, requireGo, UserError } from "./programs.ts";
 import { runMain } from "./run-main.ts";
 
@@ -31,8 +32,11 @@ async function main(): Promise<Count> {
   // All that tests write lies in one folder, which goes with them: also when they are interrupted.
   const folder = mkdtempSync(join(tmpdir(), "h3-run-"));
   try {
-    heading("Go");
-    counts.push(await goTests(go, compiler !== undefined, folder));
+    for (const module of GO_MODULES)
+      if (!interrupted) {
+        heading(`Go: ${module.folder}`);
+        counts.push(await goTests(go, module, compiler !== undefined, folder));
+      }
     if (!interrupted) {
       heading("Decision, worker, objects, API, whole system");
       counts.push(await vitest(browser, folder));
@@ -75,11 +79,11 @@ function notRun(what: string, why: string): Count {
   return { passed: 0, failed: MISSING_IS_FAILURE ? 1 : 0 };
 }
 
-async function goTests(go: string, race: boolean, folder: string): Promise<Count> {
+async function goTests(go: string, module: GoModule, race: boolean, folder: string): Promise<Count> {
   const count: Count = { passed: 0, failed: 0 };
   const output = new Map<string, string>();
-  const { child, ended } = start(go, ["test", "-json", ...(race ? ["-race"] : []), "./..."], {
-    cwd: join(ROOT, "infra/edge"),
+  const { child, ended } = start(go, ["test", "-json", ...(race ? ["-race"] : []), ...module.packages], {
+    cwd: join(ROOT, module.folder),
     env: { TMPDIR: folder, ...(race ? { CGO_ENABLED: "1" } : {}) },
     stdout: "pipe",
   });
@@ -117,6 +121,7 @@ async function vitest(browser: string | undefined, folder: string): Promise<Coun
     [
       join(ROOT, "node_modules/.bin/vitest"),
       "run",
+      "--project=!bench",
       "--reporter=default",
       "--reporter=json",
       `--outputFile.json=${results}`,

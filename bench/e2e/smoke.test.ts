@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { ROOT } from "../../infra/setup/build.ts";
+import { namespaces } from "../lab/leftovers.ts";
+
+// The instrument as a person uses it, on real namespaces: needs root, and builds k6.
+
+let folder: string;
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "h3-smoke-"));
+});
+afterEach(async () => {
+  for (const child of children.splice(0))
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Bench {
+  readonly child: ChildProcess;
+  readonly ended: Promise<{ code: number | null; output: string }>;
+}
+
+function bench(...args: readonly string[]): Bench {
+  const child = spawn(process.execPath, [join(ROOT, "bench/bench.ts"), ...args, "--out", join(folder, "run")], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  children.push(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text: Buffer) => (output += text.toString()));
+  return { child, ended: once(child, "close").then(([code]) => ({ code: code as number | null, output })) };
+}
+
+function rows(): string[] {
+  const file = join(folder, "run/rows.csv");
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(1, -1) : [];
+}
+
+async function untilRows(count: number, during: Bench): Promise<void> {
+  let over = false;
+  void during.ended.then(() => (over = true));
+  while (rows().length < count) {
+    if (over) throw new Error((await during.ended).output);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
+  }
+}
+
+/** Processes of a bench, its namespaces and its temporary folders: by the id of the process that made them. */
+async function leftBy(pid: number): Promise<string[]> {
+  const mark = `h3bench-${pid}-`;
+  const processes = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        return readFileSync(`/proc/${name}/cmdline`, "utf8").includes(mark);
+      } catch {
+        return false;
+      }
+    });
+  return [...processes, ...(await namespaces()), ...readdirSync(tmpdir())].filter(
+    (name) => processes.includes(name) || name.startsWith(mark),
+  );
+}
+
+const LOADS = 2 * 5 * 3;
+
+it("smoke: all arms and flows, every output, nothing left behind", async () => {
+  const run = bench("smoke");
+  const { code, output } = await run.ended;
+  expect({ code, output }).toMatchObject({ code: 0 });
+  expect(rows().length).toBeGreaterThanOrEqual(LOADS * 5);
+  const report = readFileSync(join(folder, "run/report.md"), "utf8");
+  const pictures = [...report.matchAll(/!\[.*?\]\((.*?)\)/g)].map(([, file]) => file ?? "");
+  expect(pictures).toHaveLength(3);
+  for (const picture of pictures) expect(readFileSync(join(folder, "run", picture), "utf8")).toMatch(/^<svg/);
+  expect(JSON.parse(readFileSync(join(folder, "run/summary.json"), "utf8"))).toMatchObject({ experiment: "smoke" });
+  for (const arm of ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"]) expect(report).toContain(arm);
+  expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
+});
+
+it("goes on after kill -9, and then nothing is left of either start", async () => {
+  const options = ["smoke", "--runs", "2", "--bytes", "20000"];
+  const killed = bench(...options);
+  await untilRows(5, killed);
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  const before = rows();
+  const again = bench(...options);
+  const { code, output } = await again.ended;
+  expect({ code, output }).toMatchObject({ code: 0 });
+  expect(output).toContain("Going on with smoke");
+  expect(rows().slice(0, before.length)).toEqual(before);
+  const ids = rows().map((row) => row.slice(0, row.indexOf(",")));
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.length).toBeGreaterThanOrEqual(LOADS * 2);
+  expect(await leftBy(killed.child.pid ?? 0)).toEqual([]);
+  expect(await leftBy(again.child.pid ?? 0)).toEqual([]);
+});
+
+it("Ctrl-C keeps the rows, says so, and leaves nothing", async () => {
+  const run = bench("smoke", "--bytes", "20000");
+  await untilRows(3, run);
+  run.child.kill("SIGINT");
+  const { code, output } = await run.ended;
+  expect(code).toBe(130);
+  expect(output).toMatch(/Interrupted\. \d+ rows are kept: the same command goes on\./);
+  expect(rows().length).toBeGreaterThanOrEqual(3);
+  expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
+});

@@ -1,0 +1,72 @@
+import type { Congestion } from "../lab/lane.ts";
+import type { Arm } from "./arms.ts";
+
+/** What is asked of the path: the words and units of the published tables. */
+export interface Network {
+  readonly name: string;
+  readonly rateMbps: number;
+  /** One way, in both directions. */
+  readonly delayMs: number;
+  /** Random, on the data's direction. */
+  readonly lossRatio: number;
+  /** What may wait for the bottleneck in each direction, bytes. */
+  readonly queueBytes: number;
+}
+
+export const FLOWS = ["download", "trained", "trained-on-h2", "cold"] as const;
+
+/** What a client does in one load; see flows.ts. */
+export type Flow = (typeof FLOWS)[number];
+
+/** One place of an experiment: a network, a server's congestion control and an object's size. */
+export interface Cell {
+  readonly id: string;
+  readonly network: Network;
+  readonly congestion: Congestion;
+  readonly imageBytes: number;
+}
+
+/** When a cell has been measured enough. */
+export interface Allocation {
+  /** Rounds before the first look; further looks are planned by stats/looks.ts. */
+  readonly first: number;
+  /** Rounds after which a comparison that is still open is a tie. */
+  readonly cap: number;
+  /** The comparisons that must be answered. */
+  readonly comparisons: readonly { readonly flow: Flow; readonly a: Arm; readonly b: Arm }[];
+}
+
+export interface Experiment {
+  readonly name: string;
+  readonly about: string;
+  /** Which arms run which flows: one load each a round, in random order. */
+  readonly loads: readonly { readonly arm: Arm; readonly flow: Flow }[];
+  readonly cells: readonly Cell[];
+  readonly allocation: Allocation;
+  /** What a load may take, milliseconds; what takes longer counts as this long, and as a timeout. */
+  readonly timeoutMs: number;
+  /** What the reader of the report should know of how this differs from what was published. */
+  readonly notes: readonly string[];
+}
+
+/** What a person may ask of an experiment. */
+export interface ExperimentOptions {
+  readonly congestions: readonly Congestion[];
+  /** The image's size, where another than the experiment's own is wanted. */
+  readonly bytes: number | undefined;
+  /** `quick`: whether it works, in a minute or two; `full`: as published, which may take days. */
+  readonly size: "quick" | "usual" | "full";
+}
+
+/** A few rounds, no more: nothing is answered by them. */
+export const QUICK_ALLOCATION: Allocation = { first: 3, cap: 3, comparisons: [] };
+
+/** As many as published, everywhere. */
+export const FULL_ALLOCATION: Allocation = { first: 400, cap: 400, comparisons: [] };
+
+/** The queue of netem's default limit, 1,000 packets: what published studies had that set no limit. */
+export const QUEUE_BYTES = 1_500_000;
+
+export function armsOf(experiment: Experiment): Arm[] {
+  return [...new Set(experiment.loads.map(({ arm }) => arm))];
+}

@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { ROOT } from "../../infra/setup/build.ts";
+import { UserError } from "../../infra/setup/programs.ts";
+import { removeLeftovers } from "../lab/leftovers.ts";
+import { figuresTable } from "../report/figures-table.ts";
+import { onInterruption } from "../run/interruption.ts";
+import { machine } from "../run/machine.ts";
+import { startProgress } from "../run/progress.ts";
+import { type FidelityReport, MUST_HOLD_MBPS } from "./fidelity-check.ts";
+import { fidelityCells, fidelityTable } from "./fidelity-table.ts";
+import { runFidelity } from "./fidelity.ts";
+
+const FOLDER = join(ROOT, ".adaptive-h3/bench/fidelity");
+
+/** What the last `fidelity` on this machine found: up to which rate the emulated path is what it is asked to be. */
+export interface KnownFidelity {
+  readonly date: string;
+  readonly kernel: string;
+  readonly limitMbps: number;
+}
+
+/**
+ * `npm run bench -- fidelity`: prints asked beside measured, and fails where a bound is missed.
+ *
+ * @throws UserError
+ */
+export async function fidelity(args: readonly string[]): Promise<void> {
+  const { quick, out } = readFlags(args);
+  const folder = out === undefined ? FOLDER : resolve(out);
+  const { signal, release } = onInterruption();
+  const progress = startProgress(0);
+  let report: FidelityReport;
+  try {
+    await removeLeftovers();
+    report = await runFidelity({ quick, signal, onProgress: (done, of) => progress.show(done / of, "settings") });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    process.exitCode = 130;
+    console.error("Interrupted: nothing is written.");
+    return;
+  } finally {
+    progress.end();
+    release();
+  }
+  for (const line of fidelityTable(report)) console.log(line);
+  mkdirSync(folder, { recursive: true });
+  const about = machine();
+  const known: KnownFidelity = {
+    date: new Date().toISOString().slice(0, 10),
+    kernel: about.kernel,
+    limitMbps: report.limitMbps,
+  };
+  const command = ["npm run bench -- fidelity", ...args].join(" ");
+  const summary = { ...known, command, machine: about, ...report };
+  writeFileSync(join(folder, "summary.json"), `${JSON.stringify(summary, undefined, 2)}\n`);
+  writeFileSync(join(folder, "report.md"), markdown(report, known, command));
+  console.log(`In ${relative(process.cwd(), folder) || "."}: report.md, summary.json.`);
+  if (!report.ok) process.exitCode = 1;
+}
+
+/** The last result here; undefined where `fidelity` has not run, or on another kernel. */
+export function knownFidelity(): KnownFidelity | undefined {
+  const file = join(FOLDER, "summary.json");
+  if (!existsSync(file)) return undefined;
+  const known = JSON.parse(readFileSync(file, "utf8")) as KnownFidelity;
+  return known.kernel === machine().kernel ? known : undefined;
+}
+
+function markdown(report: FidelityReport, { date, kernel, limitMbps }: KnownFidelity, command: string): string {
+  const [heads = [], ...rows] = fidelityCells(report);
+  return `# fidelity: the emulated network against what was asked of it
+
+\`${command}\`, ${date}, kernel ${kernel}. Measured by pathprobe's own packets and clocks, not by the path's counters.
+
+Bounds: rate within 3 %; one-way delay within 0.5 ms at the median and 1 ms at p99; loss within its 95 % interval (over all
+rows together: a row beyond its own fails only beyond the interval of the family). They hold up to **${limitMbps} Mbit/s** on this
+machine; a bound missed at or under ${MUST_HOLD_MBPS} Mbit/s fails the command.
+
+${figuresTable(heads, rows)}
+`;
+}
+
+function readFlags(args: readonly string[]): { quick: boolean; out?: string | undefined } {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: { quick: { type: "boolean", default: false }, out: { type: "string" } },
+    }).values;
+  } catch (error) {
+    throw new UserError(`${(error as Error).message}\nKnown here: --quick, --out FOLDER.`);
+  }
+}

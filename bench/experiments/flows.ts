@@ -1,0 +1,59 @@
+import type { Page, Session } from "../k6/plan.ts";
+import { type Arm, ARM_SETUPS } from "./arms.ts";
+import type { Flow } from "./experiment.ts";
+
+const DOCUMENT = "/index.html";
+/** What lies between two sessions: the edge's closing sample is with the worker after a round trip. */
+const BETWEEN_SESSIONS_MS = 200;
+const COLD_PAGES = 3;
+/** A page of a first visit is no download: its image is this large at the most. */
+const COLD_IMAGE_BYTES = 1_000_000;
+
+/**
+ * What a client does, from an address that the server knows nothing of.
+ *
+ * - `download`: the image alone, from connection setup to its end (the published grid).
+ * - `trained`: an HTTP/3 session fetches the image and ends, so that the server has measured; then, timed, a session with
+ *   the page, the switch if it was offered, and the image (the published evaluation). Arms whose answer does not depend
+ *   on what was measured skip the first session.
+ * - `trained-on-h2`: the same after an HTTP/2 session.
+ * - `cold`: a first visit of three pages, each with an image of 1 MB at the most.
+ */
+export function sessionsOf(flow: Flow, arm: Arm, imageBytes: number): Session[] {
+  const { firstProtocol } = ARM_SETUPS[arm];
+  const imageOf = (bytes: number): string => `/image/${bytes}`;
+  const pageWith = (bytes: number): Page => ({
+    document: DOCUMENT,
+    subresources: [imageOf(bytes)],
+    pauseAfterMs: 0,
+  });
+  const image = imageOf(imageBytes);
+  const page = pageWith(imageBytes);
+  const training = (protocol: "h2" | "h3"): Session[] =>
+    arm === "adaptive"
+      ? [
+          {
+            timed: false,
+            firstProtocol: protocol,
+            pages: [{ document: image, subresources: [], pauseAfterMs: 0 }],
+            pauseAfterMs: BETWEEN_SESSIONS_MS,
+          },
+        ]
+      : [];
+  const timed = (pages: Session["pages"]): Session => ({
+    timed: true,
+    firstProtocol,
+    pages,
+    pauseAfterMs: 0,
+  });
+  switch (flow) {
+    case "download":
+      return [timed([{ document: image, subresources: [], pauseAfterMs: 0 }])];
+    case "trained":
+      return [...training("h3"), timed([page])];
+    case "trained-on-h2":
+      return [...training("h2"), timed([page])];
+    case "cold":
+      return [timed(Array.from({ length: COLD_PAGES }, () => pageWith(Math.min(imageBytes, COLD_IMAGE_BYTES))))];
+  }
+}

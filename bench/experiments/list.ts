@@ -1,0 +1,11 @@
+import type { Experiment, ExperimentOptions } from "./experiment.ts";
+import { ohashiEvaluation } from "./ohashi-evaluation.ts";
+import { ohashiGrid } from "./ohashi-grid.ts";
+import { smoke } from "./smoke.ts";
+
+/** Experiments that are made of loads over emulated networks, by name. */
+export const EXPERIMENTS: Readonly<Record<string, (options: ExperimentOptions) => Experiment>> = {
+  smoke,
+  "ohashi-evaluation": ohashiEvaluation,
+  "ohashi-grid": ohashiGrid,
+};

@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import { UserError } from "../../infra/setup/programs.ts";
+import { startProgram } from "../../infra/workerd/processes.ts";
+import { ROOT } from "../../infra/setup/build.ts";
+import type { Arm } from "../experiments/arms.ts";
+import { type ArmSystem, type OriginServer, startArmSystem } from "./arm-system.ts";
+import { type Lane, startLane } from "./lane.ts";
+import { makeRunFolder, removeLeftovers, removeOwnNamespaces } from "./leftovers.ts";
+import type { PostedSample } from "./tee.ts";
+
+/** The real system of each arm, and lanes that lead to all of them. */
+export interface Lab {
+  readonly lanes: readonly Lane[];
+  /** A folder that goes with the lab. */
+  readonly folder: string;
+  /** Resolves with a sentence when a program ends that nobody stopped. */
+  readonly failed: Promise<string>;
+  /** Readings of every edge, as it posts them. */
+  onSample(listener: (sample: PostedSample) => void): void;
+  stop(): Promise<void>;
+}
+
+/** Starts workerd and the worker for each arm, an origin for all, and so many lanes. @throws UserError */
+export async function startLab(options: { arms: readonly Arm[]; lanes: number }): Promise<Lab> {
+  await removeLeftovers();
+  // Ends in the reverse order: edges hand their last samples to a worker that still runs.
+  const stack = new AsyncDisposableStack();
+  const failure = Promise.withResolvers<string>();
+  const listeners: ((sample: PostedSample) => void)[] = [];
+  const on = {
+    failure: failure.resolve,
+    sample: (sample: PostedSample) => {
+      for (const listener of listeners) listener(sample);
+    },
+  };
+  try {
+    const { path: folder, remove } = makeRunFolder();
+    stack.defer(remove);
+    stack.defer(removeOwnNamespaces);
+    const origin = await startOrigin(join(folder, "origin.sock"), stack, on.failure);
+    const arms = new Map<Arm, ArmSystem>();
+    for (const arm of options.arms) arms.set(arm, await startArmSystem(arm, origin, folder, stack, on));
+    const lanes: Lane[] = [];
+    for (let index = 0; index < options.lanes; index++)
+      lanes.push(await startLane(index, arms, folder, stack, on.failure));
+    return {
+      lanes,
+      folder,
+      failed: failure.promise,
+      onSample: (listener) => listeners.push(listener),
+      stop: () => stack.disposeAsync(),
+    };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+async function startOrigin(
+  socket: string,
+  stack: AsyncDisposableStack,
+  onFailure: (why: string) => void,
+): Promise<OriginServer> {
+  const url = Promise.withResolvers<string>();
+  const program = startProgram(process.execPath, {
+    args: [join(ROOT, "bench/lab/origin.ts"), socket],
+    onLine: url.resolve,
+    onErrorLine: (line) => console.error(line),
+  });
+  stack.defer(() => program.stop());
+  void program.ended.then((why) => onFailure(`The origin ended by itself (${why}).`));
+  const ended = program.ended.then((why) => {
+    throw new UserError(`The origin did not start (${why}).`);
+  });
+  return { url: await Promise.race([url.promise, ended]), socket };
+}

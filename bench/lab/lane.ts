@@ -1,0 +1,119 @@
+import { join } from "node:path";
+import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
+import { startEdge } from "../../infra/workerd/edge.ts";
+import type { Arm } from "../experiments/arms.ts";
+import type { ArmSystem } from "./arm-system.ts";
+import { ownPrefix } from "./leftovers.ts";
+import { makeNamespace } from "./namespace.ts";
+import { type EmulatedPath, startPath } from "./path.ts";
+import { shell } from "./shell.ts";
+
+/** Congestion controls of the server's TCP; each edge listens once for each. QUIC's is quic-go's own. */
+export const CONGESTIONS = ["cubic", "bbr", "reno"] as const;
+export type Congestion = (typeof CONGESTIONS)[number];
+
+/** Of RFC 5737's TEST-NET-1: nobody's address. The same in every lane, as each is a network of its own. */
+const SERVER_ADDRESS = "192.0.2.1";
+/** Lanes share 10.0.0.0/8 (RFC 1918): so many, with so many networks /24 each. */
+export const LANES_MAX = 16;
+const NETWORKS = 65_536 / LANES_MAX;
+
+/** Where a client of this lane finds an arm. */
+export interface Origin {
+  readonly host: string;
+  readonly address: string;
+  readonly port: number;
+  /** The certificate to trust. */
+  readonly caFile: string;
+  readonly edgePid: number;
+}
+
+/** A client's network and a server's, joined by one path, with an edge for each arm on the server's side. */
+export interface Lane {
+  readonly index: number;
+  readonly clientNamespace: string;
+  readonly path: EmulatedPath;
+  origin(arm: Arm, congestion: Congestion): Origin;
+  /** An address in a /24 that no client of this lane came from before: the server knows nothing of either. */
+  freshClient(): string;
+}
+
+/**
+ * Makes one lane. What it starts ends with `stack`.
+ *
+ * @param onFailure is told when a program ends that nobody stopped
+ * @throws UserError
+ */
+export async function startLane(
+  index: number,
+  arms: ReadonlyMap<Arm, ArmSystem>,
+  folder: string,
+  stack: AsyncDisposableStack,
+  onFailure: (why: string) => void,
+): Promise<Lane> {
+  let stopping = false;
+  const tellWhenEnded = async (ended: Promise<string>): Promise<void> => {
+    const why = await ended;
+    if (!stopping) onFailure(why);
+  };
+  const client = `${ownPrefix()}c${index}`;
+  const server = `${ownPrefix()}s${index}`;
+  await makeNamespace(client);
+  await makeNamespace(server);
+  const clientNetwork = `10.${(index * NETWORKS) / 256}.0.0/${16 - Math.log2(NETWORKS / 256)}`;
+  const address = (network: number): string => {
+    const number = index * NETWORKS + (network % NETWORKS);
+    return `10.${number >> 8}.${number & 255}.1`;
+  };
+  const path = await startPath(
+    { client, server, clientAddress: address(0), clientNetwork, serverAddress: SERVER_ADDRESS },
+    folder,
+  );
+  stack.defer(() => path.stop());
+  void tellWhenEnded(path.failed);
+  // A client may send from any address of the network, and takes what comes for any.
+  await shell("ip", "-n", client, "route", "add", "local", clientNetwork, "dev", "lo");
+
+  // One certificate for all: the first edge makes it.
+  const stateDir = join(folder, "certificate");
+  const origins = new Map<Arm, (congestion: Congestion) => Origin>();
+  for (const [arm, { upstream, samples }] of arms) {
+    const first = 8000 + 10 * origins.size;
+    const edge = await startEdge({
+      program: EDGE_PROGRAM,
+      listen: CONGESTIONS.map((name, i) => `${SERVER_ADDRESS}:${first + i},congestion=${name}`),
+      upstream,
+      samples,
+      stateDir,
+      flags: ["-host", SERVER_ADDRESS],
+      networkNamespace: server,
+      // Only what it says when it ends by itself matters here; failed loads say why themselves.
+      onErrorLine: () => undefined,
+    });
+    stack.defer(() => edge.program.stop());
+    void tellWhenEnded(edge.program.ended.then((why) => `The edge of ${arm} ended by itself (${why}).`));
+    origins.set(arm, (congestion) => ({
+      host: "localhost",
+      address: SERVER_ADDRESS,
+      port: first + CONGESTIONS.indexOf(congestion),
+      caFile: join(stateDir, "dev-cert.pem"),
+      edgePid: edge.program.pid,
+    }));
+  }
+  // The last to be made is the first to be undone: from then on programs may end.
+  stack.defer(() => {
+    stopping = true;
+  });
+  let clients = 0;
+  return {
+    index,
+    clientNamespace: client,
+    path,
+    origin: (arm, congestion) => {
+      const origin = origins.get(arm);
+      if (origin === undefined) throw new Error(`This lab has no arm ${arm}.`);
+      return origin(congestion);
+    },
+    freshClient: () => address(++clients),
+  };
+}

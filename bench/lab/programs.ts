@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { buildEdge, buildWorker, ROOT } from "../../infra/setup/build.ts";
+import { findOrInstall, requireGo, UserError } from "../../infra/setup/programs.ts";
+
+export const NETPATH_PROGRAM = join(ROOT, "dist/netpath");
+export const PATHPROBE_PROGRAM = join(ROOT, "dist/pathprobe");
+export const K6_PROGRAM = join(ROOT, "dist/k6");
+
+/** What emulates a network on this machine, and measures it. @throws UserError */
+export async function buildNetpath(): Promise<void> {
+  requireRoot();
+  if (findOrInstall(["ip"], "iproute2") === undefined)
+    throw new UserError("The emulated network needs the program ip: install your system's package iproute2.");
+  await goBuild("bench/netpath", NETPATH_PROGRAM, ".");
+  await goBuild("bench/netpath", PATHPROBE_PROGRAM, "./cmd/pathprobe");
+}
+
+/** Everything that an experiment on the whole system runs. The first build of k6 takes minutes. @throws UserError */
+export async function buildLab(): Promise<void> {
+  await buildNetpath();
+  await buildWorker();
+  await buildEdge();
+  await buildK6();
+}
+
+/** k6 with our extension. @throws UserError */
+export async function buildK6(): Promise<void> {
+  const slow = setTimeout(
+    () => console.error("Building k6 with its extension: some minutes the first time ..."),
+    3_000,
+  );
+  try {
+    await goBuild("bench/k6", K6_PROGRAM, ".");
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+/** @throws UserError in one sentence where this user is not root */
+function requireRoot(): void {
+  if (process.getuid?.() !== 0)
+    throw new UserError(
+      "An emulated network takes network namespaces and devices, which only root may make: use sudo.",
+    );
+}
+
+async function goBuild(module: string, program: string, what: string): Promise<void> {
+  mkdirSync(join(ROOT, "dist"), { recursive: true });
+  const child = spawn(requireGo(), ["build", "-trimpath", "-o", program, what], {
+    cwd: join(ROOT, module),
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+  if (signal !== null) throw new UserError(`Interrupted while building ${module} (${signal}).`);
+  if (code !== 0) throw new UserError(`${module} could not be built: the reason stands above.`);
+}

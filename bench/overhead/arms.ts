@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../infra/setup/build.ts";
+import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
+
+export const OVERHEAD_ARMS = ["bare", "pass-through", "subresource", "fixed-h3", "adaptive", "nginx"] as const;
+
+/** A server in front of the same origin, asked for the same files in the same way. */
+export type OverheadArm = (typeof OVERHEAD_ARMS)[number];
+
+export interface OverheadSetup {
+  /** As tables call it. */
+  readonly title: string;
+  readonly front: "edge" | "nginx";
+  /** What stands between the front and the origin. */
+  readonly worker: "none" | "pass-through" | "ours";
+  /** What our worker is told. */
+  readonly policy?: object;
+  /** As browsers send it: a page is decided on, a subresource is not. */
+  readonly secFetchDest: "document" | "image";
+  /** Whether every response must carry an Alt-Svc, or none. */
+  readonly offers: boolean;
+}
+
+const PAGE = { front: "edge", secFetchDest: "document", offers: false } as const;
+
+export const OVERHEAD_SETUPS: Readonly<Record<OverheadArm, OverheadSetup>> = {
+  bare: { ...PAGE, title: "the edge alone", worker: "none" },
+  "pass-through": { ...PAGE, title: "a worker that only passes on", worker: "pass-through" },
+  subresource: {
+    ...PAGE,
+    title: "this worker, a subresource: passes untouched",
+    worker: "ours",
+    policy: offeringPolicy(),
+    secFetchDest: "image",
+  },
+  "fixed-h3": {
+    ...PAGE,
+    title: "this worker, a page under `fixed-h3`",
+    worker: "ours",
+    policy: { ...INITIAL_POLICY, mode: "fixed-h3" },
+    offers: true,
+  },
+  adaptive: {
+    ...PAGE,
+    title: "this worker, a page under `adaptive`: one look-up in a Durable Object",
+    worker: "ours",
+    policy: offeringPolicy(),
+    offers: true,
+  },
+  nginx: { ...PAGE, title: "nginx instead of the edge, no worker", front: "nginx", worker: "none" },
+};
+
+/**
+ * The published times with the two protocols exchanged. On a loopback the published ones say HTTP/2, and nothing is
+ * written into the response; exchanged, each page is looked up, offered HTTP/3, and the offer remembered: the dearest
+ * answer, which also shows in every response that a decision was made.
+ */
+function offeringPolicy(): object {
+  const published = JSON.parse(readFileSync(join(ROOT, "policy-api/policies/published.json"), "utf8")) as {
+    times: { stayMs: unknown; switchMs: unknown }[];
+  };
+  return {
+    ...published,
+    times: published.times.map((table) => ({ ...table, stayMs: table.switchMs, switchMs: table.stayMs })),
+  };
+}

@@ -1,0 +1,28 @@
+import { spawn } from "node:child_process";
+import { expect, it } from "vitest";
+import { busyTicks, childrenOf, cpuMs, statTicks } from "./cpu.ts";
+
+// proc(5): pid, (comm), state, then ten fields before utime and stime.
+it.each(["edge", "a b", "1) S 99 (x", "nginx: master"])("finds utime and stime behind the name %j", (name) => {
+  expect(statTicks(`17 (${name}) S 1 17 17 0 -1 4194304 100 0 0 0 250 50 9 9 20 0 5 0 100`)).toBe(300);
+});
+
+it("adds up what cores were busy with, without idle, iowait and guests", () => {
+  expect(busyTicks("cpu  100 1 20 5000 300 2 3 4 50 60\ncpu0 1 1 1 1 1 1 1 1 1 1\n")).toBe(130);
+});
+
+it("counts this process, and a process that is gone as nothing", () => {
+  const before = cpuMs([process.pid]);
+  for (const endMs = Date.now() + 50; Date.now() < endMs;);
+  expect(cpuMs([process.pid])).toBeGreaterThan(before);
+  expect(cpuMs([2 ** 30])).toBe(0);
+});
+
+it("finds children", () => {
+  const child = spawn("sleep", ["60"]);
+  try {
+    expect(childrenOf(process.pid)).toContain(child.pid);
+  } finally {
+    child.kill();
+  }
+});

@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+
+/** The kernel's unit of CPU time in /proc: USER_HZ, 100 a second on every Linux (proc(5)). */
+const TICK_MS = 10;
+
+/** CPU time that these processes have used, user and system, all threads. A process that is gone counts as none. */
+export function cpuMs(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + ticks(pid) * TICK_MS, 0);
+}
+
+function ticks(pid: number): number {
+  try {
+    return statTicks(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return 0;
+  }
+}
+
+/** utime and stime of /proc/PID/stat: fields 14 and 15. The second may hold spaces and brackets. */
+export function statTicks(text: string): number {
+  const fields = text.slice(text.lastIndexOf(") ") + 2).split(" ");
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+/** The processes that a process has started and that still run: nginx's workers. */
+export function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  return text === "" ? [] : text.split(" ").map(Number);
+}
+
+/** CPU time that all cores together have spent on anything, milliseconds. */
+export function machineBusyMs(): number {
+  return busyTicks(readFileSync("/proc/stat", "utf8")) * TICK_MS;
+}
+
+/** The first line of /proc/stat without idle and iowait; guests' time is in user's already. */
+export function busyTicks(text: string): number {
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (text.split("\n")[0] ?? "")
+    .split(/ +/)
+    .slice(1)
+    .map(Number);
+  return user + nice + system + irq + softirq + steal;
+}
+
+export const CORES = availableParallelism();

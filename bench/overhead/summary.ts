@@ -1,0 +1,160 @@
+import type { Machine } from "../run/machine.ts";
+import { medianInterval } from "../stats/bootstrap.ts";
+import { seededRandom } from "../stats/random.ts";
+import { quantile } from "../stats/summary.ts";
+import type { OverheadArm } from "./arms.ts";
+import type { OverheadOptions } from "./options.ts";
+import { type Loop, LOOPS, type OverheadRow, type Size, SIZES } from "./row.ts";
+import { CLIENTS, OPEN_LOAD_RATIO, WARM_SECONDS } from "./schedule.ts";
+
+/** What is compared, and beside which arm: the worker's own CPU time beside the least that a worker can do. */
+export const FIGURES = {
+  requestsPerSecond: "bare",
+  latencyMedianMs: "bare",
+  latencyP90Ms: "bare",
+  latencyP99Ms: "bare",
+  frontCpuUs: "bare",
+  workerdCpuUs: "pass-through",
+} as const satisfies Partial<Record<keyof OverheadRow, OverheadArm>>;
+export type FigureName = keyof typeof FIGURES;
+
+/** The median over rounds; between the quartiles lies the middle half of them. */
+export interface Spread {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface Figure extends Spread {
+  /** To the reference arm in the same round, then the median; with a 95 % bootstrap interval of it where there are rounds enough. */
+  readonly ratio: Spread & { readonly interval: readonly [number, number] | null };
+}
+
+/** One arm under one load, over all rounds. */
+export interface OverheadResult {
+  readonly loop: Loop;
+  readonly size: Size;
+  readonly arm: OverheadArm;
+  readonly rounds: number;
+  /** Absent where there is nothing to measure: workerd in an arm without one. */
+  readonly figures: Readonly<Partial<Record<FigureName, Figure>>>;
+  readonly originCpuUs: Spread;
+  readonly clientCpuUs: Spread;
+  readonly foreignRatio: Spread;
+  readonly answers: number;
+  readonly failures: number;
+  readonly dropped: number;
+  /** Of the worst round; of an open loop. */
+  readonly lateP99Ms: number | null;
+}
+
+export interface OverheadSummary {
+  readonly command: string;
+  readonly day: string;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmSeconds: number;
+  readonly seed: number;
+  readonly machine: Machine & { readonly nginx: string | null };
+  readonly arms: readonly OverheadArm[];
+  readonly sizesBytes: Readonly<Record<Size, number>>;
+  readonly openLoadRatio: number;
+  readonly clients: Readonly<Record<Loop, Readonly<Record<Size, number>>>>;
+  /** Requests per second of the open loops. */
+  readonly openRate: Readonly<Record<Size, number>>;
+  readonly results: readonly OverheadResult[];
+}
+
+export function summarizeOverhead(run: {
+  rows: readonly OverheadRow[];
+  arms: readonly OverheadArm[];
+  command: string;
+  options: OverheadOptions;
+  machine: OverheadSummary["machine"];
+}): OverheadSummary {
+  const { rows, arms, command, options, machine } = run;
+  const { rounds, seconds, seed } = options;
+  const sizes = Object.keys(SIZES) as Size[];
+  const one = (loop: Loop, size: Size): OverheadRow | undefined =>
+    rows.find((row) => row.loop === loop && row.size === size);
+  const bySize = (of: (size: Size) => number): Record<Size, number> => ({ small: of("small"), large: of("large") });
+  return {
+    command,
+    day: new Date(Math.max(...rows.map(({ startedMs }) => startedMs))).toISOString().slice(0, 10),
+    rounds,
+    seconds,
+    warmSeconds: WARM_SECONDS,
+    seed,
+    machine,
+    arms,
+    sizesBytes: SIZES,
+    openLoadRatio: OPEN_LOAD_RATIO,
+    clients: CLIENTS,
+    openRate: bySize((size) => one("open", size)?.rate ?? 0),
+    results: LOOPS.flatMap((loop) =>
+      sizes.flatMap((size) => {
+        const load = rows.filter((row) => row.loop === loop && row.size === size);
+        return arms.map((arm) => resultOf(load, loop, size, arm, seed));
+      }),
+    ),
+  };
+}
+
+function resultOf(
+  load: readonly OverheadRow[],
+  loop: Loop,
+  size: Size,
+  arm: OverheadArm,
+  seed: number,
+): OverheadResult {
+  const own = load.filter((row) => row.arm === arm);
+  const sum = (name: "answers" | "failures" | "dropped"): number => own.reduce((total, row) => total + row[name], 0);
+  const lates = own.flatMap(({ lateP99Ms }) => lateP99Ms ?? []);
+  const figures = (Object.keys(FIGURES) as FigureName[]).flatMap((name) => {
+    // What was due at a rate and answered says nothing about how fast it could go.
+    if (loop === "open" && name === "requestsPerSecond") return [];
+    const figure = figureOf(load, own, name, seededRandom(seed, "interval", loop, size, arm, name));
+    return figure === undefined ? [] : [[name, figure] as const];
+  });
+  return {
+    loop,
+    size,
+    arm,
+    rounds: own.length,
+    figures: Object.fromEntries(figures),
+    originCpuUs: spread(own.map((row) => row.originCpuUs)),
+    clientCpuUs: spread(own.map((row) => row.clientCpuUs)),
+    foreignRatio: spread(own.map((row) => row.foreignRatio)),
+    answers: sum("answers"),
+    failures: sum("failures"),
+    dropped: sum("dropped"),
+    lateP99Ms: lates.length === 0 ? null : Math.max(...lates),
+  };
+}
+
+function figureOf(
+  load: readonly OverheadRow[],
+  own: readonly OverheadRow[],
+  name: FigureName,
+  random: () => number,
+): Figure | undefined {
+  const references = new Map(
+    load.filter(({ arm }) => arm === FIGURES[name]).map((row) => [row.round, row[name]] as const),
+  );
+  const values = own.flatMap((row) => row[name] ?? []);
+  const ratios = own.flatMap((row) => {
+    const reference = references.get(row.round) ?? 0;
+    const value = row[name];
+    return value === null || reference <= 0 ? [] : [value / reference];
+  });
+  if (values.length === 0) return undefined;
+  const { low, high } = medianInterval(ratios, { random });
+  return {
+    ...spread(values),
+    ratio: { ...spread(ratios), interval: Number.isFinite(high) ? [low, high] : null },
+  };
+}
+
+function spread(values: readonly number[]): Spread {
+  return { median: quantile(values, 0.5), low: quantile(values, 0.25), high: quantile(values, 0.75) };
+}

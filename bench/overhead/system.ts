@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import { EDGE_PROGRAM, ROOT } from "../../infra/setup/build.ts";
+import { UserError } from "../../infra/setup/programs.ts";
+import { startEdge } from "../../infra/workerd/edge.ts";
+import { callApi } from "../../infra/workerd/policy-client.ts";
+import { startProgram } from "../../infra/workerd/processes.ts";
+import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
+import { makeRunFolder } from "../lab/leftovers.ts";
+import { startSampleTee } from "../lab/tee.ts";
+import { OVERHEAD_SETUPS, type OverheadArm, type OverheadSetup } from "./arms.ts";
+import { childrenOf } from "./cpu.ts";
+import { startNginx } from "./nginx.ts";
+import { startPassThrough } from "./pass-through.ts";
+
+const TOKEN = "token-of-a-bench";
+
+/** What runs of an arm. */
+export interface ArmProcesses {
+  /** https://HOST:PORT */
+  readonly url: string;
+  readonly frontPids: readonly number[];
+  readonly workerdPid: number | undefined;
+}
+
+export interface OverheadSystem {
+  readonly arms: ReadonlyMap<OverheadArm, ArmProcesses>;
+  readonly originPid: number;
+  /** Resolves with a sentence when a program ends that nobody stopped. */
+  readonly failed: Promise<string>;
+  stop(): Promise<void>;
+}
+
+/**
+ * One origin, and every arm in front of it with programs of its own: what one leaves to be done must not count as
+ * another's. Everything stands in a folder that goes with it.
+ *
+ * @throws UserError
+ */
+export async function startOverheadSystem(
+  names: readonly OverheadArm[],
+  nginx: string | undefined,
+): Promise<OverheadSystem> {
+  const stack = new AsyncDisposableStack();
+  const failure = Promise.withResolvers<string>();
+  try {
+    const { path: folder, remove } = makeRunFolder();
+    stack.defer(remove);
+    const origin = await startOrigin(join(folder, "origin.sock"), stack, failure.resolve);
+    const sink = await startSampleTee(join(folder, "samples"), undefined, () => undefined);
+    stack.defer(() => sink.stop());
+    const certificates = join(folder, "certificate");
+    const arms = new Map<OverheadArm, ArmProcesses>();
+    for (const name of names) {
+      const setup = OVERHEAD_SETUPS[name];
+      const workerd = await startWorker(setup, join(folder, name), origin.url);
+      if (workerd !== undefined) {
+        stack.defer(() => workerd.stop());
+        void workerd.failed.then(failure.resolve);
+      }
+      if (setup.front === "nginx") {
+        if (nginx === undefined) throw new UserError("There is no nginx.");
+        const { program, address } = await startNginx({
+          program: nginx,
+          folder: join(folder, name),
+          origin: new URL(origin.url).host,
+          // An edge has made it: the first arm is one.
+          certFile: join(certificates, "dev-cert.pem"),
+          keyFile: join(certificates, "dev-key.pem"),
+        });
+        stack.defer(() => program.stop());
+        void program.ended.then((why) => failure.resolve(`nginx ended by itself (${why}).`));
+        const frontPids = [program.pid, ...childrenOf(program.pid)];
+        arms.set(name, { url: `https://${address}`, frontPids, workerdPid: undefined });
+        continue;
+      }
+      const edge = await startEdge({
+        program: EDGE_PROGRAM,
+        listen: ["127.0.0.1:0"],
+        upstream: workerd === undefined ? origin.url : `unix:${workerd.visitorsSocket}`,
+        // What an edge measures is part of it; what becomes of the readings, of this worker only.
+        samples: `unix:${setup.worker === "ours" && workerd !== undefined ? workerd.samplesSocket : sink.socket}`,
+        stateDir: certificates,
+      });
+      stack.defer(() => edge.program.stop());
+      void edge.program.ended.then((why) => failure.resolve(`An edge ended by itself (${why}).`));
+      arms.set(name, {
+        url: `https://${edge.addresses[0]}`,
+        frontPids: [edge.program.pid],
+        workerdPid: workerd?.pid(),
+      });
+    }
+    return { arms, originPid: origin.pid, failed: failure.promise, stop: () => stack.disposeAsync() };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+async function startWorker(setup: OverheadSetup, stateDir: string, origin: string): Promise<Workerd | undefined> {
+  if (setup.worker === "none") return undefined;
+  if (setup.worker === "pass-through") return startPassThrough(stateDir, origin);
+  const workerd = await startWorkerd({ stateDir, origin, token: TOKEN });
+  const { status, json } = await callApi(workerd.visitorsSocket, TOKEN, "PUT", "policy", setup.policy);
+  if (status === 200) return workerd;
+  await workerd.stop();
+  throw new UserError(`The policy was refused: ${JSON.stringify(json)}`);
+}
+
+/** In a process of its own, reached by all over TCP. */
+async function startOrigin(
+  socket: string,
+  stack: AsyncDisposableStack,
+  onFailure: (why: string) => void,
+): Promise<{ url: string; pid: number }> {
+  const url = Promise.withResolvers<string>();
+  const program = startProgram(process.execPath, {
+    args: [join(ROOT, "bench/lab/origin.ts"), socket],
+    onLine: url.resolve,
+    onErrorLine: (line) => console.error(line),
+  });
+  stack.defer(() => program.stop());
+  void program.ended.then((why) => onFailure(`The origin ended by itself (${why}).`));
+  const ended = program.ended.then((why) => {
+    throw new UserError(`The origin did not start (${why}).`);
+  });
+  return { url: await Promise.race([url.promise, ended]), pid: program.pid };
+}

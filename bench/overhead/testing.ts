@@ -1,0 +1,15 @@
+import { OVERHEAD_COLUMNS, type OverheadRow } from "./row.ts";
+
+/** A row for tests: everything unknown but what is given. */
+export function exampleOverheadRow(given: Partial<OverheadRow>): OverheadRow {
+  const blank = Object.fromEntries(
+    Object.entries(OVERHEAD_COLUMNS).map(([name, kind]) => [name, kind === "text" ? "" : 1]),
+  );
+  return {
+    ...blank,
+    id: `${given.loop}/${given.size}/${given.arm}/${given.round}`,
+    dropped: 0,
+    failures: 0,
+    ...given,
+  } as OverheadRow;
+}

@@ -1,0 +1,114 @@
+import type { Cell } from "../experiments/experiment.ts";
+import { armBars, type ArmTime } from "./arm-bars.ts";
+import { renderSvg } from "./chart.ts";
+import { evaluate, type Evaluation, evaluationTables } from "./evaluation.ts";
+import { differences } from "./differences.ts";
+import { reportHead } from "./head.ts";
+import { OHASHI_NETWORKS, publishedRegret } from "./published.ts";
+import { type RegretBar, regretBars } from "./regret-bars.ts";
+import type { Report, ReportInput } from "./report.ts";
+
+/** Loads from which on an interval is shown. */
+const SHOWN_FROM = 5;
+
+/** The report of an experiment that runs all arms: load times, choices and regret, beside what was published. */
+export async function evaluationReport(input: ReportInput): Promise<Report> {
+  const { experiment, rows, machine, command, seed } = input;
+  const evaluation = evaluate(experiment, rows, seed);
+  const congestions = [...new Set(experiment.cells.map(({ congestion }) => congestion))];
+  const pictures: { file: string; svg: string; about: string }[] = [];
+  for (const congestion of congestions) {
+    const cells = experiment.cells.filter((cell) => cell.congestion === congestion);
+    for (const flow of ["trained", "cold"] as const)
+      pictures.push({
+        file: `load-times-${flow}-${congestion}.svg`,
+        about: `Load times of all arms, flow ${flow}, TCP with ${congestion}`,
+        svg: await renderSvg(
+          armBars(armTimes(cells, evaluation, flow), {
+            title: `Load time by network and arm: ${flow}, TCP with ${congestion}`,
+            subtitle: "Panels: network, loss, one-way delay, image.",
+          }),
+        ),
+      });
+    pictures.push({
+      file: `regret-${congestion}.svg`,
+      about: `Regret of adaptive, TCP with ${congestion}`,
+      svg: await renderSvg(
+        regretBars(regretRows(cells, evaluation), {
+          title: `What deciding costs: adaptive against the better choice, TCP with ${congestion}`,
+          subtitle: "Paler: a tie, where neither choice is known to be wrong.",
+        }),
+      ),
+    });
+  }
+  const markdown = [
+    reportHead(input),
+    ...congestions.map((congestion) =>
+      [
+        evaluationTables(experiment, evaluation, congestion),
+        ...pictures
+          .filter(({ file }) => file.endsWith(`-${congestion}.svg`))
+          .map(({ file, about }) => `![${about}](${file})`),
+      ].join("\n\n"),
+    ),
+    differences(experiment, evaluation),
+  ].join("\n");
+  return {
+    summary: { experiment: experiment.name, command, machine, rows: rows.length, ...evaluation },
+    markdown,
+    pictures,
+  };
+}
+
+function armTimes(cells: readonly Cell[], { groups }: Evaluation, flow: "trained" | "cold"): ArmTime[] {
+  return cells.flatMap((cell) =>
+    groups
+      .filter((group) => group.cell === cell.id && group.flow === flow)
+      .map(({ arm, meanMs, n }) => ({
+        network: panelTitle(cell),
+        arm,
+        loadMs: meanMs.estimate,
+        // An interval of a handful of loads would only stretch the axis.
+        ...(n < SHOWN_FROM ? {} : { lowMs: meanMs.low, highMs: meanMs.high }),
+        publishedMs: flow === "trained" ? publishedMs(cell, arm) : undefined,
+      })),
+  );
+}
+
+/** Only where the image is as large as the published one: else the times have nothing to do with each other. */
+function publishedMs({ network, imageBytes }: Cell, arm: string): number | undefined {
+  const published = OHASHI_NETWORKS.find((candidate) => candidate.network === network.name);
+  if (published === undefined || imageBytes !== 10_000_000) return undefined;
+  return arm === "fixed-h2"
+    ? published.h2Ms
+    : arm === "fixed-h3"
+      ? published.h3Ms
+      : arm === "adaptive"
+        ? published.adaptiveMs
+        : undefined;
+}
+
+function panelTitle({ network, imageBytes }: Cell): string {
+  return `${network.name}: ${Number((network.lossRatio * 100).toFixed(2))} %, ${network.delayMs} ms, ${imageBytes / 1e6} MB`;
+}
+
+function regretRows(cells: readonly Cell[], { regrets }: Evaluation): RegretBar[] {
+  return cells.flatMap(({ id, network }) => {
+    const found = regrets.find(({ cell, flow }) => cell === id && flow === "trained")?.regret;
+    if (found === undefined) return [];
+    const published = OHASHI_NETWORKS.find((candidate) => candidate.network === network.name);
+    const bar = (part: string, value: typeof found.total | undefined, of?: number): RegretBar => ({
+      network: network.name,
+      part,
+      regret: value?.estimate,
+      low: value?.low,
+      high: value?.high,
+      published: of,
+      tie: found.tie,
+    });
+    return [
+      bar("to stay or switch", found.total),
+      bar("to the free choice", found.toFreeChoice, published === undefined ? undefined : publishedRegret(published)),
+    ];
+  });
+}

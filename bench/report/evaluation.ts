@@ -1,0 +1,207 @@
+import type { Arm } from "../experiments/arms.ts";
+import { armsOf, type Cell, type Experiment, type Flow } from "../experiments/experiment.ts";
+import { counts, type LoadRow } from "../run/row.ts";
+import { type Interval, ratioOfMeansInterval } from "../stats/bootstrap.ts";
+import { seededRandom } from "../stats/random.ts";
+import { regret, type Regret } from "../stats/regret.ts";
+import { mean } from "../stats/summary.ts";
+import { number, percent, percentWithInterval, share, size, withInterval } from "./format.ts";
+import { type Group, groupsOf, timesOf } from "./groups.ts";
+import { gain, OHASHI_NETWORKS, publishedRegret } from "./published.ts";
+import { figuresTable } from "./figures-table.ts";
+
+/** Regret of the adaptive arm in one cell and flow. */
+export interface CellRegret {
+  readonly cell: string;
+  readonly network: string;
+  readonly congestion: string;
+  readonly flow: Flow;
+  readonly regret: Regret;
+}
+
+/** What an evaluation of arms found, for summary.json and the tables. */
+export interface Evaluation {
+  readonly groups: readonly Group[];
+  readonly regrets: readonly CellRegret[];
+  /** HTTP/3's gain from the first packet and by the switch, of cell and flow `trained`; ratios of means less 1. */
+  readonly gains: readonly { readonly cell: string; readonly fixedH3: Interval; readonly alwaysOffer: Interval }[];
+}
+
+export function evaluate(experiment: Experiment, rows: readonly LoadRow[], seed: number): Evaluation {
+  const flows = [...new Set(experiment.loads.map(({ flow }) => flow))];
+  return {
+    groups: groupsOf(experiment, rows, seed),
+    regrets: experiment.cells.flatMap((cell) => flows.flatMap((flow) => regretOf(cell, flow, rows, seed) ?? [])),
+    gains: experiment.cells.map((cell) => {
+      const stay = timesOf(rows, cell.id, "fixed-h2", "trained");
+      const over = (arm: Arm): Interval => {
+        const random = seededRandom(seed, "gain", cell.id, arm);
+        return lessOne(ratioOfMeansInterval(stay, timesOf(rows, cell.id, arm, "trained"), { random }));
+      };
+      return { cell: cell.id, fixedH3: over("fixed-h3"), alwaysOffer: over("always-offer") };
+    }),
+  };
+}
+
+function lessOne({ estimate, low, high }: Interval): Interval {
+  return { estimate: estimate - 1, low: low - 1, high: high - 1 };
+}
+
+/** Where an arm ran the flow only as another's equal, its loads of that other flow stand in. */
+function regretOf(cell: Cell, flow: Flow, rows: readonly LoadRow[], seed: number): CellRegret | undefined {
+  const times = (arm: Arm): number[] => {
+    const own = timesOf(rows, cell.id, arm, flow);
+    return own.length === 0 && flow === "trained-on-h2" ? timesOf(rows, cell.id, arm, "trained") : own;
+  };
+  const adaptive = rows
+    .filter((row) => row.cell === cell.id && row.arm === "adaptive" && row.flow === flow && counts(row))
+    .map(({ loadMs, switched }) => ({ loadMs: loadMs ?? Number.NaN, switched }));
+  const found = regret(
+    { stayMs: times("fixed-h2"), switchMs: times("always-offer"), coldMs: times("fixed-h3"), adaptive },
+    { random: seededRandom(seed, "regret", cell.id, flow) },
+  );
+  if (found === undefined) return undefined;
+  return { cell: cell.id, network: cell.network.name, congestion: cell.congestion, flow, regret: found };
+}
+
+/** The tables of one congestion control. */
+export function evaluationTables(experiment: Experiment, evaluation: Evaluation, congestion: string): string {
+  const cells = experiment.cells.filter((cell) => cell.congestion === congestion);
+  return [
+    `## TCP congestion control: ${congestion}`,
+    ...loadTables(experiment, evaluation, cells),
+    besidePublished(evaluation, cells),
+    regretTable(evaluation, cells),
+    pathTable(evaluation, cells),
+  ].join("\n\n");
+}
+
+function loadTables(experiment: Experiment, { groups }: Evaluation, cells: readonly Cell[]): string[] {
+  const arms = armsOf(experiment);
+  return (["trained", "cold"] as const).map((flow) => {
+    const rows = cells.map((cell) => [
+      ...networkColumns(cell),
+      ...arms.map((arm) => {
+        const group = find(groups, cell, arm, flow);
+        return group === undefined ? "-" : `${withInterval(group.meanMs)}, median ${number(group.medianMs.estimate)}`;
+      }),
+      ranOf(groups, cell, flow),
+    ]);
+    const what = flow === "trained" ? "page, switch if offered, image" : "first visit, three pages with an image each";
+    return `### Load time, \`${flow}\` (${what}), mean in ms\n\n${figuresTable([...NETWORK_COLUMNS, ...arms, "n an arm"], rows)}`;
+  });
+}
+
+/** Gain and share are ratios: they may stand beside the published ones also where the image is smaller. */
+function besidePublished({ groups, gains, regrets }: Evaluation, cells: readonly Cell[]): string {
+  const rows = cells.map((cell) => {
+    const published = OHASHI_NETWORKS.find(({ network }) => network === cell.network.name);
+    const found = gains.find((candidate) => candidate.cell === cell.id);
+    const adaptive = find(groups, cell, "adaptive", "trained");
+    const own = regrets.find((candidate) => candidate.cell === cell.id && candidate.flow === "trained")?.regret;
+    return [
+      ...networkColumns(cell),
+      published === undefined ? "-" : percent(gain(published.h2Ms, published.h3Ms)),
+      found === undefined ? "-" : percentWithInterval(found.fixedH3),
+      found === undefined ? "-" : percentWithInterval(found.alwaysOffer),
+      published === undefined ? "-" : percent(published.h3Share),
+      adaptive === undefined ? "-" : share(adaptive.http3),
+      published === undefined ? "-" : percent(publishedRegret(published)),
+      own?.toFreeChoice === undefined ? "-" : percentWithInterval(own.toFreeChoice),
+    ];
+  });
+  const heads = [
+    "gain of HTTP/3, published",
+    "measured",
+    "measured, by the switch",
+    "HTTP/3 share, published",
+    "measured",
+    "regret to the free choice, published",
+    "measured",
+  ];
+  return `### Published beside measured (flow \`trained\`)\n\nGain is (load_h2 - load_h3) / load_h3: above 0 HTTP/3 is faster.\n\n${figuresTable([...NETWORK_COLUMNS, ...heads], rows)}`;
+}
+
+function regretTable({ regrets }: Evaluation, cells: readonly Cell[]): string {
+  const own = regrets.filter(({ cell }) => cells.some(({ id }) => id === cell));
+  const rows = own.map(({ network, flow, regret: found }) => [
+    network,
+    `\`${flow}\``,
+    found.tie ? "tie" : found.better,
+    percentWithInterval({ ...found.stayToSwitch, ...lessOne(found.stayToSwitch) }),
+    share(found.wrong),
+    percentWithInterval(found.decision),
+    percentWithInterval(found.overhead),
+    percentWithInterval(found.total),
+    percent(found.total.upper95),
+  ]);
+  const heads = [
+    "network",
+    "flow",
+    "better",
+    "staying costs over switching",
+    "wrong choices",
+    "regret of decisions",
+    "overhead",
+    "sum",
+    "upper bound (95 %, one-sided)",
+  ];
+  const means = [...new Set(own.map(({ flow }) => flow))].map((flow) => {
+    const decided = own.filter((candidate) => candidate.flow === flow && !candidate.regret.tie);
+    const ties = own.filter((candidate) => candidate.flow === flow && candidate.regret.tie).length;
+    const average =
+      decided.length === 0 ? "-" : percent(mean(decided.map(({ regret: found }) => found.total.estimate)));
+    return `\`${flow}\`: ${average} over ${decided.length} networks, ${ties} ties apart`;
+  });
+  return `### Regret of \`adaptive\`\n\nAgainst the better of staying and switching, which one half of the loads says and the other half scores. A tie: the interval of\nstay to switch holds 1. Mean of the sum: ${means.join("; ")}.\n\n${figuresTable(heads, rows)}`;
+}
+
+function pathTable({ groups }: Evaluation, cells: readonly Cell[]): string {
+  const rows = cells.map((cell) => {
+    const tcp = find(groups, cell, "fixed-h2", "trained")?.tcp;
+    const quic = find(groups, cell, "fixed-h3", "trained")?.quic;
+    return [
+      ...networkColumns(cell),
+      ...[tcp, quic].flatMap((path) => [
+        number(path?.rttMs),
+        number(path?.minRttMs),
+        percent(path?.lossRatio),
+        number(path?.packetsLost),
+        number(path?.deliveryRateBps == null ? null : (path.deliveryRateBps * 8) / 1e6),
+      ]),
+      number(find(groups, cell, "fixed-h2", "trained")?.edgeCpuMs),
+      number(find(groups, cell, "fixed-h3", "trained")?.edgeCpuMs),
+    ];
+  });
+  const of = (transport: string): string[] => [
+    `${transport} RTT ms`,
+    "min RTT ms",
+    "loss",
+    "lost packets a load",
+    "rate Mbit/s",
+  ];
+  return `### The path as the edge measured it (\`fixed-h2\`, \`fixed-h3\`, flow \`trained\`)\n\nRTT is smoothed at the connection's end, so that it holds the load's own queue; loss holds what congestion drops.\n\n${figuresTable([...NETWORK_COLUMNS, ...of("TCP"), ...of("QUIC"), "edge CPU ms, h2", "h3"], rows)}`;
+}
+
+const NETWORK_COLUMNS = ["network", "Mbit/s", "loss", "delay ms", "image"];
+
+function networkColumns({ network, imageBytes }: Cell): string[] {
+  return [
+    network.name,
+    String(network.rateMbps),
+    `${Number((network.lossRatio * 100).toFixed(2))} %`,
+    String(network.delayMs),
+    size(imageBytes),
+  ];
+}
+
+function ranOf(groups: readonly Group[], cell: Cell, flow: Flow): string {
+  const numbers = groups.filter((group) => group.cell === cell.id && group.flow === flow).map(({ n }) => n);
+  if (numbers.length === 0) return "0";
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+  return least === most ? String(least) : `${least} to ${most}`;
+}
+
+function find(groups: readonly Group[], cell: Cell, arm: Arm, flow: Flow): Group | undefined {
+  return groups.find((group) => group.cell === cell.id && group.arm === arm && group.flow === flow);
+}

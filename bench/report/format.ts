@@ -1,0 +1,43 @@
+import type { Interval } from "../stats/bootstrap.ts";
+import type { Proportion } from "../stats/proportion.ts";
+
+const UNKNOWN = "-";
+
+/** `1,234`, `56.7`, `0.89`: three figures or more, and none that tell nothing. */
+export function number(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return UNKNOWN;
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** An interval as wide as this comes of too few loads, and its ends tell nothing. */
+const WIDEST = 30;
+
+/** `123 (110 to 140)` */
+export function withInterval({ estimate, low, high }: Interval): string {
+  return high <= low * WIDEST ? `${number(estimate)} (${number(low)} to ${number(high)})` : number(estimate);
+}
+
+/** `12.3 %` */
+export function percent(ratio: number | null | undefined): string {
+  if (ratio === null || ratio === undefined || !Number.isFinite(ratio)) return UNKNOWN;
+  return `${(ratio * 100).toFixed(1)} %`;
+}
+
+/** `12.3 % (10.1 to 14.5)` */
+export function percentWithInterval({ estimate, low, high }: Interval): string {
+  const one = (ratio: number): string => (ratio * 100).toFixed(1);
+  // As above, of 1 + ratio: gains and regrets are ratios less 1.
+  return 1 + high <= (1 + low) * WIDEST ? `${percent(estimate)} (${one(low)} to ${one(high)})` : percent(estimate);
+}
+
+/** `97 % of 40` */
+export function share({ share: ratio, n }: Proportion): string {
+  return n === 0 ? UNKNOWN : `${Math.round(ratio * 100)} % of ${n}`;
+}
+
+/** `10 MB`, `125 bytes` */
+export function size(bytes: number): string {
+  if (bytes >= 1e6) return `${Number((bytes / 1e6).toFixed(1))} MB`;
+  return bytes >= 1e3 ? `${Number((bytes / 1e3).toFixed(1))} kB` : `${bytes} bytes`;
+}

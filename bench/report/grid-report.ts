@@ -1,0 +1,128 @@
+import { renderSvg } from "./chart.ts";
+import { figuresTable } from "./figures-table.ts";
+import { number, percent } from "./format.ts";
+import { gainHeatMaps } from "./gain-heat-maps.ts";
+import { type GridCell, gridCells, zeroLinesAt } from "./grid.ts";
+import { reportHead } from "./head.ts";
+import type { Report, ReportInput } from "./report.ts";
+import { zeroLines } from "./zero-lines.ts";
+
+/** The report of the grid: where each protocol wins, in heat maps, lines and counts. */
+export async function gridReport(input: ReportInput): Promise<Report> {
+  const { experiment, rows, machine, command, seed } = input;
+  const cells = gridCells(experiment, rows, seed);
+  const byCongestion = Map.groupBy(cells, ({ congestion }) => congestion);
+  const sizeMB = (experiment.cells[0]?.imageBytes ?? 0) / 1e6;
+  const pictures: { file: string; svg: string }[] = [];
+  const sections: string[] = [];
+  for (const [congestion, own] of byCongestion) {
+    const byRate = [...Map.groupBy(own, ({ rateMbps }) => rateMbps)].toSorted(([a], [b]) => a - b);
+    const of = `${sizeMB} MB, TCP with ${congestion}`;
+    const maps = gainHeatMaps(
+      byRate.map(([rateMbps, at]) => ({
+        rateMbps,
+        cells: at.map(({ delayMs, lossPercent, ratio, tie }) => ({
+          delayMs,
+          lossPercent,
+          ratio: ratio?.estimate,
+          tie,
+        })),
+        zeroLine: zeroLinesAt(at, "configured"),
+      })),
+      {
+        title: `HTTP/2's load time over HTTP/3's: ${of}`,
+        subtitle: "Above 1 HTTP/3 is faster; the line is where they are equal.",
+      },
+    );
+    const ends = (values: readonly (number | undefined)[]): readonly [number, number] => [
+      0,
+      Math.max(...values.map((value) => value ?? 0)),
+    ];
+    const configured = zeroLines(
+      byRate.map(([rateMbps, at]) => ({ rateMbps, pieces: zeroLinesAt(at, "configured") })),
+      {
+        title: `Where HTTP/2 and HTTP/3 are equally fast: ${of}`,
+        subtitle: "Over the delay and loss that were configured.",
+        x: ends(own.map(({ delayMs }) => delayMs)),
+        y: ends(own.map(({ lossPercent }) => lossPercent)),
+      },
+    );
+    const measured = zeroLines(
+      byRate.map(([rateMbps, at]) => ({ rateMbps, pieces: zeroLinesAt(at, "measured") })),
+      {
+        title: `Where HTTP/2 and HTTP/3 are equally fast: ${of}`,
+        subtitle: "Over the RTT and loss that the edge measured on HTTP/3, its own congestion's included.",
+        xTitle: "measured RTT (ms)",
+        yTitle: "measured loss (%)",
+        x: ends(own.map(({ measuredRttMs }) => measuredRttMs)),
+        y: ends(own.map(({ measuredLossPercent }) => measuredLossPercent)),
+      },
+    );
+    const files = [
+      { file: `gain-${congestion}.svg`, about: `Heat maps of the gain, TCP with ${congestion}`, spec: maps },
+      {
+        file: `zero-lines-configured-${congestion}.svg`,
+        about: "Zero lines over configured delay and loss",
+        spec: configured,
+      },
+      { file: `zero-lines-measured-${congestion}.svg`, about: "Zero lines over measured RTT and loss", spec: measured },
+    ];
+    for (const { file, spec } of files) pictures.push({ file, svg: await renderSvg(spec) });
+    sections.push(
+      [
+        `## TCP congestion control: ${congestion}`,
+        countsTable(byRate),
+        ...files.map(({ file, about }) => `![${about}](${file})`),
+        cellsTable(own),
+      ].join("\n\n"),
+    );
+  }
+  return {
+    summary: { experiment: experiment.name, command, machine, rows: rows.length, cells },
+    markdown: [reportHead(input), ...sections, BESIDE_PUBLISHED].join("\n\n"),
+    pictures,
+  };
+}
+
+function countsTable(byRate: readonly (readonly [number, readonly GridCell[]])[]): string {
+  const rows = byRate.map(([rateMbps, cells]) => {
+    const count = (predicate: (cell: GridCell) => boolean): string =>
+      String(cells.filter((cell) => predicate(cell)).length);
+    return [
+      `${rateMbps} Mbit/s`,
+      count(({ ratio, tie }) => !tie && (ratio?.estimate ?? 0) > 1),
+      count(({ ratio, tie }) => !tie && ratio !== undefined && ratio.estimate < 1),
+      count(({ tie }) => tie),
+      count(({ ratio }) => ratio === undefined),
+      number(cells.reduce((sum, { n }) => sum + n, 0) / cells.length),
+    ];
+  });
+  const heads = ["rate", "cells where HTTP/3 wins", "where HTTP/2 wins", "ties", "without a figure", "mean n an arm"];
+  return figuresTable(heads, rows);
+}
+
+function cellsTable(cells: readonly GridCell[]): string {
+  const rows = cells.map(
+    ({ rateMbps, lossPercent, delayMs, n, ratio, tie, h2, h3, measuredRttMs, measuredLossPercent }) => [
+      `${rateMbps} Mbit/s, ${lossPercent} %, ${delayMs} ms`,
+      String(n),
+      number(h2?.meanMs.estimate),
+      number(h3?.meanMs.estimate),
+      ratio === undefined
+        ? "-"
+        : `${number(ratio.estimate)} (${number(ratio.low)} to ${number(ratio.high)})${tie ? " tie" : ""}`,
+      number(measuredRttMs),
+      percent(measuredLossPercent === undefined ? undefined : measuredLossPercent / 100),
+    ],
+  );
+  const heads = ["cell", "n", "h2 ms", "h3 ms", "h2 / h3", "RTT ms, h3", "loss, h3"];
+  return `<details><summary>All cells</summary>\n\n${figuresTable(heads, rows)}\n</details>`;
+}
+
+const BESIDE_PUBLISHED = `## Beside the published grid
+
+The source gives its grid as pictures, of which these findings can be compared: at low rates HTTP/3 wins nearly everywhere;
+the higher the rate, the larger the region of low delay and low loss where HTTP/2 wins. The tables above count both. Where
+they differ, look first at the congestion control (theirs was CUBIC against quic-go of draft-24), then at the object's size
+(theirs had 10 MB: handshakes and slow start weigh ten times more here), then at what delay and loss mean for each direction.
+`;

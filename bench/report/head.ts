@@ -1,0 +1,43 @@
+import type { Experiment } from "../experiments/experiment.ts";
+import { armsOf } from "../experiments/experiment.ts";
+import { ARM_SETUPS } from "../experiments/arms.ts";
+import { counts, type LoadRow } from "../run/row.ts";
+import type { ReportInput } from "./report.ts";
+
+/** The first part of every report: what was run, on what, and what was left out. */
+export function reportHead({ experiment, rows, machine, command, fidelity }: ReportInput): string {
+  const count = (predicate: (row: LoadRow) => boolean): number => rows.filter((row) => predicate(row)).length;
+  const startsMs = rows.map(({ startedMs }) => startedMs).filter((ms) => ms > 0);
+  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  const days =
+    startsMs.length === 0 ? "" : [...new Set([day(Math.min(...startsMs)), day(Math.max(...startsMs))])].join(" to ");
+  const busy = count(({ dropped }) => dropped === "busy");
+  const late = count(({ dropped }) => dropped === "late");
+  return `# ${experiment.name}: ${experiment.about}
+
+\`${command}\`, ${days}.
+
+- Stack: Go ${machine.go.replace("go", "")} net/http (HTTP/2 over the kernel's TCP, congestion control as named below) and quic-go ${machine.quicGo}
+  (HTTP/3; its own congestion control, Reno-like, whatever TCP's is), workerd ${machine.workerd}, the same worker in every arm.
+  Client: k6 ${machine.k6} with sessions of Go's net/http and quic-go; no TLS resumption, no 0-RTT.
+- Machine: kernel ${machine.kernel} (${machine.arch}), ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB; commit ${machine.commit}.
+- Rows: ${rows.length}, of which ${count(counts)} count. Left out: ${busy} as a core was over 85 % busy, ${late} as over 1 % of the packets left
+  the emulated path over 1 ms late, ${count(({ dropped }) => dropped === "fault")} as that lost packets by its own fault. Failed loads: ${count(({ outcome }) => outcome === "failed")}; timeouts: ${count(({ outcome }) => outcome === "timeout")} (they count with ${experiment.timeoutMs / 1000} s).
+- ${fidelityLine(experiment, fidelity)}
+- Arms, interleaved in random order:
+${armsOf(experiment)
+  .map((arm) => `  - \`${arm}\`: ${ARM_SETUPS[arm].about}`)
+  .join("\n")}
+- Means with 95 % intervals (studentised bootstrap of the log); rows are in rows.csv, all figures in summary.json.
+${experiment.notes.map((note) => `- ${note}\n`).join("")}`;
+}
+
+function fidelityLine({ cells }: Experiment, fidelity: ReportInput["fidelity"]): string {
+  if (fidelity === undefined)
+    return "Whether the emulated path is what it is asked to be was not checked on this machine: `npm run bench -- fidelity`.";
+  const above = [...new Set(cells.map(({ network }) => network.rateMbps))].filter((rate) => rate > fidelity.limitMbps);
+  const held = `The emulated path keeps its bounds up to ${fidelity.limitMbps} Mbit/s here (\`fidelity\`, ${fidelity.date})`;
+  return above.length === 0
+    ? `${held}: no network of this run is faster.`
+    : `${held}. **Networks of ${above.join(", ")} Mbit/s lie above that**: take their figures with care.`;
+}

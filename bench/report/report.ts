@@ -1,0 +1,23 @@
+import type { Experiment } from "../experiments/experiment.ts";
+import type { KnownFidelity } from "../experiments/fidelity-command.ts";
+import type { Machine } from "../run/machine.ts";
+import type { LoadRow } from "../run/row.ts";
+
+/** What a report is made from: all of it is in the run's folder. */
+export interface ReportInput {
+  readonly experiment: Experiment;
+  readonly rows: readonly LoadRow[];
+  readonly machine: Machine;
+  readonly command: string;
+  readonly seed: number;
+  /** Up to which rate the emulated path is known to be what it is asked to be, here. */
+  readonly fidelity: KnownFidelity | undefined;
+}
+
+export interface Report {
+  /** For summary.json: every figure that the text and the pictures show. */
+  readonly summary: object;
+  /** For report.md; it names the pictures by their files. */
+  readonly markdown: string;
+  readonly pictures: readonly { readonly file: string; readonly svg: string }[];
+}

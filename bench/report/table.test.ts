@@ -1,0 +1,31 @@
+import { format } from "prettier";
+import { expect, it } from "vitest";
+import { markdownTable } from "./table.ts";
+
+const COLUMNS = ["network", { title: "ms", align: "right" }] as const;
+
+it("aligns columns", () => {
+  expect(
+    markdownTable(COLUMNS, [
+      ["5 %, 25 ms", "9.1"],
+      ["none", "12345.0"],
+    ]),
+  ).toBe(
+    [
+      "| network    |      ms |",
+      "| ---------- | ------: |",
+      "| 5 %, 25 ms |     9.1 |",
+      "| none       | 12345.0 |",
+      "",
+    ].join("\n"),
+  );
+});
+
+it.each([
+  ["no rows", []],
+  ["short rows", [["a"]]],
+  ["bars and line breaks", [["a|b\nc", "1"]]],
+])("is what Prettier makes of it: %s", async (_, rows) => {
+  const table = markdownTable(COLUMNS, rows);
+  expect(await format(table, { parser: "markdown" })).toBe(table);
+});

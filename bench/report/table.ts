@@ -1,0 +1,39 @@
+export interface TableColumn {
+  readonly title: string;
+  /** Figures to the right; left unless told. */
+  readonly align?: "left" | "right";
+}
+
+/** A Markdown table (a column may be its title alone), padded as Prettier pads it, so that a document that holds it stays formatted. */
+export function markdownTable(
+  columns: readonly (string | TableColumn)[],
+  rows: readonly (readonly string[])[],
+): string {
+  const cells = [columns.map(titleOf), ...rows].map((row) =>
+    columns.map((_, index) => (row[index] ?? "").replaceAll("|", String.raw`\|`).replaceAll(/\s+/g, " ")),
+  );
+  const widths = columns.map((_, index) => Math.max(3, ...cells.map((row) => (row[index] ?? "").length)));
+  const line = (row: readonly string[]): string => `| ${row.join(" | ")} |`;
+  const padded = cells.map((row) =>
+    line(
+      row.map((cell, index) =>
+        isFigures(columns[index]) ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0),
+      ),
+    ),
+  );
+  const rule = line(
+    columns.map((column, index) => {
+      const width = widths[index] ?? 3;
+      return isFigures(column) ? `${"-".repeat(width - 1)}:` : "-".repeat(width);
+    }),
+  );
+  return `${[padded[0], rule, ...padded.slice(1)].join("\n")}\n`;
+}
+
+function titleOf(column: string | TableColumn): string {
+  return typeof column === "string" ? column : column.title;
+}
+
+function isFigures(column: string | TableColumn | undefined): boolean {
+  return typeof column === "object" && column.align === "right";
+}

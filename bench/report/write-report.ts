@@ -1,0 +1,16 @@
+import type { RunFolder } from "../run/run-folder.ts";
+import { evaluationReport } from "./evaluation-report.ts";
+import { gridReport } from "./grid-report.ts";
+import type { Report, ReportInput } from "./report.ts";
+
+/** Experiments that have a report of their own; the others run all arms and get the evaluation's. */
+const REPORTS: Readonly<Record<string, (input: ReportInput) => Promise<Report>>> = { "ohashi-grid": gridReport };
+
+/** Writes summary.json, report.md and the pictures into the run's folder, and returns all its files' names. */
+export async function writeReport(input: ReportInput, folder: RunFolder): Promise<string[]> {
+  const { summary, markdown, pictures } = await (REPORTS[input.experiment.name] ?? evaluationReport)(input);
+  folder.write("summary.json", `${JSON.stringify(summary, undefined, 2)}\n`);
+  folder.write("report.md", `${markdown.trimEnd()}\n`);
+  for (const { file, svg } of pictures) folder.write(file, svg);
+  return ["report.md", "summary.json", "rows.csv", ...pictures.map(({ file }) => file)];
+}

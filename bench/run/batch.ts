@@ -1,0 +1,98 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../infra/setup/build.ts";
+import { UserError } from "../../infra/setup/programs.ts";
+import { startProgram } from "../../infra/workerd/processes.ts";
+import type { Cell, Experiment } from "../experiments/experiment.ts";
+import { sessionsOf } from "../experiments/flows.ts";
+import type { Load as PlannedLoad, LoadResult, Plan } from "../k6/plan.ts";
+import type { Lane } from "../lab/lane.ts";
+import { K6_PROGRAM } from "../lab/programs.ts";
+import { integer, seededRandom } from "../stats/random.ts";
+import type { SampleBook } from "./sample-book.ts";
+import type { LoadRow } from "./row.ts";
+import { rowOf } from "./row-of.ts";
+import type { Load } from "./schedule.ts";
+
+/** No look at the network, nothing on stdout but the script's own lines: one of JSON a load. */
+const K6_FLAGS = ["--quiet", "--no-usage-report"];
+
+export interface BatchOptions {
+  readonly experiment: Experiment;
+  readonly cell: Cell;
+  readonly loads: readonly Load[];
+  readonly lane: Lane;
+  readonly seed: number;
+  readonly switching: "wait" | "background";
+  readonly folder: string;
+  readonly samples: SampleBook;
+  readonly signal: AbortSignal;
+  readonly onRow: (row: LoadRow) => void;
+}
+
+/** Makes loads of one cell in one lane, one after another, by one k6. @throws UserError where k6 fails */
+export async function runBatch(options: BatchOptions): Promise<void> {
+  const { cell, lane, loads, signal } = options;
+  const first = loads[0];
+  if (first === undefined || signal.aborted) return;
+  const { rateMbps, delayMs, lossRatio, queueBytes } = cell.network;
+  await lane.path.set({
+    // Each batch has draws of its own: a round that is made up for does not meet the same losses again.
+    seed: integer(2 ** 31, seededRandom(options.seed, "path", first.id)),
+    aToB: { rateMbps, delayMs, queueBytes },
+    bToA: { rateMbps, delayMs, queueBytes, lossRatio },
+  });
+  const plan: Plan = { network: cell.network.name, control: lane.path.control, loads: loads.map(planned) };
+  const file = join(options.folder, `plan-${lane.index}.json`);
+  writeFileSync(file, JSON.stringify(plan));
+
+  const byId = new Map(loads.map((load) => [load.id, load]));
+  const rows: Promise<void>[] = [];
+  const said: string[] = [];
+  const k6 = startProgram("ip", {
+    args: [
+      ["netns", "exec", lane.clientNamespace, K6_PROGRAM, "run", ...K6_FLAGS],
+      ["-e", `PLAN=${file}`, join(ROOT, "bench/k6/loads.ts")],
+    ].flat(),
+    env: { K6_AUTO_EXTENSION_RESOLUTION: "false" },
+    onLine: (line) => {
+      const load = line.startsWith("{") ? byId.get((JSON.parse(line) as LoadResult).id) : undefined;
+      if (load === undefined) said.push(line);
+      else {
+        const row = finish(load, JSON.parse(line) as LoadResult);
+        rows.push(row);
+        // A row that cannot be written ends the batch; the reason comes out where the rows are waited for.
+        row.catch(stop);
+      }
+    },
+    onErrorLine: (line) => said.push(line),
+    graceMs: 2_000,
+  });
+  const stop = (): void => void k6.stop("SIGKILL");
+  signal.addEventListener("abort", stop, { once: true });
+  const why = await k6.ended;
+  signal.removeEventListener("abort", stop);
+  await Promise.all(rows);
+  if (!signal.aborted && (why !== "exit code 0" || rows.length < loads.length))
+    throw new UserError([`k6 ended early (${why}).`, ...new Set(said.slice(-20))].join("\n"));
+
+  function planned(load: Load): PlannedLoad {
+    const { edgePid, ...origin } = lane.origin(load.arm, cell.congestion);
+    return {
+      id: load.id,
+      arm: load.arm,
+      flow: load.flow,
+      clientAddress: lane.freshClient(),
+      origin,
+      edgePid,
+      timeoutMs: options.experiment.timeoutMs,
+      switch: options.switching,
+      sessions: sessionsOf(load.flow, load.arm, cell.imageBytes),
+    };
+  }
+
+  async function finish(load: Load, result: LoadResult): Promise<void> {
+    const samples = await options.samples.closed(result.clientAddress, result.startedMs, result.connections.length);
+    options.onRow(rowOf(options.experiment, cell, load, result, samples));
+  }
+}

@@ -1,0 +1,53 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { arch, cpus, release, totalmem } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "../../infra/setup/build.ts";
+
+/** What a figure depends on beside what is measured: the stack, its versions, the machine. */
+export interface Machine {
+  readonly kernel: string;
+  readonly arch: string;
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  readonly go: string;
+  readonly quicGo: string;
+  readonly k6: string;
+  readonly workerd: string;
+  readonly node: string;
+  /** The commit of this repository, with "+" where files differ from it; unknown outside a checkout. */
+  readonly commit: string;
+}
+
+export function machine(): Machine {
+  const { version: workerd } = createRequire(import.meta.url)("workerd/package.json") as { version: string };
+  return {
+    kernel: release(),
+    arch: arch(),
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    go: printed("go", ["env", "GOVERSION"]),
+    quicGo: moduleVersion("infra/edge/go.mod", "github.com/quic-go/quic-go"),
+    k6: moduleVersion("bench/k6/go.mod", "go.k6.io/k6"),
+    workerd,
+    node: process.version,
+    commit: commit(),
+  };
+}
+
+function commit(): string {
+  const head = printed("git", ["rev-parse", "--short", "HEAD"]);
+  return printed("git", ["status", "--porcelain"]) === "unknown" ? head : `${head}+`;
+}
+
+function printed(program: string, args: readonly string[]): string {
+  return spawnSync(program, [...args], { cwd: ROOT, encoding: "utf8" }).stdout?.trim() || "unknown";
+}
+
+function moduleVersion(file: string, module: string): string {
+  const text = readFileSync(join(ROOT, file), "utf8");
+  return new RegExp(`${module.replaceAll(".", "\\.")} (v\\S+)`).exec(text)?.[1] ?? "unknown";
+}

@@ -1,0 +1,86 @@
+import { join, relative, resolve } from "node:path";
+import { ROOT } from "../../infra/setup/build.ts";
+import { armsOf, type Experiment, type ExperimentOptions } from "../experiments/experiment.ts";
+import { knownFidelity } from "../experiments/fidelity-command.ts";
+import { startLab } from "../lab/lab.ts";
+import { buildLab } from "../lab/programs.ts";
+import { writeReport } from "../report/write-report.ts";
+import { onInterruption } from "./interruption.ts";
+import { machine } from "./machine.ts";
+import { readOptions, type RunOptions } from "./options.ts";
+import { type Asked, openRunFolder } from "./run-folder.ts";
+import { runCells } from "./runner.ts";
+import { nextLoads } from "./schedule.ts";
+
+/**
+ * Runs an experiment of loads to its end, or goes on where it stopped, and writes its report.
+ *
+ * @throws UserError
+ */
+export async function runExperiment(
+  name: string,
+  make: (options: ExperimentOptions) => Experiment,
+  args: readonly string[],
+): Promise<void> {
+  const options = readOptions(args);
+  const experiment = withRuns(make(options), options.runs);
+  const path = options.out === undefined ? join(ROOT, ".adaptive-h3/bench", name) : resolve(options.out);
+  const command = ["npm run bench --", name, ...args.filter((arg) => arg !== "--fresh")].join(" ");
+  const { signal, release } = onInterruption();
+  const folder = openRunFolder(path, question(name, experiment, options), options.fresh);
+  try {
+    const missing = experiment.cells.filter((cell) => needs(experiment, cell.id, folder.rows, options.seed));
+    if (missing.length > 0) {
+      await buildLab();
+      if (!signal.aborted) {
+        console.error(
+          `${folder.rows.length > 0 ? "Going on with" : "Measuring"} ${name}, ${missing.length} cells, into ${path}.`,
+        );
+        const lab = await startLab({ arms: armsOf(experiment), lanes: lanesFor(experiment, options.lanes) });
+        try {
+          await runCells({ experiment, lab, folder, seed: options.seed, switching: options.switching, signal });
+        } finally {
+          await lab.stop();
+        }
+      }
+    }
+    if (signal.aborted) {
+      console.error(`Interrupted. ${folder.rows.length} rows are kept: the same command goes on.`);
+      process.exitCode = 130;
+      return;
+    }
+    const input = {
+      experiment,
+      rows: folder.rows,
+      machine: machine(),
+      command,
+      seed: options.seed,
+      fidelity: knownFidelity(),
+    };
+    const files = await writeReport(input, folder);
+    console.log(`${folder.rows.length} rows. In ${relative(process.cwd(), path) || "."}: ${files.join(", ")}.`);
+  } finally {
+    folder.close();
+    release();
+  }
+}
+
+function withRuns(experiment: Experiment, runs: number | undefined): Experiment {
+  return runs === undefined ? experiment : { ...experiment, allocation: { first: runs, cap: runs, comparisons: [] } };
+}
+
+/** All that decides which rows belong together; the number of runs does not. */
+function question(name: string, experiment: Experiment, options: RunOptions): Asked {
+  const { loads, cells, timeoutMs } = experiment;
+  return { experiment: name, seed: options.seed, switch: options.switching, timeoutMs, loads, cells };
+}
+
+function needs(experiment: Experiment, cellId: string, rows: Parameters<typeof nextLoads>[2], seed: number): boolean {
+  const cell = experiment.cells.find(({ id }) => id === cellId);
+  const own = rows.filter((row) => row.cell === cellId);
+  return cell !== undefined && nextLoads(experiment, cell, own, seed).length > 0;
+}
+
+function lanesFor(experiment: Experiment, lanes: number): number {
+  return Math.min(lanes, experiment.cells.length);
+}

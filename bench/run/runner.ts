@@ -1,0 +1,127 @@
+import { UserError } from "../../infra/setup/programs.ts";
+import type { Cell, Experiment } from "../experiments/experiment.ts";
+import type { Lab } from "../lab/lab.ts";
+import type { Lane } from "../lab/lane.ts";
+import { runBatch } from "./batch.ts";
+import { expectedSeconds, isHeavy } from "./expected.ts";
+import { startProgress } from "./progress.ts";
+import type { LoadRow } from "./row.ts";
+import type { RunFolder } from "./run-folder.ts";
+import { SampleBook } from "./sample-book.ts";
+import { type Load, nextLoads } from "./schedule.ts";
+import { WorkDone } from "./work-done.ts";
+
+export interface RunnerOptions {
+  readonly experiment: Experiment;
+  readonly lab: Lab;
+  readonly folder: RunFolder;
+  readonly seed: number;
+  readonly switching: "wait" | "background";
+  readonly signal: AbortSignal;
+}
+
+/** A batch is about this long: short enough that lanes share a cell's rounds, long enough that k6's start is little. */
+const BATCH_SECONDS = 15;
+
+/**
+ * Makes every load that the experiment asks for and the folder does not have yet. Cells that fill the path come first,
+ * one load at a time; those that loss keeps slow share the machine, as many at a time as there are lanes.
+ *
+ * @throws UserError where a program of the lab ends, or the disk is full; rows so far are kept
+ */
+export async function runCells(options: RunnerOptions): Promise<void> {
+  const { experiment, lab, folder, seed } = options;
+  const samples = new SampleBook();
+  lab.onSample((sample) => samples.add(sample));
+  const rowsOf = new Map<string, LoadRow[]>(experiment.cells.map(({ id }) => [id, []]));
+  for (const row of folder.rows) rowsOf.get(row.cell)?.push(row);
+  const work = new WorkDone(experiment, lab.lanes.length);
+  const needed = (cell: Cell): Load[] => {
+    const rows = rowsOf.get(cell.id) ?? [];
+    const loads = nextLoads(experiment, cell, rows, seed);
+    work.update(cell, rows.length, loads.length === 0);
+    return loads;
+  };
+  for (const cell of experiment.cells) needed(cell);
+  const progress = startProgress(work.share());
+
+  const inWork = new Set<string>();
+  const take = (cells: readonly Cell[]): { cell: Cell; loads: Load[] } | undefined => {
+    for (const cell of cells) {
+      const loads = firstRounds(
+        experiment,
+        cell,
+        needed(cell).filter(({ id }) => !inWork.has(id)),
+      );
+      if (loads.length > 0) return { cell, loads };
+    }
+    return undefined;
+  };
+  const stopAll = new AbortController();
+  const signal = AbortSignal.any([options.signal, stopAll.signal]);
+  let batchEnded = Promise.withResolvers<void>();
+  const workIn = async (lane: Lane, cells: readonly Cell[]): Promise<void> => {
+    while (!signal.aborted) {
+      const batch = take(cells);
+      if (batch === undefined) {
+        if (inWork.size === 0) return;
+        // What another lane is at may show that more is needed.
+        await batchEnded.promise;
+        continue;
+      }
+      for (const { id } of batch.loads) inWork.add(id);
+      try {
+        await runBatch({
+          ...batch,
+          experiment,
+          lane,
+          seed,
+          switching: options.switching,
+          folder: lab.folder,
+          samples,
+          signal,
+          onRow: (row) => {
+            folder.append(row);
+            const rows = rowsOf.get(row.cell) ?? [];
+            rows.push(row);
+            work.update(batch.cell, rows.length, false);
+            progress.show(work.share(), `${folder.rows.length} rows, now ${row.cell}`);
+          },
+        });
+      } finally {
+        for (const { id } of batch.loads) inWork.delete(id);
+        batchEnded.resolve();
+        batchEnded = Promise.withResolvers();
+      }
+    }
+  };
+  const heavy = experiment.cells.filter((cell) => isHeavy(cell));
+  const light = experiment.cells.filter((cell) => !isHeavy(cell));
+  const all = (async () => {
+    await Promise.all(lab.lanes.slice(0, 1).map((lane) => workIn(lane, heavy)));
+    await Promise.all(lab.lanes.map((lane) => workIn(lane, light)));
+  })();
+  const failed = lab.failed.then((why) => {
+    throw new UserError(why);
+  });
+  try {
+    await Promise.race([all, failed]);
+    if (!signal.aborted) progress.show(1, `${folder.rows.length} rows`);
+  } finally {
+    stopAll.abort();
+    await all.catch(() => undefined);
+    progress.end();
+  }
+}
+
+/** Whole rounds of about a batch's length. */
+function firstRounds(experiment: Experiment, cell: Cell, loads: readonly Load[]): Load[] {
+  let seconds = 0;
+  const end = loads.findIndex((load, i) => {
+    const isNewRound = i > 0 && loads[i - 1]?.round !== load.round;
+    if (isNewRound && seconds >= BATCH_SECONDS) return true;
+    seconds += expectedSeconds(experiment, cell, load);
+    return false;
+  });
+  return loads.slice(0, end === -1 ? undefined : end);
+}

@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Cell, Experiment } from "../experiments/experiment.ts";
+import { exampleRow } from "./testing.ts";
+import type { LoadRow } from "./row.ts";
+import { type Load, nextLoads } from "./schedule.ts";
+
+const CELL: Cell = {
+  id: "x-cubic",
+  network: { name: "x", rateMbps: 100, delayMs: 5, lossRatio: 0, queueBytes: 1_500_000 },
+  congestion: "cubic",
+  imageBytes: 1000,
+};
+const EXPERIMENT: Experiment = {
+  name: "test",
+  about: "",
+  loads: [
+    { arm: "fixed-h2", flow: "download" },
+    { arm: "fixed-h3", flow: "download" },
+  ],
+  cells: [CELL],
+  allocation: { first: 4, cap: 12, comparisons: [{ flow: "download", a: "fixed-h2", b: "fixed-h3" }] },
+  timeoutMs: 1000,
+  notes: [],
+};
+
+/** A machine whose loads depend on the load's name alone, as with a seed. */
+type Machine = (load: Load) => Partial<LoadRow>;
+
+/** Runs until nothing is needed; `dies` says how many rows each start of the program gets to write. */
+function run(machine: Machine, dies: readonly number[] = []): LoadRow[] {
+  const rows: LoadRow[] = [];
+  const starts = [...dies, Number.POSITIVE_INFINITY];
+  for (const written of starts)
+    for (let count = 0; count < written; count++) {
+      const load = nextLoads(EXPERIMENT, CELL, rows, 1)[0];
+      if (load === undefined) return rows;
+      rows.push(exampleRow({ ...load, cell: CELL.id, ...machine(load) }));
+    }
+  return rows;
+}
+
+const plain: Machine = ({ arm, round }) => ({ loadMs: (arm === "fixed-h2" ? 100 : 200) + (round % 3) });
+const open: Machine = ({ round, arm }) => ({ loadMs: 100 + ((round * 7 + (arm === "fixed-h2" ? 3 : 0)) % 11) });
+
+describe("nextLoads", () => {
+  it("stops at the first look where the answer is plain, and at the cap where it stays open", () => {
+    expect(run(plain)).toHaveLength(4 * 2);
+    expect(run(open)).toHaveLength(12 * 2);
+  });
+
+  it("makes up for rows that do not count, in rounds of their own", () => {
+    const rows = run((load) => ({ ...plain(load), dropped: load.round === 1 ? "busy" : "" }));
+    expect(rows.filter(({ dropped }) => dropped === "")).toHaveLength(4 * 2);
+    expect(Math.max(...rows.map(({ round }) => round))).toBe(4);
+  });
+
+  it("gives up where the machine is too busy for any row to count", () => {
+    expect(run(() => ({ dropped: "busy" })).length).toBeLessThanOrEqual((12 * 3 + 12) * 2);
+  });
+
+  it("does not make failed loads again until they succeed", () => {
+    const rows = run((load) => ({ ...plain(load), ...(load.round === 2 ? { outcome: "failed", loadMs: null } : {}) }));
+    expect(rows.filter(({ outcome }) => outcome === "failed")).toHaveLength(2);
+    expect(rows.length).toBeLessThanOrEqual(12 * 2);
+  });
+
+  it("asks for every arm once a round, in an order that rounds do not share", () => {
+    const rows = run(open);
+    const orders = new Set<string>();
+    for (let round = 0; round < 12; round++) {
+      const arms = rows.filter((row) => row.round === round).map(({ arm }) => arm);
+      expect(arms.toSorted()).toEqual(["fixed-h2", "fixed-h3"]);
+      orders.add(arms.join());
+    }
+    expect(orders.size).toBe(2);
+  });
+
+  it("comes to the same rows wherever it was killed, and however often", () => {
+    const busy: Machine = (load) => ({ ...open(load), dropped: load.round % 5 === 2 ? "late" : "" });
+    const whole = run(busy);
+    fc.assert(
+      fc.property(fc.array(fc.nat(30), { maxLength: 6 }), (dies) => {
+        expect(run(busy, dies)).toEqual(whole);
+      }),
+    );
+  });
+});

@@ -1,0 +1,16 @@
+/** A Go module of this repository. */
+export interface GoModule {
+  readonly folder: string;
+  /** What `npm run check` vets and `npm test` tests. */
+  readonly packages: readonly string[];
+}
+
+export const GO_MODULES: readonly GoModule[] = [
+  { folder: "infra/edge", packages: ["./..."] },
+  { folder: "bench/netpath", packages: ["./..."] },
+  // Not the packages that import k6: it compiles for minutes. The smoke run builds and runs them.
+  { folder: "bench/k6", packages: ["./altsvc", "./session", "./reading", "./load", "./testsite"] },
+];
+
+/** The module whose go.mod names the formatter. */
+export const TOOLS_MODULE = "infra/edge";
