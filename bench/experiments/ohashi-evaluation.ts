@@ -24,7 +24,7 @@ const BYTES = { quick: 100_000, reduced: 1_000_000, published: 10_000_000 } as c
 
 const ALLOCATION: Allocation = {
   first: 10,
-  cap: 40,
+  cap: 20,
   comparisons: [
     { flow: "trained", a: "fixed-h2", b: "fixed-h3" },
     { flow: "trained", a: "fixed-h2", b: "always-offer" },

@@ -16,6 +16,11 @@ export function ownPrefix(): string {
  */
 export async function removeLeftovers(): Promise<void> {
   for (const name of await namespaces()) if (isLeftOver(name)) await shell("ip", "netns", "delete", name);
+  removeLeftoverFolders();
+}
+
+/** The folders alone, for what makes no namespaces: that takes neither root nor the program ip. */
+export function removeLeftoverFolders(): void {
   for (const name of readdirSync(tmpdir()))
     if (isLeftOver(name)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
 }

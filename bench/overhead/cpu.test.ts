@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { busyTicks, childrenOf, cpuMs, statTicks } from "./cpu.ts";
 
@@ -9,6 +10,15 @@ it.each(["edge", "a b", "1) S 99 (x", "nginx: master"])("finds utime and stime b
 
 it("adds up what cores were busy with, without idle, iowait and guests", () => {
   expect(busyTicks("cpu  100 1 20 5000 300 2 3 4 50 60\ncpu0 1 1 1 1 1 1 1 1 1 1\n")).toBe(130);
+});
+
+it("has by thread what the kernel says of the process in ticks", () => {
+  const stat = (): number => statTicks(readFileSync(`/proc/${process.pid}/stat`, "utf8")) * 10;
+  const before = stat();
+  const between = cpuMs([process.pid]);
+  // Each field is cut off to whole ticks, and a thread that has ended is in one sum only.
+  expect(between).toBeGreaterThan(before * 0.9 - 20);
+  expect(between).toBeLessThan(stat() + 20);
 });
 
 it("counts this process, and a process that is gone as nothing", () => {

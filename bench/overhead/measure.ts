@@ -81,7 +81,7 @@ export async function measure(options: MeasureOptions): Promise<OverheadRow | un
   });
   const read = (): CpuReading => ({
     atMs: performance.now(),
-    front: cpuMs(processes.frontPids),
+    front: cpuMs(processes.frontPids()),
     workerd: cpuMs(processes.workerdPid === undefined ? [] : [processes.workerdPid]),
     origin: cpuMs([system.originPid]),
     client: cpuMs([k6.pid]),

@@ -10,7 +10,7 @@ import { measure } from "./measure.ts";
 import { findNginx, nginxVersion } from "./nginx.ts";
 import { type OverheadOptions, readOverheadOptions } from "./options.ts";
 import { OVERHEAD_COLUMNS, type OverheadRow, SIZES } from "./row.ts";
-import { openRowFolder, type RowFolder } from "./row-folder.ts";
+import { openRunFolder, type RunFolder } from "../run/run-folder.ts";
 import { CLIENTS, type Measurement, measurements, openRate, WARM_SECONDS } from "./schedule.ts";
 import { summarizeOverhead } from "./summary.ts";
 import { startOverheadSystem } from "./system.ts";
@@ -39,7 +39,7 @@ export async function overhead(args: readonly string[]): Promise<void> {
     arms,
   };
   const { signal, release } = onInterruption();
-  const folder = openRowFolder<OverheadRow>(path, asked, OVERHEAD_COLUMNS, options.fresh);
+  const folder = openRunFolder<OverheadRow>(path, asked, OVERHEAD_COLUMNS, options.fresh);
   try {
     const all = measurements(arms, rounds, seed);
     const have = new Set(folder.rows.map(({ id }) => id));
@@ -77,7 +77,7 @@ async function run(work: {
   missing: readonly Measurement[];
   arms: readonly OverheadArm[];
   nginx: string | undefined;
-  folder: RowFolder<OverheadRow>;
+  folder: RunFolder<OverheadRow>;
   options: OverheadOptions;
   signal: AbortSignal;
 }): Promise<void> {

@@ -61,7 +61,7 @@ export function overheadPicture(summary: OverheadSummary): TopLevelSpec {
       ],
     },
     columns: COLUMNS,
-    align: "each",
+    align: "none",
     spacing: 20,
     concat: PANELS.map(({ name, loop, title }, panel) => ({
       width: 190,
@@ -103,5 +103,8 @@ function valuesOf(
 
 /** Without what a table has room for. */
 function titleOf(arm: OverheadArm): string {
-  return (OVERHEAD_SETUPS[arm].title.split(":")[0] ?? "").replaceAll("`", "").replace("this worker, ", "");
+  return OVERHEAD_SETUPS[arm].title
+    .replace("this worker, ", "")
+    .replaceAll("`", "")
+    .replace(/[,:].*/, "");
 }

@@ -5,7 +5,7 @@ import { OVERHEAD_SETUPS } from "./arms.ts";
 import { overheadPicture } from "./picture.ts";
 import { overheadReadmeTable, withQuartiles } from "./readme-table.ts";
 import { LOOPS, type OverheadRow, type Size } from "./row.ts";
-import type { RowFolder } from "./row-folder.ts";
+import type { RunFolder } from "../run/run-folder.ts";
 import type { FigureName, OverheadResult, OverheadSummary } from "./summary.ts";
 
 const PICTURE = "overhead.svg";
@@ -13,7 +13,7 @@ const PICTURE = "overhead.svg";
 /** Writes summary.json, the picture and report.md; returns the names of the files. */
 export async function writeOverheadReport(
   summary: OverheadSummary,
-  folder: Pick<RowFolder<OverheadRow>, "write">,
+  folder: Pick<RunFolder<OverheadRow>, "write">,
 ): Promise<string[]> {
   folder.write("summary.json", `${JSON.stringify(summary, undefined, 2)}\n`);
   folder.write(PICTURE, await renderSvg(overheadPicture(summary)));
@@ -52,8 +52,8 @@ ${short.length === 0 ? "Nothing that was looked for.\n" : short.map((line) => `-
 ## Notes
 
 - A connection is a client with an address, and a /24, of its own; each measurement brings new ones. In the closed loop
-  ${clients.closed.small} clients open up to a hundred pages a second each, which no visitor does; the open loop's ${clients.open.small} open about one a second. So its CPU
-  times are the ones to go by.
+  ${clients.closed.small} clients open up to a hundred pages a second each, which no visitor does; the open loop's ${clients.open.small} open about
+  one a second. So its CPU times are the ones to go by.
 - Handshakes are made in the seconds that do not count. A real visitor's page often brings one: beside it a worker's
   share would be smaller than here.
 - The page under \`adaptive\` is offered HTTP/3 each time (the published times with the protocols exchanged): the dearest
@@ -61,7 +61,6 @@ ${short.length === 0 ? "Nothing that was looked for.\n" : short.map((line) => `-
   fell into the seconds that count.
 - Requests per second of the closed loop are those of a machine that also runs the client and the origin: a server that
   needs twice the CPU does more than half of them. CPU times are the servers' own.
-- The kernel tells CPU time in steps of 10 ms, so that of few large responses it is coarse in one round.
 - The CPU time of an arm's edge also holds what a slower upstream makes it wait and wake for.
 - nginx: ${machine.cores} workers, as many as the Go runtime has threads; keep-alive on both sides without an end, no log, no
   compression, no temporary files. It takes no readings of its connections and sets no request.cf.

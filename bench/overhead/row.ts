@@ -1,3 +1,4 @@
+import type { Columns } from "../run/columns.ts";
 import type { OverheadArm } from "./arms.ts";
 
 export const SIZES = { small: 10_000, large: 1_000_000 } as const;
@@ -35,8 +36,7 @@ export interface OverheadRow {
   readonly foreignRatio: number;
 }
 
-/** The columns of rows.csv, in order, and how a field is read back. */
-export const OVERHEAD_COLUMNS: Readonly<Record<keyof OverheadRow, "text" | "number">> = {
+export const OVERHEAD_COLUMNS: Columns<OverheadRow> = {
   id: "text",
   loop: "text",
   size: "text",

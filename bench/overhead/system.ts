@@ -5,7 +5,7 @@ import { startEdge } from "../../infra/workerd/edge.ts";
 import { callApi } from "../../infra/workerd/policy-client.ts";
 import { startProgram } from "../../infra/workerd/processes.ts";
 import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
-import { makeRunFolder } from "../lab/leftovers.ts";
+import { makeRunFolder, removeLeftoverFolders } from "../lab/leftovers.ts";
 import { startSampleTee } from "../lab/tee.ts";
 import { OVERHEAD_SETUPS, type OverheadArm, type OverheadSetup } from "./arms.ts";
 import { childrenOf } from "./cpu.ts";
@@ -18,7 +18,8 @@ const TOKEN = "token-of-a-bench";
 export interface ArmProcesses {
   /** https://HOST:PORT */
   readonly url: string;
-  readonly frontPids: readonly number[];
+  /** Of the edge, or of nginx and its workers, who come when it listens already. */
+  frontPids(): number[];
   readonly workerdPid: number | undefined;
 }
 
@@ -43,6 +44,7 @@ export async function startOverheadSystem(
   const stack = new AsyncDisposableStack();
   const failure = Promise.withResolvers<string>();
   try {
+    removeLeftoverFolders();
     const { path: folder, remove } = makeRunFolder();
     stack.defer(remove);
     const origin = await startOrigin(join(folder, "origin.sock"), stack, failure.resolve);
@@ -69,7 +71,7 @@ export async function startOverheadSystem(
         });
         stack.defer(() => program.stop());
         void program.ended.then((why) => failure.resolve(`nginx ended by itself (${why}).`));
-        const frontPids = [program.pid, ...childrenOf(program.pid)];
+        const frontPids = (): number[] => [program.pid, ...childrenOf(program.pid)];
         arms.set(name, { url: `https://${address}`, frontPids, workerdPid: undefined });
         continue;
       }
@@ -85,7 +87,7 @@ export async function startOverheadSystem(
       void edge.program.ended.then((why) => failure.resolve(`An edge ended by itself (${why}).`));
       arms.set(name, {
         url: `https://${edge.addresses[0]}`,
-        frontPids: [edge.program.pid],
+        frontPids: () => [edge.program.pid],
         workerdPid: workerd?.pid(),
       });
     }

@@ -1,3 +1,4 @@
+import type { LoadRow } from "../run/row.ts";
 import type { RunFolder } from "../run/run-folder.ts";
 import { evaluationReport } from "./evaluation-report.ts";
 import { gridReport } from "./grid-report.ts";
@@ -7,7 +8,7 @@ import type { Report, ReportInput } from "./report.ts";
 const REPORTS: Readonly<Record<string, (input: ReportInput) => Promise<Report>>> = { "ohashi-grid": gridReport };
 
 /** Writes summary.json, report.md and the pictures into the run's folder, and returns all its files' names. */
-export async function writeReport(input: ReportInput, folder: RunFolder): Promise<string[]> {
+export async function writeReport(input: ReportInput, folder: Pick<RunFolder<LoadRow>, "write">): Promise<string[]> {
   const { summary, markdown, pictures } = await (REPORTS[input.experiment.name] ?? evaluationReport)(input);
   folder.write("summary.json", `${JSON.stringify(summary, undefined, 2)}\n`);
   folder.write("report.md", `${markdown.trimEnd()}\n`);

@@ -1,6 +1,7 @@
 import type { Arm } from "../experiments/arms.ts";
 import type { Flow } from "../experiments/experiment.ts";
 import type { Congestion } from "../lab/lane.ts";
+import type { Columns } from "./columns.ts";
 
 /** What the sender counted of one transport's connections in one load. */
 export interface MeasuredPath {
@@ -70,10 +71,7 @@ export interface LoadRow {
   readonly trainedDeliveryRateBps: number | null;
 }
 
-type Kind = "text" | "number" | "boolean";
-
-/** The columns of rows.csv, in order, and how a field is read back. */
-export const COLUMNS: Readonly<Record<keyof LoadRow, Kind>> = {
+export const COLUMNS: Columns<LoadRow> = {
   id: "text",
   cell: "text",
   congestion: "text",
@@ -122,36 +120,6 @@ export const COLUMNS: Readonly<Record<keyof LoadRow, Kind>> = {
   trainedPacketsLost: "number",
   trainedDeliveryRateBps: "number",
 };
-
-export const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof LoadRow)[];
-
-/** The fields of a row as text, in the columns' order. Times keep microseconds. */
-export function rowFields(row: LoadRow): string[] {
-  return COLUMN_NAMES.map((name) => {
-    const value = row[name];
-    if (value === null) return "";
-    return typeof value === "number" ? String(Number(value.toFixed(6))) : String(value);
-  });
-}
-
-/** A row read back, or undefined where the record is not one: torn, or of other columns. */
-export function readRow(record: Readonly<Record<string, string | undefined>>): LoadRow | undefined {
-  const row: Record<string, string | number | boolean | null> = {};
-  for (const name of COLUMN_NAMES) {
-    const text = record[name];
-    if (text === undefined) return undefined;
-    const kind = COLUMNS[name];
-    if (kind === "number") {
-      const value = text === "" ? null : Number(text);
-      if (Number.isNaN(value)) return undefined;
-      row[name] = value;
-    } else if (kind === "boolean") {
-      if (text !== "true" && text !== "false") return undefined;
-      row[name] = text === "true";
-    } else row[name] = text;
-  }
-  return row as unknown as LoadRow;
-}
 
 /** Whether a load tells about the path and not about the machine's other work. */
 export function counts(row: LoadRow): boolean {

@@ -8,6 +8,7 @@ import { writeReport } from "../report/write-report.ts";
 import { onInterruption } from "./interruption.ts";
 import { machine } from "./machine.ts";
 import { readOptions, type RunOptions } from "./options.ts";
+import { COLUMNS } from "./row.ts";
 import { type Asked, openRunFolder } from "./run-folder.ts";
 import { runCells } from "./runner.ts";
 import { nextLoads } from "./schedule.ts";
@@ -27,7 +28,7 @@ export async function runExperiment(
   const path = options.out === undefined ? join(ROOT, ".adaptive-h3/bench", name) : resolve(options.out);
   const command = ["npm run bench --", name, ...args.filter((arg) => arg !== "--fresh")].join(" ");
   const { signal, release } = onInterruption();
-  const folder = openRunFolder(path, question(name, experiment, options), options.fresh);
+  const folder = openRunFolder(path, question(name, experiment, options), COLUMNS, options.fresh);
   try {
     const missing = experiment.cells.filter((cell) => needs(experiment, cell.id, folder.rows, options.seed));
     if (missing.length > 0) {

@@ -14,7 +14,7 @@ import { WorkDone } from "./work-done.ts";
 export interface RunnerOptions {
   readonly experiment: Experiment;
   readonly lab: Lab;
-  readonly folder: RunFolder;
+  readonly folder: RunFolder<LoadRow>;
   readonly seed: number;
   readonly switching: "wait" | "background";
   readonly signal: AbortSignal;
@@ -24,8 +24,8 @@ export interface RunnerOptions {
 const BATCH_SECONDS = 15;
 
 /**
- * Makes every load that the experiment asks for and the folder does not have yet. Cells that fill the path come first,
- * one load at a time; those that loss keeps slow share the machine, as many at a time as there are lanes.
+ * Makes every load that the experiment asks for and the folder does not have yet. Cells that loss keeps slow come first
+ * and share the machine, as many at a time as there are lanes; those that fill the path have it alone.
  *
  * @throws UserError where a program of the lab ends, or the disk is full; rows so far are kept
  */
@@ -98,8 +98,8 @@ export async function runCells(options: RunnerOptions): Promise<void> {
   const heavy = experiment.cells.filter((cell) => isHeavy(cell));
   const light = experiment.cells.filter((cell) => !isHeavy(cell));
   const all = (async () => {
-    await Promise.all(lab.lanes.slice(0, 1).map((lane) => workIn(lane, heavy)));
     await Promise.all(lab.lanes.map((lane) => workIn(lane, light)));
+    await Promise.all(lab.lanes.slice(0, 1).map((lane) => workIn(lane, heavy)));
   })();
   const failed = lab.failed.then((why) => {
     throw new UserError(why);

@@ -1,0 +1,35 @@
+import { expect, it } from "vitest";
+import { readOptions } from "./options.ts";
+
+it("knows its defaults", () => {
+  expect(readOptions([])).toEqual({
+    congestions: ["cubic", "bbr"],
+    bytes: undefined,
+    size: "usual",
+    runs: undefined,
+    seed: 1,
+    switching: "wait",
+    lanes: 8,
+    out: undefined,
+    fresh: false,
+  });
+});
+
+it("reads what is given", () => {
+  expect(
+    readOptions(["--congestion", "reno", "--runs", "3", "--bytes", "5000", "--quick", "--switch", "background"]),
+  ).toMatchObject({ congestions: ["reno"], runs: 3, bytes: 5000, size: "quick", switching: "background" });
+});
+
+it.each([
+  [["--runs", "0"], "--runs must be a whole number from 1"],
+  [["--bytes", "-5"], "--bytes"],
+  [["--bytes=-5"], "--bytes must be a whole number from 1"],
+  [["--seed", "x"], "--seed must be a whole number from 0"],
+  [["--congestion", "vegas"], "--congestion must be one of cubic, bbr, reno, not vegas"],
+  [["--switch", "now"], "--switch must be one of wait, background"],
+  [["--quick", "--full"], "exclude each other"],
+  [["--rate", "5"], "Known options"],
+])("refuses %j and names what is wrong: %s", (args, message) => {
+  expect(() => readOptions(args)).toThrow(message);
+});
