@@ -1,4 +1,5 @@
 import { runMain } from "../infra/setup/run-main.ts";
+import { crossCheck } from "./cross-check/cross-check.ts";
 import { EXPERIMENTS } from "./experiments/list.ts";
 import { fidelity } from "./experiments/fidelity-command.ts";
 import { overhead } from "./overhead/overhead.ts";
@@ -22,6 +23,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     ]),
   ),
   fidelity: { about: "the emulated network against what was asked of it, by probes of its own", run: fidelity },
+  "cross-check": { about: "a second, independent client beside ours, over the same path", run: crossCheck },
   overhead: {
     about:
       "what a request costs: the edge alone, with a worker that passes on, with this worker, and nginx (15 minutes)",

@@ -54,7 +54,14 @@ export async function evaluationReport(input: ReportInput): Promise<Report> {
     differences(experiment, evaluation),
   ].join("\n");
   return {
-    summary: { experiment: experiment.name, command, machine, rows: rows.length, ...evaluation },
+    summary: {
+      experiment: experiment.name,
+      command,
+      machine,
+      rows: rows.length,
+      cells: experiment.cells,
+      ...evaluation,
+    },
     markdown,
     pictures,
   };

@@ -40,7 +40,8 @@ export function startProgram(file: string, options: ProgramOptions): RunningProg
     if (stream !== null) createInterface({ input: stream }).on("line", onLine);
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message));
-    child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
+    // Not "exit": that may come before the last of its lines.
+    child.once("close", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
   });
   if (child.pid === undefined) throw new UserError(`${file} could not be started.`);
   return {
