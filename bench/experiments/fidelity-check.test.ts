@@ -160,3 +160,17 @@ it("every setting is measured in both directions", () => {
     expect(of("aToB")).toEqual(of("bToA"));
   }
 });
+
+it("shows what was measured again, and judges by the last measurement", () => {
+  const late = measured({ delayMs: 5 }, DELAY, { errorMs: { p1: 0, median: 0, p99: 3 } });
+  const onTime = measured({ delayMs: 5 }, DELAY, { errorMs: ON_TIME });
+  const report = checkFidelity([{ ...late, superseded: true }, onTime]);
+  expect(report).toMatchObject({ ok: true });
+  expect(report.rows.map(({ ok, note }) => [ok, note])).toEqual([
+    [true, "measured again"],
+    [false, "measured again"],
+    [true, ""],
+    [true, ""],
+  ]);
+  expect(checkFidelity([{ ...onTime, superseded: true }, late])).toMatchObject({ ok: false });
+});

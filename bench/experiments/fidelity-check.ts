@@ -27,6 +27,8 @@ export interface Measurement {
   readonly emulatorDrops: number;
   /** How much of all cores others used just before, when nothing was sent: a reason why a bound is missed. */
   readonly othersBusyRatio?: number;
+  /** Whether the same was measured again after it: then it is shown, and decides nothing. */
+  readonly superseded?: boolean;
 }
 
 /** One line of the table. */
@@ -64,19 +66,30 @@ const STANDARD_ERRORS = 3.5;
 /** Compares what was measured with what was asked. */
 export function checkFidelity(measurements: readonly Measurement[]): FidelityReport {
   const rows = measurements.flatMap((measurement) => rowsOf(measurement).map((row) => explain(row, measurement)));
-  const missed = rows.filter((row) => !row.ok).map((row) => row.rateMbps ?? 0);
+  const missed = measurements
+    .filter(({ superseded = false }) => !superseded)
+    .flatMap(rowsOf)
+    .filter((row) => !row.ok)
+    .map((row) => row.rateMbps ?? 0);
   const lowestMissed = Math.min(...missed, Number.POSITIVE_INFINITY);
   const held = rows.map((row) => row.rateMbps ?? 0).filter((rate) => rate < lowestMissed);
   return { ok: lowestMissed > MUST_HOLD_MBPS, limitMbps: Math.max(0, ...held), rows };
 }
 
+/** Whether a measurement has a row beyond its bound. */
+export function misses(measurement: Measurement): boolean {
+  return rowsOf(measurement).some((row) => !row.ok);
+}
+
 /** On a machine that is busy with something else, a missed bound says little of netpath. */
 const NOTABLY_BUSY = 0.1;
 
-function explain(row: FidelityRow, { othersBusyRatio = 0 }: Measurement): FidelityRow {
-  if (row.ok || othersBusyRatio < NOTABLY_BUSY) return row;
-  const reason = `others used ${Math.round(100 * othersBusyRatio)} % of the cores just before`;
-  return { ...row, note: [row.note, reason].filter(Boolean).join("; ") };
+function explain(row: FidelityRow, { othersBusyRatio = 0, superseded = false }: Measurement): FidelityRow {
+  const reason =
+    !row.ok && othersBusyRatio >= NOTABLY_BUSY
+      ? `others used ${Math.round(100 * othersBusyRatio)} % of the cores just before`
+      : "";
+  return { ...row, note: [row.note, reason, superseded ? "measured again" : ""].filter(Boolean).join("; ") };
 }
 
 /** By how much losses in bursts make the variance of the loss ratio larger than independent losses would. */

@@ -6,7 +6,7 @@ import { makeNamespace } from "../lab/namespace.ts";
 import { type EmulatedPath, startPath } from "../lab/path.ts";
 import { buildNetpath } from "../lab/programs.ts";
 import { shell } from "../lab/shell.ts";
-import { checkFidelity, type FidelityReport, type Measurement } from "./fidelity-check.ts";
+import { checkFidelity, type FidelityReport, type Measurement, misses, MUST_HOLD_MBPS } from "./fidelity-check.ts";
 import { emulatorDrops, type ProbeEnds, runProbe } from "./fidelity-probe.ts";
 import { busyRatio } from "./fidelity-busy.ts";
 import { type FidelitySetting, fidelitySettings } from "./fidelity-settings.ts";
@@ -75,28 +75,46 @@ async function measureAll(
   const measurements: Measurement[] = [];
   for (const [index, setting] of settings.entries()) {
     onProgress?.(index, settings.length);
-    signal?.throwIfAborted();
-    // The other direction is left free, so that each is seen apart.
-    const free = { delayMs: 0 };
-    await path.set({ seed: index + 1, aToB: free, bToA: free, ...asked(setting) });
-    const othersBusyRatio = await busyRatio(signal);
-    const before = await emulatorDrops(path.control);
-    const measured = setting.bothWays ? (["aToB", "bToA"] as const) : [setting.direction];
-    const results = await Promise.all(measured.map((way) => runProbe(ways[way], setting, family, signal)));
-    const after = await emulatorDrops(path.control);
-    for (const [i, direction] of measured.entries()) {
-      const result = results[i];
-      if (result !== undefined)
-        measurements.push({
-          setting,
-          direction,
-          result,
-          emulatorDrops: after[direction] - before[direction],
-          othersBusyRatio,
-        });
+    for (let attempt = 1; ; attempt++) {
+      signal?.throwIfAborted();
+      const found = await measureOne(path, ways, setting, { seed: index + 1, family, signal });
+      const again = attempt < ATTEMPTS && isTimed(setting) && found.some((one) => misses(one));
+      measurements.push(...found.map((one) => ({ ...one, superseded: again })));
+      if (!again) break;
     }
   }
   return measurements;
+}
+
+/**
+ * Another program that has a core for a moment delays packets, and says nothing of the emulator: what is timed and misses
+ * its bound is measured again. All measurements are in the table; the last one counts. Losses are not: there it is chance.
+ */
+const ATTEMPTS = 3;
+
+function isTimed({ probe, asked: direct }: FidelitySetting): boolean {
+  return probe.mode !== "loss" && (direct.rateMbps ?? 0) <= MUST_HOLD_MBPS;
+}
+
+async function measureOne(
+  path: EmulatedPath,
+  ways: Readonly<Record<"aToB" | "bToA", ProbeEnds>>,
+  setting: FidelitySetting,
+  { seed, family, signal }: { seed: number; family: number; signal: AbortSignal | undefined },
+): Promise<Measurement[]> {
+  // The other direction is left free, so that each is seen apart.
+  const free = { delayMs: 0 };
+  await path.set({ seed, aToB: free, bToA: free, ...asked(setting) });
+  const othersBusyRatio = await busyRatio(signal);
+  const before = await emulatorDrops(path.control);
+  const measured = setting.bothWays ? (["aToB", "bToA"] as const) : [setting.direction];
+  const results = await Promise.all(measured.map((way) => runProbe(ways[way], setting, family, signal)));
+  const after = await emulatorDrops(path.control);
+  return measured.flatMap((direction, i) => {
+    const result = results[i];
+    const lost = after[direction] - before[direction];
+    return result === undefined ? [] : [{ setting, direction, result, emulatorDrops: lost, othersBusyRatio }];
+  });
 }
 
 function asked({ direction, bothWays, asked: direct }: FidelitySetting): object {

@@ -24,8 +24,8 @@ const QUICK_GRID: GridShape = { rateMbps: [50, 200], lossRatio: [0, 0.02], delay
 const BYTES = { quick: 100_000, usual: 1_000_000, full: 10_000_000 } as const;
 
 const ALLOCATION: Allocation = {
-  first: 6,
-  cap: 20,
+  first: 5,
+  cap: 12,
   comparisons: [{ flow: "download", a: "fixed-h2", b: "fixed-h3" }],
 };
 

@@ -10,6 +10,9 @@ import { type Group, groupsOf, timesOf } from "./groups.ts";
 import { gain, OHASHI_NETWORKS, publishedRegret } from "./published.ts";
 import { figuresTable } from "./figures-table.ts";
 
+/** Fewer loads than this say little; then the mean of those left out as the machine was busy stands beside. */
+const FEW = 5;
+
 /** Regret of the adaptive arm in one cell and flow. */
 export interface CellRegret {
   readonly cell: string;
@@ -83,7 +86,11 @@ function loadTables(experiment: Experiment, { groups }: Evaluation, cells: reado
       ...networkColumns(cell),
       ...arms.map((arm) => {
         const group = find(groups, cell, arm, flow);
-        return group === undefined ? "-" : `${withInterval(group.meanMs)}, median ${number(group.medianMs.estimate)}`;
+        if (group === undefined) return "-";
+        const busy = `busy: ${number(group.busyMeanMs)}`;
+        if (group.n === 0) return busy;
+        const time = `${withInterval(group.meanMs)}, median ${number(group.medianMs.estimate)}`;
+        return group.n < FEW ? `${time} (n = ${group.n}; ${busy})` : time;
       }),
       ranOf(groups, cell, flow),
     ]);

@@ -33,6 +33,8 @@ export interface Group {
   readonly droppedLate: number;
   /** Loads left out as the emulated path lost packets by its own fault. */
   readonly droppedFault: number;
+  /** Of the loads left out as a core was busy: what this machine could do, where too few loads count. */
+  readonly busyMeanMs: number | null;
   readonly meanMs: Interval;
   readonly medianMs: Interval;
   readonly sdMs: number;
@@ -82,6 +84,10 @@ function groupOf(cell: Cell, arm: Arm, flow: Flow, rows: readonly LoadRow[], see
     droppedBusy: rows.filter(({ dropped }) => dropped === "busy").length,
     droppedLate: rows.filter(({ dropped }) => dropped === "late").length,
     droppedFault: rows.filter(({ dropped }) => dropped === "fault").length,
+    busyMeanMs: meanOf(
+      rows.filter(({ dropped, outcome }) => dropped === "busy" && outcome === "ok"),
+      "loadMs",
+    ),
     meanMs: meanInterval(times, { random }),
     medianMs: medianInterval(times, { random }),
     sdMs: sd(times),

@@ -23,6 +23,8 @@ export function reportHead({ experiment, rows, machine, command, fidelity }: Rep
 - Machine: kernel ${machine.kernel} (${machine.arch}), ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB; commit ${machine.commit}.
 - Rows: ${rows.length}, of which ${count(counts)} count. Left out: ${busy} as a core was over 85 % busy, ${late} as over 1 % of the packets left
   the emulated path over 1 ms late, ${count(({ dropped }) => dropped === "fault")} as that lost packets by its own fault. Failed loads: ${count(({ outcome }) => outcome === "failed")}; timeouts: ${count(({ outcome }) => outcome === "timeout")} (they count with ${experiment.timeoutMs / 1000} s).
+- Where under five loads of an arm count, "busy:" gives the mean of those that were left out for a busy core: what this machine
+  could do, not what the path allows.
 - ${fidelityLine(experiment, fidelity)}
 - Arms, interleaved in random order:
 ${armsOf(experiment)

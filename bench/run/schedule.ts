@@ -9,11 +9,12 @@ export interface Load {
   readonly id: string;
   readonly arm: Arm;
   readonly flow: Flow;
+  /** The how manieth load of its arm and flow in this cell, from 0. */
   readonly round: number;
 }
 
-/** A cell where so many rounds did not give the rows that count is given up: the machine is too busy for it. */
-const ATTEMPTS_PER_ROUND = 3;
+/** An arm that lacks rows that count after so many loads for each is given up: the machine is too busy for it. */
+const ATTEMPTS_PER_ROW = 2;
 
 export function loadId(cell: Cell, arm: Arm, flow: Flow, round: number): string {
   return `${cell.id}/${arm}/${flow}/${round}`;
@@ -23,26 +24,34 @@ export function loadId(cell: Cell, arm: Arm, flow: Flow, round: number): string 
  * The loads that a cell needs next, given the rows that it has; none when it is done. A function of the experiment, the
  * seed and the rows alone, so that a run goes on where another stopped: at any row.
  *
- * A round is one load of each arm and flow in random order. Rows that were dropped are made up for in further rounds.
+ * They come in rounds of one load of each arm and flow in random order; where rows were dropped, or a round was cut short,
+ * the arms and flows that lack most come first.
  */
 export function nextLoads(experiment: Experiment, cell: Cell, rows: readonly LoadRow[], seed: number): Load[] {
-  const have = new Set(rows.map(({ id }) => id));
-  const begun = rows.reduce((most, { round }) => Math.max(most, round + 1), 0);
-  const unfinished = rounds(experiment, cell, 0, begun, seed).filter(({ id }) => !have.has(id));
-  if (unfinished.length > 0) return unfinished;
   const { first, cap } = experiment.allocation;
-  const good = accepted(experiment, rows);
-  if (begun >= cap * ATTEMPTS_PER_ROUND) return [];
-  const wanted = good < first ? first : good >= cap ? good : roundsWanted(experiment, cell, rows, good, seed);
-  return rounds(experiment, cell, begun, wanted - good, seed);
+  const open = experiment.loads
+    .map(({ arm, flow }) => {
+      const own = rows.filter((row) => row.arm === arm && row.flow === flow);
+      return { arm, flow, made: new Set(own.map(({ round }) => round)), good: own.filter(isResult).length };
+    })
+    .filter(({ made }) => made.size < cap * ATTEMPTS_PER_ROW);
+  const good = Math.min(...open.map((load) => load.good));
+  const wanted = good < first ? first : good >= cap ? cap : roundsWanted(experiment, cell, rows, good, seed, open);
+  const loads: Load[] = [];
+  for (let round = good; round < wanted; round++)
+    for (const load of shuffle(open, seededRandom(seed, "order", cell.id, round)))
+      if (load.good <= round) {
+        const attempt = firstFree(load.made);
+        load.made.add(attempt);
+        loads.push({ id: loadId(cell, load.arm, load.flow, attempt), arm: load.arm, flow: load.flow, round: attempt });
+      }
+  return loads;
 }
 
-/** Rounds whose rows count, of the arm and flow that has fewest. */
-function accepted(experiment: Experiment, rows: readonly LoadRow[]): number {
-  const numbers = experiment.loads.map(
-    ({ arm, flow }) => rows.filter((row) => row.arm === arm && row.flow === flow && isResult(row)).length,
-  );
-  return Math.min(...numbers);
+function firstFree(taken: ReadonlySet<number>): number {
+  let number = 0;
+  while (taken.has(number)) number++;
+  return number;
 }
 
 /** A failed load is a result too: making it again would hide that it fails. */
@@ -50,16 +59,19 @@ function isResult(row: LoadRow): boolean {
   return row.dropped === "";
 }
 
-/** How many rounds that count it takes before looking again; as many as there are where every answer is plain. */
+/** How many rows of each arm that count it takes before looking again; as many as there are where every answer is plain. */
 function roundsWanted(
   experiment: Experiment,
   cell: Cell,
   rows: readonly LoadRow[],
   good: number,
   seed: number,
+  open: Experiment["loads"],
 ): number {
   const { first, cap, comparisons } = experiment.allocation;
+  const isOpen = (flow: Flow, arm: Arm): boolean => open.some((load) => load.flow === flow && load.arm === arm);
   const nextLooks = comparisons.flatMap(({ flow, a, b }) => {
+    if (!isOpen(flow, a) || !isOpen(flow, b)) return [];
     const times = (arm: Arm): number[] =>
       rows.flatMap((row) => (row.arm === arm && row.flow === flow && counts(row) ? [row.loadMs ?? 0] : []));
     const random = seededRandom(seed, "allocation", cell.id, flow, a, b);
@@ -68,13 +80,4 @@ function roundsWanted(
   if (nextLooks.length === 0) return good;
   // Where loads failed there are fewer times than rounds: one more, then.
   return Math.min(cap, Math.max(good + 1, Math.min(...nextLooks)));
-}
-
-function rounds(experiment: Experiment, cell: Cell, from: number, count: number, seed: number): Load[] {
-  return Array.from({ length: count }, (_, i) => from + i).flatMap((round) =>
-    shuffle(
-      experiment.loads.map(({ arm, flow }) => ({ id: loadId(cell, arm, flow, round), arm, flow, round })),
-      seededRandom(seed, "order", cell.id, String(round)),
-    ),
-  );
 }
