@@ -1,11 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { csvParseRows } from "d3-dsv";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { ROOT } from "../../infra/setup/build.ts";
+import { requireGo } from "../../infra/setup/programs.ts";
 import { namespaces } from "../lab/leftovers.ts";
+import { buildLab } from "../lab/programs.ts";
 
 // The instrument as a person uses it, on real namespaces: needs root, and builds k6.
 
@@ -54,10 +57,9 @@ async function untilRows(count: number, during: Bench): Promise<void> {
   }
 }
 
-/** Processes of a bench, its namespaces and its temporary folders: by the id of the process that made them. */
-async function leftBy(pid: number): Promise<string[]> {
-  const mark = `h3bench-${pid}-`;
-  const processes = readdirSync("/proc")
+/** Processes with this in their command line. */
+function processesWith(mark: string): number[] {
+  return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .filter((name) => {
       try {
@@ -65,13 +67,23 @@ async function leftBy(pid: number): Promise<string[]> {
       } catch {
         return false;
       }
-    });
-  return [...processes, ...(await namespaces()), ...readdirSync(tmpdir())].filter(
-    (name) => processes.includes(name) || name.startsWith(mark),
-  );
+    })
+    .map(Number);
+}
+
+/** Processes of a bench, its namespaces and its temporary folders: by the id of the process that made them. */
+async function leftBy(pid: number): Promise<string[]> {
+  const mark = `h3bench-${pid}-`;
+  return [
+    ...processesWith(mark).map(String),
+    ...[...(await namespaces()), ...readdirSync(tmpdir())].filter((name) => name.startsWith(mark)),
+  ];
 }
 
 const LOADS = 2 * 5 * 3;
+
+// The first build of k6 takes minutes, and is no part of what is tried here.
+beforeAll(() => buildLab(), 1_800_000);
 
 it("smoke: all arms and flows, every output, nothing left behind", async () => {
   const run = bench("smoke");
@@ -85,7 +97,7 @@ it("smoke: all arms and flows, every output, nothing left behind", async () => {
   expect(JSON.parse(readFileSync(join(folder, "run/summary.json"), "utf8"))).toMatchObject({ experiment: "smoke" });
   for (const arm of ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"]) expect(report).toContain(arm);
   expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
-});
+}, 180_000);
 
 it("goes on after kill -9, and then nothing is left of either start", async () => {
   const options = ["smoke", "--runs", "2", "--bytes", "20000"];
@@ -115,4 +127,43 @@ it("Ctrl-C keeps the rows, says so, and leaves nothing", async () => {
   expect(output).toMatch(/Interrupted\. \d+ rows are kept: the same command goes on\./);
   expect(rows().length).toBeGreaterThanOrEqual(3);
   expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
+});
+
+it("ends when a server dies, says which, keeps the rows, and calls no load failed for it", async () => {
+  const run = bench("smoke", "--bytes", "20000");
+  await untilRows(3, run);
+  const origin = processesWith(`h3bench-${run.child.pid}-run/origin.sock`)[0];
+  expect(origin).toBeDefined();
+  process.kill(origin ?? 0, "SIGKILL");
+  const { code, output } = await run.ended;
+  expect(code).toBe(1);
+  expect(output).toContain("The origin ended by itself (signal SIGKILL).");
+  expect(rows().length).toBeGreaterThanOrEqual(3);
+  expect(rows().filter((row) => row.includes(",failed,"))).toEqual([]);
+  expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
+});
+
+it("ends when the disk is full, says so, and keeps the rows whole", async () => {
+  mkdirSync(join(folder, "run"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=12k", "tmpfs", join(folder, "run")]);
+  try {
+    const run = bench("smoke", "--bytes", "20000");
+    const { code, output } = await run.ended;
+    expect(code).toBe(1);
+    expect(output).toMatch(/rows\.csv cannot be written: ENOSPC.*The rows so far are kept\./);
+    const whole = rows();
+    expect(whole.length).toBeGreaterThan(0);
+    const width = readFileSync(join(folder, "run/rows.csv"), "utf8").split("\n")[0]?.split(",").length;
+    for (const row of csvParseRows(whole.join("\n"))) expect(row).toHaveLength(width ?? 0);
+    expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
+  } finally {
+    execFileSync("umount", [join(folder, "run")]);
+  }
+});
+
+it("the k6 binary keeps what k6 has: options, thresholds, outputs", () => {
+  const go = requireGo();
+  const cwd = join(ROOT, "bench/k6");
+  expect(execFileSync(go, ["vet", "./..."], { cwd, encoding: "utf8" })).toBe("");
+  expect(execFileSync(go, ["test", "./extension"], { cwd, encoding: "utf8" })).toMatch(/^ok /);
 });

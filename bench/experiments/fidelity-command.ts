@@ -28,7 +28,7 @@ export interface KnownFidelity {
  */
 export async function fidelity(args: readonly string[]): Promise<void> {
   const { quick, out } = readFlags(args);
-  const folder = out === undefined ? FOLDER : resolve(out);
+  const folder = out !== undefined ? resolve(out) : quick ? `${FOLDER}-quick` : FOLDER;
   const { signal, release } = onInterruption();
   const progress = startProgress(0);
   let report: FidelityReport;
@@ -45,7 +45,6 @@ export async function fidelity(args: readonly string[]): Promise<void> {
     release();
   }
   for (const line of fidelityTable(report)) console.log(line);
-  mkdirSync(folder, { recursive: true });
   const about = machine();
   const known: KnownFidelity = {
     date: new Date().toISOString().slice(0, 10),
@@ -54,8 +53,12 @@ export async function fidelity(args: readonly string[]): Promise<void> {
   };
   const command = ["npm run bench -- fidelity", ...args].join(" ");
   const summary = { ...known, command, machine: about, ...report };
-  writeFileSync(join(folder, "summary.json"), `${JSON.stringify(summary, undefined, 2)}\n`);
-  writeFileSync(join(folder, "report.md"), markdown(report, known, command));
+  // Other reports look it up where it always is; a quick run knows too little of this machine for that.
+  for (const target of new Set(quick ? [folder] : [folder, FOLDER])) {
+    mkdirSync(target, { recursive: true });
+    writeFileSync(join(target, "summary.json"), `${JSON.stringify(summary, undefined, 2)}\n`);
+    writeFileSync(join(target, "report.md"), markdown(report, known, command));
+  }
   console.log(`In ${relative(process.cwd(), folder) || "."}: report.md, summary.json.`);
   if (!report.ok) process.exitCode = 1;
 }

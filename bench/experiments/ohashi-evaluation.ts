@@ -54,8 +54,12 @@ export function ohashiEvaluation({ congestions, bytes, size }: ExperimentOptions
     timeoutMs: size === "full" ? 600_000 : 60_000,
     notes: [
       "The source does not say whether its delay and loss meet one direction or both. Here delay is one way and meets both directions; loss meets the data.",
-      "Images are as large as published (10 MB) where a load stays under 10 s, else 1 MB: in the networks with loss and delay. Times there are to be compared as ratios only.",
-      "In `cold` each of three pages has an image of 1 MB, in all networks, and a load's time is that of all three together.",
+      ...(size === "usual" && bytes === undefined
+        ? [
+            "Images are as large as published (10 MB) where a load stays under 10 s, else 1 MB: in the networks with loss and delay. Times there are to be compared as ratios only.",
+          ]
+        : []),
+      "In `cold` each of three pages has an image of 1 MB at the most, in all networks, and a load's time is that of all three together.",
       "`trained-on-h2` runs for `adaptive` alone: what the other arms answer does not depend on what was measured, so that it is their `trained`.",
     ],
   };

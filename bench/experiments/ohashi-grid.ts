@@ -60,11 +60,10 @@ export function ohashiGrid({ congestions, bytes, size }: ExperimentOptions): Exp
     timeoutMs: size === "full" ? 600_000 : 60_000,
     notes: [
       "The source does not say whether its delay and loss meet one direction or both. Here delay is one way and meets both directions; loss meets the data.",
+      ...(imageBytes === BYTES.full ? [] : [`Objects of ${imageBytes / 1e6} MB instead of the published 10 MB.`]),
       ...(size === "full"
         ? []
-        : [
-            "1 MB instead of the published 10 MB, and few runs where the answer is plain: `--full` runs it as published, for days.",
-          ]),
+        : ["Few runs where the answer is plain instead of 400 everywhere: `--full` runs it as published, for days."]),
     ],
   };
 }

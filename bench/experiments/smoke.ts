@@ -3,8 +3,9 @@ import { ARMS } from "./arms.ts";
 import { type Experiment, type ExperimentOptions, QUEUE_BYTES } from "./experiment.ts";
 
 /** Two networks, all arms, all flows, all outputs: whether the instrument works, not what it measures. */
-export function smoke({ bytes }: ExperimentOptions): Experiment {
-  const congestion = CONGESTIONS[0];
+export function smoke({ bytes, congestions }: ExperimentOptions): Experiment {
+  // One is enough to see whether the instrument works.
+  const congestion = congestions[0] ?? CONGESTIONS[0];
   return {
     name: "smoke",
     about: "two networks, all arms and flows, all outputs, in a minute: whether the instrument works",

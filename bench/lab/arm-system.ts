@@ -3,6 +3,7 @@ import { UserError } from "../../infra/setup/programs.ts";
 import { callApi } from "../../infra/workerd/policy-client.ts";
 import { startWorkerd } from "../../infra/workerd/workerd.ts";
 import { type Arm, ARM_SETUPS } from "../experiments/arms.ts";
+import type { OriginServer } from "./origin-process.ts";
 import { type PostedSample, startSampleTee } from "./tee.ts";
 
 const TOKEN = "token-of-a-bench";
@@ -12,11 +13,6 @@ export interface ArmSystem {
   /** Who answers the edge's requests, and who takes its samples: for the edge's flags. */
   readonly upstream: string;
   readonly samples: string;
-}
-
-export interface OriginServer {
-  readonly url: string;
-  readonly socket: string;
 }
 
 /**

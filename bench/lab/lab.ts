@@ -1,11 +1,9 @@
 import { join } from "node:path";
-import { UserError } from "../../infra/setup/programs.ts";
-import { startProgram } from "../../infra/workerd/processes.ts";
-import { ROOT } from "../../infra/setup/build.ts";
 import type { Arm } from "../experiments/arms.ts";
-import { type ArmSystem, type OriginServer, startArmSystem } from "./arm-system.ts";
+import { type ArmSystem, startArmSystem } from "./arm-system.ts";
 import { type Lane, startLane } from "./lane.ts";
 import { makeRunFolder, removeLeftovers, removeOwnNamespaces } from "./leftovers.ts";
+import { startOrigin } from "./origin-process.ts";
 import type { PostedSample } from "./tee.ts";
 
 /** The real system of each arm, and lanes that lead to all of them. */
@@ -54,23 +52,4 @@ export async function startLab(options: { arms: readonly Arm[]; lanes: number })
     await stack.disposeAsync();
     throw error;
   }
-}
-
-async function startOrigin(
-  socket: string,
-  stack: AsyncDisposableStack,
-  onFailure: (why: string) => void,
-): Promise<OriginServer> {
-  const url = Promise.withResolvers<string>();
-  const program = startProgram(process.execPath, {
-    args: [join(ROOT, "bench/lab/origin.ts"), socket],
-    onLine: url.resolve,
-    onErrorLine: (line) => console.error(line),
-  });
-  stack.defer(() => program.stop());
-  void program.ended.then((why) => onFailure(`The origin ended by itself (${why}).`));
-  const ended = program.ended.then((why) => {
-    throw new UserError(`The origin did not start (${why}).`);
-  });
-  return { url: await Promise.race([url.promise, ended]), socket };
 }

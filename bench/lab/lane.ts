@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
+import { UserError } from "../../infra/setup/programs.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
 import type { Arm } from "../experiments/arms.ts";
 import type { ArmSystem } from "./arm-system.ts";
@@ -62,7 +63,7 @@ export async function startLane(
   await makeNamespace(server);
   const clientNetwork = `10.${(index * NETWORKS) / 256}.0.0/${16 - Math.log2(NETWORKS / 256)}`;
   const address = (network: number): string => {
-    const number = index * NETWORKS + (network % NETWORKS);
+    const number = index * NETWORKS + network;
     return `10.${number >> 8}.${number & 255}.1`;
   };
   const path = await startPath(
@@ -114,6 +115,12 @@ export async function startLane(
       if (origin === undefined) throw new Error(`This lab has no arm ${arm}.`);
       return origin(congestion);
     },
-    freshClient: () => address(++clients),
+    freshClient: () => {
+      if (++clients >= NETWORKS)
+        throw new UserError(
+          `All ${NETWORKS} client networks of a lane were used: the same command goes on with new ones.`,
+        );
+      return address(clients);
+    },
   };
 }

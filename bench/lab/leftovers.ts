@@ -12,7 +12,8 @@ export function ownPrefix(): string {
 
 /**
  * Removes what a killed run could not: its network namespaces and its temporary folder. Its processes and devices are
- * gone already: the kernel ends a process with its starter, and a TUN device with the process that holds it.
+ * gone already: the kernel ends a process with its starter, and a TUN device with the process that holds it. To be called
+ * before this process makes any of its own: where process ids are used again, the dead one had the same.
  */
 export async function removeLeftovers(): Promise<void> {
   for (const name of await namespaces()) if (isLeftOver(name)) await shell("ip", "netns", "delete", name);
@@ -54,7 +55,7 @@ export async function namespaces(): Promise<string[]> {
 
 function isLeftOver(name: string): boolean {
   const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
-  return pid !== undefined && Number(pid) !== process.pid && !isBench(Number(pid));
+  return pid !== undefined && (Number(pid) === process.pid || !isBench(Number(pid)));
 }
 
 /** Whether the process with this id runs and is a bench: ids are used again. */

@@ -35,6 +35,7 @@ export interface PathConfig {
 
 interface Answer {
   readonly ok: boolean;
+  readonly error?: string;
   readonly faults?: readonly { readonly pointer: string; readonly message: string }[];
 }
 
@@ -64,7 +65,9 @@ export async function startPath(ends: PathEnds, folder: string): Promise<Emulate
   const ready = Promise.withResolvers<undefined>();
   const program = startProgram(NETPATH_PROGRAM, {
     args: [
-      ["-a", ends.client, "-b", ends.server, "-control", control],
+      // Not netem, also where the kernel has it: it does not say how late its packets are, and a load counts only if they
+      // are on time.
+      ["-a", ends.client, "-b", ends.server, "-control", control, "-engine", "tun"],
       ["-address-a", `${ends.clientAddress}/32`, "-route-a", `${ends.serverAddress}/32`],
       ["-address-b", `${ends.serverAddress}/32`, "-route-b", ends.clientNetwork],
     ].flat(),
@@ -82,7 +85,8 @@ export async function startPath(ends: PathEnds, folder: string): Promise<Emulate
       const answer = await connection.ask({ set: config });
       if (!answer.ok)
         throw new UserError(
-          (answer.faults ?? []).map(({ pointer, message }) => `The network's ${pointer} ${message}.`).join("\n"),
+          (answer.faults ?? []).map(({ pointer, message }) => `The network's ${pointer} ${message}.`).join("\n") ||
+            `The network could not be set: ${answer.error ?? "netpath gave no reason"}.`,
         );
     },
     stop: async () => {

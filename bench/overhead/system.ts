@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { EDGE_PROGRAM, ROOT } from "../../infra/setup/build.ts";
+import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { UserError } from "../../infra/setup/programs.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
 import { callApi } from "../../infra/workerd/policy-client.ts";
-import { startProgram } from "../../infra/workerd/processes.ts";
 import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
+import { startOrigin } from "../lab/origin-process.ts";
 import { makeRunFolder, removeLeftoverFolders } from "../lab/leftovers.ts";
 import { startSampleTee } from "../lab/tee.ts";
 import { OVERHEAD_SETUPS, type OverheadArm, type OverheadSetup } from "./arms.ts";
@@ -106,24 +106,4 @@ async function startWorker(setup: OverheadSetup, stateDir: string, origin: strin
   if (status === 200) return workerd;
   await workerd.stop();
   throw new UserError(`The policy was refused: ${JSON.stringify(json)}`);
-}
-
-/** In a process of its own, reached by all over TCP. */
-async function startOrigin(
-  socket: string,
-  stack: AsyncDisposableStack,
-  onFailure: (why: string) => void,
-): Promise<{ url: string; pid: number }> {
-  const url = Promise.withResolvers<string>();
-  const program = startProgram(process.execPath, {
-    args: [join(ROOT, "bench/lab/origin.ts"), socket],
-    onLine: url.resolve,
-    onErrorLine: (line) => console.error(line),
-  });
-  stack.defer(() => program.stop());
-  void program.ended.then((why) => onFailure(`The origin ended by itself (${why}).`));
-  const ended = program.ended.then((why) => {
-    throw new UserError(`The origin did not start (${why}).`);
-  });
-  return { url: await Promise.race([url.promise, ended]), pid: program.pid };
 }

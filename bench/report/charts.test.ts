@@ -5,7 +5,6 @@ import { armBars, type ArmTime } from "./arm-bars.ts";
 import { renderSvg } from "./chart.ts";
 import { gainHeatMaps, type GainMap } from "./gain-heat-maps.ts";
 import { regretBars } from "./regret-bars.ts";
-import { spreadDots } from "./spread-dots.ts";
 import { zeroLines } from "./zero-lines.ts";
 
 const TIMES: readonly ArmTime[] = [
@@ -76,16 +75,6 @@ const PICTURES: Readonly<Record<string, { spec: TopLevelSpec; texts: readonly st
     ),
     texts: ["regret (% of load time)", "total", "network", "Diamonds: published."],
   },
-  spreadDots: {
-    spec: spreadDots(
-      [
-        { label: "a", arm: "adaptive", ratio: 1.01, low: 0.98, high: 1.04 },
-        { label: "a", arm: "fixed-h2", ratio: 1, low: 0, high: Number.POSITIVE_INFINITY },
-      ],
-      { title: "Cost", xTitle: "load time, ratio to bare" },
-    ),
-    texts: ["load time, ratio to bare", "adaptive", "fixed-h2"],
-  },
 };
 
 describe.each(Object.entries(PICTURES))("%s", (_, { spec, texts }) => {
@@ -142,12 +131,6 @@ describe("marks", () => {
     expect(marks(svg, "mark-rect role-mark")).toBe(2);
     expect(marks(svg, "mark-rule role-mark")).toBe(3);
     expect(marks(svg, "mark-symbol role-mark")).toBe(1);
-  });
-
-  it("spreadDots: an interval without ends is left out, its mark is not", async () => {
-    const svg = await renderSvg(PICTURES["spreadDots"]?.spec ?? ({} as TopLevelSpec));
-    expect(marks(svg, "mark-symbol role-mark")).toBe(2);
-    expect(marks(svg, "mark-rule role-mark")).toBe(2);
   });
 });
 

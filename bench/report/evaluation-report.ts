@@ -2,18 +2,16 @@ import type { Cell } from "../experiments/experiment.ts";
 import { armBars, type ArmTime } from "./arm-bars.ts";
 import { renderSvg } from "./chart.ts";
 import { evaluate, type Evaluation, evaluationTables } from "./evaluation.ts";
+import { FEW } from "./groups.ts";
 import { differences } from "./differences.ts";
 import { reportHead } from "./head.ts";
 import { OHASHI_NETWORKS, publishedRegret } from "./published.ts";
 import { type RegretBar, regretBars } from "./regret-bars.ts";
 import type { Report, ReportInput } from "./report.ts";
 
-/** Loads from which on an interval is shown. */
-const SHOWN_FROM = 5;
-
 /** The report of an experiment that runs all arms: load times, choices and regret, beside what was published. */
 export async function evaluationReport(input: ReportInput): Promise<Report> {
-  const { experiment, rows, machine, command, seed } = input;
+  const { experiment, rows, starts, command, seed } = input;
   const evaluation = evaluate(experiment, rows, seed);
   const congestions = [...new Set(experiment.cells.map(({ congestion }) => congestion))];
   const pictures: { file: string; svg: string; about: string }[] = [];
@@ -57,7 +55,7 @@ export async function evaluationReport(input: ReportInput): Promise<Report> {
     summary: {
       experiment: experiment.name,
       command,
-      machine,
+      starts,
       rows: rows.length,
       cells: experiment.cells,
       ...evaluation,
@@ -70,13 +68,13 @@ export async function evaluationReport(input: ReportInput): Promise<Report> {
 function armTimes(cells: readonly Cell[], { groups }: Evaluation, flow: "trained" | "cold"): ArmTime[] {
   return cells.flatMap((cell) =>
     groups
-      .filter((group) => group.cell === cell.id && group.flow === flow)
+      .filter((group) => group.cell === cell.id && group.flow === flow && group.n > 0)
       .map(({ arm, meanMs, n }) => ({
         network: panelTitle(cell),
         arm,
         loadMs: meanMs.estimate,
         // An interval of a handful of loads would only stretch the axis.
-        ...(n < SHOWN_FROM ? {} : { lowMs: meanMs.low, highMs: meanMs.high }),
+        ...(n < FEW ? {} : { lowMs: meanMs.low, highMs: meanMs.high }),
         publishedMs: flow === "trained" ? publishedMs(cell, arm) : undefined,
       })),
   );

@@ -6,12 +6,9 @@ import { seededRandom } from "../stats/random.ts";
 import { regret, type Regret } from "../stats/regret.ts";
 import { mean } from "../stats/summary.ts";
 import { number, percent, percentWithInterval, share, size, withInterval } from "./format.ts";
-import { type Group, groupsOf, timesOf } from "./groups.ts";
+import { FEW, type Group, groupsOf, timesOf } from "./groups.ts";
 import { gain, OHASHI_NETWORKS, publishedRegret } from "./published.ts";
 import { figuresTable } from "./figures-table.ts";
-
-/** Fewer loads than this say little; then the mean of those left out as the machine was busy stands beside. */
-const FEW = 5;
 
 /** Regret of the adaptive arm in one cell and flow. */
 export interface CellRegret {
@@ -22,12 +19,19 @@ export interface CellRegret {
   readonly regret: Regret;
 }
 
+/** Null where too few loads of an arm count. */
+export interface Gain {
+  readonly cell: string;
+  readonly fixedH3: Interval | null;
+  readonly alwaysOffer: Interval | null;
+}
+
 /** What an evaluation of arms found, for summary.json and the tables. */
 export interface Evaluation {
   readonly groups: readonly Group[];
   readonly regrets: readonly CellRegret[];
   /** HTTP/3's gain from the first packet and by the switch, of cell and flow `trained`; ratios of means less 1. */
-  readonly gains: readonly { readonly cell: string; readonly fixedH3: Interval; readonly alwaysOffer: Interval }[];
+  readonly gains: readonly Gain[];
 }
 
 export function evaluate(experiment: Experiment, rows: readonly LoadRow[], seed: number): Evaluation {
@@ -37,9 +41,10 @@ export function evaluate(experiment: Experiment, rows: readonly LoadRow[], seed:
     regrets: experiment.cells.flatMap((cell) => flows.flatMap((flow) => regretOf(cell, flow, rows, seed) ?? [])),
     gains: experiment.cells.map((cell) => {
       const stay = timesOf(rows, cell.id, "fixed-h2", "trained");
-      const over = (arm: Arm): Interval => {
-        const random = seededRandom(seed, "gain", cell.id, arm);
-        return lessOne(ratioOfMeansInterval(stay, timesOf(rows, cell.id, arm, "trained"), { random }));
+      const over = (arm: Arm): Interval | null => {
+        const times = timesOf(rows, cell.id, arm, "trained");
+        if (Math.min(stay.length, times.length) < FEW) return null;
+        return lessOne(ratioOfMeansInterval(stay, times, { random: seededRandom(seed, "gain", cell.id, arm) }));
       };
       return { cell: cell.id, fixedH3: over("fixed-h3"), alwaysOffer: over("always-offer") };
     }),
@@ -59,10 +64,14 @@ function regretOf(cell: Cell, flow: Flow, rows: readonly LoadRow[], seed: number
   const adaptive = rows
     .filter((row) => row.cell === cell.id && row.arm === "adaptive" && row.flow === flow && counts(row))
     .map(({ loadMs, switched }) => ({ loadMs: loadMs ?? Number.NaN, switched }));
-  const found = regret(
-    { stayMs: times("fixed-h2"), switchMs: times("always-offer"), coldMs: times("fixed-h3"), adaptive },
-    { random: seededRandom(seed, "regret", cell.id, flow) },
-  );
+  const loads = {
+    stayMs: times("fixed-h2"),
+    switchMs: times("always-offer"),
+    coldMs: times("fixed-h3"),
+    adaptive,
+  };
+  if (Math.min(...Object.values(loads).map(({ length }) => length)) < FEW) return undefined;
+  const found = regret(loads, { random: seededRandom(seed, "regret", cell.id, flow) });
   if (found === undefined) return undefined;
   return { cell: cell.id, network: cell.network.name, congestion: cell.congestion, flow, regret: found };
 }
@@ -109,12 +118,12 @@ function besidePublished({ groups, gains, regrets }: Evaluation, cells: readonly
     return [
       ...networkColumns(cell),
       published === undefined ? "-" : percent(gain(published.h2Ms, published.h3Ms)),
-      found === undefined ? "-" : percentWithInterval(found.fixedH3),
-      found === undefined ? "-" : percentWithInterval(found.alwaysOffer),
+      found?.fixedH3 == null ? TOO_FEW : percentWithInterval(found.fixedH3),
+      found?.alwaysOffer == null ? TOO_FEW : percentWithInterval(found.alwaysOffer),
       published === undefined ? "-" : percent(published.h3Share),
       adaptive === undefined ? "-" : share(adaptive.http3),
       published === undefined ? "-" : percent(publishedRegret(published)),
-      own?.toFreeChoice === undefined ? "-" : percentWithInterval(own.toFreeChoice),
+      own?.toFreeChoice === undefined ? TOO_FEW : percentWithInterval(own.toFreeChoice),
     ];
   });
   const heads = [
@@ -189,6 +198,8 @@ function pathTable({ groups }: Evaluation, cells: readonly Cell[]): string {
   ];
   return `### The path as the edge measured it (\`fixed-h2\`, \`fixed-h3\`, flow \`trained\`)\n\nRTT is smoothed at the connection's end, so that it holds the load's own queue; loss holds what congestion drops.\n\n${figuresTable([...NETWORK_COLUMNS, ...of("TCP"), ...of("QUIC"), "edge CPU ms, h2", "h3"], rows)}`;
 }
+
+const TOO_FEW = "too few loads count";
 
 const NETWORK_COLUMNS = ["network", "Mbit/s", "loss", "delay ms", "image"];
 

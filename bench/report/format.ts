@@ -10,12 +10,9 @@ export function number(value: number | null | undefined): string {
   return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** An interval as wide as this comes of too few loads, and its ends tell nothing. */
-const WIDEST = 30;
-
 /** `123 (110 to 140)` */
 export function withInterval({ estimate, low, high }: Interval): string {
-  return high <= low * WIDEST ? `${number(estimate)} (${number(low)} to ${number(high)})` : number(estimate);
+  return Number.isFinite(high) ? `${number(estimate)} (${number(low)} to ${number(high)})` : number(estimate);
 }
 
 /** `12.3 %` */
@@ -27,8 +24,7 @@ export function percent(ratio: number | null | undefined): string {
 /** `12.3 % (10.1 to 14.5)` */
 export function percentWithInterval({ estimate, low, high }: Interval): string {
   const one = (ratio: number): string => (ratio * 100).toFixed(1);
-  // As above, of 1 + ratio: gains and regrets are ratios less 1.
-  return 1 + high <= (1 + low) * WIDEST ? `${percent(estimate)} (${one(low)} to ${one(high)})` : percent(estimate);
+  return Number.isFinite(high) ? `${percent(estimate)} (${one(low)} to ${one(high)})` : percent(estimate);
 }
 
 /** `97 % of 40` */

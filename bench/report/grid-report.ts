@@ -3,13 +3,14 @@ import { figuresTable } from "./figures-table.ts";
 import { number, percent } from "./format.ts";
 import { gainHeatMaps } from "./gain-heat-maps.ts";
 import { type GridCell, gridCells, zeroLinesAt } from "./grid.ts";
+import type { Group } from "./groups.ts";
 import { reportHead } from "./head.ts";
 import type { Report, ReportInput } from "./report.ts";
 import { zeroLines } from "./zero-lines.ts";
 
 /** The report of the grid: where each protocol wins, in heat maps, lines and counts. */
 export async function gridReport(input: ReportInput): Promise<Report> {
-  const { experiment, rows, machine, command, seed } = input;
+  const { experiment, rows, starts, command, seed } = input;
   const cells = gridCells(experiment, rows, seed);
   const byCongestion = Map.groupBy(cells, ({ congestion }) => congestion);
   const sizeMB = (experiment.cells[0]?.imageBytes ?? 0) / 1e6;
@@ -21,11 +22,11 @@ export async function gridReport(input: ReportInput): Promise<Report> {
     const maps = gainHeatMaps(
       byRate.map(([rateMbps, at]) => ({
         rateMbps,
-        cells: at.map(({ delayMs, lossPercent, ratio, tie }) => ({
+        cells: at.map(({ delayMs, lossPercent, ratio, winner }) => ({
           delayMs,
           lossPercent,
           ratio: ratio?.estimate,
-          tie,
+          tie: winner === "tie",
         })),
         zeroLine: zeroLinesAt(at, "configured"),
       })),
@@ -78,7 +79,7 @@ export async function gridReport(input: ReportInput): Promise<Report> {
     );
   }
   return {
-    summary: { experiment: experiment.name, command, machine, rows: rows.length, cells },
+    summary: { experiment: experiment.name, command, starts, rows: rows.length, cells },
     markdown: [reportHead(input), ...sections, BESIDE_PUBLISHED].join("\n\n"),
     pictures,
   };
@@ -90,10 +91,7 @@ function countsTable(byRate: readonly (readonly [number, readonly GridCell[]])[]
       String(cells.filter((cell) => predicate(cell)).length);
     return [
       `${rateMbps} Mbit/s`,
-      count(({ ratio, tie }) => !tie && (ratio?.estimate ?? 0) > 1),
-      count(({ ratio, tie }) => !tie && ratio !== undefined && ratio.estimate < 1),
-      count(({ tie }) => tie),
-      count(({ ratio }) => ratio === undefined),
+      ...(["h3", "h2", "tie", undefined] as const).map((name) => count(({ winner }) => winner === name)),
       number(cells.reduce((sum, { n }) => sum + n, 0) / cells.length),
     ];
   });
@@ -103,14 +101,14 @@ function countsTable(byRate: readonly (readonly [number, readonly GridCell[]])[]
 
 function cellsTable(cells: readonly GridCell[]): string {
   const rows = cells.map(
-    ({ rateMbps, lossPercent, delayMs, n, ratio, tie, h2, h3, measuredRttMs, measuredLossPercent }) => [
+    ({ rateMbps, lossPercent, delayMs, n, ratio, winner, h2, h3, measuredRttMs, measuredLossPercent }) => [
       `${rateMbps} Mbit/s, ${lossPercent} %, ${delayMs} ms`,
       String(n),
       number(h2?.meanMs.estimate),
       number(h3?.meanMs.estimate),
       ratio === undefined
-        ? "-"
-        : `${number(ratio.estimate)} (${number(ratio.low)} to ${number(ratio.high)})${tie ? " tie" : ""}`,
+        ? busyTimes(h2, h3)
+        : `${number(ratio.estimate)} (${number(ratio.low)} to ${number(ratio.high)})${winner === "tie" ? " tie" : ""}`,
       number(measuredRttMs),
       percent(measuredLossPercent === undefined ? undefined : measuredLossPercent / 100),
     ],
@@ -119,10 +117,19 @@ function cellsTable(cells: readonly GridCell[]): string {
   return `<details><summary>All cells</summary>\n\n${figuresTable(heads, rows)}\n</details>`;
 }
 
+/** Where too few loads count, those left out for a busy core tell at least what this machine could do. */
+function busyTimes(h2: Group | undefined, h3: Group | undefined): string {
+  return h2?.busyMeanMs == null && h3?.busyMeanMs == null
+    ? "-"
+    : `busy: ${number(h2?.busyMeanMs ?? h2?.meanMs.estimate)} / ${number(h3?.busyMeanMs ?? h3?.meanMs.estimate)} ms`;
+}
+
 const BESIDE_PUBLISHED = `## Beside the published grid
 
 The source gives its grid as pictures, of which these findings can be compared: at low rates HTTP/3 wins nearly everywhere;
 the higher the rate, the larger the region of low delay and low loss where HTTP/2 wins. The tables above count both. Where
-they differ, look first at the congestion control (theirs was CUBIC against quic-go of draft-24), then at the object's size
-(theirs had 10 MB: handshakes and slow start weigh ten times more here), then at what delay and loss mean for each direction.
+they differ, look first at the congestion control (theirs was CUBIC, and QUIC's that of draft-24), then at the object's size
+(theirs had 10 MB: in smaller ones handshakes and slow start weigh more), then at what delay and loss mean for each direction.
+Winners are named by a rule that allows for looking several times (stats/README.md has how often it errs); at the edge of a
+region single cells may be wrong.
 `;

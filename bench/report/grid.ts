@@ -1,9 +1,10 @@
 import type { Cell, Experiment } from "../experiments/experiment.ts";
 import type { LoadRow } from "../run/row.ts";
+import { judge } from "../stats/allocation.ts";
 import { type Interval, ratioOfMeansInterval } from "../stats/bootstrap.ts";
 import { seededRandom } from "../stats/random.ts";
 import { type GainVertex, type Polyline, zeroLine } from "../stats/zero-line.ts";
-import { type Group, groupsOf, timesOf } from "./groups.ts";
+import { FEW, type Group, groupsOf, timesOf } from "./groups.ts";
 
 /** One cell of the grid: HTTP/2's mean over HTTP/3's, and what the edge measured there. */
 export interface GridCell {
@@ -16,8 +17,11 @@ export interface GridCell {
   readonly n: number;
   /** mean h2 / mean h3: above 1 HTTP/3 is faster. Undefined where too few loads count. */
   readonly ratio: Interval | undefined;
-  /** Whether the interval of the ratio holds 1. */
-  readonly tie: boolean;
+  /**
+   * Which is faster, by the rule that decided how often to measure (stats/allocation.ts): a plain interval of data that were
+   * looked at several times would name winners too often.
+   */
+  readonly winner: "h2" | "h3" | "tie" | undefined;
   readonly h2: Group | undefined;
   readonly h3: Group | undefined;
   /** As the edge measured it over QUIC, which loses like TCP and tells each loss: the mean of all loads. */
@@ -25,25 +29,28 @@ export interface GridCell {
   readonly measuredLossPercent: number | undefined;
 }
 
-/** A ratio needs a spread on both sides. */
-const LOADS_MIN = 3;
-
 export function gridCells(experiment: Experiment, rows: readonly LoadRow[], seed: number): GridCell[] {
   const groups = Map.groupBy(groupsOf(experiment, rows, seed), ({ cell }) => cell);
   const byCell = Map.groupBy(rows, ({ cell }) => cell);
   return experiment.cells.map((cell) => {
     const own = groups.get(cell.id) ?? [];
-    return gridCell(cell, own, byCell.get(cell.id) ?? [], seed);
+    return gridCell(experiment, cell, own, byCell.get(cell.id) ?? [], seed);
   });
 }
 
-function gridCell(cell: Cell, groups: readonly Group[], rows: readonly LoadRow[], seed: number): GridCell {
+function gridCell(
+  experiment: Experiment,
+  cell: Cell,
+  groups: readonly Group[],
+  rows: readonly LoadRow[],
+  seed: number,
+): GridCell {
   const h2 = groups.find(({ arm }) => arm === "fixed-h2");
   const h3 = groups.find(({ arm }) => arm === "fixed-h3");
   const [h2Ms, h3Ms] = [timesOf(rows, cell.id, "fixed-h2", "download"), timesOf(rows, cell.id, "fixed-h3", "download")];
   const n = Math.min(h2Ms.length, h3Ms.length);
   const random = seededRandom(seed, "grid", cell.id);
-  const ratio = n < LOADS_MIN ? undefined : ratioOfMeansInterval(h2Ms, h3Ms, { random });
+  const ratio = n < FEW ? undefined : ratioOfMeansInterval(h2Ms, h3Ms, { random });
   const loss = h3?.quic.lossRatio;
   return {
     cell: cell.id,
@@ -53,12 +60,25 @@ function gridCell(cell: Cell, groups: readonly Group[], rows: readonly LoadRow[]
     lossPercent: Number((cell.network.lossRatio * 100).toFixed(6)),
     n,
     ratio,
-    tie: ratio !== undefined && ratio.low <= 1 && ratio.high >= 1,
+    winner: ratio === undefined ? undefined : winnerOf(experiment, cell, h2Ms, h3Ms, seed),
     h2,
     h3,
     measuredRttMs: h3?.quic.rttMs ?? undefined,
     measuredLossPercent: loss == null ? undefined : loss * 100,
   };
+}
+
+function winnerOf(
+  { allocation }: Experiment,
+  cell: Cell,
+  h2Ms: readonly number[],
+  h3Ms: readonly number[],
+  seed: number,
+): "h2" | "h3" | "tie" {
+  const { first: min, cap } = allocation;
+  const random = seededRandom(seed, "winner", cell.id);
+  const { verdict } = judge({ a: h2Ms, b: h3Ms, min: Math.min(min, h2Ms.length, h3Ms.length), cap, random });
+  return verdict === "a" ? "h2" : verdict === "b" ? "h3" : "tie";
 }
 
 /** Where HTTP/2 and HTTP/3 take equally long at one rate: over what was configured, or over what the edge measured. */

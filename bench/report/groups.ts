@@ -6,6 +6,9 @@ import { type Proportion, proportion } from "../stats/proportion.ts";
 import { seededRandom } from "../stats/random.ts";
 import { mean, sd } from "../stats/summary.ts";
 
+/** Fewer loads than this say little: no ratio, no regret, no interval is made of them. */
+export const FEW = 5;
+
 /** What the sender measured, over the loads of a group; null where no connection of the transport was. */
 export interface MeasuredMeans {
   readonly rttMs: number | null;

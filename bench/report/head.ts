@@ -5,7 +5,10 @@ import { counts, type LoadRow } from "../run/row.ts";
 import type { ReportInput } from "./report.ts";
 
 /** The first part of every report: what was run, on what, and what was left out. */
-export function reportHead({ experiment, rows, machine, command, fidelity }: ReportInput): string {
+export function reportHead({ experiment, rows, starts, command, fidelity }: ReportInput): string {
+  const machine = starts.at(-1)?.machine;
+  if (machine === undefined) throw new Error("A report is of a run, and this one never started.");
+  const different = (values: readonly (string | number)[]): string => [...new Set(values)].join(", ");
   const count = (predicate: (row: LoadRow) => boolean): number => rows.filter((row) => predicate(row)).length;
   const startsMs = rows.map(({ startedMs }) => startedMs).filter((ms) => ms > 0);
   const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -20,9 +23,12 @@ export function reportHead({ experiment, rows, machine, command, fidelity }: Rep
 - Stack: Go ${machine.go.replace("go", "")} net/http (HTTP/2 over the kernel's TCP, congestion control as named below) and quic-go ${machine.quicGo}
   (HTTP/3; its own congestion control, Reno-like, whatever TCP's is), workerd ${machine.workerd}, the same worker in every arm.
   Client: k6 ${machine.k6} with sessions of Go's net/http and quic-go; no TLS resumption, no 0-RTT.
-- Machine: kernel ${machine.kernel} (${machine.arch}), ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB; commit ${machine.commit}.
+- Machine: kernel ${machine.kernel} (${machine.arch}), ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB; commit ${different(starts.map(({ machine: { commit } }) => commit))}. Slow cells were measured ${different(starts.map(({ lanes }) => lanes))} at a time, each on a
+  path and with an edge of its own; fast ones alone.
 - Rows: ${rows.length}, of which ${count(counts)} count. Left out: ${busy} as a core was over 85 % busy, ${late} as over 1 % of the packets left
   the emulated path over 1 ms late, ${count(({ dropped }) => dropped === "fault")} as that lost packets by its own fault. Failed loads: ${count(({ outcome }) => outcome === "failed")}; timeouts: ${count(({ outcome }) => outcome === "timeout")} (they count with ${experiment.timeoutMs / 1000} s).
+  Busy or late is unknown of ${count(({ busyRatio, lateRatio }) => busyRatio === null || lateRatio === null)}. Loads of \`fixed-h3\` that fell back to TCP: ${count(({ arm, lastProtocol }) => arm === "fixed-h3" && lastProtocol !== "h3" && lastProtocol !== "")}; of \`always-offer\` that did not
+  switch: ${count(({ arm, switched }) => arm === "always-offer" && !switched)}.
 - Where under five loads of an arm count, "busy:" gives the mean of those that were left out for a busy core: what this machine
   could do, not what the path allows.
 - ${fidelityLine(experiment, fidelity)}

@@ -1,13 +1,14 @@
 import type { Experiment } from "../experiments/experiment.ts";
 import type { KnownFidelity } from "../experiments/fidelity-command.ts";
-import type { Machine } from "../run/machine.ts";
 import type { LoadRow } from "../run/row.ts";
+import type { Start } from "../run/starts.ts";
 
 /** What a report is made from: all of it is in the run's folder. */
 export interface ReportInput {
   readonly experiment: Experiment;
   readonly rows: readonly LoadRow[];
-  readonly machine: Machine;
+  /** Every start of the run, with the machine and the versions of then; the last first-hand. */
+  readonly starts: readonly Start[];
   readonly command: string;
   readonly seed: number;
   /** Up to which rate the emulated path is known to be what it is asked to be, here. */

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { ROOT } from "../../infra/setup/build.ts";
 import { UserError } from "../../infra/setup/programs.ts";
 import { startProgram } from "../../infra/workerd/processes.ts";
@@ -16,6 +17,8 @@ import type { Load } from "./schedule.ts";
 
 /** No look at the network, nothing on stdout but the script's own lines: one of JSON a load. */
 const K6_FLAGS = ["--quiet", "--no-usage-report"];
+
+const FAILURE_SETTLES_MS = 300;
 
 export interface BatchOptions {
   readonly experiment: Experiment;
@@ -93,6 +96,11 @@ export async function runBatch(options: BatchOptions): Promise<void> {
 
   async function finish(load: Load, result: LoadResult): Promise<void> {
     const samples = await options.samples.closed(result.clientAddress, result.startedMs, result.connections.length);
+    if (result.outcome === "failed") {
+      // Whether the load failed or the system under it is told a moment later: then it is no result.
+      await pause(FAILURE_SETTLES_MS);
+      if (signal.aborted) return;
+    }
     options.onRow(rowOf(options.experiment, cell, load, result, samples));
   }
 }

@@ -40,7 +40,8 @@ export function machine(): Machine {
 
 function commit(): string {
   const head = printed("git", ["rev-parse", "--short", "HEAD"]);
-  return printed("git", ["status", "--porcelain"]) === "unknown" ? head : `${head}+`;
+  // Results are what runs write: they change no figure.
+  return printed("git", ["status", "--porcelain", "--", ".", ":!bench/results"]) === "unknown" ? head : `${head}+`;
 }
 
 function printed(program: string, args: readonly string[]): string {

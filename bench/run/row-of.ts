@@ -75,9 +75,16 @@ export function rowOf(
   };
 }
 
-/** Whether the load met what no network asked for: a busy machine, a late path, packets lost by the emulator's fault. */
-function whyDropped({ busyRatio, lateRatio, droppedFault }: LoadResult): LoadRow["dropped"] {
+/**
+ * Whether the load met what no network asked for: a busy machine, a late path, packets lost by the emulator's fault.
+ *
+ * The kernel counts a core's time in ticks of 10 ms, so that its busy share is of 250 ms or more; a short load that kept a
+ * core busy all its time does not show there, but in the CPU time of the edge or the client against its own time.
+ */
+export function whyDropped(result: LoadResult): LoadRow["dropped"] {
+  const { busyRatio, lateRatio, droppedFault, loadMs, edgeCpuMs, clientCpuMs } = result;
   if ((droppedFault ?? 0) > 0) return "fault";
-  if ((busyRatio ?? 0) > BUSY_RATIO_MAX) return "busy";
+  const ownRatio = loadMs === null ? 0 : Math.max(edgeCpuMs ?? 0, clientCpuMs ?? 0) / loadMs;
+  if (Math.max(busyRatio ?? 0, ownRatio) > BUSY_RATIO_MAX) return "busy";
   return (lateRatio ?? 0) > LATE_RATIO_MAX ? "late" : "";
 }

@@ -12,6 +12,7 @@ import { COLUMNS } from "./row.ts";
 import { type Asked, openRunFolder } from "./run-folder.ts";
 import { runCells } from "./runner.ts";
 import { nextLoads } from "./schedule.ts";
+import { addStart, readStarts } from "./starts.ts";
 
 /**
  * Runs an experiment of loads to its end, or goes on where it stopped, and writes its report.
@@ -37,6 +38,12 @@ export async function runExperiment(
         console.error(
           `${folder.rows.length > 0 ? "Going on with" : "Measuring"} ${name}, ${missing.length} cells, into ${path}.`,
         );
+        addStart(path, {
+          at: new Date().toISOString(),
+          lanes: lanesFor(experiment, options.lanes),
+          rowsBefore: folder.rows.length,
+          machine: machine(),
+        });
         const lab = await startLab({ arms: armsOf(experiment), lanes: lanesFor(experiment, options.lanes) });
         try {
           await runCells({ experiment, lab, folder, seed: options.seed, switching: options.switching, signal });
@@ -53,7 +60,7 @@ export async function runExperiment(
     const input = {
       experiment,
       rows: folder.rows,
-      machine: machine(),
+      starts: readStarts(path),
       command,
       seed: options.seed,
       fidelity: knownFidelity(),

@@ -2,8 +2,11 @@ import {
   appendFileSync,
   closeSync,
   existsSync,
+  fstatSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   truncateSync,
@@ -12,6 +15,7 @@ import {
 import { join } from "node:path";
 import { csvFormatRow, csvParse, csvParseRows } from "d3-dsv";
 import { UserError } from "../../infra/setup/programs.ts";
+import { lockFolder } from "../../infra/workerd/lock.ts";
 import { type Columns, fieldsOf, namesOf, readRecord } from "./columns.ts";
 
 /** What a run was asked for: a folder holds rows of one such question. */
@@ -38,34 +42,84 @@ export function openRunFolder<Row extends object>(
   columns: Columns<Row>,
   fresh: boolean,
 ): RunFolder<Row> {
-  if (fresh) rmSync(path, { recursive: true, force: true });
-  mkdirSync(path, { recursive: true });
+  if (fresh) removeRun(path);
+  makeFolder(path);
+  const unlock = lockFolder(path, "give --out for another folder");
+  try {
+    return open(path, asked, columns, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function open<Row extends object>(
+  path: string,
+  asked: Asked,
+  columns: Columns<Row>,
+  unlock: () => void,
+): RunFolder<Row> {
   const question = `${JSON.stringify(asked, undefined, 2)}\n`;
   const runFile = join(path, "run.json");
-  if (!existsSync(runFile)) writeFileSync(runFile, question);
+  if (!existsSync(runFile)) writeIn(path, "run.json", question);
   else if (readFileSync(runFile, "utf8") !== question)
     throw new UserError(
       `${path} holds a run with other options, which run.json there names. Give --fresh to begin anew, or --out for another folder.`,
     );
   const file = join(path, "rows.csv");
   const kept = existsSync(file) ? readRows(file, columns) : undefined;
-  if (kept === undefined) writeFileSync(file, headerOf(columns));
+  if (kept === undefined) writeIn(path, "rows.csv", headerOf(columns));
   const rows = kept ?? [];
   const descriptor = openSync(file, "a");
+  let goodBytes = fstatSync(descriptor).size;
+  let failure: UserError | undefined;
   return {
     path,
     rows,
     append: (row) => {
+      if (failure !== undefined) throw failure;
+      const line = `${csvFormatRow(fieldsOf(row, columns))}\n`;
       try {
-        appendFileSync(descriptor, `${csvFormatRow(fieldsOf(row, columns))}\n`);
+        appendFileSync(descriptor, line);
       } catch (error) {
-        throw new UserError(`${file} cannot be written: ${(error as Error).message}. The rows so far are kept.`);
+        failure = new UserError(`${file} cannot be written: ${(error as Error).message}. The rows so far are kept.`);
+        // Half a line in the middle of the file would make all of it unreadable.
+        ftruncateSync(descriptor, goodBytes);
+        throw failure;
       }
+      goodBytes += Buffer.byteLength(line);
       rows.push(row);
     },
-    write: (name, text) => writeFileSync(join(path, name), text),
-    close: () => closeSync(descriptor),
+    write: (name, text) => writeIn(path, name, text),
+    close: () => {
+      closeSync(descriptor);
+      unlock();
+    },
   };
+}
+
+/** Removes a run, and nothing that is none: `--out . --fresh` must not empty somebody's folder. */
+function removeRun(path: string): void {
+  if (!existsSync(path)) return;
+  if (!existsSync(join(path, "run.json")) && readdirSync(path).length > 0)
+    throw new UserError(`${path} holds no run, but other files: --fresh removes only what a run has made.`);
+  rmSync(path, { recursive: true, force: true });
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw new UserError(`${path} cannot be written: ${(error as Error).message}.`);
+  }
+}
+
+function writeIn(path: string, name: string, text: string): void {
+  try {
+    writeFileSync(join(path, name), text);
+  } catch (error) {
+    throw new UserError(`${join(path, name)} cannot be written: ${(error as Error).message}.`);
+  }
 }
 
 /** The rows of a file; undefined where it lacks even its first line. */

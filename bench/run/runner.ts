@@ -36,9 +36,14 @@ export async function runCells(options: RunnerOptions): Promise<void> {
   const rowsOf = new Map<string, LoadRow[]>(experiment.cells.map(({ id }) => [id, []]));
   for (const row of folder.rows) rowsOf.get(row.cell)?.push(row);
   const work = new WorkDone(experiment, lab.lanes.length);
+  // Deciding takes bootstraps, on cores that others are measured on: once for each new row, and never again for what is done.
+  const known = new Map<string, { rows: number; loads: Load[] }>();
   const needed = (cell: Cell): Load[] => {
     const rows = rowsOf.get(cell.id) ?? [];
+    const last = known.get(cell.id);
+    if (last !== undefined && (last.rows === rows.length || last.loads.length === 0)) return last.loads;
     const loads = nextLoads(experiment, cell, rows, seed);
+    known.set(cell.id, { rows: rows.length, loads });
     work.update(cell, rows.length, loads.length === 0);
     return loads;
   };
@@ -48,7 +53,7 @@ export async function runCells(options: RunnerOptions): Promise<void> {
   const inWork = new Set<string>();
   const take = (cells: readonly Cell[]): { cell: Cell; loads: Load[] } | undefined => {
     for (const cell of cells) {
-      const loads = firstRounds(
+      const loads = firstTurns(
         experiment,
         cell,
         needed(cell).filter(({ id }) => !inWork.has(id)),
@@ -114,12 +119,12 @@ export async function runCells(options: RunnerOptions): Promise<void> {
   }
 }
 
-/** Whole rounds of about a batch's length. */
-function firstRounds(experiment: Experiment, cell: Cell, loads: readonly Load[]): Load[] {
+/** Whole turns of about a batch's length. */
+function firstTurns(experiment: Experiment, cell: Cell, loads: readonly Load[]): Load[] {
   let seconds = 0;
   const end = loads.findIndex((load, i) => {
-    const isNewRound = i > 0 && loads[i - 1]?.round !== load.round;
-    if (isNewRound && seconds >= BATCH_SECONDS) return true;
+    const isNewTurn = i > 0 && loads[i - 1]?.turn !== load.turn;
+    if (isNewTurn && seconds >= BATCH_SECONDS) return true;
     seconds += expectedSeconds(experiment, cell, load);
     return false;
   });

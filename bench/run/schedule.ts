@@ -11,6 +11,8 @@ export interface Load {
   readonly flow: Flow;
   /** The how manieth load of its arm and flow in this cell, from 0. */
   readonly round: number;
+  /** Loads of one turn belong together: one of each arm and flow that has not more rows than the others. */
+  readonly turn: number;
 }
 
 /** An arm that lacks rows that count after so many loads for each is given up: the machine is too busy for it. */
@@ -43,7 +45,13 @@ export function nextLoads(experiment: Experiment, cell: Cell, rows: readonly Loa
       if (load.good <= round) {
         const attempt = firstFree(load.made);
         load.made.add(attempt);
-        loads.push({ id: loadId(cell, load.arm, load.flow, attempt), arm: load.arm, flow: load.flow, round: attempt });
+        loads.push({
+          id: loadId(cell, load.arm, load.flow, attempt),
+          arm: load.arm,
+          flow: load.flow,
+          round: attempt,
+          turn: round,
+        });
       }
   return loads;
 }

@@ -8,7 +8,7 @@ export interface GoModule {
 export const GO_MODULES: readonly GoModule[] = [
   { folder: "infra/edge", packages: ["./..."] },
   { folder: "bench/netpath", packages: ["./..."] },
-  // Not the packages that import k6: it compiles for minutes. The smoke run builds and runs them.
+  // Not the packages that import k6: it compiles for minutes. `npm run test:bench` vets and tests them.
   { folder: "bench/k6", packages: ["./altsvc", "./session", "./reading", "./load", "./testsite"] },
 ];
 

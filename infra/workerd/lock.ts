@@ -2,8 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../setup/programs.ts";
 
-/** Takes a folder for this process, as two systems on the same objects would not see each other. @throws UserError */
-export function lockFolder(folder: string): () => void {
+/** Takes a folder for this process, as two on the same files would not see each other. @throws UserError */
+export function lockFolder(folder: string, otherwise = "set STATE_DIR to another"): () => void {
   const file = join(folder, "lock");
   for (;;) {
     try {
@@ -14,7 +14,7 @@ export function lockFolder(folder: string): () => void {
     }
     const holder = Number(readFileSync(file, "utf8"));
     if (isRunning(holder))
-      throw new UserError(`The folder ${folder} is in use by process ${holder}: stop it, or set STATE_DIR to another.`);
+      throw new UserError(`The folder ${folder} is in use by process ${holder}: stop it, or ${otherwise}.`);
     // Whoever wrote it did not live to remove it.
     rmSync(file, { force: true });
   }

@@ -1,0 +1,159 @@
+import { describe, expect, it } from "vitest";
+import type { Arm } from "../experiments/arms.ts";
+import type { Cell, Experiment, Flow } from "../experiments/experiment.ts";
+import type { LoadRow } from "../run/row.ts";
+import { exampleRow } from "../run/testing.ts";
+import { differences } from "./differences.ts";
+import { evaluate } from "./evaluation.ts";
+import { evaluationReport } from "./evaluation-report.ts";
+import { gridCells, zeroLinesAt } from "./grid.ts";
+import { gridReport } from "./grid-report.ts";
+import type { ReportInput } from "./report.ts";
+
+const MACHINE = {
+  kernel: "6.0",
+  arch: "x64",
+  cpu: "a processor",
+  cores: 2,
+  memoryGiB: 8,
+  go: "go1.26",
+  quicGo: "v0.65.0",
+  k6: "v1.8.1",
+  workerd: "1",
+  node: "v24",
+  commit: "abc",
+};
+
+function input(experiment: Experiment, rows: readonly LoadRow[]): ReportInput {
+  const starts = [{ at: "2026-01-01T00:00:00Z", lanes: 4, rowsBefore: 0, machine: MACHINE }];
+  return { experiment, rows, starts, command: "npm run bench -- x", seed: 1, fidelity: undefined };
+}
+
+/** Loads of an arm around a mean, without noise beyond a known pattern. */
+function loads(cell: Cell, arm: Arm, flow: Flow, meanMs: number, given: Partial<LoadRow> = {}): LoadRow[] {
+  return Array.from({ length: 10 }, (_, round) =>
+    exampleRow({
+      id: `${cell.id}/${arm}/${flow}/${round}`,
+      cell: cell.id,
+      congestion: cell.congestion,
+      arm,
+      flow,
+      round,
+      startedMs: 1e12,
+      loadMs: meanMs * (1 + (round % 2 === 0 ? 0.01 : -0.01)),
+      lastProtocol: arm === "fixed-h3" ? "h3" : "h2",
+      ...given,
+    }),
+  );
+}
+
+describe("the evaluation", () => {
+  const cell: Cell = {
+    id: "5-cubic",
+    network: { name: "5", rateMbps: 200, delayMs: 12.5, lossRatio: 0.025, queueBytes: 1 },
+    congestion: "cubic",
+    imageBytes: 1_000_000,
+  };
+  const arms = ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const;
+  const experiment: Experiment = {
+    name: "ohashi-evaluation",
+    about: "about",
+    loads: arms.map((arm) => ({ arm, flow: "trained" })),
+    cells: [cell],
+    allocation: { first: 5, cap: 10, comparisons: [] },
+    timeoutMs: 60_000,
+    notes: [],
+  };
+  const rows = [
+    ...loads(cell, "fixed-h2", "trained", 1000),
+    ...loads(cell, "fixed-h3", "trained", 2000),
+    ...loads(cell, "always-offer", "trained", 2500, { switched: true }),
+    ...loads(cell, "adaptive", "trained", 2500, { switched: true, lastProtocol: "h3" }),
+    ...loads(cell, "bare", "trained", 900),
+  ];
+
+  it("finds gain and regret that were put in: always wrong, at 2.5 times the better choice", () => {
+    const { gains, regrets } = evaluate(experiment, rows, 1);
+    expect(gains[0]?.fixedH3?.estimate).toBeCloseTo(-0.5, 3);
+    expect(gains[0]?.alwaysOffer?.estimate).toBeCloseTo(-0.6, 3);
+    expect(regrets[0]?.regret).toMatchObject({ better: "stay", tie: false });
+    expect(regrets[0]?.regret.total.estimate).toBeCloseTo(1.5, 2);
+    expect(regrets[0]?.regret.toFreeChoice?.estimate).toBeCloseTo(1.5, 2);
+  });
+
+  it("makes no ratio of a handful of loads, and shows what was left out for a busy core", async () => {
+    const busy = rows.map((row) => (row.arm === "fixed-h3" ? { ...row, dropped: "busy" as const } : row));
+    const { gains, regrets } = evaluate(experiment, busy, 1);
+    expect(gains[0]).toMatchObject({ fixedH3: null });
+    expect(regrets).toEqual([]);
+    const { markdown } = await evaluationReport(input(experiment, busy));
+    expect(markdown).toContain("busy: 2,000");
+    expect(markdown).toContain("too few loads count");
+    expect(markdown).toContain("of which 40 count");
+  });
+
+  it("names the winner that was not the published one, with both figures", () => {
+    const text = differences(experiment, evaluate(experiment, rows, 1));
+    expect(text).toMatch(/\| 5 +\| +cubic \| +1 MB \| +32\.2 % \| +-50\.0 % .*\*\*another winner\*\*/);
+  });
+
+  it("names every picture that it makes, and only text and figures that are", async () => {
+    const { markdown, pictures } = await evaluationReport(input(experiment, rows));
+    for (const { file, svg } of pictures) {
+      expect(markdown).toContain(`(${file})`);
+      expect(svg).toMatch(/^<svg/);
+    }
+    expect(markdown).not.toMatch(/undefined|NaN|\[object/);
+  });
+});
+
+describe("the grid", () => {
+  const cells: Cell[] = [0, 0.02].flatMap((lossRatio) =>
+    [0, 10].map((delayMs) => ({
+      id: `50-${lossRatio}-${delayMs}-cubic`,
+      network: { name: "", rateMbps: 50, delayMs, lossRatio, queueBytes: 1 },
+      congestion: "cubic",
+      imageBytes: 1_000_000,
+    })),
+  );
+  const experiment: Experiment = {
+    name: "ohashi-grid",
+    about: "about",
+    loads: [
+      { arm: "fixed-h2", flow: "download" },
+      { arm: "fixed-h3", flow: "download" },
+    ],
+    cells,
+    allocation: { first: 5, cap: 10, comparisons: [] },
+    timeoutMs: 60_000,
+    notes: [],
+  };
+  // HTTP/3 takes 100 ms everywhere, HTTP/2 half without loss and twice with it.
+  const rows = cells.flatMap((cell) => [
+    ...loads(cell, "fixed-h2", "download", cell.network.lossRatio === 0 ? 50 : 200),
+    ...loads(cell, "fixed-h3", "download", 100, {
+      quicRttMs: 2 * cell.network.delayMs + 1,
+      quicPacketsSent: 1000,
+      quicPacketsLost: 1000 * cell.network.lossRatio,
+    }),
+  ]);
+
+  it("finds the winners, and the line between them half-way", () => {
+    const found = gridCells(experiment, rows, 1);
+    expect(found.map(({ winner }) => winner)).toEqual(["h2", "h2", "h3", "h3"]);
+    const heights = zeroLinesAt(found, "configured").flatMap((line) => line.map(({ y }) => y));
+    for (const y of heights) expect(y).toBeCloseTo(1, 1);
+    const measured = zeroLinesAt(found, "measured").flatMap((line) => line.map(({ x }) => x));
+    expect([Math.min(...measured), Math.max(...measured)]).toEqual([1, 21]);
+  });
+
+  it("says of a cell without enough loads what they took, and counts it apart", async () => {
+    const busy = rows.map((row) =>
+      row.cell === cells[0]?.id && row.arm === "fixed-h3" ? { ...row, dropped: "busy" as const } : row,
+    );
+    expect(gridCells(experiment, busy, 1)[0]?.winner).toBeUndefined();
+    const { markdown } = await gridReport(input(experiment, busy));
+    expect(markdown).toContain("busy: 50.0 / 100 ms");
+    expect(markdown).not.toMatch(/undefined|NaN|\[object/);
+  });
+});
