@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ROOT } from "../infra/setup/build.ts";
 import { overheadReadmeTable } from "./overhead/readme-table.ts";
+import { winnersTable, type WinnersSummary } from "./report/winners-table.ts";
 import type { OverheadSummary } from "./overhead/summary.ts";
 
 it("the README says of the overhead what was recorded", () => {
@@ -13,4 +14,13 @@ it("the README says of the overhead what was recorded", () => {
   expect(readme).toContain(overheadReadmeTable(recorded));
   expect(readme).toContain(`\`${recorded.command}\``);
   expect(readme).toContain(`${recorded.rounds} rounds of ${recorded.seconds} s`);
+});
+
+it("the README says of the nine networks what was recorded", () => {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const recorded = JSON.parse(
+    readFileSync(join(ROOT, "bench/results/ohashi-evaluation/summary.json"), "utf8"),
+  ) as WinnersSummary;
+  expect(readme).toContain(winnersTable(recorded));
+  expect(readme).toContain(`\`${recorded.command}\``);
 });

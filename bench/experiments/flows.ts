@@ -9,6 +9,11 @@ const COLD_PAGES = 3;
 /** A page of a first visit is no download: its image is this large at the most. */
 const COLD_IMAGE_BYTES = 1_000_000;
 
+/** How large the image of a flow is in a cell that has images of `imageBytes`. */
+export function imageBytesOf(flow: Flow, imageBytes: number): number {
+  return flow === "cold" ? Math.min(imageBytes, COLD_IMAGE_BYTES) : imageBytes;
+}
+
 /**
  * What a client does, from an address that the server knows nothing of.
  *
@@ -54,6 +59,6 @@ export function sessionsOf(flow: Flow, arm: Arm, imageBytes: number): Session[] 
     case "trained-on-h2":
       return [...training("h2"), timed([page])];
     case "cold":
-      return [timed(Array.from({ length: COLD_PAGES }, () => pageWith(Math.min(imageBytes, COLD_IMAGE_BYTES))))];
+      return [timed(Array.from({ length: COLD_PAGES }, () => pageWith(imageBytesOf(flow, imageBytes))))];
   }
 }

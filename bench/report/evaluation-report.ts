@@ -1,8 +1,10 @@
-import type { Cell } from "../experiments/experiment.ts";
+import type { Cell, Flow } from "../experiments/experiment.ts";
+import { imageBytesOf } from "../experiments/flows.ts";
 import { armBars, type ArmTime } from "./arm-bars.ts";
 import { renderSvg } from "./chart.ts";
 import { evaluate, type Evaluation, evaluationTables } from "./evaluation.ts";
 import { FEW } from "./groups.ts";
+import { FAR_RATIO } from "./format.ts";
 import { differences } from "./differences.ts";
 import { reportHead } from "./head.ts";
 import { OHASHI_NETWORKS, publishedRegret } from "./published.ts";
@@ -24,7 +26,7 @@ export async function evaluationReport(input: ReportInput): Promise<Report> {
         svg: await renderSvg(
           armBars(armTimes(cells, evaluation, flow), {
             title: `Load time by network and arm: ${flow}, TCP with ${congestion}`,
-            subtitle: "Panels: network, loss, one-way delay, image.",
+            subtitle: "Panels: network, loss, one-way delay, image. Intervals are cut at ten times the mean.",
           }),
         ),
       });
@@ -50,7 +52,7 @@ export async function evaluationReport(input: ReportInput): Promise<Report> {
       ].join("\n\n"),
     ),
     differences(experiment, evaluation),
-  ].join("\n");
+  ].join("\n\n");
   return {
     summary: {
       experiment: experiment.name,
@@ -70,11 +72,11 @@ function armTimes(cells: readonly Cell[], { groups }: Evaluation, flow: "trained
     groups
       .filter((group) => group.cell === cell.id && group.flow === flow && group.n > 0)
       .map(({ arm, meanMs, n }) => ({
-        network: panelTitle(cell),
+        network: panelTitle(cell, flow),
         arm,
         loadMs: meanMs.estimate,
         // An interval of a handful of loads would only stretch the axis.
-        ...(n < FEW ? {} : { lowMs: meanMs.low, highMs: meanMs.high }),
+        ...(n < FEW ? {} : { lowMs: meanMs.low, highMs: Math.min(meanMs.high, FAR_RATIO * meanMs.estimate) }),
         publishedMs: flow === "trained" ? publishedMs(cell, arm) : undefined,
       })),
   );
@@ -93,8 +95,9 @@ function publishedMs({ network, imageBytes }: Cell, arm: string): number | undef
         : undefined;
 }
 
-function panelTitle({ network, imageBytes }: Cell): string {
-  return `${network.name}: ${Number((network.lossRatio * 100).toFixed(2))} %, ${network.delayMs} ms, ${imageBytes / 1e6} MB`;
+function panelTitle({ network, imageBytes }: Cell, flow: Flow): string {
+  const bytes = imageBytesOf(flow, imageBytes);
+  return `${network.name}: ${Number((network.lossRatio * 100).toFixed(2))} %, ${network.delayMs} ms, ${bytes / 1e6} MB`;
 }
 
 function regretRows(cells: readonly Cell[], { regrets }: Evaluation): RegretBar[] {

@@ -10,9 +10,14 @@ export function number(value: number | null | undefined): string {
   return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** `123 (110 to 140)` */
+/** A bound farther out than this comes of one load among few: how far says nothing. */
+export const FAR_RATIO = 10;
+
+/** `123 (110 to 140)`; a bound ten times as high is `over 1,230`. */
 export function withInterval({ estimate, low, high }: Interval): string {
-  return Number.isFinite(high) ? `${number(estimate)} (${number(low)} to ${number(high)})` : number(estimate);
+  if (!Number.isFinite(high)) return number(estimate);
+  const far = high > FAR_RATIO * estimate;
+  return `${number(estimate)} (${number(low)} to ${far ? `over ${number(FAR_RATIO * estimate)}` : number(high)})`;
 }
 
 /** `12.3 %` */
@@ -23,8 +28,12 @@ export function percent(ratio: number | null | undefined): string {
 
 /** `12.3 % (10.1 to 14.5)` */
 export function percentWithInterval({ estimate, low, high }: Interval): string {
+  // Of gains and regrets, which are ratios less 1.
+  const far = 1 + high > FAR_RATIO * (1 + estimate);
   const one = (ratio: number): string => (ratio * 100).toFixed(1);
-  return Number.isFinite(high) ? `${percent(estimate)} (${one(low)} to ${one(high)})` : percent(estimate);
+  if (!Number.isFinite(high)) return percent(estimate);
+  const end = far ? `over ${one(FAR_RATIO * (1 + estimate) - 1)}` : one(high);
+  return `${percent(estimate)} (${one(low)} to ${end})`;
 }
 
 /** `97 % of 40` */

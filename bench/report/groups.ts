@@ -9,6 +9,19 @@ import { mean, sd } from "../stats/summary.ts";
 /** Fewer loads than this say little: no ratio, no regret, no interval is made of them. */
 export const FEW = 5;
 
+/** A share of loads left out for a busy core from which on those that count are the slow ones: fast loads keep cores busy. */
+const MOSTLY = 0.3;
+
+export function isMostlyBusy(rows: readonly LoadRow[]): boolean {
+  return rows.filter(({ dropped }) => dropped === "busy").length > MOSTLY * rows.length;
+}
+
+/** Whether an arm's loads of a flow may be compared with another's: there are enough, and not only the slow ones. */
+export function isComparable(rows: readonly LoadRow[], cell: string, arm: Arm, flow: Flow): boolean {
+  const own = rows.filter((row) => row.cell === cell && row.arm === arm && row.flow === flow);
+  return own.filter((row) => counts(row)).length >= FEW && !isMostlyBusy(own);
+}
+
 /** What the sender measured, over the loads of a group; null where no connection of the transport was. */
 export interface MeasuredMeans {
   readonly rttMs: number | null;

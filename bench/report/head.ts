@@ -2,6 +2,7 @@ import type { Experiment } from "../experiments/experiment.ts";
 import { armsOf } from "../experiments/experiment.ts";
 import { ARM_SETUPS } from "../experiments/arms.ts";
 import { counts, type LoadRow } from "../run/row.ts";
+import { isMostlyBusy } from "./groups.ts";
 import type { ReportInput } from "./report.ts";
 
 /** The first part of every report: what was run, on what, and what was left out. */
@@ -29,7 +30,7 @@ export function reportHead({ experiment, rows, starts, command, fidelity }: Repo
   the emulated path over 1 ms late, ${count(({ dropped }) => dropped === "fault")} as that lost packets by its own fault. Failed loads: ${count(({ outcome }) => outcome === "failed")}; timeouts: ${count(({ outcome }) => outcome === "timeout")} (they count with ${experiment.timeoutMs / 1000} s).
   Busy or late is unknown of ${count(({ busyRatio, lateRatio }) => busyRatio === null || lateRatio === null)}. Loads of \`fixed-h3\` that fell back to TCP: ${count(({ arm, lastProtocol }) => arm === "fixed-h3" && lastProtocol !== "h3" && lastProtocol !== "")}; of \`always-offer\` that did not
   switch: ${count(({ arm, switched }) => arm === "always-offer" && !switched)}.
-- Where under five loads of an arm count, "busy:" gives the mean of those that were left out for a busy core: what this machine
+${mostlyBusy(rows)}- Where under five loads of an arm count, "busy:" gives the mean of those that were left out for a busy core: what this machine
   could do, not what the path allows.
 - ${fidelityLine(experiment, fidelity)}
 - Arms, interleaved in random order:
@@ -48,4 +49,17 @@ function fidelityLine({ cells }: Experiment, fidelity: ReportInput["fidelity"]):
   return above.length === 0
     ? `${held}: no network of this run is faster.`
     : `${held}. **Networks of ${above.join(", ")} Mbit/s lie above that**: take their figures with care.`;
+}
+
+/** Leaving out loads that kept a core busy leaves out the fast ones: the reader must know where. */
+function mostlyBusy(rows: readonly LoadRow[]): string {
+  const cells = [...Map.groupBy(rows, ({ cell }) => cell)].flatMap(([cell, own]) => {
+    const arms = [...Map.groupBy(own, ({ arm }) => arm)].filter(([, loads]) => isMostlyBusy(loads));
+    return arms.length === 0 ? [] : [`${cell} (${arms.map(([arm]) => arm).join(", ")})`];
+  });
+  if (cells.length === 0) return "";
+  const named = cells.length <= 20 ? cells.join("; ") : `${cells.length} cells`;
+  return `- **Many loads left out** in ${named}: over 30 % of an arm's loads, for a busy core. Where it was the load itself that kept
+  it busy (fast networks without delay), those that count are the slower ones: do not compare arms there.
+`;
 }

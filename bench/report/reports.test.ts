@@ -88,7 +88,7 @@ describe("the evaluation", () => {
     expect(regrets).toEqual([]);
     const { markdown } = await evaluationReport(input(experiment, busy));
     expect(markdown).toContain("busy: 2,000");
-    expect(markdown).toContain("too few loads count");
+    expect(markdown).toContain("not comparable");
     expect(markdown).toContain("of which 40 count");
   });
 

@@ -12,7 +12,7 @@ export interface WinnersSummary {
     readonly network: { readonly name: string; readonly lossRatio: number; readonly delayMs: number };
   }[];
   /** HTTP/2's mean over HTTP/3's, less 1. */
-  readonly gains: readonly { readonly cell: string; readonly fixedH3: Interval }[];
+  readonly gains: readonly { readonly cell: string; readonly fixedH3: Interval | null }[];
 }
 
 /** HTTP/2's load time over HTTP/3's in every network, a column for each congestion control: for the README. */
@@ -24,7 +24,7 @@ export function winnersTable({ cells, gains }: WinnersSummary): string {
     ...congestions.map((congestion) => {
       const cell = own.find((candidate) => candidate.congestion === congestion);
       const gain = gains.find((candidate) => candidate.cell === cell?.id)?.fixedH3;
-      return gain === undefined ? "-" : ratio(gain);
+      return gain == null ? "-" : ratio(gain);
     }),
   ]);
   return figuresTable(["loss, RTT, object", ...congestions.map((name) => `TCP with ${name}`)], rows);

@@ -9,9 +9,10 @@ it("knows its defaults", () => {
     runs: undefined,
     seed: 1,
     switching: "wait",
-    lanes: 8,
+    lanes: 4,
     out: undefined,
     fresh: false,
+    retry: false,
   });
 });
 

@@ -11,6 +11,7 @@ export interface RunOptions extends ExperimentOptions {
   readonly lanes: number;
   readonly out: string | undefined;
   readonly fresh: boolean;
+  readonly retry: boolean;
 }
 
 export const OPTIONS_TEXT = `  --runs N             exactly so many runs of each arm, instead of as many as an answer takes
@@ -20,9 +21,10 @@ export const OPTIONS_TEXT = `  --runs N             exactly so many runs of each
   --switch HOW         wait: for the HTTP/3 connection, as published; background: as browsers do (wait)
   --quick              small and few: whether it works
   --full               as published, which may take days
-  --lanes N            so many slow networks at a time, 1 to ${LANES_MAX} (8)
+  --lanes N            so many slow networks at a time, 1 to ${LANES_MAX} (4)
   --out FOLDER         where rows and report go (.adaptive-h3/bench/<experiment>)
-  --fresh              begin anew where the folder holds a run`;
+  --fresh              begin anew where the folder holds a run
+  --retry              try again what an earlier start gave up, as the machine was too busy`;
 
 /** Reads the options behind an experiment's name. @throws UserError naming the option and what is allowed */
 export function readOptions(args: readonly string[]): RunOptions {
@@ -38,6 +40,7 @@ export function readOptions(args: readonly string[]): RunOptions {
     lanes: whole("--lanes", values.lanes, 1, LANES_MAX),
     out: values.out,
     fresh: values.fresh,
+    retry: values.retry,
   };
 }
 
@@ -53,9 +56,10 @@ function parse(args: readonly string[]) {
         switch: { type: "string", default: "wait" },
         quick: { type: "boolean", default: false },
         full: { type: "boolean", default: false },
-        lanes: { type: "string", default: "8" },
+        lanes: { type: "string", default: "4" },
         out: { type: "string" },
         fresh: { type: "boolean", default: false },
+        retry: { type: "boolean", default: false },
       },
     }).values;
   } catch (error) {

@@ -27,11 +27,15 @@ export async function runExperiment(
   const options = readOptions(args);
   const experiment = withRuns(make(options), options.runs);
   const path = options.out === undefined ? join(ROOT, ".adaptive-h3/bench", name) : resolve(options.out);
-  const command = ["npm run bench --", name, ...args.filter((arg) => arg !== "--fresh")].join(" ");
+  const command = ["npm run bench --", name, ...args.filter((arg) => arg !== "--fresh" && arg !== "--retry")].join(" ");
   const { signal, release } = onInterruption();
   const folder = openRunFolder(path, question(name, experiment, options), COLUMNS, options.fresh);
   try {
-    const missing = experiment.cells.filter((cell) => needs(experiment, cell.id, folder.rows, options.seed));
+    const forgiven = new Set(options.retry ? folder.rows.map(({ id }) => id) : []);
+    const missing = experiment.cells.filter((cell) => {
+      const own = folder.rows.filter((row) => row.cell === cell.id);
+      return nextLoads(experiment, cell, own, options.seed, forgiven).length > 0;
+    });
     if (missing.length > 0) {
       await buildLab();
       if (!signal.aborted) {
@@ -46,7 +50,15 @@ export async function runExperiment(
         });
         const lab = await startLab({ arms: armsOf(experiment), lanes: lanesFor(experiment, options.lanes) });
         try {
-          await runCells({ experiment, lab, folder, seed: options.seed, switching: options.switching, signal });
+          await runCells({
+            experiment,
+            lab,
+            folder,
+            seed: options.seed,
+            switching: options.switching,
+            forgiven,
+            signal,
+          });
         } finally {
           await lab.stop();
         }
@@ -81,12 +93,6 @@ function withRuns(experiment: Experiment, runs: number | undefined): Experiment 
 function question(name: string, experiment: Experiment, options: RunOptions): Asked {
   const { loads, cells, timeoutMs } = experiment;
   return { experiment: name, seed: options.seed, switch: options.switching, timeoutMs, loads, cells };
-}
-
-function needs(experiment: Experiment, cellId: string, rows: Parameters<typeof nextLoads>[2], seed: number): boolean {
-  const cell = experiment.cells.find(({ id }) => id === cellId);
-  const own = rows.filter((row) => row.cell === cellId);
-  return cell !== undefined && nextLoads(experiment, cell, own, seed).length > 0;
 }
 
 function lanesFor(experiment: Experiment, lanes: number): number {

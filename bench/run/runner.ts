@@ -17,6 +17,8 @@ export interface RunnerOptions {
   readonly folder: RunFolder<LoadRow>;
   readonly seed: number;
   readonly switching: "wait" | "background";
+  /** Loads that are not held against an arm when it comes to giving it up. */
+  readonly forgiven: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
 
@@ -42,7 +44,7 @@ export async function runCells(options: RunnerOptions): Promise<void> {
     const rows = rowsOf.get(cell.id) ?? [];
     const last = known.get(cell.id);
     if (last !== undefined && (last.rows === rows.length || last.loads.length === 0)) return last.loads;
-    const loads = nextLoads(experiment, cell, rows, seed);
+    const loads = nextLoads(experiment, cell, rows, seed, options.forgiven);
     known.set(cell.id, { rows: rows.length, loads });
     work.update(cell, rows.length, loads.length === 0);
     return loads;

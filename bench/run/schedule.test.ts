@@ -64,6 +64,14 @@ describe("nextLoads", () => {
     expect(rows.filter(({ arm }) => arm === "fixed-h2")).toHaveLength(4);
   });
 
+  it("tries again what was given up, where that is forgiven", () => {
+    const rows = run(() => ({ dropped: "busy" }));
+    expect(nextLoads(EXPERIMENT, CELL, rows, 1)).toEqual([]);
+    const again = nextLoads(EXPERIMENT, CELL, rows, 1, new Set(rows.map(({ id }) => id)));
+    expect(again).toHaveLength(4 * 2);
+    expect(again.filter(({ id }) => rows.some((row) => row.id === id))).toEqual([]);
+  });
+
   it("does not make failed loads again until they succeed", () => {
     const rows = run((load) => ({ ...plain(load), ...(load.round === 2 ? { outcome: "failed", loadMs: null } : {}) }));
     expect(rows.filter(({ outcome }) => outcome === "failed")).toHaveLength(2);

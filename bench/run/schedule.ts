@@ -18,6 +18,8 @@ export interface Load {
 /** An arm that lacks rows that count after so many loads for each is given up: the machine is too busy for it. */
 const ATTEMPTS_PER_ROW = 2;
 
+const NONE: ReadonlySet<string> = new Set();
+
 export function loadId(cell: Cell, arm: Arm, flow: Flow, round: number): string {
   return `${cell.id}/${arm}/${flow}/${round}`;
 }
@@ -28,15 +30,24 @@ export function loadId(cell: Cell, arm: Arm, flow: Flow, round: number): string 
  *
  * They come in rounds of one load of each arm and flow in random order; where rows were dropped, or a round was cut short,
  * the arms and flows that lack most come first.
+ *
+ * @param forgiven Loads that are not held against an arm when it comes to giving it up: of a start on a busier machine.
  */
-export function nextLoads(experiment: Experiment, cell: Cell, rows: readonly LoadRow[], seed: number): Load[] {
+export function nextLoads(
+  experiment: Experiment,
+  cell: Cell,
+  rows: readonly LoadRow[],
+  seed: number,
+  forgiven: ReadonlySet<string> = NONE,
+): Load[] {
   const { first, cap } = experiment.allocation;
   const open = experiment.loads
     .map(({ arm, flow }) => {
       const own = rows.filter((row) => row.arm === arm && row.flow === flow);
-      return { arm, flow, made: new Set(own.map(({ round }) => round)), good: own.filter(isResult).length };
+      const tries = own.filter(({ id }) => !forgiven.has(id)).length;
+      return { arm, flow, tries, made: new Set(own.map(({ round }) => round)), good: own.filter(isResult).length };
     })
-    .filter(({ made }) => made.size < cap * ATTEMPTS_PER_ROW);
+    .filter(({ tries }) => tries < cap * ATTEMPTS_PER_ROW);
   const good = Math.min(...open.map((load) => load.good));
   const wanted = good < first ? first : good >= cap ? cap : roundsWanted(experiment, cell, rows, good, seed, open);
   const loads: Load[] = [];
