@@ -145,7 +145,7 @@ it("ends when a server dies, says which, keeps the rows, and calls no load faile
 
 it("ends when the disk is full, says so, and keeps the rows whole", async () => {
   mkdirSync(join(folder, "run"));
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=12k", "tmpfs", join(folder, "run")]);
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=24k", "tmpfs", join(folder, "run")]);
   try {
     const run = bench("smoke", "--bytes", "20000");
     const { code, output } = await run.ended;
