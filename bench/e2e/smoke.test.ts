@@ -51,6 +51,7 @@ async function untilRows(count: number, during: Bench): Promise<void> {
   void during.ended.then(() => (over = true));
   while (rows().length < count) {
     if (over) throw new Error((await during.ended).output);
+    // Between two looks: the rows are another process's, which tells nobody.
     await new Promise((resolve) => {
       setTimeout(resolve, 50);
     });

@@ -1,4 +1,4 @@
-import { csvFormat, csvParse } from "d3-dsv";
+import { csvFormat } from "d3-dsv";
 
 export type CsvValue = string | number | boolean | undefined;
 
@@ -11,9 +11,4 @@ export function toCsv<Column extends string>(
     Object.fromEntries(columns.map((column) => [column, Number.isNaN(row[column]) ? undefined : row[column]])),
   );
   return `${csvFormat(fields, [...columns])}\n`;
-}
-
-/** Every row by its header's names; all values are strings, and an empty field is "". */
-export function fromCsv(text: string): Readonly<Record<string, string>>[] {
-  return csvParse(text).map((row) => ({ ...row }));
 }

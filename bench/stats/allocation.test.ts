@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judge, judgePrecision, verdict, type Verdict } from "./allocation.ts";
+import { judge, verdict, type Verdict } from "./allocation.ts";
 import { plannedLooks } from "./looks.ts";
 import { seededRandom } from "./random.ts";
 import { lognormal } from "./testing.ts";
@@ -71,26 +71,5 @@ describe("looks", () => {
 
   it("takes equal steps where one is given", () => {
     expect(judge({ a, b, min: 10, cap: 100, step: 15, random: random() })).toMatchObject({ runs: 25, nextRuns: 40 });
-  });
-});
-
-describe("relative precision", () => {
-  const arms = (cv: number, n: number): { a: number[]; b: number[] } => ({
-    a: lognormal(n, { mean: 100, cv }, seededRandom("a", cv)),
-    b: lognormal(n, { mean: 100, cv }, seededRandom("b", cv)),
-  });
-  const ask = (cv: number, n: number): ReturnType<typeof judgePrecision> =>
-    judgePrecision({ ...arms(cv, n), min: 10, cap: 100, halfWidth: 0.05, random: seededRandom("precision") });
-
-  it("is enough where the interval is narrow, equal means or not", () => {
-    const { answer, ratio } = ask(0.03, 10);
-    expect(answer).toBe("enough");
-    expect(Math.log((ratio?.high ?? 0) / (ratio?.low ?? 1)) / 2).toBeLessThanOrEqual(0.05);
-  });
-
-  it("asks for more, up to the cap", () => {
-    expect(ask(0.5, 5)).toEqual({ answer: "more", nextRuns: 10, runs: 0, ratio: undefined });
-    expect(ask(0.5, 20)).toMatchObject({ answer: "more", runs: 15, nextRuns: 23 });
-    expect(ask(0.5, 100)).toMatchObject({ answer: "cap", runs: 100, nextRuns: undefined });
   });
 });

@@ -60,33 +60,6 @@ const ERROR = 0.02;
 /** The intervals are of about 99.5 %: 2,000 resamples would hang their ends on five a side. */
 const RESAMPLES = 4_000;
 
-export interface Precision {
-  readonly answer: "more" | "enough" | "cap";
-  readonly nextRuns: number | undefined;
-  readonly runs: number;
-  readonly ratio: Interval | undefined;
-}
-
-/**
- * Whether the ratio of means is known well enough: half the width of its log's 95 % interval is at most `halfWidth`
- * (0.05: to 5 % either way). This rule looks at the spread, not at the answer, so it needs no wider intervals.
- */
-export function judgePrecision({
-  a,
-  b,
-  min,
-  cap,
-  step,
-  random,
-  halfWidth,
-}: Comparison & { readonly halfWidth: number }): Precision {
-  const { runs, nextRuns } = position(plannedLooks(min, cap, step), Math.min(a.length, b.length));
-  if (runs === 0) return { answer: "more", nextRuns, runs, ratio: undefined };
-  const ratio = ratioOfMeansInterval(a.slice(0, runs), b.slice(0, runs), { random });
-  if (Math.log(ratio.high / ratio.low) / 2 <= halfWidth) return { answer: "enough", nextRuns: undefined, runs, ratio };
-  return { answer: nextRuns === undefined ? "cap" : "more", nextRuns, runs, ratio };
-}
-
 function position(looks: readonly number[], n: number): { runs: number; nextRuns: number | undefined } {
   return { runs: looks.findLast((look) => look <= n) ?? 0, nextRuns: looks.find((look) => look > n) };
 }

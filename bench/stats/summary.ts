@@ -65,17 +65,6 @@ export function quantileOfSorted(sorted: ArrayLike<number>, probability: number)
   return position === below ? low : low + (position - below) * (high - low);
 }
 
-/** The mean of the logarithms; its exponential is the geometric mean. Values must be positive. */
-export function logMean(values: readonly number[]): number {
-  let sum = 0;
-  for (const value of values) sum += Math.log(value);
-  return sum / values.length;
-}
-
-export function geometricMean(values: readonly number[]): number {
-  return Math.exp(logMean(values));
-}
-
 function ascending(values: readonly number[]): number[] {
   return values.toSorted((one, other) => one - other);
 }
