@@ -84,12 +84,7 @@ func TestPosterOverflowDropsTheOldest(t *testing.T) {
 }
 
 func TestPosterFailures(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln.Close()
-	refusing := ln.Addr().String()
+	refusing := refusingAddress(t)
 	cases := []struct{ name, to, says string }{
 		{"refusing", "http://" + refusing, "connection refused"},
 		{"no such socket", "unix:" + filepath.Join(t.TempDir(), "none"), "no such socket"},

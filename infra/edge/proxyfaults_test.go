@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"path/filepath"
 	"strconv"
@@ -44,14 +43,7 @@ func TestUpstreamFaults(t *testing.T) {
 		t.Cleanup(func() { close(end) }) // before the server is closed, which waits for its handlers
 		return url
 	}
-	refusing := func(t *testing.T) string {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ln.Close() // its port answers nobody
-		return "http://" + ln.Addr().String()
-	}
+	refusing := func(t *testing.T) string { return "http://" + refusingAddress(t) }
 	hangup := func(t *testing.T) string {
 		return startUpstream(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	}
