@@ -1,4 +1,4 @@
-import { parsePathState } from "../policy-api/core/parse-state.ts";
+import { parseIgnored, parsePathState } from "../policy-api/core/parse-state.ts";
 import type { PathState } from "../policy-api/core/estimator.ts";
 import { NO_OFFER, type OfferState } from "../policy-api/core/offers.ts";
 import { readStored } from "./read-stored.ts";
@@ -15,6 +15,11 @@ export const PATH_MIGRATIONS = [
       offering INTEGER NOT NULL,
       last_at_ms INTEGER NOT NULL
     )`);
+  },
+  (sql: SqlStorage): void => {
+    // What clients did with offers: when they last took one, and when they ignored them.
+    sql.exec("ALTER TABLE paths ADD COLUMN offer_taken_at_ms INTEGER NOT NULL DEFAULT 0");
+    sql.exec("ALTER TABLE paths ADD COLUMN offers_ignored_at_ms TEXT NOT NULL DEFAULT '[]'");
   },
 ];
 
@@ -39,6 +44,8 @@ type Columns = {
   offer_answered_at_ms: number;
   offering: number;
   last_at_ms: number;
+  offer_taken_at_ms: number;
+  offers_ignored_at_ms: string;
 };
 
 /** The table of paths: reading, writing, and keeping it bounded. */
@@ -64,6 +71,8 @@ export class PathRows {
         untilMs: columns.offer_until_ms,
         answeredAtMs: columns.offer_answered_at_ms,
         offering: columns.offering === 1,
+        takenAtMs: columns.offer_taken_at_ms,
+        ignoredAtMs: readStored(columns.offers_ignored_at_ms, parseIgnored) ?? [],
       },
       lastAtMs: columns.last_at_ms,
     };
@@ -73,16 +82,19 @@ export class PathRows {
     const known = this.#sql.exec("SELECT 1 FROM paths WHERE key = ?", key).toArray().length > 0;
     if (!known) this.#makeRoom();
     const cursor = this.#sql.exec(
-      `INSERT INTO paths VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
+      `INSERT INTO paths VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
          state = excluded.state, offer_until_ms = excluded.offer_until_ms,
          offer_answered_at_ms = excluded.offer_answered_at_ms, offering = excluded.offering,
-         last_at_ms = excluded.last_at_ms`,
+         last_at_ms = excluded.last_at_ms, offer_taken_at_ms = excluded.offer_taken_at_ms,
+         offers_ignored_at_ms = excluded.offers_ignored_at_ms`,
       key,
       JSON.stringify(row.state),
       row.offers.untilMs,
       row.offers.answeredAtMs,
       row.offers.offering ? 1 : 0,
       row.lastAtMs,
+      row.offers.takenAtMs,
+      JSON.stringify(row.offers.ignoredAtMs),
     );
     this.written += cursor.rowsWritten;
     if (!known && this.#count !== undefined) this.#count++;

@@ -6,6 +6,8 @@ import type { PathState } from "../policy-api/core/estimator.ts";
 export interface ClientKeys {
   readonly client: string;
   readonly network: string;
+  /** The network's autonomous system, where the platform tells it: an object keeps what it met of one. */
+  readonly asn?: number | undefined;
 }
 
 /** What one isolate gathered about one client since it last told the object. */
@@ -17,5 +19,6 @@ export interface ClientReport extends ClientKeys {
 export interface LookUpReply {
   readonly client?: PathState;
   readonly network?: PathState;
+  readonly asn?: PathState;
   readonly offers?: OfferState;
 }

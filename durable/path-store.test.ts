@@ -2,6 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { describe, expect, it, vi } from "vitest";
 import { estimateAt } from "../policy-api/core/estimate.ts";
 import type { PathState } from "../policy-api/core/estimator.ts";
+import { type Answer, NO_OFFER } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { RETENTION_MS, ROWS_MAX } from "./path-rows.ts";
 import type { ClientReport } from "./path-store-api.ts";
@@ -62,8 +63,73 @@ describe("PathStore", () => {
   it("keeps what a client may hold of our offers", async () => {
     const nowMs = Date.now();
     await object().record([report({ samples: [], answers: [{ atMs: nowMs, offerUntilMs: nowMs + 5000 }] })]);
-    expect((await lookUp()).offers).toEqual({ untilMs: nowMs + 5000, answeredAtMs: nowMs, offering: true });
+    expect((await lookUp()).offers).toEqual({
+      ...NO_OFFER,
+      untilMs: nowMs + 5000,
+      answeredAtMs: nowMs,
+      offering: true,
+    });
     expect((await rows()).map((row) => row["key"])).toEqual(["client c1"]);
+  });
+
+  it("keeps over an eviction what a client did with them", async () => {
+    const nowMs = Date.now();
+    const answer = (secondsAgo: number, earlierOffer: Answer["earlierOffer"]): Answer => {
+      const atMs = nowMs - secondsAgo * 1000;
+      return { atMs, offerUntilMs: atMs + 60_000, earlierOffer };
+    };
+    const answers = [answer(90, "ignored"), answer(60, "taken"), answer(30, "ignored"), answer(10, "ignored")];
+    await object().record([report({ samples: [], answers })]);
+    const held = (await lookUp()).offers;
+    expect(held).toMatchObject({ takenAtMs: nowMs - 60_000, answeredAtMs: nowMs - 10_000, offering: true });
+    expect(held?.ignoredAtMs).toHaveLength(3);
+    await evictDurableObject(object());
+    expect((await lookUp()).offers).toEqual(held);
+  });
+
+  it.each(["{", '"[]"', "[-1]", "null"])("ignored offers that cannot be read, %s, are none", async (text) => {
+    await object().record([report({ answers: [{ atMs: Date.now(), offerUntilMs: 0, earlierOffer: "ignored" }] })]);
+    await runInDurableObject(object(), (_, state) => {
+      state.storage.sql.exec("UPDATE paths SET offers_ignored_at_ms = ?", text);
+    });
+    await evictDurableObject(object());
+    expect((await lookUp()).offers?.ignoredAtMs).toEqual([]);
+    expect(estimate((await lookUp()).client)?.quic?.packets).toBeCloseTo(1000, 0);
+  });
+
+  it("keeps what it met of an autonomous system, for its networks that nobody knows", async () => {
+    await object().record([report({ asn: 64_500 }), report({ client: "c2", network: "n2", asn: 64_500 })]);
+    const stranger = await object().lookUp({ client: "c3", network: "n3", asn: 64_500 });
+    expect([stranger.client, stranger.network]).toEqual([undefined, undefined]);
+    expect(estimate(stranger.asn)?.quic?.packets).toBeCloseTo(2000, 0);
+    expect(await object().lookUp({ client: "c3", network: "n3", asn: 64_501 })).toEqual({});
+    expect((await lookUp()).asn).toBeUndefined();
+    expect((await rows()).map((row) => row["key"])).toEqual([
+      "asn 64500",
+      "client c1",
+      "client c2",
+      "network n1",
+      "network n2",
+    ]);
+    await evictDurableObject(object());
+    expect((await object().lookUp({ client: "c3", network: "n3", asn: 64_500 })).asn).toEqual(stranger.asn);
+  });
+
+  it("an answer alone is of the client, and of nobody above it", async () => {
+    await object().record([report({ samples: [], answers: [{ atMs: Date.now(), offerUntilMs: 0 }], asn: 64_500 })]);
+    expect((await rows()).map((row) => row["key"])).toEqual(["client c1"]);
+  });
+
+  it("a client's path that changes is not its network's", async () => {
+    const nowMs = Date.now();
+    const clean = sample({ atMs: nowMs - 60_000, packetsLost: 0 });
+    const lossy = sample({ connectionId: "b", atMs: nowMs, packetsLost: 50 });
+    await object().record([report({ samples: [lossy, clean] })]);
+    const reply = await lookUp();
+    expect(estimate(reply.client)?.quic?.lossRatio).toBeCloseTo(0.05, 9);
+    expect(estimate(reply.client)?.quic).toHaveProperty("changedMsAgo");
+    expect(estimate(reply.network)?.quic?.lossRatio).toBeCloseTo(0.025, 3);
+    expect(estimate(reply.network)?.quic).not.toHaveProperty("changedMsAgo");
   });
 
   it("writes a row at most every ten seconds, and the alarm writes what waited", async () => {
@@ -125,6 +191,54 @@ describe("PathStore", () => {
     expect(await rows()).toHaveLength(2);
   });
 
+  it("reads what an object of before offers were followed holds, and writes to it", async () => {
+    const nowMs = Date.now();
+    const state = {
+      quic: {
+        minRttMs: [[Math.floor(nowMs / 3_600_000), 20]],
+        deliveryRateBps: [],
+        loss: { packets: 1000, lost: 20, asOfMs: nowMs },
+        lastAtMs: nowMs,
+        baselines: [],
+      },
+    };
+    await runInDurableObject(object(), (_, { storage }) => {
+      // The first migration as it was released, and the table of versions as it left it.
+      storage.sql.exec("CREATE TABLE schema_version (version INTEGER NOT NULL)");
+      storage.sql.exec("INSERT INTO schema_version VALUES (1)");
+      storage.sql.exec(`CREATE TABLE paths (
+        key TEXT PRIMARY KEY,
+        state TEXT NOT NULL,
+        offer_until_ms INTEGER NOT NULL,
+        offer_answered_at_ms INTEGER NOT NULL,
+        offering INTEGER NOT NULL,
+        last_at_ms INTEGER NOT NULL
+      )`);
+      for (const key of ["client c1", "network n1"])
+        storage.sql.exec(
+          "INSERT INTO paths VALUES (?, ?, ?, ?, 1, ?)",
+          key,
+          JSON.stringify(state),
+          nowMs + 5000,
+          nowMs,
+          nowMs,
+        );
+    });
+    await evictDurableObject(object());
+    const reply = await lookUp();
+    expect(reply.offers).toEqual({ ...NO_OFFER, untilMs: nowMs + 5000, answeredAtMs: nowMs, offering: true });
+    for (const held of [reply.client, reply.network])
+      expect(estimate(held)?.quic).toMatchObject({ minRttMs: 20, lossRatio: 0.02 });
+
+    const later: Answer = { atMs: nowMs + 1000, offerUntilMs: nowMs + 9000, earlierOffer: "ignored" };
+    await object().record([report({ answers: [later] })]);
+    await runDurableObjectAlarm(object());
+    await evictDurableObject(object());
+    expect((await lookUp()).offers).toMatchObject({ untilMs: nowMs + 9000, ignoredAtMs: [expect.any(Number)] });
+    expect(estimate((await lookUp()).client)?.quic?.packets).toBeCloseTo(2000, 0);
+    expect(await rows()).toHaveLength(2);
+  });
+
   it("wakes for the next row to expire while there is one", async () => {
     await object().record([report()]);
     await runDurableObjectAlarm(object());
@@ -151,7 +265,7 @@ describe("PathStore", () => {
     await runInDurableObject(object(), (_, state) => {
       state.storage.sql.exec(
         `INSERT INTO paths WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
-         SELECT 'client old' || n, '{}', 0, 0, 0, n FROM i`,
+         SELECT 'client old' || n, '{}', 0, 0, 0, n, 0, '[]' FROM i`,
         ROWS_MAX - 2,
       );
     });

@@ -39,10 +39,12 @@ export class PathStore extends DurableObject {
   lookUp(keys: ClientKeys): LookUpReply {
     const client = this.#load(clientRow(keys))?.row;
     const network = this.#load(networkRow(keys))?.row;
+    const asn = keys.asn === undefined ? undefined : this.#load(asnRow(keys.asn))?.row;
     this.#shrink();
     return {
       ...(client === undefined ? {} : { client: client.state, offers: client.offers }),
       ...(network === undefined ? {} : { network: network.state }),
+      ...(asn === undefined ? {} : { asn: asn.state }),
     };
   }
 
@@ -84,17 +86,24 @@ export class PathStore extends DurableObject {
     const client = this.#loadOrBegin(clientRow(report));
     const network = this.#loadOrBegin(networkRow(report));
     let { state } = client.row;
+    const asn = report.asn === undefined ? undefined : this.#loadOrBegin(asnRow(report.asn));
     let networkState = network.row.state;
+    let asnState = asn?.row.state;
     for (const sample of inOrder(report.samples)) {
       const applied = applySample(state, sample);
       state = applied.state;
       networkState = applyIncrement(networkState, applied.increment);
+      if (asnState !== undefined) asnState = applyIncrement(asnState, applied.increment);
     }
     client.row = { state, offers: report.answers.reduce(applyAnswer, client.row.offers), lastAtMs: nowMs };
     this.#dirty.add(clientRow(report));
     if (report.samples.length > 0) {
       network.row = { ...network.row, state: networkState, lastAtMs: nowMs };
       this.#dirty.add(networkRow(report));
+      if (asn !== undefined && asnState !== undefined && report.asn !== undefined) {
+        asn.row = { ...asn.row, state: asnState, lastAtMs: nowMs };
+        this.#dirty.add(asnRow(report.asn));
+      }
     }
   }
 
@@ -176,6 +185,10 @@ export class PathStore extends DurableObject {
 
 function clientRow(keys: ClientKeys): string {
   return `client ${keys.client}`;
+}
+
+function asnRow(asn: number): string {
+  return `asn ${asn}`;
 }
 
 function networkRow(keys: ClientKeys): string {

@@ -60,7 +60,7 @@ describe("PolicyStore", () => {
 
   it("with a row that cannot be read has no policy to give, until another is put", async () => {
     await store().put(fixed("fixed-h3"));
-    for (const text of ["{", '{"schema":1,"mode":"always"}', "null"]) {
+    for (const text of ["{", '{"schema":2,"mode":"always"}', '{"schema":1,"mode":"fixed-h3"}', "null"]) {
       await runInDurableObject(store(), (_, state) => {
         state.storage.sql.exec("UPDATE policies SET policy = ?", text);
       });

@@ -1,7 +1,9 @@
 import { decide, type Decision } from "../policy-api/core/decide.ts";
+import type { PathState } from "../policy-api/core/estimator.ts";
 import type { History, RequestFacts } from "../policy-api/core/facts.ts";
 import { historyAt } from "../policy-api/core/history.ts";
-import { applyAnswer, NO_OFFER } from "../policy-api/core/offers.ts";
+import { type Answer, applyAnswer, earlierOffer, NO_OFFER, pausedUntilMs } from "../policy-api/core/offers.ts";
+import type { PathSample } from "../policy-api/core/sample.ts";
 import { type Isolate, objectLabel } from "./isolate.ts";
 import type { LookUp } from "./look-up.ts";
 import { NO_NEWS } from "./report-buffer.ts";
@@ -11,6 +13,8 @@ export interface Advice {
   readonly request: RequestFacts;
   readonly history: History;
   readonly decision: Decision;
+  /** What this request tells of an offer made before. */
+  readonly earlierOffer: Answer["earlierOffer"];
 }
 
 /** Decides on what has arrived by `nowMs`. Undefined without a policy: then nothing is said. */
@@ -33,7 +37,24 @@ export function advise(lookUp: LookUp, isolate: Isolate, nowMs: number): Advice 
     ...lookUp.facts,
     offerUntilMs: Math.max(offers.untilMs, inForce.earlierOffersUntilMs),
     offering: offers.offering,
+    pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(reply?.client, fresh)),
+    ...(lookUp.shareUnit === undefined ? {} : { shareUnit: lookUp.shareUnit }),
   };
   const history = historyAt(reply, fresh, nowMs);
-  return { request, history, decision: decide(request, history, inForce.policy, nowMs, lookUp.explorationUnit) };
+  const decision = decide(request, history, inForce.policy, nowMs, lookUp.explorationUnit);
+  return {
+    request,
+    history,
+    decision,
+    // In a pause an offer that lives on from before is ignored as a matter of course: that makes the pause no longer.
+    earlierOffer: decision.reason === "udp-blocked" ? undefined : earlierOffer(connection.transport, offers, nowMs),
+  };
+}
+
+/** When this client was last measured over QUIC; 0: never. */
+function lastQuicAtMs(state: PathState | undefined, fresh: readonly PathSample[]): number {
+  return fresh.reduce(
+    (latest, sample) => (sample.transport === "quic" ? Math.max(latest, sample.atMs) : latest),
+    state?.quic?.lastAtMs ?? 0,
+  );
 }

@@ -1,7 +1,8 @@
-import { describe, expect, it, vi } from "vitest";
-import { applySamples } from "../policy-api/core/estimator.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { applySample, applySamples, type PathState } from "../policy-api/core/estimator.ts";
+import { applyAnswer, NO_OFFER } from "../policy-api/core/offers.ts";
 import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type Policy } from "../policy-api/core/policy.ts";
-import { adaptivePolicy } from "../policy-api/core/testing.ts";
+import { adaptivePolicy, LATTICE } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
 import {
   CF_H2,
@@ -19,6 +20,8 @@ import {
 
 const origin = stubOrigin();
 
+const h3First = adaptivePolicy({ coldStart: { advertise: "h3" } });
+
 /** A client whose path lost packets. */
 const lossy = async () => ({
   client: applySamples({}, [
@@ -33,13 +36,15 @@ const lossy = async () => ({
     },
   ]),
 });
+
 describe("what a navigation is told", () => {
   it.each([
     ["fixed-h3", mode("fixed-h3"), CF_H2, 'h3=":8443"; ma=300'],
     ["fixed-h2 on HTTP/2", mode("fixed-h2"), CF_H2, null],
     ["fixed-h2 on HTTP/3", mode("fixed-h2"), CF_H3, "clear"],
     ["observe", mode("observe"), CF_H3, null],
-    ["adaptive, an unknown client", adaptivePolicy(), CF_H2, 'h3=":8443"; ma=10'],
+    ["adaptive, an unknown client, HTTP/3 first", h3First, CF_H2, 'h3=":8443"; ma=10'],
+    ["adaptive, an unknown client, HTTP/2 first", adaptivePolicy(), CF_H2, null],
     ["no policy that can be read", undefined, CF_H2, null],
   ])("%s", async (_name, policy, cf, expected) => {
     const { response } = await visit(navigation(cf), new FakeStores(policy));
@@ -62,7 +67,7 @@ describe("what a navigation is told", () => {
   });
 
   it("what this isolate has learnt and not yet told counts for the next visit", async () => {
-    const stores = new FakeStores(adaptivePolicy());
+    const stores = new FakeStores(h3First);
     const isolate = new Isolate(SETTINGS);
     stores.taken = never;
     await visit(navigation(), stores, isolate);
@@ -73,18 +78,32 @@ describe("what a navigation is told", () => {
   });
 
   it("an address that cannot be believed is a client that is not known", async () => {
-    const stores = new FakeStores(adaptivePolicy());
+    const stores = new FakeStores(h3First);
     const { response } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, edge: "none" }));
     expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=10');
     expect(stores.lookUps).toEqual([]);
   });
 
-  it("a late look-up and a lossy prior: an offer, of the shorter life", async () => {
-    const coldStart = { advertise: "nothing", lossRatio: 0.04, deliveryRateBps: 25e6 } as const;
-    const stores = new FakeStores(adaptivePolicy({ coldStart }));
+  it.each([
+    ["above HTTP/2", [800, 800], null],
+    ["below HTTP/2", [50, 200], 'h3=":8443"; ma=10'],
+  ])("a late look-up: what the cold start has for HTTP/3 at this connection's RTT, %s", async (_name, ms, expected) => {
+    const mix = { ...LATTICE, lossRatio: [0], stayMs: [100, 400], switchMs: ms, coldMs: ms };
+    const stores = new FakeStores(adaptivePolicy({ coldStart: { advertise: "nothing", times: mix } }));
     stores.reply = never;
     const { response } = await visit(navigation(), stores);
-    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=10');
+    expect(response.headers.get("alt-svc")).toBe(expected);
+  });
+
+  it.each([
+    [0, null],
+    [1, 'h3=":8443"; ma=10'],
+  ])("by share: a share of %i", async (share, expected) => {
+    const { response } = await visit(
+      navigation(),
+      new FakeStores(adaptivePolicy({ method: { kind: "share", share } })),
+    );
+    expect(response.headers.get("alt-svc")).toBe(expected);
   });
 
   it("an offer's life begins with the response, however long the origin took", async () => {
@@ -94,7 +113,7 @@ describe("what a navigation is told", () => {
         vi.setSystemTime(Date.now() + 8_000);
         return new Response("page");
       };
-      const stores = new FakeStores(adaptivePolicy());
+      const stores = new FakeStores(h3First);
       const { settled } = await visit(navigation(), stores);
       await settled;
       expect(stores.records[0]?.[0]?.answers).toEqual([{ atMs: Date.now(), offerUntilMs: Date.now() + 10_000 }]);
@@ -119,6 +138,87 @@ describe("what a navigation is told", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe("a client that ignores its offers", () => {
+  /** Visits of one client, each to an isolate of its own, with a store that keeps what it is told. */
+  class Client {
+    readonly #stores = new FakeStores(adaptivePolicy({ coldStart: { advertise: "h3" }, ma: { minS: 60, maxS: 100 } }));
+    readonly #beganMs = Date.now();
+
+    #state: PathState | undefined;
+
+    /** A closing sample of a connection over QUIC, so many seconds after the first visit. */
+    measuredOverQuic(second: number): void {
+      const sample = { transport: "quic", connectionId: "q", atMs: this.#beganMs + second * 1000, rttMs: 5 } as const;
+      this.#state = applySample({}, { ...sample, packetsSent: 9, packetsLost: 0, closing: true }).state;
+    }
+
+    constructor() {
+      this.#stores.reply = async () => ({
+        ...(this.#state === undefined ? {} : { client: this.#state }),
+        offers: this.#stores.records.flatMap(([report]) => report?.answers ?? []).reduce(applyAnswer, NO_OFFER),
+      });
+    }
+
+    /** What it is told so many seconds after the first visit. */
+    async at(second: number, cf: unknown = CF_H2): Promise<string | null> {
+      vi.setSystemTime(this.#beganMs + second * 1000);
+      const { response, settled } = await visit(navigation(cf), this.#stores);
+      await settled;
+      return response.headers.get("alt-svc");
+    }
+  }
+  const offer = 'h3=":8443"; ma=60';
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Math.ceil(Date.now() / 10_000) * 10_000 });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it("is offered nothing for a while, and then once more", async () => {
+    const client = new Client();
+    for (const second of [0, 10, 20, 30]) expect(await client.at(second), `${second} s`).toBe(offer);
+    // Three were ignored. What was offered last lives on in the client, and is taken back.
+    expect(await client.at(40)).toBe("clear");
+    expect(await client.at(80)).toBe("clear");
+    // By then it has ended: five minutes from the last that was ignored.
+    expect(await client.at(100)).toBeNull();
+    expect(await client.at(30 + 299)).toBeNull();
+    expect(await client.at(30 + 300)).toBe(offer);
+    // And again: now it is twice as long.
+    expect(await client.at(340)).toBe(offer);
+    expect(await client.at(350)).toBe("clear");
+    expect(await client.at(340 + 599)).toBeNull();
+    expect(await client.at(340 + 600)).toBe(offer);
+  });
+
+  it("is offered HTTP/3 again as soon as it has come over it", async () => {
+    const client = new Client();
+    for (const second of [0, 10, 20, 30]) await client.at(second);
+    expect(await client.at(40)).toBe("clear");
+    expect(await client.at(50, CF_H3)).toBe(offer);
+    expect(await client.at(51)).toBe(offer);
+  });
+
+  it("is not taken for blocked where something else than its pages was measured over HTTP/3", async () => {
+    const client = new Client();
+    for (const second of [0, 10, 20, 30]) await client.at(second);
+    client.measuredOverQuic(35);
+    expect(await client.at(40)).toBe(offer);
+  });
+
+  it("but not for pages that were opened together", async () => {
+    const client = new Client();
+    for (const second of [0, 2, 3, 4, 5, 6, 7, 8]) expect(await client.at(second), `${second} s`).toBe(offer);
+  });
+
+  it("nor for visits after an offer has ended", async () => {
+    const client = new Client();
+    for (let visited = 0; visited < 6; visited++) expect(await client.at(visited * 60)).toBe(offer);
   });
 });
 
@@ -156,18 +256,20 @@ describe("the visitor's response does not depend on this system", () => {
   });
 
   it("waits no longer than the budget after the origin's headers", async () => {
-    const stores = new FakeStores(adaptivePolicy());
+    const stores = new FakeStores(h3First);
     stores.reply = never;
+    const isolate = new Isolate(SETTINGS);
+    await isolate.policy.renew(stores, Date.now());
     const waits: number[] = [];
     vi.stubGlobal("scheduler", {
       wait: async (ms: number) => {
         waits.push(ms);
       },
     });
-    const { response } = await visit(navigation(), stores);
+    const { response } = await visit(navigation(), stores, isolate);
     expect(waits).toEqual([5]);
-    // Late: this connection's RTT and the prior's loss decide, and HTTP/2 is faster there.
-    expect(response.headers.get("alt-svc")).toBeNull();
+    // Late, but decided: as the cold start says.
+    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=10');
   });
 
   it("does not wait at all when the answer is there first", async () => {

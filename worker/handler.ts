@@ -1,6 +1,6 @@
 import { altSvcValue } from "../policy-api/core/alt-svc.ts";
 import type { Answer } from "../policy-api/core/offers.ts";
-import { PRIOR_PACKETS } from "../policy-api/core/path.ts";
+import { KNOWN_PACKETS } from "../policy-api/core/path.ts";
 import { type Advice, advise } from "./advise.ts";
 import { logDecision } from "./decision-log.ts";
 import type { Isolate } from "./isolate.ts";
@@ -82,7 +82,7 @@ async function remember(
     const { connection } = lookUp;
     // Our edge posts this connection's samples itself, but later: what made a client known here must be known still when
     // the next navigation comes over another connection, or that one would begin cold and flap. Counted twice it is not.
-    const known = !connection.edgePostsSamples || (connection.sample?.packetsSent ?? 0) >= PRIOR_PACKETS;
+    const known = !connection.edgePostsSamples || (connection.sample?.packetsSent ?? 0) >= KNOWN_PACKETS;
     const sample = known ? connection.sample : undefined;
     const answer = answerOf(advice, nowMs);
     const logs = isolate.settings.logDecisions && advice !== undefined;
@@ -103,7 +103,11 @@ function answerOf(advice: Advice | undefined, nowMs: number): Answer | undefined
   if (advice === undefined || advice.decision.mode !== "adaptive") return undefined;
   const { advertise } = advice.decision;
   if (advertise.kind === "nothing") return undefined;
-  return { atMs: nowMs, offerUntilMs: advertise.kind === "h3" ? nowMs + advertise.maS * 1000 : 0 };
+  return {
+    atMs: nowMs,
+    offerUntilMs: advertise.kind === "h3" ? nowMs + advertise.maS * 1000 : 0,
+    ...(advice.earlierOffer === undefined ? {} : { earlierOffer: advice.earlierOffer }),
+  };
 }
 
 /** The port that the visitor came to: HTTP/3 is served on the same number. */

@@ -67,4 +67,20 @@ describe("Keys", () => {
     expect(await keys.explorationUnit(address("10.0.0.1"), 5)).toBe(units[0]);
     expect(await keys.explorationUnit(address("10.0.0.1"), 6)).not.toBe(units[0]);
   });
+
+  it("draws for a share in a domain of its own, always the same for a client", async () => {
+    const keys = await Keys.from(HASH_KEY);
+    const clients = Array.from({ length: 400 }, (_, i) => address(`10.${i >> 8}.${i & 255}.1`));
+    const shares = await Promise.all(clients.map((client) => keys.shareUnit(client)));
+    expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...shares)).toBeLessThan(1);
+    expect(await keys.shareUnit(clients[0] ?? address("10.0.0.1"))).toBe(shares[0]);
+    // Whoever explores is no more likely to be in the share: a quarter of all is below a half of both.
+    const explored = await Promise.all(clients.map((client) => keys.explorationUnit(client, 0)));
+    const both = shares.filter((share, i) => share < 0.5 && (explored[i] ?? 1) < 0.5).length;
+    expect(both).toBeGreaterThan(70);
+    expect(both).toBeLessThan(130);
+    // All addresses of an IPv6 /64 are one client.
+    expect(await keys.shareUnit(address("2001:db8::1"))).toBe(await keys.shareUnit(address("2001:db8::2")));
+  });
 });

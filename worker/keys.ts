@@ -2,7 +2,7 @@ import type { ClientKeys } from "../durable/path-store-api.ts";
 import type { ClientAddress } from "./address.ts";
 
 /** What a hash is for. Each use has a domain of its own, so that one hash says nothing about another. */
-type Domain = "client" | "network" | "object" | "exploration";
+type Domain = "client" | "network" | "object" | "exploration" | "share";
 
 const encoder = new TextEncoder();
 
@@ -20,7 +20,7 @@ export class Keys {
   }
 
   /** The names under which a client and its network are kept. */
-  async client(address: ClientAddress): Promise<ClientKeys> {
+  async client(address: ClientAddress): Promise<Pick<ClientKeys, "client" | "network">> {
     const [client, network] = await Promise.all([
       this.#hash("client", address.client),
       this.#hash("network", address.network),
@@ -36,6 +36,11 @@ export class Keys {
   /** 0 to 1, uniform over clients, the same for a client all through a period. */
   async explorationUnit(address: ClientAddress, period: number): Promise<number> {
     return new DataView(await this.#hash("exploration", `${period} ${address.client}`)).getUint32(0) / 2 ** 32;
+  }
+
+  /** 0 to 1, uniform over clients, always the same for a client. */
+  async shareUnit(address: ClientAddress): Promise<number> {
+    return new DataView(await this.#hash("share", address.client)).getUint32(0) / 2 ** 32;
   }
 
   #hash(domain: Domain, text: string): Promise<ArrayBuffer> {

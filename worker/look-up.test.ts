@@ -1,9 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { NO_OFFER } from "../policy-api/core/offers.ts";
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
+import { Keys } from "./keys.ts";
 import { CF_H2, CF_H3, FakeStores, mode, navigation, never, SETTINGS, stubOrigin, visit } from "./testing.ts";
 
 stubOrigin();
+
+const h3First = adaptivePolicy({ coldStart: { advertise: "h3" } });
 
 describe("who is believed", () => {
   const lookUpsFor = async (edge: (typeof SETTINGS)["edge"], cf: unknown): Promise<number> => {
@@ -50,7 +54,7 @@ describe("what is remembered of a visit", () => {
   });
 
   it("of a connection that showed nothing yet only the answer: our edge posts its samples", async () => {
-    const stores = new FakeStores(adaptivePolicy());
+    const stores = new FakeStores(h3First);
     const { settled } = await visit(navigation(), stores);
     await settled;
     expect(stores.records).toMatchObject([[{ samples: [], answers: [{ offerUntilMs: expect.any(Number) }] }]]);
@@ -63,5 +67,76 @@ describe("what is remembered of a visit", () => {
     await settled;
     expect(stores.records).toMatchObject([[{ samples: [{ transport: "tcp", rttMs: 40 }], answers: [] }]]);
     expect(stores.lookUps).toEqual([]);
+  });
+});
+
+describe("what a visit tells of an earlier offer", () => {
+  const nowMs = Date.now();
+  const offering = { untilMs: nowMs + 60_000, answeredAtMs: nowMs - 10_000, offering: true };
+  it.each([
+    ["taken: it came over HTTP/3", CF_H3, NO_OFFER, "taken"],
+    ["ignored: it lives, and the client came over HTTP/2", CF_H2, { ...NO_OFFER, ...offering }, "ignored"],
+    ["nothing: none was made", CF_H2, NO_OFFER, undefined],
+    ["nothing: it has ended", CF_H2, { ...NO_OFFER, ...offering, untilMs: nowMs - 1 }, undefined],
+    ["nothing: it is too fresh", CF_H2, { ...NO_OFFER, ...offering, answeredAtMs: nowMs + 60_000 }, undefined],
+  ])("%s", async (_name, cf, offers, expected) => {
+    const stores = new FakeStores(h3First);
+    stores.reply = async () => ({ offers });
+    const { settled } = await visit(navigation(cf), stores);
+    await settled;
+    expect(stores.records[0]?.[0]?.answers.map((answer) => answer.earlierOffer)).toEqual([expected]);
+  });
+});
+
+describe("the autonomous system", () => {
+  it("goes with the client's keys, in the look-up and in what is remembered", async () => {
+    const stores = new FakeStores(h3First);
+    const { settled } = await visit(navigation({ ...CF_H2, asn: 64_500 }), stores);
+    await settled;
+    expect(stores.lookUps.map(({ keys }) => keys.asn)).toEqual([64_500]);
+    expect(stores.records.flat().map((report) => report.asn)).toEqual([64_500]);
+  });
+
+  it.each([
+    ["none is told", CF_H2],
+    ["what is told is none", { ...CF_H2, asn: "AS64500" }],
+  ])("stays out of them where %s", async (_name, cf) => {
+    const stores = new FakeStores(h3First);
+    const { settled } = await visit(navigation(cf), stores);
+    await settled;
+    for (const keys of [stores.lookUps[0]?.keys, stores.records[0]?.[0]]) expect(keys).not.toHaveProperty("asn");
+  });
+});
+
+describe("a share of clients", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it.each([
+    ["is drawn where the policy offers to one", adaptivePolicy({ method: { kind: "share", share: 0.5 } }), 1],
+    ["is not drawn by another method", adaptivePolicy(), 0],
+    ["is not drawn to explore", adaptivePolicy({ exploration: { share: 0.5 } }), 0],
+    [
+      "is not drawn in another mode",
+      { ...adaptivePolicy({ method: { kind: "share", share: 1 } }), mode: "observe" },
+      0,
+    ],
+  ] as const)("%s", async (_name, policy, times) => {
+    const drawn = vi.spyOn(Keys.prototype, "shareUnit");
+    await visit(navigation(), new FakeStores(policy));
+    expect(drawn).toHaveBeenCalledTimes(times);
+  });
+
+  it("has the client's own unit, visit after visit", async () => {
+    const stores = new FakeStores(adaptivePolicy({ method: { kind: "share", share: 0.5 } }));
+    const told = new Map<string, Set<string | null>>();
+    for (let i = 0; i < 40; i++) {
+      const address = `192.0.2.${i % 20}`;
+      const { response } = await visit(navigation(CF_H2, { "cf-connecting-ip": address }), stores);
+      told.set(address, (told.get(address) ?? new Set()).add(response.headers.get("alt-svc")));
+    }
+    expect([...told.values()].map((answers) => answers.size)).toEqual(Array.from({ length: 20 }, () => 1));
+    expect(new Set([...told.values()].flatMap((answers) => [...answers])).size).toBe(2);
   });
 });

@@ -33,6 +33,8 @@ export class LookUp {
   /** What the isolate knew of this client when the look-up left: the reply may not hold it. */
   pending: PendingNews = NO_NEWS;
   explorationUnit: number | undefined;
+  /** Drawn where the policy offers to a share of clients. */
+  shareUnit: number | undefined;
   /** Whether there is nothing left to wait for. */
   settled = false;
   /** Never rejects. */
@@ -59,7 +61,8 @@ export class LookUp {
       keys.client(this.address),
       keys.object(this.address, isolate.settings.objectsPerRegion),
     ]);
-    this.keys = clientKeys;
+    const { asn } = this.connection;
+    this.keys = asn === undefined ? clientKeys : { ...clientKeys, asn };
     this.object = { region: regionOf(this.connection), number };
   }
 
@@ -86,6 +89,7 @@ export class LookUp {
         this.address,
         Math.floor(this.nowMs / EXPLORATION_PERIOD_MS),
       );
+    if (policy.method?.kind === "share") this.shareUnit = await this.policy.keys.shareUnit(this.address);
     if (this.object === undefined || this.keys === undefined) return;
     this.pending = isolate.reports.pending(objectLabel(this.object), this.keys.client);
     this.reply = await stores.lookUp(this.object, this.keys);

@@ -28,6 +28,20 @@ describe("ReportBuffer", () => {
     ]);
   });
 
+  it("passes on the autonomous system that came with the keys", async () => {
+    const buffer = new ReportBuffer();
+    buffer.add("o", { ...keys("a"), asn: 64_500 }, { sample: sample(T) }, T);
+    buffer.add("o", keys("b"), { sample: sample(T) }, T);
+    let sent: readonly ClientReport[] = [];
+    await buffer.flush("o", T, async (reports) => {
+      sent = reports;
+    });
+    expect(sent.map(({ client, asn }) => [client, asn])).toEqual([
+      ["a", 64_500],
+      ["b", undefined],
+    ]);
+  });
+
   it("keeps objects apart", () => {
     const buffer = new ReportBuffer();
     expect(buffer.add("o", keys("a"), { sample: sample(T) }, T)).toBe(0);

@@ -54,7 +54,7 @@ export class ReportBuffer {
     let client = buffer.gathering.get(keys.client);
     if (client === undefined) {
       if (this.#clients() >= CLIENTS_MAX) return undefined;
-      client = { keys: { client: keys.client, network: keys.network }, samples: [], answers: [] };
+      client = { keys: { ...keys }, samples: [], answers: [] };
       buffer.gathering.set(keys.client, client);
     }
     if (news.sample !== undefined) keepNewest(client.samples, news.sample);

@@ -58,10 +58,11 @@ export const OVERHEAD_SETUPS: Readonly<Record<OverheadArm, OverheadSetup>> = {
  */
 function offeringPolicy(): object {
   const published = JSON.parse(readFileSync(join(ROOT, "policy-api/policies/published.json"), "utf8")) as {
-    times: { stayMs: unknown; switchMs: unknown }[];
+    method: { tcp: { stayMs: unknown; switchMs: unknown } };
   };
+  const { tcp } = published.method;
   return {
     ...published,
-    times: published.times.map((table) => ({ ...table, stayMs: table.switchMs, switchMs: table.stayMs })),
+    method: { ...published.method, tcp: { ...tcp, stayMs: tcp.switchMs, switchMs: tcp.stayMs } },
   };
 }

@@ -7,6 +7,7 @@ import { requireGo, UserError } from "../setup/programs.ts";
 import { runMain } from "../setup/run-main.ts";
 import { DECISION_HEADINGS, decisionText, parseDecisionLine } from "./decision-text.ts";
 import { startDemoOrigin } from "./demo-origin.ts";
+import { firstPolicy, systemCongestionControl } from "./first-policy.ts";
 import { lockFolder } from "./lock.ts";
 import { callApi } from "./policy-client.ts";
 import { startSystem, type System, type SystemOptions } from "./system.ts";
@@ -108,12 +109,12 @@ function readOrMakeToken(stateDir: string): string {
   }
 }
 
-/** A new store begins in observe, as it should; a demonstration begins with the published figures. */
+/** A new store begins in observe, as it should; a demonstration begins with what was calibrated for such a server. */
 async function putFirstPolicy(system: System, token: string): Promise<void> {
   const { json } = await callApi(system.workerd.visitorsSocket, token, "GET", "policy");
   if ((json as { version?: number }).version !== 0) return;
-  const published: unknown = JSON.parse(readFileSync(join(ROOT, "policy-api/policies/published.json"), "utf8"));
-  const put = await callApi(system.workerd.visitorsSocket, token, "PUT", "policy", published);
+  const policy = firstPolicy(systemCongestionControl());
+  const put = await callApi(system.workerd.visitorsSocket, token, "PUT", "policy", policy);
   if (put.status !== 200) throw new UserError(`The first policy was refused: ${JSON.stringify(put.json)}`);
 }
 
@@ -129,8 +130,9 @@ adaptive-h3 runs on ${system.addresses.join(" and ")}.
              --enable-quic --origin-to-force-quic-on=localhost:1 ${site}/
   Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/
            ${curl} -H "Authorization: Bearer $(cat ${quoted(join(stateDir, "token"))})" ${site}/_h3/v1/policy
-  Pages are offered HTTP/3 (cold start) until a hundred packets have been measured. On a clean local path HTTP/2 is faster:
-  once 1 MB has been loaded, the next page takes the offer back (clear).
+  The policy was calibrated for this edge (policy-api/policies). With cubic a page is offered HTTP/3 (cold start) until a hundred
+  packets have been measured; on a clean local path HTTP/2 is faster: once 1 MB has been loaded, the next page takes the offer
+  back (clear). With bbr nothing is offered to a client that nobody knows.
   Ctrl-C ends everything.
 
 ${DECISION_HEADINGS}`;

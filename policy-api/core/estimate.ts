@@ -1,4 +1,4 @@
-import type { PathState, TransportState } from "./estimator.ts";
+import { forgetBefore, type PathState, type TransportState } from "./estimator.ts";
 import { packetsLeft } from "./loss.ts";
 import { type Transport, TRANSPORTS } from "./sample.ts";
 import { readWindow } from "./windowed.ts";
@@ -15,6 +15,8 @@ export interface TransportEstimate {
   readonly deliveryRateBps?: number;
   /** Since the last sample, milliseconds. */
   readonly ageMs: number;
+  /** Since the path was last seen to change, milliseconds; absent where it was not. */
+  readonly changedMsAgo?: number;
 }
 
 /** A path estimate: kept per measuring transport, as each has its own idea of loss and rate. */
@@ -23,9 +25,12 @@ export type PathEstimate = { readonly [T in Transport]?: TransportEstimate };
 /** Reads a state at `nowMs`. Pure; undefined when nothing of it is left. */
 export function estimateAt(state: PathState, nowMs: number): PathEstimate | undefined {
   const estimate: { [T in Transport]?: TransportEstimate } = {};
+  // A path that one transport saw change is another for both: what the other measured before is of no path that is.
+  const changedAtMs = Math.max(state.tcp?.changedAtMs ?? 0, state.quic?.changedAtMs ?? 0);
   for (const transport of TRANSPORTS) {
     const held = state[transport];
-    const read = held === undefined ? undefined : transportEstimateAt(held, nowMs);
+    if (held === undefined) continue;
+    const read = transportEstimateAt(held.changedAtMs < changedAtMs ? forgetBefore(held, changedAtMs) : held, nowMs);
     if (read !== undefined) estimate[transport] = read;
   }
   return estimate.tcp === undefined && estimate.quic === undefined ? undefined : estimate;
@@ -41,6 +46,7 @@ function transportEstimateAt(state: TransportState, nowMs: number): TransportEst
   return {
     packets: hasLoss ? packets : 0,
     ageMs: Math.max(0, nowMs - state.lastAtMs),
+    ...(state.changedAtMs === 0 ? {} : { changedMsAgo: Math.max(0, nowMs - state.changedAtMs) }),
     ...(minRttMs === undefined ? {} : { minRttMs }),
     ...(deliveryRateBps === undefined ? {} : { deliveryRateBps }),
     ...(hasLoss ? { lossRatio: state.loss.lost / state.loss.packets } : {}),

@@ -176,6 +176,108 @@ describe("state", () => {
   });
 });
 
+describe("a path that changes", () => {
+  const MINUTE_MS = 60_000;
+  /** The i-th visit of 700 packets, a minute after the one before, over a connection of its own. */
+  const visit = (i: number, over: Partial<PathSample> = {}): PathSample =>
+    sample({
+      connectionId: `v${i}`,
+      atMs: NOON_MS + i * MINUTE_MS,
+      rttMs: 20,
+      packetsSent: 700,
+      packetsLost: 0,
+      bytesSent: 1e6,
+      deliveryRateBps: 5e6,
+      closing: true,
+      ...over,
+    });
+  const visits = (from: number, to: number, over: Partial<PathSample> = {}): PathSample[] =>
+    Array.from({ length: to - from }, (_, i) => visit(from + i, over));
+  const nowMs = NOON_MS + 10 * MINUTE_MS;
+
+  it.each<[string, PathSample[], object]>([
+    ["loss came", [...visits(0, 3), visit(3, { packetsLost: 21 })], { lossRatio: 0.03, changedMsAgo: 7 * MINUTE_MS }],
+    ["loss went", [...visits(0, 3, { packetsLost: 21 }), visit(3)], { lossRatio: 0, changedMsAgo: 7 * MINUTE_MS }],
+    ["RTT is longer", [...visits(0, 3, { rttMs: 5 }), visit(3, { rttMs: 80 })], { minRttMs: 80 }],
+    ["RTT is shorter", [...visits(0, 3, { rttMs: 80 }), visit(3, { rttMs: 5 })], { minRttMs: 5 }],
+    ["the rate is lower", [...visits(0, 3), visit(3, { deliveryRateBps: 1e6 })], { deliveryRateBps: 1e6 }],
+  ])("forgets what was before: %s", (_name, samples, expected) => {
+    const tcp = tcpAt(samples, nowMs);
+    expect(tcp).toMatchObject(expected);
+    // Of 700 packets, half of them gone in an hour, seven minutes ago.
+    expect(tcp?.packets).toBeCloseTo(700 * 2 ** (-7 / 60), 6);
+  });
+
+  it("changes and changes back", () => {
+    const samples = [...visits(0, 3), ...visits(3, 5, { packetsLost: 21 }), ...visits(5, 7)];
+    expect(tcpAt(samples, nowMs)).toMatchObject({ lossRatio: 0, changedMsAgo: 5 * MINUTE_MS });
+  });
+
+  it("a path that does not keeps all that it told", () => {
+    const tcp = tcpAt(visits(0, 10), nowMs);
+    expect(tcp?.packets).toBeGreaterThan(6_000);
+    expect(tcp).not.toHaveProperty("changedMsAgo");
+  });
+
+  it("a network is many paths: its state forgets nothing, and keeps no epochs", () => {
+    let client: PathState = {};
+    let network: PathState = {};
+    for (const s of [...visits(0, 3), visit(3, { packetsLost: 21, rttMs: 80 })]) {
+      const applied = applySample(client, s);
+      client = applied.state;
+      network = applyIncrement(network, applied.increment);
+    }
+    expect(client.tcp?.changedAtMs).toBe(NOON_MS + 3 * MINUTE_MS);
+    expect(network.tcp).toMatchObject({ epochs: [], baselines: [], changedAtMs: 0 });
+    const tcp = estimateAt(network, nowMs)?.tcp;
+    expect(tcp).toMatchObject({ minRttMs: 20 });
+    expect(tcp?.lossRatio).toBeCloseTo(21 / 2_800, 3);
+    expect(tcp?.packets).toBeGreaterThan(2_400);
+  });
+
+  it("what was on its way when it changed is not added, but is counted on from", () => {
+    const changed = applySamples({}, [...visits(0, 3), visit(3, { packetsLost: 21 })]);
+    const late = visit(2.5, { connectionId: "late", packetsSent: 5_000, rttMs: 1, closing: false });
+    const held = applySample(changed, late).state;
+    expect(estimateAt(held, nowMs)).toEqual(estimateAt(changed, nowMs));
+    const more = applySample(held, { ...late, atMs: nowMs, packetsSent: 5_100, packetsLost: 3, rttMs: 20 }).state;
+    const lost = (state: PathState) => state.tcp?.loss.lost ?? 0;
+    expect(lost(more)).toBeCloseTo(21 * 2 ** (-7 / 60) + 3, 6);
+  });
+
+  it("is another for both transports: what the other measured before does not come back with its next sample", () => {
+    const quic = (i: number, over: Partial<PathSample> = {}) =>
+      visit(i, { transport: "quic", connectionId: `q${i}`, ...over });
+    const changed = applySamples({}, [quic(0), quic(1), ...visits(0, 3), visit(3, { packetsLost: 21 })]);
+    expect(estimateAt(changed, nowMs)).toEqual({ tcp: expect.objectContaining({ lossRatio: 0.03 }) });
+    const handshake = quic(4, { packetsSent: 10, bytesSent: 12_000, deliveryRateBps: undefined });
+    const estimate = estimateAt(applySample(changed, handshake).state, handshake.atMs);
+    expect(estimate?.quic?.packets).toBeCloseTo(10, 9);
+    expect(estimate?.quic).not.toHaveProperty("deliveryRateBps");
+  });
+
+  it("keeps of the other transport what it measured since", () => {
+    const slowly = [2, 3, 4].map((i) => visit(i, { packetsSent: 40, packetsLost: 4, bytesSent: 58_000 }));
+    const meanwhile = visit(3.5, { transport: "quic", connectionId: "q", packetsSent: 60, packetsLost: 6 });
+    const before = visit(0, { transport: "quic", connectionId: "q0" });
+    const estimate = estimateAt(applySamples({}, [before, ...visits(0, 2), ...slowly, meanwhile]), NOON_MS);
+    expect(estimate?.tcp?.lossRatio).toBeCloseTo(0.1, 6);
+    expect(estimate?.quic?.packets).toBeCloseTo(60, 9);
+  });
+
+  it("is looked for only where something was told: the same sample again finds nothing more", () => {
+    // The last two together tell that loss came. Of what is then left the last has a shorter RTT than the one before it.
+    const samples = [
+      ...visits(0, 3, { rttMs: 10 }),
+      visit(3, { rttMs: 60, packetsSent: 99, packetsLost: 4 }),
+      visit(4, { rttMs: 20, packetsSent: 100, packetsLost: 3 }),
+    ];
+    const state = applySamples({}, samples);
+    expect(state.tcp?.epochs).toHaveLength(2);
+    expect(applySample(state, visit(4, { rttMs: 20, packetsSent: 100, packetsLost: 3 })).state).toEqual(state);
+  });
+});
+
 const anySample: fc.Arbitrary<PathSample> = fc.record(
   {
     transport: fc.constantFrom("tcp" as const, "quic" as const),
@@ -210,12 +312,36 @@ describe("for every list of samples", () => {
     );
   });
 
-  it("a sample that arrives twice changes nothing", () => {
+  it("neither the order in a batch nor arriving twice changes anything", () => {
+    // One sample a moment: of two readings of the same millisecond none is the later.
+    const batch = fc.uniqueArray(anySample, { selector: ({ atMs }) => atMs, maxLength: 40 });
+    const shuffledWithRepeats = batch.chain((samples) =>
+      fc.tuple(
+        fc.constant(samples),
+        fc
+          .subarray(samples)
+          .chain((repeats) =>
+            fc.shuffledSubarray([...samples, ...repeats], { minLength: samples.length + repeats.length }),
+          ),
+      ),
+    );
+    const anyTime = fc.integer({ min: NOON_MS, max: NOON_MS + 24 * HOUR_MS });
+    fc.assert(
+      fc.property(shuffledWithRepeats, anyTime, ([samples, arrived], nowMs) => {
+        expect(estimateAt(applySamples({}, arrived), nowMs)).toEqual(estimateAt(applySamples({}, samples), nowMs));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("a sample that arrives again later changes nothing", () => {
     fc.assert(
       fc.property(fc.array(anySample, { maxLength: 20 }), anySample, (samples, twice) => {
         const once = applySample(applySamples({}, samples), twice).state;
-        expect(estimateAt(applySample(once, twice).state, NOON_MS)).toEqual(estimateAt(once, NOON_MS));
+        for (const nowMs of [NOON_MS, NOON_MS + 12 * HOUR_MS])
+          expect(estimateAt(applySample(once, twice).state, nowMs)).toEqual(estimateAt(once, nowMs));
       }),
+      { numRuns: 1_000 },
     );
   });
 });

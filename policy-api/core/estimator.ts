@@ -1,6 +1,7 @@
+import { addToEpochs, type Epoch, epochsSinceChange } from "./epochs.ts";
 import { addLoss, type DecayedLoss, NO_LOSS } from "./loss.ts";
 import type { PathSample, Transport } from "./sample.ts";
-import { addToWindow, type Windowed } from "./windowed.ts";
+import { addToWindow, readWindow, type Windowed } from "./windowed.ts";
 
 /** Where a connection's counters stood at its last sample: the next sample counts from here. */
 export interface Baseline {
@@ -21,6 +22,10 @@ export interface TransportState {
   readonly lastAtMs: number;
   /** Newest first. */
   readonly baselines: readonly Baseline[];
+  /** The last seconds that told something, oldest first; kept for clients only, as a network is many paths. */
+  readonly epochs: readonly Epoch[];
+  /** When the path was last seen to change, milliseconds since the epoch: of before nothing is held. 0: never. */
+  readonly changedAtMs: number;
 }
 
 /** What is held of a client's or a network's path. */
@@ -33,10 +38,11 @@ export interface PathState {
 export interface Increment {
   readonly transport: Transport;
   readonly atMs: number;
-  readonly minRttMs?: number;
-  readonly deliveryRateBps?: number;
+  readonly minRttMs?: number | undefined;
+  readonly deliveryRateBps?: number | undefined;
   readonly packets: number;
   readonly lost: number;
+  readonly bytes: number;
 }
 
 /**
@@ -57,7 +63,15 @@ export const BASELINE_STALE_MS = 600_000;
 export const RATE_GATE_BYTES = 70 * 1460;
 const BUSY_SHARE = 0.5;
 
-const EMPTY: TransportState = { minRttMs: [], deliveryRateBps: [], loss: NO_LOSS, lastAtMs: 0, baselines: [] };
+const EMPTY: TransportState = {
+  minRttMs: [],
+  deliveryRateBps: [],
+  loss: NO_LOSS,
+  lastAtMs: 0,
+  baselines: [],
+  epochs: [],
+  changedAtMs: 0,
+};
 
 /** Adds one sample to a client's state. Pure and O(1); a sample seen before changes nothing. */
 export function applySample(
@@ -73,13 +87,26 @@ export function applySample(
     atMs: sample.atMs,
     packets: progress?.packets ?? 0,
     lost: progress?.lost ?? 0,
+    bytes: progress?.bytes ?? 0,
     ...rttReading(sample),
     ...rateReading(sample, before, progress?.bytes ?? 0),
   };
-  const next = addIncrement(held, increment);
+  // What was on its way when the path changed tells of the path before.
+  const next = increment.atMs < held.changedAtMs ? held : withEpoch(addIncrement(held, increment), increment);
   const baselines =
     progress === undefined ? held.baselines : [progress.baseline, ...held.baselines.filter((b) => b !== place)];
-  return { state: { ...state, [sample.transport]: { ...next, baselines } }, increment };
+  const other = sample.transport === "tcp" ? "quic" : "tcp";
+  const otherHeld = state[other];
+  // A path that one transport saw change is another for both.
+  const forgets = otherHeld !== undefined && next.changedAtMs > held.changedAtMs;
+  return {
+    state: {
+      ...state,
+      ...(forgets ? { [other]: forgetBefore(otherHeld, next.changedAtMs) } : {}),
+      [sample.transport]: { ...next, baselines },
+    },
+    increment,
+  };
 }
 
 /** Samples in the order in which they were read, so that counters only ever step as they did. */
@@ -111,7 +138,30 @@ function addIncrement(held: TransportState, increment: Increment): TransportStat
         : addLoss(held.loss, increment.packets, increment.lost, atMs),
     lastAtMs: Math.max(held.lastAtMs, atMs),
     baselines: held.baselines,
+    epochs: held.epochs,
+    changedAtMs: held.changedAtMs,
   };
+}
+
+/** Adds what told something to the last seconds; where these tell of another path, what was told before is forgotten. */
+function withEpoch(state: TransportState, increment: Increment): TransportState {
+  if (increment.packets === 0 && increment.deliveryRateBps === undefined) return state;
+  const next = { ...state, epochs: addToEpochs(state.epochs, increment) };
+  const all = { loss: next.loss, minRttMs: readWindow(next.minRttMs, next.lastAtMs, Math.min) };
+  const since = epochsSinceChange(next.epochs, all);
+  return since === undefined ? next : forgetBefore(next, next.epochs.at(-since)?.atMs ?? 0);
+}
+
+/** Forgets what was told before a path changed, so that an average does not hold on to it for hours. */
+export function forgetBefore(state: TransportState, changedAtMs: number): TransportState {
+  const epochs = state.epochs.filter((epoch) => epoch.atMs >= changedAtMs);
+  return epochs.reduce<TransportState>((next, epoch) => addIncrement(next, { transport: "tcp", ...epoch }), {
+    ...EMPTY,
+    lastAtMs: state.lastAtMs,
+    baselines: state.baselines,
+    epochs,
+    changedAtMs: Math.max(state.changedAtMs, changedAtMs),
+  });
 }
 
 function rttReading(sample: PathSample): { minRttMs?: number } {

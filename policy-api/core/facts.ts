@@ -18,6 +18,10 @@ export interface RequestFacts {
   readonly offerUntilMs?: number | undefined;
   /** Whether the last answer to this client was an offer. */
   readonly offering?: boolean | undefined;
+  /** Until when offers pause, as this client ignored them, milliseconds since the epoch. */
+  readonly pausedUntilMs?: number | undefined;
+  /** 0 to 1, uniform over clients and always the same for one: for policies that offer to a share of them. */
+  readonly shareUnit?: number | undefined;
 }
 
 /** What is remembered of a client: `unknown` was looked up and not found, `late` did not arrive in time. */
@@ -26,4 +30,6 @@ export interface History {
   readonly client?: PathEstimate | undefined;
   /** The client's /24 or /48: the prior for what is not known of the client itself. */
   readonly network?: PathEstimate | undefined;
+  /** The network's autonomous system, as far as this object has met it: the prior above the network. */
+  readonly asn?: PathEstimate | undefined;
 }

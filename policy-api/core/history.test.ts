@@ -48,6 +48,27 @@ describe("historyAt", () => {
     expect(history.client).toBeUndefined();
   });
 
+  it("the autonomous system speaks where neither client nor network is known, and is prior to nothing", () => {
+    const few = applySamples({}, [sample({ packetsSent: 12, packetsLost: 0 })]);
+    const history = historyAt({ client: few, network: few, asn: stored }, [own], NOON_MS + 1);
+    expect(history).toMatchObject({ state: "known", asn: { tcp: {} } });
+    expect([history.client, history.network]).toEqual([undefined, undefined]);
+    expect(historyAt({ asn: few }, [own], NOON_MS + 1)).toEqual({ state: "unknown" });
+    expect(Object.keys(historyAt({ client: stored, network: stored, asn: stored }, [], NOON_MS))).toEqual([
+      "state",
+      "client",
+      "network",
+      "asn",
+    ]);
+  });
+
+  it("a path that changes on what is on its way is the path that it is now", () => {
+    const lossy = sample({ connectionId: "c2", atMs: NOON_MS + 60_000, packetsSent: 700, packetsLost: 70 });
+    const { client } = historyAt({ client: stored }, [lossy], NOON_MS + 60_000);
+    expect(client?.tcp?.lossRatio).toBeCloseTo(0.1, 9);
+    expect(client?.tcp?.changedMsAgo).toBe(0);
+  });
+
   it("adds what is on its way, and only once what has arrived", () => {
     const onItsWay = sample({ atMs: NOON_MS + 1, packetsSent: 2000, packetsLost: 20 });
     const packets = (s: typeof stored) => historyAt({ client: s }, [onItsWay], NOON_MS + 1).client?.tcp?.packets;

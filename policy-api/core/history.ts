@@ -1,13 +1,14 @@
 import { estimateAt, type PathEstimate } from "./estimate.ts";
 import { applySamples, type PathState } from "./estimator.ts";
 import type { History } from "./facts.ts";
-import { PRIOR_PACKETS } from "./path.ts";
+import { KNOWN_PACKETS } from "./path.ts";
 import type { PathSample } from "./sample.ts";
 
 /** What a look-up brought: the states held, if any. */
 export interface Remembered {
   readonly client?: PathState;
   readonly network?: PathState;
+  readonly asn?: PathState;
 }
 
 /**
@@ -23,16 +24,18 @@ export function historyAt(remembered: Remembered | undefined, fresh: readonly Pa
   const held = estimateAt(remembered?.client ?? {}, nowMs);
   const client = estimateAt(applySamples(remembered?.client ?? {}, fresh), nowMs);
   const network = estimateAt(remembered?.network ?? {}, nowMs);
+  const asn = estimateAt(remembered?.asn ?? {}, nowMs);
   const known = {
     ...(client !== undefined && (isKnown(client) || isUncounted(held)) ? { client } : {}),
     ...(network !== undefined && (isKnown(network) || isUncounted(network)) ? { network } : {}),
+    ...(asn !== undefined && (isKnown(asn) || isUncounted(asn)) ? { asn } : {}),
   };
   if (remembered === undefined) return { state: "late", ...known };
-  return { state: known.client === undefined && known.network === undefined ? "unknown" : "known", ...known };
+  return { state: Object.keys(known).length === 0 ? "unknown" : "known", ...known };
 }
 
 function isKnown(estimate: PathEstimate): boolean {
-  return packetsOf(estimate) >= PRIOR_PACKETS;
+  return packetsOf(estimate) >= KNOWN_PACKETS;
 }
 
 function isUncounted(estimate: PathEstimate | undefined): boolean {

@@ -1,14 +1,116 @@
-import { expect, it } from "vitest";
-import { applyAnswer, NO_OFFER } from "./offers.ts";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type Answer,
+  applyAnswer,
+  earlierOffer,
+  IGNORED_MAX,
+  NO_OFFER,
+  type OfferState,
+  pausedUntilMs,
+} from "./offers.ts";
+import { NOON_MS } from "./testing.ts";
 
-const offer = { atMs: 10, offerUntilMs: 100 };
-const clear = { atMs: 20, offerUntilMs: 0 };
+const MINUTE_MS = 60_000;
+const offer: Answer = { atMs: NOON_MS, offerUntilMs: NOON_MS + 100 };
+const clear: Answer = { atMs: NOON_MS + 20, offerUntilMs: 0 };
+/** An offer made again to a client that ignored the one before, or took it, so many seconds after noon. */
+const ignoredAt = (s: number): Answer => told("ignored", s);
+const takenAt = (s: number): Answer => told("taken", s);
+function told(earlier: Answer["earlierOffer"], s: number): Answer {
+  const atMs = NOON_MS + s * 1000;
+  return { atMs, offerUntilMs: atMs + MINUTE_MS, earlierOffer: earlier };
+}
+const after = (answers: readonly Answer[]): OfferState => answers.reduce(applyAnswer, NO_OFFER);
 
-it("a clear ends the offering, not the life of an offer that another browser may hold", () => {
-  expect(applyAnswer(applyAnswer(NO_OFFER, offer), clear)).toEqual({ untilMs: 100, answeredAtMs: 20, offering: false });
+describe("what a client may hold", () => {
+  it("a clear ends the offering, not the life of an offer that another browser may hold", () => {
+    expect(after([offer, clear])).toEqual({
+      ...NO_OFFER,
+      untilMs: NOON_MS + 100,
+      answeredAtMs: NOON_MS + 20,
+      offering: false,
+    });
+  });
+
+  it("is as short as the longest offer made", () => {
+    expect(after([offer, { atMs: NOON_MS + 1, offerUntilMs: NOON_MS + 50 }])).toMatchObject({
+      untilMs: NOON_MS + 100,
+      offering: true,
+    });
+  });
 });
 
-it("does not depend on the order of arrival, nor on arriving twice", () => {
-  const inOrder = [offer, clear].reduce(applyAnswer, NO_OFFER);
-  expect([clear, offer, clear].reduce(applyAnswer, NO_OFFER)).toEqual(inOrder);
+describe("what a request tells of an earlier offer", () => {
+  const held = after([{ atMs: NOON_MS, offerUntilMs: NOON_MS + MINUTE_MS }]);
+  const cases: [string, "tcp" | "quic", OfferState, number, Answer["earlierOffer"]][] = [
+    ["over HTTP/3", "quic", held, 5_000, "taken"],
+    ["over HTTP/3, of an offer nobody remembers", "quic", NO_OFFER, 5_000, "taken"],
+    ["over TCP", "tcp", held, 5_000, "ignored"],
+    ["over TCP as soon as the client had had time to act", "tcp", held, 1_000, "ignored"],
+    ["over TCP before that", "tcp", held, 999, undefined],
+    ["over TCP when the offer has ended", "tcp", held, MINUTE_MS, undefined],
+    ["over TCP when it was taken back", "tcp", applyAnswer(held, { ...clear, atMs: NOON_MS + 1 }), 5_000, undefined],
+    ["over TCP when none was made", "tcp", NO_OFFER, 5_000, undefined],
+  ];
+  it.each(cases)("%s", (_name, transport, state, ms, expected) => {
+    expect(earlierOffer(transport, state, NOON_MS + ms)).toBe(expected);
+  });
+});
+
+describe("pauses", () => {
+  const everyTenSeconds = (count: number): Answer[] => Array.from({ length: count }, (_, i) => ignoredAt(10 * i));
+  const cases: [string, readonly Answer[], number | undefined][] = [
+    ["nobody ignored anything", [offer, clear], undefined],
+    ["ignored twice is an accident", everyTenSeconds(2), undefined],
+    ["three times: five minutes", everyTenSeconds(3), 20 + 5 * 60],
+    ["four times: ten", everyTenSeconds(4), 30 + 10 * 60],
+    ["five times: twenty", everyTenSeconds(5), 40 + 20 * 60],
+    ["pages opened together ignore once", [0, 1, 2, 3, 9].map(ignoredAt), undefined],
+    ["a client that came over HTTP/3 since has none", [...everyTenSeconds(3), takenAt(21)], undefined],
+    ["and begins to count anew", [...everyTenSeconds(3), takenAt(21), ignoredAt(30), ignoredAt(40)], undefined],
+    ["one that took offers before has", [takenAt(0), ...[10, 20, 30].map(ignoredAt)], 30 + 5 * 60],
+  ];
+  it.each(cases)("%s", (_name, answers, seconds) => {
+    expect(pausedUntilMs(after(answers))).toBe(seconds === undefined ? 0 : NOON_MS + seconds * 1000);
+  });
+
+  it("double up to most of a day, however often offers are ignored", () => {
+    const lengths = Array.from({ length: 30 }, (_, i) => {
+      const state = after(everyTenSeconds(i + 1));
+      return Math.max(0, pausedUntilMs(state) - (NOON_MS + i * 10_000)) / MINUTE_MS;
+    });
+    expect(lengths.slice(0, 11)).toEqual([0, 0, 5, 10, 20, 40, 80, 160, 320, 640, 640]);
+    expect(Math.max(...lengths)).toBe(640);
+    expect(after(everyTenSeconds(30)).ignoredAtMs).toHaveLength(IGNORED_MAX);
+  });
+});
+
+it("neither the order of arrival nor arriving twice changes anything", () => {
+  // One answer a moment: of two of the same millisecond none is the last.
+  const anyAnswers = fc.uniqueArray(
+    fc.record({
+      atMs: fc.integer({ min: NOON_MS, max: NOON_MS + 600_000 }),
+      offerUntilMs: fc.oneof(fc.constant(0), fc.integer({ min: NOON_MS, max: NOON_MS + 900_000 })),
+      earlierOffer: fc.constantFrom("taken" as const, "ignored" as const, undefined),
+    }),
+    { selector: ({ atMs }) => atMs, maxLength: 40 },
+  );
+  const shuffledWithRepeats = anyAnswers.chain((answers) =>
+    fc.tuple(
+      fc.constant(answers),
+      fc
+        .subarray(answers)
+        .chain((repeats) =>
+          fc.shuffledSubarray([...answers, ...repeats], { minLength: answers.length + repeats.length }),
+        ),
+    ),
+  );
+  fc.assert(
+    fc.property(shuffledWithRepeats, ([answers, arrived]) => {
+      const state = after(answers);
+      expect(after(arrived)).toEqual(state);
+      expect(pausedUntilMs(after(arrived))).toBe(pausedUntilMs(state));
+    }),
+  );
 });

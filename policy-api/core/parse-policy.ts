@@ -12,16 +12,14 @@ import {
   text,
   withDefault,
 } from "./parse.ts";
-import { type ColdStart, INITIAL_POLICY, type Mode, MODES, type Policy, type Rule } from "./policy.ts";
-import type { TimesTable } from "./times.ts";
+import { type ColdStart, type ContentBytes, INITIAL_POLICY, type Margin, type Mode, MODES } from "./policy.ts";
+import type { Policy, Provenance, Rule } from "./policy.ts";
+import { readLattice, readMethod } from "./parse-method.ts";
 
 /** A day: what CDNs advertise. Longer offers outlive every decision. */
 const MA_MAX_S = 86_400;
-/** A day in milliseconds: no load takes longer. */
-const TIME_MAX_MS = 86_400_000;
-const AXIS_MAX = 64;
-const TABLES_MAX = 32;
 const RULES_MAX = 100;
+const BYTES_MAX = 1e12;
 
 /** Reads a policy. Returns it, or every fault with the JSON pointer of its place. Never throws on data. */
 export function parsePolicy(input: unknown): Parsed<Policy> {
@@ -29,72 +27,58 @@ export function parsePolicy(input: unknown): Parsed<Policy> {
 }
 
 const readMode = oneOf<Mode>(...MODES);
-const readAxis = (min: number, max: number): Reader<readonly number[]> => list(number(min, max), 1, AXIS_MAX);
-const readMatrix = list(list(number(Number.MIN_VALUE, TIME_MAX_MS), 1, AXIS_MAX), 1, AXIS_MAX);
-
-const readTableFields = object<TimesTable>({
-  source: text(500),
-  stack: text(200),
-  contentBytes: integer(1, 1e12),
-  deliveryRateBps: number(1, 1.25e13),
-  rttMs: readAxis(0, 3_600_000),
-  lossRatio: readAxis(0, 1),
-  stayMs: readMatrix,
-  switchMs: readMatrix,
-  coldMs: readMatrix,
-});
-
-const readTable: Reader<TimesTable> = (value, pointer, faults) => {
-  const before = faults.length;
-  const table = readTableFields(value, pointer, faults);
-  if (faults.length > before) return table;
-  for (const axis of ["rttMs", "lossRatio"] as const) requireIncreasing(table[axis], `${pointer}/${axis}`, faults);
-  for (const name of ["stayMs", "switchMs", "coldMs"] as const) {
-    if (table[name].length !== table.lossRatio.length)
-      faults.push({
-        pointer: `${pointer}/${name}`,
-        message: `must have one row for each of ${table.lossRatio.length} lossRatio`,
-      });
-    table[name].forEach((row, i) => {
-      if (row.length !== table.rttMs.length)
-        faults.push({
-          pointer: `${pointer}/${name}/${i}`,
-          message: `must have one time for each of ${table.rttMs.length} rttMs`,
-        });
-    });
-  }
-  return table;
-};
-
-function requireIncreasing(axis: readonly number[], pointer: string, faults: Fault[]): void {
-  axis.forEach((value, i) => {
-    if (i > 0 && value <= (axis[i - 1] ?? 0))
-      faults.push({ pointer: `${pointer}/${i}`, message: "must be larger than the one before it" });
-  });
-}
+const readPathPrefix = text(1000, /^\//, "a path that begins with /,");
 
 const readRule = object<Rule>({
-  pathPrefix: optional(text(1000, /^\//, "a path that begins with /,")),
+  pathPrefix: optional(readPathPrefix),
   asn: optional(list(integer(0, 4_294_967_295), 1, 1000)),
   country: optional(list(text(2, /^[A-Z]{2}$/, "a country code such as JP,"), 1, 300)),
   mode: readMode,
 });
 
+const readContentBytes = object<ContentBytes>({
+  default: integer(1, BYTES_MAX),
+  routes: withDefault(
+    list(
+      object<ContentBytes["routes"][number]>({ pathPrefix: readPathPrefix, bytes: integer(1, BYTES_MAX) }),
+      0,
+      RULES_MAX,
+    ),
+    [],
+  ),
+});
+
+const readProvenance = object<Provenance>({
+  stack: text(500),
+  congestionControl: text(50),
+  command: text(2000),
+  rowsSha256: text(64, /^[0-9a-f]{64}$/, "a SHA-256 in hexadecimal,"),
+  loads: integer(0, 1e9),
+  cells: integer(0, 1e6),
+});
+
 const readPolicyFields = object<Policy>({
-  schema: oneOf(1),
+  schema: oneOf(2),
   mode: readMode,
-  times: withDefault(list(readTable, 0, TABLES_MAX), INITIAL_POLICY.times),
+  source: optional(text(1000)),
+  provenance: optional(readProvenance),
+  method: optional(readMethod),
+  contentBytes: withDefault(readContentBytes, INITIAL_POLICY.contentBytes),
   coldStart: withDefault(
     object<ColdStart>({
       advertise: oneOf("h3", "nothing"),
-      lossRatio: withDefault(number(0, 1), INITIAL_POLICY.coldStart.lossRatio),
-      deliveryRateBps: withDefault(number(1, 1.25e13), INITIAL_POLICY.coldStart.deliveryRateBps),
+      mix: optional(text(1000)),
+      times: optional(readLattice),
     }),
     INITIAL_POLICY.coldStart,
   ),
   ma: withDefault(object<Policy["ma"]>({ minS: integer(1, MA_MAX_S), maxS: integer(1, MA_MAX_S) }), INITIAL_POLICY.ma),
   margin: withDefault(
-    object<Policy["margin"]>({ enter: number(-1, 10), leave: number(-1, 10) }),
+    object<Margin>({
+      enter: number(-1, 10),
+      leave: number(-1, 10),
+      standardErrors: withDefault(number(0, 10), INITIAL_POLICY.margin.standardErrors),
+    }),
     INITIAL_POLICY.margin,
   ),
   exploration: withDefault(object<Policy["exploration"]>({ share: number(0, 1) }), INITIAL_POLICY.exploration),
@@ -106,11 +90,18 @@ const readPolicy: Reader<Policy> = (value, pointer, faults) => {
   const policy = readPolicyFields(value, pointer, faults);
   // Conditions between fields: only where the fields themselves could be read.
   if (faults.length > before) return policy;
-  if (policy.ma.minS > policy.ma.maxS) faults.push({ pointer: "/ma/minS", message: "must not be larger than maxS" });
-  if (policy.margin.leave > policy.margin.enter)
-    faults.push({ pointer: "/margin/leave", message: "must not be larger than enter" });
+  const fault = (place: string, message: string): void => void faults.push({ pointer: pointer + place, message });
+  if (policy.ma.minS > policy.ma.maxS) fault("/ma/minS", "must not be larger than maxS");
+  if (policy.margin.leave > policy.margin.enter) fault("/margin/leave", "must not be larger than enter");
+  requireOneValue(policy.coldStart, `${pointer}/coldStart/times`, faults);
   const adaptive = policy.mode === "adaptive" || policy.rules.some((rule) => rule.mode === "adaptive");
-  if (adaptive && policy.times.length === 0)
-    faults.push({ pointer: "/times", message: "must hold at least one table where a mode is adaptive" });
+  if (adaptive && policy.method === undefined) fault("/method", "must be there where a mode is adaptive");
   return policy;
 };
+
+/** Of a client of whom nothing is known there is no loss and no rate to look up. */
+function requireOneValue({ times }: ColdStart, pointer: string, faults: Fault[]): void {
+  for (const axis of ["lossRatio", "deliveryRateBps"] as const)
+    if (times !== undefined && times[axis].length !== 1)
+      faults.push({ pointer: `${pointer}/${axis}`, message: "must have one value in a cold start" });
+}

@@ -1,7 +1,20 @@
 import type { Baseline, PathState, TransportState } from "./estimator.ts";
 import { BASELINES } from "./estimator.ts";
+import { type Epoch, EPOCHS } from "./epochs.ts";
 import type { DecayedLoss } from "./loss.ts";
-import { boolean, list, number, object, optional, parse, type Parsed, type Reader, text } from "./parse.ts";
+import { IGNORED_MAX } from "./offers.ts";
+import {
+  boolean,
+  list,
+  number,
+  object,
+  optional,
+  parse,
+  type Parsed,
+  type Reader,
+  text,
+  withDefault,
+} from "./parse.ts";
 import { BUCKETS, type Windowed } from "./windowed.ts";
 
 const any = number(0, Number.MAX_VALUE);
@@ -29,7 +42,29 @@ const readTransportState = object<TransportState>({
     0,
     BASELINES,
   ),
+  // Rows of before these were kept have neither.
+  epochs: withDefault(
+    list(
+      object<Epoch>({
+        atMs: any,
+        packets: any,
+        lost: any,
+        bytes: any,
+        minRttMs: optional(any),
+        deliveryRateBps: optional(any),
+      }),
+      0,
+      EPOCHS,
+    ),
+    [],
+  ),
+  changedAtMs: withDefault(any, 0),
 });
+
+/** Reads back when offers were ignored. Never throws on data. */
+export function parseIgnored(input: unknown): Parsed<readonly number[]> {
+  return parse(list(any, 0, IGNORED_MAX), input);
+}
 
 /** Reads a state back from where it was kept: rows are input like any other. Never throws on data. */
 export function parsePathState(input: unknown): Parsed<PathState> {

@@ -1,73 +1,136 @@
 import type { PathEstimate, TransportEstimate } from "./estimate.ts";
 import type { History, RequestFacts } from "./facts.ts";
-import type { ColdStart } from "./policy.ts";
-import { TRANSPORTS } from "./sample.ts";
+import { type Transport, TRANSPORTS } from "./sample.ts";
 import type { PathFacts } from "./times.ts";
 
 /** What loss and rate rest on, the nearest first. */
-export type Basis = "client" | "network" | "prior";
+export type Basis = "client" | "network" | "asn" | "prior";
 
 /**
- * Packets of evidence at which a measured loss ratio and the prior weigh the same. Over 100 packets the standard error
- * of a loss of 2.5 % is 1.6 points, most of the distance between two rows of the published table; over the 700 packets
- * of 1 MB it is 0.6.
+ * Packets that make a path known: over 100 packets the standard error of a loss of 2.5 % is 1.6 points, over the 700
+ * packets of 1 MB it is 0.6.
  */
-export const PRIOR_PACKETS = 100;
+export const KNOWN_PACKETS = 100;
+
+/** A path in one transport's coordinates, and how far its loss and rate may be off, in standard errors. */
+export interface TransportPath extends PathFacts {
+  readonly transport: Transport;
+  readonly lossLow: number;
+  readonly lossHigh: number;
+  /** Standard error of ln(rate). */
+  readonly rateSe: number;
+}
+
+export interface KnownPath {
+  readonly basis: Basis;
+  /** The first is that of the connection at hand's own transport, where that was measured. */
+  readonly paths: readonly TransportPath[];
+  /** Since the path was last seen to change, milliseconds; absent where it was not. */
+  readonly changedMsAgo?: number | undefined;
+}
 
 /**
- * The path that a decision looks at: RTT from the connection at hand first; loss and rate from memory, and only where
- * there is none the rate of the connection at hand. Undefined without an RTT, and for a client of whom nothing is known: there the cold start speaks.
+ * How much evidence of a level may count, packets, and how far a rate of it may be off, as standard error of its
+ * logarithm. A network's clients have different last miles, an ASN's different cities: their packets are many and tell
+ * the less of this client.
  */
-export function pathOf(
-  request: RequestFacts,
-  history: History,
-  coldStart: ColdStart,
-): { readonly path: PathFacts; readonly basis: Basis } | undefined {
-  const client = history.client;
-  const network = history.network;
-  if (history.state !== "late" && client === undefined && network === undefined) return undefined;
+const LEVELS = {
+  client: { packets: 1e9, rateSe: 0.3 },
+  network: { packets: 1_000, rateSe: 0.7 },
+  asn: { packets: 200, rateSe: 1 },
+} as const satisfies Record<string, { packets: number; rateSe: number }>;
 
-  const rttMs = positive(request.rttMs) ?? smallestRtt(client) ?? smallestRtt(network);
+/** Losses come in bursts: packets of evidence that are worth one drawn alone. As in epochs.ts. */
+const PACKETS_PER_DRAW = 2;
+/** Where nothing tells the rate: 25 Mbit/s, the speed of an access line, give or take a factor of e. */
+const RATE_BPS = 3_125_000;
+const RATE_SE = 1;
+/** Where packets were not counted (Cloudflare): 0.1 %, give or take what makes it 2 %. */
+const UNCOUNTED_LOSS = { ratio: 0.001, low: 0, high: 0.02 } as const;
+
+/**
+ * The path that a decision looks at, as each transport measured it: RTT from the connection at hand first; loss and rate
+ * from the nearest level that knows them. Undefined without an RTT, and for a client of whom nothing is known on any
+ * level: there the cold start speaks. A look-up that came late knows no levels.
+ */
+export function pathOf(request: RequestFacts, history: History): KnownPath | undefined {
+  const basis =
+    history.client !== undefined
+      ? "client"
+      : history.network !== undefined
+        ? "network"
+        : history.asn !== undefined
+          ? "asn"
+          : undefined;
+  const estimate = basis === undefined ? undefined : history[basis];
+  if (basis === undefined || estimate === undefined) return undefined;
+  const rttMs = rttOf(request, history);
   if (rttMs === undefined) return undefined;
-  const networkLoss = shrunkLoss(network, coldStart.lossRatio);
+  const paths: TransportPath[] = [];
+  for (const transport of TRANSPORTS) {
+    const read = estimate[transport];
+    if (read === undefined) continue;
+    const path = transportPath(transport, read, rttMs, request, basis);
+    if (transport === request.transport) paths.unshift(path);
+    else paths.push(path);
+  }
+  return paths.length === 0 ? undefined : { basis, paths, changedMsAgo: changedMsAgo(estimate) };
+}
+
+/** The RTT of the connection at hand; where it has none yet, the smallest that the nearest level remembers. */
+export function rttOf(request: RequestFacts, history: History): number | undefined {
+  return (
+    positive(request.rttMs) ?? smallestRtt(history.client) ?? smallestRtt(history.network) ?? smallestRtt(history.asn)
+  );
+}
+
+function transportPath(
+  transport: Transport,
+  read: TransportEstimate,
+  rttMs: number,
+  request: RequestFacts,
+  basis: keyof typeof LEVELS,
+): TransportPath {
+  const level = LEVELS[basis];
+  const loss = lossOf(read, level.packets);
+  const own = transport === request.transport ? positive(request.deliveryRateBps) : undefined;
+  const rate = positive(read.deliveryRateBps) ?? own;
   return {
-    basis: client !== undefined ? "client" : network !== undefined ? "network" : "prior",
-    path: {
-      rttMs,
-      lossRatio: shrunkLoss(client, networkLoss),
-      deliveryRateBps:
-        largestRate(client) ?? largestRate(network) ?? positive(request.deliveryRateBps) ?? coldStart.deliveryRateBps,
-    },
+    transport,
+    rttMs,
+    lossRatio: loss.ratio,
+    lossLow: loss.low,
+    lossHigh: loss.high,
+    deliveryRateBps: rate ?? RATE_BPS,
+    rateSe: rate === undefined ? RATE_SE : level.rateSe,
   };
 }
 
-/** The loss ratio of the transport with more evidence, drawn towards the prior as its evidence is thin. */
-function shrunkLoss(estimate: PathEstimate | undefined, prior: number): number {
-  let best: TransportEstimate | undefined;
-  for (const transport of TRANSPORTS) {
-    const read = estimate?.[transport];
-    if (read?.lossRatio !== undefined && (best === undefined || read.packets > best.packets)) best = read;
-  }
-  if (best?.lossRatio === undefined) return prior;
-  return (best.lossRatio * best.packets + prior * PRIOR_PACKETS) / (best.packets + PRIOR_PACKETS);
+/**
+ * The loss ratio and its score interval of one standard error (Wilson 1927), which has a width where nothing was lost
+ * too.
+ */
+function lossOf(read: TransportEstimate, packetsMax: number): { ratio: number; low: number; high: number } {
+  if (read.lossRatio === undefined) return UNCOUNTED_LOSS;
+  // What no counter can have counted tells nothing, and must not look like a path with loss.
+  if (!(read.lossRatio >= 0 && read.lossRatio <= 1 && read.packets >= 0 && Number.isFinite(read.packets)))
+    return { ratio: Number.NaN, low: Number.NaN, high: Number.NaN };
+  const n = Math.min(read.packets, packetsMax) / PACKETS_PER_DRAW;
+  const centre = (read.lossRatio * n + 0.5) / (n + 1);
+  const half = Math.sqrt(read.lossRatio * (1 - read.lossRatio) * n + 0.25) / (n + 1);
+  return { ratio: read.lossRatio, low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
+}
+
+function changedMsAgo(estimate: PathEstimate): number | undefined {
+  const tcp = estimate.tcp?.changedMsAgo;
+  const quic = estimate.quic?.changedMsAgo;
+  return tcp === undefined ? quic : quic === undefined ? tcp : Math.min(tcp, quic);
 }
 
 function smallestRtt(estimate: PathEstimate | undefined): number | undefined {
-  return extremum(estimate?.tcp?.minRttMs, estimate?.quic?.minRttMs, Math.min);
-}
-
-function largestRate(estimate: PathEstimate | undefined): number | undefined {
-  return extremum(estimate?.tcp?.deliveryRateBps, estimate?.quic?.deliveryRateBps, Math.max);
-}
-
-function extremum(
-  a: number | undefined,
-  b: number | undefined,
-  better: (a: number, b: number) => number,
-): number | undefined {
-  const x = positive(a);
-  const y = positive(b);
-  return x === undefined ? y : y === undefined ? x : better(x, y);
+  const tcp = positive(estimate?.tcp?.minRttMs);
+  const quic = positive(estimate?.quic?.minRttMs);
+  return tcp === undefined ? quic : quic === undefined ? tcp : Math.min(tcp, quic);
 }
 
 /** Platforms say 0 for what they do not know; NaN and negative numbers are broken meters. */

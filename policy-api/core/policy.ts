@@ -1,21 +1,97 @@
-import type { TimesTable } from "./times.ts";
+import type { TimesLattice } from "./times.ts";
 
 /**
  * `observe`: measure and touch no header. `fixed-h2`: never offer, take offers back. `fixed-h3`: always offer.
- * `adaptive`: offer where the predicted times say so.
+ * `adaptive`: offer where the policy's method says so.
  */
 export type Mode = "observe" | "fixed-h2" | "fixed-h3" | "adaptive";
 
 export const MODES = ["observe", "fixed-h2", "fixed-h3", "adaptive"] as const satisfies readonly Mode[];
 
-/** What to do for a client of which nothing is known. */
-export interface ColdStart {
-  /** Offer HTTP/3 or say nothing. The published method begins on HTTP/3. */
-  readonly advertise: "h3" | "nothing";
-  /** The prior where a look-up was too late or evidence is thin: lost over sent, 0 to 1. */
-  readonly lossRatio: number;
-  /** The prior, bytes per second. */
+/** Times that were measured on one stack: what this project decides by. */
+export interface TimesMethod {
+  readonly kind: "times";
+  /** Over what TCP connections measure. One of the two lattices may be left out: the other then serves both. */
+  readonly tcp?: TimesLattice | undefined;
+  /** Over what QUIC connections measure. */
+  readonly quic?: TimesLattice | undefined;
+  /**
+   * What a switch costs, round trips on top of a cold session, in the place of the measured switch: 2 is "HTTP/3 only if
+   * it wins by two round trips".
+   */
+  readonly switchRoundTrips?: number | undefined;
+}
+
+/** Where two protocols take equally long at one rate: HTTP/3 is offered beyond it. */
+export interface ZeroLine {
   readonly deliveryRateBps: number;
+  /** Increasing. */
+  readonly rttMs: readonly number[];
+  /** At each RTT the loss from which on HTTP/3 is faster; above 1 where it never is. Linear in between. */
+  readonly lossRatio: readonly number[];
+}
+
+/** The published method (Ohashi, Kitaguchi, Yamaoka 2020): one line for each rate that was measured. */
+export interface ZeroLinesMethod {
+  readonly kind: "zero-lines";
+  readonly lines: readonly ZeroLine[];
+}
+
+/** HTTP/3 from an RTT on. */
+export interface RttThresholdMethod {
+  readonly kind: "rtt-threshold";
+  readonly rttMs: number;
+}
+
+/** HTTP/3 for a share of clients, whatever their paths. */
+export interface ShareMethod {
+  readonly kind: "share";
+  /** 0 to 1. */
+  readonly share: number;
+}
+
+/** How an adaptive policy tells whom HTTP/3 is faster for. */
+export type Method = TimesMethod | ZeroLinesMethod | RttThresholdMethod | ShareMethod;
+
+/** What sessions transfer: the default, or that of the first route whose prefix begins the document's path. */
+export interface ContentBytes {
+  readonly default: number;
+  readonly routes: readonly { readonly pathPrefix: string; readonly bytes: number }[];
+}
+
+/** What to do for a client of which nothing is known but this connection's RTT. */
+export interface ColdStart {
+  /** The answer where there are no times below, or no RTT. The published method begins on HTTP/3. */
+  readonly advertise: "h3" | "nothing";
+  /** The mix of networks that the times below are the mean of, in words. */
+  readonly mix?: string | undefined;
+  /** Over RTT and bytes; other axes have one value. */
+  readonly times?: TimesLattice | undefined;
+}
+
+/** Hysteresis and caution over the predicted saving, stay / switch - 1. */
+export interface Margin {
+  /** An offer begins where the saving exceeds this over its whole uncertainty. */
+  readonly enter: number;
+  /** An offer ends where the expected saving is at or below this. */
+  readonly leave: number;
+  /** The uncertainty's half-width, in standard errors. */
+  readonly standardErrors: number;
+}
+
+/** Where a policy's times come from: enough to make them again. */
+export interface Provenance {
+  /** Server software with versions. */
+  readonly stack: string;
+  /** Of the server's TCP. */
+  readonly congestionControl: string;
+  /** The command that made the policy. */
+  readonly command: string;
+  /** SHA-256 of the rows that it was made of, hexadecimal. */
+  readonly rowsSha256: string;
+  /** Loads that count. */
+  readonly loads: number;
+  readonly cells: number;
 }
 
 /** Another mode for some requests. All conditions given must hold; the first rule that matches counts. */
@@ -28,18 +104,18 @@ export interface Rule {
 }
 
 export interface Policy {
-  readonly schema: 1;
+  readonly schema: 2;
   readonly mode: Mode;
-  /** At least one where anything is adaptive. */
-  readonly times: readonly TimesTable[];
+  /** What it was made of, and by whom, in words. */
+  readonly source?: string | undefined;
+  readonly provenance?: Provenance | undefined;
+  /** Needed where anything is adaptive. */
+  readonly method?: Method | undefined;
+  readonly contentBytes: ContentBytes;
   readonly coldStart: ColdStart;
   /** Bounds of an offer's life (RFC 7838 section 3.1), seconds. */
   readonly ma: { readonly minS: number; readonly maxS: number };
-  /**
-   * Hysteresis over the predicted saving, stay / switch - 1: an offer begins above `enter` and ends at or below
-   * `leave`.
-   */
-  readonly margin: { readonly enter: number; readonly leave: number };
+  readonly margin: Margin;
   /** Share of clients, 0 to 1, whose choice is drawn instead of predicted, so that predictions can be checked. */
   readonly exploration: { readonly share: number };
   readonly rules: readonly Rule[];
@@ -65,12 +141,12 @@ export const POLICY_OUTDATED_MS = 2 * POLICY_CACHE_MS;
 
 /** A stack that nobody has measured is observed, and nothing else. */
 export const INITIAL_POLICY: Policy = {
-  schema: 1,
+  schema: 2,
   mode: "observe",
-  times: [],
-  coldStart: { advertise: "h3", lossRatio: 0, deliveryRateBps: 25_000_000 },
+  contentBytes: { default: 1_000_000, routes: [] },
+  coldStart: { advertise: "nothing" },
   ma: { minS: 60, maxS: 300 },
-  margin: { enter: 0.05, leave: 0 },
+  margin: { enter: 0.05, leave: 0, standardErrors: 1 },
   exploration: { share: 0 },
   rules: [],
 };

@@ -2,7 +2,7 @@
 import type { Policy } from "./policy.ts";
 import { INITIAL_POLICY } from "./policy.ts";
 import type { PathSample } from "./sample.ts";
-import type { TimesTable } from "./times.ts";
+import type { TimesLattice } from "./times.ts";
 
 export const HOUR_MS = 3_600_000;
 /** A moment at the start of a bucket: 2026-01-01. */
@@ -13,27 +13,22 @@ export function sample(over: Partial<PathSample> = {}): PathSample {
 }
 
 /** HTTP/2 wins without loss, HTTP/3 with it; round figures. */
-export const TABLE: TimesTable = {
-  source: "test",
-  stack: "test",
-  contentBytes: 1_000_000,
-  deliveryRateBps: 25_000_000,
+export const LATTICE: TimesLattice = {
   rttMs: [0, 100],
   lossRatio: [0, 0.04],
-  stayMs: [
-    [100, 400],
-    [400, 1600],
-  ],
-  switchMs: [
-    [200, 800],
-    [200, 800],
-  ],
-  coldMs: [
-    [100, 400],
-    [100, 400],
-  ],
+  deliveryRateBps: [25_000_000],
+  contentBytes: [1_000_000],
+  stayMs: [100, 400, 400, 1600],
+  switchMs: [200, 800, 200, 800],
+  coldMs: [100, 400, 100, 400],
 };
 
 export function adaptivePolicy(over: Partial<Policy> = {}): Policy {
-  return { ...INITIAL_POLICY, mode: "adaptive", times: [TABLE], ma: { minS: 10, maxS: 100 }, ...over };
+  return {
+    ...INITIAL_POLICY,
+    mode: "adaptive",
+    method: { kind: "times", tcp: LATTICE },
+    ma: { minS: 10, maxS: 100 },
+    ...over,
+  };
 }

@@ -1,32 +1,39 @@
-/** The path that times are looked up for. */
+import { type Axis, distanceOutside, positionOn } from "./axis.ts";
+
+/** A path as one transport measured it: where times are looked up. */
 export interface PathFacts {
+  /** The smallest RTT, milliseconds. */
   readonly rttMs: number;
+  /** Lost over sent, 0 to 1, what congestion lost included. */
   readonly lossRatio: number;
+  /** Bytes per second. */
   readonly deliveryRateBps: number;
 }
 
-/** A matrix of times in milliseconds, `[loss][rtt]`. */
-export type TimesMatrix = readonly (readonly number[])[];
-
 /**
- * How long a session takes on one stack at one rate, over a regular lattice of RTT and loss.
+ * How long a session takes on one stack, over a regular lattice of what one transport measures and of bytes. A session
+ * begins on HTTP/2 and stays, begins there and switches to HTTP/3, or begins on HTTP/3 cold.
  *
- * A session begins on HTTP/2 and stays, begins there and switches to HTTP/3, or begins on HTTP/3 cold.
+ * Axes increase; one of a single value is one that times are not known to depend on. The lists have a figure for each
+ * node, RTT running fastest, then loss, rate and bytes: node (rtt, loss, rate, bytes) is at
+ * ((bytes * rates + rate) * losses + loss) * rtts + rtt.
  */
-export interface TimesTable {
-  /** Where the figures come from: a document or a recorded run. */
-  readonly source: string;
-  /** Server software and TCP congestion control: times are a fact about these, not about the protocol alone. */
-  readonly stack: string;
-  readonly contentBytes: number;
-  readonly deliveryRateBps: number;
-  /** Increasing. */
+export interface TimesLattice {
   readonly rttMs: readonly number[];
-  /** Increasing, 0 to 1. */
+  /** 0 to 1. */
   readonly lossRatio: readonly number[];
-  readonly stayMs: TimesMatrix;
-  readonly switchMs: TimesMatrix;
-  readonly coldMs: TimesMatrix;
+  readonly deliveryRateBps: readonly number[];
+  /** What a session transfers. */
+  readonly contentBytes: readonly number[];
+  readonly stayMs: readonly number[];
+  readonly switchMs: readonly number[];
+  readonly coldMs: readonly number[];
+  /** Standard error of ln(stay / switch). Left out: taken as exact. */
+  readonly switchSe?: readonly number[] | undefined;
+  /** Standard error of ln(stay / cold). */
+  readonly coldSe?: readonly number[] | undefined;
+  /** 1 where measurements surround the node, 0 where it was drawn out from afar. Left out: all are supported. */
+  readonly supported?: readonly number[] | undefined;
 }
 
 export interface PredictedTimes {
@@ -35,70 +42,250 @@ export interface PredictedTimes {
   readonly coldMs: number;
   /** What was transferred in these times. */
   readonly contentBytes: number;
-  /** Whether the path lies outside the lattice, so that its nearest edge was taken. */
+  /** Whether the path lies outside the lattice or its support, so that the nearest that is known was taken. */
   readonly clamped: boolean;
 }
 
-/** Predicted times for a path, or undefined without tables. Pure; cost grows with the number of tables only. */
-export function predictTimes(tables: readonly TimesTable[], path: PathFacts): PredictedTimes | undefined {
-  const table = nearestTable(tables, path);
-  if (table === undefined) return undefined;
-  const rtt = locate(table.rttMs, path.rttMs);
-  const loss = locate(table.lossRatio, path.lossRatio);
+/** Expected times as logarithms: ratios are differences there. */
+export interface MeanLogTimes {
+  readonly stay: number;
+  /** ln(stay / switch): above 0 the switch saves. */
+  readonly switchSaving: number;
+  /** ln(stay / cold). */
+  readonly coldSaving: number;
+  readonly clamped: boolean;
+}
+
+/** Times at a place of the lattice, and how certain their ratios are. */
+export interface LogTimes extends MeanLogTimes {
+  readonly switchSe: number;
+  readonly coldSe: number;
+}
+
+/** What stands in the logarithm of a loss for none: one packet of a thousand is what a visit can tell apart. */
+const NO_LOSS = 0.001;
+/** What stands in the logarithm of an RTT for none: below a millisecond it is no longer the path that is measured. */
+const NO_RTT_MS = 1;
+/**
+ * What a prediction loses in certainty outside the axes, as standard error of ln(stay / switch) for each factor of e
+ * that the path lies beyond them: predicted savings of our own grid change by about that much over such a distance.
+ */
+const CLAMPED_SE = 0.2;
+
+/** How far outside an axis, in its coordinate, is still on it: 5 %. */
+const NEAR_ENOUGH = 0.05;
+
+const rttCoordinate = (rttMs: number): number => Math.log(rttMs + NO_RTT_MS);
+const lossCoordinate = (lossRatio: number): number => Math.log(lossRatio + NO_LOSS);
+
+/** The axes' own coordinates, in which times are about linear: what calibration fits and interpolation runs in. */
+export const COORDINATES = {
+  rttMs: rttCoordinate,
+  lossRatio: lossCoordinate,
+  deliveryRateBps: Math.log,
+  contentBytes: Math.log,
+} as const satisfies Record<string, (value: number) => number>;
+
+/** What a lattice becomes when it is first read: logarithms, those of a node side by side, as they are read together. */
+interface Compiled {
+  readonly rtt: Axis;
+  readonly loss: Axis;
+  readonly rate: Axis;
+  readonly bytes: Axis;
+  /** FIGURES for each node. */
+  readonly figures: Float64Array;
+}
+
+/** Of a node, in this order: log stay, the two savings, their standard errors, support. */
+const FIGURES = 6;
+
+const compiledOf = new WeakMap<TimesLattice, Compiled>();
+
+function compile(lattice: TimesLattice): Compiled {
+  const { stayMs, switchMs, coldMs, switchSe, coldSe, supported } = lattice;
+  // One more: the neighbour of the last node is read, with no weight.
+  const figures = new Float64Array((stayMs.length + 1) * FIGURES);
+  stayMs.forEach((ms, node) => {
+    const stay = Math.log(ms);
+    const switchSaving = stay - Math.log(switchMs[node] ?? Number.NaN);
+    const coldSaving = stay - Math.log(coldMs[node] ?? Number.NaN);
+    const certainty = [switchSe?.[node] ?? 0, coldSe?.[node] ?? 0, supported?.[node] ?? 1];
+    figures.set([stay, switchSaving, coldSaving, ...certainty], node * FIGURES);
+  });
+  let stride = FIGURES;
+  const axis = (values: readonly number[], coordinate: (value: number) => number): Axis => {
+    const made = { coordinates: Float64Array.from(values, coordinate), stride };
+    stride *= values.length;
+    return made;
+  };
   return {
-    stayMs: interpolate(table.stayMs, loss, rtt),
-    switchMs: interpolate(table.switchMs, loss, rtt),
-    coldMs: interpolate(table.coldMs, loss, rtt),
-    contentBytes: table.contentBytes,
-    clamped: rtt.clamped || loss.clamped,
+    rtt: axis(lattice.rttMs, COORDINATES.rttMs),
+    loss: axis(lattice.lossRatio, COORDINATES.lossRatio),
+    rate: axis(lattice.deliveryRateBps, COORDINATES.deliveryRateBps),
+    bytes: axis(lattice.contentBytes, COORDINATES.contentBytes),
+    figures,
   };
 }
 
-/** The table nearest in rate (in the log) among those whose loss reaches the path's; of all, where none does. */
-function nearestTable(tables: readonly TimesTable[], path: PathFacts): TimesTable | undefined {
-  let best: TimesTable | undefined;
-  let bestReaches = false;
-  let bestDistance = Number.POSITIVE_INFINITY;
-  for (const table of tables) {
-    // Between an axis that ends at 0 and a path that lost one packet in a thousand there is no difference to read.
-    const reaches = path.lossRatio <= (table.lossRatio.at(-1) ?? 0) + 0.001;
-    const distance = Math.abs(Math.log(Math.max(1, path.deliveryRateBps) / table.deliveryRateBps));
-    if (best === undefined || (reaches && !bestReaches) || (reaches === bestReaches && distance < bestDistance)) {
-      best = table;
-      bestReaches = reaches;
-      bestDistance = distance;
+/** How far the loss and the rate of a path may be off. */
+export interface PathUncertainty {
+  readonly lossLow: number;
+  readonly lossHigh: number;
+  /** Standard error of ln(rate). */
+  readonly rateSe: number;
+}
+
+/**
+ * Log times at a path, log-linear between the nodes around it; outside the axes at the nearest edge, with less
+ * certainty. Pure; sixteen nodes are read, whatever the lattice's size. Of broken numbers NaN comes out.
+ */
+export function logTimesAt(lattice: TimesLattice, path: PathFacts, contentBytes: number): LogTimes {
+  return read(lattice, path, contentBytes, undefined, undefined);
+}
+
+/**
+ * The same, with standard errors that also hold what the savings change by where loss or rate are at their bounds.
+ *
+ * @param switchRoundTrips A switch costs so many on top of a cold session, in the place of the measured switch.
+ */
+export function uncertainLogTimesAt(
+  lattice: TimesLattice,
+  path: PathFacts & PathUncertainty,
+  contentBytes: number,
+  switchRoundTrips: number | undefined,
+): LogTimes {
+  return read(lattice, path, contentBytes, path, switchRoundTrips);
+}
+
+/** The path itself, its loss at either bound, its rate at either bound. */
+const PLACES = 5;
+
+/**
+ * One loop over all places and nodes, as a decision takes most of its time here. A function for each place would have its
+ * numbers put on the heap, going in and coming out: a decision took a fifth longer (bench/decide-cost).
+ */
+function read(
+  lattice: TimesLattice,
+  path: PathFacts,
+  contentBytes: number,
+  uncertainty: PathUncertainty | undefined,
+  switchRoundTrips: number | undefined,
+): LogTimes {
+  let compiled = compiledOf.get(lattice);
+  if (compiled === undefined) {
+    compiled = compile(lattice);
+    compiledOf.set(lattice, compiled);
+  }
+  const { figures, rtt, loss, rate, bytes } = compiled;
+  const rttMs = rttCoordinate(path.rttMs);
+  const lossRatio = lossCoordinate(path.lossRatio);
+  const rateBps = Math.log(path.deliveryRateBps);
+  const size = Math.log(contentBytes);
+  const lossLow = uncertainty === undefined ? lossRatio : lossCoordinate(uncertainty.lossLow);
+  const lossHigh = uncertainty === undefined ? lossRatio : lossCoordinate(uncertainty.lossHigh);
+  const rateSe = uncertainty === undefined ? 0 : uncertainty.rateSe;
+  const places = uncertainty === undefined ? 1 : PLACES;
+
+  // All places lie between the same RTTs and the same sizes: these four shares are theirs.
+  const rttPosition = positionOn(rtt, rttMs);
+  const bytesPosition = positionOn(bytes, size);
+  const rttIndex = Math.floor(rttPosition);
+  const bytesIndex = Math.floor(bytesPosition);
+  const rttShare = rttPosition - rttIndex;
+  const bytesShare = bytesPosition - bytesIndex;
+  const a = (1 - rttShare) * (1 - bytesShare);
+  const b = rttShare * (1 - bytesShare);
+  const c = (1 - rttShare) * bytesShare;
+  const d = rttShare * bytesShare;
+  const face = rttIndex * rtt.stride + bytesIndex * bytes.stride;
+  const toLarger = bytesShare === 0 ? 0 : bytes.stride;
+
+  let stay = 0;
+  let switchSaving = 0;
+  let coldSaving = 0;
+  let switchSe = 0;
+  let coldSe = 0;
+  let support = 0;
+  let switchOffByLoss = 0;
+  let coldOffByLoss = 0;
+  let switchOffByRate = 0;
+  let coldOffByRate = 0;
+  for (let place = 0; place < places; place++) {
+    const lossPosition = positionOn(loss, place === 1 ? lossLow : place === 2 ? lossHigh : lossRatio);
+    const ratePosition = positionOn(rate, place === 3 ? rateBps - rateSe : place === 4 ? rateBps + rateSe : rateBps);
+    const lossIndex = Math.floor(lossPosition);
+    const rateIndex = Math.floor(ratePosition);
+    const lossShare = lossPosition - lossIndex;
+    const rateShare = ratePosition - rateIndex;
+    const first = face + lossIndex * loss.stride + rateIndex * rate.stride;
+    let stayHere = 0;
+    let switchHere = 0;
+    let coldHere = 0;
+    for (let corner = 0; corner < 4; corner++) {
+      const weight = (corner & 1 ? lossShare : 1 - lossShare) * (corner & 2 ? rateShare : 1 - rateShare);
+      // Beyond an axis's end there are no nodes.
+      if (weight === 0) continue;
+      const near = first + (corner & 1 ? loss.stride : 0) + (corner & 2 ? rate.stride : 0);
+      const far = near + toLarger;
+      stayHere += weight * ofFour(figures, near, far, a, b, c, d);
+      switchHere += weight * ofFour(figures, near + 1, far + 1, a, b, c, d);
+      coldHere += weight * ofFour(figures, near + 2, far + 2, a, b, c, d);
+      if (place > 0) continue;
+      switchSe += weight * ofFour(figures, near + 3, far + 3, a, b, c, d);
+      coldSe += weight * ofFour(figures, near + 4, far + 4, a, b, c, d);
+      support += weight * ofFour(figures, near + 5, far + 5, a, b, c, d);
+    }
+    if (switchRoundTrips !== undefined)
+      switchHere = stayHere - Math.log(Math.exp(stayHere - coldHere) + switchRoundTrips * path.rttMs);
+    if (place === 0) {
+      stay = stayHere;
+      switchSaving = switchHere;
+      coldSaving = coldHere;
+    } else if (place <= 2) {
+      switchOffByLoss = Math.max(switchOffByLoss, Math.abs(switchHere - switchSaving));
+      coldOffByLoss = Math.max(coldOffByLoss, Math.abs(coldHere - coldSaving));
+    } else {
+      switchOffByRate = Math.max(switchOffByRate, Math.abs(switchHere - switchSaving));
+      coldOffByRate = Math.max(coldOffByRate, Math.abs(coldHere - coldSaving));
     }
   }
-  return best;
-}
-
-interface Position {
-  readonly index: number;
-  /** 0 at `index`, 1 at `index + 1`. */
-  readonly share: number;
-  readonly clamped: boolean;
-}
-
-function locate(axis: readonly number[], value: number): Position {
-  const last = axis.length - 1;
-  const low = axis[0] ?? 0;
-  const high = axis[last] ?? 0;
-  if (value <= low) return { index: 0, share: 0, clamped: value < low };
-  if (value >= high) return { index: Math.max(0, last - 1), share: last > 0 ? 1 : 0, clamped: value > high };
-  let index = 0;
-  while ((axis[index + 1] ?? high) <= value) index++;
-  const from = axis[index] ?? low;
-  const to = axis[index + 1] ?? high;
-  return { index, share: (value - from) / (to - from), clamped: false };
-}
-
-/** Bilinear in the logarithm of time: halving and doubling weigh the same, and no time comes out negative. */
-function interpolate(matrix: TimesMatrix, loss: Position, rtt: Position): number {
-  const at = (i: number, j: number): number => Math.log(matrix[i]?.[j] ?? Number.NaN);
-  const row = (i: number): number => {
-    const from = at(i, rtt.index);
-    return rtt.share === 0 ? from : from + rtt.share * (at(i, rtt.index + 1) - from);
+  const outside =
+    distanceOutside(rtt, rttMs) +
+    distanceOutside(loss, lossRatio) +
+    distanceOutside(rate, rateBps) +
+    distanceOutside(bytes, size);
+  coldSe += outside * CLAMPED_SE;
+  switchSe = switchRoundTrips === undefined ? switchSe + outside * CLAMPED_SE : coldSe;
+  return {
+    stay,
+    switchSaving,
+    coldSaving,
+    switchSe: Math.sqrt(switchSe ** 2 + switchOffByLoss ** 2 + switchOffByRate ** 2),
+    coldSe: Math.sqrt(coldSe ** 2 + coldOffByLoss ** 2 + coldOffByRate ** 2),
+    clamped: outside > NEAR_ENOUGH || support < 0.5,
   };
-  const low = row(loss.index);
-  return Math.exp(loss.share === 0 ? low : low + loss.share * (row(loss.index + 1) - low));
+}
+
+/**
+ * A figure between four nodes: two neighbours in RTT, at either size. Of a node that a broken lattice lacks NaN comes
+ * out, without asking for it at each: that took 5 % of a decision.
+ */
+function ofFour(figures: Float64Array, near: number, far: number, a: number, b: number, c: number, d: number): number {
+  return (
+    a * (figures[near] as number) +
+    b * (figures[near + FIGURES] as number) +
+    c * (figures[far] as number) +
+    d * (figures[far + FIGURES] as number)
+  );
+}
+
+/** Log times as the times that they are. */
+export function predictedTimes(log: MeanLogTimes, contentBytes: number): PredictedTimes {
+  return {
+    stayMs: Math.exp(log.stay),
+    switchMs: Math.exp(log.stay - log.switchSaving),
+    coldMs: Math.exp(log.stay - log.coldSaving),
+    contentBytes,
+    clamped: log.clamped,
+  };
 }

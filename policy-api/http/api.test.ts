@@ -72,7 +72,7 @@ describe("policy", () => {
   });
 
   it("a policy that is not valid lists every fault and leaves the one in force", async () => {
-    const put = await call("PUT", "policy", { body: { schema: 1, mode: "always", ma: { minS: 0 } } });
+    const put = await call("PUT", "policy", { body: { schema: 2, mode: "always", ma: { minS: 0 } } });
     expect(put.status).toBe(422);
     expect(put.headers.get("content-type")).toBe("application/problem+json");
     expect(put.body).toMatchObject({ status: 422, detail: "the policy is not valid; the one in force stays" });
@@ -182,11 +182,50 @@ describe("explain", () => {
     expect(store.inForce?.version).toBe(0);
   });
 
+  it("takes every fact that a line of the decision log has", async () => {
+    const read = { lossRatio: 0.05, packets: 5000, minRttMs: 40, deliveryRateBps: 25e6, ageMs: 1, changedMsAgo: 1000 };
+    const facts = {
+      ...request,
+      path: "/a",
+      asn: 64500,
+      country: "JP",
+      offerUntilMs: 5,
+      offering: true,
+      shareUnit: 0.5,
+    };
+    const known = { state: "known", client: { tcp: read, quic: read }, network: { tcp: read }, asn: { quic: read } };
+    const explained = async (over: object) =>
+      call("POST", "explain", {
+        body: { request: { ...facts, ...over }, history: known, policy: published, nowMs: 9 },
+      });
+    expect(await explained({ pausedUntilMs: 0 })).toMatchObject({
+      status: 200,
+      // The path has only just changed: the offer is short.
+      body: { altSvc: 'h3=":443"; ma=60', decision: { reason: "h3-faster", basis: "client" } },
+    });
+    expect((await explained({ pausedUntilMs: 10 })).body["decision"]).toMatchObject({
+      reason: "udp-blocked",
+      advertise: { kind: "nothing" },
+    });
+  });
+
+  it.each([
+    [{ kind: "share", share: 0.6 }, "share", 'h3=":443"; ma=10'],
+    [{ kind: "share", share: 0.4 }, "share", null],
+    [{ kind: "rtt-threshold", rttMs: 50 }, "h3-faster", 'h3=":443"; ma=10'],
+    [{ kind: "zero-lines", lines: [{ deliveryRateBps: 1e6, rttMs: [0], lossRatio: [0] }] }, "cold-start", null],
+  ] as const)("by another method: %j", async (method, reason, altSvc) => {
+    const body = { request: { ...request, shareUnit: 0.5 }, policy: adaptivePolicy({ method }) };
+    expect((await call("POST", "explain", { body })).body).toMatchObject({ altSvc, decision: { reason } });
+  });
+
   it.each([
     [{}, ["/request"]],
     [{ request: { transport: "sctp" } }, ["/request/transport"]],
     [{ request, history: { state: "known", client: { tcp: { lossRatio: 2 } } } }, ["/history/client/tcp/lossRatio"]],
+    [{ request: { ...request, shareUnit: 2 } }, ["/request/shareUnit"]],
     [{ request, policy: { ...adaptivePolicy(), ma: 5 } }, ["/policy/ma"]],
+    [{ request, policy: { ...adaptivePolicy(), method: { kind: "share", share: 2 } } }, ["/policy/method/share"]],
     [{ request, address: "192.0.2.7" }, ["/address"]],
   ])("%j is refused with its faults", async (body, pointers) => {
     const reply = await call("POST", "explain", { body });

@@ -54,6 +54,7 @@ function readTransport(): Reader<TransportEstimate> {
     packets: withDefault(any, 1_000),
     deliveryRateBps: optional(any),
     ageMs: withDefault(any, 0),
+    changedMsAgo: optional(any),
   });
 }
 
@@ -74,12 +75,15 @@ const readQuestion = object<Question>({
     country: optional(text(2, /^[A-Z]{2}$/, "a country code such as JP,")),
     offerUntilMs: optional(any),
     offering: optional(boolean()),
+    pausedUntilMs: optional(any),
+    shareUnit: optional(number(0, 1)),
   }),
   history: withDefault(
     object<History>({
       state: oneOf("known", "unknown", "late"),
       client: optional(readEstimate),
       network: optional(readEstimate),
+      asn: optional(readEstimate),
     }),
     { state: "unknown" },
   ),

@@ -1,0 +1,150 @@
+import type { DecayedLoss } from "./loss.ts";
+
+/**
+ * What one second of a path's samples added. The last few are kept one by one: a path that changes shows between them,
+ * where an average over hours would hide it.
+ */
+export interface Epoch {
+  /** Its beginning, milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly packets: number;
+  readonly lost: number;
+  readonly bytes: number;
+  readonly minRttMs?: number | undefined;
+  readonly deliveryRateBps?: number | undefined;
+}
+
+/** Seconds in which something was told, not seconds that passed: a visit is one or two. */
+export const EPOCHS = 8;
+const EPOCH_MS = 1_000;
+
+/** Packets without which a stretch of epochs says nothing of a change: a visit of 150 KB. */
+const ENOUGH_PACKETS = 100;
+/**
+ * Losses come in bursts, so that they tell as much as half as many that came alone. In our recorded loads slow start's
+ * overshoot loses hundreds at once; taking that for a change costs only what was remembered from before.
+ */
+const LOSSES_PER_EVENT = 2;
+/** Log likelihood ratio from which two loss ratios are two: one pair of equals in a hundred passes (half of chi-squared's 6.6). */
+const LOSS_EVIDENCE = 3.3;
+/** Differences of loss that no decision turns on, however plain they are. */
+const LOSS_DIFFERENCE = 0.005;
+/** An RTT that is another: by this factor and by more than a queue's usual milliseconds. */
+const RTT_FACTOR = 1.5;
+const RTT_DIFFERENCE_MS = 10;
+/** A rate that is another: half or less, by a transfer at least half as large. */
+const RATE_FACTOR = 2;
+/** Above this loss a delivery rate tells of the sender's window, and not of the path. */
+const RATED_LOSS = 0.005;
+
+/** Adds what one sample told. Pure; the newest EPOCHS seconds are kept, whatever the order of arrival. */
+export function addToEpochs(epochs: readonly Epoch[], told: Epoch): readonly Epoch[] {
+  const atMs = Math.floor(told.atMs / EPOCH_MS) * EPOCH_MS;
+  const held = epochs.find((epoch) => epoch.atMs === atMs);
+  const others = held === undefined ? epochs : epochs.filter((epoch) => epoch !== held);
+  const minRttMs = extremum(held?.minRttMs, told.minRttMs, Math.min);
+  const deliveryRateBps = extremum(held?.deliveryRateBps, told.deliveryRateBps, Math.max);
+  const packets = (held?.packets ?? 0) + told.packets;
+  const merged: Epoch = {
+    atMs,
+    packets,
+    // A correction (lost < 0) may be of losses of an earlier second.
+    lost: Math.min(packets, Math.max(0, (held?.lost ?? 0) + told.lost)),
+    bytes: (held?.bytes ?? 0) + told.bytes,
+    ...(minRttMs === undefined ? {} : { minRttMs }),
+    ...(deliveryRateBps === undefined ? {} : { deliveryRateBps }),
+  };
+  return [...others, merged].sort((a, b) => a.atMs - b.atMs).slice(-EPOCHS);
+}
+
+/** What was told before the epochs at hand: loss in all, and the smallest RTT. */
+export interface Before {
+  readonly loss: Pick<DecayedLoss, "packets" | "lost">;
+  readonly minRttMs: number | undefined;
+}
+
+/**
+ * The number of newest epochs that tell of another path than all that was told before them; undefined when the path is
+ * what it was. Pure, at most EPOCHS steps.
+ *
+ * @param all what everything told, the epochs included.
+ */
+export function epochsSinceChange(epochs: readonly Epoch[], all: Before): number | undefined {
+  let packets = 0;
+  let lost = 0;
+  let bytes = 0;
+  let minRttMs: number | undefined;
+  let rate: number | undefined;
+  for (let i = epochs.length - 1; i >= 0; i--) {
+    const epoch = epochs[i];
+    if (epoch === undefined) continue;
+    packets += epoch.packets;
+    lost += epoch.lost;
+    bytes += epoch.bytes;
+    minRttMs = extremum(minRttMs, epoch.minRttMs, Math.min);
+    rate = extremum(rate, epoch.deliveryRateBps, Math.max);
+    if (packets < ENOUGH_PACKETS) continue;
+    const earlier = epochs.slice(0, i);
+    const before = { packets: Math.max(0, all.loss.packets - packets), lost: Math.max(0, all.loss.lost - lost) };
+    const isClean = lost <= RATED_LOSS * packets;
+    if (
+      isAnotherLoss({ packets, lost }, before) ||
+      isAnotherRtt(minRttMs, all.minRttMs, earlier) ||
+      (isClean && isLowerRate(rate, bytes, earlier))
+    )
+      return epochs.length - i;
+  }
+  return undefined;
+}
+
+interface Counts {
+  readonly packets: number;
+  readonly lost: number;
+}
+
+/** Whether two loss ratios differ (likelihood ratio of two binomials against one). */
+function isAnotherLoss(a: Counts, b: Counts): boolean {
+  if (b.packets < ENOUGH_PACKETS) return false;
+  if (Math.abs(a.lost / a.packets - b.lost / b.packets) <= LOSS_DIFFERENCE) return false;
+  const together = { packets: a.packets + b.packets, lost: a.lost + b.lost };
+  const evidence = logLikelihood(a) + logLikelihood(b) - logLikelihood(together);
+  return evidence / LOSSES_PER_EVENT > LOSS_EVIDENCE;
+}
+
+/** Of a binomial at its own ratio. */
+function logLikelihood({ packets, lost }: Counts): number {
+  const ratio = Math.min(1, lost / packets);
+  return (ratio > 0 ? lost * Math.log(ratio) : 0) + (ratio < 1 ? (packets - lost) * Math.log(1 - ratio) : 0);
+}
+
+function isAnotherRtt(now: number | undefined, smallest: number | undefined, earlier: readonly Epoch[]): boolean {
+  if (now === undefined) return false;
+  if (smallest !== undefined && isMuchLarger(now, smallest)) return true;
+  const before = earlier.reduce<number | undefined>((least, e) => extremum(least, e.minRttMs, Math.min), undefined);
+  return before !== undefined && isMuchLarger(before, now);
+}
+
+function isMuchLarger(a: number, b: number): boolean {
+  return a > b * RTT_FACTOR && a > b + RTT_DIFFERENCE_MS;
+}
+
+/** A larger transfer finds a larger rate, so that only one as large tells of a lower one. */
+function isLowerRate(rate: number | undefined, bytes: number, earlier: readonly Epoch[]): boolean {
+  return (
+    rate !== undefined &&
+    earlier.some(
+      (epoch) =>
+        (epoch.deliveryRateBps ?? 0) > rate * RATE_FACTOR &&
+        epoch.bytes <= bytes * 2 &&
+        epoch.lost <= RATED_LOSS * epoch.packets,
+    )
+  );
+}
+
+function extremum(
+  a: number | undefined,
+  b: number | undefined,
+  better: (a: number, b: number) => number,
+): number | undefined {
+  return a === undefined ? b : b === undefined ? a : better(a, b);
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import type { ZeroLine } from "./policy.ts";
+import { isBeyondZeroLine } from "./zero-lines.ts";
+
+/** The larger the RTT the less loss it takes; without any RTT no loss is enough. */
+const FAST: ZeroLine = { deliveryRateBps: 25e6, rttMs: [0, 10, 50], lossRatio: [1.5, 0.04, 0.02] };
+const SLOW: ZeroLine = { deliveryRateBps: 1e6, rttMs: [0], lossRatio: [0] };
+
+describe("isBeyondZeroLine", () => {
+  const cases: [string, readonly ZeroLine[], number, number, number, boolean][] = [
+    ["above the line at one of its points", [FAST], 10, 0.041, 25e6, true],
+    ["on it", [FAST], 10, 0.04, 25e6, true],
+    ["below it", [FAST], 10, 0.039, 25e6, false],
+    ["between two points, above", [FAST], 30, 0.0301, 25e6, true],
+    ["between two points, below", [FAST], 30, 0.0299, 25e6, false],
+    ["beyond the last point as at it", [FAST], 500, 0.02, 25e6, true],
+    ["beyond the last point, below", [FAST], 500, 0.019, 25e6, false],
+    [
+      "before the first point as at it",
+      [{ ...FAST, rttMs: [5, 10, 50], lossRatio: [0.1, 0.04, 0.02] }],
+      1,
+      0.1,
+      1,
+      true,
+    ],
+    ["where the line is above 1 no loss is enough", [FAST], 0, 1, 25e6, false],
+    ["the line nearest in the logarithm of the rate: the slow one", [FAST, SLOW], 0, 0, 4.9e6, true],
+    ["the line nearest in the logarithm of the rate: the fast one", [FAST, SLOW], 0, 0, 5.1e6, false],
+    ["in whatever order they stand", [SLOW, FAST], 0, 0, 5.1e6, false],
+    ["no lines", [], 50, 1, 25e6, false],
+    ["a loss that is no number", [FAST], 50, Number.NaN, 25e6, false],
+    ["an RTT that is no number", [FAST], Number.NaN, 0.5, 25e6, false],
+  ];
+  it.each(cases)("%s", (_name, lines, rttMs, lossRatio, deliveryRateBps, expected) => {
+    expect(isBeyondZeroLine(lines, { rttMs, lossRatio, deliveryRateBps })).toBe(expected);
+  });
+});
