@@ -1,9 +1,13 @@
 import { runMain } from "../infra/setup/run-main.ts";
+import { calibrateCommand } from "./calibrate/command.ts";
 import { crossCheck } from "./cross-check/cross-check.ts";
 import { EXPERIMENTS } from "./experiments/list.ts";
+import { decideCost } from "./decide-cost/decide-cost.ts";
 import { fidelity } from "./experiments/fidelity-command.ts";
 import { overhead } from "./overhead/overhead.ts";
+import { pathChange } from "./path-change/path-change.ts";
 import { OPTIONS_TEXT, readOptions } from "./run/options.ts";
+import { replayCommand } from "./replay/command.ts";
 import { runExperiment } from "./run/run-experiment.ts";
 
 /** What `npm run bench -- <experiment>` can run. */
@@ -22,8 +26,15 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       },
     ]),
   ),
+  calibrate: { about: "turns rows of `calibration` into policies for this server", run: calibrateCommand },
+  replay: { about: "every policy on the recorded loads: no network, no root, seconds", run: replayCommand },
   fidelity: { about: "the emulated network against what was asked of it, by probes of its own", run: fidelity },
   "cross-check": { about: "a second, independent client beside ours, over the same path", run: crossCheck },
+  "path-change": { about: "how fast the adaptive arm follows a path that changes (half an hour)", run: pathChange },
+  "decide-cost": {
+    about: "what a decision costs, beside a plain look-up: no network, no root, seconds",
+    run: decideCost,
+  },
   overhead: {
     about:
       "what a request costs: the edge alone, with a worker that passes on, with this worker, and nginx (15 minutes)",

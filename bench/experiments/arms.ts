@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../infra/setup/build.ts";
 import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
+import type { Congestion } from "../lab/lane.ts";
+import { contentRoutes } from "./content-routes.ts";
 
 export const ARMS = ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const;
 
@@ -12,30 +14,42 @@ export interface ArmSetup {
   readonly about: string;
   /** What a session of this arm begins on. */
   readonly firstProtocol: "h2" | "h3";
-  /** What its worker is told; undefined: an edge without a worker. */
-  readonly policy: object | undefined;
+  /** What its worker is told, where the server's TCP has this congestion control; undefined: an edge without a worker. */
+  readonly policy: ((congestion: Congestion) => object) | undefined;
+}
+
+const FIXED_H2 = { ...INITIAL_POLICY, mode: "fixed-h2" };
+const FIXED_H3 = { ...INITIAL_POLICY, mode: "fixed-h3" };
+const CUBIC = calibrated("cubic");
+const BBR = calibrated("bbr");
+
+/** The policy that was calibrated for a congestion control, told what the bench's pages transfer. */
+function calibrated(name: string): object {
+  const policy = JSON.parse(readFileSync(join(ROOT, `policy-api/policies/${name}.json`), "utf8")) as object;
+  return { ...policy, contentBytes: { default: 1_000_000, routes: contentRoutes() } };
 }
 
 export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
   "fixed-h2": {
     about: "HTTP/2 only: the worker says nothing",
     firstProtocol: "h2",
-    policy: { ...INITIAL_POLICY, mode: "fixed-h2" },
+    policy: () => FIXED_H2,
   },
   "fixed-h3": {
     about: "HTTP/3 from the first packet, as published: the free choice of a client that knows",
     firstProtocol: "h3",
-    policy: { ...INITIAL_POLICY, mode: "fixed-h3" },
+    policy: () => FIXED_H3,
   },
   "always-offer": {
     about: "begins on HTTP/2 and is always offered HTTP/3: what CDNs do today",
     firstProtocol: "h2",
-    policy: { ...INITIAL_POLICY, mode: "fixed-h3" },
+    policy: () => FIXED_H3,
   },
   adaptive: {
-    about: "begins on HTTP/2 and is offered HTTP/3 where the published times say that it is faster",
+    about: "begins on HTTP/2 and is offered HTTP/3 where the policy calibrated for this congestion control says so",
     firstProtocol: "h2",
-    policy: JSON.parse(readFileSync(join(ROOT, "policy-api/policies/published.json"), "utf8")) as object,
+    // Reno loses to loss as cubic does.
+    policy: (congestion) => (congestion === "bbr" ? BBR : CUBIC),
   },
   bare: { about: "the edge without a worker, over HTTP/2", firstProtocol: "h2", policy: undefined },
 };

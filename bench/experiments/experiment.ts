@@ -24,6 +24,8 @@ export interface Cell {
   readonly network: Network;
   readonly congestion: Congestion;
   readonly imageBytes: number;
+  /** Loads a round, by arm and flow (`adaptive/trained`), where one is not enough. */
+  readonly perRound?: Readonly<Partial<Record<`${Arm}/${Flow}`, number>>>;
 }
 
 /** When a cell has been measured enough. */
@@ -66,6 +68,11 @@ export const FULL_ALLOCATION: Allocation = { first: 400, cap: 400, comparisons: 
 
 /** The queue of netem's default limit, 1,000 packets: what published studies had that set no limit. */
 export const QUEUE_BYTES = 1_500_000;
+
+/** How many loads of an arm and flow a round of a cell has. */
+export function loadsPerRound(cell: Cell, { arm, flow }: { readonly arm: Arm; readonly flow: Flow }): number {
+  return cell.perRound?.[`${arm}/${flow}`] ?? 1;
+}
 
 export function armsOf(experiment: Experiment): Arm[] {
   return [...new Set(experiment.loads.map(({ arm }) => arm))];

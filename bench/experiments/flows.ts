@@ -1,8 +1,8 @@
 import type { Page, Session } from "../k6/plan.ts";
 import { type Arm, ARM_SETUPS } from "./arms.ts";
+import { documentOf } from "./content-routes.ts";
 import type { Flow } from "./experiment.ts";
 
-const DOCUMENT = "/index.html";
 /** What lies between two sessions: the edge's closing sample is with the worker after a round trip. */
 const BETWEEN_SESSIONS_MS = 200;
 const COLD_PAGES = 3;
@@ -28,7 +28,7 @@ export function sessionsOf(flow: Flow, arm: Arm, imageBytes: number): Session[] 
   const { firstProtocol } = ARM_SETUPS[arm];
   const imageOf = (bytes: number): string => `/image/${bytes}`;
   const pageWith = (bytes: number): Page => ({
-    document: DOCUMENT,
+    document: documentOf(bytes),
     subresources: [imageOf(bytes)],
     pauseAfterMs: 0,
   });

@@ -1,4 +1,5 @@
 import type { Experiment, ExperimentOptions } from "./experiment.ts";
+import { calibration } from "./calibration.ts";
 import { ohashiEvaluation } from "./ohashi-evaluation.ts";
 import { ohashiGrid } from "./ohashi-grid.ts";
 import { smoke } from "./smoke.ts";
@@ -6,6 +7,7 @@ import { smoke } from "./smoke.ts";
 /** Experiments that are made of loads over emulated networks, by name. */
 export const EXPERIMENTS: Readonly<Record<string, (options: ExperimentOptions) => Experiment>> = {
   smoke,
+  calibration,
   "ohashi-evaluation": ohashiEvaluation,
   "ohashi-grid": ohashiGrid,
 };

@@ -3,36 +3,55 @@ import { UserError } from "../../infra/setup/programs.ts";
 import { callApi } from "../../infra/workerd/policy-client.ts";
 import { startWorkerd } from "../../infra/workerd/workerd.ts";
 import { type Arm, ARM_SETUPS } from "../experiments/arms.ts";
+import { type Congestion, CONGESTIONS } from "./lane.ts";
 import type { OriginServer } from "./origin-process.ts";
 import { type PostedSample, startSampleTee } from "./tee.ts";
 
 const TOKEN = "token-of-a-bench";
 
-/** What stands behind the edges of an arm, in every lane. */
+/** What stands behind an edge of an arm, in every lane. */
 export interface ArmSystem {
+  readonly arm: Arm;
+  /** Those that it serves: an arm whose policy depends on the congestion control has several systems. */
+  readonly congestions: readonly Congestion[];
   /** Who answers the edge's requests, and who takes its samples: for the edge's flags. */
   readonly upstream: string;
   readonly samples: string;
 }
 
-/**
- * Starts workerd with the arm's policy, or nothing for an arm without a worker. What it starts ends with `stack`.
- *
- * @throws UserError
- */
-export async function startArmSystem(
-  arm: Arm,
+/** Starts the systems of an arm: one for each policy that it has. @throws UserError */
+export async function startArmSystems(arm: Arm, ...rest: Rest): Promise<ArmSystem[]> {
+  const { policy } = ARM_SETUPS[arm];
+  const byPolicy = Map.groupBy(CONGESTIONS, (congestion) => policy?.(congestion));
+  const systems: ArmSystem[] = [];
+  for (const [told, congestions] of byPolicy) systems.push(await startArmSystem(arm, told, congestions, ...rest));
+  return systems;
+}
+
+type Rest = [
   origin: OriginServer,
   folder: string,
   stack: AsyncDisposableStack,
   on: { sample: (sample: PostedSample) => void; failure: (why: string) => void },
+];
+
+/**
+ * Starts workerd with a policy, or nothing for an arm without a worker. What it starts ends with `stack`.
+ *
+ * @throws UserError
+ */
+async function startArmSystem(
+  arm: Arm,
+  policy: object | undefined,
+  congestions: readonly Congestion[],
+  ...[origin, folder, stack, on]: Rest
 ): Promise<ArmSystem> {
-  const { policy } = ARM_SETUPS[arm];
+  const name = `${arm}-${congestions.join("-")}`;
   const workerd =
     policy === undefined
       ? undefined
       : await startWorkerd({
-          stateDir: join(folder, arm),
+          stateDir: join(folder, name),
           origin: origin.url,
           token: TOKEN,
           onErrorLine: () => undefined,
@@ -43,7 +62,12 @@ export async function startArmSystem(
     const { status, json } = await callApi(workerd.visitorsSocket, TOKEN, "PUT", "policy", policy);
     if (status !== 200) throw new UserError(`The policy of ${arm} was refused: ${JSON.stringify(json)}`);
   }
-  const tee = await startSampleTee(join(folder, `${arm}.tee`), workerd?.samplesSocket, on.sample);
+  const tee = await startSampleTee(join(folder, `${name}.tee`), workerd?.samplesSocket, on.sample);
   stack.defer(() => tee.stop());
-  return { upstream: `unix:${workerd?.visitorsSocket ?? origin.socket}`, samples: `unix:${tee.socket}` };
+  return {
+    arm,
+    congestions,
+    upstream: `unix:${workerd?.visitorsSocket ?? origin.socket}`,
+    samples: `unix:${tee.socket}`,
+  };
 }

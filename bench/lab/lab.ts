@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Arm } from "../experiments/arms.ts";
-import { type ArmSystem, startArmSystem } from "./arm-system.ts";
+import { type ArmSystem, startArmSystems } from "./arm-system.ts";
 import { type Lane, startLane } from "./lane.ts";
 import { makeRunFolder, removeLeftovers, removeOwnNamespaces } from "./leftovers.ts";
 import { startOrigin } from "./origin-process.ts";
@@ -36,11 +36,11 @@ export async function startLab(options: { arms: readonly Arm[]; lanes: number })
     stack.defer(remove);
     stack.defer(removeOwnNamespaces);
     const origin = await startOrigin(join(folder, "origin.sock"), stack, on.failure);
-    const arms = new Map<Arm, ArmSystem>();
-    for (const arm of options.arms) arms.set(arm, await startArmSystem(arm, origin, folder, stack, on));
+    const systems: ArmSystem[] = [];
+    for (const arm of options.arms) systems.push(...(await startArmSystems(arm, origin, folder, stack, on)));
     const lanes: Lane[] = [];
     for (let index = 0; index < options.lanes; index++)
-      lanes.push(await startLane(index, arms, folder, stack, on.failure));
+      lanes.push(await startLane(index, systems, folder, stack, on.failure));
     return {
       lanes,
       folder,

@@ -47,7 +47,7 @@ export interface Lane {
  */
 export async function startLane(
   index: number,
-  arms: ReadonlyMap<Arm, ArmSystem>,
+  systems: readonly ArmSystem[],
   folder: string,
   stack: AsyncDisposableStack,
   onFailure: (why: string) => void,
@@ -77,12 +77,12 @@ export async function startLane(
 
   // One certificate for all: the first edge makes it.
   const stateDir = join(folder, "certificate");
-  const origins = new Map<Arm, (congestion: Congestion) => Origin>();
-  for (const [arm, { upstream, samples }] of arms) {
-    const first = 8000 + 10 * origins.size;
+  const origins = new Map<string, Origin>();
+  for (const [number, { arm, congestions, upstream, samples }] of systems.entries()) {
+    const first = 8000 + 10 * number;
     const edge = await startEdge({
       program: EDGE_PROGRAM,
-      listen: CONGESTIONS.map((name, i) => `${SERVER_ADDRESS}:${first + i},congestion=${name}`),
+      listen: congestions.map((name, i) => `${SERVER_ADDRESS}:${first + i},congestion=${name}`),
       upstream,
       samples,
       stateDir,
@@ -93,13 +93,14 @@ export async function startLane(
     });
     stack.defer(() => edge.program.stop());
     void tellWhenEnded(edge.program.ended.then((why) => `The edge of ${arm} ended by itself (${why}).`));
-    origins.set(arm, (congestion) => ({
-      host: "localhost",
-      address: SERVER_ADDRESS,
-      port: first + CONGESTIONS.indexOf(congestion),
-      caFile: join(stateDir, "dev-cert.pem"),
-      edgePid: edge.program.pid,
-    }));
+    for (const [i, congestion] of congestions.entries())
+      origins.set(`${arm} ${congestion}`, {
+        host: "localhost",
+        address: SERVER_ADDRESS,
+        port: first + i,
+        caFile: join(stateDir, "dev-cert.pem"),
+        edgePid: edge.program.pid,
+      });
   }
   // The last to be made is the first to be undone: from then on programs may end.
   stack.defer(() => {
@@ -111,9 +112,9 @@ export async function startLane(
     clientNamespace: client,
     path,
     origin: (arm, congestion) => {
-      const origin = origins.get(arm);
-      if (origin === undefined) throw new Error(`This lab has no arm ${arm}.`);
-      return origin(congestion);
+      const origin = origins.get(`${arm} ${congestion}`);
+      if (origin === undefined) throw new Error(`This lab has no arm ${arm} with ${congestion}.`);
+      return origin;
     },
     freshClient: () => {
       if (++clients >= NETWORKS)

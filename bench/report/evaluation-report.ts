@@ -2,7 +2,7 @@ import type { Cell, Flow } from "../experiments/experiment.ts";
 import { imageBytesOf } from "../experiments/flows.ts";
 import { armBars, type ArmTime } from "./arm-bars.ts";
 import { renderSvg } from "./chart.ts";
-import { evaluate, type Evaluation, evaluationTables } from "./evaluation.ts";
+import { type DecisionFlow, evaluate, type Evaluation, evaluationTables } from "./evaluation.ts";
 import { FEW } from "./groups.ts";
 import { FAR_RATIO } from "./format.ts";
 import { differences } from "./differences.ts";
@@ -102,7 +102,8 @@ function panelTitle({ network, imageBytes }: Cell, flow: Flow): string {
 
 function regretRows(cells: readonly Cell[], { regrets }: Evaluation): RegretBar[] {
   return cells.flatMap(({ id, network }) => {
-    const found = regrets.find(({ cell, flow }) => cell === id && flow === "trained")?.regret;
+    const after = (flow: DecisionFlow) => regrets.find((one) => one.cell === id && one.flow === flow)?.regret;
+    const found = after("trained-on-either") ?? after("trained");
     if (found === undefined) return [];
     const published = OHASHI_NETWORKS.find((candidate) => candidate.network === network.name);
     const bar = (part: string, value: typeof found.total | undefined, of?: number): RegretBar => ({
@@ -115,7 +116,8 @@ function regretRows(cells: readonly Cell[], { regrets }: Evaluation): RegretBar[
       tie: found.tie,
     });
     return [
-      bar("to stay or switch", found.total),
+      ...(found.expected === undefined ? [] : [bar("of decisions, to stay or switch", found.expected)]),
+      bar("raw load times, to stay or switch", found.total),
       bar("to the free choice", found.toFreeChoice, published === undefined ? undefined : publishedRegret(published)),
     ];
   });

@@ -81,6 +81,26 @@ describe("the evaluation", () => {
     expect(regrets[0]?.regret.toFreeChoice?.estimate).toBeCloseTo(1.5, 2);
   });
 
+  it("takes decisions after a visit over either protocol together, and tells them from the draw of losses", () => {
+    const both: Experiment = {
+      ...experiment,
+      loads: [...experiment.loads, { arm: "adaptive", flow: "trained-on-h2" }],
+    };
+    const right = [
+      ...rows.filter(({ arm }) => arm !== "adaptive").map((row) => ({ ...row, ttfbMs: 50 })),
+      ...loads(cell, "adaptive", "trained", 1080, { ttfbMs: 51 }),
+      ...loads(cell, "adaptive", "trained-on-h2", 1080, { ttfbMs: 51 }),
+    ];
+    const { regrets, cuts } = evaluate(both, right, 1);
+    const found = regrets.find(({ flow }) => flow === "trained-on-either")?.regret;
+    expect(found?.wrong).toMatchObject({ count: 0, n: 20 });
+    // The raw means hold 8 % that no decision made; deciding itself took 1 ms of 1,000.
+    expect(found?.total.estimate).toBeCloseTo(0.08, 2);
+    expect(found?.expected?.estimate).toBeCloseTo(0.001, 4);
+    expect(cuts[0]?.fixedH2?.estimate).toBeCloseTo(0.08, 2);
+    expect(cuts[0]?.alwaysOffer?.estimate).toBeCloseTo(1080 / 2500 - 1, 2);
+  });
+
   it("makes no ratio of a handful of loads, and shows what was left out for a busy core", async () => {
     const busy = rows.map((row) => (row.arm === "fixed-h3" ? { ...row, dropped: "busy" as const } : row));
     const { gains, regrets } = evaluate(experiment, busy, 1);

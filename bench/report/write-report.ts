@@ -1,11 +1,15 @@
 import type { LoadRow } from "../run/row.ts";
 import type { RunFolder } from "../run/run-folder.ts";
+import { calibrationReport } from "./calibration-report.ts";
 import { evaluationReport } from "./evaluation-report.ts";
 import { gridReport } from "./grid-report.ts";
 import type { Report, ReportInput } from "./report.ts";
 
 /** Experiments that have a report of their own; the others run all arms and get the evaluation's. */
-const REPORTS: Readonly<Record<string, (input: ReportInput) => Promise<Report>>> = { "ohashi-grid": gridReport };
+const REPORTS: Readonly<Record<string, (input: ReportInput) => Promise<Report>>> = {
+  "ohashi-grid": gridReport,
+  calibration: calibrationReport,
+};
 
 /** Writes summary.json, report.md and the pictures into the run's folder, and returns all its files' names. */
 export async function writeReport(input: ReportInput, folder: Pick<RunFolder<LoadRow>, "write">): Promise<string[]> {

@@ -123,10 +123,32 @@ function writeIn(path: string, name: string, text: string): void {
 }
 
 /** The rows of a file; undefined where it lacks even its first line. */
+/** Reads the rows of a file, and cuts off half a last one. Undefined where not even a header is whole. */
 function readRows<Row extends object>(file: string, columns: Columns<Row>): Row[] | undefined {
   const text = readFileSync(file, "utf8");
-  // A row ends with a line feed; no field holds one. What follows the last is half a row.
-  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+  const whole = wholeLines(text);
+  const rows = parseRows(whole, file, columns);
+  if (rows !== undefined && whole.length < text.length) truncateSync(file, Buffer.byteLength(whole));
+  return rows;
+}
+
+/**
+ * The rows of a run that somebody else may be making just now: reads, and changes nothing.
+ *
+ * @throws UserError where there is no run in the folder, or rows of another kind
+ */
+export function rowsIn<Row extends object>(folder: string, columns: Columns<Row>): Row[] {
+  const file = join(folder, "rows.csv");
+  if (!existsSync(file)) throw new UserError(`${folder} holds no run: there is no rows.csv.`);
+  return parseRows(wholeLines(readFileSync(file, "utf8")), file, columns) ?? [];
+}
+
+/** A row ends with a line feed; no field holds one. What follows the last is half a row. */
+function wholeLines(text: string): string {
+  return text.slice(0, text.lastIndexOf("\n") + 1);
+}
+
+function parseRows<Row extends object>(whole: string, file: string, columns: Columns<Row>): Row[] | undefined {
   if (whole === "") return undefined;
   const widths = csvParseRows(whole).map(({ length }) => length);
   const rows = csvParse(whole).map((record) => readRecord(record, columns));
@@ -134,7 +156,6 @@ function readRows<Row extends object>(file: string, columns: Columns<Row>): Row[
   const bad = whole.startsWith(headerOf(columns)) ? widths.findIndex((_, line) => isBad(line)) : 0;
   if (bad >= 0)
     throw new UserError(`${file}: line ${bad + 1} is no row of this experiment. Give --fresh to begin anew.`);
-  if (whole.length < text.length) truncateSync(file, Buffer.byteLength(whole));
   return rows.filter((row) => row !== undefined);
 }
 

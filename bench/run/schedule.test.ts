@@ -28,12 +28,12 @@ const EXPERIMENT: Experiment = {
 type Machine = (load: Load) => Partial<LoadRow>;
 
 /** Runs until nothing is needed; `dies` says how many rows each start of the program gets to write. */
-function run(machine: Machine, dies: readonly number[] = []): LoadRow[] {
+function run(machine: Machine, dies: readonly number[] = [], cell: Cell = CELL): LoadRow[] {
   const rows: LoadRow[] = [];
   const starts = [...dies, Number.POSITIVE_INFINITY];
   for (const written of starts)
     for (let count = 0; count < written; count++) {
-      const load = nextLoads(EXPERIMENT, CELL, rows, 1)[0];
+      const load = nextLoads(EXPERIMENT, cell, rows, 1)[0];
       if (load === undefined) return rows;
       rows.push(exampleRow({ ...load, cell: CELL.id, ...machine(load) }));
     }
@@ -70,6 +70,17 @@ describe("nextLoads", () => {
     const again = nextLoads(EXPERIMENT, CELL, rows, 1, new Set(rows.map(({ id }) => id)));
     expect(again).toHaveLength(4 * 2);
     expect(again.filter(({ id }) => rows.some((row) => row.id === id))).toEqual([]);
+  });
+
+  it("makes as many loads of an arm a round as the cell asks for, dropped ones made up, wherever it was killed", () => {
+    const cell: Cell = { ...CELL, perRound: { "fixed-h2/download": 3 } };
+    const busy: Machine = (load) => ({ ...plain(load), dropped: load.round % 4 === 2 ? "late" : "" });
+    const whole = run(busy, [], cell);
+    const results = (arm: LoadRow["arm"]) => whole.filter((row) => row.arm === arm && row.dropped === "");
+    expect(results("fixed-h2")).toHaveLength(4 * 3);
+    expect(results("fixed-h3")).toHaveLength(4);
+    expect(new Set(whole.map(({ id }) => id)).size).toBe(whole.length);
+    expect(run(busy, [5, 3, 1], cell)).toEqual(whole);
   });
 
   it("does not make failed loads again until they succeed", () => {

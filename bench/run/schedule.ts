@@ -1,4 +1,4 @@
-import { type Cell, type Experiment, type Flow } from "../experiments/experiment.ts";
+import { type Cell, type Experiment, type Flow, loadsPerRound } from "../experiments/experiment.ts";
 import type { Arm } from "../experiments/arms.ts";
 import { seededRandom, shuffle } from "../stats/random.ts";
 import { judge } from "../stats/allocation.ts";
@@ -45,15 +45,18 @@ export function nextLoads(
     .map(({ arm, flow }) => {
       const own = rows.filter((row) => row.arm === arm && row.flow === flow);
       const tries = own.filter(({ id }) => !forgiven.has(id)).length;
-      return { arm, flow, tries, made: new Set(own.map(({ round }) => round)), good: own.filter(isResult).length };
+      const perRound = loadsPerRound(cell, { arm, flow });
+      const results = own.filter(isResult).length;
+      const good = Math.floor(results / perRound);
+      return { arm, flow, tries, perRound, results, made: new Set(own.map(({ round }) => round)), good };
     })
-    .filter(({ tries }) => tries < cap * ATTEMPTS_PER_ROW);
+    .filter(({ tries, perRound }) => tries < cap * perRound * ATTEMPTS_PER_ROW);
   const good = Math.min(...open.map((load) => load.good));
   const wanted = good < first ? first : good >= cap ? cap : roundsWanted(experiment, cell, rows, good, seed, open);
   const loads: Load[] = [];
   for (let round = good; round < wanted; round++)
-    for (const load of shuffle(open, seededRandom(seed, "order", cell.id, round)))
-      if (load.good <= round) {
+    for (const { load, copy } of shuffle(copiesOf(open), seededRandom(seed, "order", cell.id, round)))
+      if (load.results <= round * load.perRound + copy) {
         const attempt = firstFree(load.made);
         load.made.add(attempt);
         loads.push({
@@ -65,6 +68,10 @@ export function nextLoads(
         });
       }
   return loads;
+}
+
+function copiesOf<T extends { readonly perRound: number }>(loads: readonly T[]): { load: T; copy: number }[] {
+  return loads.flatMap((load) => Array.from({ length: load.perRound }, (_, copy) => ({ load, copy })));
 }
 
 function firstFree(taken: ReadonlySet<number>): number {

@@ -1,4 +1,4 @@
-import type { Cell, Experiment } from "../experiments/experiment.ts";
+import { type Cell, type Experiment, loadsPerRound } from "../experiments/experiment.ts";
 import { expectedSeconds, isHeavy } from "./expected.ts";
 
 /** How much of an experiment's expected time is behind it. */
@@ -14,14 +14,17 @@ export class WorkDone {
     for (const cell of experiment.cells)
       this.#secondsPerRound.set(
         cell.id,
-        experiment.loads.reduce((sum, load) => sum + expectedSeconds(experiment, cell, load), 0) /
-          (isHeavy(cell) ? 1 : lanes),
+        experiment.loads.reduce(
+          (sum, load) => sum + loadsPerRound(cell, load) * expectedSeconds(experiment, cell, load),
+          0,
+        ) / (isHeavy(cell) ? 1 : lanes),
       );
   }
 
   /** @param rowsSoFar of the cell, those that do not count included */
   update(cell: Cell, rowsSoFar: number, finished: boolean): void {
-    this.#rounds.set(cell.id, rowsSoFar / this.#experiment.loads.length);
+    const perRound = this.#experiment.loads.reduce((sum, load) => sum + loadsPerRound(cell, load), 0);
+    this.#rounds.set(cell.id, rowsSoFar / perRound);
     if (finished) this.#finished.add(cell.id);
   }
 

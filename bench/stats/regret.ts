@@ -14,6 +14,8 @@ export interface RegretLoads {
   readonly adaptive: readonly AdaptiveLoad[];
   /** fixed-h3, from the first packet: for the regret to the free choice. */
   readonly coldMs?: readonly number[];
+  /** Time to the first byte, of `adaptive` and of the other arms that begin on HTTP/2. */
+  readonly firstByteMs?: { readonly adaptive: readonly number[]; readonly others: readonly number[] };
 }
 
 export interface AdaptiveLoad {
@@ -41,10 +43,20 @@ export interface Regret {
   readonly overhead: Bounded;
   /** decision + overhead, which is the adaptive mean / better mean - 1. */
   readonly total: Bounded;
+  /**
+   * decision + what deciding adds to the time of the first byte, over the better mean; undefined without `firstByteMs`.
+   * Once the document is there, an adaptive session does what the arm of its choice does: the rest of `overhead` is the
+   * draw of losses. The shift is one of medians, as a lost first packet costs a second in either arm.
+   */
+  readonly expected: Bounded | undefined;
   /** Adaptive mean / better mean of stay and cold - 1; undefined without `coldMs`. */
   readonly toFreeChoice: Bounded | undefined;
   /** Adaptive median / lower median of stay and switch - 1: without halves, so it errs upwards near a tie. */
   readonly ofMedians: number;
+}
+
+function resampled(values: readonly number[], random: Random): number[] {
+  return values.map(() => values[integer(values.length, random)] ?? Number.NaN);
 }
 
 export interface RegretOptions {
@@ -76,6 +88,10 @@ export function regret(
   const adaptiveMs = adaptive.map(({ loadMs }) => loadMs);
   const adaptiveMean = mean(adaptiveMs);
 
+  const firstByte = loads.firstByteMs;
+  const shiftOf = (pick: (values: readonly number[]) => readonly number[]): number =>
+    firstByte === undefined ? Number.NaN : median(pick(firstByte.adaptive)) - median(pick(firstByte.others));
+  const betterMean = Math.min(mean(stayMs), mean(switchMs));
   const halved = (average: (values: readonly number[]) => number): HalvedMeans =>
     halvedMeans(
       {
@@ -85,9 +101,11 @@ export function regret(
       },
       average,
     );
-  const estimates = Array.from({ length: splits }, () =>
-    scoreRegret(halved(mean), { adaptiveMean, shareSwitched, shareForDecision: shareSwitched }),
-  );
+  const estimatedShift = shiftOf((values) => values) / betterMean;
+  const estimates = Array.from({ length: splits }, () => ({
+    ...scoreRegret(halved(mean), { adaptiveMean, shareSwitched, shareForDecision: shareSwitched }),
+    shift: estimatedShift,
+  }));
   const drawn = Array.from({ length: resamples }, () => {
     let sum = 0;
     let count = 0;
@@ -96,7 +114,7 @@ export function regret(
       sum += load?.loadMs ?? 0;
       if (load?.switched) count += 1;
     }
-    return scoreRegret(
+    const scored = scoreRegret(
       halved((values) => resampledMean(values, random)),
       {
         adaptiveMean: sum / adaptive.length,
@@ -104,8 +122,9 @@ export function regret(
         shareForDecision: wilsonBound(switched, adaptive.length, normal(random)),
       },
     );
+    return { ...scored, shift: shiftOf((values) => resampled(values, random)) / betterMean };
   });
-  const bounded = (figure: (scored: RegretScore) => number): Bounded => {
+  const bounded = (figure: (scored: RegretScore & { readonly shift: number }) => number): Bounded => {
     const sorted = Float64Array.from(drawn, figure).sort();
     return {
       estimate: mean(estimates.map(figure)),
@@ -125,6 +144,7 @@ export function regret(
     decision: bounded(({ decision }) => decision),
     overhead: bounded(({ overhead }) => overhead),
     total: bounded(({ decision, overhead }) => decision + overhead),
+    expected: firstByte === undefined ? undefined : bounded(({ decision, shift }) => decision + shift),
     toFreeChoice: coldMs === undefined ? undefined : bounded(({ toFreeChoice }) => toFreeChoice),
     ofMedians: median(adaptiveMs) / Math.min(median(stayMs), median(switchMs)) - 1,
   };

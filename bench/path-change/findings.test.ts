@@ -1,0 +1,88 @@
+import { expect, it } from "vitest";
+import { findingOf, withSettled } from "./findings.ts";
+import { pathChangeReport, summaryLines } from "./report.ts";
+import type { NavigationRow } from "./row.ts";
+import { SCENARIOS } from "./scenarios.ts";
+import { stretchRows } from "./testing.ts";
+
+/** A client's visit: its answers on A, B and A again. */
+function visit(client: number, a1: string, b: string, a2: string): NavigationRow[] {
+  const began = 1_767_225_600_000;
+  return [
+    ...stretchRows({ client, stretch: "A1", startedMs: began }, a1),
+    ...stretchRows({ client, stretch: "B", startedMs: began + 10_000 }, b),
+    ...stretchRows({ client, stretch: "A2", startedMs: began + 24_000 }, a2),
+  ];
+}
+
+const MACHINE = {
+  kernel: "6",
+  arch: "x64",
+  cpu: "cpu",
+  cores: 2,
+  memoryGiB: 8,
+  go: "go1",
+  quicGo: "v0",
+  k6: "v1",
+  workerd: "1",
+  node: "v24",
+  commit: "abc",
+};
+
+function reportOf(findings: ReturnType<typeof findingOf>[]): string {
+  const about = { command: "npm run bench -- path-change", day: "2026-01-01", seed: 1, clients: 2 };
+  return pathChangeReport({ ...about, scenarios: SCENARIOS, machine: MACHINE, findings });
+}
+
+it("a change that all clients are told of within two navigations is followed", () => {
+  const rows = [...visit(1, "----", "-HHHHH", "c-----"), ...visit(2, "H---", "--HHHH", "Hc----")];
+  const finding = findingOf("loss", "cubic", rows);
+  expect(finding.settledA).toEqual({ offers: false, votes: 12, of: 12 });
+  expect(finding.settledB).toEqual({ offers: true, votes: 6, of: 6 });
+  expect(finding.followings).toEqual([
+    { direction: "A to B", until: [1, 2], changes: [1, 1], verdict: "followed" },
+    { direction: "B to A", until: [0, 1], changes: [0, 1], verdict: "followed" },
+  ]);
+  expect(finding.loads[0]).toEqual({ stretch: "A1", meanLoadMs: [100, 200, 300, 400] });
+  expect(withSettled(rows, [finding]).map(({ settled }) => settled)).toEqual(
+    [1, 2].flatMap(() => [...Array(4).fill("none"), ...Array(6).fill("offer"), ...Array(6).fill("none")]),
+  );
+  expect(reportOf([finding])).toContain("2 asked for another answer: 2 were followed within 2 navigations.");
+});
+
+it("one client that takes longer, or never settles, is not followed", () => {
+  const finding = findingOf("loss", "cubic", [
+    ...visit(1, "----", "---HHH", "------"),
+    ...visit(2, "----", "-HHHHH", "H-H--H"),
+  ]);
+  expect(finding.followings).toEqual([
+    { direction: "A to B", until: [3, 1], changes: [1, 1], verdict: "not followed" },
+    { direction: "B to A", until: [0, null], changes: [0, 4], verdict: "not followed" },
+  ]);
+  expect(reportOf([finding])).toContain("**2 were not**");
+  expect(summaryLines([finding])[1]).toContain("not followed (navigations until settled: 0, never)");
+});
+
+it("says plainly where there is nothing to follow, or nothing settles", () => {
+  const same = findingOf("rtt", "bbr", visit(1, "----", "------", "------"));
+  expect(same.followings.map(({ verdict }) => verdict)).toEqual(["nothing to follow", "nothing to follow"]);
+  const never = findingOf("rate", "bbr", [
+    ...visit(1, "----", "HHHHHH", "------"),
+    ...visit(2, "----", "------", "------"),
+  ]);
+  expect(never.settledB.offers).toBeNull();
+  expect(never.followings.map(({ verdict }) => verdict)).toEqual(["never settled", "never settled"]);
+  expect(never.followings[0]?.until).toEqual([null, null]);
+  const report = reportOf([same, never]);
+  expect(report).toContain("in 2 there was **nothing to follow**");
+  expect(report).toContain("in 2 no answer settled");
+});
+
+it("leaves failed loads out of the means", () => {
+  const rows = visit(1, "----", "------", "------").map((row) =>
+    row.stretch === "A1" && row.number === 2 ? { ...row, outcome: "failed" as const, loadMs: null } : row,
+  );
+  const finding = findingOf("loss", "cubic", rows);
+  expect(finding.loads[0]?.meanLoadMs).toEqual([100, null, 300, 400]);
+  expect(finding.failed).toBe(1);
+});

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { loadOf, navigationsOf } from "./plan.ts";
+import { SCENARIOS } from "./scenarios.ts";
+
+const origin = { host: "localhost", address: "192.0.2.1", port: 8000, caFile: "ca.pem", edgePid: 7 };
+
+it("a stretch is so many navigations from one address, each a session that begins on HTTP/2", () => {
+  const scenario = SCENARIOS.find(({ name }) => name === "rate");
+  if (scenario === undefined) throw new Error("There is a scenario of that name.");
+  const navigations = navigationsOf({ scenario, congestion: "bbr", client: 2, stretch: "A1" });
+  const loads = navigations.map((navigation) => loadOf(navigation, "10.0.1.1", origin));
+  expect(loads.map(({ id }) => id)).toEqual([1, 2, 3, 4].map((number) => `rate/bbr/2/A1/${number}`));
+  expect(loads[0]).toMatchObject({
+    clientAddress: "10.0.1.1",
+    edgePid: 7,
+    origin: { port: 8000 },
+    sessions: [
+      {
+        timed: true,
+        firstProtocol: "h2",
+        pages: [{ document: "/index.html/10000000", subresources: ["/image/10000000"] }],
+        pauseAfterMs: 1_200,
+      },
+    ],
+  });
+});
