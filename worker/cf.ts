@@ -74,7 +74,9 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
 
 /** The facts that a decision takes from a connection. */
 export function requestFacts(connection: ConnectionFacts, path: string): RequestFacts {
-  const { transport, rttMs, deliveryRateBps, asn, country } = connection;
+  const { transport, deliveryRateBps, asn, country } = connection;
+  // Times are over the smallest RTT: on a connection's second page the smoothed one holds the queue of the first.
+  const rttMs = connection.sample?.minRttMs ?? connection.rttMs;
   return { transport, path, rttMs, deliveryRateBps, asn, country };
 }
 

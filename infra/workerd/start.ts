@@ -130,9 +130,9 @@ adaptive-h3 runs on ${system.addresses.join(" and ")}.
              --enable-quic --origin-to-force-quic-on=localhost:1 ${site}/
   Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/
            ${curl} -H "Authorization: Bearer $(cat ${quoted(join(stateDir, "token"))})" ${site}/_h3/v1/policy
-  The policy was calibrated for this edge (policy-api/policies). With cubic a page is offered HTTP/3 (cold start) until a hundred
-  packets have been measured; on a clean local path HTTP/2 is faster: once 1 MB has been loaded, the next page takes the offer
-  back (clear). With bbr nothing is offered to a client that nobody knows.
+  The policy was calibrated for this edge (policy-api/policies); for the demonstration, pages are offered HTTP/3 (cold start) until
+  a hundred packets have been measured. On a clean local path HTTP/2 is faster: once 1 MB has been loaded, the next page takes
+  the offer back (clear).
   Ctrl-C ends everything.
 
 ${DECISION_HEADINGS}`;

@@ -82,7 +82,14 @@ describe("decide", () => {
       h3(100),
       "h3-faster",
     ],
-    ["a memory of broken figures: the cold start", request(), client(Number.NaN), h3First, h3(10), "cold-start"],
+    [
+      "a memory of broken figures, whatever a cold start says",
+      request(),
+      client(Number.NaN),
+      h3First,
+      nothing,
+      "cold-start",
+    ],
     [
       "no method, which no stored policy lacks",
       request(),

@@ -1,7 +1,7 @@
 import type { Advertise } from "./alt-svc.ts";
 import type { History, RequestFacts } from "./facts.ts";
 import { type Basis, type KnownPath, pathOf, rttOf } from "./path.ts";
-import type { Method, Mode, Policy } from "./policy.ts";
+import type { Method, Mode, Policy, TimesMethod } from "./policy.ts";
 import { type Prediction, predict, predictCold, type Saving } from "./saving.ts";
 import type { PathFacts, PredictedTimes } from "./times.ts";
 import { isBeyondZeroLine } from "./zero-lines.ts";
@@ -114,12 +114,11 @@ function decideAdaptive(request: RequestFacts, history: History, policy: Policy,
       return decideByLine(method, request, history, policy, nowMs);
     case "times": {
       const known = pathOf(request, history);
-      const prediction =
-        known === undefined
-          ? undefined
-          : predict(method, known, contentBytesOf(policy, request), policy.margin.standardErrors);
-      return known === undefined || prediction === undefined || Number.isNaN(savingOf(prediction, request).log)
-        ? decideCold(request, history, policy, nowMs)
+      if (known === undefined) return decideCold(method, request, history, policy, nowMs);
+      const prediction = predict(method, known, contentBytesOf(policy, request), policy.margin.standardErrors);
+      // Of broken figures nothing can be predicted, and nothing is offered: they are no unknown client.
+      return prediction === undefined || Number.isNaN(savingOf(prediction, request).log)
+        ? verdict(false, "cold-start", request, policy, nowMs)
         : decideKnown(known, prediction, request, policy, nowMs);
     }
   }
@@ -163,19 +162,27 @@ function decideKnown(
 }
 
 /** For a client of whom only the RTT is known. There is nothing to be certain of: the expected saving speaks. */
-function decideCold(request: RequestFacts, history: History, policy: Policy, nowMs: number): Decision {
+function decideCold(
+  method: TimesMethod,
+  request: RequestFacts,
+  history: History,
+  policy: Policy,
+  nowMs: number,
+): Decision {
   const { coldStart, margin } = policy;
   const rttMs = rttOf(request, history);
   const prediction =
     rttMs === undefined
       ? undefined
-      : predictCold(coldStart, rttMs, contentBytesOf(policy, request), margin.standardErrors);
+      : predictCold(coldStart, method, rttMs, contentBytesOf(policy, request), margin.standardErrors);
   const saving = prediction === undefined ? undefined : savingOf(prediction, request);
   if (prediction === undefined || saving === undefined || Number.isNaN(saving.log))
     return verdict(coldStart.advertise === "h3", "cold-start", request, policy, nowMs);
-  const threshold = isOffered(request, nowMs) ? margin.leave : margin.enter;
+  const threshold = Math.log1p(isOffered(request, nowMs) ? margin.leave : margin.enter);
+  // Where nothing was measured, as far off as an RTT lies, what is expected says little: there it has to be certain.
+  const expected = prediction.times.clamped ? saving.log - saving.halfWidth : saving.log;
   return {
-    ...verdict(saving.log > Math.log1p(threshold), "cold-start", request, policy, nowMs),
+    ...verdict(expected > threshold, "cold-start", request, policy, nowMs),
     basis: "prior",
     ...figures(prediction, saving),
   };

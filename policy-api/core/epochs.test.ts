@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addToEpochs, type Before, type Epoch, EPOCHS, epochsSinceChange } from "./epochs.ts";
+import { addToEpochs, type Epoch, EPOCHS, epochsSinceChange } from "./epochs.ts";
+import { addLoss, NO_LOSS } from "./loss.ts";
 import { NOON_MS } from "./testing.ts";
 
 /** What a visit of 1 MB tells: 700 packets on a path of 20 ms and 40 Mbit/s. */
@@ -18,17 +19,22 @@ const rtt = (...rtts: number[]): Epoch[] => rtts.map((minRttMs) => visit({ minRt
 const rate = (over: Partial<Epoch>, ...rates: number[]): Epoch[] =>
   rates.map((deliveryRateBps) => visit({ deliveryRateBps, ...over }));
 
-const NOTHING_BEFORE: Before = { loss: { packets: 0, lost: 0 }, minRttMs: undefined };
+/** What was told before the first visit at hand. */
+interface Before {
+  readonly packets: number;
+  readonly lost: number;
+  readonly minRttMs: number | undefined;
+}
 
-/** The verdict on visits a minute apart, on top of what was held before the first of them. */
-function sinceChange(visits: readonly Epoch[], before: Before = NOTHING_BEFORE): number | undefined {
-  const epochs = visits.map((epoch, i) => ({ ...epoch, atMs: NOON_MS + i * 60_000 }));
+const NOTHING_BEFORE: Before = { packets: 0, lost: 0, minRttMs: undefined };
+
+/** The verdict on visits so many milliseconds apart, on top of what was held before the first of them. */
+function sinceChange(visits: readonly Epoch[], before: Before = NOTHING_BEFORE, apartMs = 60_000): number | undefined {
+  const epochs = visits.map((epoch, i) => ({ ...epoch, atMs: NOON_MS + i * apartMs }));
   const rtts = [before.minRttMs, ...epochs.map((epoch) => epoch.minRttMs)].filter((ms) => ms !== undefined);
+  const held = addLoss(NO_LOSS, before.packets, before.lost, NOON_MS);
   return epochsSinceChange(epochs, {
-    loss: {
-      packets: before.loss.packets + epochs.reduce((sum, epoch) => sum + epoch.packets, 0),
-      lost: before.loss.lost + epochs.reduce((sum, epoch) => sum + epoch.lost, 0),
-    },
+    loss: epochs.reduce((loss, epoch) => addLoss(loss, epoch.packets, epoch.lost, epoch.atMs), held),
     minRttMs: rtts.length === 0 ? undefined : Math.min(...rtts),
   });
 }
@@ -79,10 +85,10 @@ describe("epochsSinceChange", () => {
   });
 
   it.each<[string, Before, Epoch, number | undefined]>([
-    ["loss differs", { loss: { packets: 5_000, lost: 0 }, minRttMs: 20 }, visit({ lost: 21 }), 1],
-    ["loss is the same", { loss: { packets: 5_000, lost: 150 }, minRttMs: 20 }, visit({ lost: 21 }), undefined],
-    ["RTT is longer", { loss: { packets: 5_000, lost: 0 }, minRttMs: 5 }, visit({ minRttMs: 80 }), 1],
-    ["faded to too little to tell", { loss: { packets: 99, lost: 0 }, minRttMs: 20 }, visit({ lost: 21 }), undefined],
+    ["loss differs", { packets: 5_000, lost: 0, minRttMs: 20 }, visit({ lost: 21 }), 1],
+    ["loss is the same", { packets: 5_000, lost: 150, minRttMs: 20 }, visit({ lost: 21 }), undefined],
+    ["RTT is longer", { packets: 5_000, lost: 0, minRttMs: 5 }, visit({ minRttMs: 80 }), 1],
+    ["faded to too little to tell", { packets: 99, lost: 0, minRttMs: 20 }, visit({ lost: 21 }), undefined],
   ])("against what is no longer held one by one: %s", (_name, before, now, expected) => {
     expect(sinceChange([now], before)).toBe(expected);
   });
@@ -90,12 +96,28 @@ describe("epochsSinceChange", () => {
   it("subtracts no more than is left of what has faded", () => {
     // An hour halves what is held in all; the epochs are held whole.
     const epochs = lost(0, 21).map((epoch, i) => ({ ...epoch, atMs: NOON_MS + i * 1000 }));
-    expect(epochsSinceChange(epochs, { loss: { packets: 300, lost: 1 }, minRttMs: 20 })).toBeUndefined();
+    const loss = { packets: 300, lost: 1, asOfMs: NOON_MS + 1000 };
+    expect(epochsSinceChange(epochs, { loss, minRttMs: 20 })).toBeUndefined();
   });
 
-  it.each([0.001, 0.02, 0.1])(
-    "takes chance for a change in less than 1 %% of paths that lose %f all along",
-    (ratio) => {
+  it("takes loss that comes with the size of a page for what it is: slow start beyond the queue", () => {
+    const small = visit();
+    const large = visit({ packets: 7_600, lost: 600, bytes: 10_000_000 });
+    expect(sinceChange([small, large, small, large, small])).toBeUndefined();
+    expect(sinceChange([large, small, large, small])).toBeUndefined();
+    // A small page that loses after a large one that did not, or a large one that does not: another path.
+    expect(sinceChange([visit({ packets: 7_600, bytes: 10_000_000 }), visit({ lost: 21 })])).toBe(1);
+    expect(sinceChange([visit({ lost: 21 }), visit({ packets: 7_600, bytes: 10_000_000 })])).toBe(1);
+  });
+
+  it.each([
+    [0.001, 1],
+    [0.02, 1],
+    [0.1, 1],
+    [0.03, 20],
+  ])(
+    "takes chance for a change in less than 1 %% of paths that lose %f all along, visited each %d minutes",
+    (ratio, minutes) => {
       const draw = seeded(1);
       const paths = 1_000;
       let changed = 0;
@@ -105,7 +127,7 @@ describe("epochsSinceChange", () => {
           for (let packet = 0; packet < 700; packet++) if (draw() < ratio) losses++;
           return visit({ lost: losses });
         });
-        if (sinceChange(visits) !== undefined) changed++;
+        if (sinceChange(visits, NOTHING_BEFORE, minutes * 60_000) !== undefined) changed++;
       }
       expect(changed).toBeLessThan(paths / 100);
     },

@@ -10,7 +10,8 @@ export const LOSS_HALF_LIFE_MS = 3_600_000;
 
 export const NO_LOSS: DecayedLoss = { packets: 0, lost: 0, asOfMs: 0 };
 
-function decay(elapsedMs: number): number {
+/** What is left of evidence after so long, 0 to 1. */
+export function decay(elapsedMs: number): number {
   return 2 ** (-Math.max(0, elapsedMs) / LOSS_HALF_LIFE_MS);
 }
 

@@ -47,6 +47,18 @@ describe("pathOf", () => {
     else expect(path).toMatchObject(expected);
   });
 
+  it("takes the rate from the nearest that has one: this connection before its network, and that below its largest", () => {
+    const rateless = tcp({ deliveryRateBps: 0 });
+    const rateOf = (over: Partial<RequestFacts>, history: Omit<History, "state">): unknown => {
+      const path = pathOf({ ...request, ...over }, known(history))?.paths[0];
+      return [path?.deliveryRateBps, path?.rateSe];
+    };
+    const network = tcp({ deliveryRateBps: 9e6 });
+    expect(rateOf({}, { client: rateless, network })).toEqual([9e6 * Math.exp(-0.7), 0.7]);
+    expect(rateOf({ deliveryRateBps: 4e6 }, { network })).toEqual([4e6, 0.3]);
+    expect(rateOf({}, { client: rateless, asn: network })).toEqual([9e6 * Math.exp(-1), 1]);
+  });
+
   it("the farther the level the less certain loss and rate, on the same evidence", () => {
     const at = (["client", "network", "asn"] as const).map(
       (level) => pathOf(request, known({ [level]: tcp() }))?.paths[0],
@@ -105,6 +117,7 @@ describe("pathOf", () => {
       { deliveryRateBps: 0 },
       { deliveryRateBps: 3_125_000, rateSe: 1 },
     ],
+    ["what no network has: nothing can be told", {}, { deliveryRateBps: 1e300 }, { deliveryRateBps: Number.NaN }],
     ["unknown: an access line's", {}, { deliveryRateBps: 0 }, { deliveryRateBps: 3_125_000, rateSe: 1 }],
   ])("rate: %s", (_name, facts, estimate, expected) => {
     expect(pathOf({ ...request, ...facts }, known({ client: tcp(estimate) }))?.paths[0]).toMatchObject(expected);

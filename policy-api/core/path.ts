@@ -39,9 +39,13 @@ const LEVELS = {
   network: { packets: 1_000, rateSe: 0.7 },
   asn: { packets: 200, rateSe: 1 },
 } as const satisfies Record<string, { packets: number; rateSe: number }>;
+type Level = keyof typeof LEVELS;
 
 /** Losses come in bursts: packets of evidence that are worth one drawn alone. As in epochs.ts. */
 const PACKETS_PER_DRAW = 2;
+/** Beyond these no network lies: a minute of RTT, 100 Tbit/s. */
+const RTT_MAX_MS = 60_000;
+const RATE_MAX_BPS = 1.25e13;
 /** Where nothing tells the rate: 25 Mbit/s, the speed of an access line, give or take a factor of e. */
 const RATE_BPS = 3_125_000;
 const RATE_SE = 1;
@@ -49,8 +53,8 @@ const RATE_SE = 1;
 const UNCOUNTED_LOSS = { ratio: 0.001, low: 0, high: 0.02 } as const;
 
 /**
- * The path that a decision looks at, as each transport measured it: RTT from the connection at hand first; loss and rate
- * from the nearest level that knows them. Undefined without an RTT, and for a client of whom nothing is known on any
+ * The path that a decision looks at, as each transport measured it: RTT from the connection at hand first; loss from the
+ * nearest level that knows the path, rate from the nearest that has one. Undefined without an RTT, and for a client of whom nothing is known on any
  * level: there the cold start speaks. A look-up that came late knows no levels.
  */
 export function pathOf(request: RequestFacts, history: History): KnownPath | undefined {
@@ -70,7 +74,7 @@ export function pathOf(request: RequestFacts, history: History): KnownPath | und
   for (const transport of TRANSPORTS) {
     const read = estimate[transport];
     if (read === undefined) continue;
-    const path = transportPath(transport, read, rttMs, request, basis);
+    const path = transportPath(transport, read, rttMs, request, history, basis);
     if (transport === request.transport) paths.unshift(path);
     else paths.push(path);
   }
@@ -79,9 +83,7 @@ export function pathOf(request: RequestFacts, history: History): KnownPath | und
 
 /** The RTT of the connection at hand; where it has none yet, the smallest that the nearest level remembers. */
 export function rttOf(request: RequestFacts, history: History): number | undefined {
-  return (
-    positive(request.rttMs) ?? smallestRtt(history.client) ?? smallestRtt(history.network) ?? smallestRtt(history.asn)
-  );
+  return rtt(request.rttMs) ?? smallestRtt(history.client) ?? smallestRtt(history.network) ?? smallestRtt(history.asn);
 }
 
 function transportPath(
@@ -89,21 +91,41 @@ function transportPath(
   read: TransportEstimate,
   rttMs: number,
   request: RequestFacts,
-  basis: keyof typeof LEVELS,
+  history: History,
+  basis: Level,
 ): TransportPath {
-  const level = LEVELS[basis];
-  const loss = lossOf(read, level.packets);
-  const own = transport === request.transport ? positive(request.deliveryRateBps) : undefined;
-  const rate = positive(read.deliveryRateBps) ?? own;
+  const loss = lossOf(read, LEVELS[basis].packets);
+  const [deliveryRateBps, rateSe] = rateOf(transport, request, history);
   return {
     transport,
     rttMs,
     lossRatio: loss.ratio,
     lossLow: loss.low,
     lossHigh: loss.high,
-    deliveryRateBps: rate ?? RATE_BPS,
-    rateSe: rate === undefined ? RATE_SE : level.rateSe,
+    deliveryRateBps,
+    rateSe,
   };
+}
+
+/** The rate of the nearest that knows one: this client, the connection at hand, its network, its ASN. */
+function rateOf(transport: Transport, request: RequestFacts, history: History): [rateBps: number, se: number] {
+  const client = rate(history.client?.[transport]?.deliveryRateBps);
+  if (client !== undefined) return [client, LEVELS.client.rateSe];
+  const own = transport === request.transport ? rate(request.deliveryRateBps) : undefined;
+  if (own !== undefined) return [own, LEVELS.client.rateSe];
+  for (const level of ["network", "asn"] as const) {
+    const known = rate(history[level]?.[transport]?.deliveryRateBps);
+    const { rateSe } = LEVELS[level];
+    // What is kept of many is the largest of them all: this client's is as likely below as above one error less.
+    if (known !== undefined) return [known * Math.exp(-rateSe), rateSe];
+  }
+  return [RATE_BPS, RATE_SE];
+}
+
+/** 0 is not known; of what no network has nothing can be told, and it must not pass for not known either. */
+function rate(bps: number | undefined): number | undefined {
+  if (bps === undefined || bps === 0) return undefined;
+  return bps > 0 && bps <= RATE_MAX_BPS ? bps : Number.NaN;
 }
 
 /**
@@ -128,12 +150,12 @@ function changedMsAgo(estimate: PathEstimate): number | undefined {
 }
 
 function smallestRtt(estimate: PathEstimate | undefined): number | undefined {
-  const tcp = positive(estimate?.tcp?.minRttMs);
-  const quic = positive(estimate?.quic?.minRttMs);
+  const tcp = rtt(estimate?.tcp?.minRttMs);
+  const quic = rtt(estimate?.quic?.minRttMs);
   return tcp === undefined ? quic : quic === undefined ? tcp : Math.min(tcp, quic);
 }
 
-/** Platforms say 0 for what they do not know; NaN and negative numbers are broken meters. */
-function positive(value: number | undefined): number | undefined {
-  return value !== undefined && value > 0 && Number.isFinite(value) ? value : undefined;
+/** Platforms say 0 for what they do not know; NaN, negative numbers and what no network has are broken meters. */
+function rtt(ms: number | undefined): number | undefined {
+  return ms !== undefined && ms > 0 && ms <= RTT_MAX_MS ? ms : undefined;
 }

@@ -307,6 +307,37 @@ it("nor does a loss that is broken where all else is sound", () => {
   );
 });
 
+it("nor an RTT or a rate that no network has, where all else is sound", () => {
+  const huge = fc.constantFrom(1e300, Number.MAX_VALUE, Infinity);
+  const absurd = fc.oneof(broken, huge);
+  const brokenRate = fc.tuple(soundEstimate, absurd).map(([read, deliveryRateBps]) => ({ ...read, deliveryRateBps }));
+  const withoutRtt = soundEstimate.map(({ minRttMs: _none, ...read }): TransportEstimate => read);
+  const overTcp = (request: RequestFacts): RequestFacts => ({ ...request, transport: "tcp" });
+  const isOffered = (policy: Policy, request: RequestFacts, history: History): boolean =>
+    decide(request, history, policy, NOON_MS, undefined).advertise.kind === "h3";
+  fc.assert(
+    fc.property(anyTimesMethod, anyMargin, soundRequest, historyOf(brokenRate), (method, margin, request, history) => {
+      const policy = adaptivePolicy({ method, margin, coldStart: { advertise: "nothing" } });
+      // A sound rate of the connection at hand comes before what networks have.
+      const { deliveryRateBps: _none, ...withoutRate } = request;
+      expect(isOffered(policy, overTcp(withoutRate), history)).toBe(false);
+    }),
+  );
+  fc.assert(
+    fc.property(
+      anyTimesMethod,
+      anyColdStart,
+      soundRequest,
+      absurd,
+      historyOf(withoutRtt),
+      (method, coldStart, request, rttMs, history) => {
+        const policy = adaptivePolicy({ method, coldStart: { ...coldStart, advertise: "nothing" } });
+        expect(isOffered(policy, overTcp({ ...request, rttMs }), history)).toBe(false);
+      },
+    ),
+  );
+});
+
 it("near the boundary, in noise smaller than the gap between enter and leave, the answer flips at most once", () => {
   const seen = { flipped: 0, stayed: 0 };
   const visit = fc.record({

@@ -170,6 +170,7 @@ describe("a switch that costs round trips", () => {
 });
 
 describe("predictCold", () => {
+  const METHOD: TimesMethod = { kind: "times", tcp: LATTICE };
   const mix: TimesLattice = {
     ...LATTICE,
     lossRatio: [0.01],
@@ -185,16 +186,26 @@ describe("predictCold", () => {
     ["between two", Math.sqrt(101) - 1, 0],
     ["beyond it, as at its edge", 1e4, Math.log(2)],
   ])("the mean of the networks %s", (_name, rttMs, expected) => {
-    expect(predictCold({ advertise: "nothing", times: mix }, rttMs, 1e6, 1)?.switch.log).toBeCloseTo(expected, 9);
+    expect(predictCold({ advertise: "nothing", times: mix }, METHOD, rttMs, 1e6, 1)?.switch.log).toBeCloseTo(
+      expected,
+      9,
+    );
+  });
+
+  it("takes what a switch costs from the method, where that says so", () => {
+    const byRoundTrips = { ...METHOD, switchRoundTrips: 2 };
+    // Cold takes 100 ms, and two round trips of 100 ms make a switch of 300, where staying takes 400.
+    const prediction = predictCold({ advertise: "nothing", times: mix }, byRoundTrips, 100, 1e6, 1);
+    expect(prediction?.switch.log).toBeCloseTo(Math.log(400 / 300), 9);
   });
 
   it("is as uncertain as its fit", () => {
-    const prediction = predictCold({ advertise: "nothing", times: mix }, 50, 1e6, 2);
+    const prediction = predictCold({ advertise: "nothing", times: mix }, METHOD, 50, 1e6, 2);
     expect(prediction?.switch.halfWidth).toBeCloseTo(0.2, 12);
     expect(prediction?.cold.halfWidth).toBeCloseTo(0.4, 12);
   });
 
   it("has nothing to say without times", () => {
-    expect(predictCold({ advertise: "h3" }, 50, 1e6, 1)).toBeUndefined();
+    expect(predictCold({ advertise: "h3" }, METHOD, 50, 1e6, 1)).toBeUndefined();
   });
 });

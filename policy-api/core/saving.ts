@@ -1,13 +1,6 @@
 import type { KnownPath } from "./path.ts";
 import type { ColdStart, TimesMethod } from "./policy.ts";
-import {
-  logTimesAt,
-  type LogTimes,
-  type MeanLogTimes,
-  predictedTimes,
-  type PredictedTimes,
-  uncertainLogTimesAt,
-} from "./times.ts";
+import { type LogTimes, type MeanLogTimes, predictedTimes, type PredictedTimes, uncertainLogTimesAt } from "./times.ts";
 
 /** A predicted saving of HTTP/3 as ln(stay / other), and the half-width of its uncertainty. */
 export interface Saving {
@@ -57,16 +50,16 @@ export function predict(
 /** Predicts for a client of whom only the RTT is known, from the mean over the networks that the cold start names. */
 export function predictCold(
   { times }: ColdStart,
+  method: TimesMethod,
   rttMs: number,
   contentBytes: number,
   standardErrors: number,
 ): Prediction | undefined {
   if (times === undefined) return undefined;
-  const log = logTimesAt(
-    times,
-    { rttMs, lossRatio: times.lossRatio[0] ?? 0, deliveryRateBps: times.deliveryRateBps[0] ?? 1 },
-    contentBytes,
-  );
+  const lossRatio = times.lossRatio[0] ?? 0;
+  const path = { rttMs, lossRatio, deliveryRateBps: times.deliveryRateBps[0] ?? 1 };
+  const certain = { lossLow: lossRatio, lossHigh: lossRatio, rateSe: 0 };
+  const log = uncertainLogTimesAt(times, { ...path, ...certain }, contentBytes, method.switchRoundTrips);
   return withTimes(logPrediction(log), contentBytes, standardErrors);
 }
 

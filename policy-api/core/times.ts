@@ -42,7 +42,7 @@ export interface PredictedTimes {
   readonly coldMs: number;
   /** What was transferred in these times. */
   readonly contentBytes: number;
-  /** Whether the path lies outside the lattice or its support, so that the nearest that is known was taken. */
+  /** Whether the path lies outside the lattice, so that its nearest edge was taken, or where it was only drawn out. */
   readonly clamped: boolean;
 }
 
@@ -254,8 +254,10 @@ function read(
     distanceOutside(loss, lossRatio) +
     distanceOutside(rate, rateBps) +
     distanceOutside(bytes, size);
-  coldSe += outside * CLAMPED_SE;
-  switchSe = switchRoundTrips === undefined ? switchSe + outside * CLAMPED_SE : coldSe;
+  // A node that was drawn out from afar is no nearer to a measurement than one a factor of e beyond an axis.
+  const beyond = (outside + Math.max(0, 1 - support)) * CLAMPED_SE;
+  coldSe += beyond;
+  switchSe = switchRoundTrips === undefined ? switchSe + beyond : coldSe;
   return {
     stay,
     switchSaving,
