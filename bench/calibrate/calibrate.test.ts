@@ -110,14 +110,17 @@ describe("cellsOf", () => {
   });
 });
 
-it("the policies in the repository are what the recorded rows say", () => {
+it.each([
+  ["policy-api/policies", "mostly-clean"],
+  ["bench/policies", "nine-networks"],
+] as const)("the policies in %s are what the recorded rows say, with the mix %s", (folder, mix) => {
   const cells = cellsOf(rowsIn(join(ROOT, "bench/results/calibration"), COLUMNS));
   for (const congestion of ["cubic", "bbr"] as const) {
     const own = cells.filter((cell) => cell.congestion === congestion);
-    const calibration = calibrate(own, MIX);
-    const kept = JSON.parse(readFileSync(join(ROOT, `policy-api/policies/${congestion}.json`), "utf8")) as Policy;
+    const calibration = calibrate(own, MIXES[mix]);
+    const kept = JSON.parse(readFileSync(join(ROOT, folder, `${congestion}.json`), "utf8")) as Policy;
     expect(calibration).toBeDefined();
-    if (calibration !== undefined) expect(policyOf(calibration, MIX, kept.provenance)).toEqual(kept);
+    if (calibration !== undefined) expect(policyOf(calibration, MIXES[mix], kept.provenance)).toEqual(kept);
     expect(kept.provenance?.cells).toBe(own.length);
   }
 });

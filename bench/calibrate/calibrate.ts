@@ -18,8 +18,7 @@ const LOSS_RATIO = [0, 0.003, 0.01, 0.02, 0.035, 0.06] as const;
 const RATES = 4;
 /**
  * How cautious a calibrated policy is. A wrong offer and a wrong silence cost alike, so that more caution than half a
- * standard error loses more to silence than it saves: played on held-out cells, cubic's mean regret (of medians) is 4.4 %
- * with 0.5, 7.5 % with 1 and 14.5 % with 1.64; bbr's is 1.0, 0.7 and 0.7 %.
+ * standard error loses more to silence than it saves: `replay` with other figures here, on held-out cells.
  */
 const STANDARD_ERRORS = 0.5;
 
@@ -95,7 +94,7 @@ function axesOf(places: readonly Place[], contentBytes: readonly number[]): Axes
   };
 }
 
-/** Times over RTT and size alone: the mean of the logarithms over the mix, as regret counts ratios. */
+/** Times over RTT and size alone: the mean of the logarithms over the mix, so that halving and doubling weigh the same. */
 function coldStartOf(fit: Fit, axes: Axes, { networks }: Mix): TimesLattice | undefined {
   const total = networks.reduce((sum, { weight }) => sum + weight, 0);
   const share = (figure: (times: NodeTimes) => number, all: readonly (NodeTimes | undefined)[]): number =>

@@ -13,7 +13,7 @@ export interface CalibrateOptions {
 }
 
 const OPTIONS_TEXT = `  --from FOLDERS       runs of \`calibration\`, several with commas (bench/results/calibration)
-  --mix NAME           networks that an unknown client is taken from: ${Object.keys(MIXES).join(", ")} (nine-networks)
+  --mix NAME           networks that an unknown client is taken from: ${Object.keys(MIXES).join(", ")} (mostly-clean)
   --policies FOLDER    where the policies go, one file for each congestion control (.adaptive-h3/policies)
   --out FOLDER         where the report and the pictures go (.adaptive-h3/bench/calibrate)`;
 
@@ -36,7 +36,7 @@ function parse(args: readonly string[]) {
       args: [...args],
       options: {
         from: { type: "string", default: "bench/results/calibration" },
-        mix: { type: "string", default: "nine-networks" },
+        mix: { type: "string", default: "mostly-clean" },
         policies: { type: "string", default: ".adaptive-h3/policies" },
         out: { type: "string", default: ".adaptive-h3/bench/calibrate" },
       },

@@ -23,9 +23,12 @@ const FIXED_H3 = { ...INITIAL_POLICY, mode: "fixed-h3" };
 const CUBIC = calibrated("cubic");
 const BBR = calibrated("bbr");
 
-/** The policy that was calibrated for a congestion control, told what the bench's pages transfer. */
+/**
+ * The policy that was calibrated for a congestion control, told what the bench's pages transfer, and to take unknown clients
+ * from the nine networks: those in policy-api/policies take them from access lines, of which most are clean.
+ */
 function calibrated(name: string): object {
-  const policy = JSON.parse(readFileSync(join(ROOT, `policy-api/policies/${name}.json`), "utf8")) as object;
+  const policy = JSON.parse(readFileSync(join(ROOT, `bench/policies/${name}.json`), "utf8")) as object;
   return { ...policy, contentBytes: { default: 1_000_000, routes: contentRoutes() } };
 }
 

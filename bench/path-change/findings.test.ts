@@ -6,9 +6,10 @@ import { SCENARIOS } from "./scenarios.ts";
 import { stretchRows } from "./testing.ts";
 
 /** A client's visit: its answers on A, B and A again. */
-function visit(client: number, a1: string, b: string, a2: string): NavigationRow[] {
+function visit(client: number, a1: string, b: string, a2: string, b0 = b.slice(-4)): NavigationRow[] {
   const began = 1_767_225_600_000;
   return [
+    ...stretchRows({ client, stretch: "B0", startedMs: began - 10_000 }, b0),
     ...stretchRows({ client, stretch: "A1", startedMs: began }, a1),
     ...stretchRows({ client, stretch: "B", startedMs: began + 10_000 }, b),
     ...stretchRows({ client, stretch: "A2", startedMs: began + 24_000 }, a2),
@@ -37,7 +38,7 @@ function reportOf(findings: ReturnType<typeof findingOf>[]): string {
 it("a change that all clients are told of within two navigations is followed", () => {
   const rows = [...visit(1, "----", "-HHHHH", "c-----"), ...visit(2, "H---", "--HHHH", "Hc----")];
   const finding = findingOf("loss", "cubic", rows);
-  expect(finding.settledA).toEqual({ offers: false, votes: 12, of: 12 });
+  expect(finding.settledA).toEqual({ offers: false, votes: 6, of: 6 });
   expect(finding.settledB).toEqual({ offers: true, votes: 6, of: 6 });
   expect(finding.followings).toEqual([
     { direction: "A to B", until: [1, 2], changes: [1, 1], verdict: "followed" },
@@ -45,7 +46,12 @@ it("a change that all clients are told of within two navigations is followed", (
   ]);
   expect(finding.loads[0]).toEqual({ stretch: "A1", meanLoadMs: [100, 200, 300, 400] });
   expect(withSettled(rows, [finding]).map(({ settled }) => settled)).toEqual(
-    [1, 2].flatMap(() => [...Array(4).fill("none"), ...Array(6).fill("offer"), ...Array(6).fill("none")]),
+    [1, 2].flatMap(() => [
+      ...Array(4).fill("offer"),
+      ...Array(4).fill("none"),
+      ...Array(6).fill("offer"),
+      ...Array(6).fill("none"),
+    ]),
   );
   expect(reportOf([finding])).toContain("2 asked for another answer: 2 were followed within 2 navigations.");
 });
@@ -61,6 +67,12 @@ it("one client that takes longer, or never settles, is not followed", () => {
   ]);
   expect(reportOf([finding])).toContain("**2 were not**");
   expect(summaryLines([finding])[1]).toContain("not followed (navigations until settled: 0, never)");
+});
+
+it("a policy that holds on to the path before does not hide it: clients that know B alone tell", () => {
+  const finding = findingOf("loss", "cubic", visit(1, "----", "------", "------", "-HHH"));
+  expect(finding.settledB.offers).toBe(true);
+  expect(finding.followings.map(({ verdict }) => verdict)).toEqual(["not followed", "followed"]);
 });
 
 it("says plainly where there is nothing to follow, or nothing settles", () => {

@@ -1,7 +1,7 @@
 import type { Congestion } from "../lab/lane.ts";
 import { mean } from "../stats/summary.ts";
 import type { NavigationRow } from "./row.ts";
-import { FOLLOW_WITHIN, type Scenario, type Stretch, STRETCHES } from "./scenarios.ts";
+import { ALL_STRETCHES, CONTROL, FOLLOW_WITHIN, type Scenario, type Stretch } from "./scenarios.ts";
 import { changesOf, inOrder, navigationsUntil, type Settled, settledAnswer } from "./settle.ts";
 
 export type Verdict = "followed" | "not followed" | "nothing to follow" | "never settled";
@@ -45,8 +45,9 @@ export function findingOf(scenario: Scenario["name"], congestion: Congestion, ro
   const clients = [...new Set(rows.map(({ client }) => client))].sort((one, other) => one - other);
   const stretchOf = (client: number, stretch: Stretch): NavigationRow[] =>
     inOrder(rows.filter((row) => row.client === client && row.stretch === stretch));
-  const settledA = settledAnswer(rows.filter(({ stretch }) => stretch !== "B"));
-  const settledB = settledAnswer(rows.filter(({ stretch }) => stretch === "B"));
+  // Of clients that knew no other path: those that come from one are what is judged.
+  const settledA = settledAnswer(rows.filter(({ stretch }) => stretch === "A1"));
+  const settledB = settledAnswer(rows.filter(({ stretch }) => stretch === CONTROL));
   const following = (direction: Following["direction"], stretch: Stretch, from: Settled, to: Settled): Following => {
     const answers = clients.map((client) => stretchOf(client, stretch).map(({ answer }) => answer));
     const until = answers.map((own) => (to.offers === null ? null : navigationsUntil(own, to.offers)));
@@ -59,13 +60,16 @@ export function findingOf(scenario: Scenario["name"], congestion: Congestion, ro
     settledA,
     settledB,
     followings: [following("A to B", "B", settledA, settledB), following("B to A", "A2", settledB, settledA)],
-    loads: STRETCHES.map((stretch) => ({ stretch, meanLoadMs: meanLoads(clients.map((c) => stretchOf(c, stretch))) })),
+    loads: ALL_STRETCHES.map((stretch) => ({
+      stretch,
+      meanLoadMs: meanLoads(clients.map((c) => stretchOf(c, stretch))),
+    })),
     answers: clients.map((client) => {
       const letters = (stretch: Stretch): string =>
         stretchOf(client, stretch)
           .map(({ answer }) => LETTERS[answer])
           .join("");
-      return { client, byStretch: { A1: letters("A1"), B: letters("B"), A2: letters("A2") } };
+      return { client, byStretch: { A1: letters("A1"), B: letters("B"), A2: letters("A2"), B0: letters(CONTROL) } };
     }),
     failed: rows.filter(({ outcome }) => outcome !== "ok").length,
     dropped: rows.filter(({ dropped }) => dropped !== "").length,
@@ -78,7 +82,8 @@ export function withSettled(rows: readonly NavigationRow[], findings: readonly F
     const found = findings.find(
       ({ scenario, congestion }) => scenario === row.scenario && congestion === row.congestion,
     );
-    const settled = (row.stretch === "B" ? found?.settledB : found?.settledA)?.offers ?? null;
+    const settled =
+      (row.stretch === "B" || row.stretch === CONTROL ? found?.settledB : found?.settledA)?.offers ?? null;
     return { ...row, settled: settled === null ? "" : settled ? "offer" : "none" };
   });
 }

@@ -15,7 +15,7 @@ import { type PathChangeOptions, readPathChangeOptions } from "./options.ts";
 import { pathChangeReport, type PathChangeSummary, summaryLines } from "./report.ts";
 import { NAVIGATION_COLUMNS, type NavigationRow } from "./row.ts";
 import { runStretch, type StretchOptions } from "./run-stretch.ts";
-import { APART_MS, NAVIGATIONS, STRETCHES, TIMEOUT_MS } from "./scenarios.ts";
+import { ALL_STRETCHES, APART_MS, CONTROL, NAVIGATIONS, type Stretch, STRETCHES, TIMEOUT_MS } from "./scenarios.ts";
 
 /**
  * How fast the adaptive arm follows a path that changes while a client is visiting. Begins anew each time; rows are
@@ -86,7 +86,7 @@ async function measure(
   interrupted: AbortSignal,
 ): Promise<void> {
   const { scenarios, congestions, clients } = options;
-  const perClient = STRETCHES.reduce((sum, stretch) => sum + NAVIGATIONS[stretch], 0);
+  const perClient = ALL_STRETCHES.reduce((sum, stretch) => sum + NAVIGATIONS[stretch], 0);
   const all = scenarios.length * congestions.length * clients * perClient;
   const lab = await startLab({ arms: ["adaptive"], lanes: 1 });
   const samples = new SampleBook();
@@ -122,9 +122,11 @@ async function runClient(
 ): Promise<void> {
   const [lane] = lab.lanes;
   if (lane === undefined) throw new Error("A lab has a lane.");
-  const clientAddress = lane.freshClient();
-  for (const stretch of STRETCHES) {
-    if (options.signal.aborted) return;
-    await runStretch({ ...options, stretch: { ...who, stretch }, clientAddress, lane, folder: lab.folder });
+  for (const stretches of [[CONTROL], STRETCHES] as const satisfies readonly (readonly Stretch[])[]) {
+    const clientAddress = lane.freshClient();
+    for (const stretch of stretches) {
+      if (options.signal.aborted) return;
+      await runStretch({ ...options, stretch: { ...who, stretch }, clientAddress, lane, folder: lab.folder });
+    }
   }
 }

@@ -2,7 +2,7 @@ import { number, size } from "../report/format.ts";
 import { markdownTable } from "../report/table.ts";
 import type { Machine } from "../run/machine.ts";
 import type { Finding, Following } from "./findings.ts";
-import { APART_MS, FOLLOW_WITHIN, NAVIGATIONS, type Scenario, STRETCHES } from "./scenarios.ts";
+import { ALL_STRETCHES, APART_MS, FOLLOW_WITHIN, NAVIGATIONS, type Scenario } from "./scenarios.ts";
 import type { Settled } from "./settle.ts";
 
 export interface PathChangeSummary {
@@ -26,8 +26,8 @@ export function pathChangeReport(summary: PathChangeSummary): string {
   navigations on path A; the path becomes B, ${NAVIGATIONS.B} navigations; it becomes A again, ${NAVIGATIONS.A2} navigations. They are ${APART_MS / 1_000} s apart (about a second more at a change),
   each a session of its own that begins on HTTP/2, with a document and one image, and follows an offer for its image.
 - Scenarios: ${scenarios.map(({ name, about, imageBytes }) => `${name} is ${about}, ${size(imageBytes)}`).join("; ")}.
-- The settled answer of a path is what most of the last 3 navigations of each stretch on it were answered, over all
-  clients: what the policy says when it knows the path. Followed means that from navigation ${FOLLOW_WITHIN + 1} after the change on, at
+- The settled answer of a path is what most of the last 3 navigations of clients that know no other path were answered: of A
+  before the change, of B clients of their own (B0, ${NAVIGATIONS.B0} navigations each). Followed means that from navigation ${FOLLOW_WITHIN + 1} after the change on, at
   the latest, every client got the settled answer until the stretch's end.
 - ${conclusion(findings)}
 
@@ -39,7 +39,7 @@ at once, "never" not within the stretch. Changes: how often the answer changed w
 
 ## Answers
 
-Each client's navigations in order, on A, B and A: H offered HTTP/3, - nothing said, c taken back, ? no document.
+Each client's navigations in order, on A, B and A, and those of the client that knows B alone: H offered HTTP/3, - nothing said, c taken back, ? no document.
 
 ${answersBlock(findings)}
 ## Load times
@@ -113,14 +113,14 @@ function answersBlock(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ scenario, congestion, answers }) =>
     answers.map(
       ({ client, byStretch }) =>
-        `${`${scenario} ${congestion} ${client}`.padEnd(14)} ${STRETCHES.map((stretch) => byStretch[stretch]).join("  ")}`,
+        `${`${scenario} ${congestion} ${client}`.padEnd(14)} ${ALL_STRETCHES.map((stretch) => byStretch[stretch]).join("  ")}`,
     ),
   );
   return `\`\`\`text\n${lines.join("\n")}\n\`\`\`\n`;
 }
 
 function loadsTable(findings: readonly Finding[]): string {
-  const most = Math.max(...STRETCHES.map((stretch) => NAVIGATIONS[stretch]));
+  const most = Math.max(...ALL_STRETCHES.map((stretch) => NAVIGATIONS[stretch]));
   const titles = Array.from({ length: most }, (_, i) => ({ title: `${i + 1}`, align: "right" as const }));
   return markdownTable(
     ["scenario", "TCP", "stretch", ...titles],

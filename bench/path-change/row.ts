@@ -4,7 +4,7 @@ import type { PostedSample } from "../lab/tee.ts";
 import type { Columns } from "../run/columns.ts";
 import { measuredPath } from "../run/join-samples.ts";
 import { whyDropped } from "../run/row-of.ts";
-import type { Scenario, Stretch } from "./scenarios.ts";
+import { networkOf, type Scenario, type Stretch } from "./scenarios.ts";
 
 /** One navigation: a session that begins on HTTP/2, with a document and one image. */
 export interface NavigationRow {
@@ -29,7 +29,7 @@ export interface NavigationRow {
   /** What the document advertised; `unknown` where none came. */
   readonly answer: Answer;
   readonly altSvc: string;
-  /** What most of the last navigations on this path were answered, by all clients; known at the end, else empty. */
+  /** What clients that knew no other path settled on; known at the end, else empty. */
   readonly settled: "offer" | "none" | "";
   readonly documentProtocol: string;
   readonly lastProtocol: string;
@@ -98,7 +98,7 @@ export function navigationRow(
   samples: readonly PostedSample[],
 ): NavigationRow {
   const { scenario, congestion, client, stretch, number } = navigation;
-  const { rateMbps, delayMs, lossRatio } = stretch === "B" ? scenario.b : scenario.a;
+  const { rateMbps, delayMs, lossRatio } = networkOf(scenario, stretch);
   const tcp = measuredPath(samples, "tcp", result.startedMs);
   const quic = measuredPath(samples, "quic", result.startedMs);
   return {

@@ -9,6 +9,7 @@ import { K6_PROGRAM } from "../lab/programs.ts";
 import type { SampleBook } from "../run/sample-book.ts";
 import { integer, seededRandom } from "../stats/random.ts";
 import { loadOf, navigationsOf } from "./plan.ts";
+import { networkOf } from "./scenarios.ts";
 import { type Navigation, navigationId, type NavigationRow, navigationRow } from "./row.ts";
 
 export interface StretchOptions {
@@ -25,7 +26,7 @@ export interface StretchOptions {
 /** Makes the path what it is in this stretch, and then its navigations, by one k6. @throws UserError where k6 fails */
 export async function runStretch(options: StretchOptions): Promise<void> {
   const { stretch, lane, signal } = options;
-  const network = stretch.stretch === "B" ? stretch.scenario.b : stretch.scenario.a;
+  const network = networkOf(stretch.scenario, stretch.stretch);
   const { rateMbps, delayMs, lossRatio, queueBytes } = network;
   const navigations = navigationsOf(stretch);
   const byId = new Map(navigations.map((navigation) => [navigationId(navigation), navigation]));

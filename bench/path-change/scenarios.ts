@@ -48,9 +48,18 @@ export const SCENARIOS: readonly Scenario[] = [
 
 /** The stretches of a client's visit, in order: the path before, after, and back again. */
 export const STRETCHES = ["A1", "B", "A2"] as const;
-export type Stretch = (typeof STRETCHES)[number];
+/** A client of its own that knows no path but B: what it settles on is B's answer, whether or not others come to it. */
+export const CONTROL = "B0";
+export type Stretch = (typeof STRETCHES)[number] | typeof CONTROL;
 
-export const NAVIGATIONS: Readonly<Record<Stretch, number>> = { A1: 4, B: 6, A2: 6 };
+export const NAVIGATIONS: Readonly<Record<Stretch, number>> = { A1: 4, B: 6, A2: 6, B0: 4 };
+
+export const ALL_STRETCHES: readonly Stretch[] = [...STRETCHES, CONTROL];
+
+/** The path of a stretch. */
+export function networkOf({ a, b }: Scenario, stretch: Stretch): Network {
+  return stretch === "B" || stretch === CONTROL ? b : a;
+}
 
 /** Between two navigations: long enough for the edge's closing sample to be with the worker, short for a person. */
 export const APART_MS = 1_200;

@@ -5,8 +5,9 @@ import { counts, type LoadRow } from "../run/row.ts";
 /** What the sender counted of one load: what a client's next visit is decided on. */
 export interface Observation {
   readonly minRttMs: number;
-  readonly lossRatio: number;
-  readonly packets: number;
+  readonly packetsSent: number;
+  readonly packetsLost: number;
+  readonly bytesSent: number;
   readonly deliveryRateBps: number | undefined;
 }
 
@@ -27,7 +28,7 @@ export interface RecordedCell {
   readonly contentBytes: number;
   readonly stayMs: readonly number[];
   readonly switchMs: readonly number[];
-  /** By the transport that measured; loads with too few packets to know a path by are left out. */
+  /** By the transport that measured. */
   readonly observed: Readonly<Record<Transport, readonly Observation[]>>;
   readonly visits: Visits | undefined;
 }
@@ -36,7 +37,7 @@ export interface RecordedCell {
 const LOADS_MIN = 4;
 const PAGES = 3;
 
-/** Cells that have enough loads that count; those of which over three in ten were dropped as busy are left out. */
+/** Cells that have enough loads that count. */
 export function recordedCells(rows: readonly LoadRow[]): RecordedCell[] {
   return [...Map.groupBy(rows, ({ cell }) => cell)].flatMap(([id, all]) => {
     const own = all.filter(counts);
@@ -56,10 +57,10 @@ export function recordedCells(rows: readonly LoadRow[]): RecordedCell[] {
         switchMs: switched.flatMap(({ loadMs }) => loadMs ?? []),
         observed: {
           tcp: stay.flatMap((row) =>
-            observation(row.tcpMinRttMs, row.tcpPacketsSent, row.tcpPacketsLost, row.tcpDeliveryRateBps),
+            observation(row.bytes, row.tcpMinRttMs, row.tcpPacketsSent, row.tcpPacketsLost, row.tcpDeliveryRateBps),
           ),
           quic: of("fixed-h3", "trained").flatMap((row) =>
-            observation(row.quicMinRttMs, row.quicPacketsSent, row.quicPacketsLost, row.quicDeliveryRateBps),
+            observation(row.bytes, row.quicMinRttMs, row.quicPacketsSent, row.quicPacketsLost, row.quicDeliveryRateBps),
           ),
         },
         visits: visitsOf(of("fixed-h2", "cold"), of("always-offer", "cold")),
@@ -69,13 +70,14 @@ export function recordedCells(rows: readonly LoadRow[]): RecordedCell[] {
 }
 
 function observation(
+  bytesSent: number,
   minRttMs: number | null,
-  sent: number | null,
-  lost: number | null,
+  packetsSent: number | null,
+  packetsLost: number | null,
   rate: number | null,
 ): Observation[] {
-  if (minRttMs === null || sent === null || sent === 0) return [];
-  return [{ minRttMs, packets: sent, lossRatio: (lost ?? 0) / sent, deliveryRateBps: rate ?? undefined }];
+  if (minRttMs === null || packetsSent === null || packetsSent === 0) return [];
+  return [{ minRttMs, packetsSent, packetsLost: packetsLost ?? 0, bytesSent, deliveryRateBps: rate ?? undefined }];
 }
 
 function visitsOf(onH2: readonly LoadRow[], switched: readonly LoadRow[]): Visits | undefined {

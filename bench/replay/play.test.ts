@@ -5,8 +5,9 @@ import { offeredAfterVisit, offeredCold, visitMs } from "./play.ts";
 
 const seen = (minRttMs: number): Observation => ({
   minRttMs,
-  lossRatio: 0.01,
-  packets: 700,
+  packetsSent: 700,
+  packetsLost: 7,
+  bytesSent: 1e6,
   deliveryRateBps: 1e6,
 });
 const visits: Visits = { onH2: [], switched: [], handshakeMs: 10, contentBytes: 1e6 };
@@ -45,6 +46,21 @@ describe("what a policy offers on recorded observations", () => {
     expect(offeredAfterVisit(policy, cell)).toBe(afterVisit);
     expect(offeredCold(policy, cell)).toBe(cold);
   });
+});
+
+it("knows nothing of a client after a visit of few packets, as the edge does not: the cold start speaks", () => {
+  const small = { ...cell, observed: { tcp: [{ ...seen(50), packetsSent: 99 }], quic: [] } };
+  const line: Policy["method"] = {
+    kind: "zero-lines",
+    lines: [{ deliveryRateBps: 1e6, rttMs: [0], lossRatio: [0] }],
+  };
+  expect(offeredAfterVisit(by(line), small)).toBe(0);
+  expect(offeredAfterVisit(by(line, "h3"), small)).toBe(1);
+});
+
+it("counts visits over either protocol for half, however many of each were recorded", () => {
+  const more = { ...cell, observed: { tcp: [seen(150), seen(150), seen(150)], quic: [seen(50)] } };
+  expect(offeredAfterVisit(by({ kind: "rtt-threshold", rttMs: 100 }), more)).toBe(0.5);
 });
 
 describe("a first visit of three pages", () => {

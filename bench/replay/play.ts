@@ -1,7 +1,9 @@
 import { decide } from "../../policy-api/core/decide.ts";
+import { applySamples } from "../../policy-api/core/estimator.ts";
 import type { History, RequestFacts } from "../../policy-api/core/facts.ts";
+import { historyAt } from "../../policy-api/core/history.ts";
 import type { Policy } from "../../policy-api/core/policy.ts";
-import type { Transport } from "../../policy-api/core/sample.ts";
+import { type Transport, TRANSPORTS } from "../../policy-api/core/sample.ts";
 import { mean } from "../stats/summary.ts";
 import type { Observation, RecordedCell, Visits } from "./cells.ts";
 
@@ -9,17 +11,21 @@ import type { Observation, RecordedCell, Visits } from "./cells.ts";
 const UNITS = [0.25, 0.75] as const;
 const NOW_MS = 1_800_000_000_000;
 
-/** The share of decisions that offer HTTP/3 to a client that has visited once, over either protocol. */
+/** The share of decisions that offer HTTP/3 to a client that has visited once, half of them over either protocol. */
 export function offeredAfterVisit(policy: Policy, cell: RecordedCell): number {
   const told = withBytes(policy, cell.contentBytes);
-  const decisions = (["tcp", "quic"] as const).flatMap((transport) =>
-    cell.observed[transport].flatMap((seen) =>
-      UNITS.map((shareUnit) =>
-        offers(told, { transport: "tcp", rttMs: seen.minRttMs, path: "/", shareUnit }, known(transport, seen)),
+  const shares = TRANSPORTS.filter((transport) => cell.observed[transport].length > 0).map((transport) =>
+    mean(
+      cell.observed[transport].flatMap((seen) =>
+        UNITS.map((shareUnit) =>
+          Number(
+            offers(told, { transport: "tcp", rttMs: seen.minRttMs, path: "/", shareUnit }, known(transport, seen)),
+          ),
+        ),
       ),
     ),
   );
-  return decisions.length === 0 ? 0 : mean(decisions.map(Number));
+  return shares.length === 0 ? 0 : mean(shares);
 }
 
 /** The same for a client of whom only the handshake's RTT is known. */
@@ -91,15 +97,10 @@ function offers(policy: Policy, request: RequestFacts, history: History): boolea
   return decide(request, history, policy, NOW_MS, undefined).advertise.kind === "h3";
 }
 
-function known(transport: Transport, { minRttMs, lossRatio, packets, deliveryRateBps }: Observation): History {
-  const estimate = {
-    minRttMs,
-    lossRatio,
-    packets,
-    ageMs: 0,
-    ...(deliveryRateBps === undefined ? {} : { deliveryRateBps }),
-  };
-  return { state: "known", client: { [transport]: estimate } };
+/** What the edge would know of the client a second later, by the same estimator: of a small visit nothing. */
+function known(transport: Transport, seen: Observation): History {
+  const sample = { ...seen, transport, connectionId: "recorded", atMs: NOW_MS - 1_000, closing: true };
+  return historyAt({ client: applySamples({}, [sample]) }, [], NOW_MS);
 }
 
 function withBytes(policy: Policy, bytes: number): Policy {

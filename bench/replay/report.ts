@@ -50,6 +50,8 @@ export async function replayReport(
 - "Above ours": the policy's figure less ours, with the 95 % interval over resampled loads. Below 0 it would be better than ours.
 - After a visit: each recorded load is a visit that the next session is decided by, half of them over HTTP/2, half over HTTP/3.
   First page: only the handshake's RTT is known. Three pages: decided anew on each, put together from recorded pages.
+- How cautious ours is (half a standard error) was chosen on the held-out cells, so that those tables flatter it there; the other run
+  had no part in it.
 - The cold start of ours is the mean over: ${about.mix}.
 - The paper's zero line is that of our grid at 200 Mbit/s over configured loss, as its server knew it.
 

@@ -1,5 +1,5 @@
 import { figuresTable } from "./figures-table.ts";
-import { percent, share, size } from "./format.ts";
+import { percent, percentWithInterval, share, size } from "./format.ts";
 import type { CellRegret } from "./evaluation.ts";
 
 /** Of an evaluation's summary.json, what the table shows. */
@@ -22,14 +22,19 @@ export function decisionsTable({ cells, regrets }: DecisionsSummary): string {
     ...congestions.flatMap((congestion) => {
       const cell = own.find((candidate) => candidate.congestion === congestion);
       const found = regrets.find((one) => one.cell === cell?.id && one.flow === "trained-on-either")?.regret;
-      if (found === undefined) return ["-", "-"];
+      const cold = regrets.find((one) => one.cell === cell?.id && one.flow === "cold")?.regret;
+      const firstVisit = cold === undefined ? "-" : percentWithInterval(cold.total);
+      if (found === undefined) return ["-", "-", firstVisit];
       const better = found.tie ? "tie" : found.better === "stay" ? "HTTP/2" : "HTTP/3";
       const wrong = `${better}; wrong ${share(found.wrong)}`;
-      return [wrong, `${percent(found.expected?.estimate)}, at most ${percent(found.expected?.upper95)}`];
+      return [wrong, `${percent(found.expected?.estimate)}, at most ${percent(found.expected?.upper95)}`, firstVisit];
     }),
   ]);
   return figuresTable(
-    ["loss, RTT, object", ...congestions.flatMap((name) => [`${name}: better`, `${name}: regret, bound`])],
+    [
+      "loss, RTT, object",
+      ...congestions.flatMap((name) => [`${name}: better`, "regret, its bound", "a first visit of three pages"]),
+    ],
     rows,
   );
 }

@@ -4,8 +4,8 @@ import { imageBytesOf } from "../experiments/flows.ts";
 import { counts, type LoadRow } from "../run/row.ts";
 import { type Interval, ratioOfMeansInterval } from "../stats/bootstrap.ts";
 import { seededRandom } from "../stats/random.ts";
-import { type Bounded, regret, type Regret } from "../stats/regret.ts";
-import { mean } from "../stats/summary.ts";
+import { regret, type Regret } from "../stats/regret.ts";
+import { mean, quantileOfSorted } from "../stats/summary.ts";
 import { number, percent, percentWithInterval, share, size, withInterval } from "./format.ts";
 import { FEW, type Group, groupsOf, isComparable, timesOf } from "./groups.ts";
 import { gain, OHASHI_NETWORKS, publishedRegret } from "./published.ts";
@@ -20,7 +20,20 @@ export interface CellRegret {
   readonly network: string;
   readonly congestion: string;
   readonly flow: DecisionFlow;
-  readonly regret: Regret;
+  readonly regret: Omit<Regret, "expectedDraws">;
+}
+
+/** The mean regret over the networks of one congestion control that are no tie. */
+export interface MeanRegret {
+  readonly congestion: string;
+  readonly flow: DecisionFlow;
+  readonly networks: number;
+  readonly ties: number;
+  /** Of `expected`, with the bound that 95 % of such bounds lie above the truth; NaN where it is not known. */
+  readonly expected: number;
+  readonly upper95: number;
+  /** Of `total`. */
+  readonly raw: number;
 }
 
 /** Null where too few loads of an arm count. */
@@ -38,6 +51,7 @@ export interface Evaluation {
   readonly gains: readonly Gain[];
   /** What `adaptive` takes less than others, after a visit over either protocol; ratios of means less 1. */
   readonly cuts: readonly Cut[];
+  readonly means: readonly MeanRegret[];
 }
 
 /** Below 0 `adaptive` is faster. Null where too few loads count. */
@@ -50,9 +64,11 @@ export interface Cut {
 export function evaluate(experiment: Experiment, rows: readonly LoadRow[], seed: number): Evaluation {
   const flows: DecisionFlow[] = [...new Set(experiment.loads.map(({ flow }) => flow))];
   if (flows.includes("trained") && flows.includes("trained-on-h2")) flows.unshift("trained-on-either");
+  const found = experiment.cells.flatMap((cell) => flows.flatMap((flow) => regretOf(cell, flow, rows, seed) ?? []));
   return {
     groups: groupsOf(experiment, rows, seed),
-    regrets: experiment.cells.flatMap((cell) => flows.flatMap((flow) => regretOf(cell, flow, rows, seed) ?? [])),
+    regrets: found.map(({ regret: { expectedDraws: _draws, ...kept }, ...which }) => ({ ...which, regret: kept })),
+    means: [...Map.groupBy(found, ({ congestion, flow }) => `${congestion} ${flow}`).values()].map(meanRegret),
     gains: experiment.cells.map((cell) => {
       const stay = timesOf(rows, cell.id, "fixed-h2", "trained");
       const over = (arm: Arm): Interval | null => {
@@ -90,7 +106,12 @@ const FIXED_FLOW = {
   download: "download",
 } as const satisfies Record<DecisionFlow, Flow>;
 
-function regretOf(cell: Cell, flow: DecisionFlow, rows: readonly LoadRow[], seed: number): CellRegret | undefined {
+function regretOf(
+  cell: Cell,
+  flow: DecisionFlow,
+  rows: readonly LoadRow[],
+  seed: number,
+): (CellRegret & { readonly regret: Regret }) | undefined {
   const fixed = FIXED_FLOW[flow];
   const decided: Flow[] = flow === "trained-on-either" ? ["trained", "trained-on-h2"] : [flow];
   const own = rows.filter((row) => row.cell === cell.id && counts(row));
@@ -102,7 +123,8 @@ function regretOf(cell: Cell, flow: DecisionFlow, rows: readonly LoadRow[], seed
     switchMs: timesOf(rows, cell.id, "always-offer", fixed),
     coldMs: timesOf(rows, cell.id, "fixed-h3", fixed),
     adaptive: adaptive.map(({ loadMs, switched }) => ({ loadMs: loadMs ?? Number.NaN, switched })),
-    firstByteMs: { adaptive: firstByte(adaptive), others: firstByte(others) },
+    // Of three pages each is decided anew, and what a change of protocol costs in mid-session is no draw of losses.
+    firstByteMs: fixed === "cold" ? undefined : { adaptive: firstByte(adaptive), others: firstByte(others) },
   };
   const arms = ["fixed-h2", "always-offer", "fixed-h3"] as const;
   const comparable =
@@ -177,7 +199,7 @@ function besidePublished({ groups, gains, regrets }: Evaluation, cells: readonly
   return `### Published beside measured (flow \`trained\`)\n\nGain is (load_h2 - load_h3) / load_h3: above 0 HTTP/3 is faster. Not comparable: under five loads of an arm count, or over 30 % of\nits loads were left out for a busy core.\n\n${figuresTable([...NETWORK_COLUMNS, ...heads], rows)}`;
 }
 
-function regretTable({ regrets }: Evaluation, cells: readonly Cell[]): string {
+function regretTable({ regrets, means }: Evaluation, cells: readonly Cell[]): string {
   const own = regrets.filter(({ cell }) => cells.some(({ id }) => id === cell));
   const rows = own.map(({ network, flow, regret: found }) => [
     network,
@@ -205,15 +227,13 @@ function regretTable({ regrets }: Evaluation, cells: readonly Cell[]): string {
     "raw: adaptive mean / better mean - 1",
     "its upper bound",
   ];
-  const means = [...new Set(own.map(({ flow }) => flow))].map((flow) => {
-    const decided = own.filter((candidate) => candidate.flow === flow && !candidate.regret.tie);
-    const ties = own.filter((candidate) => candidate.flow === flow && candidate.regret.tie).length;
-    const average = (figure: (found: Regret) => number): string =>
-      decided.length === 0 ? "-" : percent(mean(decided.map(({ regret: found }) => figure(found))));
-    const regretOfAll = average((found) => found.expected?.estimate ?? Number.NaN);
-    return `\`${flow}\`: ${regretOfAll} (upper bound ${percent(boundOfMean(decided.map(({ regret: found }) => found.expected)))}, raw ${average((found) => found.total.estimate)}) over ${decided.length} networks, ${ties} ties apart`;
-  });
-  return `### Regret of \`adaptive\`\n\nAgainst the better of staying and switching, which one half of the loads says and the other half scores. Regret is the share of\nwrong choices times what they cost, and what deciding adds to the time of the first byte (difference of medians): after it an\nadaptive session does what the arm of its choice does. The raw ratio of the means holds the draw of losses of both besides. A tie:\nthe interval of stay to switch holds 1. Means: ${means.join("; ")}.\n\n${figuresTable(heads, rows)}`;
+  const sentences = means
+    .filter(({ congestion }) => cells.some((cell) => cell.congestion === congestion))
+    .map(
+      ({ flow, networks, ties, expected, upper95, raw }) =>
+        `\`${flow}\`: ${Number.isNaN(expected) ? "" : `${percent(expected)}, at most ${percent(upper95)}; `}raw ${percent(raw)}, over ${networks} networks, ${ties} ties apart`,
+    );
+  return `### Regret of \`adaptive\`\n\nAgainst the better of staying and switching, which one half of the loads says and the other half scores. Regret is the share of\nwrong choices times what they cost, and what deciding adds to the time of the first byte (difference of means of those that waited for no\nretransmission): after it an\nadaptive session does what the arm of its choice does. The raw ratio of the means holds the draw of losses of both besides. A tie:\nthe interval of stay to switch holds 1. \`trained-on-either\` takes decisions after a visit over either protocol together, as many of\neach as were made (the column of wrong choices has both apart). Means: ${sentences.join(". ")}.\n\n${figuresTable(heads, rows)}`;
 }
 
 function cutTable({ cuts }: Evaluation, cells: readonly Cell[]): string {
@@ -231,10 +251,20 @@ function cutTable({ cuts }: Evaluation, cells: readonly Cell[]): string {
   return `### What \`adaptive\` changes of the load time\n\nMeans after a visit over either protocol, less 1: below 0 it is faster. The published method's largest cut is 27.8 %, in network 9.\n\n${figuresTable([...NETWORK_COLUMNS, ...heads], rows)}`;
 }
 
-/** The upper bound of a mean of independent figures: their distances to their bounds add up as standard errors do. */
-function boundOfMean(figures: readonly (Bounded | undefined)[]): number {
-  const distances = figures.map((one) => (one?.upper95 ?? Number.NaN) - (one?.estimate ?? Number.NaN));
-  return mean(figures.map((one) => one?.estimate ?? Number.NaN)) + Math.hypot(...distances) / figures.length;
+/** Draw by draw, as the distances to bounds of skewed figures do not add up. */
+function meanRegret(all: readonly (CellRegret & { readonly regret: Regret })[]): MeanRegret {
+  const decided = all.filter(({ regret: { tie } }) => !tie).map(({ regret: one }) => one);
+  const draws = decided.map(({ expectedDraws }) => expectedDraws ?? []);
+  const averaged = (draws[0] ?? []).map((_, i) => mean(draws.map((own) => own[i] ?? Number.NaN)));
+  return {
+    congestion: all[0]?.congestion ?? "",
+    flow: all[0]?.flow ?? "trained",
+    networks: decided.length,
+    ties: all.length - decided.length,
+    expected: mean(decided.map(({ expected }) => expected?.estimate ?? Number.NaN)),
+    upper95: averaged.length === 0 ? Number.NaN : quantileOfSorted(Float64Array.from(averaged).sort(), 0.95),
+    raw: mean(decided.map(({ total }) => total.estimate)),
+  };
 }
 
 function pathTable({ groups }: Evaluation, cells: readonly Cell[]): string {

@@ -15,7 +15,7 @@ export interface RegretLoads {
   /** fixed-h3, from the first packet: for the regret to the free choice. */
   readonly coldMs?: readonly number[];
   /** Time to the first byte, of `adaptive` and of the other arms that begin on HTTP/2. */
-  readonly firstByteMs?: { readonly adaptive: readonly number[]; readonly others: readonly number[] };
+  readonly firstByteMs?: { readonly adaptive: readonly number[]; readonly others: readonly number[] } | undefined;
 }
 
 export interface AdaptiveLoad {
@@ -45,14 +45,26 @@ export interface Regret {
   readonly total: Bounded;
   /**
    * decision + what deciding adds to the time of the first byte, over the better mean; undefined without `firstByteMs`.
-   * Once the document is there, an adaptive session does what the arm of its choice does: the rest of `overhead` is the
-   * draw of losses. The shift is one of medians, as a lost first packet costs a second in either arm.
+   * Once the document of a session's only page is there, an adaptive session does what the arm of its choice does: the rest
+   * of `overhead` is the draw of losses. Never below 0, and without what waited for a retransmission: a lost first packet
+   * costs a second in either arm.
    */
   readonly expected: Bounded | undefined;
+  /** Draws of `expected`, for bounds of means over networks; as many as resamples. */
+  readonly expectedDraws: readonly number[] | undefined;
   /** Adaptive mean / better mean of stay and cold - 1; undefined without `coldMs`. */
   readonly toFreeChoice: Bounded | undefined;
   /** Adaptive median / lower median of stay and switch - 1: without halves, so it errs upwards near a tie. */
   readonly ofMedians: number;
+}
+
+/** A retransmission of a first packet comes after a second (RFC 6298 section 2.1) or, of QUIC's, after two handshake RTTs. */
+const RETRANSMITTED_MS = 500;
+
+/** The mean of those that no lost packet kept waiting. */
+function meanInTime(values: readonly number[]): number {
+  const latest = median(values) + RETRANSMITTED_MS;
+  return mean(values.filter((value) => value <= latest));
 }
 
 function resampled(values: readonly number[], random: Random): number[] {
@@ -90,7 +102,9 @@ export function regret(
 
   const firstByte = loads.firstByteMs;
   const shiftOf = (pick: (values: readonly number[]) => readonly number[]): number =>
-    firstByte === undefined ? Number.NaN : median(pick(firstByte.adaptive)) - median(pick(firstByte.others));
+    firstByte === undefined
+      ? Number.NaN
+      : Math.max(0, meanInTime(pick(firstByte.adaptive)) - meanInTime(pick(firstByte.others)));
   const betterMean = Math.min(mean(stayMs), mean(switchMs));
   const halved = (average: (values: readonly number[]) => number): HalvedMeans =>
     halvedMeans(
@@ -145,6 +159,7 @@ export function regret(
     overhead: bounded(({ overhead }) => overhead),
     total: bounded(({ decision, overhead }) => decision + overhead),
     expected: firstByte === undefined ? undefined : bounded(({ decision, shift }) => decision + shift),
+    expectedDraws: firstByte === undefined ? undefined : drawn.map(({ decision, shift }) => decision + shift),
     toFreeChoice: coldMs === undefined ? undefined : bounded(({ toFreeChoice }) => toFreeChoice),
     ofMedians: median(adaptiveMs) / Math.min(median(stayMs), median(switchMs)) - 1,
   };
