@@ -18,9 +18,9 @@ function network(name: string, rateMbps: number, delayMs: number, lossRatio: num
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: "loss",
-    about: "loss 0 to 3 % at 100 Mbit/s and 25 ms of RTT",
-    a: network("loss-a", 100, 12.5, 0),
-    b: network("loss-b", 100, 12.5, 0.03),
+    about: "loss 0 to 3 % at 100 Mbit/s and 5 ms of RTT",
+    a: network("loss-a", 100, 2.5, 0),
+    b: network("loss-b", 100, 2.5, 0.03),
     imageBytes: 1_000_000,
   },
   {

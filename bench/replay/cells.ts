@@ -1,6 +1,7 @@
 import type { Transport } from "../../policy-api/core/sample.ts";
 import type { Congestion } from "../lab/lane.ts";
 import { counts, type LoadRow } from "../run/row.ts";
+import { withCommonHandshake } from "../run/common-handshake.ts";
 
 /** What the sender counted of one load: what a client's next visit is decided on. */
 export interface Observation {
@@ -44,8 +45,8 @@ export function recordedCells(rows: readonly LoadRow[]): RecordedCell[] {
     const first = own[0];
     const of = (arm: LoadRow["arm"], flow: LoadRow["flow"]): LoadRow[] =>
       own.filter((row) => row.arm === arm && row.flow === flow);
-    const stay = of("fixed-h2", "trained");
-    const switched = of("always-offer", "trained");
+    const stay = withCommonHandshake(of("fixed-h2", "trained"), of("always-offer", "trained"));
+    const switched = withCommonHandshake(of("always-offer", "trained"), of("fixed-h2", "trained"));
     if (first === undefined || stay.length < LOADS_MIN || switched.length < LOADS_MIN) return [];
     return [
       {
@@ -63,7 +64,10 @@ export function recordedCells(rows: readonly LoadRow[]): RecordedCell[] {
             observation(row.bytes, row.quicMinRttMs, row.quicPacketsSent, row.quicPacketsLost, row.quicDeliveryRateBps),
           ),
         },
-        visits: visitsOf(of("fixed-h2", "cold"), of("always-offer", "cold")),
+        visits: visitsOf(
+          withCommonHandshake(of("fixed-h2", "cold"), of("always-offer", "cold")),
+          withCommonHandshake(of("always-offer", "cold"), of("fixed-h2", "cold")),
+        ),
       },
     ];
   });

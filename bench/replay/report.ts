@@ -48,6 +48,7 @@ export async function replayReport(
   one. One half of a cell's loads says which is better, the other what it takes. Wrong choices: of the cells where more than 5 % is
   at stake, those in which over half of that is lost.
 - "Above ours": the policy's figure less ours, with the 95 % interval over resampled loads. Below 0 it would be better than ours.
+- The first handshake comes before any decision: it counts with the mean of both choices, so that a lost SYN is no regret.
 - After a visit: each recorded load is a visit that the next session is decided by, half of them over HTTP/2, half over HTTP/3.
   First page: only the handshake's RTT is known. Three pages: decided anew on each, put together from recorded pages.
 - How cautious ours is (half a standard error) was chosen on the held-out cells, so that those tables flatter it there; the other run

@@ -1,6 +1,7 @@
 import type { Arm } from "../experiments/arms.ts";
 import { armsOf, type Cell, type Experiment, type Flow } from "../experiments/experiment.ts";
 import { imageBytesOf } from "../experiments/flows.ts";
+import { withCommonHandshake } from "../run/common-handshake.ts";
 import { counts, type LoadRow } from "../run/row.ts";
 import { type Interval, ratioOfMeansInterval } from "../stats/bootstrap.ts";
 import { seededRandom } from "../stats/random.ts";
@@ -115,16 +116,24 @@ function regretOf(
   const fixed = FIXED_FLOW[flow];
   const decided: Flow[] = flow === "trained-on-either" ? ["trained", "trained-on-h2"] : [flow];
   const own = rows.filter((row) => row.cell === cell.id && counts(row));
-  const adaptive = own.filter((row) => row.arm === "adaptive" && decided.includes(row.flow));
-  const others = own.filter(({ arm, flow: of }) => (arm === "fixed-h2" || arm === "always-offer") && of === fixed);
+  const adaptiveRows = own.filter((row) => row.arm === "adaptive" && decided.includes(row.flow));
+  const stayRows = own.filter((row) => row.arm === "fixed-h2" && row.flow === fixed);
+  const switchRows = own.filter((row) => row.arm === "always-offer" && row.flow === fixed);
+  const adaptive = withCommonHandshake(adaptiveRows, stayRows, switchRows);
+  const stay = withCommonHandshake(stayRows, adaptiveRows, switchRows);
+  const switched = withCommonHandshake(switchRows, adaptiveRows, stayRows);
+  const times = (of: readonly LoadRow[]): number[] => of.flatMap(({ loadMs }) => loadMs ?? []);
   const firstByte = (loads: readonly LoadRow[]): number[] => loads.flatMap(({ ttfbMs }) => ttfbMs ?? []);
   const loads = {
-    stayMs: timesOf(rows, cell.id, "fixed-h2", fixed),
-    switchMs: timesOf(rows, cell.id, "always-offer", fixed),
+    stayMs: times(stay),
+    switchMs: times(switched),
     coldMs: timesOf(rows, cell.id, "fixed-h3", fixed),
-    adaptive: adaptive.map(({ loadMs, switched }) => ({ loadMs: loadMs ?? Number.NaN, switched })),
+    adaptive: adaptive.map((row) => ({ loadMs: row.loadMs ?? Number.NaN, switched: row.switched })),
     // Of three pages each is decided anew, and what a change of protocol costs in mid-session is no draw of losses.
-    firstByteMs: fixed === "cold" ? undefined : { adaptive: firstByte(adaptive), others: firstByte(others) },
+    firstByteMs:
+      fixed === "cold"
+        ? undefined
+        : { adaptive: firstByte(adaptiveRows), others: firstByte([...stayRows, ...switchRows]) },
   };
   const arms = ["fixed-h2", "always-offer", "fixed-h3"] as const;
   const comparable =
@@ -233,7 +242,7 @@ function regretTable({ regrets, means }: Evaluation, cells: readonly Cell[]): st
       ({ flow, networks, ties, expected, upper95, raw }) =>
         `\`${flow}\`: ${Number.isNaN(expected) ? "" : `${percent(expected)}, at most ${percent(upper95)}; `}raw ${percent(raw)}, over ${networks} networks, ${ties} ties apart`,
     );
-  return `### Regret of \`adaptive\`\n\nAgainst the better of staying and switching, which one half of the loads says and the other half scores. Regret is the share of\nwrong choices times what they cost, and what deciding adds to the time of the first byte (difference of means of those that waited for no\nretransmission): after it an\nadaptive session does what the arm of its choice does. The raw ratio of the means holds the draw of losses of both besides. A tie:\nthe interval of stay to switch holds 1. \`trained-on-either\` takes decisions after a visit over either protocol together, as many of\neach as were made (the column of wrong choices has both apart). Means: ${sentences.join(". ")}.\n\n${figuresTable(heads, rows)}`;
+  return `### Regret of \`adaptive\`\n\nAgainst the better of staying and switching, which one half of the loads says and the other half scores. Regret is the share of\nwrong choices times what they cost, and what deciding adds to the time of the first byte (difference of means of the middle half): after it an\nadaptive session does what the arm of its choice does. The raw ratio of the means holds the draw of losses of both besides. The first\nhandshake, which comes before any decision, counts in all arms with their common mean. A tie:\nthe interval of stay to switch holds 1. \`trained-on-either\` takes decisions after a visit over either protocol together, as many of\neach as were made (the column of wrong choices has both apart). Means: ${sentences.join(". ")}.\n\n${figuresTable(heads, rows)}`;
 }
 
 function cutTable({ cuts }: Evaluation, cells: readonly Cell[]): string {

@@ -46,8 +46,7 @@ export interface Regret {
   /**
    * decision + what deciding adds to the time of the first byte, over the better mean; undefined without `firstByteMs`.
    * Once the document of a session's only page is there, an adaptive session does what the arm of its choice does: the rest
-   * of `overhead` is the draw of losses. Never below 0, and without what waited for a retransmission: a lost first packet
-   * costs a second in either arm.
+   * of `overhead` is the draw of losses. The shift is of means of the middle half, and never below 0.
    */
   readonly expected: Bounded | undefined;
   /** Draws of `expected`, for bounds of means over networks; as many as resamples. */
@@ -58,13 +57,13 @@ export interface Regret {
   readonly ofMedians: number;
 }
 
-/** A retransmission of a first packet comes after a second (RFC 6298 section 2.1) or, of QUIC's, after two handshake RTTs. */
-const RETRANSMITTED_MS = 500;
-
-/** The mean of those that no lost packet kept waiting. */
-function meanInTime(values: readonly number[]): number {
-  const latest = median(values) + RETRANSMITTED_MS;
-  return mean(values.filter((value) => value <= latest));
+/**
+ * The mean of the middle half: packets lost in a handshake cost from two RTTs to a second, in either arm, and would drown a
+ * millisecond. A median would not see a wait that under half of the loads have.
+ */
+function interquartileMean(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return mean(sorted.slice(Math.floor(sorted.length / 4), Math.ceil((3 * sorted.length) / 4)));
 }
 
 function resampled(values: readonly number[], random: Random): number[] {
@@ -104,7 +103,7 @@ export function regret(
   const shiftOf = (pick: (values: readonly number[]) => readonly number[]): number =>
     firstByte === undefined
       ? Number.NaN
-      : Math.max(0, meanInTime(pick(firstByte.adaptive)) - meanInTime(pick(firstByte.others)));
+      : Math.max(0, interquartileMean(pick(firstByte.adaptive)) - interquartileMean(pick(firstByte.others)));
   const betterMean = Math.min(mean(stayMs), mean(switchMs));
   const halved = (average: (values: readonly number[]) => number): HalvedMeans =>
     halvedMeans(

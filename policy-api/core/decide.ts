@@ -179,8 +179,9 @@ function decideCold(
   if (prediction === undefined || saving === undefined || Number.isNaN(saving.log))
     return verdict(coldStart.advertise === "h3", "cold-start", request, policy, nowMs);
   const threshold = Math.log1p(isOffered(request, nowMs) ? margin.leave : margin.enter);
-  // Where nothing was measured, as far off as an RTT lies, what is expected says little: there it has to be certain.
-  const expected = prediction.times.clamped ? saving.log - saving.halfWidth : saving.log;
+  // Beyond the longest RTT that was measured what is expected says the less, the farther it is: there it has to be certain.
+  const isBeyond = (rttMs ?? 0) > (coldStart.times?.rttMs.at(-1) ?? Number.POSITIVE_INFINITY);
+  const expected = isBeyond ? saving.log - saving.halfWidth : saving.log;
   return {
     ...verdict(expected > threshold, "cold-start", request, policy, nowMs),
     basis: "prior",
