@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { findingOf, withSettled } from "./findings.ts";
+import { findingOf as findingOfRows, withSettled } from "./findings.ts";
 import { pathChangeReport, summaryLines } from "./report.ts";
 import type { NavigationRow } from "./row.ts";
 import { SCENARIOS } from "./scenarios.ts";
@@ -15,6 +15,13 @@ function visit(client: number, a1: string, b: string, a2: string, b0 = b.slice(-
     ...stretchRows({ client, stretch: "A2", startedMs: began + 24_000 }, a2),
   ];
 }
+
+const findingOf = (
+  scenario: Parameters<typeof findingOfRows>[0],
+  congestion: Parameters<typeof findingOfRows>[1],
+  rows: readonly NavigationRow[],
+  eitherIsRight: (row: NavigationRow) => boolean = () => false,
+) => findingOfRows(scenario, congestion, rows, eitherIsRight);
 
 const MACHINE = {
   kernel: "6",
@@ -73,6 +80,15 @@ it("a policy that holds on to the path before does not hide it: clients that kno
   const finding = findingOf("loss", "cubic", visit(1, "----", "------", "------", "-HHH"));
   expect(finding.settledB.offers).toBe(true);
   expect(finding.followings.map(({ verdict }) => verdict)).toEqual(["not followed", "followed"]);
+});
+
+it("where either answer is right, a client that keeps the one it has is not one that was not followed", () => {
+  const rows = visit(1, "----", "------", "------", "HHHH");
+  const verdicts = (eitherIsRight: (row: NavigationRow) => boolean) =>
+    findingOf("rate", "cubic", rows, eitherIsRight).followings.map(({ verdict }) => verdict);
+  expect(verdicts(() => false)).toEqual(["not followed", "followed"]);
+  expect(verdicts(({ stretch }) => stretch === "B")).toEqual(["within the margin", "followed"]);
+  expect(verdicts(({ stretch }) => stretch === "A1")).toEqual(["not followed", "followed"]);
 });
 
 it("says plainly where there is nothing to follow, or nothing settles", () => {

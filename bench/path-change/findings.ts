@@ -2,9 +2,9 @@ import type { Congestion } from "../lab/lane.ts";
 import { mean } from "../stats/summary.ts";
 import type { NavigationRow } from "./row.ts";
 import { ALL_STRETCHES, CONTROL, FOLLOW_WITHIN, type Scenario, type Stretch } from "./scenarios.ts";
-import { changesOf, inOrder, navigationsUntil, type Settled, settledAnswer } from "./settle.ts";
+import { changesOf, inOrder, navigationsUntil, type Settled, settledAnswer, VOTERS } from "./settle.ts";
 
-export type Verdict = "followed" | "not followed" | "nothing to follow" | "never settled";
+export type Verdict = "followed" | "not followed" | "within the margin" | "nothing to follow" | "never settled";
 
 /** How clients were followed in one direction. */
 export interface Following {
@@ -40,18 +40,35 @@ export interface Finding {
 
 const LETTERS = { offer: "H", none: "-", clear: "c", unknown: "?" } as const;
 
-/** @param rows of one scenario and congestion control */
-export function findingOf(scenario: Scenario["name"], congestion: Congestion, rows: readonly NavigationRow[]): Finding {
+/**
+ * @param rows of one scenario and congestion control
+ * @param eitherIsRight whether the policy's answer to a client that was measured so hangs on the one before (margin.ts)
+ */
+export function findingOf(
+  scenario: Scenario["name"],
+  congestion: Congestion,
+  rows: readonly NavigationRow[],
+  eitherIsRight: (row: NavigationRow) => boolean,
+): Finding {
   const clients = [...new Set(rows.map(({ client }) => client))].sort((one, other) => one - other);
   const stretchOf = (client: number, stretch: Stretch): NavigationRow[] =>
     inOrder(rows.filter((row) => row.client === client && row.stretch === stretch));
   // Of clients that knew no other path: those that come from one are what is judged.
   const settledA = settledAnswer(rows.filter(({ stretch }) => stretch === "A1"));
   const settledB = settledAnswer(rows.filter(({ stretch }) => stretch === CONTROL));
+  const isWithinMargin = (stretches: readonly Stretch[]): boolean =>
+    clients.some((client) =>
+      stretches.some((stretch) => stretchOf(client, stretch).slice(-VOTERS).some(eitherIsRight)),
+    );
   const following = (direction: Following["direction"], stretch: Stretch, from: Settled, to: Settled): Following => {
     const answers = clients.map((client) => stretchOf(client, stretch).map(({ answer }) => answer));
     const until = answers.map((own) => (to.offers === null ? null : navigationsUntil(own, to.offers)));
-    return { direction, until, changes: answers.map((own) => changesOf(own)), verdict: verdictOf(from, to, until) };
+    return {
+      direction,
+      until,
+      changes: answers.map((own) => changesOf(own)),
+      verdict: verdictOf(from, to, until, isWithinMargin(stretch === "B" ? ["B", CONTROL] : ["A1", "A2"])),
+    };
   };
   return {
     scenario,
@@ -88,10 +105,14 @@ export function withSettled(rows: readonly NavigationRow[], findings: readonly F
   });
 }
 
-function verdictOf(from: Settled, to: Settled, until: readonly (number | null)[]): Verdict {
+function verdictOf(from: Settled, to: Settled, until: readonly (number | null)[], isWithinMargin: boolean): Verdict {
   if (from.offers === null || to.offers === null) return "never settled";
   if (from.offers === to.offers) return "nothing to follow";
-  return until.every((count) => count !== null && count <= FOLLOW_WITHIN) ? "followed" : "not followed";
+  return until.every((count) => count !== null && count <= FOLLOW_WITHIN)
+    ? "followed"
+    : isWithinMargin
+      ? "within the margin"
+      : "not followed";
 }
 
 function meanLoads(stretches: readonly (readonly NavigationRow[])[]): (number | null)[] {

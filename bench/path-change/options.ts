@@ -10,6 +10,8 @@ export interface PathChangeOptions {
   readonly clients: number;
   readonly seed: number;
   readonly out: string | undefined;
+  /** Measure nothing: make the report of the rows that are there again. */
+  readonly report: boolean;
 }
 
 const SCENARIO_NAMES = SCENARIOS.map(({ name }) => name);
@@ -21,11 +23,12 @@ const OPTIONS_TEXT = `  --scenarios NAMES    some only, with commas: ${SCENARIO_
   --clients N          of each scenario and congestion control, one after the other (${CLIENTS})
   --seed N             what losses are drawn from (${SEED})
   --quick              one client of the first scenario and congestion control: whether it works
-  --out FOLDER         where rows and report go (.adaptive-h3/bench/path-change)`;
+  --out FOLDER         where rows and report go (.adaptive-h3/bench/path-change)
+  --report             measures nothing: makes the report of the rows there again`;
 
 /** @throws UserError naming the option and what is allowed */
 export function readPathChangeOptions(args: readonly string[]): PathChangeOptions {
-  const { scenarios, congestion, clients, seed, quick, out } = parse(args);
+  const { scenarios, congestion, clients, seed, quick, out, report } = parse(args);
   const named = names("--scenarios", scenarios, SCENARIO_NAMES);
   const congestions = names("--congestion", congestion, MEASURED_CONGESTIONS);
   const chosen = SCENARIOS.filter(({ name }) => named.includes(name));
@@ -35,6 +38,7 @@ export function readPathChangeOptions(args: readonly string[]): PathChangeOption
     clients: quick ? 1 : whole("--clients", clients, 1, 100),
     seed: whole("--seed", seed, 0, 2 ** 31 - 1),
     out,
+    report,
   };
 }
 
@@ -64,6 +68,7 @@ function parse(args: readonly string[]) {
         seed: { type: "string", default: `${SEED}` },
         quick: { type: "boolean", default: false },
         out: { type: "string" },
+        report: { type: "boolean", default: false },
       },
     }).values;
   } catch (error) {

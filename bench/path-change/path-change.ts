@@ -1,16 +1,21 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { csvFormatRow } from "d3-dsv";
+import type { Policy } from "../../policy-api/core/policy.ts";
 import { ROOT } from "../../infra/setup/build.ts";
 import { UserError } from "../../infra/setup/programs.ts";
+import { ARM_SETUPS } from "../experiments/arms.ts";
 import { type Lab, startLab } from "../lab/lab.ts";
+import type { Congestion } from "../lab/lane.ts";
 import { buildLab } from "../lab/programs.ts";
 import { fieldsOf, namesOf } from "../run/columns.ts";
 import { onInterruption } from "../run/interruption.ts";
 import { machine } from "../run/machine.ts";
 import { startProgress } from "../run/progress.ts";
-import { openRunFolder, type RunFolder } from "../run/run-folder.ts";
+import { openRunFolder, rowsIn, type RunFolder } from "../run/run-folder.ts";
 import { SampleBook } from "../run/sample-book.ts";
 import { findingOf, withSettled } from "./findings.ts";
+import { dependsOnAnswerBefore } from "./margin.ts";
 import { type PathChangeOptions, readPathChangeOptions } from "./options.ts";
 import { pathChangeReport, type PathChangeSummary, summaryLines } from "./report.ts";
 import { NAVIGATION_COLUMNS, type NavigationRow } from "./row.ts";
@@ -27,6 +32,13 @@ export async function pathChange(args: readonly string[]): Promise<void> {
   const options = readPathChangeOptions(args);
   const { scenarios, congestions, clients, seed } = options;
   const path = resolve(options.out ?? join(ROOT, ".adaptive-h3/bench/path-change"));
+  if (options.report) {
+    const file = join(path, "summary.json");
+    if (!existsSync(file)) throw new UserError(`${path} holds no run that came to its end: there is no summary.json.`);
+    const made = JSON.parse(readFileSync(file, "utf8")) as PathChangeSummary;
+    writeResults(path, rowsIn(path, NAVIGATION_COLUMNS), options.congestions, made);
+    return;
+  }
   const { signal, release } = onInterruption();
   let folder: RunFolder<NavigationRow> | undefined;
   try {
@@ -48,36 +60,49 @@ export async function pathChange(args: readonly string[]): Promise<void> {
       process.exitCode = 130;
       return;
     }
-    const { rows } = folder;
-    const findings = scenarios.flatMap(({ name }) =>
-      congestions.map((congestion) =>
-        findingOf(
-          name,
-          congestion,
-          rows.filter((row) => row.scenario === name && row.congestion === congestion),
-        ),
-      ),
-    );
-    const summary: PathChangeSummary = {
+    writeResults(path, folder.rows, congestions, {
       command: ["npm run bench -- path-change", ...args].join(" "),
       day: new Date().toISOString().slice(0, 10),
       seed,
       clients,
       scenarios,
       machine: machine(),
-      findings,
-    };
-    const full = withSettled(rows, findings);
-    const lines = [namesOf(NAVIGATION_COLUMNS), ...full.map((row) => fieldsOf(row, NAVIGATION_COLUMNS))];
-    folder.write("rows.csv", lines.map((line) => `${csvFormatRow(line)}\n`).join(""));
-    folder.write("summary.json", `${JSON.stringify(summary, undefined, 2)}\n`);
-    folder.write("report.md", pathChangeReport(summary));
-    for (const line of summaryLines(findings)) console.log(line);
-    console.log(`${rows.length} rows. In ${relative(process.cwd(), path) || "."}: report.md, summary.json, rows.csv.`);
+    });
   } finally {
     folder?.close();
     release();
   }
+}
+
+function writeResults(
+  path: string,
+  rows: readonly NavigationRow[],
+  congestions: PathChangeOptions["congestions"],
+  about: Omit<PathChangeSummary, "findings">,
+): void {
+  const findings = about.scenarios.flatMap(({ name }) =>
+    congestions.map((congestion) =>
+      findingOf(
+        name,
+        congestion,
+        rows.filter((row) => row.scenario === name && row.congestion === congestion),
+        (row) => dependsOnAnswerBefore(policyOf(congestion), row),
+      ),
+    ),
+  );
+  const summary: PathChangeSummary = { ...about, findings };
+  const full = withSettled(rows, findings);
+  const lines = [namesOf(NAVIGATION_COLUMNS), ...full.map((row) => fieldsOf(row, NAVIGATION_COLUMNS))];
+  writeFileSync(join(path, "rows.csv"), lines.map((line) => `${csvFormatRow(line)}\n`).join(""));
+  writeFileSync(join(path, "summary.json"), `${JSON.stringify(summary, undefined, 2)}\n`);
+  writeFileSync(join(path, "report.md"), pathChangeReport(summary));
+  for (const line of summaryLines(findings)) console.log(line);
+  console.log(`${rows.length} rows. In ${relative(process.cwd(), path) || "."}: report.md, summary.json, rows.csv.`);
+}
+
+/** What the adaptive arm is told. */
+function policyOf(congestion: Congestion): Policy {
+  return ARM_SETUPS.adaptive.policy?.(congestion) as Policy;
 }
 
 async function measure(

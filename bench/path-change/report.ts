@@ -74,6 +74,11 @@ function conclusion(findings: readonly Finding[]): string {
       : [
           `in ${count("nothing to follow")} there was **nothing to follow**, as the settled answers of A and B are equal`,
         ]),
+    ...(count("within the margin") === 0
+      ? []
+      : [
+          `in ${count("within the margin")} the saving lies within the policy's margin, where either answer is right and a client keeps the one it has`,
+        ]),
     ...(count("never settled") === 0 ? [] : [`in ${count("never settled")} no answer settled`]),
   ];
   return `Of ${followings.length} changes, ${toFollow} asked for another answer: ${count("followed")} were followed within ${FOLLOW_WITHIN} navigations${count("not followed") === 0 ? "" : `, **${count("not followed")} were not**`}${rest.map((text) => `; ${text}`).join("")}.`;

@@ -1,7 +1,7 @@
 import type { Answer, NavigationRow } from "./row.ts";
 
 /** Of each stretch so many navigations vote for the settled answer: by then a policy knows its path. */
-const VOTERS = 3;
+export const VOTERS = 3;
 
 /** Whether HTTP/3 is offered once a path is known. */
 export interface Settled {

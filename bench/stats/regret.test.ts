@@ -25,6 +25,19 @@ describe("without noise", () => {
   const stayMs = repeat(100, 20);
   const switchMs = repeat(150, 20);
 
+  it("expects what decisions cost and what they add to the first byte, and nothing of what follows it", () => {
+    const firstByte = (adaptive: readonly number[]) => ({ adaptive, others: repeat(20, 20) });
+    const expectedOf = (adaptive: readonly number[]) =>
+      of({ stayMs, switchMs, adaptive: adaptiveOf(15, 102, 5, 152), firstByteMs: firstByte(adaptive) }).expected;
+    expect(expectedOf(repeat(21, 20))?.estimate).toBeCloseTo(0.25 * 0.5 + 0.01, 12);
+    // A wait that three in ten have is seen by the middle half; a lost handshake in three of twenty is not.
+    expect(expectedOf([...repeat(20, 14), ...repeat(30, 6)])?.estimate).toBeGreaterThan(0.25 * 0.5);
+    expect(expectedOf([...repeat(20, 17), ...repeat(1020, 3)])?.estimate).toBeCloseTo(0.25 * 0.5, 12);
+    // Deciding takes no less than no time.
+    expect(expectedOf(repeat(19, 20))?.estimate).toBeCloseTo(0.25 * 0.5, 12);
+    expect(of({ stayMs, switchMs, adaptive: adaptiveOf(15, 102, 5, 152) }).expected).toBeUndefined();
+  });
+
   it("is P(wrong) times the gap, and the overhead apart", () => {
     const answer = of({ stayMs, switchMs, adaptive: adaptiveOf(15, 102, 5, 152) });
     expect(answer).toMatchObject({ better: "stay", tie: false, wrong: { count: 5, n: 20 } });
