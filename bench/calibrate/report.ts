@@ -79,8 +79,8 @@ ${figuresTable(
 ## Where switching is neither faster nor slower
 
 Above a line, or right of it, a session that is offered HTTP/3 is expected to end sooner than one that stays on HTTP/2 (with
-cubic), or below it (with bbr, whose HTTP/2 gains by loss). Lines are those of the fit; a decision asks for the margin over the
-whole uncertainty besides.
+cubic), or below it (with bbr, whose HTTP/2 gains by loss). Lines are those of the fit, where cells support it; a decision
+asks for the margin over the whole uncertainty besides.
 
 ${done
   .flatMap(({ congestion, calibration }) =>
@@ -108,11 +108,9 @@ function linesOf(lattice: TimesLattice, congestion: string, transport: "tcp" | "
       steps.map((y) =>
         steps.map((x) => {
           const path = { rttMs: x * rttMax, lossRatio: y * lossMax, deliveryRateBps };
-          return {
-            x: path.rttMs,
-            y: 100 * path.lossRatio,
-            gain: logTimesAt(lattice, path, contentBytes).switchSaving,
-          };
+          const { switchSaving, clamped } = logTimesAt(lattice, path, contentBytes);
+          // No line where no measurements are near.
+          return { x: path.rttMs, y: 100 * path.lossRatio, gain: clamped ? undefined : switchSaving };
         }),
       ),
     ),

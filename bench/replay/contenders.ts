@@ -6,7 +6,7 @@ import { ORACLE } from "./score.ts";
 
 /** Ours, by the name that tables give it. */
 export const OURS = "ours: fitted times";
-export const WRONG = "ours, of the other congestion control";
+export const WRONG = "ours, calibrated for the other";
 
 /** The policies that are played against each other, by name. The oracle is no policy. */
 export function contenders(

@@ -139,7 +139,7 @@ function picture(tables: readonly ReplayTable[], congestion: string): TopLevelSp
         {
           mark: { type: "rule", color: "#cccccc" },
           encoding: {
-            y: { field: "contender", type: "nominal", sort: order, title: null },
+            y: { field: "contender", type: "nominal", sort: order, title: null, axis: { labelLimit: 300 } },
             x: { aggregate: "min", field: "regret", type: "quantitative", scale: { type: "symlog" } },
             x2: { aggregate: "max", field: "regret" },
           },
@@ -147,7 +147,7 @@ function picture(tables: readonly ReplayTable[], congestion: string): TopLevelSp
         {
           mark: { type: "point", filled: true, size: 90, opacity: 1 },
           encoding: {
-            y: { field: "contender", type: "nominal", sort: order, title: null },
+            y: { field: "contender", type: "nominal", sort: order, title: null, axis: { labelLimit: 300 } },
             x: {
               field: "regret",
               type: "quantitative",

@@ -36,7 +36,6 @@ export async function evaluationReport(input: ReportInput): Promise<Report> {
       svg: await renderSvg(
         regretBars(regretRows(cells, evaluation), {
           title: `What deciding costs: adaptive against the better choice, TCP with ${congestion}`,
-          subtitle: "Paler: a tie, where neither choice is known to be wrong.",
         }),
       ),
     });
@@ -116,8 +115,8 @@ function regretRows(cells: readonly Cell[], { regrets }: Evaluation): RegretBar[
       tie: found.tie,
     });
     return [
-      ...(found.expected === undefined ? [] : [bar("of decisions, to stay or switch", found.expected)]),
-      bar("raw load times, to stay or switch", found.total),
+      ...(found.expected === undefined ? [] : [bar("of decisions", found.expected)]),
+      bar("of raw load times", found.total),
       bar("to the free choice", found.toFreeChoice, published === undefined ? undefined : publishedRegret(published)),
     ];
   });
