@@ -9,7 +9,7 @@ import type { ClientKeys, ClientReport, LookUpReply } from "./path-store-api.ts"
 export const WRITE_INTERVAL_MS = 10_000;
 /** Expiry reads the whole table: at most once in an hour, so a row outlives its retention by at most that. */
 const EXPIRY_INTERVAL_MS = 3_600_000;
-/** Rows held in memory beside the table. About 2 KB each, of an object's 128 MB. */
+/** Rows held in memory beside the table. About 4 KB each, of an object's 128 MB. */
 const HELD_MAX = 5_000;
 
 interface HeldRow {

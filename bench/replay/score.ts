@@ -2,7 +2,7 @@ import { halve } from "../stats/halves.ts";
 import { integer, type Random } from "../stats/random.ts";
 import { mean, quantileOfSorted } from "../stats/summary.ts";
 
-/** What a contender does in one cell, and what that leads to; `chosen` may be asked of any resample of the loads. */
+/** What a contender does in one cell, and what that leads to, of any resample of the loads. */
 export interface Played {
   readonly cell: string;
   /** Loads of the two constant choices. */

@@ -122,7 +122,6 @@ function writeIn(path: string, name: string, text: string): void {
   }
 }
 
-/** The rows of a file; undefined where it lacks even its first line. */
 /** Reads the rows of a file, and cuts off half a last one. Undefined where not even a header is whole. */
 function readRows<Row extends object>(file: string, columns: Columns<Row>): Row[] | undefined {
   const text = readFileSync(file, "utf8");
