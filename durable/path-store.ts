@@ -84,26 +84,20 @@ export class PathStore extends DurableObject {
 
   #add(report: ClientReport, nowMs: number): void {
     const client = this.#loadOrBegin(clientRow(report));
-    const network = this.#loadOrBegin(networkRow(report));
     let { state } = client.row;
-    const asn = report.asn === undefined ? undefined : this.#loadOrBegin(asnRow(report.asn));
-    let networkState = network.row.state;
-    let asnState = asn?.row.state;
-    for (const sample of inOrder(report.samples)) {
+    const increments = inOrder(report.samples).map((sample) => {
       const applied = applySample(state, sample);
       state = applied.state;
-      networkState = applyIncrement(networkState, applied.increment);
-      if (asnState !== undefined) asnState = applyIncrement(asnState, applied.increment);
-    }
+      return applied.increment;
+    });
     client.row = { state, offers: report.answers.reduce(applyAnswer, client.row.offers), lastAtMs: nowMs };
     this.#dirty.add(clientRow(report));
-    if (report.samples.length > 0) {
-      network.row = { ...network.row, state: networkState, lastAtMs: nowMs };
-      this.#dirty.add(networkRow(report));
-      if (asn !== undefined && asnState !== undefined && report.asn !== undefined) {
-        asn.row = { ...asn.row, state: asnState, lastAtMs: nowMs };
-        this.#dirty.add(asnRow(report.asn));
-      }
+    if (increments.length === 0) return;
+    // What the client's samples added is added to all that it is a part of.
+    for (const key of [networkRow(report), ...(report.asn === undefined ? [] : [asnRow(report.asn)])]) {
+      const prior = this.#loadOrBegin(key);
+      prior.row = { ...prior.row, state: increments.reduce(applyIncrement, prior.row.state), lastAtMs: nowMs };
+      this.#dirty.add(key);
     }
   }
 

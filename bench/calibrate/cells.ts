@@ -76,10 +76,10 @@ function logMean(rows: readonly LoadRow[]): LogMean {
 /** Loss of all packets, medians of RTT and rate: what a client's estimate tends to. */
 function placeOf(rows: readonly LoadRow[], transport: Transport): Place | undefined {
   const known = <T>(values: readonly (T | null)[]): T[] => values.filter((value): value is T => value !== null);
-  const rtts = known(rows.map((row) => (transport === "tcp" ? row.tcpMinRttMs : row.quicMinRttMs)));
-  const sent = known(rows.map((row) => (transport === "tcp" ? row.tcpPacketsSent : row.quicPacketsSent)));
-  const lost = known(rows.map((row) => (transport === "tcp" ? row.tcpPacketsLost : row.quicPacketsLost)));
-  const rates = known(rows.map((row) => (transport === "tcp" ? row.tcpDeliveryRateBps : row.quicDeliveryRateBps)));
+  const rtts = known(rows.map((row) => row[`${transport}MinRttMs`]));
+  const sent = known(rows.map((row) => row[`${transport}PacketsSent`]));
+  const lost = known(rows.map((row) => row[`${transport}PacketsLost`]));
+  const rates = known(rows.map((row) => row[`${transport}DeliveryRateBps`]));
   const packets = sent.reduce((sum, n) => sum + n, 0);
   if (rtts.length === 0 || rates.length === 0 || packets === 0) return undefined;
   return {

@@ -3,7 +3,7 @@ import { applySamples } from "../../policy-api/core/estimator.ts";
 import type { RequestFacts } from "../../policy-api/core/facts.ts";
 import { historyAt } from "../../policy-api/core/history.ts";
 import type { Policy } from "../../policy-api/core/policy.ts";
-import type { PathSample } from "../../policy-api/core/sample.ts";
+import { type PathSample, TRANSPORTS } from "../../policy-api/core/sample.ts";
 import { documentOf } from "../experiments/content-routes.ts";
 import type { NavigationRow } from "./row.ts";
 
@@ -14,27 +14,17 @@ import type { NavigationRow } from "./row.ts";
  */
 export function dependsOnAnswerBefore(policy: Policy, row: NavigationRow): boolean {
   const nowMs = row.startedMs + 60_000;
-  const common = { connectionId: row.id, atMs: row.startedMs, closing: true };
-  const samples: PathSample[] = [
-    {
-      ...common,
-      transport: "tcp",
-      minRttMs: row.tcpMinRttMs ?? undefined,
-      packetsSent: row.tcpPacketsSent ?? 0,
-      packetsLost: row.tcpPacketsLost ?? 0,
-      bytesSent: row.imageBytes,
-      deliveryRateBps: row.tcpDeliveryRateBps ?? undefined,
-    },
-    {
-      ...common,
-      transport: "quic",
-      minRttMs: row.quicMinRttMs ?? undefined,
-      packetsSent: row.quicPacketsSent ?? 0,
-      packetsLost: row.quicPacketsLost ?? 0,
-      bytesSent: row.imageBytes,
-      deliveryRateBps: row.quicDeliveryRateBps ?? undefined,
-    },
-  ];
+  const samples = TRANSPORTS.map((transport): PathSample => ({
+    transport,
+    connectionId: row.id,
+    atMs: row.startedMs,
+    closing: true,
+    minRttMs: row[`${transport}MinRttMs`] ?? undefined,
+    packetsSent: row[`${transport}PacketsSent`] ?? 0,
+    packetsLost: row[`${transport}PacketsLost`] ?? 0,
+    bytesSent: row.imageBytes,
+    deliveryRateBps: row[`${transport}DeliveryRateBps`] ?? undefined,
+  }));
   const history = historyAt({ client: applySamples({}, samples) }, [], nowMs);
   const request: RequestFacts = {
     transport: "tcp",

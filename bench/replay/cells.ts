@@ -57,12 +57,8 @@ export function recordedCells(rows: readonly LoadRow[]): RecordedCell[] {
         stayMs: stay.flatMap(({ loadMs }) => loadMs ?? []),
         switchMs: switched.flatMap(({ loadMs }) => loadMs ?? []),
         observed: {
-          tcp: stay.flatMap((row) =>
-            observation(row.bytes, row.tcpMinRttMs, row.tcpPacketsSent, row.tcpPacketsLost, row.tcpDeliveryRateBps),
-          ),
-          quic: of("fixed-h3", "trained").flatMap((row) =>
-            observation(row.bytes, row.quicMinRttMs, row.quicPacketsSent, row.quicPacketsLost, row.quicDeliveryRateBps),
-          ),
+          tcp: stay.flatMap((row) => observation(row, "tcp")),
+          quic: of("fixed-h3", "trained").flatMap((row) => observation(row, "quic")),
         },
         visits: visitsOf(
           withCommonHandshake(of("fixed-h2", "cold"), of("always-offer", "cold")),
@@ -73,15 +69,19 @@ export function recordedCells(rows: readonly LoadRow[]): RecordedCell[] {
   });
 }
 
-function observation(
-  bytesSent: number,
-  minRttMs: number | null,
-  packetsSent: number | null,
-  packetsLost: number | null,
-  rate: number | null,
-): Observation[] {
+function observation(row: LoadRow, transport: Transport): Observation[] {
+  const minRttMs = row[`${transport}MinRttMs`];
+  const packetsSent = row[`${transport}PacketsSent`];
   if (minRttMs === null || packetsSent === null || packetsSent === 0) return [];
-  return [{ minRttMs, packetsSent, packetsLost: packetsLost ?? 0, bytesSent, deliveryRateBps: rate ?? undefined }];
+  return [
+    {
+      minRttMs,
+      packetsSent,
+      packetsLost: row[`${transport}PacketsLost`] ?? 0,
+      bytesSent: row.bytes,
+      deliveryRateBps: row[`${transport}DeliveryRateBps`] ?? undefined,
+    },
+  ];
 }
 
 function visitsOf(onH2: readonly LoadRow[], switched: readonly LoadRow[]): Visits | undefined {

@@ -1,4 +1,4 @@
-import { forgetBefore, type PathState, type TransportState } from "./estimator.ts";
+import type { PathState, TransportState } from "./estimator.ts";
 import { packetsLeft } from "./loss.ts";
 import { type Transport, TRANSPORTS } from "./sample.ts";
 import { readWindow } from "./windowed.ts";
@@ -25,12 +25,9 @@ export type PathEstimate = { readonly [T in Transport]?: TransportEstimate };
 /** Reads a state at `nowMs`. Pure; undefined when nothing of it is left. */
 export function estimateAt(state: PathState, nowMs: number): PathEstimate | undefined {
   const estimate: { [T in Transport]?: TransportEstimate } = {};
-  // A path that one transport saw change is another for both: what the other measured before is of no path that is.
-  const changedAtMs = Math.max(state.tcp?.changedAtMs ?? 0, state.quic?.changedAtMs ?? 0);
   for (const transport of TRANSPORTS) {
     const held = state[transport];
-    if (held === undefined) continue;
-    const read = transportEstimateAt(held.changedAtMs < changedAtMs ? forgetBefore(held, changedAtMs) : held, nowMs);
+    const read = held === undefined ? undefined : transportEstimateAt(held, nowMs);
     if (read !== undefined) estimate[transport] = read;
   }
   return estimate.tcp === undefined && estimate.quic === undefined ? undefined : estimate;

@@ -107,6 +107,33 @@ describe("delivery rate", () => {
   });
 });
 
+describe("a transport that comes after a change", () => {
+  const visit = (transport: PathSample["transport"], second: number, lost: number): PathSample =>
+    sample({
+      transport,
+      connectionId: `${transport}${second}`,
+      atMs: NOON_MS + second * 1000,
+      rttMs: 20,
+      packetsSent: 700,
+      packetsLost: lost,
+      closing: true,
+    });
+  const changed = [0, 10, 20].map((second) => visit("tcp", second, 0)).concat(visit("tcp", 30, 35));
+
+  it("keeps all that it tells, not only the last seconds", () => {
+    const later = Array.from({ length: 20 }, (_, i) => visit("quic", 40 + 10 * i, 35));
+    const estimate = estimateAt(applySamples({}, [...changed, ...later]), NOON_MS + 300_000);
+    expect(estimate?.tcp?.packets).toBeCloseTo(700, -2);
+    expect(estimate?.quic?.packets).toBeGreaterThan(20 * 700 * 0.9);
+    expect(estimate?.quic?.changedMsAgo).toBe(270_000);
+  });
+
+  it("adds nothing of before the change", () => {
+    const state = applySamples({}, changed);
+    expect(estimateAt(applySample(state, visit("quic", 5, 0)).state, NOON_MS + 300_000)?.quic).toBeUndefined();
+  });
+});
+
 describe("state", () => {
   it("keeps transports apart", () => {
     const state = applySamples({}, [sample({ rttMs: 3 }), sample({ transport: "quic", rttMs: 5 })]);

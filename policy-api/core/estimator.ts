@@ -78,7 +78,10 @@ export function applySample(
   state: PathState,
   sample: PathSample,
 ): { readonly state: PathState; readonly increment: Increment } {
-  const held = state[sample.transport] ?? EMPTY;
+  const other = sample.transport === "tcp" ? "quic" : "tcp";
+  const otherHeld = state[other];
+  // Both transports measure one path: what changed for one that was there changed for one that comes later.
+  const held = state[sample.transport] ?? { ...EMPTY, changedAtMs: otherHeld?.changedAtMs ?? 0 };
   const before = held.baselines.find((b) => b.connectionId === sample.connectionId);
   const place = before ?? placeFor(held.baselines, sample.atMs);
   const progress = place === "none" ? undefined : counterProgress(before, sample);
@@ -95,9 +98,7 @@ export function applySample(
   const next = increment.atMs < held.changedAtMs ? held : withEpoch(addIncrement(held, increment), increment);
   const baselines =
     progress === undefined ? held.baselines : [progress.baseline, ...held.baselines.filter((b) => b !== place)];
-  const other = sample.transport === "tcp" ? "quic" : "tcp";
-  const otherHeld = state[other];
-  // A path that one transport saw change is another for both.
+  // And what changes now is forgotten by both, so that their times of change are always the same.
   const forgets = otherHeld !== undefined && next.changedAtMs > held.changedAtMs;
   return {
     state: {
@@ -153,7 +154,7 @@ function withEpoch(state: TransportState, increment: Increment): TransportState 
 }
 
 /** Forgets what was told before a path changed, so that an average does not hold on to it for hours. */
-export function forgetBefore(state: TransportState, changedAtMs: number): TransportState {
+function forgetBefore(state: TransportState, changedAtMs: number): TransportState {
   const epochs = state.epochs.filter((epoch) => epoch.atMs >= changedAtMs);
   return epochs.reduce<TransportState>((next, epoch) => addIncrement(next, { transport: "tcp", ...epoch }), {
     ...EMPTY,
