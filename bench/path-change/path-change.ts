@@ -34,7 +34,10 @@ export async function pathChange(args: readonly string[]): Promise<void> {
   const path = resolve(options.out ?? join(ROOT, ".adaptive-h3/bench/path-change"));
   if (options.report) {
     const file = join(path, "summary.json");
-    if (!existsSync(file)) throw new UserError(`${path} holds no run that came to its end: there is no summary.json.`);
+    if (!existsSync(file))
+      throw new UserError(
+        `${path} holds no run that came to its end: there is no summary.json. Leave out --report to make one.`,
+      );
     const made = JSON.parse(readFileSync(file, "utf8")) as PathChangeSummary;
     writeResults(path, rowsIn(path, NAVIGATION_COLUMNS), options.congestions, made);
     return;

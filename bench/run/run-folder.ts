@@ -138,7 +138,10 @@ function readRows<Row extends object>(file: string, columns: Columns<Row>): Row[
  */
 export function rowsIn<Row extends object>(folder: string, columns: Columns<Row>): Row[] {
   const file = join(folder, "rows.csv");
-  if (!existsSync(file)) throw new UserError(`${folder} holds no run: there is no rows.csv.`);
+  if (!existsSync(file))
+    throw new UserError(
+      `${folder} holds no run: there is no rows.csv. With --out an experiment makes it (npm run bench -- list).`,
+    );
   return parseRows(wholeLines(readFileSync(file, "utf8")), file, columns) ?? [];
 }
 
