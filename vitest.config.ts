@@ -13,7 +13,7 @@ export default defineConfig({
       {
         test: {
           name: "node",
-          include: ["infra/*/*.test.ts", "bench/**/*.test.ts"],
+          include: ["infra/*/*.test.ts", "policy-api/cli/*.test.ts", "bench/**/*.test.ts"],
           exclude: ["infra/e2e/**", "bench/e2e/**"],
         },
       },

@@ -1,4 +1,5 @@
 import { runMain } from "../infra/setup/run-main.ts";
+import { apiLoad } from "./api-load/api-load.ts";
 import { calibrateCommand } from "./calibrate/command.ts";
 import { crossCheck } from "./cross-check/cross-check.ts";
 import { EXPERIMENTS } from "./experiments/list.ts";
@@ -39,6 +40,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     about:
       "what a request costs: the edge alone, with a worker that passes on, with this worker, and nginx (15 minutes)",
     run: overhead,
+  },
+  "api-load": {
+    about: "what calls of the policy's API cost visitors of the same worker, and what decisions cost (12 minutes)",
+    run: apiLoad,
   },
 };
 

@@ -100,6 +100,14 @@ export class PathRows {
     if (!known && this.#count !== undefined) this.#count++;
   }
 
+  /** Whether there was such a row. */
+  delete(key: string): boolean {
+    const cursor = this.#sql.exec("DELETE FROM paths WHERE key = ?", key);
+    this.written += cursor.rowsWritten;
+    this.#count = undefined;
+    return cursor.rowsWritten > 0;
+  }
+
   /**
    * Deletes what is older than the retention; reads the whole table, so it is not for every occasion.
    *

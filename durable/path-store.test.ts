@@ -1,5 +1,5 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { estimateAt } from "../policy-api/core/estimate.ts";
 import type { PathState } from "../policy-api/core/estimator.ts";
 import { type Answer, NO_OFFER } from "../policy-api/core/offers.ts";
@@ -275,5 +275,144 @@ describe("PathStore", () => {
     expect(keptKeys.size).toBeLessThanOrEqual(ROWS_MAX - ROWS_MAX / 20 + 1);
     for (const key of ["client c1", "client c9", "network n1"]) expect(keptKeys).toContain(key);
     expect(keptKeys).not.toContain("client old1");
+  });
+});
+
+describe("what is forgotten", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const later = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
+  const names = async () => (await rows()).map((row) => row["key"]);
+  const packets = (state: unknown) => estimate(state)?.quic?.packets ?? 0;
+
+  it.each([
+    ["a client", { client: "c1" }, ["client", "offers"], ["client c10", "network n1", "network n10"]],
+    ["a network", { network: "n1" }, ["network"], ["client c1", "client c10", "network n10"]],
+  ] as const)("%s, and nobody else, in memory and on disk", async (_name, what, gone, kept) => {
+    await object().record([
+      report({ answers: [{ atMs: Date.now(), offerUntilMs: Date.now() + 5000 }] }),
+      report({ client: "c10", network: "n10" }),
+    ]);
+    const before = await lookUp();
+    expect(await object().forget(what)).toBe(true);
+    const expected = Object.fromEntries(Object.entries(before).filter(([name]) => !gone.some((one) => one === name)));
+    expect(await lookUp()).toEqual(expected);
+    expect(await names()).toEqual(kept);
+    await evictDurableObject(object());
+    expect(await lookUp()).toEqual(expected);
+    expect(await object().forget(what)).toBe(false);
+  });
+
+  it("on disk, of which nothing is in memory", async () => {
+    await object().record([report()]);
+    await evictDurableObject(object());
+    expect(await object().forget({ client: "c1" })).toBe(true);
+    expect(await names()).toEqual(["network n1"]);
+  });
+
+  it("while it waits in memory to be written", async () => {
+    await object().record([report()]);
+    await object().record([report({ samples: [sample({ packetsSent: 2000 })] })]);
+    expect(await object().forget({ client: "c1" })).toBe(true);
+    await runDurableObjectAlarm(object());
+    expect(await names()).toEqual(["network n1"]);
+    expect(await lookUp()).not.toHaveProperty("client");
+  });
+
+  it("nothing: it is told, and no schema is left behind", async () => {
+    expect(await object().forget({ client: "c1" })).toBe(false);
+    expect(await object().forget({ network: "n1" })).toBe(false);
+    expect(await tables()).toEqual([]);
+  });
+
+  it("does not come back with what was on its way, of the client", async () => {
+    await object().record([report()]);
+    const forgottenAtMs = Date.now();
+    await object().forget({ client: "c1" });
+    for (const afterMs of [0, 1, 9_999, 49_999]) {
+      later(afterMs);
+      const late = sample({ connectionId: "b", atMs: forgottenAtMs });
+      const answers = [{ atMs: forgottenAtMs - 1, offerUntilMs: forgottenAtMs + 90_000 }];
+      await object().record([report({ samples: [late, sample({ atMs: forgottenAtMs - 5_000 })], answers })]);
+      expect(await lookUp(), `${afterMs} ms later`).not.toHaveProperty("client");
+    }
+    await runDurableObjectAlarm(object());
+    expect(await names()).toEqual(["network n1"]);
+  });
+
+  it("but begins again with what came after, and with that alone", async () => {
+    await object().record([report()]);
+    const forgottenAtMs = Date.now();
+    await object().forget({ client: "c1" });
+    later(1);
+    const answers = [
+      { atMs: forgottenAtMs, offerUntilMs: forgottenAtMs + 90_000 },
+      { atMs: Date.now(), offerUntilMs: Date.now() + 5_000 },
+    ];
+    const samples = [
+      sample({ connectionId: "b", atMs: forgottenAtMs, packetsSent: 500, rttMs: 5 }),
+      sample({ connectionId: "c", packetsSent: 200, packetsLost: 0, rttMs: 30 }),
+    ];
+    await object().record([report({ samples, answers })]);
+    const { client, offers } = await lookUp();
+    expect(packets(client)).toBeCloseTo(200, 0);
+    expect(estimate(client)?.quic).toMatchObject({ minRttMs: 30, lossRatio: 0 });
+    expect(offers).toMatchObject({ untilMs: Date.now() + 5_000 });
+    expect(await names()).toEqual(["client c1", "network n1"]);
+  });
+
+  it("a network does not come back with what was on its way, and its clients keep it", async () => {
+    await object().record([report()]);
+    const forgottenAtMs = Date.now();
+    await object().forget({ network: "n1" });
+    later(1);
+    await object().record([report({ client: "c2", samples: [sample({ atMs: forgottenAtMs })] })]);
+    expect(await lookUp()).not.toHaveProperty("network");
+    expect(packets((await object().lookUp({ client: "c2", network: "n1" })).client)).toBeCloseTo(1000, 0);
+    const samples = [
+      sample({ connectionId: "b", atMs: forgottenAtMs }),
+      sample({ connectionId: "c", packetsSent: 300 }),
+    ];
+    await object().record([report({ samples })]);
+    expect(packets((await lookUp()).network)).toBeCloseTo(300, 0);
+    expect(packets((await lookUp()).client)).toBeCloseTo(2300, 0);
+  });
+
+  it("what was forgotten is remembered as forgotten for a minute, and for each by itself", async () => {
+    await object().record([report(), report({ client: "c2" })]);
+    const atMs = Date.now();
+    await object().forget({ client: "c1" });
+    later(30_000);
+    await object().forget({ client: "c2" });
+    later(29_999);
+    await object().forget({ client: "nobody" });
+    await object().record([
+      report({ samples: [sample({ atMs })] }),
+      report({ client: "c2", samples: [sample({ atMs })] }),
+    ]);
+    expect(await names()).toEqual(["network n1"]);
+    // From then on nothing can be on its way any more, and the memory of having forgotten is let go.
+    later(1);
+    await object().forget({ client: "nobody" });
+    await object().record([
+      report({ samples: [sample({ atMs })] }),
+      report({ client: "c2", samples: [sample({ atMs })] }),
+    ]);
+    expect(await names()).toEqual(["client c1", "network n1"]);
+  });
+
+  it("a connection that is still open does not bring back what was forgotten", async () => {
+    const nowMs = Date.now();
+    await object().record([report({ samples: [sample({ atMs: nowMs - 5000, packetsSent: 10_000, closing: false })] })]);
+    expect(await object().forget({ client: "c1" })).toBe(true);
+    await object().record([
+      report({ samples: [sample({ atMs: Date.now() + 1, packetsSent: 10_010, closing: false })] }),
+    ]);
+    // The ten packets that it has sent since, and none of the ten thousand of before.
+    expect(estimate((await lookUp()).client)?.quic?.packets).toBeCloseTo(10, 5);
   });
 });

@@ -1,5 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
-import { applyIncrement, applySample, inOrder } from "../policy-api/core/estimator.ts";
+import {
+  applyIncrement,
+  applySample,
+  inOrder,
+  openConnectionsOf,
+  type PathState,
+} from "../policy-api/core/estimator.ts";
 import { applyAnswer } from "../policy-api/core/offers.ts";
 import { migrate } from "./migrations.ts";
 import { EMPTY_ROW, PATH_MIGRATIONS, type PathRow, PathRows, RETENTION_MS } from "./path-rows.ts";
@@ -9,6 +15,8 @@ import type { ClientKeys, ClientReport, LookUpReply } from "./path-store-api.ts"
 export const WRITE_INTERVAL_MS = 10_000;
 /** Expiry reads the whole table: at most once in an hour, so a row outlives its retention by at most that. */
 const EXPIRY_INTERVAL_MS = 3_600_000;
+/** What isolates and edges had gathered when a row was forgotten may still come for this long, milliseconds. */
+const FORGOTTEN_MS = 60_000;
 /** Rows held in memory beside the table. About 4 KB each, of an object's 128 MB. */
 const HELD_MAX = 5_000;
 
@@ -27,6 +35,8 @@ interface HeldRow {
 export class PathStore extends DurableObject {
   #rows: PathRows | undefined;
   readonly #held = new Map<string, HeldRow>();
+  /** Rows that were forgotten, by key: neither samples and answers of before bring them back, nor connections still open. */
+  readonly #forgotten = new Map<string, { readonly atMs: number; readonly open: PathState | undefined }>();
   /** Keys of held rows that are not on disk as they are in memory. */
   readonly #dirty = new Set<string>();
   /** When the alarm will ring, as far as this instance knows. */
@@ -57,6 +67,25 @@ export class PathStore extends DurableObject {
     this.#shrink();
   }
 
+  /**
+   * Forgets a client, or a network: in memory, in the table, and what is still on its way here. (The space that a row had on
+   * disk is used again by later rows; until then its bytes may stand there.)
+   *
+   * @returns whether there was anything to forget.
+   */
+  forget(what: { readonly client: string } | { readonly network: string }): boolean {
+    const key = "client" in what ? clientRow(what) : networkRow(what);
+    const nowMs = Date.now();
+    for (const [forgotten, { atMs }] of this.#forgotten)
+      if (atMs <= nowMs - FORGOTTEN_MS) this.#forgotten.delete(forgotten);
+    const row = this.#load(key)?.row;
+    this.#forgotten.set(key, { atMs: nowMs, open: row && openConnectionsOf(row.state) });
+    this.#held.delete(key);
+    this.#dirty.delete(key);
+    this.#table()?.delete(key);
+    return row !== undefined;
+  }
+
   /** What this instance wrote so far, as a deployment is billed: rows with their index entries, and alarms set. */
   writes(): { rows: number; alarms: number } {
     return { rows: this.#rows?.written ?? 0, alarms: this.#alarmsSet };
@@ -82,23 +111,36 @@ export class PathStore extends DurableObject {
     await this.#wakeAt(this.#expireAtMs);
   }
 
-  #add(report: ClientReport, nowMs: number): void {
+  #add(whole: ClientReport, nowMs: number): void {
+    const report = this.#since(this.#forgotten.get(clientRow(whole))?.atMs, whole);
+    if (report === undefined) return;
     const client = this.#loadOrBegin(clientRow(report));
     let { state } = client.row;
     const increments = inOrder(report.samples).map((sample) => {
       const applied = applySample(state, sample);
       state = applied.state;
-      return applied.increment;
+      return { atMs: sample.atMs, increment: applied.increment };
     });
     client.row = { state, offers: report.answers.reduce(applyAnswer, client.row.offers), lastAtMs: nowMs };
     this.#dirty.add(clientRow(report));
     if (increments.length === 0) return;
     // What the client's samples added is added to all that it is a part of.
     for (const key of [networkRow(report), ...(report.asn === undefined ? [] : [asnRow(report.asn)])]) {
+      const forgottenAtMs = this.#forgotten.get(key)?.atMs ?? Number.NEGATIVE_INFINITY;
+      const added = increments.filter(({ atMs }) => atMs > forgottenAtMs).map(({ increment }) => increment);
+      if (added.length === 0) continue;
       const prior = this.#loadOrBegin(key);
-      prior.row = { ...prior.row, state: increments.reduce(applyIncrement, prior.row.state), lastAtMs: nowMs };
+      prior.row = { ...prior.row, state: added.reduce(applyIncrement, prior.row.state), lastAtMs: nowMs };
       this.#dirty.add(key);
     }
+  }
+
+  /** What of a report is younger than that its client was forgotten; undefined for none. */
+  #since(forgottenAtMs: number | undefined, report: ClientReport): ClientReport | undefined {
+    if (forgottenAtMs === undefined) return report;
+    const samples = report.samples.filter(({ atMs }) => atMs > forgottenAtMs);
+    const answers = report.answers.filter(({ atMs }) => atMs > forgottenAtMs);
+    return samples.length + answers.length === 0 ? undefined : { ...report, samples, answers };
   }
 
   #writeDue(nowMs: number): void {
@@ -149,7 +191,8 @@ export class PathStore extends DurableObject {
   #loadOrBegin(key: string): HeldRow {
     const loaded = this.#load(key);
     if (loaded !== undefined) return loaded;
-    const begun: HeldRow = { row: EMPTY_ROW, writtenAtMs: 0 };
+    const open = this.#forgotten.get(key)?.open;
+    const begun: HeldRow = { row: open === undefined ? EMPTY_ROW : { ...EMPTY_ROW, state: open }, writtenAtMs: 0 };
     this.#held.set(key, begun);
     return begun;
   }
@@ -177,7 +220,7 @@ export class PathStore extends DurableObject {
   }
 }
 
-function clientRow(keys: ClientKeys): string {
+function clientRow(keys: Pick<ClientKeys, "client">): string {
   return `client ${keys.client}`;
 }
 
@@ -185,6 +228,6 @@ function asnRow(asn: number): string {
   return `asn ${asn}`;
 }
 
-function networkRow(keys: ClientKeys): string {
+function networkRow(keys: Pick<ClientKeys, "network">): string {
   return `network ${keys.network}`;
 }

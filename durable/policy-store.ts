@@ -1,92 +1,202 @@
 import { DurableObject } from "cloudflare:workers";
+import {
+  type Activation,
+  type ActivationChange,
+  type ActivePolicy,
+  changed,
+  type InForce,
+  INITIAL_ACTIVATION,
+  isSameState,
+  OFFER_LONGEST_MS,
+  offersEndMs,
+  versionsOf,
+} from "../policy-api/core/activation.ts";
 import { parsePolicy } from "../policy-api/core/parse-policy.ts";
-import { INITIAL_POLICY, type Policy, POLICY_OUTDATED_MS, type PolicyInForce } from "../policy-api/core/policy.ts";
+import { type Policy, POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
+import type {
+  ActivationChanged,
+  ActivationRequest,
+  AuditAction,
+  AuditEntry,
+  Created,
+  Creation,
+  Page,
+  PageRequest,
+  PolicyVersion,
+  Precondition,
+} from "../policy-api/core/versions.ts";
 import { migrate } from "./migrations.ts";
-import { readStored } from "./read-stored.ts";
+import { POLICY_MIGRATIONS, PolicyTables } from "./policy-tables.ts";
 
-const POLICY_MIGRATIONS = [
-  (sql: SqlStorage): void => {
-    sql.exec(`CREATE TABLE policies (
-      version INTEGER PRIMARY KEY AUTOINCREMENT,
-      policy TEXT NOT NULL,
-      created_at_ms INTEGER NOT NULL,
-      earlier_offers_until_ms INTEGER NOT NULL
-    )`);
-    sql.exec("CREATE TABLE hash_key (bytes BLOB NOT NULL)");
-    sql.exec("INSERT INTO hash_key VALUES (?)", crypto.getRandomValues(new Uint8Array(32)).buffer);
-  },
-];
-
-/** Where the version before cannot be read: a day, the longest life that a policy can give an offer. */
-const OFFER_LONGEST_MS = 86_400_000;
-
-/** What an isolate needs to serve visitors: the policy in force, and the key that addresses are hashed with. */
+/** What an isolate needs to serve visitors: what is in force, and the key that addresses are hashed with. */
 export interface PolicyBundle {
-  /** Undefined when the stored policy cannot be read: then nothing is said. */
-  readonly inForce?: PolicyInForce;
+  /** Undefined when the stored activation cannot be read: then nothing is said. */
+  readonly inForce?: InForce;
   /** 32 random bytes, made when the store was first used; only the worker's isolates get them. */
   readonly hashKey: ArrayBuffer;
 }
 
-type Columns = { version: number; policy: string; created_at_ms: number; earlier_offers_until_ms: number };
-
-/** Every version of the policy; the newest is in force. One object for the deployment. */
+/**
+ * Every version of the policy, every activation, and who made them. One object for the deployment: what it answers is
+ * decided in one transaction and on disk.
+ */
 export class PolicyStore extends DurableObject {
+  readonly #tables: PolicyTables;
+
   constructor(ctx: DurableObjectState, env: unknown) {
     super(ctx, env as never);
     migrate(ctx.storage, POLICY_MIGRATIONS);
-  }
-
-  bundle(): PolicyBundle {
-    const hashKey = this.ctx.storage.sql.exec<{ bytes: ArrayBuffer }>("SELECT bytes FROM hash_key").one().bytes;
-    const inForce = this.#inForce();
-    return inForce === undefined ? { hashKey } : { inForce, hashKey };
+    this.#tables = new PolicyTables(ctx.storage.sql);
   }
 
   /**
-   * Puts a policy in force. It is on disk when this returns; a policy equal to the one in force makes no new version.
+   * What is in force, for an isolate that serves visitors.
+   *
+   * @param heldRevision What the isolate has: `unchanged` where that is still in force (policies are large).
+   */
+  bundle(heldRevision?: number): PolicyBundle | "unchanged" {
+    if (heldRevision !== undefined && this.#tables.latestRevision() === heldRevision) return "unchanged";
+    const inForce = this.inForce();
+    const hashKey = this.#tables.hashKey();
+    return inForce === undefined ? { hashKey } : { inForce, hashKey };
+  }
+
+  inForce(): InForce | undefined {
+    const current = this.#tables.current();
+    return current && this.#resolve(current.activation, current.earlierOffersUntilMs);
+  }
+
+  versions(page: PageRequest): Page<PolicyVersion> & { latest: number } {
+    return { ...this.#tables.versions(page), latest: this.#tables.latestVersion() };
+  }
+
+  /** A version; its policy is undefined where it cannot be read. */
+  version(version: number): { version: PolicyVersion; policy: Policy | undefined } | undefined {
+    const found = this.#tables.version(version);
+    return found && { version: found, policy: this.#tables.policy(version) };
+  }
+
+  /**
+   * Adds a version, or finds the one that is this very policy.
    *
    * @throws Error when the policy is not valid: the caller has validated it and shown the faults.
    */
-  put(policy: Policy): PolicyInForce {
-    const parsed = parsePolicy(policy);
+  async create(creation: Creation): Promise<Created> {
+    const parsed = parsePolicy(creation.policy);
     if (!parsed.ok)
       throw new Error(`invalid policy: ${parsed.faults.map((f) => `${f.pointer} ${f.message}`).join("; ")}`);
+    const policy = JSON.stringify(parsed.value);
+    const contentHash = await sha256(policy);
+    const { author, note } = creation;
+    const key = creation.idempotencyKey === undefined ? undefined : `${author}\n${creation.idempotencyKey}`;
     const nowMs = Date.now();
-    const before = this.#inForce();
-    const json = JSON.stringify(parsed.value);
-    if (before !== undefined && before.version > 0 && JSON.stringify(before.policy) === json) return before;
-    const earlierOffersUntilMs =
-      before === undefined
-        ? nowMs + OFFER_LONGEST_MS
-        : Math.max(before.earlierOffersUntilMs, lastOfferEndsMs(before.policy, nowMs));
-    const { version } = this.ctx.storage.sql
-      .exec<{ version: number }>(
-        "INSERT INTO policies (policy, created_at_ms, earlier_offers_until_ms) VALUES (?, ?, ?) RETURNING version",
-        json,
-        nowMs,
-        earlierOffersUntilMs,
-      )
-      .one();
-    return { version, policy: parsed.value, earlierOffersUntilMs };
+    const tables = this.#tables;
+    return this.ctx.storage.transactionSync((): Created => {
+      const remembered = key === undefined ? undefined : tables.remembered(key, nowMs);
+      if (remembered !== undefined) {
+        const version = tables.version(remembered.version);
+        if (version === undefined || remembered.content_hash !== contentHash || remembered.note !== note)
+          return { kind: "key-reused" };
+        return { kind: "created", isNew: remembered.is_new === 1, version };
+      }
+      const latest = tables.latestVersion();
+      if (creation.ifMatch !== undefined && !holds(creation.ifMatch, latest))
+        return { kind: "precondition-failed", latest };
+      const before = tables.versionByHash(contentHash);
+      const version = before ?? tables.addVersion({ policy, contentHash, author, note }, nowMs);
+      const isNew = before === undefined;
+      if (isNew)
+        tables.addAudit(
+          { actor: author, action: "policy.create", version: version.version, revision: null, note },
+          nowMs,
+        );
+      if (key !== undefined) tables.remember(key, version, note, isNew, nowMs);
+      return { kind: "created", isNew, version };
+    });
   }
 
-  #inForce(): PolicyInForce | undefined {
-    const row = this.ctx.storage.sql.exec<Columns>("SELECT * FROM policies ORDER BY version DESC LIMIT 1").toArray()[0];
-    if (row === undefined) return { version: 0, policy: INITIAL_POLICY, earlierOffersUntilMs: 0 };
-    return read(row);
+  /** The activation in force; undefined where it cannot be read. */
+  activation(): Activation | undefined {
+    return this.#tables.current()?.activation;
+  }
+
+  activations(page: PageRequest): Page<Activation> {
+    return this.#tables.activations(page);
+  }
+
+  /** Changes the activation: one new revision with its entry in the audit, or nothing. */
+  change(change: ActivationChange, { author, note, ifMatch }: ActivationRequest): ActivationChanged {
+    const nowMs = Date.now();
+    const tables = this.#tables;
+    return this.ctx.storage.transactionSync((): ActivationChanged => {
+      const held = tables.current();
+      // One that cannot be read can be replaced, and not gone back to.
+      const current = held?.activation ?? { ...INITIAL_ACTIVATION, revision: tables.latestRevision() };
+      if (!holds(ifMatch, current.revision)) return { kind: "precondition-failed", current };
+      const next = changed(current, change, (revision) => tables.activation(revision));
+      if (next === undefined) return { kind: "nothing-before" };
+      // Nor one that cannot be read: nothing would be said to whom it is for, and nothing taken back. The kill switch names none.
+      const named = change.kind === "kill-switch" ? [] : versionsOf(next);
+      const missing = named.filter((version) => tables.policy(version) === undefined);
+      if (missing.length > 0) return { kind: "no-such-version", versions: missing };
+      if (held !== undefined && change.kind !== "rollback" && isSameState(current, next))
+        return { kind: "changed", activation: current };
+      const earlierOffersUntilMs =
+        held === undefined
+          ? nowMs + POLICY_OUTDATED_MS + OFFER_LONGEST_MS
+          : offersEndMs(this.#resolve(held.activation, held.earlierOffersUntilMs), nowMs);
+      const revision = tables.addActivation({ ...next, author, note, earlierOffersUntilMs }, nowMs);
+      const version = change.kind === "put" ? change.everyone : null;
+      tables.addAudit({ actor: author, action: actionOf(change), version, revision, note }, nowMs);
+      return { kind: "changed", activation: { ...next, revision, author, note, atMs: nowMs } };
+    });
+  }
+
+  audit(page: PageRequest): Page<AuditEntry> {
+    return this.#tables.audit(page);
+  }
+
+  /** Notes what was done elsewhere. Nothing of whom it was done to. */
+  note(actor: string, action: Extract<AuditAction, `${string}.forget`>): void {
+    this.#tables.addAudit({ actor, action, version: null, revision: null, note: null }, Date.now());
+  }
+
+  #resolve(activation: Activation, earlierOffersUntilMs: number): InForce {
+    const active = (version: number): ActivePolicy => {
+      const policy = this.#tables.policy(version);
+      return policy === undefined ? { version } : { version, policy };
+    };
+    return {
+      revision: activation.revision,
+      sinceMs: activation.atMs,
+      everyone: active(activation.everyone),
+      stages: activation.stages.map(({ version, share, pathPrefix }) => ({
+        ...active(version),
+        share,
+        ...(pathPrefix === undefined ? {} : { pathPrefix }),
+      })),
+      killSwitch: activation.killSwitch,
+      earlierOffersUntilMs,
+    };
   }
 }
 
-function read(row: Columns): PolicyInForce | undefined {
-  const policy = readStored(row.policy, parsePolicy);
-  return policy && { version: row.version, policy, earlierOffersUntilMs: row.earlier_offers_until_ms };
+function holds(precondition: Precondition, number: number): boolean {
+  return precondition === "*" || precondition.includes(number);
 }
 
-/** When the last offer that isolates may still make under a policy ends, milliseconds since the epoch. */
-function lastOfferEndsMs(policy: Policy, nowMs: number): number {
-  const offers = [policy.mode, ...policy.rules.map((rule) => rule.mode)].some(
-    (mode) => mode === "fixed-h3" || mode === "adaptive",
-  );
-  return offers ? nowMs + POLICY_OUTDATED_MS + policy.ma.maxS * 1000 : 0;
+function actionOf(change: ActivationChange): AuditAction {
+  switch (change.kind) {
+    case "put":
+      return "activation.put";
+    case "rollback":
+      return "activation.rollback";
+    case "kill-switch":
+      return change.to === null ? "kill-switch.off" : "kill-switch.on";
+  }
+}
+
+async function sha256(text: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,4 +1,5 @@
-import { decide, type Decision } from "../policy-api/core/decide.ts";
+import { modesByPath } from "../policy-api/core/activation.ts";
+import { decide, decideKilled, type Decision } from "../policy-api/core/decide.ts";
 import type { PathState } from "../policy-api/core/estimator.ts";
 import type { History, RequestFacts } from "../policy-api/core/facts.ts";
 import { historyAt } from "../policy-api/core/history.ts";
@@ -13,6 +14,7 @@ export interface Advice {
   readonly request: RequestFacts;
   readonly history: History;
   readonly decision: Decision;
+  readonly policyVersion: number;
   /** What this request tells of an offer made before. */
   readonly earlierOffer: Answer["earlierOffer"];
 }
@@ -20,6 +22,7 @@ export interface Advice {
 /** Decides on what has arrived by `nowMs`. Undefined without a policy: then nothing is said. */
 export function advise(lookUp: LookUp, isolate: Isolate, nowMs: number): Advice | undefined {
   const inForce = lookUp.policy?.inForce;
+  const active = lookUp.active;
   if (inForce === undefined) return undefined;
   const { connection, reply } = lookUp;
   // Twice: what was on its way when the look-up left may have arrived since, and be in neither. Counting twice is no harm.
@@ -35,19 +38,30 @@ export function advise(lookUp: LookUp, isolate: Isolate, nowMs: number): Advice 
   const offers = [...lookUp.pending.answers, ...now.answers].reduce(applyAnswer, reply?.offers ?? NO_OFFER);
   const request: RequestFacts = {
     ...lookUp.facts,
-    offerUntilMs: Math.max(offers.untilMs, inForce.earlierOffersUntilMs),
+    offerUntilMs: offers.untilMs,
+    earlierOffersUntilMs: inForce.earlierOffersUntilMs,
     offering: offers.offering,
     pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(reply?.client, fresh)),
     ...(lookUp.shareUnit === undefined ? {} : { shareUnit: lookUp.shareUnit }),
+    ...(inForce.stages.length === 0 ? {} : { modesElsewhere: modesByPath(inForce) }),
   };
   const history = historyAt(reply, fresh, nowMs);
-  const decision = decide(request, history, inForce.policy, nowMs, lookUp.explorationUnit);
+  const decision =
+    inForce.killSwitch !== null
+      ? decideKilled(inForce.killSwitch, request, nowMs)
+      : active?.policy && decide(request, history, active.policy, nowMs, lookUp.explorationUnit);
+  if (decision === undefined) return undefined;
   return {
     request,
     history,
     decision,
-    // In a pause an offer that lives on from before is ignored as a matter of course: that makes the pause no longer.
-    earlierOffer: decision.reason === "udp-blocked" ? undefined : earlierOffer(connection.transport, offers, nowMs),
+    policyVersion: (active ?? inForce.everyone).version,
+    // In a pause an offer that lives on from before is ignored as a matter of course: that makes the pause no longer. And one
+    // of an earlier activation may have been taken back since by a page that noted nothing.
+    earlierOffer:
+      decision.reason === "udp-blocked" || offers.answeredAtMs < inForce.sinceMs
+        ? undefined
+        : earlierOffer(connection.transport, offers, nowMs),
   };
 }
 

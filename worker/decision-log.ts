@@ -3,13 +3,13 @@ import type { Advice } from "./advise.ts";
 import type { LookUp } from "./look-up.ts";
 
 /** Writes one line of JSON to the log. */
-export function logDecision({ request, history, decision }: Advice, lookUp: LookUp): void {
+export function logDecision({ request, history, decision, policyVersion }: Advice, lookUp: LookUp): void {
   const { path: _, ...facts } = request;
   const line: DecisionLine = {
     event: "decision",
     client: lookUp.keys?.client.slice(0, 6) ?? "-",
     httpProtocol: lookUp.connection.httpProtocol,
-    policyVersion: lookUp.policy?.inForce?.version ?? 0,
+    policyVersion,
     request: facts,
     history,
     decision,

@@ -2,7 +2,7 @@ import type { ClientKeys } from "../durable/path-store-api.ts";
 import type { ClientAddress } from "./address.ts";
 
 /** What a hash is for. Each use has a domain of its own, so that one hash says nothing about another. */
-type Domain = "client" | "network" | "object" | "exploration" | "share";
+type Domain = "client" | "network" | "object" | "exploration" | "share" | "activation";
 
 const encoder = new TextEncoder();
 
@@ -41,6 +41,11 @@ export class Keys {
   /** 0 to 1, uniform over clients, always the same for a client. */
   async shareUnit(address: ClientAddress): Promise<number> {
     return new DataView(await this.#hash("share", address.client)).getUint32(0) / 2 ** 32;
+  }
+
+  /** 0 to 1, uniform over clients, always the same for a client: which share of an activation it is in. */
+  async activationUnit(address: ClientAddress): Promise<number> {
+    return new DataView(await this.#hash("activation", address.client)).getUint32(0) / 2 ** 32;
   }
 
   #hash(domain: Domain, text: string): Promise<ArrayBuffer> {

@@ -1,5 +1,6 @@
 import type { ClientKeys, LookUpReply } from "../durable/path-store-api.ts";
 import type { RequestFacts } from "../policy-api/core/facts.ts";
+import { type ActivePolicy, dependsOnClient, policyFor } from "../policy-api/core/activation.ts";
 import { modeFor } from "../policy-api/core/decide.ts";
 import { type ClientAddress, clientAddress } from "./address.ts";
 import { type ConnectionFacts, connectionFacts, requestFacts } from "./cf.ts";
@@ -10,7 +11,7 @@ import { NO_NEWS, type PendingNews } from "./report-buffer.ts";
 import type { ObjectName, Stores } from "./stores.ts";
 
 /** Exploration draws anew each hour. */
-const EXPLORATION_PERIOD_MS = 3_600_000;
+export const EXPLORATION_PERIOD_MS = 3_600_000;
 
 interface WaitUntil {
   waitUntil(promise: Promise<unknown>): void;
@@ -27,6 +28,8 @@ export class LookUp {
   readonly facts: RequestFacts;
   readonly address: ClientAddress | undefined;
   policy: HeldPolicy | undefined;
+  /** Drawn where the activation has a stage for a share of clients. */
+  activationUnit: number | undefined;
   keys: ClientKeys | undefined;
   object: ObjectName | undefined;
   reply: LookUpReply | undefined;
@@ -53,6 +56,17 @@ export class LookUp {
       });
   }
 
+  /** The version of the policy that is for this request, as far as can be told by now. */
+  get active(): ActivePolicy | undefined {
+    const inForce = this.policy?.inForce;
+    if (inForce === undefined) return undefined;
+    const { path } = this.facts;
+    // Whose unit is not drawn yet may be in a stage: not for everyone.
+    if (this.address !== undefined && this.activationUnit === undefined && dependsOnClient(inForce, path))
+      return undefined;
+    return policyFor(inForce, path, this.activationUnit);
+  }
+
   /** Names the client in the stores: once, by whoever needs it first. */
   async identify(isolate: Isolate): Promise<void> {
     if (this.address === undefined || this.policy === undefined || this.keys !== undefined) return;
@@ -67,17 +81,14 @@ export class LookUp {
   }
 
   async #run(stores: Stores, ctx: WaitUntil, isolate: Isolate): Promise<void> {
-    if (isolate.policy.due(this.nowMs)) {
-      const renewal = isolate.policy.renew(stores, this.nowMs);
-      // A stale policy is good enough for this visitor; only an isolate without one, or with an old one, has to wait.
-      ctx.waitUntil(renewal);
-      if (isolate.policy.outdated(this.nowMs)) {
-        await renewal;
-        this.policy = isolate.policy.held;
-      }
-    }
-    const policy = this.policy?.inForce?.policy;
-    if (policy === undefined || this.policy === undefined || modeFor(policy, this.facts) !== "adaptive") return;
+    await isolate.policy.ready(stores, ctx, this.nowMs);
+    this.policy = isolate.policy.held;
+    const inForce = this.policy?.inForce;
+    if (this.policy === undefined || inForce === undefined || inForce.killSwitch !== null) return;
+    if (this.address !== undefined && dependsOnClient(inForce, this.facts.path))
+      this.activationUnit = await this.policy.keys.activationUnit(this.address);
+    const policy = this.active?.policy;
+    if (policy === undefined || modeFor(policy, this.facts) !== "adaptive") return;
     if (this.address === undefined) {
       // Nobody whom anything could be remembered of: unknown, not late.
       this.reply = {};

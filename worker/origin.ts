@@ -1,3 +1,4 @@
+import { Complaints } from "./complaints.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -21,7 +22,7 @@ export async function fetchOrigin(
     if (edge !== "cloudflare") throw new Error("ORIGIN is not set");
     return await fetch(request);
   } catch (error) {
-    complain(error);
+    complaints.say(error);
     return new Response("Bad gateway: the origin does not answer.\n", {
       status: 502,
       headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
@@ -29,16 +30,7 @@ export async function fetchOrigin(
   }
 }
 
-const COMPLAINTS_MS = 10_000;
-let complainedAtMs = Number.NEGATIVE_INFINITY;
-
-/** Says in the log that the origin does not answer: once in a while, and not who asked for what. */
-function complain(error: unknown): void {
-  const nowMs = Date.now();
-  if (nowMs - complainedAtMs < COMPLAINTS_MS) return;
-  complainedAtMs = nowMs;
-  console.error(`The origin does not answer: ${error instanceof Error ? error.message : String(error)}`);
-}
+const complaints = new Complaints("The origin does not answer");
 
 function fetchFrom(origin: URL, request: Request, visited: URL, edge: Settings["edge"]): Promise<Response> {
   const asked = new Request(origin.origin + visited.pathname + visited.search, request);

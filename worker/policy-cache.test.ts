@@ -1,22 +1,48 @@
 import { describe, expect, it } from "vitest";
 import type { PolicyBundle } from "../durable/policy-store.ts";
-import { POLICY_CACHE_MS } from "../policy-api/core/policy.ts";
+import { POLICY_CACHE_MS, POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
 import { PolicyCache } from "./policy-cache.ts";
-import { FakeStores, mode } from "./testing.ts";
+import { FakeStores, HASH_KEY, inForce, mode } from "./testing.ts";
 
 const T = 1_000_000;
+const held = (cache: PolicyCache): unknown => cache.held?.inForce?.everyone.policy?.mode;
+const bundle = (revision: number): PolicyBundle => ({
+  inForce: inForce(mode(revision % 2 === 0 ? "fixed-h2" : "fixed-h3"), { revision }),
+  hashKey: HASH_KEY,
+});
 
 describe("PolicyCache", () => {
-  it("is fresh for thirty seconds, then stale until renewed", async () => {
+  it("is fresh for a while, then stale until renewed", async () => {
     const cache = new PolicyCache();
     const stores = new FakeStores(mode("fixed-h2"));
     expect(cache.held).toBeUndefined();
     expect(cache.due(T)).toBe(true);
     await cache.renew(stores, T);
-    expect(cache.held?.inForce?.policy.mode).toBe("fixed-h2");
+    expect(held(cache)).toBe("fixed-h2");
     expect(cache.due(T + POLICY_CACHE_MS - 1)).toBe(false);
     expect(cache.due(T + POLICY_CACHE_MS)).toBe(true);
-    expect(cache.held?.inForce?.policy.mode).toBe("fixed-h2");
+    expect(held(cache)).toBe("fixed-h2");
+  });
+
+  it("what has not changed is not sent again, and is fresh again", async () => {
+    const cache = new PolicyCache();
+    const stores = new FakeStores(mode("fixed-h2"));
+    await cache.renew(stores, T);
+    const before = cache.held;
+    const asked: (number | undefined)[] = [];
+    await cache.renew(
+      {
+        policy: async (heldRevision) => {
+          asked.push(heldRevision);
+          return stores.policy(heldRevision);
+        },
+      },
+      T + POLICY_CACHE_MS,
+    );
+    expect(asked).toEqual([3]);
+    expect(cache.held).toBe(before);
+    expect(cache.due(T + 2 * POLICY_CACHE_MS - 1)).toBe(false);
+    expect(cache.outdated(T + POLICY_CACHE_MS + POLICY_OUTDATED_MS - 1)).toBe(false);
   });
 
   it("renews once at a time, and again when a renewal is lost", () => {
@@ -33,33 +59,94 @@ describe("PolicyCache", () => {
     await cache.renew(stores, T);
     stores.bundle = new Error("gone");
     await cache.renew(stores, T + POLICY_CACHE_MS);
-    expect(cache.held?.inForce?.policy.mode).toBe("fixed-h2");
+    expect(held(cache)).toBe("fixed-h2");
     expect(cache.due(T + POLICY_CACHE_MS + 999)).toBe(false);
     expect(cache.due(T + POLICY_CACHE_MS + 1000)).toBe(true);
   });
 
-  it("is outdated after twice that, when nobody came by", async () => {
+  it("is outdated after 30 s, when nobody came by", async () => {
     const cache = new PolicyCache();
+    expect(POLICY_OUTDATED_MS).toBe(30_000);
     expect(cache.outdated(T)).toBe(true);
     await cache.renew(new FakeStores(mode("fixed-h2")), T);
-    expect(cache.outdated(T + 2 * POLICY_CACHE_MS - 1)).toBe(false);
-    expect(cache.outdated(T + 2 * POLICY_CACHE_MS)).toBe(true);
+    expect(cache.outdated(T + POLICY_OUTDATED_MS - 1)).toBe(false);
+    expect(cache.outdated(T + POLICY_OUTDATED_MS)).toBe(true);
   });
 
-  it("an answer to an older question does not replace a newer policy", async () => {
+  it.each([
+    ["an older question", T + 1, T + 2],
+    ["a question of the same millisecond", T + 1, T + 1],
+  ])("an answer to %s does not replace a newer revision", async (_name, slowMs, quickMs) => {
     const cache = new PolicyCache();
-    const older = new FakeStores(mode("fixed-h3"));
-    await cache.renew(older, T);
+    await cache.renew({ policy: async () => bundle(3) }, T);
     const { promise, resolve } = Promise.withResolvers<PolicyBundle>();
-    const slow = cache.renew({ policy: () => promise }, T + 1);
-    expect(cache.install({ version: 4, policy: mode("fixed-h2"), earlierOffersUntilMs: 0 }, T + 2)).toBe(true);
-    resolve(await older.policy());
+    const slow = cache.renew({ policy: () => promise }, slowMs);
+    await cache.renew({ policy: async () => bundle(4) }, quickMs);
+    resolve(bundle(3));
     await slow;
-    expect(cache.held?.inForce?.version).toBe(4);
+    expect(cache.held?.inForce?.revision).toBe(4);
   });
 
-  it("cannot take a policy before it has a key to serve with", () => {
-    const inForce = { version: 4, policy: mode("fixed-h2"), earlierOffersUntilMs: 0 };
-    expect(new PolicyCache().install(inForce, T)).toBe(false);
+  it("holds the key, and no policy, where the stored one cannot be read; and what takes its place", async () => {
+    const cache = new PolicyCache();
+    await cache.renew({ policy: async () => bundle(3) }, T);
+    await cache.renew({ policy: async () => ({ hashKey: HASH_KEY }) }, T + POLICY_CACHE_MS);
+    expect(cache.held?.keys).toBeDefined();
+    expect(cache.held?.inForce).toBeUndefined();
+    await cache.renew({ policy: async () => bundle(5) }, T + 2 * POLICY_CACHE_MS);
+    expect(cache.held?.inForce?.revision).toBe(5);
+  });
+
+  it("what is outdated is waited for by every request, not by the first alone; not while the store fails or hangs", async () => {
+    const ctx = { waitUntil: () => undefined };
+    const cache = new PolicyCache();
+    await cache.renew({ policy: async () => bundle(3) }, T);
+    const later = T + POLICY_OUTDATED_MS;
+    const { promise, resolve } = Promise.withResolvers<PolicyBundle>();
+    const seen: unknown[] = [];
+    const pages = [0, 1, 2].map(async () => {
+      await cache.ready({ policy: () => promise }, ctx, later);
+      seen.push(cache.held?.inForce?.revision);
+    });
+    await Promise.resolve();
+    expect(seen).toEqual([]);
+    resolve(bundle(4));
+    await Promise.all(pages);
+    expect(seen).toEqual([4, 4, 4]);
+
+    let asked = 0;
+    const failing = {
+      policy: async () => {
+        asked++;
+        throw new Error("gone");
+      },
+    };
+    for (const ms of [0, 1, 999]) await cache.ready(failing, ctx, later + POLICY_OUTDATED_MS + ms);
+    expect(asked).toBe(1);
+    await cache.ready(failing, ctx, later + POLICY_OUTDATED_MS + 1000);
+    expect(asked).toBe(2);
+    const hangs = { policy: () => new Promise<never>(() => undefined) };
+    void cache.ready(hangs, ctx, later + 3 * POLICY_OUTDATED_MS);
+    // From a second on nobody waits for it: the last known policy goes on.
+    await cache.ready(hangs, ctx, later + 3 * POLICY_OUTDATED_MS + 1000);
+    expect(cache.held?.inForce?.revision).toBe(4);
+  });
+
+  it("a clock that was set back makes it ask, and does not keep it from hearing", async () => {
+    const cache = new PolicyCache();
+    await cache.renew({ policy: async () => bundle(3) }, T);
+    const back = T - 600_000;
+    expect([cache.due(back), cache.outdated(back)]).toEqual([true, true]);
+    await cache.renew({ policy: async () => bundle(4) }, back);
+    expect(cache.held?.inForce?.revision).toBe(4);
+    expect([cache.due(back + 1), cache.outdated(back + 1)]).toEqual([false, false]);
+  });
+
+  it("offers that an isolate made while it was cut off count when it hears of what is in force now", async () => {
+    const cache = new PolicyCache();
+    await cache.renew({ policy: async () => bundle(3) }, T);
+    const hours = T + 5 * 3_600_000;
+    await cache.renew({ policy: async () => bundle(4) }, hours);
+    expect(cache.held?.inForce?.earlierOffersUntilMs).toBe(hours + POLICY_OUTDATED_MS + 300_000);
   });
 });

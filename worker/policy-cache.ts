@@ -1,4 +1,6 @@
-import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type PolicyInForce } from "../policy-api/core/policy.ts";
+import { type InForce, offersEndMs } from "../policy-api/core/activation.ts";
+import type { PolicyBundle } from "../durable/policy-store.ts";
+import { POLICY_CACHE_MS, POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
 import { Keys } from "./keys.ts";
 import type { Stores } from "./stores.ts";
 
@@ -9,61 +11,102 @@ const RENEWAL_LOST_MS = 5_000;
 
 export interface HeldPolicy {
   /** Undefined when the store has one that cannot be read: then nothing is said. */
-  readonly inForce?: PolicyInForce;
+  readonly inForce?: InForce;
   readonly keys: Keys;
 }
 
 /**
- * The policy as this isolate knows it: fresh for 30 s, then served stale while one request renews it. With the store gone
- * the last known policy goes on.
+ * What is in force, as this isolate knows it: fresh for 15 s, then served stale while one request renews it, and from 30 s on
+ * only where the renewal does not come in time. With the store gone the last known policy goes on.
  */
 export class PolicyCache {
   #held: HeldPolicy | undefined;
-  /** When what is held was asked for: an answer to an older question does not replace it. */
+  /** When what is held was asked for. */
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #renewAtMs = 0;
+  /** After a failure: until when an outdated policy is obeyed without asking. */
+  #leftAloneUntilMs = 0;
+  /** Since when questions are without an answer. */
+  #unansweredSinceMs: number | undefined;
+  /** Questions are numbered: an answer to an older one does not replace that to a newer, whatever the clock did. */
+  #asked = 0;
+  #answered = 0;
 
   /** The policy held, however old; undefined in an isolate that has not seen one. */
   get held(): HeldPolicy | undefined {
     return this.#held;
   }
 
-  /** Whether it is time to renew. At most one renewal is under way. */
+  /** Whether it is time to renew. While nothing is outdated at most one renewal is under way. */
   due(nowMs: number): boolean {
-    return nowMs >= this.#renewAtMs;
+    return nowMs >= this.#renewAtMs || nowMs < this.#askedAtMs;
   }
 
   /**
    * Whether what is held is too old to be served without waiting for the renewal: this isolate had no visitors for a
-   * while, and the policy may have changed long ago. (PolicyStore counts on it for how long offers may live.)
+   * while, and the policy may have changed long ago. (offersEndMs counts on it for how long offers may live.)
    */
   outdated(nowMs: number): boolean {
-    return nowMs - this.#askedAtMs >= POLICY_OUTDATED_MS;
+    return nowMs - this.#askedAtMs >= POLICY_OUTDATED_MS || nowMs < this.#askedAtMs;
+  }
+
+  /**
+   * Renews what is due: behind the request where what is held may still be served, else before it goes on. Each request
+   * that finds an outdated policy asks for itself, as it cannot wait for what another one asked; not while the store fails or
+   * hangs, when the last known policy goes on.
+   */
+  async ready(stores: Pick<Stores, "policy">, ctx: Pick<ExecutionContext, "waitUntil">, nowMs: number): Promise<void> {
+    const isHanging = this.#unansweredSinceMs !== undefined && nowMs - this.#unansweredSinceMs >= RETRY_MS;
+    const outdated = this.outdated(nowMs) && nowMs >= this.#leftAloneUntilMs && !isHanging;
+    if (!outdated && !this.due(nowMs)) return;
+    const renewal = this.renew(stores, nowMs);
+    // Whoever waits for it may give up; it still comes.
+    ctx.waitUntil(renewal);
+    if (outdated) await renewal;
   }
 
   /** Asks the store. Never rejects; what it cannot bring leaves the held policy as it is. */
   async renew(stores: Pick<Stores, "policy">, nowMs: number): Promise<void> {
     this.#renewAtMs = nowMs + RENEWAL_LOST_MS;
+    const question = ++this.#asked;
+    this.#unansweredSinceMs ??= nowMs;
     try {
-      const bundle = await stores.policy();
-      const keys = await Keys.from(bundle.hashKey);
-      if (nowMs < this.#askedAtMs) return;
-      this.#hold(bundle.inForce === undefined ? { keys } : { inForce: bundle.inForce, keys }, nowMs);
+      const held = this.#held;
+      const bundle = await stores.policy(held?.inForce?.revision);
+      const renewed = bundle === "unchanged" ? held : await holdable(bundle);
+      this.#unansweredSinceMs = undefined;
+      const isOutrun = bundle === "unchanged" && this.#held !== held;
+      if (renewed === undefined || isOutrun || question < this.#answered) return;
+      this.#answered = question;
+      this.#hold(renewed, nowMs);
     } catch {
+      this.#unansweredSinceMs = undefined;
+      if (question < this.#answered) return;
       this.#renewAtMs = nowMs + RETRY_MS;
+      this.#leftAloneUntilMs = nowMs + RETRY_MS;
     }
   }
 
-  /** Takes a policy that was just put in force. False where there is no key yet to serve with: then ask the store. */
-  install(inForce: PolicyInForce, nowMs: number): boolean {
-    if (this.#held === undefined) return false;
-    this.#hold({ inForce, keys: this.#held.keys }, nowMs);
-    return true;
-  }
-
   #hold(held: HeldPolicy, askedAtMs: number): void {
-    this.#held = held;
+    this.#held = withOffersOf(this.#held?.inForce, held, askedAtMs);
     this.#askedAtMs = askedAtMs;
     this.#renewAtMs = askedAtMs + POLICY_CACHE_MS;
+    this.#leftAloneUntilMs = 0;
   }
+}
+
+/**
+ * What takes the place of what was held. An isolate that was cut off from the store went on offering under the old revision
+ * when the store had long counted its offers as ended: it knows better.
+ */
+function withOffersOf(before: InForce | undefined, held: HeldPolicy, nowMs: number): HeldPolicy {
+  const { inForce, keys } = held;
+  if (before === undefined || inForce === undefined || before.revision === inForce.revision) return held;
+  const earlierOffersUntilMs = Math.max(inForce.earlierOffersUntilMs, offersEndMs(before, nowMs));
+  return { inForce: { ...inForce, earlierOffersUntilMs }, keys };
+}
+
+async function holdable({ inForce, hashKey }: PolicyBundle): Promise<HeldPolicy> {
+  const keys = await Keys.from(hashKey);
+  return inForce === undefined ? { keys } : { inForce, keys };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { regionOf } from "./region.ts";
+import { REGIONS, regionOf } from "./region.ts";
 
 it.each([
   [{ continent: "NA", longitude: -122 }, "wnam"],
@@ -16,4 +16,12 @@ it.each([
   [{}, "local"],
 ])("%j", (facts, region) => {
   expect(regionOf(facts)).toBe(region);
+});
+
+it("all that it can say is listed, once: whoever looks for a client asks in each", () => {
+  const continents = ["NA", "SA", "EU", "AF", "AS", "OC", "AN", "T1", undefined];
+  const said = continents.flatMap((continent) =>
+    [-122, 0, 21, 55, 139, undefined].map((longitude) => regionOf({ continent, longitude })),
+  );
+  expect([...new Set(said)].toSorted()).toEqual(REGIONS.toSorted());
 });

@@ -3,6 +3,20 @@ import type { ConnectionFacts } from "./cf.ts";
 /** Where an object is made: Cloudflare's location hints, and `local` where there is only one place. */
 export type Region = DurableObjectLocationHint | "local";
 
+/** All that regionOf can say. */
+export const REGIONS = [
+  "wnam",
+  "enam",
+  "sam",
+  "weur",
+  "eeur",
+  "afr",
+  "apac",
+  "me",
+  "oc",
+  "local",
+] as const satisfies readonly Region[];
+
 /**
  * The region of a client, from `request.cf`. It is part of an object's name, so it must not flicker: it goes by
  * continent, and by longitude only where a continent has two places.

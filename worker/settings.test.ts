@@ -3,7 +3,14 @@ import { readSettings } from "./settings.ts";
 
 describe("readSettings", () => {
   it("has a default for each", () => {
-    const defaults = { edge: "cloudflare", budgetMs: 5, objectsPerRegion: 32, logDecisions: false };
+    const defaults = {
+      edge: "cloudflare",
+      budgetMs: 5,
+      objectsPerRegion: 32,
+      logDecisions: false,
+      tokens: [],
+      apiOrigins: [],
+    };
     expect(readSettings({})).toEqual({ settings: defaults, faults: [] });
     expect(readSettings({ ORIGIN: "", EDGE: null, BUDGET_MS: "" })).toEqual({ settings: defaults, faults: [] });
   });
@@ -15,9 +22,22 @@ describe("readSettings", () => {
       BUDGET_MS: "0",
       OBJECTS_PER_REGION: "9",
       LOG_DECISIONS: "on",
+      POLICY_TOKENS: `ops:write:${"0a".repeat(32)}, view:read:${"ff".repeat(32)}`,
+      API_ORIGINS: "https://console.example.com, http://localhost:3000",
     };
     expect(readSettings(source)).toEqual({
-      settings: { origin: new URL("http://a:81"), edge: "none", budgetMs: 0, objectsPerRegion: 9, logDecisions: true },
+      settings: {
+        origin: new URL("http://a:81"),
+        edge: "none",
+        budgetMs: 0,
+        objectsPerRegion: 9,
+        logDecisions: true,
+        tokens: [
+          { name: "ops", scope: "write", sha256: new Uint8Array(32).fill(10) },
+          { name: "view", scope: "read", sha256: new Uint8Array(32).fill(255) },
+        ],
+        apiOrigins: ["https://console.example.com", "http://localhost:3000"],
+      },
       faults: [],
     });
   });
@@ -32,13 +52,39 @@ describe("readSettings", () => {
     ["BUDGET_MS", ["-1", "1001", "5ms", "1e2"], "must be a whole number from 0 to 1000"],
     ["OBJECTS_PER_REGION", ["0", "10001"], "must be a whole number from 1 to 10000"],
     ["LOG_DECISIONS", ["true"], "must be on or off"],
-    ["POLICY_TOKEN", ["a b", "a!", "=a"], "must be letters, digits and -._~+/, with = at the end only"],
+    [
+      "API_ORIGINS",
+      ["console.example.com", "https://a.example/", "https://a.example,*", "null"],
+      "must be origins such as https://console.example.com, separated by commas",
+    ],
+    [
+      "POLICY_TOKENS",
+      [
+        "secret",
+        "ops:write:secret",
+        `Ops:write:${"0".repeat(64)}`,
+        `ops:all:${"0".repeat(64)}`,
+        `:read:${"0".repeat(64)}`,
+      ],
+      "has a fault: entry 1 must be name:read:SHA256 or name:write:SHA256",
+    ],
   ])("names a bad %s, and puts the default in its place", (name, values, message) => {
     for (const value of values) {
       const { settings, faults } = readSettings({ [name]: value });
       expect(faults).toEqual([{ name, message }]);
       expect(settings).toEqual(readSettings({}).settings);
     }
+  });
+
+  it("takes the tokens that can be read, and says nothing of what stands in the others", () => {
+    const good = `ops:write:${"0".repeat(64)}`;
+    const { settings, faults } = readSettings({ POLICY_TOKENS: `my-secret ${good}\n${good}` });
+    expect(settings.tokens.map(({ name }) => name)).toEqual(["ops"]);
+    expect(faults.map(({ message }) => message)).toEqual([
+      "has a fault: entry 1 must be name:read:SHA256 or name:write:SHA256",
+      "has a fault: entry 3 has the name of an earlier one",
+    ]);
+    expect(JSON.stringify(faults)).not.toContain("my-secret");
   });
 
   it("wants an ORIGIN where no route leads to one", () => {

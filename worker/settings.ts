@@ -1,3 +1,5 @@
+import { parseTokens, type Token } from "../policy-api/http/tokens.ts";
+
 /** The variables of a deployment, read once. */
 export interface Settings {
   /** Where pages come from; undefined where the worker stands on a route and `fetch(request)` reaches the origin. */
@@ -10,6 +12,10 @@ export interface Settings {
   readonly objectsPerRegion: number;
   /** Whether each decision is written to the log as one line of JSON. */
   readonly logDecisions: boolean;
+  /** Who may call the API. */
+  readonly tokens: readonly Token[];
+  /** Whose scripts may call the API from a browser. */
+  readonly apiOrigins: readonly string[];
 }
 
 export interface SettingsFault {
@@ -24,14 +30,29 @@ export interface SettingsSource {
   readonly BUDGET_MS?: string | null;
   readonly OBJECTS_PER_REGION?: string | null;
   readonly LOG_DECISIONS?: string | null;
-  /** Secret; read elsewhere, looked at here. */
-  readonly POLICY_TOKEN?: string | null;
+  /** Secret. */
+  readonly POLICY_TOKENS?: string | null;
+  readonly API_ORIGINS?: string | null;
 }
 
 /** The names that may stand in wrangler.toml; secrets do not. */
-export const VARIABLES: readonly string[] = ["ORIGIN", "EDGE", "BUDGET_MS", "OBJECTS_PER_REGION", "LOG_DECISIONS"];
+export const VARIABLES: readonly string[] = [
+  "ORIGIN",
+  "EDGE",
+  "BUDGET_MS",
+  "OBJECTS_PER_REGION",
+  "LOG_DECISIONS",
+  "API_ORIGINS",
+];
 
-const DEFAULTS: Settings = { edge: "cloudflare", budgetMs: 5, objectsPerRegion: 32, logDecisions: false };
+const DEFAULTS: Settings = {
+  edge: "cloudflare",
+  budgetMs: 5,
+  objectsPerRegion: 32,
+  logDecisions: false,
+  tokens: [],
+  apiOrigins: [],
+};
 const EDGES = ["cloudflare", "adaptive-h3", "none"] as const;
 
 /**
@@ -59,10 +80,8 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
     const plain = url?.pathname === "/" && url.search === "" && url.hash === "" && url.username === "";
     return plain && (url.protocol === "http:" || url.protocol === "https:") ? url : undefined;
   });
-  // What RFC 6750 section 2.1 lets a bearer token be: another could never be sent.
-  read("POLICY_TOKEN", undefined, "letters, digits and -._~+/, with = at the end only", (text) =>
-    /^[A-Za-z0-9._~+/-]+=*$/.test(text) ? text : undefined,
-  );
+  const { tokens, faults: tokenFaults } = parseTokens(source.POLICY_TOKENS ?? "");
+  faults.push(...tokenFaults.map((message) => ({ name: "POLICY_TOKENS", message: `has a fault: ${message}` })));
   const settings: Settings = {
     ...(origin === undefined ? {} : { origin }),
     edge: read("EDGE", DEFAULTS.edge, `one of ${EDGES.join(", ")}`, (text) => EDGES.find((edge) => edge === text)),
@@ -75,6 +94,16 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
     ),
     logDecisions: read<boolean>("LOG_DECISIONS", DEFAULTS.logDecisions, "on or off", (text) =>
       text === "on" ? true : text === "off" ? false : undefined,
+    ),
+    tokens,
+    apiOrigins: read<readonly string[]>(
+      "API_ORIGINS",
+      DEFAULTS.apiOrigins,
+      "origins such as https://console.example.com, separated by commas",
+      (text) => {
+        const origins = text.split(/[\s,]+/).filter(Boolean);
+        return origins.every((each) => URL.canParse(each) && new URL(each).origin === each) ? origins : undefined;
+      },
     ),
   };
   // Only on Cloudflare does a route lead to the origin. Elsewhere the visitor's Host header would choose what is fetched.

@@ -13,7 +13,8 @@ export interface ObjectName {
 export interface Stores {
   lookUp(object: ObjectName, keys: ClientKeys): Promise<LookUpReply>;
   record(object: ObjectName, reports: readonly ClientReport[]): Promise<void>;
-  policy(): Promise<PolicyBundle>;
+  /** @param heldRevision What the isolate has: `unchanged` where that is still in force. */
+  policy(heldRevision?: number): Promise<PolicyBundle | "unchanged">;
 }
 
 export interface StoreBindings {
@@ -23,14 +24,20 @@ export interface StoreBindings {
 
 /** The stores as Durable Objects. */
 export function durableStores(env: StoreBindings): Stores {
-  const paths = ({ region, number }: ObjectName): DurableObjectStub<PathStore> =>
-    env.PATHS.get(env.PATHS.idFromName(`${region}:${number}`), region === "local" ? {} : { locationHint: region });
   return {
     // The types of RPC turn tuples into arrays; what arrives is what was sent.
-    lookUp: async (object, keys) => (await paths(object).lookUp(keys)) as LookUpReply,
-    record: async (object, reports) => paths(object).record(reports),
-    policy: async () => policyStore(env).bundle(),
+    lookUp: async (object, keys) => (await pathStore(env, object).lookUp(keys)) as LookUpReply,
+    record: async (object, reports) => pathStore(env, object).record(reports),
+    policy: async (heldRevision) => policyStore(env).bundle(heldRevision),
   };
+}
+
+/** The object that holds a client. */
+export function pathStore(
+  env: Pick<StoreBindings, "PATHS">,
+  { region, number }: ObjectName,
+): DurableObjectStub<PathStore> {
+  return env.PATHS.get(env.PATHS.idFromName(`${region}:${number}`), region === "local" ? {} : { locationHint: region });
 }
 
 /** The one object with the policy's versions. */

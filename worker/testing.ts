@@ -3,6 +3,7 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { afterEach, beforeEach, vi } from "vitest";
 import type { ClientKeys, ClientReport, LookUpReply } from "../durable/path-store-api.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
+import type { InForce } from "../policy-api/core/activation.ts";
 import { INITIAL_POLICY, type Policy } from "../policy-api/core/policy.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
@@ -15,6 +16,8 @@ export const SETTINGS: Settings = {
   budgetMs: 5,
   objectsPerRegion: 4,
   logDecisions: false,
+  tokens: [],
+  apiOrigins: [],
 };
 
 export const HASH_KEY = new Uint8Array(32).fill(7).buffer;
@@ -28,6 +31,19 @@ export const CF_H2 = {
 };
 export const CF_H3 = { ...CF_H2, httpProtocol: "HTTP/3", clientTcpRtt: undefined, clientQuicRtt: 40 };
 
+/** Revision 3, of version 3, for everyone. */
+export function inForce(policy: Policy, over: Partial<InForce> = {}): InForce {
+  return {
+    revision: 3,
+    sinceMs: 0,
+    everyone: { version: 3, policy },
+    stages: [],
+    killSwitch: null,
+    earlierOffersUntilMs: 0,
+    ...over,
+  };
+}
+
 /** Stores that answer as told, and note what they were asked. */
 export class FakeStores implements Stores {
   readonly lookUps: { object: ObjectName; keys: ClientKeys }[] = [];
@@ -38,10 +54,7 @@ export class FakeStores implements Stores {
   taken: () => Promise<void> = async () => undefined;
 
   constructor(policy: Policy | undefined) {
-    this.bundle =
-      policy === undefined
-        ? { hashKey: HASH_KEY }
-        : { inForce: { version: 3, policy, earlierOffersUntilMs: 0 }, hashKey: HASH_KEY };
+    this.bundle = policy === undefined ? { hashKey: HASH_KEY } : { inForce: inForce(policy), hashKey: HASH_KEY };
   }
 
   async lookUp(object: ObjectName, keys: ClientKeys): Promise<LookUpReply> {
@@ -54,10 +67,10 @@ export class FakeStores implements Stores {
     return this.taken();
   }
 
-  async policy(): Promise<PolicyBundle> {
+  async policy(heldRevision?: number): Promise<PolicyBundle | "unchanged"> {
     this.policyCalls++;
     if (this.bundle instanceof Error) throw this.bundle;
-    return this.bundle;
+    return heldRevision !== undefined && heldRevision === this.bundle.inForce?.revision ? "unchanged" : this.bundle;
   }
 }
 

@@ -1,22 +1,23 @@
 import { PathStore } from "../durable/path-store.ts";
 import { PolicyStore } from "../durable/policy-store.ts";
-import { API_PREFIX, createApi } from "../policy-api/http/api.ts";
+import type { Api } from "../policy-api/http/api.ts";
+import { apiPorts } from "./api-ports.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import { sampleListener } from "./sample-listener.ts";
 import { readSettings, type SettingsFault, type SettingsSource } from "./settings.ts";
-import { durableStores, policyStore, type StoreBindings, type Stores } from "./stores.ts";
+import { durableStores, type StoreBindings, type Stores } from "./stores.ts";
 
-export interface Env extends StoreBindings, SettingsSource {
-  /** Secret. Without it the writing side of the API is off. */
-  readonly POLICY_TOKEN?: string | null;
-}
+export interface Env extends StoreBindings, SettingsSource {}
 
 interface Assembly {
   readonly isolate: Isolate;
   readonly stores: Stores;
   readonly settingsFaults: readonly SettingsFault[];
 }
+
+/** Where the API lives on the site's own host name. */
+const API_PREFIX = "/_h3/";
 
 let assembly: Assembly | undefined;
 
@@ -30,21 +31,14 @@ function assemble(env: Env): Assembly {
   return assembly;
 }
 
-const api = createApi<Env>((env) => {
-  const { isolate, stores, settingsFaults } = assemble(env);
-  return {
-    store: {
-      current: async () => (await policyStore(env).bundle()).inForce,
-      put: async (policy) => policyStore(env).put(policy),
-    },
-    token: env.POLICY_TOKEN || undefined,
-    policyChanged: async (inForce) => {
-      const nowMs = Date.now();
-      if (!isolate.policy.install(inForce, nowMs)) await isolate.policy.renew(stores, nowMs);
-    },
-    settingsFaults,
-  };
-});
+let api: Api<Env> | undefined;
+
+/** The API is made with the first call: an isolate that serves visitors alone never runs any of it. */
+async function callApi(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+  const { createApi } = await import("../policy-api/http/api.ts");
+  api ??= createApi<Env>((itsEnv, itsCtx) => apiPorts(itsEnv, assemble(itsEnv), itsCtx));
+  return api.fetch(request, env, ctx);
+}
 
 /** The edge's samples come in here, on a socket of their own that visitors cannot reach. */
 export const SampleListener = sampleListener<Env>(assemble);
@@ -53,7 +47,7 @@ export { PathStore, PolicyStore };
 export default {
   fetch(request, env, ctx) {
     const url = new URL(request.url);
-    if (url.pathname.startsWith(API_PREFIX)) return api.fetch(request, env, ctx);
+    if (url.pathname.startsWith(API_PREFIX)) return callApi(request, env, ctx);
     const { isolate, stores } = assemble(env);
     return handleVisitor(request, url, stores, ctx, isolate);
   },

@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { UserError } from "../../infra/setup/programs.ts";
-import { callApi } from "../../infra/workerd/policy-client.ts";
+import { activatePolicy } from "../../infra/workerd/policy-client.ts";
 import { startWorkerd } from "../../infra/workerd/workerd.ts";
 import { type Arm, ARM_SETUPS } from "../experiments/arms.ts";
 import { type Congestion, CONGESTIONS } from "./lane.ts";
@@ -59,8 +58,7 @@ async function startArmSystem(
   if (workerd !== undefined) {
     stack.defer(() => workerd.stop());
     void workerd.failed.then(on.failure);
-    const { status, json } = await callApi(workerd.visitorsSocket, TOKEN, "PUT", "policy", policy);
-    if (status !== 200) throw new UserError(`The policy of ${arm} was refused: ${JSON.stringify(json)}`);
+    await activatePolicy(workerd.visitorsSocket, TOKEN, policy ?? {});
   }
   const tee = await startSampleTee(join(folder, `${name}.tee`), workerd?.samplesSocket, on.sample);
   stack.defer(() => tee.stop());

@@ -56,7 +56,7 @@ export const OVERHEAD_SETUPS: Readonly<Record<OverheadArm, OverheadSetup>> = {
  * written into the response; exchanged, each page is looked up, offered HTTP/3, and the offer remembered: the dearest
  * answer, which also shows in every response that a decision was made.
  */
-function offeringPolicy(): object {
+export function offeringPolicy(): object {
   const published = JSON.parse(readFileSync(join(ROOT, "policy-api/policies/published.json"), "utf8")) as {
     method: { tcp: { stayMs: unknown; switchMs: unknown } };
   };

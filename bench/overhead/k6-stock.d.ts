@@ -8,7 +8,14 @@ declare module "k6/http" {
     /** Milliseconds. */
     readonly timings: { readonly duration: number };
   }
-  const http: { get(url: string, params: { headers: Readonly<Record<string, string>> }): Response };
+  const http: {
+    request(
+      method: string,
+      url: string,
+      body: string | null,
+      params: { headers: Readonly<Record<string, string>> },
+    ): Response;
+  };
   // oxlint-disable-next-line import/no-default-export -- k6's own form
   export default http;
 }

@@ -1,10 +1,13 @@
 /** What load.ts is told. */
 export interface LoadPlan {
   readonly url: string;
-  readonly secFetchDest: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What to POST; null: it is a GET. */
+  readonly body: string | null;
   /** Whether every response must have an Alt-Svc, or none. */
   readonly offers: boolean;
-  readonly bodyBytes: number;
+  /** What every response must be long; null: it varies. */
+  readonly bodyBytes: number | null;
   /** `closed`: each client asks again when it is answered. `open`: requests are due at a rate, whatever the answers do. */
   readonly loop: "closed" | "open";
   /** Connections, each from an address of its own. */

@@ -3,7 +3,7 @@ import http from "k6/http";
 import { Counter, Trend } from "k6/metrics";
 import type { LoadCounts, LoadPlan } from "./load-plan.ts";
 
-// Loads one file again and again over HTTP/2, by k6's own client, as PLAN says; measure.ts starts it. A k6 user is a
+// Asks the same again and again over HTTP/2, by k6's own client, as PLAN says; run-load.ts starts it. A k6 user is a
 // client: one connection, kept alive, from one address. Prints what it counted as one line of JSON.
 
 const plan = JSON.parse(__ENV["PLAN"] ?? "null") as LoadPlan;
@@ -53,10 +53,13 @@ const latency = new Trend("h3_latency", true);
 const late = new Trend("h3_late", true);
 const answers = new Counter("h3_answers");
 const failures = new Counter("h3_failures");
-const request = { headers: { "Sec-Fetch-Dest": plan.secFetchDest } };
+
+function ask(): ReturnType<typeof http.request> {
+  return http.request(plan.body === null ? "GET" : "POST", plan.url, plan.body, { headers: plan.headers });
+}
 
 export function warmUp(): void {
-  http.get(plan.url, request);
+  ask();
 }
 
 export function loadOnce(): void {
@@ -64,13 +67,13 @@ export function loadOnce(): void {
   // The starter reads the CPU time of the servers for the same seconds.
   if (iterationInTest === 0) console.log(`began ${startTime}`);
   const beganMs = Date.now() - startTime;
-  const { status, proto, headers, timings } = http.get(plan.url, request);
+  const { status, proto, headers, timings } = ask();
   // A closed loop's throughput is what was answered in the time, an open one's latency that of what left in it.
   if ((plan.loop === "closed" ? Date.now() - startTime : beganMs) >= durationMs) return;
   if (
     status !== 200 ||
     proto !== "HTTP/2.0" ||
-    headers["Content-Length"] !== String(plan.bodyBytes) ||
+    (plan.bodyBytes !== null && headers["Content-Length"] !== String(plan.bodyBytes)) ||
     (headers["Alt-Svc"] ?? "").startsWith("h3=") !== plan.offers
   ) {
     failures.add(1);

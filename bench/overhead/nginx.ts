@@ -1,13 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { connect, createServer, type AddressInfo } from "node:net";
-import { once } from "node:events";
 import { join } from "node:path";
 import { findOrInstall, findProgram, UserError } from "../../infra/setup/programs.ts";
+import { freePort, untilListens } from "../../infra/workerd/listening.ts";
 import { type RunningProgram, startProgram } from "../../infra/workerd/processes.ts";
 import { CORES } from "./cpu.ts";
-
-const READY_MS = 10_000;
 
 /** Debian's nginx; undefined where it is not installed and cannot be. */
 export function findNginx(): string | undefined {
@@ -44,7 +41,7 @@ export async function startNginx(options: {
   const ended = program.ended.then((why) => {
     throw new UserError([`nginx did not start (${why}).`, ...said].join("\n"));
   });
-  await Promise.race([untilConnects(address), ended]);
+  await Promise.race([untilListens("nginx", address), ended]);
   return { program, address };
 }
 
@@ -94,35 +91,4 @@ ${temporary}
   }
 }
 `;
-}
-
-/** nginx does not say which port it was given, so that it cannot be 0. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-/** It says nothing when it listens, either. */
-async function untilConnects(address: string): Promise<void> {
-  const [host = "", port = ""] = address.split(":");
-  const deadlineMs = Date.now() + READY_MS;
-  for (;;) {
-    const connected = await new Promise<boolean>((resolve) => {
-      const socket = connect(Number(port), host);
-      socket.once("connect", () => {
-        socket.destroy();
-        resolve(true);
-      });
-      socket.once("error", () => resolve(false));
-    });
-    if (connected) return;
-    if (Date.now() > deadlineMs) throw new UserError(`nginx did not listen within ${READY_MS / 1000} s.`);
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  }
 }

@@ -7,6 +7,13 @@ it("has defaults, and smaller ones for --quick", () => {
   expect(readOverheadOptions(["--quick", "--rounds", "3"])).toMatchObject({ rounds: 3, seconds: 0.5 });
 });
 
+it("takes another experiment's defaults", () => {
+  const defaults = { experiment: "api-load", seconds: 5, quickSeconds: 1 };
+  expect(readOverheadOptions([], defaults)).toMatchObject({ rounds: 9, seconds: 5 });
+  expect(readOverheadOptions(["--quick"], defaults)).toMatchObject({ rounds: 2, seconds: 1 });
+  expect(() => readOverheadOptions(["--save"], defaults)).toThrow(".adaptive-h3/bench/api-load");
+});
+
 it.each([
   [["--rounds", "0"], "--rounds must be a whole number from 1 to 1000, not 0."],
   [["--rounds", "2.5"], "--rounds must be a whole number from 1 to 1000, not 2.5."],

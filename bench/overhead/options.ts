@@ -9,18 +9,29 @@ export interface OverheadOptions {
   readonly fresh: boolean;
 }
 
-export const OVERHEAD_OPTIONS_TEXT = `  --rounds N     how often each arm is measured in each way (9)
-  --seconds S    how long each time (2)
+/** What holds where an experiment is told nothing. */
+export interface LoadDefaults {
+  readonly experiment: string;
+  readonly seconds: number;
+  readonly quickSeconds: number;
+}
+
+const OVERHEAD: LoadDefaults = { experiment: "overhead", seconds: 2, quickSeconds: 0.5 };
+
+function optionsText({ experiment, seconds, quickSeconds }: LoadDefaults): string {
+  return `  --rounds N     how often each load is measured (9)
+  --seconds S    how long each time (${seconds})
   --seed N       what orders and resamples are drawn from (1)
-  --quick        2 rounds of half a second: whether it works
-  --out FOLDER   where rows and report go (.adaptive-h3/bench/overhead)
+  --quick        2 rounds of ${quickSeconds} s: whether it works
+  --out FOLDER   where rows and report go (.adaptive-h3/bench/${experiment})
   --fresh        begin anew where the folder holds a run`;
+}
 
 /** Reads the options behind the experiment's name. @throws UserError naming the option and what is allowed */
-export function readOverheadOptions(args: readonly string[]): OverheadOptions {
-  const values = parse(args);
+export function readOverheadOptions(args: readonly string[], defaults: LoadDefaults = OVERHEAD): OverheadOptions {
+  const values = parse(args, defaults);
   const rounds = values.rounds ?? (values.quick ? "2" : "9");
-  const seconds = values.seconds ?? (values.quick ? "0.5" : "2");
+  const seconds = values.seconds ?? String(values.quick ? defaults.quickSeconds : defaults.seconds);
   return {
     rounds: number("--rounds", rounds, /^\d+$/, 1, 1_000),
     seconds: number("--seconds", seconds, /^\d+(\.\d+)?$/, 0.1, 600),
@@ -30,7 +41,7 @@ export function readOverheadOptions(args: readonly string[]): OverheadOptions {
   };
 }
 
-function parse(args: readonly string[]) {
+function parse(args: readonly string[], defaults: LoadDefaults) {
   try {
     return parseArgs({
       args: [...args],
@@ -44,7 +55,7 @@ function parse(args: readonly string[]) {
       },
     }).values;
   } catch (error) {
-    throw new UserError(`${(error as Error).message}\nKnown options:\n${OVERHEAD_OPTIONS_TEXT}`);
+    throw new UserError(`${(error as Error).message}\nKnown options:\n${optionsText(defaults)}`);
   }
 }
 

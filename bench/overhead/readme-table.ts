@@ -1,7 +1,8 @@
 import { number, size } from "../report/format.ts";
 import { markdownTable } from "../report/table.ts";
 import { OVERHEAD_SETUPS } from "./arms.ts";
-import type { Figure, FigureName, OverheadSummary, Spread } from "./summary.ts";
+import type { Figure, Spread } from "./figure.ts";
+import type { FigureName, OverheadSummary } from "./summary.ts";
 
 /**
  * The table of README's "What it costs", of small responses: the first line in figures, all others beside it. Requests

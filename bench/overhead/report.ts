@@ -2,6 +2,7 @@ import { number, percent, size } from "../report/format.ts";
 import { renderSvg } from "../report/chart.ts";
 import { markdownTable } from "../report/table.ts";
 import { OVERHEAD_SETUPS } from "./arms.ts";
+import { NOTHING } from "./figure.ts";
 import { overheadPicture } from "./picture.ts";
 import { overheadReadmeTable, withQuartiles } from "./readme-table.ts";
 import { LOOPS, type OverheadRow, type Size } from "./row.ts";
@@ -96,8 +97,6 @@ Ratios:
 
 ${table((result, figure) => withQuartiles(result.figures[figure]?.ratio ?? NOTHING).replace("1.00 (1.00 to 1.00)", "1"), false)}`;
 }
-
-const NOTHING = { median: Number.NaN, low: Number.NaN, high: Number.NaN };
 
 /** From here on k6 itself was late: latencies say less. */
 const LATE_MS = 5;

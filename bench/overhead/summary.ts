@@ -1,8 +1,7 @@
 import type { Machine } from "../run/machine.ts";
-import { medianInterval } from "../stats/bootstrap.ts";
 import { seededRandom } from "../stats/random.ts";
-import { quantile } from "../stats/summary.ts";
 import type { OverheadArm } from "./arms.ts";
+import { type Figure, figureOf, type RoundValue, type Spread, spread } from "./figure.ts";
 import type { OverheadOptions } from "./options.ts";
 import { type Loop, LOOPS, type OverheadRow, type Size, SIZES } from "./row.ts";
 import { CLIENTS, OPEN_LOAD_RATIO, WARM_SECONDS } from "./schedule.ts";
@@ -17,18 +16,6 @@ export const FIGURES = {
   workerdCpuUs: "pass-through",
 } as const satisfies Partial<Record<keyof OverheadRow, OverheadArm>>;
 export type FigureName = keyof typeof FIGURES;
-
-/** The median over rounds; between the quartiles lies the middle half of them. */
-export interface Spread {
-  readonly median: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-export interface Figure extends Spread {
-  /** To the reference arm in the same round, then the median; with a 95 % bootstrap interval of it where there are rounds enough. */
-  readonly ratio: Spread & { readonly interval: readonly [number, number] | null };
-}
 
 /** One arm under one load, over all rounds. */
 export interface OverheadResult {
@@ -113,7 +100,10 @@ function resultOf(
   const figures = (Object.keys(FIGURES) as FigureName[]).flatMap((name) => {
     // What was due at a rate and answered says nothing about how fast it could go.
     if (loop === "open" && name === "requestsPerSecond") return [];
-    const figure = figureOf(load, own, name, seededRandom(seed, "interval", loop, size, arm, name));
+    const values = (of: OverheadArm): RoundValue[] =>
+      load.filter((row) => row.arm === of).map((row) => ({ round: row.round, value: row[name] }));
+    const random = seededRandom(seed, "interval", loop, size, arm, name);
+    const figure = figureOf(values(arm), values(FIGURES[name]), random);
     return figure === undefined ? [] : [[name, figure] as const];
   });
   return {
@@ -130,31 +120,4 @@ function resultOf(
     dropped: sum("dropped"),
     lateP99Ms: lates.length === 0 ? null : Math.max(...lates),
   };
-}
-
-function figureOf(
-  load: readonly OverheadRow[],
-  own: readonly OverheadRow[],
-  name: FigureName,
-  random: () => number,
-): Figure | undefined {
-  const references = new Map(
-    load.filter(({ arm }) => arm === FIGURES[name]).map((row) => [row.round, row[name]] as const),
-  );
-  const values = own.flatMap((row) => row[name] ?? []);
-  const ratios = own.flatMap((row) => {
-    const reference = references.get(row.round) ?? 0;
-    const value = row[name];
-    return value === null || reference <= 0 ? [] : [value / reference];
-  });
-  if (values.length === 0) return undefined;
-  const { low, high } = medianInterval(ratios, { random });
-  return {
-    ...spread(values),
-    ratio: { ...spread(ratios), interval: Number.isFinite(high) ? [low, high] : null },
-  };
-}
-
-function spread(values: readonly number[]): Spread {
-  return { median: quantile(values, 0.5), low: quantile(values, 0.25), high: quantile(values, 0.75) };
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { UserError } from "../../infra/setup/programs.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
-import { callApi } from "../../infra/workerd/policy-client.ts";
+import { activatePolicy } from "../../infra/workerd/policy-client.ts";
 import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
 import { startOrigin } from "../lab/origin-process.ts";
 import { makeRunFolder, removeLeftoverFolders } from "../lab/leftovers.ts";
@@ -12,7 +12,8 @@ import { childrenOf } from "./cpu.ts";
 import { startNginx } from "./nginx.ts";
 import { startPassThrough } from "./pass-through.ts";
 
-const TOKEN = "token-of-a-bench";
+/** Of the API of every worker here. */
+export const TOKEN = "token-of-a-bench";
 
 /** What runs of an arm. */
 export interface ArmProcesses {
@@ -21,6 +22,8 @@ export interface ArmProcesses {
   /** Of the edge, or of nginx and its workers, who come when it listens already. */
   frontPids(): number[];
   readonly workerdPid: number | undefined;
+  /** Past the edge. */
+  readonly visitorsSocket: string | undefined;
 }
 
 export interface OverheadSystem {
@@ -72,7 +75,7 @@ export async function startOverheadSystem(
         stack.defer(() => program.stop());
         void program.ended.then((why) => failure.resolve(`nginx ended by itself (${why}).`));
         const frontPids = (): number[] => [program.pid, ...childrenOf(program.pid)];
-        arms.set(name, { url: `https://${address}`, frontPids, workerdPid: undefined });
+        arms.set(name, { url: `https://${address}`, frontPids, workerdPid: undefined, visitorsSocket: undefined });
         continue;
       }
       const edge = await startEdge({
@@ -89,6 +92,7 @@ export async function startOverheadSystem(
         url: `https://${edge.addresses[0]}`,
         frontPids: () => [edge.program.pid],
         workerdPid: workerd?.pid(),
+        visitorsSocket: workerd?.visitorsSocket,
       });
     }
     return { arms, originPid: origin.pid, failed: failure.promise, stop: () => stack.disposeAsync() };
@@ -102,8 +106,11 @@ async function startWorker(setup: OverheadSetup, stateDir: string, origin: strin
   if (setup.worker === "none") return undefined;
   if (setup.worker === "pass-through") return startPassThrough(stateDir, origin);
   const workerd = await startWorkerd({ stateDir, origin, token: TOKEN });
-  const { status, json } = await callApi(workerd.visitorsSocket, TOKEN, "PUT", "policy", setup.policy);
-  if (status === 200) return workerd;
-  await workerd.stop();
-  throw new UserError(`The policy was refused: ${JSON.stringify(json)}`);
+  try {
+    await activatePolicy(workerd.visitorsSocket, TOKEN, setup.policy ?? {});
+    return workerd;
+  } catch (error) {
+    await workerd.stop();
+    throw error;
+  }
 }

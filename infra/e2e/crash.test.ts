@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { fixed, probe, startTestSystem, until } from "./harness.ts";
+import { fixed, probe, startTestSystem, TOKEN, until } from "./harness.ts";
 import { rowsOnDisk } from "./objects.ts";
 import { callApi } from "../workerd/policy-client.ts";
 
@@ -43,8 +43,10 @@ it("kill -9 of workerd under load loses no acknowledged policy, and of the estim
   ended.abort();
   await Promise.all([load, puts]);
 
-  const { json } = await callApi(system.workerd.visitorsSocket, "token-of-a-test", "GET", "policy");
-  const { version, policy } = json as { version: number; policy: { ma: { maxS: number } } };
+  const active = await callApi(system.workerd.visitorsSocket, TOKEN, "GET", "activation");
+  const { everyone: version } = active.json as { everyone: number };
+  const stored = await callApi(system.workerd.visitorsSocket, TOKEN, "GET", `policies/${version}`);
+  const { policy } = stored.json as { policy: { ma: { maxS: number } } };
   const last = acknowledged.at(-1);
   expect(acknowledged.length).toBeGreaterThan(50);
   // One more may have reached the disk whose acknowledgement did not reach us.

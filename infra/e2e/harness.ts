@@ -9,16 +9,17 @@ import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
 import { EDGE_PROGRAM, PROBE_PROGRAM } from "../setup/build.ts";
 import { parseDecisionLine } from "../workerd/decision-text.ts";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
-import { callApi } from "../workerd/policy-client.ts";
+import { activatePolicy } from "../workerd/policy-client.ts";
 import { startSystem, type System, type SystemOptions } from "../workerd/system.ts";
 
-const TOKEN = "token-of-a-test";
+export const TOKEN = "token-of-a-test";
 
 export interface TestSystem extends System {
   readonly stateDir: string;
   /** The port of the edge's first listener. */
   readonly port: number;
   readonly decisions: DecisionLine[];
+  /** Activates a policy for everyone; returns its version. */
   putPolicy(policy: Policy): Promise<number>;
 }
 
@@ -60,11 +61,7 @@ export async function startTestSystem(options: Partial<SystemOptions> = {}): Pro
     stateDir,
     decisions,
     port: portOf(system.addresses[0] ?? ""),
-    putPolicy: async (policy) => {
-      const { status, json } = await callApi(system.workerd.visitorsSocket, TOKEN, "PUT", "policy", policy);
-      if (status !== 200) throw new Error(`PUT policy: ${status} ${JSON.stringify(json)}`);
-      return (json as { version: number }).version;
-    },
+    putPolicy: (policy) => activatePolicy(system.workerd.visitorsSocket, TOKEN, policy),
   };
 }
 

@@ -20,17 +20,22 @@ export interface RelayPath {
 /**
  * A path of a client's own to the edge, without root: TCP and UDP on one port number, carried on from a loopback address
  * that is the client's.
+ *
+ * @param clientAddress A function names one for each connection.
  */
 export async function startRelay(
   edgePort: number,
-  clientAddress: string,
+  clientAddress: string | (() => string),
   { dropEvery = Infinity, rateBps = Infinity }: RelayPath = {},
 ): Promise<Relay> {
+  const localAddress = typeof clientAddress === "string" ? (): string => clientAddress : clientAddress;
   const down = { packets: 0, dropped: 0 };
   const sockets = new Set<Socket>();
   const tcp = createServer((client) => {
-    const server = connect({ host: "127.0.0.1", port: edgePort, localAddress: clientAddress });
+    const server = connect({ host: "127.0.0.1", port: edgePort, localAddress: localAddress() });
     for (const socket of [client, server]) {
+      // What comes in two parts goes on in two parts, and does not wait for an acknowledgement in between.
+      socket.setNoDelay();
       sockets.add(socket);
       socket.on("error", () => undefined);
       socket.once("close", () => {
@@ -67,7 +72,7 @@ export async function startRelay(
     let back = paths.get(from.port);
     if (back === undefined) {
       back = createSocket("udp4");
-      back.bind(0, clientAddress);
+      back.bind(0, localAddress());
       back.on("error", () => undefined);
       back.on("message", (reply) => {
         down.packets++;

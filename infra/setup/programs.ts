@@ -23,15 +23,22 @@ export function findProgram(...names: readonly string[]): string | undefined {
 /** Finds one of these programs, or installs Debian's package of it where that is possible (root and apt-get). */
 export function findOrInstall(names: readonly string[], debianPackage: string): string | undefined {
   const found = findProgram(...names);
-  if (found !== undefined || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return found;
+  if (found !== undefined) return found;
+  installPackage(debianPackage);
+  return findProgram(...names);
+}
+
+/** Installs a package of Debian where that is possible; whether it did. */
+export function installPackage(debianPackage: string): boolean {
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return false;
   console.error(`Installing ${debianPackage} (apt-get) ...`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   spawnSync("apt-get", ["update", "-qq"], { env, stdio: ["ignore", 2, 2] });
-  spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", debianPackage], {
+  const { status } = spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", debianPackage], {
     env,
     stdio: ["ignore", "ignore", 2],
   });
-  return findProgram(...names);
+  return status === 0;
 }
 
 const GO_MINOR = 26;

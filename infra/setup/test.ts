@@ -9,7 +9,9 @@ import { ROOT } from "./build.ts";
 import { installChromium } from "./chromium.ts";
 import { GO_MODULES, type GoModule } from "./go-modules.ts";
 import { findOrInstall, requireGo, UserError } from "./programs.ts";
+import { findProxies } from "./proxies.ts";
 import { runMain } from "./run-main.ts";
+import { installSchemathesis } from "./schemathesis.ts";
 
 // Every test that needs no root, and at the end one line with the count over all of them.
 interface Count {
@@ -28,6 +30,16 @@ async function main(): Promise<Count> {
   const compiler = findOrInstall(["gcc", "cc", "clang"], "gcc");
   if (compiler === undefined)
     counts.push(notRun("Go's race detector", "no C compiler is installed here, and none could be"));
+  const hasProxies = findProxies() !== undefined;
+  if (!hasProxies)
+    counts.push(
+      notRun("the examples of docs/decisions.md", "HAProxy, nginx or its njs is not installed here, nor could be"),
+    );
+  const hasSchemathesis = installSchemathesis() !== undefined;
+  if (!hasSchemathesis)
+    counts.push(
+      notRun("the API against its document", "schemathesis is not installed here, and could not be (Python, PyPI)"),
+    );
 
   // All that tests write lies in one folder, which goes with them: also when they are interrupted.
   const folder = mkdtempSync(join(tmpdir(), "h3-run-"));
@@ -39,7 +51,12 @@ async function main(): Promise<Count> {
       }
     if (!interrupted) {
       heading("Decision, worker, objects, API, whole system");
-      counts.push(await vitest(browser, folder));
+      const without = [
+        ...(browser === undefined ? ["infra/e2e/browser.test.ts"] : []),
+        ...(hasProxies ? [] : ["infra/e2e/decision-examples.test.ts"]),
+        ...(hasSchemathesis ? [] : ["infra/e2e/api-schemathesis.test.ts"]),
+      ];
+      counts.push(await vitest(browser, without, folder));
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -114,7 +131,7 @@ async function goTests(go: string, module: GoModule, race: boolean, folder: stri
   return count;
 }
 
-async function vitest(browser: string | undefined, folder: string): Promise<Count> {
+async function vitest(browser: string | undefined, without: readonly string[], folder: string): Promise<Count> {
   const results = join(folder, "results.json");
   const { ended } = start(
     process.execPath,
@@ -125,7 +142,7 @@ async function vitest(browser: string | undefined, folder: string): Promise<Coun
       "--reporter=default",
       "--reporter=json",
       `--outputFile.json=${results}`,
-      ...(browser === undefined ? ["--exclude", "infra/e2e/browser.test.ts"] : []),
+      ...without.flatMap((file) => ["--exclude", file]),
     ],
     { cwd: ROOT, env: { TMPDIR: folder, ...(browser === undefined ? {} : { CHROMIUM: browser }) }, stdout: "inherit" },
   );

@@ -19,7 +19,8 @@ const config :Workerd.Config = (
           ( name = "BUDGET_MS", fromEnvironment = "BUDGET_MS" ),
           ( name = "OBJECTS_PER_REGION", fromEnvironment = "OBJECTS_PER_REGION" ),
           ( name = "LOG_DECISIONS", fromEnvironment = "LOG_DECISIONS" ),
-          ( name = "POLICY_TOKEN", fromEnvironment = "POLICY_TOKEN" ),
+          ( name = "POLICY_TOKENS", fromEnvironment = "POLICY_TOKENS" ),
+          ( name = "API_ORIGINS", fromEnvironment = "API_ORIGINS" ),
         ],
         durableObjectNamespaces = [
           ( className = "PathStore", uniqueKey = "adaptive-h3-PathStore", enableSql = true ),

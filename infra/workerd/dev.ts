@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readSettings } from "../../worker/settings.ts";
+import { tokenEntry } from "../../policy-api/http/tokens.ts";
 import { ROOT, WRANGLER, WRANGLER_ENV } from "../setup/build.ts";
 import { UserError } from "../setup/programs.ts";
 import { runMain } from "../setup/run-main.ts";
@@ -17,9 +18,14 @@ await runMain(async () => {
   if (faults.length > 0)
     throw new UserError(faults.map(({ name, message }) => `The variable ${name} ${message}.`).join("\n"));
   const demo = ORIGIN === undefined ? await startDemoOrigin() : undefined;
-  const variables = [`ORIGIN:${ORIGIN ?? demo?.url}`, "LOG_DECISIONS:on", `POLICY_TOKEN:${TOKEN}`];
+  const variables = [
+    `ORIGIN:${ORIGIN ?? demo?.url}`,
+    "LOG_DECISIONS:on",
+    `POLICY_TOKENS:${await tokenEntry("dev", "write", TOKEN)}`,
+  ];
   console.log(`It begins in observe. To see offers, in another terminal:
-  curl -X PUT -H 'Authorization: Bearer ${TOKEN}' -d @policy-api/policies/published.json http://localhost:8787/_h3/v1/policy
+  export H3_URL=http://localhost:8787 H3_TOKEN=${TOKEN}
+  npm run policy -- push policy-api/policies/published.json && npm run policy -- activate 1
 `);
   const wrangler = spawn(
     process.execPath,

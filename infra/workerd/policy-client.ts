@@ -1,18 +1,58 @@
 import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
-import { json } from "node:stream/consumers";
+import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
+import type { Policy } from "../../policy-api/core/policy.ts";
+import { UserError } from "../setup/programs.ts";
 
-/** Calls the API of a worker over workerd's own socket. Returns the status and the body's JSON. */
+export interface ApiReply {
+  readonly status: number;
+  /** Undefined where the body is no JSON. */
+  readonly json: unknown;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export type ApiMethod = "GET" | "PUT" | "POST" | "DELETE";
+
+/** Calls the API of a worker over workerd's own socket. */
 export async function callApi(
   socketPath: string,
   token: string,
-  method: "GET" | "PUT" | "POST",
+  method: ApiMethod,
   resource: string,
   body?: unknown,
-): Promise<{ status: number; json: unknown }> {
-  const headers = { authorization: `Bearer ${token}`, host: "localhost" };
-  const call = request({ socketPath, method, path: `/_h3/v1/${resource}`, headers });
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ApiReply> {
+  const call = request({
+    socketPath,
+    method,
+    path: `/_h3/v1/${resource}`,
+    headers: { authorization: `Bearer ${token}`, host: "localhost", ...headers },
+  });
   call.end(body === undefined ? undefined : JSON.stringify(body));
   const [response] = (await once(call, "response")) as [IncomingMessage];
-  return { status: response.statusCode ?? 0, json: await json(response) };
+  const said = await text(response);
+  return { status: response.statusCode ?? 0, json: parsed(said), headers: response.headers };
+}
+
+/**
+ * Adds a policy as a version and activates it for everyone, whatever was in force.
+ *
+ * @returns the version.
+ * @throws UserError when it is refused.
+ */
+export async function activatePolicy(socketPath: string, token: string, policy: Policy | object): Promise<number> {
+  const created = await callApi(socketPath, token, "POST", "policies", { policy });
+  const { version } = (created.json ?? {}) as { version?: number };
+  if (version === undefined) throw new UserError(`The policy was refused: ${JSON.stringify(created.json)}`);
+  const put = await callApi(socketPath, token, "PUT", "activation", { everyone: version }, { "if-match": "*" });
+  if (put.status !== 200) throw new UserError(`The policy was not activated: ${JSON.stringify(put.json)}`);
+  return version;
+}
+
+function parsed(said: string): unknown {
+  try {
+    return JSON.parse(said);
+  } catch {
+    return undefined;
+  }
 }

@@ -15,6 +15,7 @@ export interface RunningProgram {
 export interface ProgramOptions {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
   readonly onLine: (line: string) => void;
   readonly onErrorLine: (line: string) => void;
   /** What it may take to end by itself, milliseconds. */
@@ -30,6 +31,7 @@ export function startProgram(file: string, options: ProgramOptions): RunningProg
   const command = setpriv === undefined ? [file] : [setpriv, "--pdeathsig", "KILL", "--", file];
   const child: ChildProcess = spawn(command[0] ?? file, [...command.slice(1), ...options.args], {
     env: { ...process.env, ...options.env },
+    cwd: options.cwd,
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

@@ -9,11 +9,18 @@ import { DECISION_HEADINGS, decisionText, parseDecisionLine } from "./decision-t
 import { startDemoOrigin } from "./demo-origin.ts";
 import { firstPolicy, systemCongestionControl } from "./first-policy.ts";
 import { lockFolder } from "./lock.ts";
-import { callApi } from "./policy-client.ts";
+import { activatePolicy, callApi } from "./policy-client.ts";
 import { startSystem, type System, type SystemOptions } from "./system.ts";
 
-/** What may be set in the environment of `npm start`, beside the worker's own variables. */
-const { PORT = "8443", STATE_DIR = join(ROOT, ".adaptive-h3"), BUDGET_MS, OBJECTS_PER_REGION } = process.env;
+/** What may be set in the environment of `npm start`, beside the worker's own variables below. */
+const { PORT = "8443", STATE_DIR = join(ROOT, ".adaptive-h3"), POLICY_TOKENS } = process.env;
+/** The worker's own variables, as far as they are set. */
+const VARIABLES = Object.fromEntries(
+  ["BUDGET_MS", "OBJECTS_PER_REGION", "API_ORIGINS"].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  }),
+);
 /** Empty is as good as not set: the demo site. */
 const ORIGIN = process.env["ORIGIN"] || undefined;
 
@@ -40,18 +47,16 @@ async function main(): Promise<void> {
       // The edge's own default is localhost:8443, on IPv4 and, where the machine has it, IPv6.
       listen: [`localhost:${port}`],
       token,
-      variables: {
-        LOG_DECISIONS: "on",
-        ...(BUDGET_MS === undefined ? {} : { BUDGET_MS }),
-        ...(OBJECTS_PER_REGION === undefined ? {} : { OBJECTS_PER_REGION }),
-      },
+      tokens: POLICY_TOKENS,
+      variables: { LOG_DECISIONS: "on", ...VARIABLES },
       onWorkerLine: (line) => {
         const decision = parseDecisionLine(line);
         console.log(decision === undefined ? line : decisionText(decision));
       },
     });
     if (interruption.happened) return;
-    await putFirstPolicy(system, token);
+    // A site of one's own is observed first.
+    if (demo !== undefined) await putFirstPolicy(system, token);
     console.log(welcome(system, port, stateDir));
     const why = await Promise.race([system.failed, interruption.promise]);
     if (why !== undefined) throw new UserError(why);
@@ -82,8 +87,8 @@ async function start(options: SystemOptions): Promise<System> {
 function readVariables(): number {
   const { faults } = readSettings({
     ...(ORIGIN === undefined ? {} : { ORIGIN }),
-    ...(BUDGET_MS === undefined ? {} : { BUDGET_MS }),
-    ...(OBJECTS_PER_REGION === undefined ? {} : { OBJECTS_PER_REGION }),
+    ...VARIABLES,
+    ...(POLICY_TOKENS === undefined ? {} : { POLICY_TOKENS }),
   });
   const port = /^\d{1,5}$/.test(PORT) ? Number(PORT) : 0;
   if (port < 1 || port > 65_535) faults.push({ name: "PORT", message: "must be a whole number from 1 to 65535" });
@@ -111,12 +116,16 @@ function readOrMakeToken(stateDir: string): string {
 
 /** A new store begins in observe, as it should; a demonstration begins with what was calibrated for such a server. */
 async function putFirstPolicy(system: System, token: string): Promise<void> {
-  const { json } = await callApi(system.workerd.visitorsSocket, token, "GET", "policy");
-  if ((json as { version?: number }).version !== 0) return;
-  const policy = firstPolicy(systemCongestionControl());
-  const put = await callApi(system.workerd.visitorsSocket, token, "PUT", "policy", policy);
-  if (put.status !== 200) throw new UserError(`The first policy was refused: ${JSON.stringify(put.json)}`);
+  const { status, json } = await callApi(system.workerd.visitorsSocket, token, "GET", "activation");
+  if (status !== 200) throw new UserError(`The policy store does not answer: ${JSON.stringify(json)}`);
+  if ((json as { revision?: number }).revision !== 0) return;
+  await activatePolicy(system.workerd.visitorsSocket, token, firstPolicy(systemCongestionControl()));
 }
+
+const ABOUT_DEMO = `  The policy was calibrated for this edge (policy-api/policies); for the demonstration, pages are offered HTTP/3 (cold start) until
+  a hundred packets have been measured. On a clean local path HTTP/2 is faster: once 1 MB has been loaded, the next page takes
+  the offer back (clear).`;
+const ABOUT_OBSERVING = `  A new store observes: it measures, and touches no header, until a policy is activated.`;
 
 function welcome(system: System, port: number, stateDir: string): string {
   const site = `https://localhost:${port}`;
@@ -129,10 +138,8 @@ adaptive-h3 runs on ${system.addresses.join(" and ")}.
            chromium --user-data-dir=$(mktemp -d) --ignore-certificate-errors-spki-list=${system.spkiSha256} \\
              --enable-quic --origin-to-force-quic-on=localhost:1 ${site}/
   Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/
-           ${curl} -H "Authorization: Bearer $(cat ${quoted(join(stateDir, "token"))})" ${site}/_h3/v1/policy
-  The policy was calibrated for this edge (policy-api/policies); for the demonstration, pages are offered HTTP/3 (cold start) until
-  a hundred packets have been measured. On a clean local path HTTP/2 is faster: once 1 MB has been loaded, the next page takes
-  the offer back (clear).
+           npm run policy -- status   (in another terminal: docs/operating.md; the API is described at ${site}/_h3/v1/reference)
+${ORIGIN === undefined ? ABOUT_DEMO : ABOUT_OBSERVING}
   Ctrl-C ends everything.
 
 ${DECISION_HEADINGS}`;

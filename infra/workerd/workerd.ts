@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { tokenEntry } from "../../policy-api/http/tokens.ts";
 import { ROOT } from "../setup/build.ts";
 import { UserError } from "../setup/programs.ts";
 import { type RunningProgram, startProgram } from "./processes.ts";
@@ -12,8 +13,10 @@ export interface WorkerdOptions {
   readonly stateDir: string;
   /** The origin's URL. */
   readonly origin: string;
-  /** The token of the worker's API. */
+  /** A token of the worker's API, which may write; the audit calls it `local`. */
   readonly token?: string;
+  /** More entries of POLICY_TOKENS. */
+  readonly tokens?: string | undefined;
   /** More variables of the worker. */
   readonly variables?: Readonly<Record<string, string>>;
   /** Another configuration with the same sockets and the same disk. */
@@ -71,7 +74,8 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
       ],
       env: {
         ORIGIN: options.origin,
-        POLICY_TOKEN: options.token ?? "",
+        POLICY_TOKENS: [await localEntry(options.token), options.tokens ?? ""].join(" "),
+        API_ORIGINS: "",
         BUDGET_MS: "",
         OBJECTS_PER_REGION: "",
         LOG_DECISIONS: "",
@@ -117,6 +121,10 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
     },
     stop,
   };
+}
+
+async function localEntry(token: string | undefined): Promise<string> {
+  return token === undefined ? "" : tokenEntry("local", "write", token);
 }
 
 /** The package's bin is a script that starts the program and does not end it: this is the program itself. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { decide } from "./decide.ts";
+import type { KillSwitch } from "./activation.ts";
+import { decide, decideKilled } from "./decide.ts";
 import type { TransportEstimate } from "./estimate.ts";
 import type { History, RequestFacts } from "./facts.ts";
-import type { Method, Policy } from "./policy.ts";
+import type { Method, Mode, Policy } from "./policy.ts";
 import { adaptivePolicy, LATTICE, NOON_MS } from "./testing.ts";
 import type { TimesLattice } from "./times.ts";
 
@@ -157,6 +158,61 @@ describe("decide", () => {
     expect(advertise("fixed-h2", "adaptive")).toEqual(clear);
     expect(advertise("adaptive", "fixed-h2")).toEqual(nothing);
     expect(advertise("observe", "fixed-h3")).toEqual(nothing);
+  });
+});
+
+describe("other policies in force on other paths of the origin", () => {
+  const elsewhere = (...modesElsewhere: Mode[]) => request({ modesElsewhere });
+  const fixedH2: Policy = { ...adaptive, mode: "fixed-h2" };
+  const observed: Policy = { ...adaptive, mode: "observe" };
+  const cases: [string, RequestFacts, History, Policy, object][] = [
+    ["none: nothing to take back", elsewhere(), CLEAN, adaptive, nothing],
+    ["those that offer nothing", elsewhere("observe", "fixed-h2"), CLEAN, adaptive, nothing],
+    ["fixed-h3: what it offered to all is taken back", elsewhere("fixed-h3"), CLEAN, adaptive, clear],
+    ["adaptive: what it offered is remembered of each client", elsewhere("adaptive"), CLEAN, adaptive, nothing],
+    [
+      "fixed-h2 looks nobody up, and takes back what adaptive may have offered",
+      elsewhere("adaptive"),
+      CLEAN,
+      fixedH2,
+      clear,
+    ],
+    ["and what fixed-h3 offered", elsewhere("fixed-h3"), CLEAN, fixedH2, clear],
+    ["but not its own", elsewhere("fixed-h2"), CLEAN, fixedH2, nothing],
+    ["observe takes nothing back", elsewhere("fixed-h3"), CLEAN, observed, nothing],
+    ["an offer is an offer", elsewhere("fixed-h3", "fixed-h2"), LOSSY, adaptive, h3(100)],
+    ["a cold start withholds alike", elsewhere("fixed-h3"), UNKNOWN, adaptive, clear],
+  ];
+  it.each(cases)("%s", (_name, facts, history, policy, advertise) => {
+    expect(decide(facts, history, policy, NOON_MS, 0.5).advertise).toEqual(advertise);
+  });
+
+  it("whoever is drawn to none is taken back too", () => {
+    const policy = adaptivePolicy({ exploration: { share: 1 } });
+    expect(decide(elsewhere("fixed-h3"), LOSSY, policy, NOON_MS, 0.9)).toMatchObject({
+      advertise: clear,
+      reason: "exploration",
+    });
+  });
+});
+
+describe("decideKilled", () => {
+  const cases: [string, KillSwitch, RequestFacts, object][] = [
+    ["nothing is offered", "fixed-h2", request(), nothing],
+    ["over HTTP/3 it is taken back", "fixed-h2", onH3, clear],
+    ["what may still be held is taken back", "fixed-h2", until(1), clear],
+    ["until it has ended", "fixed-h2", until(0), nothing],
+    ["clear takes back where nothing should be held", "clear", request(), clear],
+    ["clear takes back over HTTP/3", "clear", onH3, clear],
+    ["clear takes back what has ended", "clear", until(0), clear],
+  ];
+  it.each(cases)("%s", (_name, killSwitch, facts, advertise) => {
+    expect(decideKilled(killSwitch, facts, NOON_MS)).toEqual({
+      advertise,
+      mode: "fixed-h2",
+      reason: "kill-switch",
+      propensity: 1,
+    });
   });
 });
 
@@ -389,6 +445,7 @@ describe("other methods", () => {
     ["share: in it", share, request({ shareUnit: 0.29 }), CLEAN, h3(10), "share"],
     ["share: outside", share, request({ shareUnit: 0.3 }), LOSSY, nothing, "share"],
     ["share: outside, over HTTP/3", share, { ...onH3, shareUnit: 0.3 }, LOSSY, clear, "share"],
+    ["share: all of them, named or not", by({ kind: "share", share: 1 }), request(), LOSSY, h3(10), "share"],
     ["share: a client that has no name is in none", share, request(), LOSSY, nothing, "share"],
   ];
   it.each(cases)("%s", (_name, policy, facts, history, advertise, reason) => {

@@ -1,3 +1,4 @@
+import type { KillSwitch } from "./activation.ts";
 import type { Advertise } from "./alt-svc.ts";
 import type { History, RequestFacts } from "./facts.ts";
 import { type Basis, type KnownPath, pathOf, rttOf } from "./path.ts";
@@ -6,24 +7,28 @@ import { type Prediction, predict, predictCold, type Saving } from "./saving.ts"
 import type { PathFacts, PredictedTimes } from "./times.ts";
 import { isBeyondZeroLine } from "./zero-lines.ts";
 
-export type Reason =
-  | "mode-observe"
-  | "mode-fixed-h2"
-  | "mode-fixed-h3"
+export const REASONS = [
+  "mode-observe",
+  "mode-fixed-h2",
+  "mode-fixed-h3",
+  /** The kill switch is on, whatever the policy says. */
+  "kill-switch",
   /** Nothing is known of this client or its network: as the policy's cold start says. */
-  | "cold-start"
+  "cold-start",
   /** The predicted saving is above the margin: offered. */
-  | "h3-faster"
+  "h3-faster",
   /** HTTP/2 is expected to be faster: not offered. */
-  | "h2-faster"
+  "h2-faster",
   /** HTTP/3 is expected to be faster, but not by the margin over the whole uncertainty: not offered. */
-  | "within-margin"
+  "within-margin",
   /** This client was offered HTTP/3, saw it and did not come: most likely its network lets no UDP pass. */
-  | "udp-blocked"
+  "udp-blocked",
   /** By the policy's share of clients. */
-  | "share"
+  "share",
   /** Drawn, not predicted. */
-  | "exploration";
+  "exploration",
+] as const;
+export type Reason = (typeof REASONS)[number];
 
 /** A decision and all that explains it. */
 export interface Decision {
@@ -80,13 +85,23 @@ export function decide(
 }
 
 /**
- * Whether another rule of this policy may offer what is withheld here: Alt-Svc speaks for the whole origin, a rule for a
- * path, and offers of a fixed mode are not remembered per client.
+ * Whether another rule, or another policy in force, may offer what is withheld here: Alt-Svc speaks for the whole origin, a
+ * rule for a path, and offers of a fixed mode are not remembered per client.
  */
-function offersElsewhere(policy: Policy, mode: Mode): boolean {
+function offersElsewhere(policy: Policy, mode: Mode, modesElsewhere: readonly Mode[] | undefined): boolean {
   const offers = (other: Mode): boolean =>
     other !== mode && (other === "fixed-h3" || (other === "adaptive" && mode === "fixed-h2"));
-  return offers(policy.mode) || policy.rules.some((rule) => offers(rule.mode));
+  return offers(policy.mode) || policy.rules.some((rule) => offers(rule.mode)) || (modesElsewhere ?? []).some(offers);
+}
+
+/**
+ * What the kill switch makes of every request. `fixed-h2`: nothing is offered, and what a client may hold is taken back.
+ * `clear`: everything is taken back on every page, also where nothing should be held.
+ */
+export function decideKilled(killSwitch: KillSwitch, request: RequestFacts, nowMs: number): Decision {
+  const mayHold = killSwitch === "clear" || holdsOffer(request, nowMs);
+  const advertise: Advertise = { kind: mayHold ? "clear" : "nothing" };
+  return { advertise, mode: "fixed-h2", reason: "kill-switch", propensity: 1 };
 }
 
 /** The mode for a request: that of the first rule that matches, else the policy's. */
@@ -108,7 +123,7 @@ function decideAdaptive(request: RequestFacts, history: History, policy: Policy,
   if (method === undefined) return verdict(false, "cold-start", request, policy, nowMs);
   switch (method.kind) {
     case "share":
-      return verdict((request.shareUnit ?? 1) < method.share, "share", request, policy, nowMs);
+      return verdict(method.share >= 1 || (request.shareUnit ?? 1) < method.share, "share", request, policy, nowMs);
     case "rtt-threshold":
     case "zero-lines":
       return decideByLine(method, request, history, policy, nowMs);
@@ -291,8 +306,14 @@ function explore(
 
 /** Offers nothing, and takes back what the client may still hold: leaving the header out would take back nothing. */
 function withhold(request: RequestFacts, policy: Policy, mode: Mode, nowMs: number): Advertise {
-  const mayHold = request.transport === "quic" || offerMayLive(request, nowMs) || offersElsewhere(policy, mode);
+  const mayHold = holdsOffer(request, nowMs) || offersElsewhere(policy, mode, request.modesElsewhere);
   return { kind: mayHold ? "clear" : "nothing" };
+}
+
+/** Whether this client may hold an offer: its own, or one of an earlier activation, which were not all noted by client. */
+function holdsOffer(request: RequestFacts, nowMs: number): boolean {
+  const earlier = request.earlierOffersUntilMs !== undefined && request.earlierOffersUntilMs > nowMs;
+  return request.transport === "quic" || earlier || offerMayLive(request, nowMs);
 }
 
 function offerMayLive(request: RequestFacts, nowMs: number): boolean {

@@ -6,21 +6,21 @@ import { readWindow } from "./windowed.ts";
 /** What samples of one transport add up to, as seen at one moment. */
 export interface TransportEstimate {
   /** Smallest RTT in the window, milliseconds. */
-  readonly minRttMs?: number;
+  readonly minRttMs?: number | undefined;
   /** Lost over sent, 0 to 1, weighted by packets with a half-life. Absent without packets. */
-  readonly lossRatio?: number;
+  readonly lossRatio?: number | undefined;
   /** The evidence behind `lossRatio`: packets sent, decayed. */
   readonly packets: number;
   /** Largest delivery rate in the window, bytes per second. */
-  readonly deliveryRateBps?: number;
+  readonly deliveryRateBps?: number | undefined;
   /** Since the last sample, milliseconds. */
   readonly ageMs: number;
   /** Since the path was last seen to change, milliseconds; absent where it was not. */
-  readonly changedMsAgo?: number;
+  readonly changedMsAgo?: number | undefined;
 }
 
 /** A path estimate: kept per measuring transport, as each has its own idea of loss and rate. */
-export type PathEstimate = { readonly [T in Transport]?: TransportEstimate };
+export type PathEstimate = { readonly [T in Transport]?: TransportEstimate | undefined };
 
 /** Reads a state at `nowMs`. Pure; undefined when nothing of it is left. */
 export function estimateAt(state: PathState, nowMs: number): PathEstimate | undefined {

@@ -1,6 +1,6 @@
 import { addToEpochs, type Epoch, epochsSinceChange } from "./epochs.ts";
 import { addLoss, type DecayedLoss, NO_LOSS } from "./loss.ts";
-import type { PathSample, Transport } from "./sample.ts";
+import { type PathSample, type Transport, TRANSPORTS } from "./sample.ts";
 import { addToWindow, readWindow, type Windowed } from "./windowed.ts";
 
 /** Where a connection's counters stood at its last sample: the next sample counts from here. */
@@ -32,6 +32,20 @@ export interface TransportState {
 export interface PathState {
   readonly tcp?: TransportState;
   readonly quic?: TransportState;
+}
+
+/**
+ * What is left of a path that is to be forgotten: where the counters of connections stand that are still open. Without them
+ * their next samples would tell of everything that they ever sent. Undefined where none is open.
+ */
+export function openConnectionsOf(state: PathState): PathState | undefined {
+  const left = Object.fromEntries(
+    TRANSPORTS.flatMap((transport) => {
+      const baselines = (state[transport]?.baselines ?? []).filter(({ closed }) => !closed);
+      return baselines.length === 0 ? [] : [[transport, { ...EMPTY, baselines }]];
+    }),
+  ) as PathState;
+  return Object.keys(left).length === 0 ? undefined : left;
 }
 
 /** What one sample added to a client: the same is added to its network, which keeps no baselines of its own. */

@@ -1,4 +1,5 @@
 import type { PathEstimate } from "./estimate.ts";
+import type { Mode } from "./policy.ts";
 import type { Transport } from "./sample.ts";
 
 /** What is known of a request and of the connection it came on. */
@@ -16,12 +17,16 @@ export interface RequestFacts {
   readonly country?: string | undefined;
   /** Until when this client may hold an offer of ours, milliseconds since the epoch. */
   readonly offerUntilMs?: number | undefined;
+  /** Until when any client may hold an offer made under an earlier activation, milliseconds since the epoch. */
+  readonly earlierOffersUntilMs?: number | undefined;
   /** Whether the last answer to this client was an offer. */
   readonly offering?: boolean | undefined;
   /** Until when offers pause, as this client ignored them, milliseconds since the epoch. */
   readonly pausedUntilMs?: number | undefined;
   /** 0 to 1, uniform over clients and always the same for one: for policies that offer to a share of them. */
   readonly shareUnit?: number | undefined;
+  /** Modes that other policies in force have for other paths of this origin. */
+  readonly modesElsewhere?: readonly Mode[] | undefined;
 }
 
 /** What is remembered of a client: `unknown` was looked up and not found, `late` did not arrive in time. */

@@ -1,4 +1,4 @@
-import { type Fault, integer, list, number, object, oneOf, optional, type Reader } from "./parse.ts";
+import { described, type Fault, integer, list, number, object, oneOf, optional, type Reader } from "./parse.ts";
 import type { Method, RttThresholdMethod, ShareMethod, TimesMethod, ZeroLine, ZeroLinesMethod } from "./policy.ts";
 import type { TimesLattice } from "./times.ts";
 
@@ -12,7 +12,9 @@ const NODES_MAX = 4_096;
 const LINES_MAX = 32;
 
 const readAxis = (min: number, max: number): Reader<readonly number[]> => list(number(min, max), 1, AXIS_MAX);
-const readTimes = list(number(Number.MIN_VALUE, TIME_MAX_MS), 1, NODES_MAX);
+/** A microsecond: no load takes less, and ratios of times stay finite. */
+const TIME_MIN_MS = 0.001;
+const readTimes = list(number(TIME_MIN_MS, TIME_MAX_MS), 1, NODES_MAX);
 const readSe = optional(list(number(0, 100), 1, NODES_MAX));
 
 const AXES = ["rttMs", "lossRatio", "deliveryRateBps", "contentBytes"] as const;
@@ -32,7 +34,7 @@ const readLatticeFields = object<TimesLattice>({
 });
 
 /** Reads a lattice of times whose axes increase and whose lists have a figure for each node. */
-export const readLattice: Reader<TimesLattice> = (value, pointer, faults) => {
+export const readLattice: Reader<TimesLattice> = described((value, pointer, faults) => {
   const before = faults.length;
   const lattice = readLatticeFields(value, pointer, faults);
   if (faults.length > before) return lattice;
@@ -41,15 +43,19 @@ export const readLattice: Reader<TimesLattice> = (value, pointer, faults) => {
   for (const name of FIGURES) {
     const length = lattice[name]?.length;
     if (length !== undefined && length !== nodes)
-      faults.push({ pointer: `${pointer}/${name}`, message: `must have a figure for each of ${nodes} nodes` });
+      faults.push({
+        pointer: `${pointer}/${name}`,
+        message: `must have a figure for each of ${nodes} nodes`,
+        relation: true,
+      });
   }
   return lattice;
-};
+}, readLatticeFields.schema);
 
 function requireIncreasing(axis: readonly number[], pointer: string, faults: Fault[]): void {
   axis.forEach((value, i) => {
     if (i > 0 && value <= (axis[i - 1] ?? 0))
-      faults.push({ pointer: `${pointer}/${i}`, message: "must be larger than the one before it" });
+      faults.push({ pointer: `${pointer}/${i}`, message: "must be larger than the one before it", relation: true });
   });
 }
 
@@ -60,7 +66,7 @@ const readZeroLineFields = object<ZeroLine>({
   lossRatio: readAxis(0, 2),
 });
 
-const readZeroLine: Reader<ZeroLine> = (value, pointer, faults) => {
+const readZeroLine: Reader<ZeroLine> = described((value, pointer, faults) => {
   const before = faults.length;
   const line = readZeroLineFields(value, pointer, faults);
   if (faults.length > before) return line;
@@ -69,9 +75,10 @@ const readZeroLine: Reader<ZeroLine> = (value, pointer, faults) => {
     faults.push({
       pointer: `${pointer}/lossRatio`,
       message: `must have a loss for each of ${line.rttMs.length} rttMs`,
+      relation: true,
     });
   return line;
-};
+}, readZeroLineFields.schema);
 
 const readTimesFields = object<TimesMethod>({
   kind: oneOf("times"),
@@ -81,13 +88,19 @@ const readTimesFields = object<TimesMethod>({
 });
 
 const READERS: Readonly<Record<Method["kind"], Reader<Method>>> = {
-  times: (value, pointer, faults) => {
-    const before = faults.length;
-    const method = readTimesFields(value, pointer, faults);
-    if (faults.length === before && method.tcp === undefined && method.quic === undefined)
-      faults.push({ pointer, message: "must have times over what tcp or quic measures" });
-    return method;
-  },
+  times: described(
+    (value, pointer, faults) => {
+      const before = faults.length;
+      const method = readTimesFields(value, pointer, faults);
+      if (faults.length === before && method.tcp === undefined && method.quic === undefined)
+        faults.push({ pointer, message: "must have times over what tcp or quic measures", relation: true });
+      return method;
+    },
+    {
+      ...readTimesFields.schema,
+      anyOf: [{ required: ["tcp"] }, { required: ["quic"] }],
+    },
+  ),
   "zero-lines": object<ZeroLinesMethod>({ kind: oneOf("zero-lines"), lines: list(readZeroLine, 1, LINES_MAX) }),
   "rtt-threshold": object<RttThresholdMethod>({ kind: oneOf("rtt-threshold"), rttMs: number(0, RTT_MAX_MS) }),
   share: object<ShareMethod>({ kind: oneOf("share"), share: number(0, 1) }),
@@ -96,9 +109,12 @@ const READERS: Readonly<Record<Method["kind"], Reader<Method>>> = {
 const readKind = oneOf<Method["kind"]>("times", "zero-lines", "rtt-threshold", "share");
 
 /** Reads a method: its `kind` tells which fields it has. */
-export const readMethod: Reader<Method> = (value, pointer, faults) => {
-  const kind: unknown = typeof value === "object" && value !== null ? (value as { kind?: unknown }).kind : undefined;
-  const before = faults.length;
-  const known = readKind(kind, `${pointer}/kind`, faults);
-  return faults.length > before ? (undefined as never) : READERS[known](value, pointer, faults);
-};
+export const readMethod: Reader<Method> = described(
+  (value, pointer, faults) => {
+    const kind: unknown = typeof value === "object" && value !== null ? (value as { kind?: unknown }).kind : undefined;
+    const before = faults.length;
+    const known = readKind(kind, `${pointer}/kind`, faults);
+    return faults.length > before ? (undefined as never) : READERS[known](value, pointer, faults);
+  },
+  { oneOf: Object.values(READERS).map(({ schema }) => schema) },
+);

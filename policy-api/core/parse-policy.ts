@@ -1,4 +1,5 @@
 import {
+  described,
   type Fault,
   integer,
   list,
@@ -12,12 +13,18 @@ import {
   text,
   withDefault,
 } from "./parse.ts";
-import { type ColdStart, type ContentBytes, INITIAL_POLICY, type Margin, type Mode, MODES } from "./policy.ts";
+import {
+  type ColdStart,
+  type ContentBytes,
+  INITIAL_POLICY,
+  MA_MAX_S,
+  type Margin,
+  type Mode,
+  MODES,
+} from "./policy.ts";
 import type { Policy, Provenance, Rule } from "./policy.ts";
 import { readLattice, readMethod } from "./parse-method.ts";
 
-/** A day: what CDNs advertise. Longer offers outlive every decision. */
-const MA_MAX_S = 86_400;
 const RULES_MAX = 100;
 const BYTES_MAX = 1e12;
 
@@ -85,23 +92,25 @@ const readPolicyFields = object<Policy>({
   rules: withDefault(list(readRule, 0, RULES_MAX), INITIAL_POLICY.rules),
 });
 
-const readPolicy: Reader<Policy> = (value, pointer, faults) => {
+/** Reads a policy as a part of something larger. */
+export const readPolicy: Reader<Policy> = described((value, pointer, faults) => {
   const before = faults.length;
   const policy = readPolicyFields(value, pointer, faults);
   // Conditions between fields: only where the fields themselves could be read.
   if (faults.length > before) return policy;
-  const fault = (place: string, message: string): void => void faults.push({ pointer: pointer + place, message });
+  const fault = (place: string, message: string): void =>
+    void faults.push({ pointer: pointer + place, message, relation: true });
   if (policy.ma.minS > policy.ma.maxS) fault("/ma/minS", "must not be larger than maxS");
   if (policy.margin.leave > policy.margin.enter) fault("/margin/leave", "must not be larger than enter");
   requireOneValue(policy.coldStart, `${pointer}/coldStart/times`, faults);
   const adaptive = policy.mode === "adaptive" || policy.rules.some((rule) => rule.mode === "adaptive");
   if (adaptive && policy.method === undefined) fault("/method", "must be there where a mode is adaptive");
   return policy;
-};
+}, readPolicyFields.schema);
 
 /** Of a client of whom nothing is known there is no loss and no rate to look up. */
 function requireOneValue({ times }: ColdStart, pointer: string, faults: Fault[]): void {
   for (const axis of ["lossRatio", "deliveryRateBps"] as const)
     if (times !== undefined && times[axis].length !== 1)
-      faults.push({ pointer: `${pointer}/${axis}`, message: "must have one value in a cold start" });
+      faults.push({ pointer: `${pointer}/${axis}`, message: "must have one value in a cold start", relation: true });
 }

@@ -1,15 +1,28 @@
+import { nearestName } from "./nearest.ts";
+
 /** One thing wrong with an input. */
 export interface Fault {
   /** JSON pointer to the value (RFC 6901); the empty string is the whole input. */
   readonly pointer: string;
   readonly message: string;
+  /** The value by itself is as its schema says, and does not go with another: no JSON Schema tells that. */
+  readonly relation?: true;
 }
 
 export type Parsed<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly faults: readonly Fault[] };
 
+/** What a reader takes, as JSON Schema (2020-12, what OpenAPI 3.1 has). */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
 /** Reads one value; on a fault it adds to `faults` and what it returns must not be used. */
-export type Reader<T> = (value: unknown, pointer: string, faults: Fault[]) => T;
+export interface Reader<T> {
+  (value: unknown, pointer: string, faults: Fault[]): T;
+  /** Made of the same bounds as the reader: the API's document shows it. Absent where nobody shows it. */
+  readonly schema?: JsonSchema | undefined;
+}
 
 /** A field of an object that may be left out, with what then stands in its place. */
 export interface OptionalField<T> {
@@ -25,6 +38,13 @@ function fail(pointer: string, message: string, faults: Fault[]): never {
   return undefined as never;
 }
 
+/** A reader with the schema of what it takes. */
+export function described<T>(reader: Reader<T>, schema: JsonSchema | undefined): Reader<T> {
+  return Object.assign((value: unknown, pointer: string, faults: Fault[]) => reader(value, pointer, faults), {
+    schema,
+  });
+}
+
 /** Runs a reader over a whole input and returns the value or every fault. Never throws on data. */
 export function parse<T>(reader: Reader<T>, input: unknown): Parsed<T> {
   const faults: Fault[] = [];
@@ -33,47 +53,71 @@ export function parse<T>(reader: Reader<T>, input: unknown): Parsed<T> {
 }
 
 export function number(min: number, max: number): Reader<number> {
-  return (value, pointer, faults) =>
-    typeof value === "number" && value >= min && value <= max
-      ? value
-      : fail(pointer, `must be a number from ${min} to ${max}`, faults);
+  return described(
+    (value, pointer, faults) =>
+      typeof value === "number" && value >= min && value <= max
+        ? value
+        : fail(pointer, `must be a number from ${min} to ${max}`, faults),
+    { type: "number", minimum: min, maximum: max },
+  );
 }
 
 export function integer(min: number, max: number): Reader<number> {
-  return (value, pointer, faults) =>
-    Number.isInteger(value) && (value as number) >= min && (value as number) <= max
-      ? (value as number)
-      : fail(pointer, `must be a whole number from ${min} to ${max}`, faults);
+  return described(
+    (value, pointer, faults) =>
+      Number.isInteger(value) && (value as number) >= min && (value as number) <= max
+        ? (value as number)
+        : fail(pointer, `must be a whole number from ${min} to ${max}`, faults),
+    { type: "integer", minimum: min, maximum: max },
+  );
 }
 
 export function boolean(): Reader<boolean> {
-  return (value, pointer, faults) =>
-    typeof value === "boolean" ? value : fail(pointer, "must be true or false", faults);
+  return described(
+    (value, pointer, faults) => (typeof value === "boolean" ? value : fail(pointer, "must be true or false", faults)),
+    { type: "boolean" },
+  );
 }
 
+/** Characters are code points, as in JSON Schema. */
 export function text(maxLength: number, pattern?: RegExp, what = "text"): Reader<string> {
-  return (value, pointer, faults) =>
-    typeof value === "string" &&
-    value.length > 0 &&
-    value.length <= maxLength &&
-    (pattern === undefined || pattern.test(value))
-      ? value
-      : fail(pointer, `must be ${what} of 1 to ${maxLength} characters`, faults);
+  return described(
+    (value, pointer, faults) =>
+      typeof value === "string" &&
+      value.length > 0 &&
+      (value.length <= maxLength || Array.from(value).length <= maxLength) &&
+      (pattern === undefined || pattern.test(value))
+        ? value
+        : fail(pointer, `must be ${what} of 1 to ${maxLength} characters`, faults),
+    { type: "string", minLength: 1, maxLength, ...(pattern === undefined ? {} : { pattern: pattern.source }) },
+  );
 }
 
 export function oneOf<const T extends string | number>(...allowed: readonly T[]): Reader<T> {
-  return (value, pointer, faults) =>
-    allowed.includes(value as T)
-      ? (value as T)
-      : fail(pointer, `must be one of ${allowed.map((item) => JSON.stringify(item)).join(", ")}`, faults);
+  return described(
+    (value, pointer, faults) =>
+      allowed.includes(value as T)
+        ? (value as T)
+        : fail(pointer, `must be one of ${allowed.map((item) => JSON.stringify(item)).join(", ")}`, faults),
+    { enum: allowed },
+  );
+}
+
+export function nullable<T>(reader: Reader<T>): Reader<T | null> {
+  return described((value, pointer, faults) => (value === null ? null : reader(value, pointer, faults)), {
+    oneOf: [reader.schema ?? {}, { type: "null" }],
+  });
 }
 
 export function list<T>(reader: Reader<T>, minLength: number, maxLength: number): Reader<readonly T[]> {
-  return (value, pointer, faults) => {
-    if (!Array.isArray(value) || value.length < minLength || value.length > maxLength)
-      return fail(pointer, `must be a list of ${minLength} to ${maxLength} items`, faults);
-    return value.map((item, i) => reader(item, `${pointer}/${i}`, faults));
-  };
+  return described(
+    (value, pointer, faults) => {
+      if (!Array.isArray(value) || value.length < minLength || value.length > maxLength)
+        return fail(pointer, `must be a list of ${minLength} to ${maxLength} items`, faults);
+      return value.map((item, i) => reader(item, `${pointer}/${i}`, faults));
+    },
+    { type: "array", items: reader.schema ?? {}, minItems: minLength, maxItems: maxLength },
+  );
 }
 
 export function optional<T>(reader: Reader<T>): OptionalField<T> {
@@ -87,26 +131,47 @@ export function withDefault<T>(reader: Reader<T>, value: T): OptionalField<T> {
 /** An object with exactly these fields; unknown and missing ones are faults. */
 export function object<T>(fields: { readonly [K in keyof T]-?: Field<Exclude<T[K], undefined>> }): Reader<T> {
   const known = Object.keys(fields);
-  return (value, pointer, faults) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value))
-      return fail(pointer, "must be an object", faults);
-    const given = value as Record<string, unknown>;
-    for (const name of Object.keys(given))
-      if (!known.includes(name)) fail(child(pointer, name), `is not known here; known: ${known.join(", ")}`, faults);
-    const result: Record<string, unknown> = {};
-    for (const name of known) {
-      const field = fields[name as keyof T] as Field<unknown>;
-      const present = Object.hasOwn(given, name) && given[name] !== undefined;
-      if (typeof field === "function") {
-        if (present) result[name] = field(given[name], child(pointer, name), faults);
-        else fail(child(pointer, name), "is missing", faults);
-      } else {
-        const read = present ? field.reader(given[name], child(pointer, name), faults) : field.absent();
-        if (read !== undefined) result[name] = read;
+  return described(
+    (value, pointer, faults) => {
+      if (typeof value !== "object" || value === null || Array.isArray(value))
+        return fail(pointer, "must be an object", faults);
+      const given = value as Record<string, unknown>;
+      for (const name of Object.keys(given))
+        if (!known.includes(name)) fail(child(pointer, name), unknownName(name, known), faults);
+      const result: Record<string, unknown> = {};
+      for (const name of known) {
+        const field = fields[name as keyof T] as Field<unknown>;
+        const present = Object.hasOwn(given, name) && given[name] !== undefined;
+        if (typeof field === "function") {
+          if (present) result[name] = field(given[name], child(pointer, name), faults);
+          else fail(child(pointer, name), "is missing", faults);
+        } else {
+          const read = present ? field.reader(given[name], child(pointer, name), faults) : field.absent();
+          if (read !== undefined) result[name] = read;
+        }
       }
-    }
-    return result as T;
-  };
+      return result as T;
+    },
+    objectSchema(fields as Readonly<Record<string, Field<unknown>>>),
+  );
+}
+
+/** What is said of a field that nobody knows. */
+export function unknownName(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  return nearest === undefined ? `is not known here; known: ${known.join(", ")}` : `is not known here: ${nearest}?`;
+}
+
+function objectSchema(fields: Readonly<Record<string, Field<unknown>>>): JsonSchema {
+  const properties: Record<string, JsonSchema> = {};
+  const required: string[] = [];
+  for (const [name, field] of Object.entries(fields)) {
+    const reader = typeof field === "function" ? field : field.reader;
+    if (typeof field === "function") required.push(name);
+    const value = typeof field === "function" ? undefined : field.absent();
+    properties[name] = { ...reader.schema, ...(value === undefined ? {} : { default: value }) };
+  }
+  return { type: "object", properties, required, additionalProperties: false };
 }
 
 function child(pointer: string, name: string): string {

@@ -4,7 +4,8 @@ import { type Transport, TRANSPORTS } from "./sample.ts";
 import type { PathFacts } from "./times.ts";
 
 /** What loss and rate rest on, the nearest first. */
-export type Basis = "client" | "network" | "asn" | "prior";
+export const BASES = ["client", "network", "asn", "prior"] as const;
+export type Basis = (typeof BASES)[number];
 
 /**
  * Packets that make a path known: over 100 packets the standard error of a loss of 2.5 % is 1.6 points, over the 700

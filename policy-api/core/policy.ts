@@ -121,23 +121,16 @@ export interface Policy {
   readonly rules: readonly Rule[];
 }
 
-/**
- * A policy as the store keeps it and the worker obeys it. Version 0 is a store in which nobody has put a policy.
- */
-export interface PolicyInForce {
-  readonly version: number;
-  readonly policy: Policy;
-  /**
-   * Until when a client may hold an offer made under an earlier version, milliseconds since the epoch (RFC 7838: an
-   * offer lives until its `ma` ends, whatever later responses leave out).
-   */
-  readonly earlierOffersUntilMs: number;
-}
+/** A day: what CDNs advertise. Longer offers outlive every decision. */
+export const MA_MAX_S = 86_400;
 
-/** How long a worker isolate obeys the policy it has before it asks for a newer one, milliseconds. */
-export const POLICY_CACHE_MS = 30_000;
-/** From this age on a policy is not served before a renewal has been waited for (within the budget), milliseconds. */
-export const POLICY_OUTDATED_MS = 2 * POLICY_CACHE_MS;
+/** How long a worker isolate obeys the policy that it has before it asks for a newer one, milliseconds. */
+export const POLICY_CACHE_MS = 15_000;
+/**
+ * From this age on a policy is not served before a renewal has been waited for (within the budget), milliseconds. So a
+ * change is obeyed everywhere after this long, while the store answers.
+ */
+export const POLICY_OUTDATED_MS = 30_000;
 
 /** A stack that nobody has measured is observed, and nothing else. */
 export const INITIAL_POLICY: Policy = {

@@ -1,7 +1,8 @@
 // What must hold for every policy, request and history, sense or not.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { decide } from "./decide.ts";
+import { KILL_SWITCHES } from "./activation.ts";
+import { decide, decideKilled } from "./decide.ts";
 import type { PathEstimate, TransportEstimate } from "./estimate.ts";
 import type { History, RequestFacts } from "./facts.ts";
 import { applyAnswer, NO_OFFER } from "./offers.ts";
@@ -160,6 +161,7 @@ function requestOf(figure: fc.Arbitrary<number>): fc.Arbitrary<RequestFacts> {
       offering: fc.boolean(),
       pausedUntilMs: figure,
       shareUnit: figure,
+      modesElsewhere: fc.array(fc.constantFrom(...MODES), { maxLength: 3 }),
     },
     { requiredKeys: ["transport", "path"] },
   );
@@ -271,6 +273,38 @@ it("whatever a request and a history hold, a decision is made, within the policy
         }
         expect(propensity).toBeGreaterThanOrEqual(0);
         expect(propensity).toBeLessThanOrEqual(1);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+it("whoever may hold an offer and is given none is told to drop it, unless nothing is touched", () => {
+  const moment = fc.constantFrom(0, NOON_MS, NOON_MS + 1);
+  fc.assert(
+    fc.property(
+      anyPolicy,
+      requestOf(anyNumber),
+      historyOf(soundEstimate),
+      moment,
+      unit,
+      (policy, anyRequest, history, offerUntilMs, drawn) => {
+        const request = { ...anyRequest, offerUntilMs };
+        const { advertise, mode } = decide(request, history, policy, NOON_MS, drawn);
+        if (mode === "observe") expect(advertise.kind).toBe("nothing");
+        else if (advertise.kind !== "h3")
+          expect(advertise.kind === "clear").toBe(
+            request.transport === "quic" ||
+              offerUntilMs > NOON_MS ||
+              [policy.mode, ...policy.rules.map((rule) => rule.mode), ...(request.modesElsewhere ?? [])].some(
+                (other) => other !== mode && (other === "fixed-h3" || (other === "adaptive" && mode === "fixed-h2")),
+              ),
+          );
+        for (const killSwitch of KILL_SWITCHES) {
+          const killed = decideKilled(killSwitch, request, NOON_MS);
+          const holds = request.transport === "quic" || offerUntilMs > NOON_MS;
+          expect(killed.advertise.kind).toBe(holds || killSwitch === "clear" ? "clear" : "nothing");
+        }
       },
     ),
     { numRuns: 500 },

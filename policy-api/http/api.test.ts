@@ -1,248 +1,264 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import published from "../policies/published.json" with { type: "json" };
-import { INITIAL_POLICY, type Policy, type PolicyInForce } from "../core/policy.ts";
-import { adaptivePolicy } from "../core/testing.ts";
-import { createApi } from "./api.ts";
-import type { PolicyApiPorts } from "./ports.ts";
+import { BODY_MAX_BYTES, DEPTH_MAX } from "./json-body.ts";
+import { apiDocument, CALLS, callApi, faultsOf, send, type TestPorts, testPorts, TOKENS } from "./testing.ts";
 
-class MemoryStore {
-  inForce: PolicyInForce | undefined = { version: 0, policy: INITIAL_POLICY, earlierOffersUntilMs: 0 };
-  gone = false;
-
-  async current(): Promise<PolicyInForce | undefined> {
-    if (this.gone) throw new Error("internal: address 10.1.2.3");
-    return this.inForce;
-  }
-
-  async put(policy: Policy): Promise<PolicyInForce> {
-    if (this.gone) throw new Error("internal: address 10.1.2.3");
-    this.inForce = { version: (this.inForce?.version ?? 0) + 1, policy, earlierOffersUntilMs: 0 };
-    return this.inForce;
-  }
-}
-
-let store: MemoryStore;
-let changes: number;
-let settingsFaults: PolicyApiPorts["settingsFaults"];
-const api = createApi<{ token: string | undefined }>((env) => ({
-  store,
-  token: env.token,
-  policyChanged: async () => {
-    changes++;
-  },
-  settingsFaults,
-}));
-
-beforeEach(() => {
-  store = new MemoryStore();
-  changes = 0;
-  settingsFaults = [];
+let ports: TestPorts;
+beforeEach(async () => {
+  ports = await testPorts();
 });
 
-async function call(
-  method: string,
-  resource: string,
-  options: { body?: unknown; token?: string; configured?: string | undefined } = {},
-): Promise<{ status: number; body: Record<string, unknown>; headers: Headers }> {
-  const { body, token = "right", configured = "configured" in options ? options.configured : "right" } = options;
-  const response = await api.request(
-    `/_h3/v1/${resource}`,
-    {
-      method,
-      headers: token === "" ? {} : { authorization: `Bearer ${token}` },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+const withBody = CALLS.filter(({ body }) => body !== undefined);
+
+describe("every call", () => {
+  it("of the document is tried here", async () => {
+    const { paths } = await apiDocument(ports);
+    const documented = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace("/_h3/v1/", "")}`),
+    );
+    const tried = [...CALLS.map(({ method, template }) => `${method} ${template}`), "GET health"];
+    expect(documented.toSorted()).toEqual(tried.toSorted());
+  });
+
+  it.each(CALLS)("$method $resource: $status", async ({ method, resource, status, ...options }) => {
+    const reply = await callApi(ports, method, resource, options);
+    expect([reply.status, reply.text]).toEqual([status, expect.any(String)]);
+    expect(reply.headers.get("content-type")).toBe("application/json");
+  });
+
+  it.each(CALLS.filter(({ method }) => method === "GET"))(
+    "HEAD $resource is GET without its body",
+    async ({ resource }) => {
+      const get = await callApi(ports, "GET", resource);
+      const head = await callApi(ports, "HEAD", resource);
+      expect([head.status, head.text, head.headers.get("etag")]).toEqual([get.status, "", get.headers.get("etag")]);
     },
-    { token: configured },
   );
-  return {
-    status: response.status,
-    body: (await response.json()) as Record<string, unknown>,
-    headers: response.headers,
-  };
-}
 
-describe("policy", () => {
-  it("is shown and changed", async () => {
-    expect((await call("GET", "policy")).body).toEqual({ version: 0, policy: INITIAL_POLICY });
-    const put = await call("PUT", "policy", { body: published });
-    expect([put.status, put.body["version"]]).toEqual([200, 1]);
-    expect(changes).toBe(1);
-    expect((await call("GET", "policy")).body).toEqual({ version: 1, policy: published });
-    expect(put.headers.get("cache-control")).toBe("no-store");
-  });
+  it.each(CALLS.filter(({ resource }) => !/^(clients|networks)\/look-up/.test(resource)))(
+    "$method $resource: 503 where the store does not answer, and nothing of why",
+    async ({ method, resource, ...options }) => {
+      ports.store.gone = true;
+      const reply = await callApi(ports, method, resource, options);
+      expect(reply.status).toBe(503);
+      expect(ports.changes).toBe(0);
+    },
+  );
 
-  it("a policy that is not valid lists every fault and leaves the one in force", async () => {
-    const put = await call("PUT", "policy", { body: { schema: 2, mode: "always", ma: { minS: 0 } } });
-    expect(put.status).toBe(422);
-    expect(put.headers.get("content-type")).toBe("application/problem+json");
-    expect(put.body).toMatchObject({ status: 422, detail: "the policy is not valid; the one in force stays" });
-    expect((put.body["faults"] as { pointer: string }[]).map((fault) => fault.pointer)).toEqual([
-      "/mode",
-      "/ma/minS",
-      "/ma/maxS",
-    ]);
-    expect([store.inForce?.version, changes]).toEqual([0, 0]);
+  it.each(CALLS)(
+    "$method $resource: a query or a body that is not known is refused, or not looked at",
+    async (call) => {
+      const { method, resource, body, ...options } = call;
+      if (body === undefined) {
+        const reply = await callApi(ports, method, `${resource}?limt=5`, options);
+        const isPage = ["policies", "activation/history", "audit"].includes(resource);
+        expect([reply.status, faultsOf(reply)]).toEqual(
+          isPage && method === "GET" ? [400, ["/query/limt: is not known here: limit?"]] : [200, []],
+        );
+      } else {
+        const reply = await callApi(ports, method, resource, { ...options, body: { ...body, extra: 1 } });
+        expect([reply.status, faultsOf(reply)[0]?.startsWith("/extra: is not known here; known: ")]).toEqual([
+          400,
+          true,
+        ]);
+      }
+    },
+  );
+});
+
+describe("a body", () => {
+  it.each(withBody)(
+    "$method $resource: none, no JSON, or not an object is a 400 that changes nothing",
+    async (call) => {
+      const { method, resource, body: _, status: __, ...options } = call;
+      const before = await callApi(ports, "GET", "audit");
+      for (const body of [undefined, "", "{", "policy=1", "[1", '{"a":1}}', "\u{feff}"]) {
+        const reply = await callApi(ports, method, resource, { ...options, body });
+        // Without a body all is left out, which here are values that by themselves may be.
+        const isLeftOut = resource === "decisions/explain" && ["", undefined, "\u{feff}"].includes(body);
+        expect([body, reply.status]).toEqual([body, isLeftOut ? 422 : 400]);
+      }
+      for (const body of ["null", "[]", "1", '"text"', "true"]) {
+        const reply = await callApi(ports, method, resource, { ...options, body });
+        expect([body, reply.status, faultsOf(reply)]).toEqual([body, 400, [": must be an object"]]);
+      }
+      expect((await callApi(ports, "GET", "audit")).json).toEqual(before.json);
+      expect(ports.changes).toBe(0);
+    },
+  );
+
+  it.each(["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x", ""])(
+    "is JSON whatever Content-Type says: %j",
+    async (type) => {
+      for (const { method, resource, status, ...options } of withBody) {
+        const fresh = await testPorts();
+        const reply = await callApi(fresh, method, resource, { ...options, headers: { "content-type": type } });
+        expect([resource, reply.status]).toEqual([resource, status]);
+      }
+    },
+  );
+
+  it.each(withBody)("$method $resource: is bounded in size and depth", async (call) => {
+    const { method, resource, body: _, status: __, ...options } = call;
+    const sent = async (body: string) => (await callApi(ports, method, resource, { ...options, body })).status;
+    const filled = (bytes: number): string => `"${"x".repeat(bytes - 2)}"`;
+    expect(await sent(filled(BODY_MAX_BYTES + 1))).toBe(413);
+    expect(await sent(filled(BODY_MAX_BYTES))).toBe(400);
+    // Of bytes, not of characters.
+    expect(await sent(`"${"é".repeat(BODY_MAX_BYTES / 2)}"`)).toBe(413);
+    const nested = await callApi(ports, method, resource, { ...options, body: "[".repeat(DEPTH_MAX + 1) });
+    expect([nested.status, nested.json["detail"]]).toEqual([400, `a body may be nested ${DEPTH_MAX} levels deep`]);
   });
 
   it.each([
-    ["no JSON", "{", 400],
-    ["no body", "", 400],
-    ["too large a body", `"${"x".repeat(300_000)}"`, 413],
-  ])("%s", async (_name, body, status) => {
-    const put = await call("PUT", "policy", { body });
-    expect([put.status, put.body["status"]]).toEqual([status, status]);
+    [BODY_MAX_BYTES + 1, 413],
+    [100, 400],
+  ])("that comes in pieces, of unknown length, is bounded alike: %i bytes", async (bytes, status) => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let sent = 0; sent < bytes; sent += 10_000)
+          controller.enqueue(new Uint8Array(Math.min(10_000, bytes - sent)).fill(0x20));
+        controller.close();
+      },
+    });
+    const request = new Request("https://site.test/_h3/v1/decisions", {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKENS.read}` },
+      body,
+    });
+    const response = await send(ports, request);
+    expect([response.status, response.headers.get("content-type")]).toEqual([status, "application/problem+json"]);
   });
 
-  it("a store that is gone is a 503 that tells nothing of its inside", async () => {
-    store.gone = true;
-    for (const method of ["GET", "PUT"]) {
-      const reply = await call(method, "policy", method === "PUT" ? { body: published } : {});
-      expect(reply.status).toBe(503);
-      expect(JSON.stringify(reply.body)).not.toContain("10.1.2.3");
+  it("of whoever has no token counts for nothing, however long it is", async () => {
+    for (const { method, resource, ifMatch } of withBody) {
+      const reply = await callApi(ports, method, resource, {
+        token: "",
+        body: "x".repeat(BODY_MAX_BYTES + 1),
+        ...(ifMatch === undefined ? {} : { ifMatch }),
+      });
+      expect([resource, reply.status]).toEqual([resource, 401]);
     }
-    expect(changes).toBe(0);
-  });
-
-  it("a stored policy that cannot be read can be replaced", async () => {
-    store.inForce = undefined;
-    expect((await call("GET", "policy")).status).toBe(503);
-    expect((await call("PUT", "policy", { body: published })).status).toBe(200);
   });
 });
 
-describe("who may", () => {
-  it.each([
-    ["none given", "", 401],
-    ["a wrong one", "wrong", 401],
-    ["the beginning of the right one", "righ", 401],
-  ])("%s: nothing is shown or changed", async (_name, token, status) => {
-    for (const [method, resource] of [
-      ["GET", "policy"],
-      ["PUT", "policy"],
-      ["POST", "explain"],
-    ] as const) {
-      const reply = await call(method, resource, { token, ...(method === "GET" ? {} : { body: published }) });
-      expect(reply.status).toBe(status);
-      expect(reply.headers.get("www-authenticate")).toContain("Bearer");
-      expect(reply.headers.get("content-type")).toBe("application/problem+json");
+describe("what is not here", () => {
+  it.each(["", "nothing", "policy", "policies/", "policies/1/diff", "activation/kill", "clients", "clients/look-up/1"])(
+    "%j",
+    async (resource) => {
+      for (const method of ["GET", "POST", "PUT", "DELETE", "OPTIONS"])
+        expect([method, (await callApi(ports, method, resource)).status]).toEqual([method, 404]);
+    },
+  );
+
+  it("beside the version of the API", async () => {
+    for (const path of ["/_h3/", "/_h3/v2/health", "/_h3/v1"]) {
+      const response = await send(ports, new Request(`https://site.test${path}`));
+      expect([path, response.status]).toEqual([path, 404]);
+      expect(response.headers.get("content-type")).toBe("application/problem+json");
+      expect(response.headers.get("cache-control")).toBe("no-store");
     }
-    expect(store.inForce?.version).toBe(0);
   });
 
-  it("without a configured token the writing side is off, whatever is sent", async () => {
-    for (const token of ["", "undefined", "right"]) {
-      const put = await call("PUT", "policy", { body: published, token, configured: undefined });
-      expect(put.status).toBe(403);
-      expect(put.body["detail"]).toContain("POLICY_TOKEN");
-      expect((await call("GET", "policy", { token, configured: undefined })).status).toBe(200);
+  it("another method: 405, and which there are", async () => {
+    const { paths } = await apiDocument(ports);
+    const described: Record<string, string[]> = {
+      "/_h3/v1/openapi.json": ["GET"],
+      "/_h3/v1/reference": ["GET"],
+    };
+    for (const [path, operations] of Object.entries(paths))
+      described[path] = Object.keys(operations).map((method) => method.toUpperCase());
+    for (const [path, methods] of Object.entries(described)) {
+      const resource = path.replace("/_h3/v1/", "").replaceAll(/\{\w+\}/g, "1");
+      const allowed = methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+      for (const method of ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+        if (allowed.includes(method)) continue;
+        const reply = await callApi(ports, method, resource, { token: "" });
+        expect([method, path, reply.status]).toEqual([method, path, 405]);
+        expect(reply.headers.get("allow")?.split(", ").toSorted()).toEqual(allowed.toSorted());
+      }
     }
-    expect(store.inForce?.version).toBe(0);
+    expect(Object.keys(described)).toHaveLength(Object.keys(paths).length + 2);
+  });
+});
+
+describe("scripts of other origins", () => {
+  const origin = "https://console.example.com";
+  const preflight = (from: string) =>
+    send(
+      ports,
+      new Request("https://site.test/_h3/v1/activation", {
+        method: "OPTIONS",
+        headers: {
+          origin: from,
+          "access-control-request-method": "PUT",
+          "access-control-request-headers": "authorization,if-match",
+        },
+      }),
+    );
+
+  it("may not call, unless told so", async () => {
+    const response = await preflight(origin);
+    expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([405, null]);
+    for (const resource of ["health", "activation", "openapi.json"]) {
+      const reply = await callApi(ports, "GET", resource, { headers: { origin } });
+      expect([...reply.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+    }
+  });
+
+  it.each([
+    [origin, true],
+    ["https://other.example.com", true],
+    ["https://evil.example", false],
+    ["https://console.example.com.evil.example", false],
+    ["http://console.example.com", false],
+    ["null", false],
+  ])("%s, where two are configured: %s", async (from, allowed) => {
+    ports.corsOrigins = [origin, "https://other.example.com"];
+    const response = await preflight(from);
+    expect(response.headers.get("access-control-allow-origin")).toBe(allowed ? from : null);
+    if (allowed) {
+      expect(response.status).toBe(204);
+      expect(response.headers.get("access-control-allow-methods")?.split(",")).toEqual(
+        expect.arrayContaining(["GET", "PUT", "POST", "DELETE"]),
+      );
+      const headers = response.headers.get("access-control-allow-headers") ?? "";
+      for (const name of ["authorization", "if-match", "if-none-match", "idempotency-key", "content-type"])
+        expect(headers).toContain(name);
+    }
+    // Tokens are sent by scripts and not by browsers: no cookie is ever asked for.
+    expect(response.headers.get("access-control-allow-credentials")).toBeNull();
+
+    // A refusal can be read as well as an answer.
+    for (const [resource, token, status] of [
+      ["activation", TOKENS.read, 200],
+      ["activation", "", 401],
+      ["policies/7", TOKENS.read, 404],
+    ] as const) {
+      const reply = await callApi(ports, "GET", resource, { token, headers: { origin: from } });
+      expect(reply.status).toBe(status);
+      expect(reply.headers.get("access-control-allow-origin")).toBe(allowed ? from : null);
+      expect(reply.headers.get("vary")?.toLowerCase()).toContain("origin");
+      if (allowed) expect(reply.headers.get("access-control-expose-headers")?.toLowerCase()).toContain("etag");
+    }
   });
 });
 
 describe("health", () => {
   it.each([
-    ["well", () => undefined, 200, "ok", "ok"],
-    ["store gone", () => (store.gone = true), 503, "degraded", "unreachable"],
-    ["policy unreadable", () => (store.inForce = undefined), 503, "degraded", "unreadable"],
-    ["bad variable", () => (settingsFaults = [{ name: "EDGE", message: "must be x" }]), 503, "degraded", "ok"],
-  ])("%s", async (_name, arrange, code, status, policy) => {
+    ["well", () => undefined, 200, "ok", "ok", 1],
+    ["store gone", () => (ports.store.gone = true), 503, "degraded", "unreachable", null],
+    ["activation unreadable", () => (ports.store.unreadable = true), 503, "degraded", "unreadable", null],
+    ["policy in force unreadable", () => ports.store.unreadableVersions.add(1), 503, "degraded", "unreadable", 1],
+    ["policy not in force unreadable", () => ports.store.unreadableVersions.add(0), 200, "ok", "ok", 1],
+    ["bad variable", () => (ports.settingsFaults = [{ name: "EDGE", message: "must be x" }]), 503, "degraded", "ok", 1],
+  ])("%s, whoever asks", async (_name, arrange, code, status, policy, revision) => {
     arrange();
-    const health = await call("GET", "health", { token: "" });
-    expect([health.status, health.body["status"], health.body["policy"]]).toEqual([code, status, policy]);
-    expect(health.body["settings"]).toEqual(settingsFaults);
-  });
-});
-
-describe("explain", () => {
-  const request = { transport: "tcp", rttMs: 50 };
-  const history = { state: "known", client: { quic: { lossRatio: 0.03, packets: 5000, deliveryRateBps: 25e6 } } };
-
-  it("under the policy in force", async () => {
-    expect((await call("POST", "explain", { body: { request } })).body).toMatchObject({
-      policyVersion: 0,
-      decision: { reason: "mode-observe" },
-      altSvc: null,
-    });
-  });
-
-  it("under a policy of its own: decision, predicted times, header", async () => {
-    const body = { request, history, policy: published, port: 8443 };
-    expect((await call("POST", "explain", { body })).body).toMatchObject({
-      policyVersion: null,
-      altSvc: 'h3=":8443"; ma=300',
-      decision: {
-        advertise: { kind: "h3", maS: 300 },
-        reason: "h3-faster",
-        basis: "client",
-        path: { rttMs: 50 },
-        predicted: { contentBytes: 10_000_000 },
-      },
-    });
-    expect(store.inForce?.version).toBe(0);
-  });
-
-  it("takes every fact that a line of the decision log has", async () => {
-    const read = { lossRatio: 0.05, packets: 5000, minRttMs: 40, deliveryRateBps: 25e6, ageMs: 1, changedMsAgo: 1000 };
-    const facts = {
-      ...request,
-      path: "/a",
-      asn: 64500,
-      country: "JP",
-      offerUntilMs: 5,
-      offering: true,
-      shareUnit: 0.5,
-    };
-    const known = { state: "known", client: { tcp: read, quic: read }, network: { tcp: read }, asn: { quic: read } };
-    const explained = async (over: object) =>
-      call("POST", "explain", {
-        body: { request: { ...facts, ...over }, history: known, policy: published, nowMs: 9 },
-      });
-    expect(await explained({ pausedUntilMs: 0 })).toMatchObject({
-      status: 200,
-      // The path has only just changed: the offer is short.
-      body: { altSvc: 'h3=":443"; ma=60', decision: { reason: "h3-faster", basis: "client" } },
-    });
-    expect((await explained({ pausedUntilMs: 10 })).body["decision"]).toMatchObject({
-      reason: "udp-blocked",
-      advertise: { kind: "nothing" },
-    });
-  });
-
-  it.each([
-    [{ kind: "share", share: 0.6 }, "share", 'h3=":443"; ma=10'],
-    [{ kind: "share", share: 0.4 }, "share", null],
-    [{ kind: "rtt-threshold", rttMs: 50 }, "h3-faster", 'h3=":443"; ma=10'],
-    [{ kind: "zero-lines", lines: [{ deliveryRateBps: 1e6, rttMs: [0], lossRatio: [0] }] }, "cold-start", null],
-  ] as const)("by another method: %j", async (method, reason, altSvc) => {
-    const body = { request: { ...request, shareUnit: 0.5 }, policy: adaptivePolicy({ method }) };
-    expect((await call("POST", "explain", { body })).body).toMatchObject({ altSvc, decision: { reason } });
-  });
-
-  it.each([
-    [{}, ["/request"]],
-    [{ request: { transport: "sctp" } }, ["/request/transport"]],
-    [{ request, history: { state: "known", client: { tcp: { lossRatio: 2 } } } }, ["/history/client/tcp/lossRatio"]],
-    [{ request: { ...request, shareUnit: 2 } }, ["/request/shareUnit"]],
-    [{ request, policy: { ...adaptivePolicy(), ma: 5 } }, ["/policy/ma"]],
-    [{ request, policy: { ...adaptivePolicy(), method: { kind: "share", share: 2 } } }, ["/policy/method/share"]],
-    [{ request, address: "192.0.2.7" }, ["/address"]],
-  ])("%j is refused with its faults", async (body, pointers) => {
-    const reply = await call("POST", "explain", { body });
-    expect(reply.status).toBe(422);
-    expect((reply.body["faults"] as { pointer: string }[]).map((fault) => fault.pointer)).toEqual(pointers);
-  });
-});
-
-describe("what is not here", () => {
-  it.each([
-    ["GET", "nothing", 404, null],
-    ["DELETE", "policy", 405, "GET, HEAD, PUT"],
-    ["GET", "explain", 405, "POST"],
-    ["POST", "health", 405, "GET, HEAD"],
-  ])("%s %s", async (method, resource, status, allow) => {
-    const reply = await call(method, resource);
-    expect(reply.status).toBe(status);
-    expect(reply.headers.get("allow")).toBe(allow);
+    for (const token of ["", "wrong", TOKENS.read]) {
+      const health = await callApi(ports, "GET", "health", { token });
+      expect(health.status).toBe(code);
+      expect(health.json).toEqual({ status, policy, revision, settings: ports.settingsFaults });
+    }
+    ports.tokens = [];
+    expect((await callApi(ports, "GET", "health", { token: "" })).status).toBe(code);
   });
 });

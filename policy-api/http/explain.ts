@@ -1,124 +1,132 @@
+import type { z } from "@hono/zod-openapi";
+import { type KillSwitch, modesByPath, policyFor } from "../core/activation.ts";
 import { altSvcValue } from "../core/alt-svc.ts";
-import { decide, type Decision } from "../core/decide.ts";
-import type { PathEstimate, TransportEstimate } from "../core/estimate.ts";
+import { decide, decideKilled } from "../core/decide.ts";
 import type { History, RequestFacts } from "../core/facts.ts";
-import {
-  boolean,
-  type Fault,
-  integer,
-  number,
-  object,
-  oneOf,
-  optional,
-  parse,
-  type Parsed,
-  type Reader,
-  text,
-  withDefault,
-} from "../core/parse.ts";
-import { parsePolicy } from "../core/parse-policy.ts";
-import type { Policy } from "../core/policy.ts";
-import { TRANSPORTS } from "../core/sample.ts";
-import type { PolicyStorePort } from "./ports.ts";
+import { historyAt } from "../core/history.ts";
+import { NO_OFFER, pausedUntilMs } from "../core/offers.ts";
+import type { Mode, Policy } from "../core/policy.ts";
+import { finite } from "./answer.ts";
+import type * as schemas from "./decision-schemas.ts";
+import type { ClientUnits, PolicyApiPorts } from "./ports.ts";
+import { Problem } from "./problem.ts";
 
-/** A question: what would be decided on these facts, under the policy in force or the one given here? */
-interface Question {
-  readonly request: RequestFacts;
-  readonly history: History;
-  readonly policy?: Policy;
-  readonly nowMs?: number;
-  readonly explorationUnit: number;
-  /** The port that the Alt-Svc value would name. */
-  readonly port?: number;
-}
-
-export interface Explanation {
-  /** Null when the question brought a policy of its own. */
-  readonly policyVersion: number | null;
-  readonly decision: Decision;
-  /** The header's value; null for none. */
-  readonly altSvc: string | null;
-}
-
-const any = number(0, Number.MAX_VALUE);
-
-const readEstimate = object<PathEstimate>({
-  tcp: optional(readTransport()),
-  quic: optional(readTransport()),
-});
-
-function readTransport(): Reader<TransportEstimate> {
-  return object<TransportEstimate>({
-    minRttMs: optional(any),
-    lossRatio: optional(number(0, 1)),
-    packets: withDefault(any, 1_000),
-    deliveryRateBps: optional(any),
-    ageMs: withDefault(any, 0),
-    changedMsAgo: optional(any),
-  });
-}
-
-const readPolicy: Reader<Policy> = (value, pointer, faults) => {
-  const parsed = parsePolicy(value);
-  if (parsed.ok) return parsed.value;
-  faults.push(...parsed.faults.map((fault): Fault => ({ ...fault, pointer: pointer + fault.pointer })));
-  return undefined as never;
-};
-
-const readQuestion = object<Question>({
-  request: object<RequestFacts>({
-    transport: oneOf(...TRANSPORTS),
-    rttMs: optional(any),
-    deliveryRateBps: optional(any),
-    path: withDefault(text(8_000, /^\//, "a path that begins with /,"), "/"),
-    asn: optional(integer(0, 4_294_967_295)),
-    country: optional(text(2, /^[A-Z]{2}$/, "a country code such as JP,")),
-    offerUntilMs: optional(any),
-    offering: optional(boolean()),
-    pausedUntilMs: optional(any),
-    shareUnit: optional(number(0, 1)),
-  }),
-  history: withDefault(
-    object<History>({
-      state: oneOf("known", "unknown", "late"),
-      client: optional(readEstimate),
-      network: optional(readEstimate),
-      asn: optional(readEstimate),
-    }),
-    { state: "unknown" },
-  ),
-  policy: optional(readPolicy),
-  nowMs: optional(any),
-  explorationUnit: withDefault(number(0, 1), 1),
-  port: optional(integer(1, 65_535)),
-});
+type Question = z.infer<typeof schemas.Question>;
 
 /**
- * Answers a question, or names its faults. Rejects only when the store does not answer.
+ * What would be decided on given facts, or for a client that is known: under what is in force, under a stored version, or
+ * under the policy that is sent along.
  *
- * @param nowMs The time, where the question names none.
- * @param port The port of the answer's Alt-Svc, where the question names none.
+ * @throws Problem
  */
 export async function explain(
-  input: unknown,
-  store: PolicyStorePort,
+  question: Question,
+  ports: Pick<PolicyApiPorts, "store" | "clients" | "inForce">,
   nowMs: number,
   port: number,
-): Promise<Parsed<Explanation>> {
-  const parsed = parse(readQuestion, input);
-  if (!parsed.ok) return parsed;
-  const question = parsed.value;
-  const inForce = question.policy === undefined ? await store.current() : undefined;
-  const policy = question.policy ?? inForce?.policy;
-  if (policy === undefined)
-    return { ok: false, faults: [{ pointer: "/policy", message: "is missing, and the stored policy cannot be read" }] };
-  const decision = decide(
-    question.request,
-    question.history,
-    policy,
-    question.nowMs ?? nowMs,
-    question.explorationUnit,
+): Promise<z.infer<typeof schemas.Explanation>> {
+  refuseBoth(question, "policy", "version");
+  refuseBoth(question, "client", "history");
+  if (question.client === undefined && question.request === undefined)
+    throw notTogether("/request", "is missing: without a client there must be facts");
+  const atMs = question.nowMs ?? nowMs;
+  const { units, facts, history } = await aboutClient(question, ports.clients, atMs);
+  const chosen = await choosePolicy(question, ports, facts.path, question.activationUnit ?? units?.activation);
+  const request: RequestFacts = {
+    ...facts,
+    ...(chosen.modesElsewhere.length === 0 ? {} : { modesElsewhere: chosen.modesElsewhere }),
+    ...(chosen.earlierOffersUntilMs === 0 ? {} : { earlierOffersUntilMs: chosen.earlierOffersUntilMs }),
+    ...question.request,
+  };
+  const decision = finite(
+    typeof chosen.speaks === "string"
+      ? decideKilled(chosen.speaks, request, atMs)
+      : decide(request, history, chosen.speaks, atMs, question.explorationUnit ?? units?.exploration),
   );
-  const altSvc = altSvcValue(decision.advertise, question.port ?? port) ?? null;
-  return { ok: true, value: { policyVersion: inForce?.version ?? null, decision, altSvc } };
+  return {
+    revision: chosen.revision,
+    policyVersion: chosen.policyVersion,
+    request: { ...request, modesElsewhere: request.modesElsewhere && [...request.modesElsewhere] },
+    history,
+    decision,
+    altSvc: altSvcValue(decision.advertise, question.port ?? port) ?? null,
+  };
+}
+
+/** What is known of the client that the question names. */
+async function aboutClient(
+  { client, request, history }: Question,
+  clients: PolicyApiPorts["clients"],
+  nowMs: number,
+): Promise<{ units: ClientUnits | undefined; facts: RequestFacts; history: History }> {
+  const given: RequestFacts = request ?? { transport: "tcp", path: "/" };
+  if (client === undefined) return { units: undefined, facts: given, history: history ?? { state: "unknown" } };
+  const [known, units] = await Promise.all([clients.lookUp(client, request?.asn), clients.units(client, nowMs)]);
+  if (known === undefined || units === undefined)
+    throw Problem.ofFaults("the question is not valid", [
+      { pointer: "/client", message: "must be an IPv4 or IPv6 address" },
+    ]);
+  const offers = known.offers ?? NO_OFFER;
+  const remembered = {
+    ...(known.client === undefined ? {} : { client: known.client }),
+    ...(known.network === undefined ? {} : { network: known.network }),
+    ...(known.asn === undefined ? {} : { asn: known.asn }),
+  };
+  return {
+    units,
+    history: historyAt(remembered, [], nowMs),
+    facts: {
+      offerUntilMs: offers.untilMs,
+      offering: offers.offering,
+      pausedUntilMs: pausedUntilMs(offers, known.client?.quic?.lastAtMs ?? 0),
+      shareUnit: units.share,
+      ...given,
+    },
+  };
+}
+
+interface Chosen {
+  readonly revision: number | null;
+  readonly policyVersion: number | null;
+  /** The kill switch does also where the policy cannot be read. */
+  readonly speaks: Policy | KillSwitch;
+  readonly modesElsewhere: readonly Mode[];
+  readonly earlierOffersUntilMs: number;
+}
+
+async function choosePolicy(
+  { policy, version }: Question,
+  ports: Pick<PolicyApiPorts, "store" | "inForce">,
+  path: string,
+  activationUnit: number | undefined,
+): Promise<Chosen> {
+  const alone = { modesElsewhere: [], earlierOffersUntilMs: 0 };
+  if (policy !== undefined) return { revision: null, policyVersion: null, speaks: policy, ...alone };
+  if (version !== undefined) {
+    const stored = await ports.store.version(version);
+    if (stored?.policy === undefined)
+      throw notTogether("/version", stored === undefined ? "is no known version" : "cannot be read any more");
+    return { revision: null, policyVersion: version, speaks: stored.policy, ...alone };
+  }
+  const active = await ports.inForce();
+  const chosen = active && policyFor(active, path, activationUnit);
+  const speaks = active?.killSwitch ?? chosen?.policy;
+  if (active === undefined || chosen === undefined || speaks === undefined)
+    throw new Problem(503, "the policy in force cannot be read: send one along, or activate another");
+  return {
+    revision: active.revision,
+    policyVersion: chosen.version,
+    speaks,
+    modesElsewhere: modesByPath(active),
+    earlierOffersUntilMs: active.earlierOffersUntilMs,
+  };
+}
+
+function refuseBoth(question: Question, one: keyof Question, other: keyof Question): void {
+  if (question[one] !== undefined && question[other] !== undefined)
+    throw notTogether(`/${other}`, `does not go with ${one}`);
+}
+
+function notTogether(pointer: string, message: string): Problem {
+  return Problem.ofFaults("the question does not hold together", [{ pointer, message, relation: true }]);
 }

@@ -2,30 +2,57 @@ import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Fault } from "../core/parse.ts";
 
+const TITLES = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  412: "Precondition Failed",
+  413: "Content Too Large",
+  422: "Unprocessable Content",
+  428: "Precondition Required",
+  429: "Too Many Requests",
+  503: "Service Unavailable",
+} as const satisfies Partial<Record<ContentfulStatusCode, string>>;
+
+/** A body of nothing but faults is answered with no more of them. */
+const FAULTS_MAX = 100;
+
+export type ProblemStatus = keyof typeof TITLES;
+
 /** A refusal, as the API's callers see it: problem details (RFC 9457). Thrown anywhere, rendered in one place. */
 export class Problem extends Error {
-  readonly status: ContentfulStatusCode;
-  readonly title: string;
-  readonly faults: readonly Fault[] | undefined;
+  readonly status: ProblemStatus;
+  readonly members: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
 
+  /** @param members More members of the body (RFC 9457 section 3.2). */
   constructor(
-    status: ContentfulStatusCode,
-    title: string,
+    status: ProblemStatus,
     detail: string,
-    more: { faults?: readonly Fault[]; headers?: Record<string, string> } = {},
+    members: Record<string, unknown> = {},
+    headers: Record<string, string> = {},
   ) {
     super(detail);
     this.status = status;
-    this.title = title;
-    this.faults = more.faults;
-    this.headers = more.headers ?? {};
+    this.members = members;
+    this.headers = headers;
+  }
+
+  /** Of an input that is not as it should be: 422 where each value is by itself as documented, else 400. */
+  static ofFaults(detail: string, faults: readonly Fault[]): Problem {
+    const status = faults.every(({ relation }) => relation === true) ? 422 : 400;
+    const shown = faults.slice(0, FAULTS_MAX).map(({ pointer, message }) => ({ pointer, message }));
+    const more = faults.length - shown.length;
+    return new Problem(status, more > 0 ? `${detail} (and ${more} faults more)` : detail, { faults: shown });
   }
 }
 
-export function renderProblem(c: Context, problem: Problem): Response {
-  const { status, title, message, faults, headers } = problem;
+export function renderProblem(c: Context, { status, message, members, headers }: Problem): Response {
   // RFC 9457 section 3.1.1: without a page about the type, `about:blank` and the title of the status.
-  const body = { type: "about:blank", title, status, detail: message, ...(faults === undefined ? {} : { faults }) };
-  return c.body(JSON.stringify(body), status, { ...headers, "content-type": "application/problem+json" });
+  const body = { type: "about:blank", title: TITLES[status], status, detail: message, ...members };
+  const always = { "content-type": "application/problem+json", "cache-control": "no-store" };
+  return c.body(JSON.stringify(body), status, { ...headers, ...always });
 }

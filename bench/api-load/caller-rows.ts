@@ -1,0 +1,39 @@
+import { quantile } from "../stats/summary.ts";
+import { CALLER_SETUPS, CALLERS, type CallSamples } from "./mix.ts";
+import type { ApiLoadRow } from "./row.ts";
+
+/** What each kind of caller met: of the calls that were due in the seconds that count. */
+export function callerRows(
+  samples: CallSamples,
+  { beganMs, seconds, round, startedMs }: { beganMs: number; seconds: number; round: number; startedMs: number },
+): ApiLoadRow[] {
+  return CALLERS.map((caller) => {
+    const due = samples[caller].filter(([dueMs]) => dueMs >= beganMs && dueMs < beganMs + seconds * 1000);
+    const latencies = due.filter(([, , ok]) => ok).map(([, latencyMs]) => latencyMs);
+    const latency = (probability: number): number | null =>
+      latencies.length === 0 ? null : quantile(latencies, probability);
+    return {
+      id: `open/caller ${caller}/${round}`,
+      loop: "open",
+      subject: `caller ${caller}`,
+      round,
+      startedMs,
+      clients: 1,
+      rate: CALLER_SETUPS[caller].rate,
+      answers: latencies.length,
+      failures: due.length - latencies.length,
+      dropped: 0,
+      requestsPerSecond: latencies.length / seconds,
+      latencyMedianMs: latency(0.5),
+      latencyP90Ms: latency(0.9),
+      latencyP99Ms: latency(0.99),
+      // A latency counts from when the call was due: lateness is in it.
+      lateP99Ms: null,
+      frontCpuUs: null,
+      workerdCpuUs: null,
+      originCpuUs: null,
+      clientCpuUs: null,
+      foreignRatio: null,
+    };
+  });
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { CALLER_SETUPS, CALLERS } from "./mix.ts";
+
+describe("the mix of callers", () => {
+  it("activates by turns, as what is in force already would be no new revision", () => {
+    const everyone = [0, 1, 2, 3].map(
+      (n) => (JSON.parse(CALLER_SETUPS.activate.call(n, [7, 9]).body ?? "") as { everyone: number }).everyone,
+    );
+    expect(everyone).toEqual([7, 9, 7, 9]);
+  });
+
+  it("pushes a policy that was not there before", () => {
+    const bodies = [0, 1, 2].map((n) => CALLER_SETUPS.push.call(n, [1]).body);
+    expect(new Set(bodies).size).toBe(3);
+  });
+
+  it("sends no wrong token but where it means to", () => {
+    for (const caller of CALLERS)
+      expect(CALLER_SETUPS[caller].call(0, [1]).headers?.["authorization"] !== undefined).toBe(caller === "refused");
+  });
+
+  it("asks for as many paths as it says", () => {
+    for (const [caller, paths] of [
+      ["decide-1", 1],
+      ["decide-100", 100],
+    ] as const) {
+      const body = JSON.parse(CALLER_SETUPS[caller].call(0, [1]).body ?? "") as { paths: unknown[] };
+      expect(body.paths).toHaveLength(paths);
+    }
+  });
+});

@@ -1,0 +1,116 @@
+import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { ROOT } from "../../infra/setup/build.ts";
+import type { LoadPlan } from "../overhead/load-plan.ts";
+import type { Loop } from "../overhead/row.ts";
+
+/** What is asked of one worker, through its edge: all by the same client in the same way. */
+export const SUBJECTS = ["pass", "decide-1", "decide-100", "pages", "pages-under-api"] as const;
+export type Subject = (typeof SUBJECTS)[number];
+
+export interface SubjectSetup {
+  /** As tables call it. */
+  readonly title: string;
+  /** What its ratios are to, in the same round. */
+  readonly beside: Subject | null;
+  /** What one answer decides. */
+  readonly decisions: number;
+  readonly loops: readonly Loop[];
+  /** Connections, each a client, of the open loop. */
+  readonly openClients: number;
+  readonly request: (token: string) => Pick<LoadPlan, "headers" | "body" | "offers" | "bodyBytes"> & {
+    readonly path: string;
+  };
+}
+
+const PAGE_BYTES = 10_000;
+const FILE = `/image/${PAGE_BYTES}`;
+const page: SubjectSetup["request"] = () => ({
+  path: FILE,
+  headers: { "Sec-Fetch-Dest": "document" },
+  body: null,
+  offers: true,
+  bodyBytes: PAGE_BYTES,
+});
+/** Callers are few: proxies that keep their connections. */
+const CALLERS = 16;
+const VISITORS = 200;
+
+export const SUBJECT_SETUPS: Readonly<Record<Subject, SubjectSetup>> = {
+  pass: {
+    title: "a subresource that passes untouched",
+    beside: null,
+    decisions: 0,
+    loops: ["closed", "open"],
+    openClients: CALLERS,
+    request: () => ({
+      path: FILE,
+      headers: { "Sec-Fetch-Dest": "image" },
+      body: null,
+      offers: false,
+      bodyBytes: PAGE_BYTES,
+    }),
+  },
+  "decide-1": {
+    title: "`POST decisions` of 1 path",
+    beside: "pass",
+    decisions: 1,
+    loops: ["closed", "open"],
+    openClients: CALLERS,
+    request: (token) => decisionsRequest(token, 1),
+  },
+  "decide-100": {
+    title: "`POST decisions` of 100 paths",
+    beside: "pass",
+    decisions: 100,
+    loops: ["closed", "open"],
+    openClients: CALLERS,
+    request: (token) => decisionsRequest(token, 100),
+  },
+  pages: {
+    title: "pages, nobody calls the API",
+    beside: null,
+    decisions: 0,
+    // Closed too: it says how fast the open one may be.
+    loops: ["closed", "open"],
+    openClients: VISITORS,
+    request: page,
+  },
+  "pages-under-api": {
+    title: "pages, the API under steady load",
+    beside: "pages",
+    decisions: 0,
+    loops: ["open"],
+    openClients: VISITORS,
+    request: page,
+  },
+};
+
+function decisionsRequest(token: string, paths: number): ReturnType<SubjectSetup["request"]> {
+  return {
+    path: "/_h3/v1/decisions",
+    headers: { Authorization: `Bearer ${token}` },
+    body: JSON.stringify({ paths: pathFacts(paths) }),
+    offers: false,
+    bodyBytes: null,
+  };
+}
+
+/** Paths as a caller that measures loss sends them, each another: known ones, for which times are predicted. */
+export function pathFacts(count: number): object[] {
+  return Array.from({ length: count }, (_, i) => ({
+    transport: i % 4 === 3 ? "quic" : "tcp",
+    rttMs: 5 + ((i * 37) % 200),
+    lossRatio: ((i * 7) % 50) / 1000,
+    packets: 5_000,
+    deliveryRateBps: 1_000_000 * (1 + (i % 25)),
+    path: "/",
+  }));
+}
+
+/** A policy of the size that calibration makes (41 kB), another each time. */
+export function policyToPush(source: string): object {
+  pushed ??= JSON.parse(readFileSync(join(ROOT, "policy-api/policies/cubic.json"), "utf8")) as object;
+  return { ...pushed, source };
+}
+let pushed: object | undefined;

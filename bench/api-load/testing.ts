@@ -1,0 +1,16 @@
+import { API_LOAD_COLUMNS, type ApiLoadRow } from "./row.ts";
+
+/** A row for tests: everything 1 but what is given. */
+export function exampleApiLoadRow(given: Partial<ApiLoadRow>): ApiLoadRow {
+  const blank = Object.fromEntries(
+    Object.entries(API_LOAD_COLUMNS).map(([name, kind]) => [name, kind === "text" ? "" : 1]),
+  );
+  return {
+    ...blank,
+    id: `${given.loop}/${given.subject}/${given.round}`,
+    dropped: 0,
+    failures: 0,
+    foreignRatio: 0.01,
+    ...given,
+  } as ApiLoadRow;
+}

@@ -1,0 +1,83 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it, onTestFinished } from "vitest";
+import { startDemoOrigin } from "../workerd/demo-origin.ts";
+import { activatePolicy, callApi } from "../workerd/policy-client.ts";
+import { startWorkerd } from "../workerd/workerd.ts";
+import { fixed, testFolder } from "./harness.ts";
+import { writeManyIsolates } from "./many-isolates.ts";
+import { loadPage } from "./page.ts";
+
+const TOKEN = "token-of-a-test";
+/** Beside the one that is told. */
+const ISOLATES = 8;
+/** Between two visitors of an isolate. */
+const VISIT_MS = 100;
+/** What docs/operating.md promises. */
+const OBEYED_MS = 30_000;
+
+const altSvcOf = async (socketPath: string): Promise<string | undefined> => (await loadPage(socketPath)).altSvc;
+
+it(
+  "a change is obeyed at once where it was made, and by every other isolate within 30 s, visited or not",
+  { timeout: 120_000 },
+  async () => {
+    const stateDir = testFolder();
+    const sockets = Array.from({ length: ISOLATES }, (_, i) => join(stateDir, `visitors-${i}`));
+    const origin = await startDemoOrigin();
+    onTestFinished(origin.stop);
+    const workerd = await startWorkerd({
+      stateDir,
+      origin: origin.url,
+      token: TOKEN,
+      variables: { BUDGET_MS: "200" },
+      config: writeManyIsolates(stateDir, sockets),
+      onErrorLine: () => undefined,
+    });
+    onTestFinished(() => workerd.stop());
+    await activatePolicy(workerd.visitorsSocket, TOKEN, fixed("fixed-h3"));
+    const [idle = "", ...busy] = sockets;
+    expect(await altSvcOf(idle)).toContain("h3=");
+    const idleSinceMs = performance.now();
+    // Each begins at another time, as isolates do: their renewals are spread over the period.
+    for (const socket of busy) {
+      await sleep(2_000);
+      expect(await altSvcOf(socket)).toContain("h3=");
+    }
+
+    const beganMs = performance.now();
+    const { status } = await callApi(
+      workerd.visitorsSocket,
+      TOKEN,
+      "PUT",
+      "activation/kill-switch",
+      { kind: "clear" },
+      { "if-match": "*" },
+    );
+    expect(status).toBe(200);
+    expect(await altSvcOf(workerd.visitorsSocket)).toBe("clear");
+    const atOnceMs = performance.now() - beganMs;
+
+    const obeyedMs = await Promise.all(
+      busy.map(async (socket) => {
+        for (;;) {
+          const askedMs = performance.now();
+          if ((await altSvcOf(socket)) === "clear") return askedMs - beganMs;
+          if (askedMs - beganMs > 2 * OBEYED_MS) throw new Error(`${socket} obeys the old policy still`);
+          await sleep(VISIT_MS);
+        }
+      }),
+    );
+    console.log(
+      `obeyed after ${atOnceMs.toFixed(0)} ms by the isolate that was told, by the others after ` +
+        `${obeyedMs.map((ms) => (ms / 1000).toFixed(1)).join(", ")} s`,
+    );
+    expect(Math.max(...obeyedMs)).toBeLessThanOrEqual(OBEYED_MS + 2 * VISIT_MS);
+    // They are isolates of their own: not all were told with the first.
+    expect(Math.max(...obeyedMs)).toBeGreaterThan(1_000);
+
+    // One that nobody visited does not serve what it knew 30 s ago: it asks before it answers.
+    await sleep(Math.max(0, idleSinceMs + OBEYED_MS + VISIT_MS - performance.now()));
+    expect(await altSvcOf(idle)).toBe("clear");
+  },
+);

@@ -1,0 +1,87 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it, onTestFinished } from "vitest";
+import { POLICY_OUTDATED_MS } from "../../policy-api/core/policy.ts";
+import { startDemoOrigin } from "../workerd/demo-origin.ts";
+import { activatePolicy, callApi } from "../workerd/policy-client.ts";
+import { startWorkerd } from "../workerd/workerd.ts";
+import { fixed, testFolder, TOKEN, until } from "./harness.ts";
+import { writeManyIsolates } from "./many-isolates.ts";
+import { loadPage, type Page } from "./page.ts";
+
+/** Renames the table of activations under the object that has it open: each of its answers is an error from then on. */
+function rename(stateDir: string, from: string, to: string): void {
+  const folder = join(stateDir, "objects/adaptive-h3-PolicyStore");
+  for (const file of readdirSync(folder).filter((name) => name.endsWith(".sqlite") && name !== "metadata.sqlite")) {
+    const database = new DatabaseSync(join(folder, file), { timeout: 5_000 });
+    database.exec(`ALTER TABLE ${from} RENAME TO ${to}`);
+    database.close();
+  }
+}
+
+it(
+  "while the store is gone isolates go on with what they know, new ones say nothing, and the API says that it is gone",
+  { timeout: 120_000 },
+  async () => {
+    const stateDir = testFolder();
+    const sockets = ["warm", "new"].map((name) => join(stateDir, name));
+    const [warm = "", fresh = ""] = sockets;
+    const origin = await startDemoOrigin();
+    onTestFinished(origin.stop);
+    const workerd = await startWorkerd({
+      stateDir,
+      origin: origin.url,
+      token: TOKEN,
+      variables: { BUDGET_MS: "200" },
+      config: writeManyIsolates(stateDir, sockets),
+      onErrorLine: () => undefined,
+    });
+    onTestFinished(() => workerd.stop());
+    const api = workerd.visitorsSocket;
+    await activatePolicy(api, TOKEN, fixed("fixed-h3"));
+    expect((await loadPage(warm)).altSvc).toContain("h3=");
+    const knownMs = performance.now();
+
+    rename(stateDir, "activations", "activations_away");
+    const health = await callApi(api, "", "GET", "health");
+    expect([health.status, health.json]).toEqual([
+      503,
+      { status: "degraded", policy: "unreachable", revision: null, settings: [] },
+    ]);
+    for (const [method, resource, body] of [
+      ["GET", "activation", undefined],
+      ["PUT", "activation/kill-switch", { kind: "clear" }],
+    ] as const) {
+      const refused = await callApi(api, TOKEN, method, resource, body, { "if-match": "*" });
+      expect([refused.status, refused.headers["content-type"]]).toEqual([503, "application/problem+json"]);
+      // Nothing of what went wrong inside.
+      expect(JSON.stringify(refused.json)).not.toMatch(/sql|table|activations_away/i);
+    }
+    // Beyond the age from which on a newer one is waited for: there is none to be had.
+    const pages: Page[] = [];
+    while (performance.now() < knownMs + POLICY_OUTDATED_MS + 2_000) {
+      pages.push(await loadPage(warm));
+      expect(await loadPage(fresh)).toMatchObject({ status: 200, altSvc: undefined });
+      await sleep(250);
+    }
+    expect(new Set(pages.map(({ status, altSvc }) => `${status} ${altSvc}`))).toEqual(
+      new Set(['200 h3=":443"; ma=60']),
+    );
+
+    rename(stateDir, "activations_away", "activations");
+    await until("a new isolate obeys", async () =>
+      (await loadPage(fresh)).altSvc?.includes("h3=") === true ? true : undefined,
+    );
+    const killed = await callApi(
+      api,
+      TOKEN,
+      "PUT",
+      "activation/kill-switch",
+      { kind: "clear" },
+      { "if-match": '"r1"' },
+    );
+    expect([killed.status, (await loadPage(api)).altSvc]).toEqual([200, "clear"]);
+  },
+);

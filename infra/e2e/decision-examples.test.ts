@@ -1,0 +1,216 @@
+import { once } from "node:events";
+import { createServer, get, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, it, onTestFinished } from "vitest";
+import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
+import { tokenEntry } from "../../policy-api/http/tokens.ts";
+import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
+import { ROOT } from "../setup/build.ts";
+import { callApi } from "../workerd/policy-client.ts";
+import { freePort, untilListens } from "../workerd/listening.ts";
+import { startProgram } from "../workerd/processes.ts";
+import { edgeFunction, type Example, haproxy, nginx, nodeOrigin } from "./decision-examples.ts";
+import { startTestSystem, type TestSystem, TOKEN, until } from "./harness.ts";
+
+const READ_TOKEN = "token-that-may-read";
+/** Of the port that is meant where none is named; the API's own is not the site's. */
+const OFFER = 'h3=":443"; ma=60';
+
+/** Who sees the connection itself pays no heed to the RTT that is told. */
+const AS_BROWSER = { "sec-fetch-dest": "document", "x-client-rtt-us": "40000" };
+
+/** The examples give the API 100 ms for each step, and a stalled one would keep them for ever; the machine is shared. */
+const LATEST_MS = 1_000;
+
+const EXAMPLES: readonly (readonly [string, Example])[] = [
+  ["HAProxy", haproxy],
+  ["nginx", nginx],
+  ["an origin in Node", nodeOrigin],
+  ["an edge function", edgeFunction],
+];
+
+it.each(EXAMPLES)(
+  "%s: advertises what the API decides; while it does not answer nothing, and in time",
+  async (_, example) => {
+    // On the loopback every RTT is small: all that were measured are above 0.
+    const { api, start } = await startSite(byRtt(0));
+
+    const alone = await start(example, await freePort());
+    await expectNothing(alone.url);
+    await alone.stop();
+
+    api.state = "stalled";
+    const { url } = await start(example);
+    await expectNothing(url);
+
+    api.state = "open";
+    const offered = await until("an offer once the API is back", async () => {
+      const page = await load(url);
+      return page.headers["alt-svc"] === undefined ? undefined : page;
+    });
+    expect(offered.headers["alt-svc"]).toBe(OFFER);
+    expect(offered.body).toContain("page");
+    expect((await load(url, { "sec-fetch-dest": "image" })).headers["alt-svc"]).toBeUndefined();
+
+    // All visitors of about one RTT share an answer.
+    const before = api.connections;
+    for (let i = 0; i < 30; i++) expect((await load(url)).body).toContain("page");
+    expect(api.connections - before).toBeLessThan(15);
+  },
+);
+
+it.each([
+  ["an origin in Node", nodeOrigin],
+  ["an edge function", edgeFunction],
+])("%s: goes by the RTT that the header tells", async (_, example) => {
+  const { start } = await startSite(byRtt(20));
+  const { url } = await start(example);
+  const told = async (rttUs: string): Promise<string | undefined> =>
+    (await load(url, { "x-client-rtt-us": rttUs })).headers["alt-svc"];
+  await until("an offer", () => told("40000"));
+  expect(await told("40000")).toBe(OFFER);
+  expect(await told("41000")).toBe(OFFER);
+  for (const rttUs of ["5000", "", "x", "-40000"]) expect(await told(rttUs), rttUs).toBeUndefined();
+});
+
+it("all obey another policy once their answers have run out", async () => {
+  const { system, start } = await startSite(byRtt(0));
+  const urls = await Promise.all(EXAMPLES.map(async ([, example]) => (await start(example)).url));
+  const altSvcs = async (): Promise<(string | undefined)[]> =>
+    Promise.all(urls.map(async (url) => (await load(url)).headers["alt-svc"]));
+  await until("offers", async () => ((await altSvcs()).every((value) => value === OFFER) ? true : undefined));
+  await system.putPolicy(INITIAL_POLICY);
+  // HTTP/3 was offered, but observe takes nothing back: the API says null.
+  const last = await until(
+    "answers without an offer",
+    async () => {
+      const values = await altSvcs();
+      return values.includes(OFFER) ? undefined : values;
+    },
+    30_000,
+  );
+  expect(last).toEqual(EXAMPLES.map(() => undefined));
+});
+
+it("the document's first example is answered as it says", async () => {
+  const document = readFileSync(join(ROOT, "docs/decisions.md"), "utf8");
+  const [, asked = ""] = /-d '(\{"paths"[^']*)'/.exec(document) ?? [];
+  const [, said = ""] = /\n( {4}\{"revision"(?:.*\n)*?)\n/.exec(document) ?? [];
+  const system = await startTestSystem();
+  await system.putPolicy(cubic as unknown as Policy);
+  const { json } = await callApi(system.workerd.visitorsSocket, TOKEN, "POST", "decisions", JSON.parse(asked));
+  const rounded: unknown = JSON.parse(JSON.stringify(json), (_, value: unknown) =>
+    typeof value === "number" ? Number(value.toFixed(3)) : value,
+  );
+  expect(rounded).toMatchObject(JSON.parse(said) as object);
+});
+
+async function expectNothing(url: string): Promise<void> {
+  for (let i = 0; i < 3; i++) {
+    const beganMs = performance.now();
+    const page = await load(url);
+    expect(performance.now() - beganMs).toBeLessThan(LATEST_MS);
+    expect(page.body).toContain("page");
+    expect(page.headers["alt-svc"]).toBeUndefined();
+  }
+}
+
+interface Site {
+  readonly system: TestSystem;
+  readonly api: Gate;
+  readonly start: (example: Example, apiPort?: number) => Promise<{ url: string; stop: () => Promise<void> }>;
+}
+
+async function startSite(policy: Policy): Promise<Site> {
+  const tokens = [await tokenEntry("local", "write", TOKEN), await tokenEntry("example", "read", READ_TOKEN)];
+  const system = await startTestSystem({ variables: { POLICY_TOKENS: tokens.join(" ") } });
+  await system.putPolicy(policy);
+  const api = await startGate(system.port);
+  const origin = await startOrigin();
+  const ca = join(system.stateDir, "dev-cert.pem");
+  return {
+    system,
+    api,
+    start: async (example, apiPort = api.port) => {
+      const listen = `127.0.0.1:${await freePort()}`;
+      const { file, args, env } = example({ listen, origin, apiPort, token: READ_TOKEN, ca });
+      const said: string[] = [];
+      const onLine = (line: string): void => void said.push(line);
+      const program = startProgram(file, { args, ...(env && { env }), onLine, onErrorLine: onLine, graceMs: 1_000 });
+      onTestFinished(() => program.stop());
+      const ended = program.ended.then((why) => {
+        throw new Error(`it did not start (${why}):\n${said.join("\n")}`);
+      });
+      await Promise.race([untilListens("the example", listen), ended]);
+      return {
+        url: `http://${listen}/`,
+        stop: async () => {
+          ended.catch(() => undefined);
+          await program.stop();
+        },
+      };
+    },
+  };
+}
+
+/** What stands between an example and the API: while it is stalled it takes connections and says nothing. */
+interface Gate {
+  readonly port: number;
+  state: "open" | "stalled";
+  connections: number;
+}
+
+async function startGate(apiPort: number): Promise<Gate> {
+  const sockets = new Set<Socket>();
+  const kept = (socket: Socket): Socket => {
+    sockets.add(socket);
+    return socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
+  };
+  const server = createTcpServer((client) => {
+    gate.connections++;
+    kept(client);
+    if (gate.state === "stalled") return;
+    const there = kept(connect(apiPort, "127.0.0.1"));
+    client.pipe(there).pipe(client);
+    client.once("close", () => there.destroy());
+    there.once("close", () => client.destroy());
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const gate: Gate = { port: (server.address() as AddressInfo).port, state: "open", connections: 0 };
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return gate;
+}
+
+/** An origin that advertises for itself: that must not reach visitors. */
+async function startOrigin(): Promise<string> {
+  const server = createServer((_, response) => {
+    response.setHeader("alt-svc", 'h3=":1"');
+    response.end("a page");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Over a connection of its own, as a browser asks for a page. */
+async function load(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ headers: IncomingHttpHeaders; body: string }> {
+  const request = get(url, { agent: false, headers: { ...AS_BROWSER, ...headers } });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  return { headers: response.headers, body: await text(response) };
+}
+
+function byRtt(rttMs: number): Policy {
+  return { ...INITIAL_POLICY, mode: "adaptive", method: { kind: "rtt-threshold", rttMs }, ma: { minS: 60, maxS: 300 } };
+}

@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { ROOT } from "../setup/build.ts";
+
+export interface Started {
+  readonly child: ChildProcess;
+  output(): string;
+  ended(): Promise<number | null>;
+}
+
+export const NPM = ["npm", "--silent", "start"] as const;
+const PROGRAM = [process.execPath, join(ROOT, "infra/workerd/start.ts")] as const;
+
+/** Runs `npm start`, or the program that it runs, in a process group of its own: Ctrl-C in a terminal goes to all of it. */
+export function start(
+  env: Record<string, string>,
+  [command, ...args]: readonly [string, ...string[]] = PROGRAM,
+): Started {
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    process.kill(-(child.pid ?? 0), "SIGTERM");
+    await once(child, "exit");
+  });
+  return {
+    child,
+    output: () => output,
+    ended: async () => {
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      return child.exitCode;
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+export function interrupt({ child }: Started): void {
+  process.kill(-(child.pid ?? 0), "SIGINT");
+}

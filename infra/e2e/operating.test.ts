@@ -1,0 +1,99 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, it } from "vitest";
+import { startDemoOrigin } from "../workerd/demo-origin.ts";
+import { ROOT } from "../setup/build.ts";
+import { testFolder, until } from "./harness.ts";
+import { freePort, interrupt, NPM, type Started, start } from "./npm-start.ts";
+
+/** What is to be seen, by a piece of the command that says it. */
+const SEEN: readonly (readonly [command: string, said: RegExp])[] = [
+  ["/_h3/v1/health", /"status":"ok"/],
+  ["validate ~/policy.json", /adaptive/],
+  ["push ~/policy.json", /version 1/i],
+  ["activate 1 --share 5%", /5 ?%/],
+  ["rollback --yes", /25 ?%/],
+  ["-H 'Accept: text/html'", /alt-svc: clear/i],
+  ["audit --limit 10", /kill-switch\.on/],
+  ["kill off", /version 0|observe/i],
+  ["alice-2.token npm run", /alice|revision|in force/i],
+  ["alice-1 is no longer known", /exit code 3/],
+  ["forget --client", /forgot|nothing/i],
+];
+
+/** The commands of a document: its indented blocks, apart where a line between them is empty. */
+function commandsOf(markdown: string): string[] {
+  return markdown
+    .split("\n\n")
+    .filter((paragraph) => paragraph.split("\n").every((line) => line.startsWith("    ")))
+    .map((paragraph) =>
+      paragraph
+        .split("\n")
+        .map((line) => line.trim())
+        .join("\n")
+        .trim(),
+    )
+    .filter((paragraph) => paragraph !== "");
+}
+
+it("every command of docs/operating.md does what the page says, one after another", { timeout: 300_000 }, async () => {
+  const origin = await startDemoOrigin();
+  const [stateDir, home, port] = [testFolder(), testFolder(), String(await freePort())];
+  const env = { HOME: home, PORT: port, STATE_DIR: stateDir };
+  let running: Started | undefined;
+  const said = new Map<string, string>();
+  try {
+    const commands = commandsOf(readFileSync(join(ROOT, "docs/operating.md"), "utf8"));
+    expect(commands.length).toBeGreaterThan(12);
+    for (const command of commands) {
+      // Its own port, folder and origin, so that it meets nobody else's.
+      const line = command
+        .replaceAll("8443", port)
+        .replaceAll(".adaptive-h3", stateDir)
+        .replaceAll("http://127.0.0.1:3000", origin.url);
+      if (/\bnpm start$/.test(line)) {
+        if (running !== undefined) {
+          interrupt(running);
+          expect(await running.ended()).toBe(0);
+        }
+        const assignments = line.replace(/npm start$/, `exec ${NPM.join(" ")}`);
+        const started = start(env, ["bash", "-c", assignments]);
+        running = started;
+        await until(
+          "the welcome",
+          () => (started.output().includes("Ctrl-C ends everything.") ? true : undefined),
+          60_000,
+        );
+      } else said.set(command, await run(line, env));
+    }
+    for (const [command, what] of SEEN) {
+      const found = [...said].find(([one]) => one.includes(command));
+      expect(found?.[1], command).toMatch(what);
+    }
+    // Every line is a command of its own, and none of them may have been missed.
+    expect([...said.keys()].join("\n").split("\n").length).toBeGreaterThan(30);
+  } finally {
+    if (running !== undefined) {
+      interrupt(running);
+      await running.ended();
+    }
+    await origin.stop();
+  }
+});
+
+/** Runs lines as somebody types them: each must succeed. Returns what they said. */
+async function run(lines: string, env: Record<string, string>): Promise<string> {
+  const child = spawn("bash", ["-euo", "pipefail", "-c", lines], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = once(child, "close");
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = (await ended) as [number | null];
+  expect(code, `${lines}\n${output}${errors}`).toBe(0);
+  return output + errors;
+}

@@ -1,0 +1,21 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+
+export interface Page {
+  readonly status: number | undefined;
+  readonly altSvc: string | undefined;
+}
+
+/** Loads a page over a workerd's socket, as the edge passes it on. */
+export async function loadPage(socketPath: string): Promise<Page> {
+  const call = request({
+    socketPath,
+    path: "/",
+    headers: { host: "site.test", "sec-fetch-dest": "document", "mf-cf-blob": '{"httpProtocol":"HTTP/2"}' },
+  });
+  call.end();
+  const [response] = (await once(call, "response")) as [IncomingMessage];
+  response.resume();
+  await once(response, "end");
+  return { status: response.statusCode, altSvc: response.headers["alt-svc"] };
+}

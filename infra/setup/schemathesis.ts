@@ -1,0 +1,48 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "./build.ts";
+import { findOrInstall, installPackage } from "./programs.ts";
+
+const REQUIREMENTS = join(ROOT, "infra/e2e/schemathesis/requirements.txt");
+const VENV = join(ROOT, "dist/schemathesis-venv");
+/** Says which packages the environment has; written last, so that a half-made one has none. */
+const STAMP = join(VENV, "requirements.sha256");
+const PROGRAM = join(VENV, "bin/schemathesis");
+
+/** Schemathesis in an environment of its own, of the pinned packages. Undefined where it is not installed. */
+export function schemathesisProgram(): string | undefined {
+  return existsSync(STAMP) && readFileSync(STAMP, "utf8") === wanted() && runs([PROGRAM, "--version"])
+    ? PROGRAM
+    : undefined;
+}
+
+/** Installs it where it is not, and where that is possible: with Python 3.11 or newer, and PyPI within reach. */
+export function installSchemathesis(): string | undefined {
+  const found = schemathesisProgram();
+  if (found !== undefined) return found;
+  const python = findOrInstall(["python3"], "python3");
+  if (python === undefined) return undefined;
+  console.error("Installing schemathesis (PyPI) into dist/schemathesis-venv ...");
+  mkdirSync(join(ROOT, "dist"), { recursive: true });
+  // Debian's python3 cannot make environments without another package.
+  const made =
+    runs([python, "-m", "venv", "--clear", VENV]) ||
+    (installPackage("python3-venv") && runs([python, "-m", "venv", "--clear", VENV], "tell"));
+  // Wheels alone: a package that is built from source runs code that no hash here names.
+  const flags = ["--quiet", "--disable-pip-version-check", "--require-hashes", "--only-binary", ":all:"];
+  if (made && runs([join(VENV, "bin/python"), "-m", "pip", "install", ...flags, "-r", REQUIREMENTS], "tell"))
+    writeFileSync(STAMP, wanted());
+  else rmSync(VENV, { recursive: true, force: true });
+  return schemathesisProgram();
+}
+
+function wanted(): string {
+  return createHash("sha256").update(readFileSync(REQUIREMENTS)).digest("hex");
+}
+
+function runs([program, ...args]: readonly [string, ...string[]], tell?: "tell"): boolean {
+  const output = tell === undefined ? "ignore" : 2;
+  return spawnSync(program, args, { stdio: ["ignore", output, output], timeout: 300_000 }).status === 0;
+}

@@ -1,0 +1,37 @@
+import type { JsonChange } from "../core/json-diff.ts";
+import { cut, printable } from "./printable.ts";
+import { count, counted, percent } from "./quantities.ts";
+
+/** Longer lists of numbers are told by their size. */
+const LIST_SHOWN = 8;
+/** Of a value that stands beside another in one line. */
+const VALUE_WIDTH = 32;
+
+/** One change as `before -> after`; a long list by how much of it changed. */
+export function changeText({ before, after }: JsonChange): string {
+  if (isLong(before) && isLong(after) && before.length === after.length) return differenceText(before, after);
+  return `${valueText(before)} -> ${valueText(after)}`;
+}
+
+function differenceText(before: readonly number[], after: readonly number[]): string {
+  const differences = before.flatMap((value, i) => {
+    const other = after[i] ?? value;
+    // Of the larger, so that a change from nothing has a size too.
+    return value === other ? [] : [Math.abs(value - other) / Math.max(Math.abs(value), Math.abs(other))];
+  });
+  return `${count(before.length)} numbers, ${count(differences.length)} differ, by at most ${percent(Math.max(...differences))}`;
+}
+
+function valueText(value: unknown): string {
+  if (value === undefined) return "-";
+  if (isLong(value)) return counted(value.length, "number");
+  if (typeof value === "object" && value !== null && JSON.stringify(value).length > VALUE_WIDTH)
+    return Array.isArray(value)
+      ? counted(value.length, "item")
+      : `{ ${cut(Object.keys(value).join(", "), VALUE_WIDTH - 4)} }`;
+  return cut(printable(JSON.stringify(value)), VALUE_WIDTH);
+}
+
+function isLong(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.length > LIST_SHOWN && value.every((item) => typeof item === "number");
+}

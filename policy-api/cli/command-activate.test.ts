@@ -1,0 +1,213 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Person, person } from "./testing.ts";
+
+let anna: Person;
+beforeEach(async () => {
+  anna = await person();
+  anna.writes("h3.json", { schema: 2, mode: "fixed-h3" });
+  anna.writes("h2.json", { schema: 2, mode: "fixed-h2" });
+  await anna.does(["push", "h3.json", "--note", "all of it"]);
+  await anna.does("push h2.json");
+  anna.api.requests.length = 0;
+});
+const inForce = (): unknown => {
+  const { everyone, stages, killSwitch } = anna.api.current();
+  return { everyone, stages, killSwitch };
+};
+
+describe("activate", () => {
+  it("for a share: shows who gets what, and does not ask", async () => {
+    const { code, out, err } = await anna.does(["activate", "1", "--share", "5%", "--note", "few"]);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out.split("\n")).toEqual([
+      "Version 1: fixed-h3, by writer, 3 min ago: all of it",
+      "",
+      "               now                           after",
+      "a share        -                             version 1: 5 %",
+      "everyone else  version 0 (initial: observe)  version 0 (initial: observe)",
+      "kill switch    off                           off",
+      "",
+      "Revision 1 is in force. Obeyed everywhere within 30 s, while the store answers. `rollback` undoes it.",
+      "",
+    ]);
+    expect(anna.api.requests.at(-1)).toMatchObject({
+      method: "PUT",
+      headers: { "if-match": '"r0"' },
+      body: { everyone: 0, stages: [{ version: 1, share: 0.05 }], note: "few" },
+    });
+  });
+
+  it("for everyone: asks", async () => {
+    anna.types("yes\r");
+    expect(await anna.does("activate 1")).toMatchObject({ code: 0 });
+    expect(inForce()).toEqual({ everyone: 1, stages: [], killSwitch: null });
+  });
+
+  it("for everyone, and no is the answer", async () => {
+    anna.types("no\r");
+    expect(await anna.does("activate 1")).toMatchObject({ code: 2 });
+    expect(anna.api.current().revision).toBe(0);
+  });
+
+  it.each(["activate 1", "activate 1 --share 100%", "activate 1 --path /"])(
+    "%s, and nobody to ask: shows, and refuses",
+    async (line) => {
+      const { code, out, err } = await anna.does(line);
+      expect(code).toBe(2);
+      expect(out).toContain("now");
+      expect(err).toContain("with --yes");
+      expect(anna.api.current().revision).toBe(0);
+    },
+  );
+
+  it("on a path beside a share, and then everyone", async () => {
+    await anna.does("activate 1 --share 10%");
+    await anna.does("activate 2 --path /shop/");
+    expect(inForce()).toEqual({
+      everyone: 0,
+      stages: [
+        { version: 2, share: 1, pathPrefix: "/shop/" },
+        { version: 1, share: 0.1 },
+      ],
+      killSwitch: null,
+    });
+    await anna.does("activate 1 --share 100% --yes");
+    expect(inForce()).toMatchObject({ everyone: 1, stages: [{ pathPrefix: "/shop/" }] });
+    await anna.does("activate 1 --yes");
+    expect(inForce()).toMatchObject({ everyone: 1, stages: [] });
+  });
+
+  it("what is in force already is not put in force again", async () => {
+    const { code, out } = await anna.does("activate 0");
+    expect(code).toBe(0);
+    expect(out).toContain("That is in force already.");
+    expect(anna.api.asked().some((asked) => asked.startsWith("PUT"))).toBe(false);
+  });
+
+  it("tells that nobody will see it while the kill switch is on", async () => {
+    anna.api.change({ kind: "kill-switch", to: "clear" });
+    const { out } = await anna.does("activate 1 --share 5%");
+    expect(out).toMatch(/^\*\*\* THE KILL SWITCH IS ON \(clear\): `kill off` ends it\. \*\*\*\n/);
+    expect(inForce()).toMatchObject({ killSwitch: "clear" });
+  });
+
+  it("a version that is not there", async () => {
+    expect(await anna.does("activate 3 --yes")).toMatchObject({
+      code: 1,
+      err: "There is no version 3: `list` shows them all.\n",
+    });
+  });
+
+  it("what somebody else did meanwhile stays, and is told", async () => {
+    anna.api.instead = ({ method }) => {
+      if (method === "PUT" && anna.api.current().revision === 0)
+        anna.api.change({ kind: "put", everyone: 2, stages: [] }, "bert");
+      return undefined;
+    };
+    const { code, err } = await anna.does("activate 1 --yes");
+    expect(code).toBe(4);
+    expect(err).toBe(`bert changed the activation meanwhile: nothing of yours was done.
+In force now:
+Revision 1 since 2026-11-21T10:00:00Z, by bert, 3 min ago
+  everyone: version 2
+`);
+    expect(inForce()).toMatchObject({ everyone: 2 });
+    anna.api.instead = ({ method }) => {
+      if (method === "PUT") anna.api.change({ kind: "put", everyone: 0, stages: [] }, "bert");
+      return undefined;
+    };
+    expect(JSON.parse((await anna.does("activate 1 --yes --json")).out)).toMatchObject({
+      error: { status: 412, inForce: { revision: 2, everyone: 0, killSwitch: null } },
+    });
+  });
+
+  it("is not sent without the tag of what was read", async () => {
+    anna.api.instead = ({ path }) =>
+      path.endsWith("/activation") ? { status: 200, body: { ...anna.api.current(), at: "" } } : undefined;
+    expect(await anna.does("activate 1 --yes")).toMatchObject({ code: 5 });
+  });
+
+  it("for a program", async () => {
+    const { out } = await anna.does("activate 1 --share 5% --json");
+    expect(JSON.parse(out)).toMatchObject({
+      changed: true,
+      before: { revision: 0 },
+      after: { revision: 1, stages: [{ version: 1, share: 0.05 }] },
+    });
+  });
+
+  it.each(["activate one", "activate", "activate 1 2", "activate 1 --share 5", "activate 1 --path shop"])(
+    "%s is refused before anything is asked",
+    async (line) => {
+      expect(await anna.does(line)).toMatchObject({ code: 2, out: "" });
+      expect(anna.api.requests).toEqual([]);
+    },
+  );
+});
+
+describe("rollback", () => {
+  it("shows what it returns to, asks, and returns to it", async () => {
+    await anna.does("activate 1 --yes");
+    await anna.does(["activate", "2", "--yes", "--note", "calm"]);
+    anna.types("yes\r");
+    const { code, out } = await anna.does("rollback --note oops");
+    expect(code).toBe(0);
+    expect(out).toContain("What ends: revision 2, by writer, 3 min ago: calm\nBack to:   revision 1, by writer");
+    expect(out).toMatch(/^everyone +version 2 +version 1$/m);
+    expect(anna.api.requests.at(-1)).toMatchObject({ headers: { "if-match": '"r2"' }, body: { note: "oops" } });
+    expect(inForce()).toMatchObject({ everyone: 1 });
+  });
+
+  it("shows that it turns the kill switch off, where that was the last change", async () => {
+    anna.api.change({ kind: "kill-switch", to: "fixed-h2" });
+    expect((await anna.does("rollback --yes")).out).toMatch(/^kill switch +fixed-h2 +off$/m);
+  });
+
+  it("has nothing to return to at the beginning", async () => {
+    expect(await anna.does("rollback --yes")).toEqual({ code: 1, out: "", err: "There is nothing to go back to.\n" });
+  });
+
+  it("refuses without a terminal, and undoes nobody else's change unseen", async () => {
+    anna.api.change({ kind: "put", everyone: 1, stages: [] });
+    expect(await anna.does("rollback")).toMatchObject({ code: 2 });
+    anna.api.instead = ({ method }) => {
+      if (method === "POST") anna.api.change({ kind: "put", everyone: 2, stages: [] }, "bert");
+      return undefined;
+    };
+    expect(await anna.does("rollback --yes")).toMatchObject({ code: 4 });
+    expect(inForce()).toMatchObject({ everyone: 2 });
+  });
+});
+
+describe("kill", () => {
+  it("takes HTTP/3 back from everybody, whatever was there", async () => {
+    const { code, out } = await anna.does("kill --yes --note incident");
+    expect(code).toBe(0);
+    expect(out).toContain("*** THE KILL SWITCH IS ON (fixed-h2)");
+    expect(anna.api.asked()).toEqual(["PUT /activation/kill-switch"]);
+    expect(anna.api.requests[0]).toMatchObject({
+      headers: { "if-match": "*" },
+      body: { kind: "fixed-h2", note: "incident" },
+    });
+    await anna.does("kill clear --yes");
+    expect(inForce()).toMatchObject({ killSwitch: "clear" });
+  });
+
+  it("off: the policy counts again", async () => {
+    anna.api.change({ kind: "kill-switch", to: "fixed-h2" });
+    expect(await anna.does("kill off --yes")).toMatchObject({ code: 0 });
+    expect(anna.api.requests.at(-1)).toMatchObject({ method: "DELETE", headers: { "if-match": '"r1"' } });
+    expect(inForce()).toMatchObject({ killSwitch: null });
+    expect((await anna.does("kill off --yes")).out).toContain("The kill switch is off already.");
+  });
+
+  it.each([["kill"], ["kill clear"]])("%s, and nobody to ask: refuses", async (line) => {
+    expect(await anna.does(line)).toMatchObject({ code: 2 });
+    expect(anna.api.requests).toEqual([]);
+  });
+
+  it("another word is none", async () => {
+    expect(await anna.does("kill everything")).toMatchObject({ code: 2, out: "" });
+    expect(await anna.does("kill off --note why")).toMatchObject({ code: 2, out: "" });
+  });
+});

@@ -1,0 +1,77 @@
+import { jsonDiff } from "../core/json-diff.ts";
+import { changeText } from "./change-text.ts";
+import type { Call, Command } from "./command.ts";
+import { decisionsGrid, gridText, isChanged } from "./decisions-grid.ts";
+import { EXIT, Failure } from "./failure.ts";
+import { type NamedPolicy, namedPolicy } from "./named-policy.ts";
+import { count, counted } from "./quantities.ts";
+import { table } from "./table.ts";
+import { readPath } from "./values.ts";
+
+export const DIFF: Command = {
+  name: "diff",
+  usage: "[A] [B] [--path /shop/]",
+  summary: "Show how two policies differ, and which answers would change.",
+  details: `A and B are each a version's number, a file, or \`active\`: what everyone gets. With one of them it is
+compared with \`active\`; with none, the newest version is. (A file whose name is a number: ./3)
+
+Below the fields that differ stands what would be answered on a grid of paths: to clients that TCP
+measured at 200 Mbit/s, by RTT and loss, and to an unknown client. "h3 60 s" is an offer for 60 s.
+The answers are those for a document at --path (else /), without ASN, country and exploration.
+
+Ends with 0 when the two are the same, 1 when they differ, and more when there was trouble.`,
+  options: ["path"],
+  words: [0, 2],
+  async run(call) {
+    const path = readPath(call.options.path ?? "/", "--path");
+    const [before, after] = await troubleAbove1(bothPolicies(call));
+    const changes = jsonDiff(before.policy, after.policy);
+    const cells = decisionsGrid(before.policy, after.policy, path);
+    const changed = cells.filter(isChanged).length;
+    const json = {
+      before: before.name,
+      after: after.name,
+      same: changes.length === 0,
+      changes,
+      path,
+      decisions: cells,
+    };
+    if (changes.length === 0) return { json, text: `${before.name} and ${after.name} are the same policy.` };
+    const fields = table(
+      ["field", "change"],
+      changes.map((change) => [change.pointer, changeText(change)]),
+    );
+    const text = [
+      `${before.name} -> ${after.name}: ${counted(changes.length, "field")} of the policy differ${changes.length === 1 ? "s" : ""}.`,
+      "",
+      fields,
+      "",
+      `Of ${count(cells.length)} answers on ${path}, ${changed === 0 ? "none would change." : `${count(changed)} would change (->):`}`,
+      "",
+      gridText(cells),
+    ].join("\n");
+    return { json, text, exitCode: EXIT.refused };
+  },
+};
+
+async function bothPolicies(call: Call): Promise<readonly [before: NamedPolicy, after: NamedPolicy]> {
+  const [first, second] = call.words;
+  const names = second === undefined ? ["active", first ?? (await newest(call))] : [first ?? "active", second];
+  return [await namedPolicy(names[0] ?? "active", call), await namedPolicy(names[1] ?? "active", call)];
+}
+
+async function newest({ api }: Call): Promise<string> {
+  const { policies } = await api().versions({ limit: 1 });
+  return String(policies[0]?.version ?? 0);
+}
+
+/** 1 says that two policies differ: whoever asks by the exit code must not take trouble for it. */
+async function troubleAbove1<T>(result: Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof Failure && error.exitCode === EXIT.refused)
+      throw new Failure(EXIT.usage, error.message, error.details);
+    throw error;
+  }
+}

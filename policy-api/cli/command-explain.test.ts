@@ -1,0 +1,88 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { adaptivePolicy } from "../core/testing.ts";
+import { type Person, person } from "./testing.ts";
+
+let anna: Person;
+beforeEach(async () => {
+  anna = await person();
+  anna.writes("adaptive.json", adaptivePolicy());
+});
+const asked = (): unknown => anna.api.requests.at(-1)?.body;
+
+describe("explain", () => {
+  it("a path under a policy that is not stored", async () => {
+    const { code, out } = await anna.does(
+      "explain --rtt 50 --loss 4% --packets 1e6 --rate 25e6 --policy adaptive.json",
+    );
+    expect(code).toBe(0);
+    expect(out.split("\n").map((line) => line.trim())).toEqual([
+      'header    alt-svc: h3=":443"; ma=100',
+      "reason    h3-faster: HTTP/3 is expected to be faster, by more than the margin",
+      "policy    the one of the file, adaptive on /",
+      "request   over TCP, RTT 50 ms, 200 Mbit/s",
+      "known     client over TCP, loss 4 % (1,000,000 packets)",
+      "path      RTT 50 ms, loss 4 %, 200 Mbit/s",
+      "evidence  what was measured of this client",
+      expect.stringMatching(/^times {5}stay on HTTP\/2 .* ms, switch .* ms, begin on HTTP\/3 .* ms; for 1 MB$/),
+      expect.stringMatching(/^saving {4}100 % \(9\d\.\d % to 10\d % *\)$/),
+      "chance    100 % that this policy gives this answer here",
+      "",
+    ]);
+    expect(asked()).toMatchObject({
+      request: { transport: "tcp", path: "/", rttMs: 50, deliveryRateBps: 25e6 },
+      history: { state: "known", client: { tcp: { lossRatio: 0.04, packets: 1e6 } } },
+      policy: { mode: "adaptive" },
+    });
+  });
+
+  it("a client: the address is in the body, and the server knows the rest", async () => {
+    const { out } = await anna.does("explain --client 192.0.2.7");
+    expect(out).toContain("header   none");
+    expect(out).toContain("known    client over TCP, loss 3 % (5,000 packets)");
+    expect(out).toContain("version 0 (revision 0), observe on /");
+    expect(anna.api.asked()).toEqual(["POST /decisions/explain"]);
+    expect(asked()).toEqual({ client: "192.0.2.7", request: { transport: "tcp", path: "/" } });
+  });
+
+  it("all that is known of a request, by a version", async () => {
+    await anna.does("explain --transport quic --path /shop/ --asn 64500 --country jp --version 0 --json");
+    expect(asked()).toEqual({
+      request: { transport: "quic", path: "/shop/", asn: 64_500, country: "JP" },
+      version: 0,
+    });
+  });
+
+  it.each([
+    ["--client 192.0.2.7 --loss 1%", "the server looks up what --loss would tell"],
+    ["--packets 5", "--packets is the evidence behind --loss"],
+    ["--policy adaptive.json --version 1", "exclude each other"],
+    ["--transport udp", "--transport must be tcp or quic"],
+    ["--loss 3", "--loss must be a share such as 5% or 0.05"],
+  ])("%s is refused", async (options, why) => {
+    const { code, err } = await anna.does(`explain ${options}`);
+    expect(code).toBe(2);
+    expect(err).toContain(why);
+    expect(anna.api.requests).toEqual([]);
+  });
+});
+
+describe("forget", () => {
+  it.each([
+    ["--client 192.0.2.7", "POST /clients/forget", "Forgotten: 1 row of the client 192.0.2.7."],
+    ["--network 192.0.2.9", "POST /networks/forget", "Nothing was known of the network of 192.0.2.9."],
+  ])("%s", async (options, call, text) => {
+    const { code, out } = await anna.does(`forget ${options} --yes`);
+    expect(code).toBe(0);
+    expect(out).toContain(text);
+    expect(anna.api.asked()).toEqual([call]);
+    expect(anna.api.requests[0]?.path).not.toContain("192.0.2");
+  });
+
+  it.each(["forget --yes", "forget --client 192.0.2.7 --network 192.0.2.7 --yes", "forget --client 192.0.2.7"])(
+    "%s is refused",
+    async (line) => {
+      expect(await anna.does(line)).toMatchObject({ code: 2 });
+      expect(anna.api.requests).toEqual([]);
+    },
+  );
+});

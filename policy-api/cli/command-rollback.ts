@@ -1,0 +1,47 @@
+import { beforeAfterText, inForceText, WHEN_OBEYED } from "./activation-text.ts";
+import type { Api } from "./api.ts";
+import { unlessChanged } from "./changed-meanwhile.ts";
+import type { Command } from "./command.ts";
+import { confirm } from "./confirm.ts";
+import type { Activation } from "./contract.ts";
+import { EXIT, Failure } from "./failure.ts";
+import { printable } from "./printable.ts";
+import { madeText } from "./time-text.ts";
+
+export const ROLLBACK: Command = {
+  name: "rollback",
+  usage: "[--note TEXT] [--yes]",
+  summary: "Return to what was in force before the last change.",
+  details: `Versions, stages and kill switch become what they were. Two rollbacks undo two changes. Shows what
+it returns to, and asks (--yes: does not ask). A change that somebody else made meanwhile is not
+undone unseen (exit code 4).`,
+  options: ["note", "yes"],
+  words: [0, 0],
+  async run(call) {
+    const { options, io } = call;
+    const api = call.api();
+    const { activation, etag } = await api.activation();
+    const target = await previous(activation, api);
+    const made = ({ author, at, note }: Activation): string => madeText(author, at, note, io.nowMs());
+    const preview = [
+      `What ends: revision ${activation.revision}, ${printable(made(activation))}`,
+      `Back to:   revision ${target.revision}, ${printable(made(target))}`,
+      "",
+      beforeAfterText(activation, target),
+    ].join("\n");
+    await confirm(call, preview, `Back to revision ${target.revision}?`);
+    const after = await unlessChanged(api, io, () => api.rollBack(options.note, etag));
+    return {
+      json: { changed: true, before: activation, after },
+      text: `${inForceText(after, io.nowMs())}\n\n${WHEN_OBEYED}`,
+    };
+  },
+};
+
+async function previous({ previousRevision }: Activation, api: Api): Promise<Activation> {
+  if (previousRevision === null) throw new Failure(EXIT.refused, "There is nothing to go back to.");
+  const { activations } = await api.history({ limit: 1, before: previousRevision + 1 });
+  const [found] = activations;
+  if (found?.revision === previousRevision) return found;
+  throw new Failure(EXIT.unreachable, `${api.origin} does not say what revision ${previousRevision} was.`);
+}

@@ -1,0 +1,90 @@
+import { inForceText, stagesText } from "./activation-text.ts";
+import type { Command } from "./command.ts";
+import type { Health } from "./contract.ts";
+import { EXIT } from "./failure.ts";
+import { nextPageText, PAGE_OPTIONS, readPage } from "./page-options.ts";
+import { table } from "./table.ts";
+import { agoText, timeText } from "./time-text.ts";
+import { versionTable } from "./version-table.ts";
+
+/** Versions that status shows. */
+const LATEST = 5;
+
+export const STATUS: Command = {
+  name: "status",
+  usage: "",
+  summary: "Say whether all is well, what is in force for whom, and what was pushed last.",
+  details: "Ends with 5 when the server says that it is not well.",
+  options: [],
+  words: [0, 0],
+  async run({ io, api, tell }) {
+    const { body: health, status } = await api().health();
+    // What follows wants a token, and a store that answers: that much is known without.
+    tell(`${api().origin}: ${healthText(health)}\n`);
+    const [{ activation }, { policies }] = await Promise.all([api().activation(), api().versions({ limit: LATEST })]);
+    const latest =
+      policies.length === 0 ? "Nobody has pushed a policy yet." : versionTable(policies, activation, io.nowMs());
+    return {
+      json: { origin: api().origin, health, activation, policies },
+      text: `${inForceText(activation, io.nowMs())}\n\n${latest}`,
+      exitCode: status === 200 ? EXIT.done : EXIT.unreachable,
+    };
+  },
+};
+
+function healthText({ status, policy, settings }: Health): string {
+  const faults = settings.map(({ name, message }) => `\n  the variable ${name} ${message}`);
+  return `${status}${policy === "ok" ? "" : `; the policy is ${policy}`}${faults.join("")}`;
+}
+
+export const HISTORY: Command = {
+  name: "history",
+  usage: "[--limit N] [--before REVISION]",
+  summary: "List what was in force when, newest first.",
+  details: "",
+  options: PAGE_OPTIONS,
+  words: [0, 0],
+  async run({ options, io, api }) {
+    const page = await api().history(readPage(options));
+    const text = table(
+      ["revision", "everyone", "stages", "kill", "author", "since", "", "note"],
+      page.activations.map(({ revision, everyone, stages, killSwitch, author, at, note }) => [
+        String(revision),
+        `v${everyone}`,
+        stagesText(stages),
+        killSwitch ?? "",
+        author,
+        timeText(at),
+        agoText(at, io.nowMs()),
+        note ?? "",
+      ]),
+    );
+    return { json: page, text: text + nextPageText(page.next) };
+  },
+};
+
+export const AUDIT: Command = {
+  name: "audit",
+  usage: "[--limit N] [--before ID]",
+  summary: "List who did what, newest first.",
+  details: "",
+  options: PAGE_OPTIONS,
+  words: [0, 0],
+  async run({ options, io, api }) {
+    const page = await api().audit(readPage(options));
+    const text = table(
+      ["id", "when", "", "who", "what", "version", "revision", "note"],
+      page.entries.map(({ id, at, actor, action, version, revision, note }) => [
+        String(id),
+        timeText(at),
+        agoText(at, io.nowMs()),
+        actor,
+        action,
+        version === undefined || version === null ? "" : String(version),
+        revision === undefined || revision === null ? "" : String(revision),
+        note ?? "",
+      ]),
+    );
+    return { json: page, text: text + nextPageText(page.next) };
+  },
+};

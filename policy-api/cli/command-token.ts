@@ -1,0 +1,53 @@
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "./command.ts";
+import { misused } from "./failure.ts";
+import { readOneOf } from "./values.ts";
+
+/** As many as the SHA-256 that the server keeps of them. */
+const TOKEN_BYTES = 32;
+
+export const TOKEN: Command = {
+  name: "token",
+  usage: "NAME --scope read|write --out FILE [--rotate]",
+  summary: "Make a token: the secret goes to FILE, what the server has to know of it to stdout.",
+  details: `FILE is readable by you alone. One that is there is written over with --rotate only. What is printed
+is the entry NAME:SCOPE:SHA-256 for the server's variable POLICY_TOKENS, where commas or spaces part
+entries; that of a rotated token takes the place of the old one. NAME is what the audit shows.`,
+  options: ["scope", "out", "rotate"],
+  words: [1, 1],
+  run({ words: [name = ""], options, io }) {
+    const { scope: given, out, rotate = false } = options;
+    if (!/^[a-z0-9][a-z0-9._-]{0,39}$/.test(name))
+      throw misused("A token's name begins with a-z or 0-9 and has up to 40 of a-z, 0-9, dot, dash and underscore.");
+    if (given === undefined) throw misused("--scope read or --scope write is missing.");
+    if (out === undefined) throw misused("--out FILE is missing: the token itself is never printed.");
+    const scope = readOneOf(given, "--scope", ["read", "write"]);
+    const file = resolve(io.folder, out);
+    const token = randomBytes(TOKEN_BYTES).toString("base64url");
+    writeToken(file, token, rotate);
+    const entry = `${name}:${scope}:${createHash("sha256").update(token).digest("hex")}`;
+    io.stderr.write(
+      `The token is in ${file}. The server knows it once this entry is in POLICY_TOKENS` +
+        `${rotate ? `, in the place of the old one of ${name}` : ""}:\n`,
+    );
+    return { json: { name, scope, entry, file }, text: entry };
+  },
+};
+
+/** Writes it where only its owner can read it. @throws Failure */
+function writeToken(file: string, token: string, rotate: boolean): void {
+  if (rotate && !existsSync(file)) throw misused(`There is no ${file} to rotate.`);
+  if (!rotate && existsSync(file)) throw misused(`${file} is there already: --rotate writes a new token over it.`);
+  // Complete or not at all: whoever reads it meanwhile finds a token.
+  const partial = `${file}.${process.pid}.part`;
+  try {
+    // Also refuses where somebody else made a file of that name meanwhile.
+    writeFileSync(rotate ? partial : file, `${token}\n`, { mode: 0o600, flag: "wx" });
+    if (rotate) renameSync(partial, file);
+  } catch (error) {
+    if (rotate) rmSync(partial, { force: true });
+    throw misused(`The token cannot be written: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,129 @@
+import { createHash } from "node:crypto";
+import { beforeEach, describe, expect, it } from "vitest";
+import { INITIAL_POLICY } from "../core/policy.ts";
+import { type Person, person } from "./testing.ts";
+import { TOKENS } from "./testing-api.ts";
+
+const FIXED_H3 = { schema: 2, mode: "fixed-h3" };
+const FIXED_H2 = { schema: 2, mode: "fixed-h2" };
+
+let anna: Person;
+beforeEach(async () => {
+  anna = await person();
+  anna.writes("h3.json", FIXED_H3);
+  anna.writes("h2.json", FIXED_H2);
+});
+
+describe("push", () => {
+  it("stores a version and activates nothing", async () => {
+    const { code, out, err } = await anna.does(["push", "h3.json", "--note", "try it"]);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatch(/^h3\.json is now version 1\.\ncontent {2}[0-9a-f]{64}\n/);
+    expect(out).toContain("activate 1 --share 5%");
+    expect(anna.api.asked()).toEqual(["POST /policies"]);
+    expect(anna.api.requests[0]?.body).toEqual({ policy: { ...INITIAL_POLICY, mode: "fixed-h3" }, note: "try it" });
+    expect(anna.api.current().everyone).toBe(0);
+  });
+
+  it("again is safe: the key is made of the content", async () => {
+    await anna.does("push h3.json");
+    expect((await anna.does("push h3.json")).out).toContain("h3.json is version 1 already, by writer, 3 min ago");
+    expect((await anna.does("push h3.json --json")).out).toContain('"isNew": false');
+    await anna.does("push h3.json --note other");
+    await anna.does("push h2.json");
+    const keys = anna.api.requests.map(({ headers }) => headers["idempotency-key"]);
+    expect(new Set(keys).size).toBe(3);
+    expect(keys[0]).toBe(keys[1]);
+    expect(keys[0]).toBe(createHash("sha256").update(JSON.stringify(anna.api.requests[0]?.body)).digest("hex"));
+  });
+
+  it("sends nothing that is not valid", async () => {
+    anna.writes("bad.json", { schema: 2, mode: "fixed", ma: { minS: 0, maxS: 60 } });
+    const { code, out, err } = await anna.does("push bad.json");
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(
+      /^bad\.json is no valid policy\.\nbad\.json: \/mode must be one of .*\nbad\.json: \/ma\/minS must be .*\n$/,
+    );
+    expect(anna.api.requests).toEqual([]);
+  });
+
+  it("tells what a newer server finds wrong, with its places", async () => {
+    anna.api.instead = () => ({
+      status: 400,
+      body: {
+        title: "Bad Request",
+        detail: "Not so.",
+        faults: [{ pointer: "/policy/mode", message: "is out of date" }],
+      },
+    });
+    expect(await anna.does("push h3.json")).toEqual({
+      code: 1,
+      out: "",
+      err: "The server refuses this (400 Bad Request).\nNot so.\n  /policy/mode: is out of date\n",
+    });
+    expect(JSON.parse((await anna.does("push h3.json --json")).out)).toEqual({
+      error: {
+        status: 400,
+        title: "The server refuses this (400 Bad Request).",
+        detail: "Not so.",
+        faults: [{ pointer: "/policy/mode", message: "is out of date" }],
+      },
+    });
+  });
+
+  it("a token that may only read may not", async () => {
+    const reader = await person(TOKENS.read);
+    reader.writes("h3.json", FIXED_H3);
+    expect(await reader.does("push h3.json")).toMatchObject({ code: 3, out: "" });
+  });
+});
+
+describe("list", () => {
+  it("nobody has pushed yet", async () => {
+    expect((await anna.does("list")).out).toContain("version 0, the initial one, observes");
+  });
+
+  it("tells for whom each is in force", async () => {
+    await anna.does("push h3.json --note first");
+    await anna.does("push h2.json");
+    anna.api.change({ kind: "put", everyone: 1, stages: [{ version: 2, share: 0.05, pathPrefix: "/shop/" }] });
+    expect((await anna.does("list")).out.split("\n")).toEqual([
+      "version  in force       mode      author  created                          note",
+      "      2  5 % of /shop/  fixed-h2  writer  2026-11-21T10:00:00Z  3 min ago  -",
+      "      1  everyone       fixed-h3  writer  2026-11-21T10:00:00Z  3 min ago  first",
+      "",
+    ]);
+  });
+
+  it("in pages", async () => {
+    await anna.does("push h3.json");
+    await anna.does("push h2.json");
+    expect((await anna.does("list --limit 1")).out).toContain("\n\nOlder ones: --before 2\n");
+    const { out } = await anna.does("list --limit 1 --before 2 --json");
+    expect(JSON.parse(out)).toMatchObject({ policies: [{ version: 1 }], next: null });
+    expect(await anna.does("list --limit 0")).toMatchObject({ code: 2 });
+  });
+});
+
+describe("show", () => {
+  it("prints what push takes", async () => {
+    await anna.does("push h3.json");
+    const { out } = await anna.does("show 1");
+    expect(JSON.parse(out)).toEqual({ ...INITIAL_POLICY, mode: "fixed-h3" });
+    anna.writes("again.json", out);
+    expect((await anna.does("push again.json")).out).toContain("is version 1 already");
+  });
+
+  it("the active one, and all of a version", async () => {
+    expect(JSON.parse((await anna.does("show active")).out)).toEqual(INITIAL_POLICY);
+    expect(JSON.parse((await anna.does("show 0 --json")).out)).toMatchObject({ version: 0, author: "initial" });
+  });
+
+  it("one that is not there", async () => {
+    expect(await anna.does("show 7")).toEqual({
+      code: 1,
+      out: "",
+      err: "There is no version 7: `list` shows them all.\n",
+    });
+  });
+});

@@ -1,0 +1,68 @@
+import type { Command } from "./command.ts";
+import { namedVersion } from "./named-policy.ts";
+import { nextPageText, PAGE_OPTIONS, readPage } from "./page-options.ts";
+import { readPolicyFile } from "./policy-file.ts";
+import { printable } from "./printable.ts";
+import { madeText } from "./time-text.ts";
+import { versionTable } from "./version-table.ts";
+
+export const PUSH: Command = {
+  name: "push",
+  usage: "FILE [--note TEXT]",
+  summary: "Store a policy as a new version. Changes nothing for anybody: see `activate`.",
+  details: `A policy that is there already gets no second version. Pushing again after a lost answer is safe.`,
+  options: ["note"],
+  words: [1, 1],
+  async run({ words: [file = ""], options, io, api }) {
+    const policy = readPolicyFile(file, io);
+    const { status, body } = await api().push(policy, options.note);
+    const { version, contentHash, author, createdAt } = body;
+    const isNew = status === 201;
+    const first = isNew
+      ? `${file} is now version ${version}.`
+      : `${file} is version ${version} already, ${printable(madeText(author, createdAt, body.note, io.nowMs()))}`;
+    return {
+      json: { ...body, isNew },
+      text: [
+        first,
+        `content  ${contentHash}`,
+        "",
+        "A push puts nothing in force. What this one would change, and how to begin with few:",
+        `  diff active ${version}`,
+        `  activate ${version} --share 5%`,
+      ].join("\n"),
+    };
+  },
+};
+
+export const LIST: Command = {
+  name: "list",
+  usage: "[--limit N] [--before VERSION]",
+  summary: "List the versions of the policy, newest first.",
+  details: "",
+  options: PAGE_OPTIONS,
+  words: [0, 0],
+  async run({ options, io, api }) {
+    const page = readPage(options);
+    const [versions, { activation }] = await Promise.all([api().versions(page), api().activation()]);
+    const { policies, next } = versions;
+    const text =
+      policies.length === 0
+        ? "Nobody has pushed a policy yet: version 0, the initial one, observes."
+        : versionTable(policies, activation, io.nowMs());
+    return { json: versions, text: text + nextPageText(next) };
+  },
+};
+
+export const SHOW: Command = {
+  name: "show",
+  usage: "VERSION|active",
+  summary: "Print a version's policy, as JSON that `push` takes.",
+  details: "With --json all that is stored of the version: its author, note and hash too.",
+  options: [],
+  words: [1, 1],
+  async run({ words: [name = ""], api }) {
+    const stored = await namedVersion(name, api());
+    return { json: stored, text: JSON.stringify(stored.policy, undefined, 2) };
+  },
+};

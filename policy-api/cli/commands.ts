@@ -1,0 +1,29 @@
+import { ACTIVATE } from "./command-activate.ts";
+import { DIFF } from "./command-diff.ts";
+import { EXPLAIN } from "./command-explain.ts";
+import { FORGET } from "./command-forget.ts";
+import { KILL } from "./command-kill.ts";
+import { ROLLBACK } from "./command-rollback.ts";
+import { AUDIT, HISTORY, STATUS } from "./command-status.ts";
+import { TOKEN } from "./command-token.ts";
+import { VALIDATE } from "./command-validate.ts";
+import { LIST, PUSH, SHOW } from "./command-versions.ts";
+import type { Command } from "./command.ts";
+
+/** In the order in which a policy goes into force. */
+export const COMMANDS: readonly Command[] = [
+  VALIDATE,
+  DIFF,
+  PUSH,
+  LIST,
+  SHOW,
+  ACTIVATE,
+  STATUS,
+  HISTORY,
+  AUDIT,
+  ROLLBACK,
+  KILL,
+  EXPLAIN,
+  FORGET,
+  TOKEN,
+];

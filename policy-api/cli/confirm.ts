@@ -1,0 +1,45 @@
+import { createInterface } from "node:readline";
+import type { Call } from "./command.ts";
+import { EXIT, Failure, misused } from "./failure.ts";
+
+/**
+ * Shows what is about to happen, and asks. Returns after a "yes", or with --yes without asking; where nobody can be asked it
+ * refuses.
+ *
+ * @throws Failure
+ */
+export async function confirm({ options, io, tell }: Call, preview: string, question: string): Promise<void> {
+  const asks = options.yes !== true;
+  // A question without what it is about is none: with --json it goes where the question goes.
+  if (asks && options.json === true) io.stderr.write(`${preview}\n\n`);
+  else tell(`${preview}\n`);
+  if (!asks) return;
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true)
+    throw misused(`${question} This is no terminal to ask on: with --yes it is done without asking.`);
+  if ((await answerTo(`${question} Type yes: `, io)).trim() !== "yes") throw misused("Nothing was changed.");
+}
+
+/** One line from the terminal. Its end (Ctrl-D) is no answer, and Ctrl-C ends the program. */
+function answerTo(question: string, { stdin, stderr }: Call["io"]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const terminal = createInterface({ input: stdin, output: stderr, terminal: true });
+    let answered = false;
+    const interrupt = (): void => {
+      reject(new Failure(EXIT.interrupted, ""));
+      terminal.close();
+    };
+    terminal.on("SIGINT", interrupt);
+    process.once("SIGINT", interrupt);
+    terminal.on("close", () => {
+      process.off("SIGINT", interrupt);
+      // What comes next begins a line of its own.
+      if (!answered) stderr.write("\n");
+      resolve("");
+    });
+    terminal.question(question, (answer) => {
+      answered = true;
+      resolve(answer);
+      terminal.close();
+    });
+  });
+}

@@ -1,0 +1,79 @@
+import { type Advertise } from "../core/alt-svc.ts";
+import { decide, modeFor } from "../core/decide.ts";
+import type { History, RequestFacts } from "../core/facts.ts";
+import type { Policy } from "../core/policy.ts";
+import { percent } from "./quantities.ts";
+import { table } from "./table.ts";
+
+const RTTS_MS = [5, 25, 50, 100, 200] as const;
+/** `undefined`: a client of whom nothing but the RTT is known. */
+const LOSS_RATIOS = [0, 0.005, 0.025, 0.05, undefined] as const;
+const RATE_BPS = 25_000_000;
+/** What loading some 14 MB leaves: enough for a loss of 0.5 % to be told from none. */
+const PACKETS = 10_000;
+/** Nothing here depends on when. */
+const NOW_MS = 0;
+
+/** What two policies answer on one path. */
+export interface Cell {
+  readonly rttMs: number;
+  /** Null: an unknown client. */
+  readonly lossRatio: number | null;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What changes for whom when one policy follows another: for clients measured over TCP, and one that was not. Pure. */
+export function decisionsGrid(before: Policy, after: Policy, path: string): readonly Cell[] {
+  return LOSS_RATIOS.flatMap((lossRatio) =>
+    RTTS_MS.map((rttMs) => ({
+      rttMs,
+      lossRatio: lossRatio ?? null,
+      before: answerText(before, path, rttMs, lossRatio),
+      after: answerText(after, path, rttMs, lossRatio),
+    })),
+  );
+}
+
+/** Below the answers of a loss, with an arrow, those that change. */
+export function gridText(cells: readonly Cell[]): string {
+  const rows = LOSS_RATIOS.flatMap((lossRatio) => {
+    const row = cells.filter((cell) => cell.lossRatio === (lossRatio ?? null));
+    const name =
+      lossRatio === undefined ? "unknown client" : lossRatio === 0 ? "no loss" : `loss ${percent(lossRatio)}`;
+    const now = [name, ...row.map((cell) => cell.before)];
+    if (!row.some(isChanged)) return [now];
+    return [now, [" ", ...row.map((cell) => (isChanged(cell) ? `-> ${cell.after}` : " "))]];
+  });
+  return table(["RTT", ...RTTS_MS.map((rttMs) => `${rttMs} ms`)], rows);
+}
+
+export function isChanged({ before, after }: Cell): boolean {
+  return before !== after;
+}
+
+function answerText(policy: Policy, path: string, rttMs: number, lossRatio: number | undefined): string {
+  const request: RequestFacts = { transport: "tcp", path, rttMs };
+  const history: History =
+    lossRatio === undefined
+      ? { state: "unknown" }
+      : {
+          state: "known",
+          client: { tcp: { lossRatio, packets: PACKETS, minRttMs: rttMs, deliveryRateBps: RATE_BPS, ageMs: 0 } },
+        };
+  const share = policy.method?.kind === "share" && modeFor(policy, request) === "adaptive" ? policy.method.share : 1;
+  // Who is in the share gets the offer; nobody is where it is none.
+  const { advertise } = decide({ ...request, shareUnit: 0 }, history, policy, NOW_MS, undefined);
+  return `${share > 0 && share < 1 ? `${percent(share)}: ` : ""}${advertiseText(advertise)}`;
+}
+
+function advertiseText(advertise: Advertise): string {
+  switch (advertise.kind) {
+    case "h3":
+      return `h3 ${advertise.maS} s`;
+    case "clear":
+      return "clear";
+    case "nothing":
+      return "nothing";
+  }
+}

@@ -1,0 +1,117 @@
+import type { Decision, Reason } from "../core/decide.ts";
+import type { PathEstimate } from "../core/estimate.ts";
+import type { Basis } from "../core/path.ts";
+import { TRANSPORTS } from "../core/sample.ts";
+import type { Explanation } from "./contract.ts";
+import { bytes, count, milliseconds, percent, rate } from "./quantities.ts";
+import { nameList } from "./table.ts";
+
+const REASONS: Readonly<Record<Reason, string>> = {
+  "mode-observe": "the policy's mode here is observe: measure, and touch no header",
+  "mode-fixed-h2": "the policy's mode here is fixed-h2: never offer",
+  "mode-fixed-h3": "the policy's mode here is fixed-h3: always offer",
+  "kill-switch": "the kill switch is on, whatever the policy says",
+  "cold-start": "nothing is known of this client or its network: as the policy's cold start says",
+  "h3-faster": "HTTP/3 is expected to be faster, by more than the margin",
+  "h2-faster": "HTTP/2 is expected to be faster",
+  "within-margin": "HTTP/3 is expected to be faster, but not by the margin over the whole uncertainty",
+  "udp-blocked": "this client was offered HTTP/3 and did not come: most likely no UDP reaches it",
+  share: "by the policy's share of clients",
+  exploration: "drawn, not predicted: this client explores",
+};
+
+const EVIDENCE: Readonly<Record<Basis, string>> = {
+  client: "what was measured of this client",
+  network: "what was measured of its network (/24 or /48)",
+  asn: "what was measured of its autonomous system",
+  prior: "nothing but the RTT: the mix of networks of the policy's cold start",
+};
+
+/** A decision, and all that explains it, in lines. */
+export function explanationText({ policyVersion, revision, request, history, decision, altSvc }: Explanation): string {
+  const { mode, reason, propensity } = decision;
+  const ofRevision = revision === null ? "" : ` (revision ${revision})`;
+  return nameList([
+    ["header", altSvc === null ? "none" : `alt-svc: ${altSvc}`],
+    [
+      "reason",
+      `${reason}: ${(REASONS as Readonly<Record<string, string>>)[reason] ?? "a reason that this program does not know"}`,
+    ],
+    [
+      "policy",
+      `${policyVersion === null ? "the one of the file" : `version ${policyVersion}${ofRevision}`}, ${mode} on ${request.path}`,
+    ],
+    ["request", requestText(request)],
+    ["known", historyText(history)],
+    ...figures(decision),
+    ["chance", `${percent(propensity)} that this policy gives this answer here`],
+  ]);
+}
+
+function requestText({ transport, rttMs, deliveryRateBps, asn, country }: Explanation["request"]): string {
+  return [
+    `over ${transport.toUpperCase()}`,
+    ...(rttMs === undefined ? [] : [`RTT ${milliseconds(rttMs)}`]),
+    ...(deliveryRateBps === undefined ? [] : [rate(deliveryRateBps)]),
+    ...(asn === undefined ? [] : [`AS ${asn}`]),
+    ...(country === undefined ? [] : [country]),
+  ].join(", ");
+}
+
+function historyText({ state, client, network, asn }: Explanation["history"]): string {
+  const levels = [
+    ...estimates("client", client),
+    ...estimates("network", network),
+    ...estimates("autonomous system", asn),
+  ];
+  if (levels.length > 0) return levels.join("; ");
+  return state === "late" ? "the look-up came too late" : "nothing";
+}
+
+function estimates(level: string, estimate: PathEstimate | undefined): readonly string[] {
+  return TRANSPORTS.flatMap((transport) => {
+    const read = estimate?.[transport];
+    if (read === undefined) return [];
+    const loss = read.lossRatio === undefined ? "" : `, loss ${percent(read.lossRatio)}`;
+    return [`${level} over ${transport.toUpperCase()}${loss} (${count(Math.round(read.packets))} packets)`];
+  });
+}
+
+function figures({
+  basis,
+  path,
+  predicted,
+  saving,
+  savingLow,
+  savingHigh,
+}: Decision): readonly (readonly [string, string])[] {
+  return [
+    ...(path === undefined
+      ? []
+      : [
+          [
+            "path",
+            `RTT ${milliseconds(path.rttMs)}, loss ${percent(path.lossRatio)}, ${rate(path.deliveryRateBps)}`,
+          ] as const,
+        ]),
+    ...(basis === undefined ? [] : [["evidence", EVIDENCE[basis]] as const]),
+    ...(predicted === undefined
+      ? []
+      : [
+          [
+            "times",
+            `stay on HTTP/2 ${milliseconds(predicted.stayMs)}, switch ${milliseconds(predicted.switchMs)}, ` +
+              `begin on HTTP/3 ${milliseconds(predicted.coldMs)}; for ${bytes(predicted.contentBytes)}` +
+              (predicted.clamped ? " (outside what was measured)" : ""),
+          ] as const,
+        ]),
+    ...(saving === undefined
+      ? []
+      : [
+          [
+            "saving",
+            `${percent(saving)} (${percent(savingLow ?? saving)} to ${percent(savingHigh ?? saving)})`,
+          ] as const,
+        ]),
+  ];
+}

@@ -1,0 +1,49 @@
+import { connect } from "./api.ts";
+import type { Result } from "./command.ts";
+import { findEndpoint } from "./endpoint.ts";
+import { EXIT, type ExitCode, Failure, failureJson, failureText } from "./failure.ts";
+import { commandHelp, commandOf, overview } from "./help.ts";
+import type { Io } from "./io.ts";
+import { type Line, readLine, requireOnly } from "./options.ts";
+
+/** Runs one command line. Returns the exit code; never rejects for what its user can mend. */
+export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
+  // Also where the rest of the line cannot be read.
+  const isJson = argv.includes("--json");
+  try {
+    const { json, text, exitCode = EXIT.done } = await resultOf(readLine(argv), io);
+    const output = isJson ? JSON.stringify(json, undefined, 2) : text;
+    io.stdout.write(`${output}\n`);
+    return exitCode;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    if (isJson) io.stdout.write(`${JSON.stringify(failureJson(error), undefined, 2)}\n`);
+    else if (error.message !== "") io.stderr.write(`${failureText(error)}\n`);
+    return error.exitCode;
+  }
+}
+
+async function resultOf({ words: [name, ...words], options }: Line, io: Io): Promise<Result> {
+  const isHelp = name === "help" || options.help === true;
+  if (name === undefined && !isHelp) throw new Failure(EXIT.usage, "Which command?", { detail: `\n${overview()}` });
+  const asked = name === "help" ? words[0] : name;
+  if (isHelp) {
+    const text = asked === undefined ? overview() : commandHelp(commandOf(asked));
+    return { json: { help: text }, text };
+  }
+  const command = commandOf(name ?? "");
+  requireOnly(options, command.options, command.name);
+  const [min, max] = command.words;
+  if (words.length < min || words.length > max)
+    throw new Failure(EXIT.usage, `It is: ${command.name} ${command.usage}`.trim());
+  let api: ReturnType<typeof connect> | undefined;
+  return command.run({
+    words,
+    options,
+    io,
+    api: () => (api ??= connect(findEndpoint(options, io))),
+    tell: (text) => {
+      if (options.json !== true) io.stdout.write(`${text}\n`);
+    },
+  });
+}

@@ -1,0 +1,27 @@
+const UNITS = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+  ["s", 1],
+] as const;
+
+/** A time of the API's to the second, UTC; "-" of what was never made: the initial policy and its activation. */
+export function timeText(iso: string): string {
+  const ms = Date.parse(iso);
+  return ms > 0 ? `${new Date(ms).toISOString().slice(0, 19)}Z` : "-";
+}
+
+/** How long ago that was, in the largest unit of which there is one: `3 min ago`. Clocks differ: what is to come is now. */
+export function agoText(iso: string, nowMs: number): string {
+  const ms = Date.parse(iso);
+  if (!(ms > 0)) return "-";
+  const seconds = Math.floor((nowMs - ms) / 1000);
+  const unit = UNITS.find(([, length]) => seconds >= length);
+  return unit === undefined ? "just now" : `${Math.floor(seconds / unit[1])} ${unit[0]} ago`;
+}
+
+/** Who made something, and when: `by deploy, 3 min ago: more for Japan` */
+export function madeText(author: string, iso: string, note: string | null, nowMs: number): string {
+  const ago = agoText(iso, nowMs);
+  return `by ${author}${ago === "-" ? "" : `, ${ago}`}${note === null ? "" : `: ${note}`}`;
+}

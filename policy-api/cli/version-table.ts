@@ -1,0 +1,27 @@
+import { stageText } from "./activation-text.ts";
+import type { Activation, PolicyVersion } from "./contract.ts";
+import { table } from "./table.ts";
+import { agoText, timeText } from "./time-text.ts";
+
+/** Versions of the policy, and for whom each is in force. */
+export function versionTable(versions: readonly PolicyVersion[], activation: Activation, nowMs: number): string {
+  return table(
+    ["version", "in force", "mode", "author", "created", "", "note"],
+    versions.map(({ version, mode, author, createdAt, note }) => [
+      String(version),
+      inForceFor(version, activation),
+      mode ?? "unreadable",
+      author,
+      timeText(createdAt),
+      agoText(createdAt, nowMs),
+      note ?? "",
+    ]),
+  );
+}
+
+function inForceFor(version: number, { everyone, stages }: Activation): string {
+  return [
+    ...(version === everyone ? ["everyone"] : []),
+    ...stages.filter((stage) => stage.version === version).map(stageText),
+  ].join(", ");
+}

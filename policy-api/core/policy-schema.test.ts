@@ -1,0 +1,155 @@
+// The JSON Schema of a policy, which the API shows, says what parsePolicy takes.
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import bbr from "../policies/bbr.json" with { type: "json" };
+import cubic from "../policies/cubic.json" with { type: "json" };
+import published from "../policies/published.json" with { type: "json" };
+import type { JsonSchema } from "./parse.ts";
+import { parsePolicy, readPolicy } from "./parse-policy.ts";
+import { INITIAL_POLICY, type Method, type Policy } from "./policy.ts";
+import { LATTICE } from "./testing.ts";
+import { schemaFaults } from "./testing-schema.ts";
+import type { TimesLattice } from "./times.ts";
+
+/** With no field left out, so that a field that is added to the types has to be added here. */
+type Whole<T> = T extends readonly (infer I)[]
+  ? readonly Whole<I>[]
+  : T extends object
+    ? { [K in keyof T]-?: Whole<NonNullable<T[K]>> }
+    : T;
+
+const lattice: Whole<TimesLattice> = {
+  ...LATTICE,
+  switchSe: [0, 0, 0, 0],
+  coldSe: [0, 0, 0, 0],
+  supported: [1, 1, 0, 1],
+};
+const methods: { [K in Method["kind"]]: Whole<Extract<Method, { kind: K }>> } = {
+  times: { kind: "times", tcp: lattice, quic: lattice, switchRoundTrips: 2 },
+  "zero-lines": { kind: "zero-lines", lines: [{ deliveryRateBps: 1e6, rttMs: [0, 10], lossRatio: [0.1, 2] }] },
+  "rtt-threshold": { kind: "rtt-threshold", rttMs: 10 },
+  share: { kind: "share", share: 0.5 },
+};
+const whole = (method: Whole<Method>): Whole<Policy> => ({
+  schema: 2,
+  mode: "adaptive",
+  source: "s",
+  provenance: { stack: "s", congestionControl: "c", command: "c", rowsSha256: "0".repeat(64), loads: 1, cells: 1 },
+  method,
+  contentBytes: { default: 1, routes: [{ pathPrefix: "/", bytes: 1 }] },
+  coldStart: {
+    advertise: "h3",
+    mix: "m",
+    times: {
+      ...lattice,
+      lossRatio: [0],
+      stayMs: [1, 1],
+      switchMs: [1, 1],
+      coldMs: [1, 1],
+      switchSe: [0, 0],
+      coldSe: [0, 0],
+      supported: [1, 1],
+    },
+  },
+  ma: { minS: 1, maxS: 2 },
+  margin: { enter: 0.1, leave: 0, standardErrors: 1 },
+  exploration: { share: 0.5 },
+  rules: [{ pathPrefix: "/", asn: [1], country: ["JP"], mode: "observe" }],
+});
+const wholes = Object.values(methods).map(whole);
+const schema = readPolicy.schema ?? {};
+
+it.each<[string, unknown]>([
+  ["the initial one", INITIAL_POLICY],
+  ["published", published],
+  ["cubic", cubic],
+  ["bbr", bbr],
+  ...wholes.map((policy): [string, unknown] => [`every field, by ${policy.method.kind}`, policy]),
+])("has all of a policy: %s", (_name, policy) => {
+  expect(schemaFaults(schema, policy)).toEqual([]);
+  expect(parsePolicy(policy).ok).toBe(true);
+});
+
+it("tells what stands in the place of what is left out", () => {
+  const { properties = {}, required } = schema as { properties?: Record<string, JsonSchema>; required?: unknown };
+  const absent = Object.entries(properties).flatMap(([name, { default: value }]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const { schema: _, mode: __, ...rest } = INITIAL_POLICY;
+  expect(Object.fromEntries(absent)).toEqual(rest);
+  expect(required).toEqual(["schema", "mode"]);
+});
+
+const place = fc.array(fc.nat(1_000), { minLength: 1, maxLength: 4 });
+const instead = fc.oneof(
+  fc.constantFrom<unknown>(null, -1, 0, 0.5, 1, 2, 1e13, "", "/", "h3", "observe", "JP", true, [], {}, [0], ["/"]),
+  fc.jsonValue({ maxDepth: 1 }),
+);
+
+/** Puts something in the place that the numbers lead to, takes it away, or puts something beside it. */
+function changedAt(
+  value: unknown,
+  [number = 0, ...rest]: readonly number[],
+  what: "put" | "remove" | "add",
+  item: unknown,
+): unknown {
+  if (typeof value !== "object" || value === null) return item;
+  const entries: [string, unknown][] = Object.entries(value);
+  const chosen = entries[number % Math.max(1, entries.length)];
+  const result =
+    chosen === undefined || (rest.length === 0 && what === "add")
+      ? [...entries, ["more", item] as const]
+      : rest.length === 0 && what === "remove"
+        ? entries.filter((entry) => entry !== chosen)
+        : entries.map((entry) =>
+            entry === chosen
+              ? ([entry[0], rest.length === 0 ? item : changedAt(entry[1], rest, what, item)] as const)
+              : entry,
+          );
+  return Array.isArray(value) ? result.map(([, one]) => one) : Object.fromEntries(result);
+}
+
+it("is right about every policy that is off in one place", () => {
+  const counts = { taken: 0, refused: 0 };
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...wholes),
+      place,
+      fc.constantFrom("put", "remove", "add"),
+      instead,
+      (policy, at, what, item) => {
+        const input: unknown = JSON.parse(JSON.stringify(changedAt(policy, at, what, item)));
+        const parsed = parsePolicy(input);
+        // What no schema has to tell is marked: alone it makes a 422 of what else would be a 400.
+        const told = parsed.ok ? [] : parsed.faults.filter(({ relation }) => relation !== true);
+        const faults = schemaFaults(schema, input);
+        if (told.length > 0) expect(faults).not.toEqual([]);
+        else if (parsed.ok) expect(faults).toEqual([]);
+        counts[told.length > 0 ? "refused" : "taken"]++;
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+  expect(Math.min(counts.taken, counts.refused)).toBeGreaterThan(300);
+});
+
+it("tells that times of no transport are none", () => {
+  const policy = { ...INITIAL_POLICY, method: { kind: "times" } };
+  expect(schemaFaults(schema, policy)).not.toEqual([]);
+  expect(parsePolicy(policy)).toMatchObject({ ok: false, faults: [{ pointer: "/method", relation: true }] });
+  for (const transport of ["tcp", "quic"])
+    expect(schemaFaults(schema, { ...INITIAL_POLICY, method: { kind: "times", [transport]: lattice } })).toEqual([]);
+});
+
+it.each([
+  ["modes", "mode"],
+  ["Method", "method"],
+  ["contentbytes", "contentBytes"],
+  ["coldstart", "coldStart"],
+  ["margins", "margin"],
+  ["explorations", "exploration"],
+  ["rule", "rules"],
+])("of the unknown field %s it says that %s was meant", (name, meant) => {
+  const parsed = parsePolicy({ ...INITIAL_POLICY, [name]: 1 });
+  expect(parsed.ok ? [] : parsed.faults).toEqual([{ pointer: `/${name}`, message: `is not known here: ${meant}?` }]);
+});

@@ -1,0 +1,81 @@
+import type { z } from "@hono/zod-openapi";
+import { type InForce, modesByPath, policyFor } from "../core/activation.ts";
+import { altSvcValue } from "../core/alt-svc.ts";
+import { decide, decideKilled, type Decision } from "../core/decide.ts";
+import type { History, RequestFacts } from "../core/facts.ts";
+import type * as schemas from "./decision-schemas.ts";
+import type { ClientUnits } from "./ports.ts";
+
+type Facts = z.infer<typeof schemas.Facts>;
+
+/** Evidence that is assumed behind a loss that comes without: enough to believe it. */
+const PACKETS = 1_000;
+
+/** What the worker would answer to somebody on this path; undefined where the policy for it cannot be read. */
+export function answer(
+  inForce: InForce,
+  facts: Facts,
+  units: ClientUnits | undefined,
+  nowMs: number,
+  port: number,
+): z.infer<typeof schemas.Answer> | undefined {
+  const { version, policy } = policyFor(inForce, facts.path, units?.activation);
+  const request = requestOf(facts, inForce, units, nowMs);
+  const decision =
+    inForce.killSwitch !== null
+      ? decideKilled(inForce.killSwitch, request, nowMs)
+      : policy && decide(request, historyOf(facts), policy, nowMs, units?.exploration);
+  if (decision === undefined) return undefined;
+  const { advertise, ...explained } = finite(decision);
+  return {
+    altSvc: altSvcValue(advertise, port) ?? null,
+    maS: advertise.kind === "h3" ? advertise.maS : null,
+    policyVersion: version,
+    ...explained,
+  };
+}
+
+function requestOf(facts: Facts, inForce: InForce, units: ClientUnits | undefined, nowMs: number): RequestFacts {
+  const { transport, rttMs, deliveryRateBps, path, asn, country, offeredUntil } = facts;
+  const offeredUntilMs = offeredUntil === undefined ? 0 : Date.parse(offeredUntil);
+  return {
+    transport,
+    rttMs,
+    deliveryRateBps,
+    path,
+    asn,
+    country,
+    offerUntilMs: offeredUntilMs,
+    earlierOffersUntilMs: inForce.earlierOffersUntilMs,
+    offering: offeredUntilMs > nowMs,
+    shareUnit: units?.share,
+    modesElsewhere: modesByPath(inForce),
+  };
+}
+
+/** Whoever measured a loss knows the path, as our edge does after a visit. */
+function historyOf({ transport, rttMs, lossRatio, packets, deliveryRateBps }: Facts): History {
+  if (lossRatio === undefined) return { state: "unknown" };
+  const estimate = {
+    lossRatio,
+    packets: packets ?? PACKETS,
+    ageMs: 0,
+    ...(rttMs === undefined ? {} : { minRttMs: rttMs }),
+    ...(deliveryRateBps === undefined ? {} : { deliveryRateBps }),
+  };
+  return { state: "known", client: { [transport]: estimate } };
+}
+
+/** A decision without the figures that JSON cannot write: what a policy of absurd times predicts is told no further. */
+export function finite(decision: Decision): Decision {
+  const { predicted, path, saving, savingLow, savingHigh, ...rest } = decision;
+  const isFinite = (value: unknown): boolean => typeof value !== "number" || Number.isFinite(value);
+  return {
+    ...rest,
+    ...(path !== undefined && Object.values(path).every(isFinite) ? { path } : {}),
+    ...(predicted !== undefined && Object.values(predicted).every(isFinite) ? { predicted } : {}),
+    ...(saving !== undefined && isFinite(saving) ? { saving } : {}),
+    ...(savingLow !== undefined && isFinite(savingLow) ? { savingLow } : {}),
+    ...(savingHigh !== undefined && isFinite(savingHigh) ? { savingHigh } : {}),
+  };
+}

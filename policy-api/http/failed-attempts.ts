@@ -1,0 +1,43 @@
+/** After so many wrong tokens from an address in a minute it gets no more tries in that minute. */
+export const ATTEMPTS_MAX = 10;
+const WINDOW_MS = 60_000;
+/** Addresses followed at a time; of more the longest known is forgotten. */
+const ADDRESSES_MAX = 10_000;
+
+/**
+ * Counts wrong tokens by address, in one isolate; addresses are hashed with a salt that lives as long. It makes guessing
+ * noisy and dear; what makes it hopeless is that tokens are 256 random bits.
+ */
+export class FailedAttempts {
+  readonly #byAddress = new Map<string, { count: number; endsAtMs: number }>();
+  #salt = "";
+
+  /** How long this address has to wait, milliseconds; 0: not at all. */
+  async waitMs(address: string, nowMs: number): Promise<number> {
+    if (this.#byAddress.size === 0) return 0;
+    const held = this.#byAddress.get(await this.#name(address));
+    return held !== undefined && held.count >= ATTEMPTS_MAX ? Math.max(0, held.endsAtMs - nowMs) : 0;
+  }
+
+  async add(address: string, nowMs: number): Promise<void> {
+    const name = await this.#name(address);
+    const held = this.#byAddress.get(name);
+    if (held !== undefined && held.endsAtMs > nowMs) {
+      held.count++;
+      return;
+    }
+    this.#byAddress.delete(name);
+    for (const oldest of this.#byAddress.keys()) {
+      if (this.#byAddress.size < ADDRESSES_MAX) break;
+      this.#byAddress.delete(oldest);
+    }
+    this.#byAddress.set(name, { count: 1, endsAtMs: nowMs + WINDOW_MS });
+  }
+
+  async #name(address: string): Promise<string> {
+    // Not when it is made: no random bytes are to be had before a request.
+    if (this.#salt === "") this.#salt = crypto.randomUUID();
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(this.#salt + address));
+    return btoa(String.fromCharCode(...new Uint8Array(digest, 0, 16)));
+  }
+}

@@ -1,0 +1,401 @@
+// What tests of this room begin from: a store and clients in memory, and a caller. Not imported by anything deployed.
+import { expect } from "vitest";
+import { type ActivePolicy, type ActivationChange, type Activation, type InForce } from "../core/activation.ts";
+import { parsePolicy } from "../core/parse-policy.ts";
+import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
+import type { JsonSchema } from "../core/parse.ts";
+import { MemoryActivations, pageOf } from "../core/testing-activations.ts";
+import { schemaFaults } from "../core/testing-schema.ts";
+import type {
+  ActivationChanged,
+  ActivationRequest,
+  AuditAction,
+  AuditEntry,
+  Created,
+  Creation,
+  Page,
+  PageRequest,
+  PolicyVersion,
+} from "../core/versions.ts";
+import { createApi } from "./api.ts";
+import { FailedAttempts } from "./failed-attempts.ts";
+import type { ClientsPort, ClientUnits, KnownPath, PolicyApiPorts, PolicyStorePort } from "./ports.ts";
+import { parseTokens, type Scope, type Token, tokenEntry } from "./tokens.ts";
+
+const INITIAL_VERSION: PolicyVersion = {
+  version: 0,
+  contentHash: "0".repeat(64),
+  author: "initial",
+  note: null,
+  createdAtMs: 0,
+  mode: "observe",
+  source: null,
+};
+
+/** The store of policies, in memory. */
+export class MemoryStore implements PolicyStorePort {
+  /** What no caller may see. */
+  static readonly INSIDE = "internal: address 10.1.2.3";
+  /** Whether it answers no more. */
+  gone = false;
+  /** Whether the activation cannot be read. */
+  unreadable = false;
+  /** Versions whose policy cannot be read. */
+  readonly unreadableVersions = new Set<number>();
+  readonly #versions: { version: PolicyVersion; policy: Policy }[] = [];
+  readonly #activations = new MemoryActivations((version) => version <= this.#versions.length);
+  readonly #audit: AuditEntry[] = [];
+  readonly #keys = new Map<string, { content: string; created: Created }>();
+
+  async versions(page: PageRequest): Promise<Page<PolicyVersion> & { latest: number }> {
+    this.#answers();
+    const versions = this.#versions.map(({ version }) => version);
+    return { ...pageOf(versions, ({ version }) => version, page), latest: versions.length };
+  }
+
+  async version(number: number): Promise<{ version: PolicyVersion; policy: Policy | undefined } | undefined> {
+    this.#answers();
+    const found = number === 0 ? { version: INITIAL_VERSION, policy: INITIAL_POLICY } : this.#versions[number - 1];
+    return found && { version: found.version, policy: this.unreadableVersions.has(number) ? undefined : found.policy };
+  }
+
+  async create({ policy, author, note, ifMatch, idempotencyKey }: Creation): Promise<Created> {
+    this.#answers();
+    const parsed = parsePolicy(policy);
+    if (!parsed.ok) throw new Error("the caller validates");
+    const content = JSON.stringify([parsed.value, note]);
+    const remembered = idempotencyKey === undefined ? undefined : this.#keys.get(`${author} ${idempotencyKey}`);
+    if (remembered !== undefined) return remembered.content === content ? remembered.created : { kind: "key-reused" };
+    const latest = this.#versions.length;
+    if (ifMatch !== undefined && ifMatch !== "*" && !ifMatch.includes(latest))
+      return { kind: "precondition-failed", latest };
+    const contentHash = await hashOf(JSON.stringify(parsed.value));
+    const before = this.#versions.find(({ version }) => version.contentHash === contentHash)?.version;
+    const version = before ?? {
+      version: latest + 1,
+      contentHash,
+      author,
+      note,
+      createdAtMs: Date.now(),
+      mode: policy.mode,
+      source: policy.source ?? null,
+    };
+    const created: Created = { kind: "created", isNew: before === undefined, version };
+    if (before === undefined) {
+      this.#versions.push({ version, policy: parsed.value });
+      this.#enter(author, "policy.create", { version: version.version, note });
+    }
+    if (idempotencyKey !== undefined) this.#keys.set(`${author} ${idempotencyKey}`, { content, created });
+    return created;
+  }
+
+  async activation(): Promise<Activation | undefined> {
+    this.#answers();
+    return this.unreadable ? undefined : this.#activations.current;
+  }
+
+  async activations(page: PageRequest): Promise<Page<Activation>> {
+    this.#answers();
+    return this.#activations.page(page);
+  }
+
+  async change(change: ActivationChange, request: ActivationRequest): Promise<ActivationChanged> {
+    this.#answers();
+    const { revision } = this.#activations.current;
+    const result = this.#activations.change(change, request, Date.now());
+    if (result.kind === "changed" && result.activation.revision > revision) {
+      this.unreadable = false;
+      const action =
+        change.kind === "kill-switch"
+          ? (`kill-switch.${change.to === null ? "off" : "on"}` as const)
+          : (`activation.${change.kind}` as const);
+      const version = change.kind === "put" ? change.everyone : null;
+      this.#enter(request.author, action, { revision: revision + 1, version, note: request.note });
+    }
+    return result;
+  }
+
+  async audit(page: PageRequest): Promise<Page<AuditEntry>> {
+    this.#answers();
+    return pageOf(this.#audit, ({ id }) => id, page);
+  }
+
+  async note(actor: string, action: Extract<AuditAction, `${string}.forget`>): Promise<void> {
+    this.#answers();
+    this.#enter(actor, action, {});
+  }
+
+  /** What an isolate would hold. */
+  inForce(earlierOffersUntilMs: number): InForce | undefined {
+    if (this.gone || this.unreadable) return undefined;
+    const active = (version: number): ActivePolicy => {
+      const policy = version === 0 ? INITIAL_POLICY : this.#versions[version - 1]?.policy;
+      return policy === undefined || this.unreadableVersions.has(version) ? { version } : { version, policy };
+    };
+    const { revision, everyone, stages, killSwitch } = this.#activations.current;
+    return {
+      revision,
+      everyone: active(everyone),
+      stages: stages.map((stage) => ({ ...stage, ...active(stage.version) })),
+      killSwitch,
+      earlierOffersUntilMs,
+      sinceMs: 0,
+    };
+  }
+
+  #answers(): void {
+    if (this.gone) throw new Error(MemoryStore.INSIDE);
+  }
+
+  #enter(actor: string, action: AuditAction, over: Partial<AuditEntry>): void {
+    const entry = { id: this.#audit.length + 1, atMs: Date.now(), actor, action };
+    this.#audit.push({ ...entry, version: null, revision: null, note: null, ...over });
+  }
+}
+
+/** Clients by address. */
+export class MemoryClients implements ClientsPort {
+  readonly known = new Map<string, KnownPath>();
+  readonly ofUnits = new Map<string, ClientUnits>();
+  /** What it was asked. */
+  readonly calls: string[] = [];
+
+  async lookUp(address: string): Promise<KnownPath | undefined> {
+    this.calls.push(`look up ${address}`);
+    return this.known.get(address) ?? {};
+  }
+
+  async forget(what: "client" | "network", address: string): Promise<number | undefined> {
+    this.calls.push(`forget ${what} ${address}`);
+    return this.known.delete(address) ? 1 : 0;
+  }
+
+  async units(address: string): Promise<ClientUnits | undefined> {
+    this.calls.push(`units ${address}`);
+    return this.ofUnits.get(address) ?? { activation: 0.5, share: 0.5, exploration: 0.5 };
+  }
+}
+
+/** The API on a store in memory, and what it was mounted on. */
+export class TestPorts implements PolicyApiPorts {
+  readonly store = new MemoryStore();
+  readonly clients = new MemoryClients();
+  tokens: readonly Token[] = [];
+  failedAttempts = new FailedAttempts();
+  corsOrigins: readonly string[] = [];
+  settingsFaults: PolicyApiPorts["settingsFaults"] = [];
+  earlierOffersUntilMs = 0;
+  /** How often it was told of a change. */
+  changes = 0;
+
+  async inForce(): Promise<InForce | undefined> {
+    return this.store.inForce(this.earlierOffersUntilMs);
+  }
+
+  async changed(): Promise<void> {
+    this.changes++;
+  }
+
+  async checkActivation(): Promise<Activation | undefined | null> {
+    return this.store.activation().catch(() => null);
+  }
+
+  /** What it was told that failed inside. */
+  readonly failures: unknown[] = [];
+
+  failed(error: unknown): void {
+    this.failures.push(error);
+  }
+
+  callerAddress(request: Request): string | undefined {
+    return request.headers.get("x-test-address") ?? undefined;
+  }
+}
+
+/** Tokens of these tests, by what they may. */
+export const TOKENS = { write: "wr1te.t0ken-0123456789~+/==", read: "re4d.t0ken-9876543210" } as const;
+
+/** The entries of those two: `ann` may write, `bob` may read. */
+export async function testTokens(): Promise<readonly Token[]> {
+  return tokensOf(["ann", "write", TOKENS.write], ["bob", "read", TOKENS.read]);
+}
+
+export async function tokensOf(...entries: [name: string, scope: Scope, token: string][]): Promise<readonly Token[]> {
+  return parseTokens((await Promise.all(entries.map((entry) => tokenEntry(...entry)))).join(" ")).tokens;
+}
+
+export interface Reply {
+  readonly status: number;
+  /** Of a body that is JSON, else undefined. */
+  readonly json: Record<string, unknown>;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+export interface CallOptions {
+  /** An object is sent as JSON, text as it is. */
+  readonly body?: unknown;
+  /** `write` unless told; an empty text sends none. */
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly ifMatch?: string;
+}
+
+const api = createApi<{ ports: PolicyApiPorts }>((env) => env.ports);
+const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} };
+
+/** One request as it is: what comes back is looked at by nobody. */
+export async function send(ports: PolicyApiPorts, request: Request): Promise<Response> {
+  return api.fetch(request, { ports }, context as unknown as ExecutionContext);
+}
+
+/** Calls the API, and sees that the reply is as every reply must be, and as the API's own document says. */
+export async function callApi(
+  ports: PolicyApiPorts,
+  method: string,
+  resource: string,
+  { body, token = TOKENS.write, headers = {}, ifMatch }: CallOptions = {},
+): Promise<Reply> {
+  const response = await send(
+    ports,
+    new Request(`https://site.test/_h3/v1/${resource}`, {
+      method,
+      headers: {
+        ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
+        ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    }),
+  );
+  const text = await response.text();
+  const type = response.headers.get("content-type") ?? "";
+  const reply = {
+    status: response.status,
+    text,
+    headers: response.headers,
+    json: (type.includes("json") && text !== "" ? JSON.parse(text) : undefined) as Record<string, unknown>,
+  };
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  for (const secret of [
+    ...Object.values(TOKENS),
+    ...ports.tokens.map(({ sha256 }) => hexOf(sha256)),
+    MemoryStore.INSIDE,
+  ])
+    expect(text + JSON.stringify([...response.headers])).not.toContain(secret);
+  if (reply.status >= 400 && !resource.startsWith("health")) {
+    expect(type).toBe("application/problem+json");
+    if (method !== "HEAD")
+      expect(reply.json).toMatchObject({ type: "about:blank", status: reply.status, title: expect.any(String) });
+  }
+  await expectDocumented(ports, method, resource, reply);
+  return reply;
+}
+
+interface Documented {
+  readonly responses: Record<string, { readonly content?: Record<string, { readonly schema: JsonSchema }> }>;
+}
+export interface ApiDocument {
+  readonly openapi: string;
+  readonly info: Record<string, unknown>;
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Record<string, Record<string, Documented & Record<string, unknown>>>;
+  readonly components: { readonly schemas: Record<string, JsonSchema>; readonly securitySchemes: object };
+}
+
+let document: ApiDocument | undefined;
+
+/** The API's description of itself. */
+export async function apiDocument(ports: PolicyApiPorts): Promise<ApiDocument> {
+  document ??= (await (await send(ports, new Request("https://site.test/_h3/v1/openapi.json"))).json()) as ApiDocument;
+  return document;
+}
+
+async function expectDocumented(ports: PolicyApiPorts, method: string, resource: string, reply: Reply): Promise<void> {
+  const { paths, components } = await apiDocument(ports);
+  const path = `/_h3/v1/${resource.split("?")[0]}`;
+  const named = Object.entries(paths).find(([template]) =>
+    new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path),
+  );
+  const operation = named?.[1][method === "HEAD" ? "get" : method.toLowerCase()];
+  if (operation === undefined) return;
+  const place = `${method} ${path}: ${reply.status}`;
+  const documented = operation.responses[reply.status];
+  expect(documented, `${place} is documented`).toBeDefined();
+  const schema = Object.values(documented?.content ?? {})[0]?.schema;
+  if (schema === undefined || method === "HEAD") expect(reply.text, place).toBe("");
+  else expect(schemaFaults(schema, reply.json, components.schemas), place).toEqual([]);
+}
+
+async function hashOf(text: string): Promise<string> {
+  return hexOf(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
+}
+
+export function hexOf(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Every call that the API has, as somebody may make it who may write: names of its operation, and what it answers. */
+export const CALLS: readonly {
+  readonly method: string;
+  readonly template: string;
+  readonly resource: string;
+  readonly body?: object;
+  readonly ifMatch?: string;
+  readonly scope: Scope;
+  readonly status: number;
+}[] = [
+  ...[
+    "policies",
+    "policies/{version}",
+    "policies/{version}/diff/{other}",
+    "activation",
+    "activation/history",
+    "audit",
+  ].map((template) => ({
+    method: "GET",
+    template,
+    resource: template.replaceAll(/\{\w+\}/g, "0"),
+    scope: "read" as const,
+    status: 200,
+  })),
+  ...(
+    [
+      ["POST", "policies", 201, { body: { policy: { schema: 2, mode: "observe", source: "new" } } }, "write"],
+      ["PUT", "activation", 200, { body: { everyone: 0 }, ifMatch: "*" }, "write"],
+      ["POST", "activation/rollback", 200, { ifMatch: "*" }, "write"],
+      ["PUT", "activation/kill-switch", 200, { body: { kind: "clear" }, ifMatch: "*" }, "write"],
+      ["DELETE", "activation/kill-switch", 200, { ifMatch: "*" }, "write"],
+      ["POST", "decisions", 200, { body: { paths: [{ transport: "tcp" }] } }, "read"],
+      ["POST", "decisions/explain", 200, { body: { request: { transport: "tcp" } } }, "read"],
+      ["POST", "clients/look-up", 200, { body: { address: "192.0.2.7" } }, "read"],
+      ["POST", "networks/look-up", 200, { body: { address: "192.0.2.7" } }, "read"],
+      ["POST", "clients/forget", 200, { body: { address: "192.0.2.7" } }, "write"],
+      ["POST", "networks/forget", 200, { body: { address: "192.0.2.7" } }, "write"],
+    ] as const
+  ).map(([method, resource, status, options, scope]) => ({
+    method,
+    template: resource,
+    resource,
+    status,
+    scope,
+    ...options,
+  })),
+];
+
+/** The API with those two tokens, and a store in which version 1 (fixed-h2) is in force, as revision 1. */
+export async function testPorts(): Promise<TestPorts> {
+  const ports = new TestPorts();
+  ports.tokens = await testTokens();
+  await ports.store.create({ policy: { ...INITIAL_POLICY, mode: "fixed-h2" }, author: "setup", note: null });
+  const put: ActivationChange = { kind: "put", everyone: 1, stages: [] };
+  await ports.store.change(put, { author: "setup", note: null, ifMatch: "*" });
+  return ports;
+}
+
+/** The faults of a problem, as `pointer: message`. */
+export function faultsOf({ json }: Reply): string[] {
+  const { faults = [] } = json as { faults?: { pointer: string; message: string }[] };
+  return faults.map(({ pointer, message }) => `${pointer}: ${message}`);
+}

@@ -1,0 +1,25 @@
+import type { z } from "@hono/zod-openapi";
+import type { Activation } from "../core/activation.ts";
+import type { AuditEntry, PolicyVersion } from "../core/versions.ts";
+import type * as schemas from "./schemas.ts";
+
+// The store's records as the API shows them: times as text, fields in the order in which people look for them.
+
+export function versionView(version: PolicyVersion): z.infer<typeof schemas.PolicyVersion> {
+  const { contentHash, author, note, createdAtMs, mode, source } = version;
+  return { version: version.version, contentHash, author, note, createdAt: isoTime(createdAtMs), mode, source };
+}
+
+export function activationView(activation: Activation): z.infer<typeof schemas.Activation> {
+  const { revision, everyone, stages, killSwitch, author, note, atMs, previousRevision } = activation;
+  return { revision, everyone, stages: [...stages], killSwitch, author, note, at: isoTime(atMs), previousRevision };
+}
+
+export function auditView(entry: AuditEntry): z.infer<typeof schemas.AuditEntry> {
+  const { id, atMs, actor, action, version, revision, note } = entry;
+  return { id, at: isoTime(atMs), actor, action, version, revision, note };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

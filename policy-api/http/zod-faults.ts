@@ -1,0 +1,83 @@
+import { z } from "@hono/zod-openapi";
+import { type Fault, unknownName } from "../core/parse.ts";
+
+/** An object with exactly these fields; of an unknown one it says which was most likely meant. */
+export function strict<T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$strict> {
+  const known = Object.keys(shape);
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys" ? issue.keys.map((key) => unknownName(key, known)).join("\n") : undefined,
+  });
+}
+
+/** Where hono found what was validated; the body needs no prefix. */
+const PREFIXES: Readonly<Record<string, string>> = { json: "", query: "/query", param: "/path", header: "/header" };
+
+/** What zod found wrong, as faults with JSON pointers. */
+export function faultsOf(error: z.core.$ZodError, target: string): Fault[] {
+  return error.issues.flatMap((issue) => faultsOfIssue(issue, PREFIXES[target] ?? `/${target}`));
+}
+
+function faultsOfIssue(issue: z.core.$ZodIssue, prefix: string): Fault[] {
+  const pointer = prefix + pointerOf(issue.path);
+  switch (issue.code) {
+    case "unrecognized_keys": {
+      const messages = issue.message.split("\n");
+      return issue.keys.map((key, i) => ({
+        pointer: pointer + pointerOf([key]),
+        message: messages[i] ?? "is not known here",
+      }));
+    }
+    case "invalid_type":
+      return [
+        {
+          pointer,
+          message: issue.message.endsWith("received undefined")
+            ? "is missing"
+            : `must be ${TYPES[issue.expected] ?? issue.expected}`,
+        },
+      ];
+    case "invalid_value":
+      return [{ pointer, message: `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}` }];
+    case "too_small":
+      return [{ pointer, message: `must ${sized(issue.origin, "at least", Number(issue.minimum))}` }];
+    case "too_big":
+      return [{ pointer, message: `must ${sized(issue.origin, "at most", Number(issue.maximum))}` }];
+    case "invalid_union":
+      return [{ pointer, message: issue.message }];
+    case "custom":
+      return [
+        {
+          pointer,
+          message: issue.message,
+          ...(issue.params?.["relation"] === true ? { relation: true as const } : {}),
+        },
+      ];
+    default:
+      return [
+        {
+          pointer,
+          message: issue.message.replace(/^Invalid ISO datetime$/, "must be a time such as 2026-11-21T10:00:00Z"),
+        },
+      ];
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  number: "a number",
+  string: "text",
+  boolean: "true or false",
+  object: "an object",
+  array: "a list",
+};
+
+function sized(origin: string, how: "at least" | "at most", bound: number): string {
+  if (origin === "string") return `have ${how} ${bound} character${bound === 1 ? "" : "s"}`;
+  if (origin === "array") return `have ${how} ${bound} item${bound === 1 ? "" : "s"}`;
+  return `be ${how} ${bound}`;
+}
+
+function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}

@@ -1,0 +1,252 @@
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { bindings, freshStorage } from "../durable/testing.ts";
+import type { PolicyBundle } from "../durable/policy-store.ts";
+import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type Policy } from "../policy-api/core/policy.ts";
+import { adaptivePolicy, sample } from "../policy-api/core/testing.ts";
+import type { PolicyApiPorts } from "../policy-api/http/ports.ts";
+import { CALLS, callApi, testTokens, TOKENS } from "../policy-api/http/testing.ts";
+import { clientAddress } from "./address.ts";
+import { apiPorts } from "./api-ports.ts";
+import { Isolate } from "./isolate.ts";
+import { Keys } from "./keys.ts";
+import { EXPLORATION_PERIOD_MS } from "./look-up.ts";
+import type { Region } from "./region.ts";
+import type { Settings } from "./settings.ts";
+import { durableStores, pathStore, policyStore } from "./stores.ts";
+import { CF_H2, mode, SETTINGS, stubOrigin, visit } from "./testing.ts";
+
+freshStorage();
+stubOrigin();
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+const later = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
+
+const stores = durableStores(bindings);
+let ctx: ExecutionContext;
+beforeEach(() => {
+  ctx = createExecutionContext();
+});
+function mounted(over: Partial<Settings> = {}, isolate = new Isolate({ ...SETTINGS, ...over })): PolicyApiPorts {
+  return apiPorts(bindings, { isolate, stores, settingsFaults: [] }, ctx);
+}
+
+const store = () => policyStore(bindings);
+const by = { author: "setup", note: null, ifMatch: "*" as const };
+async function activate(
+  policy: Policy,
+  ...stages: { policy: Policy; share: number; pathPrefix?: string }[]
+): Promise<void> {
+  const versionOf = async (one: Policy): Promise<number> => {
+    const created = await store().create({ policy: one, author: "setup", note: null });
+    return created.kind === "created" ? created.version.version : -1;
+  };
+  const everyone = await versionOf(policy);
+  const staged = [];
+  for (const { policy: one, ...stage } of stages) staged.push({ ...stage, version: await versionOf(one) });
+  await store().change({ kind: "put", everyone, stages: staged }, by);
+}
+const hashKey = async (): Promise<ArrayBuffer> => ((await store().bundle()) as PolicyBundle).hashKey;
+const addressOf = (text: string) => clientAddress(text) ?? { client: "", network: "" };
+
+describe("where a call comes from", () => {
+  it.each([
+    ["cloudflare", "192.0.2.7", "192.0.2.7"],
+    ["cloudflare", "2001:db8:1:2:3::4", "2001:db8:1:2::/64"],
+    ["cloudflare", "192.0.2.7, 10.0.0.1", undefined],
+    ["cloudflare", undefined, undefined],
+    ["adaptive-h3", "192.0.2.7", "192.0.2.7"],
+    ["adaptive-h3", "localhost", undefined],
+    // Nobody sets it there but the caller.
+    ["none", "192.0.2.7", undefined],
+  ] as const)("at the edge %s, with the header %s: %s", (edge, header, address) => {
+    const request = new Request(
+      "https://site.test/",
+      header === undefined ? {} : { headers: { "cf-connecting-ip": header } },
+    );
+    expect(mounted({ edge }).callerAddress(request)).toBe(address);
+  });
+});
+
+describe("what is in force here", () => {
+  const revision = async (ports: PolicyApiPorts) => (await ports.inForce())?.revision;
+
+  it("is what was asked for within the last 15 s, then renewed behind a call, and from 30 s on before it", async () => {
+    const ports = mounted();
+    expect(await revision(ports)).toBe(0);
+    await activate(mode("fixed-h2"));
+    later(POLICY_CACHE_MS - 1);
+    expect(await revision(ports)).toBe(0);
+    later(1);
+    expect(await revision(ports)).toBe(0);
+    await waitOnExecutionContext(ctx);
+    expect(await revision(ports)).toBe(1);
+    await activate(mode("fixed-h3"));
+    later(POLICY_OUTDATED_MS);
+    expect(await revision(ports)).toBe(2);
+  });
+
+  it("is what was just changed here, at once", async () => {
+    const ports = mounted();
+    expect(await revision(ports)).toBe(0);
+    await activate(mode("fixed-h2"));
+    await ports.changed();
+    expect(await revision(ports)).toBe(1);
+  });
+
+  it("is nothing in an isolate that the store has never answered", async () => {
+    const gone = { ...stores, policy: async () => Promise.reject(new Error("gone")) };
+    const ports = apiPorts(bindings, { isolate: new Isolate(SETTINGS), stores: gone, settingsFaults: [] }, ctx);
+    expect(await ports.inForce()).toBeUndefined();
+    await ports.changed();
+    for (const resource of ["clients/look-up", "clients/forget"] as const) {
+      const asked =
+        resource === "clients/look-up"
+          ? ports.clients.lookUp("192.0.2.7")
+          : ports.clients.forget("client", "192.0.2.7");
+      await expect(asked, resource).rejects.toThrow("does not answer");
+    }
+    await expect(ports.clients.units("192.0.2.7", 0)).rejects.toThrow("does not answer");
+  });
+});
+
+describe("what is known of clients", () => {
+  const address = "192.0.2.7";
+  /** Leaves a sample of a client with the object of its region. */
+  async function met(region: Region, text: string, objects: number): Promise<void> {
+    const keys = await Keys.from(await hashKey());
+    const client = await keys.client(addressOf(text));
+    const number = await keys.object(addressOf(text), objects);
+    const report = {
+      ...client,
+      samples: [sample({ atMs: Date.now(), rttMs: 40, packetsSent: 500, packetsLost: 5 })],
+      answers: [],
+    };
+    await stores.record({ region, number }, [report]);
+  }
+
+  it.each([
+    ["adaptive-h3", "local"],
+    ["none", "local"],
+    ["cloudflare", "apac"],
+    ["cloudflare", "weur"],
+    ["cloudflare", "local"],
+  ] as const)("at the edge %s is found, wherever it was met: %s", async (edge, region) => {
+    await met(region, address, SETTINGS.objectsPerRegion);
+    const { clients } = mounted({ edge });
+    expect(await clients.lookUp(address)).toMatchObject({ client: { tcp: {} }, network: { tcp: {} }, offers: {} });
+    expect(await clients.lookUp("192.0.2.8")).not.toHaveProperty("client");
+    expect(await clients.lookUp("192.0.2.8")).toHaveProperty("network");
+    expect(await clients.lookUp("203.0.113.1")).toEqual({});
+  });
+
+  it("is that of the place where the client itself was met, not that of its network alone", async () => {
+    await met("wnam", "192.0.2.8", SETTINGS.objectsPerRegion);
+    await met("weur", address, SETTINGS.objectsPerRegion);
+    expect(await mounted({ edge: "cloudflare" }).clients.lookUp(address)).toHaveProperty("client");
+  });
+
+  it("is forgotten in every place: how many rows that were", async () => {
+    for (const region of ["wnam", "weur"] as const) await met(region, address, SETTINGS.objectsPerRegion);
+    const { clients } = mounted({ edge: "cloudflare" });
+    expect(await clients.forget("client", address)).toBe(2);
+    expect(await clients.forget("client", address)).toBe(0);
+    expect(await clients.lookUp(address)).not.toHaveProperty("client");
+    expect(await clients.lookUp(address)).toHaveProperty("network");
+    expect(await clients.forget("network", address)).toBe(2);
+    expect(await clients.lookUp(address)).toEqual({});
+  });
+
+  it("of what is no address is not asked for", async () => {
+    const { clients } = mounted();
+    for (const text of ["", "localhost", "192.0.2"])
+      expect([await clients.lookUp(text), await clients.forget("client", text), await clients.units(text, 0)]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    expect(await pathStore(bindings, { region: "local", number: 0 }).writes()).toEqual({ rows: 0, alarms: 0 });
+  });
+
+  it("its units are those that the worker draws", async () => {
+    const keys = await Keys.from(await hashKey());
+    const nowMs = Date.now();
+    expect(await mounted().clients.units("2001:db8::7", nowMs)).toEqual({
+      activation: await keys.activationUnit(addressOf("2001:db8::1")),
+      share: await keys.shareUnit(addressOf("2001:db8::1")),
+      exploration: await keys.explorationUnit(addressOf("2001:db8::1"), Math.floor(nowMs / EXPLORATION_PERIOD_MS)),
+    });
+  });
+});
+
+it("a decision of the API is the answer that the visitor gets, client by client", async () => {
+  await activate(
+    adaptivePolicy({ method: { kind: "share", share: 0.5 }, exploration: { share: 0.4 } }),
+    { policy: mode("fixed-h3"), share: 0.3 },
+    { policy: mode("fixed-h2"), share: 1, pathPrefix: "/live/" },
+  );
+  const isolate = new Isolate({ ...SETTINGS, tokens: await testTokens(), budgetMs: 1000 });
+  const addresses = Array.from({ length: 80 }, (_, i) => `198.51.100.${i}`);
+  const paths = addresses.map((clientAddressText, i) => ({
+    transport: "tcp",
+    rttMs: 40,
+    path: i % 4 === 0 ? "/live/1" : "/page",
+    clientAddress: clientAddressText,
+  }));
+  const reply = await callApi(mounted({}, isolate), "POST", "decisions", {
+    body: { paths, port: 8443 },
+    token: TOKENS.read,
+  });
+  const decisions = reply.json["decisions"] as { altSvc: string | null; reason: string }[];
+  const told: (string | null)[] = [];
+  for (const { clientAddress: address, path } of paths) {
+    const request = new Request(`http://site.test:8443${path}`, {
+      headers: { "sec-fetch-dest": "document", "cf-connecting-ip": address },
+      cf: CF_H2 as never,
+    });
+    const { response } = await visit(request, stores, isolate);
+    told.push(response.headers.get("alt-svc"));
+  }
+  expect(decisions.map(({ altSvc }) => altSvc)).toEqual(told);
+  // All kinds of answers were among them.
+  expect(new Set(decisions.map(({ reason }) => reason))).toEqual(
+    new Set(["share", "exploration", "mode-fixed-h3", "mode-fixed-h2"]),
+  );
+});
+
+it.each(CALLS)("on the real objects: $method $resource", async ({ method, resource, status, ...options }) => {
+  await activate(mode("fixed-h2"));
+  const isolate = new Isolate({ ...SETTINGS, tokens: await testTokens() });
+  const reply = await callApi(mounted({}, isolate), method, resource, options);
+  expect([reply.status, reply.json]).toEqual([status, expect.anything()]);
+});
+
+it("a change over the API is obeyed for the next visitor, and taken back by a rollback", async () => {
+  const isolate = new Isolate({ ...SETTINGS, tokens: await testTokens(), budgetMs: 1000 });
+  const ports = mounted({}, isolate);
+  const request = () =>
+    new Request("http://site.test:8443/page", {
+      headers: { "sec-fetch-dest": "document", "cf-connecting-ip": "192.0.2.7" },
+      cf: CF_H2 as never,
+    });
+  const told = async () => (await visit(request(), stores, isolate)).response.headers.get("alt-svc");
+  expect(await told()).toBeNull();
+  const { json } = await callApi(ports, "POST", "policies", { body: { policy: mode("fixed-h3") } });
+  expect(await told()).toBeNull();
+  const put = await callApi(ports, "PUT", "activation", { body: { everyone: json["version"] }, ifMatch: '"r0"' });
+  expect(await told()).toBe('h3=":8443"; ma=300');
+  const kill = { body: { kind: "fixed-h2" }, ifMatch: put.headers.get("etag") ?? "" };
+  expect((await callApi(ports, "PUT", "activation/kill-switch", kill)).status).toBe(200);
+  // The offer of before may live on.
+  expect(await told()).toBe("clear");
+  await callApi(ports, "POST", "activation/rollback", { ifMatch: "*" });
+  expect(await told()).toBe('h3=":8443"; ma=300');
+  await callApi(ports, "POST", "activation/rollback", { ifMatch: "*" });
+  expect(await told()).toBeNull();
+  expect((await callApi(ports, "POST", "activation/rollback", { ifMatch: "*" })).status).toBe(409);
+});
