@@ -1,21 +1,23 @@
 import { quantile } from "../stats/summary.ts";
-import { CALLER_SETUPS, CALLERS, type CallSamples } from "./mix.ts";
+import { CALLER_SETUPS, type Caller, type CallSample, type CallSamples } from "./mix.ts";
 import type { ApiLoadRow } from "./row.ts";
+import type { Subject } from "./subjects.ts";
 
 /** What each kind of caller met: of the calls that were due in the seconds that count. */
 export function callerRows(
   samples: CallSamples,
-  { beganMs, seconds, round, startedMs }: { beganMs: number; seconds: number; round: number; startedMs: number },
+  measured: { beside: Subject; beganMs: number; seconds: number; round: number; startedMs: number },
 ): ApiLoadRow[] {
-  return CALLERS.map((caller) => {
-    const due = samples[caller].filter(([dueMs]) => dueMs >= beganMs && dueMs < beganMs + seconds * 1000);
+  const { beside, beganMs, seconds, round, startedMs } = measured;
+  return (Object.entries(samples) as [Caller, readonly CallSample[]][]).map(([caller, calls]) => {
+    const due = calls.filter(([dueMs]) => dueMs >= beganMs && dueMs < beganMs + seconds * 1000);
     const latencies = due.filter(([, , ok]) => ok).map(([, latencyMs]) => latencyMs);
     const latency = (probability: number): number | null =>
       latencies.length === 0 ? null : quantile(latencies, probability);
     return {
-      id: `open/caller ${caller}/${round}`,
+      id: `open/${caller} beside ${beside}/${round}`,
       loop: "open",
-      subject: `caller ${caller}`,
+      subject: `${caller} beside ${beside}`,
       round,
       startedMs,
       clients: 1,

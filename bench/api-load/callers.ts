@@ -3,21 +3,13 @@ import { connect } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
-import { CALLER_SETUPS, CALLERS, type Caller, type CallersPlan, type CallSample } from "./mix.ts";
+import { CALLER_SETUPS, type Caller, type CallersPlan, type CallSample } from "./mix.ts";
 
-// Calls the API at steady rates, as PLAN says, until it is asked to end (SIGTERM); prints `ready`, and at its end a line of
+// Calls at steady rates, as PLAN says, until it is asked to end (SIGTERM); prints `ready`, and at its end a line of
 // JSON with every call. A process of its own: the starter's event loop would be in the latencies.
 
 const plan = JSON.parse(process.env["PLAN"] ?? "null") as CallersPlan;
-const samples: Record<Caller, CallSample[]> = {
-  "decide-1": [],
-  "decide-100": [],
-  explain: [],
-  read: [],
-  activate: [],
-  push: [],
-  refused: [],
-};
+const samples: Partial<Record<Caller, CallSample[]>> = {};
 const ending = new AbortController();
 process.once("SIGTERM", () => ending.abort());
 
@@ -26,6 +18,7 @@ const nowMs = (): number => performance.timeOrigin + performance.now();
 
 async function callAtRate(caller: Caller, index: number): Promise<() => Promise<void>> {
   const { rate, statuses, call } = CALLER_SETUPS[caller];
+  const own: CallSample[] = (samples[caller] = []);
   // Addresses that no visitor has; wrong tokens are counted by address.
   const localAddress = `127.255.${index}.1`;
   const session = connect(plan.url, {
@@ -39,13 +32,13 @@ async function callAtRate(caller: Caller, index: number): Promise<() => Promise<
   await once(session, "connect");
   const pending = new Set<Promise<void>>();
   const one = async (n: number, dueMs: number): Promise<void> => {
-    const { method, resource, body, headers } = call(n, plan.versions);
+    const { method, path, body, headers } = call(n, plan.versions);
     let ok = false;
     try {
       const stream = session.request({
         ":method": method,
-        ":path": `/_h3/v1/${resource}`,
-        authorization: `Bearer ${plan.token}`,
+        ":path": path,
+        ...(path.startsWith("/_h3/") && { authorization: `Bearer ${plan.token}` }),
         ...headers,
       });
       stream.end(body);
@@ -56,11 +49,11 @@ async function callAtRate(caller: Caller, index: number): Promise<() => Promise<
     } catch {
       // Counted as a failure.
     }
-    samples[caller].push([dueMs, nowMs() - dueMs, ok]);
+    own.push([dueMs, nowMs() - dueMs, ok]);
   };
   return async () => {
     // Not all at the same moment.
-    const startMs = nowMs() + (1000 / rate) * (index / CALLERS.length);
+    const startMs = nowMs() + (1000 / rate) * (index / plan.callers.length);
     for (let n = 0; !ending.signal.aborted; n++) {
       const dueMs = startMs + (n * 1000) / rate;
       const restMs = dueMs - nowMs();
@@ -74,7 +67,7 @@ async function callAtRate(caller: Caller, index: number): Promise<() => Promise<
   };
 }
 
-const runs = await Promise.all(CALLERS.map(callAtRate));
+const runs = await Promise.all(plan.callers.map(callAtRate));
 console.log("ready");
 await Promise.all(runs.map((run) => run()));
 console.log(JSON.stringify(samples));

@@ -40,8 +40,9 @@ export async function measure(options: MeasureOptions): Promise<ApiLoadRow[] | u
     seconds,
   };
   const startedMs = Date.now();
+  const { callers: kinds } = SUBJECT_SETUPS[subject];
   const callers =
-    subject === "pages-under-api" ? await startCallers({ url: processes.url, token: TOKEN, versions }) : undefined;
+    kinds.length === 0 ? undefined : await startCallers({ callers: kinds, url: processes.url, token: TOKEN, versions });
   let figures;
   let samples;
   try {
@@ -59,5 +60,8 @@ export async function measure(options: MeasureOptions): Promise<ApiLoadRow[] | u
   const { beganMs, ...counted } = figures;
   const row: ApiLoadRow = { ...measurement, startedMs, clients, rate: loop === "open" ? rate : null, ...counted };
   // The row that says that this is done comes last.
-  return [...(samples === undefined ? [] : callerRows(samples, { beganMs, seconds, round, startedMs })), row];
+  return [
+    ...(samples === undefined ? [] : callerRows(samples, { beside: subject, beganMs, seconds, round, startedMs })),
+    row,
+  ];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CALLER_SETUPS, CALLERS } from "./mix.ts";
+import { API_CALLERS, CALLER_SETUPS, CALLERS } from "./mix.ts";
 
 describe("the mix of callers", () => {
   it("activates by turns, as what is in force already would be no new revision", () => {
@@ -17,6 +17,13 @@ describe("the mix of callers", () => {
   it("sends no wrong token but where it means to", () => {
     for (const caller of CALLERS)
       expect(CALLER_SETUPS[caller].call(0, [1]).headers?.["authorization"] !== undefined).toBe(caller === "refused");
+  });
+
+  it("has as many other requests as calls of the API, and none of them asks it", () => {
+    const rate = API_CALLERS.reduce((sum, caller) => sum + CALLER_SETUPS[caller].rate, 0);
+    expect(CALLER_SETUPS.plain.rate).toBe(rate);
+    for (const caller of CALLERS)
+      expect(CALLER_SETUPS[caller].call(0, [1]).path.startsWith("/_h3/v1/")).toBe(caller !== "plain");
   });
 
   it("asks for as many paths as it says", () => {

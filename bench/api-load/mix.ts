@@ -1,13 +1,16 @@
-import { pathFacts, policyToPush } from "./subjects.ts";
+import { pathFacts, policyToPush } from "./bodies.ts";
 
-/** Who calls the API while visitors come: each kind over a connection, and from an address, of its own. */
-export const CALLERS = ["decide-1", "decide-100", "explain", "read", "activate", "push", "refused"] as const;
+/** Who calls while visitors come: each kind over a connection, and from an address, of its own. */
+export const CALLERS = ["decide-1", "decide-100", "explain", "read", "activate", "push", "refused", "plain"] as const;
 export type Caller = (typeof CALLERS)[number];
+
+/** Those that a person or a script is, not a proxy at each of its requests. */
+export const OPERATORS = ["explain", "read", "activate", "push", "refused"] as const satisfies readonly Caller[];
+export const API_CALLERS = ["decide-1", "decide-100", ...OPERATORS] as const satisfies readonly Caller[];
 
 export interface Call {
   readonly method: "GET" | "POST" | "PUT";
-  /** Under /_h3/v1/. */
-  readonly resource: string;
+  readonly path: string;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -25,18 +28,18 @@ export interface CallerSetup {
 /** Visitors' addresses that `explain` asks about lie in 127.1.0.0/16: those of the first measurement. */
 const KNOWN_CLIENTS = 200;
 
-export const CALLER_SETUPS: Readonly<Record<Caller, CallerSetup>> = {
+const API_SETUPS: Readonly<Record<(typeof API_CALLERS)[number], CallerSetup>> = {
   "decide-1": {
     title: "decisions, 1 path",
     rate: 200,
     statuses: [200],
-    call: () => ({ method: "POST", resource: "decisions", body: JSON.stringify({ paths: pathFacts(1) }) }),
+    call: () => ({ method: "POST", path: "/_h3/v1/decisions", body: JSON.stringify({ paths: pathFacts(1) }) }),
   },
   "decide-100": {
     title: "decisions, 100 paths",
     rate: 5,
     statuses: [200],
-    call: () => ({ method: "POST", resource: "decisions", body: JSON.stringify({ paths: pathFacts(100) }) }),
+    call: () => ({ method: "POST", path: "/_h3/v1/decisions", body: JSON.stringify({ paths: pathFacts(100) }) }),
   },
   explain: {
     title: "explain, by client",
@@ -44,7 +47,7 @@ export const CALLER_SETUPS: Readonly<Record<Caller, CallerSetup>> = {
     statuses: [200],
     call: (n) => ({
       method: "POST",
-      resource: "decisions/explain",
+      path: "/_h3/v1/decisions/explain",
       body: JSON.stringify({
         client: `127.1.${n % KNOWN_CLIENTS}.1`,
         request: { transport: "tcp", rttMs: 20 },
@@ -57,7 +60,7 @@ export const CALLER_SETUPS: Readonly<Record<Caller, CallerSetup>> = {
     statuses: [200],
     call: (n, [version = 1]) => ({
       method: "GET",
-      resource: n % 2 === 0 ? "policies?limit=20" : `policies/${version}`,
+      path: n % 2 === 0 ? "/_h3/v1/policies?limit=20" : `/_h3/v1/policies/${version}`,
     }),
   },
   activate: {
@@ -67,7 +70,7 @@ export const CALLER_SETUPS: Readonly<Record<Caller, CallerSetup>> = {
     // By turns: what is in force already would be no new revision.
     call: (n, versions) => ({
       method: "PUT",
-      resource: "activation",
+      path: "/_h3/v1/activation",
       body: JSON.stringify({ everyone: versions[n % versions.length] }),
       headers: { "if-match": "*" },
     }),
@@ -78,7 +81,7 @@ export const CALLER_SETUPS: Readonly<Record<Caller, CallerSetup>> = {
     statuses: [200, 201],
     call: (n) => ({
       method: "POST",
-      resource: "policies",
+      path: "/_h3/v1/policies",
       body: JSON.stringify({ policy: policyToPush(`${Date.now()}-${n}`) }),
     }),
   },
@@ -89,15 +92,27 @@ export const CALLER_SETUPS: Readonly<Record<Caller, CallerSetup>> = {
     statuses: [401, 429],
     call: () => ({
       method: "POST",
-      resource: "decisions",
+      path: "/_h3/v1/decisions",
       body: JSON.stringify({ paths: pathFacts(1) }),
       headers: { authorization: "Bearer a-wrong-token" },
     }),
   },
 };
 
+export const CALLER_SETUPS: Readonly<Record<Caller, CallerSetup>> = {
+  ...API_SETUPS,
+  // What the same number of any other requests would cost.
+  plain: {
+    title: "subresources of 500 bytes",
+    rate: API_CALLERS.reduce((sum, caller) => sum + API_SETUPS[caller].rate, 0),
+    statuses: [200],
+    call: () => ({ method: "GET", path: "/image/500", headers: { "sec-fetch-dest": "image" } }),
+  },
+};
+
 /** What callers.ts is told. */
 export interface CallersPlan {
+  readonly callers: readonly Caller[];
   /** Of the edge, https://HOST:PORT. */
   readonly url: string;
   readonly token: string;
@@ -108,4 +123,4 @@ export interface CallersPlan {
 /** When a call was due (milliseconds since the epoch), how long from then to the whole answer, whether it was as it should be. */
 export type CallSample = readonly [dueMs: number, latencyMs: number, ok: boolean];
 /** What callers.ts prints at its end. */
-export type CallSamples = Readonly<Record<Caller, readonly CallSample[]>>;
+export type CallSamples = Readonly<Partial<Record<Caller, readonly CallSample[]>>>;

@@ -6,7 +6,7 @@ import { markdownTable } from "../report/table.ts";
 import type { RunFolder } from "../run/run-folder.ts";
 import { CALLER_SETUPS } from "./mix.ts";
 import type { ApiLoadRow } from "./row.ts";
-import { SUBJECT_SETUPS, type Subject } from "./subjects.ts";
+import { SUBJECT_SETUPS, SUBJECTS, type Subject } from "./subjects.ts";
 import type { ApiLoadSummary, FigureName, SubjectResult } from "./summary.ts";
 
 /** Writes summary.json and report.md; returns the names of the files. */
@@ -32,31 +32,30 @@ export function apiLoadReport(summary: ApiLoadSummary): string {
 - Figures are medians over rounds, in brackets the middle half of the rounds. Ratios are taken within a round. All
   intervals are in summary.json.
 
-## Visitors while the API is called
+## Visitors while others call
 
 Pages of 10 kB under \`adaptive\`, each with its look-up in a Durable Object and offered HTTP/3; ${rateOf(summary, "pages")} due per second over
 ${SUBJECT_SETUPS.pages.openClients} connections in turn, ${Math.round(summary.openLoadRatio * 100)} % of what they reach in a closed loop. Latency counts from when a page was due.
 
-${table(
-  summary,
-  "open",
-  ["pages", "pages-under-api"],
-  [
-    ...figures(LATENCIES),
-    { title: "workerd, of a core", cell: ofACore },
-    { title: "pages", cell: ({ answers, failures }) => count(answers + failures) },
-    { title: "errors", cell: ({ failures }) => count(failures) },
-  ],
-)}
+${table(summary, "open", PAGES, [
+  ...figures(LATENCIES),
+  { title: "workerd, of a core", cell: ofACore },
+  { title: "pages", cell: ({ answers, failures }) => count(answers + failures) },
+  { title: "errors", cell: ({ failures }) => count(failures) },
+])}
 Ratio to the same with nobody calling:
 
-${table(summary, "open", ["pages-under-api"], ratios(LATENCIES))}
+${table(summary, "open", PAGES.slice(1), ratios(LATENCIES))}
+Other requests, as many as there are calls to the API, say what any callers would cost: the machine, the edge and workerd
+have them to serve too. What the API costs is what pages wait longer beside it than beside them.
+
 Who calls in the same seconds, each kind over a connection of its own; latency from when a call was due to the last byte:
 
 ${markdownTable(
-  ["", "a second", "latency, median, ms", "latency, p99, ms", "calls", "errors"],
-  summary.callers.map(({ caller, rate: due, latencyMedianMs, latencyP99Ms, answers, failures }) => [
+  ["", "beside", "a second", "latency, median, ms", "latency, p99, ms", "calls", "errors"],
+  summary.callers.map(({ caller, beside, rate: due, latencyMedianMs, latencyP99Ms, answers, failures }) => [
     CALLER_SETUPS[caller].title,
+    SUBJECT_SETUPS[beside].title,
     String(due),
     withQuartiles(latencyMedianMs),
     withQuartiles(latencyP99Ms),
@@ -86,8 +85,8 @@ ${short.length === 0 ? "Nothing that was looked for.\n" : short.map((line) => `-
 ## Notes
 
 - The worst case: here the API and the visitors share one workerd, and so one thread and one isolate; whatever a call takes,
-  a page behind it waits for. On Cloudflare callers and visitors mostly meet in different isolates. And two cores are shared by
-  the visitors' client, the callers, the edge, workerd and the origin: a part of what the API seems to cost is the callers' own work.
+  a page behind it waits for. On Cloudflare callers and visitors mostly meet in different isolates. And ${machine.cores} cores are shared by
+  the visitors' client, the callers, the edge, workerd and the origin; a call's own client and connection cost the pages time too.
 - Each activation is a new revision, and the isolate that takes it reads the policy anew. By turns it names two versions that say the
   same, so that no visitor's answer changes. Each push is a policy of 41 kB that was not there before.
 - Wrong tokens come from an address of their own: after ten in a minute the rest is told to wait (429), which counts as
@@ -101,6 +100,7 @@ ${short.length === 0 ? "Nothing that was looked for.\n" : short.map((line) => `-
 `;
 }
 
+const PAGES = SUBJECTS.filter((subject) => subject.startsWith("pages"));
 const DECIDING = ["pass", "decide-1", "decide-100"] as const;
 
 interface Column {
@@ -187,10 +187,10 @@ export function shortfalls(summary: ApiLoadSummary): string[] {
     if (foreignRatio.median > FOREIGN_RATIO)
       lines.push(`${where}: other programs used ${percent(foreignRatio.median)} of the cores.`);
   }
-  for (const { caller, failures, answers } of summary.callers)
+  for (const { caller, beside, failures, answers } of summary.callers)
     if (failures > 0)
       lines.push(
-        `Calls, ${CALLER_SETUPS[caller].title}: ${count(failures)} of ${count(answers + failures)} were not answered as they should be.`,
+        `${CALLER_SETUPS[caller].title}, beside ${SUBJECT_SETUPS[beside].title}: ${count(failures)} of ${count(answers + failures)} were not answered as they should be.`,
       );
   if (summary.rounds < 6) lines.push(`${summary.rounds} rounds are too few to go by: run it with more.`);
   return lines;

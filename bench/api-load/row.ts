@@ -7,7 +7,7 @@ import type { Subject } from "./subjects.ts";
 export interface ApiLoadRow {
   readonly id: string;
   readonly loop: Loop;
-  readonly subject: Subject | `caller ${Caller}`;
+  readonly subject: Subject | `${Caller} beside ${Subject}`;
   readonly round: number;
   readonly startedMs: number;
   readonly clients: number;

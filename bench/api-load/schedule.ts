@@ -28,7 +28,7 @@ export function measurements(rounds: number, seed: number): Measurement[] {
 
 /** Subjects of one open rate each, so that their latencies can be compared. */
 const ALIKE: readonly (readonly Subject[])[] = [
-  ["pages", "pages-under-api"],
+  ["pages", "pages-under-requests", "pages-under-operators", "pages-under-api"],
   ["pass", "decide-1", "decide-100"],
 ];
 

@@ -1,11 +1,18 @@
-import { join } from "node:path";
-import { readFileSync } from "node:fs";
-import { ROOT } from "../../infra/setup/build.ts";
 import type { LoadPlan } from "../overhead/load-plan.ts";
 import type { Loop } from "../overhead/row.ts";
+import { API_CALLERS, type Caller, OPERATORS } from "./mix.ts";
+import { pathFacts } from "./bodies.ts";
 
 /** What is asked of one worker, through its edge: all by the same client in the same way. */
-export const SUBJECTS = ["pass", "decide-1", "decide-100", "pages", "pages-under-api"] as const;
+export const SUBJECTS = [
+  "pass",
+  "decide-1",
+  "decide-100",
+  "pages",
+  "pages-under-requests",
+  "pages-under-operators",
+  "pages-under-api",
+] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
 export interface SubjectSetup {
@@ -15,6 +22,8 @@ export interface SubjectSetup {
   readonly beside: Subject | null;
   /** What one answer decides. */
   readonly decisions: number;
+  /** Who calls in the same seconds. */
+  readonly callers: readonly Caller[];
   readonly loops: readonly Loop[];
   /** Connections, each a client, of the open loop. */
   readonly openClients: number;
@@ -41,6 +50,7 @@ export const SUBJECT_SETUPS: Readonly<Record<Subject, SubjectSetup>> = {
     title: "a subresource that passes untouched",
     beside: null,
     decisions: 0,
+    callers: [],
     loops: ["closed", "open"],
     openClients: CALLERS,
     request: () => ({
@@ -55,6 +65,7 @@ export const SUBJECT_SETUPS: Readonly<Record<Subject, SubjectSetup>> = {
     title: "`POST decisions` of 1 path",
     beside: "pass",
     decisions: 1,
+    callers: [],
     loops: ["closed", "open"],
     openClients: CALLERS,
     request: (token) => decisionsRequest(token, 1),
@@ -63,6 +74,7 @@ export const SUBJECT_SETUPS: Readonly<Record<Subject, SubjectSetup>> = {
     title: "`POST decisions` of 100 paths",
     beside: "pass",
     decisions: 100,
+    callers: [],
     loops: ["closed", "open"],
     openClients: CALLERS,
     request: (token) => decisionsRequest(token, 100),
@@ -71,20 +83,20 @@ export const SUBJECT_SETUPS: Readonly<Record<Subject, SubjectSetup>> = {
     title: "pages, nobody calls the API",
     beside: null,
     decisions: 0,
+    callers: [],
     // Closed too: it says how fast the open one may be.
     loops: ["closed", "open"],
     openClients: VISITORS,
     request: page,
   },
-  "pages-under-api": {
-    title: "pages, the API under steady load",
-    beside: "pages",
-    decisions: 0,
-    loops: ["open"],
-    openClients: VISITORS,
-    request: page,
-  },
+  "pages-under-requests": pagesUnder(["plain"], "pages, beside other requests"),
+  "pages-under-operators": pagesUnder(OPERATORS, "pages, beside operators of the API"),
+  "pages-under-api": pagesUnder(API_CALLERS, "pages, beside operators and decisions"),
 };
+
+function pagesUnder(callers: readonly Caller[], title: string): SubjectSetup {
+  return { title, beside: "pages", decisions: 0, callers, loops: ["open"], openClients: VISITORS, request: page };
+}
 
 function decisionsRequest(token: string, paths: number): ReturnType<SubjectSetup["request"]> {
   return {
@@ -95,22 +107,3 @@ function decisionsRequest(token: string, paths: number): ReturnType<SubjectSetup
     bodyBytes: null,
   };
 }
-
-/** Paths as a caller that measures loss sends them, each another: known ones, for which times are predicted. */
-export function pathFacts(count: number): object[] {
-  return Array.from({ length: count }, (_, i) => ({
-    transport: i % 4 === 3 ? "quic" : "tcp",
-    rttMs: 5 + ((i * 37) % 200),
-    lossRatio: ((i * 7) % 50) / 1000,
-    packets: 5_000,
-    deliveryRateBps: 1_000_000 * (1 + (i % 25)),
-    path: "/",
-  }));
-}
-
-/** A policy of the size that calibration makes (41 kB), another each time. */
-export function policyToPush(source: string): object {
-  pushed ??= JSON.parse(readFileSync(join(ROOT, "policy-api/policies/cubic.json"), "utf8")) as object;
-  return { ...pushed, source };
-}
-let pushed: object | undefined;

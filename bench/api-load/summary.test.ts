@@ -1,11 +1,11 @@
 import { format } from "prettier";
 import { describe, expect, it } from "vitest";
 import type { Loop } from "../overhead/row.ts";
-import { CALLERS } from "./mix.ts";
+import { API_CALLERS, type Caller } from "./mix.ts";
 import { apiLoadReport, shortfalls } from "./report.ts";
 import type { ApiLoadRow } from "./row.ts";
 import { measurements } from "./schedule.ts";
-import type { Subject } from "./subjects.ts";
+import { SUBJECT_SETUPS, SUBJECTS, type Subject } from "./subjects.ts";
 import { type ApiLoadSummary, type SubjectResult, summarizeApiLoad } from "./summary.ts";
 import { exampleApiLoadRow } from "./testing.ts";
 
@@ -39,10 +39,12 @@ function rowsOf(rounds: number, factors: Partial<Record<Subject, number>>): ApiL
     });
   });
   const callers = Array.from({ length: rounds }, (_, round) => round).flatMap((round) =>
-    CALLERS.map((caller) =>
+    SUBJECTS.flatMap((beside) =>
+      SUBJECT_SETUPS[beside].callers.map((caller) => `${caller} beside ${beside}` as const),
+    ).map((subject) =>
       exampleApiLoadRow({
         loop: "open",
-        subject: `caller ${caller}`,
+        subject,
         round,
         rate: 5,
         latencyMedianMs: round + 1,
@@ -99,7 +101,11 @@ describe("summarizeApiLoad", () => {
   });
 
   it("has every kind of caller, and is the same as JSON", () => {
-    expect(summary.callers.map(({ caller }) => caller)).toEqual(CALLERS);
+    const beside = (subject: Subject): Caller[] =>
+      summary.callers.filter((one) => one.beside === subject).map(({ caller }) => caller);
+    expect(beside("pages-under-api")).toEqual(API_CALLERS);
+    expect(beside("pages-under-requests")).toEqual(["plain"]);
+    expect(beside("pages")).toEqual([]);
     expect(summary.callers[0]).toMatchObject({ rate: 5, latencyMedianMs: { median: 2 }, answers: 3, failures: 0 });
     expect(JSON.parse(JSON.stringify(summary))).toEqual(summary);
   });
@@ -128,12 +134,12 @@ describe("the report", () => {
     const rows = rowsOf(9, {}).map((row) => {
       if (row.subject === "pages-under-api")
         return { ...row, failures: 1, dropped: 2, lateP99Ms: row.round, foreignRatio: 0.2 };
-      return row.subject === "caller push" ? { ...row, failures: 1 } : row;
+      return row.subject === "push beside pages-under-api" ? { ...row, failures: 1 } : row;
     });
     const lines = shortfalls(summaryOf(rows, 9));
     expect(lines).toHaveLength(5);
     expect(lines.join("\n")).toMatch(
-      /9 of 18 were not.*\n.*18 requests were not made.*\n.*more than 8\.00 ms late.*\n.*20\.0 % of the cores.*\nCalls, POST policies.*9 of 18/,
+      /9 of 18 were not.*\n.*18 requests were not made.*\n.*more than 8\.00 ms late.*\n.*20\.0 % of the cores.*\nPOST policies, 41 kB, beside .*9 of 18/,
     );
   });
 });

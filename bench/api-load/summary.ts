@@ -4,7 +4,7 @@ import { type Loop, LOOPS } from "../overhead/row.ts";
 import { CLIENTS, WARM_SECONDS } from "../overhead/schedule.ts";
 import type { Machine } from "../run/machine.ts";
 import { seededRandom } from "../stats/random.ts";
-import { CALLERS, type Caller } from "./mix.ts";
+import type { Caller } from "./mix.ts";
 import type { ApiLoadRow } from "./row.ts";
 import { OPEN_LOAD_RATIO } from "./schedule.ts";
 import { SUBJECT_SETUPS, SUBJECTS, type Subject } from "./subjects.ts";
@@ -43,6 +43,8 @@ export interface SubjectResult {
 /** One kind of caller beside the visitors, over all rounds. */
 export interface CallerResult {
   readonly caller: Caller;
+  /** The visitors in the same seconds. */
+  readonly beside: Subject;
   readonly rate: number;
   readonly latencyMedianMs: Spread;
   readonly latencyP99Ms: Spread;
@@ -94,10 +96,13 @@ export function summarizeApiLoad(run: {
         ),
       ),
     ),
-    callers: CALLERS.map((caller) =>
-      callerResult(
-        rows.filter((row) => row.subject === `caller ${caller}`),
-        caller,
+    callers: SUBJECTS.flatMap((beside) =>
+      SUBJECT_SETUPS[beside].callers.map((caller) =>
+        callerResult(
+          rows.filter((row) => row.subject === `${caller} beside ${beside}`),
+          caller,
+          beside,
+        ),
       ),
     ),
   };
@@ -133,9 +138,10 @@ function subjectResult(load: readonly ApiLoadRow[], loop: Loop, subject: Subject
   };
 }
 
-function callerResult(own: readonly ApiLoadRow[], caller: Caller): CallerResult {
+function callerResult(own: readonly ApiLoadRow[], caller: Caller, beside: Subject): CallerResult {
   return {
     caller,
+    beside,
     rate: own[0]?.rate ?? 0,
     latencyMedianMs: spread(own.flatMap(({ latencyMedianMs }) => latencyMedianMs ?? [])),
     latencyP99Ms: spread(own.flatMap(({ latencyP99Ms }) => latencyP99Ms ?? [])),
