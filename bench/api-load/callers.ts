@@ -3,7 +3,7 @@ import { connect } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
-import { CALLER_SETUPS, type Caller, type CallersPlan, type CallSample } from "./mix.ts";
+import { CALLER_SETUPS, CALLERS, type Caller, type CallersPlan, type CallSample } from "./mix.ts";
 
 // Calls at steady rates, as PLAN says, until it is asked to end (SIGTERM); prints `ready`, and at its end a line of
 // JSON with every call. A process of its own: the starter's event loop would be in the latencies.
@@ -19,8 +19,8 @@ const nowMs = (): number => performance.timeOrigin + performance.now();
 async function callAtRate(caller: Caller, index: number): Promise<() => Promise<void>> {
   const { rate, statuses, call } = CALLER_SETUPS[caller];
   const own: CallSample[] = (samples[caller] = []);
-  // Addresses that no visitor has; wrong tokens are counted by address.
-  const localAddress = `127.255.${index}.1`;
+  // Addresses that no visitor has, each kind's its own in every measurement: wrong tokens are counted by address.
+  const localAddress = `127.255.${CALLERS.indexOf(caller)}.1`;
   const session = connect(plan.url, {
     createConnection: ({ hostname, port }) =>
       connectTls({
