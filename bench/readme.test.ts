@@ -2,7 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ROOT } from "../infra/setup/build.ts";
-import { overheadReadmeTable } from "./overhead/readme-table.ts";
+import { SUBJECT_SETUPS, type Subject } from "./api-load/subjects.ts";
+import type { ApiLoadSummary, SubjectResult } from "./api-load/summary.ts";
+import { NOTHING } from "./overhead/figure.ts";
+import { overheadReadmeTable, withQuartiles } from "./overhead/readme-table.ts";
+import type { Loop } from "./overhead/row.ts";
 import { decisionsTable, type DecisionsSummary } from "./report/decisions-table.ts";
 import { replayReadmeTable } from "./replay/readme-table.ts";
 import type { ReplayTable } from "./replay/replay.ts";
@@ -33,4 +37,28 @@ it("the README says of other policies what was replayed", () => {
   const readme = readFileSync(join(ROOT, "README.md"), "utf8");
   const recorded = JSON.parse(readFileSync(join(ROOT, "bench/results/replay/summary.json"), "utf8")) as ReplayTable[];
   expect(readme).toContain(replayReadmeTable(recorded));
+});
+
+it("the README says what the API's callers cost and get as it was recorded", () => {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8").replaceAll(/\s+/g, " ");
+  const recorded = JSON.parse(
+    readFileSync(join(ROOT, "bench/results/api-load/summary.json"), "utf8"),
+  ) as ApiLoadSummary;
+  const find = (loop: Loop, subject: Subject): SubjectResult => {
+    const result = recorded.results.find((one) => one.loop === loop && one.subject === subject);
+    if (result === undefined) throw new Error(`Nothing was recorded of ${subject}.`);
+    return result;
+  };
+  const said = (subject: Subject): string =>
+    withQuartiles(find("open", subject).figures.latencyMedianMs?.ratio ?? NOTHING);
+  expect(readme).toContain(`is ${said("pages-under-operators")}`);
+  expect(readme).toContain(`a second ${said("pages-under-api")}`);
+  expect(readme).toContain(`requests ${said("pages-under-requests")}`);
+  const perCore = (subject: Subject): string =>
+    Math.round(find("closed", subject).answersPerCoreSecond.median * SUBJECT_SETUPS[subject].decisions).toLocaleString(
+      "en-US",
+    );
+  expect(readme).toContain(`answers ${perCore("decide-1")} such`);
+  expect(readme).toContain(`decides ${perCore("decide-100")} times`);
+  expect(readme).toContain(`\`${recorded.command}\``);
 });
