@@ -1,5 +1,6 @@
 import type { Congestion } from "../lab/lane.ts";
 import type { Arm } from "./arms.ts";
+import type { Series } from "./series.ts";
 
 /** What is asked of the path: the words and units of the published tables. */
 export interface Network {
@@ -24,6 +25,10 @@ export interface Cell {
   readonly network: Network;
   readonly congestion: Congestion;
   readonly imageBytes: number;
+  /** How many such images a page has, loaded in parallel; 1 unless told. */
+  readonly images?: number;
+  /** Which loads are made here, where not all of the experiment's. */
+  readonly loads?: readonly PlannedLoad[];
   /** Loads a round, by arm and flow (`adaptive/trained`), where one is not enough. */
   readonly perRound?: Readonly<Partial<Record<`${Arm}/${Flow}`, number>>>;
 }
@@ -38,13 +43,23 @@ export interface Allocation {
   readonly comparisons: readonly { readonly flow: Flow; readonly a: Arm; readonly b: Arm }[];
 }
 
+/** An arm that runs a flow. */
+export interface PlannedLoad {
+  readonly arm: Arm;
+  readonly flow: Flow;
+}
+
 export interface Experiment {
   readonly name: string;
   readonly about: string;
   /** Which arms run which flows: one load each a round, in random order. */
-  readonly loads: readonly { readonly arm: Arm; readonly flow: Flow }[];
+  readonly loads: readonly PlannedLoad[];
   readonly cells: readonly Cell[];
+  /** How its report groups them, where it has the report of series. */
+  readonly series?: readonly Series[];
   readonly allocation: Allocation;
+  /** By cell: exactly so many rounds, instead of what the allocation asks for. */
+  readonly rounds?: Readonly<Record<string, number>>;
   /** What a load may take, milliseconds; what takes longer counts as this long, and as a timeout. */
   readonly timeoutMs: number;
   /** What the reader of the report should know of how this differs from what was published. */
@@ -70,10 +85,27 @@ export const FULL_ALLOCATION: Allocation = { first: 400, cap: 400, comparisons: 
 export const QUEUE_BYTES = 1_500_000;
 
 /** How many loads of an arm and flow a round of a cell has. */
-export function loadsPerRound(cell: Cell, { arm, flow }: { readonly arm: Arm; readonly flow: Flow }): number {
+export function loadsPerRound(cell: Cell, { arm, flow }: PlannedLoad): number {
   return cell.perRound?.[`${arm}/${flow}`] ?? 1;
 }
 
+/** What runs in a cell. */
+export function loadsOf({ loads }: Pick<Experiment, "loads">, cell: Cell): readonly PlannedLoad[] {
+  return cell.loads ?? loads;
+}
+
+/** When a cell has been measured enough. */
+export function allocationOf({ allocation, rounds }: Experiment, { id }: Cell): Allocation {
+  const given = rounds?.[id];
+  return given === undefined ? allocation : { first: given, cap: given, comparisons: [] };
+}
+
+/** The experiment with exactly so many rounds in every cell. */
+export function withRounds(experiment: Experiment, rounds: number): Experiment {
+  return { ...experiment, rounds: {}, allocation: { first: rounds, cap: rounds, comparisons: [] } };
+}
+
+/** Every arm that runs somewhere. */
 export function armsOf(experiment: Experiment): Arm[] {
-  return [...new Set(experiment.loads.map(({ arm }) => arm))];
+  return [...new Set(experiment.cells.flatMap((cell) => loadsOf(experiment, cell).map(({ arm }) => arm)))];
 }

@@ -40,20 +40,22 @@ it("the evaluation numbers its networks as published: loss first, then delay", (
 describe("sessionsOf", () => {
   it.each(["download", "trained", "trained-on-h2", "cold"] as const)("times exactly one session of %s", (flow) => {
     for (const arm of ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const)
-      expect(sessionsOf(flow, arm, 1000).filter(({ timed }) => timed)).toHaveLength(1);
+      expect(sessionsOf(flow, arm, { imageBytes: 1000 }).filter(({ timed }) => timed)).toHaveLength(1);
   });
 
   it("trains where the answer depends on it, over the protocol of the flow's name", () => {
-    expect(sessionsOf("trained", "adaptive", 1000).map(({ firstProtocol }) => firstProtocol)).toEqual(["h3", "h2"]);
-    expect(sessionsOf("trained-on-h2", "adaptive", 1000).map(({ firstProtocol }) => firstProtocol)).toEqual([
-      "h2",
+    expect(sessionsOf("trained", "adaptive", { imageBytes: 1000 }).map(({ firstProtocol }) => firstProtocol)).toEqual([
+      "h3",
       "h2",
     ]);
-    expect(sessionsOf("trained", "always-offer", 1000)).toHaveLength(1);
+    expect(
+      sessionsOf("trained-on-h2", "adaptive", { imageBytes: 1000 }).map(({ firstProtocol }) => firstProtocol),
+    ).toEqual(["h2", "h2"]);
+    expect(sessionsOf("trained", "always-offer", { imageBytes: 1000 })).toHaveLength(1);
   });
 
   it("begins on HTTP/3 in fixed-h3 alone", () => {
-    expect(sessionsOf("cold", "fixed-h3", 1000)[0]?.firstProtocol).toBe("h3");
-    expect(sessionsOf("cold", "always-offer", 1000)[0]?.firstProtocol).toBe("h2");
+    expect(sessionsOf("cold", "fixed-h3", { imageBytes: 1000 })[0]?.firstProtocol).toBe("h3");
+    expect(sessionsOf("cold", "always-offer", { imageBytes: 1000 })[0]?.firstProtocol).toBe("h2");
   });
 });

@@ -1,7 +1,7 @@
 import type { Page, Session } from "../k6/plan.ts";
 import { type Arm, ARM_SETUPS } from "./arms.ts";
 import { documentOf } from "./content-routes.ts";
-import type { Flow } from "./experiment.ts";
+import type { Cell, Flow } from "./experiment.ts";
 
 /** What lies between two sessions: the edge's closing sample is with the worker after a round trip. */
 const BETWEEN_SESSIONS_MS = 200;
@@ -14,22 +14,25 @@ export function imageBytesOf(flow: Flow, imageBytes: number): number {
   return flow === "cold" ? Math.min(imageBytes, COLD_IMAGE_BYTES) : imageBytes;
 }
 
+/** What a cell's pages hold. */
+export type PageOf = Pick<Cell, "imageBytes" | "images">;
+
 /**
  * What a client does, from an address that the server knows nothing of.
  *
  * - `download`: the image alone, from connection setup to its end (the published grid).
  * - `trained`: an HTTP/3 session fetches the image and ends, so that the server has measured; then, timed, a session with
- *   the page, the switch if it was offered, and the image (the published evaluation). Arms whose answer does not depend
+ *   the page, the switch if it was offered, and its images (the published evaluation). Arms whose answer does not depend
  *   on what was measured skip the first session.
  * - `trained-on-h2`: the same after an HTTP/2 session.
  * - `cold`: a first visit of three pages, each with an image of 1 MB at the most.
  */
-export function sessionsOf(flow: Flow, arm: Arm, imageBytes: number): Session[] {
+export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: PageOf): Session[] {
   const { firstProtocol } = ARM_SETUPS[arm];
   const imageOf = (bytes: number): string => `/image/${bytes}`;
   const pageWith = (bytes: number): Page => ({
     document: documentOf(bytes),
-    subresources: [imageOf(bytes)],
+    subresources: Array.from({ length: images }, () => imageOf(bytes)),
     pauseAfterMs: 0,
   });
   const image = imageOf(imageBytes);

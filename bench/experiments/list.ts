@@ -1,5 +1,6 @@
 import type { Experiment, ExperimentOptions } from "./experiment.ts";
 import { calibration } from "./calibration.ts";
+import { latencySweep } from "./latency-sweep.ts";
 import { ohashiEvaluation } from "./ohashi-evaluation.ts";
 import { ohashiGrid } from "./ohashi-grid.ts";
 import { smoke } from "./smoke.ts";
@@ -10,4 +11,5 @@ export const EXPERIMENTS: Readonly<Record<string, (options: ExperimentOptions) =
   calibration,
   "ohashi-evaluation": ohashiEvaluation,
   "ohashi-grid": ohashiGrid,
+  "latency-sweep": latencySweep,
 };

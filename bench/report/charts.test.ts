@@ -4,6 +4,7 @@ import { zeroLine } from "../stats/zero-line.ts";
 import { armBars, type ArmTime } from "./arm-bars.ts";
 import { renderSvg } from "./chart.ts";
 import { gainHeatMaps, type GainMap } from "./gain-heat-maps.ts";
+import { ratioSeries } from "./ratio-series.ts";
 import { regretBars } from "./regret-bars.ts";
 import { zeroLines } from "./zero-lines.ts";
 
@@ -45,6 +46,25 @@ const PICTURES: Readonly<Record<string, { spec: TopLevelSpec; texts: readonly st
   gainHeatMaps: {
     spec: gainHeatMaps([MAP, { ...MAP, rateMbps: 50 }], { title: "Gain" }),
     texts: ["delay, one way (ms)", "loss (%)", "50 Mbit/s", "200 Mbit/s", "+70", "\u221220", "×"],
+  },
+  ratioSeries: {
+    spec: ratioSeries(
+      [
+        { label: "0", of: "cubic", ratio: 0.96, low: 0.94, high: 0.99 },
+        { label: "50", of: "bbr", ratio: 1.5, low: 1.4, high: 1.6 },
+        { label: "50", of: "published", ratio: 1 },
+      ],
+      { title: "Over delay", axis: "delay, one way (ms)", labels: ["0", "50", "100"] },
+    ),
+    texts: [
+      "Over delay",
+      "delay, one way (ms)",
+      "HTTP/2's mean load time over HTTP/3's",
+      "cubic",
+      "bbr",
+      "published",
+      "100",
+    ],
   },
   "zeroLines, configured": {
     spec: zeroLines(

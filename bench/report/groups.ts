@@ -1,5 +1,5 @@
 import type { Arm } from "../experiments/arms.ts";
-import type { Cell, Experiment, Flow } from "../experiments/experiment.ts";
+import { type Cell, type Experiment, type Flow, loadsOf } from "../experiments/experiment.ts";
 import { counts, type LoadRow } from "../run/row.ts";
 import { type Interval, meanInterval, medianInterval } from "../stats/bootstrap.ts";
 import { type Proportion, proportion } from "../stats/proportion.ts";
@@ -69,7 +69,7 @@ export interface Group {
 export function groupsOf(experiment: Experiment, rows: readonly LoadRow[], seed: number): Group[] {
   const byGroup = Map.groupBy(rows, ({ cell, arm, flow }) => `${cell}/${arm}/${flow}`);
   return experiment.cells.flatMap((cell) =>
-    experiment.loads.flatMap(({ arm, flow }) => {
+    loadsOf(experiment, cell).flatMap(({ arm, flow }) => {
       const own = byGroup.get(`${cell.id}/${arm}/${flow}`);
       return own === undefined ? [] : [groupOf(cell, arm, flow, own, seed)];
     }),

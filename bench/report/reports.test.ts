@@ -8,6 +8,11 @@ import { evaluate } from "./evaluation.ts";
 import { evaluationReport } from "./evaluation-report.ts";
 import { gridCells, zeroLinesAt } from "./grid.ts";
 import { gridReport } from "./grid-report.ts";
+import { latencySweep } from "../experiments/latency-sweep.ts";
+import { latencyFindings } from "./latency-findings.ts";
+import { type SeriesCell, seriesCells } from "./series.ts";
+import { seriesReport } from "./series-report.ts";
+import type { Interval } from "../stats/bootstrap.ts";
 import type { ReportInput } from "./report.ts";
 
 const MACHINE = {
@@ -175,5 +180,46 @@ describe("the grid", () => {
     const { markdown } = await gridReport(input(experiment, busy));
     expect(markdown).toContain("busy: 50.0 / 100 ms");
     expect(markdown).not.toMatch(/undefined|NaN|\[object/);
+  });
+});
+
+describe("series", () => {
+  const experiment = latencySweep({ congestions: ["cubic"], bytes: undefined, size: "usual" });
+  // HTTP/2 takes 2 ms a millisecond of delay, HTTP/3 one, from 100 ms behind: they meet at 100 ms.
+  const rows = experiment.cells.flatMap((cell) => {
+    const flow = cell.images === undefined ? "download" : "trained";
+    return [
+      ...loads(cell, "fixed-h2", flow, 1000 + 2 * cell.network.delayMs, { tcpPacketsLost: 3 }),
+      ...loads(cell, "fixed-h3", flow, 1100 + cell.network.delayMs, { quicPacketsLost: 5 }),
+    ];
+  });
+
+  it("finds the crossover and the growth that were put in, for both readings of the delay", () => {
+    const { summary } = latencyFindings(input(experiment, rows), seriesCells(experiment, rows, 1));
+    const { sweep } = summary as { sweep: { series: string; crossover: { x: number }; growthMs: { h2: Interval } }[] };
+    expect(sweep.map(({ series }) => series)).toEqual(["delay", "rtt"]);
+    expect(sweep[0]?.crossover.x).toBeCloseTo(100, 0);
+    expect(sweep[0]?.growthMs.h2.estimate).toBeCloseTo(100, 0);
+    expect(sweep[1]?.growthMs.h2.estimate).toBeCloseTo(50, 0);
+  });
+
+  it("has a picture and tables for each, every measured place, and the published beside its own", async () => {
+    const { markdown, pictures, summary } = await seriesReport(input(experiment, rows), latencyFindings);
+    const { series = [] } = experiment;
+    expect(pictures.map(({ file }) => file)).toEqual(series.map(({ id }) => `ratio-${id}.svg`));
+    for (const { file } of pictures) expect(markdown).toContain(`](${file})`);
+    expect(markdown).toMatch(/\| 50 +\| +2,166 \| 2,160 \| +1\.00 \| +1,100 \| 1,150 \| 0\.96 \(/);
+    expect(markdown).toMatch(/\| 0 +\| +h2 cubic \| +1 MB \| +10 \|.*\| +3\.00 \|/);
+    const { cells } = summary as { cells: SeriesCell[] };
+    const shown = new Set(cells.map(({ cell }) => cell));
+    expect([...shown].toSorted()).toEqual(experiment.cells.map(({ id }) => id).toSorted());
+    expect(markdown).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it("makes no ratio of a handful of loads", () => {
+    const few = rows.filter(({ cell, round, arm }) => cell !== "delay-0-cubic" || arm === "fixed-h2" || round < 4);
+    const at = (from: typeof rows) => seriesCells(experiment, from, 1).find(({ cell }) => cell === "delay-0-cubic");
+    expect(at(rows)?.ratio?.estimate).toBeCloseTo(1000 / 1100, 2);
+    expect(at(few)?.ratio).toBeUndefined();
   });
 });

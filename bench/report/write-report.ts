@@ -3,12 +3,15 @@ import type { RunFolder } from "../run/run-folder.ts";
 import { calibrationReport } from "./calibration-report.ts";
 import { evaluationReport } from "./evaluation-report.ts";
 import { gridReport } from "./grid-report.ts";
+import { latencyFindings } from "./latency-findings.ts";
 import type { Report, ReportInput } from "./report.ts";
+import { seriesReport } from "./series-report.ts";
 
 /** Experiments that have a report of their own; the others run all arms and get the evaluation's. */
 const REPORTS: Readonly<Record<string, (input: ReportInput) => Promise<Report>>> = {
   "ohashi-grid": gridReport,
   calibration: calibrationReport,
+  "latency-sweep": (input) => seriesReport(input, latencyFindings),
 };
 
 /** Writes summary.json, report.md and the pictures into the run's folder, and returns all its files' names. */

@@ -90,7 +90,8 @@ export async function runBatch(options: BatchOptions): Promise<void> {
       edgePid,
       timeoutMs: options.experiment.timeoutMs,
       switch: options.switching,
-      sessions: sessionsOf(load.flow, load.arm, cell.imageBytes),
+      ...(cell.images !== undefined && { parallel: cell.images }),
+      sessions: sessionsOf(load.flow, load.arm, cell),
     };
   }
 

@@ -17,7 +17,7 @@ export function expectedRateBps({ rateMbps, delayMs, lossRatio }: Cell["network"
 
 /** About how long one load takes, seconds. */
 export function expectedSeconds(experiment: Experiment, cell: Cell, load: Experiment["loads"][number]): number {
-  const bytes = sessionsOf(load.flow, load.arm, cell.imageBytes)
+  const bytes = sessionsOf(load.flow, load.arm, cell)
     .flatMap(({ pages }) => pages.flatMap(({ document, subresources }) => [document, ...subresources]))
     .reduce((sum, path) => sum + Number(/\/image\/(\d+)$/.exec(path)?.[1] ?? 0), 0);
   const seconds = OVERHEAD_SECONDS + bytes / expectedRateBps(cell.network);

@@ -1,6 +1,6 @@
 import { join, relative, resolve } from "node:path";
 import { ROOT } from "../../infra/setup/build.ts";
-import { armsOf, type Experiment, type ExperimentOptions } from "../experiments/experiment.ts";
+import { armsOf, type Experiment, type ExperimentOptions, withRounds } from "../experiments/experiment.ts";
 import { knownFidelity } from "../experiments/fidelity-command.ts";
 import { startLab } from "../lab/lab.ts";
 import { buildLab } from "../lab/programs.ts";
@@ -25,7 +25,8 @@ export async function runExperiment(
   args: readonly string[],
 ): Promise<void> {
   const options = readOptions(args);
-  const experiment = withRuns(make(options), options.runs);
+  const made = make(options);
+  const experiment = options.runs === undefined ? made : withRounds(made, options.runs);
   const path = options.out === undefined ? join(ROOT, ".adaptive-h3/bench", name) : resolve(options.out);
   const command = ["npm run bench --", name, ...args.filter((arg) => arg !== "--fresh" && arg !== "--retry")].join(" ");
   const { signal, release } = onInterruption();
@@ -83,10 +84,6 @@ export async function runExperiment(
     folder.close();
     release();
   }
-}
-
-function withRuns(experiment: Experiment, runs: number | undefined): Experiment {
-  return runs === undefined ? experiment : { ...experiment, allocation: { first: runs, cap: runs, comparisons: [] } };
 }
 
 /** All that decides which rows belong together; the number of runs does not. */

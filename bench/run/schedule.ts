@@ -1,4 +1,11 @@
-import { type Cell, type Experiment, type Flow, loadsPerRound } from "../experiments/experiment.ts";
+import {
+  allocationOf,
+  type Cell,
+  type Experiment,
+  type Flow,
+  loadsOf,
+  loadsPerRound,
+} from "../experiments/experiment.ts";
 import type { Arm } from "../experiments/arms.ts";
 import { seededRandom, shuffle } from "../stats/random.ts";
 import { judge } from "../stats/allocation.ts";
@@ -40,8 +47,8 @@ export function nextLoads(
   seed: number,
   forgiven: ReadonlySet<string> = NONE,
 ): Load[] {
-  const { first, cap } = experiment.allocation;
-  const open = experiment.loads
+  const { first, cap } = allocationOf(experiment, cell);
+  const open = loadsOf(experiment, cell)
     .map(({ arm, flow }) => {
       const own = rows.filter((row) => row.arm === arm && row.flow === flow);
       const tries = own.filter(({ id }) => !forgiven.has(id)).length;
@@ -94,7 +101,7 @@ function roundsWanted(
   seed: number,
   open: Experiment["loads"],
 ): number {
-  const { first, cap, comparisons } = experiment.allocation;
+  const { first, cap, comparisons } = allocationOf(experiment, cell);
   const isOpen = (flow: Flow, arm: Arm): boolean => open.some((load) => load.flow === flow && load.arm === arm);
   const nextLooks = comparisons.flatMap(({ flow, a, b }) => {
     if (!isOpen(flow, a) || !isOpen(flow, b)) return [];

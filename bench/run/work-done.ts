@@ -1,4 +1,4 @@
-import { type Cell, type Experiment, loadsPerRound } from "../experiments/experiment.ts";
+import { type Cell, type Experiment, loadsOf, loadsPerRound } from "../experiments/experiment.ts";
 import { expectedSeconds, isHeavy } from "./expected.ts";
 
 /** How much of an experiment's expected time is behind it. */
@@ -14,7 +14,7 @@ export class WorkDone {
     for (const cell of experiment.cells)
       this.#secondsPerRound.set(
         cell.id,
-        experiment.loads.reduce(
+        loadsOf(experiment, cell).reduce(
           (sum, load) => sum + loadsPerRound(cell, load) * expectedSeconds(experiment, cell, load),
           0,
         ) / (isHeavy(cell) ? 1 : lanes),
@@ -23,7 +23,7 @@ export class WorkDone {
 
   /** @param rowsSoFar of the cell, those that do not count included */
   update(cell: Cell, rowsSoFar: number, finished: boolean): void {
-    const perRound = this.#experiment.loads.reduce((sum, load) => sum + loadsPerRound(cell, load), 0);
+    const perRound = loadsOf(this.#experiment, cell).reduce((sum, load) => sum + loadsPerRound(cell, load), 0);
     this.#rounds.set(cell.id, rowsSoFar / perRound);
     if (finished) this.#finished.add(cell.id);
   }
@@ -33,10 +33,11 @@ export class WorkDone {
     const { first, cap } = this.#experiment.allocation;
     // Until some cells have shown how many rounds an answer takes: half-way between the fewest and the most.
     const shown = [...this.#finished].map((id) => this.#rounds.get(id) ?? first);
-    const usual = (shown.reduce((sum, rounds) => sum + rounds, 0) + ((first + cap) / 2) * 3) / (shown.length + 3);
+    const planned = (shown.reduce((sum, rounds) => sum + rounds, 0) + ((first + cap) / 2) * 3) / (shown.length + 3);
     let done = 0;
     let all = 0;
     for (const { id } of this.#experiment.cells) {
+      const usual = this.#experiment.rounds?.[id] ?? planned;
       const seconds = this.#secondsPerRound.get(id) ?? 0;
       const rounds = this.#rounds.get(id) ?? 0;
       const total = this.#finished.has(id) ? rounds : Math.max(usual, rounds + 1);

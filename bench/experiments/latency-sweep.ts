@@ -1,0 +1,160 @@
+import type { Experiment, ExperimentOptions, Network, PlannedLoad } from "./experiment.ts";
+import { cellsOf, type Place, type Series } from "./series.ts";
+
+const RATE_MBPS = 5;
+const DELAYS_MS = [0, 50, 100, 150] as const;
+const PUBLISHED_BYTES = 1_000_000;
+
+interface Size {
+  readonly delaysMs: readonly number[];
+  readonly bytes: number;
+  /** Loads of each protocol, as published. */
+  readonly runs: number;
+  /** Of the follow-ups. */
+  readonly runsMore: number;
+  readonly runsLong: number;
+}
+
+const SIZES: Readonly<Record<ExperimentOptions["size"], Size>> = {
+  quick: { delaysMs: [0, 50], bytes: 100_000, runs: 5, runsMore: 2, runsLong: 2 },
+  usual: { delaysMs: DELAYS_MS, bytes: PUBLISHED_BYTES, runs: 50, runsMore: 20, runsLong: 12 },
+  full: { delaysMs: DELAYS_MS, bytes: PUBLISHED_BYTES, runs: 50, runsMore: 50, runsLong: 50 },
+};
+
+const BOTH: readonly PlannedLoad[] = [
+  { arm: "fixed-h2", flow: "download" },
+  { arm: "fixed-h3", flow: "download" },
+];
+const PAGES: readonly PlannedLoad[] = [
+  { arm: "fixed-h2", flow: "trained" },
+  { arm: "fixed-h3", flow: "trained" },
+];
+
+/** The published sweep (latency-sweep): 1 MB at 5 Mbit/s over delay; and what its author would have measured next. */
+export function latencySweep({ congestions, bytes, size }: ExperimentOptions): Experiment {
+  const { delaysMs, bytes: usualBytes, runs, runsMore, runsLong } = SIZES[size];
+  const imageBytes = bytes ?? usualBytes;
+  const isQuick = size === "quick";
+  const place = (
+    name: string,
+    delayMs: number,
+    { network, ...rest }: Partial<Omit<Place, "network">> & { readonly network?: Partial<Network> } = {},
+  ): Place => ({ imageBytes, rounds: runsMore, ...rest, network: { name, rateMbps: RATE_MBPS, delayMs, ...network } });
+
+  const sweep = delaysMs.map((delayMs) => place(`delay-${delayMs}`, delayMs, { rounds: runs }));
+  // Half as far: RTT 50 and 150 ms; RTT 100 ms is delay 50 of the sweep.
+  const near = (isQuick ? [] : [25, 75]).map((delayMs) => place(`delay-${delayMs}`, delayMs));
+  const files = delaysMs.map((delayMs) =>
+    place(`files-${delayMs}`, delayMs, { imageBytes: imageBytes / 10, images: 10, loads: PAGES }),
+  );
+  const queues = (isQuick ? [30] : [15, 30, 60, 120]).map((kB) =>
+    place(`queue-${kB}`, 50, { network: { queueBytes: kB * 1000 } }),
+  );
+  const losses = isQuick ? [0.05] : [0.01, 0.05, 0.1];
+  const lossDelays = isQuick ? [0] : [0, 50, 150];
+  const lossy = lossDelays.flatMap((delayMs) =>
+    losses.map((lossRatio) =>
+      place(`loss-${lossRatio * 100}-${delayMs}`, delayMs, { network: { lossRatio }, rounds: runsLong }),
+    ),
+  );
+  const otherBytes = isQuick ? [10_000] : [10_000, 100_000, 10_000_000];
+  const sizeDelays = isQuick ? [50] : [0, 50, 150];
+  const sized = sizeDelays.flatMap((delayMs) =>
+    otherBytes.map((other) =>
+      place(`size-${other / 1000}k-${delayMs}`, delayMs, {
+        imageBytes: other,
+        rounds: other > imageBytes ? runsLong : runsMore,
+      }),
+    ),
+  );
+
+  const points = (places: readonly Place[], label: (place: Place) => string): Series["points"] =>
+    places.map((one) => ({ label: label(one), network: one.network.name }));
+  const byDelay = (places: readonly Place[]): Series["points"] =>
+    points(places, ({ network }) => String(network.delayMs));
+  const ofSweep = (delayMs: number): Place[] => sweep.filter(({ network }) => network.delayMs === delayMs);
+  const series: Series[] = [
+    {
+      id: "delay",
+      title: "The published sweep: over delay",
+      about: "Delay is one way and meets both directions, so that the RTT is twice as long.",
+      axis: "delay, one way (ms)",
+      points: byDelay(sweep),
+    },
+    ...(isQuick
+      ? []
+      : [
+          {
+            id: "rtt",
+            title: "The other reading: the published delay as RTT",
+            about:
+              "The source does not say whether its delay is one way or there and back. Here half of it is in each direction.",
+            axis: "RTT (ms)",
+            points: points([...ofSweep(0), ...near.slice(0, 1), ...ofSweep(50), ...near.slice(1)], ({ network }) =>
+              String(2 * network.delayMs),
+            ),
+          },
+        ]),
+    {
+      id: "queue",
+      title: "Shorter queues, delay 50 ms",
+      about:
+        "The sweep's queue of 1.5 MB never overflows. A queue that does makes the sender's own slow start lose packets; 62 kB are what this path holds in an RTT.",
+      axis: "queue (kB)",
+      points: [
+        ...points(queues, ({ network }) => String((network.queueBytes ?? 0) / 1000)),
+        ...points(ofSweep(50), () => "1500"),
+      ],
+    },
+    {
+      id: "files",
+      title: "Ten files in parallel",
+      about:
+        "A small document, then ten files of a tenth of the size together: does it matter that QUIC's streams do not wait for each other?",
+      axis: "delay, one way (ms)",
+      points: byDelay(files),
+    },
+    ...lossDelays.map((delayMs) => ({
+      id: `loss-${delayMs}`,
+      title: `Loss, delay ${delayMs} ms`,
+      about: "Random loss on the data's direction.",
+      axis: "loss (%)",
+      points: [
+        ...points(ofSweep(delayMs), () => "0"),
+        ...points(
+          lossy.filter(({ network }) => network.delayMs === delayMs),
+          ({ network }) => String((network.lossRatio ?? 0) * 100),
+        ),
+      ],
+    })),
+    ...sizeDelays.map((delayMs) => ({
+      id: `size-${delayMs}`,
+      title: `Size, delay ${delayMs} ms`,
+      about: "The smaller the file, the more of its time is the handshake and the first round trips.",
+      axis: "size (kB)",
+      points: points(
+        [...sized.filter(({ network }) => network.delayMs === delayMs), ...ofSweep(delayMs)].toSorted(
+          (one, other) => one.imageBytes - other.imageBytes,
+        ),
+        (one) => String(one.imageBytes / 1000),
+      ),
+    })),
+  ];
+  return {
+    name: "latency-sweep",
+    about: "1 MB at 5 Mbit/s over delay, as published; and over loss, size, queue, and ten files in parallel",
+    loads: BOTH,
+    ...cellsOf([...sweep, ...near, ...queues, ...files, ...lossy, ...sized], congestions),
+    series,
+    allocation: { first: runsMore, cap: runsMore, comparisons: [] },
+    timeoutMs: 180_000,
+    notes: [
+      "A load is timed from connection setup to the last byte.",
+      ...(size === "usual"
+        ? [
+            `The sweep has the published ${runs} loads of each protocol; the follow-ups have ${runsMore}, those with loss and those of 10 MB ${runsLong}, as one of them takes up to a minute. \`--full\` makes ${runs} of each.`,
+          ]
+        : []),
+    ],
+  };
+}

@@ -1,0 +1,86 @@
+import type { TopLevelSpec } from "vega-lite";
+import { FAINT, INK } from "./theme.ts";
+
+export interface RatioPoint {
+  readonly label: string;
+  /** `cubic`, `bbr`, ..., or `published`. */
+  readonly of: string;
+  readonly ratio: number;
+  readonly low?: number;
+  readonly high?: number;
+}
+
+const STYLES: readonly { readonly name: string; readonly colour: string; readonly shape: string }[] = [
+  { name: "cubic", colour: "#0072b2", shape: "circle" },
+  { name: "bbr", colour: "#d55e00", shape: "square" },
+  { name: "reno", colour: "#009e73", shape: "triangle-up" },
+  { name: "published", colour: "#000000", shape: "diamond" },
+];
+
+const WIDTH = 560;
+
+/** HTTP/2's mean load time over HTTP/3's at the places of a series, with 95 % intervals; hollow where it was published. */
+export function ratioSeries(
+  points: readonly RatioPoint[],
+  { title, axis, labels }: { title: string; axis: string; labels: readonly string[] },
+): TopLevelSpec {
+  const styles = STYLES.filter(({ name }) => points.some((point) => point.of === name));
+  const names = styles.map(({ name }) => name);
+  const legend = { orient: "top", title: "server's TCP", symbolSize: 110 } as const;
+  const bounds = [1, ...points.flatMap(({ ratio, low, high }) => [ratio, low ?? ratio, high ?? ratio])];
+  return {
+    title: { text: title, subtitle: "Above 1 HTTP/3 is faster. Bars: 95 % intervals. Hollow: published." },
+    width: WIDTH,
+    height: 300,
+    data: { values: points.map((point) => ({ ...point })) },
+    encoding: {
+      x: {
+        field: "label",
+        type: "ordinal",
+        title: axis,
+        scale: { domain: [...labels] },
+        axis: { labelAngle: 0, grid: false },
+      },
+      xOffset: { field: "of", type: "nominal", scale: { domain: names, paddingInner: 0.6, paddingOuter: 0.6 } },
+      y: {
+        field: "ratio",
+        type: "quantitative",
+        title: "HTTP/2's mean load time over HTTP/3's",
+        scale: { type: "log", domain: [Math.min(...bounds) / 1.02, Math.max(...bounds) * 1.02], nice: false },
+        axis: { tickCount: 7, format: ".3~r" },
+      },
+      color: {
+        field: "of",
+        type: "nominal",
+        legend,
+        scale: { domain: names, range: styles.map(({ colour }) => colour) },
+      },
+    },
+    layer: [
+      {
+        data: { values: [{ ratio: 1 }] },
+        mark: { type: "rule", color: FAINT, strokeDash: [4, 3] },
+        encoding: { x: { value: 0 }, x2: { value: WIDTH }, xOffset: { value: 0 }, color: { value: FAINT } },
+      },
+      {
+        transform: [{ filter: "isValid(datum.low)" }],
+        mark: { type: "rule", strokeWidth: 2 },
+        encoding: { y: { field: "low", type: "quantitative" }, y2: { field: "high" } },
+      },
+      ...([true, false] as const).map((filled) => ({
+        transform: [{ filter: `datum.of ${filled ? "!==" : "==="} 'published'` }],
+        mark: filled
+          ? ({ type: "point", filled, size: 90, opacity: 1, stroke: INK, strokeWidth: 0.5 } as const)
+          : ({ type: "point", filled, size: 90, opacity: 1, strokeWidth: 1.8 } as const),
+        encoding: {
+          shape: {
+            field: "of",
+            type: "nominal" as const,
+            legend,
+            scale: { domain: names, range: styles.map(({ shape }) => shape) },
+          },
+        },
+      })),
+    ],
+  };
+}

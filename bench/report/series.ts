@@ -1,0 +1,62 @@
+import type { Cell, Experiment } from "../experiments/experiment.ts";
+import type { Series } from "../experiments/series.ts";
+import type { Congestion } from "../lab/lane.ts";
+import type { LoadRow } from "../run/row.ts";
+import { type Interval, ratioOfMeansInterval } from "../stats/bootstrap.ts";
+import { seededRandom } from "../stats/random.ts";
+import { type Group, groupsOf, isComparable, timesOf } from "./groups.ts";
+
+/** One place of a series, under one congestion control of the server's TCP. */
+export interface SeriesCell {
+  readonly series: string;
+  readonly label: string;
+  readonly congestion: Congestion;
+  readonly cell: string;
+  /** Of a load: of all its files. */
+  readonly bytes: number;
+  readonly h2: Group | undefined;
+  readonly h3: Group | undefined;
+  /** HTTP/2's mean over HTTP/3's, above 1 where HTTP/3 is faster; undefined where too few loads count. */
+  readonly ratio: Interval | undefined;
+}
+
+/** The figures of every place of every series; a place that is in several of them is the same in each. */
+export function seriesCells(experiment: Experiment, rows: readonly LoadRow[], seed: number): SeriesCell[] {
+  const groups = groupsOf(experiment, rows, seed);
+  const byCell = new Map(experiment.cells.map((cell) => [cell.id, figuresOf(cell, groups, rows, seed)]));
+  const congestions = [...new Set(experiment.cells.map(({ congestion }) => congestion))];
+  return (experiment.series ?? []).flatMap(({ id, points }: Series) =>
+    congestions.flatMap((congestion) =>
+      points.map(({ label, network }) => {
+        const cell = `${network}-${congestion}`;
+        const figures = byCell.get(cell);
+        if (figures === undefined) throw new Error(`The series ${id} has no cell ${cell}.`);
+        return { series: id, label, congestion, cell, ...figures };
+      }),
+    ),
+  );
+}
+
+function figuresOf(
+  cell: Cell,
+  groups: readonly Group[],
+  rows: readonly LoadRow[],
+  seed: number,
+): Pick<SeriesCell, "bytes" | "h2" | "h3" | "ratio"> {
+  const [h2, h3] = (["fixed-h2", "fixed-h3"] as const).map((arm) =>
+    groups.find((group) => group.cell === cell.id && group.arm === arm),
+  );
+  const flow = h2?.flow;
+  const isRatio =
+    flow !== undefined && (["fixed-h2", "fixed-h3"] as const).every((arm) => isComparable(rows, cell.id, arm, flow));
+  return {
+    bytes: cell.imageBytes * (cell.images ?? 1),
+    h2,
+    h3,
+    ratio: isRatio
+      ? ratioOfMeansInterval(timesOf(rows, cell.id, "fixed-h2", flow), timesOf(rows, cell.id, "fixed-h3", flow), {
+          random: seededRandom(seed, "series", cell.id),
+        })
+      : undefined,
+  };
+}
