@@ -12,9 +12,13 @@ export interface Network {
   readonly lossRatio: number;
   /** What may wait for the bottleneck in each direction, bytes. */
   readonly queueBytes: number;
+  /** A path that changes: at each time since a batch of loads began, what is so from then on, in both directions. */
+  readonly profile?: readonly { readonly atMs: number; readonly rateMbps: number; readonly delayMs: number }[];
+  /** After which it begins anew. */
+  readonly profileRepeatMs?: number;
 }
 
-export const FLOWS = ["download", "trained", "trained-on-h2", "cold"] as const;
+export const FLOWS = ["download", "reused", "trained", "trained-on-h2", "cold"] as const;
 
 /** What a client does in one load; see flows.ts. */
 export type Flow = (typeof FLOWS)[number];

@@ -38,10 +38,13 @@ it("the evaluation numbers its networks as published: loss first, then delay", (
 });
 
 describe("sessionsOf", () => {
-  it.each(["download", "trained", "trained-on-h2", "cold"] as const)("times exactly one session of %s", (flow) => {
-    for (const arm of ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const)
-      expect(sessionsOf(flow, arm, { imageBytes: 1000 }).filter(({ timed }) => timed)).toHaveLength(1);
-  });
+  it.each(["download", "reused", "trained", "trained-on-h2", "cold"] as const)(
+    "times exactly one session of %s",
+    (flow) => {
+      for (const arm of ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const)
+        expect(sessionsOf(flow, arm, { imageBytes: 1000 }).filter(({ timed }) => timed)).toHaveLength(1);
+    },
+  );
 
   it("trains where the answer depends on it, over the protocol of the flow's name", () => {
     expect(sessionsOf("trained", "adaptive", { imageBytes: 1000 }).map(({ firstProtocol }) => firstProtocol)).toEqual([

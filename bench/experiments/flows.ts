@@ -14,6 +14,11 @@ export function imageBytesOf(flow: Flow, imageBytes: number): number {
   return flow === "cold" ? Math.min(imageBytes, COLD_IMAGE_BYTES) : imageBytes;
 }
 
+/** Whether a flow's pages before the last only prepare it. */
+export function timesLastPage(flow: Flow): boolean {
+  return flow === "reused";
+}
+
 /** What a cell's pages hold. */
 export type PageOf = Pick<Cell, "imageBytes" | "images">;
 
@@ -21,6 +26,7 @@ export type PageOf = Pick<Cell, "imageBytes" | "images">;
  * What a client does, from an address that the server knows nothing of.
  *
  * - `download`: the image alone, from connection setup to its end (the published grid).
+ * - `reused`: the image twice over one connection; the second is what is timed.
  * - `trained`: an HTTP/3 session fetches the image and ends, so that the server has measured; then, timed, a session with
  *   the page, the switch if it was offered, and its images (the published evaluation). Arms whose answer does not depend
  *   on what was measured skip the first session.
@@ -35,7 +41,7 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
     subresources: Array.from({ length: images }, () => imageOf(bytes)),
     pauseAfterMs: 0,
   });
-  const image = imageOf(imageBytes);
+  const alone: Page = { document: imageOf(imageBytes), subresources: [], pauseAfterMs: 0 };
   const page = pageWith(imageBytes);
   const training = (protocol: "h2" | "h3"): Session[] =>
     arm === "adaptive"
@@ -43,7 +49,7 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
           {
             timed: false,
             firstProtocol: protocol,
-            pages: [{ document: image, subresources: [], pauseAfterMs: 0 }],
+            pages: [alone],
             pauseAfterMs: BETWEEN_SESSIONS_MS,
           },
         ]
@@ -56,7 +62,9 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
   });
   switch (flow) {
     case "download":
-      return [timed([{ document: image, subresources: [], pauseAfterMs: 0 }])];
+      return [timed([alone])];
+    case "reused":
+      return [timed([alone, alone])];
     case "trained":
       return [...training("h3"), timed([page])];
     case "trained-on-h2":

@@ -1,4 +1,5 @@
 import type { Experiment, ExperimentOptions } from "./experiment.ts";
+import { bandwidthLimits } from "./bandwidth-limits.ts";
 import { calibration } from "./calibration.ts";
 import { latencySweep } from "./latency-sweep.ts";
 import { ohashiEvaluation } from "./ohashi-evaluation.ts";
@@ -12,4 +13,5 @@ export const EXPERIMENTS: Readonly<Record<string, (options: ExperimentOptions) =
   "ohashi-evaluation": ohashiEvaluation,
   "ohashi-grid": ohashiGrid,
   "latency-sweep": latencySweep,
+  "bandwidth-limits": bandwidthLimits,
 };

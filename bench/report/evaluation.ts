@@ -102,6 +102,7 @@ const FIXED_FLOW = {
   trained: "trained",
   cold: "cold",
   download: "download",
+  reused: "reused",
 } as const satisfies Record<DecisionFlow, Flow>;
 
 function regretOf(

@@ -16,9 +16,24 @@ export interface PublishedSeries {
 
 /**
  * By experiment. `latency-sweep`: a latency benchmark of 2025-10-01, 5 Mbit/s, no loss, 1 MB, means of 50 requests for each
- * of four delays and two protocols.
+ * of four delays and two protocols. `bandwidth-limits`: Go 1.21, quic-go 0.40.1, tc on a router, 10 MB, means of one to three tries.
  */
 export const PUBLISHED_SERIES: Readonly<Record<string, PublishedSeries>> = {
+  "bandwidth-limits": {
+    source: "a comparison with Go 1.21, quic-go 0.40.1 and tc on a router, means of one to three tries",
+    series: "limits",
+    points: [
+      { label: "none", h2Ms: 955, h3Ms: 930 },
+      { label: "1 Mbit/s", h2Ms: 87_724, h3Ms: 90_578 },
+      // 13.98, 11.266, 11.215 and 9.514, 9.472, 18.576 s.
+      { label: "10 Mbit/s, 50 ms", h2Ms: 12_154, h3Ms: 12_521 },
+    ],
+    findings: [
+      "equal without a limit",
+      "HTTP/2 is 3 % faster at 1 Mbit/s",
+      "with delay HTTP/3 is faster to start but varies, and sometimes times out",
+    ],
+  },
   "latency-sweep": {
     source: "a latency benchmark of 2025-10-01, means of 50 requests",
     series: "delay",

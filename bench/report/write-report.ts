@@ -11,6 +11,7 @@ import { seriesReport } from "./series-report.ts";
 const REPORTS: Readonly<Record<string, (input: ReportInput) => Promise<Report>>> = {
   "ohashi-grid": gridReport,
   calibration: calibrationReport,
+  "bandwidth-limits": (input) => seriesReport(input),
   "latency-sweep": (input) => seriesReport(input, latencyFindings),
 };
 

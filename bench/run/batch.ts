@@ -38,12 +38,16 @@ export async function runBatch(options: BatchOptions): Promise<void> {
   const { cell, lane, loads, signal } = options;
   const first = loads[0];
   if (first === undefined || signal.aborted) return;
-  const { rateMbps, delayMs, lossRatio, queueBytes } = cell.network;
+  const { rateMbps, delayMs, lossRatio, queueBytes, profile, profileRepeatMs } = cell.network;
   await lane.path.set({
     // Each batch has draws of its own: a round that is made up for does not meet the same losses again.
     seed: integer(2 ** 31, seededRandom(options.seed, "path", first.id)),
     aToB: { rateMbps, delayMs, queueBytes },
     bToA: { rateMbps, delayMs, queueBytes, lossRatio },
+    ...(profile !== undefined && {
+      profile: profile.map(({ atMs, ...change }) => ({ atMs, aToB: change, bToA: change })),
+    }),
+    ...(profileRepeatMs !== undefined && { profileRepeatMs }),
   });
   const plan: Plan = { network: cell.network.name, control: lane.path.control, loads: loads.map(planned) };
   const file = join(options.folder, `plan-${lane.index}.json`);

@@ -99,3 +99,9 @@ it("keeps a failed load, with why, and without a time", () => {
     error: "refused",
   });
 });
+
+it("times the last page where those before only prepare it", () => {
+  const twice = { ...RESULT, loadMs: 500, pageMs: [300, 200] };
+  expect(rowOf(EXPERIMENT, CELL, { ...LOAD, flow: "reused" }, twice, []).loadMs).toBe(200);
+  expect(rowOf(EXPERIMENT, CELL, { ...LOAD, flow: "cold" }, twice, []).loadMs).toBe(500);
+});

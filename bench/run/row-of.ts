@@ -1,4 +1,5 @@
 import type { Cell, Experiment } from "../experiments/experiment.ts";
+import { timesLastPage } from "../experiments/flows.ts";
 import type { LoadResult } from "../k6/plan.ts";
 import type { PostedSample } from "../lab/tee.ts";
 import { measuredPath } from "./join-samples.ts";
@@ -39,7 +40,12 @@ export function rowOf(
     outcome: result.outcome,
     error: result.error || result.warmupError,
     dropped: whyDropped(result),
-    loadMs: result.outcome === "timeout" ? experiment.timeoutMs : result.loadMs,
+    loadMs:
+      result.outcome === "timeout"
+        ? experiment.timeoutMs
+        : result.loadMs !== null && timesLastPage(load.flow)
+          ? (result.pageMs.at(-1) ?? null)
+          : result.loadMs,
     pagesMs: result.pageMs.map((ms) => ms.toFixed(3)).join(";"),
     handshakeMs: result.handshakeMs,
     switchHandshakeMs: result.switchHandshakeMs,
