@@ -438,17 +438,21 @@ describe("the audit", () => {
       atMs: NOON_MS + Math.min(2, id - 1),
       version: null,
       revision: null,
+      activation: null,
       note: null,
       ...over,
+    });
+    const since = (killSwitch: KillSwitch | null) => ({
+      activation: { everyone: 1, stages: [{ version: 0, share: 0.5 }], killSwitch },
     });
     expect(await audit()).toEqual([
       entry(8, "dan", "network.forget"),
       entry(7, "dan", "client.forget"),
-      entry(6, "bob", "activation.rollback", { revision: 5, note: "oh" }),
-      entry(5, "bob", "kill-switch.off", { revision: 4 }),
-      entry(4, "bob", "kill-switch.on", { revision: 3 }),
-      entry(3, "eve", "kill-switch.on", { revision: 2 }),
-      entry(2, "bob", "activation.put", { revision: 1, version: 1, note: "all" }),
+      entry(6, "bob", "activation.rollback", { revision: 5, note: "oh", ...since("clear") }),
+      entry(5, "bob", "kill-switch.off", { revision: 4, ...since(null) }),
+      entry(4, "bob", "kill-switch.on", { revision: 3, ...since("clear") }),
+      entry(3, "eve", "kill-switch.on", { revision: 2, ...since("fixed-h2") }),
+      entry(2, "bob", "activation.put", { revision: 1, note: "all", ...since(null) }),
       entry(1, "ann", "policy.create", { version: 1, note: "first" }),
     ]);
   });

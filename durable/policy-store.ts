@@ -146,8 +146,7 @@ export class PolicyStore extends DurableObject {
           ? nowMs + POLICY_OUTDATED_MS + OFFER_LONGEST_MS
           : offersEndMs(this.#resolve(held.activation, held.earlierOffersUntilMs), nowMs);
       const revision = tables.addActivation({ ...next, author, note, earlierOffersUntilMs }, nowMs);
-      const version = change.kind === "put" ? change.everyone : null;
-      tables.addAudit({ actor: author, action: actionOf(change), version, revision, note }, nowMs);
+      tables.addAudit({ actor: author, action: actionOf(change), version: null, revision, note }, nowMs);
       return { kind: "changed", activation: { ...next, revision, author, note, atMs: nowMs } };
     });
   }

@@ -96,6 +96,7 @@ type AuditRow = {
   version: number | null;
   revision: number | null;
   note: string | null;
+  state: string | null;
 };
 type IdempotencyRow = { content_hash: string; note: string | null; version: number; is_new: number };
 
@@ -230,7 +231,7 @@ export class PolicyTables {
       .one().revision;
   }
 
-  addAudit(entry: Omit<AuditEntry, "id" | "atMs">, nowMs: number): void {
+  addAudit(entry: Omit<AuditEntry, "id" | "atMs" | "activation">, nowMs: number): void {
     this.#sql.exec(
       "INSERT INTO audit (at_ms, actor, action, version, revision, note) VALUES (?, ?, ?, ?, ?, ?)",
       nowMs,
@@ -243,10 +244,12 @@ export class PolicyTables {
   }
 
   audit(page: PageRequest): Page<AuditEntry> {
-    return this.#page<AuditRow, AuditEntry>("*", "audit", "id", page, ({ at_ms: atMs, action, ...row }) => ({
+    const columns = "*, (SELECT state FROM activations WHERE activations.revision = audit.revision) AS state";
+    return this.#page<AuditRow, AuditEntry>(columns, "audit", "id", page, ({ at_ms: atMs, action, state, ...row }) => ({
       ...row,
       atMs,
       action: action as AuditAction,
+      activation: (state === null ? undefined : stateOf(state)) ?? null,
     }));
   }
 
@@ -302,8 +305,12 @@ function versionOf(row: VersionRow): PolicyVersion {
   };
 }
 
+function stateOf(json: string): ActivationState | undefined {
+  return readStored(json, (value) => parse(readState, value));
+}
+
 function activationOf(row: ActivationRow): Activation | undefined {
-  const state = readStored(row.state, (json) => parse(readState, json));
+  const state = stateOf(row.state);
   return (
     state && {
       ...state,

@@ -15,9 +15,11 @@ import {
   isExplanation,
   isForgotten,
   isHealth,
+  isKnown,
   isPolicyPage,
   isPolicyVersion,
   isStoredPolicy,
+  type Known,
   type PolicyPage,
   type PolicyVersion,
   type StoredPolicy,
@@ -50,6 +52,7 @@ export interface Api {
   kill(kind: KillSwitch, note: string | undefined): Promise<Activation>;
   endKill(etag: string): Promise<Activation>;
   explain(question: unknown): Promise<Explanation>;
+  lookUp(what: "clients" | "networks", address: string): Promise<Known>;
   forget(what: "clients" | "networks", address: string): Promise<Forgotten>;
   audit(page: PageQuery): Promise<AuditPage>;
 }
@@ -92,6 +95,7 @@ export function connect(endpoint: Endpoint): Api {
     kill: (kind, note) => change("PUT", "/activation/kill-switch", "*", { kind, note }),
     endKill: (etag) => change("DELETE", "/activation/kill-switch", etag),
     explain: (body) => call({ method: "POST", path: "/decisions/explain", body, is: isExplanation }),
+    lookUp: (what, address) => call({ method: "POST", path: `/${what}/look-up`, body: { address }, is: isKnown }),
     forget: (what, address) =>
       call({ method: "POST", path: `/${what}/forget`, body: { address }, is: isForgotten, changes: true }),
     audit: (page) => call({ method: "GET", path: `/audit${query(page)}`, is: isAuditPage }),

@@ -66,6 +66,32 @@ describe("explain", () => {
   });
 });
 
+describe("look-up", () => {
+  it("tells all that is stored of a client, in a body and not in a URL", async () => {
+    const { code, out } = await anna.does("look-up --client 192.0.2.7");
+    expect(code).toBe(0);
+    expect(out.split("\n")).toEqual([
+      "of the   over  packets  loss   least RTT  most       last heard of",
+      "client   TCP        26  2.5 %  40 ms      20 Mbit/s  13 s ago",
+      "client   QUIC        0  -      41.5 ms    -          60 s ago",
+      "network  TCP     1,200  -      -          -          500 ms ago",
+      "",
+      "The last offer lives until 2026-11-21T10:00:00Z.",
+      "None was taken.",
+      "Ignored: 2026-11-21T09:59:00Z.",
+      "",
+    ]);
+    expect(anna.api.asked()).toEqual(["POST /clients/look-up"]);
+    expect(JSON.parse((await anna.does("look-up --client 192.0.2.7 --json")).out)).toMatchObject({ known: true });
+  });
+
+  it("of a network, of somebody who is not known, and of nobody", async () => {
+    expect((await anna.does("look-up --network 192.0.2.9")).out).toMatch(/^of the .*\nnetwork  TCP +1,200 /);
+    expect((await anna.does("look-up --client 192.0.2.8")).out).toBe("Nothing is known of the client 192.0.2.8.\n");
+    expect(await anna.does("look-up")).toMatchObject({ code: 2 });
+  });
+});
+
 describe("forget", () => {
   it.each([
     ["--client 192.0.2.7", "POST /clients/forget", "Forgotten: 1 row of the client 192.0.2.7."],

@@ -21,6 +21,6 @@ export const EXPLAIN: Command = {
   async run({ options, io, api }) {
     const policy = options.policy === undefined ? undefined : readPolicyFile(options.policy, io);
     const explanation = await api().explain(explainQuestion(options, policy));
-    return { json: explanation, text: explanationText(explanation) };
+    return { json: explanation, text: explanationText(explanation, options.client !== undefined) };
   },
 };

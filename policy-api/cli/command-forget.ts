@@ -1,7 +1,7 @@
 import type { Command } from "./command.ts";
 import { confirm } from "./confirm.ts";
-import { misused } from "./failure.ts";
 import { counted } from "./quantities.ts";
+import { readWhose } from "./whose.ts";
 
 export const FORGET: Command = {
   name: "forget",
@@ -12,13 +12,9 @@ never in a URL. Asks (--yes: does not ask).`,
   options: ["client", "network", "yes"],
   words: [0, 0],
   async run(call) {
-    const { client, network } = call.options;
-    const address = client ?? network;
-    if (address === undefined || (client !== undefined && network !== undefined))
-      throw misused("Give --client ADDRESS or --network ADDRESS, one of the two.");
-    const whose = client === undefined ? `the network of ${address}` : `the client ${address}`;
-    await confirm(call, `All that is remembered of ${whose} goes; nothing brings it back.`, "Forget it?");
-    const answer = await call.api().forget(client === undefined ? "networks" : "clients", address);
+    const { what, address, whose } = readWhose(call.options);
+    await confirm(call, `To delete: all that is remembered of ${whose}. Nothing brings it back.`, "Forget it?");
+    const answer = await call.api().forget(what, address);
     const { forgotten } = answer;
     return {
       json: answer,

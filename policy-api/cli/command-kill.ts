@@ -21,7 +21,11 @@ is refused then (exit code 4).`,
   async run(call) {
     const kind = readOneOf(call.words[0] ?? "fixed-h2", "The kill switch", [...KILL_SWITCHES, "off"]);
     if (kind === "off") return turnOff(call);
-    await confirm(call, `Until \`kill off\`: ${KILL_SWITCH_MEANS[kind]}.`, `The kill switch, ${kind}?`);
+    await confirm(
+      call,
+      `To be put in force, until \`kill off\`: ${KILL_SWITCH_MEANS[kind]}.`,
+      `The kill switch (${kind})?`,
+    );
     const after = await call.api().kill(kind, call.options.note);
     return {
       json: { changed: true, after },
@@ -41,7 +45,7 @@ async function turnOff(call: Call): Promise<Result> {
       text: `The kill switch is off already.\n\n${inForceText(activation, call.io.nowMs())}`,
     };
   const preview = `The kill switch is on (${killSwitch}). Without it:\n\n${inForceText({ ...activation, killSwitch: null }, call.io.nowMs())}`;
-  await confirm(call, preview, "The kill switch off?");
+  await confirm(call, preview, "Turn the kill switch off?");
   const after = await unlessChanged(api, call.io, () => api.endKill(etag));
   return {
     json: { changed: true, before: activation, after },

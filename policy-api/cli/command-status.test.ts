@@ -82,7 +82,7 @@ describe("history and audit", () => {
   it("audit", async () => {
     const { out } = await anna.does("audit --limit 2");
     expect(out).toMatch(
-      /^id +when +who +what +version +revision +note\n 3 .* bert +activation\.kill-switch +- +2 +-\n 2 /,
+      /^id +when +who +what +revision +which +note\n 3 .* bert +activation\.kill-switch +2 +clear; v1: 5 % of \/shop\/; v0 +-\n 2 /,
     );
     expect(out).toContain("Older ones: --before 2");
     expect(JSON.parse((await anna.does("audit --before 2 --json")).out)).toMatchObject({

@@ -1,6 +1,6 @@
 import { inForceText, stagesText } from "./activation-text.ts";
 import type { Command } from "./command.ts";
-import type { Health } from "./contract.ts";
+import type { AuditEntry, Health } from "./contract.ts";
 import { EXIT } from "./failure.ts";
 import { nextPageText, PAGE_OPTIONS, readPage } from "./page-options.ts";
 import { table } from "./table.ts";
@@ -63,6 +63,15 @@ export const HISTORY: Command = {
   },
 };
 
+/** What an entry put in force: `v4: 5 % of /shop/; v3` */
+function whichText({ everyone, stages, killSwitch }: NonNullable<AuditEntry["activation"]>): string {
+  return [
+    ...(killSwitch === null ? [] : [killSwitch]),
+    ...(stages.length === 0 ? [] : [stagesText(stages)]),
+    `v${everyone}`,
+  ].join("; ");
+}
+
 export const AUDIT: Command = {
   name: "audit",
   usage: "[--limit N] [--before ID]",
@@ -73,15 +82,15 @@ export const AUDIT: Command = {
   async run({ options, io, api }) {
     const page = await api().audit(readPage(options));
     const text = table(
-      ["id", "when", "", "who", "what", "version", "revision", "note"],
-      page.entries.map(({ id, at, actor, action, version, revision, note }) => [
+      ["id", "when", "", "who", "what", "revision", "which", "note"],
+      page.entries.map(({ id, at, actor, action, version, revision, activation, note }) => [
         String(id),
         timeText(at),
         agoText(at, io.nowMs()),
         actor,
         action,
-        version === undefined || version === null ? "" : String(version),
         revision === undefined || revision === null ? "" : String(revision),
+        activation == null ? (version == null ? "" : `v${version}`) : whichText(activation),
         note ?? "",
       ]),
     );

@@ -3,6 +3,7 @@ import { DIFF } from "./command-diff.ts";
 import { EXPLAIN } from "./command-explain.ts";
 import { FORGET } from "./command-forget.ts";
 import { KILL } from "./command-kill.ts";
+import { LOOK_UP } from "./command-look-up.ts";
 import { ROLLBACK } from "./command-rollback.ts";
 import { AUDIT, HISTORY, STATUS } from "./command-status.ts";
 import { TOKEN } from "./command-token.ts";
@@ -24,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
   ROLLBACK,
   KILL,
   EXPLAIN,
+  LOOK_UP,
   FORGET,
   TOKEN,
 ];

@@ -1,8 +1,18 @@
 // What the API answers, as far as the command line reads it.
 import type { KillSwitch, Stage } from "../core/activation.ts";
 import type { Decision } from "../core/decide.ts";
+import type { PathEstimate } from "../core/estimate.ts";
 import type { History, RequestFacts } from "../core/facts.ts";
+import type { OfferState } from "../core/offers.ts";
 import { type Check, having, isBoolean, isNumber, isText, listOf, orAbsent, orNull } from "./shape.ts";
+
+const TRANSPORT: Readonly<Record<string, Check>> = {
+  packets: isNumber,
+  ageMs: isNumber,
+  minRttMs: orAbsent(isNumber),
+  lossRatio: orAbsent(isNumber),
+  deliveryRateBps: orAbsent(isNumber),
+};
 
 export interface Health {
   readonly status: string;
@@ -62,11 +72,14 @@ export interface Activation {
   /** What a rollback returns to. */
   readonly previousRevision: number | null;
 }
-export const isActivation = having({
-  revision: isNumber,
+const STATE: Readonly<Record<string, Check>> = {
   everyone: isNumber,
   stages: listOf(having({ version: isNumber, share: isNumber, pathPrefix: orAbsent(isText) })),
   killSwitch: orNull(isText),
+};
+export const isActivation = having({
+  ...STATE,
+  revision: isNumber,
   author: isText,
   note: orNull(isText),
   at: isText,
@@ -86,6 +99,8 @@ export interface AuditEntry {
   readonly action: string;
   readonly version?: number | null;
   readonly revision?: number | null;
+  /** What is in force since. */
+  readonly activation?: Pick<Activation, "everyone" | "stages" | "killSwitch"> | null;
   readonly note?: string | null;
 }
 export interface AuditPage {
@@ -101,6 +116,7 @@ export const isAuditPage = having({
       action: isText,
       version: orAbsent(orNull(isNumber)),
       revision: orAbsent(orNull(isNumber)),
+      activation: orAbsent(orNull(having(STATE))),
       note: orAbsent(orNull(isText)),
     }),
   ),
@@ -132,6 +148,23 @@ export const isExplanation = having({
     savingLow: orAbsent(isNumber),
     savingHigh: orAbsent(isNumber),
   }),
+});
+
+/** What is remembered, by whose it is, and the offers made to the client. */
+export interface Known {
+  readonly known: boolean;
+  readonly client?: PathEstimate;
+  readonly network?: PathEstimate;
+  readonly asn?: PathEstimate;
+  readonly offers?: Omit<OfferState, "answeredAtMs">;
+}
+const isEstimate = orAbsent(having({ tcp: orAbsent(having(TRANSPORT)), quic: orAbsent(having(TRANSPORT)) }));
+export const isKnown = having({
+  known: isBoolean,
+  client: isEstimate,
+  network: isEstimate,
+  asn: isEstimate,
+  offers: orAbsent(having({ untilMs: isNumber, takenAtMs: isNumber, ignoredAtMs: listOf(isNumber) })),
 });
 
 export interface Forgotten {

@@ -1,6 +1,6 @@
 import type { Decision, Reason } from "../core/decide.ts";
 import type { PathEstimate } from "../core/estimate.ts";
-import type { Basis } from "../core/path.ts";
+import { type Basis, KNOWN_PACKETS } from "../core/path.ts";
 import { TRANSPORTS } from "../core/sample.ts";
 import type { Explanation } from "./contract.ts";
 import { bytes, count, milliseconds, percent, rate } from "./quantities.ts";
@@ -27,12 +27,17 @@ const EVIDENCE: Readonly<Record<Basis, string>> = {
   prior: "nothing but the RTT: the mix of networks of the policy's cold start",
 };
 
-/** A decision, and all that explains it, in lines. */
-export function explanationText({ policyVersion, revision, request, history, decision, altSvc }: Explanation): string {
+/**
+ * A decision, and all that explains it, in lines.
+ *
+ * @param isLookedUp whether it is of a client of the server, of whom more may be stored than counts
+ */
+export function explanationText(explanation: Explanation, isLookedUp: boolean): string {
+  const { policyVersion, revision, request, history, decision, altSvc } = explanation;
   const { mode, reason, propensity } = decision;
   const ofRevision = revision === null ? "" : ` (revision ${revision})`;
   return nameList([
-    ["header", altSvc === null ? "none" : `alt-svc: ${altSvc}`],
+    ["header", headerText(altSvc, decision)],
     [
       "reason",
       `${reason}: ${(REASONS as Readonly<Record<string, string>>)[reason] ?? "a reason that this program does not know"}`,
@@ -42,7 +47,7 @@ export function explanationText({ policyVersion, revision, request, history, dec
       `${policyVersion === null ? "the one of the file" : `version ${policyVersion}${ofRevision}`}, ${mode} on ${request.path}`,
     ],
     ["request", requestText(request)],
-    ["known", historyText(history)],
+    ["known", historyText(history, isLookedUp)],
     ...figures(decision),
     ["chance", `${percent(propensity)} that this policy gives this answer here`],
   ]);
@@ -58,14 +63,22 @@ function requestText({ transport, rttMs, deliveryRateBps, asn, country }: Explan
   ].join(", ");
 }
 
-function historyText({ state, client, network, asn }: Explanation["history"]): string {
+/** A reason says why nothing is offered; what was offered before is why that is said. */
+function headerText(altSvc: string | null, { reason }: Decision): string {
+  if (altSvc === null) return "none";
+  const isTakenBack = altSvc === "clear" && reason !== "kill-switch";
+  return `alt-svc: ${altSvc}${isTakenBack ? " (nothing is offered, and an earlier offer may still live)" : ""}`;
+}
+
+function historyText({ state, client, network, asn }: Explanation["history"], isLookedUp: boolean): string {
   const levels = [
     ...estimates("client", client),
     ...estimates("network", network),
     ...estimates("autonomous system", asn),
   ];
   if (levels.length > 0) return levels.join("; ");
-  return state === "late" ? "the look-up came too late" : "nothing";
+  if (state === "late") return "the look-up came too late";
+  return isLookedUp ? `nothing, or under ${KNOWN_PACKETS} packets (\`look-up\` says what is stored)` : "nothing";
 }
 
 function estimates(level: string, estimate: PathEstimate | undefined): readonly string[] {

@@ -15,7 +15,7 @@ export function commandOf(name: string): Command {
     COMMANDS.map((candidate) => candidate.name),
   );
   throw misused(
-    `There is no command ${JSON.stringify(name)}${nearest === undefined ? "" : `: ${nearest}?`} \`help\` lists them.`,
+    `There is no command ${JSON.stringify(name)}${nearest === undefined ? "." : `: ${nearest}?`} \`help\` lists them.`,
   );
 }
 

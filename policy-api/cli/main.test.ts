@@ -49,6 +49,13 @@ describe("the program", () => {
     });
   });
 
+  it("refuses a line of which npm took options for itself", async () => {
+    const npm = { npm_lifecycle_event: "policy", npm_config_share: "5%", npm_config_yes: "true" };
+    const { code, err } = await program(testFolder(), ["activate", "1"], npm);
+    expect(code).toBe(2);
+    expect(err).toContain("npm took --share for itself");
+  });
+
   it("asks nobody where there is no terminal", async () => {
     const api = await fakeApi();
     const env = { H3_URL: api.url, H3_TOKEN: TOKENS.write };

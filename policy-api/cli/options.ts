@@ -80,6 +80,21 @@ export function readLine(argv: readonly string[]): Line {
   return { words, options };
 }
 
+/** Options that npm knows too: whether it took one of them, or always has it, cannot be told. */
+const ALSO_OF_NPM: ReadonlySet<string> = new Set(["help", "json", "yes", "version", "scope", "ca", "before"]);
+
+/** Refuses a line of which npm took options for itself, as no `--` was before them: what is left means something else. @throws Failure */
+export function refuseEaten(env: Readonly<Record<string, string | undefined>>): void {
+  if (env["npm_lifecycle_event"] !== "policy") return;
+  const eaten = Object.keys(OPTIONS).filter(
+    (name) => !ALSO_OF_NPM.has(name) && env[`npm_config_${name.replaceAll("-", "_")}`] !== undefined,
+  );
+  if (eaten.length > 0)
+    throw misused(
+      `npm took ${eaten.map((name) => `--${name}`).join(", ")} for itself: a -- goes before the command, as in \`npm run policy -- status\`.`,
+    );
+}
+
 /** Says no to options that a command does not take. @throws Failure */
 export function requireOnly(options: Options, taken: readonly OptionName[], command: string): void {
   const known: readonly OptionName[] = [...GLOBAL_OPTIONS, ...taken];

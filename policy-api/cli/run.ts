@@ -4,13 +4,14 @@ import { findEndpoint } from "./endpoint.ts";
 import { EXIT, type ExitCode, Failure, failureJson, failureText } from "./failure.ts";
 import { commandHelp, commandOf, overview } from "./help.ts";
 import type { Io } from "./io.ts";
-import { type Line, readLine, requireOnly } from "./options.ts";
+import { type Line, readLine, refuseEaten, requireOnly } from "./options.ts";
 
 /** Runs one command line. Returns the exit code; never rejects for what its user can mend. */
 export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   // Also where the rest of the line cannot be read.
   const isJson = argv.includes("--json");
   try {
+    refuseEaten(io.env);
     const { json, text, exitCode = EXIT.done } = await resultOf(readLine(argv), io);
     const output = isJson ? JSON.stringify(json, undefined, 2) : text;
     io.stdout.write(`${output}\n`);

@@ -21,6 +21,11 @@ describe("table", () => {
     expect(lines[1]?.endsWith("x...")).toBe(true);
   });
 
+  it("never cuts a time or a version, whatever that takes", () => {
+    const row = ["2026-11-21T10:00:00Z", "v1: 5 % of /shop/; ".repeat(6).trim(), "y".repeat(50)];
+    expect(table(["when", "stages", "note"], [row]).split("\n")[1]).toBe(`${row[0]}  ${row[1]}  yyyyy...`);
+  });
+
   it("lets no note of somebody else write on the terminal", () => {
     expect(table(["note"], [["a\u001b[2Jb\nc\u202ed"]])).toBe("note\na?[2Jb c?d");
   });

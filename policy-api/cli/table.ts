@@ -3,17 +3,23 @@ import { cut, printable } from "./printable.ts";
 /** What a terminal shows without breaking lines. */
 export const WIDTH = 100;
 const GAP = "  ";
+/** Headings of columns that may be cut. */
+const WORDS: ReadonlySet<string> = new Set(["note", "author", "who"]);
 /** A column gives way to others down to this. */
 const NARROWEST = 8;
 
 /**
- * Rows in aligned columns, at most WIDTH wide: where they are wider, the widest column is cut. An empty cell is "-".
- * Columns of numbers are aligned on the right.
+ * Rows in aligned columns. Where they are wider than WIDTH the widest of the columns that may be is cut: people's own words
+ * (notes, authors), as times and versions are what was asked for. An empty cell is "-". Columns of numbers are aligned on
+ * the right.
  */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => headings.map((_, i) => printable(row[i] ?? "") || "-"));
   const columns = headings.map((heading, i) => [heading, ...cells.map((row) => row[i] ?? "-")]);
-  const widths = fitted(columns.map((column) => Math.max(...column.map(length))));
+  const widths = fitted(
+    columns.map((column) => Math.max(...column.map(length))),
+    headings.map((heading) => WORDS.has(heading)),
+  );
   const right = columns.map(
     ([, ...column]) => column.some(isNumber) && column.every((cell) => cell === "-" || isNumber(cell)),
   );
@@ -38,13 +44,13 @@ export function nameList(rows: readonly (readonly [name: string, value: string])
   return rows.map(([name, value]) => `${name.padEnd(width)}${GAP}${printable(value) || "-"}`.trimEnd()).join("\n");
 }
 
-function fitted(widths: number[]): number[] {
+function fitted(widths: readonly number[], mayBeCut: readonly boolean[]): number[] {
   const free = WIDTH - GAP.length * (widths.length - 1);
   const fits = [...widths];
   while (fits.reduce((sum, width) => sum + width, 0) > free) {
-    const widest = fits.indexOf(Math.max(...fits));
-    if ((fits[widest] ?? 0) <= NARROWEST) break;
-    fits[widest] = (fits[widest] ?? 0) - 1;
+    const widest = Math.max(...fits.filter((_, i) => mayBeCut[i] === true));
+    if (widest <= NARROWEST) break;
+    fits[fits.findIndex((width, i) => mayBeCut[i] === true && width === widest)] = widest - 1;
   }
   return fits;
 }

@@ -17,6 +17,17 @@ export const TOKENS = { write: "writer-secret", read: "reader-secret" } as const
 /** When everything that it has was made. */
 export const MADE_MS = Date.parse("2026-11-21T10:00:00.250Z");
 
+/** What the API says of 192.0.2.7. */
+const KNOWN_CLIENT = {
+  known: true,
+  client: {
+    tcp: { packets: 25.9, ageMs: 13_016, minRttMs: 40, lossRatio: 0.025, deliveryRateBps: 2_500_000 },
+    quic: { packets: 0, ageMs: 60_000, minRttMs: 41.5 },
+  },
+  network: { tcp: { packets: 1_200, ageMs: 500 } },
+  offers: { untilMs: MADE_MS, answeredAtMs: MADE_MS, offering: true, takenAtMs: 0, ignoredAtMs: [MADE_MS - 60_000] },
+};
+
 export interface Recorded {
   readonly method: string;
   readonly path: string;
@@ -63,7 +74,9 @@ export async function startFakeApi(tls?: { readonly cert: string; readonly key: 
     const next = changed(current(), to, (revision) => activations[revision]);
     if (next === undefined) return false;
     activations.push({ ...next, revision: activations.length, author, note, atMs: MADE_MS });
-    record(author, `activation.${to.kind}`, { revision: current().revision, note });
+    const { everyone, stages, killSwitch } = current();
+    const activation = { everyone, stages, killSwitch };
+    record(author, `activation.${to.kind}`, { revision: current().revision, activation, note });
     return true;
   }
 
@@ -126,6 +139,10 @@ export async function startFakeApi(tls?: { readonly cert: string; readonly key: 
         return changing({ kind: "kill-switch", to: null });
       case "POST /decisions/explain":
         return explain(given);
+      case "POST /clients/look-up":
+        return ok(given["address"] === "192.0.2.7" ? KNOWN_CLIENT : { known: false });
+      case "POST /networks/look-up":
+        return ok({ known: true, network: KNOWN_CLIENT.network });
       case "POST /clients/forget":
       case "POST /networks/forget":
         return ok({ forgotten: given["address"] === "192.0.2.7" ? 1 : 0 });

@@ -1,5 +1,5 @@
 // What passes between the API and whoever stores policies for it.
-import type { Activation } from "./activation.ts";
+import type { Activation, ActivationState } from "./activation.ts";
 import type { Mode, Policy } from "./policy.ts";
 
 /** A version of the policy: immutable, and known by its content too. */
@@ -34,8 +34,11 @@ export interface AuditEntry {
   /** The name of a token. */
   readonly actor: string;
   readonly action: AuditAction;
+  /** That was created; of an activation see `activation`. */
   readonly version: number | null;
   readonly revision: number | null;
+  /** What is in force since; null where nothing of that was changed. */
+  readonly activation: ActivationState | null;
   readonly note: string | null;
 }
 

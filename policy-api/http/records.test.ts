@@ -84,7 +84,7 @@ describe("forgetting", () => {
     expect(await forgotten()).toEqual({ forgotten: 0 });
     expect(ports.clients.calls).toEqual([`forget ${what} ${address}`, `forget ${what} ${address}`]);
     expect((await ports.store.audit({ limit: 2 })).items).toMatchObject([
-      { actor: "ann", action: `${what}.forget`, version: null, revision: null, note: null },
+      { actor: "ann", action: `${what}.forget`, version: null, revision: null, activation: null, note: null },
       { actor: "ann", action: `${what}.forget` },
     ]);
     expect(ports.changes).toBe(0);
@@ -139,13 +139,31 @@ describe("the audit", () => {
     const page = async (query: string) => (await callApi(ports, "GET", `audit${query}`, { token: TOKENS.read })).json;
     const at = new Date(NOON_MS + 1000).toISOString();
     const entries = [
-      { id: 4, at, actor: "ann", action: "network.forget", version: null, revision: null, note: null },
-      { id: 3, at, actor: "ann", action: "kill-switch.on", version: null, revision: 2, note: "incident" },
+      {
+        id: 4,
+        at,
+        actor: "ann",
+        action: "network.forget",
+        version: null,
+        revision: null,
+        activation: null,
+        note: null,
+      },
+      {
+        id: 3,
+        at,
+        actor: "ann",
+        action: "kill-switch.on",
+        version: null,
+        revision: 2,
+        activation: { everyone: 1, stages: [], killSwitch: "clear" },
+        note: "incident",
+      },
     ];
     expect(await page("?limit=2")).toEqual({ entries, next: 3 });
     expect(await page("?limit=2&before=3")).toMatchObject({
       entries: [
-        { id: 2, action: "activation.put", version: 1, revision: 1, actor: "setup" },
+        { id: 2, action: "activation.put", version: null, revision: 1, activation: { everyone: 1 }, actor: "setup" },
         { id: 1, action: "policy.create", version: 1, revision: null },
       ],
       next: null,

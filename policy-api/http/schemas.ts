@@ -108,8 +108,15 @@ export const AuditEntry = strict({
   at: isoTime,
   actor: z.string().openapi({ description: "The name of a token" }),
   action: z.enum(AUDIT_ACTIONS),
-  version: versionNumber.nullable(),
-  revision: versionNumber.nullable(),
+  version: versionNumber.nullable().openapi({ description: "That was created" }),
+  revision: versionNumber.nullable().openapi({ description: "Of the activation" }),
+  activation: strict({
+    everyone: Activation.shape.everyone,
+    stages,
+    killSwitch: killSwitch.nullable(),
+  })
+    .nullable()
+    .openapi({ description: "What is in force since; null where nothing of that was changed" }),
   note: z.string().nullable(),
 }).openapi("AuditEntry");
 

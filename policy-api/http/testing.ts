@@ -109,8 +109,9 @@ export class MemoryStore implements PolicyStorePort {
         change.kind === "kill-switch"
           ? (`kill-switch.${change.to === null ? "off" : "on"}` as const)
           : (`activation.${change.kind}` as const);
-      const version = change.kind === "put" ? change.everyone : null;
-      this.#enter(request.author, action, { revision: revision + 1, version, note: request.note });
+      const { everyone, stages, killSwitch } = result.activation;
+      const activation = { everyone, stages, killSwitch };
+      this.#enter(request.author, action, { revision: revision + 1, activation, note: request.note });
     }
     return result;
   }
@@ -149,7 +150,7 @@ export class MemoryStore implements PolicyStorePort {
 
   #enter(actor: string, action: AuditAction, over: Partial<AuditEntry>): void {
     const entry = { id: this.#audit.length + 1, atMs: Date.now(), actor, action };
-    this.#audit.push({ ...entry, version: null, revision: null, note: null, ...over });
+    this.#audit.push({ ...entry, version: null, revision: null, activation: null, note: null, ...over });
   }
 }
 

@@ -16,8 +16,17 @@ export function activationView(activation: Activation): z.infer<typeof schemas.A
 }
 
 export function auditView(entry: AuditEntry): z.infer<typeof schemas.AuditEntry> {
-  const { id, atMs, actor, action, version, revision, note } = entry;
-  return { id, at: isoTime(atMs), actor, action, version, revision, note };
+  const { id, atMs, actor, action, version, revision, activation, note } = entry;
+  return {
+    id,
+    at: isoTime(atMs),
+    actor,
+    action,
+    version,
+    revision,
+    activation: activation && { ...activation, stages: [...activation.stages] },
+    note,
+  };
 }
 
 function isoTime(ms: number): string {
