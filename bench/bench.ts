@@ -8,6 +8,7 @@ import { fidelity } from "./experiments/fidelity-command.ts";
 import { overhead } from "./overhead/overhead.ts";
 import { pathChange } from "./path-change/path-change.ts";
 import { OPTIONS_TEXT, readOptions } from "./run/options.ts";
+import { writeResultsPage } from "./results-page/write-results-page.ts";
 import { replayCommand } from "./replay/command.ts";
 import { runExperiment } from "./run/run-experiment.ts";
 
@@ -29,6 +30,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   ),
   calibrate: { about: "turns rows of `calibration` into policies for this server", run: calibrateCommand },
   replay: { about: "every policy on the recorded loads: no network, no root, seconds", run: replayCommand },
+  results: { about: "docs/results.md, of what was recorded: published beside measured", run: writeResultsPage },
   fidelity: { about: "the emulated network against what was asked of it, by probes of its own", run: fidelity },
   "cross-check": { about: "a second, independent client beside ours, over the same path", run: crossCheck },
   "path-change": { about: "how fast the adaptive arm follows a path that changes (half an hour)", run: pathChange },

@@ -3,12 +3,14 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { csvParseRows } from "d3-dsv";
+import { csvParse, csvParseRows } from "d3-dsv";
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { ROOT } from "../../infra/setup/build.ts";
 import { requireGo } from "../../infra/setup/programs.ts";
+import { EXPERIMENTS } from "../experiments/list.ts";
 import { namespaces } from "../lab/leftovers.ts";
 import { buildLab } from "../lab/programs.ts";
+import { readOptions } from "../run/options.ts";
 
 // The instrument as a person uses it, on real namespaces: needs root, and builds k6.
 
@@ -99,6 +101,29 @@ it("smoke: all arms and flows, every output, nothing left behind", async () => {
   for (const arm of ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"]) expect(report).toContain(arm);
   expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
 }, 180_000);
+
+it.each(["latency-sweep", "bandwidth-limits"])(
+  "%s --quick: every place of every series, every output, nothing left behind",
+  async (name) => {
+    const run = bench(name, "--quick", "--lanes", "8");
+    const { code, output } = await run.ended;
+    expect({ code, output }).toMatchObject({ code: 0 });
+    const { cells = [], series = [] } = EXPERIMENTS[name]?.(readOptions(["--quick"])) ?? {};
+    const measured = csvParse(readFileSync(join(folder, "run/rows.csv"), "utf8")).map(({ cell }) => cell);
+    expect(new Set(measured)).toEqual(new Set(cells.map(({ id }) => id)));
+    const report = readFileSync(join(folder, "run/report.md"), "utf8");
+    for (const { id, title, points } of series) {
+      expect(report).toContain(`## ${title}`);
+      expect(report).toContain(`](ratio-${id}.svg)`);
+      expect(readFileSync(join(folder, `run/ratio-${id}.svg`), "utf8")).toMatch(/^<svg/);
+      for (const { label } of points) expect(report).toMatch(new RegExp(`^\\| ${label} +\\|`, "m"));
+    }
+    expect(report).not.toMatch(/NaN|undefined|Infinity/);
+    expect(JSON.parse(readFileSync(join(folder, "run/summary.json"), "utf8"))).toMatchObject({ experiment: name });
+    expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
+  },
+  180_000,
+);
 
 it("goes on after kill -9, and then nothing is left of either start", async () => {
   const options = ["smoke", "--runs", "2", "--bytes", "20000"];

@@ -29,7 +29,10 @@ export function ratioSeries(
   const legend = { orient: "top", title: "server's TCP", symbolSize: 110 } as const;
   const bounds = [1, ...points.flatMap(({ ratio, low, high }) => [ratio, low ?? ratio, high ?? ratio])];
   return {
-    title: { text: title, subtitle: "Above 1 HTTP/3 is faster. Bars: 95 % intervals. Hollow: published." },
+    title: {
+      text: title,
+      subtitle: `Above 1 HTTP/3 is faster. Bars: 95 % intervals.${names.includes("published") ? " Hollow: published." : ""}`,
+    },
     width: WIDTH,
     height: 300,
     data: { values: points.map((point) => ({ ...point })) },

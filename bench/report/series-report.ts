@@ -94,7 +94,12 @@ function ratiosTable(series: Series, cells: readonly SeriesCell[], published: Pu
           : [number(beside.h2Ms), number(beside.h3Ms), number(beside.h2Ms / beside.h3Ms)]),
       ...congestions.flatMap((congestion) => {
         const cell = cells.find((one) => one.label === label && one.congestion === congestion);
-        return [timeOf(cell?.h2), timeOf(cell?.h3), cell?.ratio === undefined ? "-" : withInterval(cell.ratio)];
+        const isFew = cell?.ratio === undefined;
+        return [
+          timeOf(cell?.h2, isFew),
+          timeOf(cell?.h3, isFew),
+          cell?.ratio === undefined ? "-" : withInterval(cell.ratio),
+        ];
       }),
     ];
   });
@@ -108,10 +113,10 @@ function ratiosTable(series: Series, cells: readonly SeriesCell[], published: Pu
   );
 }
 
-function timeOf(group: Group | undefined): string {
-  if (group === undefined || group.n === 0)
-    return group?.busyMeanMs == null ? "-" : `busy: ${number(group.busyMeanMs)}`;
-  return number(group.meanMs.estimate);
+/** Where few loads count, the time of those that were left out for a busy core, if there are any. */
+function timeOf(group: Group | undefined, isFew: boolean): string {
+  if (isFew && group?.busyMeanMs != null) return `busy: ${number(group.busyMeanMs)}`;
+  return group === undefined || group.n === 0 ? "-" : number(group.meanMs.estimate);
 }
 
 /** A row for each place and protocol: what the published tables have, and where the time went. */

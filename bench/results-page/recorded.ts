@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../infra/setup/build.ts";
+import type { GridCell } from "../report/grid.ts";
+import type { Interval } from "../stats/bootstrap.ts";
+import type { WinnersSummary } from "../report/winners-table.ts";
+
+/** Of summary.json, what the page shows of an experiment that has series. */
+export interface SeriesSummary {
+  readonly command: string;
+  readonly cells: readonly {
+    readonly series: string;
+    readonly label: string;
+    readonly congestion: string;
+    readonly ratio?: Interval;
+    readonly h2?: Timed;
+    readonly h3?: Timed;
+  }[];
+}
+
+export interface Timed {
+  readonly n: number;
+  readonly timeouts: number;
+  readonly sdMs: number;
+  /** Of loads that were left out as a core was busy. */
+  readonly busyMeanMs: number | null;
+  readonly meanMs: { readonly estimate: number };
+}
+
+export interface SweepSummary extends SeriesSummary {
+  readonly sweep: readonly {
+    readonly congestion: string;
+    readonly series: string;
+    readonly crossover: { readonly x?: number; readonly interval?: readonly [number, number] };
+    readonly crossoverLater: { readonly x?: number; readonly interval?: readonly [number, number] };
+  }[];
+}
+
+export interface GridSummary {
+  readonly command: string;
+  readonly cells: readonly Pick<GridCell, "congestion" | "rateMbps" | "winner">[];
+}
+
+/** What was recorded of every published experiment. */
+export interface Recorded {
+  readonly grid: GridSummary;
+  readonly evaluation: WinnersSummary;
+  readonly sweep: SweepSummary;
+  readonly limits: SeriesSummary;
+}
+
+/** Reads the summaries of bench/results. @throws where one is missing */
+export function readRecorded(): Recorded {
+  const summary = (experiment: string): unknown =>
+    JSON.parse(readFileSync(join(ROOT, "bench/results", experiment, "summary.json"), "utf8"));
+  return {
+    grid: summary("ohashi-grid") as GridSummary,
+    evaluation: summary("ohashi-evaluation") as WinnersSummary,
+    sweep: summary("latency-sweep") as SweepSummary,
+    limits: summary("bandwidth-limits") as SeriesSummary,
+  };
+}

@@ -1,0 +1,15 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../infra/setup/build.ts";
+import { UserError } from "../../infra/setup/programs.ts";
+import { readRecorded } from "./recorded.ts";
+import { resultsPage } from "./results-page.ts";
+
+export const RESULTS_PAGE = join(ROOT, "docs/results.md");
+
+/** Writes docs/results.md of what was recorded in bench/results. @throws UserError where it takes arguments */
+export async function writeResultsPage(args: readonly string[]): Promise<void> {
+  if (args.length > 0) throw new UserError(`\`results\` takes no options, and got ${args.join(" ")}.`);
+  writeFileSync(RESULTS_PAGE, resultsPage(readRecorded()));
+  console.log("Written: docs/results.md.");
+}
