@@ -28,8 +28,8 @@ ${gridTable(grid)}
 ${commandText(grid.command, "ohashi-grid")}
 
 - **Holds**: at low rates HTTP/3 wins nearly everywhere against cubic, or ties.
-- **Does not hold**: that HTTP/2 wins in a region that grows with the rate. HTTP/2 wins here at no delay and little loss only, whatever
-  the rate, against cubic; and against bbr it wins wherever there is both loss and delay.
+- **Does not hold**: that HTTP/2 wins in a region that grows with the rate. Against cubic it wins where there is no delay, at any rate;
+  against bbr HTTP/3 wins nowhere where there is both loss and delay.
 - **For an operator**: look at the server's TCP before anything else.
 
 ## Nine networks at 200 Mbit/s
