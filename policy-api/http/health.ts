@@ -20,7 +20,7 @@ const health = createRoute({
   method: "get",
   path: "/health",
   tags: ["health"],
-  summary: "Whether it is well; needs no token",
+  summary: "Whether it is well",
   responses: { 200: jsonOf("It is", Health), 503: jsonOf("It is not: what it says is wrong", Health) },
 });
 

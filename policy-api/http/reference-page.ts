@@ -87,14 +87,14 @@ function operationSection(operation: Operation & { path: string; method: string 
     <h3>
       <code><span class="method">${method.toUpperCase()}</span>${path}</code>
     </h3>
-    <p>${summary}.${security === undefined ? " No token is needed." : ""} ${description ?? ""}</p>
+    <p>${summary}.${security === undefined ? " No token is needed." : ""} ${coded(description ?? "")}</p>
     <table>
       ${parameters.map(
         (parameter) =>
           html`<tr>
             <td><code>${parameter.name}</code></td>
             <td>${parameter.in}${parameter.required === true ? ", required" : ""}</td>
-            <td>${parameter.description ?? ""} ${bounds(parameter.schema)}</td>
+            <td>${coded([parameter.description, bounds(parameter.schema)].filter(Boolean).join("; "))}</td>
           </tr>`,
       )}
       ${
@@ -110,7 +110,7 @@ function operationSection(operation: Operation & { path: string; method: string 
         ([status, response]) =>
           html`<tr>
             <td><code>${status}</code></td>
-            <td>${response.description}</td>
+            <td>${coded(response.description)}</td>
             <td>${schemaLink(Object.values(response.content ?? {})[0]?.schema)}</td>
           </tr>`,
       )}
@@ -127,6 +127,11 @@ function bounds(schema: Schema | undefined): string {
   return ["minimum", "maximum", "default", "pattern"]
     .flatMap((keyword) => (schema?.[keyword] === undefined ? [] : [`${keyword} ${JSON.stringify(schema[keyword])}`]))
     .join(", ");
+}
+
+/** What stands in backticks as code. */
+function coded(text: string): (Html | string)[] {
+  return text.split(/`([^`]+)`/).map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
 }
 
 /** A schema's text, with its references as links. */

@@ -176,6 +176,10 @@ describe("the reference", () => {
     expect(open).toEqual([]);
   });
 
+  it("sets what is in backticks as code, and bounds apart from what they bound", async () => {
+    expect(await page()).toContain("<code>next</code> of the page before; minimum 0");
+  });
+
   it("writes text as text, whatever a description holds", async () => {
     expect(await page()).toContain("Authorization: Bearer &lt;token&gt;");
     expect(await page()).not.toMatch(/undefined|\[object Object\]|NaN/);
