@@ -249,6 +249,8 @@ export class PolicyTables {
       ...row,
       atMs,
       action: action as AuditAction,
+      // Earlier programs wrote the version for everyone there, which says nothing of stages.
+      version: row.revision === null ? row.version : null,
       activation: (state === null ? undefined : stateOf(state)) ?? null,
     }));
   }

@@ -36,7 +36,7 @@ const SIZES: Readonly<Record<ExperimentOptions["size"], Size>> = {
   },
 };
 
-/** A phone on the move: every 20 s the same, a load begins anywhere in it. */
+/** A phone on the move: every 20 s the same. */
 const MOBILE: Pick<Network, "profile" | "profileRepeatMs"> = {
   profile: [
     { atMs: 4_000, rateMbps: 8, delayMs: 60 },
@@ -76,12 +76,14 @@ export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions)
   );
   const streams = [1, 4, 10].map((images) =>
     place(far(`streams-${images}`), runsMore, {
-      imageBytes: imageBytes / 10,
+      imageBytes: Math.round(imageBytes / 10),
       images,
       loads: both("trained"),
     }),
   );
-  const sized = sizes.map((other) => place(far(`size-${other / 1000}k`), runsMore, { imageBytes: other }));
+  const sized = sizes
+    .filter((other) => other !== imageBytes)
+    .map((other) => place(far(`size-${other / 1000}k`), runsMore, { imageBytes: other }));
   const mobile = place({ name: "mobile", rateMbps: 20, delayMs: 30, ...MOBILE }, runs);
   const reused = place(far("reused"), runsMore, { ...small, loads: both("reused") });
 
@@ -115,7 +117,7 @@ export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions)
     {
       id: "loss",
       title: "10 Mbit/s, 50 ms: loss",
-      about: "Random loss on the data's direction, with a smaller file, as 10 MB take minutes at 10 %.",
+      about: `Random loss on the data's direction, files of ${smallBytes / 1e6} MB.`,
       axis: "loss (%)",
       points: [point("0", clean), ...lossy.map((one) => point(String((one.network.lossRatio ?? 0) * 100), one))],
     },
@@ -139,7 +141,7 @@ export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions)
       id: "connection",
       title: "A reused connection, and a path that varies",
       about:
-        "`reused` is the second file over a connection that has loaded the same file before; `new` the first over a new one. `mobile` has rates from 2 to 20 Mbit/s and delays from 30 to 100 ms, another every 4 s, and the large file.",
+        "`reused` is the second file over a connection that has loaded the same file before; `new` the first over a new one. `mobile` has rates from 2 to 20 Mbit/s and delays from 30 to 100 ms, another every 4 s, and the large file. A load of `reused` has the CPU time and the lost packets of both files.",
       axis: "connection, path",
       points: [point("new", clean), point("reused", reused), point("mobile", mobile)],
     },

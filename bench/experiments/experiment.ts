@@ -12,9 +12,9 @@ export interface Network {
   readonly lossRatio: number;
   /** What may wait for the bottleneck in each direction, bytes. */
   readonly queueBytes: number;
-  /** A path that changes: at each time since a batch of loads began, what is so from then on, in both directions. */
+  /** A path that changes: what is so from each time on, in both directions. */
   readonly profile?: readonly { readonly atMs: number; readonly rateMbps: number; readonly delayMs: number }[];
-  /** After which it begins anew. */
+  /** After which it begins anew; a batch of loads then begins anywhere in it. */
   readonly profileRepeatMs?: number;
 }
 

@@ -45,7 +45,7 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
   // Half as far: RTT 50 and 150 ms; RTT 100 ms is delay 50 of the sweep.
   const near = (isQuick ? [] : [25, 75]).map((delayMs) => place(`delay-${delayMs}`, delayMs));
   const files = delaysMs.map((delayMs) =>
-    place(`files-${delayMs}`, delayMs, { imageBytes: imageBytes / 10, images: 10, loads: PAGES }),
+    place(`files-${delayMs}`, delayMs, { imageBytes: Math.round(imageBytes / 10), images: 10, loads: PAGES }),
   );
   const queues = (isQuick ? [30] : [15, 30, 60, 120]).map((kB) =>
     place(`queue-${kB}`, 50, { network: { queueBytes: kB * 1000 } }),
@@ -60,12 +60,14 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
   const otherBytes = isQuick ? [10_000] : [10_000, 100_000, 10_000_000];
   const sizeDelays = isQuick ? [50] : [0, 50, 150];
   const sized = sizeDelays.flatMap((delayMs) =>
-    otherBytes.map((other) =>
-      place(`size-${other / 1000}k-${delayMs}`, delayMs, {
-        imageBytes: other,
-        rounds: other > imageBytes ? runsLong : runsMore,
-      }),
-    ),
+    otherBytes
+      .filter((other) => other !== imageBytes)
+      .map((other) =>
+        place(`size-${other / 1000}k-${delayMs}`, delayMs, {
+          imageBytes: other,
+          rounds: other > imageBytes ? runsLong : runsMore,
+        }),
+      ),
   );
 
   const points = (places: readonly Place[], label: (place: Place) => string): Series["points"] =>

@@ -10,6 +10,8 @@ export interface PublishedSeries {
   readonly source: string;
   /** Whose series of the experiment it stands beside. */
   readonly series: string;
+  /** Of the file: figures of another size do not stand beside these. */
+  readonly bytes: number;
   readonly points: readonly PublishedPoint[];
   readonly findings: readonly string[];
 }
@@ -22,6 +24,7 @@ export const PUBLISHED_SERIES: Readonly<Record<string, PublishedSeries>> = {
   "bandwidth-limits": {
     source: "a comparison with Go 1.21, quic-go 0.40.1 and tc on a router, means of one to three tries",
     series: "limits",
+    bytes: 10_000_000,
     points: [
       { label: "none", h2Ms: 955, h3Ms: 930 },
       { label: "1 Mbit/s", h2Ms: 87_724, h3Ms: 90_578 },
@@ -37,6 +40,7 @@ export const PUBLISHED_SERIES: Readonly<Record<string, PublishedSeries>> = {
   "latency-sweep": {
     source: "a latency benchmark of 2025-10-01, means of 50 requests",
     series: "delay",
+    bytes: 1_000_000,
     points: [
       { label: "0", h2Ms: 1_763, h3Ms: 1_859 },
       { label: "50", h2Ms: 2_166, h3Ms: 2_160 },
@@ -50,3 +54,13 @@ export const PUBLISHED_SERIES: Readonly<Record<string, PublishedSeries>> = {
     ],
   },
 };
+
+/** What was published of a series, where its cells have files as large as that. */
+export function publishedBeside(
+  experiment: string,
+  cells: readonly { readonly series: string; readonly bytes: number }[],
+): PublishedSeries | undefined {
+  const published = PUBLISHED_SERIES[experiment];
+  const own = cells.filter(({ series }) => series === published?.series);
+  return own.every(({ bytes }) => bytes === published?.bytes) ? published : undefined;
+}

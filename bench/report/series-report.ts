@@ -1,10 +1,11 @@
+import { timesLastPage } from "../experiments/flows.ts";
 import type { Series } from "../experiments/series.ts";
 import { renderSvg } from "./chart.ts";
 import { figuresTable } from "./figures-table.ts";
 import { FAR_RATIO, number, percent, size, withInterval } from "./format.ts";
 import type { Group } from "./groups.ts";
 import { reportHead } from "./head.ts";
-import { PUBLISHED_SERIES, type PublishedSeries } from "./published-series.ts";
+import { publishedBeside, type PublishedSeries } from "./published-series.ts";
 import { ratioSeries } from "./ratio-series.ts";
 import type { Report, ReportInput } from "./report.ts";
 import { type SeriesCell, seriesCells } from "./series.ts";
@@ -22,7 +23,7 @@ export async function seriesReport(
 ): Promise<Report> {
   const { experiment, rows, starts, command, seed } = input;
   const cells = seriesCells(experiment, rows, seed);
-  const published = PUBLISHED_SERIES[experiment.name];
+  const published = publishedBeside(experiment.name, cells);
   const found = findings?.(input, cells);
   const pictures: { file: string; svg: string }[] = [];
   const sections: string[] = [];
@@ -35,6 +36,7 @@ export async function seriesReport(
       [
         `## ${series.title}`,
         series.about,
+        ...(beside === undefined ? [] : [`Published (${beside.source}): ${beside.findings.join("; ")}.`]),
         `![${series.title}: HTTP/2's mean load time over HTTP/3's](${file})`,
         ratiosTable(series, own, beside),
         `<details><summary>All figures</summary>\n\n${groupsTable(series, own)}\n</details>`,
@@ -159,8 +161,9 @@ function groupRow({ label, congestion, bytes }: SeriesCell, group: Group): strin
     number(group.medianMs.estimate),
     number(group.sdMs),
     number(bytes / group.meanMs.estimate),
-    number(group.handshakeMs),
-    number(group.ttfbMs),
+    // Of a connection that was there before, both were before what is timed.
+    number(timesLastPage(group.flow) ? null : group.handshakeMs),
+    number(timesLastPage(group.flow) ? null : group.ttfbMs),
     number(path.packetsLost),
     number(path.rttMs),
     number(group.edgeCpuMs),

@@ -10,6 +10,7 @@ import type { Load as PlannedLoad, LoadResult, Plan } from "../k6/plan.ts";
 import type { Lane } from "../lab/lane.ts";
 import { K6_PROGRAM } from "../lab/programs.ts";
 import { integer, seededRandom } from "../stats/random.ts";
+import { profileFrom } from "./path-profile.ts";
 import type { SampleBook } from "./sample-book.ts";
 import type { LoadRow } from "./row.ts";
 import { rowOf } from "./row-of.ts";
@@ -38,13 +39,22 @@ export async function runBatch(options: BatchOptions): Promise<void> {
   const { cell, lane, loads, signal } = options;
   const first = loads[0];
   if (first === undefined || signal.aborted) return;
-  const { rateMbps, delayMs, lossRatio, queueBytes, profile, profileRepeatMs } = cell.network;
+  const { lossRatio, queueBytes, profileRepeatMs } = cell.network;
+  const random = seededRandom(options.seed, "phase", first.id);
+  // A path that repeats itself is met anywhere in it.
+  const {
+    rateMbps,
+    delayMs,
+    profile = [],
+  } = profileRepeatMs === undefined
+    ? cell.network
+    : profileFrom(cell.network, profileRepeatMs, integer(profileRepeatMs, random));
   await lane.path.set({
     // Each batch has draws of its own: a round that is made up for does not meet the same losses again.
     seed: integer(2 ** 31, seededRandom(options.seed, "path", first.id)),
     aToB: { rateMbps, delayMs, queueBytes },
     bToA: { rateMbps, delayMs, queueBytes, lossRatio },
-    ...(profile !== undefined && {
+    ...(profile.length > 0 && {
       profile: profile.map(({ atMs, ...change }) => ({ atMs, aToB: change, bToA: change })),
     }),
     ...(profileRepeatMs !== undefined && { profileRepeatMs }),

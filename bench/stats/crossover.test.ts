@@ -31,6 +31,11 @@ describe("crossover", () => {
     expect(crossover(pairs, random("at")).x).toBe(1);
   });
 
+  it("leaves out a place without values", () => {
+    const pairs = [...lines(20), { x: 75, a: [], b: [1] }].toSorted((one, other) => one.x - other.x);
+    expect(crossover(pairs, random("empty")).x).toBeCloseTo(60, -1);
+  });
+
   it("says so where one is above the other everywhere", () => {
     const apart = lines(20).map(({ x, a }) => ({ x, a, b: a.map((value) => value + 500) }));
     expect(crossover(apart, random("apart"))).toEqual({ x: undefined, interval: undefined, share: 0 });

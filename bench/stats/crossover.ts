@@ -13,7 +13,7 @@ export interface Pair {
 export interface Crossover {
   /** Where the line through mean(a) - mean(b) first changes its sign; undefined where it does not. */
   readonly x: number | undefined;
-  /** Between which 95 % of the resamples' crossings lie; undefined where under half of them have one. */
+  /** Between which 95 % of those resamples' crossings lie that have one; undefined where under half of them have. */
   readonly interval: readonly [number, number] | undefined;
   /** The share of resamples that have one. */
   readonly share: number;
@@ -21,11 +21,12 @@ export interface Crossover {
 
 /**
  * Where along an axis two means are equal: linear between the places, percentile bootstrap within each sample (2,000
- * resamples). A sign that changes more than once is told by its first change.
+ * resamples). A sign that changes more than once is told by its first change; a place without values is none.
  *
  * @param pairs in ascending order of x
  */
-export function crossover(pairs: readonly Pair[], random: Random, resamples = 2_000): Crossover {
+export function crossover(all: readonly Pair[], random: Random, resamples = 2_000): Crossover {
+  const pairs = all.filter(({ a, b }) => a.length > 0 && b.length > 0);
   const found = Array.from({ length: resamples }, () =>
     firstZero(pairs.map(({ x, a, b }) => ({ x, difference: resampledMean(a, random) - resampledMean(b, random) }))),
   ).filter((x) => x !== undefined);
