@@ -14,7 +14,7 @@ export interface Network {
   readonly queueBytes: number;
   /** A path that changes: what is so from each time on, in both directions. */
   readonly profile?: readonly { readonly atMs: number; readonly rateMbps: number; readonly delayMs: number }[];
-  /** After which it begins anew; a batch of loads then begins anywhere in it. */
+  /** After which it begins anew; loads begin anywhere in it, those of a turn at the same moment. */
   readonly profileRepeatMs?: number;
 }
 

@@ -90,7 +90,7 @@ export function latencyFindings({ rows, seed }: ReportInput, cells: readonly Ser
 
 Where the two means are equal (linear between the delays that were measured), and what 50 ms more of delay add to each, with 95 %
 percentile intervals (bootstrap within each sample). Where not all resamples have a crossover, the interval is of those that have,
-and their share stands with it.
+and their share stands with it, if it is under 99.5 %.
 
 ${table}${published === undefined ? "" : `\n\n${whyText(published, results, cells)}`}`;
   return { markdown, summary: { sweep: results } };
@@ -142,7 +142,7 @@ function whyText(
 
 function crossoverText({ x, interval, share }: Crossover): string {
   if (x === undefined) return share === 0 ? "none" : `none (${percent(share)} of resamples have one)`;
-  const some = share === 1 ? "" : `${interval === undefined ? "" : "; "}${percent(share)} of resamples`;
+  const some = share > 0.995 ? "" : `${interval === undefined ? "" : "; "}${percent(share)} of resamples`;
   if (interval === undefined) return some === "" ? number(x) : `${number(x)} (${some})`;
   return `${number(x)} (${number(interval[0])} to ${number(interval[1])}${some})`;
 }

@@ -27,18 +27,24 @@ export interface Timed {
   readonly meanMs: { readonly estimate: number };
 }
 
+export interface FoundCrossover {
+  readonly x?: number;
+  readonly interval?: readonly [number, number];
+}
+
 export interface SweepSummary extends SeriesSummary {
   readonly sweep: readonly {
     readonly congestion: string;
     readonly series: string;
-    readonly crossover: { readonly x?: number; readonly interval?: readonly [number, number] };
-    readonly crossoverLater: { readonly x?: number; readonly interval?: readonly [number, number] };
+    readonly crossover: FoundCrossover;
+    readonly crossoverLater: FoundCrossover;
+    readonly crossoverBehind?: FoundCrossover;
   }[];
 }
 
 export interface GridSummary {
   readonly command: string;
-  readonly cells: readonly Pick<GridCell, "congestion" | "rateMbps" | "winner">[];
+  readonly cells: readonly Pick<GridCell, "congestion" | "rateMbps" | "delayMs" | "lossPercent" | "winner">[];
 }
 
 /** What was recorded of every published experiment. */

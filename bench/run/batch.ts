@@ -40,8 +40,8 @@ export async function runBatch(options: BatchOptions): Promise<void> {
   const first = loads[0];
   if (first === undefined || signal.aborted) return;
   const { lossRatio, queueBytes, profileRepeatMs } = cell.network;
-  const random = seededRandom(options.seed, "phase", first.id);
-  // A path that repeats itself is met anywhere in it.
+  // A path that repeats itself is met anywhere in it, by all loads of a turn from the same moment.
+  const random = seededRandom(options.seed, "phase", cell.id, first.turn);
   const {
     rateMbps,
     delayMs,

@@ -121,8 +121,9 @@ export async function runCells(options: RunnerOptions): Promise<void> {
   }
 }
 
-/** Whole turns of about a batch's length. */
+/** Whole turns of about a batch's length; where the path varies one load, which meets it from a moment of its own. */
 function firstTurns(experiment: Experiment, cell: Cell, loads: readonly Load[]): Load[] {
+  if (cell.network.profileRepeatMs !== undefined) return loads.slice(0, 1);
   let seconds = 0;
   const end = loads.findIndex((load, i) => {
     const isNewTurn = i > 0 && loads[i - 1]?.turn !== load.turn;
