@@ -44,7 +44,7 @@ type edge struct {
 
 	stopScan context.CancelFunc
 	stopPost context.CancelFunc
-	scanning sync.WaitGroup
+	scanning sync.WaitGroup // the sampler, and the tracer if there is one
 }
 
 // server is one socket being served.
@@ -82,7 +82,14 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 		handler: newProxyHandler(opts, upstream, log),
 		failed:  make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
-	e.startSampling(opts.samples)
+	var traces *tracer
+	if opts.traceFile != "" {
+		if traces, err = newTracer(opts.traceFile, e.registry, log); err != nil {
+			closeSockets(sockets)
+			return nil, err
+		}
+	}
+	e.startSampling(opts.samples, traces)
 	tlsConfig := &tls.Config{
 		Certificates: []tls.Certificate{cert},
 		MinVersion:   tls.VersionTLS12, // below it are protocols that RFC 8996 forbids
@@ -103,12 +110,15 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 	return e, nil
 }
 
-// startSampling starts the two goroutines of the path samples, if anybody wants them.
-func (e *edge) startSampling(t target) {
+// startSampling starts the two goroutines of the path samples, if anybody wants them, and that of a trace.
+func (e *edge) startSampling(t target, traces *tracer) {
 	e.sampler = &sampler{registry: e.registry, emit: func(pathSample) {}}
 	scanCtx, stopScan := context.WithCancel(context.Background())
 	postCtx, stopPost := context.WithCancel(context.Background())
 	e.stopScan, e.stopPost = stopScan, stopPost
+	if traces != nil {
+		e.scanning.Go(func() { traces.run(scanCtx) })
+	}
 	if t == (target{}) {
 		return
 	}
