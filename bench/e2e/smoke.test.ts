@@ -4,10 +4,11 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { csvParse, csvParseRows } from "d3-dsv";
-import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { ROOT } from "../../infra/setup/build.ts";
 import { requireGo } from "../../infra/setup/programs.ts";
 import { EXPERIMENTS } from "../experiments/list.ts";
+import { CUBIC_BETA_FILE } from "../lab/cubic-beta.ts";
 import { namespaces } from "../lab/leftovers.ts";
 import { buildLab } from "../lab/programs.ts";
 import { readOptions } from "../run/options.ts";
@@ -125,6 +126,30 @@ it.each(["latency-sweep", "bandwidth-limits"])(
   },
   180_000,
 );
+
+it("tcp-congestion --quick: every way, its windows, and the kernel's CUBIC as it was, also after kill -9", async () => {
+  const before = readFileSync(CUBIC_BETA_FILE, "utf8");
+  const options = ["tcp-congestion", "--quick", "--lanes", "3"];
+  const killed = bench(...options);
+  await vi.waitUntil(() => readFileSync(CUBIC_BETA_FILE, "utf8") !== before, { timeout: 120_000, interval: 20 });
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  await vi.waitUntil(() => readFileSync(CUBIC_BETA_FILE, "utf8") === before, { timeout: 5_000 });
+  const again = bench(...options);
+  const { code, output } = await again.ended;
+  expect({ code, output }).toMatchObject({ code: 0 });
+  expect(readFileSync(CUBIC_BETA_FILE, "utf8")).toBe(before);
+  const report = readFileSync(join(folder, "run/report.md"), "utf8");
+  for (const way of ["HTTP/1.1 on six, cubic", "HTTP/2, cubic, beta 0.02", "HTTP/2, cubic, from 100 packets", "HTTP/3"])
+    expect(report).toContain(`| ${way} `);
+  expect(report).not.toMatch(/NaN|undefined|Infinity/);
+  for (const picture of ["times.svg", "windows.svg"])
+    expect(readFileSync(join(folder, "run", picture), "utf8")).toMatch(/^<svg/);
+  const traced = new Set(csvParse(readFileSync(join(folder, "run/windows.csv"), "utf8")).map(({ id }) => id));
+  for (const load of ["beta-0.3/fixed-h1", "beta-0.3/fixed-h3", "beta-0.02/fixed-h2", "bbr/fixed-h2"])
+    expect(traced).toContain(`${load}/trained/0`);
+  for (const run of [killed, again]) expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
+}, 300_000);
 
 it("goes on after kill -9, and then nothing is left of either start", async () => {
   const options = ["smoke", "--runs", "2", "--bytes", "20000"];

@@ -5,15 +5,16 @@ import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
 import type { Congestion } from "../lab/lane.ts";
 import { contentRoutes } from "./content-routes.ts";
 
+/** The arms of most experiments. */
 export const ARMS = ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const;
 
-/** An origin behind the path: the same content, the same worker, another policy. */
-export type Arm = (typeof ARMS)[number];
+/** An origin behind the path: the same content, the same worker, another policy or another first protocol. */
+export type Arm = (typeof ARMS)[number] | "fixed-h1";
 
 export interface ArmSetup {
   readonly about: string;
   /** What a session of this arm begins on. */
-  readonly firstProtocol: "h2" | "h3";
+  readonly firstProtocol: "h1" | "h2" | "h3";
   /** What its worker is told, where the server's TCP has this congestion control; undefined: an edge without a worker. */
   readonly policy: ((congestion: Congestion) => object) | undefined;
 }
@@ -33,6 +34,11 @@ function calibrated(name: string): object {
 }
 
 export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
+  "fixed-h1": {
+    about: "HTTP/1.1 on six connections, as browsers open them: the worker says nothing",
+    firstProtocol: "h1",
+    policy: () => FIXED_H2,
+  },
   "fixed-h2": {
     about: "HTTP/2 only: the worker says nothing",
     firstProtocol: "h2",

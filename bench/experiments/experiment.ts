@@ -18,6 +18,17 @@ export interface Network {
   readonly profileRepeatMs?: number;
 }
 
+/** What a place asks of the server's TCP beside the congestion control's name. */
+export interface TcpSettings {
+  /**
+   * The share of its window that CUBIC gives up at a loss. A setting of the machine, so that cells with another are measured
+   * after one another; undefined: the machine's own, 0.3 (RFC 9438's beta of 0.7 is what is kept).
+   */
+  readonly cubicBeta?: number;
+  /** What a connection begins with, packets; undefined: 10 (RFC 6928). A route's `initcwnd`. */
+  readonly initialWindow?: number;
+}
+
 export const FLOWS = ["download", "reused", "trained", "trained-on-h2", "cold"] as const;
 
 /** What a client does in one load; see flows.ts. */
@@ -31,6 +42,11 @@ export interface Cell {
   readonly imageBytes: number;
   /** How many such images a page has, loaded in parallel; 1 unless told. */
   readonly images?: number;
+  readonly tcp?: TcpSettings;
+  /** Not beside others, although loss and delay alone would keep its loads slow. */
+  readonly isAlone?: boolean;
+  /** The first round's congestion windows over time are kept. */
+  readonly isTraced?: boolean;
   /** Which loads are made here, where not all of the experiment's. */
   readonly loads?: readonly PlannedLoad[];
   /** Loads a round, by arm and flow (`adaptive/trained`), where one is not enough. */

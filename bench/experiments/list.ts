@@ -5,6 +5,7 @@ import { latencySweep } from "./latency-sweep.ts";
 import { ohashiEvaluation } from "./ohashi-evaluation.ts";
 import { ohashiGrid } from "./ohashi-grid.ts";
 import { smoke } from "./smoke.ts";
+import { tcpCongestion } from "./tcp-congestion.ts";
 
 /** Experiments that are made of loads over emulated networks, by name. */
 export const EXPERIMENTS: Readonly<Record<string, (options: ExperimentOptions) => Experiment>> = {
@@ -14,4 +15,5 @@ export const EXPERIMENTS: Readonly<Record<string, (options: ExperimentOptions) =
   "ohashi-grid": ohashiGrid,
   "latency-sweep": latencySweep,
   "bandwidth-limits": bandwidthLimits,
+  "tcp-congestion": tcpCongestion,
 };

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Arm } from "../experiments/arms.ts";
 import { type ArmSystem, startArmSystems } from "./arm-system.ts";
+import { type CubicBeta, holdCubicBeta } from "./cubic-beta.ts";
 import { type Lane, startLane } from "./lane.ts";
 import { makeRunFolder, removeLeftovers, removeOwnNamespaces } from "./leftovers.ts";
 import { startOrigin } from "./origin-process.ts";
@@ -13,13 +14,24 @@ export interface Lab {
   readonly folder: string;
   /** Resolves with a sentence when a program ends that nobody stopped. */
   readonly failed: Promise<string>;
+  /** Undefined unless asked for. */
+  readonly cubicBeta: CubicBeta | undefined;
   /** Readings of every edge, as it posts them. */
   onSample(listener: (sample: PostedSample) => void): void;
   stop(): Promise<void>;
 }
 
+export interface LabOptions {
+  readonly arms: readonly Arm[];
+  readonly lanes: number;
+  /** Whether edges write down what their connections are at, 20 times a second. */
+  readonly isTraced?: boolean;
+  /** Whether CUBIC's beta is to be set, which is the whole machine's. */
+  readonly setsCubicBeta?: boolean;
+}
+
 /** Starts workerd and the worker for each arm, an origin for all, and so many lanes. @throws UserError */
-export async function startLab(options: { arms: readonly Arm[]; lanes: number }): Promise<Lab> {
+export async function startLab(options: LabOptions): Promise<Lab> {
   await removeLeftovers();
   // Ends in the reverse order: edges hand their last samples to a worker that still runs.
   const stack = new AsyncDisposableStack();
@@ -35,16 +47,19 @@ export async function startLab(options: { arms: readonly Arm[]; lanes: number })
     const { path: folder, remove } = makeRunFolder();
     stack.defer(remove);
     stack.defer(removeOwnNamespaces);
+    const cubicBeta = options.setsCubicBeta === true ? await holdCubicBeta(stack) : undefined;
     const origin = await startOrigin(join(folder, "origin.sock"), stack, on.failure);
     const systems: ArmSystem[] = [];
     for (const arm of options.arms) systems.push(...(await startArmSystems(arm, origin, folder, stack, on)));
     const lanes: Lane[] = [];
+    const isTraced = options.isTraced ?? false;
     for (let index = 0; index < options.lanes; index++)
-      lanes.push(await startLane(index, systems, folder, stack, on.failure));
+      lanes.push(await startLane(index, systems, { folder, isTraced }, stack, on.failure));
     return {
       lanes,
       folder,
       failed: failure.promise,
+      cubicBeta,
       onSample: (listener) => listeners.push(listener),
       stop: () => stack.disposeAsync(),
     };

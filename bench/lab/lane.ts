@@ -6,7 +6,7 @@ import type { Arm } from "../experiments/arms.ts";
 import type { ArmSystem } from "./arm-system.ts";
 import { ownPrefix } from "./leftovers.ts";
 import { makeNamespace } from "./namespace.ts";
-import { type EmulatedPath, startPath } from "./path.ts";
+import { type EmulatedPath, SERVER_DEVICE, startPath } from "./path.ts";
 import { shell } from "./shell.ts";
 
 /** Congestion controls of the server's TCP; each edge listens once for each. QUIC's is quic-go's own. */
@@ -27,6 +27,8 @@ export interface Origin {
   /** The certificate to trust. */
   readonly caFile: string;
   readonly edgePid: number;
+  /** What the edge writes of its connections over time; undefined in a lab that traces nothing. */
+  readonly traceFile: string | undefined;
 }
 
 /** A client's network and a server's, joined by one path, with an edge for each arm on the server's side. */
@@ -35,6 +37,8 @@ export interface Lane {
   readonly clientNamespace: string;
   readonly path: EmulatedPath;
   origin(arm: Arm, congestion: Congestion): Origin;
+  /** What the server's TCP connections begin with, packets; undefined: the kernel's own. */
+  setInitialWindow(packets: number | undefined): Promise<void>;
   /** An address in a /24 that no client of this lane came from before: the server knows nothing of either. */
   freshClient(): string;
 }
@@ -48,7 +52,7 @@ export interface Lane {
 export async function startLane(
   index: number,
   systems: readonly ArmSystem[],
-  folder: string,
+  { folder, isTraced }: { readonly folder: string; readonly isTraced: boolean },
   stack: AsyncDisposableStack,
   onFailure: (why: string) => void,
 ): Promise<Lane> {
@@ -80,13 +84,14 @@ export async function startLane(
   const origins = new Map<string, Origin>();
   for (const [number, { arm, congestions, upstream, samples }] of systems.entries()) {
     const first = 8000 + 10 * number;
+    const traceFile = isTraced ? join(folder, `trace-${index}-${number}.jsonl`) : undefined;
     const edge = await startEdge({
       program: EDGE_PROGRAM,
       listen: congestions.map((name, i) => `${SERVER_ADDRESS}:${first + i},congestion=${name}`),
       upstream,
       samples,
       stateDir,
-      flags: ["-host", SERVER_ADDRESS],
+      flags: ["-host", SERVER_ADDRESS, ...(traceFile === undefined ? [] : ["-trace", traceFile])],
       networkNamespace: server,
       // Only what it says when it ends by itself matters here; failed loads say why themselves.
       onErrorLine: () => undefined,
@@ -100,6 +105,7 @@ export async function startLane(
         port: first + i,
         caFile: join(stateDir, "dev-cert.pem"),
         edgePid: edge.program.pid,
+        traceFile,
       });
   }
   // The last to be made is the first to be undone: from then on programs may end.
@@ -107,6 +113,7 @@ export async function startLane(
     stopping = true;
   });
   let clients = 0;
+  let initialWindow: number | undefined;
   return {
     index,
     clientNamespace: client,
@@ -115,6 +122,12 @@ export async function startLane(
       const origin = origins.get(`${arm} ${congestion}`);
       if (origin === undefined) throw new Error(`This lab has no arm ${arm} with ${congestion}.`);
       return origin;
+    },
+    setInitialWindow: async (packets) => {
+      if (packets === initialWindow) return;
+      initialWindow = packets;
+      const route = ["-n", server, "route", "change", clientNetwork, "dev", SERVER_DEVICE];
+      await shell("ip", ...route, ...(packets === undefined ? [] : ["initcwnd", String(packets)]));
     },
     freshClient: () => {
       if (++clients >= NETWORKS)

@@ -2,7 +2,14 @@ import { expect, it } from "vitest";
 import { loadOf, navigationsOf } from "./plan.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
-const origin = { host: "localhost", address: "192.0.2.1", port: 8000, caFile: "ca.pem", edgePid: 7 };
+const origin = {
+  host: "localhost",
+  address: "192.0.2.1",
+  port: 8000,
+  caFile: "ca.pem",
+  edgePid: 7,
+  traceFile: undefined,
+};
 
 it("a stretch is so many navigations from one address, each a session that begins on HTTP/2", () => {
   const scenario = SCENARIOS.find(({ name }) => name === "rate");

@@ -22,6 +22,7 @@ export interface ArmBarsText {
 
 const SHORT: Readonly<Record<ArmName, string>> = {
   bare: "bare",
+  "fixed-h1": "h1",
   "fixed-h2": "h2",
   "fixed-h3": "h3",
   "always-offer": "offer",

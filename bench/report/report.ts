@@ -2,11 +2,14 @@ import type { Experiment } from "../experiments/experiment.ts";
 import type { KnownFidelity } from "../experiments/fidelity-command.ts";
 import type { LoadRow } from "../run/row.ts";
 import type { Start } from "../run/starts.ts";
+import type { WindowPoint } from "../run/windows.ts";
 
 /** What a report is made from: all of it is in the run's folder. */
 export interface ReportInput {
   readonly experiment: Experiment;
   readonly rows: readonly LoadRow[];
+  /** Of the loads that were traced: congestion windows over time. */
+  readonly windows: readonly WindowPoint[];
   /** Every start of the run, with the machine and the versions of then; the last first-hand. */
   readonly starts: readonly Start[];
   readonly command: string;

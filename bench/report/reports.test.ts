@@ -14,24 +14,18 @@ import { type SeriesCell, seriesCells } from "./series.ts";
 import { seriesReport } from "./series-report.ts";
 import type { Interval } from "../stats/bootstrap.ts";
 import type { ReportInput } from "./report.ts";
-
-const MACHINE = {
-  kernel: "6.0",
-  arch: "x64",
-  cpu: "a processor",
-  cores: 2,
-  memoryGiB: 8,
-  go: "go1.26",
-  quicGo: "v0.65.0",
-  k6: "v1.8.1",
-  workerd: "1",
-  node: "v24",
-  commit: "abc",
-};
+import { exampleStart } from "./testing.ts";
 
 function input(experiment: Experiment, rows: readonly LoadRow[]): ReportInput {
-  const starts = [{ at: "2026-01-01T00:00:00Z", lanes: 4, rowsBefore: 0, machine: MACHINE }];
-  return { experiment, rows, starts, command: "npm run bench -- x", seed: 1, fidelity: undefined };
+  return {
+    experiment,
+    rows,
+    windows: [],
+    starts: [exampleStart()],
+    command: "npm run bench -- x",
+    seed: 1,
+    fidelity: undefined,
+  };
 }
 
 /** Loads of an arm around a mean, without noise beyond a known pattern. */

@@ -1,7 +1,7 @@
 import type { Config } from "vega-lite";
 
 /** What a load was made with; the names of bench/experiments. */
-export type ArmName = "fixed-h2" | "fixed-h3" | "always-offer" | "adaptive" | "bare";
+export type ArmName = "fixed-h1" | "fixed-h2" | "fixed-h3" | "always-offer" | "adaptive" | "bare";
 
 interface ArmStyle {
   readonly arm: ArmName;
@@ -12,6 +12,7 @@ interface ArmStyle {
 /** Okabe and Ito's colours (2008), told apart by colour-blind readers; shapes for print. The order of every legend. */
 const ARM_STYLES: readonly ArmStyle[] = [
   { arm: "bare", colour: "#999999", shape: "cross" },
+  { arm: "fixed-h1", colour: "#cc79a7", shape: "triangle-down" },
   { arm: "fixed-h2", colour: "#0072b2", shape: "circle" },
   { arm: "fixed-h3", colour: "#d55e00", shape: "square" },
   { arm: "always-offer", colour: "#e69f00", shape: "triangle-up" },

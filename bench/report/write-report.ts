@@ -6,12 +6,14 @@ import { gridReport } from "./grid-report.ts";
 import { latencyFindings } from "./latency-findings.ts";
 import type { Report, ReportInput } from "./report.ts";
 import { seriesReport } from "./series-report.ts";
+import { tcpCongestionReport } from "./tcp-congestion-report.ts";
 
 /** Experiments that have a report of their own; the others run all arms and get the evaluation's. */
 const REPORTS: Readonly<Record<string, (input: ReportInput) => Promise<Report>>> = {
   "ohashi-grid": gridReport,
   calibration: calibrationReport,
   "bandwidth-limits": (input) => seriesReport(input),
+  "tcp-congestion": tcpCongestionReport,
   "latency-sweep": (input) => seriesReport(input, latencyFindings),
 };
 

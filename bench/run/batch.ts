@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ROOT } from "../../infra/setup/build.ts";
@@ -15,6 +15,7 @@ import type { SampleBook } from "./sample-book.ts";
 import type { LoadRow } from "./row.ts";
 import { rowOf } from "./row-of.ts";
 import type { Load } from "./schedule.ts";
+import { type WindowPoint, windowsOf } from "./windows.ts";
 
 /** No look at the network, nothing on stdout but the script's own lines: one of JSON a load. */
 const K6_FLAGS = ["--quiet", "--no-usage-report"];
@@ -32,6 +33,8 @@ export interface BatchOptions {
   readonly samples: SampleBook;
   readonly signal: AbortSignal;
   readonly onRow: (row: LoadRow) => void;
+  /** Told before the row. */
+  readonly onWindows: (points: readonly WindowPoint[]) => void;
 }
 
 /** Makes loads of one cell in one lane, one after another, by one k6. @throws UserError where k6 fails */
@@ -59,6 +62,7 @@ export async function runBatch(options: BatchOptions): Promise<void> {
     }),
     ...(profileRepeatMs !== undefined && { profileRepeatMs }),
   });
+  await lane.setInitialWindow(cell.tcp?.initialWindow);
   const plan: Plan = { network: cell.network.name, control: lane.path.control, loads: loads.map(planned) };
   const file = join(options.folder, `plan-${lane.index}.json`);
   writeFileSync(file, JSON.stringify(plan));
@@ -104,7 +108,8 @@ export async function runBatch(options: BatchOptions): Promise<void> {
       edgePid,
       timeoutMs: options.experiment.timeoutMs,
       switch: options.switching,
-      ...(cell.images !== undefined && { parallel: cell.images }),
+      // Over HTTP/1.1 these are connections: as many as browsers open.
+      ...(cell.images !== undefined && load.arm !== "fixed-h1" && { parallel: cell.images }),
       sessions: sessionsOf(load.flow, load.arm, cell),
     };
   }
@@ -116,6 +121,10 @@ export async function runBatch(options: BatchOptions): Promise<void> {
       await pause(FAILURE_SETTLES_MS);
       if (signal.aborted) return;
     }
-    options.onRow(rowOf(options.experiment, cell, load, result, samples));
+    const row = rowOf(options.experiment, cell, load, result, samples);
+    const { traceFile } = lane.origin(load.arm, cell.congestion);
+    if (cell.isTraced === true && load.round === 0 && traceFile !== undefined)
+      options.onWindows(windowsOf(row, samples, readFileSync(traceFile, "utf8")));
+    options.onRow(row);
   }
 }

@@ -13,6 +13,7 @@ import { type Asked, openRunFolder } from "./run-folder.ts";
 import { runCells } from "./runner.ts";
 import { nextLoads } from "./schedule.ts";
 import { addStart, readStarts } from "./starts.ts";
+import { readWindows } from "./windows.ts";
 
 /**
  * Runs an experiment of loads to its end, or goes on where it stopped, and writes its report.
@@ -49,7 +50,12 @@ export async function runExperiment(
           rowsBefore: folder.rows.length,
           machine: machine(),
         });
-        const lab = await startLab({ arms: armsOf(experiment), lanes: lanesFor(experiment, options.lanes) });
+        const lab = await startLab({
+          arms: armsOf(experiment),
+          lanes: lanesFor(experiment, options.lanes),
+          isTraced: experiment.cells.some(({ isTraced }) => isTraced === true),
+          setsCubicBeta: experiment.cells.some(({ tcp }) => tcp?.cubicBeta !== undefined),
+        });
         try {
           await runCells({
             experiment,
@@ -73,6 +79,7 @@ export async function runExperiment(
     const input = {
       experiment,
       rows: folder.rows,
+      windows: readWindows(path, folder.rows),
       starts: readStarts(path),
       command,
       seed: options.seed,

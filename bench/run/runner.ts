@@ -9,6 +9,7 @@ import type { LoadRow } from "./row.ts";
 import type { RunFolder } from "./run-folder.ts";
 import { SampleBook } from "./sample-book.ts";
 import { type Load, nextLoads } from "./schedule.ts";
+import { appendWindows } from "./windows.ts";
 import { WorkDone } from "./work-done.ts";
 
 export interface RunnerOptions {
@@ -27,7 +28,8 @@ const BATCH_SECONDS = 15;
 
 /**
  * Makes every load that the experiment asks for and the folder does not have yet. Cells that loss keeps slow come first
- * and share the machine, as many at a time as there are lanes; those that fill the path have it alone.
+ * and share the machine, as many at a time as there are lanes; those that fill the path have it alone. What is the whole
+ * machine's is set between groups of cells.
  *
  * @throws UserError where a program of the lab ends, or the disk is full; rows so far are kept
  */
@@ -87,6 +89,7 @@ export async function runCells(options: RunnerOptions): Promise<void> {
           folder: lab.folder,
           samples,
           signal,
+          onWindows: (points) => appendWindows(folder.path, points),
           onRow: (row) => {
             folder.append(row);
             const rows = rowsOf.get(row.cell) ?? [];
@@ -102,11 +105,14 @@ export async function runCells(options: RunnerOptions): Promise<void> {
       }
     }
   };
-  const heavy = experiment.cells.filter((cell) => isHeavy(cell));
-  const light = experiment.cells.filter((cell) => !isHeavy(cell));
   const all = (async () => {
-    await Promise.all(lab.lanes.map((lane) => workIn(lane, light)));
-    await Promise.all(lab.lanes.slice(0, 1).map((lane) => workIn(lane, heavy)));
+    for (const [cubicBeta, cells] of Map.groupBy(experiment.cells, ({ tcp }) => tcp?.cubicBeta)) {
+      if (signal.aborted) return;
+      lab.cubicBeta?.set(cubicBeta);
+      const [heavy, light] = [cells.filter((cell) => isHeavy(cell)), cells.filter((cell) => !isHeavy(cell))];
+      await Promise.all(lab.lanes.map((lane) => workIn(lane, light)));
+      await Promise.all(lab.lanes.slice(0, 1).map((lane) => workIn(lane, heavy)));
+    }
   })();
   const failed = lab.failed.then((why) => {
     throw new UserError(why);

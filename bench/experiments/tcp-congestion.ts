@@ -1,0 +1,109 @@
+import type { Arm } from "./arms.ts";
+import {
+  type Cell,
+  type Experiment,
+  type ExperimentOptions,
+  type Network,
+  type PlannedLoad,
+  QUEUE_BYTES,
+} from "./experiment.ts";
+
+/** The published page: 12 images of 2.5 MB over an RTT of 64 ms with a loss of 0.1 %. */
+const IMAGES = 12;
+const FAR_DELAY_MS = 32;
+const NEAR_DELAY_MS = 2;
+const LOSS_RATIO = 0.001;
+/** Not published. What this machine carries over either protocol without a busy core; an RTT holds 800 kB of it. */
+const RATE_MBPS = 100;
+
+/** The share that CUBIC gives up: the published four, of which the first is the kernel's own. */
+export const CUBIC_BETAS = [0.3, 0.2, 0.1, 0.02] as const;
+/** Packets: a larger one than RFC 6928's 10, and more than the path holds. */
+const INITIAL_WINDOWS = [100, 1_000] as const;
+
+interface Size {
+  readonly bytes: number;
+  readonly betas: readonly number[];
+  readonly windows: readonly number[];
+  readonly rounds: number;
+  readonly lossRatio: number;
+}
+
+const SIZES: Readonly<Record<ExperimentOptions["size"], Size>> = {
+  // Of small images few are lost at 0.1 %.
+  quick: { bytes: 50_000, betas: [0.3, 0.02], windows: [100], rounds: 5, lossRatio: 0.01 },
+  usual: { bytes: 2_500_000, betas: CUBIC_BETAS, windows: INITIAL_WINDOWS, rounds: 15, lossRatio: LOSS_RATIO },
+  full: { bytes: 2_500_000, betas: CUBIC_BETAS, windows: INITIAL_WINDOWS, rounds: 50, lossRatio: LOSS_RATIO },
+};
+
+const over = (...arms: readonly Arm[]): readonly PlannedLoad[] => arms.map((arm) => ({ arm, flow: "trained" }));
+const ALL = over("fixed-h1", "fixed-h2", "fixed-h3");
+
+/** The published study of why one connection suffers (tcp-congestion): a page over TCP's windows, and over HTTP/3. */
+export function tcpCongestion({ congestions, bytes, size }: ExperimentOptions): Experiment {
+  const { bytes: usualBytes, betas, windows, rounds, lossRatio } = SIZES[size];
+  const imageBytes = bytes ?? usualBytes;
+  const network = (name: string, delayMs: number, loss: number): Network => ({
+    name,
+    rateMbps: RATE_MBPS,
+    delayMs,
+    lossRatio: loss,
+    queueBytes: QUEUE_BYTES,
+  });
+  const far = (name: string): Network => network(name, FAR_DELAY_MS, lossRatio);
+  const page = { imageBytes, images: IMAGES };
+  const cells: Cell[] = [
+    ...betas.map((beta): Cell => ({
+      id: `beta-${beta}`,
+      network: far(`beta-${beta}`),
+      congestion: "cubic",
+      ...page,
+      isTraced: true,
+      // The first is what the others stand beside: all protocols, and the machine's own beta.
+      ...(beta === 0.3 ? { loads: ALL } : { tcp: { cubicBeta: beta }, isAlone: beta < 0.2 }),
+    })),
+    ...windows.map((packets): Cell => ({
+      id: `window-${packets}`,
+      network: far(`window-${packets}`),
+      congestion: "cubic",
+      ...page,
+      isTraced: true,
+      tcp: { initialWindow: packets },
+    })),
+    {
+      id: "bbr",
+      network: far("bbr"),
+      congestion: "bbr",
+      ...page,
+      isTraced: true,
+      isAlone: true,
+      loads: over("fixed-h1", "fixed-h2"),
+    },
+    ...(
+      [
+        ["far-clean", FAR_DELAY_MS, 0],
+        ["near-lossy", NEAR_DELAY_MS, lossRatio],
+        ["near-clean", NEAR_DELAY_MS, 0],
+      ] as const
+    ).map(([name, delayMs, loss]): Cell => ({
+      id: name,
+      network: network(name, delayMs, loss),
+      congestion: "cubic",
+      ...page,
+      isAlone: true,
+      loads: ALL,
+    })),
+  ];
+  return {
+    name: "tcp-congestion",
+    about: "a page of 12 images of 2.5 MB at 64 ms and 0.1 % loss, over what TCP does with its window; as published",
+    loads: over("fixed-h2"),
+    cells: cells.filter(({ congestion }) => congestions.includes(congestion)),
+    allocation: { first: rounds, cap: rounds, comparisons: [] },
+    timeoutMs: 180_000,
+    notes: [
+      `The page is a small document and then ${IMAGES} images at the same time: all on one connection over HTTP/2 and HTTP/3, on six over HTTP/1.1. A load is timed from connection setup; the published time begins with the first image.`,
+      `The published rate is not told; here it is ${RATE_MBPS} Mbit/s.`,
+    ],
+  };
+}

@@ -1,0 +1,327 @@
+import type { Arm } from "../experiments/arms.ts";
+import { type Cell, loadsOf } from "../experiments/experiment.ts";
+import { type Interval, ratioOfMeansInterval } from "../stats/bootstrap.ts";
+import { seededRandom } from "../stats/random.ts";
+import { mean } from "../stats/summary.ts";
+import { renderSvg } from "./chart.ts";
+import { figuresTable } from "./figures-table.ts";
+import { number, size, withInterval } from "./format.ts";
+import { type Group, groupsOf, isComparable, timesOf } from "./groups.ts";
+import { reportHead } from "./head.ts";
+import type { Report, ReportInput } from "./report.ts";
+import { variantTimes } from "./variant-times.ts";
+import { type WindowLine, windowLines } from "./window-lines.ts";
+
+const PROTOCOLS: Readonly<Partial<Record<Arm, string>>> = {
+  "fixed-h1": "HTTP/1.1 on six",
+  "fixed-h2": "HTTP/2",
+  "fixed-h3": "HTTP/3",
+};
+/** The kernel's own TCP: what every other way stands beside. */
+const BASE = "beta-0.3";
+
+/** Published (tcp-congestion): Oda, Yamaguchi, HTTP/2 over adjusted TCP congestion control. It tells findings, and no times. */
+export const TCP_CONGESTION_SOURCE =
+  "Oda and Yamaguchi, a page of 12 images of 2.5 MB over an RTT of 64 ms with a loss of 0.1 %";
+
+export type Verdict = "holds" | "does not hold" | "not shown";
+
+/** One published finding as a ratio, and what was measured of it. */
+export interface Finding {
+  readonly published: string;
+  /** What the ratio is of. */
+  readonly of: string;
+  readonly ratio: Interval | undefined;
+  readonly verdict: Verdict;
+}
+
+/** One way to load the page: a protocol over what its server's transport does. */
+export interface Way {
+  readonly cell: string;
+  readonly arm: Arm;
+  readonly name: string;
+  readonly group: Group;
+  /** HTTP/2's mean with the kernel's own cubic over this one's, on the same network: above 1 this is faster. */
+  readonly ratio: Interval | undefined;
+  /** Of the first load, over its time, of all connections together; null where it was not traced. */
+  readonly meanWindowBytes: number | null;
+}
+
+/** Twelve images over what TCP does with its window: every way beside HTTP/2 with the kernel's own. */
+export async function tcpCongestionReport(input: ReportInput): Promise<Report> {
+  const { experiment, rows, starts, command } = input;
+  const lines = windowsByLoad(input);
+  const ways = waysOf(input, lines);
+  const findings = findingsOf(ways);
+  const far = ways.filter(({ cell }) => isFar(experiment.cells, cell));
+  const bytes = experiment.cells[0] === undefined ? 0 : experiment.cells[0].imageBytes;
+  const base = experiment.cells.find(({ id }) => id === BASE);
+  const pathBytes = base === undefined ? 0 : ((base.network.rateMbps * 1e6) / 8) * ((2 * base.network.delayMs) / 1_000);
+  const markdown = `${reportHead(input)}
+
+## Published beside measured
+
+Published (${TCP_CONGESTION_SOURCE}): no times, but findings. Each is a ratio of mean load times here. "Holds": the whole 95 % interval
+is on its side, or within 10 % where two are said to be equal.
+
+${findingsTable(findings)}
+
+## Every way at ${number(2 * (base?.network.delayMs ?? 0))} ms and ${number((base?.network.lossRatio ?? 0) * 100)} % loss
+
+A page of 12 images of ${size(bytes)}. The last column but one is HTTP/2's mean with the kernel's own cubic over this one's: above 1 this is faster.
+
+![Mean load time of each way, with 95 % intervals](times.svg)
+
+${waysTable(far)}
+
+## The congestion window over time
+
+The first load of each, as the sender had it 20 times a second. The dashed line is what the path holds in an RTT without a queue,
+${number(pathBytes / 1_000)} kB: below it the path is not full.
+
+![Congestion windows over time](windows.svg)
+
+## Near and far, clean and lossy
+
+${networksTable(ways, experiment.cells)}
+
+## What makes the difference
+
+${whyText(ways)}
+`;
+  return {
+    summary: { experiment: experiment.name, command, starts, rows: rows.length, findings, ways, pathBytes },
+    markdown,
+    pictures: [
+      { file: "times.svg", svg: await renderSvg(variantTimes(far.filter(({ group }) => group.n > 1))) },
+      {
+        file: "windows.svg",
+        svg: await renderSvg(
+          windowLines(
+            far.flatMap(({ cell, arm, name }) => {
+              const line = lines.get(`${cell}/${arm}`);
+              return line === undefined ? [] : [{ name, points: line }];
+            }),
+            pathBytes,
+          ),
+        ),
+      },
+    ],
+  };
+}
+
+function isFar(cells: readonly Cell[], id: string): boolean {
+  return cells.some((cell) => cell.id === id && cell.isTraced === true);
+}
+
+/** What a cell asks of TCP, in words. */
+function tcpText({ congestion, tcp = {} }: Cell): string {
+  const { cubicBeta, initialWindow } = tcp;
+  if (cubicBeta !== undefined) return `${congestion}, beta ${cubicBeta}`;
+  return initialWindow === undefined ? congestion : `${congestion}, from ${number0(initialWindow)} packets`;
+}
+
+function number0(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+function waysOf(
+  { experiment, rows, seed }: ReportInput,
+  lines: ReadonlyMap<string, WindowLine["points"]>,
+): readonly Way[] {
+  const groups = groupsOf(experiment, rows, seed);
+  return experiment.cells.flatMap((cell) =>
+    loadsOf(experiment, cell).flatMap(({ arm, flow }): Way[] => {
+      const group = groups.find((one) => one.cell === cell.id && one.arm === arm);
+      if (group === undefined) return [];
+      const beside = cell.isTraced === true ? BASE : cell.id;
+      const both = [
+        [beside, "fixed-h2"],
+        [cell.id, arm],
+      ] as const;
+      const isSame = beside === cell.id && arm === "fixed-h2";
+      const isRatio = !isSame && both.every(([id, one]) => isComparable(rows, id, one, flow));
+      const line = lines.get(`${cell.id}/${arm}`);
+      return [
+        {
+          cell: cell.id,
+          arm,
+          name: arm === "fixed-h3" ? "HTTP/3" : `${PROTOCOLS[arm] ?? arm}, ${tcpText(cell)}`,
+          group,
+          ratio: isRatio
+            ? ratioOfMeansInterval(timesOf(rows, beside, "fixed-h2", flow), timesOf(rows, cell.id, arm, flow), {
+                random: seededRandom(seed, "way", cell.id, arm),
+              })
+            : undefined,
+          meanWindowBytes: line === undefined ? null : mean(line.map(({ windowBytes }) => windowBytes)),
+        },
+      ];
+    }),
+  );
+}
+
+/** By cell and arm, of all connections of the load together. */
+function windowsByLoad({ experiment, rows, windows }: ReportInput): Map<string, WindowLine["points"]> {
+  const ends = new Map(rows.map(({ id, loadMs }) => [id, loadMs ?? 0]));
+  const byLoad = Map.groupBy(
+    windows.filter(({ id, atMs }) => atMs <= (ends.get(id) ?? 0)),
+    ({ id }) => id,
+  );
+  return new Map(
+    experiment.cells.flatMap((cell) =>
+      loadsOf(experiment, cell).flatMap(({ arm, flow }) => {
+        const points = byLoad.get(`${cell.id}/${arm}/${flow}/0`);
+        if (points === undefined) return [];
+        const line = [...Map.groupBy(points, ({ atMs }) => atMs)].map(([atMs, own]) => ({
+          atMs,
+          windowBytes: own.reduce((sum, { windowBytes }) => sum + windowBytes, 0),
+        }));
+        return [[`${cell.id}/${arm}`, line] as const];
+      }),
+    ),
+  );
+}
+
+function findWay(ways: readonly Way[], cell: string, arm: Arm): Way | undefined {
+  return ways.find((way) => way.cell === cell && way.arm === arm);
+}
+
+function findingsOf(ways: readonly Way[]): Finding[] {
+  const of = (cell: string, arm: Arm): Interval | undefined => findWay(ways, cell, arm)?.ratio;
+  const finding = (
+    published: string,
+    what: string,
+    ratio: Interval | undefined,
+    expected: "above" | "below" | "equal",
+  ): Finding => ({ published, of: what, ratio, verdict: verdict(ratio, expected) });
+  const betas = ways.filter(({ cell, arm }) => cell.startsWith("beta-") && cell !== BASE && arm === "fixed-h2");
+  const windows = ways.filter(({ cell }) => cell.startsWith("window-"));
+  const h1 = "HTTP/2's time over HTTP/1.1's on six connections";
+  return [
+    ...["near-clean", "near-lossy", "far-clean"].map((cell) =>
+      finding("HTTP/2 on one connection matches HTTP/1.1 on several", `${h1}, ${cell}`, of(cell, "fixed-h1"), "equal"),
+    ),
+    finding("except at high latency with loss", `${h1}, far and lossy`, of(BASE, "fixed-h1"), "above"),
+    ...windows.map(({ cell, name, ratio }) =>
+      finding(
+        "raising the window earlier shortens the load",
+        `10 packets' time over ${name.split("from ")[1] ?? cell}'`,
+        ratio,
+        "above",
+      ),
+    ),
+    ...betas.map(({ cell, ratio }) => {
+      const beta = cell.replace("beta-", "");
+      const isSlower = beta === "0.2";
+      return finding(
+        isSlower ? "beta 0.2 was slower than 0.3" : `beta ${beta} loads faster than 0.3`,
+        `beta 0.3's time over ${beta}'s`,
+        ratio,
+        isSlower ? "below" : "above",
+      );
+    }),
+  ];
+}
+
+/** Two times within this are equal. */
+const EQUAL = 1.1;
+
+/** Whether an interval of a ratio is on the side that was published, wholly. */
+export function verdict(ratio: Interval | undefined, expected: "above" | "below" | "equal"): Verdict {
+  if (ratio === undefined) return "not shown";
+  const { low, high } = ratio;
+  if (expected === "equal") {
+    if (low > 1 / EQUAL && high < EQUAL) return "holds";
+    return low > EQUAL || high < 1 / EQUAL ? "does not hold" : "not shown";
+  }
+  const [isAbove, isBelow] = [low > 1, high < 1];
+  if (expected === "above" ? isAbove : isBelow) return "holds";
+  return isAbove || isBelow ? "does not hold" : "not shown";
+}
+
+function findingsTable(findings: readonly Finding[]): string {
+  return figuresTable(
+    ["published", "as a ratio", "measured", ""],
+    findings.map(({ published, of, ratio, verdict: said }) => [
+      published,
+      of,
+      ratio === undefined ? "-" : withInterval(ratio),
+      said,
+    ]),
+  );
+}
+
+function waysTable(ways: readonly Way[]): string {
+  return figuresTable(
+    [
+      "",
+      "n",
+      "timeouts",
+      "mean s",
+      "median s",
+      "sd s",
+      "packets lost a load",
+      "mean window kB",
+      "ratio",
+      "edge CPU ms",
+    ],
+    ways.map(({ name, arm, group, ratio, meanWindowBytes }) => [
+      name,
+      number0(group.n),
+      number0(group.timeouts),
+      secondsInterval(group.meanMs),
+      seconds(group.medianMs.estimate),
+      seconds(group.sdMs),
+      number((arm === "fixed-h3" ? group.quic : group.tcp).packetsLost),
+      number(meanWindowBytes === null ? null : meanWindowBytes / 1_000),
+      ratio === undefined ? "1" : withInterval(ratio),
+      number(group.edgeCpuMs),
+    ]),
+  );
+}
+
+function networksTable(ways: readonly Way[], cells: readonly Cell[]): string {
+  const networks = cells.filter(({ id }) => ways.some((way) => way.cell === id && way.arm === "fixed-h1"));
+  return figuresTable(
+    ["RTT, loss", "HTTP/2 s", "HTTP/1.1 on six s", "HTTP/3 s", "h2 / h1", "h2 / h3"],
+    networks
+      .filter(({ congestion }) => congestion === "cubic")
+      .map(({ id, network: { delayMs, lossRatio } }) => {
+        const [h2, h1, h3] = (["fixed-h2", "fixed-h1", "fixed-h3"] as const).map((arm) => findWay(ways, id, arm));
+        return [
+          `${number(2 * delayMs)} ms, ${Number((lossRatio * 100).toFixed(2))} %`,
+          ...[h2, h1, h3].map((way) => timeOf(way)),
+          ...[h1, h3].map((way) => (way?.ratio === undefined ? "-" : withInterval(way.ratio))),
+        ];
+      }),
+  );
+}
+
+function timeOf(way: Way | undefined): string {
+  if (way === undefined) return "-";
+  if (way.group.n < 2) return way.group.busyMeanMs === null ? "-" : `busy: ${seconds(way.group.busyMeanMs)}`;
+  return seconds(way.group.meanMs.estimate);
+}
+
+function seconds(ms: number): string {
+  return number(ms / 1_000);
+}
+
+function secondsInterval({ estimate, low, high }: Interval): string {
+  return withInterval({ estimate: estimate / 1_000, low: low / 1_000, high: high / 1_000 });
+}
+
+function whyText(ways: readonly Way[]): string {
+  const kB = (cell: string, arm: Arm): string =>
+    number((findWay(ways, cell, arm)?.meanWindowBytes ?? Number.NaN) / 1_000);
+  const time = (cell: string, arm: Arm): string => timeOf(findWay(ways, cell, arm));
+  return `- One connection's window. HTTP/2 with cubic has ${kB(BASE, "fixed-h2")} kB on the way on average, six connections of HTTP/1.1 ${kB(BASE, "fixed-h1")} kB, HTTP/2 with
+  bbr, which does not take loss for a full queue, ${kB("bbr", "fixed-h2")} kB, HTTP/3 (quic-go, Reno-like) ${kB(BASE, "fixed-h3")} kB; they take ${time(BASE, "fixed-h2")}, ${time(BASE, "fixed-h1")}, ${time("bbr", "fixed-h2")}
+  and ${time(BASE, "fixed-h3")} s.
+- CUBIC's beta. Set while the kernel runs, as here, it changes what a loss takes, but not the growth that keeps CUBIC fair to Reno
+  (RFC 9438, section 4.3): the kernel works that out once, at its start, of the beta of then. At this loss that growth is what carries
+  the window, so that a smaller beta can only be faster here. A kernel that starts with beta 0.2 grows more slowly too; whether the
+  published run did is not told. Such betas are for the study of the cause: beside others on a real network they are not fair.
+- The first window. A route's \`initcwnd\` is what TCP may send at once; the client's receive window, 64 kB at its start, lets it only
+  after some round trips, and the first losses then take it back.`;
+}

@@ -1,0 +1,60 @@
+import type { TopLevelSpec } from "vega-lite";
+import { FAINT, LINE_STYLES } from "./theme.ts";
+
+export interface WindowLine {
+  readonly name: string;
+  readonly points: readonly { readonly atMs: number; readonly windowBytes: number }[];
+}
+
+const COLUMNS = 3;
+/** More are no finer than a panel's pixels. */
+const POINTS = 300;
+
+/** Congestion windows over time, a panel for each load with a time of its own; the windows' axis is the same in all. */
+export function windowLines(lines: readonly WindowLine[], pathBytes: number): TopLevelSpec {
+  const kB = lines.flatMap(({ points }) => points.map(({ windowBytes }) => windowBytes / 1_000));
+  const domain = [Math.max(10, Math.min(...kB) / 1.2), Math.max(pathBytes / 1_000, ...kB) * 1.2];
+  return {
+    title: {
+      text: "Congestion window over time",
+      subtitle: [
+        "The first load of each; of six connections the sum. Dashed: what the path holds in an RTT.",
+        "Each panel has a time axis of its own, and all the same windows.",
+      ],
+    },
+    columns: COLUMNS,
+    spacing: { row: 22, column: 22 },
+    concat: lines.map(({ name, points }, index) => ({
+      title: { text: name, fontSize: 13, offset: 6 },
+      width: 186,
+      height: 150,
+      layer: [
+        {
+          data: { values: [{ kB: pathBytes / 1_000 }] },
+          mark: { type: "rule", color: FAINT, strokeDash: [4, 3] },
+          encoding: { y: { field: "kB", type: "quantitative" } },
+        },
+        {
+          data: { values: thin(points).map(({ atMs, windowBytes }) => ({ s: atMs / 1_000, kB: windowBytes / 1_000 })) },
+          mark: { type: "line", strokeWidth: 1.5, color: LINE_STYLES[0]?.colour ?? FAINT },
+          encoding: {
+            x: { field: "s", type: "quantitative", title: "time (s)", axis: { tickCount: 5, grid: false } },
+            y: {
+              field: "kB",
+              type: "quantitative",
+              title: index % COLUMNS === 0 ? "window (kB)" : null,
+              scale: { type: "log", domain, nice: false },
+              axis: { tickCount: 5, format: ",.4~r" },
+            },
+          },
+        },
+      ],
+    })),
+    resolve: { scale: { x: "independent" } },
+  };
+}
+
+function thin<T>(points: readonly T[]): T[] {
+  const step = Math.ceil(points.length / POINTS);
+  return points.filter((_, index) => index % step === 0);
+}
