@@ -23,7 +23,7 @@ export function variantTimes(variants: readonly VariantTime[]): TopLevelSpec {
   const legend = { orient: "bottom", title: "arm" } as const;
   return {
     title: { text: "Mean load time of each way", subtitle: "Bars: 95 % intervals." },
-    width: 480,
+    width: 420,
     height: { step: 26 },
     data: { values },
     encoding: {

@@ -6,7 +6,7 @@ export interface WindowLine {
   readonly points: readonly { readonly atMs: number; readonly windowBytes: number }[];
 }
 
-const COLUMNS = 3;
+const COLUMNS = 2;
 /** More are no finer than a panel's pixels. */
 const POINTS = 300;
 
@@ -18,16 +18,17 @@ export function windowLines(lines: readonly WindowLine[], pathBytes: number): To
     title: {
       text: "Congestion window over time",
       subtitle: [
-        "The first load of each; of six connections the sum. Dashed: what the path holds in an RTT.",
-        "Each panel has a time axis of its own, and all the same windows.",
+        "The first load of each; of six connections the sum.",
+        "Dashed: what the path holds in an RTT. Time axes differ.",
       ],
     },
     columns: COLUMNS,
-    spacing: { row: 22, column: 22 },
+    bounds: "flush",
+    spacing: { row: 68, column: 66 },
     concat: lines.map(({ name, points }, index) => ({
       title: { text: name, fontSize: 13, offset: 6 },
-      width: 186,
-      height: 150,
+      width: 270,
+      height: 110,
       layer: [
         {
           data: { values: [{ kB: pathBytes / 1_000 }] },

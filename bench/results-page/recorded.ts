@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { ROOT } from "../../infra/setup/build.ts";
 import type { GridCell } from "../report/grid.ts";
 import type { Interval } from "../stats/bootstrap.ts";
+import type { CongestionSummary } from "./tcp-congestion-section.ts";
 import type { WinnersSummary } from "../report/winners-table.ts";
 
 /** Of summary.json, what the page shows of an experiment that has series. */
@@ -53,6 +54,7 @@ export interface Recorded {
   readonly evaluation: WinnersSummary;
   readonly sweep: SweepSummary;
   readonly limits: SeriesSummary;
+  readonly congestion: CongestionSummary;
 }
 
 /** Reads the summaries of bench/results. @throws where one is missing */
@@ -64,5 +66,6 @@ export function readRecorded(): Recorded {
     evaluation: summary("ohashi-evaluation") as WinnersSummary,
     sweep: summary("latency-sweep") as SweepSummary,
     limits: summary("bandwidth-limits") as SeriesSummary,
+    congestion: summary("tcp-congestion") as CongestionSummary,
   };
 }
