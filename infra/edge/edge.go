@@ -38,6 +38,7 @@ type edge struct {
 	poster   *poster // nil: no samples
 	upstream *http.Transport
 	spki     string
+	qlogDir  string
 
 	servers []*server
 	failed  chan error // what ended serving before shutdown
@@ -78,7 +79,7 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 
 	upstream := newTransport(opts.upstream, upstreamIdle)
 	e := &edge{
-		log: log, registry: newRegistry(), upstream: upstream, spki: spki,
+		log: log, registry: newRegistry(), upstream: upstream, spki: spki, qlogDir: opts.qlogDir,
 		handler: newProxyHandler(opts, upstream, log),
 		failed:  make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
@@ -171,6 +172,7 @@ func (e *edge) newServer(s socket, tlsConfig *tls.Config) (*server, error) {
 	ln, err := srv.quic.Listen(http3.ConfigureTLSConfig(tlsConfig.Clone()), &quic.Config{
 		MaxIdleTimeout: quicIdleTimeout,
 		Allow0RTT:      false, // RFC 8470: a replayed request would count, and act, twice
+		Tracer:         qlogTracer(e.qlogDir, e.log),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot serve HTTP/3 on %s: %w", s.address(), err)

@@ -21,6 +21,7 @@ type options struct {
 	keyFile         string
 	stateDir        string
 	traceFile       string   // "": no trace
+	qlogDir         string   // "": no qlog
 	hosts           []string // further names of the development certificate
 	altSvc          altSvcMode
 	serverTiming    bool
@@ -62,6 +63,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.StringVar(&o.certFile, "cert", "", "certificate chain, PEM `FILE`; with -key, instead of the development certificate")
 	fs.StringVar(&o.keyFile, "key", "", "private key, PEM `FILE`")
 	fs.StringVar(&o.stateDir, "state", o.stateDir, "`DIR` that keeps the development certificate")
+	fs.StringVar(&o.qlogDir, "qlog", "", "`DIR` that exists, for a qlog of every QUIC connection, a file each without addresses; for looking into transports, as it grows without end")
 	fs.StringVar(&o.traceFile, "trace", "", "`FILE` for every connection's window, RTT and bytes, a line of JSON each 50 ms; for looking into transports, as it grows without end")
 	fs.Func("host", "a further `NAME` of the development certificate; repeatable", func(s string) error {
 		if !validHost(s) {
