@@ -1,5 +1,6 @@
 import { runMain } from "../infra/setup/run-main.ts";
 import { apiLoad } from "./api-load/api-load.ts";
+import { browserPage } from "./browser-page/browser-page.ts";
 import { calibrateCommand } from "./calibrate/command.ts";
 import { crossCheck } from "./cross-check/cross-check.ts";
 import { EXPERIMENTS } from "./experiments/list.ts";
@@ -37,6 +38,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "decide-cost": {
     about: "what a decision costs, beside a plain look-up: no network, no root, seconds",
     run: decideCost,
+  },
+  "browser-page": {
+    about: "a real browser over HTTP/2 and HTTP/3: page load and LCP, first and repeated visits (40 minutes)",
+    run: browserPage,
   },
   overhead: {
     about:

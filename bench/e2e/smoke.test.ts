@@ -151,6 +151,35 @@ it("tcp-congestion --quick: every way, its windows, and the kernel's CUBIC as it
   for (const run of [killed, again]) expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
 }, 300_000);
 
+it("browser-page --quick: every place and arm in a real browser, its handshake, nothing left behind, also after kill -9", async () => {
+  const killed = bench("browser-page", "--quick");
+  await untilRows(3, killed);
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  const again = bench("browser-page", "--quick");
+  const { code, output } = await again.ended;
+  expect({ code, output }).toMatchObject({ code: 0 });
+  expect(output).toContain("Going on with browser-page");
+  const made = csvParse(readFileSync(join(folder, "run/rows.csv"), "utf8"));
+  expect(made.filter(({ outcome }) => outcome !== "ok")).toEqual([]);
+  // The browser follows the offer, and begins on QUIC only where it was told to.
+  const over = (arm: string, navigation: string): Set<string> =>
+    new Set(
+      made.flatMap((row) => (row.arm === arm && row.navigation === navigation ? [row.documentProtocol ?? ""] : [])),
+    );
+  expect(over("fixed-h2", "2")).toEqual(new Set(["h2"]));
+  expect(over("fixed-h3", "1")).toEqual(new Set(["h3"]));
+  expect(over("always-offer", "1")).toEqual(new Set(["h2"]));
+  expect(over("always-offer", "2")).toEqual(new Set(["h3"]));
+  for (const { lcpMs, loadMs } of made) expect(Number(lcpMs)).toBeLessThanOrEqual(Number(loadMs) + 200);
+  const report = readFileSync(join(folder, "run/report.md"), "utf8");
+  for (const type of ["Initial", "Handshake", "1-RTT"]) expect(report).toContain(`| ${type} `);
+  for (const picture of ["fast.svg", "far.svg", "far-lcp.svg"])
+    expect(readFileSync(join(folder, "run", picture), "utf8")).toMatch(/^<svg/);
+  expect(report).not.toMatch(/NaN|undefined|Infinity/);
+  for (const run of [killed, again]) expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
+}, 300_000);
+
 it("goes on after kill -9, and then nothing is left of either start", async () => {
   const options = ["smoke", "--runs", "2", "--bytes", "20000"];
   const killed = bench(...options);

@@ -1,4 +1,5 @@
 import type { ContentBytes } from "../../policy-api/core/policy.ts";
+import { BROWSER_PAGES, browserBytes, type BrowserPage, browserPath } from "../lab/browser-site.ts";
 
 /** Sizes of images that experiments ask for: what a page of each transfers is told to the worker as routes. */
 const SIZES = [10_000_000, 1_000_000, 200_000, 100_000] as const;
@@ -10,5 +11,11 @@ export function documentOf(imageBytes: number): string {
 
 /** What each of these documents' pages transfers. The longest path first, as one begins with another. */
 export function contentRoutes(): ContentBytes["routes"] {
-  return SIZES.map((bytes) => ({ pathPrefix: documentOf(bytes), bytes }));
+  return [
+    ...SIZES.map((bytes) => ({ pathPrefix: documentOf(bytes), bytes })),
+    ...(Object.keys(BROWSER_PAGES) as BrowserPage[]).map((page) => ({
+      pathPrefix: browserPath(page),
+      bytes: browserBytes(page),
+    })),
+  ];
 }

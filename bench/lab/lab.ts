@@ -26,6 +26,8 @@ export interface LabOptions {
   readonly lanes: number;
   /** Whether edges write down what their connections are at, 20 times a second. */
   readonly isTraced?: boolean;
+  /** Where edges leave the qlog of every QUIC connection, if anywhere. */
+  readonly qlogFolder?: string;
   /** Whether CUBIC's beta is to be set, which is the whole machine's. */
   readonly setsCubicBeta?: boolean;
 }
@@ -52,9 +54,9 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     const systems: ArmSystem[] = [];
     for (const arm of options.arms) systems.push(...(await startArmSystems(arm, origin, folder, stack, on)));
     const lanes: Lane[] = [];
-    const isTraced = options.isTraced ?? false;
+    const files = { folder, isTraced: options.isTraced ?? false, qlogFolder: options.qlogFolder };
     for (let index = 0; index < options.lanes; index++)
-      lanes.push(await startLane(index, systems, { folder, isTraced }, stack, on.failure));
+      lanes.push(await startLane(index, systems, files, stack, on.failure));
     return {
       lanes,
       folder,

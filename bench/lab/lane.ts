@@ -6,7 +6,7 @@ import type { Arm } from "../experiments/arms.ts";
 import type { ArmSystem } from "./arm-system.ts";
 import { ownPrefix } from "./leftovers.ts";
 import { makeNamespace } from "./namespace.ts";
-import { type EmulatedPath, SERVER_DEVICE, startPath } from "./path.ts";
+import { CLIENT_DEVICE, type EmulatedPath, SERVER_DEVICE, startPath } from "./path.ts";
 import { shell } from "./shell.ts";
 
 /** Congestion controls of the server's TCP; each edge listens once for each. QUIC's is quic-go's own. */
@@ -26,6 +26,8 @@ export interface Origin {
   readonly port: number;
   /** The certificate to trust. */
   readonly caFile: string;
+  /** Of its certificate's public key, base64, as Chromium wants it. */
+  readonly spkiSha256: string;
   readonly edgePid: number;
   /** What the edge writes of its connections over time; undefined in a lab that traces nothing. */
   readonly traceFile: string | undefined;
@@ -39,8 +41,18 @@ export interface Lane {
   origin(arm: Arm, congestion: Congestion): Origin;
   /** What the server's TCP connections begin with, packets; undefined: the kernel's own. */
   setInitialWindow(packets: number | undefined): Promise<void>;
+  /** For clients that do not choose their address: what they come from, from the next connection on. */
+  setClientAddress(address: string): Promise<void>;
   /** An address in a /24 that no client of this lane came from before: the server knows nothing of either. */
   freshClient(): string;
+}
+
+export interface LaneFiles {
+  /** For everything that goes with the lab. */
+  readonly folder: string;
+  readonly isTraced: boolean;
+  /** Where every QUIC connection leaves its qlog, if anywhere. */
+  readonly qlogFolder: string | undefined;
 }
 
 /**
@@ -52,7 +64,7 @@ export interface Lane {
 export async function startLane(
   index: number,
   systems: readonly ArmSystem[],
-  { folder, isTraced }: { readonly folder: string; readonly isTraced: boolean },
+  { folder, isTraced, qlogFolder }: LaneFiles,
   stack: AsyncDisposableStack,
   onFailure: (why: string) => void,
 ): Promise<Lane> {
@@ -91,7 +103,11 @@ export async function startLane(
       upstream,
       samples,
       stateDir,
-      flags: ["-host", SERVER_ADDRESS, ...(traceFile === undefined ? [] : ["-trace", traceFile])],
+      flags: [
+        ["-host", SERVER_ADDRESS],
+        traceFile === undefined ? [] : ["-trace", traceFile],
+        qlogFolder === undefined ? [] : ["-qlog", qlogFolder],
+      ].flat(),
       networkNamespace: server,
       // Only what it says when it ends by itself matters here; failed loads say why themselves.
       onErrorLine: () => undefined,
@@ -104,6 +120,7 @@ export async function startLane(
         address: SERVER_ADDRESS,
         port: first + i,
         caFile: join(stateDir, "dev-cert.pem"),
+        spkiSha256: edge.spkiSha256,
         edgePid: edge.program.pid,
         traceFile,
       });
@@ -128,6 +145,9 @@ export async function startLane(
       initialWindow = packets;
       const route = ["-n", server, "route", "change", clientNetwork, "dev", SERVER_DEVICE];
       await shell("ip", ...route, ...(packets === undefined ? [] : ["initcwnd", String(packets)]));
+    },
+    setClientAddress: async (from) => {
+      await shell("ip", "-n", client, "route", "replace", `${SERVER_ADDRESS}/32`, "dev", CLIENT_DEVICE, "src", from);
     },
     freshClient: () => {
       if (++clients >= NETWORKS)

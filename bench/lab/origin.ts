@@ -2,9 +2,10 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createDemoOrigin } from "../../infra/workerd/demo-origin.ts";
+import { serveBrowserSite } from "./browser-site.ts";
 
-// The origin of every arm, in a process of its own: the demo site's files of any size, and a page as small as the
-// published one (ohashi-2020: 125 bytes). Listens on a Unix socket, for edges without a worker, and on the loopback, for
+// The origin of every arm, in a process of its own: the demo site's files of any size, a page as small as the
+// published one (ohashi-2020: 125 bytes), and pages for a browser. Listens on a Unix socket, for edges without a worker, and on the loopback, for
 // workers; prints its URL when it does.
 const HTML =
   "<!doctype html>\n<html lang=en><meta charset=utf-8><title>Page</title>\n<body><img src=image alt='The image.'></body>\n</html>\n\n";
@@ -21,7 +22,7 @@ const server = createServer((request, response) => {
         "cache-control": "no-store",
       })
       .end(HTML);
-  else site.emit("request", request, response);
+  else if (!serveBrowserSite(request, response)) site.emit("request", request, response);
 });
 server.listen(0, "127.0.0.1");
 await once(server, "listening");

@@ -33,7 +33,8 @@ export interface PathConfig {
   readonly profileRepeatMs?: number;
 }
 
-/** The path's device in the server's namespace. */
+/** The path's devices, in the namespaces of their names. */
+export const CLIENT_DEVICE = "netpath-client";
 export const SERVER_DEVICE = "netpath-server";
 
 interface Answer {
@@ -71,7 +72,7 @@ export async function startPath(ends: PathEnds, folder: string): Promise<Emulate
       // Not netem, also where the kernel has it: it does not say how late its packets are, and a load counts only if they
       // are on time.
       ["-a", ends.client, "-b", ends.server, "-control", control, "-engine", "tun"],
-      ["-device-b", SERVER_DEVICE],
+      ["-device-a", CLIENT_DEVICE, "-device-b", SERVER_DEVICE],
       ["-address-a", `${ends.clientAddress}/32`, "-route-a", `${ends.serverAddress}/32`],
       ["-address-b", `${ends.serverAddress}/32`, "-route-b", ends.clientNetwork],
     ].flat(),

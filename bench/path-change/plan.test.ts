@@ -8,6 +8,7 @@ const origin = {
   port: 8000,
   caFile: "ca.pem",
   edgePid: 7,
+  spkiSha256: "",
   traceFile: undefined,
 };
 

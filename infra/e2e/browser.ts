@@ -1,32 +1,18 @@
 import { type Browser, chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { chromiumProgram } from "../setup/chromium.ts";
+import { browserArgs, chromiumProgram, UNWANTED_BROWSER_ARGS } from "../setup/chromium.ts";
 import { until } from "./harness.ts";
 
 const HOST = "h3.test";
 
-/**
- * A browser that takes the edge's own certificate, over QUIC too. QUIC wants a known root unless the host is on the list
- * of those forced to QUIC; the list looks at hosts only, so with a port that nobody uses it forces nothing, and Alt-Svc
- * alone decides.
- */
+/** A browser that meets the edge of this machine, and ends with the test. */
 export async function launchBrowser(spkiSha256: string): Promise<Browser> {
   const executablePath = chromiumProgram();
   if (executablePath === undefined) throw new Error("no browser: see infra/setup/chromium.ts");
   const browser = await chromium.launch({
     executablePath,
-    args: [
-      `--ignore-certificate-errors-spki-list=${spkiSha256}`,
-      "--enable-quic",
-      `--origin-to-force-quic-on=${HOST}:1`,
-      `--host-resolver-rules=MAP ${HOST} 127.0.0.1`,
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-      "--no-first-run",
-      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
-    ],
-    ignoreDefaultArgs: ["--disable-features=HttpsUpgrades"],
+    args: browserArgs({ host: HOST, address: "127.0.0.1", spkiSha256 }),
+    ignoreDefaultArgs: [...UNWANTED_BROWSER_ARGS],
   });
   onTestFinished(() => browser.close());
   return browser;

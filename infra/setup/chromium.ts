@@ -15,6 +15,38 @@ export function chromiumProgram(): string | undefined {
   return findProgram(...NAMES) ?? (existsSync(own) ? own : undefined);
 }
 
+export interface BrowserTarget {
+  /** A name that no resolver is asked for. */
+  readonly host: string;
+  readonly address: string;
+  /** Of the edge's certificate. */
+  readonly spkiSha256: string;
+  /** Over which QUIC is spoken from the first packet, without an offer. */
+  readonly forcedPorts?: readonly number[];
+}
+
+/**
+ * The options of a browser that takes the edge's own certificate, over QUIC too. QUIC wants a known root unless the host is
+ * on the list of those forced to QUIC; the list looks at hosts only, so with a port that nobody uses it forces nothing, and
+ * Alt-Svc alone decides.
+ */
+export function browserArgs({ host, address, spkiSha256, forcedPorts = [1] }: BrowserTarget): string[] {
+  return [
+    `--ignore-certificate-errors-spki-list=${spkiSha256}`,
+    "--enable-quic",
+    `--origin-to-force-quic-on=${forcedPorts.map((port) => `${host}:${port}`).join(",")}`,
+    `--host-resolver-rules=MAP ${host} ${address}`,
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+  ];
+}
+
+/** What playwright gives its browsers and these are not to have: with it a page over http stays there. */
+export const UNWANTED_BROWSER_ARGS: readonly string[] = ["--disable-features=HttpsUpgrades"];
+
 /** Installs a browser where none is and where that is possible: Debian's package as root, else playwright's download. */
 export function installChromium(): string | undefined {
   const found = chromiumProgram() ?? findOrInstall(NAMES, "chromium");

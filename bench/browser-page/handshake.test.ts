@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { handshakeOf, packetsOf } from "./handshake.ts";
+
+function event(time: number, name: string, type: string, number: number, frames: object[]): string {
+  return `\u001E${JSON.stringify({ time, name, data: { header: { packet_type: type, packet_number: number }, raw: { length: 1_200 }, frames } })}\n`;
+}
+
+const QLOG = [
+  `\u001E${JSON.stringify({ file_schema: "urn:ietf:params:qlog:file:sequential", trace: {} })}\n`.replace(
+    "trace",
+    "name",
+  ),
+  `\u001E${JSON.stringify({ time: 1, name: "quic:parameters_set", data: {} })}\n`,
+  event(2, "quic:packet_received", "initial", 1, [{ frame_type: "crypto" }, { frame_type: "padding" }]),
+  event(3, "quic:packet_sent", "initial", 0, [{ frame_type: "ack" }, { frame_type: "crypto" }]),
+  event(3.5, "quic:packet_sent", "handshake", 0, [{ frame_type: "crypto" }, { frame_type: "crypto" }]),
+  event(153, "quic:packet_received", "handshake", 0, [{ frame_type: "crypto" }]),
+  event(154, "quic:packet_sent", "1RTT", 1, [{ frame_type: "handshake_done" }]),
+  event(155, "quic:packet_received", "1RTT", 1, [{ frame_type: "stream", stream_id: 0 }]),
+  event(156, "quic:packet_sent", "1RTT", 2, [{ frame_type: "stream", stream_id: 0 }]),
+].join("");
+
+it("reads packets in their order, from the first on, with what is in them", () => {
+  const packets = packetsOf(QLOG);
+  expect(packets.map(({ atMs, from, type, frames }) => [atMs, from, type, frames])).toEqual([
+    [0, "client", "Initial", "CRYPTO, PADDING"],
+    [1, "server", "Initial", "ACK, CRYPTO"],
+    [1.5, "server", "Handshake", "CRYPTO"],
+    [151, "client", "Handshake", "CRYPTO"],
+    [152, "server", "1-RTT", "HANDSHAKE_DONE"],
+    [153, "client", "1-RTT", "STREAM 0"],
+    [154, "server", "1-RTT", "STREAM 0"],
+  ]);
+  expect(packets[0]).toMatchObject({ number: 1, bytes: 1_200 });
+});
+
+it("ends some packets after the handshake is confirmed, and keeps all of one that never is", () => {
+  const packets = packetsOf(QLOG);
+  expect(handshakeOf(packets, 1).at(-1)).toMatchObject({ from: "client", frames: "STREAM 0" });
+  expect(handshakeOf(packets.slice(0, 4))).toHaveLength(4);
+});

@@ -1,0 +1,133 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { crc32, deflateSync } from "node:zlib";
+
+/** The pages that a real browser loads; published of a site behind a CDN (browser-page). */
+export const BROWSER_PAGES = {
+  /** 15 requests, 1.9 MB: a document, a style sheet, two scripts, a large image, ten others. */
+  page: [
+    ["css", 40_000],
+    ["js", 160_000],
+    ["js", 160_000],
+    ["png", 500_000],
+    ...Array.from({ length: 10 }, () => ["png", 102_000] as const),
+  ],
+  document: [],
+  /** With the document 21.7 MB. */
+  images: Array.from({ length: 6 }, () => ["png", 3_613_000] as const),
+} as const satisfies Readonly<Record<string, readonly (readonly [kind: AssetKind, bytes: number])[]>>;
+
+export type BrowserPage = keyof typeof BROWSER_PAGES;
+
+type AssetKind = "css" | "js" | "png";
+
+const DOCUMENT_BYTES = 20_000;
+const PREFIX = "/browser/";
+const TYPES: Readonly<Record<AssetKind, string>> = { css: "text/css", js: "text/javascript", png: "image/png" };
+
+export function browserPath(page: BrowserPage): string {
+  return `${PREFIX}${page}`;
+}
+
+/** Of the document and all that it loads. */
+export function browserBytes(page: BrowserPage): number {
+  return BROWSER_PAGES[page].reduce<number>((sum, [, bytes]) => sum + bytes, DOCUMENT_BYTES);
+}
+
+/** Answers what lies under /browser/; false where the request is for something else. Nothing may be stored. */
+export function serveBrowserSite(request: IncomingMessage, response: ServerResponse): boolean {
+  const path = request.url?.split("?")[0] ?? "";
+  if (!path.startsWith(PREFIX)) return false;
+  const name = path.slice(PREFIX.length);
+  const asset = /^(css|js|png)\/(\d{1,8})\/\d{1,2}$/.exec(name);
+  if (asset !== null) send(response, TYPES[asset[1] as AssetKind], assetOf(asset[1] as AssetKind, Number(asset[2])));
+  else if (Object.hasOwn(BROWSER_PAGES, name))
+    send(response, "text/html; charset=utf-8", documentOf(name as BrowserPage));
+  else response.writeHead(404).end();
+  return true;
+}
+
+function send(response: ServerResponse, type: string, body: Buffer): void {
+  response
+    .writeHead(200, { "content-type": type, "content-length": body.length, "cache-control": "no-store" })
+    .end(body);
+}
+
+function documentOf(page: BrowserPage): Buffer {
+  const assets = BROWSER_PAGES[page].map(([kind, bytes], number) => ({
+    kind,
+    bytes,
+    path: `${PREFIX}${kind}/${bytes}/${number}`,
+  }));
+  const of = (kind: AssetKind, tag: (path: string, bytes: number) => string): string =>
+    assets.flatMap((asset) => (asset.kind === kind ? [tag(asset.path, asset.bytes)] : [])).join("\n");
+  return padded(
+    `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>${page}</title><link rel="icon" href="data:,">
+${of("css", (path) => `<link rel="stylesheet" href="${path}">`)}
+${of("js", (path) => `<script defer src="${path}"></script>`)}
+<h1>A page that a browser loads</h1>
+<p>Its images are as large as they say, and are decoded and painted.</p>
+${of("png", (path, bytes) => {
+  const { width, height } = dimensionsOf(bytes);
+  return `<img src="${path}" width="${width}" height="${height}" alt="">`;
+})}
+<!--`,
+    "-->\n",
+    DOCUMENT_BYTES,
+  );
+}
+
+const ASSETS = new Map<string, Buffer>();
+
+/** The same bytes for the same kind and size. */
+function assetOf(kind: AssetKind, bytes: number): Buffer {
+  const key = `${kind} ${bytes}`;
+  const asset = ASSETS.get(key) ?? (kind === "png" ? pngOf(bytes) : padded("/*", "*/\n", bytes));
+  ASSETS.set(key, asset);
+  return asset;
+}
+
+function padded(begin: string, end: string, bytes: number): Buffer {
+  const body = Buffer.alloc(Math.max(bytes, begin.length + end.length), "x");
+  body.write(begin, 0, "latin1");
+  body.write(end, body.length - end.length, "latin1");
+  return body;
+}
+
+const LARGE_BYTES = 400_000;
+
+/** Large files are larger pictures: the first of them is what a page's largest contentful paint is of. */
+function dimensionsOf(bytes: number): { width: number; height: number } {
+  return bytes >= LARGE_BYTES ? { width: 640, height: 400 } : { width: 320, height: 200 };
+}
+
+/**
+ * A picture that can be painted only when nearly all of it is there: what makes it as large as it is stands before its
+ * pixels, in a private chunk that decoders pass over (PNG, third edition, 5.4 and 13.1).
+ */
+function pngOf(bytes: number): Buffer {
+  const { width, height } = dimensionsOf(bytes);
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  // Eight bits of grey.
+  header[8] = 8;
+  // A filter byte and then the pixels of each line: noise, so that browsers do not take it for a placeholder.
+  const lines = Buffer.from(
+    Array.from({ length: height * (width + 1) }, (_, i) => (i % (width + 1) === 0 ? 0 : (i * 2_654_435_761) >>> 24)),
+  );
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const parts = [chunk("IHDR", header), chunk("IDAT", deflateSync(lines)), chunk("IEND", Buffer.alloc(0))] as const;
+  const CHUNK_OVERHEAD = 12;
+  const rest = bytes - signature.length - CHUNK_OVERHEAD - parts.reduce((sum, { length }) => sum + length, 0);
+  return Buffer.concat([signature, parts[0], chunk("paDd", Buffer.alloc(Math.max(0, rest), 0x5a)), parts[1], parts[2]]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(crc32(typed));
+  return Buffer.concat([length, typed, checksum]);
+}
