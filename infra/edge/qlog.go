@@ -36,7 +36,11 @@ func qlogTracer(dir string, log *reporter) func(context.Context, bool, quic.Conn
 type transportOnly struct{ qlogwriter.Trace }
 
 func (t transportOnly) AddProducer() qlogwriter.Recorder {
-	return transportRecorder{t.Trace.AddProducer()}
+	recorder := t.Trace.AddProducer()
+	if recorder == nil {
+		return nil // the connection has ended already
+	}
+	return transportRecorder{recorder}
 }
 
 type transportRecorder struct{ qlogwriter.Recorder }

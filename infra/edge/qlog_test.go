@@ -1,11 +1,14 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/quic-go/quic-go"
 )
 
 // A QUIC connection's handshake is in a file of its own once the connection has ended, packet by packet, without an
@@ -35,6 +38,13 @@ func TestQlog(t *testing.T) {
 			t.Errorf("an address, or a request, is in the file: %s", line)
 		}
 	}
+}
+
+// Who asks for a recorder after the connection's end gets none, and no wrapping of none: http3 asks in a goroutine of its own.
+func TestQlogAfterTheEnd(t *testing.T) {
+	trace := qlogTracer(t.TempDir(), newReporter(io.Discard, "", ""))(t.Context(), false, quic.ConnectionIDFromBytes([]byte{1, 2, 3, 4}))
+	trace.AddProducer().Close()
+	eventually(t, "the trace ends", func() bool { return trace.AddProducer() == nil })
 }
 
 // A connection that cannot be written down is served all the same.

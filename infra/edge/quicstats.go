@@ -42,7 +42,7 @@ func quicReading(s quic.ConnectionStats, deliveryRate uint64) reading {
 		bytesReceived:   s.BytesReceived,
 		retransmitted:   s.PacketsLost, // quic-go does not count these; what a lost packet carried is sent again
 		congestionWin:   s.CongestionWindow,
-		windowUnit:      1,
+		windowUnitBytes: 1,
 	}
 	// Before the first measurement quic-go gives RFC 9002's initial RTT for both, which is nobody's.
 	if s.LatestRTT > 0 {

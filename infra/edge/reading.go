@@ -23,11 +23,11 @@ type reading struct {
 	bytesReceived   uint64
 	retransmitted   uint64 // packets
 	congestionWin   uint64 // TCP: packets. QUIC: bytes
-	windowUnit      uint64 // what congestionWin counts, in bytes
+	windowUnitBytes uint64 // what congestionWin counts
 	unsentBytes     uint64 // accepted from the program, not yet sent
 }
 
-func (r reading) congestionWinBytes() uint64 { return r.congestionWin * r.windowUnit }
+func (r reading) congestionWinBytes() uint64 { return r.congestionWin * r.windowUnitBytes }
 
 // milliseconds gives d in ms with the microseconds that the sources have.
 func milliseconds(d time.Duration) float64 {

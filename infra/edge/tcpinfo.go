@@ -94,7 +94,7 @@ func tcpReading(info *unix.TCPInfo, appLimited bool) reading {
 		bytesReceived:   info.Bytes_received,
 		retransmitted:   uint64(info.Total_retrans),
 		congestionWin:   uint64(info.Snd_cwnd),
-		windowUnit:      uint64(info.Snd_mss),
+		windowUnitBytes: uint64(info.Snd_mss),
 		unsentBytes:     uint64(info.Notsent_bytes),
 	}
 	if info.Min_rtt != noMinRTT {

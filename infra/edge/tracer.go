@@ -64,8 +64,11 @@ func (t *tracer) scan(now time.Time) error {
 	t.buf = t.registry.snapshot(t.buf[:0])
 	lines := json.NewEncoder(t.out)
 	for _, c := range t.buf {
+		if !c.answering.Load() {
+			continue
+		}
 		r, ok := c.read()
-		if !ok || !c.answering.Load() {
+		if !ok {
 			continue
 		}
 		// The writer keeps its first error, and Flush gives it.
