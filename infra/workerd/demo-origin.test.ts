@@ -28,6 +28,20 @@ describe("the demo site", () => {
     expect(body.equals(Buffer.from(await (await get(`/image/${bytes}`)).arrayBuffer()))).toBe(true);
   });
 
+  it.each([1, 65_536, 100_000, 199_999])("gives the rest from byte %i on, for who has the beginning", async (from) => {
+    const whole = Buffer.from(await (await get("/image/200000")).arrayBuffer());
+    const rest = await get("/image/200000", { headers: { range: `bytes=${from}-` } });
+    expect(rest.status).toBe(206);
+    expect(rest.headers.get("content-range")).toBe(`bytes ${from}-199999/200000`);
+    expect(Buffer.from(await rest.arrayBuffer()).equals(whole.subarray(from))).toBe(true);
+  });
+
+  it.each(["bytes=200000-", "bytes=-5", "bytes=0-10", "lines=1-", ""])("gives all for a range of %j", async (range) => {
+    const response = await get("/image/200000", { headers: { range } });
+    expect(response.status).toBe(200);
+    expect((await response.arrayBuffer()).byteLength).toBe(200_000);
+  });
+
   it.each(["/style.css", "/image/100"])("answers 304 for %s when it has not changed", async (path) => {
     const etag = (await get(path)).headers.get("etag") ?? "";
     expect((await get(path, { headers: { "if-none-match": etag } })).status).toBe(304);

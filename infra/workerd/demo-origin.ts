@@ -64,15 +64,24 @@ function sendImage(request: IncomingMessage, response: ServerResponse, bytes: nu
     response.writeHead(304, headers).end();
     return;
   }
-  response.writeHead(200, { ...headers, "content-type": "application/octet-stream", "content-length": bytes });
+  const from = restFrom(request.headers.range, bytes);
+  const range = from === 0 ? {} : { "content-range": `bytes ${from}-${bytes - 1}/${bytes}` };
+  const length = {
+    "content-type": "application/octet-stream",
+    "content-length": bytes - from,
+    "accept-ranges": "bytes",
+  };
+  response.writeHead(from === 0 ? 200 : 206, { ...headers, ...length, ...range });
   if (request.method === "HEAD") {
     response.end();
     return;
   }
-  let left = bytes;
+  let left = bytes - from;
   const more = (): void => {
     while (left > 0) {
-      const chunk = left >= CHUNK.length ? CHUNK : CHUNK.subarray(0, left);
+      // The same bytes at the same place, wherever a range begins.
+      const begin = (bytes - left) % CHUNK.length;
+      const chunk = CHUNK.subarray(begin, Math.min(CHUNK.length, begin + left));
       left -= chunk.length;
       if (!response.write(chunk)) {
         response.once("drain", more);
@@ -82,6 +91,12 @@ function sendImage(request: IncomingMessage, response: ServerResponse, bytes: nu
     response.end();
   };
   more();
+}
+
+/** Where the rest begins that is asked for (RFC 9110, section 14.2); 0, all of it, for whatever else a range may say. */
+function restFrom(range: string | undefined, bytes: number): number {
+  const from = Number(/^bytes=(\d{1,10})-$/.exec(range ?? "")?.[1] ?? 0);
+  return from < bytes ? from : 0;
 }
 
 /** Adler-32 (RFC 1950 section 8.2): enough for an entity tag. */
