@@ -24,7 +24,7 @@ function rowsOf(place: Place, loadMs: (arm: string, navigation: number) => numbe
   return missingVisits(place, [], 1).flatMap((visit) =>
     [0, ...place.pausesMs].map((_, index) => {
       const timing = { ...TIMING, loadMs: loadMs(visit.arm, index + 1) * (1 + (visit.visit % 2) / 100) };
-      const navigated = { startedMs: 1e12, endedMs: 1e12, error: "", altSvc: "", timing };
+      const navigated = { startedMs: 1e12, endedMs: 1e12, error: "", altSvc: "", timing, isTimeout: false };
       return rowOf(visit, place, index + 1, navigated, 0.9, undefined);
     }),
   );
@@ -64,17 +64,28 @@ it("tells what a browser was answered, and what failed", () => {
   const [place] = placesOf("usual");
   const visit = { id: "a", page: "page", arm: "adaptive", visit: 0 } as const;
   const of = (altSvc: string) =>
-    rowOf(visit, place as Place, 2, { startedMs: 1, endedMs: 2, error: "", altSvc, timing: TIMING }, Number.NaN, {
-      up: 30,
-      down: 70,
-      late: 5,
-      droppedLoss: 2,
-      droppedQueue: 0,
-    });
+    rowOf(
+      visit,
+      place as Place,
+      2,
+      { startedMs: 1, endedMs: 2, error: "", altSvc, timing: TIMING, isTimeout: false },
+      Number.NaN,
+      {
+        up: 30,
+        down: 70,
+        late: 5,
+        droppedLoss: 2,
+        droppedQueue: 0,
+      },
+    );
   expect(of('h3=":8010"; ma=300')).toMatchObject({ id: "a/2", answer: "offer", lateRatio: 0.05, busyRatio: null });
   expect(of("clear").answer).toBe("clear");
   expect(of("").answer).toBe("none");
-  const failed = { startedMs: 1, endedMs: 2, error: "net::ERR", altSvc: "", timing: undefined };
+  const failed = { startedMs: 1, endedMs: 2, error: "net::ERR", altSvc: "", timing: undefined, isTimeout: false };
+  expect(rowOf(visit, place as Place, 1, { ...failed, isTimeout: true }, 0.1, undefined)).toMatchObject({
+    outcome: "timeout",
+    loadMs: 120_000,
+  });
   expect(rowOf(visit, place as Place, 1, failed, 0.1, undefined)).toMatchObject({ outcome: "failed", loadMs: null });
 });
 
@@ -83,15 +94,16 @@ describe("the report", () => {
   const rows = places.flatMap((place) =>
     rowsOf(place, (arm, navigation) => (arm === "fixed-h2" ? 300 : 200) / (navigation === 1 ? 1 : 2)),
   );
-  const [start] = [exampleStart()];
   const summary: BrowserSummary = {
     command: "npm run bench -- x",
     day: "2026-01-01",
     seed: 1,
     browser: "156",
-    machine: start.machine,
+    starts: [exampleStart()],
     places,
     rows: rows.length,
+    failures: 0,
+    timeouts: 0,
     groups: groupsOf(places, rows, 1),
     handshake: {
       place: "distant-cubic",

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { ROOT } from "../../infra/setup/build.ts";
 import { UserError } from "../../infra/setup/programs.ts";
@@ -9,25 +9,21 @@ import { onInterruption } from "../run/interruption.ts";
 import { machine } from "../run/machine.ts";
 import { startProgress } from "../run/progress.ts";
 import { openRunFolder, type RunFolder } from "../run/run-folder.ts";
+import { addStart, readStarts } from "../run/starts.ts";
 import { launchIn, requireBrowser } from "./browser.ts";
-import type { HandshakePacket } from "./handshake.ts";
 import { type Browsers, measureVisit } from "./measure.ts";
 import { type BrowserPageOptions, readBrowserPageOptions } from "./options.ts";
 import { recordHandshake } from "./record-handshake.ts";
 import { browserReport } from "./report.ts";
 import { BROWSER_COLUMNS, type BrowserRow } from "./row.ts";
-import { missingVisits, type Visit } from "./schedule.ts";
+import { missingVisits } from "./schedule.ts";
 import { type Place, placeId, placesOf } from "./settings.ts";
 import { type BrowserSummary, groupsOf } from "./summary.ts";
 
-/** What is known once all was measured; with it the report can be made again. */
-const MADE_FILE = "handshake.json";
+/** What is found out once all pages were loaded; with it the report can be made again. */
+const HANDSHAKE_FILE = "handshake.json";
 
-interface Made {
-  readonly browser: string;
-  readonly machine: BrowserSummary["machine"];
-  readonly handshake: BrowserSummary["handshake"];
-}
+type Recorded = Pick<BrowserSummary, "browser" | "handshake">;
 
 /**
  * Loads pages in a real browser over emulated paths, or goes on where it stopped, and writes the report.
@@ -42,23 +38,28 @@ export async function browserPage(args: readonly string[]): Promise<void> {
   const asked = { experiment: "browser-page", seed: options.seed, places };
   const folder = openRunFolder(path, asked, BROWSER_COLUMNS, options.fresh);
   try {
-    const made =
-      (await madeBefore(path, places, folder, options)) ?? (await measureAll(places, folder, options, signal));
-    if (made === undefined) {
+    const isMissing = places.some((place) => missingVisits(place, folder.rows, options.seed).length > 0);
+    const before = isMissing ? undefined : recordedBefore(path);
+    const recorded = before ?? (await measureAll(places, folder, options, signal));
+    if (recorded === undefined) {
       console.error(`Interrupted. ${folder.rows.length} rows are kept: the same command goes on.`);
       process.exitCode = 130;
       return;
     }
-    folder.write(MADE_FILE, `${JSON.stringify(made, undefined, 2)}\n`);
+    folder.write(HANDSHAKE_FILE, `${JSON.stringify(recorded, undefined, 2)}\n`);
+    // A run that was killed between two rows of a visit has made it again.
+    const rows = [...new Map(folder.rows.map((row) => [row.id, row])).values()];
     const summary: BrowserSummary = {
       command: ["npm run bench -- browser-page", ...args.filter((arg) => arg !== "--fresh")].join(" "),
-      day: new Date(Math.max(...folder.rows.map(({ startedMs }) => startedMs))).toISOString().slice(0, 10),
+      day: new Date(Math.max(...rows.map(({ startedMs }) => startedMs))).toISOString().slice(0, 10),
       seed: options.seed,
-      ...made,
+      ...recorded,
+      starts: readStarts(path),
       places,
-      rows: folder.rows.length,
-      // A run that was killed between two rows of a visit has made it again.
-      groups: groupsOf(places, [...new Map(folder.rows.map((row) => [row.id, row])).values()], options.seed),
+      rows: rows.length,
+      failures: rows.filter(({ outcome }) => outcome === "failed").length,
+      timeouts: rows.filter(({ outcome }) => outcome === "timeout").length,
+      groups: groupsOf(places, rows, options.seed),
     };
     const { markdown, pictures } = await browserReport(summary);
     folder.write("summary.json", `${JSON.stringify(summary, undefined, 2)}\n`);
@@ -72,16 +73,14 @@ export async function browserPage(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Where nothing is left to measure: what the last start found out beside the rows. */
-async function madeBefore(
-  path: string,
-  places: readonly Place[],
-  { rows }: RunFolder<BrowserRow>,
-  { seed }: BrowserPageOptions,
-): Promise<Made | undefined> {
-  const file = join(path, MADE_FILE);
-  const isDone = places.every((place) => missingVisits(place, rows, seed).length === 0);
-  return isDone && existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Made) : undefined;
+/** What an earlier start found out at its end, after its last page. */
+function recordedBefore(path: string): Recorded | undefined {
+  try {
+    return JSON.parse(readFileSync(join(path, HANDSHAKE_FILE), "utf8")) as Recorded;
+  } catch {
+    // There is none, or half of one: it is recorded again.
+    return undefined;
+  }
 }
 
 async function measureAll(
@@ -89,53 +88,65 @@ async function measureAll(
   folder: RunFolder<BrowserRow>,
   { seed }: BrowserPageOptions,
   interrupted: AbortSignal,
-): Promise<Made | undefined> {
+): Promise<Recorded | undefined> {
   const program = requireBrowser();
   await buildLab();
   if (interrupted.aborted) return undefined;
+  await loadPages(places, folder, { seed, program, interrupted });
+  return interrupted.aborted ? undefined : handshakeOn(places, program);
+}
+
+async function loadPages(
+  places: readonly Place[],
+  folder: RunFolder<BrowserRow>,
+  { seed, program, interrupted }: { seed: number; program: string; interrupted: AbortSignal },
+): Promise<void> {
+  if (places.every((place) => missingVisits(place, folder.rows, seed).length === 0)) return;
   console.error(`${folder.rows.length > 0 ? "Going on with" : "Measuring"} browser-page, into ${folder.path}.`);
   const together = places.filter(({ isAlone }) => !isAlone);
+  const lanes = Math.max(1, together.length);
+  addStart(folder.path, { at: new Date().toISOString(), lanes, rowsBefore: folder.rows.length, machine: machine() });
   const arms = [...new Set(places.flatMap((place) => place.arms))];
-  const lab = await startLab({ arms, lanes: Math.max(1, together.length) });
-  const stack = new AsyncDisposableStack();
-  stack.defer(() => lab.stop());
+  const lab = await startLab({ arms, lanes });
   const broken = new AbortController();
   void lab.failed.then((why) => broken.abort(why));
   const signal = AbortSignal.any([interrupted, broken.signal]);
   const progress = startProgress(shareOf(places, folder.rows));
-  let version = "";
-  const measurePlace = async (place: Place, lane: Lane): Promise<void> => {
+  const measurePlace = async (place: Place, lane: Lane | undefined): Promise<void> => {
+    if (lane === undefined) throw new Error("Each place has a lane.");
     const own = new AsyncDisposableStack();
     try {
       const browsers = await launchBoth(place, lane, lab, program, own);
-      version = browsers.plain.version();
       for (const visit of missingVisits(place, folder.rows, seed)) {
         if (signal.aborted) return;
-        await measureOne(visit, place, lane, browsers);
+        const isAlive = (): boolean => browsers.plain.isConnected() && browsers.forced.isConnected();
+        const rows = await measureVisit(visit, { place, lane, browsers, seed }).catch((error: unknown) => {
+          if (!signal.aborted && isAlive()) throw error;
+          return [];
+        });
+        // What fails as the system under it is being stopped, or with its browser, is no result.
+        if (signal.aborted) return;
+        if (!isAlive()) throw new UserError("The browser ended by itself: the same command goes on.");
+        for (const row of rows) folder.append(row);
+        progress.show(shareOf(places, folder.rows), `${folder.rows.length} rows, now ${placeId(place)}`);
       }
+    } catch (error) {
+      // The others end too, before the lab under them does.
+      broken.abort((error as Error).message);
+      throw error;
     } finally {
       await own.disposeAsync();
     }
   };
-  const measureOne = async (visit: Visit, place: Place, lane: Lane, browsers: Browsers): Promise<void> => {
-    const rows = await measureVisit(visit, { place, lane, browsers, seed });
-    // What fails as the system under it is being stopped is no result.
-    if (signal.aborted) return;
-    for (const row of rows) folder.append(row);
-    progress.show(shareOf(places, folder.rows), `${folder.rows.length} rows, now ${placeId(place)}`);
-  };
   try {
-    const [first] = lab.lanes;
-    if (first === undefined) throw new Error("A lab has a lane.");
-    for (const place of places.filter(({ isAlone }) => isAlone)) await measurePlace(place, first);
-    await Promise.all(together.map((place, index) => measurePlace(place, lab.lanes[index] ?? first)));
+    for (const place of places.filter(({ isAlone }) => isAlone)) await measurePlace(place, lab.lanes[0]);
+    const ended = await Promise.allSettled(together.map((place, index) => measurePlace(place, lab.lanes[index])));
+    for (const one of ended) if (one.status === "rejected") throw one.reason;
     if (broken.signal.aborted) throw new UserError(String(broken.signal.reason));
   } finally {
     progress.end();
-    await stack.disposeAsync();
+    await lab.stop();
   }
-  if (interrupted.aborted) return undefined;
-  return { browser: version, machine: machine(), handshake: await handshakeOn(places, program) };
 }
 
 async function launchBoth(
@@ -154,13 +165,11 @@ async function launchBoth(
 }
 
 /** On the path with the longest delay, where the flights stand apart. */
-async function handshakeOn(
-  places: readonly Place[],
-  program: string,
-): Promise<{ place: string; packets: readonly HandshakePacket[] }> {
+async function handshakeOn(places: readonly Place[], program: string): Promise<Recorded> {
   const place = places.toSorted((one, other) => other.network.delayMs - one.network.delayMs)[0];
   if (place === undefined) throw new Error("There is a place.");
-  return { place: placeId(place), packets: await recordHandshake(place, program) };
+  const { browser, packets } = await recordHandshake(place, program);
+  return { browser, handshake: { place: placeId(place), packets } };
 }
 
 function shareOf(places: readonly Place[], rows: readonly BrowserRow[]): number {

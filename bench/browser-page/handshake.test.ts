@@ -34,6 +34,10 @@ it("reads packets in their order, from the first on, with what is in them", () =
   expect(packets[0]).toMatchObject({ number: 1, bytes: 1_200 });
 });
 
+it("passes over what was cut off", () => {
+  expect(packetsOf(`${QLOG}\u001E{"time":1`)).toHaveLength(7);
+});
+
 it("ends some packets after the handshake is confirmed, and keeps all of one that never is", () => {
   const packets = packetsOf(QLOG);
   expect(handshakeOf(packets, 1).at(-1)).toMatchObject({ from: "client", frames: "STREAM 0" });

@@ -28,7 +28,7 @@ export function packetsOf(qlog: string): HandshakePacket[] {
   const packets = qlog
     .split(RECORD_SEPARATOR)
     .filter((text) => text.trim() !== "")
-    .map((text) => JSON.parse(text) as QlogEvent)
+    .flatMap((text) => recordOf(text) ?? [])
     .flatMap(({ name, time, data }) => {
       const direction = PACKET.exec(name)?.[1];
       return direction === undefined ? [] : [{ direction, time, data }];
@@ -54,6 +54,15 @@ export function packetsOf(qlog: string): HandshakePacket[] {
 export function handshakeOf(packets: readonly HandshakePacket[], after = 4): HandshakePacket[] {
   const confirmed = packets.findIndex(({ frames }) => frames.includes("HANDSHAKE_DONE"));
   return packets.slice(0, confirmed === -1 ? undefined : confirmed + 1 + after);
+}
+
+/** Undefined for what an edge that was ended has cut off. */
+function recordOf(text: string): QlogEvent | undefined {
+  try {
+    return JSON.parse(text) as QlogEvent;
+  } catch {
+    return undefined;
+  }
 }
 
 function typeText(type: string): string {

@@ -8,7 +8,7 @@ import { integer, seededRandom } from "../stats/random.ts";
 import { HOST } from "./browser.ts";
 import type { BrowserRow } from "./row.ts";
 import { navigationId, type Visit } from "./schedule.ts";
-import { type Place, placeId } from "./settings.ts";
+import { type Place, placeId, TIMEOUT_MS } from "./settings.ts";
 import { type Navigated, visit as makeVisit } from "./visit.ts";
 
 /** One that follows Alt-Svc alone, and one that speaks QUIC to the arm `fixed-h3` from the first packet. */
@@ -55,7 +55,7 @@ export function rowOf(
   { id, page, arm, visit }: Visit,
   place: Place,
   navigation: number,
-  { startedMs, error, altSvc, timing }: Navigated,
+  { startedMs, error, altSvc, timing, isTimeout }: Navigated,
   busyRatio: number,
   counted: PathCounters | undefined,
 ): BrowserRow {
@@ -69,9 +69,9 @@ export function rowOf(
     visit,
     navigation,
     startedMs,
-    outcome: timing === undefined ? "failed" : "ok",
+    outcome: timing !== undefined ? "ok" : isTimeout ? "timeout" : "failed",
     error,
-    loadMs: timing?.loadMs ?? null,
+    loadMs: timing?.loadMs ?? (isTimeout ? TIMEOUT_MS : null),
     lcpMs: timing?.lcpMs ?? null,
     ttfbMs: timing?.ttfbMs ?? null,
     connectMs: timing?.connectMs ?? null,

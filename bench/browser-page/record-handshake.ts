@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { UserError } from "../../infra/setup/programs.ts";
 import { browserPath } from "../lab/browser-site.ts";
 import { startLab } from "../lab/lab.ts";
@@ -10,9 +9,11 @@ import { type HandshakePacket, handshakeOf, packetsOf } from "./handshake.ts";
 import type { Place } from "./settings.ts";
 import { visit } from "./visit.ts";
 
-/** The last of a connection is written when it ends. */
-const ENDS_WITHIN_MS = 5_000;
-const LOOK_EVERY_MS = 50;
+export interface RecordedHandshake {
+  /** The version of the browser. */
+  readonly browser: string;
+  readonly packets: readonly HandshakePacket[];
+}
 
 /**
  * One QUIC handshake of a browser on a place's network, packet by packet, as the server has it: of a lab of its own, as
@@ -20,7 +21,7 @@ const LOOK_EVERY_MS = 50;
  *
  * @throws UserError where nothing was recorded
  */
-export async function recordHandshake(place: Place, program: string): Promise<HandshakePacket[]> {
+export async function recordHandshake(place: Place, program: string): Promise<RecordedHandshake> {
   const folder = makeRunFolder();
   try {
     return await recordInto(folder.path, place, program);
@@ -29,9 +30,10 @@ export async function recordHandshake(place: Place, program: string): Promise<Ha
   }
 }
 
-async function recordInto(qlogFolder: string, place: Place, program: string): Promise<HandshakePacket[]> {
+async function recordInto(qlogFolder: string, place: Place, program: string): Promise<RecordedHandshake> {
   const lab = await startLab({ arms: ["fixed-h3"], lanes: 1, qlogFolder });
   const stack = new AsyncDisposableStack();
+  let version = "";
   stack.defer(() => lab.stop());
   try {
     const [lane] = lab.lanes;
@@ -48,19 +50,20 @@ async function recordInto(qlogFolder: string, place: Place, program: string): Pr
       spkiSha256,
       forcedPorts: [port],
     });
+    version = browser.version();
     const url = `https://${HOST}:${port}${browserPath("document")}`;
     await visit(browser, url, { pausesMs: [], onNavigation: (work) => work() });
   } finally {
     // The browser's end closes the connection, and the edge's closes its file.
     await stack.disposeAsync();
   }
-  for (let waited = 0; waited < ENDS_WITHIN_MS; waited += LOOK_EVERY_MS) {
-    const packets = readdirSync(qlogFolder)
-      .filter((file) => file.endsWith(".sqlog"))
-      .map((file) => packetsOf(readFileSync(join(qlogFolder, file), "utf8")));
-    const whole = packets.find((own) => own.some(({ frames }) => frames.includes("HANDSHAKE_DONE")));
-    if (whole !== undefined) return handshakeOf(whole);
-    await pause(LOOK_EVERY_MS);
-  }
-  throw new UserError("No QUIC handshake was recorded: the edge wrote no qlog of a whole one.");
+  const whole = readdirSync(qlogFolder)
+    .filter((file) => file.endsWith(".sqlog"))
+    .map((file) => packetsOf(readFileSync(join(qlogFolder, file), "utf8")))
+    .find((own) => own.some(({ frames }) => frames.includes("HANDSHAKE_DONE")));
+  if (whole === undefined)
+    throw new UserError(
+      "No QUIC handshake was recorded: the edge wrote no qlog of a whole one. Try the same command again.",
+    );
+  return { browser: version, packets: handshakeOf(whole) };
 }

@@ -7,7 +7,7 @@ import { number, percent, size, withInterval } from "../report/format.ts";
 import { markdownTable } from "../report/table.ts";
 import type { Interval } from "../stats/bootstrap.ts";
 import type { HandshakePacket } from "./handshake.ts";
-import { type Place, placeId } from "./settings.ts";
+import { type Place, placeId, TIMEOUT_MS } from "./settings.ts";
 import type { BrowserGroup, BrowserSummary } from "./summary.ts";
 
 /** Published (browser-page): a site behind CloudFront, a browser's developer tools, 50 loads each, cache off. Milliseconds. */
@@ -156,8 +156,10 @@ function barsOf(
   });
 }
 
-function headOf({ command, day, browser, machine, places, rows, groups }: BrowserSummary): string {
-  const failures = groups.reduce((sum, group) => sum + group.failures, 0);
+function headOf({ command, day, browser, starts, places, rows, failures, timeouts }: BrowserSummary): string {
+  const machine = starts.at(-1)?.machine;
+  if (machine === undefined) throw new Error("A report is of a run, and this one never started.");
+  const commits = [...new Set(starts.map(({ machine: { commit } }) => commit))].join(", ");
   const arms = [...new Set(places.flatMap((place) => place.arms))];
   return `# browser-page: a real browser over HTTP/2 and HTTP/3
 
@@ -166,7 +168,7 @@ function headOf({ command, day, browser, machine, places, rows, groups }: Browse
 - Browser: Chromium ${browser}, headless, in a network namespace of its own behind the emulated path, its cache off. Each visit is a new
   browser context: no connection, no Alt-Svc, no cookie, and an address that the server has not seen.
 - Stack: Go ${machine.go.replace("go", "")} net/http (HTTP/2 over the kernel's TCP) and quic-go ${machine.quicGo} (HTTP/3), workerd ${machine.workerd}, the same worker in every arm.
-- Machine: kernel ${machine.kernel} (${machine.arch}), ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB; commit ${machine.commit}. The browser shares its
+- Machine: kernel ${machine.kernel} (${machine.arch}), ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB; commit ${commits}. The browser shares its
   cores with everything else: unlike other experiments, loads that kept a core busy count, as a browser always does.
 - Networks: ${places.map((place) => `\`${placeId(place)}\` (${networkText(place)}; ${place.visits} visits of each page and arm)`).join(", ")}.
 - Pages: ${Object.keys(BROWSER_PAGES)
@@ -177,7 +179,8 @@ function headOf({ command, day, browser, machine, places, rows, groups }: Browse
     .join(", ")}.
 - Load: from the navigation's start to the end of the load event. LCP: the largest contentful paint. Means with 95 % intervals
   (studentised bootstrap of the log).
-- Rows: ${rows} navigations; failed: ${failures}.
+- Rows: ${rows} navigations; failed: ${failures}; timeouts: ${timeouts} (they count with ${TIMEOUT_MS / 1_000} s). The published runs have 50 loads of each; where a
+  visit takes half a minute, or nothing was published, there are fewer (\`--full\` makes 50 everywhere).
 - Arms, in random order:
 ${arms.map((arm) => `  - \`${arm}\`: ${ARM_SETUPS[arm].about}`).join("\n")}`;
 }
@@ -213,15 +216,28 @@ function publishedTable(summary: BrowserSummary): string {
 }
 
 function publishedText(summary: BrowserSummary): string {
-  const [h2, h3] = ["fixed-h2", "fixed-h3"].map((arm) => findGroup(summary, "unlimited-cubic", "images", arm, 2));
-  const busy =
-    h2 === undefined || h3 === undefined
-      ? ""
-      : `
-\`unlimited\` has no limit but the machine, as the published client may have had: there the busiest core is busy ${percent(h2.busyMedian)} of the
-time over HTTP/2 and ${percent(h3.busyMedian)} over HTTP/3 with the large images (medians).`;
-  return `The published line carried 900 Mbit/s, 350 for the images, and the published server was a CDN's, as was its QUIC. Here \`wired\` is a path
-that this machine emulates on time, so that the large images are bound by its 200 Mbit/s.${busy}`;
+  const lines = summary.places.filter(isPublished).flatMap((place) =>
+    place.pages.flatMap((page) => {
+      const own = ["fixed-h2", "fixed-h3"].map((arm) => findGroup(summary, placeId(place), page, arm, lastOf(place)));
+      const [h2, h3] = own;
+      return h2 === undefined || h3 === undefined
+        ? []
+        : [
+            [
+              `${place.network.name}, ${page}`,
+              percent(h2.busyMedian),
+              percent(h3.busyMedian),
+              percent(h2.lateMedian),
+              percent(h3.lateMedian),
+            ],
+          ];
+    }),
+  );
+  return `The published line carried 900 Mbit/s, 350 for the images, and the published server was a CDN's, as was its QUIC. Here \`wired\` is an emulated
+path of 200 Mbit/s, and \`unlimited\` has no limit but the machine, as the published client may have had. How busy the busiest core was, and
+how many packets left the emulated path over 1 ms late (medians of loads; the experiments of k6 leave out loads beyond 85 and 1 %):
+
+${figuresTable(["", "h2: busiest core", "h3", "h2: packets late", "h3"], lines)}`;
 }
 
 function visitsTable(summary: BrowserSummary): string {
@@ -346,6 +362,7 @@ function allTable({ groups }: BrowserSummary): string {
       "visit",
       "n",
       "failed",
+      "timeouts",
       "load ms",
       "median",
       "LCP ms",
@@ -361,6 +378,7 @@ function allTable({ groups }: BrowserSummary): string {
       String(group.navigation),
       String(group.n),
       String(group.failures),
+      String(group.timeouts),
       withInterval(group.loadMs),
       number(group.loadMedianMs),
       group.lcpMs === undefined ? "-" : withInterval(group.lcpMs),

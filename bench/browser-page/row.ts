@@ -16,7 +16,8 @@ export interface BrowserRow {
   /** Within the visit: 1 is the first visit, of a browser that knows nothing of the site. */
   readonly navigation: number;
   readonly startedMs: number;
-  readonly outcome: "ok" | "failed";
+  /** A navigation that takes longer than its limit counts as long as that, as a timeout. */
+  readonly outcome: "ok" | "failed" | "timeout";
   readonly error: string;
   /** To the end of the load event. */
   readonly loadMs: number | null;

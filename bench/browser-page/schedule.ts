@@ -13,7 +13,7 @@ export interface Visit {
 }
 
 /**
- * The visits of a place that have no rows yet, in rounds of one for each page and arm, in random order. A function of the
+ * The visits of a place whose last navigation has no row yet, in rounds of one for each page and arm, in random order. A function of the
  * place, the seed and the rows, so that a run goes on where another stopped.
  */
 export function missingVisits(place: Place, rows: readonly { readonly id: string }[], seed: number): Visit[] {

@@ -1,6 +1,6 @@
 import type { Arm } from "../experiments/arms.ts";
 import type { BrowserPage } from "../lab/browser-site.ts";
-import type { Machine } from "../run/machine.ts";
+import type { Start } from "../run/starts.ts";
 import { type Interval, meanInterval, ratioOfMeansInterval } from "../stats/bootstrap.ts";
 import { seededRandom } from "../stats/random.ts";
 import { mean, median } from "../stats/summary.ts";
@@ -17,6 +17,7 @@ export interface BrowserGroup {
   readonly navigation: number;
   readonly n: number;
   readonly failures: number;
+  readonly timeouts: number;
   readonly loadMs: Interval;
   readonly loadMedianMs: number;
   readonly lcpMs: Interval | undefined;
@@ -41,9 +42,11 @@ export interface BrowserSummary {
   readonly day: string;
   readonly seed: number;
   readonly browser: string;
-  readonly machine: Machine;
+  readonly starts: readonly Start[];
   readonly places: readonly Place[];
   readonly rows: number;
+  readonly failures: number;
+  readonly timeouts: number;
   readonly groups: readonly BrowserGroup[];
   readonly handshake: { readonly place: string; readonly packets: readonly HandshakePacket[] };
 }
@@ -90,7 +93,8 @@ function groupOf(rows: readonly BrowserRow[], base: readonly BrowserRow[], seed:
       arm,
       navigation,
       n: ok.length,
-      failures: rows.length - ok.length,
+      failures: rows.filter(({ outcome }) => outcome === "failed").length,
+      timeouts: rows.filter(({ outcome }) => outcome === "timeout").length,
       loadMs: meanInterval(times, { random }),
       loadMedianMs: median(times),
       lcpMs: paints.length === 0 ? undefined : meanInterval(paints, { random }),

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Browser, Page } from "playwright-core";
+import { type Browser, errors, type Page } from "playwright-core";
 import { TIMEOUT_MS } from "./settings.ts";
 
 /** What a browser saw of one navigation. Times since its start, milliseconds. */
@@ -9,6 +9,7 @@ export interface Navigated {
   readonly error: string;
   readonly altSvc: string;
   readonly timing: Timing | undefined;
+  readonly isTimeout: boolean;
 }
 
 export interface Timing {
@@ -62,10 +63,24 @@ async function navigate(page: Page, url: string): Promise<Navigated> {
     const status = response?.status();
     const altSvc = (await response?.headerValue("alt-svc")) ?? "";
     const timing = status === 200 ? await page.evaluate(readTiming, PAINT_SETTLES_MS) : undefined;
-    return { startedMs, endedMs, error: timing === undefined ? `status ${status}` : "", altSvc, timing };
+    return {
+      startedMs,
+      endedMs,
+      error: timing === undefined ? `status ${status}` : "",
+      altSvc,
+      timing,
+      isTimeout: false,
+    };
   } catch (error) {
     const [why = ""] = (error as Error).message.split("\n");
-    return { startedMs, endedMs: Date.now(), error: why, altSvc: "", timing: undefined };
+    return {
+      startedMs,
+      endedMs: Date.now(),
+      error: why,
+      altSvc: "",
+      timing: undefined,
+      isTimeout: error instanceof errors.TimeoutError,
+    };
   }
 }
 

@@ -8,6 +8,7 @@ import { parsePolicy } from "../../policy-api/core/parse-policy.ts";
 import type { Provenance } from "../../policy-api/core/policy.ts";
 import { counts, COLUMNS, type LoadRow } from "../run/row.ts";
 import { rowsIn } from "../run/run-folder.ts";
+import type { Machine } from "../run/machine.ts";
 import { readStarts } from "../run/starts.ts";
 import { calibrate, policyOf } from "./calibrate.ts";
 import { type CalibrationCell, cellsOf } from "./cells.ts";
@@ -75,7 +76,25 @@ function hashOf(folders: readonly string[]): string {
 function stackOf(folders: readonly string[]): string {
   const machine = folders.flatMap((folder) => readStarts(folder)).at(-1)?.machine;
   if (machine === undefined) throw new UserError(`${folders.join(", ")}: no starts.json tells what was measured.`);
-  return `Go ${machine.go.replace("go", "")} net/http over Linux ${machine.kernel} TCP, quic-go ${machine.quicGo}, workerd ${machine.workerd}`;
+  const quics = [...new Set(folders.map((folder) => quicIn(folder)))];
+  if (quics.length > 1)
+    throw new UserError(`${folders.join(", ")} are of different QUIC servers: ${quics.join(", ")}.`);
+  return `Go ${machine.go.replace("go", "")} net/http over Linux ${machine.kernel} TCP, ${quicOf(quics[0], machine)}, workerd ${machine.workerd}`;
+}
+
+/** Who served HTTP/3 in a run. @throws UserError where the folder does not tell */
+function quicIn(folder: string): string {
+  try {
+    return (JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as { quic?: string }).quic ?? "quic-go";
+  } catch (error) {
+    throw new UserError(`${folder} holds no run.json that can be read: ${(error as Error).message}.`);
+  }
+}
+
+function quicOf(quic: string | undefined, { quicGo, quiche = "of unknown version" }: Machine): string {
+  return quic === undefined || quic === "quic-go"
+    ? `quic-go ${quicGo}`
+    : `quiche ${quiche} (${quic.replace("quiche-", "")})`;
 }
 
 function percentOf(logRatio: number): string {

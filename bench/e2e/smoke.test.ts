@@ -8,9 +8,9 @@ import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { ROOT } from "../../infra/setup/build.ts";
 import { requireGo } from "../../infra/setup/programs.ts";
 import { EXPERIMENTS } from "../experiments/list.ts";
-import { CUBIC_BETA_FILE } from "../lab/cubic-beta.ts";
+import { CUBIC_FOLDER } from "../lab/cubic.ts";
 import { namespaces } from "../lab/leftovers.ts";
-import { buildLab } from "../lab/programs.ts";
+import { buildLab, buildQuiche } from "../lab/programs.ts";
 import { readOptions } from "../run/options.ts";
 
 // The instrument as a person uses it, on real namespaces: needs root, and builds k6.
@@ -84,6 +84,11 @@ async function leftBy(pid: number): Promise<string[]> {
   ];
 }
 
+/** The kernel's own parameters of CUBIC. */
+function cubicOf(): string {
+  return ["beta", "tcp_friendliness"].map((name) => readFileSync(join(CUBIC_FOLDER, name), "utf8").trim()).join(" ");
+}
+
 const LOADS = 2 * 5 * 3;
 
 // The first build of k6 takes minutes, and is no part of what is tried here.
@@ -128,17 +133,17 @@ it.each(["latency-sweep", "bandwidth-limits"])(
 );
 
 it("tcp-congestion --quick: every way, its windows, and the kernel's CUBIC as it was, also after kill -9", async () => {
-  const before = readFileSync(CUBIC_BETA_FILE, "utf8");
+  const before = cubicOf();
   const options = ["tcp-congestion", "--quick", "--lanes", "3"];
   const killed = bench(...options);
-  await vi.waitUntil(() => readFileSync(CUBIC_BETA_FILE, "utf8") !== before, { timeout: 120_000, interval: 20 });
+  await vi.waitUntil(() => cubicOf() !== before, { timeout: 120_000, interval: 20 });
   killed.child.kill("SIGKILL");
   await killed.ended;
-  await vi.waitUntil(() => readFileSync(CUBIC_BETA_FILE, "utf8") === before, { timeout: 5_000 });
+  await vi.waitUntil(() => cubicOf() === before, { timeout: 5_000 });
   const again = bench(...options);
   const { code, output } = await again.ended;
   expect({ code, output }).toMatchObject({ code: 0 });
-  expect(readFileSync(CUBIC_BETA_FILE, "utf8")).toBe(before);
+  expect(cubicOf()).toBe(before);
   const report = readFileSync(join(folder, "run/report.md"), "utf8");
   for (const way of ["HTTP/1.1 on six, cubic", "HTTP/2, cubic, beta 0.02", "HTTP/2, cubic, from 100 packets", "HTTP/3"])
     expect(report).toContain(`| ${way} `);
@@ -150,6 +155,38 @@ it("tcp-congestion --quick: every way, its windows, and the kernel's CUBIC as it
     expect(traced).toContain(`${load}/trained/0`);
   for (const run of [killed, again]) expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
 }, 300_000);
+
+it("stacks --quick: a server on quiche beside quic-go, its samples, nothing left behind", async () => {
+  // Minutes the first time, as BoringSSL is built with it.
+  await buildQuiche();
+  execFileSync("cargo", ["test", "--release", "--locked", "--quiet", "--target-dir", join(ROOT, "dist/cargo")], {
+    cwd: join(ROOT, "bench/quiche"),
+    stdio: "pipe",
+  });
+  const killed = bench("stacks", "--quick", "--lanes", "2");
+  await untilRows(3, killed);
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  const run = bench("stacks", "--quick", "--lanes", "2");
+  const { code, output } = await run.ended;
+  expect({ code, output }).toMatchObject({ code: 0 });
+  const made = csvParse(readFileSync(join(folder, "run/rows.csv"), "utf8"));
+  for (const arm of ["fixed-h2", "fixed-h3", "quiche-cubic", "quiche-bbr2"]) {
+    const own = made.filter((row) => row.arm === arm && row.outcome === "ok");
+    expect(own.length, arm).toBeGreaterThanOrEqual(5);
+    expect(new Set(own.map(({ lastProtocol }) => lastProtocol)), arm).toEqual(
+      new Set([arm === "fixed-h2" ? "h2" : "h3"]),
+    );
+    // What the sender counted, whoever it is.
+    const sent = own.map((row) => Number(arm === "fixed-h2" ? row.tcpPacketsSent : row.quicPacketsSent));
+    expect(Math.min(...sent), arm).toBeGreaterThan(60);
+  }
+  const report = readFileSync(join(folder, "run/report.md"), "utf8");
+  expect(report).not.toMatch(/NaN|undefined|Infinity/);
+  for (const picture of ["ratio-cubic.svg", "ratio-bbr.svg"])
+    expect(readFileSync(join(folder, "run", picture), "utf8")).toMatch(/^<svg/);
+  for (const one of [killed, run]) expect(await leftBy(one.child.pid ?? 0)).toEqual([]);
+}, 1_800_000);
 
 it("browser-page --quick: every place and arm in a real browser, its handshake, nothing left behind, also after kill -9", async () => {
   const killed = bench("browser-page", "--quick");
@@ -171,7 +208,10 @@ it("browser-page --quick: every place and arm in a real browser, its handshake, 
   expect(over("fixed-h3", "1")).toEqual(new Set(["h3"]));
   expect(over("always-offer", "1")).toEqual(new Set(["h2"]));
   expect(over("always-offer", "2")).toEqual(new Set(["h3"]));
-  for (const { lcpMs, loadMs } of made) expect(Number(lcpMs)).toBeLessThanOrEqual(Number(loadMs) + 200);
+  for (const { lcpMs, loadMs } of made) {
+    expect(Number(lcpMs)).toBeGreaterThan(0);
+    expect(Number(lcpMs)).toBeLessThanOrEqual(Number(loadMs) + 200);
+  }
   const report = readFileSync(join(folder, "run/report.md"), "utf8");
   for (const type of ["Initial", "Handshake", "1-RTT"]) expect(report).toContain(`| ${type} `);
   for (const picture of ["fast.svg", "far.svg", "far-lcp.svg"])

@@ -5,11 +5,15 @@ import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
 import type { Congestion } from "../lab/lane.ts";
 import { contentRoutes } from "./content-routes.ts";
 
+/** Who may serve HTTP/3: our edge's quic-go, or Cloudflare's quiche with one of its congestion controls. */
+export const QUICS = ["quic-go", "quiche-cubic", "quiche-bbr2"] as const;
+export type Quic = (typeof QUICS)[number];
+
 /** The arms of most experiments. */
 export const ARMS = ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const;
 
 /** An origin behind the path: the same content, the same worker, another policy or another first protocol. */
-export type Arm = (typeof ARMS)[number] | "fixed-h1";
+export type Arm = (typeof ARMS)[number] | "fixed-h1" | "quiche-cubic" | "quiche-bbr2";
 
 export interface ArmSetup {
   readonly about: string;
@@ -17,6 +21,8 @@ export interface ArmSetup {
   readonly firstProtocol: "h1" | "h2" | "h3";
   /** What its worker is told, where the server's TCP has this congestion control; undefined: an edge without a worker. */
   readonly policy: ((congestion: Congestion) => object) | undefined;
+  /** Where another server than our edge answers, over HTTP/3 alone. */
+  readonly quic?: Exclude<Quic, "quic-go">;
 }
 
 const FIXED_H2 = { ...INITIAL_POLICY, mode: "fixed-h2" };
@@ -59,6 +65,18 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     firstProtocol: "h2",
     // Reno loses to loss as cubic does.
     policy: (congestion) => (congestion === "bbr" ? BBR : CUBIC),
+  },
+  "quiche-cubic": {
+    about: "HTTP/3 from the first packet, by a server on Cloudflare's quiche with its cubic, without edge and worker",
+    firstProtocol: "h3",
+    policy: undefined,
+    quic: "quiche-cubic",
+  },
+  "quiche-bbr2": {
+    about: "HTTP/3 from the first packet, by a server on Cloudflare's quiche with its BBRv2, without edge and worker",
+    firstProtocol: "h3",
+    policy: undefined,
+    quic: "quiche-bbr2",
   },
   bare: { about: "the edge without a worker, over HTTP/2", firstProtocol: "h2", policy: undefined },
 };

@@ -86,6 +86,7 @@ export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions)
     .map((other) => place(far(`size-${other / 1000}k`), runsMore, { imageBytes: other }));
   const mobile = place({ name: "mobile", rateMbps: 20, delayMs: 30, ...MOBILE }, runs);
   const reused = place(far("reused"), runsMore, { ...small, loads: both("reused") });
+  const moved = place(far("moved"), runsMore, { ...small, loads: both("moved") });
 
   const point = (label: string, { network }: Place) => ({ label, network: network.name });
   const series: Series[] = [
@@ -139,11 +140,11 @@ export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions)
     },
     {
       id: "connection",
-      title: "A reused connection, and a path that varies",
+      title: "A reused connection, a client that moves, and a path that varies",
       about:
-        "`reused` is the second file over a connection that has loaded the same file before; `new` the first over a new one. `mobile` has rates from 2 to 20 Mbit/s and delays from 30 to 100 ms, another every 4 s, and the large file. A load of `reused` has the CPU time and the lost packets of both files.",
+        "`moved` is the same file for a client that changes its address when half of it is there: QUIC migrates, over TCP a new connection asks for the rest. `reused` is the second file over a connection that has loaded the same file before; `new` the first over a new one. `mobile` has rates from 2 to 20 Mbit/s and delays from 30 to 100 ms, another every 4 s, and the large file. A load of `reused` has the CPU time and the lost packets of both files.",
       axis: "connection, path",
-      points: [point("new", clean), point("reused", reused), point("mobile", mobile)],
+      points: [point("new", clean), point("moved", moved), point("reused", reused), point("mobile", mobile)],
     },
   ];
   return {
@@ -152,7 +153,21 @@ export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions)
       "10 MB without a limit, at 1 Mbit/s, at 10 Mbit/s with 50 ms, as published; and over loss, streams, size, queue",
     loads: both("download"),
     ...cellsOf(
-      [unlimited, line, narrow, published, asRtt, ...queues, clean, ...lossy, ...streams, ...sized, mobile, reused],
+      [
+        unlimited,
+        line,
+        narrow,
+        published,
+        asRtt,
+        ...queues,
+        clean,
+        ...lossy,
+        ...streams,
+        ...sized,
+        mobile,
+        reused,
+        moved,
+      ],
       congestions,
     ),
     series,
@@ -165,7 +180,6 @@ export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions)
             `${runs} loads of each protocol where one to three were published, ${runsSlow} at 1 Mbit/s, where one takes a minute and a half, and ${runsMore} in the follow-ups; those with loss have ${smallBytes / 1e6} MB. \`--full\` makes 50 of each, all of 10 MB, and 100 MB besides.`,
           ]
         : []),
-      "Not measured: a client that changes its address in mid-session.",
     ],
   };
 }

@@ -60,6 +60,7 @@ export function calibration({ congestions, bytes, size }: ExperimentOptions): Ex
     about: "rate x loss x delay x size: what `calibrate` turns into a policy for this server",
     loads: (["fixed-h2", "always-offer", "fixed-h3"] as const).map((arm) => ({ arm, flow: "trained" as const })),
     cells,
+    takesQuic: true,
     allocation: size === "quick" ? QUICK_ALLOCATION : size === "full" ? { ...ALLOCATION, cap: 100 } : ALLOCATION,
     timeoutMs: 60_000,
     notes: [

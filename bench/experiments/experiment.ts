@@ -1,3 +1,4 @@
+import type { CubicSettings } from "../lab/cubic.ts";
 import type { Congestion } from "../lab/lane.ts";
 import type { Arm } from "./arms.ts";
 import type { Series } from "./series.ts";
@@ -21,15 +22,15 @@ export interface Network {
 /** What a place asks of the server's TCP beside the congestion control's name. */
 export interface TcpSettings {
   /**
-   * The share of its window that CUBIC gives up at a loss. A setting of the machine, so that cells with another are measured
-   * after one another; undefined: the machine's own, 0.3 (RFC 9438's beta of 0.7 is what is kept).
+   * What CUBIC does, where not Linux' own: it gives up 0.3 of its window at a loss (RFC 9438's beta of 0.7 is what is kept). A
+   * setting of the machine, so that cells with another are measured after one another.
    */
-  readonly cubicBeta?: number;
+  readonly cubic?: CubicSettings;
   /** What a connection begins with, packets; undefined: 10 (RFC 6928). A route's `initcwnd`. */
   readonly initialWindow?: number;
 }
 
-export const FLOWS = ["download", "reused", "trained", "trained-on-h2", "cold"] as const;
+export const FLOWS = ["download", "reused", "moved", "trained", "trained-on-h2", "cold"] as const;
 
 /** What a client does in one load; see flows.ts. */
 export type Flow = (typeof FLOWS)[number];
@@ -43,6 +44,8 @@ export interface Cell {
   /** How many such images a page has, loaded in parallel; 1 unless told. */
   readonly images?: number;
   readonly tcp?: TcpSettings;
+  /** Of the client's QUIC connections; quic-go's own choice, 7 MiB, unless told. */
+  readonly udpReceiveBufferBytes?: number;
   /** Not beside others, although loss and delay alone would keep its loads slow. */
   readonly isAlone?: boolean;
   /** The first round's congestion windows over time are kept. */
@@ -80,6 +83,8 @@ export interface Experiment {
   readonly allocation: Allocation;
   /** By cell: exactly so many rounds, instead of what the allocation asks for. */
   readonly rounds?: Readonly<Record<string, number>>;
+  /** Whether HTTP/3 may be served by another QUIC than quic-go (`--quic`): its report names what serves. */
+  readonly takesQuic?: boolean;
   /** What a load may take, milliseconds; what takes longer counts as this long, and as a timeout. */
   readonly timeoutMs: number;
   /** What the reader of the report should know of how this differs from what was published. */

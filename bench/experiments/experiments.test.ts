@@ -38,7 +38,7 @@ it("the evaluation numbers its networks as published: loss first, then delay", (
 });
 
 describe("sessionsOf", () => {
-  it.each(["download", "reused", "trained", "trained-on-h2", "cold"] as const)(
+  it.each(["download", "reused", "moved", "trained", "trained-on-h2", "cold"] as const)(
     "times exactly one session of %s",
     (flow) => {
       for (const arm of ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const)

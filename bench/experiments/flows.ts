@@ -26,6 +26,7 @@ export type PageOf = Pick<Cell, "imageBytes" | "images">;
  * What a client does, from an address that the server knows nothing of.
  *
  * - `download`: the image alone, from connection setup to its end (the published grid).
+ * - `moved`: the image alone, from another address once half of it is there (bench/k6/session/move.go).
  * - `reused`: the image twice over one connection; the second is what is timed.
  * - `trained`: an HTTP/3 session fetches the image and ends, so that the server has measured; then, timed, a session with
  *   the page, the switch if it was offered, and its images (the published evaluation). Arms whose answer does not depend
@@ -62,6 +63,7 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
   });
   switch (flow) {
     case "download":
+    case "moved":
       return [timed([alone])];
     case "reused":
       return [timed([alone, alone])];

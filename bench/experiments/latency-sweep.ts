@@ -70,6 +70,10 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
       ),
   );
 
+  const buffers = (isQuick ? [208] : [208, 416, 2_048]).map((KiB) =>
+    place(`buffer-${KiB}`, 50, { udpReceiveBufferBytes: KiB * 1_024 }),
+  );
+
   const points = (places: readonly Place[], label: (place: Place) => string): Series["points"] =>
     places.map((one) => ({ label: label(one), network: one.network.name }));
   const byDelay = (places: readonly Place[]): Series["points"] =>
@@ -106,6 +110,17 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
       points: [
         ...points(queues, ({ network }) => String((network.queueBytes ?? 0) / 1000)),
         ...points(ofSweep(50), () => "1500"),
+      ],
+    },
+    {
+      id: "buffer",
+      title: "The client's UDP receive buffer, delay 50 ms",
+      about:
+        "What the kernel keeps of a QUIC client's packets until they are read, as a program asks for it. quic-go's own is 7 MiB, where it may; 208 KiB is what Linux lets a program ask for unless told (net.core.rmem_max). HTTP/2 has none: its loads are the same again.",
+      axis: "UDP receive buffer (KiB)",
+      points: [
+        ...points(buffers, ({ udpReceiveBufferBytes = 0 }) => String(udpReceiveBufferBytes / 1_024)),
+        ...points(ofSweep(50), () => "7168"),
       ],
     },
     {
@@ -146,7 +161,7 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
     name: "latency-sweep",
     about: "1 MB at 5 Mbit/s over delay, as published; and over loss, size, queue, and ten files in parallel",
     loads: BOTH,
-    ...cellsOf([...sweep, ...near, ...queues, ...files, ...lossy, ...sized], congestions),
+    ...cellsOf([...sweep, ...near, ...queues, ...files, ...lossy, ...sized, ...buffers], congestions),
     series,
     allocation: { first: runsMore, cap: runsMore, comparisons: [] },
     timeoutMs: 180_000,

@@ -5,6 +5,7 @@ import { latencySweep } from "./latency-sweep.ts";
 import { ohashiEvaluation } from "./ohashi-evaluation.ts";
 import { ohashiGrid } from "./ohashi-grid.ts";
 import { smoke } from "./smoke.ts";
+import { stacks } from "./stacks.ts";
 import { tcpCongestion } from "./tcp-congestion.ts";
 
 /** Experiments that are made of loads over emulated networks, by name. */
@@ -16,4 +17,5 @@ export const EXPERIMENTS: Readonly<Record<string, (options: ExperimentOptions) =
   "latency-sweep": latencySweep,
   "bandwidth-limits": bandwidthLimits,
   "tcp-congestion": tcpCongestion,
+  stacks,
 };

@@ -32,6 +32,10 @@ export interface Load {
   readonly parallel?: number;
   /** The bound of a QUIC handshake, after which the alternative counts as broken; 2,000. */
   readonly quicTimeoutMs?: number;
+  /** A change of the client's address on the way: QUIC migrates, over TCP a new connection asks for the rest. */
+  readonly move?: { readonly afterBytes: number; readonly clientAddress: string };
+  /** Of the client's QUIC connections, as a program asks for it; quic-go's own choice (7 MiB). */
+  readonly udpReceiveBufferBytes?: number;
   /** Further tags of the metrics. */
   readonly tags?: Readonly<Record<string, string>>;
   /** One client after the other from the same address; exactly one is timed. */

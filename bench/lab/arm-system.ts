@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { activatePolicy } from "../../infra/workerd/policy-client.ts";
 import { startWorkerd } from "../../infra/workerd/workerd.ts";
-import { type Arm, ARM_SETUPS } from "../experiments/arms.ts";
+import { type Arm, ARM_SETUPS, type ArmSetup } from "../experiments/arms.ts";
 import { type Congestion, CONGESTIONS } from "./lane.ts";
 import type { OriginServer } from "./origin-process.ts";
 import { type PostedSample, startSampleTee } from "./tee.ts";
@@ -16,6 +16,8 @@ export interface ArmSystem {
   /** Who answers the edge's requests, and who takes its samples: for the edge's flags. */
   readonly upstream: string;
   readonly samples: string;
+  /** Who answers instead of an edge, over HTTP/3 alone. */
+  readonly quic: ArmSetup["quic"];
 }
 
 /** Starts the systems of an arm: one for each policy that it has. @throws UserError */
@@ -67,5 +69,6 @@ async function startArmSystem(
     congestions,
     upstream: `unix:${workerd?.visitorsSocket ?? origin.socket}`,
     samples: `unix:${tee.socket}`,
+    quic: ARM_SETUPS[arm].quic,
   };
 }

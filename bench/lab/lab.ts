@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { Arm } from "../experiments/arms.ts";
+import type { Arm, Quic } from "../experiments/arms.ts";
 import { type ArmSystem, startArmSystems } from "./arm-system.ts";
-import { type CubicBeta, holdCubicBeta } from "./cubic-beta.ts";
+import { type Cubic, holdCubic } from "./cubic.ts";
 import { type Lane, startLane } from "./lane.ts";
 import { makeRunFolder, removeLeftovers, removeOwnNamespaces } from "./leftovers.ts";
 import { startOrigin } from "./origin-process.ts";
@@ -15,7 +15,7 @@ export interface Lab {
   /** Resolves with a sentence when a program ends that nobody stopped. */
   readonly failed: Promise<string>;
   /** Undefined unless asked for. */
-  readonly cubicBeta: CubicBeta | undefined;
+  readonly cubic: Cubic | undefined;
   /** Readings of every edge, as it posts them. */
   onSample(listener: (sample: PostedSample) => void): void;
   stop(): Promise<void>;
@@ -28,8 +28,10 @@ export interface LabOptions {
   readonly isTraced?: boolean;
   /** Where edges leave the qlog of every QUIC connection, if anywhere. */
   readonly qlogFolder?: string;
-  /** Whether CUBIC's beta is to be set, which is the whole machine's. */
-  readonly setsCubicBeta?: boolean;
+  /** Who serves HTTP/3 in every arm that has an edge; quic-go unless told. */
+  readonly quic?: Quic;
+  /** Whether CUBIC's parameters are to be set, which are the whole machine's. */
+  readonly setsCubic?: boolean;
 }
 
 /** Starts workerd and the worker for each arm, an origin for all, and so many lanes. @throws UserError */
@@ -49,19 +51,20 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     const { path: folder, remove } = makeRunFolder();
     stack.defer(remove);
     stack.defer(removeOwnNamespaces);
-    const cubicBeta = options.setsCubicBeta === true ? await holdCubicBeta(stack) : undefined;
+    const cubic = options.setsCubic === true ? await holdCubic(stack) : undefined;
     const origin = await startOrigin(join(folder, "origin.sock"), stack, on.failure);
     const systems: ArmSystem[] = [];
     for (const arm of options.arms) systems.push(...(await startArmSystems(arm, origin, folder, stack, on)));
     const lanes: Lane[] = [];
-    const files = { folder, isTraced: options.isTraced ?? false, qlogFolder: options.qlogFolder };
+    const { isTraced = false, qlogFolder, quic = "quic-go" } = options;
+    const settings = { folder, isTraced, qlogFolder, quic };
     for (let index = 0; index < options.lanes; index++)
-      lanes.push(await startLane(index, systems, files, stack, on.failure));
+      lanes.push(await startLane(index, systems, settings, stack, on.failure));
     return {
       lanes,
       folder,
       failed: failure.promise,
-      cubicBeta,
+      cubic,
       onSample: (listener) => listeners.push(listener),
       stop: () => stack.disposeAsync(),
     };

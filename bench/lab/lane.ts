@@ -2,14 +2,16 @@ import { join } from "node:path";
 import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { UserError } from "../../infra/setup/programs.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
-import type { Arm } from "../experiments/arms.ts";
+import type { RunningProgram } from "../../infra/workerd/processes.ts";
+import { type Arm, ARM_SETUPS, type Quic } from "../experiments/arms.ts";
 import type { ArmSystem } from "./arm-system.ts";
 import { ownPrefix } from "./leftovers.ts";
 import { makeNamespace } from "./namespace.ts";
 import { CLIENT_DEVICE, type EmulatedPath, SERVER_DEVICE, startPath } from "./path.ts";
+import { startQuiche } from "./quiche.ts";
 import { shell } from "./shell.ts";
 
-/** Congestion controls of the server's TCP; each edge listens once for each. QUIC's is quic-go's own. */
+/** Congestion controls of the server's TCP; each edge listens once for each. QUIC's is its server's own. */
 export const CONGESTIONS = ["cubic", "bbr", "reno"] as const;
 export type Congestion = (typeof CONGESTIONS)[number];
 
@@ -28,6 +30,7 @@ export interface Origin {
   readonly caFile: string;
   /** Of its certificate's public key, base64, as Chromium wants it. */
   readonly spkiSha256: string;
+  /** Of the process that sends most of an arm's pages: the edge, or the QUIC server beside it. */
   readonly edgePid: number;
   /** What the edge writes of its connections over time; undefined in a lab that traces nothing. */
   readonly traceFile: string | undefined;
@@ -47,12 +50,14 @@ export interface Lane {
   freshClient(): string;
 }
 
-export interface LaneFiles {
+export interface LaneSettings {
   /** For everything that goes with the lab. */
   readonly folder: string;
   readonly isTraced: boolean;
   /** Where every QUIC connection leaves its qlog, if anywhere. */
   readonly qlogFolder: string | undefined;
+  /** Who serves HTTP/3, at an edge's address and port. */
+  readonly quic: Quic;
 }
 
 /**
@@ -64,7 +69,7 @@ export interface LaneFiles {
 export async function startLane(
   index: number,
   systems: readonly ArmSystem[],
-  { folder, isTraced, qlogFolder }: LaneFiles,
+  { folder, isTraced, qlogFolder, quic }: LaneSettings,
   stack: AsyncDisposableStack,
   onFailure: (why: string) => void,
 ): Promise<Lane> {
@@ -93,15 +98,35 @@ export async function startLane(
 
   // One certificate for all: the first edge makes it.
   const stateDir = join(folder, "certificate");
+  const caFile = join(stateDir, "dev-cert.pem");
   const origins = new Map<string, Origin>();
-  for (const [number, { arm, congestions, upstream, samples }] of systems.entries()) {
+  // Edges before what takes their certificate.
+  const inOrder = systems.toSorted((one, other) => Number(one.quic !== undefined) - Number(other.quic !== undefined));
+  for (const [number, system] of inOrder.entries()) {
+    const { arm, congestions } = system;
     const first = 8000 + 10 * number;
+    const startOwnQuic = async (port: number, name: Exclude<Quic, "quic-go">): Promise<RunningProgram> => {
+      const place = { address: `${SERVER_ADDRESS}:${port}`, stateDir, namespace: server, samples: system.samples };
+      const program = await startQuiche(name, place);
+      stack.defer(() => program.stop());
+      void tellWhenEnded(program.ended.then((why) => `The QUIC server of ${arm} ended by itself (${why}).`));
+      return program;
+    };
+    if (system.quic !== undefined) {
+      const program = await startOwnQuic(first, system.quic);
+      const origin = { host: "localhost", address: SERVER_ADDRESS, port: first, caFile, spkiSha256: "" };
+      for (const congestion of congestions)
+        origins.set(`${arm} ${congestion}`, { ...origin, edgePid: program.pid, traceFile: undefined });
+      continue;
+    }
     const traceFile = isTraced ? join(folder, `trace-${index}-${number}.jsonl`) : undefined;
     const edge = await startEdge({
       program: EDGE_PROGRAM,
-      listen: congestions.map((name, i) => `${SERVER_ADDRESS}:${first + i},congestion=${name}`),
-      upstream,
-      samples,
+      listen: congestions.map(
+        (name, i) => `${SERVER_ADDRESS}:${first + i},congestion=${name}${quic === "quic-go" ? "" : ",http3=off"}`,
+      ),
+      upstream: system.upstream,
+      samples: system.samples,
       stateDir,
       flags: [
         ["-host", SERVER_ADDRESS],
@@ -114,16 +139,20 @@ export async function startLane(
     });
     stack.defer(() => edge.program.stop());
     void tellWhenEnded(edge.program.ended.then((why) => `The edge of ${arm} ended by itself (${why}).`));
-    for (const [i, congestion] of congestions.entries())
+    for (const [i, congestion] of congestions.entries()) {
+      const own = quic === "quic-go" ? undefined : await startOwnQuic(first + i, quic);
+      const isOverQuic =
+        own !== undefined && ARM_SETUPS[arm].policy !== undefined && arm !== "fixed-h1" && arm !== "fixed-h2";
       origins.set(`${arm} ${congestion}`, {
         host: "localhost",
         address: SERVER_ADDRESS,
         port: first + i,
-        caFile: join(stateDir, "dev-cert.pem"),
+        caFile,
         spkiSha256: edge.spkiSha256,
-        edgePid: edge.program.pid,
+        edgePid: isOverQuic ? own.pid : edge.program.pid,
         traceFile,
       });
+    }
   }
   // The last to be made is the first to be undone: from then on programs may end.
   stack.defer(() => {

@@ -1,13 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildEdge, buildWorker, ROOT } from "../../infra/setup/build.ts";
-import { findOrInstall, requireGo, UserError } from "../../infra/setup/programs.ts";
+import { findOrInstall, findProgram, installPackage, requireGo, UserError } from "../../infra/setup/programs.ts";
 
 export const NETPATH_PROGRAM = join(ROOT, "dist/netpath");
 export const PATHPROBE_PROGRAM = join(ROOT, "dist/pathprobe");
 export const K6_PROGRAM = join(ROOT, "dist/k6");
+const CARGO_TARGET = join(ROOT, "dist/cargo");
+export const QUICHE_PROGRAM = join(CARGO_TARGET, "release/quiche-origin");
 
 /** What emulates a network on this machine, and measures it. @throws UserError */
 export async function buildNetpath(): Promise<void> {
@@ -39,6 +41,25 @@ export async function buildK6(): Promise<void> {
   }
 }
 
+/**
+ * A server on Cloudflare's quiche. The first build takes some six minutes, as BoringSSL is built with it.
+ *
+ * @throws UserError where Rust or what BoringSSL takes is missing
+ */
+export async function buildQuiche(): Promise<void> {
+  const cargo = findProgram("cargo");
+  if (cargo === undefined)
+    throw new UserError("A server on quiche needs Rust 1.88 or newer, and no cargo is on the PATH: see rustup.rs.");
+  if (findOrInstall(["cmake"], "cmake") === undefined || findOrInstall(["clang"], "clang") === undefined)
+    throw new UserError("A server on quiche needs cmake, clang and libclang: install your system's packages of them.");
+  if (!existsSync(QUICHE_PROGRAM)) {
+    // Its bindings are made by libclang, which no program tells of.
+    installPackage("libclang-dev");
+    console.error("Building a server on quiche: six minutes the first time ...");
+  }
+  await build(cargo, ["build", "--release", "--locked", "--quiet", "--target-dir", CARGO_TARGET], "bench/quiche");
+}
+
 /** @throws UserError in one sentence where this user is not root */
 function requireRoot(): void {
   if (process.getuid?.() !== 0)
@@ -49,10 +70,11 @@ function requireRoot(): void {
 
 async function goBuild(module: string, program: string, what: string): Promise<void> {
   mkdirSync(join(ROOT, "dist"), { recursive: true });
-  const child = spawn(requireGo(), ["build", "-trimpath", "-o", program, what], {
-    cwd: join(ROOT, module),
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+  await build(requireGo(), ["build", "-trimpath", "-o", program, what], module);
+}
+
+async function build(program: string, args: readonly string[], module: string): Promise<void> {
+  const child = spawn(program, [...args], { cwd: join(ROOT, module), stdio: ["ignore", "ignore", "inherit"] });
   const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
   if (signal !== null) throw new UserError(`Interrupted while building ${module} (${signal}).`);
   if (code !== 0) throw new UserError(`${module} could not be built: the reason stands above.`);

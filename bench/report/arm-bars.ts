@@ -27,6 +27,8 @@ const SHORT: Readonly<Record<ArmName, string>> = {
   "fixed-h3": "h3",
   "always-offer": "offer",
   adaptive: "adaptive",
+  "quiche-cubic": "quiche cubic",
+  "quiche-bbr2": "quiche bbr2",
 };
 
 /**

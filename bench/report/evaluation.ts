@@ -103,6 +103,7 @@ const FIXED_FLOW = {
   cold: "cold",
   download: "download",
   reused: "reused",
+  moved: "moved",
 } as const satisfies Record<DecisionFlow, Flow>;
 
 function regretOf(

@@ -1,12 +1,13 @@
 import type { Experiment } from "../experiments/experiment.ts";
 import { armsOf } from "../experiments/experiment.ts";
-import { ARM_SETUPS } from "../experiments/arms.ts";
+import { ARM_SETUPS, type Quic } from "../experiments/arms.ts";
+import type { Machine } from "../run/machine.ts";
 import { counts, type LoadRow } from "../run/row.ts";
 import { isMostlyBusy } from "./groups.ts";
 import type { ReportInput } from "./report.ts";
 
 /** The first part of every report: what was run, on what, and what was left out. */
-export function reportHead({ experiment, rows, starts, command, fidelity }: ReportInput): string {
+export function reportHead({ experiment, rows, starts, command, quic, fidelity }: ReportInput): string {
   const machine = starts.at(-1)?.machine;
   if (machine === undefined) throw new Error("A report is of a run, and this one never started.");
   const different = (values: readonly (string | number)[]): string => [...new Set(values)].join(", ");
@@ -17,12 +18,13 @@ export function reportHead({ experiment, rows, starts, command, fidelity }: Repo
     startsMs.length === 0 ? "" : [...new Set([day(Math.min(...startsMs)), day(Math.max(...startsMs))])].join(" to ");
   const busy = count(({ dropped }) => dropped === "busy");
   const late = count(({ dropped }) => dropped === "late");
+  const others = armsOf(experiment).some((arm) => ARM_SETUPS[arm].quic !== undefined) ? " that has one" : "";
   return `# ${experiment.name}: ${experiment.about}
 
 \`${command}\`, ${days}.
 
-- Stack: Go ${machine.go.replace("go", "")} net/http (HTTP/2 over the kernel's TCP, congestion control as named below) and quic-go ${machine.quicGo}
-  (HTTP/3; its own congestion control, Reno-like, whatever TCP's is), workerd ${machine.workerd}, the same worker in every arm.
+- Stack: Go ${machine.go.replace("go", "")} net/http (HTTP/2 over the kernel's TCP, congestion control as named below) and ${quicText(quic, machine)}
+  (HTTP/3; its own congestion control, ${quic === "quic-go" ? "Reno-like, " : ""}whatever TCP's is), workerd ${machine.workerd}, the same worker in every arm${others}.
   Client: k6 ${machine.k6} with sessions of Go's net/http and quic-go; no TLS resumption, no 0-RTT.
 - Machine: kernel ${machine.kernel} (${machine.arch}), ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB; commit ${different(starts.map(({ machine: { commit } }) => commit))}. Slow cells were measured ${different(starts.map(({ lanes }) => lanes))} at a time, each on a
   path and with an edge of its own; fast ones alone.
@@ -39,6 +41,10 @@ ${armsOf(experiment)
   .join("\n")}
 - Means with 95 % intervals (studentised bootstrap of the log); rows are in rows.csv, all figures in summary.json.
 ${experiment.notes.map((note) => `- ${note}\n`).join("")}`;
+}
+
+function quicText(quic: Quic, { quicGo, quiche = "of unknown version" }: Machine): string {
+  return quic === "quic-go" ? `quic-go ${quicGo}` : `quiche ${quiche} with its ${quic.replace("quiche-", "")}`;
 }
 
 function fidelityLine({ cells }: Experiment, fidelity: ReportInput["fidelity"]): string {

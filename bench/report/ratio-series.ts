@@ -3,7 +3,7 @@ import { FAINT, INK } from "./theme.ts";
 
 export interface RatioPoint {
   readonly label: string;
-  /** `cubic`, `bbr`, ..., or `published`. */
+  /** `cubic`, `bbr`, ..., `published`, or a server's QUIC. */
   readonly of: string;
   readonly ratio: number;
   readonly low?: number;
@@ -14,6 +14,9 @@ const STYLES: readonly { readonly name: string; readonly colour: string; readonl
   { name: "cubic", colour: "#0072b2", shape: "circle" },
   { name: "bbr", colour: "#d55e00", shape: "square" },
   { name: "reno", colour: "#009e73", shape: "triangle-up" },
+  { name: "quic-go", colour: "#0072b2", shape: "circle" },
+  { name: "quiche cubic", colour: "#009e73", shape: "triangle-up" },
+  { name: "quiche bbr2", colour: "#d55e00", shape: "square" },
   { name: "published", colour: "#000000", shape: "diamond" },
 ];
 
@@ -22,11 +25,11 @@ const WIDTH = 560;
 /** HTTP/2's mean load time over HTTP/3's at the places of a series, with 95 % intervals; hollow where it was published. */
 export function ratioSeries(
   points: readonly RatioPoint[],
-  { title, axis, labels }: { title: string; axis: string; labels: readonly string[] },
+  { title, axis, labels, of = "server's TCP" }: { title: string; axis: string; labels: readonly string[]; of?: string },
 ): TopLevelSpec {
   const styles = STYLES.filter(({ name }) => points.some((point) => point.of === name));
   const names = styles.map(({ name }) => name);
-  const legend = { orient: "top", title: "server's TCP", symbolSize: 110 } as const;
+  const legend = { orient: "top", title: of, symbolSize: 110 } as const;
   const bounds = [1, ...points.flatMap(({ ratio, low, high }) => [ratio, low ?? ratio, high ?? ratio])];
   return {
     title: {

@@ -1,3 +1,4 @@
+import type { Quic } from "../experiments/arms.ts";
 import type { Experiment } from "../experiments/experiment.ts";
 import type { KnownFidelity } from "../experiments/fidelity-command.ts";
 import type { LoadRow } from "../run/row.ts";
@@ -14,6 +15,8 @@ export interface ReportInput {
   readonly starts: readonly Start[];
   readonly command: string;
   readonly seed: number;
+  /** Who served HTTP/3, where an arm has no server of its own. */
+  readonly quic: Quic;
   /** Up to which rate the emulated path is known to be what it is asked to be, here. */
   readonly fidelity: KnownFidelity | undefined;
 }

@@ -24,6 +24,7 @@ function input(experiment: Experiment, rows: readonly LoadRow[]): ReportInput {
     starts: [exampleStart()],
     command: "npm run bench -- x",
     seed: 1,
+    quic: "quic-go",
     fidelity: undefined,
   };
 }

@@ -3,6 +3,8 @@ import { type Cell, loadsOf } from "../experiments/experiment.ts";
 import { type Interval, ratioOfMeansInterval } from "../stats/bootstrap.ts";
 import { seededRandom } from "../stats/random.ts";
 import { mean } from "../stats/summary.ts";
+import { counts, type LoadRow } from "../run/row.ts";
+import { loadId } from "../run/schedule.ts";
 import { renderSvg } from "./chart.ts";
 import { figuresTable } from "./figures-table.ts";
 import { number, percent, size, withInterval } from "./format.ts";
@@ -43,8 +45,11 @@ export interface Way {
   readonly group: Group;
   /** HTTP/2's mean with the kernel's own cubic over this one's, on the same network: above 1 this is faster. */
   readonly ratio: Interval | undefined;
-  /** Of the first load, over its time, of all connections together; null where it was not traced. */
-  readonly meanWindowBytes: number | null;
+  /** Packets a load that the emulated path dropped: by its random loss, and as its queue was full. */
+  readonly droppedLoss: number;
+  readonly droppedQueue: number;
+  /** The first load alone; undefined where it was not traced. */
+  readonly traced: { readonly loadMs: number; readonly meanWindowBytes: number } | undefined;
 }
 
 /** Twelve images over what TCP does with its window: every way beside HTTP/2 with the kernel's own. */
@@ -68,7 +73,8 @@ ${findingsTable(findings)}
 
 ## Every way at ${number(2 * (base?.network.delayMs ?? 0))} ms and ${number((base?.network.lossRatio ?? 0) * 100)} % loss
 
-A page of 12 images of ${size(bytes)}. The last column but one is HTTP/2's mean with the kernel's own cubic over this one's: above 1 this is faster.
+A page of 12 images of ${size(bytes)}. The ratio is HTTP/2's mean with Linux' own cubic over this one's: above 1 this is faster.
+Packets dropped are those of a load, by the path's random loss and as its queue was full, which is the sender's own doing.
 
 ![Mean load time of each way, with 95 % intervals](times.svg)
 
@@ -99,6 +105,7 @@ ${whyText(ways, slowerShare(input, "beta-0.2"))}
       ways,
       pathBytes,
       slowerShare: slowerShare(input, "beta-0.2"),
+      bbrOverH3: bbrOverH3(input),
     },
     markdown,
     pictures: [
@@ -125,13 +132,13 @@ function isFar(cells: readonly Cell[], id: string): boolean {
 
 /** What a cell asks of TCP, in words. */
 function tcpText({ congestion, tcp = {} }: Cell): string {
-  const { cubicBeta, initialWindow } = tcp;
-  if (cubicBeta !== undefined) return `${congestion}, beta ${cubicBeta}`;
-  return initialWindow === undefined ? congestion : `${congestion}, from ${number0(initialWindow)} packets`;
-}
-
-function number0(value: number): string {
-  return value.toLocaleString("en-US");
+  const { cubic: { beta, isFriendly = true } = {}, initialWindow } = tcp;
+  return [
+    congestion,
+    ...(beta === undefined ? [] : [`beta ${beta}`]),
+    ...(isFriendly ? [] : ["not fair to Reno"]),
+    ...(initialWindow === undefined ? [] : [`from ${initialWindow.toLocaleString("en-US")} packets`]),
+  ].join(", ");
 }
 
 function waysOf(
@@ -162,11 +169,24 @@ function waysOf(
                 random: seededRandom(seed, "way", cell.id, arm),
               })
             : undefined,
-          meanWindowBytes: line === undefined ? null : mean(line.map(({ windowBytes }) => windowBytes)),
+          ...droppedOf(rows.filter((row) => row.cell === cell.id && row.arm === arm && counts(row))),
+          traced:
+            line === undefined
+              ? undefined
+              : {
+                  loadMs: rows.find(({ id }) => id === loadId(cell, arm, flow, 0))?.loadMs ?? Number.NaN,
+                  meanWindowBytes: mean(line.map(({ windowBytes }) => windowBytes)),
+                },
         },
       ];
     }),
   );
+}
+
+function droppedOf(rows: readonly LoadRow[]): Pick<Way, "droppedLoss" | "droppedQueue"> {
+  const meanOf = (field: "droppedLoss" | "droppedQueue"): number =>
+    rows.length === 0 ? 0 : mean(rows.map((row) => row[field] ?? 0));
+  return { droppedLoss: meanOf("droppedLoss"), droppedQueue: meanOf("droppedQueue") };
 }
 
 /** By cell and arm, of all connections of the load together. */
@@ -179,7 +199,7 @@ function windowsByLoad({ experiment, rows, windows }: ReportInput): Map<string, 
   return new Map(
     experiment.cells.flatMap((cell) =>
       loadsOf(experiment, cell).flatMap(({ arm, flow }) => {
-        const points = byLoad.get(`${cell.id}/${arm}/${flow}/0`);
+        const points = byLoad.get(loadId(cell, arm, flow, 0));
         if (points === undefined) return [];
         const line = [...Map.groupBy(points, ({ atMs }) => atMs)].map(([atMs, own]) => ({
           atMs,
@@ -269,21 +289,25 @@ function waysTable(ways: readonly Way[]): string {
       "mean s",
       "median s",
       "sd s",
-      "packets lost a load",
-      "mean window kB",
       "ratio",
+      "dropped by loss",
+      "by the queue",
+      "first load: s",
+      "its mean window kB",
       "edge CPU ms",
     ],
-    ways.map(({ name, arm, group, ratio, meanWindowBytes }) => [
+    ways.map(({ name, group, ratio, droppedLoss, droppedQueue, traced }) => [
       name,
-      number0(group.n),
-      number0(group.timeouts),
+      String(group.n),
+      String(group.timeouts),
       secondsInterval(group.meanMs),
       seconds(group.medianMs.estimate),
       seconds(group.sdMs),
-      number((arm === "fixed-h3" ? group.quic : group.tcp).packetsLost),
-      number(meanWindowBytes === null ? null : meanWindowBytes / 1_000),
       ratio === undefined ? "1" : withInterval(ratio),
+      number(droppedLoss),
+      number(droppedQueue),
+      traced === undefined ? "-" : seconds(traced.loadMs),
+      traced === undefined ? "-" : number(traced.meanWindowBytes / 1_000),
       number(group.edgeCpuMs),
     ]),
   );
@@ -320,6 +344,14 @@ function secondsInterval({ estimate, low, high }: Interval): string {
   return withInterval({ estimate: estimate / 1_000, low: low / 1_000, high: high / 1_000 });
 }
 
+/** HTTP/3's mean over HTTP/2's with bbr, on the same network: how much faster the latter is. */
+function bbrOverH3({ rows, seed }: ReportInput): Interval | undefined {
+  const [h3, bbr] = [timesOf(rows, BASE, "fixed-h3", "trained"), timesOf(rows, "bbr", "fixed-h2", "trained")];
+  return h3.length < 2 || bbr.length < 2
+    ? undefined
+    : ratioOfMeansInterval(h3, bbr, { random: seededRandom(seed, "bbr over h3") });
+}
+
 /** Of all pairs of a single load over HTTP/2 in a cell and one of the base's, those in which the cell's is slower. */
 function slowerShare({ rows }: ReportInput, cell: string): number {
   const [own, base] = [cell, BASE].map((id) => timesOf(rows, id, "fixed-h2", "trained"));
@@ -328,17 +360,28 @@ function slowerShare({ rows }: ReportInput, cell: string): number {
 }
 
 function whyText(ways: readonly Way[], slower: number): string {
-  const kB = (cell: string, arm: Arm): string =>
-    number((findWay(ways, cell, arm)?.meanWindowBytes ?? Number.NaN) / 1_000);
-  const time = (cell: string, arm: Arm): string => timeOf(findWay(ways, cell, arm));
-  return `- One connection's window. HTTP/2 with cubic has ${kB(BASE, "fixed-h2")} kB on the way on average, six connections of HTTP/1.1 ${kB(BASE, "fixed-h1")} kB, HTTP/2 with
-  bbr, which does not take loss for a full queue, ${kB("bbr", "fixed-h2")} kB, HTTP/3 (quic-go, Reno-like) ${kB(BASE, "fixed-h3")} kB; they take ${time(BASE, "fixed-h2")}, ${time(BASE, "fixed-h1")}, ${time("bbr", "fixed-h2")}
-  and ${time(BASE, "fixed-h3")} s.
-- CUBIC's beta. Set while the kernel runs, as here, it changes what a loss takes, but not the growth that keeps CUBIC fair to Reno
-  (RFC 9438, section 4.3): the kernel works that out once, at its start, of the beta of then. At this loss that growth is what carries
-  the window, so that a smaller beta can only be faster here. A kernel that starts with beta 0.2 grows more slowly too; whether the
-  published run did is not told, and this kernel has CUBIC built in, so that it was not tried. Chance may have been enough: of
-  all pairs of single loads here ${percent(slower)} have beta 0.2 slower than 0.3. Such betas are for the study of the cause: beside others on a real network they are not fair.
+  const of = (cell: string, arm: Arm = "fixed-h2"): Way | undefined => findWay(ways, cell, arm);
+  const kB = (cell: string, arm?: Arm): string =>
+    number((of(cell, arm)?.traced?.meanWindowBytes ?? Number.NaN) / 1_000);
+  const first = (cell: string, arm?: Arm): string => seconds(of(cell, arm)?.traced?.loadMs ?? Number.NaN);
+  const withRatio = (cell: string, arm?: Arm): string => {
+    const ratio = of(cell, arm)?.ratio;
+    return ratio === undefined ? "-" : withInterval(ratio);
+  };
+  const median = (cell: string): string => seconds(of(cell)?.group.medianMs.estimate ?? Number.NaN);
+  return `- One connection's window. In the first loads HTTP/2 with cubic has a window of ${kB(BASE)} kB on average and takes ${first(BASE)} s; six connections of
+  HTTP/1.1 have ${kB(BASE, "fixed-h1")} kB together and take ${first(BASE, "fixed-h1")}; HTTP/2 with bbr, which does not take loss for a full queue, ${kB("bbr")} kB and ${first("bbr")}; HTTP/3
+  (quic-go, Reno-like) ${kB(BASE, "fixed-h3")} kB and ${first(BASE, "fixed-h3")}.
+- CUBIC's beta, where it is published that 0.2 is slower than 0.3. Set while the kernel runs, as here, it changes what a loss takes, but
+  not the growth that keeps CUBIC fair to Reno (RFC 9438, section 4.3): Linux works that out once, of the beta of its start. Without
+  that growth, which is the nearest that can be tried here to a growth that falls with beta, HTTP/2 is ${withRatio("unfriendly-0.3")} times as fast as with
+  it at beta 0.3, and ${withRatio("unfriendly-0.2")} times at 0.2: above the same with 0.3 means that 0.2 is not slower then either. Chance may have been
+  enough for what was published: of all pairs of single loads here ${percent(slower)} have beta 0.2 slower than 0.3.
+- Beta 0.02 has two kinds of loads: half of them take ${median("beta-0.02")} s or less, about as with bbr (${median("bbr")} s), and some several times that, after several losses
+  in a row. Hence its wide interval.
+- Near by, with loss, HTTP/1.1 on six is ahead already, where the two were published as equal. The published rate is not told: at one
+  where a single connection fills the line between two losses they would be.
 - The first window. A route's \`initcwnd\` is what TCP may send at once; the client's receive window, 64 kB at its start, lets it only
-  after some round trips, and the first losses then take it back.`;
+  after some round trips, and the first losses then take it back.
+- Neither a beta near 0 nor bbr is polite: ${number(of("bbr", "fixed-h1")?.droppedQueue)} packets a load overflow the queue with bbr on six connections, where loss takes ${number(of("bbr", "fixed-h1")?.droppedLoss)}.`;
 }

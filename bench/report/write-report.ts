@@ -6,6 +6,7 @@ import { gridReport } from "./grid-report.ts";
 import { latencyFindings } from "./latency-findings.ts";
 import type { Report, ReportInput } from "./report.ts";
 import { seriesReport } from "./series-report.ts";
+import { stacksReport } from "./stacks-report.ts";
 import { tcpCongestionReport } from "./tcp-congestion-report.ts";
 
 /** Experiments that have a report of their own; the others run all arms and get the evaluation's. */
@@ -13,6 +14,7 @@ const REPORTS: Readonly<Record<string, (input: ReportInput) => Promise<Report>>>
   "ohashi-grid": gridReport,
   calibration: calibrationReport,
   "bandwidth-limits": (input) => seriesReport(input),
+  stacks: stacksReport,
   "tcp-congestion": tcpCongestionReport,
   "latency-sweep": (input) => seriesReport(input, latencyFindings),
 };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { ROOT } from "../../infra/setup/build.ts";
 import type { GridCell } from "../report/grid.ts";
 import type { Interval } from "../stats/bootstrap.ts";
+import type { RecordedBrowser } from "./browser-section.ts";
 import type { CongestionSummary } from "./tcp-congestion-section.ts";
 import type { WinnersSummary } from "../report/winners-table.ts";
 
@@ -55,6 +56,7 @@ export interface Recorded {
   readonly sweep: SweepSummary;
   readonly limits: SeriesSummary;
   readonly congestion: CongestionSummary;
+  readonly browser: RecordedBrowser;
 }
 
 /** Reads the summaries of bench/results. @throws where one is missing */
@@ -67,5 +69,6 @@ export function readRecorded(): Recorded {
     sweep: summary("latency-sweep") as SweepSummary,
     limits: summary("bandwidth-limits") as SeriesSummary,
     congestion: summary("tcp-congestion") as CongestionSummary,
+    browser: summary("browser-page") as RecordedBrowser,
   };
 }

@@ -3,11 +3,12 @@ import { number, percent, size } from "../report/format.ts";
 import { OHASHI_NETWORKS } from "../report/published.ts";
 import { PUBLISHED_SERIES, type PublishedPoint } from "../report/published-series.ts";
 import type { Interval } from "../stats/bootstrap.ts";
+import { browserSection } from "./browser-section.ts";
 import { tcpCongestionSection } from "./tcp-congestion-section.ts";
 import type { FoundCrossover, GridSummary, Recorded, SeriesSummary, SweepSummary, Timed } from "./recorded.ts";
 
 /** docs/results.md: every published experiment that was run here, beside its published table. */
-export function resultsPage({ grid, evaluation, sweep, limits, congestion }: Recorded): string {
+export function resultsPage({ grid, evaluation, sweep, limits, congestion, browser }: Recorded): string {
   return `# Results: published beside measured
 
 Each published measurement that this project starts from, run here with one command, on an emulated path between a real server and a
@@ -15,7 +16,7 @@ real client of one machine (2 cores). "h2 / h3" is HTTP/2's mean load time over 
 interval. The server's TCP has cubic or bbr; its QUIC is quic-go's, Reno-like, in both. \`npm run bench -- results\` makes this page of
 the recorded runs in [bench/results](../bench/results/README.md), and a test fails where it says otherwise.
 
-Not run yet: what was published of a browser behind a CDN, and the nine networks with a second QUIC server.
+Not run yet: the nine networks with a second QUIC server.
 
 ## Where each protocol wins, over rate, loss and delay
 
@@ -69,6 +70,8 @@ ${commandText(limits.command, "bandwidth-limits")}
 ${limitsFindings(limits)}
 
 ${tcpCongestionSection(congestion)}
+
+${browserSection(browser)}
 `;
 }
 

@@ -110,6 +110,10 @@ export async function runBatch(options: BatchOptions): Promise<void> {
       switch: options.switching,
       // Over HTTP/1.1 these are connections: as many as browsers open.
       ...(cell.images !== undefined && load.arm !== "fixed-h1" && { parallel: cell.images }),
+      ...(load.flow === "moved" && {
+        move: { afterBytes: Math.ceil(cell.imageBytes / 2), clientAddress: lane.freshClient() },
+      }),
+      ...(cell.udpReceiveBufferBytes !== undefined && { udpReceiveBufferBytes: cell.udpReceiveBufferBytes }),
       sessions: sessionsOf(load.flow, load.arm, cell),
     };
   }

@@ -14,6 +14,8 @@ export interface Machine {
   readonly memoryGiB: number;
   readonly go: string;
   readonly quicGo: string;
+  /** Unknown to runs of before there was one. */
+  readonly quiche?: string;
   readonly k6: string;
   readonly workerd: string;
   readonly node: string;
@@ -31,6 +33,7 @@ export function machine(): Machine {
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     go: printed("go", ["env", "GOVERSION"]),
     quicGo: moduleVersion("infra/edge/go.mod", "github.com/quic-go/quic-go"),
+    quiche: lockedVersion("bench/quiche/Cargo.lock", "quiche"),
     k6: moduleVersion("bench/k6/go.mod", "go.k6.io/k6"),
     workerd,
     node: process.version,
@@ -46,6 +49,12 @@ function commit(): string {
 
 function printed(program: string, args: readonly string[]): string {
   return spawnSync(program, [...args], { cwd: ROOT, encoding: "utf8" }).stdout?.trim() || "unknown";
+}
+
+function lockedVersion(file: string, crate: string): string {
+  return (
+    new RegExp(`name = "${crate}"\nversion = "([^"]+)"`).exec(readFileSync(join(ROOT, file), "utf8"))?.[1] ?? "unknown"
+  );
 }
 
 function moduleVersion(file: string, module: string): string {

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { UserError } from "../../infra/setup/programs.ts";
+import { type Quic, QUICS } from "../experiments/arms.ts";
 import type { ExperimentOptions } from "../experiments/experiment.ts";
 import { type Congestion, CONGESTIONS, LANES_MAX } from "../lab/lane.ts";
 
@@ -9,6 +10,7 @@ export interface RunOptions extends ExperimentOptions {
   readonly seed: number;
   readonly switching: "wait" | "background";
   readonly lanes: number;
+  readonly quic: Quic;
   readonly out: string | undefined;
   readonly fresh: boolean;
   readonly retry: boolean;
@@ -19,6 +21,7 @@ export const OPTIONS_TEXT = `  --runs N             exactly so many runs of each
   --congestion NAMES   of the server's TCP: ${CONGESTIONS.join(", ")}; several with commas (cubic,bbr)
   --bytes N            the image's size, instead of the experiment's own
   --switch HOW         wait: for the HTTP/3 connection, as published; background: as browsers do (wait)
+  --quic NAME          who serves HTTP/3: ${QUICS.join(", ")} (quic-go)
   --quick              small and few: whether it works
   --full               as published, which may take days
   --lanes N            so many slow networks at a time, 1 to ${LANES_MAX} (4)
@@ -37,6 +40,7 @@ export function readOptions(args: readonly string[]): RunOptions {
     runs: values.runs === undefined ? undefined : whole("--runs", values.runs, 1, 100_000),
     seed: whole("--seed", values.seed, 0, 2 ** 31 - 1),
     switching: oneOf("--switch", values.switch, ["wait", "background"]),
+    quic: oneOf("--quic", values.quic, QUICS),
     lanes: whole("--lanes", values.lanes, 1, LANES_MAX),
     out: values.out,
     fresh: values.fresh,
@@ -54,6 +58,7 @@ function parse(args: readonly string[]) {
         congestion: { type: "string", default: "cubic,bbr" },
         bytes: { type: "string" },
         switch: { type: "string", default: "wait" },
+        quic: { type: "string", default: "quic-go" },
         quick: { type: "boolean", default: false },
         full: { type: "boolean", default: false },
         lanes: { type: "string", default: "4" },

@@ -1,9 +1,11 @@
 import { join, relative, resolve } from "node:path";
 import { ROOT } from "../../infra/setup/build.ts";
+import { ARM_SETUPS, type Quic } from "../experiments/arms.ts";
+import { UserError } from "../../infra/setup/programs.ts";
 import { armsOf, type Experiment, type ExperimentOptions, withRounds } from "../experiments/experiment.ts";
 import { knownFidelity } from "../experiments/fidelity-command.ts";
 import { startLab } from "../lab/lab.ts";
-import { buildLab } from "../lab/programs.ts";
+import { buildLab, buildQuiche } from "../lab/programs.ts";
 import { writeReport } from "../report/write-report.ts";
 import { onInterruption } from "./interruption.ts";
 import { machine } from "./machine.ts";
@@ -27,7 +29,11 @@ export async function runExperiment(
 ): Promise<void> {
   const options = readOptions(args);
   const made = make(options);
-  const experiment = options.runs === undefined ? made : withRounds(made, options.runs);
+  if (options.quic !== "quic-go" && made.takesQuic !== true)
+    throw new UserError(`--quic is for calibration: ${name} is served by quic-go, or has arms of its own for others.`);
+  const asked = options.runs === undefined ? made : withRounds(made, options.runs);
+  const experiment =
+    options.quic === "quic-go" ? asked : { ...asked, notes: [QUIC_NOTES[options.quic], ...asked.notes] };
   const path = options.out === undefined ? join(ROOT, ".adaptive-h3/bench", name) : resolve(options.out);
   const command = ["npm run bench --", name, ...args.filter((arg) => arg !== "--fresh" && arg !== "--retry")].join(" ");
   const { signal, release } = onInterruption();
@@ -40,6 +46,8 @@ export async function runExperiment(
     });
     if (missing.length > 0) {
       await buildLab();
+      if (options.quic !== "quic-go" || armsOf(experiment).some((arm) => ARM_SETUPS[arm].quic !== undefined))
+        await buildQuiche();
       if (!signal.aborted) {
         console.error(
           `${folder.rows.length > 0 ? "Going on with" : "Measuring"} ${name}, ${missing.length} cells, into ${path}.`,
@@ -53,8 +61,9 @@ export async function runExperiment(
         const lab = await startLab({
           arms: armsOf(experiment),
           lanes: lanesFor(experiment, options.lanes),
+          quic: options.quic,
           isTraced: experiment.cells.some(({ isTraced }) => isTraced === true),
-          setsCubicBeta: experiment.cells.some(({ tcp }) => tcp?.cubicBeta !== undefined),
+          setsCubic: experiment.cells.some(({ tcp }) => tcp?.cubic !== undefined),
         });
         try {
           await runCells({
@@ -83,6 +92,7 @@ export async function runExperiment(
       starts: readStarts(path),
       command,
       seed: options.seed,
+      quic: options.quic,
       fidelity: knownFidelity(),
     };
     const files = await writeReport(input, folder);
@@ -93,10 +103,24 @@ export async function runExperiment(
   }
 }
 
+const QUIC_NOTES: Readonly<Record<Exclude<Quic, "quic-go">, string>> = {
+  "quiche-cubic": "HTTP/3 is served by Cloudflare's quiche with its cubic, and not by quic-go: bench/quiche.",
+  "quiche-bbr2": "HTTP/3 is served by Cloudflare's quiche with its BBRv2, and not by quic-go: bench/quiche.",
+};
+
 /** All that decides which rows belong together; the number of runs does not. */
 function question(name: string, experiment: Experiment, options: RunOptions): Asked {
   const { loads, cells, timeoutMs } = experiment;
-  return { experiment: name, seed: options.seed, switch: options.switching, timeoutMs, loads, cells };
+  return {
+    experiment: name,
+    seed: options.seed,
+    switch: options.switching,
+    // Runs of before there was another have none.
+    ...(options.quic !== "quic-go" && { quic: options.quic }),
+    timeoutMs,
+    loads,
+    cells,
+  };
 }
 
 function lanesFor(experiment: Experiment, lanes: number): number {

@@ -106,9 +106,9 @@ export async function runCells(options: RunnerOptions): Promise<void> {
     }
   };
   const all = (async () => {
-    for (const [cubicBeta, cells] of Map.groupBy(experiment.cells, ({ tcp }) => tcp?.cubicBeta)) {
+    for (const cells of Map.groupBy(experiment.cells, ({ tcp }) => JSON.stringify(tcp?.cubic ?? {})).values()) {
       if (signal.aborted) return;
-      lab.cubicBeta?.set(cubicBeta);
+      lab.cubic?.set(cells[0]?.tcp?.cubic ?? {});
       const [heavy, light] = [cells.filter((cell) => isHeavy(cell)), cells.filter((cell) => !isHeavy(cell))];
       await Promise.all(lab.lanes.map((lane) => workIn(lane, light)));
       await Promise.all(lab.lanes.slice(0, 1).map((lane) => workIn(lane, heavy)));

@@ -23,12 +23,15 @@ type Spec struct {
 	Origin        Origin  `json:"origin"`
 	EdgePid       *int    `json:"edgePid"`
 	// What each session may take, its pauses not counted. A timed session that takes longer is an outcome, not an error.
-	TimeoutMs     float64           `json:"timeoutMs"`
-	Switch        session.Switch    `json:"switch"`
-	Parallel      int               `json:"parallel"`
-	QUICTimeoutMs float64           `json:"quicTimeoutMs"`
-	Tags          map[string]string `json:"tags"`
-	Sessions      []SessionSpec     `json:"sessions"`
+	TimeoutMs     float64        `json:"timeoutMs"`
+	Switch        session.Switch `json:"switch"`
+	Parallel      int            `json:"parallel"`
+	QUICTimeoutMs float64        `json:"quicTimeoutMs"`
+	Move          *MoveSpec      `json:"move"`
+	// Of QUIC connections; 0 leaves quic-go its own choice.
+	UDPReceiveBufferBytes int               `json:"udpReceiveBufferBytes"`
+	Tags                  map[string]string `json:"tags"`
+	Sessions              []SessionSpec     `json:"sessions"`
 
 	// Trust any certificate; k6's own option of that name.
 	InsecureSkipVerify bool `json:"-"`
@@ -40,6 +43,12 @@ type Origin struct {
 	Address string `json:"address"`
 	Port    int    `json:"port"`
 	CAFile  string `json:"caFile"`
+}
+
+// MoveSpec is a change of the client's address in each session.
+type MoveSpec struct {
+	AfterBytes    int64  `json:"afterBytes"`
+	ClientAddress string `json:"clientAddress"`
 }
 
 // SessionSpec is one session of the load's client.
@@ -91,6 +100,7 @@ func (s Spec) config() (session.Config, error) {
 	config := session.Config{
 		Host: s.Origin.Host, Port: s.Origin.Port, Address: s.Origin.Address,
 		Switch: s.Switch, Parallel: s.Parallel, QUICTimeout: milliseconds(s.QUICTimeoutMs),
+		UDPReceiveBuffer:   s.UDPReceiveBufferBytes,
 		InsecureSkipVerify: s.InsecureSkipVerify,
 	}
 	if s.ClientAddress != "" {
@@ -99,6 +109,13 @@ func (s Spec) config() (session.Config, error) {
 			return config, fmt.Errorf("clientAddress: %w", err)
 		}
 		config.ClientAddress = address
+	}
+	if s.Move != nil {
+		to, err := netip.ParseAddr(s.Move.ClientAddress)
+		if err != nil {
+			return config, fmt.Errorf("move.clientAddress: %w", err)
+		}
+		config.Move = &session.Move{AfterBytes: s.Move.AfterBytes, To: to}
 	}
 	if s.Origin.CAFile != "" {
 		pem, err := os.ReadFile(s.Origin.CAFile)

@@ -54,6 +54,11 @@ type Config struct {
 	// Subresources under way at a time.
 	Parallel    int
 	QUICTimeout time.Duration
+	// Move is a change of the client's address on the way; nil for none. For sessions that load one file at a time.
+	Move *Move
+	// UDPReceiveBuffer is what the kernel keeps of a QUIC connection's packets until they are read, bytes, as a program
+	// asks for it (the kernel books twice as much); 0 leaves quic-go its own choice, 7 MiB where that is allowed.
+	UDPReceiveBuffer int
 	// The clock of Alt-Svc freshness only.
 	Now func() time.Time
 }
@@ -87,6 +92,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.QUICTimeout == 0 {
 		c.QUICTimeout = DefaultQUICTimeout
+	}
+	if c.Move != nil && (c.Move.AfterBytes <= 0 || !c.Move.To.IsValid()) {
+		return c, fmt.Errorf("a move is after some bytes (%d), to an address (%s)", c.Move.AfterBytes, c.Move.To)
+	}
+	if c.UDPReceiveBuffer < 0 {
+		return c, fmt.Errorf("the UDP receive buffer (%d) must not be below 0", c.UDPReceiveBuffer)
 	}
 	if c.Parallel < 0 || c.QUICTimeout < 0 {
 		return c, fmt.Errorf("parallel (%d) and the QUIC timeout (%s) must be above 0", c.Parallel, c.QUICTimeout)

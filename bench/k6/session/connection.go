@@ -1,7 +1,9 @@
 package session
 
 import (
+	"context"
 	"net/http"
+	"net/netip"
 	"time"
 )
 
@@ -12,6 +14,8 @@ type connection struct {
 	// alive says whether another request may be sent.
 	alive func() bool
 	close func()
+	// migrate moves the connection to another address of the client; nil over TCP, which cannot.
+	migrate func(ctx context.Context, to netip.Addr) error
 	// forAltSvc says that an Alt-Svc field made the session open it.
 	forAltSvc bool
 }

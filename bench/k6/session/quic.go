@@ -2,12 +2,15 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
+	"golang.org/x/sys/unix"
 
 	"adaptive-h3/bench/k6/altsvc"
 )
@@ -37,8 +40,21 @@ func (s *Session) openQUIC(ctx context.Context, alternative altsvc.Alternative) 
 		return nil, fmt.Errorf("QUIC handshake: %w", err)
 	}
 	handshake := time.Since(began)
+	if size := s.config.UDPReceiveBuffer; size > 0 {
+		// quic-go has set its own by now.
+		if err := setReceiveBuffer(socket, size); err != nil {
+			_ = conn.CloseWithError(0, "")
+			release()
+			return nil, err
+		}
+	}
 	client := (&http3.Transport{DisableCompression: true}).NewClientConn(conn)
+	releaseMoved := func() {}
 	return &connection{
+		migrate: func(ctx context.Context, to netip.Addr) (err error) {
+			releaseMoved, err = migrate(ctx, conn, to)
+			return err
+		},
 		RoundTripper: client,
 		Connection: Connection{
 			Protocol:  H3,
@@ -51,8 +67,28 @@ func (s *Session) openQUIC(ctx context.Context, alternative altsvc.Alternative) 
 			// Returns once CONNECTION_CLOSE is sent, so that the server need not wait for its idle timeout.
 			_ = client.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "")
 			release()
+			releaseMoved()
 		},
 	}, nil
+}
+
+// setReceiveBuffer sets exactly this size, beyond net.core.rmem_max where this user may.
+func setReceiveBuffer(socket *net.UDPConn, size int) error {
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("setting the UDP receive buffer: %w", err)
+	}
+	if ctlErr := raw.Control(func(fd uintptr) {
+		if err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, size); errors.Is(err, unix.EPERM) {
+			err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, size)
+		}
+	}); ctlErr != nil {
+		err = ctlErr
+	}
+	if err != nil {
+		return fmt.Errorf("setting the UDP receive buffer to %d bytes: %w", size, err)
+	}
+	return nil
 }
 
 // resolve gives the address of an alternative: the origin's where the host is the origin's.

@@ -71,7 +71,12 @@ func (s *Session) fetch(ctx context.Context, path string, to destination) error 
 	defer response.Body.Close()
 	got := Response{Protocol: connection.Protocol, Status: response.StatusCode, FirstByte: time.Since(sent)}
 	got.AltSvc = s.takeAltSvc(response)
-	got.Bytes, err = countBytes(response.Body)
+	got.Bytes, err = s.readMoving(ctx, response.Body, connection)
+	if errors.Is(err, errMoved) {
+		var rest int64
+		rest, err = s.askForRest(ctx, path, to, got.Bytes, connection)
+		got.Bytes += rest
+	}
 	if err == nil {
 		// What a server says while the deadline closes the connection can look like the end of a body.
 		err = ctx.Err()

@@ -5,6 +5,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"adaptive-h3/bench/k6/altsvc"
@@ -21,6 +22,8 @@ type Session struct {
 	ctx         context.Context // of the session: connections outlive the request that opened them
 	cancel      context.CancelFunc
 	cache       altsvc.Cache
+
+	moved atomic.Bool
 
 	mu          sync.Mutex
 	tcpUsed     bool

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/netip"
 	"reflect"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
+	"golang.org/x/sys/unix"
 
 	"adaptive-h3/bench/k6/testsite"
 )
@@ -229,4 +231,32 @@ func TestBadConfigurations(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", config, err, want)
 		}
 	}
+}
+
+// The kernel books twice what was asked for, and quic-go asks for 7 MiB before.
+func TestUDPReceiveBuffer(t *testing.T) {
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	if err := socket.SetReadBuffer(150_000); err != nil {
+		t.Fatal(err)
+	}
+	if err := setReceiveBuffer(socket, 100_000); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var booked int
+	_ = raw.Control(func(fd uintptr) {
+		booked, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
+	})
+	if err != nil || booked != 200_000 {
+		t.Errorf("%d bytes, %v", booked, err)
+	}
+	site := testsite.Start(t)
+	load(t, open(t, site, func(c *Config) { c.FirstProtocol, c.UDPReceiveBuffer = H3, 100_000 }), "/bytes/200000")
 }

@@ -2,6 +2,7 @@
 package testsite
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -137,8 +138,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n, _ := strconv.Atoi(number)
 	switch kind {
 	case "bytes":
-		w.Header().Set("Content-Length", number)
-		_, _ = w.Write(make([]byte, n))
+		// As a server of files does: with ranges.
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(make([]byte, n)))
 	case "never":
 		<-r.Context().Done()
 	case "status":

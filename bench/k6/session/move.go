@@ -1,0 +1,104 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/quic-go/quic-go"
+)
+
+// Move is a change of the client's network in mid-session: from Wi-Fi to a cellular network, say. Once so many bytes of
+// bodies are there, the client sends from another address. A QUIC connection migrates (RFC 9000, section 9): the new path is
+// probed while the old one still carries, then used. A TCP connection ends with its address: a new one asks for the rest
+// (RFC 9110, section 14.2).
+type Move struct {
+	AfterBytes int64
+	To         netip.Addr
+}
+
+// readMoving reads a body to its end, and moves on the way, if that is asked for. It returns what was read of the
+// response given, and errMoved where the rest is to be asked for over a new connection.
+func (s *Session) readMoving(ctx context.Context, body io.Reader, over *connection) (int64, error) {
+	move := s.config.Move
+	if move == nil || s.moved.Load() {
+		return countBytes(body)
+	}
+	read, err := countBytes(io.LimitReader(body, move.AfterBytes))
+	if err != nil || read < move.AfterBytes || !s.moved.CompareAndSwap(false, true) {
+		return read, err
+	}
+	s.mu.Lock()
+	s.config.ClientAddress = move.To
+	s.mu.Unlock()
+	if over.migrate == nil {
+		return read, errMoved
+	}
+	migrated := make(chan error, 1)
+	// The old path goes on carrying meanwhile.
+	go func() { migrated <- over.migrate(ctx, move.To) }()
+	rest, err := countBytes(body)
+	if migrateErr := <-migrated; migrateErr != nil {
+		err = errors.Join(err, migrateErr)
+	}
+	return read + rest, err
+}
+
+var errMoved = errors.New("the client has moved")
+
+// askForRest ends the connection and gets what is missing of a resource over a new one. It returns the bytes it got.
+func (s *Session) askForRest(ctx context.Context, path string, to destination, got int64, over *connection) (int64, error) {
+	over.close()
+	s.mu.Lock()
+	s.h2 = nil
+	s.mu.Unlock()
+	connection, err := s.route(ctx)
+	if err != nil {
+		return 0, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.authority+path, nil)
+	if err != nil {
+		return 0, err
+	}
+	request.Header = requestHeader[to].Clone()
+	request.Header.Set("Range", fmt.Sprintf("bytes=%d-", got))
+	response, err := connection.RoundTrip(request)
+	if err != nil {
+		return 0, fmt.Errorf("the rest over %s: %w", connection.Protocol, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusPartialContent {
+		return 0, fmt.Errorf("asked for the rest, the server answered %d", response.StatusCode)
+	}
+	return countBytes(response.Body)
+}
+
+// migrate moves a QUIC connection to another address. What it opened ends with the connection.
+func migrate(ctx context.Context, conn *quic.Conn, to netip.Addr) (release func(), err error) {
+	began := time.Now()
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: to.AsSlice()})
+	if err != nil {
+		return func() {}, fmt.Errorf("opening a UDP socket: %w", err)
+	}
+	transport := &quic.Transport{Conn: socket}
+	release = func() {
+		_ = transport.Close()
+		_ = socket.Close()
+	}
+	path, err := conn.AddPath(transport)
+	if err == nil {
+		err = path.Probe(ctx)
+	}
+	if err == nil {
+		err = path.Switch()
+	}
+	if err != nil {
+		return release, fmt.Errorf("migrating to %s, after %s: %w", to, time.Since(began), err)
+	}
+	return release, nil
+}

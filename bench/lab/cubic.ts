@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { accessSync, constants, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { UserError } from "../../infra/setup/programs.ts";
+
+/** CUBIC's parameters (net/ipv4/tcp_cubic.c), of the whole machine: namespaces share them. */
+export const CUBIC_FOLDER = "/sys/module/tcp_cubic/parameters";
+/** What CUBIC keeps of its window at a loss, of so many. */
+const SCALE = 1_024;
+const FILES = ["beta", "tcp_friendliness"] as const;
+
+/** What CUBIC is to do; unless told what Linux has of itself. */
+export interface CubicSettings {
+  /** The share of the window that is given up at a loss. */
+  readonly beta?: number;
+  /** Whether the window grows at least as Reno's would (RFC 9438, section 4.3). */
+  readonly isFriendly?: boolean;
+}
+
+const DEFAULT_BETA = 0.3;
+
+/**
+ * Holds what the files say, says that it does, and puts it back when the standard input ends: however the bench ended, even
+ * by kill -9. In a session of its own, and deaf to signals that are meant for the bench.
+ */
+const GUARD = `
+trap '' HUP INT TERM
+command -v flock > /dev/null || exit 4
+exec 9<"$1"
+flock -n 9 || exit 3
+beta=$(cat "$1")
+friendliness=$(cat "$2")
+echo held
+cat > /dev/null
+echo "$beta" > "$1"
+echo "$friendliness" > "$2"
+`;
+
+/** CUBIC while a lab runs. */
+export interface Cubic {
+  /** For new connections and old ones, at once. @throws UserError where the kernel does not take it */
+  set(settings: CubicSettings): void;
+}
+
+/**
+ * What is set is put back when `stack` ends, or this process does.
+ *
+ * @throws UserError where this kernel has no such setting, or another bench is changing it
+ */
+export async function holdCubic(stack: AsyncDisposableStack, folder = CUBIC_FOLDER): Promise<Cubic> {
+  const [beta, friendliness] = FILES.map((name) => join(folder, name)) as [string, string];
+  for (const file of [beta, friendliness])
+    if (!isWritable(file))
+      throw new UserError(`CUBIC cannot be set on this machine: ${file} cannot be written. Try modprobe tcp_cubic.`);
+  const guard: ChildProcess = spawn("sh", ["-c", GUARD, "sh", beta, friendliness], {
+    stdio: ["pipe", "pipe", "inherit"],
+    detached: true,
+  });
+  const ended = once(guard, "close");
+  stack.defer(async () => {
+    guard.stdin?.end();
+    await ended;
+  });
+  if ((await firstLine(guard)) === undefined) {
+    const [code] = (await ended) as [number | null];
+    throw new UserError(
+      code === 3
+        ? `Another run is changing ${folder}, which is the whole machine's: wait for its end.`
+        : `${folder} cannot be held (exit code ${code}): it takes a shell and util-linux' flock.`,
+    );
+  }
+  return {
+    set: ({ beta: givenUp = DEFAULT_BETA, isFriendly = true }) => {
+      try {
+        writeFileSync(beta, String(Math.round(SCALE * (1 - givenUp))));
+        writeFileSync(friendliness, isFriendly ? "1" : "0");
+      } catch (error) {
+        throw new UserError(`${folder} does not take a beta of ${givenUp}: ${(error as Error).message}.`);
+      }
+    },
+  };
+}
+
+function isWritable(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function firstLine({ stdout }: ChildProcess): Promise<string | undefined> {
+  if (stdout === null) return undefined;
+  const { value, done } = await createInterface({ input: stdout })[Symbol.asyncIterator]().next();
+  return done === true ? undefined : value;
+}
