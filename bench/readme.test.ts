@@ -4,6 +4,8 @@ import { expect, it } from "vitest";
 import { ROOT } from "../infra/setup/build.ts";
 import { SUBJECT_SETUPS, type Subject } from "./api-load/subjects.ts";
 import type { ApiLoadSummary, SubjectResult } from "./api-load/summary.ts";
+import { browserReadmeTable } from "./browser-page/readme-table.ts";
+import type { BrowserSummary } from "./browser-page/summary.ts";
 import { NOTHING } from "./overhead/figure.ts";
 import { overheadReadmeTable, withQuartiles } from "./overhead/readme-table.ts";
 import type { Loop } from "./overhead/row.ts";
@@ -30,6 +32,15 @@ it("the README says of the nine networks what was recorded", () => {
   ) as WinnersSummary & DecisionsSummary;
   expect(readme).toContain(winnersTable(recorded));
   expect(readme).toContain(decisionsTable(recorded));
+  expect(readme).toContain(`\`${recorded.command}\``);
+});
+
+it("the README says of a real browser what was recorded", () => {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const recorded = JSON.parse(
+    readFileSync(join(ROOT, "bench/results/browser-page/summary.json"), "utf8"),
+  ) as BrowserSummary;
+  expect(readme).toContain(browserReadmeTable(recorded));
   expect(readme).toContain(`\`${recorded.command}\``);
 });
 

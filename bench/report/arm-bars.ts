@@ -40,6 +40,7 @@ export function armBars(rows: readonly ArmTime[], { title, subtitle, yTitle }: A
   const scales = armScales(arms);
   const networks = [...new Set(rows.map(({ network }) => network))];
   const columns = Math.min(3, networks.length);
+  const kinds = rows.some(isPublished) ? ["measured", "published"] : ["measured"];
   const notes = [
     ...(subtitle === undefined ? [] : [subtitle]),
     `Filled: measured, with 95 % interval.${rows.some(isPublished) ? " Hollow: published." : ""}`,
@@ -87,7 +88,7 @@ export function armBars(rows: readonly ArmTime[], { title, subtitle, yTitle }: A
           scale: { domain: arms.map((arm) => SHORT[arm]) },
           axis: { labelAngle: 0, grid: false, labelFontSize: 11 },
         },
-        xOffset: { field: "kind", type: "nominal", scale: { domain: ["measured", "published"], paddingInner: 0.6 } },
+        xOffset: { field: "kind", type: "nominal", scale: { domain: kinds, paddingInner: 0.6 } },
         y: {
           field: "ms",
           type: "quantitative",

@@ -375,8 +375,8 @@ function whyText(ways: readonly Way[], slower: number): string {
 - CUBIC's beta, where it is published that 0.2 is slower than 0.3. Set while the kernel runs, as here, it changes what a loss takes, but
   not the growth that keeps CUBIC fair to Reno (RFC 9438, section 4.3): Linux works that out once, of the beta of its start. Without
   that growth, which is the nearest that can be tried here to a growth that falls with beta, HTTP/2 is ${withRatio("unfriendly-0.3")} times as fast as with
-  it at beta 0.3, and ${withRatio("unfriendly-0.2")} times at 0.2: above the same with 0.3 means that 0.2 is not slower then either. Chance may have been
-  enough for what was published: of all pairs of single loads here ${percent(slower)} have beta 0.2 slower than 0.3.
+  it at beta 0.3, and ${withRatio("unfriendly-0.2")} times at 0.2: were that why 0.2 was slower, the second would be below the first. Chance may
+  have been enough for what was published: of all pairs of single loads here ${percent(slower)} have beta 0.2 slower than 0.3.
 - Beta 0.02 has two kinds of loads: half of them take ${median("beta-0.02")} s or less, about as with bbr (${median("bbr")} s), and some several times that, after several losses
   in a row. Hence its wide interval.
 - Near by, with loss, HTTP/1.1 on six is ahead already, where the two were published as equal. The published rate is not told: at one

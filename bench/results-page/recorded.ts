@@ -4,6 +4,7 @@ import { ROOT } from "../../infra/setup/build.ts";
 import type { GridCell } from "../report/grid.ts";
 import type { Interval } from "../stats/bootstrap.ts";
 import type { RecordedBrowser } from "./browser-section.ts";
+import type { RecordedStacks } from "./stacks-section.ts";
 import type { CongestionSummary } from "./tcp-congestion-section.ts";
 import type { WinnersSummary } from "../report/winners-table.ts";
 
@@ -57,6 +58,7 @@ export interface Recorded {
   readonly limits: SeriesSummary;
   readonly congestion: CongestionSummary;
   readonly browser: RecordedBrowser;
+  readonly stacks: RecordedStacks;
 }
 
 /** Reads the summaries of bench/results. @throws where one is missing */
@@ -70,5 +72,6 @@ export function readRecorded(): Recorded {
     limits: summary("bandwidth-limits") as SeriesSummary,
     congestion: summary("tcp-congestion") as CongestionSummary,
     browser: summary("browser-page") as RecordedBrowser,
+    stacks: summary("stacks") as RecordedStacks,
   };
 }
