@@ -188,6 +188,27 @@ it("stacks --quick: a server on quiche beside quic-go, its samples, nothing left
   for (const one of [killed, run]) expect(await leftBy(one.child.pid ?? 0)).toEqual([]);
 }, 1_800_000);
 
+it("calibration --quick --quic quiche-cubic: clients of the edge's HTTP/2 switch to quiche at the same address", async () => {
+  await buildQuiche();
+  const run = bench("calibration", "--quick", "--quic", "quiche-cubic", "--congestion", "bbr", "--lanes", "2");
+  const { code, output } = await run.ended;
+  expect({ code, output }).toMatchObject({ code: 0 });
+  const made = csvParse(readFileSync(join(folder, "run/rows.csv"), "utf8")).filter(({ outcome }) => outcome === "ok");
+  const offered = made.filter(({ arm }) => arm === "always-offer");
+  expect(offered.length).toBeGreaterThan(10);
+  for (const row of offered) {
+    expect(row).toMatchObject({ documentProtocol: "h2", lastProtocol: "h3", switched: "true" });
+    // The edge has told of the document, quiche of the image.
+    expect(Number(row.tcpPacketsSent)).toBeGreaterThan(0);
+    expect(Number(row.quicPacketsSent)).toBeGreaterThan(60);
+  }
+  expect(readFileSync(join(folder, "run/report.md"), "utf8")).toContain("quiche 0.30.0 with its cubic");
+  expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
+  const refused = await bench("tcp-congestion", "--quick", "--quic", "quiche-cubic", "--fresh").ended;
+  expect(refused).toMatchObject({ code: 1 });
+  expect(refused.output).toContain("--quic is for calibration");
+}, 1_800_000);
+
 it("browser-page --quick: every place and arm in a real browser, its handshake, nothing left behind, also after kill -9", async () => {
   const killed = bench("browser-page", "--quick");
   await untilRows(3, killed);

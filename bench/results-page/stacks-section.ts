@@ -63,7 +63,7 @@ export function stacksSection({ command, cells, zeros }: RecordedStacks): string
 The first question that the published evaluation leaves open: what of another stack? Cloudflare's quiche, with its cubic and its BBRv2, serves files of
 1 MB in the nine networks beside quic-go. h2 / h3, by the server's TCP, loss and delay one way:
 
-![HTTP/2's mean load time over HTTP/3's with three QUIC senders, TCP with cubic](../bench/results/stacks/ratio-cubic.svg)
+![HTTP/2's mean load time over HTTP/3's with three QUIC senders, TCP with bbr](../bench/results/stacks/ratio-bbr.svg)
 
 ${figuresTable(["TCP: loss, delay", ...names], rows)}
 
