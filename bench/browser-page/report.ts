@@ -78,7 +78,8 @@ ${publishedText(summary)}
 
 The first visit of a browser that knows nothing of the site: \`always-offer\` opens TCP and loads over it, while QUIC is being opened in
 the background; \`fixed-h3\` speaks QUIC from the first packet, as a browser would that knew from DNS (RFC 9460). A repeated visit uses
-the connections that are open.
+the connections that are open: it is the second one on a fast line, the third on the others. A bound that is "over" ten times the figure
+comes of one load among few.
 
 ${visitsTable(summary)}
 

@@ -86,7 +86,7 @@ export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions)
     .map((other) => place(far(`size-${other / 1000}k`), runsMore, { imageBytes: other }));
   const mobile = place({ name: "mobile", rateMbps: 20, delayMs: 30, ...MOBILE }, runs);
   const reused = place(far("reused"), runsMore, { ...small, loads: both("reused") });
-  const moved = place(far("moved"), runsMore, { ...small, loads: both("moved") });
+  const moved = place(far("moved"), runsMore, { loads: both("moved") });
 
   const point = (label: string, { network }: Place) => ({ label, network: network.name });
   const series: Series[] = [
@@ -142,7 +142,7 @@ export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions)
       id: "connection",
       title: "A reused connection, a client that moves, and a path that varies",
       about:
-        "`moved` is the same file for a client that changes its address when half of it is there: QUIC migrates, over TCP a new connection asks for the rest. `reused` is the second file over a connection that has loaded the same file before; `new` the first over a new one. `mobile` has rates from 2 to 20 Mbit/s and delays from 30 to 100 ms, another every 4 s, and the large file. A load of `reused` has the CPU time and the lost packets of both files.",
+        "`moved` is the large file for a client that changes its address when half of it is there: QUIC migrates, and may use the old address until the new one is validated; over TCP the connection ends at once, and a new one asks for the rest while what is under way still fills the queue. `reused` is the second file over a connection that has loaded the same file before; `new` the first over a new one. `mobile` has rates from 2 to 20 Mbit/s and delays from 30 to 100 ms, another every 4 s, and the large file. A load of `reused` has the CPU time and the lost packets of both files.",
       axis: "connection, path",
       points: [point("new", clean), point("moved", moved), point("reused", reused), point("mobile", mobile)],
     },

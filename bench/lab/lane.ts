@@ -139,17 +139,16 @@ export async function startLane(
     });
     stack.defer(() => edge.program.stop());
     void tellWhenEnded(edge.program.ended.then((why) => `The edge of ${arm} ended by itself (${why}).`));
+    const offersQuic = ARM_SETUPS[arm].policy !== undefined && arm !== "fixed-h1" && arm !== "fixed-h2";
     for (const [i, congestion] of congestions.entries()) {
-      const own = quic === "quic-go" ? undefined : await startOwnQuic(first + i, quic);
-      const isOverQuic =
-        own !== undefined && ARM_SETUPS[arm].policy !== undefined && arm !== "fixed-h1" && arm !== "fixed-h2";
+      const own = quic !== "quic-go" && offersQuic ? await startOwnQuic(first + i, quic) : undefined;
       origins.set(`${arm} ${congestion}`, {
         host: "localhost",
         address: SERVER_ADDRESS,
         port: first + i,
         caFile,
         spkiSha256: edge.spkiSha256,
-        edgePid: isOverQuic ? own.pid : edge.program.pid,
+        edgePid: own?.pid ?? edge.program.pid,
         traceFile,
       });
     }

@@ -20,11 +20,15 @@ export async function startQuiche(
 ): Promise<RunningProgram> {
   const ready = Promise.withResolvers<undefined>();
   const complaints: string[] = [];
+  let isReady = false;
   const files = [join(stateDir, "dev-cert.pem"), join(stateDir, "dev-key.pem"), samples.replace(/^unix:/, "")];
   const program = startProgram("ip", {
     args: ["netns", "exec", namespace, QUICHE_PROGRAM, address, quic.replace("quiche-", ""), ...files],
-    onLine: () => ready.resolve(undefined),
-    onErrorLine: (line) => complaints.push(line),
+    onLine: () => {
+      isReady = true;
+      ready.resolve(undefined);
+    },
+    onErrorLine: (line) => (isReady ? console.error(line) : complaints.push(line)),
   });
   const failure = await Promise.race([ready.promise, program.ended]);
   if (failure !== undefined) throw new UserError(complaints.join("\n") || `quiche-origin did not start (${failure}).`);

@@ -18,7 +18,8 @@ export function reportHead({ experiment, rows, starts, command, quic, fidelity }
     startsMs.length === 0 ? "" : [...new Set([day(Math.min(...startsMs)), day(Math.max(...startsMs))])].join(" to ");
   const busy = count(({ dropped }) => dropped === "busy");
   const late = count(({ dropped }) => dropped === "late");
-  const others = armsOf(experiment).some((arm) => ARM_SETUPS[arm].quic !== undefined) ? " that has one" : "";
+  const isOwn = armsOf(experiment).some((arm) => ARM_SETUPS[arm].quic !== undefined);
+  const others = isOwn ? " that has one" : quic === "quic-go" ? "" : " over HTTP/2 (quiche answers by itself)";
   return `# ${experiment.name}: ${experiment.about}
 
 \`${command}\`, ${days}.

@@ -71,8 +71,9 @@ ${sections.join("\n\n")}
 
 ## How far the zero lines move
 
-Which protocol is the faster one, and from which loss on: linear between the losses that were measured, with 95 % intervals (bootstrap
-within each sample).
+Which protocol is the faster one, and from which loss on: by the means at the losses that were measured, a straight line between them.
+"Everywhere" is at all of them, whatever the interval; the intervals of the others (95 %) tell the scatter of loads, and not how far the
+line between two losses is from straight.
 
 ${zerosTable(zeros)}
 
@@ -247,6 +248,7 @@ function zerosTable(zeros: readonly StackZero[]): string {
 export function zeroText({ zero: { x, interval }, beyond, changes }: StackZero): string {
   if (changes === 0 || x === undefined) return `${beyond} everywhere`;
   if (changes > 1) return "changes twice";
+  if (number(x) === number(0)) return `equal at 0 %, then ${beyond}`;
   return `${beyond} from ${number(x)} %${interval === undefined ? "" : ` (${number(interval[0])} to ${number(interval[1])})`}`;
 }
 

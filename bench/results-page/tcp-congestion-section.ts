@@ -38,7 +38,7 @@ export function tcpCongestionSection({
 Published (${TCP_CONGESTION_SOURCE}): no times, but that one connection of HTTP/2
 falls behind six of HTTP/1.1 only at high latency with loss, that a low congestion window is why, and that CUBIC with a beta of 0.02 or 0.1 is
 faster than with 0.3, and with 0.2 slower. Here HTTP/2 takes ${seconds("beta-0.3")} s, HTTP/1.1 on six connections ${seconds("beta-0.3", "fixed-h1")} s, HTTP/3 (quic-go) ${seconds("beta-0.3", "fixed-h3")} s, HTTP/2 with bbr
-${seconds("bbr")} s: in its first load the window of a connection with cubic is ${kB("beta-0.3")} kB on average, where the path holds ${number(pathBytes / 1_000)}.
+${seconds("bbr")} s: in the first load over HTTP/2 with cubic the window is ${kB("beta-0.3")} kB on average, where the path holds ${number(pathBytes / 1_000)}.
 
 ![Congestion windows over time, of each way to load the page](../bench/results/tcp-congestion/windows.svg)
 
@@ -58,6 +58,6 @@ ${figuresTable(
 - **Does not hold**: that beta 0.2 is slower than 0.3: here it is ${times("beta-0.2")} times as fast, although single loads scatter so that of all
   pairs ${number(slowerShare * 100)} % have it slower. Near by, with loss, HTTP/1.1 on six is ${times("near-lossy", "fixed-h1")} times as fast already.
 - **For an operator**: before HTTP/3, bbr: on this path it makes HTTP/2 ${withInterval(bbrOverH3)} times as fast as HTTP/3 is with quic-go. A
-  larger first window gains ${times("window-1000")}; a beta of 0.02 gains as much as bbr in its median (${number(way("beta-0.02").group.medianMs.estimate / 1_000)} s) and not in its mean (${seconds("beta-0.02")} s), and is for
-  the study of the cause, as it is not fair to others.`;
+  larger first window gains ${times("window-1000")}; a beta of 0.02 gains as much as bbr in its median (${number(way("beta-0.02").group.medianMs.estimate / 1_000)} s) and not in its mean (${seconds("beta-0.02")} s). How fair
+  either is to other traffic was not measured.`;
 }

@@ -67,6 +67,7 @@ export async function runBatch(options: BatchOptions): Promise<void> {
   const file = join(options.folder, `plan-${lane.index}.json`);
   writeFileSync(file, JSON.stringify(plan));
 
+  const movedTo = new Map(plan.loads.flatMap(({ id, move }) => (move === undefined ? [] : [[id, move.clientAddress]])));
   const byId = new Map(loads.map((load) => [load.id, load]));
   const rows: Promise<void>[] = [];
   const said: string[] = [];
@@ -119,7 +120,13 @@ export async function runBatch(options: BatchOptions): Promise<void> {
   }
 
   async function finish(load: Load, result: LoadResult): Promise<void> {
-    const samples = await options.samples.closed(result.clientAddress, result.startedMs, result.connections.length);
+    const to = movedTo.get(load.id);
+    // Of a client that has moved, the server knows its last connection by its last address.
+    const left = to === undefined ? result.connections.length : result.connections.length - 1;
+    const samples = [
+      ...(await options.samples.closed(result.clientAddress, result.startedMs, left)),
+      ...(to === undefined ? [] : await options.samples.closed(to, result.startedMs, 1)),
+    ];
     if (result.outcome === "failed") {
       // Whether the load failed or the system under it is told a moment later: then it is no result.
       await pause(FAILURE_SETTLES_MS);

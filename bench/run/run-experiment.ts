@@ -104,8 +104,10 @@ export async function runExperiment(
 }
 
 const QUIC_NOTES: Readonly<Record<Exclude<Quic, "quic-go">, string>> = {
-  "quiche-cubic": "HTTP/3 is served by Cloudflare's quiche with its cubic, and not by quic-go: bench/quiche.",
-  "quiche-bbr2": "HTTP/3 is served by Cloudflare's quiche with its BBRv2, and not by quic-go: bench/quiche.",
+  "quiche-cubic":
+    "HTTP/3 is served by Cloudflare's quiche with its cubic, and not by quic-go: bench/quiche. It answers without worker and origin, which HTTP/2 has behind it.",
+  "quiche-bbr2":
+    "HTTP/3 is served by Cloudflare's quiche with its BBRv2, and not by quic-go: bench/quiche. It answers without worker and origin, which HTTP/2 has behind it.",
 };
 
 /** All that decides which rows belong together; the number of runs does not. */

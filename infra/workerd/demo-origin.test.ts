@@ -36,6 +36,15 @@ describe("the demo site", () => {
     expect(Buffer.from(await rest.arrayBuffer()).equals(whole.subarray(from))).toBe(true);
   });
 
+  it.each([
+    ["GET", { "if-range": '"image-200000"' }, 206],
+    ["GET", { "if-range": '"another"' }, 200],
+    ["HEAD", {}, 200],
+  ] as const)("gives a part to %s with %j: %i", async (method, headers, status) => {
+    const response = await get("/image/200000", { method, headers: { range: "bytes=5-", ...headers } });
+    expect(response.status).toBe(status);
+  });
+
   it.each(["bytes=200000-", "bytes=-5", "bytes=0-10", "lines=1-", ""])("gives all for a range of %j", async (range) => {
     const response = await get("/image/200000", { headers: { range } });
     expect(response.status).toBe(200);

@@ -64,7 +64,8 @@ function sendImage(request: IncomingMessage, response: ServerResponse, bytes: nu
     response.writeHead(304, headers).end();
     return;
   }
-  const from = restFrom(request.headers.range, bytes);
+  const { range: asked, "if-range": ifRange = etag } = request.headers;
+  const from = request.method === "GET" && ifRange === etag ? restFrom(asked, bytes) : 0;
   const range = from === 0 ? {} : { "content-range": `bytes ${from}-${bytes - 1}/${bytes}` };
   const length = {
     "content-type": "application/octet-stream",

@@ -34,7 +34,7 @@ func (s *Session) readMoving(ctx context.Context, body io.Reader, over *connecti
 		return read, err
 	}
 	s.mu.Lock()
-	s.config.ClientAddress = move.To
+	s.clientAddress = move.To
 	s.mu.Unlock()
 	if over.migrate == nil {
 		return read, errMoved
@@ -43,39 +43,46 @@ func (s *Session) readMoving(ctx context.Context, body io.Reader, over *connecti
 	// The old path goes on carrying meanwhile.
 	go func() { migrated <- over.migrate(ctx, move.To) }()
 	rest, err := countBytes(body)
-	if migrateErr := <-migrated; migrateErr != nil {
-		err = errors.Join(err, migrateErr)
+	select {
+	case migrateErr := <-migrated:
+		return read + rest, errors.Join(err, migrateErr)
+	default:
+		<-migrated // its socket is the connection's by then
+		return read + rest, errors.Join(err, errors.New("the file ended before the client had moved: it is too small"))
 	}
-	return read + rest, err
 }
 
 var errMoved = errors.New("the client has moved")
 
-// askForRest ends the connection and gets what is missing of a resource over a new one. It returns the bytes it got.
-func (s *Session) askForRest(ctx context.Context, path string, to destination, got int64, over *connection) (int64, error) {
+// askForRest ends the connection and gets what is missing of a resource over a new one. It returns the bytes it got, and over
+// what.
+func (s *Session) askForRest(
+	ctx context.Context, path string, to destination, got int64, over *connection,
+) (int64, *connection, error) {
 	over.close()
 	s.mu.Lock()
 	s.h2 = nil
 	s.mu.Unlock()
 	connection, err := s.route(ctx)
 	if err != nil {
-		return 0, err
+		return 0, over, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.authority+path, nil)
 	if err != nil {
-		return 0, err
+		return 0, connection, err
 	}
 	request.Header = requestHeader[to].Clone()
 	request.Header.Set("Range", fmt.Sprintf("bytes=%d-", got))
 	response, err := connection.RoundTrip(request)
 	if err != nil {
-		return 0, fmt.Errorf("the rest over %s: %w", connection.Protocol, err)
+		return 0, connection, fmt.Errorf("the rest over %s: %w", connection.Protocol, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusPartialContent {
-		return 0, fmt.Errorf("asked for the rest, the server answered %d", response.StatusCode)
+		return 0, connection, fmt.Errorf("asked for the rest, the server answered %d", response.StatusCode)
 	}
-	return countBytes(response.Body)
+	rest, err := countBytes(response.Body)
+	return rest, connection, err
 }
 
 // migrate moves a QUIC connection to another address. What it opened ends with the connection.

@@ -24,7 +24,7 @@ func (s *Session) openQUIC(ctx context.Context, alternative altsvc.Alternative) 
 	if err != nil {
 		return nil, err
 	}
-	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: s.config.ClientAddress.AsSlice()})
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: s.from().AsSlice()})
 	if err != nil {
 		return nil, fmt.Errorf("opening a UDP socket: %w", err)
 	}
@@ -103,9 +103,9 @@ func (s *Session) resolve(ctx context.Context, alternative altsvc.Alternative) (
 	}
 	for _, address := range addresses {
 		address = address.Unmap()
-		if own := s.config.ClientAddress; !own.IsValid() || own.Is4() == address.Is4() {
+		if own := s.from(); !own.IsValid() || own.Is4() == address.Is4() {
 			return &net.UDPAddr{IP: address.AsSlice(), Port: alternative.Port}, nil
 		}
 	}
-	return nil, fmt.Errorf("%s has no address of the family of %s", host, s.config.ClientAddress)
+	return nil, fmt.Errorf("%s has no address of the family of %s", host, s.from())
 }

@@ -74,7 +74,7 @@ func (s *Session) fetch(ctx context.Context, path string, to destination) error 
 	got.Bytes, err = s.readMoving(ctx, response.Body, connection)
 	if errors.Is(err, errMoved) {
 		var rest int64
-		rest, err = s.askForRest(ctx, path, to, got.Bytes, connection)
+		rest, connection, err = s.askForRest(ctx, path, to, got.Bytes, connection)
 		got.Bytes += rest
 	}
 	if err == nil {

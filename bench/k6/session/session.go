@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"net"
+	"net/netip"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -25,18 +26,19 @@ type Session struct {
 
 	moved atomic.Bool
 
-	mu          sync.Mutex
-	tcpUsed     bool
-	h2          *attempt
-	idleH1      []*connection
-	quic        map[string]*attempt // by the alternative's authority
-	broken      map[string]bool     // alternatives whose handshake failed, for the rest of the session
-	connections []*connection
-	responses   []Response
-	pages       []time.Duration
-	firstByte   time.Duration
-	altSvc      string
-	switched    bool
+	mu            sync.Mutex
+	clientAddress netip.Addr // what new connections are opened from
+	tcpUsed       bool
+	h2            *attempt
+	idleH1        []*connection
+	quic          map[string]*attempt // by the alternative's authority
+	broken        map[string]bool     // alternatives whose handshake failed, for the rest of the session
+	connections   []*connection
+	responses     []Response
+	pages         []time.Duration
+	firstByte     time.Duration
+	altSvc        string
+	switched      bool
 }
 
 // Open begins a session, which the context bounds as a whole. It opens no connection yet.
@@ -46,13 +48,14 @@ func Open(ctx context.Context, config Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		config:      config,
-		origin:      altsvc.Origin{Host: config.Host, Port: config.Port},
-		authority:   net.JoinHostPort(config.Host, strconv.Itoa(config.Port)),
-		tcpProtocol: config.FirstProtocol,
-		began:       time.Now(),
-		quic:        map[string]*attempt{},
-		broken:      map[string]bool{},
+		config:        config,
+		origin:        altsvc.Origin{Host: config.Host, Port: config.Port},
+		authority:     net.JoinHostPort(config.Host, strconv.Itoa(config.Port)),
+		tcpProtocol:   config.FirstProtocol,
+		began:         time.Now(),
+		clientAddress: config.ClientAddress,
+		quic:          map[string]*attempt{},
+		broken:        map[string]bool{},
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	if config.FirstProtocol == H3 {
@@ -65,6 +68,13 @@ func Open(ctx context.Context, config Config) (*Session, error) {
 		}
 	}
 	return s, nil
+}
+
+// from gives the address that a new connection is opened from; the zero address leaves it to the routing table.
+func (s *Session) from() netip.Addr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clientAddress
 }
 
 // Close closes all connections in an orderly way, and returns when that is done.

@@ -52,8 +52,8 @@ func (s *Session) dialTLS(ctx context.Context, protocol Protocol) (net.Conn, Con
 	began := time.Now()
 	report := Connection{Protocol: protocol, Opened: began.Sub(s.began)}
 	dialer := net.Dialer{}
-	if s.config.ClientAddress.IsValid() {
-		dialer.LocalAddr = &net.TCPAddr{IP: s.config.ClientAddress.AsSlice()}
+	if from := s.from(); from.IsValid() {
+		dialer.LocalAddr = &net.TCPAddr{IP: from.AsSlice()}
 	}
 	tcp, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(s.config.Address, strconv.Itoa(s.config.Port)))
 	if err != nil {
