@@ -111,11 +111,13 @@ describe("cellsOf", () => {
 });
 
 it.each([
-  ["policy-api/policies", "mostly-clean"],
-  ["bench/policies", "nine-networks"],
-] as const)("the policies in %s are what the recorded rows say, with the mix %s", (folder, mix) => {
-  const cells = cellsOf(rowsIn(join(ROOT, "bench/results/calibration"), COLUMNS));
-  for (const congestion of ["cubic", "bbr"] as const) {
+  ["policy-api/policies", "mostly-clean", "calibration", ["cubic", "bbr"]],
+  ["bench/policies", "nine-networks", "calibration", ["cubic", "bbr"]],
+  ["policy-api/policies/quiche-cubic", "mostly-clean", "calibration-quiche-cubic", ["bbr"]],
+  ["policy-api/policies/quiche-bbr2", "mostly-clean", "calibration-quiche-bbr2", ["bbr"]],
+] as const)("the policies in %s are what the recorded rows say, with the mix %s", (folder, mix, from, congestions) => {
+  const cells = cellsOf(rowsIn(join(ROOT, "bench/results", from), COLUMNS));
+  for (const congestion of congestions) {
     const own = cells.filter((cell) => cell.congestion === congestion);
     const calibration = calibrate(own, MIXES[mix]);
     const kept = JSON.parse(readFileSync(join(ROOT, folder, `${congestion}.json`), "utf8")) as Policy;

@@ -207,7 +207,8 @@ function limitsFindings(limits: SeriesSummary): string {
     ],
   )} (10 Mbit/s, 50 ms, cubic),
   and ${ratioAt(limits, "connection", "reused", "cubic")} for 1 MB over a connection that is there already. A client that
-  opens a new TCP connection when half of 10 MB is there, and asks for the rest, takes ${ratioAt(limits, "connection", "moved", "cubic")} times as long as one that moves over QUIC. With loss it is the server's TCP: 1 MB at 5 % ${ratioAt(limits, "loss", "5", "cubic")} with cubic, ${ratioAt(limits, "loss", "5", "bbr")}
+  opens a new TCP connection when half of 10 MB is there, and asks for the rest, takes ${ratioAt(limits, "connection", "moved", "cubic")} times as long as one that moves over QUIC, and ${ratioAt(limits, "limits", "10 Mbit/s, 50 ms", "cubic")}
+  where neither moves. With loss it is the server's TCP: 1 MB at 5 % ${ratioAt(limits, "loss", "5", "cubic")} with cubic, ${ratioAt(limits, "loss", "5", "bbr")}
   with bbr.`;
 }
 
