@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { exampleStart } from "../report/testing.ts";
 import { readBrowserPageOptions } from "./options.ts";
 import { rowOf } from "./measure.ts";
-import { browserReport, findGroup } from "./report.ts";
+import { browserReport } from "./report.ts";
 import type { BrowserRow } from "./row.ts";
 import { missingVisits, navigationId } from "./schedule.ts";
 import { type Place, placeId, placesOf } from "./settings.ts";
-import { type BrowserSummary, groupsOf } from "./summary.ts";
+import { type BrowserSummary, findGroup, groupsOf } from "./summary.ts";
 
 const TIMING = {
   loadMs: 100,

@@ -1,8 +1,7 @@
 import { figuresTable } from "../report/figures-table.ts";
 import { withInterval } from "../report/format.ts";
-import { findGroup } from "./report.ts";
 import { placeId } from "./settings.ts";
-import type { BrowserSummary } from "./summary.ts";
+import { type BrowserSummary, findGroup } from "./summary.ts";
 
 const ARMS = [
   ["fixed-h2", "HTTP/2 only, ms"],

@@ -65,3 +65,13 @@ export function placesOf(size: "quick" | "usual" | "full"): readonly Place[] {
 export function placeId({ network: { name }, congestion }: Place): string {
   return `${name}-${congestion}`;
 }
+
+/** Whether something was published of such a line. */
+export function isPublished({ network: { name } }: Place): boolean {
+  return name === "wired" || name === "unlimited";
+}
+
+/** The number of the last navigation of a visit: of a browser that knows the site. */
+export function lastOf({ pausesMs }: Place): number {
+  return pausesMs.length + 1;
+}

@@ -124,3 +124,15 @@ function sumOf(rows: readonly BrowserRow[], field: NumberField): number {
 function shareOf(rows: readonly BrowserRow[], is: (row: BrowserRow) => boolean): number {
   return rows.length === 0 ? 0 : rows.filter(is).length / rows.length;
 }
+
+export function findGroup(
+  { groups }: Pick<BrowserSummary, "groups">,
+  place: string,
+  page: string,
+  arm: string,
+  navigation: number,
+): BrowserGroup | undefined {
+  return groups.find(
+    (one) => one.place === place && one.page === page && one.arm === arm && one.navigation === navigation,
+  );
+}

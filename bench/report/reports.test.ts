@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Arm } from "../experiments/arms.ts";
-import type { Cell, Experiment, Flow } from "../experiments/experiment.ts";
-import type { LoadRow } from "../run/row.ts";
-import { exampleRow } from "../run/testing.ts";
+import type { Cell, Experiment } from "../experiments/experiment.ts";
 import { differences } from "./differences.ts";
 import { evaluate } from "./evaluation.ts";
 import { evaluationReport } from "./evaluation-report.ts";
@@ -13,39 +10,7 @@ import { latencyFindings } from "./latency-findings.ts";
 import { type SeriesCell, seriesCells } from "./series.ts";
 import { seriesReport } from "./series-report.ts";
 import type { Interval } from "../stats/bootstrap.ts";
-import type { ReportInput } from "./report.ts";
-import { exampleStart } from "./testing.ts";
-
-function input(experiment: Experiment, rows: readonly LoadRow[]): ReportInput {
-  return {
-    experiment,
-    rows,
-    windows: [],
-    starts: [exampleStart()],
-    command: "npm run bench -- x",
-    seed: 1,
-    quic: "quic-go",
-    fidelity: undefined,
-  };
-}
-
-/** Loads of an arm around a mean, without noise beyond a known pattern. */
-function loads(cell: Cell, arm: Arm, flow: Flow, meanMs: number, given: Partial<LoadRow> = {}): LoadRow[] {
-  return Array.from({ length: 10 }, (_, round) =>
-    exampleRow({
-      id: `${cell.id}/${arm}/${flow}/${round}`,
-      cell: cell.id,
-      congestion: cell.congestion,
-      arm,
-      flow,
-      round,
-      startedMs: 1e12,
-      loadMs: meanMs * (1 + (round % 2 === 0 ? 0.01 : -0.01)),
-      lastProtocol: arm === "fixed-h3" ? "h3" : "h2",
-      ...given,
-    }),
-  );
-}
+import { exampleInput, exampleLoads } from "./testing.ts";
 
 describe("the evaluation", () => {
   const cell: Cell = {
@@ -65,11 +30,11 @@ describe("the evaluation", () => {
     notes: [],
   };
   const rows = [
-    ...loads(cell, "fixed-h2", "trained", 1000),
-    ...loads(cell, "fixed-h3", "trained", 2000),
-    ...loads(cell, "always-offer", "trained", 2500, { switched: true }),
-    ...loads(cell, "adaptive", "trained", 2500, { switched: true, lastProtocol: "h3" }),
-    ...loads(cell, "bare", "trained", 900),
+    ...exampleLoads(cell, "fixed-h2", "trained", 1000),
+    ...exampleLoads(cell, "fixed-h3", "trained", 2000),
+    ...exampleLoads(cell, "always-offer", "trained", 2500, { switched: true }),
+    ...exampleLoads(cell, "adaptive", "trained", 2500, { switched: true, lastProtocol: "h3" }),
+    ...exampleLoads(cell, "bare", "trained", 900),
   ];
 
   it("finds gain and regret that were put in: always wrong, at 2.5 times the better choice", () => {
@@ -88,8 +53,8 @@ describe("the evaluation", () => {
     };
     const right = [
       ...rows.filter(({ arm }) => arm !== "adaptive").map((row) => ({ ...row, ttfbMs: 50 })),
-      ...loads(cell, "adaptive", "trained", 1080, { ttfbMs: 51 }),
-      ...loads(cell, "adaptive", "trained-on-h2", 1080, { ttfbMs: 51 }),
+      ...exampleLoads(cell, "adaptive", "trained", 1080, { ttfbMs: 51 }),
+      ...exampleLoads(cell, "adaptive", "trained-on-h2", 1080, { ttfbMs: 51 }),
     ];
     const { regrets, cuts } = evaluate(both, right, 1);
     const found = regrets.find(({ flow }) => flow === "trained-on-either")?.regret;
@@ -106,7 +71,7 @@ describe("the evaluation", () => {
     const { gains, regrets } = evaluate(experiment, busy, 1);
     expect(gains[0]).toMatchObject({ fixedH3: null });
     expect(regrets).toEqual([]);
-    const { markdown } = await evaluationReport(input(experiment, busy));
+    const { markdown } = await evaluationReport(exampleInput(experiment, busy));
     expect(markdown).toContain("busy: 2,000");
     expect(markdown).toContain("not comparable");
     expect(markdown).toContain("of which 40 count");
@@ -118,7 +83,7 @@ describe("the evaluation", () => {
   });
 
   it("names every picture that it makes, and only text and figures that are", async () => {
-    const { markdown, pictures } = await evaluationReport(input(experiment, rows));
+    const { markdown, pictures } = await evaluationReport(exampleInput(experiment, rows));
     for (const { file, svg } of pictures) {
       expect(markdown).toContain(`(${file})`);
       expect(svg).toMatch(/^<svg/);
@@ -150,8 +115,8 @@ describe("the grid", () => {
   };
   // HTTP/3 takes 100 ms everywhere, HTTP/2 half without loss and twice with it.
   const rows = cells.flatMap((cell) => [
-    ...loads(cell, "fixed-h2", "download", cell.network.lossRatio === 0 ? 50 : 200),
-    ...loads(cell, "fixed-h3", "download", 100, {
+    ...exampleLoads(cell, "fixed-h2", "download", cell.network.lossRatio === 0 ? 50 : 200),
+    ...exampleLoads(cell, "fixed-h3", "download", 100, {
       quicRttMs: 2 * cell.network.delayMs + 1,
       quicPacketsSent: 1000,
       quicPacketsLost: 1000 * cell.network.lossRatio,
@@ -172,7 +137,7 @@ describe("the grid", () => {
       row.cell === cells[0]?.id && row.arm === "fixed-h3" ? { ...row, dropped: "busy" as const } : row,
     );
     expect(gridCells(experiment, busy, 1)[0]?.winner).toBeUndefined();
-    const { markdown } = await gridReport(input(experiment, busy));
+    const { markdown } = await gridReport(exampleInput(experiment, busy));
     expect(markdown).toContain("busy: 50.0 / 100 ms");
     expect(markdown).not.toMatch(/undefined|NaN|\[object/);
   });
@@ -184,13 +149,13 @@ describe("series", () => {
   const rows = experiment.cells.flatMap((cell) => {
     const flow = cell.images === undefined ? "download" : "trained";
     return [
-      ...loads(cell, "fixed-h2", flow, 1000 + 2 * cell.network.delayMs, { tcpPacketsLost: 3 }),
-      ...loads(cell, "fixed-h3", flow, 1100 + cell.network.delayMs, { quicPacketsLost: 5 }),
+      ...exampleLoads(cell, "fixed-h2", flow, 1000 + 2 * cell.network.delayMs, { tcpPacketsLost: 3 }),
+      ...exampleLoads(cell, "fixed-h3", flow, 1100 + cell.network.delayMs, { quicPacketsLost: 5 }),
     ];
   });
 
   it("finds the crossover and the growth that were put in, for both readings of the delay", () => {
-    const { summary } = latencyFindings(input(experiment, rows), seriesCells(experiment, rows, 1));
+    const { summary } = latencyFindings(exampleInput(experiment, rows), seriesCells(experiment, rows, 1));
     const { sweep } = summary as { sweep: { series: string; crossover: { x: number }; growthMs: { h2: Interval } }[] };
     expect(sweep.map(({ series }) => series)).toEqual(["delay", "rtt"]);
     expect(sweep[0]?.crossover.x).toBeCloseTo(100, 0);
@@ -199,7 +164,7 @@ describe("series", () => {
   });
 
   it("has a picture and tables for each, every measured place, and the published beside its own", async () => {
-    const { markdown, pictures, summary } = await seriesReport(input(experiment, rows), latencyFindings);
+    const { markdown, pictures, summary } = await seriesReport(exampleInput(experiment, rows), latencyFindings);
     const { series = [] } = experiment;
     expect(pictures.map(({ file }) => file)).toEqual(series.map(({ id }) => `ratio-${id}.svg`));
     for (const { file } of pictures) expect(markdown).toContain(`](${file})`);

@@ -2,10 +2,9 @@ import { describe, expect, it } from "vitest";
 import { loadsOf } from "../experiments/experiment.ts";
 import { stacks } from "../experiments/stacks.ts";
 import { readOptions } from "../run/options.ts";
-import { exampleRow } from "../run/testing.ts";
 import type { ReportInput } from "./report.ts";
 import { movedBy, type StackCell, stacksReport, type StackZero } from "./stacks-report.ts";
-import { exampleStart } from "./testing.ts";
+import { exampleInput, exampleLoads } from "./testing.ts";
 
 const experiment = stacks(readOptions([]));
 
@@ -13,31 +12,10 @@ const experiment = stacks(readOptions([]));
 function input(msOf: (arm: string, congestion: string, lossRatio: number) => number): ReportInput {
   const rows = experiment.cells.flatMap((cell) =>
     loadsOf(experiment, cell).flatMap(({ arm, flow }) =>
-      Array.from({ length: 10 }, (_, round) =>
-        exampleRow({
-          id: `${cell.id}/${arm}/${flow}/${round}`,
-          cell: cell.id,
-          congestion: cell.congestion,
-          arm,
-          flow,
-          round,
-          startedMs: 1e12,
-          loadMs: msOf(arm, cell.congestion, cell.network.lossRatio) * (1 + (round % 2 === 0 ? 0.01 : -0.01)),
-        }),
-      ),
+      exampleLoads(cell, arm, flow, msOf(arm, cell.congestion, cell.network.lossRatio)),
     ),
   );
-  const starts = [exampleStart()];
-  return {
-    experiment,
-    rows,
-    windows: [],
-    starts,
-    command: "npm run bench -- x",
-    seed: 1,
-    quic: "quic-go",
-    fidelity: undefined,
-  };
+  return exampleInput(experiment, rows);
 }
 
 async function summaryOf(given: ReportInput): Promise<{ cells: readonly StackCell[]; zeros: readonly StackZero[] }> {

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { tcpCongestion } from "../experiments/tcp-congestion.ts";
 import { loadsOf } from "../experiments/experiment.ts";
 import { readOptions } from "../run/options.ts";
-import { exampleRow } from "../run/testing.ts";
 import type { ReportInput } from "./report.ts";
-import { type Finding, tcpCongestionReport, verdict, type Way } from "./tcp-congestion-report.ts";
-import { exampleStart } from "./testing.ts";
+import { type Finding, verdict, type Way } from "./tcp-congestion.ts";
+import { tcpCongestionReport } from "./tcp-congestion-report.ts";
+import { exampleInput, exampleLoads } from "./testing.ts";
 
 const experiment = tcpCongestion(readOptions([]));
 
@@ -13,18 +13,7 @@ const experiment = tcpCongestion(readOptions([]));
 function input(secondsOf: (cell: string, arm: string) => number): ReportInput {
   const rows = experiment.cells.flatMap((cell) =>
     loadsOf(experiment, cell).flatMap(({ arm, flow }) =>
-      Array.from({ length: 10 }, (_, round) =>
-        exampleRow({
-          id: `${cell.id}/${arm}/${flow}/${round}`,
-          cell: cell.id,
-          congestion: cell.congestion,
-          arm,
-          flow,
-          round,
-          startedMs: 1e12,
-          loadMs: 1_000 * secondsOf(cell.id, arm) * (1 + (round % 2 === 0 ? 0.01 : -0.01)),
-        }),
-      ),
+      exampleLoads(cell, arm, flow, 1_000 * secondsOf(cell.id, arm)),
     ),
   );
   const windows = [1, 2].flatMap((connection) =>
@@ -38,16 +27,7 @@ function input(secondsOf: (cell: string, arm: string) => number): ReportInput {
       bytesSent: 0,
     })),
   );
-  return {
-    experiment,
-    rows,
-    windows,
-    starts: [exampleStart()],
-    command: "npm run bench -- x",
-    seed: 1,
-    quic: "quic-go",
-    fidelity: undefined,
-  };
+  return { ...exampleInput(experiment, rows), windows };
 }
 
 async function summaryOf(given: ReportInput): Promise<{ findings: readonly Finding[]; ways: readonly Way[] }> {

@@ -1,56 +1,29 @@
 import type { Arm } from "../experiments/arms.ts";
-import { type Cell, loadsOf } from "../experiments/experiment.ts";
-import { type Interval, ratioOfMeansInterval } from "../stats/bootstrap.ts";
-import { seededRandom } from "../stats/random.ts";
-import { mean } from "../stats/summary.ts";
-import { counts, type LoadRow } from "../run/row.ts";
-import { loadId } from "../run/schedule.ts";
+import type { Cell } from "../experiments/experiment.ts";
+import type { Interval } from "../stats/bootstrap.ts";
 import { renderSvg } from "./chart.ts";
 import { figuresTable } from "./figures-table.ts";
 import { number, percent, size, withInterval } from "./format.ts";
-import { type Group, groupsOf, isComparable, timesOf } from "./groups.ts";
 import { reportHead } from "./head.ts";
 import type { Report, ReportInput } from "./report.ts";
 import { variantTimes } from "./variant-times.ts";
-import { type WindowLine, windowLines } from "./window-lines.ts";
+import { windowLines } from "./window-lines.ts";
 
-const PROTOCOLS: Readonly<Partial<Record<Arm, string>>> = {
-  "fixed-h1": "HTTP/1.1 on six",
-  "fixed-h2": "HTTP/2",
-  "fixed-h3": "HTTP/3",
-};
-/** The kernel's own TCP: what every other way stands beside. */
-const BASE = "beta-0.3";
+import {
+  BASE,
+  bbrOverH3,
+  type Finding,
+  findingsOf,
+  findWay,
+  slowerShare,
+  type Way,
+  waysOf,
+  windowsByLoad,
+} from "./tcp-congestion.ts";
 
 /** Published (tcp-congestion): Oda, Yamaguchi, HTTP/2 over adjusted TCP congestion control. It tells findings, and no times. */
 export const TCP_CONGESTION_SOURCE =
   "Oda and Yamaguchi, a page of 12 images of 2.5 MB over an RTT of 64 ms with a loss of 0.1 %";
-
-export type Verdict = "holds" | "does not hold" | "not shown";
-
-/** One published finding as a ratio, and what was measured of it. */
-export interface Finding {
-  readonly published: string;
-  /** What the ratio is of. */
-  readonly of: string;
-  readonly ratio: Interval | undefined;
-  readonly verdict: Verdict;
-}
-
-/** One way to load the page: a protocol over what its server's transport does. */
-export interface Way {
-  readonly cell: string;
-  readonly arm: Arm;
-  readonly name: string;
-  readonly group: Group;
-  /** HTTP/2's mean with the kernel's own cubic over this one's, on the same network: above 1 this is faster. */
-  readonly ratio: Interval | undefined;
-  /** Packets a load that the emulated path dropped: by its random loss, and as its queue was full. */
-  readonly droppedLoss: number;
-  readonly droppedQueue: number;
-  /** The first load alone; undefined where it was not traced. */
-  readonly traced: { readonly loadMs: number; readonly meanWindowBytes: number } | undefined;
-}
 
 /** Twelve images over what TCP does with its window: every way beside HTTP/2 with the kernel's own. */
 export async function tcpCongestionReport(input: ReportInput): Promise<Report> {
@@ -130,144 +103,6 @@ function isFar(cells: readonly Cell[], id: string): boolean {
   return cells.some((cell) => cell.id === id && cell.isTraced === true);
 }
 
-/** What a cell asks of TCP, in words. */
-function tcpText({ congestion, tcp = {} }: Cell): string {
-  const { cubic: { beta, isFriendly = true } = {}, initialWindow } = tcp;
-  return [
-    congestion,
-    ...(beta === undefined ? [] : [`beta ${beta}`]),
-    ...(isFriendly ? [] : ["not fair to Reno"]),
-    ...(initialWindow === undefined ? [] : [`from ${initialWindow.toLocaleString("en-US")} packets`]),
-  ].join(", ");
-}
-
-function waysOf(
-  { experiment, rows, seed }: ReportInput,
-  lines: ReadonlyMap<string, WindowLine["points"]>,
-): readonly Way[] {
-  const groups = groupsOf(experiment, rows, seed);
-  return experiment.cells.flatMap((cell) =>
-    loadsOf(experiment, cell).flatMap(({ arm, flow }): Way[] => {
-      const group = groups.find((one) => one.cell === cell.id && one.arm === arm);
-      if (group === undefined) return [];
-      const beside = cell.isTraced === true ? BASE : cell.id;
-      const both = [
-        [beside, "fixed-h2"],
-        [cell.id, arm],
-      ] as const;
-      const isSame = beside === cell.id && arm === "fixed-h2";
-      const isRatio = !isSame && both.every(([id, one]) => isComparable(rows, id, one, flow));
-      const line = lines.get(`${cell.id}/${arm}`);
-      return [
-        {
-          cell: cell.id,
-          arm,
-          name: arm === "fixed-h3" ? "HTTP/3" : `${PROTOCOLS[arm] ?? arm}, ${tcpText(cell)}`,
-          group,
-          ratio: isRatio
-            ? ratioOfMeansInterval(timesOf(rows, beside, "fixed-h2", flow), timesOf(rows, cell.id, arm, flow), {
-                random: seededRandom(seed, "way", cell.id, arm),
-              })
-            : undefined,
-          ...droppedOf(rows.filter((row) => row.cell === cell.id && row.arm === arm && counts(row))),
-          traced:
-            line === undefined
-              ? undefined
-              : {
-                  loadMs: rows.find(({ id }) => id === loadId(cell, arm, flow, 0))?.loadMs ?? Number.NaN,
-                  meanWindowBytes: mean(line.map(({ windowBytes }) => windowBytes)),
-                },
-        },
-      ];
-    }),
-  );
-}
-
-function droppedOf(rows: readonly LoadRow[]): Pick<Way, "droppedLoss" | "droppedQueue"> {
-  const meanOf = (field: "droppedLoss" | "droppedQueue"): number =>
-    rows.length === 0 ? 0 : mean(rows.map((row) => row[field] ?? 0));
-  return { droppedLoss: meanOf("droppedLoss"), droppedQueue: meanOf("droppedQueue") };
-}
-
-/** By cell and arm, of all connections of the load together. */
-function windowsByLoad({ experiment, rows, windows }: ReportInput): Map<string, WindowLine["points"]> {
-  const ends = new Map(rows.map(({ id, loadMs }) => [id, loadMs ?? 0]));
-  const byLoad = Map.groupBy(
-    windows.filter(({ id, atMs }) => atMs <= (ends.get(id) ?? 0)),
-    ({ id }) => id,
-  );
-  return new Map(
-    experiment.cells.flatMap((cell) =>
-      loadsOf(experiment, cell).flatMap(({ arm, flow }) => {
-        const points = byLoad.get(loadId(cell, arm, flow, 0));
-        if (points === undefined) return [];
-        const line = [...Map.groupBy(points, ({ atMs }) => atMs)].map(([atMs, own]) => ({
-          atMs,
-          windowBytes: own.reduce((sum, { windowBytes }) => sum + windowBytes, 0),
-        }));
-        return [[`${cell.id}/${arm}`, line] as const];
-      }),
-    ),
-  );
-}
-
-function findWay(ways: readonly Way[], cell: string, arm: Arm): Way | undefined {
-  return ways.find((way) => way.cell === cell && way.arm === arm);
-}
-
-function findingsOf(ways: readonly Way[]): Finding[] {
-  const of = (cell: string, arm: Arm): Interval | undefined => findWay(ways, cell, arm)?.ratio;
-  const finding = (
-    published: string,
-    what: string,
-    ratio: Interval | undefined,
-    expected: "above" | "below" | "equal",
-  ): Finding => ({ published, of: what, ratio, verdict: verdict(ratio, expected) });
-  const betas = ways.filter(({ cell, arm }) => cell.startsWith("beta-") && cell !== BASE && arm === "fixed-h2");
-  const windows = ways.filter(({ cell }) => cell.startsWith("window-"));
-  const h1 = "HTTP/2's time over HTTP/1.1's on six connections";
-  return [
-    ...["near-clean", "near-lossy", "far-clean"].map((cell) =>
-      finding("HTTP/2 on one connection matches HTTP/1.1 on several", `${h1}, ${cell}`, of(cell, "fixed-h1"), "equal"),
-    ),
-    finding("except at high latency with loss", `${h1}, far and lossy`, of(BASE, "fixed-h1"), "above"),
-    ...windows.map(({ cell, name, ratio }) =>
-      finding(
-        "raising the window earlier shortens the load",
-        `10 packets' time over ${name.split("from ")[1] ?? cell}'`,
-        ratio,
-        "above",
-      ),
-    ),
-    ...betas.map(({ cell, ratio }) => {
-      const beta = cell.replace("beta-", "");
-      const isSlower = beta === "0.2";
-      return finding(
-        isSlower ? "beta 0.2 was slower than 0.3" : `beta ${beta} loads faster than 0.3`,
-        `beta 0.3's time over ${beta}'s`,
-        ratio,
-        isSlower ? "below" : "above",
-      );
-    }),
-  ];
-}
-
-/** Two times within this are equal. */
-const EQUAL = 1.1;
-
-/** Whether an interval of a ratio is on the side that was published, wholly. */
-export function verdict(ratio: Interval | undefined, expected: "above" | "below" | "equal"): Verdict {
-  if (ratio === undefined) return "not shown";
-  const { low, high } = ratio;
-  if (expected === "equal") {
-    if (low > 1 / EQUAL && high < EQUAL) return "holds";
-    return low > EQUAL || high < 1 / EQUAL ? "does not hold" : "not shown";
-  }
-  const [isAbove, isBelow] = [low > 1, high < 1];
-  if (expected === "above" ? isAbove : isBelow) return "holds";
-  return isAbove || isBelow ? "does not hold" : "not shown";
-}
-
 function findingsTable(findings: readonly Finding[]): string {
   return figuresTable(
     ["published", "as a ratio", "measured", ""],
@@ -342,21 +177,6 @@ function seconds(ms: number): string {
 
 function secondsInterval({ estimate, low, high }: Interval): string {
   return withInterval({ estimate: estimate / 1_000, low: low / 1_000, high: high / 1_000 });
-}
-
-/** HTTP/3's mean over HTTP/2's with bbr, on the same network: how much faster the latter is. */
-function bbrOverH3({ rows, seed }: ReportInput): Interval | undefined {
-  const [h3, bbr] = [timesOf(rows, BASE, "fixed-h3", "trained"), timesOf(rows, "bbr", "fixed-h2", "trained")];
-  return h3.length < 2 || bbr.length < 2
-    ? undefined
-    : ratioOfMeansInterval(h3, bbr, { random: seededRandom(seed, "bbr over h3") });
-}
-
-/** Of all pairs of a single load over HTTP/2 in a cell and one of the base's, those in which the cell's is slower. */
-function slowerShare({ rows }: ReportInput, cell: string): number {
-  const [own, base] = [cell, BASE].map((id) => timesOf(rows, id, "fixed-h2", "trained"));
-  const pairs = (own ?? []).flatMap((ms) => (base ?? []).map((baseMs) => (ms > baseMs ? 1 : 0)));
-  return pairs.length === 0 ? Number.NaN : mean(pairs);
 }
 
 function whyText(ways: readonly Way[], slower: number): string {

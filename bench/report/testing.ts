@@ -1,4 +1,47 @@
+import type { Arm } from "../experiments/arms.ts";
+import type { Cell, Experiment, Flow } from "../experiments/experiment.ts";
+import type { LoadRow } from "../run/row.ts";
 import type { Start } from "../run/starts.ts";
+import { exampleRow } from "../run/testing.ts";
+import type { ReportInput } from "./report.ts";
+
+/** What a report of these rows is made of. */
+export function exampleInput(experiment: Experiment, rows: readonly LoadRow[]): ReportInput {
+  return {
+    experiment,
+    rows,
+    windows: [],
+    starts: [exampleStart()],
+    command: "npm run bench -- x",
+    seed: 1,
+    quic: "quic-go",
+    fidelity: undefined,
+  };
+}
+
+/** Ten loads of an arm around a mean, without noise beyond a known pattern. */
+export function exampleLoads(
+  cell: Cell,
+  arm: Arm,
+  flow: Flow,
+  meanMs: number,
+  given: Partial<LoadRow> = {},
+): LoadRow[] {
+  return Array.from({ length: 10 }, (_, round) =>
+    exampleRow({
+      id: `${cell.id}/${arm}/${flow}/${round}`,
+      cell: cell.id,
+      congestion: cell.congestion,
+      arm,
+      flow,
+      round,
+      startedMs: 1e12,
+      loadMs: meanMs * (1 + (round % 2 === 0 ? 0.01 : -0.01)),
+      lastProtocol: arm === "fixed-h3" ? "h3" : "h2",
+      ...given,
+    }),
+  );
+}
 
 /** A start for tests of reports. */
 export function exampleStart(): Start {

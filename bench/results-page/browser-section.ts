@@ -1,6 +1,6 @@
-import { findGroup, PUBLISHED_BROWSER } from "../browser-page/report.ts";
+import { PUBLISHED_BROWSER } from "../browser-page/published.ts";
 import { type Place, placeId } from "../browser-page/settings.ts";
-import type { BrowserGroup, BrowserSummary } from "../browser-page/summary.ts";
+import { type BrowserGroup, type BrowserSummary, findGroup } from "../browser-page/summary.ts";
 import { figuresTable } from "../report/figures-table.ts";
 import { number, percent, withInterval } from "../report/format.ts";
 import type { Interval } from "../stats/bootstrap.ts";

@@ -1,7 +1,8 @@
 import type { Arm } from "../experiments/arms.ts";
 import { figuresTable } from "../report/figures-table.ts";
 import { number, withInterval } from "../report/format.ts";
-import { type Finding, TCP_CONGESTION_SOURCE, type Way } from "../report/tcp-congestion-report.ts";
+import type { Finding, Way } from "../report/tcp-congestion.ts";
+import { TCP_CONGESTION_SOURCE } from "../report/tcp-congestion-report.ts";
 import type { Interval } from "../stats/bootstrap.ts";
 
 /** Of summary.json, what the page shows of tcp-congestion. */
