@@ -39,6 +39,8 @@ type edge struct {
 	upstream *http.Transport
 	spki     string
 	qlogDir  string
+	// 0-RTT is taken.
+	earlyData bool
 
 	servers []*server
 	failed  chan error // what ended serving before shutdown
@@ -54,7 +56,7 @@ type server struct {
 	http   *http.Server
 	http3  *http3.Server   // nil: no HTTP/3
 	quic   *quic.Transport // nil: no HTTP/3
-	quicLn *quic.Listener
+	quicLn http3.QUICListener
 }
 
 // startEdge binds everything, then serves. On error nothing is left behind.
@@ -79,7 +81,7 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 
 	upstream := newTransport(opts.upstream, upstreamIdle)
 	e := &edge{
-		log: log, registry: newRegistry(), upstream: upstream, spki: spki, qlogDir: opts.qlogDir,
+		log: log, registry: newRegistry(), upstream: upstream, spki: spki, qlogDir: opts.qlogDir, earlyData: opts.earlyData,
 		handler: newProxyHandler(opts, upstream, log),
 		failed:  make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
@@ -167,18 +169,26 @@ func (e *edge) newServer(s socket, tlsConfig *tls.Config) (*server, error) {
 		},
 	}
 	srv.quic = &quic.Transport{Conn: s.udp}
-	// Listen, not ListenEarly: a connection exists only once its handshake is complete, so its address is verified
-	// and its RTT measured. No request comes earlier than that, as 0-RTT is off.
-	ln, err := srv.quic.Listen(http3.ConfigureTLSConfig(tlsConfig.Clone()), &quic.Config{
-		MaxIdleTimeout: quicIdleTimeout,
-		Allow0RTT:      false, // RFC 8470: a replayed request would count, and act, twice
-		Tracer:         qlogTracer(e.qlogDir, e.log),
-	})
+	ln, err := e.listenQUIC(srv.quic, http3.ConfigureTLSConfig(tlsConfig.Clone()))
 	if err != nil {
 		return nil, fmt.Errorf("cannot serve HTTP/3 on %s: %w", s.address(), err)
 	}
 	srv.quicLn = ln
 	return srv, nil
+}
+
+func (e *edge) listenQUIC(transport *quic.Transport, tlsConfig *tls.Config) (http3.QUICListener, error) {
+	config := &quic.Config{
+		MaxIdleTimeout: quicIdleTimeout,
+		Allow0RTT:      e.earlyData, // RFC 8470: a replayed request would count, and act, twice
+		Tracer:         qlogTracer(e.qlogDir, e.log),
+	}
+	if e.earlyData {
+		return transport.ListenEarly(tlsConfig, config)
+	}
+	// Not ListenEarly: a connection exists only once its handshake is complete, so its address is verified and its RTT
+	// measured. No request comes earlier than that, as 0-RTT is off.
+	return transport.Listen(tlsConfig, config)
 }
 
 func (e *edge) acceptQUIC(qc *quic.Conn) *connection {

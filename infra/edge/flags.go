@@ -25,6 +25,7 @@ type options struct {
 	hosts           []string // further names of the development certificate
 	altSvc          altSvcMode
 	serverTiming    bool
+	earlyData       bool
 	upstreamTimeout time.Duration
 	bodyTimeout     time.Duration
 	shutdownTimeout time.Duration
@@ -65,6 +66,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.StringVar(&o.stateDir, "state", o.stateDir, "`DIR` that keeps the development certificate")
 	fs.StringVar(&o.qlogDir, "qlog", "", "`DIR` that exists, for a qlog of every QUIC connection, a file each without addresses; for looking into transports, as it grows without end")
 	fs.StringVar(&o.traceFile, "trace", "", "`FILE` for every connection's window, RTT and bytes, a line of JSON each 50 ms; for looking into transports, as it grows without end")
+	fs.BoolVar(&o.earlyData, "early-data", false, "take GET and HEAD requests over HTTP/3 in 0-RTT, with Early-Data: 1; anybody may send such a request again, from an address that nobody verified: for looking into transports, not for visitors")
 	fs.Func("host", "a further `NAME` of the development certificate; repeatable", func(s string) error {
 		if !validHost(s) {
 			return errors.New("it must be a host name or an IP address, without port")

@@ -68,6 +68,11 @@ func (p *proxyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(rw, http.StatusNotImplemented, "CONNECT is not supported")
 		return
 	}
+	if isEarly(r) && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		// RFC 8470, section 5.2: the client sends it again once the handshake is complete.
+		writeError(rw, http.StatusTooEarly, "not before the handshake is complete")
+		return
+	}
 	switch r.ProtoMajor {
 	case 1:
 		// Otherwise the server reads the whole request before the first byte of the response: no streaming both ways.
@@ -80,6 +85,10 @@ func (p *proxyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.rate.responseEnds(time.Now())
 	}
 }
+
+// isEarly says whether a request came in 0-RTT, and its handshake is not complete yet: it may be a replay (RFC 9001, section
+// 9.2).
+func isEarly(r *http.Request) bool { return r.TLS != nil && !r.TLS.HandshakeComplete }
 
 // withoutEmptyBody gives a request that cannot be told from one with a body none, if it has none. HTTP/3's server knows
 // only at the end of the stream, while a request with a body goes out chunked and cannot be tried again when a
@@ -135,6 +144,10 @@ func (p *proxyHandler) rewrite(pr *httputil.ProxyRequest) {
 		if addr := c.client(); addr.IsValid() {
 			client = addr.String()
 		}
+	}
+	// RFC 8470, section 5.1; what a client itself says there passes.
+	if isEarly(pr.In) {
+		pr.Out.Header.Set("Early-Data", "1")
 	}
 	blob := newCFBlob(pr.In, c, r, ok)
 	setMetadata(pr.Out, client, blob.encode())
