@@ -6,6 +6,7 @@ import { crossCheck } from "./cross-check/cross-check.ts";
 import { EXPERIMENTS } from "./experiments/list.ts";
 import { decideCost } from "./decide-cost/decide-cost.ts";
 import { fidelity } from "./experiments/fidelity-command.ts";
+import { memory } from "./memory/memory.ts";
 import { overhead } from "./overhead/overhead.ts";
 import { pathChange } from "./path-change/path-change.ts";
 import { OPTIONS_TEXT, readOptions } from "./run/options.ts";
@@ -42,6 +43,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "browser-page": {
     about: "a real browser over HTTP/2 and HTTP/3: page load and LCP, first and repeated visits (40 minutes)",
     run: browserPage,
+  },
+  memory: {
+    about: "what connections take of the edge, the kernel and the clients, over both protocols (10 minutes)",
+    run: memory,
   },
   overhead: {
     about:
