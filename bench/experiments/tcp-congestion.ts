@@ -16,6 +16,9 @@ const LOSS_RATIO = 0.001;
 /** Not published. What this machine carries over either protocol without a busy core; an RTT holds 800 kB of it. */
 const RATE_MBPS = 100;
 
+/** Lower ones near by, with loss: there one connection may fill the line between two losses, as it was published to. */
+export const LOWER_RATES_MBPS = [50, 20] as const;
+
 /** The share that CUBIC gives up: the published four, of which the first is the kernel's own. */
 export const CUBIC_BETAS = [0.3, 0.2, 0.1, 0.02] as const;
 /** Packets: a larger one than RFC 6928's 10, and more than the path holds. */
@@ -59,9 +62,9 @@ const ALL = over("fixed-h1", "fixed-h2", "fixed-h3");
 export function tcpCongestion({ congestions, bytes, size }: ExperimentOptions): Experiment {
   const { bytes: usualBytes, betas, unfriendly, windows, rounds, lossRatio } = SIZES[size];
   const imageBytes = bytes ?? usualBytes;
-  const network = (name: string, delayMs: number, loss: number): Network => ({
+  const network = (name: string, delayMs: number, loss: number, rateMbps = RATE_MBPS): Network => ({
     name,
-    rateMbps: RATE_MBPS,
+    rateMbps,
     delayMs,
     lossRatio: loss,
     queueBytes: QUEUE_BYTES,
@@ -116,6 +119,13 @@ export function tcpCongestion({ congestions, bytes, size }: ExperimentOptions): 
       ...page,
       isAlone: true,
       loads: ALL,
+    })),
+    ...LOWER_RATES_MBPS.map((rateMbps): Cell => ({
+      id: `near-lossy-${rateMbps}`,
+      network: network(`near-lossy-${rateMbps}`, NEAR_DELAY_MS, lossRatio, rateMbps),
+      congestion: "cubic",
+      ...page,
+      loads: over("fixed-h1", "fixed-h2"),
     })),
   ];
   return {
