@@ -7,6 +7,7 @@ import { csvParse, csvParseRows } from "d3-dsv";
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { ROOT } from "../../infra/setup/build.ts";
 import { requireGo } from "../../infra/setup/programs.ts";
+import { loadsOf } from "../experiments/experiment.ts";
 import { EXPERIMENTS } from "../experiments/list.ts";
 import { CUBIC_FOLDER } from "../lab/cubic.ts";
 import { namespaces } from "../lab/leftovers.ts";
@@ -108,6 +109,50 @@ it("smoke: all arms and flows, every output, nothing left behind", async () => {
   expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
 }, 180_000);
 
+it.each(["ohashi-grid", "ohashi-evaluation"])(
+  "%s --quick: every cell, arm and flow, every picture, nothing left behind",
+  async (name) => {
+    const run = bench(name, "--quick", "--lanes", "4");
+    const { code, output } = await run.ended;
+    expect({ code, output }).toMatchObject({ code: 0 });
+    const experiment = EXPERIMENTS[name]?.(readOptions(["--quick"]));
+    const made = csvParse(readFileSync(join(folder, "run/rows.csv"), "utf8"));
+    const asked = (experiment?.cells ?? []).flatMap((cell) =>
+      loadsOf(experiment ?? { loads: [] }, cell).map(({ arm, flow }) => `${cell.id}/${arm}/${flow}`),
+    );
+    expect(new Set(made.map(({ cell, arm, flow }) => `${cell}/${arm}/${flow}`))).toEqual(new Set(asked));
+    expect(made.filter(({ outcome }) => outcome === "failed")).toEqual([]);
+    const report = readFileSync(join(folder, "run/report.md"), "utf8");
+    expect(report).not.toMatch(/NaN|undefined|Infinity/);
+    const pictures = [...report.matchAll(/!\[.*?\]\((.*?)\)/g)].map(([, file]) => file ?? "");
+    expect(pictures.length).toBeGreaterThan(1);
+    for (const picture of pictures) expect(readFileSync(join(folder, "run", picture), "utf8")).toMatch(/^<svg/);
+    expect(JSON.parse(readFileSync(join(folder, "run/summary.json"), "utf8"))).toMatchObject({ experiment: name });
+    expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
+  },
+  300_000,
+);
+
+it("memory --quick: crowds over both protocols, interrupted and gone on with, nothing left behind", async () => {
+  const stopped = bench("memory", "--quick");
+  await untilRows(1, stopped);
+  stopped.child.kill("SIGINT");
+  expect(await stopped.ended).toMatchObject({ code: 130 });
+  const run = bench("memory", "--quick");
+  const { code, output } = await run.ended;
+  expect({ code, output }).toMatchObject({ code: 0 });
+  const made = csvParse(readFileSync(join(folder, "run/rows.csv"), "utf8"));
+  expect(made).toHaveLength(2 * 2 * 2);
+  for (const row of made) {
+    // A crowd takes more than a new edge and one client do.
+    expect(Number(row.edgePeakBytes)).toBeGreaterThan(Number(row.edgeBeforeBytes));
+    expect(Number(row.clientPeakBytes)).toBeGreaterThan(10_000_000);
+  }
+  expect(readFileSync(join(folder, "run/report.md"), "utf8")).not.toMatch(/NaN|undefined|Infinity/);
+  expect(readFileSync(join(folder, "run/memory.svg"), "utf8")).toMatch(/^<svg/);
+  for (const one of [stopped, run]) expect(await leftBy(one.child.pid ?? 0)).toEqual([]);
+}, 180_000);
+
 it.each(["latency-sweep", "bandwidth-limits"])(
   "%s --quick: every place of every series, every output, nothing left behind",
   async (name) => {
@@ -115,8 +160,11 @@ it.each(["latency-sweep", "bandwidth-limits"])(
     const { code, output } = await run.ended;
     expect({ code, output }).toMatchObject({ code: 0 });
     const { cells = [], series = [] } = EXPERIMENTS[name]?.(readOptions(["--quick"])) ?? {};
-    const measured = csvParse(readFileSync(join(folder, "run/rows.csv"), "utf8")).map(({ cell }) => cell);
+    const made = csvParse(readFileSync(join(folder, "run/rows.csv"), "utf8"));
+    const measured = made.map(({ cell }) => cell);
     expect(new Set(measured)).toEqual(new Set(cells.map(({ id }) => id)));
+    // A session that was to be resumed, or asked for in 0-RTT, and was not has failed.
+    expect(made.filter(({ outcome }) => outcome === "failed")).toEqual([]);
     const report = readFileSync(join(folder, "run/report.md"), "utf8");
     for (const { id, title, points } of series) {
       const section = report.split("\n## ").find((one) => one.startsWith(`${title}\n`)) ?? "";
