@@ -13,7 +13,7 @@ export type Quic = (typeof QUICS)[number];
 export const ARMS = ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const;
 
 /** An origin behind the path: the same content, the same worker, another policy or another first protocol. */
-export type Arm = (typeof ARMS)[number] | "fixed-h1" | "quiche-cubic" | "quiche-bbr2";
+export type Arm = (typeof ARMS)[number] | "fixed-h1" | "early-h3" | "quiche-cubic" | "quiche-bbr2";
 
 export interface ArmSetup {
   readonly about: string;
@@ -21,6 +21,8 @@ export interface ArmSetup {
   readonly firstProtocol: "h1" | "h2" | "h3";
   /** What its worker is told, where the server's TCP has this congestion control; undefined: an edge without a worker. */
   readonly policy: ((congestion: Congestion) => object) | undefined;
+  /** Of its edge, beside those that every edge has. */
+  readonly edgeFlags?: readonly string[];
   /** Where another server than our edge answers, over HTTP/3 alone. */
   readonly quic?: Exclude<Quic, "quic-go">;
 }
@@ -54,6 +56,12 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     about: "HTTP/3 from the first packet, as published: the free choice of a client that knows",
     firstProtocol: "h3",
     policy: () => FIXED_H3,
+  },
+  "early-h3": {
+    about: "as `fixed-h3`, with an edge that takes requests in 0-RTT (`-early-data`), which ours does not unless told",
+    firstProtocol: "h3",
+    policy: () => FIXED_H3,
+    edgeFlags: ["-early-data"],
   },
   "always-offer": {
     about: "begins on HTTP/2 and is always offered HTTP/3: what CDNs do today",

@@ -30,7 +30,7 @@ export interface TcpSettings {
   readonly initialWindow?: number;
 }
 
-export const FLOWS = ["download", "reused", "moved", "trained", "trained-on-h2", "cold"] as const;
+export const FLOWS = ["download", "reused", "moved", "resumed", "early", "trained", "trained-on-h2", "cold"] as const;
 
 /** What a client does in one load; see flows.ts. */
 export type Flow = (typeof FLOWS)[number];

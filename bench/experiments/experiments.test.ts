@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readOptions } from "../run/options.ts";
-import { sessionsOf } from "./flows.ts";
+import { FLOWS } from "./experiment.ts";
+import { resumeOf, sessionsOf } from "./flows.ts";
 import { EXPERIMENTS } from "./list.ts";
 
 describe.each(Object.entries(EXPERIMENTS))("%s", (name, make) => {
@@ -38,11 +39,21 @@ it("the evaluation numbers its networks as published: loss first, then delay", (
 });
 
 describe("sessionsOf", () => {
-  it.each(["download", "reused", "moved", "trained", "trained-on-h2", "cold"] as const)(
-    "times exactly one session of %s",
+  it.each(FLOWS)("times exactly one session of %s", (flow) => {
+    for (const arm of ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const)
+      expect(sessionsOf(flow, arm, { imageBytes: 1000 }).filter(({ timed }) => timed)).toHaveLength(1);
+  });
+
+  it.each(["resumed", "early"] as const)(
+    "%s comes again over the same protocol, with what the first visit left",
     (flow) => {
-      for (const arm of ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const)
-        expect(sessionsOf(flow, arm, { imageBytes: 1000 }).filter(({ timed }) => timed)).toHaveLength(1);
+      const sessions = sessionsOf(flow, "fixed-h3", { imageBytes: 1000 });
+      expect(sessions.map(({ timed, firstProtocol }) => [timed, firstProtocol])).toEqual([
+        [false, "h3"],
+        [true, "h3"],
+      ]);
+      expect(resumeOf(flow)).toBe(flow === "early" ? "early-data" : "tickets");
+      expect(FLOWS.filter((other) => resumeOf(other) !== undefined)).toEqual(["resumed", "early"]);
     },
   );
 

@@ -1,4 +1,4 @@
-import type { Page, Session } from "../k6/plan.ts";
+import type { Load, Page, Protocol, Session } from "../k6/plan.ts";
 import { type Arm, ARM_SETUPS } from "./arms.ts";
 import { documentOf } from "./content-routes.ts";
 import type { Cell, Flow } from "./experiment.ts";
@@ -19,6 +19,11 @@ export function timesLastPage(flow: Flow): boolean {
   return flow === "reused";
 }
 
+/** What the sessions after the first take over from it. */
+export function resumeOf(flow: Flow): Load["resume"] {
+  return flow === "resumed" ? "tickets" : flow === "early" ? "early-data" : undefined;
+}
+
 /** What a cell's pages hold. */
 export type PageOf = Pick<Cell, "imageBytes" | "images">;
 
@@ -28,6 +33,9 @@ export type PageOf = Pick<Cell, "imageBytes" | "images">;
  * - `download`: the image alone, from connection setup to its end (the published grid).
  * - `moved`: the image alone, from another address once half of it is there (bench/k6/session/move.go).
  * - `reused`: the image twice over one connection; the second is what is timed.
+ * - `resumed`: a session that fetches a document and ends; then, timed, the image alone in a session that resumes it, with TLS
+ *   session tickets and QUIC's address tokens.
+ * - `early`: the same, and what is timed is asked for in 0-RTT; over QUIC alone.
  * - `trained`: an HTTP/3 session fetches the image and ends, so that the server has measured; then, timed, a session with
  *   the page, the switch if it was offered, and its images (the published evaluation). Arms whose answer does not depend
  *   on what was measured skip the first session.
@@ -44,17 +52,13 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
   });
   const alone: Page = { document: imageOf(imageBytes), subresources: [], pauseAfterMs: 0 };
   const page = pageWith(imageBytes);
-  const training = (protocol: "h2" | "h3"): Session[] =>
-    arm === "adaptive"
-      ? [
-          {
-            timed: false,
-            firstProtocol: protocol,
-            pages: [alone],
-            pauseAfterMs: BETWEEN_SESSIONS_MS,
-          },
-        ]
-      : [];
+  const before = (protocol: Protocol, only: Page): Session => ({
+    timed: false,
+    firstProtocol: protocol,
+    pages: [only],
+    pauseAfterMs: BETWEEN_SESSIONS_MS,
+  });
+  const training = (protocol: "h2" | "h3"): Session[] => (arm === "adaptive" ? [before(protocol, alone)] : []);
   const timed = (pages: Session["pages"]): Session => ({
     timed: true,
     firstProtocol,
@@ -67,6 +71,9 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
       return [timed([alone])];
     case "reused":
       return [timed([alone, alone])];
+    case "resumed":
+    case "early":
+      return [before(firstProtocol, { ...page, subresources: [] }), timed([alone])];
     case "trained":
       return [...training("h3"), timed([page])];
     case "trained-on-h2":

@@ -25,6 +25,16 @@ const BOTH: readonly PlannedLoad[] = [
   { arm: "fixed-h2", flow: "download" },
   { arm: "fixed-h3", flow: "download" },
 ];
+/** A client that was here before beside one that was not. */
+const RETURNING: readonly PlannedLoad[] = [
+  { arm: "fixed-h2", flow: "download" },
+  { arm: "fixed-h2", flow: "resumed" },
+  { arm: "fixed-h3", flow: "download" },
+  { arm: "fixed-h3", flow: "resumed" },
+  { arm: "early-h3", flow: "early" },
+];
+/** Small enough for the first window: what is left is round trips. */
+const RETURNING_BYTES = 10_000;
 const PAGES: readonly PlannedLoad[] = [
   { arm: "fixed-h2", flow: "trained" },
   { arm: "fixed-h3", flow: "trained" },
@@ -73,6 +83,11 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
   const buffers = (isQuick ? [208] : [208, 416, 2_048]).map((KiB) =>
     place(`buffer-${KiB}`, 50, { udpReceiveBufferBytes: KiB * 1_024 }),
   );
+
+  // Without delay there is no round trip to save.
+  const returning = delaysMs
+    .filter((delayMs) => delayMs > 0)
+    .map((delayMs) => place(`returning-${delayMs}`, delayMs, { imageBytes: RETURNING_BYTES, loads: RETURNING }));
 
   const points = (places: readonly Place[], label: (place: Place) => string): Series["points"] =>
     places.map((one) => ({ label: label(one), network: one.network.name }));
@@ -159,9 +174,10 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
   ];
   return {
     name: "latency-sweep",
-    about: "1 MB at 5 Mbit/s over delay, as published; and over loss, size, queue, and ten files in parallel",
+    about:
+      "1 MB at 5 Mbit/s over delay, as published; and over loss, size, queue, ten files in parallel, and resumed sessions",
     loads: BOTH,
-    ...cellsOf([...sweep, ...near, ...queues, ...files, ...lossy, ...sized, ...buffers], congestions),
+    ...cellsOf([...sweep, ...near, ...queues, ...files, ...lossy, ...sized, ...buffers, ...returning], congestions),
     series,
     allocation: { first: runsMore, cap: runsMore, comparisons: [] },
     timeoutMs: 180_000,

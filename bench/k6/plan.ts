@@ -36,6 +36,11 @@ export interface Load {
   readonly move?: { readonly afterBytes: number; readonly clientAddress: string };
   /** Of the client's QUIC connections, as a program asks for it; quic-go's own choice (7 MiB). */
   readonly udpReceiveBufferBytes?: number;
+  /**
+   * What the sessions after the first take over from it: `tickets` resumes their TLS sessions, `early-data` sends the first
+   * request in 0-RTT besides, over QUIC alone. A timed session that the server does not resume has failed. Nothing unless told.
+   */
+  readonly resume?: "tickets" | "early-data";
   /** Further tags of the metrics. */
   readonly tags?: Readonly<Record<string, string>>;
   /** One client after the other from the same address; exactly one is timed. */

@@ -132,6 +132,7 @@ export async function startLane(
         ["-host", SERVER_ADDRESS],
         traceFile === undefined ? [] : ["-trace", traceFile],
         qlogFolder === undefined ? [] : ["-qlog", qlogFolder],
+        ARM_SETUPS[arm].edgeFlags ?? [],
       ].flat(),
       networkNamespace: server,
       // Only what it says when it ends by itself matters here; failed loads say why themselves.

@@ -24,6 +24,7 @@ const SHORT: Readonly<Record<ArmName, string>> = {
   bare: "bare",
   "fixed-h1": "h1",
   "fixed-h2": "h2",
+  "early-h3": "h3 0-RTT",
   "fixed-h3": "h3",
   "always-offer": "offer",
   adaptive: "adaptive",

@@ -104,6 +104,8 @@ const FIXED_FLOW = {
   download: "download",
   reused: "reused",
   moved: "moved",
+  resumed: "resumed",
+  early: "early",
 } as const satisfies Record<DecisionFlow, Flow>;
 
 function regretOf(

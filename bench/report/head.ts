@@ -1,5 +1,6 @@
 import type { Experiment } from "../experiments/experiment.ts";
-import { armsOf } from "../experiments/experiment.ts";
+import { armsOf, loadsOf } from "../experiments/experiment.ts";
+import { resumeOf } from "../experiments/flows.ts";
 import { ARM_SETUPS, type Quic } from "../experiments/arms.ts";
 import type { Machine } from "../run/machine.ts";
 import { counts, type LoadRow } from "../run/row.ts";
@@ -18,6 +19,9 @@ export function reportHead({ experiment, rows, starts, command, quic, fidelity }
     startsMs.length === 0 ? "" : [...new Set([day(Math.min(...startsMs)), day(Math.max(...startsMs))])].join(" to ");
   const busy = count(({ dropped }) => dropped === "busy");
   const late = count(({ dropped }) => dropped === "late");
+  const isResuming = experiment.cells.some((cell) =>
+    loadsOf(experiment, cell).some(({ flow }) => resumeOf(flow) !== undefined),
+  );
   const isOwn = armsOf(experiment).some((arm) => ARM_SETUPS[arm].quic !== undefined);
   const others = isOwn ? " that has one" : quic === "quic-go" ? "" : " over HTTP/2 (quiche answers by itself)";
   return `# ${experiment.name}: ${experiment.about}
@@ -26,7 +30,7 @@ export function reportHead({ experiment, rows, starts, command, quic, fidelity }
 
 - Stack: Go ${machine.go.replace("go", "")} net/http (HTTP/2 over the kernel's TCP, congestion control as named below) and ${quicText(quic, machine)}
   (HTTP/3; its own congestion control, ${quic === "quic-go" ? "Reno-like, " : ""}whatever TCP's is), workerd ${machine.workerd}, the same worker in every arm${others}.
-  Client: k6 ${machine.k6} with sessions of Go's net/http and quic-go; no TLS resumption, no 0-RTT.
+  Client: k6 ${machine.k6} with sessions of Go's net/http and quic-go; ${isResuming ? "no TLS resumption, no 0-RTT but where a flow says so" : "no TLS resumption, no 0-RTT"}.
 - Machine: kernel ${machine.kernel} (${machine.arch}), ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB; commit ${different(starts.map(({ machine: { commit } }) => commit))}. Slow cells were measured ${different(starts.map(({ lanes }) => lanes))} at a time, each on a
   path and with an edge of its own; fast ones alone.
 - Rows: ${rows.length}, of which ${count(counts)} count. Left out: ${busy} as a core was over 85 % busy, ${late} as over 1 % of the packets left

@@ -7,6 +7,7 @@ import { number, percent } from "./format.ts";
 import { timesOf } from "./groups.ts";
 import { publishedBeside, type PublishedPoint } from "./published-series.ts";
 import type { ReportInput } from "./report.ts";
+import { returningText, returningWays } from "./returning.ts";
 import type { SeriesCell } from "./series.ts";
 import type { Findings } from "./series-report.ts";
 
@@ -14,7 +15,9 @@ const STEP_MS = 50;
 const PROTOCOLS = ["fixed-h2", "fixed-h3"] as const;
 
 /** What the latency sweep asks of its series over delay: where the protocols cross, and what each step of delay adds. */
-export function latencyFindings({ rows, seed }: ReportInput, cells: readonly SeriesCell[]): Findings {
+export function latencyFindings(input: ReportInput, cells: readonly SeriesCell[]): Findings {
+  const { rows, seed } = input;
+  const returning = returningWays(input);
   const published = publishedBeside("latency-sweep", cells)?.points;
   const behindMs = published?.[0] === undefined ? undefined : published[0].h3Ms - published[0].h2Ms;
   const congestions = [...new Set(cells.map(({ congestion }) => congestion))];
@@ -93,7 +96,10 @@ percentile intervals (bootstrap within each sample). Where not all resamples hav
 and their share stands with it, if it is under 99.5 %.
 
 ${table}${published === undefined ? "" : `\n\n${whyText(published, results, cells)}`}`;
-  return { markdown, summary: { sweep: results } };
+  return {
+    markdown: [markdown, returningText(returning)].filter((text) => text !== "").join("\n\n"),
+    summary: { sweep: results, returning },
+  };
 }
 
 function publishedRow(points: readonly PublishedPoint[]): string[] {

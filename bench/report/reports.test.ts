@@ -9,7 +9,9 @@ import { latencySweep } from "../experiments/latency-sweep.ts";
 import { latencyFindings } from "./latency-findings.ts";
 import { type SeriesCell, seriesCells } from "./series.ts";
 import { seriesReport } from "./series-report.ts";
+import type { LoadRow } from "../run/row.ts";
 import type { Interval } from "../stats/bootstrap.ts";
+import type { ReturningWay } from "./returning.ts";
 import { exampleInput, exampleLoads } from "./testing.ts";
 
 describe("the evaluation", () => {
@@ -143,12 +145,24 @@ describe("the grid", () => {
   });
 });
 
+/** As many round trips as each way takes. */
+function returningLoads(cell: Cell): LoadRow[] {
+  const roundTripMs = 2 * cell.network.delayMs;
+  return [
+    ...exampleLoads(cell, "fixed-h2", "resumed", 3 * roundTripMs),
+    ...exampleLoads(cell, "fixed-h3", "resumed", 2 * roundTripMs),
+    ...exampleLoads(cell, "early-h3", "early", roundTripMs),
+  ];
+}
+
 describe("series", () => {
   const experiment = latencySweep({ congestions: ["cubic"], bytes: undefined, size: "usual" });
   // HTTP/2 takes 2 ms a millisecond of delay, HTTP/3 one, from 100 ms behind: they meet at 100 ms.
   const rows = experiment.cells.flatMap((cell) => {
     const flow = cell.images === undefined ? "download" : "trained";
+    const returning = cell.network.name.startsWith("returning");
     return [
+      ...(returning ? returningLoads(cell) : []),
       ...exampleLoads(cell, "fixed-h2", flow, 1000 + 2 * cell.network.delayMs, { tcpPacketsLost: 3 }),
       ...exampleLoads(cell, "fixed-h3", flow, 1100 + cell.network.delayMs, { quicPacketsLost: 5 }),
     ];
@@ -172,8 +186,26 @@ describe("series", () => {
     expect(markdown).toMatch(/\| 0 +\| +h2 cubic \| +1 MB \| +10 \|.*\| +3\.00 \|/);
     const { cells } = summary as { cells: SeriesCell[] };
     const shown = new Set(cells.map(({ cell }) => cell));
-    expect([...shown].toSorted()).toEqual(experiment.cells.map(({ id }) => id).toSorted());
+    const inSeries = experiment.cells.map(({ id }) => id).filter((id) => !id.startsWith("returning"));
+    expect([...shown].toSorted()).toEqual(inSeries.toSorted());
     expect(markdown).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it("tells what a client gains that was here before, in round trips", async () => {
+    const { summary, markdown } = latencyFindings(exampleInput(experiment, rows), seriesCells(experiment, rows, 1));
+    const { returning } = summary as { returning: ReturningWay[] };
+    expect(new Set(returning.map(({ delayMs }) => delayMs))).toEqual(new Set([50, 100, 150]));
+    const early = returning.find(({ way, delayMs }) => way === "h3, 0-RTT" && delayMs === 100);
+    // 200 ms are a round trip there; HTTP/2 takes three of them once it resumes.
+    expect(early).toMatchObject({ n: 10, bytes: 10_000 });
+    expect(early?.roundTrips).toBeCloseTo(1, 5);
+    expect(early?.ratio?.estimate).toBeCloseTo(3, 1);
+    expect(returning.find(({ way }) => way === "h2, resumed")?.ratio).toBeUndefined();
+    expect(markdown).toMatch(/\| cubic, 100 ms +\| +h3, 0-RTT +\|/);
+    const few = rows.filter(({ flow, round }) => flow !== "early" || round < 4);
+    expect(latencyFindings(exampleInput(experiment, few), seriesCells(experiment, few, 1)).markdown).not.toContain(
+      "here before",
+    );
   });
 
   it("makes no ratio of a handful of loads", () => {

@@ -2,7 +2,15 @@ import type { Config } from "vega-lite";
 
 /** What a load was made with; the names of bench/experiments. */
 export type ArmName =
-  "quiche-cubic" | "quiche-bbr2" | "fixed-h1" | "fixed-h2" | "fixed-h3" | "always-offer" | "adaptive" | "bare";
+  | "quiche-cubic"
+  | "quiche-bbr2"
+  | "fixed-h1"
+  | "fixed-h2"
+  | "fixed-h3"
+  | "early-h3"
+  | "always-offer"
+  | "adaptive"
+  | "bare";
 
 interface ArmStyle {
   readonly arm: ArmName;
@@ -16,6 +24,7 @@ const ARM_STYLES: readonly ArmStyle[] = [
   { arm: "fixed-h1", colour: "#cc79a7", shape: "triangle-down" },
   { arm: "fixed-h2", colour: "#0072b2", shape: "circle" },
   { arm: "fixed-h3", colour: "#d55e00", shape: "square" },
+  { arm: "early-h3", colour: "#f0e442", shape: "stroke" },
   { arm: "quiche-cubic", colour: "#56b4e9", shape: "triangle-right" },
   { arm: "quiche-bbr2", colour: "#000000", shape: "triangle-left" },
   { arm: "always-offer", colour: "#e69f00", shape: "triangle-up" },

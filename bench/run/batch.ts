@@ -5,7 +5,7 @@ import { ROOT } from "../../infra/setup/build.ts";
 import { UserError } from "../../infra/setup/programs.ts";
 import { startProgram } from "../../infra/workerd/processes.ts";
 import type { Cell, Experiment } from "../experiments/experiment.ts";
-import { sessionsOf } from "../experiments/flows.ts";
+import { resumeOf, sessionsOf } from "../experiments/flows.ts";
 import type { Load as PlannedLoad, LoadResult, Plan } from "../k6/plan.ts";
 import type { Lane } from "../lab/lane.ts";
 import { K6_PROGRAM } from "../lab/programs.ts";
@@ -100,6 +100,7 @@ export async function runBatch(options: BatchOptions): Promise<void> {
 
   function planned(load: Load): PlannedLoad {
     const { edgePid, ...origin } = lane.origin(load.arm, cell.congestion);
+    const resume = resumeOf(load.flow);
     return {
       id: load.id,
       arm: load.arm,
@@ -114,6 +115,7 @@ export async function runBatch(options: BatchOptions): Promise<void> {
       ...(load.flow === "moved" && {
         move: { afterBytes: Math.ceil(cell.imageBytes / 2), clientAddress: lane.freshClient() },
       }),
+      ...(resume !== undefined && { resume }),
       ...(cell.udpReceiveBufferBytes !== undefined && { udpReceiveBufferBytes: cell.udpReceiveBufferBytes }),
       sessions: sessionsOf(load.flow, load.arm, cell),
     };

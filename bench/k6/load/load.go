@@ -10,7 +10,8 @@ import (
 	"adaptive-h3/bench/k6/session"
 )
 
-// Run runs the sessions of a load in a row, each as a client that knows nothing of the one before. It returns an error
+// Run runs the sessions of a load in a row, each as a client that knows nothing of the one before, unless the load says what
+// it keeps. It returns an error
 // only for a specification that makes no sense, and for a context that ends, which is no result: whatever happens on the
 // network is an outcome.
 func Run(ctx context.Context, spec Spec, busy *reading.Busy) (Result, error) {
@@ -83,6 +84,9 @@ func runTimed(
 	timedOut := errors.Is(timed.Err(), context.DeadlineExceeded)
 	around.end(ctx, result)
 	result.take(client.Report())
+	if err == nil {
+		err = spec.Resume.check(result.Report)
+	}
 	switch {
 	case err == nil:
 		result.sumPages()
@@ -92,6 +96,19 @@ func runTimed(
 		result.Outcome, result.Error = OutcomeFailed, err.Error()
 	}
 	return err
+}
+
+// check says what a timed session lacks of what it was to take over: a measurement of something else.
+func (r Resume) check(report session.Report) error {
+	for _, connection := range report.Connections {
+		switch {
+		case r != ResumeNothing && !connection.Resumed:
+			return fmt.Errorf("the server did not resume the TLS session over %s", connection.Protocol)
+		case r == ResumeEarlyData && !connection.EarlyData:
+			return fmt.Errorf("the server took no early data over %s", connection.Protocol)
+		}
+	}
+	return nil
 }
 
 func loadPages(ctx context.Context, client *session.Session, pages []PageSpec) error {

@@ -184,6 +184,28 @@ func TestPausesDoNotCountTowardsTheTimeout(t *testing.T) {
 	}
 }
 
+func TestALoadThatIsNotResumedHasFailed(t *testing.T) {
+	for _, test := range []struct {
+		resume        Resume
+		withoutTicket bool
+		want          string
+	}{
+		{ResumeTickets, false, ""},
+		{ResumeTickets, true, "the server did not resume the TLS session over h2"},
+		{ResumeEarlyData, false, "the server took no early data over h2"},
+		{ResumeNothing, true, ""},
+	} {
+		site := startSite(t)
+		site.TLS.SessionTicketsDisabled = test.withoutTicket
+		spec := site.spec(t, visit(false, "/before"), visit(true, "/a"))
+		spec.Resume = test.resume
+		result := run(t, spec)
+		if result.Error != test.want || (result.Outcome == OutcomeOK) != (test.want == "") || (result.LoadMs != nil) != (test.want == "") {
+			t.Errorf("%q without tickets %t: %+v", test.resume, test.withoutTicket, result)
+		}
+	}
+}
+
 func TestAnInterruptedLoadIsNoResult(t *testing.T) {
 	site := startSite(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -236,6 +258,7 @@ func TestBadSpecs(t *testing.T) {
 		"caFile":                       func(s *Spec) { s.Origin.CAFile = "/nowhere.pem" },
 		"firstProtocol":                func(s *Spec) { s.Sessions[0].FirstProtocol = "" },
 		"switch":                       func(s *Spec) { s.Switch = "never" },
+		"resume":                       func(s *Spec) { s.Resume = "always" },
 	} {
 		spec := site.spec(t, visit(true, "/a"))
 		change(&spec)

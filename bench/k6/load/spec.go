@@ -29,13 +29,27 @@ type Spec struct {
 	QUICTimeoutMs float64        `json:"quicTimeoutMs"`
 	Move          *MoveSpec      `json:"move"`
 	// Of QUIC connections; 0 leaves quic-go its own choice.
-	UDPReceiveBufferBytes int               `json:"udpReceiveBufferBytes"`
-	Tags                  map[string]string `json:"tags"`
-	Sessions              []SessionSpec     `json:"sessions"`
+	UDPReceiveBufferBytes int `json:"udpReceiveBufferBytes"`
+	// Whether the sessions are one client's that keeps what the server gave it.
+	Resume   Resume            `json:"resume"`
+	Tags     map[string]string `json:"tags"`
+	Sessions []SessionSpec     `json:"sessions"`
 
 	// Trust any certificate; k6's own option of that name.
 	InsecureSkipVerify bool `json:"-"`
 }
+
+// Resume says what a session takes over from those before it.
+type Resume string
+
+const (
+	// ResumeNothing makes each session a client's that was never here.
+	ResumeNothing Resume = ""
+	// ResumeTickets resumes TLS sessions.
+	ResumeTickets Resume = "tickets"
+	// ResumeEarlyData sends the first request in 0-RTT besides; over QUIC alone.
+	ResumeEarlyData Resume = "early-data"
+)
 
 // Origin is where the requests go. Without an address the host is looked up, without a file the system's roots count.
 type Origin struct {
@@ -79,6 +93,11 @@ func (s Spec) check() error {
 	if timed != 1 {
 		return fmt.Errorf("load %q: exactly one session is timed, not %d", s.ID, timed)
 	}
+	switch s.Resume {
+	case ResumeNothing, ResumeTickets, ResumeEarlyData:
+	default:
+		return fmt.Errorf("load %q: resume %q is none of tickets, early-data", s.ID, s.Resume)
+	}
 	if s.TimeoutMs <= 0 {
 		return fmt.Errorf("load %q: timeoutMs must be above 0", s.ID)
 	}
@@ -102,6 +121,9 @@ func (s Spec) config() (session.Config, error) {
 		Switch: s.Switch, Parallel: s.Parallel, QUICTimeout: milliseconds(s.QUICTimeoutMs),
 		UDPReceiveBuffer:   s.UDPReceiveBufferBytes,
 		InsecureSkipVerify: s.InsecureSkipVerify,
+	}
+	if s.Resume != ResumeNothing {
+		config.Resumption = session.NewResumption(s.Resume == ResumeEarlyData)
 	}
 	if s.ClientAddress != "" {
 		address, err := netip.ParseAddr(s.ClientAddress)

@@ -1,5 +1,5 @@
 // Package session is one visit of one client: connections over HTTP/1.1, HTTP/2 and HTTP/3 that are its own, an
-// Alt-Svc cache that is its own, and nothing left over from an earlier visit: no TLS resumption, no 0-RTT.
+// Alt-Svc cache that is its own, and nothing left over from an earlier visit unless Config.Resumption carries it over.
 package session
 
 import (
@@ -59,6 +59,8 @@ type Config struct {
 	// UDPReceiveBuffer is what the kernel keeps of a QUIC connection's packets until they are read, bytes, as a program
 	// asks for it (the kernel books twice as much); 0 leaves quic-go its own choice, 7 MiB where that is allowed.
 	UDPReceiveBuffer int
+	// Resumption is what earlier sessions have left, and where this one leaves its own; nil for a client that was never here.
+	Resumption *Resumption
 	// The clock of Alt-Svc freshness only.
 	Now func() time.Time
 }

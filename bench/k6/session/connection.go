@@ -16,6 +16,8 @@ type connection struct {
 	close func()
 	// migrate moves the connection to another address of the client; nil over TCP, which cannot.
 	migrate func(ctx context.Context, to netip.Addr) error
+	// resumed asks a QUIC connection for what its report has; nil over TCP, which knows when it is open.
+	resumed func() (resumed, earlyData bool)
 	// forAltSvc says that an Alt-Svc field made the session open it.
 	forAltSvc bool
 }
@@ -29,7 +31,11 @@ type Connection struct {
 	// TCP's part of the handshake, a name lookup included; 0 for QUIC, which has no such part.
 	Connect time.Duration
 	// From the beginning until requests may be sent: TCP and TLS, or QUIC's handshake, which is both.
+	// With 0-RTT they may be sent at once, and it is next to nothing.
 	Handshake time.Duration
+	// Whether its TLS session was resumed, and whether the server took a request in 0-RTT.
+	Resumed   bool
+	EarlyData bool
 }
 
 // attempt is a connection being opened, for everyone who waits for it.

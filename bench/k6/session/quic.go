@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"time"
 
@@ -33,8 +34,15 @@ func (s *Session) openQUIC(ctx context.Context, alternative altsvc.Alternative) 
 		_ = transport.Close()
 		_ = socket.Close()
 	}
+	resumption := s.config.Resumption
+	dial, early := transport.Dial, false
+	if resumption != nil && resumption.EarlyData {
+		dial, early = transport.DialEarly, true
+	}
 	began := time.Now()
-	conn, err := transport.Dial(ctx, remote, s.tlsConfig(http3.NextProtoH3), &quic.Config{})
+	conn, err := dial(ctx, remote, s.tlsConfig(http3.NextProtoH3, resumption.quicTickets()), &quic.Config{
+		TokenStore: resumption.addressTokens(),
+	})
 	if err != nil {
 		release()
 		return nil, fmt.Errorf("QUIC handshake: %w", err)
@@ -49,13 +57,22 @@ func (s *Session) openQUIC(ctx context.Context, alternative altsvc.Alternative) 
 		}
 	}
 	client := (&http3.Transport{DisableCompression: true}).NewClientConn(conn)
+	var roundTripper http.RoundTripper = client
+	if early {
+		roundTripper = beforeHandshake(client)
+	}
 	releaseMoved := func() {}
 	return &connection{
 		migrate: func(ctx context.Context, to netip.Addr) (err error) {
 			releaseMoved, err = migrate(ctx, conn, to)
 			return err
 		},
-		RoundTripper: client,
+		RoundTripper: roundTripper,
+		// Known for good once the handshake is complete, which 0-RTT does not wait for.
+		resumed: func() (resumed, earlyData bool) {
+			state := conn.ConnectionState()
+			return state.TLS.DidResume, state.Used0RTT
+		},
 		Connection: Connection{
 			Protocol:  H3,
 			LocalPort: socket.LocalAddr().(*net.UDPAddr).Port,
@@ -70,6 +87,17 @@ func (s *Session) openQUIC(ctx context.Context, alternative altsvc.Alternative) 
 			releaseMoved()
 		},
 	}, nil
+}
+
+// beforeHandshake sends GET requests at once, in 0-RTT where the handshake is not complete (RFC 9001, section 4.6).
+func beforeHandshake(client *http3.ClientConn) http.RoundTripper {
+	return roundTrip(func(request *http.Request) (*http.Response, error) {
+		if request.Method == http.MethodGet {
+			request = request.WithContext(request.Context()) // a copy: the caller's keeps its method
+			request.Method = http3.MethodGet0RTT
+		}
+		return client.RoundTrip(request)
+	})
 }
 
 // setReceiveBuffer sets exactly this size, beyond net.core.rmem_max where this user may.

@@ -35,7 +35,11 @@ func (s *Session) Report() Report {
 		Broken:    len(s.broken),
 	}
 	for _, connection := range s.connections {
-		r.Connections = append(r.Connections, connection.Connection)
+		own := connection.Connection
+		if connection.resumed != nil {
+			own.Resumed, own.EarlyData = connection.resumed()
+		}
+		r.Connections = append(r.Connections, own)
 		if connection.forAltSvc && r.SwitchHandshake == 0 {
 			r.SwitchHandshake = connection.Handshake
 		}

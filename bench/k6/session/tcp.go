@@ -61,12 +61,13 @@ func (s *Session) dialTLS(ctx context.Context, protocol Protocol) (net.Conn, Con
 	}
 	report.Connect = time.Since(began)
 	report.LocalPort = tcp.LocalAddr().(*net.TCPAddr).Port
-	conn := tls.Client(tcp, s.tlsConfig(alpn[protocol]))
+	conn := tls.Client(tcp, s.tlsConfig(alpn[protocol], s.config.Resumption.tcpTickets()))
 	if err := conn.HandshakeContext(ctx); err != nil {
 		_ = tcp.Close()
 		return nil, report, fmt.Errorf("TLS handshake: %w", err)
 	}
 	report.Handshake = time.Since(began)
+	report.Resumed = conn.ConnectionState().DidResume
 	if got := conn.ConnectionState().NegotiatedProtocol; got != alpn[protocol] && (protocol != H1 || got != "") {
 		_ = conn.Close()
 		return nil, report, fmt.Errorf("the server speaks %q, not %s", got, protocol)
@@ -74,14 +75,16 @@ func (s *Session) dialTLS(ctx context.Context, protocol Protocol) (net.Conn, Con
 	return conn, report, nil
 }
 
-// tlsConfig has no session cache: without one there is no resumption, over TCP as over QUIC.
-func (s *Session) tlsConfig(nextProtocol string) *tls.Config {
+// tlsConfig resumes what is in the cache; without one there is no resumption, over TCP as over QUIC.
+func (s *Session) tlsConfig(nextProtocol string, tickets tls.ClientSessionCache) *tls.Config {
 	return &tls.Config{
 		RootCAs: s.config.Roots,
 		// Of an alternative service too the certificate must be the origin's (RFC 7838, section 2.1).
 		ServerName: s.config.Host,
 		NextProtos: []string{nextProtocol},
 		MinVersion: tls.VersionTLS12,
+
+		ClientSessionCache: tickets,
 
 		InsecureSkipVerify: s.config.InsecureSkipVerify,
 	}
