@@ -19,8 +19,11 @@ export interface ArmSetup {
   readonly about: string;
   /** What a session of this arm begins on. */
   readonly firstProtocol: "h1" | "h2" | "h3";
-  /** What its worker is told, where the server's TCP has this congestion control; undefined: an edge without a worker. */
-  readonly policy: ((congestion: Congestion) => object) | undefined;
+  /**
+   * What its worker is told, where the server's TCP has this congestion control and its HTTP/3 is this QUIC; undefined: an edge
+   * without a worker.
+   */
+  readonly policy: ((congestion: Congestion, quic: Quic) => object) | undefined;
   /** Of its edge, beside those that every edge has. */
   readonly edgeFlags?: readonly string[];
   /** Where another server than our edge answers, over HTTP/3 alone. */
@@ -29,16 +32,26 @@ export interface ArmSetup {
 
 const FIXED_H2 = { ...INITIAL_POLICY, mode: "fixed-h2" };
 const FIXED_H3 = { ...INITIAL_POLICY, mode: "fixed-h3" };
-const CUBIC = calibrated("cubic");
-const BBR = calibrated("bbr");
+
+/** By file: those that are told the same share a worker. */
+const calibratedIn = new Map<string, object>();
 
 /**
- * The policy that was calibrated for a congestion control, told what the bench's pages transfer, and to take unknown clients
- * from the nine networks: those in policy-api/policies take them from access lines, of which most are clean.
+ * The policy that was calibrated for a congestion control and a QUIC, told what the bench's pages transfer. Those for quic-go
+ * take unknown clients from the nine networks, where those in policy-api/policies take them from access lines, of which most
+ * are clean; for another QUIC it is the one that is shipped.
  */
-function calibrated(name: string): object {
-  const policy = JSON.parse(readFileSync(join(ROOT, `bench/policies/${name}.json`), "utf8")) as object;
-  return { ...policy, contentBytes: { default: 1_000_000, routes: contentRoutes() } };
+function calibrated(congestion: Congestion, quic: Quic): object {
+  // Reno loses to loss as cubic does.
+  const name = `${congestion === "bbr" ? "bbr" : "cubic"}.json`;
+  const folder = quic === "quic-go" ? "bench/policies" : `policy-api/policies/${quic}`;
+  const file = join(ROOT, folder, name);
+  const policy = calibratedIn.get(file) ?? {
+    ...(JSON.parse(readFileSync(file, "utf8")) as object),
+    contentBytes: { default: 1_000_000, routes: contentRoutes() },
+  };
+  calibratedIn.set(file, policy);
+  return policy;
 }
 
 export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
@@ -71,8 +84,7 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
   adaptive: {
     about: "begins on HTTP/2 and is offered HTTP/3 where the policy calibrated for this congestion control says so",
     firstProtocol: "h2",
-    // Reno loses to loss as cubic does.
-    policy: (congestion) => (congestion === "bbr" ? BBR : CUBIC),
+    policy: calibrated,
   },
   "quiche-cubic": {
     about: "HTTP/3 from the first packet, by a server on Cloudflare's quiche with its cubic, without edge and worker",

@@ -1,6 +1,6 @@
 import type { CubicSettings } from "../lab/cubic.ts";
 import type { Congestion } from "../lab/lane.ts";
-import type { Arm } from "./arms.ts";
+import type { Arm, Quic } from "./arms.ts";
 import type { Series } from "./series.ts";
 
 /** What is asked of the path: the words and units of the published tables. */
@@ -98,6 +98,8 @@ export interface ExperimentOptions {
   readonly bytes: number | undefined;
   /** `quick`: whether it works, in a minute or two; `full`: as published, which may take days. */
   readonly size: "quick" | "usual" | "full";
+  /** Who serves HTTP/3; quic-go unless told. */
+  readonly quic?: Quic;
 }
 
 /** A few rounds, no more: nothing is answered by them. */

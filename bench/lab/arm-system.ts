@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { activatePolicy } from "../../infra/workerd/policy-client.ts";
 import { startWorkerd } from "../../infra/workerd/workerd.ts";
-import { type Arm, ARM_SETUPS, type ArmSetup } from "../experiments/arms.ts";
+import { type Arm, ARM_SETUPS, type ArmSetup, type Quic } from "../experiments/arms.ts";
 import { type Congestion, CONGESTIONS } from "./lane.ts";
 import type { OriginServer } from "./origin-process.ts";
 import { type PostedSample, startSampleTee } from "./tee.ts";
@@ -21,9 +21,9 @@ export interface ArmSystem {
 }
 
 /** Starts the systems of an arm: one for each policy that it has. @throws UserError */
-export async function startArmSystems(arm: Arm, ...rest: Rest): Promise<ArmSystem[]> {
+export async function startArmSystems(arm: Arm, quic: Quic, ...rest: Rest): Promise<ArmSystem[]> {
   const { policy } = ARM_SETUPS[arm];
-  const byPolicy = Map.groupBy(CONGESTIONS, (congestion) => policy?.(congestion));
+  const byPolicy = Map.groupBy(CONGESTIONS, (congestion) => policy?.(congestion, quic));
   const systems: ArmSystem[] = [];
   for (const [told, congestions] of byPolicy) systems.push(await startArmSystem(arm, told, congestions, ...rest));
   return systems;

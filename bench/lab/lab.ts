@@ -54,9 +54,9 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     const cubic = options.setsCubic === true ? await holdCubic(stack) : undefined;
     const origin = await startOrigin(join(folder, "origin.sock"), stack, on.failure);
     const systems: ArmSystem[] = [];
-    for (const arm of options.arms) systems.push(...(await startArmSystems(arm, origin, folder, stack, on)));
-    const lanes: Lane[] = [];
     const { isTraced = false, qlogFolder, quic = "quic-go" } = options;
+    for (const arm of options.arms) systems.push(...(await startArmSystems(arm, quic, origin, folder, stack, on)));
+    const lanes: Lane[] = [];
     const settings = { folder, isTraced, qlogFolder, quic };
     for (let index = 0; index < options.lanes; index++)
       lanes.push(await startLane(index, systems, settings, stack, on.failure));

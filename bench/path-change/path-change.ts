@@ -105,7 +105,7 @@ function writeResults(
 
 /** What the adaptive arm is told. */
 function policyOf(congestion: Congestion): Policy {
-  return ARM_SETUPS.adaptive.policy?.(congestion) as Policy;
+  return ARM_SETUPS.adaptive.policy?.(congestion, "quic-go") as Policy;
 }
 
 async function measure(

@@ -20,9 +20,14 @@ export function evaluationTables(experiment: Experiment, evaluation: Evaluation,
   ].join("\n\n");
 }
 
+/** The flows of whole pages that the experiment has. */
+export function pagedFlows({ loads }: Experiment): ("trained" | "cold")[] {
+  return (["trained", "cold"] as const).filter((one) => loads.some(({ flow }) => flow === one));
+}
+
 function loadTables(experiment: Experiment, { groups }: Evaluation, cells: readonly Cell[]): string[] {
   const arms = armsOf(experiment);
-  return (["trained", "cold"] as const).map((flow) => {
+  return pagedFlows(experiment).map((flow) => {
     const rows = cells.map((cell) => [
       ...networkColumns(cell, flow),
       ...arms.map((arm) => {

@@ -30,7 +30,9 @@ export async function runExperiment(
   const options = readOptions(args);
   const made = make(options);
   if (options.quic !== "quic-go" && made.takesQuic !== true)
-    throw new UserError(`--quic is for calibration: ${name} is served by quic-go, or has arms of its own for others.`);
+    throw new UserError(
+      `--quic is for calibration and ohashi-evaluation: ${name} is served by quic-go, or has arms of its own for others.`,
+    );
   const asked = options.runs === undefined ? made : withRounds(made, options.runs);
   const experiment =
     options.quic === "quic-go" ? asked : { ...asked, notes: [QUIC_NOTES[options.quic], ...asked.notes] };
