@@ -113,8 +113,8 @@ describe("cellsOf", () => {
 it.each([
   ["policy-api/policies", "mostly-clean", "calibration", ["cubic", "bbr"]],
   ["bench/policies", "nine-networks", "calibration", ["cubic", "bbr"]],
-  ["policy-api/policies/quiche-cubic", "mostly-clean", "calibration-quiche-cubic", ["bbr"]],
-  ["policy-api/policies/quiche-bbr2", "mostly-clean", "calibration-quiche-bbr2", ["bbr"]],
+  ["policy-api/policies/quiche-cubic", "mostly-clean", "calibration-quiche-cubic", ["cubic", "bbr"]],
+  ["policy-api/policies/quiche-bbr2", "mostly-clean", "calibration-quiche-bbr2", ["cubic", "bbr"]],
 ] as const)("the policies in %s are what the recorded rows say, with the mix %s", (folder, mix, from, congestions) => {
   const cells = cellsOf(rowsIn(join(ROOT, "bench/results", from), COLUMNS));
   for (const congestion of congestions) {
