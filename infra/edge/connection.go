@@ -25,6 +25,9 @@ type connection struct {
 	client    func() netip.Addr // without zone, IPv4-mapped addresses unmapped; a QUIC client may move
 	read      func() (reading, bool)
 
+	// verified says whether the handshake is complete, and so the address the client's own; nil where there is no connection
+	// before that. Until then it is not sampled.
+	verified func() bool
 	// answering is set by the first request. Without one a connection has sent nothing but its handshake, and is not
 	// sampled: port scanners and unused preconnects are no clients.
 	answering atomic.Bool
@@ -40,6 +43,11 @@ func newConnection(t transport, now time.Time) *connection {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the program instead
 	return &connection{id: hex.EncodeToString(id[:]), transport: t, began: now, sampledAt: now}
+}
+
+// sampled says whether the connection is a client's that is worth a sample.
+func (c *connection) sampled() bool {
+	return c.answering.Load() && (c.verified == nil || c.verified())
 }
 
 // clientAddr is how addresses are told on: an IPv4 client of a dual-stack socket is an IPv4 client, and a zone means

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
@@ -24,14 +26,18 @@ func TestEarlyData(t *testing.T) {
 		{"without the flag", http3.MethodGet0RTT, nil, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e := startEdgeWith(t, startUpstream(t, func(http.ResponseWriter, *http.Request) {}), test.flags...)
+			told := make(chan string, 2)
+			upstream := startUpstream(t, func(_ http.ResponseWriter, r *http.Request) { told <- r.Header.Get("Early-Data") })
+			e := startEdgeWith(t, upstream, test.flags...)
+			// So long after its request a client can complete its handshake at the earliest.
+			path := startRelay(t, e.addresses[0], &udpRelay{delay: 300 * time.Millisecond})
 			config := e.tlsConfig()
 			config.NextProtos = []string{http3.NextProtoH3}
 			config.ClientSessionCache = tls.NewLRUClientSessionCache(1)
-			visit := func(method string) quic.ConnectionState {
+			visit := func(method string) (quic.ConnectionState, string) {
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
-				conn, err := quic.DialAddrEarly(ctx, e.addresses[0], config, &quic.Config{})
+				conn, err := quic.DialAddrEarly(ctx, path.address, config, &quic.Config{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -50,13 +56,16 @@ func TestEarlyData(t *testing.T) {
 					t.Errorf("status %d", response.StatusCode)
 				}
 				<-conn.HandshakeComplete()
-				return conn.ConnectionState()
+				return conn.ConnectionState(), response.Header.Get("Server-Timing")
 			}
-			if first := visit(http.MethodGet); first.TLS.DidResume || first.Used0RTT {
-				t.Errorf("the first visit: resumed %t, 0-RTT %t", first.TLS.DidResume, first.Used0RTT)
+			first, timing := visit(http.MethodGet)
+			if got := <-told; first.TLS.DidResume || first.Used0RTT || got != "" || timing == "" {
+				t.Errorf("the first visit: resumed %t, 0-RTT %t, Early-Data %q, Server-Timing %q", first.TLS.DidResume, first.Used0RTT, got, timing)
 			}
-			if second := visit(test.method); !second.TLS.DidResume || second.Used0RTT != test.used {
-				t.Errorf("the second visit: resumed %t, 0-RTT %t", second.TLS.DidResume, second.Used0RTT)
+			// In 0-RTT nothing is measured yet that a response could tell.
+			second, timing := visit(test.method)
+			if got := <-told; !second.TLS.DidResume || second.Used0RTT != test.used || (got == "1") != test.used || (timing == "") != test.used {
+				t.Errorf("the second visit: resumed %t, 0-RTT %t, Early-Data %q, Server-Timing %q", second.TLS.DidResume, second.Used0RTT, got, timing)
 			}
 		})
 	}
@@ -98,5 +107,22 @@ func TestEarlyRequests(t *testing.T) {
 		if answer.Code != test.status || got != test.told {
 			t.Errorf("%s, handshake complete %t: status %d, the upstream was told %q", test.method, test.complete, answer.Code, got)
 		}
+	}
+}
+
+// A client that never completes its handshake may not be who it says: nobody is told of its path.
+func TestSamplesWaitForTheHandshake(t *testing.T) {
+	verified := false
+	c := newConnection(transportQUIC, time.Now())
+	c.answering.Store(true)
+	c.verified = func() bool { return verified }
+	c.client = func() netip.Addr { return netip.MustParseAddr("192.0.2.7") }
+	c.read = func() (reading, bool) { return reading{}, true }
+	samples := 0
+	s := &sampler{registry: newRegistry(), emit: func(pathSample) { samples++ }}
+	s.closing(c, time.Now())
+	verified = true
+	if s.closing(c, time.Now()); samples != 1 {
+		t.Errorf("%d samples, not the one after the handshake", samples)
 	}
 }

@@ -193,6 +193,16 @@ func (e *edge) listenQUIC(transport *quic.Transport, tlsConfig *tls.Config) (htt
 
 func (e *edge) acceptQUIC(qc *quic.Conn) *connection {
 	c := newQUICConnection(qc, time.Now())
+	if e.earlyData {
+		c.verified = func() bool {
+			select {
+			case <-qc.HandshakeComplete():
+				return true
+			default:
+				return false
+			}
+		}
+	}
 	e.registry.add(c, func() { _ = qc.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") })
 	// The statistics are final here: the connection's own goroutine has ended. No goroutine waits for it.
 	context.AfterFunc(qc.Context(), func() { e.closed(c) })

@@ -171,7 +171,8 @@ func (p *proxyHandler) finishHeader(h http.Header, r *http.Request, c *connectio
 		h.Set("Alt-Svc", fmt.Sprintf(`h3=":%s"; ma=86400`, hostPort(r.Host)))
 	}
 	if p.serverTiming && c != nil {
-		if r, ok := c.read(); ok {
+		// In 0-RTT nothing is measured yet, and a zero would be a figure.
+		if r, ok := c.read(); ok && r.rtt > 0 {
 			h.Add("Server-Timing", serverTiming(c, r, time.Now()))
 		}
 	}

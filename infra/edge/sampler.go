@@ -49,7 +49,7 @@ func (s *sampler) scan(now time.Time) {
 	s.buf = s.registry.snapshot(s.buf[:0])
 	for _, c := range s.buf {
 		sent := c.sent.Load()
-		if !c.answering.Load() || sent == c.sampledSent || now.Sub(c.sampledAt) < sampleInterval {
+		if !c.sampled() || sent == c.sampledSent || now.Sub(c.sampledAt) < sampleInterval {
 			continue
 		}
 		if sample, ok := newPathSample(c, now, false); ok {
@@ -62,7 +62,7 @@ func (s *sampler) scan(now time.Time) {
 
 // closing samples a connection at its end, while its statistics can still be read.
 func (s *sampler) closing(c *connection, now time.Time) {
-	if !c.answering.Load() {
+	if !c.sampled() {
 		return
 	}
 	if sample, ok := newPathSample(c, now, true); ok {
