@@ -53,7 +53,7 @@ export async function measureLoad(load: CrossLoad, options: MeasureOptions): Pro
 
 function planOf(load: CrossLoad, lane: Lane): Plan {
   const arm = ARM_OF[load.protocol];
-  const { edgePid, ...origin } = lane.origin(arm, CONGESTION);
+  const { edgePids, ...origin } = lane.origin(arm, CONGESTION);
   const session = (document: string, timed: boolean): Session => ({
     timed,
     firstProtocol: load.protocol,
@@ -71,7 +71,7 @@ function planOf(load: CrossLoad, lane: Lane): Plan {
         flow: "download",
         clientAddress: lane.freshClient(),
         origin,
-        edgePid,
+        edgePids,
         timeoutMs: TIMEOUT_MS,
         switch: "wait",
         // The small page first: what a new process does only once is in no measure, as in the experiments' long batches.

@@ -130,7 +130,6 @@ it.each(["ohashi-grid", "ohashi-evaluation"])(
     expect(JSON.parse(readFileSync(join(folder, "run/summary.json"), "utf8"))).toMatchObject({ experiment: name });
     expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
   },
-  300_000,
 );
 
 it("memory --quick: crowds over both protocols, interrupted and gone on with, nothing left behind", async () => {
@@ -161,6 +160,8 @@ it.each(["latency-sweep", "bandwidth-limits"])(
     expect({ code, output }).toMatchObject({ code: 0 });
     const { cells = [], series = [] } = EXPERIMENTS[name]?.(readOptions(["--quick"])) ?? {};
     const made = csvParse(readFileSync(join(folder, "run/rows.csv"), "utf8"));
+    if (name === "latency-sweep")
+      expect(readFileSync(join(folder, "run/report.md"), "utf8")).toContain("## A client that was here before");
     const measured = made.map(({ cell }) => cell);
     expect(new Set(measured)).toEqual(new Set(cells.map(({ id }) => id)));
     // A session that was to be resumed, or asked for in 0-RTT, and was not has failed.
@@ -255,6 +256,38 @@ it("calibration --quick --quic quiche-cubic: clients of the edge's HTTP/2 switch
   const refused = await bench("tcp-congestion", "--quick", "--quic", "quiche-cubic", "--fresh").ended;
   expect(refused).toMatchObject({ code: 1 });
   expect(refused.output).toContain("--quic is for calibration");
+}, 1_800_000);
+
+it("ohashi-evaluation --quick --quic quiche-bbr2: the shipped policy decides, after what quiche and the edge have told", async () => {
+  await buildQuiche();
+  const run = bench(
+    "ohashi-evaluation",
+    "--quick",
+    "--quic",
+    "quiche-bbr2",
+    "--congestion",
+    "bbr",
+    "--bytes",
+    "300000",
+  );
+  const { code, output } = await run.ended;
+  expect({ code, output }).toMatchObject({ code: 0 });
+  const made = csvParse(readFileSync(join(folder, "run/rows.csv"), "utf8")).filter(({ arm }) => arm === "adaptive");
+  expect(made.filter(({ outcome }) => outcome !== "ok")).toEqual([]);
+  for (const row of made) {
+    expect(row.documentProtocol).toBe("h2");
+    // The session before was the other server's, or the edge's, and the worker was told of either.
+    expect(row.trainedOn).toBe(row.flow === "trained" ? "quic" : "tcp");
+    expect(Number(row.trainedPacketsSent)).toBeGreaterThan(100);
+    expect(row.lastProtocol).toBe(row.switched === "true" ? "h3" : "h2");
+  }
+  // With loss and delay its BBRv2 is faster than TCP's bbr, and the policy knows it.
+  const far = made.filter(({ cell }) => ["6-bbr", "9-bbr"].includes(cell ?? ""));
+  expect(far.filter(({ switched }) => switched === "true").length).toBeGreaterThan(far.length / 2);
+  const report = readFileSync(join(folder, "run/report.md"), "utf8");
+  expect(report).not.toMatch(/NaN|undefined|Infinity/);
+  expect(report).not.toContain("load-times-cold");
+  expect(await leftBy(run.child.pid ?? 0)).toEqual([]);
 }, 1_800_000);
 
 it("browser-page --quick: every place and arm in a real browser, its handshake, nothing left behind, also after kill -9", async () => {

@@ -33,9 +33,6 @@ export interface ArmSetup {
 const FIXED_H2 = { ...INITIAL_POLICY, mode: "fixed-h2" };
 const FIXED_H3 = { ...INITIAL_POLICY, mode: "fixed-h3" };
 
-/** By file: those that are told the same share a worker. */
-const calibratedIn = new Map<string, object>();
-
 /**
  * The policy that was calibrated for a congestion control and a QUIC, told what the bench's pages transfer. Those for quic-go
  * take unknown clients from the nine networks, where those in policy-api/policies take them from access lines, of which most
@@ -46,12 +43,8 @@ function calibrated(congestion: Congestion, quic: Quic): object {
   const name = `${congestion === "bbr" ? "bbr" : "cubic"}.json`;
   const folder = quic === "quic-go" ? "bench/policies" : `policy-api/policies/${quic}`;
   const file = join(ROOT, folder, name);
-  const policy = calibratedIn.get(file) ?? {
-    ...(JSON.parse(readFileSync(file, "utf8")) as object),
-    contentBytes: { default: 1_000_000, routes: contentRoutes() },
-  };
-  calibratedIn.set(file, policy);
-  return policy;
+  const policy = JSON.parse(readFileSync(file, "utf8")) as object;
+  return { ...policy, contentBytes: { default: 1_000_000, routes: contentRoutes() } };
 }
 
 export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { readOptions } from "../run/options.ts";
+import { CONGESTIONS } from "../lab/lane.ts";
+import { parsePolicy } from "../../policy-api/core/parse-policy.ts";
+import { ARM_SETUPS, QUICS } from "./arms.ts";
 import { FLOWS } from "./experiment.ts";
 import { resumeOf, sessionsOf } from "./flows.ts";
 import { EXPERIMENTS } from "./list.ts";
@@ -36,6 +39,32 @@ it("the evaluation numbers its networks as published: loss first, then delay", (
     ["8", 0.05, 12.5],
     ["9", 0.05, 25],
   ]);
+});
+
+describe("the evaluation of another QUIC", () => {
+  const experiment = EXPERIMENTS["ohashi-evaluation"]?.(readOptions(["--quic", "quiche-bbr2"]));
+
+  it("leaves out what needs a worker behind HTTP/3", () => {
+    expect(experiment?.takesQuic).toBe(true);
+    expect(experiment?.loads.map(({ arm, flow }) => `${arm}/${flow}`)).toEqual([
+      "fixed-h2/trained",
+      "fixed-h3/trained",
+      "always-offer/trained",
+      "adaptive/trained",
+      "adaptive/trained-on-h2",
+    ]);
+    expect(experiment?.notes.join(" ")).toContain("policy-api/policies");
+  });
+
+  it.each(QUICS.flatMap((quic) => CONGESTIONS.map((congestion) => [quic, congestion] as const)))(
+    "has a policy for %s beside %s, which can be put",
+    (quic, congestion) => {
+      const policy = parsePolicy(ARM_SETUPS.adaptive.policy?.(congestion, quic));
+      expect(policy).toMatchObject({ ok: true, value: { mode: "adaptive" } });
+      const stack = policy.ok ? policy.value.provenance?.stack : undefined;
+      expect(stack).toContain(quic.split("-")[0]);
+    },
+  );
 });
 
 describe("sessionsOf", () => {

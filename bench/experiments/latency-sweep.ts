@@ -31,6 +31,8 @@ const RETURNING: readonly PlannedLoad[] = [
   { arm: "fixed-h2", flow: "resumed" },
   { arm: "fixed-h3", flow: "download" },
   { arm: "fixed-h3", flow: "resumed" },
+  // What 0-RTT alone changes: the same edge, which accepts connections before their handshake is complete.
+  { arm: "early-h3", flow: "resumed" },
   { arm: "early-h3", flow: "early" },
 ];
 /** Small enough for the first window: what is left is round trips. */
@@ -87,7 +89,14 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
   // Without delay there is no round trip to save.
   const returning = delaysMs
     .filter((delayMs) => delayMs > 0)
-    .map((delayMs) => place(`returning-${delayMs}`, delayMs, { imageBytes: RETURNING_BYTES, loads: RETURNING }));
+    .map((delayMs) =>
+      place(`returning-${delayMs}`, delayMs, {
+        imageBytes: RETURNING_BYTES,
+        loads: RETURNING,
+        // So few that the quick run has its section too.
+        rounds: Math.max(runsMore, 5),
+      }),
+    );
 
   const points = (places: readonly Place[], label: (place: Place) => string): Series["points"] =>
     places.map((one) => ({ label: label(one), network: one.network.name }));

@@ -19,8 +19,8 @@ export interface Load {
   /** The source address of the client's sockets; "" leaves it to the routing table. */
   readonly clientAddress: string;
   readonly origin: Origin;
-  /** The process whose CPU time is read around the timed session. */
-  readonly edgePid: number | null;
+  /** The processes whose CPU time together is read around the timed session; none: it is not known. */
+  readonly edgePids: readonly number[];
   /** What each session may take, its pauses not counted. */
   readonly timeoutMs: number;
   /**

@@ -23,9 +23,12 @@ export interface ArmSystem {
 /** Starts the systems of an arm: one for each policy that it has. @throws UserError */
 export async function startArmSystems(arm: Arm, quic: Quic, ...rest: Rest): Promise<ArmSystem[]> {
   const { policy } = ARM_SETUPS[arm];
-  const byPolicy = Map.groupBy(CONGESTIONS, (congestion) => policy?.(congestion, quic));
+  const told = CONGESTIONS.map((congestion) => ({ congestion, policy: policy?.(congestion, quic) }));
   const systems: ArmSystem[] = [];
-  for (const [told, congestions] of byPolicy) systems.push(await startArmSystem(arm, told, congestions, ...rest));
+  for (const same of Map.groupBy(told, (one) => JSON.stringify(one.policy)).values()) {
+    const congestions = same.map(({ congestion }) => congestion);
+    systems.push(await startArmSystem(arm, same[0]?.policy, congestions, ...rest));
+  }
   return systems;
 }
 

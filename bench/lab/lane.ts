@@ -30,8 +30,8 @@ export interface Origin {
   readonly caFile: string;
   /** Of its certificate's public key, base64, as Chromium wants it. */
   readonly spkiSha256: string;
-  /** Of the process that sends most of an arm's pages: the edge, or the QUIC server beside it. */
-  readonly edgePid: number;
+  /** Of the processes that send an arm's pages: the edge, and the QUIC server beside it. */
+  readonly edgePids: readonly number[];
   /** What the edge writes of its connections over time; undefined in a lab that traces nothing. */
   readonly traceFile: string | undefined;
 }
@@ -40,6 +40,7 @@ export interface Origin {
 export interface Lane {
   readonly index: number;
   readonly clientNamespace: string;
+  readonly serverNamespace: string;
   readonly path: EmulatedPath;
   origin(arm: Arm, congestion: Congestion): Origin;
   /** What the server's TCP connections begin with, packets; undefined: the kernel's own. */
@@ -116,7 +117,7 @@ export async function startLane(
       const program = await startOwnQuic(first, system.quic);
       const origin = { host: "localhost", address: SERVER_ADDRESS, port: first, caFile, spkiSha256: "" };
       for (const congestion of congestions)
-        origins.set(`${arm} ${congestion}`, { ...origin, edgePid: program.pid, traceFile: undefined });
+        origins.set(`${arm} ${congestion}`, { ...origin, edgePids: [program.pid], traceFile: undefined });
       continue;
     }
     const traceFile = isTraced ? join(folder, `trace-${index}-${number}.jsonl`) : undefined;
@@ -149,7 +150,7 @@ export async function startLane(
         port: first + i,
         caFile,
         spkiSha256: edge.spkiSha256,
-        edgePid: own?.pid ?? edge.program.pid,
+        edgePids: [edge.program.pid, ...(own === undefined ? [] : [own.pid])],
         traceFile,
       });
     }
@@ -163,6 +164,7 @@ export async function startLane(
   return {
     index,
     clientNamespace: client,
+    serverNamespace: server,
     path,
     origin: (arm, congestion) => {
       const origin = origins.get(`${arm} ${congestion}`);

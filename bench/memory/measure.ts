@@ -1,14 +1,15 @@
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { ROOT } from "../../infra/setup/build.ts";
 import { UserError } from "../../infra/setup/programs.ts";
 import { startProgram } from "../../infra/workerd/processes.ts";
 import { startLab } from "../lab/lab.ts";
 import { K6_PROGRAM } from "../lab/programs.ts";
-import { residentBytes, socketMemory } from "./reading.ts";
+import { residentBytes, socketBytes } from "./reading.ts";
 import type { MemoryRow } from "./row.ts";
 
-/** Every figure is the most of what was seen so often. */
-const LOOK_EVERY_MS = 50;
+/** Between two looks. */
+export const LOOK_EVERY_MS = 100;
 
 export interface Crowd {
   readonly protocol: "h2" | "h3";
@@ -24,7 +25,7 @@ export interface CrowdSettings {
 }
 
 /**
- * One crowd before an edge of its own: what an edge has grown to it keeps for the next.
+ * One crowd before an edge of its own: what an edge has grown to it keeps for the next. Undefined where it was interrupted.
  *
  * @throws UserError where a download fails, or a program does
  */
@@ -34,23 +35,31 @@ export async function measureCrowd(
   signal: AbortSignal,
 ): Promise<MemoryRow | undefined> {
   const lab = await startLab({ arms: ["bare"], lanes: 1 });
+  const stack = new AsyncDisposableStack();
+  stack.defer(() => lab.stop());
   try {
     const [lane] = lab.lanes;
     if (lane === undefined) throw new Error("A lab has a lane.");
     const line = { rateMbps, delayMs, queueBytes };
     await lane.path.set({ seed: 1, aToB: line, bToA: { ...line, lossRatio: 0 } });
-    const { address, port, caFile, edgePid } = lane.origin("bare", "cubic");
-    const transport = protocol === "h3" ? "udp" : "tcp";
-    const edgeBeforeBytes = residentBytes(edgePid);
-    const socketsBefore = socketMemory()[transport];
-    const peak = { edge: 0, client: 0, sockets: 0 };
+    const { address, port, caFile, edgePids } = lane.origin("bare", "cubic");
+    const edgeBytes = (): number => edgePids.reduce((sum, pid) => sum + residentBytes(pid), 0);
+    const edgeBeforeBytes = edgeBytes();
+    if (signal.aborted) return undefined;
     const said: string[] = [];
     const startedMs = Date.now();
+    const environment = {
+      CLIENTS: clients,
+      PROTOCOL: protocol,
+      ADDRESS: address,
+      PORT: port,
+      CA: caFile,
+      BYTES: bytes,
+    };
     const k6 = startProgram("ip", {
       args: [
         ["netns", "exec", lane.clientNamespace, K6_PROGRAM, "run", "--quiet", "--no-usage-report"],
-        ["--vus", String(clients), "--iterations", String(clients)],
-        ["-e", `URL=https://${address}:${port}/image/${bytes}`, "-e", `PROTOCOL=${protocol}`, "-e", `CA=${caFile}`],
+        Object.entries(environment).flatMap(([name, value]) => ["-e", `${name}=${value}`]),
         join(ROOT, "bench/memory/downloads.ts"),
       ].flat(),
       env: { K6_AUTO_EXTENSION_RESOLUTION: "false" },
@@ -58,39 +67,55 @@ export async function measureCrowd(
       onErrorLine: (text) => said.push(text),
       graceMs: 2_000,
     });
+    stack.defer(() => k6.stop("SIGKILL"));
     const stop = (): void => void k6.stop("SIGKILL");
     signal.addEventListener("abort", stop, { once: true });
-    const look = (): void => {
-      peak.edge = Math.max(peak.edge, residentBytes(edgePid));
+    stack.defer(() => signal.removeEventListener("abort", stop));
+    const over = new AbortController();
+    const end = Promise.race([k6.ended, lab.failed]).then((why) => {
+      over.abort();
+      return why;
+    });
+    const peak = { looks: 0, edge: 0, sockets: 0, server: 0, client: 0 };
+    while (!over.signal.aborted) {
+      const sockets = await socketBytes(lane.serverNamespace, protocol === "h3" ? "udp" : "tcp");
+      const edge = edgeBytes();
+      peak.looks++;
+      peak.edge = Math.max(peak.edge, edge);
+      peak.sockets = Math.max(peak.sockets, sockets);
+      peak.server = Math.max(peak.server, edge + sockets);
       peak.client = Math.max(peak.client, residentBytes(k6.pid));
-      peak.sockets = Math.max(peak.sockets, socketMemory()[transport] - socketsBefore);
-    };
-    const looking = setInterval(look, LOOK_EVERY_MS);
-    const why = await Promise.race([k6.ended, lab.failed]);
-    clearInterval(looking);
-    signal.removeEventListener("abort", stop);
-    await k6.stop("SIGKILL");
+      await Promise.race([end, pause(LOOK_EVERY_MS)]);
+    }
+    const ended = await end;
     if (signal.aborted) return undefined;
-    if (why !== "exit code 0")
+    if (ended !== "exit code 0")
       throw new UserError(
         [
-          `${clients} clients over ${protocol}: not all downloads were complete (${why}).`,
+          `${clients} clients over ${protocol}: not all downloads were complete (${ended}).`,
           ...new Set(said.slice(-10)),
         ].join("\n"),
       );
     return {
-      id: `${protocol}/${clients}/${round}`,
+      id: crowdId({ protocol, clients, round }),
       protocol,
       clients,
       round,
       startedMs,
       seconds: (Date.now() - startedMs) / 1_000,
+      looks: peak.looks,
       edgeBeforeBytes,
       edgePeakBytes: peak.edge,
-      clientPeakBytes: peak.client,
       socketPeakBytes: peak.sockets,
+      serverPeakBytes: peak.server,
+      clientPeakBytes: peak.client,
     };
   } finally {
-    await lab.stop();
+    await stack.disposeAsync();
   }
+}
+
+/** What a run knows its crowds by. */
+export function crowdId({ protocol, clients, round }: Crowd): string {
+  return `${protocol}/${clients}/${round}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryPicture, memoryReport } from "./report.ts";
-import { residentBytes, sockstatBytes, statusBytes } from "./reading.ts";
+import { residentBytes, skmemBytes, statusBytes } from "./reading.ts";
 import type { MemoryRow } from "./row.ts";
 import { memorySummary } from "./summary.ts";
 import { renderSvg } from "../report/chart.ts";
@@ -17,10 +17,12 @@ function rowsOf(protocol: "h2" | "h3", edgeKiB: number, socketsKiB: number): Mem
       round,
       startedMs: 1e12,
       seconds: 2,
+      looks: 20,
       edgeBeforeBytes: 20 * MIB,
       edgePeakBytes: 20 * MIB + clients * edgeKiB * 1024 + (round % 2 === 0 ? 1 : -1) * 1024,
-      clientPeakBytes: 100 * MIB + clients * 200 * 1024,
       socketPeakBytes: clients * socketsKiB * 1024,
+      serverPeakBytes: 20 * MIB + clients * (edgeKiB + socketsKiB) * 1024,
+      clientPeakBytes: 100 * MIB + clients * 200 * 1024,
     })),
   );
 }
@@ -33,10 +35,13 @@ describe("reading", () => {
     expect(residentBytes(2 ** 30)).toBe(0);
   });
 
-  it("takes what the kernel holds for sockets, which it counts in pages", () => {
-    const text = "sockets: used 9\nTCP: inuse 4 orphan 0 tw 1 alloc 6 mem 3\nUDP: inuse 2 mem 7\nUDPLITE: inuse 0\n";
-    expect(sockstatBytes(text)).toEqual({ tcp: 3 * 4096, udp: 7 * 4096 });
-    expect(() => sockstatBytes("sockets: used 9\n")).toThrow("no memory of TCP");
+  it("takes what the kernel holds for a namespace's sockets: what is received, set aside, and sent", () => {
+    const tcp =
+      "ESTAB 0 0 192.0.2.1:8000 10.0.1.1:4000\t skmem:(r100,rb131072,t20,tb87040,f3000,w5000,o0,bl0,d0)\n" +
+      "ESTAB 0 0 192.0.2.1:8000 10.0.2.1:4000 skmem:(r0,rb131072,t0,tb87040,f0,w700,o0,bl0,d1)\n";
+    expect(skmemBytes(tcp)).toBe(100 + 3000 + 5000 + 700);
+    expect(skmemBytes("UNCONN 0 0 *:8000 *:* skmem:(r10,rb1,t2304,tb1,f0,w0,o0,bl0,d0)")).toBe(10 + 2304);
+    expect(skmemBytes("")).toBe(0);
   });
 });
 
@@ -44,12 +49,15 @@ describe("the summary", () => {
   const summary = memorySummary([...rowsOf("h2", 100, 400), ...rowsOf("h3", 500, 0)], 1);
 
   it("says what a client more takes, and how the protocols compare", () => {
-    expect(summary.perClient.map(({ protocol, edgeKiB }) => [protocol, Math.round(edgeKiB)])).toEqual([
-      ["h2", 100],
-      ["h3", 500],
+    const estimates = summary.perClient.map(({ protocol, edgeKiB, serverKiB, clientKiB }) => [
+      protocol,
+      ...[edgeKiB, serverKiB, clientKiB].map(({ estimate }) => Math.round(estimate)),
     ]);
-    expect(summary.perClient[0]?.socketsKiB).toBeCloseTo(400, 0);
-    expect(summary.perClient[1]?.clientKiB).toBeCloseTo(200, 0);
+    expect(estimates).toEqual([
+      ["h2", 100, 500, 200],
+      ["h3", 500, 500, 200],
+    ]);
+    expect(summary.serverRatio?.estimate).toBeCloseTo(1, 2);
     expect(summary.edgeRatio?.estimate).toBeCloseTo((20 * 1024 + 101 * 500) / (20 * 1024 + 101 * 100), 2);
     expect(summary.crowds.map(({ clients, protocol, n }) => [clients, protocol, n])).toEqual([
       [1, "h2", 4],
@@ -63,9 +71,13 @@ describe("the summary", () => {
     const machine = { kernel: "6", arch: "x64", cpu: "cpu", cores: 2, memoryGiB: 8, go: "go1", quicGo: "v0", k6: "v1" };
     const about = {
       command: "npm run bench -- memory",
-      day: "2026-01-01",
       rounds: 4,
-      machine: { ...machine, workerd: "1", node: "v24", commit: "abc" },
+      starts: ["abc", "def"].map((commit) => ({
+        at: "2026-01-01T00:00:00.000Z",
+        lanes: 1,
+        rowsBefore: 0,
+        machine: { ...machine, workerd: "1", node: "v24", commit },
+      })),
       bytes: 1e6,
       rateMbps: 100,
       delayMs: 25,
@@ -80,6 +92,7 @@ describe("the summary", () => {
       expect(text).not.toMatch(/NaN|undefined|Infinity|null/);
       expect(await renderSvg(memoryPicture(given))).toContain("clients at once");
     }
+    expect(memoryReport(about, summary)).toContain("commit abc, def");
     expect(memoryReport(about, summary)).toMatch(/\| 101 +\| +h3 \| +4 \| +69\.3/);
   });
 });

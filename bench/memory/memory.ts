@@ -10,7 +10,7 @@ import { startProgress } from "../run/progress.ts";
 import { openRunFolder } from "../run/run-folder.ts";
 import { addStart, readStarts } from "../run/starts.ts";
 import { seededRandom, shuffle } from "../stats/random.ts";
-import { type Crowd, type CrowdSettings, measureCrowd } from "./measure.ts";
+import { type Crowd, crowdId, type CrowdSettings, measureCrowd } from "./measure.ts";
 import { memoryPicture, memoryReport, PICTURE } from "./report.ts";
 import { MEMORY_COLUMNS } from "./row.ts";
 import { memorySummary } from "./summary.ts";
@@ -37,13 +37,13 @@ export async function memory(args: readonly string[]): Promise<void> {
     const folder = openRunFolder(path, asked, MEMORY_COLUMNS, fresh);
     try {
       const crowds = plan(clients, rounds);
-      const left = crowds.filter((crowd) => !folder.rows.some(({ id }) => id === idOf(crowd)));
+      const left = crowds.filter((crowd) => !folder.rows.some(({ id }) => id === crowdId(crowd)));
       if (left.length > 0)
         addStart(path, { at: new Date().toISOString(), lanes: 1, rowsBefore: folder.rows.length, machine: machine() });
       const progress = startProgress(folder.rows.length / crowds.length);
       try {
         for (const crowd of left) {
-          progress.show(folder.rows.length / crowds.length, idOf(crowd));
+          progress.show(folder.rows.length / crowds.length, crowdId(crowd));
           const row = signal.aborted ? undefined : await measureCrowd(crowd, SETTINGS, signal);
           if (row === undefined) break;
           folder.append(row);
@@ -56,10 +56,10 @@ export async function memory(args: readonly string[]): Promise<void> {
         process.exitCode = 130;
         return;
       }
-      const start = readStarts(path).at(-1);
-      if (start === undefined) throw new UserError(`${path} has rows, but no starts.json that says what made them.`);
+      const starts = readStarts(path);
+      if (starts.length === 0) throw new UserError(`${path} has rows, but no starts.json that says what made them.`);
       const command = ["npm run bench -- memory", ...args.filter((arg) => arg !== "--fresh")].join(" ");
-      const about = { command, day: start.at.slice(0, 10), rounds, machine: start.machine, ...SETTINGS };
+      const about = { command, starts, rounds, ...SETTINGS };
       const summary = memorySummary(folder.rows, SEED);
       folder.write("summary.json", `${JSON.stringify({ ...about, ...summary }, undefined, 2)}\n`);
       folder.write("report.md", memoryReport(about, summary));
@@ -83,10 +83,6 @@ function plan(clients: readonly number[], rounds: number): Crowd[] {
       seededRandom(SEED, "memory", String(round)),
     ),
   ).flat();
-}
-
-function idOf({ protocol, clients, round }: Crowd): string {
-  return `${protocol}/${clients}/${round}`;
 }
 
 function readFlags(args: readonly string[]): { quick: boolean; fresh: boolean; out?: string | undefined } {

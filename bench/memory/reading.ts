@@ -1,4 +1,8 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
 
 /** What a process has in memory, in bytes (VmRSS of /proc/PID/status, proc(5)); 0 where there is none of it any more. */
 export function residentBytes(pid: number): number {
@@ -14,24 +18,18 @@ export function statusBytes(text: string): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
 }
 
-/** What the kernel holds for the machine's TCP and UDP sockets, in all namespaces, both ends, bytes. */
-export interface SocketMemory {
-  readonly tcp: number;
-  readonly udp: number;
+/** What the kernel holds for the sockets of a network namespace, bytes. @throws where `ss` fails */
+export async function socketBytes(namespace: string, transport: "tcp" | "udp"): Promise<number> {
+  const args = ["netns", "exec", namespace, "ss", transport === "tcp" ? "-tmnH" : "-aumnH"];
+  const { stdout } = await run("ip", args, { maxBuffer: 64 * 1024 * 1024 });
+  return skmemBytes(stdout);
 }
 
-export function socketMemory(): SocketMemory {
-  return sockstatBytes(readFileSync("/proc/net/sockstat", "utf8"));
+/**
+ * The sum over sockets of what `ss -m` tells of each (ss(8)): received and not read (r), forward-allocated (f), and sent or to be
+ * sent (w is TCP's write queue, unacknowledged segments included; UDP has what the device has not sent yet, t).
+ */
+export function skmemBytes(text: string): number {
+  const sockets = [...text.matchAll(/skmem:\(r(\d+),rb\d+,t(\d+),tb\d+,f(\d+),w(\d+)/g)];
+  return sockets.reduce((sum, [, r, t, f, w]) => sum + Number(r) + Number(f) + Math.max(Number(w), Number(t)), 0);
 }
-
-/** `mem` of /proc/net/sockstat, which counts pages of 4 KiB and is the protocol's, of all namespaces. */
-export function sockstatBytes(text: string): SocketMemory {
-  const of = (protocol: string): number => {
-    const pages = new RegExp(`^${protocol}: .*\\bmem (\\d+)`, "m").exec(text)?.[1];
-    if (pages === undefined) throw new Error(`/proc/net/sockstat tells no memory of ${protocol}.`);
-    return Number(pages) * PAGE_BYTES;
-  };
-  return { tcp: of("TCP"), udp: of("UDP") };
-}
-
-const PAGE_BYTES = 4096;

@@ -1,75 +1,101 @@
 import type { TopLevelSpec } from "vega-lite";
 import { figuresTable } from "../report/figures-table.ts";
 import { number, size, withInterval } from "../report/format.ts";
-import type { Machine } from "../run/machine.ts";
-import type { CrowdSettings } from "./measure.ts";
+import { armScales } from "../report/theme.ts";
+import type { Start } from "../run/starts.ts";
+import { type CrowdSettings, LOOK_EVERY_MS } from "./measure.ts";
 import type { MemorySummary } from "./summary.ts";
 
 export interface MemoryAbout extends CrowdSettings {
   readonly command: string;
-  readonly day: string;
   readonly rounds: number;
-  readonly machine: Machine;
+  readonly starts: readonly Start[];
 }
 
 export const PICTURE = "memory.svg";
 
-export function memoryReport(about: MemoryAbout, { crowds, perClient, edgeRatio }: MemorySummary): string {
-  const { machine } = about;
+export function memoryReport(about: MemoryAbout, { crowds, perClient, edgeRatio, serverRatio }: MemorySummary): string {
+  const machine = about.starts.at(-1)?.machine;
+  if (machine === undefined) throw new Error("A report is of a run, and this one never started.");
+  const commits = [...new Set(about.starts.map((start) => start.machine.commit))].join(", ");
+  const days = [...new Set(about.starts.map(({ at }) => at.slice(0, 10)))].join(", ");
   const table = figuresTable(
-    ["clients at once", "protocol", "n", "the edge, MiB", "kernel, sockets, MiB", "all clients (k6), MiB", "seconds"],
-    crowds.map(({ clients, protocol, n, edgeMiB, socketsMiB, clientMiB, seconds }) => [
+    [
+      "clients at once",
+      "protocol",
+      "n",
+      "the edge, MiB",
+      "the kernel, its sockets, MiB",
+      "both at once, MiB",
+      "all clients (k6), MiB",
+      "seconds",
+    ],
+    crowds.map(({ clients, protocol, n, edgeMiB, socketsMiB, serverMiB, clientMiB, seconds }) => [
       String(clients),
       protocol,
       String(n),
       withInterval(edgeMiB),
-      withInterval(socketsMiB),
+      number(socketsMiB),
+      withInterval(serverMiB),
       withInterval(clientMiB),
       number(seconds),
     ]),
   );
   const slopes = figuresTable(
-    ["a client more takes", "the edge, KiB", "kernel, sockets, KiB", "the client, KiB"],
-    perClient.map(({ protocol, edgeKiB, socketsKiB, clientKiB }) => [
+    ["a client more takes", "of the edge, KiB", "of edge and kernel, KiB", "of k6, KiB"],
+    perClient.map(({ protocol, edgeKiB, serverKiB, clientKiB }) => [
       protocol,
-      number(edgeKiB),
-      number(socketsKiB),
-      number(clientKiB),
+      withInterval(edgeKiB),
+      withInterval(serverKiB),
+      withInterval(clientKiB),
     ]),
   );
   return `# memory: what connections take, over HTTP/2 and HTTP/3
 
-\`${about.command}\`, ${about.day}.
+\`${about.command}\`, ${days}.
 
 - Stack: the edge without a worker, Go ${machine.go.replace("go", "")} (HTTP/2 over the kernel's TCP with cubic, HTTP/3 by quic-go ${machine.quicGo.replace("v", "")}); clients: k6 ${machine.k6} with sessions
   of the same libraries, each a connection of its own.
-- Machine: kernel ${machine.kernel} (${machine.arch}), ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB; commit ${machine.commit}.
+- Machine: kernel ${machine.kernel} (${machine.arch}), ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB; commit ${commits}.
 - Path: ${about.rateMbps} Mbit/s, ${about.delayMs} ms each way, no loss, a queue of ${size(about.queueBytes)}, which all clients share. Each downloads ${size(about.bytes)}.
-- ${about.rounds} rounds, each crowd before an edge that has served nobody. A figure is the most that was seen, 20 looks a second: resident
-  memory of the process (VmRSS), and what the kernel held for all sockets of the transport, both ends, above what it held before.
-  A Go program lets its memory grow to about twice what is in use before it collects.
-- Means with 95 % intervals (studentised bootstrap of the log).
+  The server's TCP sockets begin with a buffer of 128 kB and may grow to 32 MiB (bench/lab/namespace.ts).
+- ${about.rounds} rounds, each crowd before an edge that has served nobody. A figure is the most that was seen, a look each ${LOOK_EVERY_MS} ms: resident
+  memory of the process (VmRSS), and what the kernel held for the server's sockets (\`ss -m\`: received, forward-allocated, sent and
+  not acknowledged). Both at once is the most of their sum at one look. A Go program lets its memory grow to about twice what is in
+  use before it collects.
+- k6 has a JavaScript runtime for each client, the same over both protocols: of its figures only the difference is the protocols'.
+- Means with 95 % intervals (studentised bootstrap of the log). A client more: the largest crowd's peak less the smallest's, of the
+  same round, by the clients between.
 
-![Peak memory of the edge, of the kernel's sockets and of the clients over clients at once](${PICTURE})
+![Peak memory of the edge, of edge and kernel together, and of the clients over clients at once](${PICTURE})
 
 ${table}
 
 ${slopes}
 
-${edgeRatio === undefined ? "" : `In the largest crowd the edge takes ${withInterval(edgeRatio)} times as much over HTTP/3 as over HTTP/2. `}What is sent and not yet acknowledged lies in the kernel with TCP, and in the program with
-QUIC: compare the sums.
+${ratioText(edgeRatio, serverRatio)}What is sent and not yet acknowledged lies in the kernel with TCP, and in the program with QUIC: compare the edge
+and the kernel together.
 `;
 }
 
-const COLOURS = { h2: "#0072b2", h3: "#d55e00" } as const;
+function ratioText(edge: MemorySummary["edgeRatio"], server: MemorySummary["serverRatio"]): string {
+  return edge === undefined || server === undefined
+    ? ""
+    : `In the largest crowd the edge takes ${withInterval(edge)} times as much over HTTP/3 as over HTTP/2; edge and kernel together ${withInterval(server)} times. `;
+}
 
 /** Panels side by side, a line for each protocol. */
 export function memoryPicture({ crowds }: MemorySummary): TopLevelSpec {
-  const names = ["h2", "h3"];
-  const scale = { domain: names, range: names.map((name) => COLOURS[name as keyof typeof COLOURS]) };
+  const { colour, shape } = armScales(["fixed-h2", "fixed-h3"]);
+  // The arms' looks, under the protocols' names.
+  const domain = ["h2", "h3"];
+  const [colours, shapes] = [
+    { ...colour, domain },
+    { ...shape, domain },
+  ];
   const panels = [
     { field: "edgeMiB", title: "the edge (MiB)" },
-    { field: "socketsMiB", title: "the kernel, sockets (MiB)" },
+    { field: "serverMiB", title: "edge and kernel (MiB)" },
     { field: "clientMiB", title: "all clients (MiB)" },
   ] as const;
   return {
@@ -92,7 +118,7 @@ export function memoryPicture({ crowds }: MemorySummary): TopLevelSpec {
       },
       encoding: {
         x: { field: "clients", type: "quantitative" as const, title: "clients at once" },
-        color: { field: "protocol", type: "nominal" as const, title: "protocol", scale },
+        color: { field: "protocol", type: "nominal" as const, title: "protocol", scale: colours },
       },
       layer: [
         {
@@ -112,7 +138,7 @@ export function memoryPicture({ crowds }: MemorySummary): TopLevelSpec {
               field: "protocol",
               type: "nominal" as const,
               title: "protocol",
-              scale: { domain: names, range: ["circle", "square"] },
+              scale: shapes,
             },
           },
         },

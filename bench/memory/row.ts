@@ -1,6 +1,6 @@
 import type { Columns } from "../run/columns.ts";
 
-/** One crowd: so many clients that download at once, each over a connection of its own. */
+/** One crowd: so many clients that download at once, each over a connection of its own. Peaks are the most of all looks. */
 export interface MemoryRow {
   readonly id: string;
   readonly protocol: "h2" | "h3";
@@ -9,13 +9,16 @@ export interface MemoryRow {
   readonly startedMs: number;
   /** Of the crowd, from k6's start to its end. */
   readonly seconds: number;
-  /** Of the edge, which is new and has served nobody, before; and the most that was seen while they loaded. */
+  readonly looks: number;
+  /** Of the edge, which is new and has served nobody, before; and its peak. */
   readonly edgeBeforeBytes: number;
   readonly edgePeakBytes: number;
-  /** Of k6, with the sessions of all clients. */
-  readonly clientPeakBytes: number;
-  /** What the kernel held for sockets of the protocol's transport, both ends, above what it held before. */
+  /** What the kernel held for the server's sockets. */
   readonly socketPeakBytes: number;
+  /** Both at the same look. */
+  readonly serverPeakBytes: number;
+  /** Of k6, with the sessions of all clients and a JavaScript runtime for each. */
+  readonly clientPeakBytes: number;
 }
 
 export const MEMORY_COLUMNS: Columns<MemoryRow> = {
@@ -25,8 +28,10 @@ export const MEMORY_COLUMNS: Columns<MemoryRow> = {
   round: "number",
   startedMs: "number",
   seconds: "number",
+  looks: "number",
   edgeBeforeBytes: "number",
   edgePeakBytes: "number",
-  clientPeakBytes: "number",
   socketPeakBytes: "number",
+  serverPeakBytes: "number",
+  clientPeakBytes: "number",
 };

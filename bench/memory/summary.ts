@@ -1,80 +1,102 @@
 import { type Interval, meanInterval, ratioOfMeansInterval } from "../stats/bootstrap.ts";
 import { seededRandom } from "../stats/random.ts";
+import { mean } from "../stats/summary.ts";
 import type { MemoryRow } from "./row.ts";
 
 const MIB = 1024 * 1024;
 const KIB = 1024;
+const PROTOCOLS = ["h2", "h3"] as const;
 
-/** Crowds of one size over one protocol: means over rounds, with 95 % intervals, MiB. */
+/** Crowds of one size over one protocol: means over rounds of the peaks, with 95 % intervals, MiB. */
 export interface CrowdFigures {
   readonly protocol: "h2" | "h3";
   readonly clients: number;
   readonly n: number;
   readonly seconds: number;
   readonly edgeMiB: Interval;
+  /** The edge and the kernel's part together, at one moment. */
+  readonly serverMiB: Interval;
   readonly clientMiB: Interval;
-  readonly socketsMiB: Interval;
+  /** Alone, without an interval: it may be nothing. */
+  readonly socketsMiB: number;
 }
 
-/** What a client more takes, KiB: (the largest crowd's peak - the smallest's) / the clients between. */
+/** What a client more takes, KiB: the largest crowd's peak less the smallest's of the same round, by the clients between. */
 export interface PerClient {
   readonly protocol: "h2" | "h3";
-  readonly edgeKiB: number;
-  readonly clientKiB: number;
-  readonly socketsKiB: number;
+  readonly edgeKiB: Interval;
+  readonly serverKiB: Interval;
+  readonly clientKiB: Interval;
 }
 
 export interface MemorySummary {
   readonly crowds: readonly CrowdFigures[];
   readonly perClient: readonly PerClient[];
-  /** HTTP/3's peak of the edge over HTTP/2's, in the largest crowd. */
+  /** HTTP/3's peak over HTTP/2's in the largest crowd: of the edge, and of edge and kernel together. */
   readonly edgeRatio: Interval | undefined;
+  readonly serverRatio: Interval | undefined;
 }
 
+type Peak = "edgePeakBytes" | "serverPeakBytes" | "clientPeakBytes";
+
 export function memorySummary(rows: readonly MemoryRow[], seed: number): MemorySummary {
-  const crowds = [...Map.groupBy(rows, ({ protocol, clients }) => `${protocol}/${clients}`).values()].flatMap((own) => {
-    const [first] = own;
-    if (first === undefined) return [];
-    const random = seededRandom(seed, "memory", first.protocol, String(first.clients));
-    const of = (field: "edgePeakBytes" | "clientPeakBytes" | "socketPeakBytes"): Interval =>
-      // A socket may take nothing that lasts until a look; the mean is of a logarithm's bootstrap.
+  const sizes = [...new Set(rows.map(({ clients }) => clients))].toSorted((one, other) => one - other);
+  const [least, most] = [sizes[0], sizes.at(-1)];
+  const of = (protocol: "h2" | "h3", clients: number | undefined): MemoryRow[] =>
+    rows
+      .filter((row) => row.protocol === protocol && row.clients === clients)
+      .toSorted((one, other) => one.round - other.round);
+  const crowds = sizes.flatMap((clients) =>
+    PROTOCOLS.flatMap((protocol) => {
+      const own = of(protocol, clients);
+      if (own.length === 0) return [];
+      const random = seededRandom(seed, "memory", protocol, clients);
+      const peaks = (field: Peak): Interval =>
+        meanInterval(
+          own.map((row) => row[field] / MIB),
+          { random },
+        );
+      return [
+        {
+          protocol,
+          clients,
+          n: own.length,
+          seconds: mean(own.map(({ seconds }) => seconds)),
+          edgeMiB: peaks("edgePeakBytes"),
+          serverMiB: peaks("serverPeakBytes"),
+          clientMiB: peaks("clientPeakBytes"),
+          socketsMiB: mean(own.map(({ socketPeakBytes }) => socketPeakBytes / MIB)),
+        },
+      ];
+    }),
+  );
+  const perClient = PROTOCOLS.flatMap((protocol) => {
+    const [few, many] = [of(protocol, least), of(protocol, most)];
+    const pairs = many.flatMap((row) => {
+      const one = few.find(({ round }) => round === row.round);
+      return one === undefined || one.clients === row.clients ? [] : [[one, row] as const];
+    });
+    if (pairs.length === 0) return [];
+    const random = seededRandom(seed, "memory", protocol, "a client more");
+    const slope = (field: Peak): Interval =>
       meanInterval(
-        own.map((row) => Math.max(row[field], KIB) / MIB),
+        pairs.map(([one, row]) => (row[field] - one[field]) / KIB / (row.clients - one.clients)),
         { random },
       );
     return [
       {
-        protocol: first.protocol,
-        clients: first.clients,
-        n: own.length,
-        seconds: own.reduce((sum, row) => sum + row.seconds / own.length, 0),
-        edgeMiB: of("edgePeakBytes"),
-        clientMiB: of("clientPeakBytes"),
-        socketsMiB: of("socketPeakBytes"),
+        protocol,
+        edgeKiB: slope("edgePeakBytes"),
+        serverKiB: slope("serverPeakBytes"),
+        clientKiB: slope("clientPeakBytes"),
       },
     ];
   });
-  crowds.sort((one, other) => one.clients - other.clients || one.protocol.localeCompare(other.protocol));
-  const perClient = (["h2", "h3"] as const).flatMap((protocol) => {
-    const own = crowds.filter((crowd) => crowd.protocol === protocol);
-    const [least, most] = [own[0], own.at(-1)];
-    if (least === undefined || most === undefined || least === most) return [];
-    const slope = (of: "edgeMiB" | "clientMiB" | "socketsMiB"): number =>
-      ((most[of].estimate - least[of].estimate) * KIB) / (most.clients - least.clients);
-    return [{ protocol, edgeKiB: slope("edgeMiB"), clientKiB: slope("clientMiB"), socketsKiB: slope("socketsMiB") }];
-  });
-  const largest = Math.max(0, ...crowds.map(({ clients }) => clients));
-  const peaks = (protocol: "h2" | "h3"): number[] =>
-    rows
-      .filter((row) => row.protocol === protocol && row.clients === largest)
-      .map(({ edgePeakBytes }) => edgePeakBytes);
-  const [h2, h3] = [peaks("h2"), peaks("h3")];
-  return {
-    crowds,
-    perClient,
-    edgeRatio:
-      Math.min(h2.length, h3.length) < 2
-        ? undefined
-        : ratioOfMeansInterval(h3, h2, { random: seededRandom(seed, "memory", "ratio") }),
+  const ratio = (field: Peak): Interval | undefined => {
+    const [h2, h3] = PROTOCOLS.map((protocol) => of(protocol, most).map((row) => row[field]));
+    return h2 === undefined || h3 === undefined || Math.min(h2.length, h3.length) < 2
+      ? undefined
+      : ratioOfMeansInterval(h3, h2, { random: seededRandom(seed, "memory", "ratio", field) });
   };
+  return { crowds, perClient, edgeRatio: ratio("edgePeakBytes"), serverRatio: ratio("serverPeakBytes") };
 }

@@ -7,7 +7,7 @@ const origin = {
   address: "192.0.2.1",
   port: 8000,
   caFile: "ca.pem",
-  edgePid: 7,
+  edgePids: [7],
   spkiSha256: "",
   traceFile: undefined,
 };
@@ -20,7 +20,7 @@ it("a stretch is so many navigations from one address, each a session that begin
   expect(loads.map(({ id }) => id)).toEqual([1, 2, 3, 4].map((number) => `rate/bbr/2/A1/${number}`));
   expect(loads[0]).toMatchObject({
     clientAddress: "10.0.1.1",
-    edgePid: 7,
+    edgePids: [7],
     origin: { port: 8000 },
     sessions: [
       {

@@ -16,7 +16,7 @@ export function navigationsOf(stretch: Omit<Navigation, "number">): Navigation[]
 export function loadOf(
   navigation: Navigation,
   clientAddress: string,
-  { edgePid, ...origin }: ReturnType<Lane["origin"]>,
+  { edgePids, ...origin }: ReturnType<Lane["origin"]>,
 ): Load {
   const { imageBytes } = navigation.scenario;
   return {
@@ -25,7 +25,7 @@ export function loadOf(
     flow: "path-change",
     clientAddress,
     origin,
-    edgePid,
+    edgePids,
     timeoutMs: TIMEOUT_MS,
     switch: "wait",
     sessions: [

@@ -7,7 +7,7 @@ import { number, percent } from "./format.ts";
 import { timesOf } from "./groups.ts";
 import { publishedBeside, type PublishedPoint } from "./published-series.ts";
 import type { ReportInput } from "./report.ts";
-import { returningText, returningWays } from "./returning.ts";
+import { returningSection, returningWays } from "./returning.ts";
 import type { SeriesCell } from "./series.ts";
 import type { Findings } from "./series-report.ts";
 
@@ -97,7 +97,7 @@ and their share stands with it, if it is under 99.5 %.
 
 ${table}${published === undefined ? "" : `\n\n${whyText(published, results, cells)}`}`;
   return {
-    markdown: [markdown, returningText(returning)].filter((text) => text !== "").join("\n\n"),
+    markdown: [markdown, returningSection(returning)].filter((text) => text !== "").join("\n\n"),
     summary: { sweep: results, returning },
   };
 }

@@ -151,6 +151,7 @@ function returningLoads(cell: Cell): LoadRow[] {
   return [
     ...exampleLoads(cell, "fixed-h2", "resumed", 3 * roundTripMs),
     ...exampleLoads(cell, "fixed-h3", "resumed", 2 * roundTripMs),
+    ...exampleLoads(cell, "early-h3", "resumed", 2 * roundTripMs),
     ...exampleLoads(cell, "early-h3", "early", roundTripMs),
   ];
 }

@@ -15,6 +15,7 @@ const WAYS: readonly { readonly arm: Arm; readonly flow: Flow; readonly name: st
   { arm: "fixed-h2", flow: "resumed", name: "h2, resumed" },
   { arm: "fixed-h3", flow: "download", name: "h3, first visit" },
   { arm: "fixed-h3", flow: "resumed", name: "h3, resumed" },
+  { arm: "early-h3", flow: "resumed", name: "h3, resumed, edge with 0-RTT" },
   { arm: "early-h3", flow: "early", name: "h3, 0-RTT" },
 ];
 
@@ -61,12 +62,13 @@ export function returningWays({ experiment, rows, seed }: ReportInput): Returnin
   });
 }
 
+/** A load that timed out may have had no first byte. */
 function timesIn(rows: readonly LoadRow[], field: "loadMs" | "ttfbMs"): number[] {
-  return rows.map((row) => row[field] ?? Number.NaN);
+  return rows.flatMap((row) => row[field] ?? []);
 }
 
 /** The section of a report; empty where nothing of it was measured. */
-export function returningText(ways: readonly ReturningWay[]): string {
+export function returningSection(ways: readonly ReturningWay[]): string {
   const first = ways[0];
   if (first === undefined) return "";
   const table = figuresTable(

@@ -15,7 +15,7 @@ import {
   type Finding,
   findingsOf,
   findWay,
-  nearLossy,
+  nearLossyText,
   slowerShare,
   type Way,
   waysOf,
@@ -67,7 +67,7 @@ ${networksTable(ways, experiment.cells)}
 
 ## What makes the difference
 
-${whyText(ways, slowerShare(input, "beta-0.2"), base?.network.rateMbps ?? 0)}
+${whyText(ways, slowerShare(input, "beta-0.2"))}
 `;
   return {
     summary: {
@@ -180,7 +180,7 @@ function secondsInterval({ estimate, low, high }: Interval): string {
   return withInterval({ estimate: estimate / 1_000, low: low / 1_000, high: high / 1_000 });
 }
 
-function whyText(ways: readonly Way[], slower: number, baseRateMbps: number): string {
+function whyText(ways: readonly Way[], slower: number): string {
   const of = (cell: string, arm: Arm = "fixed-h2"): Way | undefined => findWay(ways, cell, arm);
   const kB = (cell: string, arm?: Arm): string =>
     number((of(cell, arm)?.traced?.meanWindowBytes ?? Number.NaN) / 1_000);
@@ -200,10 +200,9 @@ function whyText(ways: readonly Way[], slower: number, baseRateMbps: number): st
   growth is why 0.2 was slower. Chance may have been enough: of all pairs of single loads here ${percent(slower)} have beta 0.2 slower than 0.3.
 - Beta 0.02: the median is ${median("beta-0.02")} s, near bbr's ${median("bbr")}, and a few loads take several times that; hence its wide interval. Why was not looked
   into.
-- Near by, with loss, where the two were published as equal: the published rate is not told, and at one where a single connection
-  fills the line between two losses they are. HTTP/2's time over HTTP/1.1's on six: ${nearLossy(ways)
-    .map((cell) => `${withRatio(cell, "fixed-h1")} at ${cell.split("-")[2] ?? baseRateMbps} Mbit/s`)
-    .join(", ")}.
+- Near by, with loss, where the two were published as equal and the rate is not told: HTTP/2's time over HTTP/1.1's on six is
+  ${nearLossyText(ways)}. The likeliest cause, as a
+  lower rate leaves a single connection more time to fill the line between two losses; no window was traced there.
 - The first window. A route's \`initcwnd\` is what TCP may send at once; the client's receive window, 64 kB at its start, lets it only
   after some round trips, and the first losses then take it back.
 - bbr fills the queue: ${number(of("bbr", "fixed-h1")?.droppedQueue)} packets a load overflow it on six connections, ${number(of("bbr")?.droppedQueue)} on one, where loss takes ${number(of("bbr", "fixed-h1")?.droppedLoss)} and ${number(of("bbr")?.droppedLoss)}. What

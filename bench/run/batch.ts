@@ -99,7 +99,7 @@ export async function runBatch(options: BatchOptions): Promise<void> {
     throw new UserError([`k6 ended early (${why}).`, ...new Set(said.slice(-20))].join("\n"));
 
   function planned(load: Load): PlannedLoad {
-    const { edgePid, ...origin } = lane.origin(load.arm, cell.congestion);
+    const { edgePids, ...origin } = lane.origin(load.arm, cell.congestion);
     const resume = resumeOf(load.flow);
     return {
       id: load.id,
@@ -107,7 +107,7 @@ export async function runBatch(options: BatchOptions): Promise<void> {
       flow: load.flow,
       clientAddress: lane.freshClient(),
       origin,
-      edgePid,
+      edgePids,
       timeoutMs: options.experiment.timeoutMs,
       switch: options.switching,
       // Over HTTP/1.1 these are connections: as many as browsers open.

@@ -39,7 +39,7 @@ func planFile(t *testing.T, site *testsite.Site, loads ...string) string {
 	t.Helper()
 	for i, load := range loads {
 		loads[i] = fmt.Sprintf(`{"id":"%d","arm":"a","flow":"f","clientAddress":"127.0.0.4","origin":{"host":"localhost",
-			"address":"%s","port":%d,"caFile":%q,"note":"the driver's own"},"edgePid":null,"timeoutMs":60000,
+			"address":"%s","port":%d,"caFile":%q,"note":"the driver's own"},"edgePids":[],"timeoutMs":60000,
 			"switch":"wait",%s}`, i, testsite.Address, site.Port, site.CAFile, load)
 	}
 	path := filepath.Join(t.TempDir(), "plan.json")

@@ -88,8 +88,7 @@ func TestALoad(t *testing.T) {
 	site := startSite(t)
 	spec := site.spec(t, visit(false, "/before"), visit(true, "/a", "/b"), visit(false, "/after"))
 	spec.Sessions[1].Pages[0].PauseAfterMs = 50
-	pid := os.Getpid()
-	spec.EdgePid = &pid
+	spec.EdgePids = []int{os.Getpid(), os.Getppid()}
 	result := run(t, spec)
 	want := []string{
 		"127.0.0.3 /before", "127.0.0.3 /image", "127.0.0.3 /a", "127.0.0.3 /image",

@@ -10,20 +10,16 @@ import (
 // readings are taken right before and right after the timed session. What cannot be read is null: no reading ever costs
 // a load.
 type readings struct {
-	spec    Spec
-	busy    *reading.Busy
-	began   time.Time
-	path    *reading.Path
-	edge    *time.Duration
-	own     *time.Duration
-	edgePid int
+	spec  Spec
+	busy  *reading.Busy
+	began time.Time
+	path  *reading.Path
+	edge  *time.Duration
+	own   *time.Duration
 }
 
 func beginReadings(ctx context.Context, spec Spec, busy *reading.Busy) *readings {
 	r := &readings{spec: spec, busy: busy}
-	if spec.EdgePid != nil {
-		r.edgePid = *spec.EdgePid
-	}
 	r.path = r.readPath(ctx)
 	r.edge, r.own = r.readCPU()
 	r.began = time.Now()
@@ -58,13 +54,26 @@ func (r *readings) readPath(ctx context.Context) *reading.Path {
 }
 
 func (r *readings) readCPU() (edge, own *time.Duration) {
-	if used, err := reading.CPUTime(r.edgePid); err == nil {
-		edge = &used
-	}
 	if used, err := reading.OwnCPUTime(); err == nil {
 		own = &used
 	}
-	return edge, own
+	return cpuTime(r.spec.EdgePids), own
+}
+
+// cpuTime is of all these processes together; nil where there are none, or one of them cannot be read.
+func cpuTime(pids []int) *time.Duration {
+	if len(pids) == 0 {
+		return nil
+	}
+	var sum time.Duration
+	for _, pid := range pids {
+		used, err := reading.CPUTime(pid)
+		if err != nil {
+			return nil
+		}
+		sum += used
+	}
+	return &sum
 }
 
 func between(before, after *time.Duration) *float64 {

@@ -21,7 +21,8 @@ type Spec struct {
 	Control       *string `json:"control"`
 	ClientAddress string  `json:"clientAddress"`
 	Origin        Origin  `json:"origin"`
-	EdgePid       *int    `json:"edgePid"`
+	// Processes whose CPU time together is the edge's.
+	EdgePids []int `json:"edgePids"`
 	// What each session may take, its pauses not counted. A timed session that takes longer is an outcome, not an error.
 	TimeoutMs     float64        `json:"timeoutMs"`
 	Switch        session.Switch `json:"switch"`

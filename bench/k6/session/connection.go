@@ -33,7 +33,7 @@ type Connection struct {
 	// From the beginning until requests may be sent: TCP and TLS, or QUIC's handshake, which is both.
 	// With 0-RTT they may be sent at once, and it is next to nothing.
 	Handshake time.Duration
-	// Whether its TLS session was resumed, and whether the server took a request in 0-RTT.
+	// Whether its TLS session was resumed, and whether the server accepted 0-RTT packets.
 	Resumed   bool
 	EarlyData bool
 }
