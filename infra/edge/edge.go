@@ -31,16 +31,16 @@ const (
 
 // edge is the running program.
 type edge struct {
-	log      *reporter
-	handler  *proxyHandler
-	registry *registry
-	sampler  *sampler
-	poster   *poster // nil: no samples
-	upstream *http.Transport
-	spki     string
-	qlogDir  string
-	// 0-RTT is taken.
-	earlyData bool
+	log       *reporter
+	handler   *proxyHandler
+	registry  *registry
+	sampler   *sampler
+	poster    *poster // nil: no samples
+	upstream  *http.Transport
+	spki      string
+	qlogDir   string
+	earlyData bool // 0-RTT is taken
+	retry     bool // every QUIC client's address is validated first
 
 	servers []*server
 	failed  chan error // what ended serving before shutdown
@@ -81,7 +81,7 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 
 	upstream := newTransport(opts.upstream, upstreamIdle)
 	e := &edge{
-		log: log, registry: newRegistry(), upstream: upstream, spki: spki, qlogDir: opts.qlogDir, earlyData: opts.earlyData,
+		log: log, registry: newRegistry(), upstream: upstream, spki: spki, qlogDir: opts.qlogDir, earlyData: opts.earlyData, retry: opts.retry,
 		handler: newProxyHandler(opts, upstream, log),
 		failed:  make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
@@ -169,6 +169,9 @@ func (e *edge) newServer(s socket, tlsConfig *tls.Config) (*server, error) {
 		},
 	}
 	srv.quic = &quic.Transport{Conn: s.udp}
+	if e.retry {
+		srv.quic.VerifySourceAddress = func(net.Addr) bool { return true }
+	}
 	ln, err := e.listenQUIC(srv.quic, http3.ConfigureTLSConfig(tlsConfig.Clone()))
 	if err != nil {
 		return nil, fmt.Errorf("cannot serve HTTP/3 on %s: %w", s.address(), err)

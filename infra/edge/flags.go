@@ -26,6 +26,7 @@ type options struct {
 	altSvc          altSvcMode
 	serverTiming    bool
 	earlyData       bool
+	retry           bool
 	upstreamTimeout time.Duration
 	bodyTimeout     time.Duration
 	shutdownTimeout time.Duration
@@ -67,6 +68,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.StringVar(&o.qlogDir, "qlog", "", "`DIR` that exists, for a qlog of every QUIC connection, a file each without addresses; for looking into transports, as it grows without end")
 	fs.StringVar(&o.traceFile, "trace", "", "`FILE` for every connection's window, RTT and bytes, a line of JSON each 50 ms; for looking into transports, as it grows without end")
 	fs.BoolVar(&o.earlyData, "early-data", false, "take GET and HEAD requests over HTTP/3 in 0-RTT, with Early-Data: 1; anybody may send such a request again, from an address that nobody verified: for looking into transports, not for visitors")
+	fs.BoolVar(&o.retry, "retry", false, "have every QUIC client prove its address before its handshake begins, by a Retry (RFC 9000, section 8.1.2): a round trip more, against floods from forged addresses")
 	fs.Func("host", "a further `NAME` of the development certificate; repeatable", func(s string) error {
 		if !validHost(s) {
 			return errors.New("it must be a host name or an IP address, without port")
