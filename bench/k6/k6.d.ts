@@ -3,7 +3,11 @@
 /** What -e sets. */
 declare const __ENV: Readonly<Record<string, string | undefined>>; // oxlint-disable-line no-underscore-dangle
 
+/** Of the virtual user, from 1. */
+declare const __VU: number; // oxlint-disable-line no-underscore-dangle
+
 declare module "k6" {
+  export function sleep(seconds: number): void;
   export function check<T>(value: T, checks: Readonly<Record<string, (value: T) => boolean>>): boolean;
 }
 

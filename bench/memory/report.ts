@@ -57,7 +57,8 @@ export function memoryReport(about: MemoryAbout, { crowds, perClient, edgeRatio,
 - Stack: the edge without a worker, Go ${machine.go.replace("go", "")} (HTTP/2 over the kernel's TCP with cubic, HTTP/3 by quic-go ${machine.quicGo.replace("v", "")}); clients: k6 ${machine.k6} with sessions
   of the same libraries, each a connection of its own.
 - Machine: kernel ${machine.kernel} (${machine.arch}), ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB; commit ${commits}.
-- Path: ${about.rateMbps} Mbit/s, ${about.delayMs} ms each way, no loss, a queue of ${size(about.queueBytes)}, which all clients share. Each downloads ${size(about.bytes)}.
+- Path: ${about.rateMbps} Mbit/s, ${about.delayMs} ms each way, no loss, a queue of ${size(about.queueBytes)}, which all clients share. Each downloads ${size(about.bytes)};
+  they come 10 ms apart, as quic-go refuses connections while 32 wait to be accepted.
   The server's TCP sockets begin with a buffer of 128 kB and may grow to 32 MiB (bench/lab/namespace.ts).
 - ${about.rounds} rounds, each crowd before an edge that has served nobody. A figure is the most that was seen, a look each ${LOOK_EVERY_MS} ms: resident
   memory of the process (VmRSS), and what the kernel held for the server's sockets (\`ss -m\`: received, forward-allocated, sent and
