@@ -13,7 +13,7 @@ export type Quic = (typeof QUICS)[number];
 export const ARMS = ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const;
 
 /** An origin behind the path: the same content, the same worker, another policy or another first protocol. */
-export type Arm = (typeof ARMS)[number] | "fixed-h1" | "early-h3" | "quiche-cubic" | "quiche-bbr2";
+export type Arm = (typeof ARMS)[number] | "fixed-h1" | "early-h3" | "retry-h3" | "quiche-cubic" | "quiche-bbr2";
 
 export interface ArmSetup {
   readonly about: string;
@@ -68,6 +68,12 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     firstProtocol: "h3",
     policy: () => FIXED_H3,
     edgeFlags: ["-early-data"],
+  },
+  "retry-h3": {
+    about: "as `fixed-h3`, with an edge that has every client prove its address by a Retry first (`-retry`)",
+    firstProtocol: "h3",
+    policy: () => FIXED_H3,
+    edgeFlags: ["-retry"],
   },
   "always-offer": {
     about: "begins on HTTP/2 and is always offered HTTP/3: what CDNs do today",

@@ -25,6 +25,10 @@ const BOTH: readonly PlannedLoad[] = [
   { arm: "fixed-h2", flow: "download" },
   { arm: "fixed-h3", flow: "download" },
 ];
+const RETRY: readonly PlannedLoad[] = [
+  { arm: "fixed-h2", flow: "download" },
+  { arm: "retry-h3", flow: "download" },
+];
 /** A client that was here before beside one that was not. */
 const RETURNING: readonly PlannedLoad[] = [
   { arm: "fixed-h2", flow: "download" },
@@ -86,6 +90,8 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
     place(`buffer-${KiB}`, 50, { udpReceiveBufferBytes: KiB * 1_024 }),
   );
 
+  const retry = delaysMs.map((delayMs) => place(`retry-${delayMs}`, delayMs, { loads: RETRY }));
+
   // Without delay there is no round trip to save.
   const returning = delaysMs
     .filter((delayMs) => delayMs > 0)
@@ -125,6 +131,14 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
             ),
           },
         ]),
+    {
+      id: "retry",
+      title: "HTTP/3 with a Retry",
+      about:
+        "A server that has every client prove its address first (RFC 9000, section 8.1.2): HTTP/3's handshake then takes two round trips, as TCP and TLS do. Whether the published server did so is not told.",
+      axis: "delay, one way (ms)",
+      points: byDelay(retry),
+    },
     {
       id: "queue",
       title: "Shorter queues, delay 50 ms",
@@ -186,7 +200,10 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
     about:
       "1 MB at 5 Mbit/s over delay, as published; and over loss, size, queue, ten files in parallel, and resumed sessions",
     loads: BOTH,
-    ...cellsOf([...sweep, ...near, ...queues, ...files, ...lossy, ...sized, ...buffers, ...returning], congestions),
+    ...cellsOf(
+      [...sweep, ...near, ...queues, ...files, ...lossy, ...sized, ...buffers, ...retry, ...returning],
+      congestions,
+    ),
     series,
     allocation: { first: runsMore, cap: runsMore, comparisons: [] },
     timeoutMs: 180_000,

@@ -25,6 +25,7 @@ const SHORT: Readonly<Record<ArmName, string>> = {
   "fixed-h1": "h1",
   "fixed-h2": "h2",
   "early-h3": "h3 0-RTT",
+  "retry-h3": "h3 Retry",
   "fixed-h3": "h3",
   "always-offer": "offer",
   adaptive: "adaptive",

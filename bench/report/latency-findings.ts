@@ -5,14 +5,19 @@ import { seededRandom } from "../stats/random.ts";
 import { figuresTable } from "./figures-table.ts";
 import { number, percent } from "./format.ts";
 import { timesOf } from "./groups.ts";
-import { publishedBeside, type PublishedPoint } from "./published-series.ts";
+import { PUBLISHED_SERIES, publishedBeside, type PublishedPoint } from "./published-series.ts";
 import type { ReportInput } from "./report.ts";
 import { returningSection, returningWays } from "./returning.ts";
 import type { SeriesCell } from "./series.ts";
 import type { Findings } from "./series-report.ts";
 
 const STEP_MS = 50;
-const PROTOCOLS = ["fixed-h2", "fixed-h3"] as const;
+/** The series that are the sweep, read in one way or another, and how a row of the table names each. */
+const READINGS: Readonly<Record<string, string>> = {
+  delay: "delay one way",
+  rtt: "delay as RTT",
+  retry: "delay one way, HTTP/3 with a Retry",
+};
 
 /** What the latency sweep asks of its series over delay: where the protocols cross, and what each step of delay adds. */
 export function latencyFindings(input: ReportInput, cells: readonly SeriesCell[]): Findings {
@@ -21,15 +26,15 @@ export function latencyFindings(input: ReportInput, cells: readonly SeriesCell[]
   const published = publishedBeside("latency-sweep", cells)?.points;
   const behindMs = published?.[0] === undefined ? undefined : published[0].h3Ms - published[0].h2Ms;
   const congestions = [...new Set(cells.map(({ congestion }) => congestion))];
-  // Both readings of the published delay.
-  const readings = ["delay", "rtt"].filter((id) => cells.some(({ series }) => series === id));
+  const readings = Object.keys(READINGS).filter((id) => cells.some(({ series }) => series === id));
   const results = congestions.flatMap((congestion) =>
     readings.flatMap((series) => {
       const own = cells.filter(
         (cell) => cell.series === series && cell.congestion === congestion && cell.ratio !== undefined,
       );
       const places = own.map(({ label, cell }) => {
-        const [h2, h3] = PROTOCOLS.map((arm) => timesOf(rows, cell, arm, "download"));
+        const arms = ["fixed-h2", series === "retry" ? "retry-h3" : "fixed-h3"] as const;
+        const [h2, h3] = arms.map((arm) => timesOf(rows, cell, arm, "download"));
         return { x: Number(label), a: h2 ?? [], b: h3 ?? [] };
       });
       const random = seededRandom(seed, "crossover", series, congestion);
@@ -78,7 +83,7 @@ export function latencyFindings(input: ReportInput, cells: readonly SeriesCell[]
     [
       ...(published === undefined ? [] : [publishedRow(published)]),
       ...results.map((one) => [
-        `${one.congestion}, ${one.series === "delay" ? "delay one way" : "delay as RTT"}`,
+        `${one.congestion}, ${READINGS[one.series] ?? one.series}`,
         crossoverText(one.crossover),
         crossoverText(one.crossoverLater),
         one.crossoverBehind === undefined ? "-" : crossoverText(one.crossoverBehind),
@@ -123,7 +128,7 @@ function grown(points: readonly PublishedPoint[], of: "h2Ms" | "h3Ms"): number {
 
 function whyText(
   published: readonly PublishedPoint[],
-  results: readonly { readonly behindMs: number }[],
+  results: readonly (Retried & { readonly behindMs: number })[],
   cells: readonly SeriesCell[],
 ): string {
   const behind = results.map(({ behindMs }) => behindMs);
@@ -138,12 +143,36 @@ function whyText(
   server would do that. One column adds as much to HTTP/3's measured times.
 - A round trip. Here HTTP/3's handshake takes one and HTTP/2's two (TCP, then TLS). Published, from 50 ms on both grow alike
   (${number(grown(from50, "h2Ms"))} and ${number(grown(from50, "h3Ms"))} ms a step), as if HTTP/3 saved none: so does a server that validates addresses by a Retry (RFC 9000, 8.1.2), or a
-  client that connects over TCP first. Another column adds one to HTTP/3's measured times. Neither was tried on the wire.
+  client that connects over TCP first. Another column adds one to HTTP/3's measured times${retried(results)}
 - The delay's direction. Both readings stand in the table; neither makes the published growth of both protocols.
 - The file. The published rates are the means' of 1,048,576 bytes (${publishedBytes()}), 4.9 % more than the 1,000,000 here: about 80 ms
   in each time, and nothing between the protocols.
 - The congestion control and the queue: over all TCPs and all queues of the series below HTTP/2 takes ${number(Math.min(...queues))} to ${number(Math.max(...queues))} times as long as
   HTTP/3 at a delay of 50 ms; published are ${number((fifty?.h2Ms ?? Number.NaN) / (fifty?.h3Ms ?? Number.NaN))}.`;
+}
+
+interface Retried {
+  readonly congestion: string;
+  readonly series: string;
+  readonly growthMs: { readonly h2: Interval; readonly h3: Interval };
+  readonly h3AheadAtLast: number;
+}
+
+/** What a Retry on the wire did: the end of a sentence. */
+function retried(results: readonly Retried[]): string {
+  const own = results.filter(({ series }) => series === "retry");
+  if (own.length === 0) return ".";
+  const texts = own.map(
+    ({ congestion, growthMs: { h2, h3 }, h3AheadAtLast }) =>
+      `${number(h2.estimate)} and ${number(h3.estimate)} ms a step beside ${congestion}, HTTP/3 ahead by ${percent(h3AheadAtLast)} at the longest delay`,
+  );
+  return `; with a Retry on the wire
+  both take ${texts.join("; ")} (published ${publishedLast()}).`;
+}
+
+function publishedLast(): string {
+  const last = PUBLISHED_SERIES["latency-sweep"]?.points.at(-1);
+  return percent((last?.h2Ms ?? Number.NaN) / (last?.h3Ms ?? Number.NaN) - 1);
 }
 
 function crossoverText({ x, interval, share }: Crossover): string {

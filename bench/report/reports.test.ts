@@ -164,6 +164,8 @@ describe("series", () => {
     const returning = cell.network.name.startsWith("returning");
     return [
       ...(returning ? returningLoads(cell) : []),
+      // A round trip more.
+      ...exampleLoads(cell, "retry-h3", flow, 1100 + 3 * cell.network.delayMs),
       ...exampleLoads(cell, "fixed-h2", flow, 1000 + 2 * cell.network.delayMs, { tcpPacketsLost: 3 }),
       ...exampleLoads(cell, "fixed-h3", flow, 1100 + cell.network.delayMs, { quicPacketsLost: 5 }),
     ];
@@ -172,7 +174,8 @@ describe("series", () => {
   it("finds the crossover and the growth that were put in, for both readings of the delay", () => {
     const { summary } = latencyFindings(exampleInput(experiment, rows), seriesCells(experiment, rows, 1));
     const { sweep } = summary as { sweep: { series: string; crossover: { x: number }; growthMs: { h2: Interval } }[] };
-    expect(sweep.map(({ series }) => series)).toEqual(["delay", "rtt"]);
+    expect(sweep.map(({ series }) => series)).toEqual(["delay", "rtt", "retry"]);
+    expect(sweep[2]?.crossover.x).toBeUndefined();
     expect(sweep[0]?.crossover.x).toBeCloseTo(100, 0);
     expect(sweep[0]?.growthMs.h2.estimate).toBeCloseTo(100, 0);
     expect(sweep[1]?.growthMs.h2.estimate).toBeCloseTo(50, 0);

@@ -4,6 +4,7 @@ import type { Congestion } from "../lab/lane.ts";
 import { counts, type LoadRow } from "../run/row.ts";
 import { type Interval, meanInterval, ratioOfMeansInterval } from "../stats/bootstrap.ts";
 import { seededRandom } from "../stats/random.ts";
+import { mean } from "../stats/summary.ts";
 import { figuresTable } from "./figures-table.ts";
 import { number, size, withInterval } from "./format.ts";
 import { FEW } from "./groups.ts";
@@ -30,6 +31,8 @@ export interface ReturningWay {
   readonly ttfbMs: Interval;
   /** How many round trips the mean load takes. */
   readonly roundTrips: number;
+  /** By the server, a load: over TCP those with data, over QUIC all. */
+  readonly packetsSent: number;
   /** HTTP/2's resumed mean load time over this one's; undefined for itself. */
   readonly ratio: Interval | undefined;
 }
@@ -54,6 +57,9 @@ export function returningWays({ experiment, rows, seed }: ReportInput): Returnin
         bytes: cell.imageBytes,
         loadMs,
         ttfbMs: meanInterval(timesIn(of, "ttfbMs"), { random }),
+        packetsSent: mean(
+          of.map((row) => (arm === "fixed-h2" ? row.tcpPacketsSent : row.quicPacketsSent) ?? Number.NaN),
+        ),
         roundTrips: loadMs.estimate / (2 * cell.network.delayMs),
         ratio:
           of === base ? undefined : ratioOfMeansInterval(timesIn(base, "loadMs"), timesIn(of, "loadMs"), { random }),
@@ -72,24 +78,37 @@ export function returningSection(ways: readonly ReturningWay[]): string {
   const first = ways[0];
   if (first === undefined) return "";
   const table = figuresTable(
-    ["TCP, delay one way", "way", "n", "first byte, ms", "load, ms", "round trips", "resumed HTTP/2's time over this"],
-    ways.map(({ congestion, delayMs, way, n, ttfbMs, loadMs, roundTrips, ratio }) => [
+    [
+      "TCP, delay one way",
+      "way",
+      "n",
+      "first byte, ms",
+      "load, ms",
+      "round trips",
+      "packets sent",
+      "resumed HTTP/2's time over this",
+    ],
+    ways.map(({ congestion, delayMs, way, n, ttfbMs, loadMs, roundTrips, packetsSent, ratio }) => [
       `${congestion}, ${delayMs} ms`,
       way,
       String(n),
       withInterval(ttfbMs),
       withInterval(loadMs),
       number(roundTrips),
+      number(packetsSent),
       ratio === undefined ? "1" : withInterval(ratio),
     ]),
   );
   return `## A client that was here before
 
-A file of ${size(first.bytes)}, which fits into the first window, so that what is left is round trips. A session that resumes another brings
+A file of ${size(first.bytes)}, so that what counts is round trips. A session that resumes another brings
 its TLS session ticket (RFC 8446, 2.2) and, over QUIC, its address token (RFC 9000, 8.1.3). With TLS 1.3 a first handshake takes
 no more round trips than a resumed one: resuming saves the certificate, which is bytes and CPU. What saves a round trip is 0-RTT
 (RFC 9001, 4.6): the request goes with the first packet. Our edge takes none unless told (\`-early-data\`), as anybody may send such
 a request again (RFC 8470). Over TCP, Go's TLS has no early data, and connecting takes a round trip of its own.
+
+Where HTTP/2 takes a round trip more with cubic than with bbr, the likeliest cause is TCP's first window, which counts packets: small ones
+(session tickets, SETTINGS) are among those sent, and cubic's is still 10 where bbr's has grown to 12 (\`tcp-congestion\` traces both).
 
 ${table}`;
 }

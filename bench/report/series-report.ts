@@ -148,7 +148,7 @@ function groupsTable(series: Series, cells: readonly SeriesCell[]): string {
 }
 
 function groupRow({ label, congestion, bytes }: SeriesCell, group: Group): string[] {
-  const isQuic = group.arm === "fixed-h3";
+  const isQuic = group.arm !== "fixed-h2";
   const path = isQuic ? group.quic : group.tcp;
   return [
     label,

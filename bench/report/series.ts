@@ -43,18 +43,17 @@ function figuresOf(
   rows: readonly LoadRow[],
   seed: number,
 ): Pick<SeriesCell, "bytes" | "h2" | "h3" | "ratio"> {
-  const [h2, h3] = (["fixed-h2", "fixed-h3"] as const).map((arm) =>
-    groups.find((group) => group.cell === cell.id && group.arm === arm),
-  );
+  const h3Arm = cell.loads?.some(({ arm }) => arm === "retry-h3") === true ? "retry-h3" : "fixed-h3";
+  const arms = ["fixed-h2", h3Arm] as const;
+  const [h2, h3] = arms.map((arm) => groups.find((group) => group.cell === cell.id && group.arm === arm));
   const flow = h2?.flow;
-  const isRatio =
-    flow !== undefined && (["fixed-h2", "fixed-h3"] as const).every((arm) => isComparable(rows, cell.id, arm, flow));
+  const isRatio = flow !== undefined && arms.every((arm) => isComparable(rows, cell.id, arm, flow));
   return {
     bytes: cell.imageBytes * (cell.images ?? 1),
     h2,
     h3,
     ratio: isRatio
-      ? ratioOfMeansInterval(timesOf(rows, cell.id, "fixed-h2", flow), timesOf(rows, cell.id, "fixed-h3", flow), {
+      ? ratioOfMeansInterval(timesOf(rows, cell.id, "fixed-h2", flow), timesOf(rows, cell.id, h3Arm, flow), {
           random: seededRandom(seed, "series", cell.id),
         })
       : undefined,

@@ -8,6 +8,7 @@ export type ArmName =
   | "fixed-h2"
   | "fixed-h3"
   | "early-h3"
+  | "retry-h3"
   | "always-offer"
   | "adaptive"
   | "bare";
@@ -25,6 +26,7 @@ const ARM_STYLES: readonly ArmStyle[] = [
   { arm: "fixed-h2", colour: "#0072b2", shape: "circle" },
   { arm: "fixed-h3", colour: "#d55e00", shape: "square" },
   { arm: "early-h3", colour: "#f0e442", shape: "stroke" },
+  { arm: "retry-h3", colour: "#a6761d", shape: "stroke" },
   { arm: "quiche-cubic", colour: "#56b4e9", shape: "triangle-right" },
   { arm: "quiche-bbr2", colour: "#000000", shape: "triangle-left" },
   { arm: "always-offer", colour: "#e69f00", shape: "triangle-up" },
