@@ -11,9 +11,8 @@ import (
 )
 
 // Run runs the sessions of a load in a row, each as a client that knows nothing of the one before, unless the load says what
-// it keeps. It returns an error
-// only for a specification that makes no sense, and for a context that ends, which is no result: whatever happens on the
-// network is an outcome.
+// it keeps. It returns an error only for a specification that makes no sense, and for a context that ends, which is no
+// result: whatever happens on the network is an outcome.
 func Run(ctx context.Context, spec Spec, busy *reading.Busy) (Result, error) {
 	result := Result{
 		ID: spec.ID, Arm: spec.Arm, Flow: spec.Flow, Network: spec.Network, ClientAddress: spec.ClientAddress,
