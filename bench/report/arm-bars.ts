@@ -96,7 +96,10 @@ export function armBars(rows: readonly ArmTime[], { title, subtitle, yTitle }: A
           type: "quantitative",
           title: index % columns === 0 ? (yTitle ?? "mean load time (ms)") : null,
           scale: { type: "log", nice: false, padding: 14 },
-          axis: { tickCount: 5, format: PLAIN },
+          axis: {
+            tickCount: 5,
+            ...(isNarrow(rows, network) ? { labelExpr: `format(datum.value, '${PLAIN}')` } : { format: PLAIN }),
+          },
         },
         color: colour,
       },
@@ -126,6 +129,15 @@ const BELOW = { orient: "bottom" } as const;
 
 /** 1,234 and not 1.2k: some of these axes run from 440 to 540. */
 const PLAIN = ",.4~r";
+
+/** Of a logarithmic axis Vega leaves out the labels above 5 of each decade, and so all of one that runs from 620 to 790. */
+function isNarrow(rows: readonly ArmTime[], network: string): boolean {
+  const ends = rows
+    .filter((row) => row.network === network)
+    .flatMap(({ loadMs, lowMs, highMs, publishedMs }) => [loadMs, lowMs, highMs, publishedMs])
+    .flatMap((ms) => (ms !== undefined && Number.isFinite(ms) ? [ms] : []));
+  return Math.max(...ends) < 2 * Math.min(...ends);
+}
 
 function isMeasured(row: ArmTime): boolean {
   return row.loadMs !== undefined && Number.isFinite(row.loadMs);
