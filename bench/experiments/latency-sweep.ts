@@ -29,6 +29,8 @@ const RETRY: readonly PlannedLoad[] = [
   { arm: "fixed-h2", flow: "download" },
   { arm: "retry-h3", flow: "download" },
 ];
+/** What quic-go begins with, packets (initialCongestionWindow of its package congestion, 0.65). */
+const QUIC_GO_WINDOW = 32;
 /** A client that was here before beside one that was not. */
 const RETURNING: readonly PlannedLoad[] = [
   { arm: "fixed-h2", flow: "download" },
@@ -92,6 +94,10 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
 
   const retry = delaysMs.map((delayMs) => place(`retry-${delayMs}`, delayMs, { loads: RETRY }));
 
+  const sameWindow = delaysMs.map((delayMs) =>
+    place(`window-${delayMs}`, delayMs, { loads: RETRY, tcp: { initialWindow: QUIC_GO_WINDOW } }),
+  );
+
   // Without delay there is no round trip to save.
   const returning = delaysMs
     .filter((delayMs) => delayMs > 0)
@@ -138,6 +144,13 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
         "A server that has every client prove its address first (RFC 9000, section 8.1.2): HTTP/3's handshake then takes two round trips, as TCP and TLS do. Whether the published server did so is not told.",
       axis: "delay, one way (ms)",
       points: byDelay(retry),
+    },
+    {
+      id: "window",
+      title: `HTTP/3 with a Retry, and TCP from ${QUIC_GO_WINDOW} packets`,
+      about: `As above, and TCP's first window is as large as quic-go's: ${QUIC_GO_WINDOW} packets instead of 10 (RFC 6928). Published, both protocols grow alike, as they would with the same window and as many round trips.`,
+      axis: "delay, one way (ms)",
+      points: byDelay(sameWindow),
     },
     {
       id: "queue",
@@ -201,7 +214,7 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
       "1 MB at 5 Mbit/s over delay, as published; and over loss, size, queue, ten files in parallel, and resumed sessions",
     loads: BOTH,
     ...cellsOf(
-      [...sweep, ...near, ...queues, ...files, ...lossy, ...sized, ...buffers, ...retry, ...returning],
+      [...sweep, ...near, ...queues, ...files, ...lossy, ...sized, ...buffers, ...retry, ...sameWindow, ...returning],
       congestions,
     ),
     series,

@@ -20,7 +20,7 @@ export interface SeriesPoint {
 }
 
 /** A place: its network, which has a name of its own, and what is loaded there. */
-export interface Place extends Pick<Cell, "imageBytes" | "images" | "loads" | "udpReceiveBufferBytes"> {
+export interface Place extends Pick<Cell, "imageBytes" | "images" | "loads" | "tcp" | "udpReceiveBufferBytes"> {
   readonly network: Partial<Network> & Pick<Network, "name" | "rateMbps" | "delayMs">;
   readonly rounds: number;
 }

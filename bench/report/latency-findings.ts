@@ -17,6 +17,7 @@ const READINGS: Readonly<Record<string, string>> = {
   delay: "delay one way",
   rtt: "delay as RTT",
   retry: "delay one way, HTTP/3 with a Retry",
+  window: "the same, and TCP from quic-go's first window",
 };
 
 /** What the latency sweep asks of its series over delay: where the protocols cross, and what each step of delay adds. */
@@ -33,7 +34,7 @@ export function latencyFindings(input: ReportInput, cells: readonly SeriesCell[]
         (cell) => cell.series === series && cell.congestion === congestion && cell.ratio !== undefined,
       );
       const places = own.map(({ label, cell }) => {
-        const arms = ["fixed-h2", series === "retry" ? "retry-h3" : "fixed-h3"] as const;
+        const arms = ["fixed-h2", series === "retry" || series === "window" ? "retry-h3" : "fixed-h3"] as const;
         const [h2, h3] = arms.map((arm) => timesOf(rows, cell, arm, "download"));
         return { x: Number(label), a: h2 ?? [], b: h3 ?? [] };
       });
@@ -158,16 +159,20 @@ interface Retried {
   readonly h3AheadAtLast: number;
 }
 
-/** What a Retry on the wire did: the end of a sentence. */
+/** What a Retry on the wire did, alone and with the same first window: the end of a sentence. */
 function retried(results: readonly Retried[]): string {
-  const own = results.filter(({ series }) => series === "retry");
-  if (own.length === 0) return ".";
-  const texts = own.map(
-    ({ congestion, growthMs: { h2, h3 }, h3AheadAtLast }) =>
-      `${number(h2.estimate)} and ${number(h3.estimate)} ms a step beside ${congestion}, HTTP/3 ahead by ${percent(h3AheadAtLast)} at the longest delay`,
-  );
+  const texts = (of: string): string =>
+    results
+      .filter(({ series }) => series === of)
+      .map(
+        ({ congestion, growthMs: { h2, h3 }, h3AheadAtLast }) =>
+          `${number(h2.estimate)} and ${number(h3.estimate)} ms a step beside ${congestion}, HTTP/3 ahead by ${percent(h3AheadAtLast)} at the longest delay`,
+      )
+      .join("; ");
+  if (texts("retry") === "") return ".";
   return `; with a Retry on the wire
-  both take ${texts.join("; ")} (published ${publishedLast()}).`;
+  they grow by ${texts("retry")} (published ${publishedLast()}). With TCP's first window
+  as large as quic-go's besides, by ${texts("window")}.`;
 }
 
 function publishedLast(): string {

@@ -174,7 +174,7 @@ describe("series", () => {
   it("finds the crossover and the growth that were put in, for both readings of the delay", () => {
     const { summary } = latencyFindings(exampleInput(experiment, rows), seriesCells(experiment, rows, 1));
     const { sweep } = summary as { sweep: { series: string; crossover: { x: number }; growthMs: { h2: Interval } }[] };
-    expect(sweep.map(({ series }) => series)).toEqual(["delay", "rtt", "retry"]);
+    expect(sweep.map(({ series }) => series)).toEqual(["delay", "rtt", "retry", "window"]);
     expect(sweep[2]?.crossover.x).toBeUndefined();
     expect(sweep[0]?.crossover.x).toBeCloseTo(100, 0);
     expect(sweep[0]?.growthMs.h2.estimate).toBeCloseTo(100, 0);
