@@ -1,9 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { QUICS } from "../experiments/arms.ts";
 import { ROOT } from "../../infra/setup/build.ts";
 import type { GridCell } from "../report/grid.ts";
 import type { Interval } from "../stats/bootstrap.ts";
 import type { RecordedBrowser } from "./browser-section.ts";
+import type { RecordedMemory } from "./memory-section.ts";
+import type { QuicEvaluation } from "./quic-policies-section.ts";
+import type { ReturningWay } from "../report/returning.ts";
 import type { RecordedStacks } from "./stacks-section.ts";
 import type { CongestionSummary } from "./tcp-congestion-section.ts";
 import type { WinnersSummary } from "../report/winners-table.ts";
@@ -42,7 +46,9 @@ export interface SweepSummary extends SeriesSummary {
     readonly crossover: FoundCrossover;
     readonly crossoverLater: FoundCrossover;
     readonly crossoverBehind?: FoundCrossover;
+    readonly growthMs: { readonly h2: Interval; readonly h3: Interval };
   }[];
+  readonly returning: readonly ReturningWay[];
 }
 
 export interface GridSummary {
@@ -59,6 +65,8 @@ export interface Recorded {
   readonly congestion: CongestionSummary;
   readonly browser: RecordedBrowser;
   readonly stacks: RecordedStacks;
+  readonly quicEvaluations: readonly QuicEvaluation[];
+  readonly memory: RecordedMemory;
 }
 
 /** Reads the summaries of bench/results. @throws where one is missing */
@@ -73,5 +81,10 @@ export function readRecorded(): Recorded {
     congestion: summary("tcp-congestion") as CongestionSummary,
     browser: summary("browser-page") as RecordedBrowser,
     stacks: summary("stacks") as RecordedStacks,
+    quicEvaluations: QUICS.filter((quic) => quic !== "quic-go").map((quic) => ({
+      quic,
+      ...(summary(`evaluation-${quic}`) as Omit<QuicEvaluation, "quic">),
+    })),
+    memory: summary("memory") as RecordedMemory,
   };
 }

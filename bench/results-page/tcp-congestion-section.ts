@@ -1,8 +1,7 @@
 import type { Arm } from "../experiments/arms.ts";
-import { LOWER_RATES_MBPS } from "../experiments/tcp-congestion.ts";
 import { figuresTable } from "../report/figures-table.ts";
 import { number, withInterval } from "../report/format.ts";
-import type { Finding, Way } from "../report/tcp-congestion.ts";
+import { type Finding, nearLossyText, type Way } from "../report/tcp-congestion.ts";
 import { TCP_CONGESTION_SOURCE } from "../report/tcp-congestion-report.ts";
 import type { Interval } from "../stats/bootstrap.ts";
 
@@ -58,8 +57,8 @@ ${figuresTable(
 
 - **Holds**: one connection's window is the cause. Six of them are ${times("beta-0.3", "fixed-h1")} times as fast, bbr ${times("bbr")}, a first window of 1,000 packets ${times("window-1000")}.
 - **Does not hold**: that beta 0.2 is slower than 0.3: here it is ${times("beta-0.2")} times as fast, although single loads scatter so that of all
-  pairs ${number(slowerShare * 100)} % have it slower. Near by, with loss, HTTP/1.1 on six is ${times("near-lossy", "fixed-h1")} times as fast already at
-  100 Mbit/s; at ${LOWER_RATES_MBPS.map((rate) => `${rate} it is ${times(`near-lossy-${rate}`, "fixed-h1")}`).join(", at ")}: where one connection fills the line between two losses, the two are equal as published.
+  pairs ${number(slowerShare * 100)} % have it slower. Near by, with loss, HTTP/2's time over HTTP/1.1's on six is
+  ${nearLossyText(ways)}: the published rate is not told.
 - **For an operator**: before HTTP/3, bbr: on this path it makes HTTP/2 ${withInterval(bbrOverH3)} times as fast as HTTP/3 is with quic-go. A
   larger first window gains ${times("window-1000")}; a beta of 0.02 gains as much as bbr in its median (${number(way("beta-0.02").group.medianMs.estimate / 1_000)} s) and not in its mean (${seconds("beta-0.02")} s). How fair
   either is to other traffic was not measured.`;
