@@ -1,6 +1,9 @@
 import type { Experiment, ExperimentOptions, Network, PlannedLoad } from "./experiment.ts";
 import { cellsOf, type Place, type Series } from "./series.ts";
 
+/** What a file must have that is still under way when half of it is there and QUIC has probed the new path. */
+const MOVED_BYTES_MIN = 1_000_000;
+
 /** More than any load here takes: the machine is the limit. */
 const UNLIMITED_MBPS = 10_000;
 const FAR = { rateMbps: 10, delayMs: 50 } as const;
@@ -86,7 +89,11 @@ export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions)
     .map((other) => place(far(`size-${other / 1000}k`), runsMore, { imageBytes: other }));
   const mobile = place({ name: "mobile", rateMbps: 20, delayMs: 30, ...MOBILE }, runs);
   const reused = place(far("reused"), runsMore, { ...small, loads: both("reused") });
-  const moved = place(far("moved"), runsMore, { loads: both("moved") });
+  // A smaller file has arrived before the client has moved.
+  const moved = place(far("moved"), runsMore, {
+    imageBytes: Math.max(imageBytes, MOVED_BYTES_MIN),
+    loads: both("moved"),
+  });
 
   const point = (label: string, { network }: Place) => ({ label, network: network.name });
   const series: Series[] = [
