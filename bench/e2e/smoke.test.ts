@@ -266,7 +266,7 @@ it("ohashi-evaluation --quick --quic quiche-bbr2: the shipped policy decides, af
     "--quic",
     "quiche-bbr2",
     "--congestion",
-    "bbr",
+    "cubic",
     "--bytes",
     "300000",
   );

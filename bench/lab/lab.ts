@@ -3,6 +3,7 @@ import type { Arm, Quic } from "../experiments/arms.ts";
 import { type ArmSystem, startArmSystems } from "./arm-system.ts";
 import { type Cubic, holdCubic } from "./cubic.ts";
 import { type Lane, startLane } from "./lane.ts";
+import type { TcpBuffers } from "./namespace.ts";
 import { makeRunFolder, removeLeftovers, removeOwnNamespaces } from "./leftovers.ts";
 import { startOrigin } from "./origin-process.ts";
 import type { PostedSample } from "./tee.ts";
@@ -30,6 +31,8 @@ export interface LabOptions {
   readonly qlogFolder?: string;
   /** Who serves HTTP/3 in every arm that has an edge; quic-go unless told. */
   readonly quic?: Quic;
+  /** Of the server's TCP; the bench's own, which are larger than Linux', unless told. */
+  readonly tcpBuffers?: TcpBuffers;
   /** Whether CUBIC's parameters are to be set, which are the whole machine's. */
   readonly setsCubic?: boolean;
 }
@@ -54,10 +57,10 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     const cubic = options.setsCubic === true ? await holdCubic(stack) : undefined;
     const origin = await startOrigin(join(folder, "origin.sock"), stack, on.failure);
     const systems: ArmSystem[] = [];
-    const { isTraced = false, qlogFolder, quic = "quic-go" } = options;
+    const { isTraced = false, qlogFolder, quic = "quic-go", tcpBuffers } = options;
     for (const arm of options.arms) systems.push(...(await startArmSystems(arm, quic, origin, folder, stack, on)));
     const lanes: Lane[] = [];
-    const settings = { folder, isTraced, qlogFolder, quic };
+    const settings = { folder, isTraced, qlogFolder, quic, tcpBuffers };
     for (let index = 0; index < options.lanes; index++)
       lanes.push(await startLane(index, systems, settings, stack, on.failure));
     return {

@@ -6,7 +6,7 @@ import type { RunningProgram } from "../../infra/workerd/processes.ts";
 import { type Arm, ARM_SETUPS, type Quic } from "../experiments/arms.ts";
 import type { ArmSystem } from "./arm-system.ts";
 import { ownPrefix } from "./leftovers.ts";
-import { makeNamespace } from "./namespace.ts";
+import { makeNamespace, type TcpBuffers } from "./namespace.ts";
 import { CLIENT_DEVICE, type EmulatedPath, SERVER_DEVICE, startPath } from "./path.ts";
 import { startQuiche } from "./quiche.ts";
 import { shell } from "./shell.ts";
@@ -59,6 +59,8 @@ export interface LaneSettings {
   readonly qlogFolder: string | undefined;
   /** Who serves HTTP/3, at an edge's address and port. */
   readonly quic: Quic;
+  /** Of the server; the bench's own unless told. */
+  readonly tcpBuffers: TcpBuffers | undefined;
 }
 
 /**
@@ -70,7 +72,7 @@ export interface LaneSettings {
 export async function startLane(
   index: number,
   systems: readonly ArmSystem[],
-  { folder, isTraced, qlogFolder, quic }: LaneSettings,
+  { folder, isTraced, qlogFolder, quic, tcpBuffers }: LaneSettings,
   stack: AsyncDisposableStack,
   onFailure: (why: string) => void,
 ): Promise<Lane> {
@@ -82,7 +84,7 @@ export async function startLane(
   const client = `${ownPrefix()}c${index}`;
   const server = `${ownPrefix()}s${index}`;
   await makeNamespace(client);
-  await makeNamespace(server);
+  await makeNamespace(server, tcpBuffers);
   const clientNetwork = `10.${(index * NETWORKS) / 256}.0.0/${16 - Math.log2(NETWORKS / 256)}`;
   const address = (network: number): string => {
     const number = index * NETWORKS + network;

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ROOT } from "../../infra/setup/build.ts";
 import { UserError } from "../../infra/setup/programs.ts";
 import { startProgram } from "../../infra/workerd/processes.ts";
+import type { TcpBuffers } from "../lab/namespace.ts";
 import { startLab } from "../lab/lab.ts";
 import { K6_PROGRAM } from "../lab/programs.ts";
 import { residentBytes, socketBytes } from "./reading.ts";
@@ -22,6 +23,8 @@ export interface CrowdSettings {
   readonly rateMbps: number;
   readonly delayMs: number;
   readonly queueBytes: number;
+  /** Of the server: as much as the kernel may hold for a socket. */
+  readonly tcpBuffers: TcpBuffers;
 }
 
 /**
@@ -31,10 +34,10 @@ export interface CrowdSettings {
  */
 export async function measureCrowd(
   { protocol, clients, round }: Crowd,
-  { bytes, rateMbps, delayMs, queueBytes }: CrowdSettings,
+  { bytes, rateMbps, delayMs, queueBytes, tcpBuffers }: CrowdSettings,
   signal: AbortSignal,
 ): Promise<MemoryRow | undefined> {
-  const lab = await startLab({ arms: ["bare"], lanes: 1 });
+  const lab = await startLab({ arms: ["bare"], lanes: 1, tcpBuffers });
   const stack = new AsyncDisposableStack();
   stack.defer(() => lab.stop());
   try {

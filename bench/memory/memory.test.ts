@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { LINUX_TCP_BUFFERS } from "../lab/namespace.ts";
 import { memoryPicture, memoryReport } from "./report.ts";
 import { residentBytes, skmemBytes, statusBytes } from "./reading.ts";
 import type { MemoryRow } from "./row.ts";
@@ -82,6 +83,7 @@ describe("the summary", () => {
       rateMbps: 100,
       delayMs: 25,
       queueBytes: 1.5e6,
+      tcpBuffers: LINUX_TCP_BUFFERS,
     };
     const one = memorySummary(
       rowsOf("h2", 100, 400).filter(({ round }) => round === 0),

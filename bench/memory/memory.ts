@@ -2,6 +2,7 @@ import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ROOT } from "../../infra/setup/build.ts";
 import { UserError } from "../../infra/setup/programs.ts";
+import { LINUX_TCP_BUFFERS } from "../lab/namespace.ts";
 import { buildLab } from "../lab/programs.ts";
 import { renderSvg } from "../report/chart.ts";
 import { onInterruption } from "../run/interruption.ts";
@@ -15,7 +16,14 @@ import { memoryPicture, memoryReport, PICTURE } from "./report.ts";
 import { MEMORY_COLUMNS } from "./row.ts";
 import { memorySummary } from "./summary.ts";
 
-const SETTINGS: CrowdSettings = { bytes: 1_000_000, rateMbps: 100, delayMs: 25, queueBytes: 1_500_000 };
+const SETTINGS: CrowdSettings = {
+  bytes: 1_000_000,
+  rateMbps: 100,
+  delayMs: 25,
+  queueBytes: 1_500_000,
+  // As operators have them: with the bench's own each socket begins with room for 128 kB.
+  tcpBuffers: LINUX_TCP_BUFFERS,
+};
 const USUAL = { clients: [1, 50, 100, 200], rounds: 5 };
 const QUICK = { clients: [1, 20], rounds: 2 };
 const SEED = 1;

@@ -59,7 +59,7 @@ export function memoryReport(about: MemoryAbout, { crowds, perClient, edgeRatio,
 - Machine: kernel ${machine.kernel} (${machine.arch}), ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB; commit ${commits}.
 - Path: ${about.rateMbps} Mbit/s, ${about.delayMs} ms each way, no loss, a queue of ${size(about.queueBytes)}, which all clients share. Each downloads ${size(about.bytes)};
   they come 10 ms apart, as quic-go refuses connections while 32 wait to be accepted.
-  The server's TCP sockets begin with a buffer of 128 kB and may grow to 32 MiB (bench/lab/namespace.ts).
+  The server's TCP send buffer (minimum, default, maximum): ${about.tcpBuffers.send} bytes, which are Linux' own.
 - ${about.rounds} rounds, each crowd before an edge that has served nobody. A figure is the most that was seen, a look each ${LOOK_EVERY_MS} ms: resident
   memory of the process (VmRSS), and what the kernel held for the server's sockets (\`ss -m\`: received, forward-allocated, sent and
   not acknowledged). Both at once is the most of their sum at one look. A Go program lets its memory grow to about twice what is in
@@ -74,8 +74,8 @@ ${table}
 
 ${slopes}
 
-${ratioText(edgeRatio, serverRatio)}What is sent and not yet acknowledged lies in the kernel with TCP, and in the program with QUIC: compare the edge
-and the kernel together.
+${ratioText(edgeRatio, serverRatio)}TCP's data lie in the kernel from when they are written until they are acknowledged, QUIC's in the
+program, and the path holds no more than its queue and what is under way; what else HTTP/3 takes was not looked into.
 `;
 }
 
