@@ -41,7 +41,7 @@ export function latencyFindings(input: ReportInput, cells: readonly SeriesCell[]
       const random = seededRandom(seed, "crossover", series, congestion);
       const rttMs = (x: number): number => (series === "rtt" ? x : 2 * x);
       const later = places.map(({ x, a, b }) => ({ x, a, b: b.map((ms) => ms + rttMs(x)) }));
-      const [first, last] = [places[0], places.at(-1)];
+      const [first, second, last] = [places[0], places[1], places.at(-1)];
       if (first === undefined || last === undefined || first === last) return [];
       const steps = (last.x - first.x) / STEP_MS;
       const of = (side: "a" | "b"): Interval => growth(first[side], last[side], steps, random);
@@ -63,6 +63,15 @@ export function latencyFindings(input: ReportInput, cells: readonly SeriesCell[]
         /** If HTTP/3 took a round trip more. */
         crossoverLater: crossover(later, random),
         growthMs: { h2: of("a"), h3: of("b") },
+        firstStepMs: { h2: mean(second?.a ?? []) - mean(first.a), h3: mean(second?.b ?? []) - mean(first.b) },
+        /** From the second place on: published, the first step is another one. */
+        growthAfterFirstMs:
+          second === undefined || second === last
+            ? undefined
+            : {
+                h2: growth(second.a, last.a, (last.x - second.x) / STEP_MS, random),
+                h3: growth(second.b, last.b, (last.x - second.x) / STEP_MS, random),
+              },
         h2AheadAtFirst: mean(first.b) / mean(first.a) - 1,
         h3AheadAtLast: mean(last.a) / mean(last.b) - 1,
       };
@@ -86,7 +95,8 @@ export function latencyFindings(input: ReportInput, cells: readonly SeriesCell[]
       ...results.map((one) => [
         `${one.congestion}, ${READINGS[one.series] ?? one.series}`,
         crossoverText(one.crossover),
-        crossoverText(one.crossoverLater),
+        // Those have that round trip already.
+        one.series === "retry" || one.series === "window" ? "-" : crossoverText(one.crossoverLater),
         one.crossoverBehind === undefined ? "-" : crossoverText(one.crossoverBehind),
         steps(one.growthMs.h2),
         steps(one.growthMs.h3),
@@ -153,9 +163,10 @@ function whyText(
 }
 
 interface Retried {
+  readonly firstStepMs: { readonly h2: number; readonly h3: number };
   readonly congestion: string;
   readonly series: string;
-  readonly growthMs: { readonly h2: Interval; readonly h3: Interval };
+  readonly growthAfterFirstMs: { readonly h2: Interval; readonly h3: Interval } | undefined;
   readonly h3AheadAtLast: number;
 }
 
@@ -165,14 +176,24 @@ function retried(results: readonly Retried[]): string {
     results
       .filter(({ series }) => series === of)
       .map(
-        ({ congestion, growthMs: { h2, h3 }, h3AheadAtLast }) =>
-          `${number(h2.estimate)} and ${number(h3.estimate)} ms a step beside ${congestion}, HTTP/3 ahead by ${percent(h3AheadAtLast)} at the longest delay`,
+        ({ congestion, growthAfterFirstMs: step, h3AheadAtLast }) =>
+          `${number(step?.h2.estimate)} and ${number(step?.h3.estimate)} ms a step beside ${congestion}, ${h3AheadAtLast < 0 ? "HTTP/2" : "HTTP/3"} ahead by ${percent(Math.abs(h3AheadAtLast))} at the longest delay`,
       )
       .join("; ");
   if (texts("retry") === "") return ".";
   return `; with a Retry on the wire
-  they grow by ${texts("retry")} (published ${publishedLast()}). With TCP's first window
-  as large as quic-go's besides, by ${texts("window")}.`;
+  they grow from the second delay on by ${texts("retry")} (published: HTTP/3 ahead by ${publishedLast()}). With
+  a first window for TCP of as many packets as quic-go's besides, by ${texts("window")}: alike,
+  as published, but by more. The published first step, ${firstStep("h2Ms")} and ${firstStep("h3Ms")} ms, is then ${measuredFirst(results, "h2")} and ${measuredFirst(results, "h3")} (${results.find(({ series }) => series === "window")?.congestion}).`;
+}
+
+function firstStep(of: "h2Ms" | "h3Ms"): string {
+  const [first, second] = PUBLISHED_SERIES["latency-sweep"]?.points ?? [];
+  return number((second?.[of] ?? Number.NaN) - (first?.[of] ?? Number.NaN));
+}
+
+function measuredFirst(results: readonly Retried[], of: "h2" | "h3"): string {
+  return number(results.find(({ series }) => series === "window")?.firstStepMs[of]);
 }
 
 function publishedLast(): string {

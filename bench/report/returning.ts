@@ -73,6 +73,21 @@ function timesIn(rows: readonly LoadRow[], field: "loadMs" | "ttfbMs"): number[]
   return rows.flatMap((row) => row[field] ?? []);
 }
 
+/** Why HTTP/2 takes a round trip more with cubic, where it does. */
+function windowText(ways: readonly ReturningWay[]): string {
+  const tripsOf = (congestion: string): number[] =>
+    ways
+      .filter((one) => one.congestion === congestion && one.way === "h2, resumed")
+      .map(({ roundTrips }) => roundTrips);
+  const [cubic, bbr] = [tripsOf("cubic"), tripsOf("bbr")];
+  return cubic.length === 0 || bbr.length === 0 || Math.min(...cubic) < Math.max(...bbr) + 0.5
+    ? ""
+    : `
+That HTTP/2 takes a round trip more with cubic than with bbr is likeliest TCP's first window, which counts packets: small ones (session
+tickets, SETTINGS) are among those sent, and cubic's is still 10 where bbr's has grown to 12 (\`tcp-congestion\` traces both).
+`;
+}
+
 /** The section of a report; empty where nothing of it was measured. */
 export function returningSection(ways: readonly ReturningWay[]): string {
   const first = ways[0];
@@ -106,9 +121,7 @@ its TLS session ticket (RFC 8446, 2.2) and, over QUIC, its address token (RFC 90
 no more round trips than a resumed one: resuming saves the certificate, which is bytes and CPU. What saves a round trip is 0-RTT
 (RFC 9001, 4.6): the request goes with the first packet. Our edge takes none unless told (\`-early-data\`), as anybody may send such
 a request again (RFC 8470). Over TCP, Go's TLS has no early data, and connecting takes a round trip of its own.
-
-Where HTTP/2 takes a round trip more with cubic than with bbr, the likeliest cause is TCP's first window, which counts packets: small ones
-(session tickets, SETTINGS) are among those sent, and cubic's is still 10 where bbr's has grown to 12 (\`tcp-congestion\` traces both).
+${windowText(ways)}
 
 ${table}`;
 }

@@ -201,8 +201,8 @@ function whyText(ways: readonly Way[], slower: number): string {
 - Beta 0.02: the median is ${median("beta-0.02")} s, near bbr's ${median("bbr")}, and a few loads take several times that; hence its wide interval. Why was not looked
   into.
 - Near by, with loss, where the two were published as equal and the rate is not told: HTTP/2's time over HTTP/1.1's on six is
-  ${nearLossyText(ways)}. The likeliest cause, as a
-  lower rate leaves a single connection more time to fill the line between two losses; no window was traced there.
+  ${nearLossyText(ways)}. A lower rate leaves
+  a single connection more time to fill the line between two losses; no window was traced there.
 - The first window. A route's \`initcwnd\` is what TCP may send at once; the client's receive window, 64 kB at its start, lets it only
   after some round trips, and the first losses then take it back.
 - bbr fills the queue: ${number(of("bbr", "fixed-h1")?.droppedQueue)} packets a load overflow it on six connections, ${number(of("bbr")?.droppedQueue)} on one, where loss takes ${number(of("bbr", "fixed-h1")?.droppedLoss)} and ${number(of("bbr")?.droppedLoss)}. What

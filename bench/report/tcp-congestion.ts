@@ -193,7 +193,7 @@ export function nearLossyText(ways: readonly Way[]): string {
   );
   return `${ratios.join(", ")}. ${
     equal.length === 0
-      ? "At none of these rates they are shown to be equal"
+      ? "At none of these rates are they shown to be equal"
       : `They are equal within 10 %, as published, at ${equal.map(({ rateMbps }) => `${rateMbps} Mbit/s`).join(" and ")}`
   }`;
 }

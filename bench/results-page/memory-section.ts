@@ -48,9 +48,10 @@ ${figuresTable(
 
 \`${command}\`; the [report](../bench/results/memory/report.md) has all figures.
 
-- The edge takes ${withInterval(edgeRatio)} times as much over HTTP/3 as over HTTP/2; with what the kernel holds for its sockets ${withInterval(serverRatio)} times. What is not
-  acknowledged yet lies in the kernel with TCP, and in the program with QUIC.
-- **For an operator**: a limit on the edge's own memory counts HTTP/3's connections in full, and of HTTP/2's only what is not the kernel's.`;
+- The edge takes ${withInterval(edgeRatio)} times as much over HTTP/3 as over HTTP/2; with what the kernel holds for its sockets ${withInterval(serverRatio)} times. TCP's data
+  lie in the kernel until they are acknowledged, QUIC's in the program; what else HTTP/3 takes was not looked into. A Go program lets its
+  memory grow to about twice what is in use.
+- **For an operator**: a limit on the Go program (GOMEMLIMIT) does not see TCP's socket buffers; that of a container (cgroup v2) counts them.`;
 }
 
 function largest(crowds: readonly CrowdFigures[], protocol: "h2" | "h3", clients: number): CrowdFigures {

@@ -46,7 +46,10 @@ export interface SweepSummary extends SeriesSummary {
     readonly crossover: FoundCrossover;
     readonly crossoverLater: FoundCrossover;
     readonly crossoverBehind?: FoundCrossover;
-    readonly growthMs: { readonly h2: Interval; readonly h3: Interval };
+    readonly growthAfterFirstMs?: { readonly h2: Interval; readonly h3: Interval };
+    readonly firstStepMs: { readonly h2: number; readonly h3: number };
+    readonly h2AheadAtFirst: number;
+    readonly h3AheadAtLast: number;
   }[];
   readonly returning: readonly ReturningWay[];
 }

@@ -25,3 +25,17 @@ it("points at files that are there, and has no figure that is none", () => {
   for (const link of links) expect(existsSync(join(dirname(RESULTS_PAGE), link)), link).toBe(true);
   expect(written).not.toMatch(/NaN|undefined|Infinity/);
 });
+
+it("does not say what the figures do not: conclusions are tied to them", () => {
+  const recorded = readRecorded();
+  const sweep = recorded.sweep.sweep.map((one) => ({ ...one, h2AheadAtFirst: -one.h2AheadAtFirst }));
+  expect(() => resultsPage({ ...recorded, sweep: { ...recorded.sweep, sweep } })).toThrow(
+    "HTTP/2 is ahead without delay",
+  );
+  const ways = recorded.congestion.ways.map((way) =>
+    way.cell === "beta-0.2" && way.ratio !== undefined ? { ...way, ratio: { ...way.ratio, low: 0.8 } } : way,
+  );
+  expect(() => resultsPage({ ...recorded, congestion: { ...recorded.congestion, ways } })).toThrow(
+    "beta 0.2 is slower",
+  );
+});
