@@ -38,7 +38,7 @@ const PER_ROUND = {
   lossyCubic: { "adaptive/trained": 8, "adaptive/trained-on-h2": 4, "always-offer/trained": 3, "fixed-h2/trained": 2 },
   lossyBbr: { "adaptive/trained": 8, "adaptive/trained-on-h2": 32, "always-offer/trained": 2, "fixed-h2/trained": 4 },
   noDelay: { "adaptive/trained": 6, "adaptive/trained-on-h2": 4, "always-offer/trained": 4, "fixed-h2/trained": 4 },
-  otherQuic: { "adaptive/trained": 4, "adaptive/trained-on-h2": 4, "always-offer/trained": 2, "fixed-h2/trained": 2 },
+  otherQuic: { "adaptive/trained": 4, "adaptive/trained-on-h2": 4, "always-offer/trained": 4, "fixed-h2/trained": 4 },
   clean: { "adaptive/trained": 6, "adaptive/trained-on-h2": 2 },
 } as const satisfies Record<string, Cell["perRound"]>;
 
