@@ -33,7 +33,7 @@ export function quicPoliciesSection(evaluations: readonly QuicEvaluation[]): str
 
 A policy for each of quiche's congestion controls beside each of TCP's was calibrated like those for quic-go, and is
 [shipped](../policy-api/policies). Here they decide, in the nine networks: a page after a visit over either protocol, 40 in each. A
-network is a tie where ten loads of HTTP/2 and of the switch do not show which is faster; decisions and regret are of the others. Regret:
+network is a tie where the loads of HTTP/2 and of the switch (20 of each) do not show which is faster; decisions and regret are of the others. Regret:
 how much longer adaptive takes than the better of the two, over right and wrong decisions together; its bound is one-sided. Times are
 medians of adaptive's over another arm's, as the geometric mean over the nine networks.
 
@@ -58,7 +58,7 @@ ${evaluations.map(({ command, quic }) => `\`${command}\`; the [report](../bench/
 
 - **Where they are wrong**, in over a tenth of a network's decisions, ties apart: ${wrongText(evaluations)}.
 - **By their means** adaptive is slower than HTTP/2 alone, beyond the interval, in ${slowerText(evaluations)}. A load that loses its last
-  packet waits for a timer, which makes a mean of ten loads; where adaptive never switched both are HTTP/2, and why they differ was not looked into.
+  packet waits for a timer, and a few such loads make a mean; where adaptive never switched both are HTTP/2, and why they differ was not looked into.
 - Behind quiche is no worker: an offer cannot be taken back on a later page, and first visits are not in this.`;
 }
 
