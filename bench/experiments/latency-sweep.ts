@@ -41,7 +41,7 @@ const RETURNING: readonly PlannedLoad[] = [
   { arm: "early-h3", flow: "resumed" },
   { arm: "early-h3", flow: "early" },
 ];
-/** Small enough for the first window: what is left is round trips. */
+/** So small that what counts is round trips. */
 const RETURNING_BYTES = 10_000;
 const PAGES: readonly PlannedLoad[] = [
   { arm: "fixed-h2", flow: "trained" },
@@ -148,7 +148,7 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
     {
       id: "window",
       title: `HTTP/3 with a Retry, and TCP from ${QUIC_GO_WINDOW} packets`,
-      about: `As above, and TCP's first window is as large as quic-go's: ${QUIC_GO_WINDOW} packets instead of 10 (RFC 6928). Published, both protocols grow alike, as they would with the same window and as many round trips.`,
+      about: `As above, and TCP's first window is as large as quic-go's: ${QUIC_GO_WINDOW} packets instead of 10 (RFC 6928). Published, both protocols grow alike from 50 ms on.`,
       axis: "delay, one way (ms)",
       points: byDelay(sameWindow),
     },

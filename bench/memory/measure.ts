@@ -95,7 +95,7 @@ export async function measureCrowd(
     if (ended !== "exit code 0")
       throw new UserError(
         [
-          `${clients} clients over ${protocol}: not all downloads were complete (${ended}).`,
+          `${clients} clients over ${protocol}: not all downloads were complete (${ended}). What was measured is kept: the same command tries again.`,
           ...new Set(said.slice(-10)),
         ].join("\n"),
       );

@@ -33,10 +33,11 @@ export function latencyFindings(input: ReportInput, cells: readonly SeriesCell[]
       const own = cells.filter(
         (cell) => cell.series === series && cell.congestion === congestion && cell.ratio !== undefined,
       );
-      const places = own.map(({ label, cell }) => {
-        const arms = ["fixed-h2", series === "retry" || series === "window" ? "retry-h3" : "fixed-h3"] as const;
-        const [h2, h3] = arms.map((arm) => timesOf(rows, cell, arm, "download"));
-        return { x: Number(label), a: h2 ?? [], b: h3 ?? [] };
+      const places = own.map(({ label, cell, h2, h3 }) => {
+        const [a = [], b = []] = [h2, h3].map((group) =>
+          group === undefined ? [] : timesOf(rows, cell, group.arm, group.flow),
+        );
+        return { x: Number(label), a, b };
       });
       const random = seededRandom(seed, "crossover", series, congestion);
       const rttMs = (x: number): number => (series === "rtt" ? x : 2 * x);
@@ -183,8 +184,8 @@ function retried(results: readonly Retried[]): string {
   if (texts("retry") === "") return ".";
   return `; with a Retry on the wire
   they grow from the second delay on by ${texts("retry")} (published: HTTP/3 ahead by ${publishedLast()}). With
-  a first window for TCP of as many packets as quic-go's besides, by ${texts("window")}: alike,
-  as published, but by more. The published first step, ${firstStep("h2Ms")} and ${firstStep("h3Ms")} ms, is then ${measuredFirst(results, "h2")} and ${measuredFirst(results, "h3")} (${results.find(({ series }) => series === "window")?.congestion}).`;
+  a first window for TCP of as many packets as quic-go's besides, by ${texts("window")}.
+  The published first step, ${firstStep("h2Ms")} and ${firstStep("h3Ms")} ms, is then ${measuredFirst(results, "h2")} and ${measuredFirst(results, "h3")} (${results.find(({ series }) => series === "window")?.congestion}).`;
 }
 
 function firstStep(of: "h2Ms" | "h3Ms"): string {

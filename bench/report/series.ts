@@ -1,4 +1,5 @@
-import type { Cell, Experiment } from "../experiments/experiment.ts";
+import { ARM_SETUPS } from "../experiments/arms.ts";
+import { type Cell, type Experiment, loadsOf } from "../experiments/experiment.ts";
 import type { Series } from "../experiments/series.ts";
 import type { Congestion } from "../lab/lane.ts";
 import type { LoadRow } from "../run/row.ts";
@@ -23,7 +24,7 @@ export interface SeriesCell {
 /** The figures of every place of every series; a place that is in several of them is the same in each. */
 export function seriesCells(experiment: Experiment, rows: readonly LoadRow[], seed: number): SeriesCell[] {
   const groups = groupsOf(experiment, rows, seed);
-  const byCell = new Map(experiment.cells.map((cell) => [cell.id, figuresOf(cell, groups, rows, seed)]));
+  const byCell = new Map(experiment.cells.map((cell) => [cell.id, figuresOf(experiment, cell, groups, rows, seed)]));
   const congestions = [...new Set(experiment.cells.map(({ congestion }) => congestion))];
   return (experiment.series ?? []).flatMap(({ id, points }: Series) =>
     congestions.flatMap((congestion) =>
@@ -38,24 +39,30 @@ export function seriesCells(experiment: Experiment, rows: readonly LoadRow[], se
 }
 
 function figuresOf(
+  experiment: Experiment,
   cell: Cell,
   groups: readonly Group[],
   rows: readonly LoadRow[],
   seed: number,
 ): Pick<SeriesCell, "bytes" | "h2" | "h3" | "ratio"> {
-  const h3Arm = cell.loads?.some(({ arm }) => arm === "retry-h3") === true ? "retry-h3" : "fixed-h3";
-  const arms = ["fixed-h2", h3Arm] as const;
-  const [h2, h3] = arms.map((arm) => groups.find((group) => group.cell === cell.id && group.arm === arm));
-  const flow = h2?.flow;
-  const isRatio = flow !== undefined && arms.every((arm) => isComparable(rows, cell.id, arm, flow));
+  const loads = loadsOf(experiment, cell);
+  // What begins on either protocol, by whatever arm: the first of each.
+  const [h2, h3] = (["h2", "h3"] as const).map((protocol) => {
+    const load = loads.find(({ arm }) => ARM_SETUPS[arm].firstProtocol === protocol);
+    return groups.find(({ cell: id, arm, flow }) => id === cell.id && arm === load?.arm && flow === load.flow);
+  });
+  const times = [h2, h3].map((group) =>
+    group !== undefined && isComparable(rows, cell.id, group.arm, group.flow)
+      ? timesOf(rows, cell.id, group.arm, group.flow)
+      : undefined,
+  );
   return {
     bytes: cell.imageBytes * (cell.images ?? 1),
     h2,
     h3,
-    ratio: isRatio
-      ? ratioOfMeansInterval(timesOf(rows, cell.id, "fixed-h2", flow), timesOf(rows, cell.id, h3Arm, flow), {
-          random: seededRandom(seed, "series", cell.id),
-        })
-      : undefined,
+    ratio:
+      times[0] === undefined || times[1] === undefined
+        ? undefined
+        : ratioOfMeansInterval(times[0], times[1], { random: seededRandom(seed, "series", cell.id) }),
   };
 }

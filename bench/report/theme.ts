@@ -19,7 +19,10 @@ interface ArmStyle {
   readonly shape: string;
 }
 
-/** Okabe and Ito's colours (2008), told apart by colour-blind readers; shapes for print. The order of every legend. */
+/**
+ * Okabe and Ito's colours (2008), told apart by colour-blind readers; shapes for print. The order of every legend. Their eight
+ * are fewer than the arms: brown is beside them.
+ */
 const ARM_STYLES: readonly ArmStyle[] = [
   { arm: "bare", colour: "#999999", shape: "cross" },
   { arm: "fixed-h1", colour: "#cc79a7", shape: "triangle-down" },
