@@ -1,17 +1,25 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
+/** Not how fast anything is: how long nothing here runs unless it hangs, on a machine that others share. */
+const PATIENCE = { testTimeout: 60_000, hookTimeout: 120_000 };
+
 // Tests stand beside the source. What needs the runtime runs in workerd; the rest in Node; whole systems one at a time.
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "core", include: ["policy-api/core/*.test.ts"] } },
+      { test: { ...PATIENCE, name: "core", include: ["policy-api/core/*.test.ts"] } },
       {
         plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
-        test: { name: "workerd", include: ["worker/*.test.ts", "durable/*.test.ts", "policy-api/http/*.test.ts"] },
+        test: {
+          ...PATIENCE,
+          name: "workerd",
+          include: ["worker/*.test.ts", "durable/*.test.ts", "policy-api/http/*.test.ts"],
+        },
       },
       {
         test: {
+          ...PATIENCE,
           name: "node",
           include: ["infra/*/*.test.ts", "policy-api/cli/*.test.ts", "bench/**/*.test.ts"],
           exclude: ["infra/e2e/**", "bench/e2e/**"],
@@ -19,13 +27,11 @@ export default defineConfig({
       },
       {
         test: {
+          ...PATIENCE,
           name: "e2e",
           include: ["infra/e2e/*.test.ts"],
           globalSetup: ["infra/e2e/build-once.ts"],
           fileParallelism: false,
-          // Real servers and a real browser on a shared machine; nothing here waits this long unless it has failed.
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
         },
       },
       // The bench on real network namespaces: needs root, so that `npm test` leaves it to `npm run test:bench`.
