@@ -128,6 +128,12 @@ describe("the report", () => {
     }
     expect(markdown).toContain("| Initial ");
   });
+
+  it("says whether there are as many loads as in the published runs", async () => {
+    expect((await browserReport(summary)).markdown).toContain("there are fewer (`--full` makes 50");
+    const { markdown } = await browserReport({ ...summary, places: placesOf("full") });
+    expect(markdown).toContain("The published runs have 50 loads of each too.");
+  });
 });
 
 describe("options", () => {

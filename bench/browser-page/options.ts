@@ -11,7 +11,7 @@ export interface BrowserPageOptions {
 const SEED = 1;
 
 const OPTIONS_TEXT = `  --quick              two visits of each: whether it works
-  --full               50 visits also where the usual run has fewer
+  --full               as many visits as published, 50, also where the usual run has fewer
   --seed N             what order, losses and resamples are drawn from (${SEED})
   --out FOLDER         where rows and report go (.adaptive-h3/bench/browser-page); the same command goes on there
   --fresh              begin anew where the folder holds a run`;

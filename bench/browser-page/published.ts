@@ -1,6 +1,9 @@
 import type { BrowserPage } from "../lab/browser-site.ts";
 
-/** Published (browser-page): a site behind CloudFront, a browser's developer tools, 50 loads each, cache off. Milliseconds. */
+/** Of each page and protocol. */
+export const PUBLISHED_LOADS = 50;
+
+/** Published (browser-page): a site behind CloudFront, a browser's developer tools, cache off. Milliseconds. */
 export const PUBLISHED_BROWSER: readonly {
   readonly page: BrowserPage;
   readonly about: string;

@@ -3,7 +3,7 @@ import { BROWSER_PAGES, browserBytes, type BrowserPage } from "../lab/browser-si
 import { armBars } from "../report/arm-bars.ts";
 import { renderSvg } from "../report/chart.ts";
 import { size } from "../report/format.ts";
-import { PUBLISHED_BROWSER } from "./published.ts";
+import { PUBLISHED_BROWSER, PUBLISHED_LOADS } from "./published.ts";
 import { isPublished, lastOf, type Place, placeId, TIMEOUT_MS } from "./settings.ts";
 import { type BrowserSummary, findGroup } from "./summary.ts";
 import {
@@ -130,6 +130,13 @@ function barsOf(
   });
 }
 
+function visitsText(places: readonly Place[]): string {
+  return places.every(({ visits }) => visits >= PUBLISHED_LOADS)
+    ? `The published runs have ${PUBLISHED_LOADS} loads of each too.`
+    : `The published runs have ${PUBLISHED_LOADS} loads of each; where a
+  visit takes half a minute, or nothing was published, there are fewer (\`--full\` makes ${PUBLISHED_LOADS} everywhere).`;
+}
+
 function headOf({ command, day, browser, starts, places, rows, failures, timeouts }: BrowserSummary): string {
   const machine = starts.at(-1)?.machine;
   if (machine === undefined) throw new Error("A report is of a run, and this one never started.");
@@ -153,8 +160,7 @@ function headOf({ command, day, browser, starts, places, rows, failures, timeout
     .join(", ")}.
 - Load: from the navigation's start to the end of the load event. LCP: the largest contentful paint. Means with 95 % intervals
   (studentised bootstrap of the log).
-- Rows: ${rows} navigations; failed: ${failures}; timeouts: ${timeouts} (they count with ${TIMEOUT_MS / 1_000} s). The published runs have 50 loads of each; where a
-  visit takes half a minute, or nothing was published, there are fewer (\`--full\` makes 50 everywhere).
+- Rows: ${rows} navigations; failed: ${failures}; timeouts: ${timeouts} (they count with ${TIMEOUT_MS / 1_000} s). ${visitsText(places)}
 - Arms, in random order:
 ${arms.map((arm) => `  - \`${arm}\`: ${ARM_SETUPS[arm].about}`).join("\n")}`;
 }

@@ -2,6 +2,7 @@ import type { Arm } from "../experiments/arms.ts";
 import { type Network, QUEUE_BYTES } from "../experiments/experiment.ts";
 import type { BrowserPage } from "../lab/browser-site.ts";
 import type { Congestion } from "../lab/lane.ts";
+import { PUBLISHED_LOADS } from "./published.ts";
 
 /** Where browsers load pages, and how often. */
 export interface Place {
@@ -41,9 +42,9 @@ function network(name: string, rateMbps: number, delayMs: number, lossRatio = 0)
  */
 export function placesOf(size: "quick" | "usual" | "full"): readonly Place[] {
   const pages: readonly BrowserPage[] = size === "quick" ? ["page"] : ["page", "document", "images"];
-  const visits = { quick: 2, usual: 50, full: 50 }[size];
+  const visits = { quick: 2, usual: PUBLISHED_LOADS, full: PUBLISHED_LOADS }[size];
   // A visit over HTTP/2 with loss and cubic takes half a minute.
-  const visitsFar = { quick: 2, usual: 16, full: 50 }[size];
+  const visitsFar = { quick: 2, usual: 16, full: PUBLISHED_LOADS }[size];
   const fast = { congestion: "cubic", pages, visits, pausesMs: AGAIN, isAlone: true } as const;
   const far = { pages: ["page"], arms: ALL, visits: visitsFar, pausesMs: AGAIN_MEASURED, isAlone: false } as const;
   const places: Place[] = [
@@ -53,7 +54,7 @@ export function placesOf(size: "quick" | "usual" | "full"): readonly Place[] {
       ...fast,
       network: network("unlimited", 10_000, 0),
       arms: FIXED.slice(0, 2),
-      visits: { quick: 2, usual: 20, full: 50 }[size],
+      visits: { quick: 2, usual: 20, full: PUBLISHED_LOADS }[size],
     },
     { ...far, network: network("distant", 50, 75), congestion: "cubic" },
     { ...far, network: network("lossy", 20, 15, 0.02), congestion: "cubic" },
