@@ -1,0 +1,34 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { beforeAll, expect, it } from "vitest";
+import { ROOT } from "../../infra/setup/build.ts";
+import { requireGo } from "../../infra/setup/programs.ts";
+import { buildLab, buildQuiche } from "../lab/programs.ts";
+
+// The programs of the bench in other languages, by their own tests.
+
+const BUILD_MS = 1_800_000;
+
+beforeAll(() => buildLab(), BUILD_MS);
+
+it("k6 keeps what k6 has: options, thresholds, outputs", () => {
+  const go = requireGo();
+  const cwd = join(ROOT, "bench/k6");
+  expect(execFileSync(go, ["vet", "./..."], { cwd, encoding: "utf8" })).toBe("");
+  expect(execFileSync(go, ["test", "./extension"], { cwd, encoding: "utf8" })).toMatch(/^ok /);
+});
+
+it(
+  "the server on quiche passes its tests",
+  async () => {
+    await buildQuiche();
+    const options = ["--release", "--locked", "--quiet", "--target-dir", join(ROOT, "dist/cargo")];
+    const output = execFileSync("cargo", ["test", ...options], {
+      cwd: join(ROOT, "bench/quiche"),
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    expect(output).toMatch(/test result: ok\. [1-9]\d* passed/);
+  },
+  BUILD_MS,
+);
