@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+)
+
+// A burst of new clients is served, and not refused for being more than quic-go lets wait: a browser would not come back.
+func TestBurstOfQUICConnections(t *testing.T) {
+	const clients = 400
+	e := startEdgeWith(t, startUpstream(t, func(http.ResponseWriter, *http.Request) {}))
+	config := e.tlsConfig()
+	config.NextProtos = []string{http3.NextProtoH3}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	failures := make(chan error, clients)
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			conn, err := quic.DialAddr(ctx, e.addresses[0], config, &quic.Config{})
+			if err != nil {
+				failures <- err
+				return
+			}
+			// The handshake is complete for the client before the server has accepted, or refused, it.
+			stream, err := conn.AcceptUniStream(ctx)
+			if err != nil {
+				failures <- err
+				return
+			}
+			stream.CancelRead(quic.StreamErrorCode(http3.ErrCodeNoError))
+			_ = conn.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "")
+		})
+	}
+	all.Wait()
+	close(failures)
+	for err := range failures {
+		t.Error(err)
+	}
+}
