@@ -105,9 +105,19 @@ describe("the report", () => {
     failures: 0,
     timeouts: 0,
     groups: groupsOf(places, rows, 1),
-    handshake: {
+    recorded: {
       place: "distant-cubic",
       packets: [{ atMs: 0, from: "client", type: "Initial", number: 1, bytes: 1_250, frames: "CRYPTO" }],
+      slowStarts: [
+        { browsers: 1, connections: [{ leftAtBytes: null, rttAboveMs: null, packetsLost: 0, transferMs: 1_200 }] },
+        {
+          browsers: 3,
+          connections: [
+            { leftAtBytes: 42_000, rttAboveMs: 33, packetsLost: 0, transferMs: 5_800 },
+            { leftAtBytes: 900_000, rttAboveMs: 20, packetsLost: 2, transferMs: 1_500 },
+          ],
+        },
+      ],
     },
   };
 
@@ -127,6 +137,27 @@ describe("the report", () => {
       expect(svg).toMatch(/^<svg/);
     }
     expect(markdown).toContain("| Initial ");
+  });
+
+  it("sets connections that ended slow start too early beside the others", async () => {
+    const { markdown } = await browserReport(summary);
+    expect(markdown).toMatch(/\| 1 +\| +1 \| +0 \| +- \| +- \| +1,200 \| +0 \|/);
+    expect(markdown).toMatch(/\| 3 +\| +2 \| +1 \| +33\.0 \| +5,800 \| +1,500 \| +2 \|/);
+  });
+
+  it("counts the loads that took over twice the median", async () => {
+    const place = placesOf("usual").find(({ network: { name } }) => name === "distant");
+    if (place === undefined) throw new Error("There is a place.");
+    const slow = rowsOf(place, () => 100).map((row) =>
+      row.arm === "adaptive" && row.visit < 3 ? { ...row, loadMs: 250 } : row,
+    );
+    const groups = groupsOf([place], slow, 1);
+    expect(groups.map(({ arm, navigation, slow: count }) => [arm, navigation, count])).toContainEqual([
+      "adaptive",
+      3,
+      3,
+    ]);
+    expect((await browserReport({ ...summary, groups })).markdown).toMatch(/ 3 of 16 \|/);
   });
 
   it("says whether there are as many loads as in the published runs", async () => {

@@ -13,7 +13,7 @@ import { addStart, readStarts } from "../run/starts.ts";
 import { launchIn, requireBrowser } from "./browser.ts";
 import { type Browsers, measureVisit } from "./measure.ts";
 import { type BrowserPageOptions, readBrowserPageOptions } from "./options.ts";
-import { recordHandshake } from "./record-handshake.ts";
+import { type Crowd, recordConnections } from "./record-connections.ts";
 import { browserReport } from "./report.ts";
 import { BROWSER_COLUMNS, type BrowserRow } from "./row.ts";
 import { missingVisits } from "./schedule.ts";
@@ -21,9 +21,19 @@ import { type Place, placeId, placesOf } from "./settings.ts";
 import { type BrowserSummary, groupsOf } from "./summary.ts";
 
 /** What is found out once all pages were loaded; with it the report can be made again. */
-const HANDSHAKE_FILE = "handshake.json";
+const CONNECTIONS_FILE = "connections.json";
 
-type Recorded = Pick<BrowserSummary, "browser" | "handshake">;
+/** One browser alone, and as many as load pages at the same time in the run. */
+const CROWDS: readonly Crowd[] = [
+  [1, 60],
+  [3, 20],
+];
+const QUICK_CROWDS: readonly Crowd[] = [
+  [1, 1],
+  [2, 1],
+];
+
+type Recorded = Pick<BrowserSummary, "browser" | "recorded">;
 
 /**
  * Loads pages in a real browser over emulated paths, or goes on where it stopped, and writes the report.
@@ -46,7 +56,7 @@ export async function browserPage(args: readonly string[]): Promise<void> {
       process.exitCode = 130;
       return;
     }
-    folder.write(HANDSHAKE_FILE, `${JSON.stringify(recorded, undefined, 2)}\n`);
+    folder.write(CONNECTIONS_FILE, `${JSON.stringify(recorded, undefined, 2)}\n`);
     // A run that was killed between two rows of a visit has made it again.
     const rows = [...new Map(folder.rows.map((row) => [row.id, row])).values()];
     const summary: BrowserSummary = {
@@ -76,7 +86,7 @@ export async function browserPage(args: readonly string[]): Promise<void> {
 /** What an earlier start found out at its end, after its last page. */
 function recordedBefore(path: string): Recorded | undefined {
   try {
-    return JSON.parse(readFileSync(join(path, HANDSHAKE_FILE), "utf8")) as Recorded;
+    return JSON.parse(readFileSync(join(path, CONNECTIONS_FILE), "utf8")) as Recorded;
   } catch {
     // There is none, or half of one: it is recorded again.
     return undefined;
@@ -86,14 +96,16 @@ function recordedBefore(path: string): Recorded | undefined {
 async function measureAll(
   places: readonly Place[],
   folder: RunFolder<BrowserRow>,
-  { seed }: BrowserPageOptions,
+  { seed, size }: BrowserPageOptions,
   interrupted: AbortSignal,
 ): Promise<Recorded | undefined> {
   const program = requireBrowser();
   await buildLab();
   if (interrupted.aborted) return undefined;
+  const lanes = lanesOf(places);
+  addStart(folder.path, { at: new Date().toISOString(), lanes, rowsBefore: folder.rows.length, machine: machine() });
   await loadPages(places, folder, { seed, program, interrupted });
-  return interrupted.aborted ? undefined : handshakeOn(places, program);
+  return interrupted.aborted ? undefined : recordOn(places, program, size);
 }
 
 async function loadPages(
@@ -104,10 +116,8 @@ async function loadPages(
   if (places.every((place) => missingVisits(place, folder.rows, seed).length === 0)) return;
   console.error(`${folder.rows.length > 0 ? "Going on with" : "Measuring"} browser-page, into ${folder.path}.`);
   const together = places.filter(({ isAlone }) => !isAlone);
-  const lanes = Math.max(1, together.length);
-  addStart(folder.path, { at: new Date().toISOString(), lanes, rowsBefore: folder.rows.length, machine: machine() });
   const arms = [...new Set(places.flatMap((place) => place.arms))];
-  const lab = await startLab({ arms, lanes });
+  const lab = await startLab({ arms, lanes: lanesOf(places) });
   const broken = new AbortController();
   void lab.failed.then((why) => broken.abort(why));
   const signal = AbortSignal.any([interrupted, broken.signal]);
@@ -165,11 +175,19 @@ async function launchBoth(
 }
 
 /** On the path with the longest delay, where the flights stand apart. */
-async function handshakeOn(places: readonly Place[], program: string): Promise<Recorded> {
+async function recordOn(
+  places: readonly Place[],
+  program: string,
+  size: BrowserPageOptions["size"],
+): Promise<Recorded> {
   const place = places.toSorted((one, other) => other.network.delayMs - one.network.delayMs)[0];
   if (place === undefined) throw new Error("There is a place.");
-  const { browser, packets } = await recordHandshake(place, program);
-  return { browser, handshake: { place: placeId(place), packets } };
+  return recordConnections(place, program, size === "quick" ? QUICK_CROWDS : CROWDS);
+}
+
+/** How many places are measured at the same time. */
+function lanesOf(places: readonly Place[]): number {
+  return Math.max(1, places.filter(({ isAlone }) => !isAlone).length);
 }
 
 function shareOf(places: readonly Place[], rows: readonly BrowserRow[]): number {

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { handshakeOf, packetsOf } from "./handshake.ts";
+import { eventsOf } from "./qlog.ts";
 
 function event(time: number, name: string, type: string, number: number, frames: object[]): string {
   return `\u001E${JSON.stringify({ time, name, data: { header: { packet_type: type, packet_number: number }, raw: { length: 1_200 }, frames } })}\n`;
@@ -21,7 +22,7 @@ const QLOG = [
 ].join("");
 
 it("reads packets in their order, from the first on, with what is in them", () => {
-  const packets = packetsOf(QLOG);
+  const packets = packetsOf(eventsOf(QLOG));
   expect(packets.map(({ atMs, from, type, frames }) => [atMs, from, type, frames])).toEqual([
     [0, "client", "Initial", "CRYPTO, PADDING"],
     [1, "server", "Initial", "ACK, CRYPTO"],
@@ -35,11 +36,11 @@ it("reads packets in their order, from the first on, with what is in them", () =
 });
 
 it("passes over what was cut off", () => {
-  expect(packetsOf(`${QLOG}\u001E{"time":1`)).toHaveLength(7);
+  expect(packetsOf(eventsOf(`${QLOG}\u001E{"time":1`))).toHaveLength(7);
 });
 
 it("ends some packets after the handshake is confirmed, and keeps all of one that never is", () => {
-  const packets = packetsOf(QLOG);
+  const packets = packetsOf(eventsOf(QLOG));
   expect(handshakeOf(packets, 1).at(-1)).toMatchObject({ from: "client", frames: "STREAM 0" });
   expect(handshakeOf(packets.slice(0, 4))).toHaveLength(4);
 });

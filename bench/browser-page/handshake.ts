@@ -1,3 +1,5 @@
+import type { QlogEvent } from "./qlog.ts";
+
 /** A packet of a QUIC connection, as the server's qlog has it. */
 export interface HandshakePacket {
   /** Since the connection's first packet. */
@@ -10,29 +12,14 @@ export interface HandshakePacket {
   readonly frames: string;
 }
 
-interface QlogEvent {
-  readonly time: number;
-  readonly name: string;
-  readonly data: {
-    readonly header?: { readonly packet_type?: string; readonly packet_number?: number };
-    readonly raw?: { readonly length?: number };
-    readonly frames?: readonly { readonly frame_type: string; readonly stream_id?: number }[];
-  };
-}
-
-const RECORD_SEPARATOR = "\u001E";
 const PACKET = /:packet_(sent|received)$/;
 
-/** All packets of a qlog in JSON text sequences (RFC 7464), in their order. */
-export function packetsOf(qlog: string): HandshakePacket[] {
-  const packets = qlog
-    .split(RECORD_SEPARATOR)
-    .filter((text) => text.trim() !== "")
-    .flatMap((text) => recordOf(text) ?? [])
-    .flatMap(({ name, time, data }) => {
-      const direction = PACKET.exec(name)?.[1];
-      return direction === undefined ? [] : [{ direction, time, data }];
-    });
+/** All packets of a connection, in their order. */
+export function packetsOf(events: readonly QlogEvent[]): HandshakePacket[] {
+  const packets = events.flatMap(({ name, time, data }) => {
+    const direction = PACKET.exec(name)?.[1];
+    return direction === undefined ? [] : [{ direction, time, data }];
+  });
   const began = packets[0]?.time ?? 0;
   return packets.map(({ direction, time, data: { header, raw, frames = [] } }) => ({
     atMs: time - began,
@@ -54,15 +41,6 @@ export function packetsOf(qlog: string): HandshakePacket[] {
 export function handshakeOf(packets: readonly HandshakePacket[], after = 4): HandshakePacket[] {
   const confirmed = packets.findIndex(({ frames }) => frames.includes("HANDSHAKE_DONE"));
   return packets.slice(0, confirmed === -1 ? undefined : confirmed + 1 + after);
-}
-
-/** Undefined for what an edge that was ended has cut off. */
-function recordOf(text: string): QlogEvent | undefined {
-  try {
-    return JSON.parse(text) as QlogEvent;
-  } catch {
-    return undefined;
-  }
 }
 
 function typeText(type: string): string {

@@ -6,6 +6,7 @@ import { size } from "../report/format.ts";
 import { PUBLISHED_BROWSER, PUBLISHED_LOADS } from "./published.ts";
 import { isPublished, lastOf, type Place, placeId, TIMEOUT_MS } from "./settings.ts";
 import { type BrowserSummary, findGroup } from "./summary.ts";
+import { slowStartText } from "./slow-start-text.ts";
 import {
   allTable,
   farTable,
@@ -87,12 +88,16 @@ ${farTable(summary, far)}
 
 ${farText(summary, far)}
 
+## Why some visits over HTTP/3 are slow
+
+${slowStartText(summary.recorded)}
+
 ## One QUIC handshake
 
-A browser's first connection on \`${summary.handshake.place}\`, as the server's qlog has it (infra/edge, \`-qlog\`): times since the client's first packet. Initial,
+A browser's first connection on \`${summary.recorded.place}\`, as the server's qlog has it (infra/edge, \`-qlog\`): times since the client's first packet. Initial,
 Handshake and 1-RTT are the packet types of RFC 9000, section 17.2, in which TLS 1.3's flights travel.
 
-${handshakeTable(summary.handshake.packets)}
+${handshakeTable(summary.recorded.packets)}
 
 ## All figures
 

@@ -4,7 +4,7 @@ import type { Start } from "../run/starts.ts";
 import { type Interval, meanInterval, ratioOfMeansInterval } from "../stats/bootstrap.ts";
 import { seededRandom } from "../stats/random.ts";
 import { mean, median } from "../stats/summary.ts";
-import type { HandshakePacket } from "./handshake.ts";
+import type { RecordedConnections } from "./record-connections.ts";
 import type { BrowserRow } from "./row.ts";
 import { type Place, placeId } from "./settings.ts";
 
@@ -20,6 +20,8 @@ export interface BrowserGroup {
   readonly timeouts: number;
   readonly loadMs: Interval;
   readonly loadMedianMs: number;
+  /** Loads that took over twice the median. */
+  readonly slow: number;
   readonly lcpMs: Interval | undefined;
   readonly ttfbMs: number;
   readonly connectMs: number;
@@ -48,7 +50,7 @@ export interface BrowserSummary {
   readonly failures: number;
   readonly timeouts: number;
   readonly groups: readonly BrowserGroup[];
-  readonly handshake: { readonly place: string; readonly packets: readonly HandshakePacket[] };
+  readonly recorded: RecordedConnections;
 }
 
 export function groupsOf(places: readonly Place[], rows: readonly BrowserRow[], seed: number): BrowserGroup[] {
@@ -97,6 +99,7 @@ function groupOf(rows: readonly BrowserRow[], base: readonly BrowserRow[], seed:
       timeouts: rows.filter(({ outcome }) => outcome === "timeout").length,
       loadMs: meanInterval(times, { random }),
       loadMedianMs: median(times),
+      slow: times.filter((ms) => ms > 2 * median(times)).length,
       lcpMs: paints.length === 0 ? undefined : meanInterval(paints, { random }),
       ttfbMs: mean(valuesOf(rows, "ttfbMs")),
       connectMs: mean(valuesOf(rows, "connectMs")),

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../../infra/setup/programs.ts";
+import { browserPath } from "../lab/browser-site.ts";
+import { startLab } from "../lab/lab.ts";
+import type { Lane } from "../lab/lane.ts";
+import { makeRunFolder } from "../lab/leftovers.ts";
+import { HOST, launchIn } from "./browser.ts";
+import { type HandshakePacket, handshakeOf, packetsOf } from "./handshake.ts";
+import { eventsOf } from "./qlog.ts";
+import { type Place, placeId } from "./settings.ts";
+import { type SlowStart, slowStartOf } from "./slow-start.ts";
+import { visit } from "./visit.ts";
+
+/** What the server's qlog tells of a browser's connections on one network, each of which loads a page over HTTP/3. */
+export interface RecordedConnections {
+  readonly place: string;
+  /** The first one's handshake, packet by packet. */
+  readonly packets: readonly HandshakePacket[];
+  /** By how many browsers loaded pages at the same time, on cores that they share. */
+  readonly slowStarts: readonly { readonly browsers: number; readonly connections: readonly SlowStart[] }[];
+}
+
+/** Browsers that load at the same time, and how many pages each. */
+export type Crowd = readonly [browsers: number, visits: number];
+
+/**
+ * Records connections of browsers on a place's network, in a lab of its own, as writing down costs time.
+ *
+ * @throws UserError where no whole handshake was recorded
+ */
+export async function recordConnections(
+  place: Place,
+  program: string,
+  crowds: readonly Crowd[],
+): Promise<{ browser: string; recorded: RecordedConnections }> {
+  const folder = makeRunFolder();
+  try {
+    return await recordInto(folder.path, place, program, crowds);
+  } finally {
+    folder.remove();
+  }
+}
+
+async function recordInto(qlogFolder: string, place: Place, program: string, crowds: readonly Crowd[]) {
+  const lanes = Math.max(...crowds.map(([browsers]) => browsers));
+  const lab = await startLab({ arms: ["fixed-h3"], lanes, qlogFolder });
+  const stack = new AsyncDisposableStack();
+  stack.defer(() => lab.stop());
+  const files: string[][] = [];
+  let version = "";
+  try {
+    const loads = await Promise.all(
+      lab.lanes.map(async (lane) => {
+        const { rateMbps, delayMs, queueBytes } = place.network;
+        const direction = { rateMbps, delayMs, queueBytes };
+        await lane.path.set({ seed: 1, aToB: direction, bToA: direction });
+        const { port, address, spkiSha256 } = lane.origin("fixed-h3", place.congestion);
+        const options = { program, folder: lab.folder, stack, address, spkiSha256, forcedPorts: [port] };
+        const browser = await launchIn(lane, options);
+        version = browser.version();
+        const url = `https://${HOST}:${port}${browserPath("page")}`;
+        return () => loadIn(lane, () => visit(browser, url, { pausesMs: [], onNavigation: (work) => work() }));
+      }),
+    );
+    for (const [browsers, visits] of crowds) {
+      const before = new Set(readdirSync(qlogFolder));
+      await Promise.all(
+        loads.slice(0, browsers).map(async (load) => {
+          for (let i = 0; i < visits; i++) await load();
+        }),
+      );
+      files.push(readdirSync(qlogFolder).filter((file) => !before.has(file)));
+    }
+  } finally {
+    // The browser's end closes the connection, and the edge's closes its file.
+    await stack.disposeAsync();
+  }
+  const eventsIn = (file: string) => eventsOf(readFileSync(join(qlogFolder, file), "utf8"));
+  const whole = files
+    .flat()
+    .map((file) => packetsOf(eventsIn(file)))
+    .find((own) => own.some(({ frames }) => frames.includes("HANDSHAKE_DONE")));
+  if (whole === undefined)
+    throw new UserError(
+      "No QUIC handshake was recorded: the edge wrote no qlog of a whole one. Try the same command again.",
+    );
+  const slowStarts = crowds.map(([browsers], index) => ({
+    browsers,
+    connections: (files[index] ?? []).map((file) => slowStartOf(eventsIn(file))),
+  }));
+  return { browser: version, recorded: { place: placeId(place), packets: handshakeOf(whole), slowStarts } };
+}
+
+/** From an address that the server has not seen. */
+async function loadIn(lane: Lane, load: () => Promise<unknown>): Promise<void> {
+  await lane.setClientAddress(lane.freshClient());
+  await load();
+}

@@ -1,0 +1,54 @@
+import { figuresTable } from "../report/figures-table.ts";
+import { number, size } from "../report/format.ts";
+import { median } from "../stats/summary.ts";
+import type { RecordedConnections } from "./record-connections.ts";
+import type { SlowStart } from "./slow-start.ts";
+
+/** A window at which slow start ends too early on a path that holds nearly ten times as much. */
+const EARLY_BYTES = 100_000;
+
+export function isEarly({ leftAtBytes }: SlowStart): boolean {
+  return leftAtBytes !== null && leftAtBytes < EARLY_BYTES;
+}
+
+export function slowStartText({ place, slowStarts }: RecordedConnections): string {
+  const medianOf = (connections: readonly SlowStart[], of: (one: SlowStart) => number | null): string =>
+    number(median(connections.flatMap((one) => of(one) ?? [])));
+  const table = figuresTable(
+    [
+      "browsers at a time",
+      "connections",
+      `slow start ended below ${size(EARLY_BYTES)}`,
+      "RTT above the smallest then, ms",
+      "their transfer, ms",
+      "the others' transfer, ms",
+      "packets lost, of all",
+    ],
+    slowStarts.map(({ browsers, connections }) => {
+      const early = connections.filter(isEarly);
+      return [
+        String(browsers),
+        String(connections.length),
+        String(early.length),
+        medianOf(early, ({ rttAboveMs }) => rttAboveMs),
+        medianOf(early, ({ transferMs }) => transferMs),
+        medianOf(
+          connections.filter((one) => !isEarly(one)),
+          ({ transferMs }) => transferMs,
+        ),
+        String(connections.reduce((sum, { packetsLost }) => sum + packetsLost, 0)),
+      ];
+    }),
+  );
+  return `Some connections over HTTP/3 are slow for as long as they live ("over twice it" above), without a lost packet. The server's qlog of
+connections on \`${place}\`, each of which loads the page once, tells how slow start ended (medians; a browser is on a path of its own, and
+all share the machine's cores):
+
+${table}
+
+quic-go ends slow start, besides at a loss, when of eight samples of the RTT in a round trip the smallest is an eighth above the
+connection's smallest, or 16 ms (hybrid slow start, \`internal/congestion/hybrid_slow_start.go\`): a queue has begun to grow. But a
+client that is busy acknowledges late too, and QUIC's acknowledgements are the browser's, where TCP's are the kernel's. From there on
+the window grows by about a packet a round trip. RFC 9406 has a way back into slow start for such a false end; quic-go has none, nor a
+setting for it.`;
+}
