@@ -2,14 +2,7 @@ import { figuresTable } from "../report/figures-table.ts";
 import { number, size } from "../report/format.ts";
 import { median } from "../stats/summary.ts";
 import type { RecordedConnections } from "./record-connections.ts";
-import type { SlowStart } from "./slow-start.ts";
-
-/** A window at which slow start ends too early on a path that holds nearly ten times as much. */
-const EARLY_BYTES = 100_000;
-
-export function isEarly({ leftAtBytes }: SlowStart): boolean {
-  return leftAtBytes !== null && leftAtBytes < EARLY_BYTES;
-}
+import { EARLY_BYTES, isEarly, type SlowStart } from "./slow-start.ts";
 
 export function slowStartText({ place, slowStarts }: RecordedConnections): string {
   const medianOf = (connections: readonly SlowStart[], of: (one: SlowStart) => number | null): string =>

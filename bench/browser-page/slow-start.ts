@@ -11,6 +11,13 @@ export interface SlowStart {
   readonly transferMs: number;
 }
 
+/** A window at which slow start ends too early on a path that holds nearly ten times as much. */
+export const EARLY_BYTES = 100_000;
+
+export function isEarly({ leftAtBytes }: SlowStart): boolean {
+  return leftAtBytes !== null && leftAtBytes < EARLY_BYTES;
+}
+
 /** Bytes of a packet that carries as much as fits. */
 const FULL = 1_000;
 

@@ -1,12 +1,14 @@
 import { PUBLISHED_BROWSER } from "../browser-page/published.ts";
 import { type Place, placeId } from "../browser-page/settings.ts";
+import { isEarly } from "../browser-page/slow-start.ts";
 import { type BrowserGroup, type BrowserSummary, findGroup } from "../browser-page/summary.ts";
 import { figuresTable } from "../report/figures-table.ts";
 import { number, percent, withInterval } from "../report/format.ts";
 import type { Interval } from "../stats/bootstrap.ts";
+import { claimed } from "./claimed.ts";
 
 /** Of summary.json, what the page shows of browser-page. */
-export type RecordedBrowser = Pick<BrowserSummary, "command" | "browser" | "places" | "groups">;
+export type RecordedBrowser = Pick<BrowserSummary, "command" | "browser" | "places" | "groups" | "recorded">;
 
 export function browserSection(recorded: RecordedBrowser): string {
   const { command, browser, places } = recorded;
@@ -47,8 +49,20 @@ ${armsTable(recorded, places)}
 - **Where the published measurement did not look**: on the distant path repeated visits take ${ms("distant-cubic", "fixed-h2", 3)} ms over HTTP/2 and ${ms("distant-cubic", "always-offer", 3)} when HTTP/3 is
   offered; with loss ${ms("lossy-cubic", "fixed-h2", 3)} and ${ms("lossy-cubic", "always-offer", 3)} ms where the server's TCP has cubic, ${ms("lossy-bbr", "fixed-h2", 3)} and ${ms("lossy-bbr", "always-offer", 3)} where it has bbr.
 - **For an operator**: \`adaptive\` has ${ms("distant-cubic", "adaptive", 3)}, ${ms("lossy-cubic", "adaptive", 3)} and ${ms("lossy-bbr", "adaptive", 3)} ms on these three, with ${percent(at("distant-cubic", "adaptive", 3).documentsH3)}, ${percent(at("lossy-cubic", "adaptive", 3).documentsH3)} and ${percent(at("lossy-bbr", "adaptive", 3).documentsH3)} of its documents over
-  HTTP/3. Offering to all and offering to none each lose on one of them; on the distant path its mean holds one slow visit, and its
-  median is ${number(at("distant-cubic", "adaptive", 3).loadMedianMs)} ms beside always-offer's ${number(at("distant-cubic", "always-offer", 3).loadMedianMs)}.`;
+  HTTP/3. Offering to all and offering to none each lose on one of them; on the distant path its mean holds ${claimed(at("distant-cubic", "adaptive", 3).slow === 1, "one slow visit")}, and its
+  median is ${number(at("distant-cubic", "adaptive", 3).loadMedianMs)} ms beside always-offer's ${number(at("distant-cubic", "always-offer", 3).loadMedianMs)}.
+- **A client that is busy** can make HTTP/3 slow without a lost packet: its acknowledgements are the browser's and come late, and quic-go takes that
+  for a queue, ends slow start, and grows by about a packet a round trip from then on. On the distant path that met ${slowStartsText(recorded.recorded)}.`;
+}
+
+/** `0 of 60 connections of 1 browser, and 12 of 60 of 3 at a time` */
+function slowStartsText({ slowStarts }: RecordedBrowser["recorded"]): string {
+  return slowStarts
+    .map(({ browsers, connections }, i) => {
+      const early = `${connections.filter(isEarly).length} of ${connections.length}`;
+      return i === 0 ? `${early} connections of ${browsers} browser` : `${early} of ${browsers} at a time`;
+    })
+    .join(", and ");
 }
 
 function publishedTable(recorded: RecordedBrowser, places: readonly Place[]): string {
