@@ -105,7 +105,7 @@ describe("the report", () => {
     failures: 0,
     timeouts: 0,
     groups: groupsOf(places, rows, 1),
-    recorded: {
+    connections: {
       place: "distant-cubic",
       packets: [{ atMs: 0, from: "client", type: "Initial", number: 1, bytes: 1_250, frames: "CRYPTO" }],
       slowStarts: [

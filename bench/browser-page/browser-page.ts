@@ -23,7 +23,7 @@ import { type BrowserSummary, groupsOf } from "./summary.ts";
 /** What is found out once all pages were loaded; with it the report can be made again. */
 const CONNECTIONS_FILE = "connections.json";
 
-/** One browser alone, and as many as load pages at the same time in the run. */
+/** One browser alone, and as many at a time as in the run. */
 const CROWDS: readonly Crowd[] = [
   [1, 60],
   [3, 20],
@@ -33,7 +33,7 @@ const QUICK_CROWDS: readonly Crowd[] = [
   [2, 1],
 ];
 
-type Recorded = Pick<BrowserSummary, "browser" | "recorded">;
+type Recorded = Pick<BrowserSummary, "browser" | "connections">;
 
 /**
  * Loads pages in a real browser over emulated paths, or goes on where it stopped, and writes the report.
@@ -105,7 +105,7 @@ async function measureAll(
   const lanes = lanesOf(places);
   addStart(folder.path, { at: new Date().toISOString(), lanes, rowsBefore: folder.rows.length, machine: machine() });
   await loadPages(places, folder, { seed, program, interrupted });
-  return interrupted.aborted ? undefined : recordOn(places, program, size);
+  return interrupted.aborted ? undefined : recordOn(places, program, size, interrupted);
 }
 
 async function loadPages(
@@ -179,10 +179,11 @@ async function recordOn(
   places: readonly Place[],
   program: string,
   size: BrowserPageOptions["size"],
-): Promise<Recorded> {
+  signal: AbortSignal,
+): Promise<Recorded | undefined> {
   const place = places.toSorted((one, other) => other.network.delayMs - one.network.delayMs)[0];
   if (place === undefined) throw new Error("There is a place.");
-  return recordConnections(place, program, size === "quick" ? QUICK_CROWDS : CROWDS);
+  return recordConnections({ place, program, crowds: size === "quick" ? QUICK_CROWDS : CROWDS, signal });
 }
 
 /** How many places are measured at the same time. */

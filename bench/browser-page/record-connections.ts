@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Browser } from "playwright-core";
 import { UserError } from "../../infra/setup/programs.ts";
 import { browserPath } from "../lab/browser-site.ts";
 import { startLab } from "../lab/lab.ts";
@@ -15,7 +16,7 @@ import { visit } from "./visit.ts";
 /** What the server's qlog tells of a browser's connections on one network, each of which loads a page over HTTP/3. */
 export interface RecordedConnections {
   readonly place: string;
-  /** The first one's handshake, packet by packet. */
+  /** The handshake of one of them, packet by packet. */
   readonly packets: readonly HandshakePacket[];
   /** By how many browsers loaded pages at the same time, on cores that they share. */
   readonly slowStarts: readonly { readonly browsers: number; readonly connections: readonly SlowStart[] }[];
@@ -24,25 +25,32 @@ export interface RecordedConnections {
 /** Browsers that load at the same time, and how many pages each. */
 export type Crowd = readonly [browsers: number, visits: number];
 
+export interface RecordOptions {
+  readonly place: Place;
+  /** The browser's. */
+  readonly program: string;
+  readonly crowds: readonly Crowd[];
+  readonly signal: AbortSignal;
+}
+
 /**
  * Records connections of browsers on a place's network, in a lab of its own, as writing down costs time.
  *
- * @throws UserError where no whole handshake was recorded
+ * @returns undefined where it was interrupted
+ * @throws UserError where a page was not loaded, or no whole handshake was recorded
  */
 export async function recordConnections(
-  place: Place,
-  program: string,
-  crowds: readonly Crowd[],
-): Promise<{ browser: string; recorded: RecordedConnections }> {
+  options: RecordOptions,
+): Promise<{ browser: string; connections: RecordedConnections } | undefined> {
   const folder = makeRunFolder();
   try {
-    return await recordInto(folder.path, place, program, crowds);
+    return await recordInto(folder.path, options);
   } finally {
     folder.remove();
   }
 }
 
-async function recordInto(qlogFolder: string, place: Place, program: string, crowds: readonly Crowd[]) {
+async function recordInto(qlogFolder: string, { place, program, crowds, signal }: RecordOptions) {
   const lanes = Math.max(...crowds.map(([browsers]) => browsers));
   const lab = await startLab({ arms: ["fixed-h3"], lanes, qlogFolder });
   const stack = new AsyncDisposableStack();
@@ -60,14 +68,14 @@ async function recordInto(qlogFolder: string, place: Place, program: string, cro
         const browser = await launchIn(lane, options);
         version = browser.version();
         const url = `https://${HOST}:${port}${browserPath("page")}`;
-        return () => loadIn(lane, () => visit(browser, url, { pausesMs: [], onNavigation: (work) => work() }));
+        return () => loadIn(lane, browser, url);
       }),
     );
     for (const [browsers, visits] of crowds) {
       const before = new Set(readdirSync(qlogFolder));
       await Promise.all(
         loads.slice(0, browsers).map(async (load) => {
-          for (let i = 0; i < visits; i++) await load();
+          for (let i = 0; i < visits && !signal.aborted; i++) await load();
         }),
       );
       files.push(readdirSync(qlogFolder).filter((file) => !before.has(file)));
@@ -76,6 +84,7 @@ async function recordInto(qlogFolder: string, place: Place, program: string, cro
     // The browser's end closes the connection, and the edge's closes its file.
     await stack.disposeAsync();
   }
+  if (signal.aborted) return undefined;
   const eventsIn = (file: string) => eventsOf(readFileSync(join(qlogFolder, file), "utf8"));
   const whole = files
     .flat()
@@ -89,11 +98,13 @@ async function recordInto(qlogFolder: string, place: Place, program: string, cro
     browsers,
     connections: (files[index] ?? []).map((file) => slowStartOf(eventsIn(file))),
   }));
-  return { browser: version, recorded: { place: placeId(place), packets: handshakeOf(whole), slowStarts } };
+  return { browser: version, connections: { place: placeId(place), packets: handshakeOf(whole), slowStarts } };
 }
 
-/** From an address that the server has not seen. */
-async function loadIn(lane: Lane, load: () => Promise<unknown>): Promise<void> {
+/** From an address that the server has not seen. @throws UserError where the page was not loaded */
+async function loadIn(lane: Lane, browser: Browser, url: string): Promise<void> {
   await lane.setClientAddress(lane.freshClient());
-  await load();
+  const [navigated] = await visit(browser, url, { pausesMs: [], onNavigation: (work) => work() });
+  if (navigated?.timing === undefined)
+    throw new UserError(`A page was not loaded: ${navigated?.error ?? "no answer"}.`);
 }

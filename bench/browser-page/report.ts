@@ -5,8 +5,8 @@ import { renderSvg } from "../report/chart.ts";
 import { size } from "../report/format.ts";
 import { PUBLISHED_BROWSER, PUBLISHED_LOADS } from "./published.ts";
 import { isPublished, lastOf, type Place, placeId, TIMEOUT_MS } from "./settings.ts";
-import { type BrowserSummary, findGroup } from "./summary.ts";
 import { slowStartText } from "./slow-start-text.ts";
+import { type BrowserSummary, findGroup } from "./summary.ts";
 import {
   allTable,
   farTable,
@@ -90,14 +90,14 @@ ${farText(summary, far)}
 
 ## Why some visits over HTTP/3 are slow
 
-${slowStartText(summary.recorded)}
+${slowStartText(summary.connections)}
 
 ## One QUIC handshake
 
-A browser's first connection on \`${summary.recorded.place}\`, as the server's qlog has it (infra/edge, \`-qlog\`): times since the client's first packet. Initial,
+A browser's first connection on \`${summary.connections.place}\`, as the server's qlog has it (infra/edge, \`-qlog\`): times since the client's first packet. Initial,
 Handshake and 1-RTT are the packet types of RFC 9000, section 17.2, in which TLS 1.3's flights travel.
 
-${handshakeTable(summary.recorded.packets)}
+${handshakeTable(summary.connections.packets)}
 
 ## All figures
 

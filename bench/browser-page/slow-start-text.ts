@@ -33,15 +33,16 @@ export function slowStartText({ place, slowStarts }: RecordedConnections): strin
       ];
     }),
   );
-  return `Some connections over HTTP/3 are slow for as long as they live ("over twice it" above), without a lost packet. The server's qlog of
-connections on \`${place}\`, each of which loads the page once, tells how slow start ended (medians; a browser is on a path of its own, and
-all share the machine's cores):
+  return `Some connections over HTTP/3 are slow for as long as they live ("over twice it" above). What may make them so was looked for apart from
+the run: the server's qlog of connections on \`${place}\`, each of which loads the page once, tells how slow start ended (medians). Each
+browser is on a path of its own, and all share the machine's cores with the server, as in the run; there two of the three are on
+lossy paths, which keep them less busy.
 
 ${table}
 
-quic-go ends slow start, besides at a loss, when of eight samples of the RTT in a round trip the smallest is an eighth above the
-connection's smallest, or 16 ms (hybrid slow start, \`internal/congestion/hybrid_slow_start.go\`): a queue has begun to grow. But a
-client that is busy acknowledges late too, and QUIC's acknowledgements are the browser's, where TCP's are the kernel's. From there on
-the window grows by about a packet a round trip. RFC 9406 has a way back into slow start for such a false end; quic-go has none, nor a
-setting for it.`;
+quic-go ends slow start, besides at a loss, where of the first eight RTT samples of a round trip even the smallest is above the
+connection's smallest by over an eighth of it, or by 16 ms if that is less (hybrid slow start, \`internal/congestion/hybrid_slow_start.go\`):
+a queue has begun to grow. But where a core is long in coming, the samples are as late: QUIC's packets and acknowledgements wait for
+the programs at both ends, TCP's are the kernels'. From there on the window grows by about a packet a round trip. RFC 9406 has a way
+back into slow start after such a false end; quic-go has none, nor a setting for it.`;
 }

@@ -4,15 +4,15 @@ import type { QlogEvent } from "./qlog.ts";
 export interface SlowStart {
   /** The congestion window when slow start ended, bytes; null where it lasted as long as the connection. */
   readonly leftAtBytes: number | null;
-  /** The RTT sample by which it ended, less the smallest before, milliseconds. */
+  /** The RTT sample of the acknowledgement that ended it, less the connection's smallest RTT, milliseconds. */
   readonly rttAboveMs: number | null;
   readonly packetsLost: number;
-  /** From the first packet to the last full one, milliseconds. */
+  /** From the connection's first event to the last full packet of a response, milliseconds. */
   readonly transferMs: number;
 }
 
-/** A window at which slow start ends too early on a path that holds nearly ten times as much. */
-export const EARLY_BYTES = 100_000;
+/** A window at which slow start ends too early: a quarter of what the path of the recorded connections holds (937 kB). */
+export const EARLY_BYTES = 234_000;
 
 export function isEarly({ leftAtBytes }: SlowStart): boolean {
   return leftAtBytes !== null && leftAtBytes < EARLY_BYTES;
@@ -21,27 +21,35 @@ export function isEarly({ leftAtBytes }: SlowStart): boolean {
 /** Bytes of a packet that carries as much as fits. */
 const FULL = 1_000;
 
-/** Reads a connection's slow start. Leaving and entering it for want of data (`application_limited`) is no end of it. */
+/**
+ * Reads a connection's slow start. Leaving and entering it for want of data (`application_limited`) is no end of it. quic-go
+ * tells of the state first, and of the RTT by which it changed after that.
+ */
 export function slowStartOf(events: readonly QlogEvent[]): SlowStart {
-  let windowBytes = 0;
-  let rttMs = 0;
-  let minRttMs = 0;
-  let end: Pick<SlowStart, "leftAtBytes" | "rttAboveMs"> = { leftAtBytes: null, rttAboveMs: null };
-  let packetsLost = 0;
-  let [firstMs, lastMs] = [Number.NaN, Number.NaN];
-  for (const { name, time, data } of events) {
-    if (name.endsWith(":metrics_updated")) {
-      windowBytes = data.congestion_window ?? windowBytes;
-      rttMs = data.latest_rtt ?? rttMs;
-      minRttMs = data.min_rtt ?? minRttMs;
-    } else if (name.endsWith(":congestion_state_updated")) {
-      const isEnd = data.new !== "slow_start" && data.new !== "application_limited";
-      if (isEnd && end.leftAtBytes === null) end = { leftAtBytes: windowBytes, rttAboveMs: rttMs - minRttMs };
-    } else if (name.endsWith(":packet_lost")) packetsLost++;
-    else if (name.endsWith(":packet_sent") && (data.raw?.length ?? 0) >= FULL) {
-      if (Number.isNaN(firstMs)) firstMs = time;
-      lastMs = time;
-    }
-  }
-  return { ...end, packetsLost, transferMs: lastMs - firstMs };
+  const end = events.findIndex(
+    ({ name, data }) =>
+      name.endsWith(":congestion_state_updated") && data.new !== "slow_start" && data.new !== "application_limited",
+  );
+  const isFull = ({ name, data }: QlogEvent): boolean =>
+    name.endsWith(":packet_sent") &&
+    (data.raw?.length ?? 0) >= FULL &&
+    (data.frames ?? []).some(({ frame_type: type }) => type === "stream");
+  return {
+    leftAtBytes: end === -1 ? null : (lastOf(events.slice(0, end), "congestion_window") ?? null),
+    rttAboveMs: end === -1 ? null : rttAboveAt(events, end),
+    packetsLost: events.filter(({ name }) => name.endsWith(":packet_lost")).length,
+    transferMs: events.findLast(isFull)?.time ?? 0,
+  };
+}
+
+function rttAboveAt(events: readonly QlogEvent[], end: number): number | null {
+  const told = events.findIndex(({ data }, i) => i > end && data.latest_rtt !== undefined);
+  const rttMs = events[told]?.data.latest_rtt;
+  const minRttMs = lastOf(events.slice(0, told + 1), "min_rtt");
+  return rttMs === undefined || minRttMs === undefined ? null : rttMs - minRttMs;
+}
+
+/** A qlog tells a figure when it changes: the last one told is the one that is. */
+function lastOf(events: readonly QlogEvent[], field: "congestion_window" | "min_rtt"): number | undefined {
+  return events.findLast(({ data }) => data[field] !== undefined)?.data[field];
 }

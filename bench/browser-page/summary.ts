@@ -50,7 +50,7 @@ export interface BrowserSummary {
   readonly failures: number;
   readonly timeouts: number;
   readonly groups: readonly BrowserGroup[];
-  readonly recorded: RecordedConnections;
+  readonly connections: RecordedConnections;
 }
 
 export function groupsOf(places: readonly Place[], rows: readonly BrowserRow[], seed: number): BrowserGroup[] {

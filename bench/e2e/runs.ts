@@ -19,7 +19,7 @@ export function useRuns(): void {
   // The first build of k6 takes minutes, and is no part of what is tried here.
   beforeAll(() => buildLab(), 1_800_000);
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "h3-smoke-"));
+    folder = mkdtempSync(join(tmpdir(), "h3-bench-e2e-"));
   });
   afterEach(async () => {
     for (const child of children.splice(0))
@@ -31,7 +31,7 @@ export function useRuns(): void {
   });
 }
 
-export interface Bench {
+interface Bench {
   readonly child: ChildProcess;
   readonly ended: Promise<{ code: number | null; output: string }>;
 }
@@ -79,7 +79,7 @@ export function rows(file = "rows.csv"): DSVRowArray {
   return csvParse(readFileSync(inRun(file), "utf8"));
 }
 
-/** The report, which has no figure that is none, and whose pictures are there. */
+/** The report, whose figures are all known, and whose pictures are there. */
 export function report(): { text: string; pictures: string[] } {
   const text = readFileSync(inRun("report.md"), "utf8");
   expect(text).not.toMatch(/NaN|undefined|Infinity/);

@@ -1,14 +1,14 @@
 import { PUBLISHED_BROWSER } from "../browser-page/published.ts";
 import { type Place, placeId } from "../browser-page/settings.ts";
-import { isEarly } from "../browser-page/slow-start.ts";
+import { EARLY_BYTES, isEarly } from "../browser-page/slow-start.ts";
 import { type BrowserGroup, type BrowserSummary, findGroup } from "../browser-page/summary.ts";
 import { figuresTable } from "../report/figures-table.ts";
-import { number, percent, withInterval } from "../report/format.ts";
+import { number, percent, size, withInterval } from "../report/format.ts";
 import type { Interval } from "../stats/bootstrap.ts";
 import { claimed } from "./claimed.ts";
 
 /** Of summary.json, what the page shows of browser-page. */
-export type RecordedBrowser = Pick<BrowserSummary, "command" | "browser" | "places" | "groups" | "recorded">;
+export type RecordedBrowser = Pick<BrowserSummary, "command" | "browser" | "places" | "groups" | "connections">;
 
 export function browserSection(recorded: RecordedBrowser): string {
   const { command, browser, places } = recorded;
@@ -51,16 +51,17 @@ ${armsTable(recorded, places)}
 - **For an operator**: \`adaptive\` has ${ms("distant-cubic", "adaptive", 3)}, ${ms("lossy-cubic", "adaptive", 3)} and ${ms("lossy-bbr", "adaptive", 3)} ms on these three, with ${percent(at("distant-cubic", "adaptive", 3).documentsH3)}, ${percent(at("lossy-cubic", "adaptive", 3).documentsH3)} and ${percent(at("lossy-bbr", "adaptive", 3).documentsH3)} of its documents over
   HTTP/3. Offering to all and offering to none each lose on one of them; on the distant path its mean holds ${claimed(at("distant-cubic", "adaptive", 3).slow === 1, "one slow visit")}, and its
   median is ${number(at("distant-cubic", "adaptive", 3).loadMedianMs)} ms beside always-offer's ${number(at("distant-cubic", "always-offer", 3).loadMedianMs)}.
-- **A client that is busy** can make HTTP/3 slow without a lost packet: its acknowledgements are the browser's and come late, and quic-go takes that
-  for a queue, ends slow start, and grows by about a packet a round trip from then on. On the distant path that met ${slowStartsText(recorded.recorded)}.`;
+- **A busy machine** can make HTTP/3 slow without a lost packet: QUIC's packets wait for the programs at both ends, and quic-go takes late
+  samples of the RTT for a queue, ends slow start, and grows by about a packet a round trip from then on. On the distant path, which holds 937 kB,
+  slow start ended below ${size(EARLY_BYTES)} in ${slowStartsText(recorded.connections)}.`;
 }
 
-/** `0 of 60 connections of 1 browser, and 12 of 60 of 3 at a time` */
-function slowStartsText({ slowStarts }: RecordedBrowser["recorded"]): string {
+/** `0 of 60 connections of 1 browser, and in 12 of 60 of 3 at a time` */
+function slowStartsText({ slowStarts }: RecordedBrowser["connections"]): string {
   return slowStarts
     .map(({ browsers, connections }, i) => {
       const early = `${connections.filter(isEarly).length} of ${connections.length}`;
-      return i === 0 ? `${early} connections of ${browsers} browser` : `${early} of ${browsers} at a time`;
+      return i === 0 ? `${early} connections of ${browsers} browser` : `in ${early} of ${browsers} at a time`;
     })
     .join(", and ");
 }

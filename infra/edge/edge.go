@@ -158,6 +158,8 @@ func (e *edge) newServer(s socket, tlsConfig *tls.Config) (*server, error) {
 		return srv, nil
 	}
 	srv.http3 = &http3.Server{
+		// Otherwise every acceptor's port would be joined into an Alt-Svc header, which nobody asks for.
+		Port:           s.port(),
 		Handler:        e.handler,
 		MaxHeaderBytes: maxHeaderBytes,
 		IdleTimeout:    idleTimeout,
@@ -214,7 +216,8 @@ func (e *edge) acceptQUIC(qc *quic.Conn) *connection {
 
 // quicAcceptors wait for connections of a listener. quic-go refuses a connection while 32 others wait to be accepted, and
 // a browser that was refused calls QUIC broken for minutes. A single acceptor that a busy machine lets wait for some
-// milliseconds is enough for that: of 400 clients at once 37 to 187 were refused, of these none. 2.7 MB of stacks and heap.
+// milliseconds is enough for that: of 400 clients at once 37 to 187 were refused, of these none. 2.7 MB of
+// stacks and heap for each listener.
 const quicAcceptors = 512
 
 func (e *edge) serve(srv *server) {
@@ -226,8 +229,12 @@ func (e *edge) serve(srv *server) {
 	ln := &tcpListener{TCPListener: srv.socket.tcp, registry: e.registry, onClose: e.closed}
 	go func() { ended("HTTPS", srv.http.ServeTLS(ln, "", "")) }()
 	if srv.http3 != nil {
+		var once sync.Once
 		for range quicAcceptors {
-			go func() { ended("HTTP/3", srv.http3.ServeListener(srv.quicLn)) }()
+			go func() {
+				err := srv.http3.ServeListener(srv.quicLn)
+				once.Do(func() { ended("HTTP/3", err) })
+			}()
 		}
 	}
 }

@@ -22,6 +22,8 @@ type socket struct {
 
 func (s socket) address() string { return s.tcp.Addr().String() }
 
+func (s socket) port() int { return s.tcp.Addr().(*net.TCPAddr).Port }
+
 func (s socket) close() {
 	s.tcp.Close()
 	if s.udp != nil {
