@@ -2,7 +2,7 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
 /** Not how fast anything is: how long nothing here runs unless it hangs, on a machine that others share. */
-const PATIENCE = { testTimeout: 120_000, hookTimeout: 120_000 };
+const PATIENCE = { testTimeout: 60_000, hookTimeout: 120_000 };
 
 // Tests stand beside the source. What needs the runtime runs in workerd; the rest in Node; whole systems one at a time.
 export default defineConfig({

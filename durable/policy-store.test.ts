@@ -624,36 +624,40 @@ describe("several who write", () => {
   );
   const rounds = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 });
 
-  it("one of those who have read the same wins, nothing acknowledged is lost, and the audit tells all", async () => {
-    let run = 0;
-    await fc.assert(
-      fc.asyncProperty(rounds, async (steps) => {
-        const name = `writers ${run++}`;
-        for (let version = 1; version <= 3; version++)
-          await storeNamed(name).create({ policy: numbered(version), author: "a", note: null });
-        // A stub for each call, as each writer has its own: calls over one stub come in the order in which they were made.
-        const faults = await faultsOfWriters(
-          {
-            activation: async () => storeNamed(name).activation(),
-            activations: async (page) => storeNamed(name).activations(page),
-            change: async (one, by) => storeNamed(name).change(one, by),
-          },
-          steps,
-        );
-        expect(faults).toEqual([]);
-        const { items } = await storeNamed(name).activations({ limit: 1000 });
-        const entries = (await storeNamed(name).audit({ limit: 1000 })).items.filter(
-          ({ revision }) => revision !== null,
-        );
-        expect(entries.map(({ revision, actor }) => [revision, actor])).toEqual(
-          items.map(({ revision, author }) => [revision, author]),
-        );
-        const current: InForce | undefined = await storeNamed(name).inForce();
-        expect(current?.revision).toBe(items[0]?.revision ?? 0);
-      }),
-      { numRuns: 60 },
-    );
-  });
+  it(
+    "one of those who have read the same wins, nothing acknowledged is lost, and the audit tells all",
+    { timeout: 60_000 },
+    async () => {
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(rounds, async (steps) => {
+          const name = `writers ${run++}`;
+          for (let version = 1; version <= 3; version++)
+            await storeNamed(name).create({ policy: numbered(version), author: "a", note: null });
+          // A stub for each call, as each writer has its own: calls over one stub come in the order in which they were made.
+          const faults = await faultsOfWriters(
+            {
+              activation: async () => storeNamed(name).activation(),
+              activations: async (page) => storeNamed(name).activations(page),
+              change: async (one, by) => storeNamed(name).change(one, by),
+            },
+            steps,
+          );
+          expect(faults).toEqual([]);
+          const { items } = await storeNamed(name).activations({ limit: 1000 });
+          const entries = (await storeNamed(name).audit({ limit: 1000 })).items.filter(
+            ({ revision }) => revision !== null,
+          );
+          expect(entries.map(({ revision, actor }) => [revision, actor])).toEqual(
+            items.map(({ revision, author }) => [revision, author]),
+          );
+          const current: InForce | undefined = await storeNamed(name).inForce();
+          expect(current?.revision).toBe(items[0]?.revision ?? 0);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 
   it("the same policy added by many at once is one version", async () => {
     const made = await Promise.all(Array.from({ length: 10 }, (_, i) => create(numbered(1), { author: `a${i}` })));

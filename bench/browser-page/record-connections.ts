@@ -85,20 +85,22 @@ async function recordInto(qlogFolder: string, { place, program, crowds, signal }
     await stack.disposeAsync();
   }
   if (signal.aborted) return undefined;
-  const eventsIn = (file: string) => eventsOf(readFileSync(join(qlogFolder, file), "utf8"));
-  const whole = files
-    .flat()
-    .map((file) => packetsOf(eventsIn(file)))
-    .find((own) => own.some(({ frames }) => frames.includes("HANDSHAKE_DONE")));
+  const told = files.map((own) =>
+    own.map((file) => {
+      const events = eventsOf(readFileSync(join(qlogFolder, file), "utf8"));
+      return { packets: handshakeOf(packetsOf(events)), slowStart: slowStartOf(events) };
+    }),
+  );
+  const whole = told.flat().find(({ packets }) => packets.some(({ frames }) => frames.includes("HANDSHAKE_DONE")));
   if (whole === undefined)
     throw new UserError(
       "No QUIC handshake was recorded: the edge wrote no qlog of a whole one. Try the same command again.",
     );
   const slowStarts = crowds.map(([browsers], index) => ({
     browsers,
-    connections: (files[index] ?? []).map((file) => slowStartOf(eventsIn(file))),
+    connections: (told[index] ?? []).map(({ slowStart }) => slowStart),
   }));
-  return { browser: version, connections: { place: placeId(place), packets: handshakeOf(whole), slowStarts } };
+  return { browser: version, connections: { place: placeId(place), packets: whole.packets, slowStarts } };
 }
 
 /** From an address that the server has not seen. @throws UserError where the page was not loaded */
@@ -106,5 +108,7 @@ async function loadIn(lane: Lane, browser: Browser, url: string): Promise<void> 
   await lane.setClientAddress(lane.freshClient());
   const [navigated] = await visit(browser, url, { pausesMs: [], onNavigation: (work) => work() });
   if (navigated?.timing === undefined)
-    throw new UserError(`A page was not loaded: ${navigated?.error ?? "no answer"}.`);
+    throw new UserError(
+      `A page was not loaded (${navigated?.error ?? "no answer"}). The rows are kept: the same command goes on.`,
+    );
 }

@@ -27,7 +27,7 @@ it("smoke: all arms and flows", async () => {
   expect(pictures).toHaveLength(3);
   expect(summary()).toMatchObject({ experiment: "smoke" });
   for (const arm of ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"]) expect(text).toContain(arm);
-});
+}, 180_000);
 
 it.each(["ohashi-grid", "ohashi-evaluation"])("%s: every cell, arm and flow", async (name) => {
   await succeeded(bench(name, "--quick", "--lanes", "4"));
@@ -55,25 +55,29 @@ it("memory: crowds over both protocols, interrupted and gone on with", async () 
   }
   expect(report().pictures).toEqual(["memory.svg"]);
   expect(await leftBy(stopped)).toEqual([]);
-});
+}, 180_000);
 
-it.each(["latency-sweep", "bandwidth-limits"])("%s: every place of every series", async (name) => {
-  await succeeded(bench(name, "--quick", "--lanes", "8"));
-  const { cells = [], series = [] } = EXPERIMENTS[name]?.(readOptions(["--quick"])) ?? {};
-  expect(new Set(rows().map(({ cell }) => cell))).toEqual(new Set(cells.map(({ id }) => id)));
-  // A session that was to be resumed, or asked for in 0-RTT, and was not has failed.
-  expect(rows().filter(({ outcome }) => outcome === "failed")).toEqual([]);
-  const { text, pictures } = report();
-  if (name === "latency-sweep") expect(text).toContain("## A client that was here before");
-  for (const { id, title, points } of series) {
-    const section = text.split("\n## ").find((one) => one.startsWith(`${title}\n`)) ?? "";
-    expect(section).toContain(`](ratio-${id}.svg)`);
-    expect(pictures).toContain(`ratio-${id}.svg`);
-    const labels = section.split("\n").map((line) => /^\| (.+?) +\|/.exec(line)?.[1]);
-    for (const { label } of points) expect(labels).toContain(label);
-  }
-  expect(summary()).toMatchObject({ experiment: name });
-});
+it.each(["latency-sweep", "bandwidth-limits"])(
+  "%s: every place of every series",
+  async (name) => {
+    await succeeded(bench(name, "--quick", "--lanes", "8"));
+    const { cells = [], series = [] } = EXPERIMENTS[name]?.(readOptions(["--quick"])) ?? {};
+    expect(new Set(rows().map(({ cell }) => cell))).toEqual(new Set(cells.map(({ id }) => id)));
+    // A session that was to be resumed, or asked for in 0-RTT, and was not has failed.
+    expect(rows().filter(({ outcome }) => outcome === "failed")).toEqual([]);
+    const { text, pictures } = report();
+    if (name === "latency-sweep") expect(text).toContain("## A client that was here before");
+    for (const { id, title, points } of series) {
+      const section = text.split("\n## ").find((one) => one.startsWith(`${title}\n`)) ?? "";
+      expect(section).toContain(`](ratio-${id}.svg)`);
+      expect(pictures).toContain(`ratio-${id}.svg`);
+      const labels = section.split("\n").map((line) => /^\| (.+?) +\|/.exec(line)?.[1]);
+      for (const { label } of points) expect(labels).toContain(label);
+    }
+    expect(summary()).toMatchObject({ experiment: name });
+  },
+  180_000,
+);
 
 /** The kernel's own parameters of CUBIC. */
 function cubicOf(): string {
@@ -98,7 +102,7 @@ it("tcp-congestion: every way, its windows, and the kernel's CUBIC as it was, al
   for (const load of ["beta-0.3/fixed-h1", "beta-0.3/fixed-h3", "beta-0.02/fixed-h2", "bbr/fixed-h2"])
     expect(traced).toContain(`${load}/trained/0`);
   expect(await leftBy(killed)).toEqual([]);
-});
+}, 300_000);
 
 it(
   "stacks: a server on quiche beside quic-go, and its samples, also after kill -9",
@@ -200,4 +204,4 @@ it("browser-page: every place and arm in a real browser, and a handshake, also a
     expect(transferMs).toBeGreaterThan(300);
   expect(pictures).toEqual(["fast.svg", "far.svg", "far-lcp.svg"]);
   expect(await leftBy(killed)).toEqual([]);
-});
+}, 300_000);
