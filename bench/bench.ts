@@ -1,4 +1,4 @@
-import { runMain } from "../infra/setup/run-main.ts";
+import { runMain } from "../base/run-main.ts";
 import { apiLoad } from "./api-load/api-load.ts";
 import { browserPage } from "./browser-page/browser-page.ts";
 import { calibrateCommand } from "./calibrate/command.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ROOT } from "../infra/setup/build.ts";
+import { ROOT } from "../base/root.ts";
 import { SUBJECT_SETUPS, type Subject } from "./api-load/subjects.ts";
 import type { ApiLoadSummary, SubjectResult } from "./api-load/summary.ts";
 import { browserReadmeTable } from "./browser-page/readme-table.ts";

@@ -1,6 +1,7 @@
 import { join, relative, resolve } from "node:path";
-import { buildEdge, buildWorker, ROOT } from "../../infra/setup/build.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { buildEdge, buildWorker } from "../../infra/setup/build.ts";
+import { UserError } from "../../base/user-error.ts";
 import { activatePolicy } from "../../infra/workerd/policy-client.ts";
 import { buildK6 } from "../lab/programs.ts";
 import { offeringPolicy } from "../overhead/arms.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../../infra/setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 
 /** Paths as a caller that measures loss sends them, each another: known ones, for which times are predicted. */
 export function pathFacts(count: number): object[] {

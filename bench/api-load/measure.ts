@@ -1,4 +1,4 @@
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { LoadPlan } from "../overhead/load-plan.ts";
 import { runLoad } from "../overhead/run-load.ts";
 import { CLIENTS, clientAddresses, WARM_SECONDS } from "../overhead/schedule.ts";

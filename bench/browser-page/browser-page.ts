@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { ROOT } from "../../infra/setup/build.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
 import { type Lab, startLab } from "../lab/lab.ts";
 import type { Lane } from "../lab/lane.ts";
 import { buildLab } from "../lab/programs.ts";

@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 import { browserArgs, type BrowserTarget, installChromium, UNWANTED_BROWSER_ARGS } from "../../infra/setup/chromium.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { Lane } from "../lab/lane.ts";
 
 export const HOST = "h3.test";

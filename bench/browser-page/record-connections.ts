@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import { browserPath } from "../lab/browser-site.ts";
 import { startLab } from "../lab/lab.ts";
 import type { Lane } from "../lab/lane.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ROOT } from "../../infra/setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 import { parsePolicy } from "../../policy-api/core/parse-policy.ts";
 import type { Policy } from "../../policy-api/core/policy.ts";
 import { logTimesAt } from "../../policy-api/core/times.ts";

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import { type Mix, MIXES } from "./mixes.ts";
 
 export interface CalibrateOptions {

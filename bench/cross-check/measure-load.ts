@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../../infra/setup/build.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { Arm } from "../experiments/arms.ts";
 import type { Plan, Session } from "../k6/plan.ts";
 import type { Lane } from "../lab/lane.ts";

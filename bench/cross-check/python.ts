@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../../infra/setup/build.ts";
-import { findProgram, UserError } from "../../infra/setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { findProgram } from "../../base/find-program.ts";
+import { UserError } from "../../base/user-error.ts";
 import { lastLines, runProgram } from "./run-program.ts";
 
 const REQUIREMENTS = join(ROOT, "bench/cross-check/requirements.txt");

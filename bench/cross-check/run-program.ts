@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { findProgram } from "../../infra/setup/programs.ts";
+import { findProgram } from "../../base/find-program.ts";
 
 /**
  * Runs a program to its end, with all that it printed. It has a process group of its own, which an abort kills as a

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { ROOT } from "../../infra/setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 import { machine } from "../run/machine.ts";
 import { heapGrowth, timeSubjects } from "./measure.ts";
 import { nodeMeter } from "./node-meter.ts";

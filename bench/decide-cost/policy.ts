@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../../infra/setup/build.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
 import { parsePolicy } from "../../policy-api/core/parse-policy.ts";
 import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
 import type { TimesLattice } from "../../policy-api/core/times.ts";

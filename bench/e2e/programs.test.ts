@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
-import { ROOT } from "../../infra/setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 import { requireGo } from "../../infra/setup/programs.ts";
 import { buildLab, buildQuiche } from "../lab/programs.ts";
 

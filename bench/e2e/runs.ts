@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { csvParse, type DSVRowArray } from "d3-dsv";
 import { afterEach, beforeAll, beforeEach, expect } from "vitest";
-import { ROOT } from "../../infra/setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 import { namespaces } from "../lab/leftovers.ts";
 import { buildLab } from "../lab/programs.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../../infra/setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
 import type { Congestion } from "../lab/lane.ts";
 import { contentRoutes } from "./content-routes.ts";

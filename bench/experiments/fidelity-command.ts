@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { ROOT } from "../../infra/setup/build.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
 import { removeLeftovers } from "../lab/leftovers.ts";
 import { figuresTable } from "../report/figures-table.ts";
 import { onInterruption } from "../run/interruption.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import { startProgram } from "../../infra/workerd/processes.ts";
 import { PATHPROBE_PROGRAM } from "../lab/programs.ts";
 import { lossDispersion, type ProbeResult } from "./fidelity-check.ts";

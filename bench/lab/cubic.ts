@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { accessSync, constants, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 
 /** CUBIC's parameters (net/ipv4/tcp_cubic.c), of the whole machine: namespaces share them. */
 export const CUBIC_FOLDER = "/sys/module/tcp_cubic/parameters";

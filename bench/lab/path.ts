@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import { startProgram } from "../../infra/workerd/processes.ts";
 import { NETPATH_PROGRAM } from "./programs.ts";
 

@@ -2,8 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { buildEdge, buildWorker, ROOT } from "../../infra/setup/build.ts";
-import { findOrInstall, findProgram, installPackage, requireGo, UserError } from "../../infra/setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { buildEdge, buildWorker } from "../../infra/setup/build.ts";
+import { findProgram } from "../../base/find-program.ts";
+import { UserError } from "../../base/user-error.ts";
+import { findOrInstall, installPackage, requireGo } from "../../infra/setup/programs.ts";
 
 export const NETPATH_PROGRAM = join(ROOT, "dist/netpath");
 export const PATHPROBE_PROGRAM = join(ROOT, "dist/pathprobe");

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import { type RunningProgram, startProgram } from "../../infra/workerd/processes.ts";
 import type { Quic } from "../experiments/arms.ts";
 import { QUICHE_PROGRAM } from "./programs.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { ROOT } from "../../infra/setup/build.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
 import { startProgram } from "../../infra/workerd/processes.ts";
 import type { TcpBuffers } from "../lab/namespace.ts";
 import { startLab } from "../lab/lab.ts";

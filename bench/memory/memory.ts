@@ -1,7 +1,7 @@
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { ROOT } from "../../infra/setup/build.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
 import { LINUX_TCP_BUFFERS } from "../lab/namespace.ts";
 import { buildLab } from "../lab/programs.ts";
 import { renderSvg } from "../report/chart.ts";

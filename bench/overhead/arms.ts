@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../../infra/setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
 
 export const OVERHEAD_ARMS = ["bare", "pass-through", "subresource", "fixed-h3", "adaptive", "nginx"] as const;

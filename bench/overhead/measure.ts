@@ -1,4 +1,4 @@
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import { OVERHEAD_SETUPS } from "./arms.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import { type OverheadRow, SIZES } from "./row.ts";

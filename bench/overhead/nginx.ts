@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findOrInstall, findProgram, UserError } from "../../infra/setup/programs.ts";
+import { findProgram } from "../../base/find-program.ts";
+import { UserError } from "../../base/user-error.ts";
+import { findOrInstall } from "../../infra/setup/programs.ts";
 import { freePort, untilListens } from "../../infra/workerd/listening.ts";
 import { type RunningProgram, startProgram } from "../../infra/workerd/processes.ts";
 import { CORES } from "./cpu.ts";

@@ -1,6 +1,7 @@
 import { join, relative, resolve } from "node:path";
-import { buildEdge, buildWorker, ROOT } from "../../infra/setup/build.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { buildEdge, buildWorker } from "../../infra/setup/build.ts";
+import { UserError } from "../../base/user-error.ts";
 import { buildK6 } from "../lab/programs.ts";
 import { onInterruption } from "../run/interruption.ts";
 import { machine } from "../run/machine.ts";

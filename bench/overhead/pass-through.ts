@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../../infra/setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
 
 /** The least that a worker in front of an origin can do. */

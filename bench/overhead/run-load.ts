@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
-import { ROOT } from "../../infra/setup/build.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
 import { startProgram } from "../../infra/workerd/processes.ts";
 import { K6_PROGRAM } from "../lab/programs.ts";
 import { CORES, cpuMs, machineBusyMs } from "./cpu.ts";

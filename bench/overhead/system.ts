@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
 import { activatePolicy } from "../../infra/workerd/policy-client.ts";
 import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import { MEASURED_CONGESTIONS, type Scenario, SCENARIOS } from "./scenarios.ts";
 
 type MeasuredCongestion = (typeof MEASURED_CONGESTIONS)[number];

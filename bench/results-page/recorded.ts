@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { QUICS } from "../experiments/arms.ts";
-import { ROOT } from "../../infra/setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 import type { GridCell } from "../report/grid.ts";
 import type { Interval } from "../stats/bootstrap.ts";
 import type { RecordedBrowser } from "./browser-section.ts";

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { ROOT } from "../../infra/setup/build.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
 import { startProgram } from "../../infra/workerd/processes.ts";
 import type { Cell, Experiment } from "../experiments/experiment.ts";
 import { resumeOf, sessionsOf } from "../experiments/flows.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { arch, cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
-import { ROOT } from "../../infra/setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 
 /** What a figure depends on beside what is measured: the stack, its versions, the machine. */
 export interface Machine {

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import { type Quic, QUICS } from "../experiments/arms.ts";
 import type { ExperimentOptions } from "../experiments/experiment.ts";
 import { type Congestion, CONGESTIONS, LANES_MAX } from "../lab/lane.ts";

@@ -1,7 +1,7 @@
 import { join, relative, resolve } from "node:path";
-import { ROOT } from "../../infra/setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 import { ARM_SETUPS, type Quic } from "../experiments/arms.ts";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import { armsOf, type Experiment, type ExperimentOptions, withRounds } from "../experiments/experiment.ts";
 import { knownFidelity } from "../experiments/fidelity-command.ts";
 import { startLab } from "../lab/lab.ts";

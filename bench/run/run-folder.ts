@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { csvFormatRow, csvParse, csvParseRows } from "d3-dsv";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import { lockFolder } from "../../infra/workerd/lock.ts";
 import { type Columns, fieldsOf, namesOf, readRecord } from "./columns.ts";
 

@@ -1,4 +1,4 @@
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { Cell, Experiment } from "../experiments/experiment.ts";
 import type { Lab } from "../lab/lab.ts";
 import type { Lane } from "../lab/lane.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { Machine } from "./machine.ts";
 
 const FILE = "starts.json";

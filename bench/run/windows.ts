@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { csvFormatRow, csvParse } from "d3-dsv";
-import { UserError } from "../../infra/setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { PostedSample } from "../lab/tee.ts";
 import { type Columns, fieldsOf, namesOf, readRecord } from "./columns.ts";
 import type { LoadRow } from "./row.ts";

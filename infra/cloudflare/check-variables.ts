@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { unstable_readConfig } from "wrangler";
 import { readSettings, VARIABLES } from "../../worker/settings.ts";
-import { ROOT } from "../setup/build.ts";
-import { UserError } from "../setup/programs.ts";
-import { runMain } from "../setup/run-main.ts";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
+import { runMain } from "../../base/run-main.ts";
 
 // Before a deployment: a worker that is already serving can only go on with a default, so a bad variable stops here.
 await runMain(() => {

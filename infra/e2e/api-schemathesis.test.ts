@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ROOT } from "../setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 import { fixed, startTestSystem, testFolder, TOKEN } from "./harness.ts";
 import { startRelay } from "./relay.ts";
 import { type Pass, runSchemathesis } from "./schemathesis/run.ts";

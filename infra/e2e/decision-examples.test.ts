@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
 import { tokenEntry } from "../../policy-api/http/tokens.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
-import { ROOT } from "../setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 import { callApi } from "../workerd/policy-client.ts";
 import { freePort, untilListens } from "../workerd/listening.ts";
 import { startProgram } from "../workerd/processes.ts";

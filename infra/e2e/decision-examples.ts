@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../setup/build.ts";
-import { UserError } from "../setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
 import { findProxies, type Proxies } from "../setup/proxies.ts";
 import { testFolder } from "./harness.ts";
 

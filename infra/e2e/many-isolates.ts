@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { ROOT } from "../setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 
 /**
  * Writes a configuration of workerd in which several services run the worker, each in an isolate of its own, over the

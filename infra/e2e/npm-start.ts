@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { ROOT } from "../setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 
 export interface Started {
   readonly child: ChildProcess;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
-import { ROOT } from "../setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 import { testFolder, until } from "./harness.ts";
 import { freePort, interrupt, NPM, type Started, start } from "./npm-start.ts";
 

@@ -3,10 +3,9 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
-import { requireGo, UserError } from "./programs.ts";
-
-export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
+import { requireGo } from "./programs.ts";
 
 export const WRANGLER = join(ROOT, "node_modules/.bin/wrangler");
 

@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { ROOT } from "./build.ts";
+import { ROOT } from "../../base/root.ts";
 import { GO_MODULES, TOOLS_MODULE } from "./go-modules.ts";
-import { requireGo, UserError } from "./programs.ts";
-import { runMain } from "./run-main.ts";
+import { UserError } from "../../base/user-error.ts";
+import { requireGo } from "./programs.ts";
+import { runMain } from "../../base/run-main.ts";
 
 // gofumpt and go vet over the Go modules; with --write gofumpt mends what it finds.
 const write = process.argv.includes("--write");

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { ROOT } from "./build.ts";
-import { findProgram, UserError } from "./programs.ts";
-import { runMain } from "./run-main.ts";
+import { ROOT } from "../../base/root.ts";
+import { findProgram } from "../../base/find-program.ts";
+import { UserError } from "../../base/user-error.ts";
+import { runMain } from "../../base/run-main.ts";
 
 // rustfmt over the one Rust program; with --write it mends what it finds. Who has no Rust has not changed it.
 const write = process.argv.includes("--write");

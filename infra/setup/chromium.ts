@@ -2,8 +2,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { ROOT } from "./build.ts";
-import { findOrInstall, findProgram } from "./programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { findProgram } from "../../base/find-program.ts";
+import { findOrInstall } from "./programs.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"] as const;
 

@@ -1,24 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
-
-/** A sentence for the person who started the program; printed without a stack. */
-export class UserError extends Error {}
-
-/** The path of the first of these programs that is installed. */
-export function findProgram(...names: readonly string[]): string | undefined {
-  for (const name of names)
-    for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
-      const file = join(folder, name);
-      try {
-        accessSync(file, constants.X_OK);
-        return file;
-      } catch {
-        continue;
-      }
-    }
-  return undefined;
-}
+import { existsSync } from "node:fs";
+import { findProgram } from "../../base/find-program.ts";
+import { UserError } from "../../base/user-error.ts";
 
 /** Finds one of these programs, or installs Debian's package of it where that is possible (root and apt-get). */
 export function findOrInstall(names: readonly string[], debianPackage: string): string | undefined {

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "./build.ts";
+import { ROOT } from "../../base/root.ts";
 import { findOrInstall, installPackage } from "./programs.ts";
 
 const REQUIREMENTS = join(ROOT, "infra/e2e/schemathesis/requirements.txt");

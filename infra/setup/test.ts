@@ -5,12 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { ROOT } from "./build.ts";
+import { ROOT } from "../../base/root.ts";
 import { installChromium } from "./chromium.ts";
 import { GO_MODULES, type GoModule } from "./go-modules.ts";
-import { findOrInstall, requireGo, UserError } from "./programs.ts";
+import { UserError } from "../../base/user-error.ts";
+import { findOrInstall, requireGo } from "./programs.ts";
 import { findProxies } from "./proxies.ts";
-import { runMain } from "./run-main.ts";
+import { runMain } from "../../base/run-main.ts";
 import { installSchemathesis } from "./schemathesis.ts";
 
 // Every test that needs no root, and at the end one line with the count over all of them.

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { unstable_readConfig } from "wrangler";
-import { ROOT } from "../setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 
 const capnp = readFileSync(join(ROOT, "infra/workerd/config.capnp"), "utf8");
 const config = unstable_readConfig({ config: join(ROOT, "wrangler.toml") });

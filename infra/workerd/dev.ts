@@ -2,9 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readSettings } from "../../worker/settings.ts";
 import { tokenEntry } from "../../policy-api/http/tokens.ts";
-import { ROOT, WRANGLER, WRANGLER_ENV } from "../setup/build.ts";
-import { UserError } from "../setup/programs.ts";
-import { runMain } from "../setup/run-main.ts";
+import { ROOT } from "../../base/root.ts";
+import { WRANGLER, WRANGLER_ENV } from "../setup/build.ts";
+import { UserError } from "../../base/user-error.ts";
+import { runMain } from "../../base/run-main.ts";
 import { startDemoOrigin } from "./demo-origin.ts";
 
 const ORIGIN = process.env["ORIGIN"] || undefined;

@@ -1,4 +1,4 @@
-import { UserError } from "../setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 import { type RunningProgram, startProgram } from "./processes.ts";
 
 export interface EdgeOptions {

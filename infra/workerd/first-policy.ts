@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
-import { ROOT } from "../setup/build.ts";
+import { ROOT } from "../../base/root.ts";
 
 /** The congestion control that the edge's TCP has, unless it is told another one; "" where the kernel does not say. */
 export function systemCongestionControl(): string {

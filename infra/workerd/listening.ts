@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
-import { UserError } from "../setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 
 const READY_MS = 10_000;
 

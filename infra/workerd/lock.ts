@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 
 /** Takes a folder for this process, as two on the same files would not see each other. @throws UserError */
 export function lockFolder(folder: string, otherwise = "set STATE_DIR to another"): () => void {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Policy } from "../../policy-api/core/policy.ts";
-import { UserError } from "../setup/programs.ts";
+import { UserError } from "../../base/user-error.ts";
 
 export interface ApiReply {
   readonly status: number;

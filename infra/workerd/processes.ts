@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { findProgram, UserError } from "../setup/programs.ts";
+import { findProgram } from "../../base/find-program.ts";
+import { UserError } from "../../base/user-error.ts";
 
 /** A program that was started here, and that ends when its starter does. */
 export interface RunningProgram {

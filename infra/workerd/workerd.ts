@@ -4,8 +4,8 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tokenEntry } from "../../policy-api/http/tokens.ts";
-import { ROOT } from "../setup/build.ts";
-import { UserError } from "../setup/programs.ts";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
 import { type RunningProgram, startProgram } from "./processes.ts";
 
 export interface WorkerdOptions {

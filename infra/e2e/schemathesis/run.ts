@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
-import { ROOT } from "../../setup/build.ts";
+import { ROOT } from "../../../base/root.ts";
 import { installSchemathesis } from "../../setup/schemathesis.ts";
 import { startProgram } from "../../workerd/processes.ts";
 
