@@ -9,17 +9,28 @@ import (
 	"time"
 )
 
-// boundedBody bounds the pauses in a visitor's request body while the upstream has not begun to answer. Without a bound
-// a visitor who waits for an answer before sending more would wait for ever when the upstream dies: net/http's transport
-// tells of that only once the body's read has returned. From the response's header on the stream may pause as it likes.
+// errBodyOver: the visitor has the whole response, so nobody wants the rest of the request's body.
+var errBodyOver = errors.New("the response has ended")
+
+// boundedBody is a visitor's request body.
+//
+// It bounds the pauses in the body while the upstream has not begun to answer. Without a bound a visitor who waits for an
+// answer before sending more would wait for ever when the upstream dies: net/http's transport tells of that only once the
+// body's read has returned. From the response's header on the stream may pause as it likes.
+//
+// And it ends with its handler. The transport may still be reading when an upstream has answered early, while the server
+// reads the same connection for the next request.
 type boundedBody struct {
 	io.ReadCloser
 	controller *http.ResponseController
 	timeout    time.Duration
 
 	mu       sync.Mutex
+	idle     sync.Cond // no call of the body is under way
+	calls    int       // of the body, under way
 	released bool
 	expired  bool
+	whole    bool // its end has been read
 	ended    bool
 }
 
@@ -30,49 +41,89 @@ func boundBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*
 		return r, nil
 	}
 	body := &boundedBody{ReadCloser: r.Body, controller: http.NewResponseController(w), timeout: timeout}
+	body.idle.L = &body.mu
 	out := *r
 	out.Body = body
 	return &out, body
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
-	b.mu.Lock()
-	if !b.released {
-		_ = b.controller.SetReadDeadline(time.Now().Add(b.timeout))
+	if !b.begin() {
+		return 0, errBodyOver
 	}
-	b.mu.Unlock()
 	n, err := b.ReadCloser.Read(p)
-	if err != nil {
-		b.finish(errors.Is(err, os.ErrDeadlineExceeded))
-	}
+	b.done(err)
 	return n, err
 }
 
-// release ends the bound. It may be called on nil, and more than once.
-func (b *boundedBody) release() {
-	if b != nil {
-		b.finish(false)
+// Close may read on: over HTTP/1.1 the server's body does, to find its end.
+func (b *boundedBody) Close() error {
+	if !b.begin() {
+		return nil
 	}
+	err := b.ReadCloser.Close()
+	b.done(nil)
+	return err
 }
 
-// end lets go of the response writer, which must not be touched once its handler has returned: the transport may still
-// be reading then. It may be called on nil.
+// begin says whether the body may still be touched, and then holds up end until done is called.
+func (b *boundedBody) begin() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return false
+	}
+	b.calls++
+	if !b.released {
+		_ = b.controller.SetReadDeadline(time.Now().Add(b.timeout))
+	}
+	return true
+}
+
+func (b *boundedBody) done(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.calls--
+	b.whole = b.whole || errors.Is(err, io.EOF)
+	if err != nil && !b.ended {
+		b.finish(errors.Is(err, os.ErrDeadlineExceeded))
+	}
+	b.idle.Broadcast()
+}
+
+// release ends the bound on pauses, and says whether the body has been read to its end. It may be called on nil, and more
+// than once.
+func (b *boundedBody) release() (whole bool) {
+	if b == nil {
+		return true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.ended {
+		b.finish(false)
+	}
+	return b.whole
+}
+
+// end lets go of the response writer and of the body, which must not be touched once their handler has returned. It may be
+// called on nil.
 func (b *boundedBody) end() {
 	if b == nil {
 		return
 	}
-	b.finish(false)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ended = true
+	if !b.whole {
+		// It stays, so that the server does not look for the body's end either.
+		_ = b.controller.SetReadDeadline(time.Unix(1, 0))
+	}
+	for b.calls > 0 {
+		b.idle.Wait()
+	}
 }
 
 func (b *boundedBody) finish(expired bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ended {
-		return
-	}
 	b.released = true
 	b.expired = b.expired || expired
 	// A deadline that has passed stays: over HTTP/1.1 the server would otherwise wait for the rest of the body after the

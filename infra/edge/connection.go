@@ -33,6 +33,8 @@ type connection struct {
 	answering atomic.Bool
 	sent      atomic.Uint64 // bytes handed to the transport, counted without a system call: has anything been sent since?
 	rate      *rateMeter    // QUIC only; the kernel keeps TCP's
+	// lingers is set where a response ended before its request did: see lingerer.
+	lingers atomic.Bool
 
 	// Owned by the sampler's scanning goroutine.
 	sampledAt   time.Time

@@ -39,6 +39,7 @@ type edge struct {
 	upstream  *http.Transport
 	spki      string
 	qlogDir   string
+	linger    lingerer
 	earlyData bool // 0-RTT is taken
 	retry     bool // every QUIC client's address is validated first
 
@@ -226,7 +227,7 @@ func (e *edge) serve(srv *server) {
 			e.failed <- fmt.Errorf("%s on %s ended: %w", protocol, srv.socket.address(), err)
 		}
 	}
-	ln := &tcpListener{TCPListener: srv.socket.tcp, registry: e.registry, onClose: e.closed}
+	ln := &tcpListener{TCPListener: srv.socket.tcp, registry: e.registry, onClose: e.closed, linger: &e.linger}
 	go func() { ended("HTTPS", srv.http.ServeTLS(ln, "", "")) }()
 	if srv.http3 != nil {
 		var once sync.Once

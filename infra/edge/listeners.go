@@ -178,6 +178,7 @@ type tcpListener struct {
 	*net.TCPListener
 	registry *registry
 	onClose  func(*connection)
+	linger   *lingerer
 }
 
 func (l *tcpListener) Accept() (net.Conn, error) {
@@ -185,7 +186,7 @@ func (l *tcpListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTCPConn(c, time.Now(), l.onClose)
+	t, err := newTCPConn(c, time.Now(), l.onClose, l.linger)
 	if err != nil {
 		c.Close()
 		return nil, err

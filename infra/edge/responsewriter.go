@@ -32,7 +32,13 @@ func (w *responseWriter) WriteHeader(status int) {
 		return
 	}
 	w.done = true
-	w.body.release()
+	if whole := w.body.release(); !whole && w.request.ProtoMajor == 1 {
+		// Nobody can tell what may still come of the body from the next request (RFC 9112, section 9.3).
+		h.Set("Connection", "close")
+		if w.conn != nil {
+			w.conn.lingers.Store(true)
+		}
+	}
 	w.handler.finishHeader(h, w.request, w.conn)
 	// The servers guess a type for a body that has none; nil keeps them from it.
 	if _, ok := h["Content-Type"]; !ok {

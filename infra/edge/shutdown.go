@@ -65,7 +65,7 @@ func (e *edge) shutdownHTTP3(ctx context.Context, s *server) {
 	go func() {
 		defer end()
 		e.waitInactive(grace)
-		e.linger(grace)
+		e.lingerQUIC(grace)
 	}()
 	_ = s.quicLn.Close() // connections that exist stay
 	_ = s.http3.Shutdown(grace)
@@ -84,8 +84,8 @@ func (e *edge) waitInactive(ctx context.Context) {
 	}
 }
 
-// linger leaves the open QUIC connections time for what is under way.
-func (e *edge) linger(ctx context.Context) {
+// lingerQUIC leaves the open QUIC connections time for what is under way.
+func (e *edge) lingerQUIC(ctx context.Context) {
 	isQUIC := func(c *connection) bool { return c.transport == transportQUIC }
 	wait := minLinger
 	for _, c := range e.registry.snapshot(nil) {

@@ -18,17 +18,18 @@ type tcpConn struct {
 	raw     syscall.RawConn
 	conn    *connection
 	onClose func(*connection)
+	linger  *lingerer
 
 	closing  sync.Once
 	closeErr error
 }
 
-func newTCPConn(c *net.TCPConn, now time.Time, onClose func(*connection)) (*tcpConn, error) {
+func newTCPConn(c *net.TCPConn, now time.Time, onClose func(*connection), linger *lingerer) (*tcpConn, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	t := &tcpConn{TCPConn: c, raw: raw, conn: newConnection(transportTCP, now), onClose: onClose}
+	t := &tcpConn{TCPConn: c, raw: raw, conn: newConnection(transportTCP, now), onClose: onClose, linger: linger}
 	var remote netip.Addr
 	if a, ok := c.RemoteAddr().(*net.TCPAddr); ok {
 		remote = clientAddr(a.AddrPort())
@@ -51,6 +52,10 @@ func (t *tcpConn) Write(p []byte) (int, error) {
 func (t *tcpConn) Close() error {
 	t.closing.Do(func() {
 		t.onClose(t.conn)
+		if t.conn.lingers.Load() {
+			t.closeErr = t.linger.close(t.TCPConn)
+			return
+		}
 		t.closeErr = t.TCPConn.Close()
 	})
 	return t.closeErr

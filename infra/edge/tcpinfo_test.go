@@ -70,7 +70,7 @@ func tcpPairOn(t *testing.T, sockets []socket, onClose func(*connection)) (*tcpC
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := newTCPConn(accepted, time.Now(), onClose)
+	c, err := newTCPConn(accepted, time.Now(), onClose, &lingerer{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,11 @@ func newTransport(t target, idle int) *http.Transport {
 	return &http.Transport{
 		Proxy: nil, // the environment's proxy is for leaving this machine
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, t.network, t.address)
+			c, err := dialer.DialContext(ctx, t.network, t.address)
+			if err != nil {
+				return nil, err
+			}
+			return newPatientConn(c), nil
 		},
 		MaxIdleConns:        idle,
 		MaxIdleConnsPerHost: idle,
