@@ -133,6 +133,8 @@ export async function startLane(
       stateDir,
       flags: [
         ["-host", SERVER_ADDRESS],
+        // A crowd here comes from one address.
+        ["-max-requests", "100000"],
         traceFile === undefined ? [] : ["-trace", traceFile],
         qlogFolder === undefined ? [] : ["-qlog", qlogFolder],
         ARM_SETUPS[arm].edgeFlags ?? [],

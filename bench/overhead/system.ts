@@ -85,6 +85,8 @@ export async function startOverheadSystem(
         // What an edge measures is part of it; what becomes of the readings, of this worker only.
         samples: `unix:${setup.worker === "ours" && workerd !== undefined ? workerd.samplesSocket : sink.socket}`,
         stateDir: certificates,
+        // All clients here have one address.
+        flags: ["-max-requests", "100000"],
       });
       stack.defer(() => edge.program.stop());
       void edge.program.ended.then((why) => failure.resolve(`An edge ended by itself (${why}).`));

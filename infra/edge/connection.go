@@ -58,6 +58,14 @@ func clientAddr(a netip.AddrPort) netip.Addr {
 	return a.Addr().Unmap().WithZone("")
 }
 
+// clientOf is the address of a connection's client; invalid where there is no connection.
+func clientOf(c *connection) netip.Addr {
+	if c == nil {
+		return netip.Addr{}
+	}
+	return c.client()
+}
+
 type connectionKey struct{}
 
 func withConnection(ctx context.Context, c *connection) context.Context {

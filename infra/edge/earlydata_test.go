@@ -79,9 +79,9 @@ func TestEarlyRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := newTransport(opts.upstream, 1)
+	transport := newTransport(opts.upstream, 1, nil)
 	defer transport.CloseIdleConnections()
-	handler := newProxyHandler(opts, transport, newReporter(io.Discard, "", ""))
+	handler := newProxyHandler(opts, transport, newRequestBounds(opts, newReporter(io.Discard)).desk, newReporter(io.Discard, "", ""))
 	for _, test := range []struct {
 		method   string
 		complete bool

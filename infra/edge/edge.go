@@ -31,17 +31,18 @@ const (
 
 // edge is the running program.
 type edge struct {
-	log       *reporter
-	handler   *proxyHandler
-	registry  *registry
-	sampler   *sampler
-	poster    *poster // nil: no samples
-	upstream  *http.Transport
-	spki      string
-	qlogDir   string
-	linger    lingerer
-	earlyData bool // 0-RTT is taken
-	retry     bool // every QUIC client's address is validated first
+	log        *reporter
+	handler    *proxyHandler
+	registry   *registry
+	sampler    *sampler
+	poster     *poster // nil: no samples
+	upstream   *http.Transport
+	spki       string
+	qlogDir    string
+	linger     lingerer
+	maxStreams int  // of a connection, at a time
+	earlyData  bool // 0-RTT is taken
+	retry      bool // every QUIC client's address is validated first
 
 	servers []*server
 	failed  chan error // what ended serving before shutdown
@@ -80,11 +81,13 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 		sockets = append(sockets, opened...)
 	}
 
-	upstream := newTransport(opts.upstream, upstreamIdle)
+	bounds := newRequestBounds(opts, log)
+	upstream := newTransport(opts.upstream, upstreamIdle, bounds.connected)
 	e := &edge{
 		log: log, registry: newRegistry(), upstream: upstream, spki: spki, qlogDir: opts.qlogDir, earlyData: opts.earlyData, retry: opts.retry,
-		handler: newProxyHandler(opts, upstream, log),
-		failed:  make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
+		maxStreams: opts.maxStreams,
+		handler:    newProxyHandler(opts, upstream, bounds.desk, log),
+		failed:     make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
 	var traces *tracer
 	if opts.traceFile != "" {
@@ -93,6 +96,7 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 			return nil, err
 		}
 	}
+	bounds.look(opts.upstream)
 	e.startSampling(opts.samples, traces)
 	tlsConfig := &tls.Config{
 		Certificates: []tls.Certificate{cert},
@@ -145,6 +149,7 @@ func (e *edge) newServer(s socket, tlsConfig *tls.Config) (*server, error) {
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: e.maxStreams},
 		ErrorLog:          e.log.logger("http"),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if t, ok := c.(*tls.Conn); ok {
@@ -185,9 +190,10 @@ func (e *edge) newServer(s socket, tlsConfig *tls.Config) (*server, error) {
 
 func (e *edge) listenQUIC(transport *quic.Transport, tlsConfig *tls.Config) (http3.QUICListener, error) {
 	config := &quic.Config{
-		MaxIdleTimeout: quicIdleTimeout,
-		Allow0RTT:      e.earlyData, // RFC 8470: a replayed request would count, and act, twice
-		Tracer:         qlogTracer(e.qlogDir, e.log),
+		MaxIdleTimeout:     quicIdleTimeout,
+		MaxIncomingStreams: int64(e.maxStreams),
+		Allow0RTT:          e.earlyData, // RFC 8470: a replayed request would count, and act, twice
+		Tracer:             qlogTracer(e.qlogDir, e.log),
 	}
 	if e.earlyData {
 		return transport.ListenEarly(tlsConfig, config)

@@ -27,6 +27,9 @@ type options struct {
 	serverTiming    bool
 	earlyData       bool
 	retry           bool
+	maxRequests     int // 0: by what the upstream's process may open
+	maxClient       int // 0: by maxRequests
+	maxStreams      int
 	upstreamTimeout time.Duration
 	bodyTimeout     time.Duration
 	shutdownTimeout time.Duration
@@ -47,7 +50,7 @@ const defaultListen = "localhost:8443"
 // does not exist the list of flags goes to stderr too. -h gives flag.ErrHelp after the list was printed.
 func parseOptions(args []string, stderr io.Writer) (options, error) {
 	o := options{
-		stateDir: ".adaptive-h3", altSvc: altSvcPass, serverTiming: true,
+		stateDir: ".adaptive-h3", altSvc: altSvcPass, serverTiming: true, maxStreams: 100,
 		upstreamTimeout: 60 * time.Second, bodyTimeout: 60 * time.Second, shutdownTimeout: 10 * time.Second,
 	}
 	// The flag package prints every error with the whole list; only an unknown flag deserves that here.
@@ -92,6 +95,9 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		o.serverTiming = v
 		return nil
 	})
+	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096; 128 where that cannot be told)", setCount(&o.maxRequests))
+	fs.Func("max-requests-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64 (default: a quarter of -max-requests, at least 100)", setCount(&o.maxClient))
+	fs.Func("max-streams", "at most `N` requests at a time on an HTTP/2 or HTTP/3 connection; the client waits by itself beyond that (default 100)", setCount(&o.maxStreams))
 	fs.Func("body-timeout", "`DURATION` that a visitor's request body may pause before the upstream answers (default 60s)", setDuration(&o.bodyTimeout))
 	fs.Func("upstream-timeout", "`DURATION` that the upstream has for its response header (default 60s)", setDuration(&o.upstreamTimeout))
 	fs.Func("shutdown-timeout", "`DURATION` that requests have to finish at the end (default 10s)", setDuration(&o.shutdownTimeout))
@@ -134,6 +140,17 @@ func setTarget(t *target) func(string) error {
 	return func(s string) (err error) {
 		*t, err = parseTarget(s)
 		return err
+	}
+}
+
+func setCount(n *int) func(string) error {
+	return func(s string) error {
+		v, err := strconv.ParseUint(s, 10, 31)
+		if err != nil || v == 0 {
+			return errors.New("it must be a whole number above 0")
+		}
+		*n = int(v)
+		return nil
 	}
 }
 

@@ -17,7 +17,8 @@ func TestOptionDefaults(t *testing.T) {
 	}
 	if len(o.listen) != 1 || o.listen[0].text != "localhost:8443" || !o.listen[0].http3 || len(o.listen[0].hosts) != 2 ||
 		o.upstream != (target{"tcp", "127.0.0.1:8787"}) || o.samples != (target{}) || o.stateDir != ".adaptive-h3" ||
-		o.altSvc != altSvcPass || !o.serverTiming || o.upstreamTimeout != time.Minute || o.bodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second {
+		o.altSvc != altSvcPass || !o.serverTiming || o.upstreamTimeout != time.Minute || o.bodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second ||
+		o.maxRequests != 0 || o.maxClient != 0 || o.maxStreams != 100 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -28,6 +29,7 @@ func TestOptionsAsGiven(t *testing.T) {
 		"-upstream", "unix:/run/workerd.sock", "-samples", "http://[::1]:99/", "-cert", "c", "-key", "k", "-state", "s",
 		"-host", "a.example", "-host", "192.0.2.1", "-host", "*.b.example",
 		"-alt-svc", "override", "-server-timing=false", "-upstream-timeout", "1m30s", "-shutdown-timeout=1ms",
+		"-max-requests", "10", "-max-requests-client", "4", "-max-streams", "3",
 	}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +38,8 @@ func TestOptionsAsGiven(t *testing.T) {
 	if len(l) != 3 || l[0].congestion != "cubic" || l[0].http3 || l[0].port != 1 || l[1].hosts[0].String() != "::1" || !l[1].http3 ||
 		l[2].hosts[0].String() != "::" || o.upstream != (target{"unix", "/run/workerd.sock"}) || o.samples != (target{"tcp", "[::1]:99"}) ||
 		o.certFile != "c" || o.keyFile != "k" || o.stateDir != "s" || strings.Join(o.hosts, " ") != "a.example 192.0.2.1 *.b.example" ||
-		o.altSvc != altSvcOverride || o.serverTiming || o.upstreamTimeout != 90*time.Second || o.shutdownTimeout != ms {
+		o.altSvc != altSvcOverride || o.serverTiming || o.upstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
+		o.maxRequests != 10 || o.maxClient != 4 || o.maxStreams != 3 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -54,6 +57,9 @@ func TestBadFlags(t *testing.T) {
 		{"-listen 127.0.0.1:0,http3=no", []string{"-listen", `"http3=no"`, "http3=off"}},
 		{"-listen 127.0.0.1:0,congestion=", []string{"-listen", `"congestion="`, "congestion=NAME"}},
 		{"-listen 127.0.0.1:0,speed=9", []string{"-listen", `"speed=9"`, "congestion=NAME"}},
+		{"-max-requests 0", []string{"-max-requests", "above 0"}},
+		{"-max-requests-client many", []string{"-max-requests-client", "above 0"}},
+		{"-max-streams -1", []string{"-max-streams", "above 0"}},
 		{"-upstream https://127.0.0.1:1", []string{"-upstream", "http://HOST:PORT", "unix:/path"}},
 		{"-upstream http://127.0.0.1", []string{"-upstream", "http://HOST:PORT"}},
 		{"-upstream http://127.0.0.1:1/base", []string{"-upstream", "without a path"}},

@@ -38,7 +38,7 @@ type poster struct {
 
 func newPoster(t target, log *reporter) *poster {
 	return &poster{
-		client: &http.Client{Transport: newTransport(t, 1), Timeout: postTimeout},
+		client: &http.Client{Transport: newTransport(t, 1, nil), Timeout: postTimeout},
 		url:    "http://" + t.urlHost() + "/samples",
 		name:   t.address,
 		log:    log,

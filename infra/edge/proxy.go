@@ -14,12 +14,15 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/admission"
 )
 
 // proxyHandler answers every request, of whatever protocol, with what the upstream answers.
 type proxyHandler struct {
 	proxy        *httputil.ReverseProxy
 	upstream     target
+	desk         *admission.Desk
 	log          *reporter
 	altSvc       altSvcMode
 	serverTiming bool
@@ -31,8 +34,8 @@ type proxyHandler struct {
 // the usual limits on open files.
 const upstreamIdle = 512
 
-func newProxyHandler(opts options, transport http.RoundTripper, log *reporter) *proxyHandler {
-	p := &proxyHandler{upstream: opts.upstream, log: log, altSvc: opts.altSvc, serverTiming: opts.serverTiming, bodyTimeout: opts.bodyTimeout}
+func newProxyHandler(opts options, transport http.RoundTripper, desk *admission.Desk, log *reporter) *proxyHandler {
+	p := &proxyHandler{upstream: opts.upstream, desk: desk, log: log, altSvc: opts.altSvc, serverTiming: opts.serverTiming, bodyTimeout: opts.bodyTimeout}
 	p.proxy = &httputil.ReverseProxy{
 		Rewrite:        p.rewrite,
 		Transport:      &headerTimeout{next: transport, timeout: opts.upstreamTimeout},
@@ -73,6 +76,13 @@ func (p *proxyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(rw, http.StatusTooEarly, "not before the handshake is complete")
 		return
 	}
+	release, err := p.desk.Admit(r.Context(), clientOf(c))
+	if err != nil {
+		p.log.report("requests", err.Error())
+		writeUnavailable(rw, err.Error())
+		return
+	}
+	defer release()
 	switch r.ProtoMajor {
 	case 1:
 		// Otherwise the server reads the whole request before the first byte of the response: no streaming both ways.
@@ -228,6 +238,12 @@ func writeError(w http.ResponseWriter, status int, reason string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, "%d %s: %s\n", status, http.StatusText(status), reason)
+}
+
+// writeUnavailable answers what could be answered a moment later.
+func writeUnavailable(w http.ResponseWriter, reason string) {
+	w.Header().Set("Retry-After", "1")
+	writeError(w, http.StatusServiceUnavailable, reason)
 }
 
 // bufferPool holds the buffers that bodies are copied through: one for each response in progress.

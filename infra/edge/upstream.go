@@ -44,15 +44,23 @@ const (
 	upstreamIdleTimeout = 4 * time.Second
 )
 
-// newTransport makes a keep-alive pool to t with at most idle connections at rest.
-func newTransport(t target, idle int) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout}
+// dial opens a connection to t.
+func (t target) dial(ctx context.Context) (net.Conn, error) {
+	return (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, t.network, t.address)
+}
+
+// newTransport makes a keep-alive pool to t with at most idle connections at rest. connected, if not nil, sees each new
+// connection.
+func newTransport(t target, idle int, connected func(net.Conn)) *http.Transport {
 	return &http.Transport{
 		Proxy: nil, // the environment's proxy is for leaving this machine
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			c, err := dialer.DialContext(ctx, t.network, t.address)
+			c, err := t.dial(ctx)
 			if err != nil {
 				return nil, err
+			}
+			if connected != nil {
+				connected(c)
 			}
 			return newPatientConn(c), nil
 		},

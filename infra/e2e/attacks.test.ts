@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { createServer } from "node:http";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { expect, it, onTestFinished } from "vitest";
+import { EDGE_PROGRAM } from "../setup/build.ts";
+import { startEdge } from "../workerd/edge.ts";
+import { startWorkerd } from "../workerd/workerd.ts";
+import { portOf, testFolder, until } from "./harness.ts";
+
+// What one client can do to the others. Everything is on this machine: clients differ by their loopback address.
+
+const ATTACKER = "127.0.0.66";
+const VISITOR = "127.0.0.2";
+
+/** An HTTP/2 connection from a loopback address. */
+async function connectFrom(localAddress: string, port: number): Promise<ClientHttp2Session> {
+  const session = connectHttp2(`https://localhost:${port}`, {
+    createConnection: () =>
+      connectTls({ host: "127.0.0.1", port, localAddress, ALPNProtocols: ["h2"], rejectUnauthorized: false } as never),
+  });
+  session.on("error", () => undefined);
+  onTestFinished(() => session.destroy());
+  // Streams beyond what the server allows wait on this side: the settings have to be here first.
+  await once(session, "remoteSettings");
+  return session;
+}
+
+/** The status of a request over this connection, and the whole body. */
+async function get(session: ClientHttp2Session, path: string): Promise<{ status: number; body: string; ms: number }> {
+  const began = performance.now();
+  const stream = session.request({ ":path": path, accept: "text/html" });
+  const [headers] = (await once(stream, "response")) as [Record<string, number>];
+  let body = "";
+  for await (const chunk of stream.setEncoding("utf8")) body += chunk;
+  return { status: headers[":status"] ?? 0, body, ms: performance.now() - began };
+}
+
+function openDescriptors(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** An origin that answers pages, and never answers under /hang. */
+async function startHangingOrigin(): Promise<string> {
+  const server = createServer((request, response) => {
+    if (request.url?.startsWith("/hang") === true) return;
+    request.resume();
+    response.end("page");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The system with a workerd that may open so many descriptors. */
+async function startBounded(descriptors: number): Promise<{ port: number; pid: number; failed: Promise<string> }> {
+  const stateDir = testFolder();
+  const workerd = await startWorkerd({ stateDir, origin: await startHangingOrigin(), onErrorLine: () => undefined });
+  onTestFinished(() => workerd.stop());
+  const limits = ["--pid", String(workerd.pid()), `--nofile=${descriptors}:${descriptors}`];
+  expect(spawnSync("prlimit", limits).status).toBe(0);
+  const edge = await startEdge({
+    program: EDGE_PROGRAM,
+    listen: ["127.0.0.1:0"],
+    upstream: `unix:${workerd.visitorsSocket}`,
+    samples: `unix:${workerd.samplesSocket}`,
+    stateDir,
+    onErrorLine: () => undefined,
+  });
+  onTestFinished(() => edge.program.stop());
+  return { port: portOf(edge.addresses[0] ?? ""), pid: workerd.pid(), failed: workerd.failed };
+}
+
+it.each([
+  ["POSTs that never end", { ":method": "POST", ":path": "/upload" }],
+  ["GETs that the origin never answers", { ":method": "GET", ":path": "/hang" }],
+])(
+  "30 connections with 240 %s each take no descriptors from the others, also where workerd has 1,024",
+  async (_, head) => {
+    const { port, pid, failed } = await startBounded(1_024);
+    const visitor = await connectFrom(VISITOR, port);
+    expect(await get(visitor, "/")).toMatchObject({ status: 200, body: "page" });
+
+    let refused = 0;
+    const attackers = await Promise.all(Array.from({ length: 30 }, () => connectFrom(ATTACKER, port)));
+    for (const session of attackers)
+      for (let i = 0; i < 240; i++) {
+        const stream: ClientHttp2Stream = session.request(head, { endStream: head[":method"] === "GET" });
+        stream.on("error", () => undefined);
+        stream.on("response", (headers) => {
+          if (headers[":status"] === 503) refused++;
+        });
+        if (head[":method"] === "POST") stream.write("begun");
+      }
+    // All that were not let in have been told so, and the others hold what they got.
+    await until("the refusals", () => (refused > 30 * 240 * 0.9 ? true : undefined), 30_000);
+    for (let i = 0; i < 20; i++) expect(await get(visitor, "/")).toMatchObject({ status: 200, body: "page" });
+    expect(openDescriptors(pid)).toBeLessThan(1_024 / 2);
+
+    for (const session of attackers) session.destroy();
+    await until("the descriptors are given back", () => (openDescriptors(pid) < 64 ? true : undefined), 30_000);
+    expect(await Promise.race([failed, get(visitor, "/")])).toMatchObject({ status: 200 });
+  },
+);
