@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import vectors from "../infra/edge/testdata/origin-requests.json" with { type: "json" };
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
 import { CF_H2, FakeStores, mode, navigation, SETTINGS, stubOrigin, visit } from "./testing.ts";
@@ -19,6 +20,16 @@ describe("the origin", () => {
     expect(got?.redirect).toBe("manual");
     expect(await got?.text()).toBe("body");
     expect(got?.headers.get("x-own")).toBe("2");
+  });
+
+  it.each(vectors.cases)("gets of $name what our edge sends it while this worker is gone", async (vector) => {
+    const settings = { ...SETTINGS, origin: new URL(vectors.origin), edge: "adaptive-h3" } as const;
+    const request = new Request(`http://site.test${vector.target}`, { headers: vector.headers as HeadersInit });
+    await visit(request, new FakeStores(mode("observe")), new Isolate(settings));
+    const [got] = origin.fetched;
+    expect(got?.url).toBe(vector.url);
+    const expected = Object.entries(vector.expected).map(([name, value]) => [name.toLowerCase(), value]);
+    expect(Object.fromEntries(got?.headers ?? [])).toEqual(Object.fromEntries(expected));
   });
 
   it("learns the host that the visitor used: from our edge, elsewhere from here, whatever the visitor says", async () => {

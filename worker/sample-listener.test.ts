@@ -71,6 +71,13 @@ describe("receiveSamples", () => {
     expect((await post({ samples: [SAMPLE] }, stores)).status).toBe(503);
   });
 
+  it("answers a heartbeat, with the store gone too", async () => {
+    const ctx = createExecutionContext();
+    const stores = new FakeStores(mode("observe"));
+    const response = await receiveSamples(new Request("http://internal/heartbeat"), stores, ctx, new Isolate(SETTINGS));
+    expect([response.status, stores.lookUps, stores.records]).toEqual([204, [], []]);
+  });
+
   it("serves nothing else", async () => {
     const ctx = createExecutionContext();
     for (const request of [

@@ -29,7 +29,7 @@ export const readPostedSample = object<PostedSample>({ ...pathSampleFields, clie
 
 /**
  * Takes the edge's path samples: `POST /samples` with `{"samples": [...]}`. It listens on a socket of its own that
- * visitors cannot reach. A sample that cannot be read is left out and named; the others count.
+ * visitors cannot reach, which also answers `GET /heartbeat`. A sample that cannot be read is left out and named; the others count.
  */
 export async function receiveSamples(
   request: Request,
@@ -37,8 +37,11 @@ export async function receiveSamples(
   ctx: Pick<ExecutionContext, "waitUntil">,
   isolate: Isolate,
 ): Promise<Response> {
-  if (request.method !== "POST" || new URL(request.url).pathname !== "/samples")
-    return new Response("Only POST /samples is served here.\n", { status: 404 });
+  const { pathname } = new URL(request.url);
+  // The edge asks every 250 ms whether this process answers at all: nothing is looked up.
+  if (request.method === "GET" && pathname === "/heartbeat") return new Response(null, { status: 204 });
+  if (request.method !== "POST" || pathname !== "/samples")
+    return new Response("Only POST /samples and GET /heartbeat are served here.\n", { status: 404 });
   if (Number(request.headers.get("content-length") ?? Number.NaN) > BODY_MAX_BYTES)
     return new Response(`A batch may have ${BODY_MAX_BYTES} bytes.\n`, { status: 413 });
   let json: unknown;

@@ -47,6 +47,8 @@ type edge struct {
 	servers []*server
 	failed  chan error // what ended serving before shutdown
 
+	stopBeat context.CancelFunc
+	beating  sync.WaitGroup
 	stopScan context.CancelFunc
 	stopPost context.CancelFunc
 	scanning sync.WaitGroup // the sampler, and the tracer if there is one
@@ -83,10 +85,16 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 
 	bounds := newRequestBounds(opts, log)
 	upstream := newTransport(opts.upstream, upstreamIdle, bounds.connected)
+	var fallback *originFallback
+	var transport http.RoundTripper = upstream
+	if opts.origin != nil {
+		fallback = newOriginFallback(upstream, opts, log)
+		transport = fallback
+	}
 	e := &edge{
 		log: log, registry: newRegistry(), upstream: upstream, spki: spki, qlogDir: opts.qlogDir, earlyData: opts.earlyData, retry: opts.retry,
 		maxStreams: opts.maxStreams,
-		handler:    newProxyHandler(opts, upstream, bounds.desk, log),
+		handler:    newProxyHandler(opts, transport, bounds.desk, log),
 		failed:     make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
 	var traces *tracer
@@ -98,6 +106,7 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 	}
 	bounds.look(opts.upstream)
 	e.startSampling(opts.samples, traces)
+	e.startHeartbeat(fallback)
 	tlsConfig := &tls.Config{
 		Certificates: []tls.Certificate{cert},
 		MinVersion:   tls.VersionTLS12, // below it are protocols that RFC 8996 forbids
@@ -134,6 +143,18 @@ func (e *edge) startSampling(t target, traces *tracer) {
 	e.sampler.emit = e.poster.emit
 	go e.poster.run(postCtx)
 	e.scanning.Go(func() { e.sampler.run(scanCtx) })
+}
+
+// startHeartbeat starts watching the worker, if there is anybody else to ask.
+func (e *edge) startHeartbeat(fallback *originFallback) {
+	ctx, stop := context.WithCancel(context.Background())
+	e.stopBeat = stop
+	if fallback != nil {
+		e.beating.Go(func() {
+			fallback.run(ctx)
+			fallback.origin.CloseIdleConnections()
+		})
+	}
 }
 
 // closed is called once for every connection, while its statistics can still be read.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,9 @@ import (
 type options struct {
 	listen          []listenSpec
 	upstream        target
-	samples         target // the zero target: post none
+	samples         target   // the zero target: post none
+	origin          *url.URL // nil: no other way than upstream
+	health          target   // the zero target: nowhere
 	certFile        string
 	keyFile         string
 	stateDir        string
@@ -65,6 +68,11 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	})
 	fs.Func("upstream", "where requests go: `http://HOST:PORT | unix:/path` (required)", setTarget(&o.upstream))
 	fs.Func("samples", "where path samples are posted: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.samples))
+	fs.Func("origin", "who is asked while the worker behind -upstream is gone: `http[s]://HOST[:PORT]`; wants -samples, whose listener is asked for a heartbeat (default: nobody)", func(s string) (err error) {
+		o.origin, err = parseOrigin(s)
+		return err
+	})
+	fs.Func("health", "where GET /health says how this program is, for this machine only: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.health))
 	fs.StringVar(&o.certFile, "cert", "", "certificate chain, PEM `FILE`; with -key, instead of the development certificate")
 	fs.StringVar(&o.keyFile, "key", "", "private key, PEM `FILE`")
 	fs.StringVar(&o.stateDir, "state", o.stateDir, "`DIR` that keeps the development certificate")
@@ -119,6 +127,9 @@ func (o *options) check(fs *flag.FlagSet) error {
 	}
 	if o.upstream == (target{}) {
 		return errors.New("flag -upstream is required: http://HOST:PORT or unix:/path of the server that answers the requests")
+	}
+	if o.origin != nil && o.samples == (target{}) {
+		return errors.New("flag -origin wants -samples: its listener is asked whether the worker is there")
 	}
 	if (o.certFile == "") != (o.keyFile == "") {
 		return errors.New("flags -cert and -key go together: give both, or neither for a development certificate")

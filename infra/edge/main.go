@@ -42,7 +42,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 
-	log := newReporter(stderr, opts.upstream.address, opts.samples.address)
+	own := []string{opts.upstream.address, opts.samples.address}
+	if opts.origin != nil {
+		own = append(own, opts.origin.Host)
+	}
+	log := newReporter(stderr, own...)
 	e, err := startEdge(opts, log)
 	if err != nil {
 		fmt.Fprintf(stderr, "edge: %v\n", err)

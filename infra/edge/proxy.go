@@ -212,6 +212,8 @@ func (p *proxyHandler) fail(w http.ResponseWriter, r *http.Request, err error) {
 		panic(http.ErrAbortHandler)
 	case errors.Is(err, errRequestBody):
 		writeError(w, http.StatusBadRequest, "the request body could not be read")
+	case errors.Is(err, errOwnPath):
+		writeUnavailable(w, err.Error())
 	case errors.Is(err, errUpstreamTimeout), errors.As(err, &timeout) && timeout.Timeout():
 		p.log.report("upstream", fmt.Sprintf("%s: %v", p.upstream.address, describe(err)))
 		writeError(w, http.StatusGatewayTimeout, "the server behind this one did not answer in time")

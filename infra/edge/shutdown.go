@@ -46,6 +46,8 @@ func (e *edge) shutdown(timeout time.Duration) {
 			_ = s.socket.udp.Close()
 		}
 	}
+	e.stopBeat()
+	e.beating.Wait()
 	e.stopScan()
 	e.scanning.Wait()
 	if e.poster != nil {

@@ -52,10 +52,15 @@ func (t target) dial(ctx context.Context) (net.Conn, error) {
 // newTransport makes a keep-alive pool to t with at most idle connections at rest. connected, if not nil, sees each new
 // connection.
 func newTransport(t target, idle int, connected func(net.Conn)) *http.Transport {
+	return newPool(idle, func(ctx context.Context, _, _ string) (net.Conn, error) { return t.dial(ctx) }, connected)
+}
+
+// newPool makes a keep-alive pool of connections that dial opens.
+func newPool(idle int, dial func(ctx context.Context, network, address string) (net.Conn, error), connected func(net.Conn)) *http.Transport {
 	return &http.Transport{
 		Proxy: nil, // the environment's proxy is for leaving this machine
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			c, err := t.dial(ctx)
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := dial(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}
