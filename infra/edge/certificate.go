@@ -151,14 +151,15 @@ func makeCertificate(names []string, now time.Time) (certPEM, keyPEM []byte, err
 
 // spkiSHA256 is what Chromium's --ignore-certificate-errors-spki-list takes: base64 of the SHA-256 of the certificate's
 // SubjectPublicKeyInfo (the same as RFC 7469, section 2.4).
-func spkiSHA256(cert tls.Certificate) (string, error) {
-	leaf := cert.Leaf
-	if leaf == nil {
-		var err error
-		if leaf, err = x509.ParseCertificate(cert.Certificate[0]); err != nil {
-			return "", err
-		}
-	}
+func spkiSHA256(leaf *x509.Certificate) string {
 	sum := sha256.Sum256(leaf.RawSubjectPublicKeyInfo)
-	return base64.StdEncoding.EncodeToString(sum[:]), nil
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// leafOf is the certificate itself, without those that vouch for it.
+func leafOf(cert tls.Certificate) (*x509.Certificate, error) {
+	if cert.Leaf != nil {
+		return cert.Leaf, nil
+	}
+	return x509.ParseCertificate(cert.Certificate[0])
 }

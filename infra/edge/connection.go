@@ -33,6 +33,7 @@ type connection struct {
 	answering atomic.Bool
 	sent      atomic.Uint64 // bytes handed to the transport, counted without a system call: has anything been sent since?
 	rate      *rateMeter    // QUIC only; the kernel keeps TCP's
+	quic      *quicServer   // what an offer on this connection leads to; nil where that is not served here
 	// lingers is set where a response ended before its request did: see lingerer.
 	lingers atomic.Bool
 
@@ -46,6 +47,9 @@ func newConnection(t transport, now time.Time) *connection {
 	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the program instead
 	return &connection{id: hex.EncodeToString(id[:]), transport: t, began: now, sampledAt: now}
 }
+
+// mayOffer says whether an offer of HTTP/3 on this connection leads anywhere, as far as is known here.
+func (c *connection) mayOffer() bool { return c == nil || c.quic == nil || c.quic.serves.Load() }
 
 // sampled says whether the connection is a client's that is worth a sample.
 func (c *connection) sampled() bool {

@@ -45,7 +45,8 @@ type edge struct {
 	retry      bool // every QUIC client's address is validated first
 
 	servers []*server
-	failed  chan error // what ended serving before shutdown
+	health  *http.Server // nil: nobody is told
+	failed  chan error   // what ended serving before shutdown
 
 	stopBeat context.CancelFunc
 	beating  sync.WaitGroup
@@ -58,9 +59,7 @@ type edge struct {
 type server struct {
 	socket socket
 	http   *http.Server
-	http3  *http3.Server   // nil: no HTTP/3
-	quic   *quic.Transport // nil: no HTTP/3
-	quicLn http3.QUICListener
+	quic   *quicServer // nil: no HTTP/3
 }
 
 // startEdge binds everything, then serves. On error nothing is left behind.
@@ -69,7 +68,7 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 	if err != nil {
 		return nil, err
 	}
-	spki, err := spkiSHA256(cert)
+	leaf, err := leafOf(cert)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the certificate: %w", err)
 	}
@@ -92,7 +91,7 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 		transport = fallback
 	}
 	e := &edge{
-		log: log, registry: newRegistry(), upstream: upstream, spki: spki, qlogDir: opts.qlogDir, earlyData: opts.earlyData, retry: opts.retry,
+		log: log, registry: newRegistry(), upstream: upstream, spki: spkiSHA256(leaf), qlogDir: opts.qlogDir, earlyData: opts.earlyData, retry: opts.retry,
 		maxStreams: opts.maxStreams,
 		handler:    newProxyHandler(opts, transport, bounds.desk, log),
 		failed:     make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
@@ -120,6 +119,11 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 			return nil, err
 		}
 		e.servers = append(e.servers, srv)
+	}
+	if err := e.startHealth(opts.health, leaf, fallback); err != nil {
+		closeSockets(sockets)
+		e.shutdown(time.Millisecond)
+		return nil, err
 	}
 	for _, srv := range e.servers {
 		e.serve(srv)
@@ -184,29 +188,9 @@ func (e *edge) newServer(s socket, tlsConfig *tls.Config) (*server, error) {
 	if s.udp == nil {
 		return srv, nil
 	}
-	srv.http3 = &http3.Server{
-		// Otherwise every acceptor's port would be joined into an Alt-Svc header, which nobody asks for.
-		Port:           s.port(),
-		Handler:        e.handler,
-		MaxHeaderBytes: maxHeaderBytes,
-		IdleTimeout:    idleTimeout,
-		ConnContext: func(ctx context.Context, qc *quic.Conn) context.Context {
-			// ReverseProxy aborts a response that breaks off only where it finds this key; without it a visitor over
-			// HTTP/3 would take a truncated body for a whole one.
-			ctx = context.WithValue(ctx, http.ServerContextKey, srv.http)
-			return withConnection(ctx, e.acceptQUIC(qc))
-		},
-	}
-	srv.quic = &quic.Transport{Conn: s.udp}
-	if e.retry {
-		srv.quic.VerifySourceAddress = func(net.Addr) bool { return true }
-	}
-	ln, err := e.listenQUIC(srv.quic, http3.ConfigureTLSConfig(tlsConfig.Clone()))
-	if err != nil {
-		return nil, fmt.Errorf("cannot serve HTTP/3 on %s: %w", s.address(), err)
-	}
-	srv.quicLn = ln
-	return srv, nil
+	var err error
+	srv.quic, err = e.newQUICServer(s, tlsConfig, srv.http)
+	return srv, err
 }
 
 func (e *edge) listenQUIC(transport *quic.Transport, tlsConfig *tls.Config) (http3.QUICListener, error) {
@@ -242,28 +226,15 @@ func (e *edge) acceptQUIC(qc *quic.Conn) *connection {
 	return c
 }
 
-// quicAcceptors wait for connections of a listener. quic-go refuses a connection while 32 others wait to be accepted, and
-// a browser that was refused calls QUIC broken for minutes. A single acceptor that a busy machine lets wait for some
-// milliseconds is enough for that: of 400 clients at once 37 to 187 were refused, of these none. 2.7 MB of
-// stacks and heap for each listener.
-const quicAcceptors = 512
-
 func (e *edge) serve(srv *server) {
-	ended := func(protocol string, err error) {
-		if !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-			e.failed <- fmt.Errorf("%s on %s ended: %w", protocol, srv.socket.address(), err)
+	ln := &tcpListener{TCPListener: srv.socket.tcp, registry: e.registry, onClose: e.closed, linger: &e.linger, quic: srv.quic}
+	go func() {
+		if err := srv.http.ServeTLS(ln, "", ""); !errors.Is(err, http.ErrServerClosed) {
+			e.failed <- fmt.Errorf("HTTPS on %s ended: %w", srv.socket.address(), err)
 		}
-	}
-	ln := &tcpListener{TCPListener: srv.socket.tcp, registry: e.registry, onClose: e.closed, linger: &e.linger}
-	go func() { ended("HTTPS", srv.http.ServeTLS(ln, "", "")) }()
-	if srv.http3 != nil {
-		var once sync.Once
-		for range quicAcceptors {
-			go func() {
-				err := srv.http3.ServeListener(srv.quicLn)
-				once.Do(func() { ended("HTTP/3", err) })
-			}()
-		}
+	}()
+	if srv.quic != nil {
+		go srv.quic.serve()
 	}
 }
 
@@ -277,7 +248,7 @@ func (e *edge) announce(w io.Writer) error {
 	}{Event: "listening", SPKISHA256: e.spki}
 	for _, s := range e.servers {
 		line.Addresses = append(line.Addresses, s.socket.address())
-		line.HTTP3 = append(line.HTTP3, s.http3 != nil)
+		line.HTTP3 = append(line.HTTP3, s.quic != nil)
 	}
 	return json.NewEncoder(w).Encode(line)
 }

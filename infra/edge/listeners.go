@@ -111,13 +111,17 @@ func openSocket(addr netip.AddrPort, spec listenSpec) (socket, error) {
 	if !spec.http3 {
 		return s, nil
 	}
-	bound := s.tcp.Addr().(*net.TCPAddr)
-	udp := &net.UDPAddr{IP: bound.IP, Port: bound.Port, Zone: bound.Zone}
-	if s.udp, err = net.ListenUDP("udp", udp); err != nil {
+	if s.udp, err = listenUDP(s.tcp); err != nil {
 		s.tcp.Close()
 		return socket{}, &transportError{"UDP", err}
 	}
 	return s, nil
+}
+
+// listenUDP binds the UDP socket of a TCP listener's address and port number.
+func listenUDP(tcp *net.TCPListener) (*net.UDPConn, error) {
+	bound := tcp.Addr().(*net.TCPAddr)
+	return net.ListenUDP("udp", &net.UDPAddr{IP: bound.IP, Port: bound.Port, Zone: bound.Zone})
 }
 
 type transportError struct {
@@ -179,6 +183,7 @@ type tcpListener struct {
 	registry *registry
 	onClose  func(*connection)
 	linger   *lingerer
+	quic     *quicServer // nil: no HTTP/3
 }
 
 func (l *tcpListener) Accept() (net.Conn, error) {
@@ -191,6 +196,7 @@ func (l *tcpListener) Accept() (net.Conn, error) {
 		c.Close()
 		return nil, err
 	}
+	t.conn.quic = l.quic
 	l.registry.add(t.conn, func() { t.Close() })
 	return t, nil
 }

@@ -180,11 +180,21 @@ func (p *proxyHandler) finishHeader(h http.Header, r *http.Request, c *connectio
 	case altSvcOverride:
 		h.Set("Alt-Svc", fmt.Sprintf(`h3=":%s"; ma=86400`, hostPort(r.Host)))
 	}
+	if !c.mayOffer() {
+		dropOffers(h)
+	}
 	if p.serverTiming && c != nil {
 		// In 0-RTT nothing is measured yet, and a zero would be a figure.
 		if r, ok := c.read(); ok && r.rtt > 0 {
 			h.Add("Server-Timing", serverTiming(c, r, time.Now()))
 		}
+	}
+}
+
+// dropOffers removes what an Alt-Svc offers, and keeps what takes offers back (RFC 7838, section 3).
+func dropOffers(h http.Header) {
+	if values := h.Values("Alt-Svc"); len(values) != 1 || strings.TrimSpace(values[0]) != "clear" {
+		h.Del("Alt-Svc")
 	}
 }
 

@@ -27,6 +27,8 @@ func (w *responseWriter) WriteHeader(status int) {
 		// Early hints and the like: the final header is still to come.
 		if w.handler.altSvc != altSvcPass {
 			h.Del("Alt-Svc")
+		} else if !w.conn.mayOffer() {
+			dropOffers(h)
 		}
 		w.ResponseWriter.WriteHeader(status)
 		return

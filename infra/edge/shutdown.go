@@ -30,20 +30,22 @@ func (e *edge) shutdown(timeout time.Duration) {
 				_ = s.http.Close()
 			}
 		})
-		if s.http3 != nil {
-			all.Go(func() { e.shutdownHTTP3(ctx, s) })
+		if s.quic != nil {
+			all.Go(func() { e.shutdownHTTP3(ctx, s.quic) })
 		}
 	}
 	all.Wait()
 
+	if e.health != nil {
+		_ = e.health.Close()
+	}
 	e.registry.closeAll()
 	flush, cancelFlush := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancelFlush()
 	e.registry.waitUntilGone(flush, func(*connection) bool { return true })
 	for _, s := range e.servers {
 		if s.quic != nil {
-			_ = s.quic.Close()
-			_ = s.socket.udp.Close()
+			s.quic.current().close()
 		}
 	}
 	e.stopBeat()
@@ -59,9 +61,8 @@ func (e *edge) shutdown(timeout time.Duration) {
 	e.upstream.CloseIdleConnections()
 }
 
-// shutdownHTTP3 sends GOAWAY, waits for the requests, then closes. http3.Server.Shutdown alone would wait for clients to
-// close their connections, which a browser at rest may not do within any timeout.
-func (e *edge) shutdownHTTP3(ctx context.Context, s *server) {
+// shutdownHTTP3 ends a QUIC server when its requests are done and what they sent has had time to arrive.
+func (e *edge) shutdownHTTP3(ctx context.Context, q *quicServer) {
 	grace, end := context.WithCancel(ctx)
 	defer end()
 	go func() {
@@ -69,8 +70,7 @@ func (e *edge) shutdownHTTP3(ctx context.Context, s *server) {
 		e.waitInactive(grace)
 		e.lingerQUIC(grace)
 	}()
-	_ = s.quicLn.Close() // connections that exist stay
-	_ = s.http3.Shutdown(grace)
+	q.shutdown(grace)
 }
 
 // waitInactive returns when no request is being answered.
