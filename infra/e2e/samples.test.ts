@@ -17,8 +17,14 @@ async function startTee(): Promise<{ path: string; samples: PathSample[]; connec
   const server = createServer((incoming, reply) => {
     void (async () => {
       const body = await text(incoming);
-      samples.push(...(JSON.parse(body) as { samples: PathSample[] }).samples);
-      const forward = httpRequest({ socketPath: target, method: "POST", path: incoming.url ?? "/" });
+      // The heartbeat has none.
+      if (body !== "") samples.push(...(JSON.parse(body) as { samples: PathSample[] }).samples);
+      const forward = httpRequest({
+        socketPath: target,
+        method: incoming.method ?? "GET",
+        path: incoming.url ?? "/",
+        headers: { host: "localhost" },
+      });
       forward.end(body);
       const [answer] = (await once(forward, "response")) as [NodeJS.ReadableStream & { statusCode: number }];
       reply.writeHead(answer.statusCode);

@@ -51,6 +51,7 @@ async function main(): Promise<void> {
       token,
       tokens: POLICY_TOKENS,
       variables: { LOG_DECISIONS: "on", ...VARIABLES },
+      onRestart: (sentence) => console.error(sentence),
       onWorkerLine: (line) => {
         const decision = parseDecisionLine(line);
         console.log(decision === undefined ? line : decisionText(decision));

@@ -7,6 +7,8 @@ import { tokenEntry } from "../../policy-api/http/tokens.ts";
 import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
 import { type RunningProgram, startProgram } from "./processes.ts";
+import { supervise, type Supervision } from "./supervise.ts";
+import { watchHeartbeat } from "./watch-heartbeat.ts";
 
 export interface WorkerdOptions {
   /** Where the objects are kept, in a folder of their own. */
@@ -21,6 +23,8 @@ export interface WorkerdOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** Another configuration with the same sockets and the same disk. */
   readonly config?: string;
+  /** Keeps it running: what is said then. Without it, its end is told by `failed`. */
+  readonly onRestart?: ((sentence: string) => void) | undefined;
   /** Lines of workerd's output. */
   readonly onWorkerLine?: (line: string) => void;
   readonly onErrorLine?: (line: string) => void;
@@ -32,7 +36,7 @@ export interface Workerd {
   readonly samplesSocket: string;
   /** Of the process that runs now. */
   pid(): number;
-  /** Resolves with why when it ends by itself. */
+  /** Resolves with why when it ends by itself, and nobody keeps it running. */
   readonly failed: Promise<string>;
   /** Ends it as a power cut would; `meanwhile` runs while it is down; then it starts again. */
   crash(meanwhile?: () => void): Promise<void>;
@@ -57,8 +61,9 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
   const failure = Promise.withResolvers<string>();
   /** The program that is meant to run; undefined while it is meant to be down. */
   let running: RunningProgram | undefined;
+  let supervision: Supervision | undefined;
 
-  const start = async (): Promise<void> => {
+  const launch = async (): Promise<RunningProgram> => {
     // What a killed workerd leaves behind keeps the next from binding.
     for (const socket of [visitorsSocket, samplesSocket]) rmSync(socket, { force: true });
     const program = startProgram(workerdProgram(), {
@@ -86,25 +91,50 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
       // workerd has nothing to finish: what it acknowledged is on disk.
       graceMs: 3_000,
     });
+    try {
+      const ended = program.ended.then((why) => {
+        throw new UserError(`workerd did not start (${why}).`);
+      });
+      await Promise.race([untilConnects(visitorsSocket).then(() => untilConnects(samplesSocket)), ended]);
+    } catch (error) {
+      await program.stop("SIGKILL");
+      throw error;
+    }
     running = program;
-    const ended = program.ended.then((why) => {
-      if (running === program) failure.resolve(`workerd ended by itself (${why}).`);
-      throw new UserError(`workerd did not start (${why}).`);
-    });
-    await Promise.race([untilConnects(visitorsSocket).then(() => untilConnects(samplesSocket)), ended]);
+    return program;
+  };
+  const begin = async (): Promise<void> => {
+    const program = await launch();
+    const { onRestart } = options;
+    if (onRestart === undefined) {
+      void program.ended.then((why) =>
+        running === program ? failure.resolve(`workerd ended by itself (${why}).`) : undefined,
+      );
+      return;
+    }
+    supervision = supervise({ name: "workerd", start: launch, say: onRestart }, program);
   };
   const end = async (signal?: NodeJS.Signals): Promise<void> => {
     const program = running;
     running = undefined;
-    await program?.stop(signal);
+    await (supervision ?? program)?.stop(signal);
+    supervision = undefined;
   };
+  const watching =
+    options.onRestart === undefined
+      ? undefined
+      : watchHeartbeat(samplesSocket, (sentence) => {
+          options.onRestart?.(sentence);
+          if (running !== undefined) process.kill(running.pid, "SIGKILL");
+        });
   const stop = async (): Promise<void> => {
+    watching?.stop();
     await end();
     rmSync(socketsDir, { recursive: true, force: true });
   };
 
   try {
-    await start();
+    await begin();
   } catch (error) {
     await stop();
     throw error;
@@ -117,7 +147,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
     crash: async (meanwhile) => {
       await end("SIGKILL");
       meanwhile?.();
-      await start();
+      await begin();
     },
     stop,
   };

@@ -1,0 +1,21 @@
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+/** Whoever ran so long is not failing again and again. */
+const STEADY_MS = 60_000;
+
+/** How long to wait before a program that ended by itself is started again. */
+export class BackOff {
+  #startedMs = 0;
+  #failures = 0;
+
+  started(nowMs: number): void {
+    this.#startedMs = nowMs;
+  }
+
+  /** Of a program that ended, or that could not be started: none at first, then twice as long each time, milliseconds. */
+  pauseMs(nowMs: number): number {
+    if (nowMs - this.#startedMs >= STEADY_MS) this.#failures = 0;
+    const failures = this.#failures++;
+    return failures === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+  }
+}
