@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { connect as connectTls } from "node:tls";
@@ -198,6 +198,39 @@ it("a request's body arrives whole, over each protocol", async () => {
     expect(load?.sha256, protocol).toBe(createHash("sha256").update(expected).digest("hex"));
   }
 });
+
+const EARLY_ANSWER = "too much".repeat(10_000);
+/** Origins that answer an upload when they have its head, and read what still comes, so that no reset overtakes the answer. */
+const EARLY_ORIGINS = {
+  /** As nginx does. */
+  "closes the connection": () =>
+    createTcpServer({ allowHalfOpen: true }, (socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => {
+        const head = `HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: ${EARLY_ANSWER.length}`;
+        socket.end(`${head}\r\n\r\n${EARLY_ANSWER}`);
+        socket.resume();
+      });
+    }),
+  "keeps the connection": () => createServer((_, response) => response.writeHead(413).end(EARLY_ANSWER)),
+};
+
+it.each(Object.entries(EARLY_ORIGINS))(
+  "an upload is answered, over each protocol, by an origin that answers before it has read it, and %s",
+  async (_, makeServer) => {
+    const server = makeServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const system = await startTestSystem({ origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    const expected = createHash("sha256").update(EARLY_ANSWER).digest("hex");
+    for (const protocol of PROTOCOLS)
+      for (let i = 0; i < 20; i++) {
+        const [load] = await probe(system, protocol, [url(system)], ["-post-bytes", "4000000"]);
+        expect(load, `${protocol}, upload ${i}`).toMatchObject({ status: 413, sha256: expected });
+        expect(load?.error, `${protocol}, upload ${i}`).toBeUndefined();
+      }
+  },
+);
 
 it("rows on disk that cannot be read are a client that is not known", async () => {
   const system = await startTestSystem();
