@@ -1,6 +1,5 @@
-import type { Answer, OfferState } from "../policy-api/core/offers.ts";
+import type { Answer } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
-import type { PathState } from "../policy-api/core/estimator.ts";
 
 /** Keyed hashes; the store never sees an address. */
 export interface ClientKeys {
@@ -14,11 +13,4 @@ export interface ClientKeys {
 export interface ClientReport extends ClientKeys {
   readonly samples: readonly PathSample[];
   readonly answers: readonly Answer[];
-}
-
-export interface LookUpReply {
-  readonly client?: PathState;
-  readonly network?: PathState;
-  readonly asn?: PathState;
-  readonly offers?: OfferState;
 }

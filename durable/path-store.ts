@@ -6,10 +6,12 @@ import {
   openConnectionsOf,
   type PathState,
 } from "../policy-api/core/estimator.ts";
+import { type Level, LEVELS } from "../policy-api/core/facts.ts";
+import type { Remembered } from "../policy-api/core/history.ts";
 import { applyAnswer } from "../policy-api/core/offers.ts";
 import { migrate } from "./migrations.ts";
 import { EMPTY_ROW, PATH_MIGRATIONS, type PathRow, PathRows, RETENTION_MS } from "./path-rows.ts";
-import type { ClientKeys, ClientReport, LookUpReply } from "./path-store-api.ts";
+import type { ClientKeys, ClientReport } from "./path-store-api.ts";
 
 /** A row is written when its last write is at least this old; what comes sooner waits in memory. */
 export const WRITE_INTERVAL_MS = 10_000;
@@ -46,16 +48,17 @@ export class PathStore extends DurableObject {
   #alarmsSet = 0;
 
   /** What is remembered of a client and of its network. Writes nothing. */
-  lookUp(keys: ClientKeys): LookUpReply {
-    const client = this.#load(clientRow(keys))?.row;
-    const network = this.#load(networkRow(keys))?.row;
-    const asn = keys.asn === undefined ? undefined : this.#load(asnRow(keys.asn))?.row;
+  lookUp(keys: ClientKeys): Remembered {
+    const found: { -readonly [F in keyof Remembered]: Remembered[F] } = {};
+    for (const level of LEVELS) {
+      const name = keys[level];
+      const row = name === undefined ? undefined : this.#load(rowKey(level, name))?.row;
+      if (row === undefined) continue;
+      found[level] = row.state;
+      if (level === "client") found.offers = row.offers;
+    }
     this.#shrink();
-    return {
-      ...(client === undefined ? {} : { client: client.state, offers: client.offers }),
-      ...(network === undefined ? {} : { network: network.state }),
-      ...(asn === undefined ? {} : { asn: asn.state }),
-    };
+    return found;
   }
 
   /** Adds what isolates gathered: on disk when it answers, but for rows that were written less than ten seconds ago. */
@@ -74,7 +77,7 @@ export class PathStore extends DurableObject {
    * @returns whether there was anything to forget.
    */
   forget(what: { readonly client: string } | { readonly network: string }): boolean {
-    const key = "client" in what ? clientRow(what) : networkRow(what);
+    const key = "client" in what ? rowKey("client", what.client) : rowKey("network", what.network);
     const nowMs = Date.now();
     for (const [forgotten, { atMs }] of this.#forgotten)
       if (atMs <= nowMs - FORGOTTEN_MS) this.#forgotten.delete(forgotten);
@@ -112,9 +115,10 @@ export class PathStore extends DurableObject {
   }
 
   #add(whole: ClientReport, nowMs: number): void {
-    const report = this.#since(this.#forgotten.get(clientRow(whole))?.atMs, whole);
+    const clientKey = rowKey("client", whole.client);
+    const report = this.#since(this.#forgotten.get(clientKey)?.atMs, whole);
     if (report === undefined) return;
-    const client = this.#loadOrBegin(clientRow(report));
+    const client = this.#loadOrBegin(clientKey);
     let { state } = client.row;
     const increments = inOrder(report.samples).map((sample) => {
       const applied = applySample(state, sample);
@@ -122,10 +126,13 @@ export class PathStore extends DurableObject {
       return { atMs: sample.atMs, increment: applied.increment };
     });
     client.row = { state, offers: report.answers.reduce(applyAnswer, client.row.offers), lastAtMs: nowMs };
-    this.#dirty.add(clientRow(report));
+    this.#dirty.add(clientKey);
     if (increments.length === 0) return;
     // What the client's samples added is added to all that it is a part of.
-    for (const key of [networkRow(report), ...(report.asn === undefined ? [] : [asnRow(report.asn)])]) {
+    for (const level of LEVELS) {
+      const name = report[level];
+      if (level === "client" || name === undefined) continue;
+      const key = rowKey(level, name);
       const forgottenAtMs = this.#forgotten.get(key)?.atMs ?? Number.NEGATIVE_INFINITY;
       const added = increments.filter(({ atMs }) => atMs > forgottenAtMs).map(({ increment }) => increment);
       if (added.length === 0) continue;
@@ -220,14 +227,7 @@ export class PathStore extends DurableObject {
   }
 }
 
-function clientRow(keys: Pick<ClientKeys, "client">): string {
-  return `client ${keys.client}`;
-}
-
-function asnRow(asn: number): string {
-  return `asn ${asn}`;
-}
-
-function networkRow(keys: Pick<ClientKeys, "network">): string {
-  return `network ${keys.network}`;
+/** @param name Which client, network or autonomous system: the field of ClientKeys. */
+function rowKey(level: Level, name: string | number): string {
+  return `${level} ${name}`;
 }

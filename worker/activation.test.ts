@@ -89,7 +89,7 @@ describe("stages", () => {
     const everyone = { version: 3, policy: mode("fixed-h3") };
     stores.bundle = { inForce: inForce(mode("observe"), { everyone, stages }), hashKey: HASH_KEY };
     const isolate = new Isolate({ ...SETTINGS, budgetMs: 0 });
-    await isolate.policy.renew(stores, Date.now());
+    await isolate.policyCache.renew(stores, Date.now());
     const drawn = vi.spyOn(Keys.prototype, "activationUnit").mockReturnValue(new Promise(() => undefined));
     const { response } = await visit(from("10.0.0.1"), stores, isolate);
     drawn.mockRestore();

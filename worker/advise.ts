@@ -5,8 +5,8 @@ import type { History, RequestFacts } from "../policy-api/core/facts.ts";
 import { historyAt } from "../policy-api/core/history.ts";
 import { type Answer, applyAnswer, earlierOffer, NO_OFFER, pausedUntilMs } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
-import { type Isolate, objectLabel } from "./isolate.ts";
-import type { LookUp } from "./look-up.ts";
+import type { Isolate } from "./isolate.ts";
+import { activeFor, type Found } from "./look-up.ts";
 import { NO_NEWS } from "./report-buffer.ts";
 
 /** A decision and the inputs that it was made on. */
@@ -15,41 +15,35 @@ export interface Advice {
   readonly history: History;
   readonly decision: Decision;
   readonly policyVersion: number;
-  /** What this request tells of an offer made before. */
+  /** What this request says about an earlier offer. */
   readonly earlierOffer: Answer["earlierOffer"];
 }
 
-/** Decides on what has arrived by `nowMs`. Undefined without a policy: then nothing is said. */
-export function advise(lookUp: LookUp, isolate: Isolate, nowMs: number): Advice | undefined {
-  const inForce = lookUp.policy?.inForce;
-  const active = lookUp.active;
+/** Decides on what was found. Undefined without a policy: then nothing is said. */
+export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | undefined {
+  const inForce = found.held?.inForce;
   if (inForce === undefined) return undefined;
-  const { connection, reply } = lookUp;
-  // Twice: what was on its way when the look-up left may have arrived since, and be in neither. Counting twice is no harm.
-  const now =
-    lookUp.object === undefined || lookUp.keys === undefined
-      ? NO_NEWS
-      : isolate.reports.pending(objectLabel(lookUp.object), lookUp.keys.client);
-  const fresh = [
-    ...lookUp.pending.samples,
-    ...now.samples,
-    ...(connection.sample === undefined ? [] : [connection.sample]),
-  ];
-  const offers = [...lookUp.pending.answers, ...now.answers].reduce(applyAnswer, reply?.offers ?? NO_OFFER);
+  const active = activeFor(found);
+  const { client, connection, pending, remembered } = found;
+  // Both: news that was on its way when the look-up left may have arrived since, and then neither the object's reply nor
+  // this isolate has it. Counting it twice changes nothing.
+  const now = client === undefined ? NO_NEWS : isolate.reports.pending(client.object.name, client.keys.client);
+  const fresh = [...pending.samples, ...now.samples, ...(connection.sample === undefined ? [] : [connection.sample])];
+  const offers = [...pending.answers, ...now.answers].reduce(applyAnswer, remembered?.offers ?? NO_OFFER);
   const request: RequestFacts = {
-    ...lookUp.facts,
+    ...found.facts,
     offerUntilMs: offers.untilMs,
     earlierOffersUntilMs: inForce.earlierOffersUntilMs,
     offering: offers.offering,
-    pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(reply?.client, fresh)),
-    ...(lookUp.shareUnit === undefined ? {} : { shareUnit: lookUp.shareUnit }),
+    pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(remembered?.client, fresh)),
+    ...(found.shareUnit === undefined ? {} : { shareUnit: found.shareUnit }),
     ...(inForce.stages.length === 0 ? {} : { modesElsewhere: modesByPath(inForce) }),
   };
-  const history = historyAt(reply, fresh, nowMs);
+  const history = historyAt(remembered, fresh, nowMs);
   const decision =
     inForce.killSwitch !== null
       ? decideKilled(inForce.killSwitch, request, nowMs)
-      : active?.policy && decide(request, history, active.policy, nowMs, lookUp.explorationUnit);
+      : active?.policy && decide(request, history, active.policy, nowMs, found.explorationUnit);
   if (decision === undefined) return undefined;
   return {
     request,
@@ -61,7 +55,7 @@ export function advise(lookUp: LookUp, isolate: Isolate, nowMs: number): Advice 
     earlierOffer:
       decision.reason === "udp-blocked" || offers.answeredAtMs < inForce.sinceMs
         ? undefined
-        : earlierOffer(connection.transport, offers, nowMs),
+        : earlierOffer(request.transport, offers, nowMs),
   };
 }
 

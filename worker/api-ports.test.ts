@@ -13,7 +13,7 @@ import { Keys } from "./keys.ts";
 import { EXPLORATION_PERIOD_MS } from "./look-up.ts";
 import type { Region } from "./region.ts";
 import type { Settings } from "./settings.ts";
-import { durableStores, pathStore, policyStore } from "./stores.ts";
+import { durableStores, pathObject, pathStore, policyStore } from "./stores.ts";
 import { CF_H2, mode, SETTINGS, stubOrigin, visit } from "./testing.ts";
 
 freshStorage();
@@ -100,7 +100,7 @@ describe("what is in force here", () => {
   });
 
   it("is nothing in an isolate that the store has never answered", async () => {
-    const gone = { ...stores, policy: async () => Promise.reject(new Error("gone")) };
+    const gone = { ...stores, policyBundle: async () => Promise.reject(new Error("gone")) };
     const ports = apiPorts(bindings, { isolate: new Isolate(SETTINGS), stores: gone, settingsFaults: [] }, ctx);
     expect(await ports.inForce()).toBeUndefined();
     await ports.changed();
@@ -127,7 +127,7 @@ describe("what is known of clients", () => {
       samples: [sample({ atMs: Date.now(), rttMs: 40, packetsSent: 500, packetsLost: 5 })],
       answers: [],
     };
-    await stores.record({ region, number }, [report]);
+    await stores.record(pathObject(region, number), [report]);
   }
 
   it.each([
@@ -170,7 +170,7 @@ describe("what is known of clients", () => {
         undefined,
         undefined,
       ]);
-    expect(await pathStore(bindings, { region: "local", number: 0 }).writes()).toEqual({ rows: 0, alarms: 0 });
+    expect(await pathStore(bindings, pathObject("local", 0)).writes()).toEqual({ rows: 0, alarms: 0 });
   });
 
   it("its units are those that the worker draws", async () => {

@@ -1,18 +1,20 @@
 import type { Activation } from "../policy-api/core/activation.ts";
-import type { LookUpReply } from "../durable/path-store-api.ts";
+import type { PathState } from "../policy-api/core/estimator.ts";
+import { LEVELS } from "../policy-api/core/facts.ts";
+import type { Remembered } from "../policy-api/core/history.ts";
 import { FailedAttempts } from "../policy-api/http/failed-attempts.ts";
 import type { ClientsPort, PolicyApiPorts } from "../policy-api/http/ports.ts";
 import { clientAddress } from "./address.ts";
-import { Complaints } from "./complaints.ts";
+import { LimitedLog } from "./limited-log.ts";
 import type { Isolate } from "./isolate.ts";
 import type { Keys } from "./keys.ts";
 import { EXPLORATION_PERIOD_MS } from "./look-up.ts";
 import { REGIONS } from "./region.ts";
 import type { SettingsFault } from "./settings.ts";
-import { type ObjectName, pathStore, policyStore, type StoreBindings, type Stores } from "./stores.ts";
+import { type PathObject, pathObject, pathStore, policyStore, type StoreBindings, type Stores } from "./stores.ts";
 
 const failedAttempts = new FailedAttempts();
-const complaints = new Complaints("The API failed inside");
+const errorLog = new LimitedLog("The API failed inside");
 
 /** Anybody may ask how it is: the one store is asked for all of them at most once in this time, milliseconds. */
 const CHECK_MS = 1_000;
@@ -29,8 +31,8 @@ export function apiPorts(
     store: policyStore(env),
     clients: clientsPort(env, isolate, stores, ctx),
     inForce: async () => {
-      await isolate.policy.ready(stores, ctx, Date.now());
-      return isolate.policy.held?.inForce;
+      await isolate.policyCache.ready(stores, ctx, Date.now());
+      return isolate.policyCache.held?.inForce;
     },
     checkActivation: async () => {
       const nowMs = Date.now();
@@ -43,7 +45,7 @@ export function apiPorts(
         };
       return checked.activation;
     },
-    changed: async () => isolate.policy.renew(stores, Date.now()),
+    changed: async () => isolate.policyCache.renew(stores, Date.now()),
     tokens: settings.tokens,
     failedAttempts,
     corsOrigins: settings.apiOrigins,
@@ -54,22 +56,21 @@ export function apiPorts(
       return text === null ? undefined : clientAddress(text)?.client;
     },
     settingsFaults,
-    failed: (error) => complaints.say(error),
+    failed: (error) => errorLog.write(error),
   };
 }
 
 /** Of a client that was in several regions: what was heard of last. */
-function newest(replies: readonly LookUpReply[]): LookUpReply {
-  const heardAtMs = ({ client, network, asn }: LookUpReply): number =>
-    Math.max(
-      0,
-      ...[client ?? network ?? asn].flatMap((state) => [state?.tcp?.lastAtMs ?? 0, state?.quic?.lastAtMs ?? 0]),
-    );
-  const rank = (reply: LookUpReply): number => (reply.client !== undefined ? 2 : reply.network !== undefined ? 1 : 0);
-  return replies.reduce((best, reply) => {
-    const better = rank(reply) - rank(best) || heardAtMs(reply) - heardAtMs(best);
-    return better > 0 ? reply : best;
-  }, {});
+function newest(replies: readonly Remembered[]): Remembered {
+  const heardAtMs = (state: PathState | undefined): number =>
+    Math.max(state?.tcp?.lastAtMs ?? 0, state?.quic?.lastAtMs ?? 0);
+  for (const level of LEVELS) {
+    const having = replies.filter((reply) => reply[level] !== undefined);
+    const [first] = having;
+    if (first !== undefined)
+      return having.reduce((best, reply) => (heardAtMs(reply[level]) > heardAtMs(best[level]) ? reply : best), first);
+  }
+  return {};
 }
 
 function clientsPort(
@@ -79,23 +80,23 @@ function clientsPort(
   ctx: Pick<ExecutionContext, "waitUntil">,
 ): ClientsPort {
   const keysHeld = async (): Promise<Keys> => {
-    await isolate.policy.ready(stores, ctx, Date.now());
-    if (isolate.policy.held === undefined) throw new Error("the policy store does not answer");
-    return isolate.policy.held.keys;
+    await isolate.policyCache.ready(stores, ctx, Date.now());
+    if (isolate.policyCache.held === undefined) throw new Error("the policy store does not answer");
+    return isolate.policyCache.held.keys;
   };
   /** A caller is not where the client is, whose region is part of its object's name: all are asked. */
-  const objectsOf = (number: number): ObjectName[] =>
-    (isolate.settings.edge === "cloudflare" ? REGIONS : (["local"] as const)).map((region) => ({ region, number }));
+  const objectsOf = (number: number): PathObject[] =>
+    (isolate.settings.edge === "cloudflare" ? REGIONS : (["local"] as const)).map((region) =>
+      pathObject(region, number),
+    );
   return {
     lookUp: async (text, asn) => {
       const address = clientAddress(text);
       if (address === undefined) return undefined;
       const keys = await keysHeld();
-      const client = await keys.client(address);
+      const client = await keys.client(address, asn);
       const number = await keys.object(address, isolate.settings.objectsPerRegion);
-      const named = asn === undefined ? client : { ...client, asn };
-      const replies = await Promise.all(objectsOf(number).map((object) => stores.lookUp(object, named)));
-      return newest(replies);
+      return newest(await Promise.all(objectsOf(number).map((object) => stores.lookUp(object, client))));
     },
     forget: async (what, text) => {
       const address = clientAddress(text);

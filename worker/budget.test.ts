@@ -43,7 +43,7 @@ afterEach(() => {
 
 /** The real stores, with each call counted. */
 function counted(stores: Stores): { stores: Stores; counts: Record<keyof Stores, number>; objects: Set<string> } {
-  const counts = { lookUp: 0, record: 0, policy: 0 };
+  const counts = { lookUp: 0, record: 0, policyBundle: 0 };
   const objects = new Set<string>();
   return {
     counts,
@@ -55,12 +55,12 @@ function counted(stores: Stores): { stores: Stores; counts: Record<keyof Stores,
       },
       record: (object, reports) => {
         counts.record++;
-        objects.add(`${object.region}:${object.number}`);
+        objects.add(object.name);
         return stores.record(object, reports);
       },
-      policy: (heldRevision) => {
-        counts.policy++;
-        return stores.policy(heldRevision);
+      policyBundle: (heldRevision) => {
+        counts.policyBundle++;
+        return stores.policyBundle(heldRevision);
       },
     },
   };
@@ -122,7 +122,7 @@ it(
 
     expect(navigations).toBe(400);
     expect(counts.lookUp).toBe(navigations);
-    expect(counts.policy).toBeLessThanOrEqual(isolates.length * (Math.ceil(tookMs / POLICY_CACHE_MS) + 1));
+    expect(counts.policyBundle).toBeLessThanOrEqual(isolates.length * (Math.ceil(tookMs / POLICY_CACHE_MS) + 1));
     expect(objects.size).toBe(1);
     expect(counts.record).toBeGreaterThan((isolates.length * intervals) / 2);
     expect(counts.record).toBeLessThanOrEqual(isolates.length * intervals);

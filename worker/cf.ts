@@ -5,12 +5,9 @@ import type { Settings } from "./settings.ts";
 
 /** What `request.cf` says about a request's connection, and whether the client's address can be believed. */
 export interface ConnectionFacts {
-  readonly transport: Transport;
+  /** What a decision takes from it. */
+  readonly facts: Omit<RequestFacts, "path">;
   readonly httpProtocol: string;
-  readonly rttMs?: number | undefined;
-  readonly deliveryRateBps?: number | undefined;
-  readonly asn?: number | undefined;
-  readonly country?: string | undefined;
   readonly continent?: string | undefined;
   readonly longitude?: number | undefined;
   /** Whether CF-Connecting-IP was set by the edge in front, and not by a visitor. */
@@ -58,26 +55,21 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
           closing: false,
         };
   return {
-    transport,
+    facts: {
+      transport,
+      // Times are over the smallest RTT: on a connection's second page the smoothed one holds the queue of the first.
+      rttMs: sample?.minRttMs ?? rttMs,
+      deliveryRateBps,
+      asn: positive(fields["asn"]),
+      country: text(fields["country"]),
+    },
     httpProtocol,
-    rttMs,
-    deliveryRateBps,
-    asn: positive(fields["asn"]),
-    country: text(fields["country"]),
     continent: text(fields["continent"]),
     longitude: Number.isFinite(longitude) ? longitude : undefined,
     addressTrusted: edgePostsSamples || (settings.edge === "cloudflare" && text(fields["colo"]) !== undefined),
     sample,
     edgePostsSamples,
   };
-}
-
-/** The facts that a decision takes from a connection. */
-export function requestFacts(connection: ConnectionFacts, path: string): RequestFacts {
-  const { transport, deliveryRateBps, asn, country } = connection;
-  // Times are over the smallest RTT: on a connection's second page the smoothed one holds the queue of the first.
-  const rttMs = connection.sample?.minRttMs ?? connection.rttMs;
-  return { transport, path, rttMs, deliveryRateBps, asn, country };
 }
 
 function record(value: unknown): Loose {

@@ -265,7 +265,7 @@ describe("the visitor's response does not depend on this system", () => {
     const stores = new FakeStores(h3First);
     stores.reply = never;
     const isolate = new Isolate(SETTINGS);
-    await isolate.policy.renew(stores, Date.now());
+    await isolate.policyCache.renew(stores, Date.now());
     const waits: number[] = [];
     vi.stubGlobal("scheduler", {
       wait: async (ms: number) => {
@@ -302,7 +302,7 @@ describe("the visitor's response does not depend on this system", () => {
       order += "origin ";
       return new Response("page");
     };
-    stores.policy = async () => {
+    stores.policyBundle = async () => {
       order += "policy ";
       throw new Error("gone");
     };
@@ -326,6 +326,6 @@ describe("what is no navigation passes through with no look-up", () => {
     const stores = new FakeStores(mode("fixed-h3"));
     const { response } = await visit(request, stores);
     expect(response).toBe(own);
-    expect(stores.policyCalls + stores.lookUps.length + stores.records.length).toBe(0);
+    expect(stores.bundleCalls + stores.lookUps.length + stores.records.length).toBe(0);
   });
 });

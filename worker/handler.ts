@@ -4,7 +4,7 @@ import { KNOWN_PACKETS } from "../policy-api/core/path.ts";
 import { type Advice, advise } from "./advise.ts";
 import { logDecision } from "./decision-log.ts";
 import type { Isolate } from "./isolate.ts";
-import { LookUp } from "./look-up.ts";
+import { type Found, lookUp, storedClient } from "./look-up.ts";
 import { isNavigation } from "./navigation.ts";
 import { fetchOrigin } from "./origin.ts";
 import type { Stores } from "./stores.ts";
@@ -25,43 +25,32 @@ export async function handleVisitor(
 ): Promise<Response> {
   const fetching = fetchOrigin(request, url, isolate.settings);
   if (!isNavigation(request)) return fetching;
-  const lookUp = begin(request, url, stores, ctx, isolate);
-  const response = await fetching;
-  if (lookUp === undefined) return response;
-  if (!lookUp.settled && isolate.settings.budgetMs > 0)
-    await Promise.race([lookUp.done, scheduler.wait(isolate.settings.budgetMs)]);
+  let foundWithin: ReturnType<typeof lookUp>;
   try {
-    return conclude(url, response, lookUp, stores, ctx, isolate);
+    foundWithin = lookUp(request, url, stores, ctx, isolate);
+  } catch {
+    return fetching;
+  }
+  const response = await fetching;
+  const found = await foundWithin(isolate.settings.budgetMs);
+  try {
+    return conclude(url, response, found, stores, ctx, isolate);
   } catch {
     return response;
-  }
-}
-
-function begin(
-  request: Request,
-  url: URL,
-  stores: Stores,
-  ctx: ExecutionContext,
-  isolate: Isolate,
-): LookUp | undefined {
-  try {
-    return new LookUp(request, url, stores, ctx, isolate);
-  } catch {
-    return undefined;
   }
 }
 
 function conclude(
   url: URL,
   response: Response,
-  lookUp: LookUp,
+  found: Found,
   stores: Stores,
   ctx: ExecutionContext,
   isolate: Isolate,
 ): Response {
   const nowMs = Date.now();
-  const advice = advise(lookUp, isolate, nowMs);
-  ctx.waitUntil(remember(advice, lookUp, stores, isolate, nowMs));
+  const advice = advise(found, isolate, nowMs);
+  ctx.waitUntil(remember(advice, found, stores, isolate, nowMs));
   const value = advice === undefined ? undefined : altSvcValue(advice.decision.advertise, portOf(url));
   if (value === undefined) return response;
   // After any cache, never into one: this copy goes to one visitor.
@@ -73,13 +62,13 @@ function conclude(
 /** Keeps, after the response, what this navigation taught. Never rejects. */
 async function remember(
   advice: Advice | undefined,
-  lookUp: LookUp,
+  found: Found,
   stores: Stores,
   isolate: Isolate,
   nowMs: number,
 ): Promise<void> {
   try {
-    const { connection } = lookUp;
+    const { connection } = found;
     // Our edge posts this connection's samples itself, but later: what made a client known here must be known still when
     // the next navigation comes over another connection, or that one would begin cold and flap. Counted twice it is not.
     const known = !connection.edgePostsSamples || (connection.sample?.packetsSent ?? 0) >= KNOWN_PACKETS;
@@ -87,12 +76,11 @@ async function remember(
     const answer = answerOf(advice, nowMs);
     const logs = isolate.settings.logDecisions && advice !== undefined;
     if (sample === undefined && answer === undefined && !logs) return;
-    await lookUp.identify(isolate);
-    if (logs) logDecision(advice, lookUp);
-    if (lookUp.object === undefined || lookUp.keys === undefined || (sample === undefined && answer === undefined))
-      return;
+    const client = await storedClient(found, isolate);
+    if (logs) logDecision(advice, found, client);
+    if (client === undefined || (sample === undefined && answer === undefined)) return;
     const news = { ...(sample === undefined ? {} : { sample }), ...(answer === undefined ? {} : { answer }) };
-    await isolate.report(stores, lookUp.object, lookUp.keys, news, nowMs);
+    await isolate.report(stores, client.object, client.keys, news, nowMs);
   } catch {
     // What could not be remembered is learnt again.
   }

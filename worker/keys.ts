@@ -20,12 +20,12 @@ export class Keys {
   }
 
   /** The names under which a client and its network are kept. */
-  async client(address: ClientAddress): Promise<Pick<ClientKeys, "client" | "network">> {
+  async client(address: ClientAddress, asn?: number): Promise<ClientKeys> {
     const [client, network] = await Promise.all([
       this.#hash("client", address.client),
       this.#hash("network", address.network),
     ]);
-    return { client: name(client), network: name(network) };
+    return { client: name(client), network: name(network), ...(asn === undefined ? {} : { asn }) };
   }
 
   /** The object that holds a network: a number from 0 to `objects` - 1. */

@@ -1,4 +1,4 @@
-import { Complaints } from "./complaints.ts";
+import { LimitedLog } from "./limited-log.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -22,7 +22,7 @@ export async function fetchOrigin(
     if (edge !== "cloudflare") throw new Error("ORIGIN is not set");
     return await fetch(request);
   } catch (error) {
-    complaints.say(error);
+    errorLog.write(error);
     return new Response("Bad gateway: the origin does not answer.\n", {
       status: 502,
       headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
@@ -30,7 +30,7 @@ export async function fetchOrigin(
   }
 }
 
-const complaints = new Complaints("The origin does not answer");
+const errorLog = new LimitedLog("The origin does not answer");
 
 function fetchFrom(origin: URL, request: Request, visited: URL, edge: Settings["edge"]): Promise<Response> {
   const asked = new Request(origin.origin + visited.pathname + visited.search, request);

@@ -9,7 +9,7 @@ const RETRY_MS = 1_000;
 /** A renewal that has not answered by then is taken for lost, and another may begin, milliseconds. */
 const RENEWAL_LOST_MS = 5_000;
 
-export interface HeldPolicy {
+export interface HeldBundle {
   /** Undefined when the store has one that cannot be read: then nothing is said. */
   readonly inForce?: InForce;
   readonly keys: Keys;
@@ -20,7 +20,7 @@ export interface HeldPolicy {
  * only where the renewal does not come in time. With the store gone the last known policy goes on.
  */
 export class PolicyCache {
-  #held: HeldPolicy | undefined;
+  #held: HeldBundle | undefined;
   /** When what is held was asked for. */
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #renewAtMs = 0;
@@ -33,7 +33,7 @@ export class PolicyCache {
   #answered = 0;
 
   /** The policy held, however old; undefined in an isolate that has not seen one. */
-  get held(): HeldPolicy | undefined {
+  get held(): HeldBundle | undefined {
     return this.#held;
   }
 
@@ -55,7 +55,11 @@ export class PolicyCache {
    * that finds an outdated policy asks for itself, as it cannot wait for what another one asked; not while the store fails or
    * hangs, when the last known policy goes on.
    */
-  async ready(stores: Pick<Stores, "policy">, ctx: Pick<ExecutionContext, "waitUntil">, nowMs: number): Promise<void> {
+  async ready(
+    stores: Pick<Stores, "policyBundle">,
+    ctx: Pick<ExecutionContext, "waitUntil">,
+    nowMs: number,
+  ): Promise<void> {
     const isHanging = this.#unansweredSinceMs !== undefined && nowMs - this.#unansweredSinceMs >= RETRY_MS;
     const outdated = this.outdated(nowMs) && nowMs >= this.#leftAloneUntilMs && !isHanging;
     if (!outdated && !this.due(nowMs)) return;
@@ -66,13 +70,13 @@ export class PolicyCache {
   }
 
   /** Asks the store. Never rejects; what it cannot bring leaves the held policy as it is. */
-  async renew(stores: Pick<Stores, "policy">, nowMs: number): Promise<void> {
+  async renew(stores: Pick<Stores, "policyBundle">, nowMs: number): Promise<void> {
     this.#renewAtMs = nowMs + RENEWAL_LOST_MS;
     const question = ++this.#asked;
     this.#unansweredSinceMs ??= nowMs;
     try {
       const held = this.#held;
-      const bundle = await stores.policy(held?.inForce?.revision);
+      const bundle = await stores.policyBundle(held?.inForce?.revision);
       const renewed = bundle === "unchanged" ? held : await holdable(bundle);
       this.#unansweredSinceMs = undefined;
       const isOutrun = bundle === "unchanged" && this.#held !== held;
@@ -87,7 +91,7 @@ export class PolicyCache {
     }
   }
 
-  #hold(held: HeldPolicy, askedAtMs: number): void {
+  #hold(held: HeldBundle, askedAtMs: number): void {
     this.#held = withOffersOf(this.#held?.inForce, held, askedAtMs);
     this.#askedAtMs = askedAtMs;
     this.#renewAtMs = askedAtMs + POLICY_CACHE_MS;
@@ -99,14 +103,14 @@ export class PolicyCache {
  * What takes the place of what was held. An isolate that was cut off from the store went on offering under the old revision
  * when the store had long counted its offers as ended: it knows better.
  */
-function withOffersOf(before: InForce | undefined, held: HeldPolicy, nowMs: number): HeldPolicy {
+function withOffersOf(before: InForce | undefined, held: HeldBundle, nowMs: number): HeldBundle {
   const { inForce, keys } = held;
   if (before === undefined || inForce === undefined || before.revision === inForce.revision) return held;
   const earlierOffersUntilMs = Math.max(inForce.earlierOffersUntilMs, offersEndMs(before, nowMs));
   return { inForce: { ...inForce, earlierOffersUntilMs }, keys };
 }
 
-async function holdable({ inForce, hashKey }: PolicyBundle): Promise<HeldPolicy> {
+async function holdable({ inForce, hashKey }: PolicyBundle): Promise<HeldBundle> {
   const keys = await Keys.from(hashKey);
   return inForce === undefined ? { keys } : { inForce, keys };
 }

@@ -4,7 +4,7 @@ import { pathSampleFields } from "../policy-api/core/parse-sample.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { type ClientAddress, clientAddress } from "./address.ts";
 import type { Isolate } from "./isolate.ts";
-import type { Stores } from "./stores.ts";
+import { pathObject, type Stores } from "./stores.ts";
 
 /** One sample as our edge posts it: the address is hashed at once and goes no further. */
 export interface PostedSample extends PathSample {
@@ -51,12 +51,12 @@ export async function receiveSamples(
   if (!batch.ok) return refuse(batch.faults);
 
   const nowMs = Date.now();
-  if (isolate.policy.held === undefined || isolate.policy.due(nowMs)) {
-    const renewal = isolate.policy.renew(stores, nowMs);
-    if (isolate.policy.held === undefined) await renewal;
+  if (isolate.policyCache.held === undefined || isolate.policyCache.due(nowMs)) {
+    const renewal = isolate.policyCache.renew(stores, nowMs);
+    if (isolate.policyCache.held === undefined) await renewal;
     else ctx.waitUntil(renewal);
   }
-  const keys = isolate.policy.held?.keys;
+  const keys = isolate.policyCache.held?.keys;
   if (keys === undefined) return new Response("The policy store does not answer.\n", { status: 503 });
 
   const faults: Fault[] = [];
@@ -80,7 +80,7 @@ export async function receiveSamples(
     })),
   );
   for (const { sample, client, number } of named)
-    ctx.waitUntil(isolate.report(stores, { region: "local", number }, client, { sample }, nowMs));
+    ctx.waitUntil(isolate.report(stores, pathObject("local", number), client, { sample }, nowMs));
   return Response.json({ accepted: named.length, faults });
 }
 

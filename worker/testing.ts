@@ -1,14 +1,15 @@
 // What tests of the worker begin from. Not imported by anything that is deployed.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { afterEach, beforeEach, vi } from "vitest";
-import type { ClientKeys, ClientReport, LookUpReply } from "../durable/path-store-api.ts";
+import type { ClientKeys, ClientReport } from "../durable/path-store-api.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
 import type { InForce } from "../policy-api/core/activation.ts";
+import type { Remembered } from "../policy-api/core/history.ts";
 import { INITIAL_POLICY, type Policy } from "../policy-api/core/policy.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import type { Settings } from "./settings.ts";
-import type { ObjectName, Stores } from "./stores.ts";
+import type { PathObject, Stores } from "./stores.ts";
 
 export const SETTINGS: Settings = {
   origin: new URL("http://origin.test"),
@@ -46,29 +47,29 @@ export function inForce(policy: Policy, over: Partial<InForce> = {}): InForce {
 
 /** Stores that answer as told, and note what they were asked. */
 export class FakeStores implements Stores {
-  readonly lookUps: { object: ObjectName; keys: ClientKeys }[] = [];
+  readonly lookUps: { object: PathObject; keys: ClientKeys }[] = [];
   readonly records: (readonly ClientReport[])[] = [];
-  policyCalls = 0;
+  bundleCalls = 0;
   bundle: PolicyBundle | Error;
-  reply: () => Promise<LookUpReply> = async () => ({});
+  reply: () => Promise<Remembered> = async () => ({});
   taken: () => Promise<void> = async () => undefined;
 
   constructor(policy: Policy | undefined) {
     this.bundle = policy === undefined ? { hashKey: HASH_KEY } : { inForce: inForce(policy), hashKey: HASH_KEY };
   }
 
-  async lookUp(object: ObjectName, keys: ClientKeys): Promise<LookUpReply> {
+  async lookUp(object: PathObject, keys: ClientKeys): Promise<Remembered> {
     this.lookUps.push({ object, keys });
     return this.reply();
   }
 
-  async record(_object: ObjectName, reports: readonly ClientReport[]): Promise<void> {
+  async record(_object: PathObject, reports: readonly ClientReport[]): Promise<void> {
     this.records.push(reports);
     return this.taken();
   }
 
-  async policy(heldRevision?: number): Promise<PolicyBundle | "unchanged"> {
-    this.policyCalls++;
+  async policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged"> {
+    this.bundleCalls++;
     if (this.bundle instanceof Error) throw this.bundle;
     return heldRevision !== undefined && heldRevision === this.bundle.inForce?.revision ? "unchanged" : this.bundle;
   }

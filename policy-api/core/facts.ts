@@ -29,12 +29,17 @@ export interface RequestFacts {
   readonly modesElsewhere?: readonly Mode[] | undefined;
 }
 
-/** What is remembered of a client: `unknown` was looked up and not found, `late` did not arrive in time. */
-export interface History {
+/**
+ * Whose paths are remembered, the nearest first: the client's, its network's (a /24 or /48), and those of the network's
+ * autonomous system, as far as one object has met it. Each level is the prior of the one before it.
+ */
+export const LEVELS = ["client", "network", "asn"] as const;
+export type Level = (typeof LEVELS)[number];
+
+/**
+ * What a decision knows of the past: an estimate for each level that is known. `unknown`: the look-up found nothing that
+ * counts. `late`: the look-up did not arrive in time.
+ */
+export interface History extends Readonly<Partial<Record<Level, PathEstimate | undefined>>> {
   readonly state: "known" | "unknown" | "late";
-  readonly client?: PathEstimate | undefined;
-  /** The client's /24 or /48: the prior for what is not known of the client itself. */
-  readonly network?: PathEstimate | undefined;
-  /** The network's autonomous system, as far as this object has met it: the prior above the network. */
-  readonly asn?: PathEstimate | undefined;
 }

@@ -1,10 +1,10 @@
 import type { PathEstimate, TransportEstimate } from "./estimate.ts";
-import type { History, RequestFacts } from "./facts.ts";
+import { type History, type Level, LEVELS, type RequestFacts } from "./facts.ts";
 import { type Transport, TRANSPORTS } from "./sample.ts";
 import type { PathFacts } from "./times.ts";
 
 /** What loss and rate rest on, the nearest first. */
-export const BASES = ["client", "network", "asn", "prior"] as const;
+export const BASES = [...LEVELS, "prior"] as const;
 export type Basis = (typeof BASES)[number];
 
 /**
@@ -35,12 +35,11 @@ export interface KnownPath {
  * logarithm. A network's clients have different last miles, an ASN's different cities: their packets are many and tell
  * the less of this client.
  */
-const LEVELS = {
+const EVIDENCE = {
   client: { packets: 1e9, rateSe: 0.3 },
   network: { packets: 1_000, rateSe: 0.7 },
   asn: { packets: 200, rateSe: 1 },
-} as const satisfies Record<string, { packets: number; rateSe: number }>;
-type Level = keyof typeof LEVELS;
+} as const satisfies Record<Level, { packets: number; rateSe: number }>;
 
 /** Losses come in bursts: packets of evidence that are worth one drawn alone. As in epochs.ts. */
 const PACKETS_PER_DRAW = 2;
@@ -59,14 +58,7 @@ const UNCOUNTED_LOSS = { ratio: 0.001, low: 0, high: 0.02 } as const;
  * level: there the cold start speaks. A look-up that came late knows no levels.
  */
 export function pathOf(request: RequestFacts, history: History): KnownPath | undefined {
-  const basis =
-    history.client !== undefined
-      ? "client"
-      : history.network !== undefined
-        ? "network"
-        : history.asn !== undefined
-          ? "asn"
-          : undefined;
+  const basis = LEVELS.find((level) => history[level] !== undefined);
   const estimate = basis === undefined ? undefined : history[basis];
   if (basis === undefined || estimate === undefined) return undefined;
   const rttMs = rttOf(request, history);
@@ -84,7 +76,9 @@ export function pathOf(request: RequestFacts, history: History): KnownPath | und
 
 /** The RTT of the connection at hand; where it has none yet, the smallest that the nearest level remembers. */
 export function rttOf(request: RequestFacts, history: History): number | undefined {
-  return rtt(request.rttMs) ?? smallestRtt(history.client) ?? smallestRtt(history.network) ?? smallestRtt(history.asn);
+  let known = rtt(request.rttMs);
+  for (const level of LEVELS) known ??= smallestRtt(history[level]);
+  return known;
 }
 
 function transportPath(
@@ -95,7 +89,7 @@ function transportPath(
   history: History,
   basis: Level,
 ): TransportPath {
-  const loss = lossOf(read, LEVELS[basis].packets);
+  const loss = lossOf(read, EVIDENCE[basis].packets);
   const [deliveryRateBps, rateSe] = rateOf(transport, request, history);
   return {
     transport,
@@ -111,12 +105,13 @@ function transportPath(
 /** The rate of the nearest that knows one: this client, the connection at hand, its network, its ASN. */
 function rateOf(transport: Transport, request: RequestFacts, history: History): [rateBps: number, se: number] {
   const client = rate(history.client?.[transport]?.deliveryRateBps);
-  if (client !== undefined) return [client, LEVELS.client.rateSe];
+  if (client !== undefined) return [client, EVIDENCE.client.rateSe];
   const own = transport === request.transport ? rate(request.deliveryRateBps) : undefined;
-  if (own !== undefined) return [own, LEVELS.client.rateSe];
-  for (const level of ["network", "asn"] as const) {
+  if (own !== undefined) return [own, EVIDENCE.client.rateSe];
+  for (const level of LEVELS) {
+    if (level === "client") continue;
     const known = rate(history[level]?.[transport]?.deliveryRateBps);
-    const { rateSe } = LEVELS[level];
+    const { rateSe } = EVIDENCE[level];
     // What is kept of many is the largest of them all: this client's is as likely below as above one error less.
     if (known !== undefined) return [known * Math.exp(-rateSe), rateSe];
   }
