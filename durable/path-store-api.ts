@@ -1,15 +1,15 @@
 import type { Answer } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 
-/** Keyed hashes; the store never sees an address. */
+/** What the store knows a client by, one field for each level. They are keyed hashes: the store never sees an address. */
 export interface ClientKeys {
   readonly client: string;
   readonly network: string;
-  /** The network's autonomous system, where the platform tells it: an object keeps what it met of one. */
+  /** The number of the network's autonomous system, if the platform gives it. */
   readonly asn?: number | undefined;
 }
 
-/** What one isolate gathered about one client since it last told the object. */
+/** What an isolate has gathered about one client since it last called the object. */
 export interface ClientReport extends ClientKeys {
   readonly samples: readonly PathSample[];
   readonly answers: readonly Answer[];

@@ -9,7 +9,7 @@ import type { Isolate } from "./isolate.ts";
 import { activeFor, type Found } from "./look-up.ts";
 import { NO_NEWS } from "./report-buffer.ts";
 
-/** A decision and the inputs that it was made on. */
+/** A decision and its inputs. */
 export interface Advice {
   readonly request: RequestFacts;
   readonly history: History;
@@ -19,14 +19,14 @@ export interface Advice {
   readonly earlierOffer: Answer["earlierOffer"];
 }
 
-/** Decides on what was found. Undefined without a policy: then nothing is said. */
+/** Decides by what was found. Undefined without a policy: then the response says nothing about HTTP/3. */
 export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | undefined {
   const inForce = found.held?.inForce;
   if (inForce === undefined) return undefined;
   const active = activeFor(found);
   const { client, connection, pending, remembered } = found;
-  // Both: news that was on its way when the look-up left may have arrived since, and then neither the object's reply nor
-  // this isolate has it. Counting it twice changes nothing.
+  // Both: news that was on its way to the object when the look-up left may have arrived there since. Then it is in neither
+  // the object's reply nor this isolate. To count it twice changes nothing.
   const now = client === undefined ? NO_NEWS : isolate.reports.pending(client.object.name, client.keys.client);
   const fresh = [...pending.samples, ...now.samples, ...(connection.sample === undefined ? [] : [connection.sample])];
   const offers = [...pending.answers, ...now.answers].reduce(applyAnswer, remembered?.offers ?? NO_OFFER);
@@ -50,8 +50,8 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
     history,
     decision,
     policyVersion: (active ?? inForce.everyone).version,
-    // In a pause an offer that lives on from before is ignored as a matter of course: that makes the pause no longer. And one
-    // of an earlier activation may have been taken back since by a page that noted nothing.
+    // During a pause a client cannot take an offer from before it: that must not make the pause longer. And an offer of an
+    // earlier activation may have been taken back since, by a page that kept no record.
     earlierOffer:
       decision.reason === "udp-blocked" || offers.answeredAtMs < inForce.sinceMs
         ? undefined
@@ -59,7 +59,7 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
   };
 }
 
-/** When this client was last measured over QUIC; 0: never. */
+/** When this client was last measured over QUIC. 0: never. */
 function lastQuicAtMs(state: PathState | undefined, fresh: readonly PathSample[]): number {
   return fresh.reduce(
     (latest, sample) => (sample.transport === "quic" ? Math.max(latest, sample.atMs) : latest),

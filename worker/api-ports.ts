@@ -16,11 +16,11 @@ import { type PathObject, pathObject, pathStore, policyStore, type StoreBindings
 const failedAttempts = new FailedAttempts();
 const errorLog = new LimitedLog("The API failed inside");
 
-/** Anybody may ask how it is: the one store is asked for all of them at most once in this time, milliseconds. */
+/** Anybody may call the health check. The store is asked at most once in this time for all callers, milliseconds. */
 const CHECK_MS = 1_000;
 let checked: { readonly atMs: number; readonly activation: Activation | null | undefined } | undefined;
 
-/** What the API is mounted on here: the objects, and what this isolate holds. */
+/** What the API gets from the worker: the objects, and what this isolate holds. */
 export function apiPorts(
   env: StoreBindings,
   { isolate, stores, settingsFaults }: { isolate: Isolate; stores: Stores; settingsFaults: readonly SettingsFault[] },
@@ -50,7 +50,7 @@ export function apiPorts(
     failedAttempts,
     corsOrigins: settings.apiOrigins,
     callerAddress: (request) => {
-      // Elsewhere a caller could name any address: it would be counted for somebody else.
+      // Without an edge a caller could name any address, and its failed attempts would count for somebody else.
       if (settings.edge === "none") return undefined;
       const text = request.headers.get("cf-connecting-ip");
       return text === null ? undefined : clientAddress(text)?.client;
@@ -60,7 +60,7 @@ export function apiPorts(
   };
 }
 
-/** Of a client that was in several regions: what was heard of last. */
+/** For a client that was in several regions: the reply with the nearest level, and of several the most recent. */
 function newest(replies: readonly Remembered[]): Remembered {
   const heardAtMs = (state: PathState | undefined): number =>
     Math.max(state?.tcp?.lastAtMs ?? 0, state?.quic?.lastAtMs ?? 0);
@@ -84,7 +84,7 @@ function clientsPort(
     if (isolate.policyCache.held === undefined) throw new Error("the policy store does not answer");
     return isolate.policyCache.held.keys;
   };
-  /** A caller is not where the client is, whose region is part of its object's name: all are asked. */
+  /** The region in an object's name is the client's, and the caller may be elsewhere: so all regions are asked. */
   const objectsOf = (number: number): PathObject[] =>
     (isolate.settings.edge === "cloudflare" ? REGIONS : (["local"] as const)).map((region) =>
       pathObject(region, number),

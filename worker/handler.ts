@@ -10,11 +10,11 @@ import { fetchOrigin } from "./origin.ts";
 import type { Stores } from "./stores.ts";
 
 /**
- * The visitor's path. The origin is asked at once; for a navigation the look-up runs beside it, and adds at most
- * `budgetMs` after the origin's headers are there. Whatever goes wrong in the look-up, the visitor gets the origin's
- * response; what goes wrong at the origin, the visitor gets as it is.
+ * The visitor's path. The origin is asked at once. For a navigation the look-up runs beside it, and adds at most `budgetMs`
+ * after the origin's headers. If the look-up fails, the visitor still gets the origin's response. If the origin fails, the
+ * visitor sees that failure.
  *
- * @param url The request's, read once.
+ * @param url The request's URL, parsed once.
  */
 export async function handleVisitor(
   request: Request,
@@ -53,13 +53,13 @@ function conclude(
   ctx.waitUntil(remember(advice, found, stores, isolate, nowMs));
   const value = advice === undefined ? undefined : altSvcValue(advice.decision.advertise, portOf(url));
   if (value === undefined) return response;
-  // After any cache, never into one: this copy goes to one visitor.
+  // This header is for one visitor: it is added after any cache, so that none stores it.
   const advertised = new Response(response.body, response);
   advertised.headers.set("alt-svc", value);
   return advertised;
 }
 
-/** Keeps, after the response, what this navigation taught. Never rejects. */
+/** Keeps what this navigation taught, after the response. Never rejects. */
 async function remember(
   advice: Advice | undefined,
   found: Found,
@@ -69,10 +69,11 @@ async function remember(
 ): Promise<void> {
   try {
     const { connection } = found;
-    // Our edge posts this connection's samples itself, but later: what made a client known here must be known still when
-    // the next navigation comes over another connection, or that one would begin cold and flap. Counted twice it is not.
-    const known = !connection.edgePostsSamples || (connection.sample?.packetsSent ?? 0) >= KNOWN_PACKETS;
-    const sample = known ? connection.sample : undefined;
+    // Our TLS edge posts this connection's samples too, but later. If this sample makes the client known, the next
+    // navigation must know it too, even over another connection: else the answer would flap. A sample that arrives twice
+    // counts once.
+    const isKept = !connection.edgePostsSamples || (connection.sample?.packetsSent ?? 0) >= KNOWN_PACKETS;
+    const sample = isKept ? connection.sample : undefined;
     const answer = answerOf(advice, nowMs);
     const logs = isolate.settings.logDecisions && advice !== undefined;
     if (sample === undefined && answer === undefined && !logs) return;
@@ -82,11 +83,11 @@ async function remember(
     const news = { ...(sample === undefined ? {} : { sample }), ...(answer === undefined ? {} : { answer }) };
     await isolate.report(stores, client.object, client.keys, news, nowMs);
   } catch {
-    // What could not be remembered is learnt again.
+    // What is lost here, later samples show again.
   }
 }
 
-/** What the client may hold from now on. Offers of fixed modes are known from the policy, not per client. */
+/** What the client may hold from now on. Only the adaptive mode needs it: the policy tells what fixed modes offer. */
 function answerOf(advice: Advice | undefined, nowMs: number): Answer | undefined {
   if (advice === undefined || advice.decision.mode !== "adaptive") return undefined;
   const { advertise } = advice.decision;
@@ -98,7 +99,7 @@ function answerOf(advice: Advice | undefined, nowMs: number): Answer | undefined
   };
 }
 
-/** The port that the visitor came to: HTTP/3 is served on the same number. */
+/** The port that the visitor used: HTTP/3 is served on the same number. */
 function portOf({ port }: URL): number {
   return port === "" ? 443 : Number(port);
 }

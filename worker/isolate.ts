@@ -6,7 +6,7 @@ import { ReportBuffer } from "./report-buffer.ts";
 import type { Settings } from "./settings.ts";
 import type { PathObject, Stores } from "./stores.ts";
 
-/** What lives as long as the isolate, and is shared by its requests: plain data only, no promise and no stream. */
+/** What the requests of an isolate share. Plain data only: a promise or a stream belongs to the request that made it. */
 export class Isolate {
   readonly settings: Settings;
   readonly policyCache = new PolicyCache();
@@ -16,7 +16,7 @@ export class Isolate {
     this.settings = settings;
   }
 
-  /** Keeps what a request learnt about a client, and flushes the object's share when it is due. Never rejects. */
+  /** Keeps news about a client, and sends the object everything that waits for it when that is due. Never rejects. */
   async report(
     stores: Stores,
     object: PathObject,
@@ -26,7 +26,7 @@ export class Isolate {
   ): Promise<void> {
     const waitMs = this.reports.add(object.name, keys, news, nowMs);
     if (waitMs === undefined) return;
-    // At the least until the caller's loop is through: a batch of samples leaves as one.
+    // Even without a wait: first the caller's loop ends, so that a batch of samples leaves in one RPC.
     await (waitMs > 0 ? scheduler.wait(waitMs) : Promise.resolve());
     await this.reports.flush(object.name, nowMs + waitMs, (reports) => stores.record(object, reports));
   }

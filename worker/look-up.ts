@@ -14,13 +14,13 @@ import { type PathObject, pathObject, type Stores } from "./stores.ts";
 /** Exploration draws anew each hour. */
 export const EXPLORATION_PERIOD_MS = 3_600_000;
 
-/** A client as the stores know it. */
+/** What the stores know a client by. */
 export interface StoredClient {
   readonly keys: ClientKeys;
   readonly object: PathObject;
 }
 
-/** What is known of one navigation at one moment. It never changes: what arrives later is in a later one. */
+/** What is known about one navigation at one moment. It never changes: what arrives later goes into a new one. */
 export interface Found {
   readonly connection: ConnectionFacts;
   readonly facts: RequestFacts;
@@ -34,16 +34,16 @@ export interface Found {
   readonly explorationUnit: number | undefined;
   /** Drawn where the policy offers to a share of clients. */
   readonly shareUnit: number | undefined;
-  /** What the isolate had not told the object yet when it asked: `remembered` may lack it. */
+  /** What the isolate had not yet told the object when it asked: `remembered` may lack it. */
   readonly pending: PendingNews;
   readonly remembered: Remembered | undefined;
 }
 
 /**
- * Starts to look up all that one navigation needs, while the origin works.
+ * Starts to look up everything that one navigation needs, while the origin works.
  *
- * @returns what gives the result, once the origin's headers are there: at once if the look-up is over, else what it has
- *   found when it is over or `budgetMs` have passed. Never rejects.
+ * @returns a function to call when the origin's headers are there. It returns what was found: at once if the look-up is
+ *   over, else when it is over or `budgetMs` have passed. It never rejects.
  */
 export function lookUp(
   request: Request,
@@ -108,16 +108,16 @@ export function lookUp(
   };
 }
 
-/** The version of the policy that is for this request; undefined where that is not known, or not yet. */
+/** The version of the policy for this request. Undefined while that is not known. */
 export function activeFor({ held, address, activationUnit, facts }: Found): ActivePolicy | undefined {
   const inForce = held?.inForce;
   if (inForce === undefined) return undefined;
-  // A client whose unit is not drawn yet may be in a stage: what is for everyone else may not be for it.
+  // While the client's unit is not drawn, it may be in a stage: so `everyone` is not the answer.
   if (address !== undefined && activationUnit === undefined && dependsOnClient(inForce, facts.path)) return undefined;
   return policyFor(inForce, facts.path, activationUnit);
 }
 
-/** The client's keys and object: those that were found, or computed now. Undefined without an address or a hash key. */
+/** The client's keys and object, computed unless they were found. Undefined without an address or a hash key. */
 export async function storedClient(
   { client, address, held, connection, facts }: Found,
   { settings }: Isolate,

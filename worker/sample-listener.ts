@@ -6,7 +6,7 @@ import { type ClientAddress, clientAddress } from "./address.ts";
 import type { Isolate } from "./isolate.ts";
 import { pathObject, type Stores } from "./stores.ts";
 
-/** One sample as our edge posts it: the address is hashed at once and goes no further. */
+/** One sample as our TLS edge posts it. The address is hashed at once and goes no further. */
 export interface PostedSample extends PathSample {
   readonly clientAddress: string;
 }
@@ -28,8 +28,8 @@ const readAddress: Reader<string> = (value, pointer, faults) => {
 export const readPostedSample = object<PostedSample>({ ...pathSampleFields, clientAddress: readAddress });
 
 /**
- * Takes the edge's path samples: `POST /samples` with `{"samples": [...]}`. It listens on a socket of its own that
- * visitors cannot reach. A sample that cannot be read is left out and named; the others count.
+ * Takes the TLS edge's path samples: `POST /samples` with `{"samples": [...]}`, on a socket that visitors cannot reach. The
+ * answer names the faults of samples that cannot be read. The other samples count.
  */
 export async function receiveSamples(
   request: Request,
@@ -69,7 +69,7 @@ export async function receiveSamples(
     }
     const { clientAddress: posted, ...sample } = parsed.value;
     const address = clientAddress(posted);
-    // A clock that runs ahead must not outlive its samples.
+    // A clock that runs ahead must not keep its samples alive for longer.
     if (address !== undefined) read.push({ sample: { ...sample, atMs: Math.min(sample.atMs, nowMs) }, address });
   }
   const named = await Promise.all(
@@ -88,7 +88,7 @@ function refuse(faults: readonly Fault[]): Response {
   return Response.json({ accepted: 0, faults }, { status: 400 });
 }
 
-/** Builds the entrypoint over what the worker's module holds. */
+/** The entrypoint for the samples' socket. */
 export function sampleListener<Env>(
   assemble: (env: Env) => { stores: Stores; isolate: Isolate },
 ): new (ctx: ExecutionContext, env: Env) => WorkerEntrypoint<Env> {

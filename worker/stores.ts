@@ -15,11 +15,11 @@ export function pathObject(region: Region, number: number): PathObject {
   return { name: `${region}:${number}`, region };
 }
 
-/** The state behind the worker, as the visitor's path sees it. Every call may reject or never answer. */
+/** The state behind the worker, as the visitor's path sees it. Each call may reject, or never answer. */
 export interface Stores {
   lookUp(object: PathObject, keys: ClientKeys): Promise<Remembered>;
   record(object: PathObject, reports: readonly ClientReport[]): Promise<void>;
-  /** @param heldRevision What the isolate has: `unchanged` where that is still in force. */
+  /** @param heldRevision The revision that the isolate has. If it is still in force, the answer is `unchanged`. */
   policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged">;
 }
 
@@ -31,7 +31,7 @@ export interface StoreBindings {
 /** The stores as Durable Objects. */
 export function durableStores(env: StoreBindings): Stores {
   return {
-    // The types of RPC turn tuples into arrays; what arrives is what was sent.
+    // The types of RPC turn tuples into arrays. The values are as they were sent.
     lookUp: async (object, keys) => (await pathStore(env, object).lookUp(keys)) as Remembered,
     record: async (object, reports) => pathStore(env, object).record(reports),
     policyBundle: async (heldRevision) => policyStore(env).bundle(heldRevision),
@@ -45,7 +45,7 @@ export function pathStore(
   return env.PATHS.get(env.PATHS.idFromName(name), region === "local" ? {} : { locationHint: region });
 }
 
-/** The one object with the policy's versions. */
+/** The object with the policy's versions: there is one for the deployment. */
 export function policyStore(env: Pick<StoreBindings, "POLICY">): DurableObjectStub<PolicyStore> {
   return env.POLICY.get(env.POLICY.idFromName("policy"));
 }

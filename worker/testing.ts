@@ -1,4 +1,4 @@
-// What tests of the worker begin from. Not imported by anything that is deployed.
+// What the worker's tests share. Nothing that is deployed imports it.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { afterEach, beforeEach, vi } from "vitest";
 import type { ClientKeys, ClientReport } from "../durable/path-store-api.ts";
@@ -23,7 +23,7 @@ export const SETTINGS: Settings = {
 
 export const HASH_KEY = new Uint8Array(32).fill(7).buffer;
 
-/** What our edge says of a connection over HTTP/2. */
+/** What our TLS edge says about a connection over HTTP/2. */
 export const CF_H2 = {
   httpProtocol: "HTTP/2",
   clientTcpRtt: 40,
@@ -45,7 +45,7 @@ export function inForce(policy: Policy, over: Partial<InForce> = {}): InForce {
   };
 }
 
-/** Stores that answer as told, and note what they were asked. */
+/** Stores that give set answers, and note what they were asked. */
 export class FakeStores implements Stores {
   readonly lookUps: { object: PathObject; keys: ClientKeys }[] = [];
   readonly records: (readonly ClientReport[])[] = [];
@@ -84,7 +84,7 @@ export function navigation(cf: unknown = CF_H2, headers: Record<string, string> 
   });
 }
 
-/** A visit, and everything that it leaves running behind its response. */
+/** A visit. `settled` resolves when everything behind its response has ended. */
 export async function visit(
   request: Request,
   stores: Stores,
@@ -96,7 +96,7 @@ export async function visit(
 }
 
 class StubOrigin {
-  /** What it was asked for in this test. */
+  /** The requests of this test. */
   readonly fetched: Request[] = [];
   answer: (request: Request) => Promise<Response> = answerPage;
 
@@ -121,7 +121,7 @@ export function stubOrigin(): StubOrigin {
   return new StubOrigin();
 }
 
-/** The headers of the page that the stub answers with. */
+/** The headers of the stub's page. */
 export const PAGE_HEADERS = { "content-type": "text/html", "x-own": "1", "cache-control": "public, max-age=60" };
 
 const answerPage = async (): Promise<Response> => new Response("page", { headers: PAGE_HEADERS });
