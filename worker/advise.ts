@@ -50,8 +50,8 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
     history,
     decision,
     policyVersion: (active ?? inForce.everyone).version,
-    // During a pause a client cannot take an offer from before it: that must not make the pause longer. And an offer of an
-    // earlier activation may have been taken back since, by a page that kept no record.
+    // During a pause, an offer from before the pause is still ignored: that must not make the pause longer. And an offer of
+    // an earlier activation may have been taken back since, by a page that kept no record.
     earlierOffer:
       decision.reason === "udp-blocked" || offers.answeredAtMs < inForce.sinceMs
         ? undefined

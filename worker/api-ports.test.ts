@@ -9,7 +9,7 @@ import { CALLS, callApi, testTokens, TOKENS } from "../policy-api/http/testing.t
 import { clientAddress } from "./address.ts";
 import { apiPorts } from "./api-ports.ts";
 import { Isolate } from "./isolate.ts";
-import { Keys } from "./keys.ts";
+import { Hasher } from "./hasher.ts";
 import { EXPLORATION_PERIOD_MS } from "./look-up.ts";
 import type { Region } from "./region.ts";
 import type { Settings } from "./settings.ts";
@@ -119,9 +119,9 @@ describe("what is known of clients", () => {
   const address = "192.0.2.7";
   /** Leaves a sample of a client with the object of its region. */
   async function met(region: Region, text: string, objects: number): Promise<void> {
-    const keys = await Keys.from(await hashKey());
-    const client = await keys.client(addressOf(text));
-    const number = await keys.object(addressOf(text), objects);
+    const hasher = await Hasher.from(await hashKey());
+    const client = await hasher.client(addressOf(text));
+    const number = await hasher.object(addressOf(text), objects);
     const report = {
       ...client,
       samples: [sample({ atMs: Date.now(), rttMs: 40, packetsSent: 500, packetsLost: 5 })],
@@ -174,12 +174,12 @@ describe("what is known of clients", () => {
   });
 
   it("its units are those that the worker draws", async () => {
-    const keys = await Keys.from(await hashKey());
+    const hasher = await Hasher.from(await hashKey());
     const nowMs = Date.now();
     expect(await mounted().clients.units("2001:db8::7", nowMs)).toEqual({
-      activation: await keys.activationUnit(addressOf("2001:db8::1")),
-      share: await keys.shareUnit(addressOf("2001:db8::1")),
-      exploration: await keys.explorationUnit(addressOf("2001:db8::1"), Math.floor(nowMs / EXPLORATION_PERIOD_MS)),
+      activation: await hasher.activationUnit(addressOf("2001:db8::1")),
+      share: await hasher.shareUnit(addressOf("2001:db8::1")),
+      exploration: await hasher.explorationUnit(addressOf("2001:db8::1"), Math.floor(nowMs / EXPLORATION_PERIOD_MS)),
     });
   });
 });

@@ -7,11 +7,11 @@ import type { ClientsPort, PolicyApiPorts } from "../policy-api/http/ports.ts";
 import { clientAddress } from "./address.ts";
 import { LimitedLog } from "./limited-log.ts";
 import type { Isolate } from "./isolate.ts";
-import type { Keys } from "./keys.ts";
+import type { Hasher } from "./hasher.ts";
 import { EXPLORATION_PERIOD_MS } from "./look-up.ts";
 import { REGIONS } from "./region.ts";
 import type { SettingsFault } from "./settings.ts";
-import { type PathObject, pathObject, pathStore, policyStore, type StoreBindings, type Stores } from "./stores.ts";
+import { pathObject, pathStore, policyStore, type StoredClient, type StoreBindings, type Stores } from "./stores.ts";
 
 const failedAttempts = new FailedAttempts();
 const errorLog = new LimitedLog("The API failed inside");
@@ -79,43 +79,45 @@ function clientsPort(
   stores: Stores,
   ctx: Pick<ExecutionContext, "waitUntil">,
 ): ClientsPort {
-  const keysHeld = async (): Promise<Keys> => {
+  const hasherHeld = async (): Promise<Hasher> => {
     await isolate.policyCache.ready(stores, ctx, Date.now());
     if (isolate.policyCache.held === undefined) throw new Error("the policy store does not answer");
-    return isolate.policyCache.held.keys;
+    return isolate.policyCache.held.hasher;
   };
-  /** The region in an object's name is the client's, and the caller may be elsewhere: so all regions are asked. */
-  const objectsOf = (number: number): PathObject[] =>
-    (isolate.settings.edge === "cloudflare" ? REGIONS : (["local"] as const)).map((region) =>
-      pathObject(region, number),
-    );
+  const regions = isolate.settings.edge === "cloudflare" ? REGIONS : (["local"] as const);
+  /**
+   * A client, in each object that may hold it. Undefined for what is no address.
+   *
+   * The region in an object's name is the client's, and the caller may be elsewhere: so all regions are asked.
+   */
+  const inEachRegion = async (text: string, asn?: number): Promise<readonly StoredClient[] | undefined> => {
+    const address = clientAddress(text);
+    if (address === undefined) return undefined;
+    const hasher = await hasherHeld();
+    const keys = await hasher.client(address, asn);
+    const number = await hasher.object(address, isolate.settings.objectsPerRegion);
+    return regions.map((region) => ({ keys, object: pathObject(region, number) }));
+  };
   return {
     lookUp: async (text, asn) => {
-      const address = clientAddress(text);
-      if (address === undefined) return undefined;
-      const keys = await keysHeld();
-      const client = await keys.client(address, asn);
-      const number = await keys.object(address, isolate.settings.objectsPerRegion);
-      return newest(await Promise.all(objectsOf(number).map((object) => stores.lookUp(object, client))));
+      const clients = await inEachRegion(text, asn);
+      return clients && newest(await Promise.all(clients.map((client) => stores.lookUp(client))));
     },
     forget: async (what, text) => {
-      const address = clientAddress(text);
-      if (address === undefined) return undefined;
-      const keys = await keysHeld();
-      const { client, network } = await keys.client(address);
-      const number = await keys.object(address, isolate.settings.objectsPerRegion);
-      const key = what === "client" ? { client } : { network };
-      const forgotten = await Promise.all(objectsOf(number).map(async (object) => pathStore(env, object).forget(key)));
-      return forgotten.filter(Boolean).length;
+      const clients = await inEachRegion(text);
+      const forgotten = clients?.map(async ({ object, keys: { client, network } }) =>
+        pathStore(env, object).forget(what === "client" ? { client } : { network }),
+      );
+      return forgotten && (await Promise.all(forgotten)).filter(Boolean).length;
     },
     units: async (text, nowMs) => {
       const address = clientAddress(text);
       if (address === undefined) return undefined;
-      const keys = await keysHeld();
+      const hasher = await hasherHeld();
       const [activation, share, exploration] = await Promise.all([
-        keys.activationUnit(address),
-        keys.shareUnit(address),
-        keys.explorationUnit(address, Math.floor(nowMs / EXPLORATION_PERIOD_MS)),
+        hasher.activationUnit(address),
+        hasher.shareUnit(address),
+        hasher.explorationUnit(address, Math.floor(nowMs / EXPLORATION_PERIOD_MS)),
       ]);
       return { activation, share, exploration };
     },

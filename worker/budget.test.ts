@@ -49,9 +49,9 @@ function counted(stores: Stores): { stores: Stores; counts: Record<keyof Stores,
     counts,
     objects,
     stores: {
-      lookUp: (object, keys) => {
+      lookUp: (client) => {
         counts.lookUp++;
-        return stores.lookUp(object, keys);
+        return stores.lookUp(client);
       },
       record: (object, reports) => {
         counts.record++;

@@ -1,6 +1,7 @@
 import type { DecisionLine } from "../policy-api/core/decision-line.ts";
 import type { Advice } from "./advise.ts";
-import type { Found, StoredClient } from "./look-up.ts";
+import type { Found } from "./look-up.ts";
+import type { StoredClient } from "./stores.ts";
 
 /** Writes one line of JSON to the log. */
 export function logDecision(

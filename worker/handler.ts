@@ -81,7 +81,7 @@ async function remember(
     if (logs) logDecision(advice, found, client);
     if (client === undefined || (sample === undefined && answer === undefined)) return;
     const news = { ...(sample === undefined ? {} : { sample }), ...(answer === undefined ? {} : { answer }) };
-    await isolate.report(stores, client.object, client.keys, news, nowMs);
+    await isolate.report(stores, client, news, nowMs);
   } catch {
     // What is lost here, later samples show again.
   }

@@ -1,10 +1,9 @@
-import type { ClientKeys } from "../durable/path-store-api.ts";
 import type { Answer } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { PolicyCache } from "./policy-cache.ts";
 import { ReportBuffer } from "./report-buffer.ts";
 import type { Settings } from "./settings.ts";
-import type { PathObject, Stores } from "./stores.ts";
+import type { StoredClient, Stores } from "./stores.ts";
 
 /** What the requests of an isolate share. Plain data only: a promise or a stream belongs to the request that made it. */
 export class Isolate {
@@ -19,8 +18,7 @@ export class Isolate {
   /** Keeps news about a client, and sends the object everything that waits for it when that is due. Never rejects. */
   async report(
     stores: Stores,
-    object: PathObject,
-    keys: ClientKeys,
+    { keys, object }: StoredClient,
     news: { sample?: PathSample; answer?: Answer },
     nowMs: number,
   ): Promise<void> {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { NO_OFFER } from "../policy-api/core/offers.ts";
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
-import { Keys } from "./keys.ts";
+import { Hasher } from "./hasher.ts";
 import { CF_H2, CF_H3, FakeStores, mode, navigation, never, SETTINGS, stubOrigin, visit } from "./testing.ts";
 
 stubOrigin();
@@ -123,7 +123,7 @@ describe("a share of clients", () => {
       0,
     ],
   ] as const)("%s", async (_name, policy, times) => {
-    const drawn = vi.spyOn(Keys.prototype, "shareUnit");
+    const drawn = vi.spyOn(Hasher.prototype, "shareUnit");
     await visit(navigation(), new FakeStores(policy));
     expect(drawn).toHaveBeenCalledTimes(times);
   });

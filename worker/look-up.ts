@@ -1,4 +1,3 @@
-import type { ClientKeys } from "../durable/path-store-api.ts";
 import { type ActivePolicy, dependsOnClient, policyFor } from "../policy-api/core/activation.ts";
 import { modeFor } from "../policy-api/core/decide.ts";
 import type { RequestFacts } from "../policy-api/core/facts.ts";
@@ -9,16 +8,10 @@ import type { Isolate } from "./isolate.ts";
 import type { HeldBundle } from "./policy-cache.ts";
 import { regionOf } from "./region.ts";
 import { NO_NEWS, type PendingNews } from "./report-buffer.ts";
-import { type PathObject, pathObject, type Stores } from "./stores.ts";
+import { pathObject, type StoredClient, type Stores } from "./stores.ts";
 
 /** Exploration draws anew each hour. */
 export const EXPLORATION_PERIOD_MS = 3_600_000;
-
-/** What the stores know a client by. */
-export interface StoredClient {
-  readonly keys: ClientKeys;
-  readonly object: PathObject;
-}
 
 /** What is known about one navigation at one moment. It never changes: what arrives later goes into a new one. */
 export interface Found {
@@ -77,9 +70,9 @@ export function lookUp(
     if (held !== found.held) found = { ...found, held };
     const inForce = held?.inForce;
     if (held === undefined || inForce === undefined || inForce.killSwitch !== null) return;
-    const { keys } = held;
+    const { hasher } = held;
     if (address !== undefined && dependsOnClient(inForce, facts.path))
-      found = { ...found, activationUnit: await keys.activationUnit(address) };
+      found = { ...found, activationUnit: await hasher.activationUnit(address) };
     const policy = activeFor(found)?.policy;
     if (policy === undefined || modeFor(policy, facts) !== "adaptive") return;
     if (address === undefined) {
@@ -92,11 +85,11 @@ export function lookUp(
     found = { ...found, client };
     if (policy.exploration.share > 0) {
       const period = Math.floor(nowMs / EXPLORATION_PERIOD_MS);
-      found = { ...found, explorationUnit: await keys.explorationUnit(address, period) };
+      found = { ...found, explorationUnit: await hasher.explorationUnit(address, period) };
     }
-    if (policy.method?.kind === "share") found = { ...found, shareUnit: await keys.shareUnit(address) };
+    if (policy.method?.kind === "share") found = { ...found, shareUnit: await hasher.shareUnit(address) };
     found = { ...found, pending: isolate.reports.pending(client.object.name, client.keys.client) };
-    found = { ...found, remembered: await stores.lookUp(client.object, client.keys) };
+    found = { ...found, remembered: await stores.lookUp(client) };
   };
   const searching = search().then(end, end);
   function end(): void {
@@ -117,15 +110,15 @@ export function activeFor({ held, address, activationUnit, facts }: Found): Acti
   return policyFor(inForce, facts.path, activationUnit);
 }
 
-/** The client's keys and object, computed unless they were found. Undefined without an address or a hash key. */
+/** The client's keys and object, computed unless they were found. Undefined without an address or a hasher. */
 export async function storedClient(
   { client, address, held, connection, facts }: Found,
   { settings }: Isolate,
 ): Promise<StoredClient | undefined> {
   if (client !== undefined || address === undefined || held === undefined) return client;
   const [keys, number] = await Promise.all([
-    held.keys.client(address, facts.asn),
-    held.keys.object(address, settings.objectsPerRegion),
+    held.hasher.client(address, facts.asn),
+    held.hasher.object(address, settings.objectsPerRegion),
   ]);
   return { keys, object: pathObject(regionOf(connection), number) };
 }

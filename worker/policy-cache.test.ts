@@ -91,7 +91,7 @@ describe("PolicyCache", () => {
     const cache = new PolicyCache();
     await cache.renew({ policyBundle: async () => bundle(3) }, T);
     await cache.renew({ policyBundle: async () => ({ hashKey: HASH_KEY }) }, T + POLICY_CACHE_MS);
-    expect(cache.held?.keys).toBeDefined();
+    expect(cache.held?.hasher).toBeDefined();
     expect(cache.held?.inForce).toBeUndefined();
     await cache.renew({ policyBundle: async () => bundle(5) }, T + 2 * POLICY_CACHE_MS);
     expect(cache.held?.inForce?.revision).toBe(5);

@@ -1,7 +1,7 @@
 import { type InForce, offersEndMs } from "../policy-api/core/activation.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
 import { POLICY_CACHE_MS, POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
-import { Keys } from "./keys.ts";
+import { Hasher } from "./hasher.ts";
 import type { Stores } from "./stores.ts";
 
 /** After a failed renewal the store is not asked for this long, milliseconds. */
@@ -13,7 +13,7 @@ const RENEWAL_LOST_MS = 5_000;
 export interface HeldBundle {
   /** Undefined if the stored activation cannot be read: then responses say nothing about HTTP/3. */
   readonly inForce?: InForce;
-  readonly keys: Keys;
+  readonly hasher: Hasher;
 }
 
 /**
@@ -106,13 +106,13 @@ export class PolicyCache {
  * the store expects. So the isolate keeps its own, later end of those offers.
  */
 function withOffersOf(before: InForce | undefined, held: HeldBundle, nowMs: number): HeldBundle {
-  const { inForce, keys } = held;
+  const { inForce, hasher } = held;
   if (before === undefined || inForce === undefined || before.revision === inForce.revision) return held;
   const earlierOffersUntilMs = Math.max(inForce.earlierOffersUntilMs, offersEndMs(before, nowMs));
-  return { inForce: { ...inForce, earlierOffersUntilMs }, keys };
+  return { inForce: { ...inForce, earlierOffersUntilMs }, hasher };
 }
 
 async function holdable({ inForce, hashKey }: PolicyBundle): Promise<HeldBundle> {
-  const keys = await Keys.from(hashKey);
-  return inForce === undefined ? { keys } : { inForce, keys };
+  const hasher = await Hasher.from(hashKey);
+  return inForce === undefined ? { hasher } : { inForce, hasher };
 }

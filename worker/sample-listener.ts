@@ -56,8 +56,8 @@ export async function receiveSamples(
     if (isolate.policyCache.held === undefined) await renewal;
     else ctx.waitUntil(renewal);
   }
-  const keys = isolate.policyCache.held?.keys;
-  if (keys === undefined) return new Response("The policy store does not answer.\n", { status: 503 });
+  const hasher = isolate.policyCache.held?.hasher;
+  if (hasher === undefined) return new Response("The policy store does not answer.\n", { status: 503 });
 
   const faults: Fault[] = [];
   const read: { sample: PathSample; address: ClientAddress }[] = [];
@@ -75,12 +75,11 @@ export async function receiveSamples(
   const named = await Promise.all(
     read.map(async ({ sample, address }) => ({
       sample,
-      client: await keys.client(address),
-      number: await keys.object(address, isolate.settings.objectsPerRegion),
+      keys: await hasher.client(address),
+      object: pathObject("local", await hasher.object(address, isolate.settings.objectsPerRegion)),
     })),
   );
-  for (const { sample, client, number } of named)
-    ctx.waitUntil(isolate.report(stores, pathObject("local", number), client, { sample }, nowMs));
+  for (const { sample, ...client } of named) ctx.waitUntil(isolate.report(stores, client, { sample }, nowMs));
   return Response.json({ accepted: named.length, faults });
 }
 

@@ -15,9 +15,15 @@ export function pathObject(region: Region, number: number): PathObject {
   return { name: `${region}:${number}`, region };
 }
 
+/** What the stores know a client by. */
+export interface StoredClient {
+  readonly keys: ClientKeys;
+  readonly object: PathObject;
+}
+
 /** The state behind the worker, as the visitor's path sees it. Each call may reject, or never answer. */
 export interface Stores {
-  lookUp(object: PathObject, keys: ClientKeys): Promise<Remembered>;
+  lookUp(client: StoredClient): Promise<Remembered>;
   record(object: PathObject, reports: readonly ClientReport[]): Promise<void>;
   /** @param heldRevision The revision that the isolate has. If it is still in force, the answer is `unchanged`. */
   policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged">;
@@ -32,7 +38,7 @@ export interface StoreBindings {
 export function durableStores(env: StoreBindings): Stores {
   return {
     // The types of RPC turn tuples into arrays. The values are as they were sent.
-    lookUp: async (object, keys) => (await pathStore(env, object).lookUp(keys)) as Remembered,
+    lookUp: async ({ object, keys }) => (await pathStore(env, object).lookUp(keys)) as Remembered,
     record: async (object, reports) => pathStore(env, object).record(reports),
     policyBundle: async (heldRevision) => policyStore(env).bundle(heldRevision),
   };

@@ -1,7 +1,7 @@
 // What the worker's tests share. Nothing that is deployed imports it.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { afterEach, beforeEach, vi } from "vitest";
-import type { ClientKeys, ClientReport } from "../durable/path-store-api.ts";
+import type { ClientReport } from "../durable/path-store-api.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
 import type { InForce } from "../policy-api/core/activation.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
@@ -9,7 +9,7 @@ import { INITIAL_POLICY, type Policy } from "../policy-api/core/policy.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import type { Settings } from "./settings.ts";
-import type { PathObject, Stores } from "./stores.ts";
+import type { PathObject, StoredClient, Stores } from "./stores.ts";
 
 export const SETTINGS: Settings = {
   origin: new URL("http://origin.test"),
@@ -47,7 +47,7 @@ export function inForce(policy: Policy, over: Partial<InForce> = {}): InForce {
 
 /** Stores that give set answers, and note what they were asked. */
 export class FakeStores implements Stores {
-  readonly lookUps: { object: PathObject; keys: ClientKeys }[] = [];
+  readonly lookUps: StoredClient[] = [];
   readonly records: (readonly ClientReport[])[] = [];
   bundleCalls = 0;
   bundle: PolicyBundle | Error;
@@ -58,8 +58,8 @@ export class FakeStores implements Stores {
     this.bundle = policy === undefined ? { hashKey: HASH_KEY } : { inForce: inForce(policy), hashKey: HASH_KEY };
   }
 
-  async lookUp(object: PathObject, keys: ClientKeys): Promise<Remembered> {
-    this.lookUps.push({ object, keys });
+  async lookUp(client: StoredClient): Promise<Remembered> {
+    this.lookUps.push(client);
     return this.reply();
   }
 

@@ -11,13 +11,13 @@ export interface Remembered extends Readonly<Partial<Record<Level, PathState | u
 }
 
 /**
- * Puts together what is known of a client at `nowMs`: what was remembered, and samples that are not in it yet (the
- * connection at hand, readings still on their way to the store). Samples that are in it already change nothing.
+ * What is known of a client at `nowMs`, from what was remembered and from fresh samples (this connection's, and those on
+ * their way to the store). Fresh samples that are already in what was remembered change nothing.
  *
- * A path is known once enough packets were sent over it. Where the platform counts none (Cloudflare), a remembered RTT is
- * all that there will be, and makes it known. A handshake does neither, nor does having been offered something.
+ * A level is known once enough packets were sent over it. Where the platform counts no packets (Cloudflare), a remembered
+ * RTT makes it known, as nothing more will come. A handshake alone, or an offer, makes nothing known.
  *
- * @param remembered `undefined` when the look-up did not arrive in time.
+ * @param remembered Undefined if the look-up did not arrive in time.
  */
 export function historyAt(remembered: Remembered | undefined, fresh: readonly PathSample[], nowMs: number): History {
   const known: { [L in Level]?: PathEstimate } = {};

@@ -1,12 +1,7 @@
 import { boolean, integer, number, oneOf, optional, text } from "./parse.ts";
-import { TRANSPORTS } from "./sample.ts";
+import { RATE_MAX_BPS, RTT_MAX_MS, TRANSPORTS } from "./sample.ts";
 
-/** An hour: longer than any path; a reading beyond it is a broken clock. */
-const RTT_MAX_MS = 3_600_000;
-/** 100 Tbit/s in bytes per second. */
-const RATE_MAX_BPS = 1.25e13;
-
-/** The fields of a path sample as an edge posts them; what sends more than these spreads them into its own object. */
+/** The fields of a path sample, as a TLS edge posts it. A reader of further fields spreads these into its own object. */
 export const pathSampleFields = {
   transport: oneOf(...TRANSPORTS),
   connectionId: text(64),

@@ -7,7 +7,7 @@ type Domain = "client" | "network" | "object" | "exploration" | "share" | "activ
 const encoder = new TextEncoder();
 
 /** Hashes addresses with the deployment's key (HMAC-SHA-256, RFC 2104). Only hashes leave this class. */
-export class Keys {
+export class Hasher {
   readonly #key: CryptoKey;
 
   private constructor(key: CryptoKey) {
@@ -15,8 +15,8 @@ export class Keys {
   }
 
   /** @param bytes 32 random bytes. */
-  static async from(bytes: ArrayBuffer): Promise<Keys> {
-    return new Keys(await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]));
+  static async from(bytes: ArrayBuffer): Promise<Hasher> {
+    return new Hasher(await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]));
   }
 
   /** What the stores know a client, its network and its autonomous system by. */
