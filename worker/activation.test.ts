@@ -19,7 +19,7 @@ import {
 
 stubOrigin();
 
-/** What is answered to a navigation under an activation. */
+/** The Alt-Svc of the response to a navigation, under an activation. */
 async function told(
   over: Partial<InForce>,
   request: Request = navigation(),
@@ -179,7 +179,7 @@ describe("a change", () => {
           // Changed right after the isolate asked for the first time.
           stores.bundle = { inForce: inForce(mode("fixed-h2"), { revision: 4 }), hashKey: HASH_KEY };
         }
-        // What it offered before is taken back too.
+        // An earlier offer is taken back too.
         expect(last, JSON.stringify(visitsS)).toBe("clear");
       }
     } finally {

@@ -62,7 +62,7 @@ describe("where a call comes from", () => {
     ["cloudflare", undefined, undefined],
     ["adaptive-h3", "192.0.2.7", "192.0.2.7"],
     ["adaptive-h3", "localhost", undefined],
-    // Nobody sets it there but the caller.
+    // Without an edge, only the caller can have set it.
     ["none", "192.0.2.7", undefined],
   ] as const)("at the edge %s, with the header %s: %s", (edge, header, address) => {
     const request = new Request(
@@ -213,7 +213,7 @@ it("a decision of the API is the answer that the visitor gets, client by client"
     told.push(response.headers.get("alt-svc"));
   }
   expect(decisions.map(({ altSvc }) => altSvc)).toEqual(told);
-  // All kinds of answers were among them.
+  // The calls had all kinds of answers.
   expect(new Set(decisions.map(({ reason }) => reason))).toEqual(
     new Set(["share", "exploration", "mode-fixed-h3", "mode-fixed-h2"]),
   );
@@ -242,7 +242,7 @@ it("a change over the API is obeyed for the next visitor, and taken back by a ro
   expect(await told()).toBe('h3=":8443"; ma=300');
   const kill = { body: { kind: "fixed-h2" }, ifMatch: put.headers.get("etag") ?? "" };
   expect((await callApi(ports, "PUT", "activation/kill-switch", kill)).status).toBe(200);
-  // The offer of before may live on.
+  // The earlier offer may still be alive.
   expect(await told()).toBe("clear");
   await callApi(ports, "POST", "activation/rollback", { ifMatch: "*" });
   expect(await told()).toBe('h3=":8443"; ma=300');

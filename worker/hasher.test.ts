@@ -75,7 +75,7 @@ describe("Hasher", () => {
     expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...shares)).toBeLessThan(1);
     expect(await hasher.shareUnit(clients[0] ?? address("10.0.0.1"))).toBe(shares[0]);
-    // Whoever explores is no more likely to be in the share: a quarter of all is below a half of both.
+    // Clients that explore are not more likely to be in the share: a quarter of all clients is below one half in both.
     const explored = await Promise.all(clients.map((client) => hasher.explorationUnit(client, 0)));
     const both = shares.filter((share, i) => share < 0.5 && (explored[i] ?? 1) < 0.5).length;
     expect(both).toBeGreaterThan(70);

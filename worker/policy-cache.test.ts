@@ -127,7 +127,7 @@ describe("PolicyCache", () => {
     expect(asked).toBe(2);
     const hangs = { policyBundle: () => new Promise<never>(() => undefined) };
     void cache.ready(hangs, ctx, later + 3 * POLICY_OUTDATED_MS);
-    // From a second on nobody waits for it: the last known policy goes on.
+    // After a second nobody waits for it any more: the last known policy stays in use.
     await cache.ready(hangs, ctx, later + 3 * POLICY_OUTDATED_MS + 1000);
     expect(cache.held?.inForce?.revision).toBe(4);
   });

@@ -40,7 +40,7 @@ export async function receiveSamples(
   if (request.method !== "POST" || new URL(request.url).pathname !== "/samples")
     return new Response("Only POST /samples is served here.\n", { status: 404 });
   if (Number(request.headers.get("content-length") ?? Number.NaN) > BODY_MAX_BYTES)
-    return new Response(`A batch may have ${BODY_MAX_BYTES} bytes.\n`, { status: 413 });
+    return new Response(`A batch may have at most ${BODY_MAX_BYTES} bytes.\n`, { status: 413 });
   let json: unknown;
   try {
     json = await request.json();

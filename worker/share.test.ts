@@ -28,7 +28,7 @@ it(
           const address = { client, network: "" };
           const unit = await hasher.activationUnit(address);
           const inFive = policyFor(five, "/", unit).version === 4;
-          // The other domains are asked about those in the share only: there their halves must be halves too.
+          // Within the share, the halves of the other domains must still be halves.
           const exploration = inFive ? await hasher.explorationUnit(address, PERIOD) : undefined;
           const share = inFive ? await hasher.shareUnit(address) : undefined;
           return { unit, inFive, exploration, share };
@@ -48,7 +48,7 @@ it(
     expect(Math.abs(counts.five / CLIENTS - 0.05)).toBeLessThan(0.001);
     expect(Math.abs(counts.ten / CLIENTS - 0.1)).toBeLessThan(0.0014);
     expect([left, changed]).toEqual([0, 0]);
-    // Halves of 50,000: 0.005 is 2.2 standard errors. The key is fixed, so that what holds once holds each time.
+    // Halves of 50,000: 0.005 is 2.2 standard errors. The key is fixed, so the result is always the same.
     expect(Math.abs(counts.exploring / counts.five - 0.5)).toBeLessThan(0.005);
     expect(Math.abs(counts.shared / counts.five - 0.5)).toBeLessThan(0.005);
   },
