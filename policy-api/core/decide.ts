@@ -102,15 +102,17 @@ export function decideKilled(killSwitch: KillSwitch, request: RequestFacts, nowM
 }
 
 /** The mode for a request: that of the first rule that matches, else that of the policy. */
-export function modeFor(policy: Policy, request: Pick<RequestFacts, "path" | "asn" | "country">): Mode {
+export function modeFor(policy: Policy, request: RequestFacts): Mode {
   for (const rule of policy.rules) {
-    if (rule.pathPrefix !== undefined && !request.path.startsWith(rule.pathPrefix)) continue;
-    if (rule.asn !== undefined && (request.asn === undefined || !rule.asn.includes(request.asn))) continue;
-    if (rule.country !== undefined && (request.country === undefined || !rule.country.includes(request.country)))
-      continue;
-    return rule.mode;
+    const isOnPath = rule.pathPrefix === undefined || request.path.startsWith(rule.pathPrefix);
+    if (isOnPath && isAmong(rule.asn, request.asn) && isAmong(rule.country, request.country)) return rule.mode;
   }
   return policy.mode;
+}
+
+/** Whether a rule's condition holds: it gives no values, or gives this one. A value that is not known is not among them. */
+function isAmong<T>(values: readonly T[] | undefined, value: T | undefined): boolean {
+  return values === undefined || (value !== undefined && values.includes(value));
 }
 
 function decideAdaptive(request: RequestFacts, history: History, policy: Policy, nowMs: number): Decision {
