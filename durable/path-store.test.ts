@@ -5,7 +5,7 @@ import type { PathState } from "../policy-api/core/estimator.ts";
 import { type Answer, NO_OFFER } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { RETENTION_MS, ROWS_MAX } from "./path-rows.ts";
-import type { ClientReport } from "./path-store-api.ts";
+import type { ClientReport } from "./client-report.ts";
 import { bindings, freshStorage } from "./testing.ts";
 
 freshStorage();

@@ -11,7 +11,7 @@ import type { Remembered } from "../policy-api/core/history.ts";
 import { applyAnswer } from "../policy-api/core/offers.ts";
 import { migrate } from "./migrations.ts";
 import { EMPTY_ROW, PATH_MIGRATIONS, type PathRow, PathRows, RETENTION_MS } from "./path-rows.ts";
-import type { ClientKeys, ClientReport } from "./path-store-api.ts";
+import type { ClientKeys, ClientReport } from "./client-report.ts";
 
 /** A row is written if its last write is at least this old. Until then, changes wait in memory. */
 export const WRITE_INTERVAL_MS = 10_000;

@@ -93,12 +93,12 @@ export class PolicyStore extends DurableObject {
     const nowMs = Date.now();
     const tables = this.#tables;
     return this.ctx.storage.transactionSync((): Created => {
-      const remembered = key === undefined ? undefined : tables.remembered(key, nowMs);
-      if (remembered !== undefined) {
-        const version = tables.version(remembered.version);
-        if (version === undefined || remembered.content_hash !== contentHash || remembered.note !== note)
+      const earlier = key === undefined ? undefined : tables.creationOf(key, nowMs);
+      if (earlier !== undefined) {
+        const version = tables.version(earlier.version);
+        if (version === undefined || earlier.content_hash !== contentHash || earlier.note !== note)
           return { kind: "key-reused" };
-        return { kind: "created", isNew: remembered.is_new === 1, version };
+        return { kind: "created", isNew: earlier.is_new === 1, version };
       }
       const latest = tables.latestVersion();
       if (creation.ifMatch !== undefined && !holds(creation.ifMatch, latest))
@@ -111,7 +111,7 @@ export class PolicyStore extends DurableObject {
           { actor: author, action: "policy.create", version: version.version, revision: null, note },
           nowMs,
         );
-      if (key !== undefined) tables.remember(key, version, note, isNew, nowMs);
+      if (key !== undefined) tables.addCreation(key, version, note, isNew, nowMs);
       return { kind: "created", isNew, version };
     });
   }

@@ -114,7 +114,7 @@ const readState = object<ActivationState>({
   killSwitch: nullable(oneOf(...KILL_SWITCHES)),
 });
 
-/** How long the key of a creation is remembered, milliseconds: a day. */
+/** How long the key of a creation is kept, milliseconds: a day. */
 const IDEMPOTENCY_MS = 86_400_000;
 
 /** Version 0: what a store has before anybody has put a policy into it. */
@@ -256,12 +256,12 @@ export class PolicyTables {
   }
 
   /** What a creation with this key made in the last day. */
-  remembered(key: string, nowMs: number): IdempotencyRow | undefined {
+  creationOf(key: string, nowMs: number): IdempotencyRow | undefined {
     this.#sql.exec("DELETE FROM idempotency WHERE at_ms <= ?", nowMs - IDEMPOTENCY_MS);
     return this.#sql.exec<IdempotencyRow>("SELECT * FROM idempotency WHERE key = ?", key).toArray()[0];
   }
 
-  remember(key: string, version: PolicyVersion, note: string | null, isNew: boolean, nowMs: number): void {
+  addCreation(key: string, version: PolicyVersion, note: string | null, isNew: boolean, nowMs: number): void {
     this.#sql.exec(
       "INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?)",
       key,

@@ -1,4 +1,4 @@
-import type { ClientKeys } from "../durable/path-store-api.ts";
+import type { ClientKeys } from "../durable/client-report.ts";
 import type { ClientAddress } from "./address.ts";
 
 /** What a hash is for. Each use has its own domain, so that one hash says nothing about another. */

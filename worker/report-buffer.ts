@@ -1,4 +1,4 @@
-import type { ClientKeys, ClientReport } from "../durable/path-store-api.ts";
+import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
 import type { Answer } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 

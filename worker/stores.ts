@@ -1,4 +1,4 @@
-import type { ClientKeys, ClientReport } from "../durable/path-store-api.ts";
+import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
 import type { PathStore } from "../durable/path-store.ts";
 import type { PolicyBundle, PolicyStore } from "../durable/policy-store.ts";
 import type { Remembered } from "../policy-api/core/history.ts";

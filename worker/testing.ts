@@ -1,7 +1,7 @@
 // What the worker's tests share. Nothing that is deployed imports it.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { afterEach, beforeEach, vi } from "vitest";
-import type { ClientReport } from "../durable/path-store-api.ts";
+import type { ClientReport } from "../durable/client-report.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
 import type { InForce } from "../policy-api/core/activation.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
