@@ -1,7 +1,9 @@
 import type { Answer } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 
-/** What the store knows a client by, one field for each level. They are keyed hashes: the store never sees an address. */
+/**
+ * What the store knows a client by, one field for each level. They are keyed hashes: the store never sees an address.
+ */
 export interface ClientKeys {
   readonly client: string;
   readonly network: string;

@@ -5,8 +5,8 @@ import { readStored } from "./read-stored.ts";
 
 export const PATH_MIGRATIONS = [
   (sql: SqlStorage): void => {
-    // Not WITHOUT ROWID: such a table keeps only a quarter of a page of each row in the tree, and our rows are longer. The
-    // index on the key costs one write, when a row is created.
+    // Not WITHOUT ROWID: such a table keeps only a quarter of a page of each row in the tree, and our rows are longer.
+    // The index on the key costs one write, when a row is created.
     sql.exec(`CREATE TABLE paths (
       key TEXT PRIMARY KEY,
       state TEXT NOT NULL,

@@ -28,16 +28,18 @@ interface HeldRow {
 }
 
 /**
- * What is known of the clients of many networks. There is one object per region and hash of the network, so that each is
- * warm, near, and bounded in load.
+ * What is known of the clients of many networks. There is one object per region and hash of the network, so that each
+ * is warm, near, and bounded in load.
  *
- * Reports are many and writes are expensive. So rows live in memory, and each is written at most every ten seconds: by the
- * report that finds it due, or else by an alarm.
+ * Reports are many and writes are expensive. So rows live in memory, and each is written at most every ten seconds: by
+ * the report that finds it due, or else by an alarm.
  */
 export class PathStore extends DurableObject {
   #rows: PathRows | undefined;
   readonly #held = new Map<string, HeldRow>();
-  /** Rows that were forgotten, by key. Older samples and answers, or connections still open, must not bring them back. */
+  /**
+   * Rows that were forgotten, by key. Older samples and answers, or connections still open, must not bring them back.
+   */
   readonly #forgotten = new Map<string, { readonly atMs: number; readonly open: PathState | undefined }>();
   /** Keys of held rows that have changed since they were written. */
   readonly #dirty = new Set<string>();
@@ -61,7 +63,9 @@ export class PathStore extends DurableObject {
     return found;
   }
 
-  /** Adds what isolates gathered. It is on disk when this resolves, except for rows written less than ten seconds ago. */
+  /**
+   * Adds what isolates gathered. It is on disk when this resolves, except for rows written less than ten seconds ago.
+   */
   async record(reports: readonly ClientReport[]): Promise<void> {
     const nowMs = Date.now();
     for (const report of reports) this.#add(report, nowMs);
@@ -71,8 +75,8 @@ export class PathStore extends DurableObject {
   }
 
   /**
-   * Forgets a client or a network: in memory, in the table, and news that is still on its way here. The row's bytes may stay
-   * on the disk until later rows use their space.
+   * Forgets a client or a network: in memory, in the table, and news that is still on its way here. The row's bytes may
+   * stay on the disk until later rows use their space.
    *
    * @returns whether there was anything to forget.
    */

@@ -37,8 +37,8 @@ export interface PolicyBundle {
 }
 
 /**
- * Every version of the policy, every activation, and who made them. There is one object for the deployment. Each change is
- * one transaction, and on disk before the answer.
+ * Every version of the policy, every activation, and who made them. There is one object for the deployment. Each change
+ * is one transaction, and on disk before the answer.
  */
 export class PolicyStore extends DurableObject {
   readonly #tables: PolicyTables;
@@ -52,8 +52,8 @@ export class PolicyStore extends DurableObject {
   /**
    * What an isolate needs to serve visitors.
    *
-   * @param heldRevision The revision that the isolate has. If it is still in force, the answer is `unchanged`: policies are
-   *   large.
+   * @param heldRevision The revision that the isolate has. If it is still in force, the answer is `unchanged`: policies
+   *   are large.
    */
   bundle(heldRevision?: number): PolicyBundle | "unchanged" {
     if (heldRevision !== undefined && this.#tables.latestRevision() === heldRevision) return "unchanged";
@@ -136,8 +136,8 @@ export class PolicyStore extends DurableObject {
       if (!holds(ifMatch, current.revision)) return { kind: "precondition-failed", current };
       const next = changed(current, change, (revision) => tables.activation(revision));
       if (next === undefined) return { kind: "nothing-before" };
-      // A version that cannot be read is missing too: its clients would be told nothing, and no offer would be taken back.
-      // The kill switch names no version.
+      // A version that cannot be read is missing too: its clients would be told nothing, and no offer would be taken
+      // back. The kill switch names no version.
       const named = change.kind === "kill-switch" ? [] : versionsOf(next);
       const missing = named.filter((version) => tables.policy(version) === undefined);
       if (missing.length > 0) return { kind: "no-such-version", versions: missing };

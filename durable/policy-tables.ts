@@ -22,7 +22,8 @@ export const POLICY_MIGRATIONS = [
     sql.exec("INSERT INTO hash_key VALUES (?)", crypto.getRandomValues(new Uint8Array(32)).buffer);
   },
   (sql: SqlStorage): void => {
-    // The old versions had no hash, no author and no activation. So the store begins again, in observe. The hash key stays.
+    // The old versions had no hash, no author and no activation. So the store begins again, in observe. The hash key
+    // stays.
     sql.exec("DROP TABLE policies");
     sql.exec(`CREATE TABLE policies (
       version INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -25,8 +25,8 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
   if (inForce === undefined) return undefined;
   const active = activeFor(found);
   const { client, connection, pending, remembered } = found;
-  // Both: news that was on its way to the object when the look-up left may have arrived there since. Then it is in neither
-  // the object's reply nor this isolate. To count it twice changes nothing.
+  // Both: news that was on its way to the object when the look-up left may have arrived there since. Then it is in
+  // neither the object's reply nor this isolate. To count it twice changes nothing.
   const now = client === undefined ? NO_NEWS : isolate.reports.pending(client.object.name, client.keys.client);
   const fresh = [...pending.samples, ...now.samples, ...(connection.sample === undefined ? [] : [connection.sample])];
   const offers = [...pending.answers, ...now.answers].reduce(applyAnswer, remembered?.offers ?? NO_OFFER);
@@ -50,8 +50,8 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
     history,
     decision,
     policyVersion: (active ?? inForce.everyone).version,
-    // During a pause, an offer from before the pause is still ignored: that must not make the pause longer. And an offer of
-    // an earlier activation may have been taken back since, by a page that kept no record.
+    // During a pause, an offer from before the pause is still ignored: that must not make the pause longer. And an
+    // offer of an earlier activation may have been taken back since, by a page that kept no record.
     earlierOffer:
       decision.reason === "udp-blocked" || offers.answeredAtMs < inForce.sinceMs
         ? undefined

@@ -83,8 +83,8 @@ it(
     const isolates = [0, 1, 2].map(() => new Isolate(settings));
     const ctx = createExecutionContext();
     const beganMs = Date.now();
-    // Few clients, so that each isolate has news about each of them in each interval. Not a multiple of 5 or 3, so that each
-    // client navigates through each isolate.
+    // Few clients, so that each isolate has news about each of them in each interval. Not a multiple of 5 or 3, so that
+    // each client navigates through each isolate.
     const clients = 7;
     let navigations = 0;
     for (let i = 0; i < 1000; i++) {

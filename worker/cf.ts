@@ -21,8 +21,8 @@ export interface ConnectionFacts {
 type Loose = Readonly<Record<string, unknown>>;
 
 /**
- * Reads `request.cf`. It is undefined in tests, a placeholder in `wrangler dev`, and Cloudflare's own on its network. Our
- * TLS edge writes the same names, and an object `adaptiveH3` with what Cloudflare does not show here.
+ * Reads `request.cf`. It is undefined in tests, a placeholder in `wrangler dev`, and Cloudflare's own on its network.
+ * Our TLS edge writes the same names, and an object `adaptiveH3` with what Cloudflare does not show here.
  *
  * A field of another type counts as a missing field, and a figure of 0 as not known.
  */
@@ -44,7 +44,8 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
       ? undefined
       : {
           transport,
-          // Cloudflare does not name connections. A name is needed only to continue counters, and it gives none of those.
+          // Cloudflare does not name connections. A name is needed only to continue counters, and it gives none of
+          // those.
           connectionId: connectionId ?? "-",
           atMs: nowMs,
           rttMs,

@@ -73,7 +73,8 @@ describe("what a navigation is told", () => {
     const isolate = new Isolate(SETTINGS);
     stores.taken = never;
     await visit(navigation(), stores, isolate);
-    // This isolate knows about the offer above, and the object does not. Now the client shows no loss: the offer is taken back.
+    // This isolate knows about the offer above, and the object does not. Now the client shows no loss: the offer is
+    // taken back.
     const cf = { ...CF_H2, adaptiveH3: { ...CF_H2.adaptiveH3, packetsSent: 5000 } };
     const { response } = await visit(navigation(cf), stores, isolate);
     expect(response.headers.get("alt-svc")).toBe("clear");

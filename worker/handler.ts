@@ -10,9 +10,9 @@ import { fetchOrigin } from "./origin.ts";
 import type { Stores } from "./stores.ts";
 
 /**
- * The visitor's path. The origin is asked at once. For a navigation the look-up runs beside it, and adds at most `budgetMs`
- * after the origin's headers. If the look-up fails, the visitor still gets the origin's response. If the origin fails, the
- * visitor sees that failure.
+ * The visitor's path. The origin is asked at once. For a navigation the look-up runs beside it, and adds at most
+ * `budgetMs` after the origin's headers. If the look-up fails, the visitor still gets the origin's response. If the
+ * origin fails, the visitor sees that failure.
  *
  * @param url The request's URL, parsed once.
  */
@@ -70,8 +70,8 @@ async function remember(
   try {
     const { connection } = found;
     // Our TLS edge posts this connection's samples too, but later. If this sample makes the client known, the next
-    // navigation must know it too, even over another connection: else the answer would flap. A sample that arrives twice
-    // counts once.
+    // navigation must know it too, even over another connection: else the answer would flap. A sample that arrives
+    // twice counts once.
     const isKept = !connection.edgePostsSamples || (connection.sample?.packetsSent ?? 0) >= KNOWN_PACKETS;
     const sample = isKept ? connection.sample : undefined;
     const answer = answerOf(advice, nowMs);

@@ -5,7 +5,9 @@ import { ReportBuffer } from "./report-buffer.ts";
 import type { Settings } from "./settings.ts";
 import type { StoredClient, Stores } from "./stores.ts";
 
-/** What the requests of an isolate share. Plain data only: a promise or a stream belongs to the request that made it. */
+/**
+ * What the requests of an isolate share. Plain data only: a promise or a stream belongs to the request that made it.
+ */
 export class Isolate {
   readonly settings: Settings;
   readonly policyCache = new PolicyCache();

@@ -1,8 +1,8 @@
 /**
  * Whether a person asks for a page with this request. That begins a session; everything else passes untouched.
  *
- * Browsers say it in Sec-Fetch-Dest (Fetch Metadata Request Headers, section 2.1). For older browsers and other clients it
- * counts whether they ask for HTML.
+ * Browsers say it in Sec-Fetch-Dest (Fetch Metadata Request Headers, section 2.1). For older browsers and other clients
+ * it counts whether they ask for HTML.
  */
 export function isNavigation(request: Request): boolean {
   if (request.method !== "GET") return false;

@@ -4,9 +4,9 @@ import type { Settings } from "./settings.ts";
 /**
  * Fetches what the visitor asked for: from ORIGIN, or through the worker's route.
  *
- * The visitor follows redirects, not the worker. If the origin cannot be reached, the visitor gets a 502, as from any proxy.
- * The origin is asked only once: passThroughOnException would send a POST again, without its body. If the stream breaks
- * later, it breaks for the visitor too.
+ * The visitor follows redirects, not the worker. If the origin cannot be reached, the visitor gets a 502, as from any
+ * proxy. The origin is asked only once: passThroughOnException would send a POST again, without its body. If the stream
+ * breaks later, it breaks for the visitor too.
  *
  * @param visited The request's URL, parsed once.
  */

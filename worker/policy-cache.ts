@@ -17,9 +17,9 @@ export interface HeldBundle {
 }
 
 /**
- * What is in force, as this isolate knows it. For 15 s it is fresh. Then requests still use it while one of them renews it.
- * After 30 s they wait for the renewal, and use the old one only if the renewal does not come in time. While the store is
- * gone, the last known one stays in use.
+ * What is in force, as this isolate knows it. For 15 s it is fresh. Then requests still use it while one of them renews
+ * it. After 30 s they wait for the renewal, and use the old one only if the renewal does not come in time. While the
+ * store is gone, the last known one stays in use.
  */
 export class PolicyCache {
   #held: HeldBundle | undefined;
@@ -45,17 +45,17 @@ export class PolicyCache {
   }
 
   /**
-   * Whether what is held is too old to be used without waiting for a renewal: this isolate had no visitors for a while, and
-   * the policy may have changed long ago. offersEndMs relies on this limit.
+   * Whether what is held is too old to be used without waiting for a renewal: this isolate had no visitors for a while,
+   * and the policy may have changed long ago. offersEndMs relies on this limit.
    */
   outdated(nowMs: number): boolean {
     return nowMs - this.#askedAtMs >= POLICY_OUTDATED_MS || nowMs < this.#askedAtMs;
   }
 
   /**
-   * Renews if it is time: behind the request while what is held may still be used, else before the request goes on. Each
-   * request that finds an outdated policy asks for itself, because a request cannot wait for another's promise. While the
-   * store fails or hangs, nobody waits, and the last known policy stays in use.
+   * Renews if it is time: behind the request while what is held may still be used, else before the request goes on.
+   * Each request that finds an outdated policy asks for itself, because a request cannot wait for another's promise.
+   * While the store fails or hangs, nobody waits, and the last known policy stays in use.
    */
   async ready(
     stores: Pick<Stores, "policyBundle">,
@@ -102,8 +102,8 @@ export class PolicyCache {
 }
 
 /**
- * What is held from now on. An isolate that was cut off from the store still made offers under the old revision, later than
- * the store expects. So the isolate keeps its own, later end of those offers.
+ * What is held from now on. An isolate that was cut off from the store still made offers under the old revision, later
+ * than the store expects. So the isolate keeps its own, later end of those offers.
  */
 function withOffersOf(before: InForce | undefined, held: HeldBundle, nowMs: number): HeldBundle {
   const { inForce, hasher } = held;

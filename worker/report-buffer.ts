@@ -33,8 +33,8 @@ interface ObjectBuffer {
 }
 
 /**
- * What this isolate has learnt and not yet told the objects. Decisions read it too, because a client's next navigation may
- * come before the next flush.
+ * What this isolate has learnt and not yet told the objects. Decisions read it too, because a client's next navigation
+ * may come before the next flush.
  */
 export class ReportBuffer {
   readonly #objects = new Map<string, ObjectBuffer>();
@@ -76,8 +76,8 @@ export class ReportBuffer {
   }
 
   /**
-   * Hands everything that was gathered for an object to `send`. Never rejects: if the object does not take it, it waits for
-   * the next flush, within the same bounds.
+   * Hands everything that was gathered for an object to `send`. Never rejects: if the object does not take it, it waits
+   * for the next flush, within the same bounds.
    */
   async flush(object: string, nowMs: number, send: (reports: readonly ClientReport[]) => Promise<void>): Promise<void> {
     const buffer = this.#of(object);

@@ -28,8 +28,8 @@ const readAddress: Reader<string> = (value, pointer, faults) => {
 export const readPostedSample = object<PostedSample>({ ...pathSampleFields, clientAddress: readAddress });
 
 /**
- * Takes the TLS edge's path samples: `POST /samples` with `{"samples": [...]}`, on a socket that visitors cannot reach. The
- * answer names the faults of samples that cannot be read. The other samples count.
+ * Takes the TLS edge's path samples: `POST /samples` with `{"samples": [...]}`, on a socket that visitors cannot reach.
+ * The answer names the faults of samples that cannot be read. The other samples count.
  */
 export async function receiveSamples(
   request: Request,

@@ -56,8 +56,8 @@ const DEFAULTS: Settings = {
 const EDGES = ["cloudflare", "adaptive-h3", "none"] as const;
 
 /**
- * Reads the variables. A bad one gives a fault with its name, and its default: a worker that is already serving has to go
- * on.
+ * Reads the variables. A bad one gives a fault with its name, and its default: a worker that is already serving has to
+ * go on.
  */
 export function readSettings(source: SettingsSource): { settings: Settings; faults: SettingsFault[] } {
   const faults: SettingsFault[] = [];

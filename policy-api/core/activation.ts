@@ -1,7 +1,9 @@
 import type { Mode, Policy } from "./policy.ts";
 import { MA_MAX_S, POLICY_OUTDATED_MS } from "./policy.ts";
 
-/** `fixed-h2`: nobody is offered HTTP/3, and clients that may hold an offer get a `clear`. `clear`: every page says it. */
+/**
+ * `fixed-h2`: nobody is offered HTTP/3, and clients that may hold an offer get a `clear`. `clear`: every page says it.
+ */
 export type KillSwitch = "fixed-h2" | "clear";
 export const KILL_SWITCHES = ["fixed-h2", "clear"] as const satisfies readonly KillSwitch[];
 
@@ -103,7 +105,9 @@ export function isSameState(a: ActivationState, b: ActivationState): boolean {
   return text(a) === text(b);
 }
 
-/** A version with its policy. If the stored policy cannot be read, it is absent, and responses say nothing about HTTP/3. */
+/**
+ * A version with its policy. If the stored policy cannot be read, it is absent, and responses say nothing about HTTP/3.
+ */
 export interface ActivePolicy {
   readonly version: number;
   readonly policy?: Policy | undefined;
@@ -118,8 +122,8 @@ export interface InForce {
   readonly stages: readonly (Omit<Stage, "version"> & ActivePolicy)[];
   readonly killSwitch: KillSwitch | null;
   /**
-   * Until when a client may hold an offer made under an earlier revision, milliseconds since the epoch. (RFC 7838: an offer
-   * lives until its `ma` ends, even if later responses have no Alt-Svc.)
+   * Until when a client may hold an offer made under an earlier revision, milliseconds since the epoch. (RFC 7838: an
+   * offer lives until its `ma` ends, even if later responses have no Alt-Svc.)
    */
   readonly earlierOffersUntilMs: number;
 }
@@ -141,8 +145,8 @@ export function dependsOnClient({ stages }: Pick<InForce, "stages">, path: strin
  * All stages and revisions use the same unit. So a client stays in a share when the version changes, and when the share
  * grows.
  *
- * @param unit 0 to 1, uniform over clients and constant for a client. Undefined if clients cannot be told apart: then they
- *   are in no share below 1.
+ * @param unit 0 to 1, uniform over clients and constant for a client. Undefined if clients cannot be told apart: then
+ *   they are in no share below 1.
  */
 export function policyFor(
   inForce: Pick<InForce, "everyone" | "stages">,
@@ -160,8 +164,8 @@ function matchesPath({ pathPrefix }: Pick<Stage, "pathPrefix">, path: string): b
 }
 
 /**
- * The modes of all policies in force, if one client meets several policies on different paths; else empty. `decide` takes
- * them as `modesElsewhere`.
+ * The modes of all policies in force, if one client meets several policies on different paths; else empty. `decide`
+ * takes them as `modesElsewhere`.
  */
 export function modesByPath({ everyone, stages }: Pick<InForce, "everyone" | "stages">): readonly Mode[] {
   if (!stages.some(({ pathPrefix }) => pathPrefix !== undefined)) return [];
@@ -169,8 +173,8 @@ export function modesByPath({ everyone, stages }: Pick<InForce, "everyone" | "st
 }
 
 /**
- * Until when offers made under this activation may live if it ends now, milliseconds since the epoch. Isolates that have not
- * heard of the end still make offers.
+ * Until when offers made under this activation may live if it ends now, milliseconds since the epoch. Isolates that
+ * have not heard of the end still make offers.
  */
 export function offersEndMs(inForce: InForce, nowMs: number): number {
   const ends = [inForce.everyone, ...inForce.stages].map(({ policy }) => {

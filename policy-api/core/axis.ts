@@ -5,7 +5,9 @@ export interface Axis {
   readonly stride: number;
 }
 
-/** Where a coordinate is on an axis, in nodes: 2.5 is half way from the third to the fourth. Outside: the nearest end. */
+/**
+ * Where a coordinate is on an axis, in nodes: 2.5 is half way from the third to the fourth. Outside: the nearest end.
+ */
 export function positionOn({ coordinates }: Axis, coordinate: number): number {
   const last = coordinates.length - 1;
   // Times do not depend on this axis: any value will do.

@@ -40,7 +40,9 @@ export interface Decision {
   /** As the transport of this connection measured it, if it did. */
   readonly path?: PathFacts;
   readonly predicted?: PredictedTimes;
-  /** The predicted saving of HTTP/3, stay / switch - 1 (on a request over HTTP/3: stay / cold - 1), and its uncertainty. */
+  /**
+   * The predicted saving of HTTP/3, stay / switch - 1 (on a request over HTTP/3: stay / cold - 1), and its uncertainty.
+   */
   readonly saving?: number;
   readonly savingLow?: number;
   readonly savingHigh?: number;
@@ -59,7 +61,8 @@ const CHANGE_SETTLES_MS = 600_000;
  * Decides what to advertise on one response. Pure; never throws on data.
  *
  * @param nowMs Milliseconds since the epoch.
- * @param explorationUnit 0 to 1, uniform over clients, constant for a client during a period. Undefined: do not explore.
+ * @param explorationUnit 0 to 1, uniform over clients, constant for a client during a period. Undefined: do not
+ *   explore.
  */
 export function decide(
   request: RequestFacts,
@@ -82,8 +85,8 @@ export function decide(
 }
 
 /**
- * Whether another rule, or another policy in force, may offer what is withheld here. An Alt-Svc counts for the whole origin
- * and a rule for one path, and offers of a fixed mode are not remembered.
+ * Whether another rule, or another policy in force, may offer what is withheld here. An Alt-Svc counts for the whole
+ * origin and a rule for one path, and offers of a fixed mode are not remembered.
  */
 function offersElsewhere(policy: Policy, mode: Mode, modesElsewhere: readonly Mode[] | undefined): boolean {
   const offers = (other: Mode): boolean =>
@@ -92,8 +95,8 @@ function offersElsewhere(policy: Policy, mode: Mode, modesElsewhere: readonly Mo
 }
 
 /**
- * The decision under the kill switch. `fixed-h2`: nothing is offered, and a client that may hold an offer gets a `clear`.
- * `clear`: every page gets a `clear`.
+ * The decision under the kill switch. `fixed-h2`: nothing is offered, and a client that may hold an offer gets a
+ * `clear`. `clear`: every page gets a `clear`.
  */
 export function decideKilled(killSwitch: KillSwitch, request: RequestFacts, nowMs: number): Decision {
   const mayHold = killSwitch === "clear" || holdsOffer(request, nowMs);
@@ -110,7 +113,9 @@ export function modeFor(policy: Policy, request: RequestFacts): Mode {
   return policy.mode;
 }
 
-/** Whether a rule's condition holds: it gives no values, or gives this one. A value that is not known is not among them. */
+/**
+ * Whether a rule's condition holds: it gives no values, or gives this one. A value that is not known is not among them.
+ */
 function isAmong<T>(values: readonly T[] | undefined, value: T | undefined): boolean {
   return values === undefined || (value !== undefined && values.includes(value));
 }
@@ -193,7 +198,7 @@ function decideCold(
   if (prediction === undefined || saving === undefined || Number.isNaN(saving.log))
     return verdict(coldStart.advertise === "h3", "cold-start", request, policy, nowMs);
   const threshold = Math.log1p(isOffered(request, nowMs) ? margin.leave : margin.enter);
-  // Beyond the longest measured RTT, the expected saving means less with distance: there it has to be certain.
+  // Beyond the longest measured RTT the expected saving says less: there it has to be certain.
   const isBeyond = (rttMs ?? 0) > (coldStart.times?.rttMs.at(-1) ?? Number.POSITIVE_INFINITY);
   const expected = isBeyond ? saving.log - saving.halfWidth : saving.log;
   return {

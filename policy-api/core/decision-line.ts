@@ -2,8 +2,8 @@ import type { Decision } from "./decide.ts";
 import type { History, RequestFacts } from "./facts.ts";
 
 /**
- * One decision in the log: its inputs, the policy's version, and the result. No address and no URL. `POST explain` can make
- * it again.
+ * One decision in the log: its inputs, the policy's version, and the result. No address and no URL. `POST explain` can
+ * make it again.
  */
 export interface DecisionLine {
   readonly event: "decision";

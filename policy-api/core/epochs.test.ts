@@ -105,7 +105,8 @@ describe("epochsSinceChange", () => {
     const large = visit({ packets: 7_600, lost: 600, bytes: 10_000_000 });
     expect(sinceChange([small, large, small, large, small])).toBeUndefined();
     expect(sinceChange([large, small, large, small])).toBeUndefined();
-    // A small page with loss after a large one without, or a large page without loss after a small one with: another path.
+    // A small page with loss after a large one without, or a large page without loss after a small one with: another
+    // path.
     expect(sinceChange([visit({ packets: 7_600, bytes: 10_000_000 }), visit({ lost: 21 })])).toBe(1);
     expect(sinceChange([visit({ lost: 21 }), visit({ packets: 7_600, bytes: 10_000_000 })])).toBe(1);
   });

@@ -1,8 +1,8 @@
 import { decay, type DecayedLoss } from "./loss.ts";
 
 /**
- * What the samples of one second added. The last few seconds are kept one by one: they show a change of the path that an
- * average over hours would hide.
+ * What the samples of one second added. The last few seconds are kept one by one: they show a change of the path that
+ * an average over hours would hide.
  */
 export interface Epoch {
   /** Its beginning, milliseconds since the epoch. */
@@ -22,7 +22,10 @@ const EPOCH_MS = 1_000;
 const ENOUGH_PACKETS = 100;
 /** Losses come in bursts: two of them are as much evidence as one that came alone. */
 const LOSSES_PER_EVENT = 2;
-/** Log likelihood ratio above which two loss ratios differ: one equal pair in a hundred passes it (half of chi-squared's 6.6). */
+/**
+ * Log likelihood ratio above which two loss ratios differ: one equal pair in a hundred passes it (half of chi-squared's
+ * 6.6).
+ */
 const LOSS_EVIDENCE = 3.3;
 /** No decision depends on a smaller difference of loss, however certain it is. */
 const LOSS_DIFFERENCE = 0.005;
@@ -63,8 +66,8 @@ export interface Totals {
 }
 
 /**
- * The number of newest epochs that show another path than everything before them. Undefined if the path has not changed.
- * Pure, at most EPOCHS steps.
+ * The number of newest epochs that show another path than everything before them. Undefined if the path has not
+ * changed. Pure, at most EPOCHS steps.
  */
 export function epochsSinceChange(epochs: readonly Epoch[], all: Totals): number | undefined {
   let packets = 0;
@@ -127,8 +130,8 @@ function logLikelihood({ packets, lost }: Counts): number {
 }
 
 /**
- * Whether a difference of loss may come from a difference of size. A much larger transfer overfills the queue at the end of
- * slow start, and loses packets there. Recorded pages of 1 and 10 MB on one clean path differ by 5 to 9 %.
+ * Whether a difference of loss may come from a difference of size. A much larger transfer overfills the queue at the
+ * end of slow start, and loses packets there. Recorded pages of 1 and 10 MB on one clean path differ by 5 to 9 %.
  */
 function isBySize(lossAboveBefore: number, largestBytes: number, earlier: readonly Epoch[]): boolean {
   if (earlier.length === 0) return false;
@@ -147,7 +150,9 @@ function isMuchLarger(a: number, b: number): boolean {
   return a > b * RTT_FACTOR && a > b + RTT_DIFFERENCE_MS;
 }
 
-/** A larger transfer finds a larger rate. So only a transfer of about the same size can show that the rate has fallen. */
+/**
+ * A larger transfer finds a larger rate. So only a transfer of about the same size can show that the rate has fallen.
+ */
 function isLowerRate(rate: number | undefined, bytes: number, earlier: readonly Epoch[]): boolean {
   return (
     rate !== undefined &&

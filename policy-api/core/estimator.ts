@@ -10,7 +10,10 @@ export interface Baseline {
   readonly packetsSent: number;
   readonly packetsLost: number;
   readonly bytesSent: number;
-  /** Whether its last sample was a closing one. Then another connection may replace it; until then it recognises repeats. */
+  /**
+   * Whether its last sample was a closing one. Then another connection may replace it; until then it recognises
+   * repeats.
+   */
   readonly closed: boolean;
 }
 
@@ -35,8 +38,8 @@ export interface PathState {
 }
 
 /**
- * What stays of a path that is to be forgotten: the counters of open connections. Without them the next samples would count
- * everything that these connections ever sent. Undefined if none is open.
+ * What stays of a path that is to be forgotten: the counters of open connections. Without them the next samples would
+ * count everything that these connections ever sent. Undefined if none is open.
  */
 export function openConnectionsOf(state: PathState): PathState | undefined {
   const left = Object.fromEntries(
@@ -60,9 +63,9 @@ export interface Increment {
 }
 
 /**
- * How many connections' counters are followed for each client and transport. A browser has one to an origin; if many browsers
- * share the address, these are a sample of them. While all are live, only the RTT of a further connection counts: if it
- * replaced one of them, that one's packets would later count again from zero.
+ * How many connections' counters are followed for each client and transport. A browser has one to an origin; if many
+ * browsers share the address, these are a sample of them. While all are live, only the RTT of a further connection
+ * counts: if it replaced one of them, that one's packets would later count again from zero.
  */
 export const BASELINES = 8;
 /** A connection without samples for this long has ended, milliseconds: live ones report every 5 s. */
@@ -70,9 +73,9 @@ export const BASELINE_STALE_MS = 600_000;
 
 /**
  * A delivery rate counts if the connection sent this much since its last sample: three rounds of slow start from the
- * initial window of ten segments (RFC 6928 section 2), 10 + 20 + 40 segments of 1,460 bytes. A slow path cannot send that
- * much between two samples. There the rate counts if the connection was busy for half of the time at that rate. Otherwise
- * the sender has measured its own pauses and not the path.
+ * initial window of ten segments (RFC 6928 section 2), 10 + 20 + 40 segments of 1,460 bytes. A slow path cannot send
+ * that much between two samples. There the rate counts if the connection was busy for half of the time at that rate.
+ * Otherwise the sender has measured its own pauses and not the path.
  */
 export const RATE_GATE_BYTES = 70 * 1460;
 const BUSY_SHARE = 0.5;
@@ -192,7 +195,9 @@ function rateReading(sample: PathSample, before: Baseline | undefined, bytes: nu
   return bytes >= RATE_GATE_BYTES || bytes >= rate * seconds * BUSY_SHARE ? { deliveryRateBps: rate } : {};
 }
 
-/** The baseline that a new connection replaces: undefined while there is room, then one of a connection that has ended. */
+/**
+ * The baseline that a new connection replaces, of one that has ended. Undefined: there is room. `none`: all are live.
+ */
 function replacedBaseline(baselines: readonly Baseline[], atMs: number): Baseline | undefined | "none" {
   if (baselines.length < BASELINES) return undefined;
   return baselines.findLast((b) => b.closed) ?? baselines.findLast((b) => b.atMs + BASELINE_STALE_MS <= atMs) ?? "none";

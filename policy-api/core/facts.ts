@@ -37,8 +37,8 @@ export const LEVELS = ["client", "network", "asn"] as const;
 export type Level = (typeof LEVELS)[number];
 
 /**
- * What a decision knows of the past: an estimate for each level that is known. `unknown`: the look-up found nothing that
- * counts. `late`: the look-up did not arrive in time.
+ * What a decision knows of the past: an estimate for each level that is known. `unknown`: the look-up found nothing
+ * that counts. `late`: the look-up did not arrive in time.
  */
 export interface History extends Readonly<Partial<Record<Level, PathEstimate | undefined>>> {
   readonly state: "known" | "unknown" | "late";

@@ -11,11 +11,11 @@ export interface Remembered extends Readonly<Partial<Record<Level, PathState | u
 }
 
 /**
- * What is known of a client at `nowMs`, from what was remembered and from fresh samples (this connection's, and those on
- * their way to the store). Fresh samples that are already in what was remembered change nothing.
+ * What is known of a client at `nowMs`, from what was remembered and from fresh samples (this connection's, and those
+ * on their way to the store). Fresh samples that are already in what was remembered change nothing.
  *
- * A level is known once enough packets were sent over it. Where the platform counts no packets (Cloudflare), a remembered
- * RTT makes it known, as nothing more will come. A handshake alone, or an offer, makes nothing known.
+ * A level is known once enough packets were sent over it. Where the platform counts no packets (Cloudflare), a
+ * remembered RTT makes it known, as nothing more will come. A handshake alone, or an offer, makes nothing known.
  *
  * @param remembered Undefined if the look-up did not arrive in time.
  */

@@ -8,8 +8,8 @@ export interface JsonChange {
 }
 
 /**
- * Where two JSON values differ, in the order of the first. Objects and lists of objects are compared item by item. A list of
- * plain values (an axis, a lattice of times) counts as one value, because its items mean nothing alone.
+ * Where two JSON values differ, in the order of the first. Objects and lists of objects are compared item by item. A
+ * list of plain values (an axis, a lattice of times) counts as one value, because its items mean nothing alone.
  */
 export function jsonDiff(before: unknown, after: unknown, pointer = ""): readonly JsonChange[] {
   if (isBranch(before) && isBranch(after) && Array.isArray(before) === Array.isArray(after)) {

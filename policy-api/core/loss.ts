@@ -5,7 +5,9 @@ export interface DecayedLoss {
   readonly asOfMs: number;
 }
 
-/** An hour, because the windows of RTT and rate are of hours too. Provisional until replays of measurements show better. */
+/**
+ * An hour, because the windows of RTT and rate are of hours too. Provisional until replays of measurements show better.
+ */
 export const LOSS_HALF_LIFE_MS = 3_600_000;
 
 export const NO_LOSS: DecayedLoss = { packets: 0, lost: 0, asOfMs: 0 };

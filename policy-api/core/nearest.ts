@@ -1,6 +1,7 @@
 /**
- * The known name that was most likely meant: the one that the fewest changes of a letter lead to, if these are few for its
- * length. A change leaves out, adds or replaces one letter, or swaps two (optimal string alignment). Case does not count.
+ * The known name that was most likely meant: the one that the fewest changes of a letter lead to, if these are few for
+ * its length. A change leaves out, adds or replaces one letter, or swaps two (optimal string alignment). Case does not
+ * count.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined;

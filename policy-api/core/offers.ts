@@ -4,8 +4,8 @@ export interface Answer {
   /** Until when the client keeps the offer, milliseconds since the epoch. 0 for a `clear`. */
   readonly offerUntilMs: number;
   /**
-   * What the request shows about an earlier offer. `taken`: it came over HTTP/3. `ignored`: it came over TCP, while the offer
-   * was alive and after the client had time to act on it.
+   * What the request shows about an earlier offer. `taken`: it came over HTTP/3. `ignored`: it came over TCP, while the
+   * offer was alive and after the client had time to act on it.
    */
   readonly earlierOffer?: "taken" | "ignored" | undefined;
 }
@@ -34,7 +34,9 @@ const TIME_TO_ACT_MS = 1_000;
 const IGNORED_PERIOD_MS = 10_000;
 /** Three, as one may be chance: some clients do not act on Alt-Svc while they have an open connection. */
 const IGNORED_BEFORE_PAUSE = 3;
-/** The first pause. Browsers try a broken alternative again after five minutes (RFC 7838 section 2.4 lets them choose). */
+/**
+ * The first pause. Browsers try a broken alternative again after five minutes (RFC 7838 section 2.4 lets them choose).
+ */
 const PAUSE_MS = 300_000;
 /** Bounds the list, and so the longest pause: 5 min * 2^7, nearly 11 hours. */
 export const IGNORED_MAX = IGNORED_BEFORE_PAUSE + 7;

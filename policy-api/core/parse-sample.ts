@@ -1,7 +1,9 @@
 import { boolean, integer, number, oneOf, optional, text } from "./parse.ts";
 import { RATE_MAX_BPS, RTT_MAX_MS, TRANSPORTS } from "./sample.ts";
 
-/** The fields of a path sample, as a TLS edge posts it. A reader of further fields spreads these into its own object. */
+/**
+ * The fields of a path sample, as a TLS edge posts it. A reader of further fields spreads these into its own object.
+ */
 export const pathSampleFields = {
   transport: oneOf(...TRANSPORTS),
   connectionId: text(64),

@@ -8,8 +8,8 @@ export const BASES = [...LEVELS, "prior"] as const;
 export type Basis = (typeof BASES)[number];
 
 /**
- * A level is known from this many packets on. Over 100 packets the standard error of a loss of 2.5 % is 1.6 points; over the
- * 700 packets of 1 MB it is 0.6.
+ * A level is known from this many packets on. Over 100 packets the standard error of a loss of 2.5 % is 1.6 points;
+ * over the 700 packets of 1 MB it is 0.6.
  */
 export const KNOWN_PACKETS = 100;
 
@@ -32,9 +32,9 @@ export interface KnownPath {
 }
 
 /**
- * How much evidence of a level may count, in packets, and how far off its rate may be, as standard error of the logarithm. The
- * clients of a network have different last miles, and those of an autonomous system are in different cities. So their
- * packets are many, but say less about this client.
+ * How much evidence of a level may count, in packets, and how far off its rate may be, as standard error of the
+ * logarithm. The clients of a network have different last miles, and those of an autonomous system are in different
+ * cities. So their packets are many, but say less about this client.
  */
 const EVIDENCE = {
   client: { packets: 1e9, rateSe: 0.3 },
@@ -44,7 +44,7 @@ const EVIDENCE = {
 
 /** Losses come in bursts: this many packets are as much evidence as one independent packet. As in epochs.ts. */
 const PACKETS_PER_DRAW = 2;
-/** A decision does not believe in a longer RTT than a minute. */
+/** A decision ignores an RTT above a minute. */
 const RTT_BELIEVED_MS = 60_000;
 /** An unknown rate: 25 Mbit/s, the speed of an access line, give or take a factor of e. */
 const RATE_BPS = 3_125_000;
@@ -53,9 +53,9 @@ const RATE_SE = 1;
 const UNCOUNTED_LOSS = { ratio: 0.001, low: 0, high: 0.02 } as const;
 
 /**
- * The path that a decision looks at. The RTT is that of this connection, if it has one. The loss comes from the nearest level
- * that is known, the rate from the nearest that has one. Undefined without an RTT or without a known level: then the cold
- * start decides.
+ * The path that a decision looks at. The RTT is that of this connection, if it has one. The loss comes from the nearest
+ * level that is known, the rate from the nearest that has one. Undefined without an RTT or without a known level: then
+ * the cold start decides.
  */
 export function pathOf(request: RequestFacts, history: History): KnownPath | undefined {
   const basis = LEVELS.find((level) => history[level] !== undefined);
@@ -125,7 +125,8 @@ function rate(bps: number | undefined): number | undefined {
 }
 
 /**
- * The loss ratio and its score interval of one standard error (Wilson 1927), which has a width even if nothing was lost.
+ * The loss ratio and its score interval of one standard error (Wilson 1927), which has a width even if nothing was
+ * lost.
  */
 function lossOf(read: TransportEstimate, packetsMax: number): { ratio: number; low: number; high: number } {
   if (read.lossRatio === undefined) return UNCOUNTED_LOSS;

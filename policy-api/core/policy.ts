@@ -16,8 +16,8 @@ export interface TimesMethod {
   /** Over what QUIC connections measure. */
   readonly quic?: TimesLattice | undefined;
   /**
-   * What a switch costs, in round trips on top of a cold session, instead of the measured switch. 2 means "HTTP/3 only if it
-   * wins by two round trips".
+   * What a switch costs, in round trips on top of a cold session, instead of the measured switch. 2 means "HTTP/3 only
+   * if it wins by two round trips".
    */
   readonly switchRoundTrips?: number | undefined;
 }
@@ -127,8 +127,8 @@ export const MA_MAX_S = 86_400;
 /** How long a worker isolate uses a policy before it asks for a newer one, milliseconds. */
 export const POLICY_CACHE_MS = 15_000;
 /**
- * From this age on, a request waits for a renewal (within the budget) before it uses a policy, milliseconds. So every isolate
- * obeys a change after this long, while the store answers.
+ * From this age on, a request waits for a renewal (within the budget) before it uses a policy, milliseconds. So every
+ * isolate obeys a change after this long, while the store answers.
  */
 export const POLICY_OUTDATED_MS = 30_000;
 

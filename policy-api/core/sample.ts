@@ -11,8 +11,8 @@ export const RATE_MAX_BPS = 1.25e13;
 /**
  * One reading of one connection, by the sender of the data.
  *
- * The counters are cumulative over the connection, as TCP_INFO and QUIC stacks give them. They may step back: a packet that
- * was declared lost may turn out to be late (RFC 8985 section 7.3 for TCP, RFC 9002 section 6.1 for QUIC).
+ * The counters are cumulative over the connection, as TCP_INFO and QUIC stacks give them. They may step back: a packet
+ * that was declared lost may turn out to be late (RFC 8985 section 7.3 for TCP, RFC 9002 section 6.1 for QUIC).
  */
 export interface PathSample {
   readonly transport: Transport;

@@ -23,8 +23,8 @@ interface LogPrediction extends Omit<Prediction, "times"> {
 }
 
 /**
- * Predicts from what each transport measured, each with its own lattice, and weights the two by certainty. The half-width
- * holds the standard error of the fit, and how far off the path's loss and rate may be.
+ * Predicts from what each transport measured, each with its own lattice, and weights the two by certainty. The
+ * half-width holds the standard error of the fit, and how far off the path's loss and rate may be.
  *
  * @param standardErrors How many standard errors the half-width is.
  */
@@ -97,9 +97,9 @@ function combine(a: LogPrediction, b: LogPrediction): LogPrediction {
 }
 
 /**
- * Weights two predictions of the same saving by their precision. Both come from one fit and one path, so their errors are not
- * independent: the result is only as certain as the more certain of them. Where they contradict each other, the uncertainty
- * grows with the difference.
+ * Weights two predictions of the same saving by their precision. Both come from one fit and one path, so their errors
+ * are not independent: the result is only as certain as the more certain of them. Where they contradict each other, the
+ * uncertainty grows with the difference.
  */
 function combineSavings(a: Saving, b: Saving): readonly [saving: Saving, shareOfA: number] {
   // Two certain predictions count for half each. An infinitely uncertain one does not count.

@@ -11,11 +11,12 @@ export interface PathFacts {
 }
 
 /**
- * How long a session takes on one stack, over a regular lattice of RTT, loss and rate (as one transport measures them) and of
- * bytes. A session begins on HTTP/2 and stays there, begins there and switches to HTTP/3, or begins on HTTP/3 (cold).
+ * How long a session takes on one stack, over a regular lattice of RTT, loss and rate (as one transport measures them)
+ * and of bytes. A session begins on HTTP/2 and stays there, begins there and switches to HTTP/3, or begins on HTTP/3
+ * (cold).
  *
- * Axes increase. An axis with one value means that times are not known to depend on it. The lists have a figure for each
- * node. RTT runs fastest, then loss, rate and bytes: node (rtt, loss, rate, bytes) is at
+ * Axes increase. An axis with one value means that times are not known to depend on it. The lists have a figure for
+ * each node. RTT runs fastest, then loss, rate and bytes: node (rtt, loss, rate, bytes) is at
  * ((bytes * rates + rate) * losses + loss) * rtts + rtt.
  */
 export interface TimesLattice {
@@ -42,7 +43,10 @@ export interface PredictedTimes {
   readonly coldMs: number;
   /** What was transferred in these times. */
   readonly contentBytes: number;
-  /** Whether the path is outside the lattice, so that the nearest end of an axis was taken, or between extrapolated nodes. */
+  /**
+   * Whether the path is outside the lattice, so that the nearest end of an axis was taken, or between extrapolated
+   * nodes.
+   */
   readonly clamped: boolean;
 }
 
@@ -67,8 +71,8 @@ const LOSS_OFFSET = 0.001;
 /** Added to an RTT before its logarithm: below a millisecond an RTT no longer measures the path. */
 const RTT_OFFSET_MS = 1;
 /**
- * How much less certain a prediction outside the axes is: the standard error of ln(stay / switch) for each factor of e beyond
- * them. Predicted savings of our own grid change by about that much over such a distance.
+ * How much less certain a prediction outside the axes is: the standard error of ln(stay / switch) for each factor of e
+ * beyond them. Predicted savings of our own grid change by about that much over such a distance.
  */
 const CLAMPED_SE = 0.2;
 
@@ -136,8 +140,8 @@ export interface PathUncertainty {
 }
 
 /**
- * Log times on a path, log-linear between the nodes around it. Outside an axis its nearest end counts, with less certainty.
- * Reads sixteen nodes, whatever the size of the lattice. Broken numbers give NaN. Pure.
+ * Log times on a path, log-linear between the nodes around it. Outside an axis its nearest end counts, with less
+ * certainty. Reads sixteen nodes, whatever the size of the lattice. Broken numbers give NaN. Pure.
  */
 export function logTimesAt(lattice: TimesLattice, path: PathFacts, contentBytes: number): LogTimes {
   return read(lattice, path, contentBytes, undefined, undefined);
@@ -161,8 +165,8 @@ export function uncertainLogTimesAt(
 const POINTS = 5;
 
 /**
- * One loop over all points and nodes, because a decision takes most of its time here. With a function for each point, numbers
- * were put on the heap at each call and return, and a decision took a fifth longer (bench/decide-cost).
+ * One loop over all points and nodes, because a decision takes most of its time here. With a function for each point,
+ * numbers were put on the heap at each call and return, and a decision took a fifth longer (bench/decide-cost).
  */
 function read(
   lattice: TimesLattice,
@@ -269,8 +273,8 @@ function read(
 }
 
 /**
- * A figure between four nodes: two neighbours in RTT, at either size. A node that a broken lattice lacks gives NaN. To check
- * for it at each node took 5 % of a decision.
+ * A figure between four nodes: two neighbours in RTT, at either size. A node that a broken lattice lacks gives NaN. To
+ * check for it at each node took 5 % of a decision.
  */
 function ofFour(figures: Float64Array, near: number, far: number, a: number, b: number, c: number, d: number): number {
   return (

@@ -1,8 +1,8 @@
 /**
  * A windowed extremum in time buckets: `[bucket, value]`, oldest first, at most BUCKETS of them.
  *
- * The bucket comes from the time of the reading itself. So the order of arrival changes nothing, and neither does a reading
- * that arrives twice. (The three-entry filter of Linux's lib/minmax.c is smaller, but depends on the order.)
+ * The bucket comes from the time of the reading itself. So the order of arrival changes nothing, and neither does a
+ * reading that arrives twice. (The three-entry filter of Linux's lib/minmax.c is smaller, but depends on the order.)
  */
 export type Windowed = readonly (readonly [bucket: number, value: number])[];
 
