@@ -3,10 +3,11 @@ import {
   applyIncrement,
   applySample,
   inOrder,
+  type Level,
+  LEVELS,
   openConnectionsOf,
   type PathState,
 } from "../policy-api/core/estimator.ts";
-import { type Level, LEVELS } from "../policy-api/core/facts.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import { applyAnswer } from "../policy-api/core/offers.ts";
 import { migrate } from "./migrations.ts";

@@ -1,6 +1,5 @@
 import type { Activation } from "../policy-api/core/activation.ts";
-import type { PathState } from "../policy-api/core/estimator.ts";
-import { LEVELS } from "../policy-api/core/facts.ts";
+import { LEVELS, type PathState } from "../policy-api/core/estimator.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import { FailedAttempts } from "../policy-api/http/failed-attempts.ts";
 import type { ClientsPort, PolicyApiPorts } from "../policy-api/http/ports.ts";

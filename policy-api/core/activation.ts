@@ -1,5 +1,4 @@
-import type { Mode, Policy } from "./policy.ts";
-import { MA_MAX_S, POLICY_OUTDATED_MS } from "./policy.ts";
+import { MA_MAX_S, type Mode, type Policy, POLICY_OUTDATED_MS } from "./policy.ts";
 
 /**
  * `fixed-h2`: nobody is offered HTTP/3, and clients that may hold an offer get a `clear`. `clear`: every page says it.

@@ -31,6 +31,13 @@ export interface TransportState {
   readonly changedAtMs: number;
 }
 
+/**
+ * Whose paths are remembered, the nearest first: the client's, its network's (a /24 or /48), and those of the network's
+ * autonomous system, as far as one object has met it. Each level is the prior of the one before it.
+ */
+export const LEVELS = ["client", "network", "asn"] as const;
+export type Level = (typeof LEVELS)[number];
+
 /** What is kept of a path, on any level. */
 export interface PathState {
   readonly tcp?: TransportState;

@@ -1,4 +1,5 @@
 import type { PathEstimate } from "./estimate.ts";
+import type { Level } from "./estimator.ts";
 import type { Mode } from "./policy.ts";
 import type { Transport } from "./sample.ts";
 
@@ -28,13 +29,6 @@ export interface RequestFacts {
   /** Modes that other policies in force have for other paths of this origin. */
   readonly modesElsewhere?: readonly Mode[] | undefined;
 }
-
-/**
- * Whose paths are remembered, the nearest first: the client's, its network's (a /24 or /48), and those of the network's
- * autonomous system, as far as one object has met it. Each level is the prior of the one before it.
- */
-export const LEVELS = ["client", "network", "asn"] as const;
-export type Level = (typeof LEVELS)[number];
 
 /**
  * What a decision knows of the past: an estimate for each level that is known. `unknown`: the look-up found nothing

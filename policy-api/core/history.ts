@@ -1,6 +1,6 @@
 import { estimateAt, type PathEstimate } from "./estimate.ts";
-import { applySamples, type PathState } from "./estimator.ts";
-import { type History, type Level, LEVELS } from "./facts.ts";
+import { applySamples, type Level, LEVELS, type PathState } from "./estimator.ts";
+import type { History } from "./facts.ts";
 import type { OfferState } from "./offers.ts";
 import { KNOWN_PACKETS } from "./path.ts";
 import type { PathSample } from "./sample.ts";

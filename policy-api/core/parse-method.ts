@@ -1,6 +1,5 @@
-import { described, type Fault, integer, list, number, object, oneOf, optional, type Reader } from "./parse.ts";
+import { described, type Fault, integer, list, MAX, number, object, oneOf, optional, type Reader } from "./parse.ts";
 import type { Method, RttThresholdMethod, ShareMethod, TimesMethod, ZeroLine, ZeroLinesMethod } from "./policy.ts";
-import { RATE_MAX_BPS, RTT_MAX_MS } from "./sample.ts";
 import type { TimesLattice } from "./times.ts";
 
 /** A day in milliseconds: no load takes longer. */
@@ -20,9 +19,9 @@ const AXES = ["rttMs", "lossRatio", "deliveryRateBps", "contentBytes"] as const;
 const LISTS = ["stayMs", "switchMs", "coldMs", "switchSe", "coldSe", "supported"] as const;
 
 const readLatticeFields = object<TimesLattice>({
-  rttMs: readAxis(0, RTT_MAX_MS),
+  rttMs: readAxis(0, MAX.rttMs),
   lossRatio: readAxis(0, 1),
-  deliveryRateBps: readAxis(1, RATE_MAX_BPS),
+  deliveryRateBps: readAxis(1, MAX.deliveryRateBps),
   contentBytes: readAxis(1, 1e12),
   stayMs: readTimes,
   switchMs: readTimes,
@@ -59,8 +58,8 @@ function requireIncreasing(axis: readonly number[], pointer: string, faults: Fau
 }
 
 const readZeroLineFields = object<ZeroLine>({
-  deliveryRateBps: number(1, RATE_MAX_BPS),
-  rttMs: readAxis(0, RTT_MAX_MS),
+  deliveryRateBps: number(1, MAX.deliveryRateBps),
+  rttMs: readAxis(0, MAX.rttMs),
   // Above 1: HTTP/3 is never faster at this RTT.
   lossRatio: readAxis(0, 2),
 });
@@ -101,7 +100,7 @@ const READERS: Readonly<Record<Method["kind"], Reader<Method>>> = {
     },
   ),
   "zero-lines": object<ZeroLinesMethod>({ kind: oneOf("zero-lines"), lines: list(readZeroLine, 1, LINES_MAX) }),
-  "rtt-threshold": object<RttThresholdMethod>({ kind: oneOf("rtt-threshold"), rttMs: number(0, RTT_MAX_MS) }),
+  "rtt-threshold": object<RttThresholdMethod>({ kind: oneOf("rtt-threshold"), rttMs: number(0, MAX.rttMs) }),
   share: object<ShareMethod>({ kind: oneOf("share"), share: number(0, 1) }),
 };
 

@@ -1,5 +1,5 @@
-import { boolean, integer, number, oneOf, optional, text } from "./parse.ts";
-import { RATE_MAX_BPS, RTT_MAX_MS, TRANSPORTS } from "./sample.ts";
+import { boolean, integer, MAX, number, oneOf, optional, text } from "./parse.ts";
+import { TRANSPORTS } from "./sample.ts";
 
 /**
  * The fields of a path sample, as a TLS edge posts it. A reader of further fields spreads these into its own object.
@@ -8,11 +8,11 @@ export const pathSampleFields = {
   transport: oneOf(...TRANSPORTS),
   connectionId: text(64),
   atMs: number(0, Number.MAX_SAFE_INTEGER),
-  rttMs: optional(number(0, RTT_MAX_MS)),
-  minRttMs: optional(number(0, RTT_MAX_MS)),
+  rttMs: optional(number(0, MAX.rttMs)),
+  minRttMs: optional(number(0, MAX.rttMs)),
   packetsSent: optional(integer(0, Number.MAX_SAFE_INTEGER)),
   packetsLost: optional(integer(0, Number.MAX_SAFE_INTEGER)),
   bytesSent: optional(integer(0, Number.MAX_SAFE_INTEGER)),
-  deliveryRateBps: optional(number(0, RATE_MAX_BPS)),
+  deliveryRateBps: optional(number(0, MAX.deliveryRateBps)),
   closing: boolean(),
 } as const;

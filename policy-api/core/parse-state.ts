@@ -1,5 +1,4 @@
-import type { Baseline, PathState, TransportState } from "./estimator.ts";
-import { BASELINES } from "./estimator.ts";
+import { type Baseline, BASELINES, type PathState, type TransportState } from "./estimator.ts";
 import { type Epoch, EPOCHS } from "./epochs.ts";
 import type { DecayedLoss } from "./loss.ts";
 import { IGNORED_MAX } from "./offers.ts";

@@ -1,5 +1,8 @@
 import { nearestName } from "./nearest.ts";
 
+/** The largest RTT and rate that an input may have: an hour, and 100 Tbit/s. Above them, a meter or a clock is broken. */
+export const MAX = { rttMs: 3_600_000, deliveryRateBps: 1.25e13 } as const;
+
 /** One thing wrong with an input. */
 export interface Fault {
   /** JSON pointer to the value (RFC 6901); the empty string is the whole input. */

@@ -1,6 +1,7 @@
 import type { PathEstimate, TransportEstimate } from "./estimate.ts";
-import { type History, type Level, LEVELS, type RequestFacts } from "./facts.ts";
-import { RATE_MAX_BPS, type Transport, TRANSPORTS } from "./sample.ts";
+import { type Level, LEVELS } from "./estimator.ts";
+import type { History, RequestFacts } from "./facts.ts";
+import { type Transport, TRANSPORTS } from "./sample.ts";
 import type { PathFacts } from "./times.ts";
 
 /** What a loss can rest on, the nearest first. */
@@ -44,8 +45,9 @@ const EVIDENCE = {
 
 /** Losses come in bursts: this many packets are as much evidence as one independent packet. As in epochs.ts. */
 const PACKETS_PER_DRAW = 2;
-/** A decision ignores an RTT above a minute. */
+/** A decision does not believe figures above these: a minute, 100 Tbit/s. */
 const RTT_BELIEVED_MS = 60_000;
+const RATE_BELIEVED_BPS = 1.25e13;
 /** An unknown rate: 25 Mbit/s, the speed of an access line, give or take a factor of e. */
 const RATE_BPS = 3_125_000;
 const RATE_SE = 1;
@@ -121,7 +123,7 @@ function rateOf(transport: Transport, request: RequestFacts, history: History): 
 /** 0 means not known. A rate that no network has is a fault, and must not count as not known: NaN. */
 function rate(bps: number | undefined): number | undefined {
   if (bps === undefined || bps === 0) return undefined;
-  return bps > 0 && bps <= RATE_MAX_BPS ? bps : Number.NaN;
+  return bps > 0 && bps <= RATE_BELIEVED_BPS ? bps : Number.NaN;
 }
 
 /**

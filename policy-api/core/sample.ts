@@ -3,11 +3,6 @@ export type Transport = "tcp" | "quic";
 
 export const TRANSPORTS: readonly Transport[] = ["tcp", "quic"];
 
-/** An hour. No path has a longer RTT: such a reading comes from a broken clock. */
-export const RTT_MAX_MS = 3_600_000;
-/** 100 Tbit/s in bytes per second: no network is faster. */
-export const RATE_MAX_BPS = 1.25e13;
-
 /**
  * One reading of one connection, by the sender of the data.
  *
