@@ -1,8 +1,8 @@
 /**
- * Brings an object's schema up to date: runs the migrations it has not run yet, in order, in one transaction.
+ * Brings an object's schema up to date. Runs the migrations that it has not run yet, in order, in one transaction.
  *
- * A migration, once released, is never edited: a change is a new one at the end. `deleteAll` takes the table of
- * versions along, so that an object that has forgotten everything begins again at the first.
+ * Never edit a migration after its release: add a new one at the end. `deleteAll` also deletes the table of versions,
+ * so an object that has forgotten everything begins again at the first migration.
  */
 export function migrate(storage: DurableObjectStorage, migrations: readonly ((sql: SqlStorage) => void)[]): void {
   storage.transactionSync(() => {

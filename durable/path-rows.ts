@@ -5,8 +5,8 @@ import { readStored } from "./read-stored.ts";
 
 export const PATH_MIGRATIONS = [
   (sql: SqlStorage): void => {
-    // Not WITHOUT ROWID: such a table keeps only a quarter of a page of a row at hand, and ours are longer. The index on
-    // the key is written once, when a row begins.
+    // Not WITHOUT ROWID: such a table keeps only a quarter of a page of each row in the tree, and our rows are longer.
+    // The index on the key costs one write, when a row is created.
     sql.exec(`CREATE TABLE paths (
       key TEXT PRIMARY KEY,
       state TEXT NOT NULL,
@@ -17,25 +17,25 @@ export const PATH_MIGRATIONS = [
     )`);
   },
   (sql: SqlStorage): void => {
-    // What clients did with offers: when they last took one, and when they ignored them.
+    // What clients did with offers: when they last took one, and when they ignored some.
     sql.exec("ALTER TABLE paths ADD COLUMN offer_taken_at_ms INTEGER NOT NULL DEFAULT 0");
     sql.exec("ALTER TABLE paths ADD COLUMN offers_ignored_at_ms TEXT NOT NULL DEFAULT '[]'");
   },
 ];
 
-/** A client's or a network's row, as held in memory. */
+/** A row of any level, as memory holds it. */
 export interface PathRow {
   readonly state: PathState;
   readonly offers: OfferState;
-  /** Of the last report about it: what expiry and eviction go by. */
+  /** When the last report about it came: expiry and eviction go by it. */
   readonly lastAtMs: number;
 }
 
 export const EMPTY_ROW: PathRow = { state: {}, offers: NO_OFFER, lastAtMs: 0 };
 
-/** Rows that a store may hold, and for how long. */
+/** How many rows a store may hold. */
 export const ROWS_MAX = 20_000;
-/** Loss halves in an hour and windows end after six: after a day nothing is left to forget. */
+/** For how long. Loss has a half-life of an hour, and windows end after six: after a day nothing of use is left. */
 export const RETENTION_MS = 24 * 3_600_000;
 
 type Columns = {
@@ -50,7 +50,7 @@ type Columns = {
 
 /** The table of paths: reading, writing, and keeping it bounded. */
 export class PathRows {
-  /** Rows and index entries written since this instance began, as SQLite counts and Cloudflare bills them. */
+  /** Rows and index entries that this instance wrote, as SQLite counts them and Cloudflare bills them. */
   written = 0;
   readonly #sql: SqlStorage;
   #count: number | undefined;
@@ -59,7 +59,7 @@ export class PathRows {
     this.#sql = sql;
   }
 
-  /** A row, or undefined without one that can be read: a corrupt row is a row that is not there. */
+  /** Undefined without a row that can be read: a corrupt row counts as a missing row. */
   read(key: string): PathRow | undefined {
     const columns = this.#sql.exec<Columns>("SELECT * FROM paths WHERE key = ?", key).toArray()[0];
     if (columns === undefined) return undefined;
@@ -100,7 +100,7 @@ export class PathRows {
     if (!known && this.#count !== undefined) this.#count++;
   }
 
-  /** Whether there was such a row. */
+  /** @returns whether there was such a row. */
   delete(key: string): boolean {
     const cursor = this.#sql.exec("DELETE FROM paths WHERE key = ?", key);
     this.written += cursor.rowsWritten;
@@ -109,9 +109,9 @@ export class PathRows {
   }
 
   /**
-   * Deletes what is older than the retention; reads the whole table, so it is not for every occasion.
+   * Deletes rows that are older than the retention. It reads the whole table, so do not call it often.
    *
-   * @returns when the oldest row was last heard of, or undefined without any row.
+   * @returns when the oldest row was last heard of; undefined without rows.
    */
   expire(nowMs: number): number | undefined {
     const { rowsWritten } = this.#sql.exec("DELETE FROM paths WHERE last_at_ms <= ?", nowMs - RETENTION_MS);
@@ -124,7 +124,7 @@ export class PathRows {
     return (this.#count ??= this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM paths").one().n);
   }
 
-  /** A full table gives up a twentieth, the longest unseen, so that making room is rare. */
+  /** A full table gives up the twentieth of its rows that was not heard of for longest, so that this is rare. */
   #makeRoom(): void {
     if (this.count() < ROWS_MAX) return;
     const cursor = this.#sql.exec(

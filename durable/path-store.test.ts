@@ -5,7 +5,7 @@ import type { PathState } from "../policy-api/core/estimator.ts";
 import { type Answer, NO_OFFER } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { RETENTION_MS, ROWS_MAX } from "./path-rows.ts";
-import type { ClientReport } from "./path-store-api.ts";
+import type { ClientReport } from "./client-report.ts";
 import { bindings, freshStorage } from "./testing.ts";
 
 freshStorage();
@@ -203,7 +203,7 @@ describe("PathStore", () => {
       },
     };
     await runInDurableObject(object(), (_, { storage }) => {
-      // The first migration as it was released, and the table of versions as it left it.
+      // The first migration as it was released, and the table of versions after it.
       storage.sql.exec("CREATE TABLE schema_version (version INTEGER NOT NULL)");
       storage.sql.exec("INSERT INTO schema_version VALUES (1)");
       storage.sql.exec(`CREATE TABLE paths (
@@ -245,7 +245,7 @@ describe("PathStore", () => {
     const alarm = await runInDurableObject(object(), (_, state) => state.storage.getAlarm());
     expect(alarm).toBeGreaterThan(Date.now() + RETENTION_MS - 60_000);
     expect(alarm).toBeLessThanOrEqual(Date.now() + RETENTION_MS);
-    // Many rows that expire one after another do not make it look through the table more than once in an hour.
+    // It reads the whole table at most once in an hour, even if many rows expire one after another.
     await runInDurableObject(object(), (_, state) => {
       state.storage.sql.exec(
         "UPDATE paths SET last_at_ms = ? WHERE key = 'client c1'",
@@ -395,7 +395,7 @@ describe("what is forgotten", () => {
       report({ client: "c2", samples: [sample({ atMs })] }),
     ]);
     expect(await names()).toEqual(["network n1"]);
-    // From then on nothing can be on its way any more, and the memory of having forgotten is let go.
+    // From then on nothing old can arrive any more, and the store drops its note that it has forgotten the client.
     later(1);
     await object().forget({ client: "nobody" });
     await object().record([
@@ -412,7 +412,7 @@ describe("what is forgotten", () => {
     await object().record([
       report({ samples: [sample({ atMs: Date.now() + 1, packetsSent: 10_010, closing: false })] }),
     ]);
-    // The ten packets that it has sent since, and none of the ten thousand of before.
+    // The ten packets since then, and none of the ten thousand before.
     expect(estimate((await lookUp()).client)?.quic?.packets).toBeCloseTo(10, 5);
   });
 });

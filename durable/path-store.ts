@@ -3,21 +3,24 @@ import {
   applyIncrement,
   applySample,
   inOrder,
+  type Level,
+  LEVELS,
   openConnectionsOf,
   type PathState,
 } from "../policy-api/core/estimator.ts";
+import type { Remembered } from "../policy-api/core/history.ts";
 import { applyAnswer } from "../policy-api/core/offers.ts";
 import { migrate } from "./migrations.ts";
 import { EMPTY_ROW, PATH_MIGRATIONS, type PathRow, PathRows, RETENTION_MS } from "./path-rows.ts";
-import type { ClientKeys, ClientReport, LookUpReply } from "./path-store-api.ts";
+import type { ClientKeys, ClientReport } from "./client-report.ts";
 
-/** A row is written when its last write is at least this old; what comes sooner waits in memory. */
+/** A row is written if its last write is at least this old. Until then, changes wait in memory. */
 export const WRITE_INTERVAL_MS = 10_000;
-/** Expiry reads the whole table: at most once in an hour, so a row outlives its retention by at most that. */
+/** Expiry reads the whole table, so it runs at most once in an hour. A row may outlive its retention by as much. */
 const EXPIRY_INTERVAL_MS = 3_600_000;
-/** What isolates and edges had gathered when a row was forgotten may still come for this long, milliseconds. */
+/** Isolates and TLS edges may still send old news for this long after a row was forgotten, milliseconds. */
 const FORGOTTEN_MS = 60_000;
-/** Rows held in memory beside the table. About 4 KB each, of an object's 128 MB. */
+/** Rows in memory. Each takes about 4 KB of an object's 128 MB. */
 const HELD_MAX = 5_000;
 
 interface HeldRow {
@@ -26,39 +29,44 @@ interface HeldRow {
 }
 
 /**
- * What is known of the clients of many networks. One object per region and hash of the network (the design's "object"),
- * so that it is warm, near, and bounded in load.
+ * What is known of the clients of many networks. There is one object per region and hash of the network, so that each
+ * is warm, near, and bounded in load.
  *
- * Reports are cheap and many, writes are neither: rows live in memory and are written at most every ten seconds each,
- * by the report that finds them due, or by the alarm that a report leaves behind for those that wait.
+ * Reports are many and writes are expensive. So rows live in memory, and each is written at most every ten seconds: by
+ * the report that finds it due, or else by an alarm.
  */
 export class PathStore extends DurableObject {
   #rows: PathRows | undefined;
   readonly #held = new Map<string, HeldRow>();
-  /** Rows that were forgotten, by key: neither samples and answers of before bring them back, nor connections still open. */
+  /**
+   * Rows that were forgotten, by key. Older samples and answers, or connections still open, must not bring them back.
+   */
   readonly #forgotten = new Map<string, { readonly atMs: number; readonly open: PathState | undefined }>();
-  /** Keys of held rows that are not on disk as they are in memory. */
+  /** Keys of held rows that have changed since they were written. */
   readonly #dirty = new Set<string>();
   /** When the alarm will ring, as far as this instance knows. */
   #alarmAtMs: number | undefined;
-  /** When the table is next to be looked through for old rows; 0 in an instance that does not know. */
+  /** When to look for old rows next. 0 in an instance that does not know. */
   #expireAtMs = 0;
   #alarmsSet = 0;
 
-  /** What is remembered of a client and of its network. Writes nothing. */
-  lookUp(keys: ClientKeys): LookUpReply {
-    const client = this.#load(clientRow(keys))?.row;
-    const network = this.#load(networkRow(keys))?.row;
-    const asn = keys.asn === undefined ? undefined : this.#load(asnRow(keys.asn))?.row;
+  /** Writes nothing. */
+  lookUp(keys: ClientKeys): Remembered {
+    const found: { -readonly [F in keyof Remembered]: Remembered[F] } = {};
+    for (const level of LEVELS) {
+      const name = keys[level];
+      const row = name === undefined ? undefined : this.#load(rowKey(level, name))?.row;
+      if (row === undefined) continue;
+      found[level] = row.state;
+      if (level === "client") found.offers = row.offers;
+    }
     this.#shrink();
-    return {
-      ...(client === undefined ? {} : { client: client.state, offers: client.offers }),
-      ...(network === undefined ? {} : { network: network.state }),
-      ...(asn === undefined ? {} : { asn: asn.state }),
-    };
+    return found;
   }
 
-  /** Adds what isolates gathered: on disk when it answers, but for rows that were written less than ten seconds ago. */
+  /**
+   * Adds what isolates gathered. It is on disk when this resolves, except for rows written less than ten seconds ago.
+   */
   async record(reports: readonly ClientReport[]): Promise<void> {
     const nowMs = Date.now();
     for (const report of reports) this.#add(report, nowMs);
@@ -68,13 +76,13 @@ export class PathStore extends DurableObject {
   }
 
   /**
-   * Forgets a client, or a network: in memory, in the table, and what is still on its way here. (The space that a row had on
-   * disk is used again by later rows; until then its bytes may stand there.)
+   * Forgets a client or a network: in memory, in the table, and news that is still on its way here. The row's bytes may
+   * stay on the disk until later rows use their space.
    *
    * @returns whether there was anything to forget.
    */
   forget(what: { readonly client: string } | { readonly network: string }): boolean {
-    const key = "client" in what ? clientRow(what) : networkRow(what);
+    const key = "client" in what ? rowKey("client", what.client) : rowKey("network", what.network);
     const nowMs = Date.now();
     for (const [forgotten, { atMs }] of this.#forgotten)
       if (atMs <= nowMs - FORGOTTEN_MS) this.#forgotten.delete(forgotten);
@@ -86,7 +94,7 @@ export class PathStore extends DurableObject {
     return row !== undefined;
   }
 
-  /** What this instance wrote so far, as a deployment is billed: rows with their index entries, and alarms set. */
+  /** What this instance wrote so far, as Cloudflare bills it: rows with their index entries, and alarms. */
   writes(): { rows: number; alarms: number } {
     return { rows: this.#rows?.written ?? 0, alarms: this.#alarmsSet };
   }
@@ -99,7 +107,7 @@ export class PathStore extends DurableObject {
       const oldestMs = this.#table()?.expire(nowMs);
       for (const [key, held] of this.#held) if (held.row.lastAtMs <= nowMs - RETENTION_MS) this.#held.delete(key);
       if (oldestMs === undefined) {
-        // Nothing is known of anybody: leave not even the schema behind.
+        // Nothing is left: delete the schema too.
         await this.ctx.storage.deleteAlarm();
         await this.ctx.storage.deleteAll();
         this.#rows = undefined;
@@ -112,9 +120,10 @@ export class PathStore extends DurableObject {
   }
 
   #add(whole: ClientReport, nowMs: number): void {
-    const report = this.#since(this.#forgotten.get(clientRow(whole))?.atMs, whole);
+    const clientKey = rowKey("client", whole.client);
+    const report = this.#since(this.#forgotten.get(clientKey)?.atMs, whole);
     if (report === undefined) return;
-    const client = this.#loadOrBegin(clientRow(report));
+    const client = this.#loadOrBegin(clientKey);
     let { state } = client.row;
     const increments = inOrder(report.samples).map((sample) => {
       const applied = applySample(state, sample);
@@ -122,10 +131,13 @@ export class PathStore extends DurableObject {
       return { atMs: sample.atMs, increment: applied.increment };
     });
     client.row = { state, offers: report.answers.reduce(applyAnswer, client.row.offers), lastAtMs: nowMs };
-    this.#dirty.add(clientRow(report));
+    this.#dirty.add(clientKey);
     if (increments.length === 0) return;
-    // What the client's samples added is added to all that it is a part of.
-    for (const key of [networkRow(report), ...(report.asn === undefined ? [] : [asnRow(report.asn)])]) {
+    // What the client's samples added is also added to its network and its autonomous system.
+    for (const level of LEVELS) {
+      const name = report[level];
+      if (level === "client" || name === undefined) continue;
+      const key = rowKey(level, name);
       const forgottenAtMs = this.#forgotten.get(key)?.atMs ?? Number.NEGATIVE_INFINITY;
       const added = increments.filter(({ atMs }) => atMs > forgottenAtMs).map(({ increment }) => increment);
       if (added.length === 0) continue;
@@ -135,7 +147,7 @@ export class PathStore extends DurableObject {
     }
   }
 
-  /** What of a report is younger than that its client was forgotten; undefined for none. */
+  /** The part of a report that is newer than the time when its client was forgotten. Undefined if nothing is. */
   #since(forgottenAtMs: number | undefined, report: ClientReport): ClientReport | undefined {
     if (forgottenAtMs === undefined) return report;
     const samples = report.samples.filter(({ atMs }) => atMs > forgottenAtMs);
@@ -156,7 +168,7 @@ export class PathStore extends DurableObject {
     held.writtenAtMs = nowMs;
   }
 
-  /** One alarm for both duties: rows that wait to be written, from the first that is due, and rows that will expire. */
+  /** There is one alarm for both: for the first row that is due to be written, and for rows that will expire. */
   async #schedule(nowMs: number): Promise<void> {
     let atMs = Math.max(this.#expireAtMs, nowMs + EXPIRY_INTERVAL_MS);
     for (const key of this.#dirty)
@@ -182,7 +194,7 @@ export class PathStore extends DurableObject {
     }
     const row = this.#table()?.read(key);
     if (row === undefined) return undefined;
-    // It was written when it was last heard of, or a little later.
+    // The row was written when it was last heard of, or a little later.
     const loaded: HeldRow = { row, writtenAtMs: row.lastAtMs };
     this.#held.set(key, loaded);
     return loaded;
@@ -204,7 +216,7 @@ export class PathStore extends DurableObject {
     }
   }
 
-  /** The table, or undefined where nothing was ever recorded: a look-up must not leave a schema behind. */
+  /** The table. Undefined if nothing was ever recorded: a look-up must not create the schema. */
   #table(): PathRows | undefined {
     if (this.#rows !== undefined) return this.#rows;
     const exists = this.ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'paths'").toArray().length > 0;
@@ -220,14 +232,7 @@ export class PathStore extends DurableObject {
   }
 }
 
-function clientRow(keys: Pick<ClientKeys, "client">): string {
-  return `client ${keys.client}`;
-}
-
-function asnRow(asn: number): string {
-  return `asn ${asn}`;
-}
-
-function networkRow(keys: Pick<ClientKeys, "network">): string {
-  return `network ${keys.network}`;
+/** @param name Which client, network or autonomous system: the field of ClientKeys. */
+function rowKey(level: Level, name: string | number): string {
+  return `${level} ${name}`;
 }

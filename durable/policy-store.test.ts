@@ -30,7 +30,7 @@ const later = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
 const storeNamed = (name: string) => bindings.POLICY.get(bindings.POLICY.idFromName(name));
 const store = () => storeNamed("policy");
 const fixed = (mode: Policy["mode"], over: Partial<Policy> = {}): Policy => ({ ...INITIAL_POLICY, mode, ...over });
-/** As many policies as one likes, each another. */
+/** Different policies, as many as needed. */
 const numbered = (n: number): Policy => fixed("observe", { source: `policy ${n}` });
 
 const create = (policy: Policy, over: Partial<Creation> = {}) =>
@@ -53,12 +53,12 @@ const withSql = async <T>(use: (sql: SqlStorage) => T): Promise<T> =>
   runInDurableObject(store(), (_, { storage }) => use(storage.sql));
 const sql = async (statement: string, ...values: SqlStorageValue[]) =>
   withSql((storage) => storage.exec(statement, ...values).toArray());
-/** Makes a version one that cannot be read, as no call can. */
+/** Makes a version unreadable, which no call can do. */
 const corrupt = async (version: number, text: string): Promise<void> => {
   await sql("DROP TRIGGER IF EXISTS policies_no_update");
   await sql("UPDATE policies SET policy = ? WHERE version = ?", text, version);
 };
-/** What it says when a call inside of it throws. */
+/** The message of the error that a call inside the object throws. */
 const refusal = async (
   act: (instance: {
     create(creation: Creation): unknown;
@@ -313,7 +313,7 @@ describe("the activation", () => {
       "activation.put",
       ...Array.from({ length: 3 }, () => "policy.create"),
     ]);
-    // And does not pass by a condition that does not hold.
+    // The condition must hold here too.
     expect((await change(put(1, [{ version: 2, share: 0.5 }]), [0])).kind).toBe("precondition-failed");
   });
 
@@ -591,13 +591,13 @@ describe("what cannot be read", () => {
     expect(bundle).not.toHaveProperty("inForce");
     expect(bundle.hashKey.byteLength).toBe(32);
     expect(await store().bundle(1)).toEqual(bundle);
-    // It is in no list, and stands in the way of none.
+    // It is not in a list, and lists still work.
     expect((await store().activations({ limit: 1 })).items).toEqual([]);
     expect((await store().activations(all)).items.map(({ revision }) => revision)).toEqual([1]);
 
     expect(await change(rollback)).toEqual({ kind: "nothing-before" });
     expect(await change(put(1), [1])).toMatchObject({ kind: "precondition-failed", current: { revision: 2 } });
-    // What it said was for whom nobody knows: what it says now is a change, even if it should be the same.
+    // Nobody knows what the unreadable one said. So any new one is a change, even if it says the same.
     expect(await change(put(0), [2])).toMatchObject({ kind: "changed", activation: { revision: 3, everyone: 0 } });
     expect((await inForce())?.earlierOffersUntilMs).toBe(NOON_MS + POLICY_OUTDATED_MS + OFFER_LONGEST_MS);
     expect(await change(rollback)).toEqual({ kind: "nothing-before" });
@@ -634,7 +634,7 @@ describe("several who write", () => {
           const name = `writers ${run++}`;
           for (let version = 1; version <= 3; version++)
             await storeNamed(name).create({ policy: numbered(version), author: "a", note: null });
-          // A stub for each call, as each writer has its own: calls over one stub come in the order in which they were made.
+          // A stub for each call, as calls over one stub arrive in order. Real writers have their own stubs.
           const faults = await faultsOfWriters(
             {
               activation: async () => storeNamed(name).activation(),

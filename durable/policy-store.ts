@@ -28,17 +28,17 @@ import type {
 import { migrate } from "./migrations.ts";
 import { POLICY_MIGRATIONS, PolicyTables } from "./policy-tables.ts";
 
-/** What an isolate needs to serve visitors: what is in force, and the key that addresses are hashed with. */
+/** What an isolate needs to serve visitors: what is in force, and the key that it hashes addresses with. */
 export interface PolicyBundle {
-  /** Undefined when the stored activation cannot be read: then nothing is said. */
+  /** Undefined if the stored activation cannot be read: then responses say nothing about HTTP/3. */
   readonly inForce?: InForce;
-  /** 32 random bytes, made when the store was first used; only the worker's isolates get them. */
+  /** 32 random bytes, made when the store was first used. Only the worker's isolates get them. */
   readonly hashKey: ArrayBuffer;
 }
 
 /**
- * Every version of the policy, every activation, and who made them. One object for the deployment: what it answers is
- * decided in one transaction and on disk.
+ * Every version of the policy, every activation, and who made them. There is one object for the deployment. Each change
+ * is one transaction, and on disk before the answer.
  */
 export class PolicyStore extends DurableObject {
   readonly #tables: PolicyTables;
@@ -50,9 +50,10 @@ export class PolicyStore extends DurableObject {
   }
 
   /**
-   * What is in force, for an isolate that serves visitors.
+   * What an isolate needs to serve visitors.
    *
-   * @param heldRevision What the isolate has: `unchanged` where that is still in force (policies are large).
+   * @param heldRevision The revision that the isolate has. If it is still in force, the answer is `unchanged`: policies
+   *   are large.
    */
   bundle(heldRevision?: number): PolicyBundle | "unchanged" {
     if (heldRevision !== undefined && this.#tables.latestRevision() === heldRevision) return "unchanged";
@@ -70,16 +71,16 @@ export class PolicyStore extends DurableObject {
     return { ...this.#tables.versions(page), latest: this.#tables.latestVersion() };
   }
 
-  /** A version; its policy is undefined where it cannot be read. */
+  /** A version. Its policy is undefined if it cannot be read. */
   version(version: number): { version: PolicyVersion; policy: Policy | undefined } | undefined {
     const found = this.#tables.version(version);
     return found && { version: found, policy: this.#tables.policy(version) };
   }
 
   /**
-   * Adds a version, or finds the one that is this very policy.
+   * Adds a version, or finds the version that has the same policy.
    *
-   * @throws Error when the policy is not valid: the caller has validated it and shown the faults.
+   * @throws Error if the policy is not valid: the caller should have validated it, and shown the faults.
    */
   async create(creation: Creation): Promise<Created> {
     const parsed = parsePolicy(creation.policy);
@@ -92,12 +93,12 @@ export class PolicyStore extends DurableObject {
     const nowMs = Date.now();
     const tables = this.#tables;
     return this.ctx.storage.transactionSync((): Created => {
-      const remembered = key === undefined ? undefined : tables.remembered(key, nowMs);
-      if (remembered !== undefined) {
-        const version = tables.version(remembered.version);
-        if (version === undefined || remembered.content_hash !== contentHash || remembered.note !== note)
+      const earlier = key === undefined ? undefined : tables.creationOf(key, nowMs);
+      if (earlier !== undefined) {
+        const version = tables.version(earlier.version);
+        if (version === undefined || earlier.content_hash !== contentHash || earlier.note !== note)
           return { kind: "key-reused" };
-        return { kind: "created", isNew: remembered.is_new === 1, version };
+        return { kind: "created", isNew: earlier.is_new === 1, version };
       }
       const latest = tables.latestVersion();
       if (creation.ifMatch !== undefined && !holds(creation.ifMatch, latest))
@@ -110,7 +111,7 @@ export class PolicyStore extends DurableObject {
           { actor: author, action: "policy.create", version: version.version, revision: null, note },
           nowMs,
         );
-      if (key !== undefined) tables.remember(key, version, note, isNew, nowMs);
+      if (key !== undefined) tables.addCreation(key, version, note, isNew, nowMs);
       return { kind: "created", isNew, version };
     });
   }
@@ -130,12 +131,13 @@ export class PolicyStore extends DurableObject {
     const tables = this.#tables;
     return this.ctx.storage.transactionSync((): ActivationChanged => {
       const held = tables.current();
-      // One that cannot be read can be replaced, and not gone back to.
+      // An activation that cannot be read can be replaced, but no rollback returns to it.
       const current = held?.activation ?? { ...INITIAL_ACTIVATION, revision: tables.latestRevision() };
       if (!holds(ifMatch, current.revision)) return { kind: "precondition-failed", current };
       const next = changed(current, change, (revision) => tables.activation(revision));
       if (next === undefined) return { kind: "nothing-before" };
-      // Nor one that cannot be read: nothing would be said to whom it is for, and nothing taken back. The kill switch names none.
+      // A version that cannot be read is missing too: its clients would be told nothing, and no offer would be taken
+      // back. The kill switch names no version.
       const named = change.kind === "kill-switch" ? [] : versionsOf(next);
       const missing = named.filter((version) => tables.policy(version) === undefined);
       if (missing.length > 0) return { kind: "no-such-version", versions: missing };
@@ -155,7 +157,7 @@ export class PolicyStore extends DurableObject {
     return this.#tables.audit(page);
   }
 
-  /** Notes what was done elsewhere. Nothing of whom it was done to. */
+  /** Notes that something was done elsewhere, but not to whom. */
   note(actor: string, action: Extract<AuditAction, `${string}.forget`>): void {
     this.#tables.addAudit({ actor, action, version: null, revision: null, note: null }, Date.now());
   }

@@ -22,7 +22,8 @@ export const POLICY_MIGRATIONS = [
     sql.exec("INSERT INTO hash_key VALUES (?)", crypto.getRandomValues(new Uint8Array(32)).buffer);
   },
   (sql: SqlStorage): void => {
-    // Versions of then had no hash, no author and no activation: the store begins anew, in observe. The hash key stays.
+    // The old versions had no hash, no author and no activation. So the store begins again, in observe. The hash key
+    // stays.
     sql.exec("DROP TABLE policies");
     sql.exec(`CREATE TABLE policies (
       version INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -50,7 +51,7 @@ export const POLICY_MIGRATIONS = [
       revision INTEGER,
       note TEXT
     )`);
-    // What is kept of the past stays as it is, also where a later version of this program has a fault.
+    // Even a faulty later version of this program must not change the past.
     for (const table of ["policies", "activations", "audit"])
       for (const change of ["UPDATE", "DELETE"])
         sql.exec(`CREATE TRIGGER ${table}_no_${change.toLowerCase()} BEFORE ${change} ON ${table}
@@ -114,10 +115,10 @@ const readState = object<ActivationState>({
   killSwitch: nullable(oneOf(...KILL_SWITCHES)),
 });
 
-/** How long a creation's key is remembered, milliseconds: a day. */
+/** How long the key of a creation is kept, milliseconds: a day. */
 const IDEMPOTENCY_MS = 86_400_000;
 
-/** Version 0: what a store says in which nobody has put a policy. */
+/** Version 0: what a store has before anybody has put a policy into it. */
 export const INITIAL_VERSION: PolicyVersion = {
   version: 0,
   contentHash: "0".repeat(64),
@@ -128,7 +129,7 @@ export const INITIAL_VERSION: PolicyVersion = {
   source: null,
 };
 
-/** The tables of the policy's versions, activations and audit. Each method is one statement or two; none checks anything. */
+/** The tables of versions, activations and audit. Each method is one or two statements, and checks nothing. */
 export class PolicyTables {
   readonly #sql: SqlStorage;
 
@@ -161,7 +162,7 @@ export class PolicyTables {
     return this.#page<VersionRow, PolicyVersion>(COLUMNS, "policies", "version", page, versionOf);
   }
 
-  /** A version's policy; undefined where there is none, or none that can be read. */
+  /** A version's policy. Undefined without one that can be read. */
   policy(version: number): Policy | undefined {
     if (version === 0) return INITIAL_POLICY;
     const row = this.#sql
@@ -189,7 +190,7 @@ export class PolicyTables {
     );
   }
 
-  /** The newest activation; undefined where it cannot be read. */
+  /** The newest activation. Undefined if it cannot be read. */
   current(): { activation: Activation; earlierOffersUntilMs: number } | undefined {
     const row = this.#sql.exec<ActivationRow>("SELECT * FROM activations ORDER BY revision DESC LIMIT 1").toArray()[0];
     if (row === undefined) return { activation: INITIAL_ACTIVATION, earlierOffersUntilMs: 0 };
@@ -249,19 +250,19 @@ export class PolicyTables {
       ...row,
       atMs,
       action: action as AuditAction,
-      // Earlier programs wrote the version for everyone there, which says nothing of stages.
+      // Earlier versions of this program wrote the version for everyone here, which leaves out the stages.
       version: row.revision === null ? row.version : null,
       activation: (state === null ? undefined : stateOf(state)) ?? null,
     }));
   }
 
-  /** What a creation with this key made, if it was made in the last day. */
-  remembered(key: string, nowMs: number): IdempotencyRow | undefined {
+  /** What a creation with this key made in the last day. */
+  creationOf(key: string, nowMs: number): IdempotencyRow | undefined {
     this.#sql.exec("DELETE FROM idempotency WHERE at_ms <= ?", nowMs - IDEMPOTENCY_MS);
     return this.#sql.exec<IdempotencyRow>("SELECT * FROM idempotency WHERE key = ?", key).toArray()[0];
   }
 
-  remember(key: string, version: PolicyVersion, note: string | null, isNew: boolean, nowMs: number): void {
+  addCreation(key: string, version: PolicyVersion, note: string | null, isNew: boolean, nowMs: number): void {
     this.#sql.exec(
       "INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?)",
       key,
@@ -292,7 +293,7 @@ export class PolicyTables {
   }
 }
 
-/** previous_revision of an activation that nothing was before. */
+/** previous_revision of the first activation. */
 const NONE = -1;
 
 function versionOf(row: VersionRow): PolicyVersion {

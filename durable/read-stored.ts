@@ -1,6 +1,6 @@
 import type { Parsed } from "../policy-api/core/parse.ts";
 
-/** Reads JSON back from a row: input like any other. Undefined when it is not what it should be. */
+/** Reads JSON back from a row, which is parsed like any input. Undefined if it has a fault. */
 export function readStored<T>(text: string, parse: (json: unknown) => Parsed<T>): T | undefined {
   let json: unknown;
   try {

@@ -1,4 +1,4 @@
-// What tests of several rooms need to reach into objects. Not imported by anything that is deployed.
+// How tests of several rooms reach into objects. Nothing that is deployed imports it.
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach } from "vitest";
@@ -11,7 +11,7 @@ export const bindings = env as unknown as {
   POLICY: DurableObjectNamespace<PolicyStore>;
 };
 
-/** Storage is isolated per test file only: this isolates per test. */
+/** The test runner isolates storage for each file only. This isolates it for each test. */
 export function freshStorage(): void {
   afterEach(async () => {
     await reset();

@@ -3,7 +3,7 @@ import type { InForce } from "../policy-api/core/activation.ts";
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { clientAddress } from "./address.ts";
 import { Isolate } from "./isolate.ts";
-import { Keys } from "./keys.ts";
+import { Hasher } from "./hasher.ts";
 import {
   CF_H2,
   CF_H3,
@@ -19,7 +19,7 @@ import {
 
 stubOrigin();
 
-/** What is answered to a navigation under an activation. */
+/** The Alt-Svc of the response to a navigation, under an activation. */
 async function told(
   over: Partial<InForce>,
   request: Request = navigation(),
@@ -40,12 +40,12 @@ const OFFER = 'h3=":8443"; ma=300';
 
 describe("stages", () => {
   it("a share of clients gets another version: those whose unit is below it", async () => {
-    const keys = await Keys.from(HASH_KEY);
+    const hasher = await Hasher.from(HASH_KEY);
     const stages = [{ version: 4, policy: mode("fixed-h3"), share: 0.3 }];
     let inShare = 0;
     for (let i = 0; i < 60; i++) {
       const address = `10.0.${i}.1`;
-      const unit = await keys.activationUnit(clientAddress(address) ?? { client: "", network: "" });
+      const unit = await hasher.activationUnit(clientAddress(address) ?? { client: "", network: "" });
       if (unit < 0.3) inShare++;
       expect(await told({ stages }, from(address))).toBe(unit < 0.3 ? OFFER : null);
     }
@@ -89,15 +89,15 @@ describe("stages", () => {
     const everyone = { version: 3, policy: mode("fixed-h3") };
     stores.bundle = { inForce: inForce(mode("observe"), { everyone, stages }), hashKey: HASH_KEY };
     const isolate = new Isolate({ ...SETTINGS, budgetMs: 0 });
-    await isolate.policy.renew(stores, Date.now());
-    const drawn = vi.spyOn(Keys.prototype, "activationUnit").mockReturnValue(new Promise(() => undefined));
+    await isolate.policyCache.renew(stores, Date.now());
+    const drawn = vi.spyOn(Hasher.prototype, "activationUnit").mockReturnValue(new Promise(() => undefined));
     const { response } = await visit(from("10.0.0.1"), stores, isolate);
     drawn.mockRestore();
     expect(response.headers.get("alt-svc")).toBeNull();
   });
 
   it("a unit is drawn only where it counts", async () => {
-    const drawn = vi.spyOn(Keys.prototype, "activationUnit");
+    const drawn = vi.spyOn(Hasher.prototype, "activationUnit");
     await told({ stages: [] });
     await told({ stages: [{ version: 4, policy: mode("fixed-h3"), share: 1 }] });
     await told({ stages: [{ version: 4, policy: mode("fixed-h3"), share: 0.5, pathPrefix: "/elsewhere" }] });
@@ -147,7 +147,7 @@ describe("the kill switch", () => {
     ["a stage", [{ version: 4, policy: mode("fixed-h3"), share: 0.9 }]],
   ])("looks nobody up, and stages count nothing: %s", async (_name, stages) => {
     const stores = new FakeStores(undefined);
-    const drawn = vi.spyOn(Keys.prototype, "activationUnit");
+    const drawn = vi.spyOn(Hasher.prototype, "activationUnit");
     expect(await told({ everyone: adaptive, stages, killSwitch: "clear" }, navigation(), stores)).toBe("clear");
     expect(stores.lookUps).toEqual([]);
     expect(drawn).not.toHaveBeenCalled();
@@ -179,7 +179,7 @@ describe("a change", () => {
           // Changed right after the isolate asked for the first time.
           stores.bundle = { inForce: inForce(mode("fixed-h2"), { revision: 4 }), hashKey: HASH_KEY };
         }
-        // What it offered before is taken back too.
+        // An earlier offer is taken back too.
         expect(last, JSON.stringify(visitsS)).toBe("clear");
       }
     } finally {

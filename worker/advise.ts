@@ -5,67 +5,61 @@ import type { History, RequestFacts } from "../policy-api/core/facts.ts";
 import { historyAt } from "../policy-api/core/history.ts";
 import { type Answer, applyAnswer, earlierOffer, NO_OFFER, pausedUntilMs } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
-import { type Isolate, objectLabel } from "./isolate.ts";
-import type { LookUp } from "./look-up.ts";
+import type { Isolate } from "./isolate.ts";
+import { activeFor, type Found } from "./look-up.ts";
 import { NO_NEWS } from "./report-buffer.ts";
 
-/** A decision and the inputs that it was made on. */
+/** A decision and its inputs. */
 export interface Advice {
   readonly request: RequestFacts;
   readonly history: History;
   readonly decision: Decision;
   readonly policyVersion: number;
-  /** What this request tells of an offer made before. */
+  /** What this request says about an earlier offer. */
   readonly earlierOffer: Answer["earlierOffer"];
 }
 
-/** Decides on what has arrived by `nowMs`. Undefined without a policy: then nothing is said. */
-export function advise(lookUp: LookUp, isolate: Isolate, nowMs: number): Advice | undefined {
-  const inForce = lookUp.policy?.inForce;
-  const active = lookUp.active;
+/** Decides by what was found. Undefined without a policy: then the response says nothing about HTTP/3. */
+export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | undefined {
+  const inForce = found.held?.inForce;
   if (inForce === undefined) return undefined;
-  const { connection, reply } = lookUp;
-  // Twice: what was on its way when the look-up left may have arrived since, and be in neither. Counting twice is no harm.
-  const now =
-    lookUp.object === undefined || lookUp.keys === undefined
-      ? NO_NEWS
-      : isolate.reports.pending(objectLabel(lookUp.object), lookUp.keys.client);
-  const fresh = [
-    ...lookUp.pending.samples,
-    ...now.samples,
-    ...(connection.sample === undefined ? [] : [connection.sample]),
-  ];
-  const offers = [...lookUp.pending.answers, ...now.answers].reduce(applyAnswer, reply?.offers ?? NO_OFFER);
+  const active = activeFor(found);
+  const { client, connection, pending, remembered } = found;
+  // Both: news that was on its way to the object when the look-up left may have arrived there since. Then it is in
+  // neither the object's reply nor this isolate. To count it twice changes nothing.
+  const now = client === undefined ? NO_NEWS : isolate.reports.pending(client.object.name, client.keys.client);
+  const fresh = [...pending.samples, ...now.samples, ...(connection.sample === undefined ? [] : [connection.sample])];
+  const offers = [...pending.answers, ...now.answers].reduce(applyAnswer, remembered?.offers ?? NO_OFFER);
   const request: RequestFacts = {
-    ...lookUp.facts,
+    ...found.facts,
     offerUntilMs: offers.untilMs,
     earlierOffersUntilMs: inForce.earlierOffersUntilMs,
     offering: offers.offering,
-    pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(reply?.client, fresh)),
-    ...(lookUp.shareUnit === undefined ? {} : { shareUnit: lookUp.shareUnit }),
+    pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(remembered?.client, fresh)),
+    ...(found.shareUnit === undefined ? {} : { shareUnit: found.shareUnit }),
     ...(inForce.stages.length === 0 ? {} : { modesElsewhere: modesByPath(inForce) }),
   };
-  const history = historyAt(reply, fresh, nowMs);
+  const history = historyAt(remembered, fresh, nowMs);
   const decision =
     inForce.killSwitch !== null
       ? decideKilled(inForce.killSwitch, request, nowMs)
-      : active?.policy && decide(request, history, active.policy, nowMs, lookUp.explorationUnit);
+      : active?.policy && decide(request, history, active.policy, nowMs, found.explorationUnit);
   if (decision === undefined) return undefined;
   return {
     request,
     history,
     decision,
     policyVersion: (active ?? inForce.everyone).version,
-    // In a pause an offer that lives on from before is ignored as a matter of course: that makes the pause no longer. And one
-    // of an earlier activation may have been taken back since by a page that noted nothing.
+    // During a pause, an offer from before the pause is still ignored: that must not make the pause longer. And an
+    // offer of an earlier activation may have been taken back since, by a page that kept no record.
     earlierOffer:
       decision.reason === "udp-blocked" || offers.answeredAtMs < inForce.sinceMs
         ? undefined
-        : earlierOffer(connection.transport, offers, nowMs),
+        : earlierOffer(request.transport, offers, nowMs),
   };
 }
 
-/** When this client was last measured over QUIC; 0: never. */
+/** When this client was last measured over QUIC. 0: never. */
 function lastQuicAtMs(state: PathState | undefined, fresh: readonly PathSample[]): number {
   return fresh.reduce(
     (latest, sample) => (sample.transport === "quic" ? Math.max(latest, sample.atMs) : latest),

@@ -9,11 +9,11 @@ import { CALLS, callApi, testTokens, TOKENS } from "../policy-api/http/testing.t
 import { clientAddress } from "./address.ts";
 import { apiPorts } from "./api-ports.ts";
 import { Isolate } from "./isolate.ts";
-import { Keys } from "./keys.ts";
+import { Hasher } from "./hasher.ts";
 import { EXPLORATION_PERIOD_MS } from "./look-up.ts";
 import type { Region } from "./region.ts";
 import type { Settings } from "./settings.ts";
-import { durableStores, pathStore, policyStore } from "./stores.ts";
+import { durableStores, pathObject, pathStore, policyStore } from "./stores.ts";
 import { CF_H2, mode, SETTINGS, stubOrigin, visit } from "./testing.ts";
 
 freshStorage();
@@ -62,7 +62,7 @@ describe("where a call comes from", () => {
     ["cloudflare", undefined, undefined],
     ["adaptive-h3", "192.0.2.7", "192.0.2.7"],
     ["adaptive-h3", "localhost", undefined],
-    // Nobody sets it there but the caller.
+    // Without an edge, only the caller can have set it.
     ["none", "192.0.2.7", undefined],
   ] as const)("at the edge %s, with the header %s: %s", (edge, header, address) => {
     const request = new Request(
@@ -100,7 +100,7 @@ describe("what is in force here", () => {
   });
 
   it("is nothing in an isolate that the store has never answered", async () => {
-    const gone = { ...stores, policy: async () => Promise.reject(new Error("gone")) };
+    const gone = { ...stores, policyBundle: async () => Promise.reject(new Error("gone")) };
     const ports = apiPorts(bindings, { isolate: new Isolate(SETTINGS), stores: gone, settingsFaults: [] }, ctx);
     expect(await ports.inForce()).toBeUndefined();
     await ports.changed();
@@ -119,15 +119,15 @@ describe("what is known of clients", () => {
   const address = "192.0.2.7";
   /** Leaves a sample of a client with the object of its region. */
   async function met(region: Region, text: string, objects: number): Promise<void> {
-    const keys = await Keys.from(await hashKey());
-    const client = await keys.client(addressOf(text));
-    const number = await keys.object(addressOf(text), objects);
+    const hasher = await Hasher.from(await hashKey());
+    const client = await hasher.client(addressOf(text));
+    const number = await hasher.object(addressOf(text), objects);
     const report = {
       ...client,
       samples: [sample({ atMs: Date.now(), rttMs: 40, packetsSent: 500, packetsLost: 5 })],
       answers: [],
     };
-    await stores.record({ region, number }, [report]);
+    await stores.record(pathObject(region, number), [report]);
   }
 
   it.each([
@@ -170,16 +170,16 @@ describe("what is known of clients", () => {
         undefined,
         undefined,
       ]);
-    expect(await pathStore(bindings, { region: "local", number: 0 }).writes()).toEqual({ rows: 0, alarms: 0 });
+    expect(await pathStore(bindings, pathObject("local", 0)).writes()).toEqual({ rows: 0, alarms: 0 });
   });
 
   it("its units are those that the worker draws", async () => {
-    const keys = await Keys.from(await hashKey());
+    const hasher = await Hasher.from(await hashKey());
     const nowMs = Date.now();
     expect(await mounted().clients.units("2001:db8::7", nowMs)).toEqual({
-      activation: await keys.activationUnit(addressOf("2001:db8::1")),
-      share: await keys.shareUnit(addressOf("2001:db8::1")),
-      exploration: await keys.explorationUnit(addressOf("2001:db8::1"), Math.floor(nowMs / EXPLORATION_PERIOD_MS)),
+      activation: await hasher.activationUnit(addressOf("2001:db8::1")),
+      share: await hasher.shareUnit(addressOf("2001:db8::1")),
+      exploration: await hasher.explorationUnit(addressOf("2001:db8::1"), Math.floor(nowMs / EXPLORATION_PERIOD_MS)),
     });
   });
 });
@@ -213,7 +213,7 @@ it("a decision of the API is the answer that the visitor gets, client by client"
     told.push(response.headers.get("alt-svc"));
   }
   expect(decisions.map(({ altSvc }) => altSvc)).toEqual(told);
-  // All kinds of answers were among them.
+  // The calls had all kinds of answers.
   expect(new Set(decisions.map(({ reason }) => reason))).toEqual(
     new Set(["share", "exploration", "mode-fixed-h3", "mode-fixed-h2"]),
   );
@@ -242,7 +242,7 @@ it("a change over the API is obeyed for the next visitor, and taken back by a ro
   expect(await told()).toBe('h3=":8443"; ma=300');
   const kill = { body: { kind: "fixed-h2" }, ifMatch: put.headers.get("etag") ?? "" };
   expect((await callApi(ports, "PUT", "activation/kill-switch", kill)).status).toBe(200);
-  // The offer of before may live on.
+  // The earlier offer may still be alive.
   expect(await told()).toBe("clear");
   await callApi(ports, "POST", "activation/rollback", { ifMatch: "*" });
   expect(await told()).toBe('h3=":8443"; ma=300');

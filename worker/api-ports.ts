@@ -1,24 +1,25 @@
 import type { Activation } from "../policy-api/core/activation.ts";
-import type { LookUpReply } from "../durable/path-store-api.ts";
+import { LEVELS, type PathState } from "../policy-api/core/estimator.ts";
+import type { Remembered } from "../policy-api/core/history.ts";
 import { FailedAttempts } from "../policy-api/http/failed-attempts.ts";
 import type { ClientsPort, PolicyApiPorts } from "../policy-api/http/ports.ts";
 import { clientAddress } from "./address.ts";
-import { Complaints } from "./complaints.ts";
+import { LimitedLog } from "./limited-log.ts";
 import type { Isolate } from "./isolate.ts";
-import type { Keys } from "./keys.ts";
+import type { Hasher } from "./hasher.ts";
 import { EXPLORATION_PERIOD_MS } from "./look-up.ts";
 import { REGIONS } from "./region.ts";
 import type { SettingsFault } from "./settings.ts";
-import { type ObjectName, pathStore, policyStore, type StoreBindings, type Stores } from "./stores.ts";
+import { pathObject, pathStore, policyStore, type StoredClient, type StoreBindings, type Stores } from "./stores.ts";
 
 const failedAttempts = new FailedAttempts();
-const complaints = new Complaints("The API failed inside");
+const errorLog = new LimitedLog("The API failed inside");
 
-/** Anybody may ask how it is: the one store is asked for all of them at most once in this time, milliseconds. */
+/** Anybody may call the health check. The store is asked at most once in this time for all callers, milliseconds. */
 const CHECK_MS = 1_000;
 let checked: { readonly atMs: number; readonly activation: Activation | null | undefined } | undefined;
 
-/** What the API is mounted on here: the objects, and what this isolate holds. */
+/** What the API gets from the worker: the objects, and what this isolate holds. */
 export function apiPorts(
   env: StoreBindings,
   { isolate, stores, settingsFaults }: { isolate: Isolate; stores: Stores; settingsFaults: readonly SettingsFault[] },
@@ -29,8 +30,8 @@ export function apiPorts(
     store: policyStore(env),
     clients: clientsPort(env, isolate, stores, ctx),
     inForce: async () => {
-      await isolate.policy.ready(stores, ctx, Date.now());
-      return isolate.policy.held?.inForce;
+      await isolate.policyCache.ready(stores, ctx, Date.now());
+      return isolate.policyCache.held?.inForce;
     },
     checkActivation: async () => {
       const nowMs = Date.now();
@@ -43,33 +44,32 @@ export function apiPorts(
         };
       return checked.activation;
     },
-    changed: async () => isolate.policy.renew(stores, Date.now()),
+    changed: async () => isolate.policyCache.renew(stores, Date.now()),
     tokens: settings.tokens,
     failedAttempts,
     corsOrigins: settings.apiOrigins,
     callerAddress: (request) => {
-      // Elsewhere a caller could name any address: it would be counted for somebody else.
+      // Without an edge a caller could name any address, and its failed attempts would count for somebody else.
       if (settings.edge === "none") return undefined;
       const text = request.headers.get("cf-connecting-ip");
       return text === null ? undefined : clientAddress(text)?.client;
     },
     settingsFaults,
-    failed: (error) => complaints.say(error),
+    failed: (error) => errorLog.write(error),
   };
 }
 
-/** Of a client that was in several regions: what was heard of last. */
-function newest(replies: readonly LookUpReply[]): LookUpReply {
-  const heardAtMs = ({ client, network, asn }: LookUpReply): number =>
-    Math.max(
-      0,
-      ...[client ?? network ?? asn].flatMap((state) => [state?.tcp?.lastAtMs ?? 0, state?.quic?.lastAtMs ?? 0]),
-    );
-  const rank = (reply: LookUpReply): number => (reply.client !== undefined ? 2 : reply.network !== undefined ? 1 : 0);
-  return replies.reduce((best, reply) => {
-    const better = rank(reply) - rank(best) || heardAtMs(reply) - heardAtMs(best);
-    return better > 0 ? reply : best;
-  }, {});
+/** For a client that was in several regions: the reply with the nearest level, and of several the most recent. */
+function newest(replies: readonly Remembered[]): Remembered {
+  const heardAtMs = (state: PathState | undefined): number =>
+    Math.max(state?.tcp?.lastAtMs ?? 0, state?.quic?.lastAtMs ?? 0);
+  for (const level of LEVELS) {
+    const having = replies.filter((reply) => reply[level] !== undefined);
+    const [first] = having;
+    if (first !== undefined)
+      return having.reduce((best, reply) => (heardAtMs(reply[level]) > heardAtMs(best[level]) ? reply : best), first);
+  }
+  return {};
 }
 
 function clientsPort(
@@ -78,43 +78,45 @@ function clientsPort(
   stores: Stores,
   ctx: Pick<ExecutionContext, "waitUntil">,
 ): ClientsPort {
-  const keysHeld = async (): Promise<Keys> => {
-    await isolate.policy.ready(stores, ctx, Date.now());
-    if (isolate.policy.held === undefined) throw new Error("the policy store does not answer");
-    return isolate.policy.held.keys;
+  const hasherHeld = async (): Promise<Hasher> => {
+    await isolate.policyCache.ready(stores, ctx, Date.now());
+    if (isolate.policyCache.held === undefined) throw new Error("the policy store does not answer");
+    return isolate.policyCache.held.hasher;
   };
-  /** A caller is not where the client is, whose region is part of its object's name: all are asked. */
-  const objectsOf = (number: number): ObjectName[] =>
-    (isolate.settings.edge === "cloudflare" ? REGIONS : (["local"] as const)).map((region) => ({ region, number }));
+  const regions = isolate.settings.edge === "cloudflare" ? REGIONS : (["local"] as const);
+  /**
+   * A client, in each object that may hold it. Undefined for what is no address.
+   *
+   * The region in an object's name is the client's, and the caller may be elsewhere: so all regions are asked.
+   */
+  const inEachRegion = async (text: string, asn?: number): Promise<readonly StoredClient[] | undefined> => {
+    const address = clientAddress(text);
+    if (address === undefined) return undefined;
+    const hasher = await hasherHeld();
+    const keys = await hasher.client(address, asn);
+    const number = await hasher.object(address, isolate.settings.objectsPerRegion);
+    return regions.map((region) => ({ keys, object: pathObject(region, number) }));
+  };
   return {
     lookUp: async (text, asn) => {
-      const address = clientAddress(text);
-      if (address === undefined) return undefined;
-      const keys = await keysHeld();
-      const client = await keys.client(address);
-      const number = await keys.object(address, isolate.settings.objectsPerRegion);
-      const named = asn === undefined ? client : { ...client, asn };
-      const replies = await Promise.all(objectsOf(number).map((object) => stores.lookUp(object, named)));
-      return newest(replies);
+      const clients = await inEachRegion(text, asn);
+      return clients && newest(await Promise.all(clients.map((client) => stores.lookUp(client))));
     },
     forget: async (what, text) => {
-      const address = clientAddress(text);
-      if (address === undefined) return undefined;
-      const keys = await keysHeld();
-      const { client, network } = await keys.client(address);
-      const number = await keys.object(address, isolate.settings.objectsPerRegion);
-      const key = what === "client" ? { client } : { network };
-      const forgotten = await Promise.all(objectsOf(number).map(async (object) => pathStore(env, object).forget(key)));
-      return forgotten.filter(Boolean).length;
+      const clients = await inEachRegion(text);
+      const forgotten = clients?.map(async ({ object, keys: { client, network } }) =>
+        pathStore(env, object).forget(what === "client" ? { client } : { network }),
+      );
+      return forgotten && (await Promise.all(forgotten)).filter(Boolean).length;
     },
     units: async (text, nowMs) => {
       const address = clientAddress(text);
       if (address === undefined) return undefined;
-      const keys = await keysHeld();
+      const hasher = await hasherHeld();
       const [activation, share, exploration] = await Promise.all([
-        keys.activationUnit(address),
-        keys.shareUnit(address),
-        keys.explorationUnit(address, Math.floor(nowMs / EXPLORATION_PERIOD_MS)),
+        hasher.activationUnit(address),
+        hasher.shareUnit(address),
+        hasher.explorationUnit(address, Math.floor(nowMs / EXPLORATION_PERIOD_MS)),
       ]);
       return { activation, share, exploration };
     },

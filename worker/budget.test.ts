@@ -13,7 +13,7 @@ freshStorage();
 
 const STEP_MS = 100;
 
-/** Time that stands still until it is moved, for Date and for the worker's waits. */
+/** A clock that moves only by `advance`, for Date and for the worker's waits. */
 class VirtualTime {
   readonly #waits: { atMs: number; resolve: () => void }[] = [];
 
@@ -43,24 +43,24 @@ afterEach(() => {
 
 /** The real stores, with each call counted. */
 function counted(stores: Stores): { stores: Stores; counts: Record<keyof Stores, number>; objects: Set<string> } {
-  const counts = { lookUp: 0, record: 0, policy: 0 };
+  const counts = { lookUp: 0, record: 0, policyBundle: 0 };
   const objects = new Set<string>();
   return {
     counts,
     objects,
     stores: {
-      lookUp: (object, keys) => {
+      lookUp: (client) => {
         counts.lookUp++;
-        return stores.lookUp(object, keys);
+        return stores.lookUp(client);
       },
       record: (object, reports) => {
         counts.record++;
-        objects.add(`${object.region}:${object.number}`);
+        objects.add(object.name);
         return stores.record(object, reports);
       },
-      policy: (heldRevision) => {
-        counts.policy++;
-        return stores.policy(heldRevision);
+      policyBundle: (heldRevision) => {
+        counts.policyBundle++;
+        return stores.policyBundle(heldRevision);
       },
     },
   };
@@ -83,8 +83,8 @@ it(
     const isolates = [0, 1, 2].map(() => new Isolate(settings));
     const ctx = createExecutionContext();
     const beganMs = Date.now();
-    // Few, so that all isolates have news of each of them in each interval; and no multiple of 5 or 3, so that all navigate
-    // through all.
+    // Few clients, so that each isolate has news about each of them in each interval. Not a multiple of 5 or 3, so that
+    // each client navigates through each isolate.
     const clients = 7;
     let navigations = 0;
     for (let i = 0; i < 1000; i++) {
@@ -122,7 +122,7 @@ it(
 
     expect(navigations).toBe(400);
     expect(counts.lookUp).toBe(navigations);
-    expect(counts.policy).toBeLessThanOrEqual(isolates.length * (Math.ceil(tookMs / POLICY_CACHE_MS) + 1));
+    expect(counts.policyBundle).toBeLessThanOrEqual(isolates.length * (Math.ceil(tookMs / POLICY_CACHE_MS) + 1));
     expect(objects.size).toBe(1);
     expect(counts.record).toBeGreaterThan((isolates.length * intervals) / 2);
     expect(counts.record).toBeLessThanOrEqual(isolates.length * intervals);
@@ -139,7 +139,7 @@ it(
         (_, state) => state.storage.sql.exec("SELECT COUNT(*) AS n FROM paths").one()["n"] as number,
       );
     }
-    // Each client, and the network of each, as connections of all were sampled; a new row has an index entry.
+    // A row for each client and for each network, as all had samples. A new row has an index entry.
     expect(rows).toBe(2 * clients);
     expect(written.rows).toBeGreaterThan(rows * (intervals / 2));
     expect(written.rows).toBeLessThanOrEqual(rows * intervals + rows);

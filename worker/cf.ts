@@ -3,30 +3,28 @@ import type { RequestFacts } from "../policy-api/core/facts.ts";
 import type { PathSample, Transport } from "../policy-api/core/sample.ts";
 import type { Settings } from "./settings.ts";
 
-/** What `request.cf` says about a request's connection, and whether the client's address can be believed. */
+/** What `request.cf` says about a request's connection. */
 export interface ConnectionFacts {
-  readonly transport: Transport;
+  /** The inputs of a decision. */
+  readonly facts: Omit<RequestFacts, "path">;
   readonly httpProtocol: string;
-  readonly rttMs?: number | undefined;
-  readonly deliveryRateBps?: number | undefined;
-  readonly asn?: number | undefined;
-  readonly country?: string | undefined;
   readonly continent?: string | undefined;
   readonly longitude?: number | undefined;
-  /** Whether CF-Connecting-IP was set by the edge in front, and not by a visitor. */
+  /** Whether the TLS edge has set CF-Connecting-IP. Otherwise a visitor may have set it. */
   readonly addressTrusted: boolean;
   /** The reading of this connection that came with the request. */
   readonly sample?: PathSample | undefined;
-  /** Whether the edge also posts closing samples: then this reading is not worth sending to the store. */
+  /** Whether the TLS edge also posts samples of this connection: then this reading need not go to the store. */
   readonly edgePostsSamples: boolean;
 }
 
 type Loose = Readonly<Record<string, unknown>>;
 
 /**
- * Reads `request.cf`, which is undefined in tests, a placeholder in `wrangler dev`, Cloudflare's on its network, and
- * our edge's on one's own machine: the same names, and one object `adaptiveH3` with what Cloudflare shows only in cfL4.
- * Takes nothing for granted: a field of another type is a field that is not there, and 0 is not known.
+ * Reads `request.cf`. It is undefined in tests, a placeholder in `wrangler dev`, and Cloudflare's own on its network.
+ * Our TLS edge writes the same names, and an object `adaptiveH3` with what Cloudflare does not show here.
+ *
+ * A field of another type counts as a missing field, and a figure of 0 as not known.
  */
 export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, nowMs: number): ConnectionFacts {
   const fields = record(cf);
@@ -35,7 +33,7 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
   const transport: Transport = httpProtocol === "HTTP/3" ? "quic" : "tcp";
   const rttMs = positive(fields[transport === "quic" ? "clientQuicRtt" : "clientTcpRtt"]);
   const bytesSent = counter(own["bytesSent"]);
-  // A sender that has sent next to nothing has measured itself. Cloudflare does not say how much it was.
+  // A sender that has sent little has measured its own pauses. Cloudflare does not say how much was sent.
   const rated = bytesSent === undefined || bytesSent >= RATE_GATE_BYTES;
   const deliveryRateBps = rated ? positive(record(fields["edgeL4"])["deliveryRate"]) : undefined;
   const connectionId = text(own["connectionId"]);
@@ -46,7 +44,8 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
       ? undefined
       : {
           transport,
-          // Cloudflare gives connections no name. Without counters none is needed: nothing counts on from it.
+          // Cloudflare does not name connections. A name is needed only to continue counters, and it gives none of
+          // those.
           connectionId: connectionId ?? "-",
           atMs: nowMs,
           rttMs,
@@ -58,26 +57,21 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
           closing: false,
         };
   return {
-    transport,
+    facts: {
+      transport,
+      // The smallest RTT, as in the policy's times: on a second page the smoothed RTT includes the queue of the first.
+      rttMs: sample?.minRttMs ?? rttMs,
+      deliveryRateBps,
+      asn: positive(fields["asn"]),
+      country: text(fields["country"]),
+    },
     httpProtocol,
-    rttMs,
-    deliveryRateBps,
-    asn: positive(fields["asn"]),
-    country: text(fields["country"]),
     continent: text(fields["continent"]),
     longitude: Number.isFinite(longitude) ? longitude : undefined,
     addressTrusted: edgePostsSamples || (settings.edge === "cloudflare" && text(fields["colo"]) !== undefined),
     sample,
     edgePostsSamples,
   };
-}
-
-/** The facts that a decision takes from a connection. */
-export function requestFacts(connection: ConnectionFacts, path: string): RequestFacts {
-  const { transport, deliveryRateBps, asn, country } = connection;
-  // Times are over the smallest RTT: on a connection's second page the smoothed one holds the queue of the first.
-  const rttMs = connection.sample?.minRttMs ?? connection.rttMs;
-  return { transport, path, rttMs, deliveryRateBps, asn, country };
 }
 
 function record(value: unknown): Loose {

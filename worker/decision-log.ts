@@ -1,14 +1,19 @@
 import type { DecisionLine } from "../policy-api/core/decision-line.ts";
 import type { Advice } from "./advise.ts";
-import type { LookUp } from "./look-up.ts";
+import type { Found } from "./look-up.ts";
+import type { StoredClient } from "./stores.ts";
 
 /** Writes one line of JSON to the log. */
-export function logDecision({ request, history, decision, policyVersion }: Advice, lookUp: LookUp): void {
+export function logDecision(
+  { request, history, decision, policyVersion }: Advice,
+  { connection }: Found,
+  client: StoredClient | undefined,
+): void {
   const { path: _, ...facts } = request;
   const line: DecisionLine = {
     event: "decision",
-    client: lookUp.keys?.client.slice(0, 6) ?? "-",
-    httpProtocol: lookUp.connection.httpProtocol,
+    client: client?.keys.client.slice(0, 6) ?? "-",
+    httpProtocol: connection.httpProtocol,
     policyVersion,
     request: facts,
     history,

@@ -73,7 +73,8 @@ describe("what a navigation is told", () => {
     const isolate = new Isolate(SETTINGS);
     stores.taken = never;
     await visit(navigation(), stores, isolate);
-    // The offer above is known here, whatever the object says: it is taken back when the client turns out to be clean.
+    // This isolate knows about the offer above, and the object does not. Now the client shows no loss: the offer is
+    // taken back.
     const cf = { ...CF_H2, adaptiveH3: { ...CF_H2.adaptiveH3, packetsSent: 5000 } };
     const { response } = await visit(navigation(cf), stores, isolate);
     expect(response.headers.get("alt-svc")).toBe("clear");
@@ -148,14 +149,14 @@ describe("what a navigation is told", () => {
 });
 
 describe("a client that ignores its offers", () => {
-  /** Visits of one client, each to an isolate of its own, with a store that keeps what it is told. */
+  /** Visits of one client, each to a new isolate, with a store that remembers. */
   class Client {
     readonly #stores = new FakeStores(adaptivePolicy({ coldStart: { advertise: "h3" }, ma: { minS: 60, maxS: 100 } }));
     readonly #beganMs = Date.now();
 
     #state: PathState | undefined;
 
-    /** A closing sample of a connection over QUIC, so many seconds after the first visit. */
+    /** Adds a closing sample of a connection over QUIC, this many seconds after the first visit. */
     measuredOverQuic(second: number): void {
       const sample = { transport: "quic", connectionId: "q", atMs: this.#beganMs + second * 1000, rttMs: 5 } as const;
       this.#state = applySample({}, { ...sample, packetsSent: 9, packetsLost: 0, closing: true }).state;
@@ -168,7 +169,7 @@ describe("a client that ignores its offers", () => {
       });
     }
 
-    /** What it is told so many seconds after the first visit. */
+    /** The Alt-Svc of a visit, this many seconds after the first one. */
     async at(second: number, cf: unknown = CF_H2): Promise<string | null> {
       vi.setSystemTime(this.#beganMs + second * 1000);
       const { response, settled } = await visit(navigation(cf), this.#stores);
@@ -188,14 +189,14 @@ describe("a client that ignores its offers", () => {
   it("is offered nothing for a while, and then once more", async () => {
     const client = new Client();
     for (const second of [0, 10, 20, 30]) expect(await client.at(second), `${second} s`).toBe(offer);
-    // Three were ignored. What was offered last lives on in the client, and is taken back.
+    // Three were ignored. The last offer is still alive in the client, and is taken back.
     expect(await client.at(40)).toBe("clear");
     expect(await client.at(80)).toBe("clear");
-    // By then it has ended: five minutes from the last that was ignored.
+    // By then the last offer has ended. The pause ends five minutes after the last ignored offer.
     expect(await client.at(100)).toBeNull();
     expect(await client.at(30 + 299)).toBeNull();
     expect(await client.at(30 + 300)).toBe(offer);
-    // And again: now it is twice as long.
+    // The next pause is twice as long.
     expect(await client.at(340)).toBe(offer);
     expect(await client.at(350)).toBe("clear");
     expect(await client.at(340 + 599)).toBeNull();
@@ -265,7 +266,7 @@ describe("the visitor's response does not depend on this system", () => {
     const stores = new FakeStores(h3First);
     stores.reply = never;
     const isolate = new Isolate(SETTINGS);
-    await isolate.policy.renew(stores, Date.now());
+    await isolate.policyCache.renew(stores, Date.now());
     const waits: number[] = [];
     vi.stubGlobal("scheduler", {
       wait: async (ms: number) => {
@@ -274,7 +275,7 @@ describe("the visitor's response does not depend on this system", () => {
     });
     const { response } = await visit(navigation(), stores, isolate);
     expect(waits).toEqual([5]);
-    // Late, but decided: as the cold start says.
+    // The look-up is late, so the cold start decides.
     expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=10');
   });
 
@@ -302,7 +303,7 @@ describe("the visitor's response does not depend on this system", () => {
       order += "origin ";
       return new Response("page");
     };
-    stores.policy = async () => {
+    stores.policyBundle = async () => {
       order += "policy ";
       throw new Error("gone");
     };
@@ -326,6 +327,6 @@ describe("what is no navigation passes through with no look-up", () => {
     const stores = new FakeStores(mode("fixed-h3"));
     const { response } = await visit(request, stores);
     expect(response).toBe(own);
-    expect(stores.policyCalls + stores.lookUps.length + stores.records.length).toBe(0);
+    expect(stores.bundleCalls + stores.lookUps.length + stores.records.length).toBe(0);
   });
 });

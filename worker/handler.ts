@@ -4,17 +4,17 @@ import { KNOWN_PACKETS } from "../policy-api/core/path.ts";
 import { type Advice, advise } from "./advise.ts";
 import { logDecision } from "./decision-log.ts";
 import type { Isolate } from "./isolate.ts";
-import { LookUp } from "./look-up.ts";
+import { type Found, lookUp, storedClient } from "./look-up.ts";
 import { isNavigation } from "./navigation.ts";
 import { fetchOrigin } from "./origin.ts";
 import type { Stores } from "./stores.ts";
 
 /**
- * The visitor's path. The origin is asked at once; for a navigation the look-up runs beside it, and adds at most
- * `budgetMs` after the origin's headers are there. Whatever goes wrong in the look-up, the visitor gets the origin's
- * response; what goes wrong at the origin, the visitor gets as it is.
+ * The visitor's path. The origin is asked at once. For a navigation the look-up runs beside it, and adds at most
+ * `budgetMs` after the origin's headers. If the look-up fails, the visitor still gets the origin's response. If the
+ * origin fails, the visitor sees that failure.
  *
- * @param url The request's, read once.
+ * @param url The request's URL, parsed once.
  */
 export async function handleVisitor(
   request: Request,
@@ -25,80 +25,69 @@ export async function handleVisitor(
 ): Promise<Response> {
   const fetching = fetchOrigin(request, url, isolate.settings);
   if (!isNavigation(request)) return fetching;
-  const lookUp = begin(request, url, stores, ctx, isolate);
-  const response = await fetching;
-  if (lookUp === undefined) return response;
-  if (!lookUp.settled && isolate.settings.budgetMs > 0)
-    await Promise.race([lookUp.done, scheduler.wait(isolate.settings.budgetMs)]);
+  let foundWithin: ReturnType<typeof lookUp>;
   try {
-    return conclude(url, response, lookUp, stores, ctx, isolate);
+    foundWithin = lookUp(request, url, stores, ctx, isolate);
+  } catch {
+    return fetching;
+  }
+  const response = await fetching;
+  const found = await foundWithin(isolate.settings.budgetMs);
+  try {
+    return conclude(url, response, found, stores, ctx, isolate);
   } catch {
     return response;
-  }
-}
-
-function begin(
-  request: Request,
-  url: URL,
-  stores: Stores,
-  ctx: ExecutionContext,
-  isolate: Isolate,
-): LookUp | undefined {
-  try {
-    return new LookUp(request, url, stores, ctx, isolate);
-  } catch {
-    return undefined;
   }
 }
 
 function conclude(
   url: URL,
   response: Response,
-  lookUp: LookUp,
+  found: Found,
   stores: Stores,
   ctx: ExecutionContext,
   isolate: Isolate,
 ): Response {
   const nowMs = Date.now();
-  const advice = advise(lookUp, isolate, nowMs);
-  ctx.waitUntil(remember(advice, lookUp, stores, isolate, nowMs));
+  const advice = advise(found, isolate, nowMs);
+  ctx.waitUntil(remember(advice, found, stores, isolate, nowMs));
   const value = advice === undefined ? undefined : altSvcValue(advice.decision.advertise, portOf(url));
   if (value === undefined) return response;
-  // After any cache, never into one: this copy goes to one visitor.
+  // This header is for one visitor: it is added after any cache, so that none stores it.
   const advertised = new Response(response.body, response);
   advertised.headers.set("alt-svc", value);
   return advertised;
 }
 
-/** Keeps, after the response, what this navigation taught. Never rejects. */
+/** Keeps what this navigation taught, after the response. Never rejects. */
 async function remember(
   advice: Advice | undefined,
-  lookUp: LookUp,
+  found: Found,
   stores: Stores,
   isolate: Isolate,
   nowMs: number,
 ): Promise<void> {
   try {
-    const { connection } = lookUp;
-    // Our edge posts this connection's samples itself, but later: what made a client known here must be known still when
-    // the next navigation comes over another connection, or that one would begin cold and flap. Counted twice it is not.
-    const known = !connection.edgePostsSamples || (connection.sample?.packetsSent ?? 0) >= KNOWN_PACKETS;
-    const sample = known ? connection.sample : undefined;
+    const { connection } = found;
+    // Our TLS edge posts this connection's samples too, but later. If this sample makes the client known, the next
+    // navigation must know it too, even over another connection: else the answer would flap. A sample that arrives
+    // twice counts once.
+    const isKept = !connection.edgePostsSamples || (connection.sample?.packetsSent ?? 0) >= KNOWN_PACKETS;
+    const sample = isKept ? connection.sample : undefined;
     const answer = answerOf(advice, nowMs);
     const logs = isolate.settings.logDecisions && advice !== undefined;
     if (sample === undefined && answer === undefined && !logs) return;
-    await lookUp.identify(isolate);
-    if (logs) logDecision(advice, lookUp);
-    if (lookUp.object === undefined || lookUp.keys === undefined || (sample === undefined && answer === undefined))
-      return;
+    const client = await storedClient(found, isolate);
+    if (logs) logDecision(advice, found, client);
+    if (client === undefined || (sample === undefined && answer === undefined)) return;
     const news = { ...(sample === undefined ? {} : { sample }), ...(answer === undefined ? {} : { answer }) };
-    await isolate.report(stores, lookUp.object, lookUp.keys, news, nowMs);
+    await isolate.report(stores, client, news, nowMs);
   } catch {
-    // What could not be remembered is learnt again.
+    // What is lost here, later samples show again.
   }
 }
 
-/** What the client may hold from now on. Offers of fixed modes are known from the policy, not per client. */
+/** What the client may hold from now on. Only the adaptive mode needs it: the policy tells what fixed modes offer. */
 function answerOf(advice: Advice | undefined, nowMs: number): Answer | undefined {
   if (advice === undefined || advice.decision.mode !== "adaptive") return undefined;
   const { advertise } = advice.decision;
@@ -110,7 +99,7 @@ function answerOf(advice: Advice | undefined, nowMs: number): Answer | undefined
   };
 }
 
-/** The port that the visitor came to: HTTP/3 is served on the same number. */
+/** The port that the visitor used: HTTP/3 is served on the same number. */
 function portOf({ port }: URL): number {
   return port === "" ? 443 : Number(port);
 }

@@ -1,38 +1,33 @@
-import type { ClientKeys } from "../durable/path-store-api.ts";
 import type { Answer } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { PolicyCache } from "./policy-cache.ts";
 import { ReportBuffer } from "./report-buffer.ts";
 import type { Settings } from "./settings.ts";
-import type { ObjectName, Stores } from "./stores.ts";
+import type { StoredClient, Stores } from "./stores.ts";
 
-/** What lives as long as the isolate, and is shared by its requests: plain data only, no promise and no stream. */
+/**
+ * What the requests of an isolate share. Plain data only: a promise or a stream belongs to the request that made it.
+ */
 export class Isolate {
   readonly settings: Settings;
-  readonly policy = new PolicyCache();
+  readonly policyCache = new PolicyCache();
   readonly reports = new ReportBuffer();
 
   constructor(settings: Settings) {
     this.settings = settings;
   }
 
-  /** Keeps what a request learnt about a client, and flushes the object's share when it is due. Never rejects. */
+  /** Keeps news about a client, and sends the object everything that waits for it when that is due. Never rejects. */
   async report(
     stores: Stores,
-    object: ObjectName,
-    keys: ClientKeys,
+    { keys, object }: StoredClient,
     news: { sample?: PathSample; answer?: Answer },
     nowMs: number,
   ): Promise<void> {
-    const name = objectLabel(object);
-    const waitMs = this.reports.add(name, keys, news, nowMs);
+    const waitMs = this.reports.add(object.name, keys, news, nowMs);
     if (waitMs === undefined) return;
-    // At the least until the caller's loop is through: a batch of samples leaves as one.
+    // Even without a wait: first the caller's loop ends, so that a batch of samples leaves in one RPC.
     await (waitMs > 0 ? scheduler.wait(waitMs) : Promise.resolve());
-    await this.reports.flush(name, nowMs + waitMs, (reports) => stores.record(object, reports));
+    await this.reports.flush(object.name, nowMs + waitMs, (reports) => stores.record(object, reports));
   }
-}
-
-export function objectLabel(object: ObjectName): string {
-  return `${object.region}:${object.number}`;
 }

@@ -1,8 +1,10 @@
+import { createExecutionContext } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { NO_OFFER } from "../policy-api/core/offers.ts";
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
-import { Keys } from "./keys.ts";
+import { lookUp } from "./look-up.ts";
+import { Hasher } from "./hasher.ts";
 import { CF_H2, CF_H3, FakeStores, mode, navigation, never, SETTINGS, stubOrigin, visit } from "./testing.ts";
 
 stubOrigin();
@@ -88,6 +90,30 @@ describe("what a visit tells of an earlier offer", () => {
   });
 });
 
+describe("when the time is up", () => {
+  it("there is what was found by then, and what arrives later does not change it", async () => {
+    const stores = new FakeStores(adaptivePolicy());
+    const isolate = new Isolate(SETTINGS);
+    await isolate.policyCache.renew(stores, Date.now());
+    const asked = Promise.withResolvers<void>();
+    const { promise, resolve } = Promise.withResolvers<object>();
+    stores.reply = () => {
+      asked.resolve();
+      return promise;
+    };
+    const request = navigation();
+    const within = lookUp(request, new URL(request.url), stores, createExecutionContext(), isolate);
+    const atOnce = await within(0);
+    expect(atOnce).toMatchObject({ held: isolate.policyCache.held, client: undefined, remembered: undefined });
+    await asked.promise;
+    const late = await within(0);
+    expect(late).toMatchObject({ client: stores.lookUps[0], remembered: undefined });
+    resolve({ offers: NO_OFFER });
+    expect((await within(1_000)).remembered).toEqual({ offers: NO_OFFER });
+    expect([atOnce.client, late.remembered]).toEqual([undefined, undefined]);
+  });
+});
+
 describe("the autonomous system", () => {
   it("goes with the client's keys, in the look-up and in what is remembered", async () => {
     const stores = new FakeStores(h3First);
@@ -123,7 +149,7 @@ describe("a share of clients", () => {
       0,
     ],
   ] as const)("%s", async (_name, policy, times) => {
-    const drawn = vi.spyOn(Keys.prototype, "shareUnit");
+    const drawn = vi.spyOn(Hasher.prototype, "shareUnit");
     await visit(navigation(), new FakeStores(policy));
     expect(drawn).toHaveBeenCalledTimes(times);
   });

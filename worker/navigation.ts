@@ -1,8 +1,8 @@
 /**
- * Whether a request is a GET for a page by a person: what begins a session. Everything else passes untouched.
+ * Whether a person asks for a page with this request. That begins a session; everything else passes untouched.
  *
- * Browsers say so in Sec-Fetch-Dest (Fetch Metadata Request Headers, section 2.1); older ones, and clients that are no
- * browsers, are taken by whether they ask for HTML.
+ * Browsers say it in Sec-Fetch-Dest (Fetch Metadata Request Headers, section 2.1). For older browsers and other clients
+ * it counts whether they ask for HTML.
  */
 export function isNavigation(request: Request): boolean {
   if (request.method !== "GET") return false;

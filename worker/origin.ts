@@ -1,14 +1,14 @@
-import { Complaints } from "./complaints.ts";
+import { LimitedLog } from "./limited-log.ts";
 import type { Settings } from "./settings.ts";
 
 /**
- * Fetches what the visitor asked for: through the route that the worker stands on, or from ORIGIN.
+ * Fetches what the visitor asked for: from ORIGIN, or through the worker's route.
  *
- * Redirects are the visitor's to follow. An origin that cannot be reached is a 502, as from any proxy, and is asked once
- * only (so no passThroughOnException: it would send a POST again, without its body). A stream that breaks later breaks for
- * the visitor too.
+ * The visitor follows redirects, not the worker. If the origin cannot be reached, the visitor gets a 502, as from any
+ * proxy. The origin is asked only once: passThroughOnException would send a POST again, without its body. If the stream
+ * breaks later, it breaks for the visitor too.
  *
- * @param visited The request's URL, read once.
+ * @param visited The request's URL, parsed once.
  */
 export async function fetchOrigin(
   request: Request,
@@ -18,11 +18,11 @@ export async function fetchOrigin(
   const { origin, edge } = settings;
   try {
     if (origin !== undefined) return withoutOriginsOffer(await fetchFrom(origin, request, visited, edge));
-    // Elsewhere there is no route, and the visitor's Host header would choose what is fetched.
+    // Only Cloudflare has routes. Elsewhere the visitor's Host header would choose what is fetched.
     if (edge !== "cloudflare") throw new Error("ORIGIN is not set");
     return await fetch(request);
   } catch (error) {
-    complaints.say(error);
+    errorLog.write(error);
     return new Response("Bad gateway: the origin does not answer.\n", {
       status: 502,
       headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
@@ -30,16 +30,16 @@ export async function fetchOrigin(
   }
 }
 
-const complaints = new Complaints("The origin does not answer");
+const errorLog = new LimitedLog("The origin does not answer");
 
 function fetchFrom(origin: URL, request: Request, visited: URL, edge: Settings["edge"]): Promise<Response> {
   const asked = new Request(origin.origin + visited.pathname + visited.search, request);
-  // The origin sees its own name as Host. Our edge has said already which one the visitor used.
+  // The origin sees its own name as Host. Our TLS edge has already set the name that the visitor used.
   if (edge !== "adaptive-h3") asked.headers.set("x-forwarded-host", visited.host);
   return fetch(asked, { redirect: "manual" });
 }
 
-/** An origin's own Alt-Svc speaks of its own ports, and would outlive what is decided here; Cloudflare removes it too. */
+/** An origin's own Alt-Svc names its own ports, and would outlive decisions made here. Cloudflare removes it too. */
 function withoutOriginsOffer(response: Response): Response {
   if (!response.headers.has("alt-svc")) return response;
   const own = new Response(response.body, response);

@@ -32,9 +32,9 @@ describe("PolicyCache", () => {
     const asked: (number | undefined)[] = [];
     await cache.renew(
       {
-        policy: async (heldRevision) => {
+        policyBundle: async (heldRevision) => {
           asked.push(heldRevision);
-          return stores.policy(heldRevision);
+          return stores.policyBundle(heldRevision);
         },
       },
       T + POLICY_CACHE_MS,
@@ -47,7 +47,7 @@ describe("PolicyCache", () => {
 
   it("renews once at a time, and again when a renewal is lost", () => {
     const cache = new PolicyCache();
-    const stores = { policy: () => new Promise<never>(() => undefined) };
+    const stores = { policyBundle: () => new Promise<never>(() => undefined) };
     void cache.renew(stores, T);
     expect(cache.due(T + 4_999)).toBe(false);
     expect(cache.due(T + 5_000)).toBe(true);
@@ -78,10 +78,10 @@ describe("PolicyCache", () => {
     ["a question of the same millisecond", T + 1, T + 1],
   ])("an answer to %s does not replace a newer revision", async (_name, slowMs, quickMs) => {
     const cache = new PolicyCache();
-    await cache.renew({ policy: async () => bundle(3) }, T);
+    await cache.renew({ policyBundle: async () => bundle(3) }, T);
     const { promise, resolve } = Promise.withResolvers<PolicyBundle>();
-    const slow = cache.renew({ policy: () => promise }, slowMs);
-    await cache.renew({ policy: async () => bundle(4) }, quickMs);
+    const slow = cache.renew({ policyBundle: () => promise }, slowMs);
+    await cache.renew({ policyBundle: async () => bundle(4) }, quickMs);
     resolve(bundle(3));
     await slow;
     expect(cache.held?.inForce?.revision).toBe(4);
@@ -89,23 +89,23 @@ describe("PolicyCache", () => {
 
   it("holds the key, and no policy, where the stored one cannot be read; and what takes its place", async () => {
     const cache = new PolicyCache();
-    await cache.renew({ policy: async () => bundle(3) }, T);
-    await cache.renew({ policy: async () => ({ hashKey: HASH_KEY }) }, T + POLICY_CACHE_MS);
-    expect(cache.held?.keys).toBeDefined();
+    await cache.renew({ policyBundle: async () => bundle(3) }, T);
+    await cache.renew({ policyBundle: async () => ({ hashKey: HASH_KEY }) }, T + POLICY_CACHE_MS);
+    expect(cache.held?.hasher).toBeDefined();
     expect(cache.held?.inForce).toBeUndefined();
-    await cache.renew({ policy: async () => bundle(5) }, T + 2 * POLICY_CACHE_MS);
+    await cache.renew({ policyBundle: async () => bundle(5) }, T + 2 * POLICY_CACHE_MS);
     expect(cache.held?.inForce?.revision).toBe(5);
   });
 
   it("what is outdated is waited for by every request, not by the first alone; not while the store fails or hangs", async () => {
     const ctx = { waitUntil: () => undefined };
     const cache = new PolicyCache();
-    await cache.renew({ policy: async () => bundle(3) }, T);
+    await cache.renew({ policyBundle: async () => bundle(3) }, T);
     const later = T + POLICY_OUTDATED_MS;
     const { promise, resolve } = Promise.withResolvers<PolicyBundle>();
     const seen: unknown[] = [];
     const pages = [0, 1, 2].map(async () => {
-      await cache.ready({ policy: () => promise }, ctx, later);
+      await cache.ready({ policyBundle: () => promise }, ctx, later);
       seen.push(cache.held?.inForce?.revision);
     });
     await Promise.resolve();
@@ -116,7 +116,7 @@ describe("PolicyCache", () => {
 
     let asked = 0;
     const failing = {
-      policy: async () => {
+      policyBundle: async () => {
         asked++;
         throw new Error("gone");
       },
@@ -125,28 +125,28 @@ describe("PolicyCache", () => {
     expect(asked).toBe(1);
     await cache.ready(failing, ctx, later + POLICY_OUTDATED_MS + 1000);
     expect(asked).toBe(2);
-    const hangs = { policy: () => new Promise<never>(() => undefined) };
+    const hangs = { policyBundle: () => new Promise<never>(() => undefined) };
     void cache.ready(hangs, ctx, later + 3 * POLICY_OUTDATED_MS);
-    // From a second on nobody waits for it: the last known policy goes on.
+    // After a second nobody waits for it any more: the last known policy stays in use.
     await cache.ready(hangs, ctx, later + 3 * POLICY_OUTDATED_MS + 1000);
     expect(cache.held?.inForce?.revision).toBe(4);
   });
 
   it("a clock that was set back makes it ask, and does not keep it from hearing", async () => {
     const cache = new PolicyCache();
-    await cache.renew({ policy: async () => bundle(3) }, T);
+    await cache.renew({ policyBundle: async () => bundle(3) }, T);
     const back = T - 600_000;
     expect([cache.due(back), cache.outdated(back)]).toEqual([true, true]);
-    await cache.renew({ policy: async () => bundle(4) }, back);
+    await cache.renew({ policyBundle: async () => bundle(4) }, back);
     expect(cache.held?.inForce?.revision).toBe(4);
     expect([cache.due(back + 1), cache.outdated(back + 1)]).toEqual([false, false]);
   });
 
   it("offers that an isolate made while it was cut off count when it hears of what is in force now", async () => {
     const cache = new PolicyCache();
-    await cache.renew({ policy: async () => bundle(3) }, T);
+    await cache.renew({ policyBundle: async () => bundle(3) }, T);
     const hours = T + 5 * 3_600_000;
-    await cache.renew({ policy: async () => bundle(4) }, hours);
+    await cache.renew({ policyBundle: async () => bundle(4) }, hours);
     expect(cache.held?.inForce?.earlierOffersUntilMs).toBe(hours + POLICY_OUTDATED_MS + 300_000);
   });
 });

@@ -1,78 +1,84 @@
 import { type InForce, offersEndMs } from "../policy-api/core/activation.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
 import { POLICY_CACHE_MS, POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
-import { Keys } from "./keys.ts";
+import { Hasher } from "./hasher.ts";
 import type { Stores } from "./stores.ts";
 
-/** After a failed renewal the store is left alone for this long, milliseconds. */
+/** After a failed renewal the store is not asked for this long, milliseconds. */
 const RETRY_MS = 1_000;
-/** A renewal that has not answered by then is taken for lost, and another may begin, milliseconds. */
+/** A renewal without an answer counts as lost after this long, and another may begin, milliseconds. */
 const RENEWAL_LOST_MS = 5_000;
 
-export interface HeldPolicy {
-  /** Undefined when the store has one that cannot be read: then nothing is said. */
+/** What the store sent, ready for use. */
+export interface HeldBundle {
+  /** Undefined if the stored activation cannot be read: then responses say nothing about HTTP/3. */
   readonly inForce?: InForce;
-  readonly keys: Keys;
+  readonly hasher: Hasher;
 }
 
 /**
- * What is in force, as this isolate knows it: fresh for 15 s, then served stale while one request renews it, and from 30 s on
- * only where the renewal does not come in time. With the store gone the last known policy goes on.
+ * What is in force, as this isolate knows it. For 15 s it is fresh. Then requests still use it while one of them renews
+ * it. After 30 s they wait for the renewal, and use the old one only if the renewal does not come in time. While the
+ * store is gone, the last known one stays in use.
  */
 export class PolicyCache {
-  #held: HeldPolicy | undefined;
-  /** When what is held was asked for. */
+  #held: HeldBundle | undefined;
+  /** When the store was asked for what is held. */
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #renewAtMs = 0;
-  /** After a failure: until when an outdated policy is obeyed without asking. */
+  /** After a failure: until when an outdated policy is used without asking. */
   #leftAloneUntilMs = 0;
-  /** Since when questions are without an answer. */
+  /** Since when the store has not answered. */
   #unansweredSinceMs: number | undefined;
-  /** Questions are numbered: an answer to an older one does not replace that to a newer, whatever the clock did. */
+  /** Questions are numbered: a late answer does not replace the answer to a newer question, whatever the clock did. */
   #asked = 0;
   #answered = 0;
 
-  /** The policy held, however old; undefined in an isolate that has not seen one. */
-  get held(): HeldPolicy | undefined {
+  /** What is held, however old. Undefined until the store has answered once. */
+  get held(): HeldBundle | undefined {
     return this.#held;
   }
 
-  /** Whether it is time to renew. While nothing is outdated at most one renewal is under way. */
+  /** Whether it is time to renew. Unless something is outdated, at most one renewal is under way. */
   due(nowMs: number): boolean {
     return nowMs >= this.#renewAtMs || nowMs < this.#askedAtMs;
   }
 
   /**
-   * Whether what is held is too old to be served without waiting for the renewal: this isolate had no visitors for a
-   * while, and the policy may have changed long ago. (offersEndMs counts on it for how long offers may live.)
+   * Whether what is held is too old to be used without waiting for a renewal: this isolate had no visitors for a while,
+   * and the policy may have changed long ago. offersEndMs relies on this limit.
    */
   outdated(nowMs: number): boolean {
     return nowMs - this.#askedAtMs >= POLICY_OUTDATED_MS || nowMs < this.#askedAtMs;
   }
 
   /**
-   * Renews what is due: behind the request where what is held may still be served, else before it goes on. Each request
-   * that finds an outdated policy asks for itself, as it cannot wait for what another one asked; not while the store fails or
-   * hangs, when the last known policy goes on.
+   * Renews if it is time: behind the request while what is held may still be used, else before the request goes on.
+   * Each request that finds an outdated policy asks for itself, because a request cannot wait for another's promise.
+   * While the store fails or hangs, nobody waits, and the last known policy stays in use.
    */
-  async ready(stores: Pick<Stores, "policy">, ctx: Pick<ExecutionContext, "waitUntil">, nowMs: number): Promise<void> {
+  async ready(
+    stores: Pick<Stores, "policyBundle">,
+    ctx: Pick<ExecutionContext, "waitUntil">,
+    nowMs: number,
+  ): Promise<void> {
     const isHanging = this.#unansweredSinceMs !== undefined && nowMs - this.#unansweredSinceMs >= RETRY_MS;
     const outdated = this.outdated(nowMs) && nowMs >= this.#leftAloneUntilMs && !isHanging;
     if (!outdated && !this.due(nowMs)) return;
     const renewal = this.renew(stores, nowMs);
-    // Whoever waits for it may give up; it still comes.
+    // The request may end before the answer comes, and the answer still counts.
     ctx.waitUntil(renewal);
     if (outdated) await renewal;
   }
 
-  /** Asks the store. Never rejects; what it cannot bring leaves the held policy as it is. */
-  async renew(stores: Pick<Stores, "policy">, nowMs: number): Promise<void> {
+  /** Asks the store. Never rejects: after a failure, what was held is still held. */
+  async renew(stores: Pick<Stores, "policyBundle">, nowMs: number): Promise<void> {
     this.#renewAtMs = nowMs + RENEWAL_LOST_MS;
     const question = ++this.#asked;
     this.#unansweredSinceMs ??= nowMs;
     try {
       const held = this.#held;
-      const bundle = await stores.policy(held?.inForce?.revision);
+      const bundle = await stores.policyBundle(held?.inForce?.revision);
       const renewed = bundle === "unchanged" ? held : await holdable(bundle);
       this.#unansweredSinceMs = undefined;
       const isOutrun = bundle === "unchanged" && this.#held !== held;
@@ -87,7 +93,7 @@ export class PolicyCache {
     }
   }
 
-  #hold(held: HeldPolicy, askedAtMs: number): void {
+  #hold(held: HeldBundle, askedAtMs: number): void {
     this.#held = withOffersOf(this.#held?.inForce, held, askedAtMs);
     this.#askedAtMs = askedAtMs;
     this.#renewAtMs = askedAtMs + POLICY_CACHE_MS;
@@ -96,17 +102,17 @@ export class PolicyCache {
 }
 
 /**
- * What takes the place of what was held. An isolate that was cut off from the store went on offering under the old revision
- * when the store had long counted its offers as ended: it knows better.
+ * What is held from now on. An isolate that was cut off from the store still made offers under the old revision, later
+ * than the store expects. So the isolate keeps its own, later end of those offers.
  */
-function withOffersOf(before: InForce | undefined, held: HeldPolicy, nowMs: number): HeldPolicy {
-  const { inForce, keys } = held;
+function withOffersOf(before: InForce | undefined, held: HeldBundle, nowMs: number): HeldBundle {
+  const { inForce, hasher } = held;
   if (before === undefined || inForce === undefined || before.revision === inForce.revision) return held;
   const earlierOffersUntilMs = Math.max(inForce.earlierOffersUntilMs, offersEndMs(before, nowMs));
-  return { inForce: { ...inForce, earlierOffersUntilMs }, keys };
+  return { inForce: { ...inForce, earlierOffersUntilMs }, hasher };
 }
 
-async function holdable({ inForce, hashKey }: PolicyBundle): Promise<HeldPolicy> {
-  const keys = await Keys.from(hashKey);
-  return inForce === undefined ? { keys } : { inForce, keys };
+async function holdable({ inForce, hashKey }: PolicyBundle): Promise<HeldBundle> {
+  const hasher = await Hasher.from(hashKey);
+  return inForce === undefined ? { hasher } : { inForce, hasher };
 }

@@ -1,9 +1,9 @@
 import type { ConnectionFacts } from "./cf.ts";
 
-/** Where an object is made: Cloudflare's location hints, and `local` where there is only one place. */
+/** Where an object is created: one of Cloudflare's location hints, or `local` if there is only one location. */
 export type Region = DurableObjectLocationHint | "local";
 
-/** All that regionOf can say. */
+/** All that regionOf returns. */
 export const REGIONS = [
   "wnam",
   "enam",
@@ -18,8 +18,8 @@ export const REGIONS = [
 ] as const satisfies readonly Region[];
 
 /**
- * The region of a client, from `request.cf`. It is part of an object's name, so it must not flicker: it goes by
- * continent, and by longitude only where a continent has two places.
+ * The region of a client, from `request.cf`. It is part of an object's name, so it must be stable: it depends on the
+ * continent, and on the longitude only if the continent has two regions.
  */
 export function regionOf({ continent, longitude }: Pick<ConnectionFacts, "continent" | "longitude">): Region {
   switch (continent) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ClientReport } from "../durable/path-store-api.ts";
+import type { ClientReport } from "../durable/client-report.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 

@@ -1,19 +1,19 @@
-import type { ClientKeys, ClientReport } from "../durable/path-store-api.ts";
+import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
 import type { Answer } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 
-/** At most one RPC per object and isolate in this time, milliseconds. */
+/** An isolate calls an object at most once in this time, milliseconds. */
 export const GATHER_MS = 10_000;
-/** A flush that has not ended this long after it was due died with its request; another may begin, milliseconds. */
+/** A flush that is this late has died with its request, and another may begin, milliseconds. */
 const FLUSH_LOST_MS = 10_000;
 /**
- * Clients gathered in an isolate, for all objects, and readings per client: at most 26 MB of its 128. Of more readings the
- * newest stay, as they tell enough of one path; of more clients the first.
+ * Clients in an isolate's buffer, for all objects, and readings per client: at most 26 MB of the isolate's 128. Of more
+ * readings the newest stay, which say enough about one path. Of more clients the first stay.
  */
 const CLIENTS_MAX = 2_000;
 const READINGS_MAX = 64;
 
-/** What is known of a client in this isolate and may not be in the object. */
+/** What this isolate knows about a client, and the object may not know. */
 export interface PendingNews {
   readonly samples: readonly PathSample[];
   readonly answers: readonly Answer[];
@@ -25,16 +25,16 @@ type Gathering = Map<string, { keys: ClientKeys; samples: PathSample[]; answers:
 
 interface ObjectBuffer {
   gathering: Gathering;
-  /** On its way to the object: still what this isolate knows and the object may not. */
+  /** On its way to the object, which may not have it yet. */
   inFlight: Gathering | undefined;
   lastFlushMs: number;
-  /** Until when a flush is expected to come by. */
+  /** Until when a flush that was promised may still come. */
   scheduledUntilMs: number;
 }
 
 /**
- * What this isolate has learnt and not yet told the objects. It is read, too: a client's next navigation comes sooner
- * than the next flush.
+ * What this isolate has learnt and not yet told the objects. Decisions read it too, because a client's next navigation
+ * may come before the next flush.
  */
 export class ReportBuffer {
   readonly #objects = new Map<string, ObjectBuffer>();
@@ -42,7 +42,7 @@ export class ReportBuffer {
   /**
    * Adds a reading or an answer.
    *
-   * @returns how long to wait before calling `flush`, when the caller is the one who must; else undefined.
+   * @returns how long the caller has to wait before it calls `flush`; undefined if another caller will do that.
    */
   add(
     object: string,
@@ -76,8 +76,8 @@ export class ReportBuffer {
   }
 
   /**
-   * Hands everything gathered for an object to `send`. Never rejects: what an object does not take waits for the next
-   * flush, within the same bounds.
+   * Hands everything that was gathered for an object to `send`. Never rejects: if the object does not take it, it waits
+   * for the next flush, within the same bounds.
    */
   async flush(object: string, nowMs: number, send: (reports: readonly ClientReport[]) => Promise<void>): Promise<void> {
     const buffer = this.#of(object);
@@ -94,7 +94,7 @@ export class ReportBuffer {
     if (buffer.inFlight === reports) buffer.inFlight = undefined;
   }
 
-  /** Clients gathered or on their way, over all objects. */
+  /** Clients in the buffer or on their way, for all objects. */
   #clients(): number {
     let count = 0;
     for (const { gathering, inFlight } of this.#objects.values()) count += gathering.size + (inFlight?.size ?? 0);
@@ -116,7 +116,7 @@ export class ReportBuffer {
   }
 }
 
-/** Puts reports back before what has been gathered since. */
+/** Puts reports back, in front of those that were gathered since. */
 function putBack(buffer: ObjectBuffer, reports: Gathering): void {
   for (const [name, { keys, samples, answers }] of reports) {
     const since = buffer.gathering.get(name);

@@ -94,9 +94,9 @@ describe("what the edge writes is what is read here", () => {
   });
 
   it.each(cfVectors)("request.cf: $name", ({ json }) => {
-    const facts = connectionFacts(json, { edge: "adaptive-h3" }, 5);
-    expect(facts).toMatchObject({ addressTrusted: true, edgePostsSamples: true, httpProtocol: json.httpProtocol });
-    expect(facts.transport).toBe(json.adaptiveH3.transport);
-    expect(facts.rttMs).toBe((json.adaptiveH3 as { rttMs?: number }).rttMs);
+    const connection = connectionFacts(json, { edge: "adaptive-h3" }, 5);
+    expect(connection).toMatchObject({ addressTrusted: true, edgePostsSamples: true, httpProtocol: json.httpProtocol });
+    expect(connection.facts.transport).toBe(json.adaptiveH3.transport);
+    expect(connection.sample?.rttMs).toBe((json.adaptiveH3 as { rttMs?: number }).rttMs);
   });
 });

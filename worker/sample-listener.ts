@@ -4,9 +4,9 @@ import { pathSampleFields } from "../policy-api/core/parse-sample.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { type ClientAddress, clientAddress } from "./address.ts";
 import type { Isolate } from "./isolate.ts";
-import type { Stores } from "./stores.ts";
+import { pathObject, type Stores } from "./stores.ts";
 
-/** One sample as our edge posts it: the address is hashed at once and goes no further. */
+/** One sample as our TLS edge posts it. The address is hashed at once and goes no further. */
 export interface PostedSample extends PathSample {
   readonly clientAddress: string;
 }
@@ -28,8 +28,9 @@ const readAddress: Reader<string> = (value, pointer, faults) => {
 export const readPostedSample = object<PostedSample>({ ...pathSampleFields, clientAddress: readAddress });
 
 /**
- * Takes the edge's path samples: `POST /samples` with `{"samples": [...]}`. It listens on a socket of its own that
- * visitors cannot reach, which also answers `GET /heartbeat`. A sample that cannot be read is left out and named; the others count.
+ * Takes the TLS edge's path samples: `POST /samples` with `{"samples": [...]}`, on a socket that visitors cannot reach.
+ * The answer names the faults of samples that cannot be read. The other samples count. The same socket answers the
+ * TLS edge's heartbeat, `GET /heartbeat`.
  */
 export async function receiveSamples(
   request: Request,
@@ -43,7 +44,7 @@ export async function receiveSamples(
   if (request.method !== "POST" || pathname !== "/samples")
     return new Response("Only POST /samples and GET /heartbeat are served here.\n", { status: 404 });
   if (Number(request.headers.get("content-length") ?? Number.NaN) > BODY_MAX_BYTES)
-    return new Response(`A batch may have ${BODY_MAX_BYTES} bytes.\n`, { status: 413 });
+    return new Response(`A batch may have at most ${BODY_MAX_BYTES} bytes.\n`, { status: 413 });
   let json: unknown;
   try {
     json = await request.json();
@@ -54,13 +55,13 @@ export async function receiveSamples(
   if (!batch.ok) return refuse(batch.faults);
 
   const nowMs = Date.now();
-  if (isolate.policy.held === undefined || isolate.policy.due(nowMs)) {
-    const renewal = isolate.policy.renew(stores, nowMs);
-    if (isolate.policy.held === undefined) await renewal;
+  if (isolate.policyCache.held === undefined || isolate.policyCache.due(nowMs)) {
+    const renewal = isolate.policyCache.renew(stores, nowMs);
+    if (isolate.policyCache.held === undefined) await renewal;
     else ctx.waitUntil(renewal);
   }
-  const keys = isolate.policy.held?.keys;
-  if (keys === undefined) return new Response("The policy store does not answer.\n", { status: 503 });
+  const hasher = isolate.policyCache.held?.hasher;
+  if (hasher === undefined) return new Response("The policy store does not answer.\n", { status: 503 });
 
   const faults: Fault[] = [];
   const read: { sample: PathSample; address: ClientAddress }[] = [];
@@ -72,18 +73,17 @@ export async function receiveSamples(
     }
     const { clientAddress: posted, ...sample } = parsed.value;
     const address = clientAddress(posted);
-    // A clock that runs ahead must not outlive its samples.
+    // A clock that runs ahead must not keep its samples alive for longer.
     if (address !== undefined) read.push({ sample: { ...sample, atMs: Math.min(sample.atMs, nowMs) }, address });
   }
   const named = await Promise.all(
     read.map(async ({ sample, address }) => ({
       sample,
-      client: await keys.client(address),
-      number: await keys.object(address, isolate.settings.objectsPerRegion),
+      keys: await hasher.client(address),
+      object: pathObject("local", await hasher.object(address, isolate.settings.objectsPerRegion)),
     })),
   );
-  for (const { sample, client, number } of named)
-    ctx.waitUntil(isolate.report(stores, { region: "local", number }, client, { sample }, nowMs));
+  for (const { sample, ...client } of named) ctx.waitUntil(isolate.report(stores, client, { sample }, nowMs));
   return Response.json({ accepted: named.length, faults });
 }
 
@@ -91,7 +91,7 @@ function refuse(faults: readonly Fault[]): Response {
   return Response.json({ accepted: 0, faults }, { status: 400 });
 }
 
-/** Builds the entrypoint over what the worker's module holds. */
+/** The entrypoint for the samples' socket. */
 export function sampleListener<Env>(
   assemble: (env: Env) => { stores: Stores; isolate: Isolate },
 ): new (ctx: ExecutionContext, env: Env) => WorkerEntrypoint<Env> {

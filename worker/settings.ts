@@ -2,15 +2,15 @@ import { parseTokens, type Token } from "../policy-api/http/tokens.ts";
 
 /** The variables of a deployment, read once. */
 export interface Settings {
-  /** Where pages come from; undefined where the worker stands on a route and `fetch(request)` reaches the origin. */
+  /** Where pages come from. Undefined if the worker has a route, so that `fetch(request)` reaches the origin. */
   readonly origin?: URL;
-  /** Whose word on client addresses is taken: only where it sets them itself, no visitor can forge them. */
+  /** Which TLS edge sets the client addresses. With `none` a visitor could forge them, so they are not used. */
   readonly edge: "cloudflare" | "adaptive-h3" | "none";
-  /** What a response may wait, after the origin's headers are there, milliseconds. */
+  /** How long a response may wait after the origin's headers, milliseconds. */
   readonly budgetMs: number;
-  /** Objects per region over which clients are spread. */
+  /** Over how many objects the clients of a region are spread. */
   readonly objectsPerRegion: number;
-  /** Whether each decision is written to the log as one line of JSON. */
+  /** Whether the log gets one line of JSON for each decision. */
   readonly logDecisions: boolean;
   /** Who may call the API. */
   readonly tokens: readonly Token[];
@@ -23,7 +23,7 @@ export interface SettingsFault {
   readonly message: string;
 }
 
-/** Settings as they come in the environment: text, or absent. */
+/** The variables as the environment has them: text, or absent. */
 export interface SettingsSource {
   readonly ORIGIN?: string | null;
   readonly EDGE?: string | null;
@@ -35,7 +35,7 @@ export interface SettingsSource {
   readonly API_ORIGINS?: string | null;
 }
 
-/** The names that may stand in wrangler.toml; secrets do not. */
+/** The names that wrangler.toml may set. Secrets are not among them. */
 export const VARIABLES: readonly string[] = [
   "ORIGIN",
   "EDGE",
@@ -56,8 +56,8 @@ const DEFAULTS: Settings = {
 const EDGES = ["cloudflare", "adaptive-h3", "none"] as const;
 
 /**
- * Reads the variables. A bad one is a fault with its name and, for whoever must go on all the same (a worker that is
- * already serving), the default in its place.
+ * Reads the variables. A bad one gives a fault with its name, and its default: a worker that is already serving has to
+ * go on.
  */
 export function readSettings(source: SettingsSource): { settings: Settings; faults: SettingsFault[] } {
   const faults: SettingsFault[] = [];
@@ -68,7 +68,7 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
     parse: (text: string) => T | undefined,
   ): T => {
     const given = source[name];
-    // workerd gives null for a variable that its environment does not have.
+    // workerd gives null for a variable that is not in its environment.
     if (given === undefined || given === null || given === "") return fallback;
     const value = parse(given);
     if (value !== undefined) return value;
@@ -106,7 +106,7 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
       },
     ),
   };
-  // Only on Cloudflare does a route lead to the origin. Elsewhere the visitor's Host header would choose what is fetched.
+  // Only Cloudflare has routes. Elsewhere the visitor's Host header would choose what is fetched.
   if (settings.origin === undefined && settings.edge !== "cloudflare" && !faults.some(({ name }) => name === "ORIGIN"))
     faults.push({ name: "ORIGIN", message: "is missing: it must be an http or https URL without a path" });
   return { settings, faults };

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { type InForce, policyFor } from "../policy-api/core/activation.ts";
-import { Keys } from "./keys.ts";
+import { Hasher } from "./hasher.ts";
 import { HASH_KEY, inForce, mode } from "./testing.ts";
 
 const CLIENTS = 1_000_000;
@@ -15,7 +15,7 @@ it(
   "5 % of a million clients are 5 % of them: the same over versions, still in it when it grows, and no likelier to explore",
   { timeout: 120_000 },
   async () => {
-    const keys = await Keys.from(HASH_KEY);
+    const hasher = await Hasher.from(HASH_KEY);
     const [five, ten, next] = [staged(0.05), staged(0.1), staged(0.05, 5)];
     const counts = { five: 0, ten: 0, exploring: 0, shared: 0 };
     let left = 0;
@@ -26,11 +26,11 @@ it(
           const n = first + i;
           const client = `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`;
           const address = { client, network: "" };
-          const unit = await keys.activationUnit(address);
+          const unit = await hasher.activationUnit(address);
           const inFive = policyFor(five, "/", unit).version === 4;
-          // The other domains are asked about those in the share only: there their halves must be halves too.
-          const exploration = inFive ? await keys.explorationUnit(address, PERIOD) : undefined;
-          const share = inFive ? await keys.shareUnit(address) : undefined;
+          // Within the share, the halves of the other domains must still be halves.
+          const exploration = inFive ? await hasher.explorationUnit(address, PERIOD) : undefined;
+          const share = inFive ? await hasher.shareUnit(address) : undefined;
           return { unit, inFive, exploration, share };
         }),
       );
@@ -48,7 +48,7 @@ it(
     expect(Math.abs(counts.five / CLIENTS - 0.05)).toBeLessThan(0.001);
     expect(Math.abs(counts.ten / CLIENTS - 0.1)).toBeLessThan(0.0014);
     expect([left, changed]).toEqual([0, 0]);
-    // Halves of 50,000: 0.005 is 2.2 standard errors. The key is fixed, so that what holds once holds each time.
+    // Halves of 50,000: 0.005 is 2.2 standard errors. The key is fixed, so the result is always the same.
     expect(Math.abs(counts.exploring / counts.five - 0.5)).toBeLessThan(0.005);
     expect(Math.abs(counts.shared / counts.five - 0.5)).toBeLessThan(0.005);
   },

@@ -1,20 +1,32 @@
-import type { ClientKeys, ClientReport, LookUpReply } from "../durable/path-store-api.ts";
+import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
 import type { PathStore } from "../durable/path-store.ts";
 import type { PolicyBundle, PolicyStore } from "../durable/policy-store.ts";
+import type { Remembered } from "../policy-api/core/history.ts";
 import type { Region } from "./region.ts";
 
-/** Which object holds a client: the region and the number that its network hashes to. */
-export interface ObjectName {
+/** The object that holds a client. */
+export interface PathObject {
+  readonly name: string;
   readonly region: Region;
-  readonly number: number;
 }
 
-/** The state behind the worker, as the visitor's path sees it. Every call may reject or never answer. */
+/** @param number What the client's network hashes to: from 0 to OBJECTS_PER_REGION - 1. */
+export function pathObject(region: Region, number: number): PathObject {
+  return { name: `${region}:${number}`, region };
+}
+
+/** What the stores know a client by. */
+export interface StoredClient {
+  readonly keys: ClientKeys;
+  readonly object: PathObject;
+}
+
+/** The state behind the worker, as the visitor's path sees it. Each call may reject, or never answer. */
 export interface Stores {
-  lookUp(object: ObjectName, keys: ClientKeys): Promise<LookUpReply>;
-  record(object: ObjectName, reports: readonly ClientReport[]): Promise<void>;
-  /** @param heldRevision What the isolate has: `unchanged` where that is still in force. */
-  policy(heldRevision?: number): Promise<PolicyBundle | "unchanged">;
+  lookUp(client: StoredClient): Promise<Remembered>;
+  record(object: PathObject, reports: readonly ClientReport[]): Promise<void>;
+  /** @param heldRevision The revision that the isolate has. If it is still in force, the answer is `unchanged`. */
+  policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged">;
 }
 
 export interface StoreBindings {
@@ -25,22 +37,21 @@ export interface StoreBindings {
 /** The stores as Durable Objects. */
 export function durableStores(env: StoreBindings): Stores {
   return {
-    // The types of RPC turn tuples into arrays; what arrives is what was sent.
-    lookUp: async (object, keys) => (await pathStore(env, object).lookUp(keys)) as LookUpReply,
+    // The types of RPC turn tuples into arrays. The values are as they were sent.
+    lookUp: async ({ object, keys }) => (await pathStore(env, object).lookUp(keys)) as Remembered,
     record: async (object, reports) => pathStore(env, object).record(reports),
-    policy: async (heldRevision) => policyStore(env).bundle(heldRevision),
+    policyBundle: async (heldRevision) => policyStore(env).bundle(heldRevision),
   };
 }
 
-/** The object that holds a client. */
 export function pathStore(
   env: Pick<StoreBindings, "PATHS">,
-  { region, number }: ObjectName,
+  { name, region }: PathObject,
 ): DurableObjectStub<PathStore> {
-  return env.PATHS.get(env.PATHS.idFromName(`${region}:${number}`), region === "local" ? {} : { locationHint: region });
+  return env.PATHS.get(env.PATHS.idFromName(name), region === "local" ? {} : { locationHint: region });
 }
 
-/** The one object with the policy's versions. */
+/** The object with the policy's versions: there is one for the deployment. */
 export function policyStore(env: Pick<StoreBindings, "POLICY">): DurableObjectStub<PolicyStore> {
   return env.POLICY.get(env.POLICY.idFromName("policy"));
 }

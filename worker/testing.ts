@@ -1,14 +1,15 @@
-// What tests of the worker begin from. Not imported by anything that is deployed.
+// What the worker's tests share. Nothing that is deployed imports it.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { afterEach, beforeEach, vi } from "vitest";
-import type { ClientKeys, ClientReport, LookUpReply } from "../durable/path-store-api.ts";
+import type { ClientReport } from "../durable/client-report.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
 import type { InForce } from "../policy-api/core/activation.ts";
+import type { Remembered } from "../policy-api/core/history.ts";
 import { INITIAL_POLICY, type Policy } from "../policy-api/core/policy.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import type { Settings } from "./settings.ts";
-import type { ObjectName, Stores } from "./stores.ts";
+import type { PathObject, StoredClient, Stores } from "./stores.ts";
 
 export const SETTINGS: Settings = {
   origin: new URL("http://origin.test"),
@@ -22,7 +23,7 @@ export const SETTINGS: Settings = {
 
 export const HASH_KEY = new Uint8Array(32).fill(7).buffer;
 
-/** What our edge says of a connection over HTTP/2. */
+/** What our TLS edge says about a connection over HTTP/2. */
 export const CF_H2 = {
   httpProtocol: "HTTP/2",
   clientTcpRtt: 40,
@@ -44,31 +45,31 @@ export function inForce(policy: Policy, over: Partial<InForce> = {}): InForce {
   };
 }
 
-/** Stores that answer as told, and note what they were asked. */
+/** Stores that give set answers, and note what they were asked. */
 export class FakeStores implements Stores {
-  readonly lookUps: { object: ObjectName; keys: ClientKeys }[] = [];
+  readonly lookUps: StoredClient[] = [];
   readonly records: (readonly ClientReport[])[] = [];
-  policyCalls = 0;
+  bundleCalls = 0;
   bundle: PolicyBundle | Error;
-  reply: () => Promise<LookUpReply> = async () => ({});
+  reply: () => Promise<Remembered> = async () => ({});
   taken: () => Promise<void> = async () => undefined;
 
   constructor(policy: Policy | undefined) {
     this.bundle = policy === undefined ? { hashKey: HASH_KEY } : { inForce: inForce(policy), hashKey: HASH_KEY };
   }
 
-  async lookUp(object: ObjectName, keys: ClientKeys): Promise<LookUpReply> {
-    this.lookUps.push({ object, keys });
+  async lookUp(client: StoredClient): Promise<Remembered> {
+    this.lookUps.push(client);
     return this.reply();
   }
 
-  async record(_object: ObjectName, reports: readonly ClientReport[]): Promise<void> {
+  async record(_object: PathObject, reports: readonly ClientReport[]): Promise<void> {
     this.records.push(reports);
     return this.taken();
   }
 
-  async policy(heldRevision?: number): Promise<PolicyBundle | "unchanged"> {
-    this.policyCalls++;
+  async policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged"> {
+    this.bundleCalls++;
     if (this.bundle instanceof Error) throw this.bundle;
     return heldRevision !== undefined && heldRevision === this.bundle.inForce?.revision ? "unchanged" : this.bundle;
   }
@@ -83,7 +84,7 @@ export function navigation(cf: unknown = CF_H2, headers: Record<string, string> 
   });
 }
 
-/** A visit, and everything that it leaves running behind its response. */
+/** A visit. `settled` resolves when everything behind its response has ended. */
 export async function visit(
   request: Request,
   stores: Stores,
@@ -95,7 +96,7 @@ export async function visit(
 }
 
 class StubOrigin {
-  /** What it was asked for in this test. */
+  /** The requests of this test. */
   readonly fetched: Request[] = [];
   answer: (request: Request) => Promise<Response> = answerPage;
 
@@ -120,7 +121,7 @@ export function stubOrigin(): StubOrigin {
   return new StubOrigin();
 }
 
-/** The headers of the page that the stub answers with. */
+/** The headers of the stub's page. */
 export const PAGE_HEADERS = { "content-type": "text/html", "x-own": "1", "cache-control": "public, max-age=60" };
 
 const answerPage = async (): Promise<Response> => new Response("page", { headers: PAGE_HEADERS });

@@ -16,12 +16,12 @@ interface Assembly {
   readonly settingsFaults: readonly SettingsFault[];
 }
 
-/** Where the API lives on the site's own host name. */
+/** Where the API is, on the site's own host name. */
 const API_PREFIX = "/_h3/";
 
 let assembly: Assembly | undefined;
 
-/** Variables do not change while an isolate lives: they are read with its first request. */
+/** Variables do not change while an isolate lives: its first request reads them. */
 function assemble(env: Env): Assembly {
   if (assembly === undefined) {
     const { settings, faults } = readSettings(env);
@@ -33,14 +33,14 @@ function assemble(env: Env): Assembly {
 
 let api: Api<Env> | undefined;
 
-/** The API is made with the first call: an isolate that serves visitors alone never runs any of it. */
+/** The first call loads the API: an isolate that only serves visitors never runs any of it. */
 async function callApi(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
   const { createApi } = await import("../policy-api/http/api.ts");
   api ??= createApi<Env>((itsEnv, itsCtx) => apiPorts(itsEnv, assemble(itsEnv), itsCtx));
   return api.fetch(request, env, ctx);
 }
 
-/** The edge's samples come in here, on a socket of their own that visitors cannot reach. */
+/** Takes the TLS edge's samples, on a socket that visitors cannot reach. */
 export const SampleListener = sampleListener<Env>(assemble);
 export { PathStore, PolicyStore };
 

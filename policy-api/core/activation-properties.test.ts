@@ -1,4 +1,4 @@
-// What must hold for every sequence of changes of the activation, and for every interleaving of those who make them.
+// What must hold for every sequence of changes of the activation, and for every interleaving of writers.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
@@ -43,7 +43,7 @@ it("a rollback undoes exactly one change, wherever it comes", () => {
       if (!isRevision) return;
       expect(undone.kind).toBe("changed");
       expect(isSameState(store.current, was)).toBe(true);
-      // And what a further one returns to is what it was before there was the change.
+      // A further rollback returns to the same as it would have done before the change.
       expect(store.current.previousRevision).toBe(was.previousRevision);
     }),
   );
@@ -94,7 +94,7 @@ const step: fc.Arbitrary<WriterStep> = fc.oneof(
 );
 const rounds = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { maxLength: 12 });
 
-/** A store that answers later: its steps are done in the order in which the scheduler lets them. */
+/** A store that answers later: the scheduler chooses the order of its steps. */
 function scheduled(store: MemoryActivations, scheduler: fc.Scheduler) {
   return {
     activation: async () => {
@@ -119,7 +119,7 @@ it("of writers that have read the same revision one wins, whatever the interleav
   );
 });
 
-/** Stores that are wrong in one way each: what finds nothing wrong with them shows nothing about the others. */
+/** Stores with one fault each. A check that does not find these faults would not find others either. */
 const wrong: [string, (store: MemoryActivations) => MemoryActivations["change"]][] = [
   ["takes every write", (store) => (one, by, atMs) => store.change(one, { ...by, ifMatch: "*" }, atMs)],
   [
@@ -177,7 +177,7 @@ it("a client's unit is asked for only where it can matter, and a share that grow
   const inForce = fc.array(stage, { maxLength: 4 }).map((stages) => ({
     ...INITIAL_ACTIVATION,
     everyone: { version: 7 },
-    // Each a version of its own, so that one can be told from the other.
+    // Each has its own version, so that they can be told apart.
     stages: stages.map((one, i) => ({ ...one, version: i })),
     earlierOffersUntilMs: 0,
     sinceMs: 0,

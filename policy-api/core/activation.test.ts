@@ -24,7 +24,7 @@ const kill = (to: KillSwitch | null): ActivationChange => ({ kind: "kill-switch"
 const rollback: ActivationChange = { kind: "rollback" };
 const half: Stage = { version: 2, share: 0.5 };
 
-/** The states that a chain of changes leads through. */
+/** The states after each of several changes. */
 function chain(...changes: ActivationChange[]): string[] {
   const store = new MemoryActivations();
   return changes.map((change) => {

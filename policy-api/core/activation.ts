@@ -1,36 +1,37 @@
-import type { Mode, Policy } from "./policy.ts";
-import { MA_MAX_S, POLICY_OUTDATED_MS } from "./policy.ts";
+import { MA_MAX_S, type Mode, type Policy, POLICY_OUTDATED_MS } from "./policy.ts";
 
-/** `fixed-h2`: HTTP/3 is offered to nobody, and taken back where it may be held. `clear`: taken back on every page. */
+/**
+ * `fixed-h2`: nobody is offered HTTP/3, and clients that may hold an offer get a `clear`. `clear`: every page says it.
+ */
 export type KillSwitch = "fixed-h2" | "clear";
 export const KILL_SWITCHES = ["fixed-h2", "clear"] as const satisfies readonly KillSwitch[];
 
-/** A version for some: for a share of clients, under a path, or both. */
+/** A version for some requests: for a share of clients, under a path, or both. */
 export interface Stage {
   readonly version: number;
-  /** 0 to 1: clients whose activation unit is below it. */
+  /** 0 to 1: for clients whose activation unit is below it. */
   readonly share: number;
-  /** Of the document's path; absent: all paths. */
+  /** Of the document's path. Absent: all paths. */
   readonly pathPrefix?: string | undefined;
 }
 export const STAGES_MAX = 8;
 
-/** Which version of the policy is for whom. The first stage that matches counts, else `everyone`. */
+/** Which version of the policy is for whom: that of the first stage that matches, else `everyone`. */
 export interface ActivationState {
-  /** A version; 0 is the policy of a store in which nobody has put one: observe. */
+  /** A version. Version 0 is what a store has at first: observe. */
   readonly everyone: number;
   readonly stages: readonly Stage[];
   readonly killSwitch: KillSwitch | null;
 }
 
-/** One revision of the activation. Revisions are only ever added; the newest is in force. */
+/** One revision of the activation. Revisions are only added. The newest is in force. */
 export interface Activation extends ActivationState {
   readonly revision: number;
   /** The name of the token that made it. */
   readonly author: string;
   readonly note: string | null;
   readonly atMs: number;
-  /** What a rollback returns to; null at the beginning. */
+  /** What a rollback returns to. Null at the beginning. */
   readonly previousRevision: number | null;
 }
 
@@ -52,10 +53,9 @@ export type ActivationChange =
   | { readonly kind: "kill-switch"; readonly to: KillSwitch | null };
 
 /**
- * What a change makes of the activation in force, or undefined where there is nothing to go back to. Pure.
+ * The activation after a change. Undefined if a rollback has nothing to return to. Pure.
  *
- * A rollback is a change like any other, but what a further rollback then returns to lies before what this one returned to:
- * two rollbacks undo two changes, and do not take turns.
+ * A second rollback returns to what was before the target of the first: two rollbacks undo two changes.
  *
  * @param revision Looks up an earlier revision.
  */
@@ -93,7 +93,7 @@ export function changed(
   }
 }
 
-/** Whether two states are for everybody the same. */
+/** Whether two states say the same. */
 export function isSameState(a: ActivationState, b: ActivationState): boolean {
   const text = ({ everyone, stages, killSwitch }: ActivationState): string =>
     JSON.stringify([
@@ -104,23 +104,25 @@ export function isSameState(a: ActivationState, b: ActivationState): boolean {
   return text(a) === text(b);
 }
 
-/** A version with its policy; without where the stored one cannot be read: then nothing is said to whom it is for. */
+/**
+ * A version with its policy. If the stored policy cannot be read, it is absent, and responses say nothing about HTTP/3.
+ */
 export interface ActivePolicy {
   readonly version: number;
   readonly policy?: Policy | undefined;
 }
 
-/** An activation with all that a worker needs to obey it. */
+/** An activation with everything that a worker needs to obey it. */
 export interface InForce {
   readonly revision: number;
-  /** Since when it is, milliseconds since the epoch. */
+  /** Since when it is in force, milliseconds since the epoch. */
   readonly sinceMs: number;
   readonly everyone: ActivePolicy;
   readonly stages: readonly (Omit<Stage, "version"> & ActivePolicy)[];
   readonly killSwitch: KillSwitch | null;
   /**
-   * Until when a client may hold an offer made under an earlier revision, milliseconds since the epoch (RFC 7838: an
-   * offer lives until its `ma` ends, whatever later responses leave out).
+   * Until when a client may hold an offer made under an earlier revision, milliseconds since the epoch. (RFC 7838: an
+   * offer lives until its `ma` ends, even if later responses have no Alt-Svc.)
    */
   readonly earlierOffersUntilMs: number;
 }
@@ -130,7 +132,7 @@ export function versionsOf({ everyone, stages }: ActivationState): readonly numb
   return [...new Set([everyone, ...stages.map(({ version }) => version)])];
 }
 
-/** Whether which policy a document gets depends on who asks for it: then the client's unit has to be drawn. */
+/** Whether the policy for a document depends on the client. Then the client's unit has to be drawn. */
 export function dependsOnClient({ stages }: Pick<InForce, "stages">, path: string): boolean {
   const first = stages.find((stage) => stage.share > 0 && matchesPath(stage, path));
   return first !== undefined && first.share < 1;
@@ -139,11 +141,11 @@ export function dependsOnClient({ stages }: Pick<InForce, "stages">, path: strin
 /**
  * The policy for a document and a client.
  *
- * One unit serves every stage and every revision: so a client stays in a share over all versions that keep it, and in a
- * share that grows.
+ * All stages and revisions use the same unit. So a client stays in a share when the version changes, and when the share
+ * grows.
  *
- * @param unit 0 to 1, uniform over clients and always the same for one; undefined where nobody can be told from another:
- *   such clients are in no share below 1.
+ * @param unit 0 to 1, uniform over clients and constant for a client. Undefined if clients cannot be told apart: then
+ *   they are in no share below 1.
  */
 export function policyFor(
   inForce: Pick<InForce, "everyone" | "stages">,
@@ -161,8 +163,8 @@ function matchesPath({ pathPrefix }: Pick<Stage, "pathPrefix">, path: string): b
 }
 
 /**
- * The modes of all policies in force, where one client meets several of them on different paths; else none.
- * What `decide` takes as `modesElsewhere`.
+ * The modes of all policies in force, if one client meets several policies on different paths; else empty. `decide`
+ * takes them as `modesElsewhere`.
  */
 export function modesByPath({ everyone, stages }: Pick<InForce, "everyone" | "stages">): readonly Mode[] {
   if (!stages.some(({ pathPrefix }) => pathPrefix !== undefined)) return [];
@@ -170,8 +172,8 @@ export function modesByPath({ everyone, stages }: Pick<InForce, "everyone" | "st
 }
 
 /**
- * Until when offers may live that were made under this activation, if it ends now, milliseconds since the epoch: those that
- * isolates still make before they have heard of it, with all their life before them.
+ * Until when offers made under this activation may live if it ends now, milliseconds since the epoch. Isolates that
+ * have not heard of the end still make offers.
  */
 export function offersEndMs(inForce: InForce, nowMs: number): number {
   const ends = [inForce.everyone, ...inForce.stages].map(({ policy }) => {
@@ -183,7 +185,7 @@ export function offersEndMs(inForce: InForce, nowMs: number): number {
   return Math.max(inForce.earlierOffersUntilMs, ...ends);
 }
 
-/** The longest life that a policy can give an offer: for one that cannot be read. */
+/** The longest life that any policy can give an offer: assumed for a policy that cannot be read. */
 export const OFFER_LONGEST_MS = MA_MAX_S * 1000;
 
 function modesOf(policy: Policy): readonly Mode[] {

@@ -3,12 +3,12 @@ export type Advertise =
   { readonly kind: "h3"; readonly maS: number } | { readonly kind: "nothing" } | { readonly kind: "clear" };
 
 /**
- * The value of the Alt-Svc header, or undefined for none (RFC 7838 section 3).
+ * The value of the Alt-Svc header (RFC 7838 section 3). Undefined: send no header.
  *
- * `clear` takes back every earlier offer; leaving the header out takes back none. `persist` is never sent: an offer
- * must not outlive the network that it was made for.
+ * `clear` takes back every earlier offer. A response without the header takes back nothing. `persist` is never sent: an
+ * offer must not outlive the client's stay on the network that it was made for.
  *
- * @param port The port that the client came to; HTTP/3 is served on the same number.
+ * @param port The port that the client used: HTTP/3 is served on the same number.
  */
 export function altSvcValue(advertise: Advertise, port: number): string | undefined {
   switch (advertise.kind) {

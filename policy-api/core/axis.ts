@@ -1,16 +1,18 @@
-/** One axis of a lattice: its nodes in the coordinate in which figures are about linear, increasing. */
+/** One axis of a lattice. Its coordinates increase, and the lattice's figures are about linear in them. */
 export interface Axis {
   readonly coordinates: Float64Array;
-  /** How far apart in the lattice's figures two neighbours on this axis lie. */
+  /** How far apart two neighbours on this axis are in the list of figures. */
   readonly stride: number;
 }
 
-/** Where a coordinate lies on an axis, in nodes: 2.5 is half way from the third to the fourth. Outside: the nearest end. */
+/**
+ * Where a coordinate is on an axis, in nodes: 2.5 is half way from the third to the fourth. Outside: the nearest end.
+ */
 export function positionOn({ coordinates }: Axis, coordinate: number): number {
   const last = coordinates.length - 1;
-  // Times do not depend on it, so that any value will do.
+  // Times do not depend on this axis: any value will do.
   if (last === 0) return Number.isNaN(coordinate) ? Number.NaN : 0;
-  // As in times.ts: what is not there compares as NaN does.
+  // As in times.ts: a missing number compares as NaN does.
   if (coordinate <= (coordinates[0] as number)) return 0;
   if (coordinate >= (coordinates[last] as number)) return last;
   let index = 0;
@@ -20,7 +22,7 @@ export function positionOn({ coordinates }: Axis, coordinate: number): number {
   return index + (coordinate - from) / (to - from);
 }
 
-/** How far outside an axis a coordinate lies. Of an axis of one value no coordinate does. */
+/** How far outside an axis a coordinate is. 0 for any coordinate if the axis has one value. */
 export function distanceOutside({ coordinates }: Axis, coordinate: number): number {
   const last = coordinates.length - 1;
   const low = coordinates[0] as number;

@@ -26,7 +26,7 @@ const LOSSY = client(0.04);
 /** The loss at which LATTICE predicts stay / switch, from 1/2 to 2. */
 const lossFor = (ratio: number): number => 0.001 * (41 ** ((Math.log2(ratio) + 1) / 2) - 1);
 
-/** The same times everywhere: stay / switch and stay / cold. */
+/** The same times at all nodes: stay / switch and stay / cold. */
 const flat = (switchRatio: number, coldRatio: number, se = 0): TimesLattice => ({
   rttMs: [0],
   lossRatio: [0],
@@ -319,7 +319,7 @@ describe("what sessions transfer", () => {
 });
 
 describe("a cold start with times", () => {
-  /** Far away HTTP/3 saves a round trip that counts. */
+  /** At a long RTT HTTP/3 saves a long round trip. */
   const mix: TimesLattice = {
     ...LATTICE,
     lossRatio: [0.01],
@@ -457,7 +457,7 @@ describe("other methods", () => {
     [9, "h3-faster"],
     [10, "h2-faster"],
   ])("times, where a switch costs %i round trips on top of a cold session", (switchRoundTrips, reason) => {
-    // Staying takes 1,000 ms, a cold session half of that, and a round trip 50 ms; the measured switch has no say.
+    // Staying takes 1,000 ms, a cold session half of that, and a round trip 50 ms. The measured switch does not count.
     const policy = by({ kind: "times", tcp: flat(1 / 8, 2), switchRoundTrips });
     expect(decide(request(), LOSSY, policy, NOON_MS, 0.5).reason).toBe(reason);
   });

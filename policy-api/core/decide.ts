@@ -13,15 +13,15 @@ export const REASONS = [
   "mode-fixed-h3",
   /** The kill switch is on, whatever the policy says. */
   "kill-switch",
-  /** Nothing is known of this client or its network: as the policy's cold start says. */
+  /** Nothing is known of this client on any level: as the policy's cold start says. */
   "cold-start",
   /** The predicted saving is above the margin: offered. */
   "h3-faster",
   /** HTTP/2 is expected to be faster: not offered. */
   "h2-faster",
-  /** HTTP/3 is expected to be faster, but not by the margin over the whole uncertainty: not offered. */
+  /** HTTP/3 is expected to be faster, but too little or not certainly: not offered. */
   "within-margin",
-  /** This client was offered HTTP/3, saw it and did not come: most likely its network lets no UDP pass. */
+  /** This client ignored its offers: most likely its network blocks UDP. */
   "udp-blocked",
   /** By the policy's share of clients. */
   "share",
@@ -30,39 +30,39 @@ export const REASONS = [
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** A decision and all that explains it. */
+/** A decision and everything that explains it. */
 export interface Decision {
   readonly advertise: Advertise;
   readonly mode: Mode;
   readonly reason: Reason;
-  /** Where loss and rate came from; absent where no path was looked at. */
+  /** Which level the loss came from. Absent if no path was looked at. */
   readonly basis?: Basis;
-  /** In the coordinates of the connection at hand, where it was measured in them. */
+  /** As the transport of this connection measured it, if it did. */
   readonly path?: PathFacts;
   readonly predicted?: PredictedTimes;
-  /** The predicted saving of HTTP/3, stay / switch - 1 (over HTTP/3: stay / cold - 1), and its uncertainty. */
+  /**
+   * The predicted saving of HTTP/3, stay / switch - 1 (on a request over HTTP/3: stay / cold - 1), and its uncertainty.
+   */
   readonly saving?: number;
   readonly savingLow?: number;
   readonly savingHigh?: number;
-  /** With what probability this policy offers (or withholds, as here) on these facts. */
+  /** The probability of this answer, given these facts and this policy. */
   readonly propensity: number;
 }
 
 type PredictedFigures = Required<Pick<Decision, "predicted" | "saving" | "savingLow" | "savingHigh">>;
 
-/** Cold saving, certain, from which on an offer may live as long as the policy lets it: 25 %, what a lossy path gives. */
+/** Certain saving of a cold session at which an offer gets the longest life: 25 %, as on a path with loss. */
 const WORTH_KEEPING = Math.log(1.25);
-/** After a path changed, offers are short for so long: it may change again, milliseconds. */
+/** After a path has changed, offers are short for this long, as it may change again, milliseconds. */
 const CHANGE_SETTLES_MS = 600_000;
 
 /**
  * Decides what to advertise on one response. Pure; never throws on data.
  *
- * @param request What is known of this request and its connection.
- * @param history What is remembered of this client and its network, or why nothing is.
  * @param nowMs Milliseconds since the epoch.
- * @param explorationUnit 0 to 1, uniform over clients, fixed for a client and period; undefined where none could be
- *   drawn: then nothing is explored.
+ * @param explorationUnit 0 to 1, uniform over clients, constant for a client during a period. Undefined: do not
+ *   explore.
  */
 export function decide(
   request: RequestFacts,
@@ -85,8 +85,8 @@ export function decide(
 }
 
 /**
- * Whether another rule, or another policy in force, may offer what is withheld here: Alt-Svc speaks for the whole origin, a
- * rule for a path, and offers of a fixed mode are not remembered per client.
+ * Whether another rule, or another policy in force, may offer what is withheld here. An Alt-Svc counts for the whole
+ * origin and a rule for one path, and offers of a fixed mode are not remembered.
  */
 function offersElsewhere(policy: Policy, mode: Mode, modesElsewhere: readonly Mode[] | undefined): boolean {
   const offers = (other: Mode): boolean =>
@@ -95,8 +95,8 @@ function offersElsewhere(policy: Policy, mode: Mode, modesElsewhere: readonly Mo
 }
 
 /**
- * What the kill switch makes of every request. `fixed-h2`: nothing is offered, and what a client may hold is taken back.
- * `clear`: everything is taken back on every page, also where nothing should be held.
+ * The decision under the kill switch. `fixed-h2`: nothing is offered, and a client that may hold an offer gets a
+ * `clear`. `clear`: every page gets a `clear`.
  */
 export function decideKilled(killSwitch: KillSwitch, request: RequestFacts, nowMs: number): Decision {
   const mayHold = killSwitch === "clear" || holdsOffer(request, nowMs);
@@ -104,22 +104,26 @@ export function decideKilled(killSwitch: KillSwitch, request: RequestFacts, nowM
   return { advertise, mode: "fixed-h2", reason: "kill-switch", propensity: 1 };
 }
 
-/** The mode for a request: that of the first rule that matches, else the policy's. */
-export function modeFor(policy: Policy, request: Pick<RequestFacts, "path" | "asn" | "country">): Mode {
+/** The mode for a request: that of the first rule that matches, else that of the policy. */
+export function modeFor(policy: Policy, request: RequestFacts): Mode {
   for (const rule of policy.rules) {
-    if (rule.pathPrefix !== undefined && !request.path.startsWith(rule.pathPrefix)) continue;
-    if (rule.asn !== undefined && (request.asn === undefined || !rule.asn.includes(request.asn))) continue;
-    if (rule.country !== undefined && (request.country === undefined || !rule.country.includes(request.country)))
-      continue;
-    return rule.mode;
+    const isOnPath = rule.pathPrefix === undefined || request.path.startsWith(rule.pathPrefix);
+    if (isOnPath && isAmong(rule.asn, request.asn) && isAmong(rule.country, request.country)) return rule.mode;
   }
   return policy.mode;
+}
+
+/**
+ * Whether a rule's condition holds: it gives no values, or gives this one. A value that is not known is not among them.
+ */
+function isAmong<T>(values: readonly T[] | undefined, value: T | undefined): boolean {
+  return values === undefined || (value !== undefined && values.includes(value));
 }
 
 function decideAdaptive(request: RequestFacts, history: History, policy: Policy, nowMs: number): Decision {
   const { method } = policy;
   if (isPaused(request, nowMs)) return verdict(false, "udp-blocked", request, policy, nowMs);
-  // What parsePolicy lets through has a method; nothing is said without.
+  // parsePolicy refuses an adaptive policy without a method.
   if (method === undefined) return verdict(false, "cold-start", request, policy, nowMs);
   switch (method.kind) {
     case "share":
@@ -131,7 +135,7 @@ function decideAdaptive(request: RequestFacts, history: History, policy: Policy,
       const known = pathOf(request, history);
       if (known === undefined) return decideCold(method, request, history, policy, nowMs);
       const prediction = predict(method, known, contentBytesOf(policy, request), policy.margin.standardErrors);
-      // Of broken figures nothing can be predicted, and nothing is offered: they are no unknown client.
+      // Nothing can be predicted from broken figures, so nothing is offered. decideCold is for unknown clients only.
       return prediction === undefined || Number.isNaN(savingOf(prediction, request).log)
         ? verdict(false, "cold-start", request, policy, nowMs)
         : decideKnown(known, prediction, request, policy, nowMs);
@@ -152,8 +156,8 @@ function decideKnown(
     : saving.log - saving.halfWidth > Math.log1p(policy.margin.enter);
   const reason = offer ? "h3-faster" : saving.log > 0 ? "within-margin" : "h2-faster";
   const { rttMs, lossRatio, deliveryRateBps } = known.paths[0] ?? { rttMs: 0, lossRatio: 0, deliveryRateBps: 0 };
-  // Field by field: two objects spread into a third took a tenth of a decision.
-  const told = figures(prediction, saving);
+  // Field by field: spreading two objects into a third took a tenth of a decision.
+  const { predicted, saving: ratio, savingLow, savingHigh } = figures(prediction, saving);
   const { advertise, mode, propensity } = verdict(
     offer,
     reason,
@@ -169,14 +173,14 @@ function decideKnown(
     propensity,
     basis: known.basis,
     path: { rttMs, lossRatio, deliveryRateBps },
-    predicted: told.predicted,
-    saving: told.saving,
-    savingLow: told.savingLow,
-    savingHigh: told.savingHigh,
+    predicted,
+    saving: ratio,
+    savingLow,
+    savingHigh,
   };
 }
 
-/** For a client of whom only the RTT is known. There is nothing to be certain of: the expected saving speaks. */
+/** For a client of which only the RTT is known. Nothing can be certain here, so the expected saving decides. */
 function decideCold(
   method: TimesMethod,
   request: RequestFacts,
@@ -194,7 +198,7 @@ function decideCold(
   if (prediction === undefined || saving === undefined || Number.isNaN(saving.log))
     return verdict(coldStart.advertise === "h3", "cold-start", request, policy, nowMs);
   const threshold = Math.log1p(isOffered(request, nowMs) ? margin.leave : margin.enter);
-  // Beyond the longest RTT that was measured what is expected says the less, the farther it is: there it has to be certain.
+  // Beyond the longest measured RTT the expected saving says less: there it has to be certain.
   const isBeyond = (rttMs ?? 0) > (coldStart.times?.rttMs.at(-1) ?? Number.POSITIVE_INFINITY);
   const expected = isBeyond ? saving.log - saving.halfWidth : saving.log;
   return {
@@ -204,7 +208,7 @@ function decideCold(
   };
 }
 
-/** The methods that look at a path and predict no times. */
+/** The methods that look at a path without predicting times. */
 function decideByLine(
   method: Extract<Method, { kind: "rtt-threshold" | "zero-lines" }>,
   request: RequestFacts,
@@ -254,17 +258,17 @@ function figures(prediction: Prediction, saving: Saving): PredictedFigures {
   };
 }
 
-/** Over HTTP/3 the switch is paid for: what a session that begins there takes is what staying there takes. */
+/** A request over HTTP/3 has already paid for the switch: staying takes as long as a session that begins on HTTP/3. */
 function savingOf(prediction: Prediction, request: RequestFacts): Saving {
   return request.transport === "quic" ? prediction.cold : prediction.switch;
 }
 
-/** Whether this client stands on the side of the hysteresis where an offer ends. One that has run out begins anew. */
+/** Whether this client has an offer that is alive: then `leave` is its threshold, else `enter`. */
 function isOffered(request: RequestFacts, nowMs: number): boolean {
   return request.transport === "quic" || (request.offering === true && offerMayLive(request, nowMs));
 }
 
-/** An offer lives the longer the more, and the more certainly, sessions gain that begin on HTTP/3. */
+/** An offer lives longer if sessions that begin on HTTP/3 save more, and more certainly. */
 function maOf(cold: Saving, known: KnownPath, { ma }: Policy): number {
   const certain = cold.log - cold.halfWidth;
   if (!(certain > 0) || (known.changedMsAgo ?? Number.POSITIVE_INFINITY) < CHANGE_SETTLES_MS) return ma.minS;
@@ -277,12 +281,12 @@ function contentBytesOf({ contentBytes }: Policy, request: RequestFacts): number
   return contentBytes.default;
 }
 
-/** Over HTTP/3 nothing is blocked. */
+/** A request over HTTP/3 shows that UDP is not blocked. */
 function isPaused(request: RequestFacts, nowMs: number): boolean {
   return request.transport === "tcp" && request.pausedUntilMs !== undefined && request.pausedUntilMs > nowMs;
 }
 
-/** Lets a share of clients draw their choice, half of them each way. */
+/** Lets a share of clients draw their answer: half of them are offered HTTP/3, half are not. */
 function explore(
   predicted: Decision,
   request: RequestFacts,
@@ -291,7 +295,7 @@ function explore(
   explorationUnit: number | undefined,
 ): Decision {
   const { share } = policy.exploration;
-  // A client that UDP does not reach would only tell that again.
+  // Where UDP is blocked, a draw shows only that.
   if (share === 0 || explorationUnit === undefined || predicted.reason === "udp-blocked") return predicted;
   const draws = explorationUnit < share;
   const predictedOffer = predicted.advertise.kind === "h3";
@@ -304,13 +308,13 @@ function explore(
   return { ...predicted, advertise, reason: "exploration", propensity };
 }
 
-/** Offers nothing, and takes back what the client may still hold: leaving the header out would take back nothing. */
+/** Offers nothing, and takes back what the client may still hold: a response without the header would not. */
 function withhold(request: RequestFacts, policy: Policy, mode: Mode, nowMs: number): Advertise {
   const mayHold = holdsOffer(request, nowMs) || offersElsewhere(policy, mode, request.modesElsewhere);
   return { kind: mayHold ? "clear" : "nothing" };
 }
 
-/** Whether this client may hold an offer: its own, or one of an earlier activation, which were not all noted by client. */
+/** Whether this client may hold an offer: one that is remembered, or any of an earlier activation. */
 function holdsOffer(request: RequestFacts, nowMs: number): boolean {
   const earlier = request.earlierOffersUntilMs !== undefined && request.earlierOffersUntilMs > nowMs;
   return request.transport === "quic" || earlier || offerMayLive(request, nowMs);

@@ -2,12 +2,12 @@ import type { Decision } from "./decide.ts";
 import type { History, RequestFacts } from "./facts.ts";
 
 /**
- * One decision as it stands in the log: its inputs, the policy's version, and what came of them. No address and no URL.
- * With `POST explain` it can be made again.
+ * One decision in the log: its inputs, the policy's version, and the result. No address and no URL. `POST explain` can
+ * make it again.
  */
 export interface DecisionLine {
   readonly event: "decision";
-  /** The beginning of the client's keyed hash. */
+  /** The first characters of the client's keyed hash. */
   readonly client: string;
   readonly httpProtocol: string;
   readonly policyVersion: number;

@@ -4,7 +4,7 @@ import { addToEpochs, type Epoch, EPOCHS, epochsSinceChange } from "./epochs.ts"
 import { addLoss, NO_LOSS } from "./loss.ts";
 import { NOON_MS } from "./testing.ts";
 
-/** What a visit of 1 MB tells: 700 packets on a path of 20 ms and 40 Mbit/s. */
+/** What a visit of 1 MB adds: 700 packets on a path of 20 ms and 40 Mbit/s. */
 const visit = (over: Partial<Epoch> = {}): Epoch => ({
   atMs: 0,
   packets: 700,
@@ -19,7 +19,7 @@ const rtt = (...rtts: number[]): Epoch[] => rtts.map((minRttMs) => visit({ minRt
 const rate = (over: Partial<Epoch>, ...rates: number[]): Epoch[] =>
   rates.map((deliveryRateBps) => visit({ deliveryRateBps, ...over }));
 
-/** What was told before the first visit at hand. */
+/** The totals before the first of these visits. */
 interface Before {
   readonly packets: number;
   readonly lost: number;
@@ -28,7 +28,7 @@ interface Before {
 
 const NOTHING_BEFORE: Before = { packets: 0, lost: 0, minRttMs: undefined };
 
-/** The verdict on visits so many milliseconds apart, on top of what was held before the first of them. */
+/** The result for visits that are this many milliseconds apart, after `before`. */
 function sinceChange(visits: readonly Epoch[], before: Before = NOTHING_BEFORE, apartMs = 60_000): number | undefined {
   const epochs = visits.map((epoch, i) => ({ ...epoch, atMs: NOON_MS + i * apartMs }));
   const rtts = [before.minRttMs, ...epochs.map((epoch) => epoch.minRttMs)].filter((ms) => ms !== undefined);
@@ -94,7 +94,7 @@ describe("epochsSinceChange", () => {
   });
 
   it("subtracts no more than is left of what has faded", () => {
-    // An hour halves what is held in all; the epochs are held whole.
+    // An hour halves the totals, but not the epochs.
     const epochs = lost(0, 21).map((epoch, i) => ({ ...epoch, atMs: NOON_MS + i * 1000 }));
     const loss = { packets: 300, lost: 1, asOfMs: NOON_MS + 1000 };
     expect(epochsSinceChange(epochs, { loss, minRttMs: 20 })).toBeUndefined();
@@ -105,7 +105,8 @@ describe("epochsSinceChange", () => {
     const large = visit({ packets: 7_600, lost: 600, bytes: 10_000_000 });
     expect(sinceChange([small, large, small, large, small])).toBeUndefined();
     expect(sinceChange([large, small, large, small])).toBeUndefined();
-    // A small page that loses after a large one that did not, or a large one that does not: another path.
+    // A small page with loss after a large one without, or a large page without loss after a small one with: another
+    // path.
     expect(sinceChange([visit({ packets: 7_600, bytes: 10_000_000 }), visit({ lost: 21 })])).toBe(1);
     expect(sinceChange([visit({ lost: 21 }), visit({ packets: 7_600, bytes: 10_000_000 })])).toBe(1);
   });

@@ -1,8 +1,8 @@
 import { decay, type DecayedLoss } from "./loss.ts";
 
 /**
- * What one second of a path's samples added. The last few are kept one by one: a path that changes shows between them,
- * where an average over hours would hide it.
+ * What the samples of one second added. The last few seconds are kept one by one: they show a change of the path that
+ * an average over hours would hide.
  */
 export interface Epoch {
   /** Its beginning, milliseconds since the epoch. */
@@ -14,66 +14,67 @@ export interface Epoch {
   readonly deliveryRateBps?: number | undefined;
 }
 
-/** Seconds in which something was told, not seconds that passed: a visit is one or two. */
+/** Only seconds with samples count. A visit has one or two. */
 export const EPOCHS = 8;
 const EPOCH_MS = 1_000;
 
-/** Packets without which a stretch of epochs says nothing of a change: a visit of 150 KB. */
+/** Epochs with fewer packets do not show a change: a visit of 150 KB. */
 const ENOUGH_PACKETS = 100;
-/**
- * Losses come in bursts, so that they tell as much as half as many that came alone.
- */
+/** Losses come in bursts: two of them are as much evidence as one that came alone. */
 const LOSSES_PER_EVENT = 2;
-/** Log likelihood ratio from which two loss ratios are two: one pair of equals in a hundred passes (half of chi-squared's 6.6). */
+/**
+ * Log likelihood ratio above which two loss ratios differ: one equal pair in a hundred passes it (half of chi-squared's
+ * 6.6).
+ */
 const LOSS_EVIDENCE = 3.3;
-/** Differences of loss that no decision turns on, however plain they are. */
+/** No decision depends on a smaller difference of loss, however certain it is. */
 const LOSS_DIFFERENCE = 0.005;
-/** An RTT that is another: by this factor and by more than a queue's usual milliseconds. */
+/** An RTT is another one if it differs by this factor, and by more than the usual milliseconds of a queue. */
 const RTT_FACTOR = 1.5;
 const RTT_DIFFERENCE_MS = 10;
-/** A rate that is another: half or less, by a transfer at least half as large. */
+/** A rate is another one if it is half or less, for a transfer at least half as large. */
 const RATE_FACTOR = 2;
-/** Transfers of another size: by this factor. */
+/** Transfers are of another size if they differ by this factor. */
 const SIZE_FACTOR = 3;
-/** Above this loss a delivery rate tells of the sender's window, and not of the path. */
+/** Above this loss a delivery rate measures the sender's window, and not the path. */
 const RATED_LOSS = 0.005;
 
-/** Adds what one sample told. Pure; the newest EPOCHS seconds are kept, whatever the order of arrival. */
-export function addToEpochs(epochs: readonly Epoch[], told: Epoch): readonly Epoch[] {
-  const atMs = Math.floor(told.atMs / EPOCH_MS) * EPOCH_MS;
+/** Adds what one sample added. Keeps the newest EPOCHS seconds, whatever the order of arrival. Pure. */
+export function addToEpochs(epochs: readonly Epoch[], added: Epoch): readonly Epoch[] {
+  const atMs = Math.floor(added.atMs / EPOCH_MS) * EPOCH_MS;
   const held = epochs.find((epoch) => epoch.atMs === atMs);
   const others = held === undefined ? epochs : epochs.filter((epoch) => epoch !== held);
-  const minRttMs = extremum(held?.minRttMs, told.minRttMs, Math.min);
-  const deliveryRateBps = extremum(held?.deliveryRateBps, told.deliveryRateBps, Math.max);
-  const packets = (held?.packets ?? 0) + told.packets;
+  const minRttMs = extremum(held?.minRttMs, added.minRttMs, Math.min);
+  const deliveryRateBps = extremum(held?.deliveryRateBps, added.deliveryRateBps, Math.max);
+  const packets = (held?.packets ?? 0) + added.packets;
   const merged: Epoch = {
     atMs,
     packets,
-    // A correction (lost < 0) may be of losses of an earlier second.
-    lost: Math.min(packets, Math.max(0, (held?.lost ?? 0) + told.lost)),
-    bytes: (held?.bytes ?? 0) + told.bytes,
+    // A correction (lost < 0) may be about an earlier second.
+    lost: Math.min(packets, Math.max(0, (held?.lost ?? 0) + added.lost)),
+    bytes: (held?.bytes ?? 0) + added.bytes,
     ...(minRttMs === undefined ? {} : { minRttMs }),
     ...(deliveryRateBps === undefined ? {} : { deliveryRateBps }),
   };
   return [...others, merged].sort((a, b) => a.atMs - b.atMs).slice(-EPOCHS);
 }
 
-/** What everything told, the epochs at hand included: loss in all, and the smallest RTT. */
-export interface Told {
+/** What all samples add up to, the epochs included: loss, and the smallest RTT. */
+export interface Totals {
   readonly loss: DecayedLoss;
   readonly minRttMs: number | undefined;
 }
 
 /**
- * The number of newest epochs that tell of another path than all that was told before them; undefined when the path is
- * what it was. Pure, at most EPOCHS steps.
+ * The number of newest epochs that show another path than everything before them. Undefined if the path has not
+ * changed. Pure, at most EPOCHS steps.
  */
-export function epochsSinceChange(epochs: readonly Epoch[], all: Told): number | undefined {
+export function epochsSinceChange(epochs: readonly Epoch[], all: Totals): number | undefined {
   let packets = 0;
   let lost = 0;
   let bytes = 0;
   let largestBytes = 0;
-  // Of the epochs, as much as is left of them in what everything told.
+  // What is left in the totals of these epochs.
   let leftPackets = 0;
   let leftLost = 0;
   let minRttMs: number | undefined;
@@ -113,7 +114,7 @@ interface Counts {
   readonly lost: number;
 }
 
-/** Whether two loss ratios differ (likelihood ratio of two binomials against one). */
+/** Whether two loss ratios differ: the likelihood ratio of two binomials against one. */
 function isAnotherLoss(a: Counts, b: Counts): boolean {
   if (b.packets < ENOUGH_PACKETS) return false;
   if (Math.abs(a.lost / a.packets - b.lost / b.packets) <= LOSS_DIFFERENCE) return false;
@@ -129,8 +130,8 @@ function logLikelihood({ packets, lost }: Counts): number {
 }
 
 /**
- * Whether a difference of loss may be one of size: a transfer that is larger by far comes out of slow start beyond what the
- * queue holds, and loses what a smaller one does not. Recorded pages of 1 and 10 MB on one clean path differ by 5 to 9 %.
+ * Whether a difference of loss may come from a difference of size. A much larger transfer overfills the queue at the
+ * end of slow start, and loses packets there. Recorded pages of 1 and 10 MB on one clean path differ by 5 to 9 %.
  */
 function isBySize(lossAboveBefore: number, largestBytes: number, earlier: readonly Epoch[]): boolean {
   if (earlier.length === 0) return false;
@@ -149,7 +150,9 @@ function isMuchLarger(a: number, b: number): boolean {
   return a > b * RTT_FACTOR && a > b + RTT_DIFFERENCE_MS;
 }
 
-/** A larger transfer finds a larger rate, so that only one as large tells of a lower one. */
+/**
+ * A larger transfer finds a larger rate. So only a transfer of about the same size can show that the rate has fallen.
+ */
 function isLowerRate(rate: number | undefined, bytes: number, earlier: readonly Epoch[]): boolean {
   return (
     rate !== undefined &&

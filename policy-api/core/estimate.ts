@@ -3,11 +3,11 @@ import { packetsLeft } from "./loss.ts";
 import { type Transport, TRANSPORTS } from "./sample.ts";
 import { readWindow } from "./windowed.ts";
 
-/** What samples of one transport add up to, as seen at one moment. */
+/** What samples of one transport add up to at one moment. */
 export interface TransportEstimate {
   /** Smallest RTT in the window, milliseconds. */
   readonly minRttMs?: number | undefined;
-  /** Lost over sent, 0 to 1, weighted by packets with a half-life. Absent without packets. */
+  /** Lost over sent, 0 to 1. Older packets count less, by a half-life. Absent without packets. */
   readonly lossRatio?: number | undefined;
   /** The evidence behind `lossRatio`: packets sent, decayed. */
   readonly packets: number;
@@ -15,14 +15,14 @@ export interface TransportEstimate {
   readonly deliveryRateBps?: number | undefined;
   /** Since the last sample, milliseconds. */
   readonly ageMs: number;
-  /** Since the path was last seen to change, milliseconds; absent where it was not. */
+  /** Since the path last changed, milliseconds. Absent if it was not seen to change. */
   readonly changedMsAgo?: number | undefined;
 }
 
-/** A path estimate: kept per measuring transport, as each has its own idea of loss and rate. */
+/** A path estimate, for each transport that measured the path: loss and rate mean something else to each. */
 export type PathEstimate = { readonly [T in Transport]?: TransportEstimate | undefined };
 
-/** Reads a state at `nowMs`. Pure; undefined when nothing of it is left. */
+/** Reads a state at `nowMs`. Undefined if nothing is left of it. Pure. */
 export function estimateAt(state: PathState, nowMs: number): PathEstimate | undefined {
   const estimate: { [T in Transport]?: TransportEstimate } = {};
   for (const transport of TRANSPORTS) {
@@ -37,7 +37,7 @@ function transportEstimateAt(state: TransportState, nowMs: number): TransportEst
   const minRttMs = readWindow(state.minRttMs, nowMs, Math.min);
   const deliveryRateBps = readWindow(state.deliveryRateBps, nowMs, Math.max);
   const packets = packetsLeft(state.loss, nowMs);
-  // Less than one packet of evidence is a memory of having measured, not a measurement.
+  // Less than one packet of evidence is no measurement.
   const hasLoss = packets >= 1;
   if (minRttMs === undefined && deliveryRateBps === undefined && !hasLoss) return undefined;
   return {

@@ -205,7 +205,7 @@ describe("state", () => {
 
 describe("a path that changes", () => {
   const MINUTE_MS = 60_000;
-  /** The i-th visit of 700 packets, a minute after the one before, over a connection of its own. */
+  /** The i-th visit: 700 packets over a new connection, a minute after the visit before. */
   const visit = (i: number, over: Partial<PathSample> = {}): PathSample =>
     sample({
       connectionId: `v${i}`,
@@ -231,7 +231,7 @@ describe("a path that changes", () => {
   ])("forgets what was before: %s", (_name, samples, expected) => {
     const tcp = tcpAt(samples, nowMs);
     expect(tcp).toMatchObject(expected);
-    // Of 700 packets, half of them gone in an hour, seven minutes ago.
+    // 700 packets of seven minutes ago, with a half-life of an hour.
     expect(tcp?.packets).toBeCloseTo(700 * 2 ** (-7 / 60), 6);
   });
 
@@ -293,7 +293,7 @@ describe("a path that changes", () => {
   });
 
   it("is looked for only where something was told: the same sample again finds nothing more", () => {
-    // The last two together tell that loss came. Of what is then left the last has a shorter RTT than the one before it.
+    // The last two together show that loss began. Of these two, the last has a shorter RTT.
     const samples = [
       ...visits(0, 3, { rttMs: 10 }),
       visit(3, { rttMs: 60, packetsSent: 99, packetsLost: 4 }),
@@ -340,7 +340,7 @@ describe("for every list of samples", () => {
   });
 
   it("neither the order in a batch nor arriving twice changes anything", () => {
-    // One sample a moment: of two readings of the same millisecond none is the later.
+    // One sample at each moment: of two in the same millisecond, neither is the later.
     const batch = fc.uniqueArray(anySample, { selector: ({ atMs }) => atMs, maxLength: 40 });
     const shuffledWithRepeats = batch.chain((samples) =>
       fc.tuple(

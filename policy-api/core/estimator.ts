@@ -3,18 +3,21 @@ import { addLoss, type DecayedLoss, NO_LOSS } from "./loss.ts";
 import { type PathSample, type Transport, TRANSPORTS } from "./sample.ts";
 import { addToWindow, readWindow, type Windowed } from "./windowed.ts";
 
-/** Where a connection's counters stood at its last sample: the next sample counts from here. */
+/** A connection's counters at its last sample. The next sample counts from here. */
 export interface Baseline {
   readonly connectionId: string;
   readonly atMs: number;
   readonly packetsSent: number;
   readonly packetsLost: number;
   readonly bytesSent: number;
-  /** Whether it said that it was ending: its place may be taken, and until then a sample that comes twice is known. */
+  /**
+   * Whether its last sample was a closing one. Then another connection may replace it; until then it recognises
+   * repeats.
+   */
   readonly closed: boolean;
 }
 
-/** What is held of a path as one transport measured it. Plain JSON, of bounded size. */
+/** What is kept of a path as one transport measured it. Plain JSON, of bounded size. */
 export interface TransportState {
   readonly minRttMs: Windowed;
   readonly deliveryRateBps: Windowed;
@@ -22,21 +25,28 @@ export interface TransportState {
   readonly lastAtMs: number;
   /** Newest first. */
   readonly baselines: readonly Baseline[];
-  /** The last seconds that told something, oldest first; kept for clients only, as a network is many paths. */
+  /** The last seconds with samples, oldest first. For clients only: a network is many paths. */
   readonly epochs: readonly Epoch[];
-  /** When the path was last seen to change, milliseconds since the epoch: of before nothing is held. 0: never. */
+  /** When the path last changed, milliseconds since the epoch: nothing older is kept. 0: it never did. */
   readonly changedAtMs: number;
 }
 
-/** What is held of a client's or a network's path. */
+/**
+ * Whose paths are remembered, the nearest first: the client's, its network's (a /24 or /48), and those of the network's
+ * autonomous system, as far as one object has met it. Each level is the prior of the one before it.
+ */
+export const LEVELS = ["client", "network", "asn"] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** What is kept of a path, on any level. */
 export interface PathState {
   readonly tcp?: TransportState;
   readonly quic?: TransportState;
 }
 
 /**
- * What is left of a path that is to be forgotten: where the counters of connections stand that are still open. Without them
- * their next samples would tell of everything that they ever sent. Undefined where none is open.
+ * What stays of a path that is to be forgotten: the counters of open connections. Without them the next samples would
+ * count everything that these connections ever sent. Undefined if none is open.
  */
 export function openConnectionsOf(state: PathState): PathState | undefined {
   const left = Object.fromEntries(
@@ -48,7 +58,7 @@ export function openConnectionsOf(state: PathState): PathState | undefined {
   return Object.keys(left).length === 0 ? undefined : left;
 }
 
-/** What one sample added to a client: the same is added to its network, which keeps no baselines of its own. */
+/** What one sample added to a client. The same is added to the other levels, which keep no baselines. */
 export interface Increment {
   readonly transport: Transport;
   readonly atMs: number;
@@ -60,19 +70,19 @@ export interface Increment {
 }
 
 /**
- * Connections whose counters are followed, per client and transport. A browser keeps one to an origin; of many browsers
- * behind one address these are a sample. While all are live a further connection tells its RTT only: following it in the
- * place of another would count that one's packets from zero again.
+ * How many connections' counters are followed for each client and transport. A browser has one to an origin; if many
+ * browsers share the address, these are a sample of them. While all are live, only the RTT of a further connection
+ * counts: if it replaced one of them, that one's packets would later count again from zero.
  */
 export const BASELINES = 8;
-/** A connection that said nothing for this long has ended without saying so, milliseconds: live ones report each 5 s. */
+/** A connection without samples for this long has ended, milliseconds: live ones report every 5 s. */
 export const BASELINE_STALE_MS = 600_000;
 
 /**
  * A delivery rate counts if the connection sent this much since its last sample: three rounds of slow start from the
- * initial window of ten segments (RFC 6928 section 2), 10 + 20 + 40 segments of 1,460 bytes. A slow path never gets that
- * far between two samples: there it counts if the connection was busy for half of the time, at that rate. Else the sender
- * has measured its own pauses and not the path.
+ * initial window of ten segments (RFC 6928 section 2), 10 + 20 + 40 segments of 1,460 bytes. A slow path cannot send
+ * that much between two samples. There the rate counts if the connection was busy for half of the time at that rate.
+ * Otherwise the sender has measured its own pauses and not the path.
  */
 export const RATE_GATE_BYTES = 70 * 1460;
 const BUSY_SHARE = 0.5;
@@ -87,18 +97,18 @@ const EMPTY: TransportState = {
   changedAtMs: 0,
 };
 
-/** Adds one sample to a client's state. Pure and O(1); a sample seen before changes nothing. */
+/** Adds one sample to a client's state. A sample that was seen before changes nothing. Pure, O(1). */
 export function applySample(
   state: PathState,
   sample: PathSample,
 ): { readonly state: PathState; readonly increment: Increment } {
   const other = sample.transport === "tcp" ? "quic" : "tcp";
   const otherHeld = state[other];
-  // Both transports measure one path: what changed for one that was there changed for one that comes later.
+  // Both transports measure one path: a change that one has seen counts for the other, which may come later.
   const held = state[sample.transport] ?? { ...EMPTY, changedAtMs: otherHeld?.changedAtMs ?? 0 };
   const before = held.baselines.find((b) => b.connectionId === sample.connectionId);
-  const place = before ?? placeFor(held.baselines, sample.atMs);
-  const progress = place === "none" ? undefined : counterProgress(before, sample);
+  const replaced = before ?? replacedBaseline(held.baselines, sample.atMs);
+  const progress = replaced === "none" ? undefined : counterProgress(before, sample);
   const increment: Increment = {
     transport: sample.transport,
     atMs: sample.atMs,
@@ -108,11 +118,11 @@ export function applySample(
     ...rttReading(sample),
     ...rateReading(sample, before, progress?.bytes ?? 0),
   };
-  // What was on its way when the path changed tells of the path before.
+  // A sample from before the change is about the old path.
   const next = increment.atMs < held.changedAtMs ? held : withEpoch(addIncrement(held, increment), increment);
   const baselines =
-    progress === undefined ? held.baselines : [progress.baseline, ...held.baselines.filter((b) => b !== place)];
-  // And what changes now is forgotten by both, so that their times of change are always the same.
+    progress === undefined ? held.baselines : [progress.baseline, ...held.baselines.filter((b) => b !== replaced)];
+  // Both forget the old path, so their times of change are always the same.
   const forgets = otherHeld !== undefined && next.changedAtMs > held.changedAtMs;
   return {
     state: {
@@ -124,7 +134,7 @@ export function applySample(
   };
 }
 
-/** Samples in the order in which they were read, so that counters only ever step as they did. */
+/** Samples in the order of reading, so that counters move as they did on the connection. */
 export function inOrder(samples: readonly PathSample[]): readonly PathSample[] {
   return samples.toSorted((a, b) => a.atMs - b.atMs);
 }
@@ -134,7 +144,7 @@ export function applySamples(state: PathState, samples: readonly PathSample[]): 
   return inOrder(samples).reduce((s, sample) => applySample(s, sample).state, state);
 }
 
-/** Adds to a network's state what a sample added to one of its clients. Pure, O(1). */
+/** Adds to another level's state what a sample added to one of its clients. Pure, O(1). */
 export function applyIncrement(state: PathState, increment: Increment): PathState {
   return { ...state, [increment.transport]: addIncrement(state[increment.transport] ?? EMPTY, increment) };
 }
@@ -158,7 +168,7 @@ function addIncrement(held: TransportState, increment: Increment): TransportStat
   };
 }
 
-/** Adds what told something to the last seconds; where these tell of another path, what was told before is forgotten. */
+/** Adds to the last seconds. If these show another path, everything before them is forgotten. */
 function withEpoch(state: TransportState, increment: Increment): TransportState {
   if (increment.packets === 0 && increment.deliveryRateBps === undefined) return state;
   const next = { ...state, epochs: addToEpochs(state.epochs, increment) };
@@ -167,7 +177,7 @@ function withEpoch(state: TransportState, increment: Increment): TransportState 
   return since === undefined ? next : forgetBefore(next, next.epochs.at(-since)?.atMs ?? 0);
 }
 
-/** Forgets what was told before a path changed, so that an average does not hold on to it for hours. */
+/** Forgets everything from before a change, so that an average does not hold on to it for hours. */
 function forgetBefore(state: TransportState, changedAtMs: number): TransportState {
   const epochs = state.epochs.filter((epoch) => epoch.atMs >= changedAtMs);
   return epochs.reduce<TransportState>((next, epoch) => addIncrement(next, { transport: "tcp", ...epoch }), {
@@ -180,7 +190,7 @@ function forgetBefore(state: TransportState, changedAtMs: number): TransportStat
 }
 
 function rttReading(sample: PathSample): { minRttMs?: number } {
-  // 0 is a platform's way to say that it does not know.
+  // Platforms give 0 for what they do not know.
   const minRttMs = sample.minRttMs || sample.rttMs;
   return minRttMs !== undefined && minRttMs > 0 ? { minRttMs } : {};
 }
@@ -192,13 +202,15 @@ function rateReading(sample: PathSample, before: Baseline | undefined, bytes: nu
   return bytes >= RATE_GATE_BYTES || bytes >= rate * seconds * BUSY_SHARE ? { deliveryRateBps: rate } : {};
 }
 
-/** Whose place a connection not seen before takes: nobody's while there is room, then the first that has ended. */
-function placeFor(baselines: readonly Baseline[], atMs: number): Baseline | undefined | "none" {
+/**
+ * The baseline that a new connection replaces, of one that has ended. Undefined: there is room. `none`: all are live.
+ */
+function replacedBaseline(baselines: readonly Baseline[], atMs: number): Baseline | undefined | "none" {
   if (baselines.length < BASELINES) return undefined;
   return baselines.findLast((b) => b.closed) ?? baselines.findLast((b) => b.atMs + BASELINE_STALE_MS <= atMs) ?? "none";
 }
 
-/** How far the counters went since the last sample; undefined when this sample is older than the one held. */
+/** How far the counters moved since the last sample. Undefined if this sample is older than that one. */
 function counterProgress(
   before: Baseline | undefined,
   sample: PathSample,
@@ -214,9 +226,9 @@ function counterProgress(
   };
   const packets = baseline.packetsSent - (before?.packetsSent ?? 0);
   const bytes = Math.max(0, baseline.bytesSent - (before?.bytesSent ?? 0));
-  // Packets sent cannot step back: another connection took this id, or its sender began anew. Count from here on.
+  // The count of sent packets never falls: another connection has this id, or its sender began again. Count from here.
   if (packets < 0) return { packets: 0, lost: 0, bytes, baseline };
-  // Without a count of packets sent a count of lost ones says nothing.
+  // A count of lost packets means nothing without a count of sent packets.
   const lost = sample.packetsSent === undefined ? 0 : baseline.packetsLost - (before?.packetsLost ?? 0);
   return { packets, lost, bytes, baseline };
 }

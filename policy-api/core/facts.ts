@@ -1,10 +1,11 @@
 import type { PathEstimate } from "./estimate.ts";
+import type { Level } from "./estimator.ts";
 import type { Mode } from "./policy.ts";
 import type { Transport } from "./sample.ts";
 
-/** What is known of a request and of the connection it came on. */
+/** What is known about a request and its connection. */
 export interface RequestFacts {
-  /** `quic` for HTTP/3, `tcp` for everything before it. */
+  /** `quic` for HTTP/3, `tcp` for HTTP/1.1 and HTTP/2. */
   readonly transport: Transport;
   /** Of this connection, milliseconds. */
   readonly rttMs?: number | undefined;
@@ -21,20 +22,18 @@ export interface RequestFacts {
   readonly earlierOffersUntilMs?: number | undefined;
   /** Whether the last answer to this client was an offer. */
   readonly offering?: boolean | undefined;
-  /** Until when offers pause, as this client ignored them, milliseconds since the epoch. */
+  /** Until when offers pause because this client ignored them, milliseconds since the epoch. */
   readonly pausedUntilMs?: number | undefined;
-  /** 0 to 1, uniform over clients and always the same for one: for policies that offer to a share of them. */
+  /** 0 to 1, uniform over clients and constant for a client: for policies that offer to a share of clients. */
   readonly shareUnit?: number | undefined;
   /** Modes that other policies in force have for other paths of this origin. */
   readonly modesElsewhere?: readonly Mode[] | undefined;
 }
 
-/** What is remembered of a client: `unknown` was looked up and not found, `late` did not arrive in time. */
-export interface History {
+/**
+ * What a decision knows of the past: an estimate for each level that is known. `unknown`: the look-up found nothing
+ * that counts. `late`: the look-up did not arrive in time.
+ */
+export interface History extends Readonly<Partial<Record<Level, PathEstimate | undefined>>> {
   readonly state: "known" | "unknown" | "late";
-  readonly client?: PathEstimate | undefined;
-  /** The client's /24 or /48: the prior for what is not known of the client itself. */
-  readonly network?: PathEstimate | undefined;
-  /** The network's autonomous system, as far as this object has met it: the prior above the network. */
-  readonly asn?: PathEstimate | undefined;
 }

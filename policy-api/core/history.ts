@@ -1,35 +1,32 @@
 import { estimateAt, type PathEstimate } from "./estimate.ts";
-import { applySamples, type PathState } from "./estimator.ts";
+import { applySamples, type Level, LEVELS, type PathState } from "./estimator.ts";
 import type { History } from "./facts.ts";
+import type { OfferState } from "./offers.ts";
 import { KNOWN_PACKETS } from "./path.ts";
 import type { PathSample } from "./sample.ts";
 
-/** What a look-up brought: the states held, if any. */
-export interface Remembered {
-  readonly client?: PathState;
-  readonly network?: PathState;
-  readonly asn?: PathState;
+/** What a look-up brings: the state of each level that has one, and the offers that the client may hold. */
+export interface Remembered extends Readonly<Partial<Record<Level, PathState | undefined>>> {
+  readonly offers?: OfferState | undefined;
 }
 
 /**
- * Puts together what is known of a client at `nowMs`: what was remembered, and samples that are not in it yet (the
- * connection at hand, readings still on their way to the store). Samples that are in it already change nothing.
+ * What is known of a client at `nowMs`, from what was remembered and from fresh samples (this connection's, and those
+ * on their way to the store). Fresh samples that are already in what was remembered change nothing.
  *
- * A path is known once enough packets were sent over it. Where the platform counts none (Cloudflare), a remembered RTT is
- * all that there will be, and makes it known. A handshake does neither, nor does having been offered something.
+ * A level is known once enough packets were sent over it. Where the platform counts no packets (Cloudflare), a
+ * remembered RTT makes it known, as nothing more will come. A handshake alone, or an offer, makes nothing known.
  *
- * @param remembered `undefined` when the look-up did not arrive in time.
+ * @param remembered Undefined if the look-up did not arrive in time.
  */
 export function historyAt(remembered: Remembered | undefined, fresh: readonly PathSample[], nowMs: number): History {
-  const held = estimateAt(remembered?.client ?? {}, nowMs);
-  const client = estimateAt(applySamples(remembered?.client ?? {}, fresh), nowMs);
-  const network = estimateAt(remembered?.network ?? {}, nowMs);
-  const asn = estimateAt(remembered?.asn ?? {}, nowMs);
-  const known = {
-    ...(client !== undefined && (isKnown(client) || isUncounted(held)) ? { client } : {}),
-    ...(network !== undefined && (isKnown(network) || isUncounted(network)) ? { network } : {}),
-    ...(asn !== undefined && (isKnown(asn) || isUncounted(asn)) ? { asn } : {}),
-  };
+  const known: { [L in Level]?: PathEstimate } = {};
+  for (const level of LEVELS) {
+    const state = remembered?.[level] ?? {};
+    const held = estimateAt(state, nowMs);
+    const estimate = level === "client" ? estimateAt(applySamples(state, fresh), nowMs) : held;
+    if (estimate !== undefined && (isKnown(estimate) || isUncounted(held))) known[level] = estimate;
+  }
   if (remembered === undefined) return { state: "late", ...known };
   return { state: Object.keys(known).length === 0 ? "unknown" : "known", ...known };
 }

@@ -77,7 +77,7 @@ describe("jsonDiff", () => {
 
 // For any two values.
 
-// Of few names and values, so that two of them have much in common.
+// From few names and values, so that two of them have much in common.
 const { anyJson } = fc.letrec((tie) => ({
   anyJson: fc.oneof(
     { maxDepth: 4 },
@@ -121,7 +121,7 @@ it("what is told is enough to make the one of the other", () => {
 
 function applied(value: unknown, changes: readonly JsonChange[]): unknown {
   let result: unknown = structuredClone(value);
-  // From the back, so that items of a list keep their numbers until it is their turn.
+  // From the end, so that the numbers of earlier items of a list stay valid.
   for (const { pointer, kind, after } of changes.filter(({ kind: is }) => is !== "added").toReversed()) {
     if (pointer === "") return after;
     result = at(result, pointer, kind === "removed" ? undefined : { after });

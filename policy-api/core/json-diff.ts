@@ -1,4 +1,4 @@
-/** One place in which two JSON values differ. */
+/** One difference between two JSON values. */
 export interface JsonChange {
   /** JSON pointer (RFC 6901). */
   readonly pointer: string;
@@ -8,17 +8,17 @@ export interface JsonChange {
 }
 
 /**
- * Where two JSON values differ, in the order of the first. Objects and lists of objects are compared item by item; a list of
- * plain values (an axis, a lattice of times) is one value, as its items mean nothing alone.
+ * Where two JSON values differ, in the order of the first. Objects and lists of objects are compared item by item. A
+ * list of plain values (an axis, a lattice of times) counts as one value, because its items mean nothing alone.
  */
 export function jsonDiff(before: unknown, after: unknown, pointer = ""): readonly JsonChange[] {
   if (isBranch(before) && isBranch(after) && Array.isArray(before) === Array.isArray(after)) {
     const [a, b] = [before as Record<string, unknown>, after as Record<string, unknown>];
     return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((name): readonly JsonChange[] => {
-      const place = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-      if (!Object.hasOwn(b, name)) return [{ pointer: place, kind: "removed", before: a[name] }];
-      if (!Object.hasOwn(a, name)) return [{ pointer: place, kind: "added", after: b[name] }];
-      return jsonDiff(a[name], b[name], place);
+      const at = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      if (!Object.hasOwn(b, name)) return [{ pointer: at, kind: "removed", before: a[name] }];
+      if (!Object.hasOwn(a, name)) return [{ pointer: at, kind: "added", after: b[name] }];
+      return jsonDiff(a[name], b[name], at);
     });
   }
   return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ pointer, kind: "changed", before, after }];

@@ -1,10 +1,11 @@
 /**
- * The known name that was most likely meant: the one that the fewest changes of a letter away (optimal string alignment:
- * one left out, added, replaced, or two swapped; case counts nothing), if these are few for its length.
+ * The known name that was most likely meant: the one that the fewest changes of a letter lead to, if these are few for
+ * its length. A change leaves out, adds or replaces one letter, or swaps two (optimal string alignment). Case does not
+ * count.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined;
-  // From a third of the letters on it is another word. What is longer than any name is not compared at all.
+  // If a third of the letters differ, it is another word. A name of another length is not compared at all.
   let least = Math.max(1, Math.floor(Math.min(name.length, 60) / 3)) + 1;
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) >= least) continue;

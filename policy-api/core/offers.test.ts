@@ -14,7 +14,7 @@ import { NOON_MS } from "./testing.ts";
 const MINUTE_MS = 60_000;
 const offer: Answer = { atMs: NOON_MS, offerUntilMs: NOON_MS + 100 };
 const clear: Answer = { atMs: NOON_MS + 20, offerUntilMs: 0 };
-/** An offer made again to a client that ignored the one before, or took it, so many seconds after noon. */
+/** A further offer to a client that ignored or took the one before, this many seconds after noon. */
 const ignoredAt = (s: number): Answer => told("ignored", s);
 const takenAt = (s: number): Answer => told("taken", s);
 function told(earlier: Answer["earlierOffer"], s: number): Answer {
@@ -87,7 +87,7 @@ describe("pauses", () => {
 });
 
 it("neither the order of arrival nor arriving twice changes anything", () => {
-  // One answer a moment: of two of the same millisecond none is the last.
+  // One answer at each moment: of two in the same millisecond, neither is the last.
   const anyAnswers = fc.uniqueArray(
     fc.record({
       atMs: fc.integer({ min: NOON_MS, max: NOON_MS + 600_000 }),

@@ -1,45 +1,47 @@
-/** One answer that a client's later behaviour depends on: an offer, or a `clear`. */
+/** An offer or a `clear`: answers that say what a client may hold afterwards. */
 export interface Answer {
   readonly atMs: number;
-  /** Until when the offer lives in the client, milliseconds since the epoch; 0 when it was taken back. */
+  /** Until when the client keeps the offer, milliseconds since the epoch. 0 for a `clear`. */
   readonly offerUntilMs: number;
   /**
-   * What the request told of an offer made before: `taken` came over HTTP/3; `ignored` over TCP, though the offer lived
-   * and the client had had time to act on it.
+   * What the request shows about an earlier offer. `taken`: it came over HTTP/3. `ignored`: it came over TCP, while the
+   * offer was alive and after the client had time to act on it.
    */
   readonly earlierOffer?: "taken" | "ignored" | undefined;
 }
 
-/** What a client may hold of our offers. Plain JSON, bounded. */
+/** What is known about the offers that a client may hold. Plain JSON, bounded. */
 export interface OfferState {
   /**
-   * The latest end of any offer made. A `clear` does not lower it: another browser behind the same address did not
-   * see that response.
+   * The latest end of all offers. A `clear` does not lower it: another browser behind the same address did not see that
+   * response.
    */
   readonly untilMs: number;
   readonly answeredAtMs: number;
-  /** Whether the last answer was an offer: the side of the hysteresis on which this client stands. */
+  /** Whether the last answer was an offer: this says which threshold of the hysteresis counts. */
   readonly offering: boolean;
-  /** When this client last came over HTTP/3; 0: never. */
+  /** When this client last came over HTTP/3. 0: never. */
   readonly takenAtMs: number;
-  /** When offers were ignored, by periods of IGNORED_PERIOD_MS, the newest few in increasing order. */
+  /** When offers were ignored, rounded down to IGNORED_PERIOD_MS. Only the newest few, in increasing order. */
   readonly ignoredAtMs: readonly number[];
 }
 
 export const NO_OFFER: OfferState = { untilMs: 0, answeredAtMs: 0, offering: false, takenAtMs: 0, ignoredAtMs: [] };
 
-/** A client that acts on an offer has had its handshake after this long, milliseconds (two of the longest RTTs). */
+/** A client that acts on an offer completes a handshake within this time, milliseconds (two of the longest RTTs). */
 const TIME_TO_ACT_MS = 1_000;
-/** Pages opened together ignore an offer once. */
+/** Pages that are opened together ignore an offer once. */
 const IGNORED_PERIOD_MS = 10_000;
-/** Some clients never look at Alt-Svc on a connection that they have: three in a row are no accident. */
+/** Three, as one may be chance: some clients do not act on Alt-Svc while they have an open connection. */
 const IGNORED_BEFORE_PAUSE = 3;
-/** The first pause: browsers try a broken alternative again after five minutes (RFC 7838 section 2.4 leaves it to them). */
+/**
+ * The first pause. Browsers try a broken alternative again after five minutes (RFC 7838 section 2.4 lets them choose).
+ */
 const PAUSE_MS = 300_000;
-/** Bounds the list, and so the longest pause: 5 min * 2^7, most of a day. */
+/** Bounds the list, and so the longest pause: 5 min * 2^7, nearly 11 hours. */
 export const IGNORED_MAX = IGNORED_BEFORE_PAUSE + 7;
 
-/** Adds an answer. Pure; the order of arrival does not matter, and arriving twice changes nothing. */
+/** Adds an answer. The order of arrival does not matter, and an answer that arrives twice counts once. Pure. */
 export function applyAnswer(state: OfferState, answer: Answer): OfferState {
   const newer = answer.atMs >= state.answeredAtMs;
   return {
@@ -58,10 +60,10 @@ function addIgnored(ignoredAtMs: readonly number[], atMs: number): readonly numb
 }
 
 /**
- * Until when offers to this client pause, milliseconds since the epoch; 0: they do not. Pauses double.
+ * Until when offers to this client pause, milliseconds since the epoch. 0: they do not. Pauses double.
  *
- * @param quicAtMs When this client was last measured over QUIC, whatever it loaded: some forget offers between sessions
- *   and begin each on TCP, others share the address. UDP is not blocked for them. 0: never.
+ * @param quicAtMs When this client was last measured over QUIC, whatever it loaded; 0: never. It shows that UDP is not
+ *   blocked, also for browsers that begin each session on TCP, and for others behind the same address.
  */
 export function pausedUntilMs({ takenAtMs, ignoredAtMs }: OfferState, quicAtMs = 0): number {
   const since = Math.max(takenAtMs, quicAtMs);
@@ -71,7 +73,7 @@ export function pausedUntilMs({ takenAtMs, ignoredAtMs }: OfferState, quicAtMs =
   return last + PAUSE_MS * 2 ** (ignored.length - IGNORED_BEFORE_PAUSE);
 }
 
-/** What a request over a transport tells of an offer that this client may hold. */
+/** What a request over this transport shows about an offer that the client may hold. */
 export function earlierOffer(
   transport: "tcp" | "quic",
   state: OfferState,

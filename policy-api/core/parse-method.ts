@@ -1,13 +1,11 @@
-import { described, type Fault, integer, list, number, object, oneOf, optional, type Reader } from "./parse.ts";
+import { described, type Fault, integer, list, MAX, number, object, oneOf, optional, type Reader } from "./parse.ts";
 import type { Method, RttThresholdMethod, ShareMethod, TimesMethod, ZeroLine, ZeroLinesMethod } from "./policy.ts";
 import type { TimesLattice } from "./times.ts";
 
 /** A day in milliseconds: no load takes longer. */
 const TIME_MAX_MS = 86_400_000;
-const RTT_MAX_MS = 3_600_000;
-const RATE_MAX_BPS = 1.25e13;
 const AXIS_MAX = 64;
-/** Nodes of a lattice: times at all of them, of both transports, stay under the API's bound of a body. */
+/** Nodes of a lattice. The times of both transports at this many nodes still fit into a request body of the API. */
 const NODES_MAX = 4_096;
 const LINES_MAX = 32;
 
@@ -18,12 +16,12 @@ const readTimes = list(number(TIME_MIN_MS, TIME_MAX_MS), 1, NODES_MAX);
 const readSe = optional(list(number(0, 100), 1, NODES_MAX));
 
 const AXES = ["rttMs", "lossRatio", "deliveryRateBps", "contentBytes"] as const;
-const FIGURES = ["stayMs", "switchMs", "coldMs", "switchSe", "coldSe", "supported"] as const;
+const LISTS = ["stayMs", "switchMs", "coldMs", "switchSe", "coldSe", "supported"] as const;
 
 const readLatticeFields = object<TimesLattice>({
-  rttMs: readAxis(0, RTT_MAX_MS),
+  rttMs: readAxis(0, MAX.rttMs),
   lossRatio: readAxis(0, 1),
-  deliveryRateBps: readAxis(1, RATE_MAX_BPS),
+  deliveryRateBps: readAxis(1, MAX.deliveryRateBps),
   contentBytes: readAxis(1, 1e12),
   stayMs: readTimes,
   switchMs: readTimes,
@@ -33,14 +31,14 @@ const readLatticeFields = object<TimesLattice>({
   supported: optional(list(integer(0, 1), 1, NODES_MAX)),
 });
 
-/** Reads a lattice of times whose axes increase and whose lists have a figure for each node. */
+/** Reads a lattice of times. Its axes must increase, and its lists must have a figure for each node. */
 export const readLattice: Reader<TimesLattice> = described((value, pointer, faults) => {
   const before = faults.length;
   const lattice = readLatticeFields(value, pointer, faults);
   if (faults.length > before) return lattice;
   for (const axis of AXES) requireIncreasing(lattice[axis], `${pointer}/${axis}`, faults);
   const nodes = AXES.reduce((product, axis) => product * lattice[axis].length, 1);
-  for (const name of FIGURES) {
+  for (const name of LISTS) {
     const length = lattice[name]?.length;
     if (length !== undefined && length !== nodes)
       faults.push({
@@ -60,9 +58,9 @@ function requireIncreasing(axis: readonly number[], pointer: string, faults: Fau
 }
 
 const readZeroLineFields = object<ZeroLine>({
-  deliveryRateBps: number(1, RATE_MAX_BPS),
-  rttMs: readAxis(0, RTT_MAX_MS),
-  // Above 1: at this RTT HTTP/3 is never faster.
+  deliveryRateBps: number(1, MAX.deliveryRateBps),
+  rttMs: readAxis(0, MAX.rttMs),
+  // Above 1: HTTP/3 is never faster at this RTT.
   lossRatio: readAxis(0, 2),
 });
 
@@ -102,13 +100,13 @@ const READERS: Readonly<Record<Method["kind"], Reader<Method>>> = {
     },
   ),
   "zero-lines": object<ZeroLinesMethod>({ kind: oneOf("zero-lines"), lines: list(readZeroLine, 1, LINES_MAX) }),
-  "rtt-threshold": object<RttThresholdMethod>({ kind: oneOf("rtt-threshold"), rttMs: number(0, RTT_MAX_MS) }),
+  "rtt-threshold": object<RttThresholdMethod>({ kind: oneOf("rtt-threshold"), rttMs: number(0, MAX.rttMs) }),
   share: object<ShareMethod>({ kind: oneOf("share"), share: number(0, 1) }),
 };
 
 const readKind = oneOf<Method["kind"]>("times", "zero-lines", "rtt-threshold", "share");
 
-/** Reads a method: its `kind` tells which fields it has. */
+/** Reads a method. Its `kind` says which fields it has. */
 export const readMethod: Reader<Method> = described(
   (value, pointer, faults) => {
     const kind: unknown = typeof value === "object" && value !== null ? (value as { kind?: unknown }).kind : undefined;

@@ -28,7 +28,7 @@ import { readLattice, readMethod } from "./parse-method.ts";
 const RULES_MAX = 100;
 const BYTES_MAX = 1e12;
 
-/** Reads a policy. Returns it, or every fault with the JSON pointer of its place. Never throws on data. */
+/** Reads a policy. Returns it, or every fault with its JSON pointer. Never throws on data. */
 export function parsePolicy(input: unknown): Parsed<Policy> {
   return parse(readPolicy, input);
 }
@@ -92,14 +92,14 @@ const readPolicyFields = object<Policy>({
   rules: withDefault(list(readRule, 0, RULES_MAX), INITIAL_POLICY.rules),
 });
 
-/** Reads a policy as a part of something larger. */
+/** Reads a policy that is part of a larger value. */
 export const readPolicy: Reader<Policy> = described((value, pointer, faults) => {
   const before = faults.length;
   const policy = readPolicyFields(value, pointer, faults);
-  // Conditions between fields: only where the fields themselves could be read.
+  // Conditions between fields are checked only if the fields themselves could be read.
   if (faults.length > before) return policy;
-  const fault = (place: string, message: string): void =>
-    void faults.push({ pointer: pointer + place, message, relation: true });
+  const fault = (field: string, message: string): void =>
+    void faults.push({ pointer: pointer + field, message, relation: true });
   if (policy.ma.minS > policy.ma.maxS) fault("/ma/minS", "must not be larger than maxS");
   if (policy.margin.leave > policy.margin.enter) fault("/margin/leave", "must not be larger than enter");
   requireOneValue(policy.coldStart, `${pointer}/coldStart/times`, faults);
@@ -108,7 +108,7 @@ export const readPolicy: Reader<Policy> = described((value, pointer, faults) => 
   return policy;
 }, readPolicyFields.schema);
 
-/** Of a client of whom nothing is known there is no loss and no rate to look up. */
+/** A cold start has no loss and no rate to look up: these axes must have one value. */
 function requireOneValue({ times }: ColdStart, pointer: string, faults: Fault[]): void {
   for (const axis of ["lossRatio", "deliveryRateBps"] as const)
     if (times !== undefined && times[axis].length !== 1)

@@ -1,21 +1,18 @@
-import { boolean, integer, number, oneOf, optional, text } from "./parse.ts";
+import { boolean, integer, MAX, number, oneOf, optional, text } from "./parse.ts";
 import { TRANSPORTS } from "./sample.ts";
 
-/** An hour: longer than any path; a reading beyond it is a broken clock. */
-const RTT_MAX_MS = 3_600_000;
-/** 100 Tbit/s in bytes per second. */
-const RATE_MAX_BPS = 1.25e13;
-
-/** The fields of a path sample as an edge posts them; what sends more than these spreads them into its own object. */
+/**
+ * The fields of a path sample, as a TLS edge posts it. A reader of further fields spreads these into its own object.
+ */
 export const pathSampleFields = {
   transport: oneOf(...TRANSPORTS),
   connectionId: text(64),
   atMs: number(0, Number.MAX_SAFE_INTEGER),
-  rttMs: optional(number(0, RTT_MAX_MS)),
-  minRttMs: optional(number(0, RTT_MAX_MS)),
+  rttMs: optional(number(0, MAX.rttMs)),
+  minRttMs: optional(number(0, MAX.rttMs)),
   packetsSent: optional(integer(0, Number.MAX_SAFE_INTEGER)),
   packetsLost: optional(integer(0, Number.MAX_SAFE_INTEGER)),
   bytesSent: optional(integer(0, Number.MAX_SAFE_INTEGER)),
-  deliveryRateBps: optional(number(0, RATE_MAX_BPS)),
+  deliveryRateBps: optional(number(0, MAX.deliveryRateBps)),
   closing: boolean(),
 } as const;

@@ -1,5 +1,4 @@
-import type { Baseline, PathState, TransportState } from "./estimator.ts";
-import { BASELINES } from "./estimator.ts";
+import { type Baseline, BASELINES, type PathState, type TransportState } from "./estimator.ts";
 import { type Epoch, EPOCHS } from "./epochs.ts";
 import type { DecayedLoss } from "./loss.ts";
 import { IGNORED_MAX } from "./offers.ts";
@@ -42,7 +41,7 @@ const readTransportState = object<TransportState>({
     0,
     BASELINES,
   ),
-  // Rows of before these were kept have neither.
+  // Old rows have neither of these two fields.
   epochs: withDefault(
     list(
       object<Epoch>({
@@ -61,12 +60,12 @@ const readTransportState = object<TransportState>({
   changedAtMs: withDefault(any, 0),
 });
 
-/** Reads back when offers were ignored. Never throws on data. */
+/** Reads the times when offers were ignored. Never throws on data. */
 export function parseIgnored(input: unknown): Parsed<readonly number[]> {
   return parse(list(any, 0, IGNORED_MAX), input);
 }
 
-/** Reads a state back from where it was kept: rows are input like any other. Never throws on data. */
+/** Reads a state from a row, which is parsed like any input. Never throws on data. */
 export function parsePathState(input: unknown): Parsed<PathState> {
   return parse(readPathState, input);
 }

@@ -125,9 +125,9 @@ it("of an unknown name the nearest known one is told", () => {
   expect(unknownName("x", ["share", "enter"])).toBe("is not known here; known: share, enter");
 });
 
-// What must hold for any reader that is put together of these, and any JSON value.
+// What must hold for any reader that is composed of these, and for any JSON value.
 
-/** A reader, and values that lie near what it takes. */
+/** A reader, and values that are close to what it accepts. */
 interface Made {
   readonly reader: Reader<unknown>;
   readonly near: fc.Arbitrary<unknown>;
@@ -160,7 +160,7 @@ const { made } = fc.letrec<{ made: Made }>((tie) => ({
       reader: oneOf(...allowed),
       near: fc.constantFrom("a", "b", 1, 2),
     })),
-    // A reader of null itself would be told twice by oneOf: there is none.
+    // No reader of null inside: oneOf would match null twice.
     tie("made")
       .filter(({ reader }) => schemaFaults(reader.schema ?? {}, null).length > 0)
       .map(({ reader, near }) => ({ reader: nullable(reader), near: fc.option(near) })),
@@ -190,6 +190,6 @@ it("a reader takes exactly what its schema says, and JSON keeps what it has read
     ),
     { numRuns: 3_000 },
   );
-  // Both answers were asked for.
+  // There were inputs with either result.
   expect(Math.min(taken.true, taken.false)).toBeGreaterThan(600);
 });

@@ -1,30 +1,33 @@
 import { nearestName } from "./nearest.ts";
 
+/** The largest RTT and rate that an input may have: an hour, and 100 Tbit/s. Above them, a meter or a clock is broken. */
+export const MAX = { rttMs: 3_600_000, deliveryRateBps: 1.25e13 } as const;
+
 /** One thing wrong with an input. */
 export interface Fault {
   /** JSON pointer to the value (RFC 6901); the empty string is the whole input. */
   readonly pointer: string;
   readonly message: string;
-  /** The value by itself is as its schema says, and does not go with another: no JSON Schema tells that. */
+  /** The value itself fits its schema, but does not fit another value. A JSON Schema cannot say that. */
   readonly relation?: true;
 }
 
 export type Parsed<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly faults: readonly Fault[] };
 
-/** What a reader takes, as JSON Schema (2020-12, what OpenAPI 3.1 has). */
+/** What a reader accepts, as JSON Schema (2020-12, as in OpenAPI 3.1). */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** Reads one value; on a fault it adds to `faults` and what it returns must not be used. */
+/** Reads one value. On a fault it adds to `faults`, and its result must not be used. */
 export interface Reader<T> {
   (value: unknown, pointer: string, faults: Fault[]): T;
-  /** Made of the same bounds as the reader: the API's document shows it. Absent where nobody shows it. */
+  /** Made from the same bounds as the reader, for the API's OpenAPI document. Absent if that does not show it. */
   readonly schema?: JsonSchema | undefined;
 }
 
-/** A field of an object that may be left out, with what then stands in its place. */
+/** A field of an object that may be left out, and its value in that case. */
 export interface OptionalField<T> {
   readonly reader: Reader<T>;
   readonly absent: () => T | undefined;
@@ -32,20 +35,20 @@ export interface OptionalField<T> {
 
 type Field<T> = Reader<T> | OptionalField<T>;
 
-// A fault is noted, so the caller never uses this value; it only lets readers compose without a wrapper each.
+// The fault is noted, so nobody uses this value. It lets readers compose without wrapping their results.
 function fail(pointer: string, message: string, faults: Fault[]): never {
   faults.push({ pointer, message });
   return undefined as never;
 }
 
-/** A reader with the schema of what it takes. */
+/** A reader with the schema of what it accepts. */
 export function described<T>(reader: Reader<T>, schema: JsonSchema | undefined): Reader<T> {
   return Object.assign((value: unknown, pointer: string, faults: Fault[]) => reader(value, pointer, faults), {
     schema,
   });
 }
 
-/** Runs a reader over a whole input and returns the value or every fault. Never throws on data. */
+/** Runs a reader on a whole input. Returns the value, or every fault. Never throws on data. */
 export function parse<T>(reader: Reader<T>, input: unknown): Parsed<T> {
   const faults: Fault[] = [];
   const value = reader(input, "", faults);
@@ -79,7 +82,7 @@ export function boolean(): Reader<boolean> {
   );
 }
 
-/** Characters are code points, as in JSON Schema. */
+/** Counts code points as characters, as JSON Schema does. */
 export function text(maxLength: number, pattern?: RegExp, what = "text"): Reader<string> {
   return described(
     (value, pointer, faults) =>
@@ -128,7 +131,7 @@ export function withDefault<T>(reader: Reader<T>, value: T): OptionalField<T> {
   return { reader, absent: () => value };
 }
 
-/** An object with exactly these fields; unknown and missing ones are faults. */
+/** An object with exactly these fields. Unknown and missing fields are faults. */
 export function object<T>(fields: { readonly [K in keyof T]-?: Field<Exclude<T[K], undefined>> }): Reader<T> {
   const known = Object.keys(fields);
   return described(
@@ -156,7 +159,7 @@ export function object<T>(fields: { readonly [K in keyof T]-?: Field<Exclude<T[K
   );
 }
 
-/** What is said of a field that nobody knows. */
+/** The message for an unknown field. */
 export function unknownName(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   return nearest === undefined ? `is not known here; known: ${known.join(", ")}` : `is not known here: ${nearest}?`;

@@ -67,7 +67,7 @@ describe("pathOf", () => {
     const rateSe = at.map((path) => path?.rateSe ?? 0);
     expect(at.map((path) => path?.lossRatio)).toEqual([0.02, 0.02, 0.02]);
     for (const widths of [lossWidth, rateSe]) expect(widths).toEqual([...new Set(widths)].sort((a, b) => a - b));
-    // 1,000 and 200 packets of a network and an autonomous system count, two to a draw.
+    // 1,000 packets of a network count and 200 of an autonomous system; two packets are one draw.
     expect(lossWidth[1]).toBeCloseTo(2 * Math.sqrt((0.02 * 0.98) / 500), 3);
     expect(lossWidth[2]).toBeCloseTo(2 * Math.sqrt((0.02 * 0.98) / 100), 2);
   });

@@ -1,19 +1,20 @@
 import type { PathEstimate, TransportEstimate } from "./estimate.ts";
+import { type Level, LEVELS } from "./estimator.ts";
 import type { History, RequestFacts } from "./facts.ts";
 import { type Transport, TRANSPORTS } from "./sample.ts";
 import type { PathFacts } from "./times.ts";
 
-/** What loss and rate rest on, the nearest first. */
-export const BASES = ["client", "network", "asn", "prior"] as const;
+/** What a loss can rest on, the nearest first. */
+export const BASES = [...LEVELS, "prior"] as const;
 export type Basis = (typeof BASES)[number];
 
 /**
- * Packets that make a path known: over 100 packets the standard error of a loss of 2.5 % is 1.6 points, over the 700
- * packets of 1 MB it is 0.6.
+ * A level is known from this many packets on. Over 100 packets the standard error of a loss of 2.5 % is 1.6 points;
+ * over the 700 packets of 1 MB it is 0.6.
  */
 export const KNOWN_PACKETS = 100;
 
-/** A path in one transport's coordinates, and how far its loss and rate may be off, in standard errors. */
+/** A path as one transport measured it, and how far off its loss and rate may be, in standard errors. */
 export interface TransportPath extends PathFacts {
   readonly transport: Transport;
   readonly lossLow: number;
@@ -22,51 +23,44 @@ export interface TransportPath extends PathFacts {
   readonly rateSe: number;
 }
 
+/** The path that a decision looks at. */
 export interface KnownPath {
   readonly basis: Basis;
-  /** The first is that of the connection at hand's own transport, where that was measured. */
+  /** As each transport measured it. The transport of this connection is first, if it measured the path. */
   readonly paths: readonly TransportPath[];
-  /** Since the path was last seen to change, milliseconds; absent where it was not. */
+  /** Since the path last changed, milliseconds. Absent if it was not seen to change. */
   readonly changedMsAgo?: number | undefined;
 }
 
 /**
- * How much evidence of a level may count, packets, and how far a rate of it may be off, as standard error of its
- * logarithm. A network's clients have different last miles, an ASN's different cities: their packets are many and tell
- * the less of this client.
+ * How much evidence of a level may count, in packets, and how far off its rate may be, as standard error of the
+ * logarithm. The clients of a network have different last miles, and those of an autonomous system are in different
+ * cities. So their packets are many, but say less about this client.
  */
-const LEVELS = {
+const EVIDENCE = {
   client: { packets: 1e9, rateSe: 0.3 },
   network: { packets: 1_000, rateSe: 0.7 },
   asn: { packets: 200, rateSe: 1 },
-} as const satisfies Record<string, { packets: number; rateSe: number }>;
-type Level = keyof typeof LEVELS;
+} as const satisfies Record<Level, { packets: number; rateSe: number }>;
 
-/** Losses come in bursts: packets of evidence that are worth one drawn alone. As in epochs.ts. */
+/** Losses come in bursts: this many packets are as much evidence as one independent packet. As in epochs.ts. */
 const PACKETS_PER_DRAW = 2;
-/** Beyond these no network lies: a minute of RTT, 100 Tbit/s. */
-const RTT_MAX_MS = 60_000;
-const RATE_MAX_BPS = 1.25e13;
-/** Where nothing tells the rate: 25 Mbit/s, the speed of an access line, give or take a factor of e. */
+/** A decision does not believe figures above these: a minute, 100 Tbit/s. */
+const RTT_BELIEVED_MS = 60_000;
+const RATE_BELIEVED_BPS = 1.25e13;
+/** An unknown rate: 25 Mbit/s, the speed of an access line, give or take a factor of e. */
 const RATE_BPS = 3_125_000;
 const RATE_SE = 1;
-/** Where packets were not counted (Cloudflare): 0.1 %, give or take what makes it 2 %. */
+/** The loss where packets are not counted (Cloudflare): 0.1 %, and from 0 to 2 %. */
 const UNCOUNTED_LOSS = { ratio: 0.001, low: 0, high: 0.02 } as const;
 
 /**
- * The path that a decision looks at, as each transport measured it: RTT from the connection at hand first; loss from the
- * nearest level that knows the path, rate from the nearest that has one. Undefined without an RTT, and for a client of whom nothing is known on any
- * level: there the cold start speaks. A look-up that came late knows no levels.
+ * The path that a decision looks at. The RTT is that of this connection, if it has one. The loss comes from the nearest
+ * level that is known, the rate from the nearest that has one. Undefined without an RTT or without a known level: then
+ * the cold start decides.
  */
 export function pathOf(request: RequestFacts, history: History): KnownPath | undefined {
-  const basis =
-    history.client !== undefined
-      ? "client"
-      : history.network !== undefined
-        ? "network"
-        : history.asn !== undefined
-          ? "asn"
-          : undefined;
+  const basis = LEVELS.find((level) => history[level] !== undefined);
   const estimate = basis === undefined ? undefined : history[basis];
   if (basis === undefined || estimate === undefined) return undefined;
   const rttMs = rttOf(request, history);
@@ -82,9 +76,11 @@ export function pathOf(request: RequestFacts, history: History): KnownPath | und
   return paths.length === 0 ? undefined : { basis, paths, changedMsAgo: changedMsAgo(estimate) };
 }
 
-/** The RTT of the connection at hand; where it has none yet, the smallest that the nearest level remembers. */
+/** The RTT of this connection. If it has none yet, the smallest that the nearest level remembers. */
 export function rttOf(request: RequestFacts, history: History): number | undefined {
-  return rtt(request.rttMs) ?? smallestRtt(history.client) ?? smallestRtt(history.network) ?? smallestRtt(history.asn);
+  let known = rtt(request.rttMs);
+  for (const level of LEVELS) known ??= smallestRtt(history[level]);
+  return known;
 }
 
 function transportPath(
@@ -95,7 +91,7 @@ function transportPath(
   history: History,
   basis: Level,
 ): TransportPath {
-  const loss = lossOf(read, LEVELS[basis].packets);
+  const loss = lossOf(read, EVIDENCE[basis].packets);
   const [deliveryRateBps, rateSe] = rateOf(transport, request, history);
   return {
     transport,
@@ -108,34 +104,35 @@ function transportPath(
   };
 }
 
-/** The rate of the nearest that knows one: this client, the connection at hand, its network, its ASN. */
+/** The rate of the first that has one: this client, this connection, its network, its autonomous system. */
 function rateOf(transport: Transport, request: RequestFacts, history: History): [rateBps: number, se: number] {
   const client = rate(history.client?.[transport]?.deliveryRateBps);
-  if (client !== undefined) return [client, LEVELS.client.rateSe];
+  if (client !== undefined) return [client, EVIDENCE.client.rateSe];
   const own = transport === request.transport ? rate(request.deliveryRateBps) : undefined;
-  if (own !== undefined) return [own, LEVELS.client.rateSe];
-  for (const level of ["network", "asn"] as const) {
+  if (own !== undefined) return [own, EVIDENCE.client.rateSe];
+  for (const level of LEVELS) {
+    if (level === "client") continue;
     const known = rate(history[level]?.[transport]?.deliveryRateBps);
-    const { rateSe } = LEVELS[level];
-    // What is kept of many is the largest of them all: this client's is as likely below as above one error less.
+    const { rateSe } = EVIDENCE[level];
+    // A level of many clients keeps the largest rate of them all. This client's is expected to be one error lower.
     if (known !== undefined) return [known * Math.exp(-rateSe), rateSe];
   }
   return [RATE_BPS, RATE_SE];
 }
 
-/** 0 is not known; of what no network has nothing can be told, and it must not pass for not known either. */
+/** 0 means not known. A rate that no network has is a fault, and must not count as not known: NaN. */
 function rate(bps: number | undefined): number | undefined {
   if (bps === undefined || bps === 0) return undefined;
-  return bps > 0 && bps <= RATE_MAX_BPS ? bps : Number.NaN;
+  return bps > 0 && bps <= RATE_BELIEVED_BPS ? bps : Number.NaN;
 }
 
 /**
- * The loss ratio and its score interval of one standard error (Wilson 1927), which has a width where nothing was lost
- * too.
+ * The loss ratio and its score interval of one standard error (Wilson 1927), which has a width even if nothing was
+ * lost.
  */
 function lossOf(read: TransportEstimate, packetsMax: number): { ratio: number; low: number; high: number } {
   if (read.lossRatio === undefined) return UNCOUNTED_LOSS;
-  // What no counter can have counted tells nothing, and must not look like a path with loss.
+  // No counter can show these figures. They must not look like a path with loss.
   if (!(read.lossRatio >= 0 && read.lossRatio <= 1 && read.packets >= 0 && Number.isFinite(read.packets)))
     return { ratio: Number.NaN, low: Number.NaN, high: Number.NaN };
   const n = Math.min(read.packets, packetsMax) / PACKETS_PER_DRAW;
@@ -156,7 +153,7 @@ function smallestRtt(estimate: PathEstimate | undefined): number | undefined {
   return tcp === undefined ? quic : quic === undefined ? tcp : Math.min(tcp, quic);
 }
 
-/** Platforms say 0 for what they do not know; NaN, negative numbers and what no network has are broken meters. */
+/** Platforms give 0 for what they do not know. NaN, negative numbers and longer RTTs are faults. */
 function rtt(ms: number | undefined): number | undefined {
-  return ms !== undefined && ms > 0 && ms <= RTT_MAX_MS ? ms : undefined;
+  return ms !== undefined && ms > 0 && ms <= RTT_BELIEVED_MS ? ms : undefined;
 }

@@ -1,4 +1,4 @@
-// The JSON Schema of a policy, which the API shows, says what parsePolicy takes.
+// The JSON Schema of a policy, which the API shows, accepts what parsePolicy accepts.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import bbr from "../policies/bbr.json" with { type: "json" };
@@ -11,7 +11,7 @@ import { LATTICE } from "./testing.ts";
 import { schemaFaults } from "./testing-schema.ts";
 import type { TimesLattice } from "./times.ts";
 
-/** With no field left out, so that a field that is added to the types has to be added here. */
+/** With all fields: a field that is added to the types has to be added here. */
 type Whole<T> = T extends readonly (infer I)[]
   ? readonly Whole<I>[]
   : T extends object
@@ -86,7 +86,7 @@ const instead = fc.oneof(
   fc.jsonValue({ maxDepth: 1 }),
 );
 
-/** Puts something in the place that the numbers lead to, takes it away, or puts something beside it. */
+/** Replaces the value that the numbers lead to, deletes it, or adds something beside it. */
 function changedAt(
   value: unknown,
   [number = 0, ...rest]: readonly number[],
@@ -120,7 +120,7 @@ it("is right about every policy that is off in one place", () => {
       (policy, at, what, item) => {
         const input: unknown = JSON.parse(JSON.stringify(changedAt(policy, at, what, item)));
         const parsed = parsePolicy(input);
-        // What no schema has to tell is marked: alone it makes a 422 of what else would be a 400.
+        // Faults that a schema cannot describe are marked: if there are no others, the API answers 422 and not 400.
         const told = parsed.ok ? [] : parsed.faults.filter(({ relation }) => relation !== true);
         const faults = schemaFaults(schema, input);
         if (told.length > 0) expect(faults).not.toEqual([]);

@@ -1,4 +1,4 @@
-// What must hold for every policy, request and history, sense or not.
+// What must hold for every policy, request and history, sensible or not.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { KILL_SWITCHES } from "./activation.ts";
@@ -20,7 +20,7 @@ import { TRANSPORTS } from "./sample.ts";
 import { adaptivePolicy, NOON_MS } from "./testing.ts";
 import type { TimesLattice } from "./times.ts";
 
-/** From min to max; never -0, which JSON does not keep. */
+/** From min to max, but never -0, which JSON does not keep. */
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map((value) => value + 0);
 const unit = number(0, 1);
 
@@ -35,7 +35,7 @@ function latticeOver(
   return axes.chain((given): fc.Arbitrary<TimesLattice> => {
     const nodes = Object.values(given).reduce((product, values) => product * values.length, 1);
     const ofEach = <T>(figure: fc.Arbitrary<T>) => fc.array(figure, { minLength: nodes, maxLength: nodes });
-    // Half of all ratios lie between 1/2 and 2, where decisions are made.
+    // Half of all ratios are between 1/2 and 2, where decisions change.
     const times = ofEach(number(Math.log(100), Math.log(1_000)).map((log) => Math.exp(log)));
     return fc
       .record(
@@ -146,7 +146,7 @@ const anyPolicy: fc.Arbitrary<Policy> = fc.record(
   { requiredKeys: ["schema", "mode", "method", "contentBytes", "coldStart", "ma", "margin", "exploration", "rules"] },
 );
 
-// Requests and histories, of numbers of one kind.
+// Requests and histories, with numbers of one kind.
 
 function requestOf(figure: fc.Arbitrary<number>): fc.Arbitrary<RequestFacts> {
   return fc.record(
@@ -216,7 +216,7 @@ const soundRequest: fc.Arbitrary<RequestFacts> = fc.record(
   },
   { requiredKeys: ["transport", "path"] },
 );
-/** What a broken meter or clock brings. */
+/** Numbers of a broken meter or clock. */
 const broken = fc.constantFrom(Number.NaN, -1, -0.5, -1e300, -Infinity, Infinity);
 const anyNumber = fc.oneof(fc.double(), broken, fc.constantFrom(0, -0, 1e-300, 1e300, Number.MAX_VALUE));
 
@@ -230,7 +230,7 @@ it("a policy that is printed and parsed is what it was", () => {
 
 it("a saving above enter over its whole uncertainty is an offer, one of at most leave never is", () => {
   const seen = { offers: 0, none: 0, between: 0 };
-  // What a rounding of ln(1 + x) and back is worth.
+  // The rounding error of ln(1 + x) and back.
   const near = 1e-9;
   fc.assert(
     fc.property(
@@ -352,7 +352,7 @@ it("nor an RTT or a rate that no network has, where all else is sound", () => {
   fc.assert(
     fc.property(anyTimesMethod, anyMargin, soundRequest, historyOf(brokenRate), (method, margin, request, history) => {
       const policy = adaptivePolicy({ method, margin, coldStart: { advertise: "nothing" } });
-      // A sound rate of the connection at hand comes before what networks have.
+      // A valid rate of this connection counts before the networks' rates.
       const { deliveryRateBps: _none, ...withoutRate } = request;
       expect(isOffered(policy, overTcp(withoutRate), history)).toBe(false);
     }),
@@ -379,7 +379,7 @@ it("near the boundary, in noise smaller than the gap between enter and leave, th
     noise: number(-0.49, 0.49),
     packets: fc.integer({ min: 100, max: 1_000_000 }),
     follows: fc.boolean(),
-    // An offer of ten seconds is alive at the next visit.
+    // An offer of ten seconds is still alive at the next visit.
     afterMs: fc.integer({ min: 1, max: 9_999 }),
   });
   fc.assert(

@@ -1,4 +1,4 @@
-/** What measured a path. HTTP/1.1 and HTTP/2 run over TCP, HTTP/3 over QUIC. */
+/** What measured a path: TCP under HTTP/1.1 and HTTP/2, or QUIC under HTTP/3. */
 export type Transport = "tcp" | "quic";
 
 export const TRANSPORTS: readonly Transport[] = ["tcp", "quic"];
@@ -6,12 +6,12 @@ export const TRANSPORTS: readonly Transport[] = ["tcp", "quic"];
 /**
  * One reading of one connection, by the sender of the data.
  *
- * The counters are cumulative over the connection, as TCP_INFO and QUIC stacks give them. They may step back:
- * a packet declared lost may turn out to have been late (RFC 8985 section 7.3 for TCP, RFC 9002 section 6.1 for QUIC).
+ * The counters are cumulative over the connection, as TCP_INFO and QUIC stacks give them. They may step back: a packet
+ * that was declared lost may turn out to be late (RFC 8985 section 7.3 for TCP, RFC 9002 section 6.1 for QUIC).
  */
 export interface PathSample {
   readonly transport: Transport;
-  /** Opaque, unique per connection. */
+  /** Opaque. Each connection has its own. */
   readonly connectionId: string;
   /** When it was read, milliseconds since the epoch. */
   readonly atMs: number;

@@ -5,7 +5,7 @@ import { predict, predictCold, type Prediction } from "./saving.ts";
 import { LATTICE } from "./testing.ts";
 import type { TimesLattice } from "./times.ts";
 
-/** A path without doubt: on LATTICE's node of no loss, where HTTP/2 takes half as long. */
+/** A path without uncertainty: on LATTICE's node without loss, where HTTP/2 takes half as long. */
 const CERTAIN: TransportPath = {
   transport: "tcp",
   rttMs: 100,
@@ -18,7 +18,7 @@ const CERTAIN: TransportPath = {
 const path = (over: Partial<TransportPath> = {}): TransportPath => ({ ...CERTAIN, ...over });
 const known = (...paths: TransportPath[]): KnownPath => ({ basis: "client", paths });
 
-/** The same everywhere: stay / switch and stay / cold as given, with the fit's standard errors. */
+/** The same stay / switch and stay / cold at all nodes, with the fit's standard errors. */
 const flat = (switchSaving: number, coldSaving: number, se = 0): TimesLattice => ({
   rttMs: [0],
   lossRatio: [0],
@@ -120,7 +120,7 @@ describe("two transports", () => {
     ["both certain for sure", [2, 0], [0.5, 0], 0],
   ])("are weighed by precision: %s", (_name, a, b, expected) => {
     expect(weighed(a, b).switch.log).toBeCloseTo(expected, 6);
-    // Whatever the caution: of one transport's three packets and the other's thousands the thousands speak.
+    // Whatever the caution: if one transport has three packets and the other thousands, the thousands decide.
     for (const standardErrors of [0, 3]) expect(weighed(a, b, standardErrors).switch.log).toBeCloseTo(expected, 6);
   });
 
@@ -163,7 +163,7 @@ describe("a switch that costs round trips", () => {
     expect(prediction.times.switchMs).toBeCloseTo(switchMs, 9);
     expect(prediction.times.coldMs).toBeCloseTo(500, 9);
     expect(prediction.switch.log).toBeCloseTo(Math.log(1_000 / switchMs), 12);
-    // The fit of the measured switch has no say.
+    // The fit of the measured switch does not count.
     expect(prediction.switch.halfWidth).toBeCloseTo(0.1, 12);
     expect(prediction.cold.log).toBeCloseTo(Math.log(2), 12);
   });
@@ -194,7 +194,7 @@ describe("predictCold", () => {
 
   it("takes what a switch costs from the method, where that says so", () => {
     const byRoundTrips = { ...METHOD, switchRoundTrips: 2 };
-    // Cold takes 100 ms, and two round trips of 100 ms make a switch of 300, where staying takes 400.
+    // A cold session takes 100 ms. With two round trips of 100 ms, a switch takes 300. Staying takes 400.
     const prediction = predictCold({ advertise: "nothing", times: mix }, byRoundTrips, 100, 1e6, 1);
     expect(prediction?.switch.log).toBeCloseTo(Math.log(400 / 300), 9);
   });

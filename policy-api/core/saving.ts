@@ -8,7 +8,7 @@ export interface Saving {
   readonly halfWidth: number;
 }
 
-/** What times predict for one path. */
+/** What a policy's times predict for one path. */
 export interface Prediction {
   /** Of the switch, for a session on HTTP/2. */
   readonly switch: Saving;
@@ -17,16 +17,16 @@ export interface Prediction {
   readonly times: PredictedTimes;
 }
 
-/** The same before its times are told, half-widths of one standard error. */
+/** The same with times as logarithms, and half-widths of one standard error. */
 interface LogPrediction extends Omit<Prediction, "times"> {
   readonly log: MeanLogTimes;
 }
 
 /**
- * Predicts from what each transport measured, each in its own coordinates and lattice, weighted by certainty. The
- * half-width holds the fit's standard error and what the path's loss and rate may be off by.
+ * Predicts from what each transport measured, each with its own lattice, and weights the two by certainty. The
+ * half-width holds the standard error of the fit, and how far off the path's loss and rate may be.
  *
- * @param standardErrors How many of them the half-width holds.
+ * @param standardErrors How many standard errors the half-width is.
  */
 export function predict(
   method: TimesMethod,
@@ -39,7 +39,7 @@ export function predict(
     const lattice = (path.transport === "tcp" ? method.tcp : method.quic) ?? method.tcp ?? method.quic;
     if (lattice === undefined) continue;
     const log = uncertainLogTimesAt(lattice, path, contentBytes, method.switchRoundTrips);
-    // Of broken figures nothing can be predicted: the other transport's stand alone.
+    // Nothing can be predicted from broken figures: then only the other transport counts.
     if (Number.isNaN(log.stay)) continue;
     const one = logPrediction(log);
     all = all === undefined ? one : combine(all, one);
@@ -47,7 +47,7 @@ export function predict(
   return all === undefined ? undefined : withTimes(all, contentBytes, standardErrors);
 }
 
-/** Predicts for a client of whom only the RTT is known, from the mean over the networks that the cold start names. */
+/** Predicts for a client of which only the RTT is known, from the mean over the cold start's mix of networks. */
 export function predictCold(
   { times }: ColdStart,
   method: TimesMethod,
@@ -71,7 +71,7 @@ function logPrediction(log: LogTimes): LogPrediction {
   };
 }
 
-/** Only after transports were weighed: how cautious a policy is must not change which of them is the more certain. */
+/** After the transports were weighted: a policy's caution must not change which of them is more certain. */
 function withTimes(prediction: LogPrediction, contentBytes: number, standardErrors: number): Prediction {
   return {
     switch: { log: prediction.switch.log, halfWidth: standardErrors * prediction.switch.halfWidth },
@@ -86,7 +86,7 @@ function combine(a: LogPrediction, b: LogPrediction): LogPrediction {
   return {
     switch: switchSaving,
     cold,
-    // Times by the weights of the switch's saving, as geometric means.
+    // Geometric means of the times, with the weights of the switch's saving.
     log: {
       stay: share * a.log.stay + (1 - share) * b.log.stay,
       switchSaving: share * a.log.switchSaving + (1 - share) * b.log.switchSaving,
@@ -97,12 +97,12 @@ function combine(a: LogPrediction, b: LogPrediction): LogPrediction {
 }
 
 /**
- * Weighs two predictions of the same saving by their precision. Both come from one fit and one path: their errors are
- * not independent, so that the sum is taken to be as certain as the more certain of them; and where they contradict each
- * other, no more certain than they are apart.
+ * Weights two predictions of the same saving by their precision. Both come from one fit and one path, so their errors
+ * are not independent: the result is only as certain as the more certain of them. Where they contradict each other, the
+ * uncertainty grows with the difference.
  */
 function combineSavings(a: Saving, b: Saving): readonly [saving: Saving, shareOfA: number] {
-  // Of two certain ones each counts for half; what is infinitely uncertain counts for nothing.
+  // Two certain predictions count for half each. An infinitely uncertain one does not count.
   const certainty = (saving: Saving): number => 1 / Math.max(saving.halfWidth, 1e-6) ** 2;
   const share = certainty(a) / (certainty(a) + certainty(b));
   const halfWidth = Math.max(Math.min(a.halfWidth, b.halfWidth), Math.abs(a.log - b.log) * Math.min(share, 1 - share));

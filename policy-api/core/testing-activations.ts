@@ -1,4 +1,4 @@
-// What every store of activations must do, for tests of this room and of those that store. Not imported by anything deployed.
+// What every store of activations must do, for tests of several rooms. Nothing that is deployed imports it.
 import {
   type Activation,
   type ActivationChange,
@@ -12,7 +12,7 @@ import type { ActivationChanged, ActivationRequest, Page, PageRequest, Precondit
 
 /** The activations of a store, in memory. */
 export class MemoryActivations {
-  /** By number; the first is revision 0, which no store keeps. */
+  /** By number. The first is revision 0, which no store keeps. */
   readonly revisions: Activation[] = [INITIAL_ACTIVATION];
   readonly #knows: (version: number) => boolean;
 
@@ -41,7 +41,7 @@ export class MemoryActivations {
   }
 }
 
-/** A page of what was added in order, newest first. */
+/** A page of items that were added in order, newest first. */
 export function pageOf<T>(items: readonly T[], number: (item: T) => number, { limit, before }: PageRequest): Page<T> {
   const older = items.filter((item) => number(item) < (before ?? Number.POSITIVE_INFINITY)).toReversed();
   const page = older.slice(0, limit);
@@ -49,21 +49,21 @@ export function pageOf<T>(items: readonly T[], number: (item: T) => number, { li
   return { items: page, next: older.length > limit && last !== undefined ? number(last) : null };
 }
 
-/** The calls of a store that writers of its activation need. */
+/** The calls of a store that writers of the activation need. */
 export interface ActivationStore {
   activation(): Promise<Activation | undefined>;
   change(change: ActivationChange, request: ActivationRequest): Promise<ActivationChanged>;
   activations(page: PageRequest): Promise<Page<Activation>>;
 }
 
-/** A writer reads the revision, or writes what goes with the one that it has read; `*`: whatever there is. */
+/** A writer reads the revision; or it writes, on the condition that this revision is still in force, or without one. */
 export type WriterStep =
   | { readonly writer: number; readonly does: "read" }
   | { readonly writer: number; readonly does: "write" | "write-whatever"; readonly change: ActivationChange };
 
 interface Attempt {
   readonly writer: number;
-  /** Of this attempt alone: whoever is answered with another's revision has changed nothing. */
+  /** Each attempt has its own: so an answer with another attempt's revision shows. */
   readonly author: string;
   readonly change: ActivationChange;
   readonly ifMatch: Precondition;
@@ -71,9 +71,9 @@ interface Attempt {
 }
 
 /**
- * Lets writers loose on a store: the steps of a round at once, one round after the other.
+ * Lets writers work on a store. The steps of a round run at the same time, and rounds one after another.
  *
- * @returns what was broken of what must hold for any interleaving; empty for a store that is right.
+ * @returns the rules that the store broke, of those that must hold for any interleaving.
  */
 export async function faultsOfWriters(
   store: ActivationStore,
@@ -145,7 +145,7 @@ function faultsOfRound(
     if (ifMatch !== "*" && ifMatch[0] !== base && !lost) faults.push(`writer ${writer} was not told that it is late`);
     if (!lost) continue;
     const { revision } = result.current;
-    // Who was late already is told of what is there; who lost in this round, of what won.
+    // A writer that was late from the start sees what is there. A writer that lost in this round sees what won.
     if (revision < (ifMatch[0] === base ? base + 1 : base) || revision > latest)
       faults.push(`writer ${writer} lost and was told of revision ${revision}`);
   }

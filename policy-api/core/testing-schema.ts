@@ -1,13 +1,13 @@
-// Checks values by JSON Schema, for tests that a schema says what a reader does. Not imported by anything deployed.
+// Checks values by JSON Schema, for tests that compare a schema with its reader. Nothing that is deployed imports it.
 import type { JsonSchema } from "./parse.ts";
 
-/** What names schemas: `#/components/schemas/Name`. */
+/** Schemas by name: `#/components/schemas/Name`. */
 export type Definitions = Readonly<Record<string, JsonSchema>>;
 
 /**
- * Where a JSON value is not as a schema says: the keywords of JSON Schema 2020-12 that this project's schemas use.
+ * The faults of a JSON value by a schema. Knows the keywords of JSON Schema 2020-12 that this project's schemas use.
  *
- * @throws Error on a keyword that is not known here, as what it asks for would go unchecked.
+ * @throws Error on any other keyword, which would go unchecked.
  */
 export function schemaFaults(
   schema: JsonSchema,

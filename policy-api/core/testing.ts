@@ -1,4 +1,4 @@
-// Values that tests of several rooms begin from. Not imported by anything that is deployed.
+// Values that tests of several rooms share. Nothing that is deployed imports it.
 import type { Policy } from "./policy.ts";
 import { INITIAL_POLICY } from "./policy.ts";
 import type { PathSample } from "./sample.ts";
@@ -12,7 +12,7 @@ export function sample(over: Partial<PathSample> = {}): PathSample {
   return { transport: "tcp", connectionId: "c1", atMs: NOON_MS, closing: false, ...over };
 }
 
-/** HTTP/2 wins without loss, HTTP/3 with it; round figures. */
+/** HTTP/2 wins without loss, HTTP/3 with loss. Round figures. */
 export const LATTICE: TimesLattice = {
   rttMs: [0, 100],
   lossRatio: [0, 0.04],

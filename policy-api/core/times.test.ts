@@ -15,7 +15,9 @@ const times = (lattice: TimesLattice, facts: PathFacts, bytes = 1_000_000) =>
 const MIDDLE_RTT_MS = Math.sqrt(101) - 1;
 const MIDDLE_LOSS = Math.sqrt(0.001 * 0.041) - 0.001;
 
-/** Two values on each axis. Staying takes 2 (RTT), 3 (loss), 5 (rate) and 7 (bytes) times as long at the second of each. */
+/**
+ * Two values on each axis. Staying takes 2 (RTT), 3 (loss), 5 (rate) and 7 (bytes) times as long at the second of each.
+ */
 const nodes = Array.from(
   { length: 16 },
   (_, i) => 1_000 * 2 ** (i & 1) * 3 ** ((i >> 1) & 1) * 5 ** ((i >> 2) & 1) * 7 ** (i >> 3),

@@ -1,21 +1,22 @@
 import { type Axis, distanceOutside, positionOn } from "./axis.ts";
 
-/** A path as one transport measured it: where times are looked up. */
+/** A path as one transport measured it. Times are looked up by it. */
 export interface PathFacts {
   /** The smallest RTT, milliseconds. */
   readonly rttMs: number;
-  /** Lost over sent, 0 to 1, what congestion lost included. */
+  /** Lost over sent, 0 to 1, including losses by congestion. */
   readonly lossRatio: number;
   /** Bytes per second. */
   readonly deliveryRateBps: number;
 }
 
 /**
- * How long a session takes on one stack, over a regular lattice of what one transport measures and of bytes. A session
- * begins on HTTP/2 and stays, begins there and switches to HTTP/3, or begins on HTTP/3 cold.
+ * How long a session takes on one stack, over a regular lattice of RTT, loss and rate (as one transport measures them)
+ * and of bytes. A session begins on HTTP/2 and stays there, begins there and switches to HTTP/3, or begins on HTTP/3
+ * (cold).
  *
- * Axes increase; one of a single value is one that times are not known to depend on. The lists have a figure for each
- * node, RTT running fastest, then loss, rate and bytes: node (rtt, loss, rate, bytes) is at
+ * Axes increase. An axis with one value means that times are not known to depend on it. The lists have a figure for
+ * each node. RTT runs fastest, then loss, rate and bytes: node (rtt, loss, rate, bytes) is at
  * ((bytes * rates + rate) * losses + loss) * rtts + rtt.
  */
 export interface TimesLattice {
@@ -28,11 +29,11 @@ export interface TimesLattice {
   readonly stayMs: readonly number[];
   readonly switchMs: readonly number[];
   readonly coldMs: readonly number[];
-  /** Standard error of ln(stay / switch). Left out: taken as exact. */
+  /** Standard error of ln(stay / switch). Left out: the times count as exact. */
   readonly switchSe?: readonly number[] | undefined;
   /** Standard error of ln(stay / cold). */
   readonly coldSe?: readonly number[] | undefined;
-  /** 1 where measurements surround the node, 0 where it was drawn out from afar. Left out: all are supported. */
+  /** 1 if measurements surround the node, 0 if it was extrapolated. Left out: 1 for all. */
   readonly supported?: readonly number[] | undefined;
 }
 
@@ -42,11 +43,14 @@ export interface PredictedTimes {
   readonly coldMs: number;
   /** What was transferred in these times. */
   readonly contentBytes: number;
-  /** Whether the path lies outside the lattice, so that its nearest edge was taken, or where it was only drawn out. */
+  /**
+   * Whether the path is outside the lattice, so that the nearest end of an axis was taken, or between extrapolated
+   * nodes.
+   */
   readonly clamped: boolean;
 }
 
-/** Expected times as logarithms: ratios are differences there. */
+/** Expected times as logarithms, so that ratios are differences. */
 export interface MeanLogTimes {
   readonly stay: number;
   /** ln(stay / switch): above 0 the switch saves. */
@@ -56,29 +60,29 @@ export interface MeanLogTimes {
   readonly clamped: boolean;
 }
 
-/** Times at a place of the lattice, and how certain their ratios are. */
+/** Times at one point of the lattice, and how certain their ratios are. */
 export interface LogTimes extends MeanLogTimes {
   readonly switchSe: number;
   readonly coldSe: number;
 }
 
-/** What stands in the logarithm of a loss for none: one packet of a thousand is what a visit can tell apart. */
-const NO_LOSS = 0.001;
-/** What stands in the logarithm of an RTT for none: below a millisecond it is no longer the path that is measured. */
-const NO_RTT_MS = 1;
+/** Added to a loss before its logarithm: a visit cannot measure less than one packet in a thousand. */
+const LOSS_OFFSET = 0.001;
+/** Added to an RTT before its logarithm: below a millisecond an RTT no longer measures the path. */
+const RTT_OFFSET_MS = 1;
 /**
- * What a prediction loses in certainty outside the axes, as standard error of ln(stay / switch) for each factor of e
- * that the path lies beyond them: predicted savings of our own grid change by about that much over such a distance.
+ * How much less certain a prediction outside the axes is: the standard error of ln(stay / switch) for each factor of e
+ * beyond them. Predicted savings of our own grid change by about that much over such a distance.
  */
 const CLAMPED_SE = 0.2;
 
-/** How far outside an axis, in its coordinate, is still on it: 5 %. */
+/** How far outside an axis, in its coordinate, still counts as on it: 5 %. */
 const NEAR_ENOUGH = 0.05;
 
-const rttCoordinate = (rttMs: number): number => Math.log(rttMs + NO_RTT_MS);
-const lossCoordinate = (lossRatio: number): number => Math.log(lossRatio + NO_LOSS);
+const rttCoordinate = (rttMs: number): number => Math.log(rttMs + RTT_OFFSET_MS);
+const lossCoordinate = (lossRatio: number): number => Math.log(lossRatio + LOSS_OFFSET);
 
-/** The axes' own coordinates, in which times are about linear: what calibration fits and interpolation runs in. */
+/** The coordinates of the axes, in which times are about linear. Calibration and interpolation use them. */
 export const COORDINATES = {
   rttMs: rttCoordinate,
   lossRatio: lossCoordinate,
@@ -86,7 +90,7 @@ export const COORDINATES = {
   contentBytes: Math.log,
 } as const satisfies Record<string, (value: number) => number>;
 
-/** What a lattice becomes when it is first read: logarithms, those of a node side by side, as they are read together. */
+/** A lattice after its first use: as logarithms. Those of one node are side by side, because they are read together. */
 interface Compiled {
   readonly rtt: Axis;
   readonly loss: Axis;
@@ -96,14 +100,14 @@ interface Compiled {
   readonly figures: Float64Array;
 }
 
-/** Of a node, in this order: log stay, the two savings, their standard errors, support. */
+/** For each node, in this order: log stay, the two savings, their standard errors, support. */
 const FIGURES = 6;
 
 const compiledOf = new WeakMap<TimesLattice, Compiled>();
 
 function compile(lattice: TimesLattice): Compiled {
   const { stayMs, switchMs, coldMs, switchSe, coldSe, supported } = lattice;
-  // One more: the neighbour of the last node is read, with no weight.
+  // One node more: the neighbour of the last node is read too, with a weight of 0.
   const figures = new Float64Array((stayMs.length + 1) * FIGURES);
   stayMs.forEach((ms, node) => {
     const stay = Math.log(ms);
@@ -127,7 +131,7 @@ function compile(lattice: TimesLattice): Compiled {
   };
 }
 
-/** How far the loss and the rate of a path may be off. */
+/** How far off the loss and the rate of a path may be. */
 export interface PathUncertainty {
   readonly lossLow: number;
   readonly lossHigh: number;
@@ -136,17 +140,17 @@ export interface PathUncertainty {
 }
 
 /**
- * Log times at a path, log-linear between the nodes around it; outside the axes at the nearest edge, with less
- * certainty. Pure; sixteen nodes are read, whatever the lattice's size. Of broken numbers NaN comes out.
+ * Log times on a path, log-linear between the nodes around it. Outside an axis its nearest end counts, with less
+ * certainty. Reads sixteen nodes, whatever the size of the lattice. Broken numbers give NaN. Pure.
  */
 export function logTimesAt(lattice: TimesLattice, path: PathFacts, contentBytes: number): LogTimes {
   return read(lattice, path, contentBytes, undefined, undefined);
 }
 
 /**
- * The same, with standard errors that also hold what the savings change by where loss or rate are at their bounds.
+ * The same, with standard errors that also hold how much the savings change if loss or rate are at their bounds.
  *
- * @param switchRoundTrips A switch costs so many on top of a cold session, in the place of the measured switch.
+ * @param switchRoundTrips What a switch costs on top of a cold session, instead of the measured switch.
  */
 export function uncertainLogTimesAt(
   lattice: TimesLattice,
@@ -157,12 +161,12 @@ export function uncertainLogTimesAt(
   return read(lattice, path, contentBytes, path, switchRoundTrips);
 }
 
-/** The path itself, its loss at either bound, its rate at either bound. */
-const PLACES = 5;
+/** Points that are read: the path itself, its loss at either bound, its rate at either bound. */
+const POINTS = 5;
 
 /**
- * One loop over all places and nodes, as a decision takes most of its time here. A function for each place would have its
- * numbers put on the heap, going in and coming out: a decision took a fifth longer (bench/decide-cost).
+ * One loop over all points and nodes, because a decision takes most of its time here. With a function for each point,
+ * numbers were put on the heap at each call and return, and a decision took a fifth longer (bench/decide-cost).
  */
 function read(
   lattice: TimesLattice,
@@ -184,9 +188,9 @@ function read(
   const lossLow = uncertainty === undefined ? lossRatio : lossCoordinate(uncertainty.lossLow);
   const lossHigh = uncertainty === undefined ? lossRatio : lossCoordinate(uncertainty.lossHigh);
   const rateSe = uncertainty === undefined ? 0 : uncertainty.rateSe;
-  const places = uncertainty === undefined ? 1 : PLACES;
+  const points = uncertainty === undefined ? 1 : POINTS;
 
-  // All places lie between the same RTTs and the same sizes: these four shares are theirs.
+  // All points are between the same RTTs and the same sizes: they share these four weights.
   const rttPosition = positionOn(rtt, rttMs);
   const bytesPosition = positionOn(bytes, size);
   const rttIndex = Math.floor(rttPosition);
@@ -210,9 +214,9 @@ function read(
   let coldOffByLoss = 0;
   let switchOffByRate = 0;
   let coldOffByRate = 0;
-  for (let place = 0; place < places; place++) {
-    const lossPosition = positionOn(loss, place === 1 ? lossLow : place === 2 ? lossHigh : lossRatio);
-    const ratePosition = positionOn(rate, place === 3 ? rateBps - rateSe : place === 4 ? rateBps + rateSe : rateBps);
+  for (let point = 0; point < points; point++) {
+    const lossPosition = positionOn(loss, point === 1 ? lossLow : point === 2 ? lossHigh : lossRatio);
+    const ratePosition = positionOn(rate, point === 3 ? rateBps - rateSe : point === 4 ? rateBps + rateSe : rateBps);
     const lossIndex = Math.floor(lossPosition);
     const rateIndex = Math.floor(ratePosition);
     const lossShare = lossPosition - lossIndex;
@@ -223,25 +227,25 @@ function read(
     let coldHere = 0;
     for (let corner = 0; corner < 4; corner++) {
       const weight = (corner & 1 ? lossShare : 1 - lossShare) * (corner & 2 ? rateShare : 1 - rateShare);
-      // Beyond an axis's end there are no nodes.
+      // There are no nodes beyond the end of an axis.
       if (weight === 0) continue;
       const near = first + (corner & 1 ? loss.stride : 0) + (corner & 2 ? rate.stride : 0);
       const far = near + toLarger;
       stayHere += weight * ofFour(figures, near, far, a, b, c, d);
       switchHere += weight * ofFour(figures, near + 1, far + 1, a, b, c, d);
       coldHere += weight * ofFour(figures, near + 2, far + 2, a, b, c, d);
-      if (place > 0) continue;
+      if (point > 0) continue;
       switchSe += weight * ofFour(figures, near + 3, far + 3, a, b, c, d);
       coldSe += weight * ofFour(figures, near + 4, far + 4, a, b, c, d);
       support += weight * ofFour(figures, near + 5, far + 5, a, b, c, d);
     }
     if (switchRoundTrips !== undefined)
       switchHere = stayHere - Math.log(Math.exp(stayHere - coldHere) + switchRoundTrips * path.rttMs);
-    if (place === 0) {
+    if (point === 0) {
       stay = stayHere;
       switchSaving = switchHere;
       coldSaving = coldHere;
-    } else if (place <= 2) {
+    } else if (point <= 2) {
       switchOffByLoss = Math.max(switchOffByLoss, Math.abs(switchHere - switchSaving));
       coldOffByLoss = Math.max(coldOffByLoss, Math.abs(coldHere - coldSaving));
     } else {
@@ -254,7 +258,7 @@ function read(
     distanceOutside(loss, lossRatio) +
     distanceOutside(rate, rateBps) +
     distanceOutside(bytes, size);
-  // A node that was drawn out from afar is no nearer to a measurement than one a factor of e beyond an axis.
+  // An extrapolated node is as far from a measurement as a point that is a factor of e beyond an axis.
   const beyond = (outside + Math.max(0, 1 - support)) * CLAMPED_SE;
   coldSe += beyond;
   switchSe = switchRoundTrips === undefined ? switchSe + beyond : coldSe;
@@ -269,8 +273,8 @@ function read(
 }
 
 /**
- * A figure between four nodes: two neighbours in RTT, at either size. Of a node that a broken lattice lacks NaN comes
- * out, without asking for it at each: that took 5 % of a decision.
+ * A figure between four nodes: two neighbours in RTT, at either size. A node that a broken lattice lacks gives NaN. To
+ * check for it at each node took 5 % of a decision.
  */
 function ofFour(figures: Float64Array, near: number, far: number, a: number, b: number, c: number, d: number): number {
   return (
@@ -281,7 +285,7 @@ function ofFour(figures: Float64Array, near: number, far: number, a: number, b: 
   );
 }
 
-/** Log times as the times that they are. */
+/** Times from their logarithms. */
 export function predictedTimes(log: MeanLogTimes, contentBytes: number): PredictedTimes {
   return {
     stayMs: Math.exp(log.stay),

@@ -1,8 +1,8 @@
-// What passes between the API and whoever stores policies for it.
+// What the API and the store of policies exchange.
 import type { Activation, ActivationState } from "./activation.ts";
 import type { Mode, Policy } from "./policy.ts";
 
-/** A version of the policy: immutable, and known by its content too. */
+/** A version of the policy. It is immutable, and can also be found by its content. */
 export interface PolicyVersion {
   readonly version: number;
   /** SHA-256 of the policy's JSON as parsePolicy returns it, hexadecimal. */
@@ -11,7 +11,7 @@ export interface PolicyVersion {
   readonly author: string;
   readonly note: string | null;
   readonly createdAtMs: number;
-  /** Of the policy: what a list shows of it. Null where it cannot be read. */
+  /** From the policy, for lists. Null if it cannot be read. */
   readonly mode: Mode | null;
   readonly source: string | null;
 }
@@ -27,17 +27,17 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Who did what when. Entries are only ever added. */
+/** Who did what, and when. Entries are only added. */
 export interface AuditEntry {
   readonly id: number;
   readonly atMs: number;
-  /** The name of a token. */
+  /** The name of the token. */
   readonly actor: string;
   readonly action: AuditAction;
-  /** That was created; of an activation see `activation`. */
+  /** The version that was created. For an activation see `activation`. */
   readonly version: number | null;
   readonly revision: number | null;
-  /** What is in force since; null where nothing of that was changed. */
+  /** What is in force since. Null if the action did not change that. */
   readonly activation: ActivationState | null;
   readonly note: string | null;
 }
@@ -45,39 +45,39 @@ export interface AuditEntry {
 /** A page of a list, newest first. */
 export interface PageRequest {
   readonly limit: number;
-  /** Numbers below this one only. */
+  /** Only items with numbers below this one. */
   readonly before?: number | undefined;
 }
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** What to ask for next, as `before`; null at the end. */
+  /** `before` of the next page. Null at the end. */
   readonly next: number | null;
 }
 
-/** What If-Match asks for (RFC 9110 section 13.1.1): one of these numbers, or whatever is there. */
+/** What If-Match asks for (RFC 9110 section 13.1.1): one of these numbers, or any. */
 export type Precondition = "*" | readonly number[];
 
 export interface Creation {
   readonly policy: Policy;
   readonly author: string;
   readonly note: string | null;
-  /** Of the newest version. */
+  /** The number of the newest version. */
   readonly ifMatch?: Precondition | undefined;
   readonly idempotencyKey?: string | undefined;
 }
 
 export type Created =
-  /** `isNew`: false where this very policy was there before. */
+  /** `isNew`: false if a version already had the same policy. */
   | { readonly kind: "created"; readonly isNew: boolean; readonly version: PolicyVersion }
   | { readonly kind: "precondition-failed"; readonly latest: number }
-  /** The idempotency key came before, with something else. */
+  /** The idempotency key was used before, for something else. */
   | { readonly kind: "key-reused" };
 
 export interface ActivationRequest {
   readonly author: string;
   readonly note: string | null;
-  /** Of the revision. */
+  /** The number of the revision. */
   readonly ifMatch: Precondition;
 }
 

@@ -1,18 +1,18 @@
 /**
  * A windowed extremum in time buckets: `[bucket, value]`, oldest first, at most BUCKETS of them.
  *
- * Buckets are taken from the reading's own time, so the order in which readings arrive, and arriving twice, change
- * nothing. (The three-entry filter of Linux's lib/minmax.c is smaller, but depends on the order.)
+ * The bucket comes from the time of the reading itself. So the order of arrival changes nothing, and neither does a
+ * reading that arrives twice. (The three-entry filter of Linux's lib/minmax.c is smaller, but depends on the order.)
  */
 export type Windowed = readonly (readonly [bucket: number, value: number])[];
 
-/** Six buckets of an hour: the working day of an address. Provisional until replays of measurements say better. */
+/** Six buckets of an hour: the working day of an address. Provisional until replays of measurements show better. */
 export const BUCKETS = 6;
 export const BUCKET_MS = 3_600_000;
 
 export type Better = (a: number, b: number) => number;
 
-/** Adds a reading. O(BUCKETS); returns the same array when it changes nothing. */
+/** Adds a reading. Returns the same array if that changes nothing. O(BUCKETS). */
 export function addToWindow(window: Windowed, atMs: number, value: number, better: Better): Windowed {
   const bucket = Math.floor(atMs / BUCKET_MS);
   const newest = Math.max(bucket, window.at(-1)?.[0] ?? bucket);
@@ -24,7 +24,7 @@ export function addToWindow(window: Windowed, atMs: number, value: number, bette
   );
 }
 
-/** The extremum over the buckets that are still in the window at `nowMs`, or undefined. */
+/** The extremum of the buckets that are still in the window at `nowMs`. Undefined without any. */
 export function readWindow(window: Windowed, nowMs: number, better: Better): number | undefined {
   const oldest = Math.floor(nowMs / BUCKET_MS) - BUCKETS;
   let best: number | undefined;

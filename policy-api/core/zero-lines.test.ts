@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ZeroLine } from "./policy.ts";
 import { isBeyondZeroLine } from "./zero-lines.ts";
 
-/** The larger the RTT the less loss it takes; without any RTT no loss is enough. */
+/** At a larger RTT less loss is enough. Without RTT no loss is enough. */
 const FAST: ZeroLine = { deliveryRateBps: 25e6, rttMs: [0, 10, 50], lossRatio: [1.5, 0.04, 0.02] };
 const SLOW: ZeroLine = { deliveryRateBps: 1e6, rttMs: [0], lossRatio: [0] };
 

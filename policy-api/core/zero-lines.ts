@@ -1,7 +1,7 @@
 import type { ZeroLine } from "./policy.ts";
 import type { PathFacts } from "./times.ts";
 
-/** Whether HTTP/3 is the faster one by the line that is nearest in rate (in the logarithm). Pure. */
+/** Whether HTTP/3 is faster by the line whose rate is nearest (in the logarithm). Pure. */
 export function isBeyondZeroLine(lines: readonly ZeroLine[], path: PathFacts): boolean {
   let nearest: ZeroLine | undefined;
   let distance = Number.POSITIVE_INFINITY;
@@ -15,7 +15,7 @@ export function isBeyondZeroLine(lines: readonly ZeroLine[], path: PathFacts): b
   return nearest !== undefined && path.lossRatio >= lossAt(nearest, path.rttMs);
 }
 
-/** The loss on the line at an RTT, linear between its points and constant outside them. */
+/** The loss of the line at an RTT: linear between its points, constant outside them. */
 function lossAt({ rttMs, lossRatio }: ZeroLine, rtt: number): number {
   const last = rttMs.length - 1;
   if (rtt <= (rttMs[0] ?? 0)) return lossRatio[0] ?? Number.NaN;

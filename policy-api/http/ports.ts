@@ -1,6 +1,5 @@
 import type { Activation, ActivationChange, InForce } from "../core/activation.ts";
-import type { PathState } from "../core/estimator.ts";
-import type { OfferState } from "../core/offers.ts";
+import type { Remembered } from "../core/history.ts";
 import type { Policy } from "../core/policy.ts";
 import type {
   ActivationChanged,
@@ -34,14 +33,6 @@ export interface PolicyStorePort {
   note(actor: string, action: Extract<AuditAction, `${string}.forget`>): Promise<void>;
 }
 
-/** What is remembered of one address. */
-export interface KnownPath {
-  readonly client?: PathState | undefined;
-  readonly network?: PathState | undefined;
-  readonly asn?: PathState | undefined;
-  readonly offers?: OfferState | undefined;
-}
-
 /** 0 to 1 each, uniform over clients, in domains of their own. */
 export interface ClientUnits {
   readonly activation: number;
@@ -52,7 +43,7 @@ export interface ClientUnits {
 /** What is known of clients. Addresses go in as they came, and are hashed before anything is looked up. */
 export interface ClientsPort {
   /** Undefined for what is no address. */
-  lookUp(address: string, asn?: number): Promise<KnownPath | undefined>;
+  lookUp(address: string, asn?: number): Promise<Remembered | undefined>;
   /** How many rows were forgotten; undefined for what is no address. */
   forget(what: "client" | "network", address: string): Promise<number | undefined>;
   units(address: string, nowMs: number): Promise<ClientUnits | undefined>;

@@ -1,9 +1,9 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { estimateAt } from "../core/estimate.ts";
+import type { Remembered } from "../core/history.ts";
 import type { ApiEnv } from "./api.ts";
 import { PathEstimate, Offers } from "./decision-schemas.ts";
 import { Problem } from "./problem.ts";
-import type { KnownPath } from "./ports.ts";
 import { nextPage } from "./links.ts";
 import { guarded, jsonOf, problems } from "./routes.ts";
 import { strict } from "./zod-faults.ts";
@@ -115,7 +115,7 @@ export function addRecords(api: OpenAPIHono<ApiEnv>): void {
   });
 }
 
-function estimates(levels: Pick<KnownPath, "client" | "network" | "asn">): {
+function estimates(levels: Pick<Remembered, "client" | "network" | "asn">): {
   [L in "client" | "network" | "asn"]?: z.infer<typeof PathEstimate>;
 } {
   const nowMs = Date.now();

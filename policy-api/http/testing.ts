@@ -1,6 +1,7 @@
 // What tests of this room begin from: a store and clients in memory, and a caller. Not imported by anything deployed.
 import { expect } from "vitest";
 import { type ActivePolicy, type ActivationChange, type Activation, type InForce } from "../core/activation.ts";
+import type { Remembered } from "../core/history.ts";
 import { parsePolicy } from "../core/parse-policy.ts";
 import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
 import type { JsonSchema } from "../core/parse.ts";
@@ -19,7 +20,7 @@ import type {
 } from "../core/versions.ts";
 import { createApi } from "./api.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
-import type { ClientsPort, ClientUnits, KnownPath, PolicyApiPorts, PolicyStorePort } from "./ports.ts";
+import type { ClientsPort, ClientUnits, PolicyApiPorts, PolicyStorePort } from "./ports.ts";
 import { parseTokens, type Scope, type Token, tokenEntry } from "./tokens.ts";
 
 const INITIAL_VERSION: PolicyVersion = {
@@ -156,12 +157,12 @@ export class MemoryStore implements PolicyStorePort {
 
 /** Clients by address. */
 export class MemoryClients implements ClientsPort {
-  readonly known = new Map<string, KnownPath>();
+  readonly known = new Map<string, Remembered>();
   readonly ofUnits = new Map<string, ClientUnits>();
   /** What it was asked. */
   readonly calls: string[] = [];
 
-  async lookUp(address: string): Promise<KnownPath | undefined> {
+  async lookUp(address: string): Promise<Remembered | undefined> {
     this.calls.push(`look up ${address}`);
     return this.known.get(address) ?? {};
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { clientAddress } from "./address.ts";
-import { Keys } from "./keys.ts";
+import { Hasher } from "./hasher.ts";
 import { HASH_KEY } from "./testing.ts";
 
 describe("clientAddress", () => {
@@ -30,57 +30,57 @@ describe("clientAddress", () => {
   });
 });
 
-describe("Keys", () => {
+describe("Hasher", () => {
   const address = (text: string) => clientAddress(text) ?? { client: "", network: "" };
 
   it("names clients and networks by keyed hashes, each in a domain of its own", async () => {
-    const keys = await Keys.from(HASH_KEY);
-    const a = await keys.client(address("192.0.2.7"));
-    const b = await keys.client(address("192.0.2.8"));
+    const hasher = await Hasher.from(HASH_KEY);
+    const a = await hasher.client(address("192.0.2.7"));
+    const b = await hasher.client(address("192.0.2.8"));
     expect(a.client).toMatch(/^[A-Za-z0-9+/]{22}$/);
     expect(a.network).toBe(b.network);
     expect(new Set([a.client, a.network, b.client]).size).toBe(3);
-    expect(await keys.client(address("192.0.2.7"))).toEqual(a);
-    const other = await Keys.from(new Uint8Array(32).buffer);
+    expect(await hasher.client(address("192.0.2.7"))).toEqual(a);
+    const other = await Hasher.from(new Uint8Array(32).buffer);
     expect((await other.client(address("192.0.2.7"))).client).not.toBe(a.client);
   });
 
   it("spreads networks over objects, and keeps a network in one", async () => {
-    const keys = await Keys.from(HASH_KEY);
+    const hasher = await Hasher.from(HASH_KEY);
     const counts = Array.from({ length: 4 }, () => 0);
     for (let i = 0; i < 400; i++) {
-      const number = await keys.object(address(`10.${i % 200}.${i % 7}.1`), 4);
+      const number = await hasher.object(address(`10.${i % 200}.${i % 7}.1`), 4);
       counts[number] = (counts[number] ?? 0) + 1;
     }
     for (const count of counts) expect(count).toBeGreaterThan(50);
-    expect(await keys.object(address("10.0.0.1"), 4)).toBe(await keys.object(address("10.0.0.200"), 4));
+    expect(await hasher.object(address("10.0.0.1"), 4)).toBe(await hasher.object(address("10.0.0.200"), 4));
   });
 
   it("draws a unit for a client and a period", async () => {
-    const keys = await Keys.from(HASH_KEY);
+    const hasher = await Hasher.from(HASH_KEY);
     const units = await Promise.all(
-      Array.from({ length: 200 }, (_, i) => keys.explorationUnit(address(`10.0.${i}.1`), 5)),
+      Array.from({ length: 200 }, (_, i) => hasher.explorationUnit(address(`10.0.${i}.1`), 5)),
     );
     expect(Math.min(...units)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...units)).toBeLessThan(1);
     expect(units.filter((unit) => unit < 0.5).length).toBeGreaterThan(70);
-    expect(await keys.explorationUnit(address("10.0.0.1"), 5)).toBe(units[0]);
-    expect(await keys.explorationUnit(address("10.0.0.1"), 6)).not.toBe(units[0]);
+    expect(await hasher.explorationUnit(address("10.0.0.1"), 5)).toBe(units[0]);
+    expect(await hasher.explorationUnit(address("10.0.0.1"), 6)).not.toBe(units[0]);
   });
 
   it("draws for a share in a domain of its own, always the same for a client", async () => {
-    const keys = await Keys.from(HASH_KEY);
+    const hasher = await Hasher.from(HASH_KEY);
     const clients = Array.from({ length: 400 }, (_, i) => address(`10.${i >> 8}.${i & 255}.1`));
-    const shares = await Promise.all(clients.map((client) => keys.shareUnit(client)));
+    const shares = await Promise.all(clients.map((client) => hasher.shareUnit(client)));
     expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...shares)).toBeLessThan(1);
-    expect(await keys.shareUnit(clients[0] ?? address("10.0.0.1"))).toBe(shares[0]);
-    // Whoever explores is no more likely to be in the share: a quarter of all is below a half of both.
-    const explored = await Promise.all(clients.map((client) => keys.explorationUnit(client, 0)));
+    expect(await hasher.shareUnit(clients[0] ?? address("10.0.0.1"))).toBe(shares[0]);
+    // Clients that explore are not more likely to be in the share: a quarter of all clients is below one half in both.
+    const explored = await Promise.all(clients.map((client) => hasher.explorationUnit(client, 0)));
     const both = shares.filter((share, i) => share < 0.5 && (explored[i] ?? 1) < 0.5).length;
     expect(both).toBeGreaterThan(70);
     expect(both).toBeLessThan(130);
     // All addresses of an IPv6 /64 are one client.
-    expect(await keys.shareUnit(address("2001:db8::1"))).toBe(await keys.shareUnit(address("2001:db8::2")));
+    expect(await hasher.shareUnit(address("2001:db8::1"))).toBe(await hasher.shareUnit(address("2001:db8::2")));
   });
 });

@@ -1,0 +1,18 @@
+const INTERVAL_MS = 10_000;
+
+/** Writes errors of one kind to the log, at most one in ten seconds: an origin that is down fails every request. */
+export class LimitedLog {
+  readonly #kind: string;
+  #writtenAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(kind: string) {
+    this.#kind = kind;
+  }
+
+  write(error: unknown): void {
+    const nowMs = Date.now();
+    if (nowMs - this.#writtenAtMs < INTERVAL_MS) return;
+    this.#writtenAtMs = nowMs;
+    console.error(`${this.#kind}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
