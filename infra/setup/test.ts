@@ -42,6 +42,9 @@ async function main(): Promise<Count> {
       notRun("the API against its document", "schemathesis is not installed here, and could not be (Python, PyPI)"),
     );
 
+  const hasSystemd = findOrInstall(["systemd-analyze"], "systemd") !== undefined;
+  if (!hasSystemd) counts.push(notRun("the systemd units", "systemd-analyze is not installed here, and could not be"));
+
   // All that tests write lies in one folder, which goes with them: also when they are interrupted.
   const folder = mkdtempSync(join(tmpdir(), "h3-run-"));
   try {
@@ -54,6 +57,7 @@ async function main(): Promise<Count> {
       heading("Decision, worker, objects, API, whole system");
       const without = [
         ...(browser === undefined ? ["infra/e2e/browser.test.ts"] : []),
+        ...(hasSystemd ? [] : ["infra/e2e/units.test.ts"]),
         ...(hasProxies ? [] : ["infra/e2e/decision-examples.test.ts"]),
         ...(hasSchemathesis ? [] : ["infra/e2e/api-schemathesis.test.ts"]),
       ];
