@@ -1,18 +1,18 @@
 import { runMain } from "../base/run-main.ts";
-import { apiLoad } from "./api-load/api-load.ts";
-import { browserPage } from "./browser-page/browser-page.ts";
-import { calibrateCommand } from "./calibrate/command.ts";
-import { crossCheck } from "./cross-check/cross-check.ts";
+import { apiLoad } from "./experiments/api-load/api-load.ts";
+import { browserPage } from "./experiments/browser-page/browser-page.ts";
+import { calibrateCommand } from "./analysis/calibrate/command.ts";
+import { crossCheck } from "./experiments/cross-check/cross-check.ts";
 import { EXPERIMENTS } from "./experiments/list.ts";
-import { decideCost } from "./decide-cost/decide-cost.ts";
-import { fidelity } from "./experiments/fidelity-command.ts";
-import { memory } from "./memory/memory.ts";
-import { overhead } from "./overhead/overhead.ts";
-import { pathChange } from "./path-change/path-change.ts";
-import { OPTIONS_TEXT, readOptions } from "./run/options.ts";
-import { writeResultsPage } from "./results-page/write-results-page.ts";
-import { replayCommand } from "./replay/command.ts";
-import { runExperiment } from "./run/run-experiment.ts";
+import { decideCost } from "./experiments/decide-cost/decide-cost.ts";
+import { fidelity } from "./experiments/fidelity/command.ts";
+import { memory } from "./experiments/memory/memory.ts";
+import { overhead } from "./experiments/overhead/overhead.ts";
+import { pathChange } from "./experiments/path-change/path-change.ts";
+import { OPTIONS_TEXT, readOptions } from "./harness/loads/options.ts";
+import { writeResultsPage } from "./pages/write-results-page.ts";
+import { replayCommand } from "./analysis/replay/command.ts";
+import { runExperiment } from "./harness/loads/run-experiment.ts";
 
 /** What `npm run bench -- <experiment>` can run. */
 interface Command {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
-import type { BrowserSummary } from "../browser-page/summary.ts";
-import { loadsOf } from "../experiments/experiment.ts";
+import type { BrowserSummary } from "../experiments/browser-page/summary.ts";
+import { loadsOf } from "../model/experiment.ts";
 import { EXPERIMENTS } from "../experiments/list.ts";
 import { CUBIC_FOLDER } from "../lab/cubic.ts";
 import { buildQuiche } from "../lab/programs.ts";
-import { readOptions } from "../run/options.ts";
+import { readOptions } from "../harness/loads/options.ts";
 import { bench, inRun, killedAt, leftBy, report, rows, succeeded, untilRows, useRuns } from "./runs.ts";
 
 // The quick version of every experiment: all that it measures, every output, nothing left behind.

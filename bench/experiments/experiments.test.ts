@@ -1,10 +1,11 @@
+import { policyOf } from "../lab/arm-policy.ts";
 import { describe, expect, it } from "vitest";
-import { readOptions } from "../run/options.ts";
-import { CONGESTIONS } from "../lab/lane.ts";
+import { readOptions } from "../harness/loads/options.ts";
+import { CONGESTIONS } from "../model/congestion.ts";
 import { parsePolicy } from "../../policy-api/core/parse-policy.ts";
-import { ARM_SETUPS, QUICS } from "./arms.ts";
-import { FLOWS } from "./experiment.ts";
-import { resumeOf, sessionsOf } from "./flows.ts";
+import { QUICS } from "../model/arm.ts";
+import { FLOWS, resumeOf } from "../model/flow.ts";
+import { sessionsOf } from "../model/sessions.ts";
 import { EXPERIMENTS } from "./list.ts";
 
 describe.each(Object.entries(EXPERIMENTS))("%s", (name, make) => {
@@ -59,7 +60,7 @@ describe("the evaluation of another QUIC", () => {
   it.each(QUICS.flatMap((quic) => CONGESTIONS.map((congestion) => [quic, congestion] as const)))(
     "has a policy for %s beside %s, which can be put",
     (quic, congestion) => {
-      const policy = parsePolicy(ARM_SETUPS.adaptive.policy?.(congestion, quic));
+      const policy = parsePolicy(policyOf("adaptive", congestion, quic));
       expect(policy).toMatchObject({ ok: true, value: { mode: "adaptive" } });
       const stack = policy.ok ? policy.value.provenance?.stack : undefined;
       expect(stack).toContain(quic.split("-")[0]);

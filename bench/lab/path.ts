@@ -69,9 +69,7 @@ export async function startPath(ends: PathEnds, folder: string): Promise<Emulate
   const ready = Promise.withResolvers<undefined>();
   const program = startProgram(NETPATH_PROGRAM, {
     args: [
-      // Not netem, also where the kernel has it: it does not say how late its packets are, and a load counts only if they
-      // are on time.
-      ["-a", ends.client, "-b", ends.server, "-control", control, "-engine", "tun"],
+      ["-a", ends.client, "-b", ends.server, "-control", control],
       ["-device-a", CLIENT_DEVICE, "-device-b", SERVER_DEVICE],
       ["-address-a", `${ends.clientAddress}/32`, "-route-a", `${ends.serverAddress}/32`],
       ["-address-b", `${ends.serverAddress}/32`, "-route-b", ends.clientNetwork],

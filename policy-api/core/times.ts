@@ -162,7 +162,7 @@ const PLACES = 5;
 
 /**
  * One loop over all places and nodes, as a decision takes most of its time here. A function for each place would have its
- * numbers put on the heap, going in and coming out: a decision took a fifth longer (bench/decide-cost).
+ * numbers put on the heap, going in and coming out: a decision took a fifth longer (bench/experiments/decide-cost).
  */
 function read(
   lattice: TimesLattice,
