@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { exampleRow } from "../model/testing.ts";
-import { COLUMNS, type LoadRow } from "../model/load-row.ts";
+import { LOAD_ROW, type LoadRow } from "../model/load-row.ts";
 import { type Asked, openRunFolder, type RunFolder } from "./run-folder.ts";
 
 let path: string;
@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(path, { recursive: true, force: true }));
 
-const open = (asked: Asked = {}, fresh = false): RunFolder<LoadRow> => openRunFolder(path, asked, COLUMNS, fresh);
+const open = (asked: Asked = {}, fresh = false): RunFolder<LoadRow> => openRunFolder(path, asked, LOAD_ROW, fresh);
 
 const ROWS = Array.from({ length: 5 }, (_, round) =>
   exampleRow({ id: `a/${round}`, round, loadMs: 1.25 * round, error: 'said "no", twice', switched: round % 2 === 0 }),

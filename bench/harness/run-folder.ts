@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { csvFormatRow } from "d3-dsv";
 import { UserError } from "../../base/user-error.ts";
 import { lockFolder } from "../../infra/workerd/lock.ts";
-import { type Columns, fieldsOf } from "../model/columns.ts";
+import { fieldsOf, type RowOf, type RowSchema } from "../model/row-schema.ts";
 import { headerOf, parseRows, wholeLines } from "../model/recorded-run.ts";
 
 /** What a run was asked for: a folder holds rows of one such question. */
@@ -37,29 +37,29 @@ export interface RunFolder<Row> {
  *
  * @throws UserError where the folder holds a run of another question, or rows of another kind
  */
-export function openRunFolder<Row extends object>(
+export function openRunFolder<Schema extends RowSchema>(
   path: string,
   asked: Asked,
-  columns: Columns<Row>,
+  schema: Schema,
   fresh: boolean,
-): RunFolder<Row> {
+): RunFolder<RowOf<Schema>> {
   if (fresh) removeRun(path);
   makeFolder(path);
   const unlock = lockFolder(path, "give --out for another folder");
   try {
-    return open(path, asked, columns, unlock);
+    return open(path, asked, schema, unlock);
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-function open<Row extends object>(
+function open<Schema extends RowSchema>(
   path: string,
   asked: Asked,
-  columns: Columns<Row>,
+  schema: Schema,
   unlock: () => void,
-): RunFolder<Row> {
+): RunFolder<RowOf<Schema>> {
   const question = `${JSON.stringify(asked, undefined, 2)}\n`;
   const runFile = join(path, "run.json");
   if (!existsSync(runFile)) writeIn(path, "run.json", question);
@@ -68,8 +68,8 @@ function open<Row extends object>(
       `${path} holds a run with other options, which run.json there names. Give --fresh to begin anew, or --out for another folder.`,
     );
   const file = join(path, "rows.csv");
-  const kept = existsSync(file) ? readRows(file, columns) : undefined;
-  if (kept === undefined) writeIn(path, "rows.csv", headerOf(columns));
+  const kept = existsSync(file) ? readRows(file, schema) : undefined;
+  if (kept === undefined) writeIn(path, "rows.csv", headerOf(schema));
   const rows = kept ?? [];
   const descriptor = openSync(file, "a");
   let goodBytes = fstatSync(descriptor).size;
@@ -79,7 +79,7 @@ function open<Row extends object>(
     rows,
     append: (row) => {
       if (failure !== undefined) throw failure;
-      const line = `${csvFormatRow(fieldsOf(row, columns))}\n`;
+      const line = `${csvFormatRow(fieldsOf(row, schema))}\n`;
       try {
         appendFileSync(descriptor, line);
       } catch (error) {
@@ -124,10 +124,10 @@ function writeIn(path: string, name: string, text: string): void {
 }
 
 /** Reads the rows of a file, and cuts off half a last one. Undefined where not even a header is whole. */
-function readRows<Row extends object>(file: string, columns: Columns<Row>): Row[] | undefined {
+function readRows<Schema extends RowSchema>(file: string, schema: Schema): RowOf<Schema>[] | undefined {
   const text = readFileSync(file, "utf8");
   const whole = wholeLines(text);
-  const rows = parseRows(whole, file, columns);
+  const rows = parseRows(whole, file, schema);
   if (rows !== undefined && whole.length < text.length) truncateSync(file, Buffer.byteLength(whole));
   return rows;
 }

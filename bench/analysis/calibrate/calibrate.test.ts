@@ -6,7 +6,7 @@ import { parsePolicy } from "../../../policy-api/core/parse-policy.ts";
 import type { Policy } from "../../../policy-api/core/policy.ts";
 import { logTimesAt } from "../../../policy-api/core/times.ts";
 import { exampleRow } from "../../model/testing.ts";
-import { COLUMNS, type LoadRow } from "../../model/load-row.ts";
+import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
 import { rowsIn } from "../../model/recorded-run.ts";
 import { calibrate, policyOf } from "./calibrate.ts";
 import { cellsOf } from "./cells.ts";
@@ -116,7 +116,7 @@ it.each([
   ["policy-api/policies/quiche-cubic", "mostly-clean", "calibration-quiche-cubic", ["cubic", "bbr"]],
   ["policy-api/policies/quiche-bbr2", "mostly-clean", "calibration-quiche-bbr2", ["cubic", "bbr"]],
 ] as const)("the policies in %s are what the recorded rows say, with the mix %s", (folder, mix, from, congestions) => {
-  const cells = cellsOf(rowsIn(join(ROOT, "bench/results", from), COLUMNS));
+  const cells = cellsOf(rowsIn(join(ROOT, "bench/results", from), LOAD_ROW));
   for (const congestion of congestions) {
     const own = cells.filter((cell) => cell.congestion === congestion);
     const calibration = calibrate(own, MIXES[mix]);

@@ -6,7 +6,7 @@ import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { parsePolicy } from "../../../policy-api/core/parse-policy.ts";
 import type { Provenance } from "../../../policy-api/core/policy.ts";
-import { COLUMNS, counts, type LoadRow } from "../../model/load-row.ts";
+import { LOAD_ROW, counts, type LoadRow } from "../../model/load-row.ts";
 import { readStarts, rowsIn } from "../../model/recorded-run.ts";
 import type { Machine } from "../../model/machine.ts";
 import { calibrate, policyOf } from "./calibrate.ts";
@@ -18,7 +18,7 @@ import { type Calibrated, calibrationReport } from "./report.ts";
 export async function calibrateCommand(args: readonly string[]): Promise<void> {
   const options = readCalibrateOptions(args);
   const folders = options.from.map((folder) => resolve(ROOT, folder));
-  const rows = folders.flatMap((folder) => rowsIn(folder, COLUMNS));
+  const rows = folders.flatMap((folder) => rowsIn(folder, LOAD_ROW));
   const command = ["npm run bench -- calibrate", ...args].join(" ");
   const rowsSha256 = hashOf(folders);
   const stack = stackOf(folders);

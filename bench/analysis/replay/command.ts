@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { MIXES } from "../calibrate/mixes.ts";
-import { COLUMNS, type LoadRow } from "../../model/load-row.ts";
+import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
 import { rowsIn } from "../../model/recorded-run.ts";
 import { OURS } from "./contenders.ts";
 import { replay } from "./replay.ts";
@@ -24,7 +24,7 @@ export async function replayCommand(args: readonly string[]): Promise<void> {
   if (!Object.hasOwn(MIXES, values.mix))
     throw new UserError(`--mix must be one of ${Object.keys(MIXES).join(", ")}, not ${values.mix}.`);
   const mix = MIXES[values.mix as keyof typeof MIXES];
-  const rowsOf = (folder: string): LoadRow[] => rowsIn(resolve(ROOT, folder), COLUMNS);
+  const rowsOf = (folder: string): LoadRow[] => rowsIn(resolve(ROOT, folder), LOAD_ROW);
   const [calibration, evaluation, grid] = [rowsOf(values.calibration), rowsOf(values.evaluation), rowsOf(values.grid)];
   const tables = replay({ calibration, evaluation, grid, mix, seed: 1 });
   if (tables.length === 0) throw new UserError(`${values.calibration} has too few rows to calibrate anything on.`);

@@ -15,7 +15,7 @@ import { openRunFolder, type RunFolder } from "../../harness/run-folder.ts";
 import { measure } from "./measure.ts";
 import { CALLER_SETUPS, CALLERS } from "./mix.ts";
 import { writeApiLoadReport } from "./report.ts";
-import { API_LOAD_COLUMNS, type ApiLoadRow } from "./row.ts";
+import { API_LOAD_ROW, type ApiLoadRow } from "./row.ts";
 import { type Measurement, measurements, openRate } from "./schedule.ts";
 import { summarizeApiLoad } from "./summary.ts";
 
@@ -32,7 +32,7 @@ export async function apiLoad(args: readonly string[]): Promise<void> {
   const callers = Object.fromEntries(CALLERS.map((caller) => [caller, CALLER_SETUPS[caller].rate]));
   const asked = { experiment: "api-load", seed, seconds, warmSeconds: WARM_SECONDS, callers };
   const { signal, release } = onInterruption();
-  const folder = openRunFolder<ApiLoadRow>(path, asked, API_LOAD_COLUMNS, options.fresh);
+  const folder = openRunFolder(path, asked, API_LOAD_ROW, options.fresh);
   try {
     const all = measurements(rounds, seed);
     const have = new Set(folder.rows.map(({ id }) => id));

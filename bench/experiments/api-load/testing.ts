@@ -1,9 +1,9 @@
-import { API_LOAD_COLUMNS, type ApiLoadRow } from "./row.ts";
+import { API_LOAD_ROW, type ApiLoadRow } from "./row.ts";
 
 /** A row for tests: everything 1 but what is given. */
 export function exampleApiLoadRow(given: Partial<ApiLoadRow>): ApiLoadRow {
   const blank = Object.fromEntries(
-    Object.entries(API_LOAD_COLUMNS).map(([name, kind]) => [name, kind === "text" ? "" : 1]),
+    Object.entries(API_LOAD_ROW).map(([name, { blank }]) => [name, blank === "" ? "" : 1]),
   );
   return {
     ...blank,

@@ -16,7 +16,7 @@ import { type Browsers, measureVisit } from "./measure.ts";
 import { type BrowserPageOptions, readBrowserPageOptions } from "./options.ts";
 import { type Crowd, recordConnections } from "./record-connections.ts";
 import { browserReport } from "./report.ts";
-import { BROWSER_COLUMNS, type BrowserRow } from "./row.ts";
+import { BROWSER_ROW, type BrowserRow } from "./row.ts";
 import { missingVisits } from "./schedule.ts";
 import { type Place, placeId, placesOf } from "./settings.ts";
 import { type BrowserSummary, groupsOf } from "./summary.ts";
@@ -47,7 +47,7 @@ export async function browserPage(args: readonly string[]): Promise<void> {
   const path = resolve(options.out ?? join(ROOT, ".adaptive-h3/bench/browser-page"));
   const { signal, release } = onInterruption();
   const asked = { experiment: "browser-page", seed: options.seed, places };
-  const folder = openRunFolder(path, asked, BROWSER_COLUMNS, options.fresh);
+  const folder = openRunFolder(path, asked, BROWSER_ROW, options.fresh);
   try {
     const isMissing = places.some((place) => missingVisits(place, folder.rows, options.seed).length > 0);
     const before = isMissing ? undefined : recordedBefore(path);

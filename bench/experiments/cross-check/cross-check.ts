@@ -4,14 +4,14 @@ import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { startLab } from "../../lab/lab.ts";
 import { buildLab } from "../../lab/programs.ts";
-import { toCsv } from "../../analysis/tables/csv.ts";
+import { csvOf } from "../../model/recorded-run.ts";
 import { onInterruption } from "../../harness/interruption.ts";
 import { machine } from "../../harness/machine.ts";
 import { ARM_OF, measureLoad } from "./measure-load.ts";
 import { commandOf, type CrossCheckOptions, readCrossCheckOptions } from "./options.ts";
 import { pythonVersions, requirePython } from "./python.ts";
 import { reportText } from "./report.ts";
-import { COLUMNS, type CrossRow } from "./row.ts";
+import { CROSS_ROW, type CrossRow } from "./row.ts";
 import { nextRound } from "./schedule.ts";
 import { PROTOCOLS, type Setting, settingsOf } from "./settings.ts";
 import { type Finding, findingOf } from "./verdict.ts";
@@ -49,7 +49,7 @@ export async function crossCheck(args: readonly string[]): Promise<void> {
       python: versions,
     };
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "rows.csv"), toCsv(rows, COLUMNS));
+    writeFileSync(join(folder, "rows.csv"), csvOf(rows, CROSS_ROW));
     writeFileSync(join(folder, "summary.json"), `${JSON.stringify(about, undefined, 2)}\n`);
     writeFileSync(join(folder, "report.md"), reportText(about));
     for (const finding of findings) console.log(summaryLine(finding));

@@ -1,59 +1,39 @@
+import { number, numberOrNaN, type RowOf, type RowSchema, text } from "../../model/row-schema.ts";
 import type { Client, CrossProtocol } from "./settings.ts";
 
 /** One load of one client. What is not known is NaN, an empty field in the file. */
-export interface CrossRow {
-  readonly id: string;
+export const CROSS_ROW = {
+  id: text(),
   /** The network's name. */
-  readonly setting: string;
-  readonly protocol: CrossProtocol;
-  readonly client: Client;
-  readonly round: number;
+  setting: text(),
+  protocol: text<CrossProtocol>(),
+  client: text<Client>(),
+  round: number,
   /** Since the epoch. */
-  readonly startedMs: number;
-  readonly outcome: "ok" | "failed" | "timeout";
-  readonly error: string;
+  startedMs: number,
+  outcome: text<"ok" | "failed" | "timeout">(),
+  error: text(),
   /** Why a load that went well does not count: the machine was slower than the path. */
-  readonly dropped: "" | "busy" | "late";
+  dropped: text<"" | "busy" | "late">(),
   /** From before the connection's opening to the last byte of the body. */
-  readonly loadMs: number;
+  loadMs: numberOrNaN,
   /** TCP and TLS, or QUIC. */
-  readonly handshakeMs: number;
-  readonly ttfbMs: number;
-  readonly bytes: number;
-  readonly clientCpuMs: number;
+  handshakeMs: numberOrNaN,
+  ttfbMs: numberOrNaN,
+  bytes: number,
+  clientCpuMs: numberOrNaN,
   /** Of the busiest core. */
-  readonly busyRatio: number;
+  busyRatio: numberOrNaN,
   /** Share of the packets that left the path over 1 ms late. */
-  readonly lateRatio: number;
-  readonly droppedLoss: number;
-  readonly droppedQueue: number;
+  lateRatio: numberOrNaN,
+  droppedLoss: number,
+  droppedQueue: number,
   /** From the client to the server, most of them acknowledgements. */
-  readonly packetsUp: number;
-  readonly packetsDown: number;
-}
+  packetsUp: number,
+  packetsDown: number,
+} as const satisfies RowSchema;
 
-export const COLUMNS = [
-  "id",
-  "setting",
-  "protocol",
-  "client",
-  "round",
-  "startedMs",
-  "outcome",
-  "error",
-  "dropped",
-  "loadMs",
-  "handshakeMs",
-  "ttfbMs",
-  "bytes",
-  "clientCpuMs",
-  "busyRatio",
-  "lateRatio",
-  "droppedLoss",
-  "droppedQueue",
-  "packetsUp",
-  "packetsDown",
-] as const satisfies readonly (keyof CrossRow)[];
+export type CrossRow = RowOf<typeof CROSS_ROW>;
 
 export function counts(row: Pick<CrossRow, "outcome" | "dropped">): boolean {
   return row.outcome === "ok" && row.dropped === "";

@@ -14,7 +14,7 @@ import { readStarts } from "../../model/recorded-run.ts";
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { type Crowd, crowdId, type CrowdSettings, measureCrowd } from "./measure.ts";
 import { memoryPicture, memoryReport, PICTURE } from "./report.ts";
-import { MEMORY_COLUMNS } from "./row.ts";
+import { MEMORY_ROW } from "./row.ts";
 import { memorySummary } from "./summary.ts";
 
 const SETTINGS: CrowdSettings = {
@@ -43,7 +43,7 @@ export async function memory(args: readonly string[]): Promise<void> {
   try {
     await buildLab();
     const asked = { experiment: "memory", ...SETTINGS, clients, rounds };
-    const folder = openRunFolder(path, asked, MEMORY_COLUMNS, fresh);
+    const folder = openRunFolder(path, asked, MEMORY_ROW, fresh);
     try {
       const crowds = plan(clients, rounds);
       const left = crowds.filter((crowd) => !folder.rows.some(({ id }) => id === crowdId(crowd)));

@@ -1,37 +1,24 @@
-import type { Columns } from "../../model/columns.ts";
+import { number, type RowOf, type RowSchema, text } from "../../model/row-schema.ts";
 
 /** One crowd: so many clients that download at once, each over a connection of its own. Peaks are the most of all looks. */
-export interface MemoryRow {
-  readonly id: string;
-  readonly protocol: "h2" | "h3";
-  readonly clients: number;
-  readonly round: number;
-  readonly startedMs: number;
+export const MEMORY_ROW = {
+  id: text(),
+  protocol: text<"h2" | "h3">(),
+  clients: number,
+  round: number,
+  startedMs: number,
   /** Of the crowd, from k6's start to its end. */
-  readonly seconds: number;
-  readonly looks: number;
+  seconds: number,
+  looks: number,
   /** Of the edge, which is new and has served nobody, before; and its peak. */
-  readonly edgeBeforeBytes: number;
-  readonly edgePeakBytes: number;
+  edgeBeforeBytes: number,
+  edgePeakBytes: number,
   /** What the kernel held for the server's sockets. */
-  readonly socketPeakBytes: number;
+  socketPeakBytes: number,
   /** Both at the same look. */
-  readonly serverPeakBytes: number;
+  serverPeakBytes: number,
   /** Of k6, with the sessions of all clients and a JavaScript runtime for each. */
-  readonly clientPeakBytes: number;
-}
+  clientPeakBytes: number,
+} as const satisfies RowSchema;
 
-export const MEMORY_COLUMNS: Columns<MemoryRow> = {
-  id: "text",
-  protocol: "text",
-  clients: "number",
-  round: "number",
-  startedMs: "number",
-  seconds: "number",
-  looks: "number",
-  edgeBeforeBytes: "number",
-  edgePeakBytes: "number",
-  socketPeakBytes: "number",
-  serverPeakBytes: "number",
-  clientPeakBytes: "number",
-};
+export type MemoryRow = RowOf<typeof MEMORY_ROW>;

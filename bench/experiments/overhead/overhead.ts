@@ -10,7 +10,7 @@ import { OVERHEAD_ARMS, type OverheadArm } from "../../lab/loopback-arms.ts";
 import { measure } from "./measure.ts";
 import { findNginx, nginxVersion } from "../../lab/nginx.ts";
 import { type OverheadOptions, readOverheadOptions } from "../../harness/load-options.ts";
-import { OVERHEAD_COLUMNS, type OverheadRow } from "./row.ts";
+import { OVERHEAD_ROW, type OverheadRow } from "./row.ts";
 import { SIZES } from "../../model/request-plan.ts";
 import { openRunFolder, type RunFolder } from "../../harness/run-folder.ts";
 import { CLIENTS, WARM_SECONDS } from "../../lab/loopback-clients.ts";
@@ -42,7 +42,7 @@ export async function overhead(args: readonly string[]): Promise<void> {
     arms,
   };
   const { signal, release } = onInterruption();
-  const folder = openRunFolder<OverheadRow>(path, asked, OVERHEAD_COLUMNS, options.fresh);
+  const folder = openRunFolder(path, asked, OVERHEAD_ROW, options.fresh);
   try {
     const all = measurements(arms, rounds, seed);
     const have = new Set(folder.rows.map(({ id }) => id));

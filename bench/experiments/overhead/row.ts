@@ -1,56 +1,34 @@
+import { number, optionalNumber, type RowOf, type RowSchema, text } from "../../model/row-schema.ts";
 import type { Loop, Size } from "../../model/request-plan.ts";
-import type { Columns } from "../../model/columns.ts";
 import type { OverheadArm } from "../../lab/loopback-arms.ts";
 
 /** One arm under one load for some seconds. CPU times are per request that was answered. */
-export interface OverheadRow {
-  readonly id: string;
-  readonly loop: Loop;
-  readonly size: Size;
-  readonly round: number;
-  readonly arm: OverheadArm;
-  readonly startedMs: number;
-  readonly clients: number;
+export const OVERHEAD_ROW = {
+  id: text(),
+  loop: text<Loop>(),
+  size: text<Size>(),
+  round: number,
+  arm: text<OverheadArm>(),
+  startedMs: number,
+  clients: number,
   /** Requests per second that were due; null in a closed loop. */
-  readonly rate: number | null;
-  readonly answers: number;
-  readonly failures: number;
-  readonly dropped: number;
-  readonly requestsPerSecond: number;
-  readonly latencyMedianMs: number | null;
-  readonly latencyP90Ms: number | null;
-  readonly latencyP99Ms: number | null;
-  readonly lateP99Ms: number | null;
+  rate: optionalNumber,
+  answers: number,
+  failures: number,
+  dropped: number,
+  requestsPerSecond: number,
+  latencyMedianMs: optionalNumber,
+  latencyP90Ms: optionalNumber,
+  latencyP99Ms: optionalNumber,
+  lateP99Ms: optionalNumber,
   /** Of the edge, or of nginx's processes. */
-  readonly frontCpuUs: number;
+  frontCpuUs: number,
   /** Of workerd; null in arms without. */
-  readonly workerdCpuUs: number | null;
-  readonly originCpuUs: number;
-  readonly clientCpuUs: number;
+  workerdCpuUs: optionalNumber,
+  originCpuUs: number,
+  clientCpuUs: number,
   /** Of the machine's cores, what programs used that are no part of this. */
-  readonly foreignRatio: number;
-}
+  foreignRatio: number,
+} as const satisfies RowSchema;
 
-export const OVERHEAD_COLUMNS: Columns<OverheadRow> = {
-  id: "text",
-  loop: "text",
-  size: "text",
-  round: "number",
-  arm: "text",
-  startedMs: "number",
-  clients: "number",
-  rate: "number",
-  answers: "number",
-  failures: "number",
-  dropped: "number",
-  requestsPerSecond: "number",
-  latencyMedianMs: "number",
-  latencyP90Ms: "number",
-  latencyP99Ms: "number",
-  lateP99Ms: "number",
-  frontCpuUs: "number",
-  workerdCpuUs: "number",
-  originCpuUs: "number",
-  clientCpuUs: "number",
-  foreignRatio: "number",
-};
+export type OverheadRow = RowOf<typeof OVERHEAD_ROW>;

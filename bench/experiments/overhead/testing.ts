@@ -1,9 +1,9 @@
-import { OVERHEAD_COLUMNS, type OverheadRow } from "./row.ts";
+import { OVERHEAD_ROW, type OverheadRow } from "./row.ts";
 
 /** A row for tests: everything unknown but what is given. */
 export function exampleOverheadRow(given: Partial<OverheadRow>): OverheadRow {
   const blank = Object.fromEntries(
-    Object.entries(OVERHEAD_COLUMNS).map(([name, kind]) => [name, kind === "text" ? "" : 1]),
+    Object.entries(OVERHEAD_ROW).map(([name, { blank }]) => [name, blank === "" ? "" : 1]),
   );
   return {
     ...blank,

@@ -1,13 +1,10 @@
+import { csvOf } from "../../model/recorded-run.ts";
 import { policyOf } from "../../lab/arm-policy.ts";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
-import { csvFormatRow } from "d3-dsv";
 import type { Policy } from "../../../policy-api/core/policy.ts";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { type Lab, startLab } from "../../lab/lab.ts";
 import { buildLab } from "../../lab/programs.ts";
-import { fieldsOf, namesOf } from "../../model/columns.ts";
 import { onInterruption } from "../../harness/interruption.ts";
 import { machine } from "../../harness/machine.ts";
 import { startProgress } from "../../harness/progress.ts";
@@ -18,9 +15,11 @@ import { findingOf, withSettled } from "./findings.ts";
 import { dependsOnAnswerBefore } from "./margin.ts";
 import { type PathChangeOptions, readPathChangeOptions } from "./options.ts";
 import { pathChangeReport, type PathChangeSummary, summaryLines } from "./report.ts";
-import { NAVIGATION_COLUMNS, type NavigationRow } from "./row.ts";
+import { NAVIGATION_ROW, type NavigationRow } from "./row.ts";
 import { runStretch, type StretchOptions } from "./run-stretch.ts";
 import { ALL_STRETCHES, APART_MS, CONTROL, NAVIGATIONS, type Stretch, STRETCHES, TIMEOUT_MS } from "./scenarios.ts";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 
 /**
  * How fast the adaptive arm follows a path that changes while a client is visiting. Begins anew each time; rows are
@@ -39,7 +38,7 @@ export async function pathChange(args: readonly string[]): Promise<void> {
         `${path} holds no run that came to its end: there is no summary.json. Leave out --report to make one.`,
       );
     const made = JSON.parse(readFileSync(file, "utf8")) as PathChangeSummary;
-    writeResults(path, rowsIn(path, NAVIGATION_COLUMNS), options.congestions, made);
+    writeResults(path, rowsIn(path, NAVIGATION_ROW), options.congestions, made);
     return;
   }
   const { signal, release } = onInterruption();
@@ -56,7 +55,7 @@ export async function pathChange(args: readonly string[]): Promise<void> {
       apartMs: APART_MS,
       timeoutMs: TIMEOUT_MS,
     };
-    folder = openRunFolder(path, asked, NAVIGATION_COLUMNS, true);
+    folder = openRunFolder(path, asked, NAVIGATION_ROW, true);
     if (!signal.aborted) await measure(options, folder, signal);
     if (signal.aborted) {
       console.error(`Interrupted: ${folder.rows.length} rows are in ${path}, without a report.`);
@@ -95,8 +94,7 @@ function writeResults(
   );
   const summary: PathChangeSummary = { ...about, findings };
   const full = withSettled(rows, findings);
-  const lines = [namesOf(NAVIGATION_COLUMNS), ...full.map((row) => fieldsOf(row, NAVIGATION_COLUMNS))];
-  writeFileSync(join(path, "rows.csv"), lines.map((line) => `${csvFormatRow(line)}\n`).join(""));
+  writeFileSync(join(path, "rows.csv"), csvOf(full, NAVIGATION_ROW));
   writeFileSync(join(path, "summary.json"), `${JSON.stringify(summary, undefined, 2)}\n`);
   writeFileSync(join(path, "report.md"), pathChangeReport(summary));
   for (const line of summaryLines(findings)) console.log(line);

@@ -1,82 +1,52 @@
+import { boolean, number, optionalNumber, type RowOf, type RowSchema, text } from "../../model/row-schema.ts";
 import type { LoadResult } from "../../model/plan.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import type { PostedSample } from "../../lab/tee.ts";
-import type { Columns } from "../../model/columns.ts";
 import { measuredPath } from "../../harness/loads/join-samples.ts";
 import { whyDropped } from "../../harness/loads/row-of.ts";
 import { networkOf, type Scenario, type Stretch } from "./scenarios.ts";
 
 /** One navigation: a session that begins on HTTP/2, with a document and one image. */
-export interface NavigationRow {
-  readonly id: string;
-  readonly scenario: Scenario["name"];
-  readonly congestion: Congestion;
+export const NAVIGATION_ROW = {
+  id: text(),
+  scenario: text<Scenario["name"]>(),
+  congestion: text<Congestion>(),
   /** From 1. */
-  readonly client: number;
-  readonly stretch: Stretch;
+  client: number,
+  stretch: text<Stretch>(),
   /** Within the stretch, from 1. */
-  readonly number: number;
-  readonly rateMbps: number;
-  readonly delayMs: number;
-  readonly lossRatio: number;
-  readonly imageBytes: number;
-  readonly startedMs: number;
-  readonly outcome: "ok" | "failed" | "timeout";
-  readonly error: string;
+  number: number,
+  rateMbps: number,
+  delayMs: number,
+  lossRatio: number,
+  imageBytes: number,
+  startedMs: number,
+  outcome: text<"ok" | "failed" | "timeout">(),
+  error: text(),
   /** Why its time says little: the machine or the path was not what it should be. */
-  readonly dropped: string;
-  readonly loadMs: number | null;
+  dropped: text(),
+  loadMs: optionalNumber,
   /** What the document advertised; `unknown` where none came. */
-  readonly answer: Answer;
-  readonly altSvc: string;
+  answer: text<Answer>(),
+  altSvc: text(),
   /** What clients that knew no other path settled on; known at the end, else empty. */
-  readonly settled: "offer" | "none" | "";
-  readonly documentProtocol: string;
-  readonly lastProtocol: string;
-  readonly switched: boolean;
-  readonly tcpMinRttMs: number | null;
-  readonly tcpPacketsSent: number | null;
-  readonly tcpPacketsLost: number | null;
-  readonly tcpDeliveryRateBps: number | null;
-  readonly quicMinRttMs: number | null;
-  readonly quicPacketsSent: number | null;
-  readonly quicPacketsLost: number | null;
-  readonly quicDeliveryRateBps: number | null;
-}
+  settled: text<"offer" | "none" | "">(),
+  documentProtocol: text(),
+  lastProtocol: text(),
+  switched: boolean,
+  tcpMinRttMs: optionalNumber,
+  tcpPacketsSent: optionalNumber,
+  tcpPacketsLost: optionalNumber,
+  tcpDeliveryRateBps: optionalNumber,
+  quicMinRttMs: optionalNumber,
+  quicPacketsSent: optionalNumber,
+  quicPacketsLost: optionalNumber,
+  quicDeliveryRateBps: optionalNumber,
+} as const satisfies RowSchema;
+
+export type NavigationRow = RowOf<typeof NAVIGATION_ROW>;
 
 export type Answer = "offer" | "none" | "clear" | "unknown";
-
-export const NAVIGATION_COLUMNS: Columns<NavigationRow> = {
-  id: "text",
-  scenario: "text",
-  congestion: "text",
-  client: "number",
-  stretch: "text",
-  number: "number",
-  rateMbps: "number",
-  delayMs: "number",
-  lossRatio: "number",
-  imageBytes: "number",
-  startedMs: "number",
-  outcome: "text",
-  error: "text",
-  dropped: "text",
-  loadMs: "number",
-  answer: "text",
-  altSvc: "text",
-  settled: "text",
-  documentProtocol: "text",
-  lastProtocol: "text",
-  switched: "boolean",
-  tcpMinRttMs: "number",
-  tcpPacketsSent: "number",
-  tcpPacketsLost: "number",
-  tcpDeliveryRateBps: "number",
-  quicMinRttMs: "number",
-  quicPacketsSent: "number",
-  quicPacketsLost: "number",
-  quicDeliveryRateBps: "number",
-};
 
 /** Which navigation it is. */
 export interface Navigation {

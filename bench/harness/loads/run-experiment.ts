@@ -10,7 +10,7 @@ import { writeReport } from "../../write-report.ts";
 import { onInterruption } from "../interruption.ts";
 import { machine } from "../machine.ts";
 import { readOptions, type RunOptions } from "./options.ts";
-import { COLUMNS } from "../../model/load-row.ts";
+import { LOAD_ROW } from "../../model/load-row.ts";
 import { type Asked, openRunFolder } from "../run-folder.ts";
 import { runCells } from "./runner.ts";
 import { nextLoads } from "./schedule.ts";
@@ -40,7 +40,7 @@ export async function runExperiment(
   const path = options.out === undefined ? join(ROOT, ".adaptive-h3/bench", name) : resolve(options.out);
   const command = ["npm run bench --", name, ...args.filter((arg) => arg !== "--fresh" && arg !== "--retry")].join(" ");
   const { signal, release } = onInterruption();
-  const folder = openRunFolder(path, question(name, experiment, options), COLUMNS, options.fresh);
+  const folder = openRunFolder(path, question(name, experiment, options), LOAD_ROW, options.fresh);
   try {
     const forgiven = new Set(options.retry ? folder.rows.map(({ id }) => id) : []);
     const missing = experiment.cells.filter((cell) => {

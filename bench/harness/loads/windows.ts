@@ -1,38 +1,30 @@
+import { fieldsOf, number, readRecord, type RowOf, type RowSchema, text } from "../../model/row-schema.ts";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { csvFormatRow, csvParse } from "d3-dsv";
 import { UserError } from "../../../base/user-error.ts";
 import type { PostedSample } from "../../lab/tee.ts";
-import { type Columns, fieldsOf, namesOf, readRecord } from "../../model/columns.ts";
 import type { LoadRow } from "../../model/load-row.ts";
 
 const FILE = "windows.csv";
 
 /** What the sender of one connection was at, at one moment of a load. */
-export interface WindowPoint {
+const WINDOW_POINT = {
   /** The load, and when it began: an attempt that was cut short has points and no row. */
-  readonly id: string;
-  readonly startedMs: number;
+  id: text(),
+  startedMs: number,
   /** The how manieth connection of the load, from 1. */
-  readonly connection: number;
+  connection: number,
   /** Since the load's start. */
-  readonly atMs: number;
-  readonly windowBytes: number;
+  atMs: number,
+  windowBytes: number,
   /** Smoothed. */
-  readonly rttMs: number;
+  rttMs: number,
   /** Since the connection's start, retransmissions included. */
-  readonly bytesSent: number;
-}
+  bytesSent: number,
+} as const satisfies RowSchema;
 
-const COLUMNS: Columns<WindowPoint> = {
-  id: "text",
-  startedMs: "number",
-  connection: "number",
-  atMs: "number",
-  windowBytes: "number",
-  rttMs: "number",
-  bytesSent: "number",
-};
+export type WindowPoint = RowOf<typeof WINDOW_POINT>;
 
 /** One line of an edge's trace; infra/edge/tracer.go writes it. */
 interface TraceLine {
@@ -72,8 +64,8 @@ export function windowsOf(
 /** @throws UserError where the disk does not take them */
 export function appendWindows(folder: string, points: readonly WindowPoint[]): void {
   const file = join(folder, FILE);
-  const lines = points.map((point) => csvFormatRow(fieldsOf(point, COLUMNS)));
-  const before = existsSync(file) ? readFileSync(file, "utf8") : `${csvFormatRow(namesOf(COLUMNS))}\n`;
+  const lines = points.map((point) => csvFormatRow(fieldsOf(point, WINDOW_POINT)));
+  const before = existsSync(file) ? readFileSync(file, "utf8") : `${csvFormatRow(Object.keys(WINDOW_POINT))}\n`;
   // Half a line of a killed run must not become half of the next one.
   const text = [...(before.endsWith("\n") ? [] : [""]), ...lines, ""].join("\n");
   try {
@@ -87,8 +79,8 @@ export function appendWindows(folder: string, points: readonly WindowPoint[]): v
 export function readWindows(folder: string, rows: readonly LoadRow[]): WindowPoint[] {
   const file = join(folder, FILE);
   if (!existsSync(file)) return [];
-  const started = new Map(rows.map(({ id, startedMs }) => [id, fieldsOf({ startedMs }, { startedMs: "number" })[0]]));
+  const started = new Map(rows.map(({ id, startedMs }) => [id, fieldsOf({ startedMs }, { startedMs: number })[0]]));
   return csvParse(readFileSync(file, "utf8"))
     .filter(({ id, startedMs }) => started.get(id ?? "") === startedMs)
-    .flatMap((record) => readRecord(record, COLUMNS) ?? []);
+    .flatMap((record) => readRecord(record, WINDOW_POINT) ?? []);
 }
