@@ -35,11 +35,12 @@ export interface RunFolder<Row> {
 /**
  * Opens a run's folder, or makes it. What a killed run left of a last line is cut off.
  *
+ * @param asked undefined: whatever the run that is there was asked for
  * @throws UserError where the folder holds a run of another question, or rows of another kind
  */
 export function openRunFolder<Schema extends RowSchema>(
   path: string,
-  asked: Asked,
+  asked: Asked | undefined,
   schema: Schema,
   fresh: boolean,
 ): RunFolder<RowOf<Schema>> {
@@ -56,18 +57,13 @@ export function openRunFolder<Schema extends RowSchema>(
 
 function open<Schema extends RowSchema>(
   path: string,
-  asked: Asked,
+  asked: Asked | undefined,
   schema: Schema,
   unlock: () => void,
 ): RunFolder<RowOf<Schema>> {
-  const question = `${JSON.stringify(asked, undefined, 2)}\n`;
-  const runFile = join(path, "run.json");
-  if (!existsSync(runFile)) writeIn(path, "run.json", question);
-  else if (readFileSync(runFile, "utf8") !== question)
-    throw new UserError(
-      `${path} holds a run with other options, which run.json there names. Give --fresh to begin anew, or --out for another folder.`,
-    );
   const file = join(path, "rows.csv");
+  if (asked !== undefined) ask(path, asked);
+  else if (!existsSync(file)) throw new UserError(`${path} holds no run: there is no rows.csv.`);
   const kept = existsSync(file) ? readRows(file, schema) : undefined;
   if (kept === undefined) writeIn(path, "rows.csv", headerOf(schema));
   const rows = kept ?? [];
@@ -97,6 +93,16 @@ function open<Schema extends RowSchema>(
       unlock();
     },
   };
+}
+
+function ask(path: string, asked: Asked): void {
+  const question = `${JSON.stringify(asked, undefined, 2)}\n`;
+  const file = join(path, "run.json");
+  if (!existsSync(file)) writeIn(path, "run.json", question);
+  else if (readFileSync(file, "utf8") !== question)
+    throw new UserError(
+      `${path} holds a run with other options, which run.json there names. Give --fresh to begin anew, or --out for another folder.`,
+    );
 }
 
 /** Removes a run, and nothing that is none: `--out . --fresh` must not empty somebody's folder. */

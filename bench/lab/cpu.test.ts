@@ -1,15 +1,11 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { busyTicks, childrenOf, cpuMs, statTicks } from "./cpu.ts";
+import { childrenOf, cpuMs, statTicks } from "./cpu.ts";
 
 // proc(5): pid, (comm), state, then ten fields before utime and stime.
 it.each(["edge", "a b", "1) S 99 (x", "nginx: master"])("finds utime and stime behind the name %j", (name) => {
   expect(statTicks(`17 (${name}) S 1 17 17 0 -1 4194304 100 0 0 0 250 50 9 9 20 0 5 0 100`)).toBe(300);
-});
-
-it("adds up what cores were busy with, without idle, iowait and guests", () => {
-  expect(busyTicks("cpu  100 1 20 5000 300 2 3 4 50 60\ncpu0 1 1 1 1 1 1 1 1 1 1\n")).toBe(130);
 });
 
 it("has by thread what the kernel says of the process in ticks", () => {

@@ -44,18 +44,4 @@ export function childrenOf(pid: number): number[] {
   return text === "" ? [] : text.split(" ").map(Number);
 }
 
-/** CPU time that all cores together have spent on anything, milliseconds. */
-export function machineBusyMs(): number {
-  return busyTicks(readFileSync("/proc/stat", "utf8")) * TICK_MS;
-}
-
-/** The first line of /proc/stat without idle and iowait; guests' time is in user's already. */
-export function busyTicks(text: string): number {
-  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (text.split("\n")[0] ?? "")
-    .split(/ +/)
-    .slice(1)
-    .map(Number);
-  return user + nice + system + irq + softirq + steal;
-}
-
 export const CORES = availableParallelism();

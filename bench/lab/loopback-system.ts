@@ -26,7 +26,7 @@ export interface ArmProcesses {
   readonly visitorsSocket: string | undefined;
 }
 
-export interface OverheadSystem {
+export interface LoopbackSystem {
   readonly arms: ReadonlyMap<OverheadArm, ArmProcesses>;
   readonly originPid: number;
   /** Resolves with a sentence when a program ends that nobody stopped. */
@@ -40,10 +40,10 @@ export interface OverheadSystem {
  *
  * @throws UserError
  */
-export async function startOverheadSystem(
+export async function startLoopbackSystem(
   names: readonly OverheadArm[],
   nginx: string | undefined,
-): Promise<OverheadSystem> {
+): Promise<LoopbackSystem> {
   const stack = new AsyncDisposableStack();
   const failure = Promise.withResolvers<string>();
   try {

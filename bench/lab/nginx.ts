@@ -10,8 +10,12 @@ import { CORES } from "./cpu.ts";
 
 /** Debian's nginx; undefined where it is not installed and cannot be. */
 export function findNginx(): string | undefined {
-  return findOrInstall(["nginx"], "nginx");
+  found ??= { program: findOrInstall(["nginx"], "nginx") };
+  return found.program;
 }
+
+/** An installation is tried once. */
+let found: { readonly program: string | undefined } | undefined;
 
 /** Such as 1.22.1. */
 export function nginxVersion(program: string): string {

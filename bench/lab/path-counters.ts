@@ -1,8 +1,3 @@
-import { once } from "node:events";
-import { connect } from "node:net";
-import { createInterface } from "node:readline";
-import { UserError } from "../../base/user-error.ts";
-
 /** What the emulated path counted since it began, in packets. */
 export interface PathCounters {
   readonly up: number;
@@ -19,27 +14,15 @@ interface Direction {
   readonly droppedLoss: number;
   readonly droppedBurst: number;
   readonly droppedQueue: number;
+  /** By netpath's own fault. */
+  readonly droppedDevice?: number | null;
+  readonly droppedMemory?: number | null;
+  readonly droppedWrite?: number | null;
 }
 
-/** Asks netpath's control socket. @throws UserError where netpath does not answer */
-export async function readPath(control: string): Promise<PathCounters> {
-  const socket = connect(control);
-  try {
-    await once(socket, "connect");
-    socket.write('{"stats":true}\n');
-    const [line] = (await once(createInterface({ input: socket }), "line")) as [string];
-    return parsePath(line);
-  } catch (error) {
-    throw new UserError(`netpath did not say what it counted: ${(error as Error).message}`, { cause: error });
-  } finally {
-    socket.destroy();
-  }
-}
-
+/** The counters of an answer of netpath. @throws Error where it has none */
 export function parsePath(line: string): PathCounters {
-  const { stats } = JSON.parse(line) as { stats?: { aToB: Direction; bToA: Direction } };
-  if (stats === undefined) throw new Error(`no counters in ${line}`);
-  const { aToB: up, bToA: down } = stats;
+  const { aToB: up, bToA: down } = statsIn(line);
   return {
     up: up.forwardedPackets,
     down: down.forwardedPackets,
@@ -47,6 +30,20 @@ export function parsePath(line: string): PathCounters {
     droppedLoss: up.droppedLoss + up.droppedBurst + down.droppedLoss + down.droppedBurst,
     droppedQueue: up.droppedQueue + down.droppedQueue,
   };
+}
+
+/** Packets that netpath lost by its own fault. */
+export function faultsIn(line: string): { aToB: number; bToA: number } {
+  const { aToB, bToA } = statsIn(line);
+  const sum = ({ droppedDevice, droppedMemory, droppedWrite }: Direction): number =>
+    (droppedDevice ?? 0) + (droppedMemory ?? 0) + (droppedWrite ?? 0);
+  return { aToB: sum(aToB), bToA: sum(bToA) };
+}
+
+function statsIn(line: string): { readonly aToB: Direction; readonly bToA: Direction } {
+  const { stats } = JSON.parse(line) as { stats?: { aToB: Direction; bToA: Direction } };
+  if (stats === undefined) throw new Error(`no counters in ${line}`);
+  return stats;
 }
 
 /** What was counted between two readings. */

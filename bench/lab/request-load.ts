@@ -1,14 +1,12 @@
-import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
-import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
-import { startProgram } from "../../infra/workerd/processes.ts";
-import { K6_PROGRAM } from "./programs.ts";
-import { CORES, cpuMs, machineBusyMs } from "./cpu.ts";
+import { startK6 } from "./k6.ts";
+import { CORES, cpuMs } from "./cpu.ts";
+import { machineBusyMs } from "./cores.ts";
 import type { LoadCounts, LoadPlan } from "../model/request-plan.ts";
 
-export interface LoadRun {
+export interface RequestLoad {
   /** As errors call it. */
   readonly name: string;
   readonly plan: LoadPlan;
@@ -50,30 +48,24 @@ interface CpuReading {
 }
 
 /** Runs one load by k6; undefined where it was interrupted. @throws UserError where k6 fails, or nothing is answered */
-export async function runLoad(run: LoadRun): Promise<LoadFigures | undefined> {
+export async function runRequests(run: RequestLoad): Promise<LoadFigures | undefined> {
   const { name, plan, processes, signal } = run;
   const began = Promise.withResolvers<number | undefined>();
-  const said: string[] = [];
   let counts: LoadCounts | undefined;
-  const k6 = startProgram(K6_PROGRAM, {
-    args: [
-      ["run", "--quiet", "--no-usage-report", "--local-ips", run.addresses.join()],
-      ["-e", `PLAN=${JSON.stringify(plan)}`, join(ROOT, "bench/instrument/k6/requests.ts")],
-    ].flat(),
-    env: { K6_AUTO_EXTENSION_RESOLUTION: "false" },
+  const k6 = startK6({
+    script: "requests.ts",
+    env: { PLAN: JSON.stringify(plan) },
+    flags: ["--local-ips", run.addresses.join()],
+    signal,
     onLine: (line) => {
       if (line.startsWith("{")) counts = JSON.parse(line) as LoadCounts;
     },
     onErrorLine: (line) => {
       const ms = /began (\d+)/.exec(line)?.[1];
-      if (ms === undefined) said.push(line);
-      else began.resolve(Number(ms));
+      if (ms !== undefined) began.resolve(Number(ms));
+      return ms !== undefined;
     },
-    graceMs: 2_000,
   });
-  const stop = (): void => void k6.stop("SIGKILL");
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
   const ended = k6.ended.then((why) => {
     began.resolve(undefined);
     return why;
@@ -94,22 +86,12 @@ export async function runLoad(run: LoadRun): Promise<LoadFigures | undefined> {
     await Promise.race([wait(Math.max(0, beganMs + plan.seconds * 1000 - Date.now())), ended]);
     readings = [first, read()];
   }
-  const why = await ended;
-  signal.removeEventListener("abort", stop);
+  await ended;
   if (signal.aborted) return undefined;
-  if (
-    why !== "exit code 0" ||
-    counts === undefined ||
-    beganMs === undefined ||
-    readings === undefined ||
-    counts.answers === 0
-  )
-    throw new UserError(
-      [
-        `${name}: no request was answered as it should be (k6: ${why}; ${counts?.failures ?? 0} failures).`,
-        ...new Set(said.slice(-10)),
-      ].join("\n"),
-    );
+  const about = `${name}: no request was answered as it should be, ${counts?.failures ?? 0} failures`;
+  await k6.assertEndedWell(about);
+  if (counts === undefined || beganMs === undefined || readings === undefined || counts.answers === 0)
+    throw new UserError(`${about}.`);
   const requestsPerSecond = counts.answers / plan.seconds;
   return {
     ...counts,

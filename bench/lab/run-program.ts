@@ -12,13 +12,11 @@ import { findProgram } from "../../base/find-program.ts";
 export async function runProgram(
   command: readonly [string, ...string[]],
   signal: AbortSignal,
-  env: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number | string; stdout: string; stderr: string }> {
   signal.throwIfAborted();
   const setpriv = findProgram("setpriv");
   const [file, ...args] = setpriv === undefined ? command : [setpriv, "--pdeathsig", "KILL", "--", ...command];
   const child = spawn(file, args, {
-    env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

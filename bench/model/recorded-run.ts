@@ -15,6 +15,8 @@ export interface Start {
   readonly lanes: number;
   readonly rowsBefore: number;
   readonly machine: Machine;
+  /** Versions of tools that this experiment alone uses; null where one is not installed. */
+  readonly tools?: Readonly<Record<string, string | null>>;
 }
 
 export function readStarts(folder: string): Start[] {

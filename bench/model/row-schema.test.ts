@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { blankRow, boolean, fieldsOf, number, optionalNumber, readRecord, text } from "./row-schema.ts";
+import { blankRow, bool, fieldsOf, float, optionalFloat, readRecord, string } from "./row-schema.ts";
 
-const SCHEMA = { id: text(), round: number, loadMs: optionalNumber, switched: boolean };
+const SCHEMA = { id: string(), round: float, loadMs: optionalFloat, switched: bool };
 
 it("reads back what it wrote, and rounds to microseconds", () => {
   const row = { id: "a/1", round: 2, loadMs: 1.23456789, switched: true };

@@ -14,25 +14,25 @@ export type RowOf<Schema extends RowSchema> = {
 };
 
 /** Text as it is; of a known set of words where a type is given. */
-export function text<Word extends string = string>(): Column<Word> {
+export function string<Word extends string = string>(): Column<Word> {
   return { read: (field) => field as Word, blank: "" as Word };
 }
 
-export const boolean: Column<boolean> = {
+export const bool: Column<boolean> = {
   read: (field) => (field === "true" ? true : field === "false" ? false : undefined),
   blank: false,
 };
 
-export const number: Column<number> = { read: finite, blank: 0 };
+export const float: Column<number> = { read: finite, blank: 0 };
 
 /** Null where it is not known; an empty field. */
-export const optionalNumber: Column<number | null> = {
+export const optionalFloat: Column<number | null> = {
   read: (field) => (field === "" ? null : finite(field)),
   blank: null,
 };
 
 /** NaN where it is not known; an empty field. */
-export const numberOrNaN: Column<number> = {
+export const floatOrNaN: Column<number> = {
   read: (field) => (field === "" ? Number.NaN : finite(field)),
   blank: Number.NaN,
 };
@@ -44,7 +44,7 @@ function finite(field: string): number | undefined {
 /** The fields of a row as text, in the columns' order; null and NaN are empty. Numbers keep six digits: microseconds of a time. */
 export function fieldsOf(row: object, schema: RowSchema): string[] {
   return Object.keys(schema).map((name) => {
-    const value = (row as Readonly<Record<string, unknown>>)[name];
+    const value = (row as Readonly<Record<string, string | number | boolean | null>>)[name] ?? null;
     if (value === null || Number.isNaN(value)) return "";
     return typeof value === "number" ? String(Number(value.toFixed(6))) : String(value);
   });

@@ -1,6 +1,6 @@
 import type { Congestion } from "./congestion.ts";
 import { type Cell, type Network, QUEUE_BYTES } from "./cell.ts";
-import type { Experiment } from "./experiment.ts";
+import type { LoadExperiment } from "./load-experiment.ts";
 
 /** Places that differ in one thing: a table and a picture of a report. A place may be in several series. */
 export interface Series {
@@ -30,7 +30,7 @@ export interface Place extends Pick<Cell, "imageBytes" | "images" | "loads" | "t
 export function cellsOf(
   places: readonly Place[],
   congestions: readonly Congestion[],
-): Required<Pick<Experiment, "cells" | "rounds">> {
+): Required<Pick<LoadExperiment, "cells" | "rounds">> {
   const all = congestions.flatMap((congestion) =>
     places.map(({ network, rounds, ...place }) => ({
       cell: {

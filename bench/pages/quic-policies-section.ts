@@ -1,6 +1,6 @@
 import type { Arm, Quic } from "../model/arm.ts";
 import type { Flow } from "../model/flow.ts";
-import { STACK_NAMES } from "../experiments/stacks/report.ts";
+import { STACK_NAMES } from "../experiments/stacks/findings.ts";
 import type { CellRegret, Cut, MeanRegret } from "../analysis/evaluation/evaluation.ts";
 import type { Group } from "../analysis/loads/groups.ts";
 import { figuresTable } from "../analysis/tables/figures-table.ts";

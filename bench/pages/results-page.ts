@@ -1,7 +1,9 @@
 import { figuresTable } from "../analysis/tables/figures-table.ts";
 import { number, percent, size, withInterval } from "../analysis/tables/format.ts";
 import { OHASHI_NETWORKS } from "../analysis/evaluation/published.ts";
-import { PUBLISHED_SERIES, type PublishedPoint } from "../analysis/loads/published-series.ts";
+import type { PublishedPoint, PublishedSeries } from "../analysis/loads/published-series.ts";
+import { PUBLISHED_LIMITS } from "../experiments/bandwidth-limits/published.ts";
+import { PUBLISHED_SWEEP } from "../experiments/latency-sweep/published.ts";
 import type { ReturningWay } from "../experiments/latency-sweep/returning.ts";
 import type { Interval } from "../analysis/statistics/bootstrap.ts";
 import { claimed } from "./claimed.ts";
@@ -11,6 +13,11 @@ import { quicPoliciesSection } from "./quic-policies-section.ts";
 import { stacksSection } from "./stacks-section.ts";
 import { tcpCongestionSection } from "./tcp-congestion-section.ts";
 import type { FoundCrossover, GridSummary, Recorded, SeriesSummary, SweepSummary, Timed } from "./recorded.ts";
+
+const PUBLISHED_SERIES: Readonly<Record<string, PublishedSeries>> = {
+  "bandwidth-limits": PUBLISHED_LIMITS,
+  "latency-sweep": PUBLISHED_SWEEP,
+};
 
 /** docs/results.md: every published experiment that was run here, beside its published table. */
 export function resultsPage(recorded: Recorded): string {

@@ -1,14 +1,14 @@
-import { STACKS } from "../experiments/stacks/experiment.ts";
-import { figuresTable } from "../analysis/tables/figures-table.ts";
-import { number, withInterval } from "../analysis/tables/format.ts";
 import {
   movedBy,
   type Stack,
   STACK_NAMES,
   type StackCell,
+  STACKS,
   type StackZero,
   zeroText,
-} from "../experiments/stacks/report.ts";
+} from "../experiments/stacks/findings.ts";
+import { figuresTable } from "../analysis/tables/figures-table.ts";
+import { number, withInterval } from "../analysis/tables/format.ts";
 
 /** Of summary.json, what the page shows of stacks. */
 export interface RecordedStacks {

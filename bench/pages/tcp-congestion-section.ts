@@ -1,8 +1,9 @@
 import type { Arm } from "../model/arm.ts";
 import { figuresTable } from "../analysis/tables/figures-table.ts";
 import { number, withInterval } from "../analysis/tables/format.ts";
-import { type Finding, nearLossyText, type Way } from "../experiments/tcp-congestion/ways.ts";
-import { TCP_CONGESTION_SOURCE } from "../experiments/tcp-congestion/report.ts";
+import type { Finding } from "../experiments/tcp-congestion/findings.ts";
+import { nearLossyText, type Way } from "../experiments/tcp-congestion/findings.ts";
+import { TCP_CONGESTION_SOURCE } from "../experiments/tcp-congestion/tables.ts";
 import { claimed } from "./claimed.ts";
 import type { Interval } from "../analysis/statistics/bootstrap.ts";
 

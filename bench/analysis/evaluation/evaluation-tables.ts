@@ -1,5 +1,5 @@
 import type { Arm } from "../../model/arm.ts";
-import { armsOf, type Experiment } from "../../model/experiment.ts";
+import { armsOf, type LoadExperiment } from "../../model/load-experiment.ts";
 import type { Cell } from "../../model/cell.ts";
 import { type Flow, imageBytesOf } from "../../model/flow.ts";
 import { type Evaluation, lessOne } from "./evaluation.ts";
@@ -8,25 +8,26 @@ import { number, percent, percentWithInterval, share, size, withInterval } from 
 import { FEW, type Group } from "../loads/groups.ts";
 import { gain, OHASHI_NETWORKS, publishedRegret } from "./published.ts";
 
-/** The tables of one congestion control. */
-export function evaluationTables(experiment: Experiment, evaluation: Evaluation, congestion: string): string {
+/** The tables of one congestion control, by their names in the template. */
+export function evaluationTables(experiment: LoadExperiment, evaluation: Evaluation, congestion: string) {
   const cells = experiment.cells.filter((cell) => cell.congestion === congestion);
-  return [
-    `## TCP congestion control: ${congestion}`,
-    ...loadTables(experiment, evaluation, cells),
-    besidePublished(evaluation, cells),
-    regretTable(evaluation, cells),
-    cutTable(evaluation, cells),
-    pathTable(evaluation, cells),
-  ].join("\n\n");
+  return {
+    congestion,
+    loads: loadTables(experiment, evaluation, cells),
+    published: besidePublished(evaluation, cells),
+    regret: regretTable(evaluation, cells),
+    means: meansText(evaluation, cells),
+    cuts: cutTable(evaluation, cells),
+    paths: pathTable(evaluation, cells),
+  };
 }
 
 /** The flows of whole pages that the experiment has. */
-export function pagedFlows({ loads }: Experiment): ("trained" | "cold")[] {
+export function pagedFlows({ loads }: LoadExperiment): ("trained" | "cold")[] {
   return (["trained", "cold"] as const).filter((one) => loads.some(({ flow }) => flow === one));
 }
 
-function loadTables(experiment: Experiment, { groups }: Evaluation, cells: readonly Cell[]): string[] {
+function loadTables(experiment: LoadExperiment, { groups }: Evaluation, cells: readonly Cell[]) {
   const arms = armsOf(experiment);
   return pagedFlows(experiment).map((flow) => {
     const rows = cells.map((cell) => [
@@ -42,7 +43,7 @@ function loadTables(experiment: Experiment, { groups }: Evaluation, cells: reado
       ranOf(groups, cell, flow),
     ]);
     const what = flow === "trained" ? "page, switch if offered, image" : "first visit, three pages with an image each";
-    return `### Load time, \`${flow}\` (${what}), mean in ms\n\n${figuresTable([...NETWORK_COLUMNS, ...arms, "n an arm"], rows)}`;
+    return { flow, what, table: figuresTable([...NETWORK_COLUMNS, ...arms, "n an arm"], rows) };
   });
 }
 
@@ -73,10 +74,10 @@ function besidePublished({ groups, gains, regrets }: Evaluation, cells: readonly
     "regret to the free choice, published",
     "measured",
   ];
-  return `### Published beside measured (flow \`trained\`)\n\nGain is (load_h2 - load_h3) / load_h3: above 0 HTTP/3 is faster. Not comparable: under five loads of an arm count, or over 30 % of\nits loads were left out for a busy core.\n\n${figuresTable([...NETWORK_COLUMNS, ...heads], rows)}`;
+  return figuresTable([...NETWORK_COLUMNS, ...heads], rows);
 }
 
-function regretTable({ regrets, means }: Evaluation, cells: readonly Cell[]): string {
+function regretTable({ regrets }: Evaluation, cells: readonly Cell[]): string {
   const own = regrets.filter(({ cell }) => cells.some(({ id }) => id === cell));
   const rows = own.map(({ network, flow, regret: found }) => [
     network,
@@ -104,13 +105,17 @@ function regretTable({ regrets, means }: Evaluation, cells: readonly Cell[]): st
     "raw: adaptive mean / better mean - 1",
     "its upper bound",
   ];
-  const sentences = means
+  return figuresTable(heads, rows);
+}
+
+function meansText({ means }: Evaluation, cells: readonly Cell[]): string {
+  return means
     .filter(({ congestion }) => cells.some((cell) => cell.congestion === congestion))
     .map(
       ({ flow, networks, ties, expected, upper95, raw }) =>
         `\`${flow}\`: ${Number.isNaN(expected) ? "" : `${percent(expected)}, at most ${percent(upper95)}; `}raw ${percent(raw)}, over ${networks} networks, ${ties} ties apart`,
-    );
-  return `### Regret of \`adaptive\`\n\nAgainst the better of staying and switching, which one half of the loads says and the other half scores. Regret is the share of\nwrong choices times what they cost, and what deciding adds to the time of the first byte (difference of means of the middle half): after it an\nadaptive session does what the arm of its choice does. The raw ratio of the means holds the draw of losses of both besides. The first\nhandshake, which comes before any decision, counts in all arms with their common mean. A tie:\nthe interval of stay to switch holds 1. \`trained-on-either\` takes decisions after a visit over either protocol together, as many of\neach as were made (the column of wrong choices has both apart). Means: ${sentences.join(". ")}.\n\n${figuresTable(heads, rows)}`;
+    )
+    .join(". ");
 }
 
 function cutTable({ cuts }: Evaluation, cells: readonly Cell[]): string {
@@ -125,7 +130,7 @@ function cutTable({ cuts }: Evaluation, cells: readonly Cell[]): string {
     ];
   });
   const heads = ["against HTTP/2 alone, published", "measured", "against always offering, measured"];
-  return `### What \`adaptive\` changes of the load time\n\nMeans after a visit over either protocol, less 1: below 0 it is faster. The published method's largest cut is 27.8 %, in network 9.\n\n${figuresTable([...NETWORK_COLUMNS, ...heads], rows)}`;
+  return figuresTable([...NETWORK_COLUMNS, ...heads], rows);
 }
 
 function pathTable({ groups }: Evaluation, cells: readonly Cell[]): string {
@@ -152,7 +157,7 @@ function pathTable({ groups }: Evaluation, cells: readonly Cell[]): string {
     "lost packets a load",
     "rate Mbit/s",
   ];
-  return `### The path as the edge measured it (\`fixed-h2\`, \`fixed-h3\`, flow \`trained\`)\n\nRTT is smoothed at the connection's end, so that it holds the load's own queue; loss holds what congestion drops.\n\n${figuresTable([...NETWORK_COLUMNS, ...of("TCP"), ...of("QUIC"), "edge CPU ms, h2", "h3"], rows)}`;
+  return figuresTable([...NETWORK_COLUMNS, ...of("TCP"), ...of("QUIC"), "edge CPU ms, h2", "h3"], rows);
 }
 
 const TOO_FEW = "not comparable";

@@ -1,6 +1,6 @@
 import type { Arm } from "../../model/arm.ts";
 import type { Cell } from "../../model/cell.ts";
-import type { Experiment } from "../../model/experiment.ts";
+import type { LoadExperiment } from "../../model/load-experiment.ts";
 import type { Flow } from "../../model/flow.ts";
 import { withCommonHandshake } from "../loads/common-handshake.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
@@ -60,7 +60,7 @@ export interface Cut {
   readonly alwaysOffer: Interval | null;
 }
 
-export function evaluate(experiment: Experiment, rows: readonly LoadRow[], seed: number): Evaluation {
+export function evaluate(experiment: LoadExperiment, rows: readonly LoadRow[], seed: number): Evaluation {
   const flows: DecisionFlow[] = [...new Set(experiment.loads.map(({ flow }) => flow))];
   if (flows.includes("trained") && flows.includes("trained-on-h2")) flows.unshift("trained-on-either");
   const found = experiment.cells.flatMap((cell) => flows.flatMap((flow) => regretOf(cell, flow, rows, seed) ?? []));

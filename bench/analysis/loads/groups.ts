@@ -1,6 +1,6 @@
 import type { Arm } from "../../model/arm.ts";
 import type { Cell } from "../../model/cell.ts";
-import { type Experiment, loadsOf } from "../../model/experiment.ts";
+import { type LoadExperiment, loadsOf } from "../../model/load-experiment.ts";
 import type { Flow } from "../../model/flow.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import { type Interval, meanInterval, medianInterval } from "../statistics/bootstrap.ts";
@@ -68,7 +68,7 @@ export interface Group {
 }
 
 /** The rows of an experiment, one group for each cell, arm and flow that has any. */
-export function groupsOf(experiment: Experiment, rows: readonly LoadRow[], seed: number): Group[] {
+export function groupsOf(experiment: LoadExperiment, rows: readonly LoadRow[], seed: number): Group[] {
   const byGroup = Map.groupBy(rows, ({ cell, arm, flow }) => `${cell}/${arm}/${flow}`);
   return experiment.cells.flatMap((cell) =>
     loadsOf(experiment, cell).flatMap(({ arm, flow }) => {

@@ -1,6 +1,6 @@
 import { ARM_SETUPS } from "../../model/arm.ts";
 import type { Cell } from "../../model/cell.ts";
-import { type Experiment, loadsOf } from "../../model/experiment.ts";
+import { type LoadExperiment, loadsOf } from "../../model/load-experiment.ts";
 import type { Series } from "../../model/series.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import type { LoadRow } from "../../model/load-row.ts";
@@ -23,7 +23,7 @@ export interface SeriesCell {
 }
 
 /** The figures of every place of every series; a place that is in several of them is the same in each. */
-export function seriesCells(experiment: Experiment, rows: readonly LoadRow[], seed: number): SeriesCell[] {
+export function seriesCells(experiment: LoadExperiment, rows: readonly LoadRow[], seed: number): SeriesCell[] {
   const groups = groupsOf(experiment, rows, seed);
   const byCell = new Map(experiment.cells.map((cell) => [cell.id, figuresOf(experiment, cell, groups, rows, seed)]));
   const congestions = [...new Set(experiment.cells.map(({ congestion }) => congestion))];
@@ -40,7 +40,7 @@ export function seriesCells(experiment: Experiment, rows: readonly LoadRow[], se
 }
 
 function figuresOf(
-  experiment: Experiment,
+  experiment: LoadExperiment,
   cell: Cell,
   groups: readonly Group[],
   rows: readonly LoadRow[],

@@ -1,8 +1,8 @@
 import { UserError } from "../../../base/user-error.ts";
 import type { LoadPlan } from "../../model/request-plan.ts";
-import { runLoad } from "../../lab/request-load.ts";
+import { runRequests } from "../../lab/request-load.ts";
 import { clientAddresses, CLIENTS, WARM_SECONDS } from "../../lab/loopback-clients.ts";
-import { type OverheadSystem, TOKEN } from "../../lab/loopback-system.ts";
+import { type LoopbackSystem, TOKEN } from "../../lab/loopback-system.ts";
 import { callerRows } from "./caller-rows.ts";
 import type { ApiLoadRow } from "./row.ts";
 import type { Measurement } from "./schedule.ts";
@@ -11,7 +11,7 @@ import { SUBJECT_SETUPS } from "./subjects.ts";
 
 export interface MeasureOptions {
   readonly measurement: Measurement;
-  readonly system: OverheadSystem;
+  readonly system: LoopbackSystem;
   /** Of the policy, which callers activate by turns. */
   readonly versions: readonly number[];
   /** Requests per second, of an open loop. */
@@ -46,7 +46,7 @@ export async function measure(options: MeasureOptions): Promise<ApiLoadRow[] | u
   let figures;
   let samples;
   try {
-    figures = await runLoad({
+    figures = await runRequests({
       name: id,
       plan,
       addresses: clientAddresses(options.run, clients),

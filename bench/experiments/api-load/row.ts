@@ -1,32 +1,32 @@
-import { number, optionalNumber, type RowOf, type RowSchema, text } from "../../model/row-schema.ts";
+import { float, optionalFloat, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
 import type { Loop } from "../../model/request-plan.ts";
 import type { Caller } from "./mix.ts";
 import type { Subject } from "./subjects.ts";
 
 /** One subject under one load for some seconds, or one kind of caller in the same seconds. CPU times are per answer. */
 export const API_LOAD_ROW = {
-  id: text(),
-  loop: text<Loop>(),
-  subject: text<Subject | `${Caller} beside ${Subject}`>(),
-  round: number,
-  startedMs: number,
-  clients: number,
+  id: string(),
+  loop: string<Loop>(),
+  subject: string<Subject | `${Caller} beside ${Subject}`>(),
+  round: float,
+  startedMs: float,
+  clients: float,
   /** Requests per second that were due; null in a closed loop. */
-  rate: optionalNumber,
-  answers: number,
+  rate: optionalFloat,
+  answers: float,
   /** Answered otherwise than they should be, or not at all. */
-  failures: number,
-  dropped: number,
-  requestsPerSecond: number,
-  latencyMedianMs: optionalNumber,
-  latencyP90Ms: optionalNumber,
-  latencyP99Ms: optionalNumber,
-  lateP99Ms: optionalNumber,
-  frontCpuUs: optionalNumber,
-  workerdCpuUs: optionalNumber,
-  originCpuUs: optionalNumber,
-  clientCpuUs: optionalNumber,
-  foreignRatio: optionalNumber,
+  failures: float,
+  dropped: float,
+  requestsPerSecond: float,
+  latencyMedianMs: optionalFloat,
+  latencyP90Ms: optionalFloat,
+  latencyP99Ms: optionalFloat,
+  lateP99Ms: optionalFloat,
+  frontCpuUs: optionalFloat,
+  workerdCpuUs: optionalFloat,
+  originCpuUs: optionalFloat,
+  clientCpuUs: optionalFloat,
+  foreignRatio: optionalFloat,
 } as const satisfies RowSchema;
 
 export type ApiLoadRow = RowOf<typeof API_LOAD_ROW>;

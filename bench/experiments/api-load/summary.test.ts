@@ -2,7 +2,8 @@ import { format } from "prettier";
 import { describe, expect, it } from "vitest";
 import type { Loop } from "../../model/request-plan.ts";
 import { API_CALLERS, type Caller } from "./mix.ts";
-import { apiLoadReport, shortfalls } from "./report.ts";
+import { reportText } from "../../harness/results.ts";
+import { apiLoadValues, shortfalls } from "./findings.ts";
 import type { ApiLoadRow } from "./row.ts";
 import { measurements } from "./schedule.ts";
 import { type Subject, SUBJECT_SETUPS, SUBJECTS } from "./subjects.ts";
@@ -113,7 +114,7 @@ describe("summarizeApiLoad", () => {
 
 describe("the report", () => {
   it("has the ratios and every caller, and is Markdown as Prettier writes it", async () => {
-    const report = apiLoadReport(summaryOf(rowsOf(9, FACTORS), 9));
+    const report = reportText("api-load", { values: apiLoadValues(summaryOf(rowsOf(9, FACTORS), 9)) });
     expect(report).toContain("1.50 (1.50 to 1.50)");
     expect(report).toMatch(/`POST decisions` of 100 paths .*\| 4\.00 \(4\.00 to 4\.00\)/);
     for (const title of ["explain, by client", "PUT activation", "POST policies", "a wrong token"])
@@ -124,7 +125,7 @@ describe("the report", () => {
   });
 
   it("multiplies answers by the paths that each decides", () => {
-    const report = apiLoadReport(summaryOf(rowsOf(1, {}), 1));
+    const report = reportText("api-load", { values: apiLoadValues(summaryOf(rowsOf(1, {}), 1)) });
     expect(report).toMatch(/of 1 path .*\| 5,000 \(5,000 to 5,000\) +\| 5,000 \(5,000 to 5,000\) +\|/);
     expect(report).toMatch(/of 100 paths .*\| 5,000 \(5,000 to 5,000\) +\| 500,000 \(500,000 to 500,000\) +\|/);
   });

@@ -1,5 +1,5 @@
 import { type Figure, figureOf, type RoundValue, type Spread, spread } from "../../analysis/statistics/round-figure.ts";
-import type { OverheadOptions } from "../../harness/load-options.ts";
+import type { Rounds } from "../../harness/requests.ts";
 import { type Loop, LOOPS } from "../../model/request-plan.ts";
 import { CLIENTS, WARM_SECONDS } from "../../lab/loopback-clients.ts";
 import type { Machine } from "../../model/machine.ts";
@@ -69,7 +69,7 @@ export interface ApiLoadSummary {
 export function summarizeApiLoad(run: {
   rows: readonly ApiLoadRow[];
   command: string;
-  options: Pick<OverheadOptions, "rounds" | "seconds" | "seed">;
+  options: Rounds;
   machine: Machine;
 }): ApiLoadSummary {
   const { rows: all, command, options, machine } = run;

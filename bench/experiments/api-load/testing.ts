@@ -2,11 +2,11 @@ import { API_LOAD_ROW, type ApiLoadRow } from "./row.ts";
 
 /** A row for tests: everything 1 but what is given. */
 export function exampleApiLoadRow(given: Partial<ApiLoadRow>): ApiLoadRow {
-  const blank = Object.fromEntries(
+  const filled = Object.fromEntries(
     Object.entries(API_LOAD_ROW).map(([name, { blank }]) => [name, blank === "" ? "" : 1]),
   );
   return {
-    ...blank,
+    ...filled,
     id: `${given.loop}/${given.subject}/${given.round}`,
     dropped: 0,
     failures: 0,

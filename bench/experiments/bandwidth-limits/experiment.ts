@@ -1,4 +1,8 @@
-import type { Experiment, ExperimentOptions } from "../../model/experiment.ts";
+import { publishedBeside } from "../../analysis/loads/published-series.ts";
+import { defineLoads } from "../../harness/loads/define.ts";
+import { seriesSections, seriesSummary } from "../../harness/loads/series.ts";
+import { PUBLISHED_LIMITS } from "./published.ts";
+import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import type { Network, PlannedLoad } from "../../model/cell.ts";
 import { cellsOf, type Place, type Series } from "../../model/series.ts";
 
@@ -20,7 +24,7 @@ interface Size {
   readonly runsMore: number;
 }
 
-const SIZES: Readonly<Record<ExperimentOptions["size"], Size>> = {
+const SIZES: Readonly<Record<LoadOptions["size"], Size>> = {
   quick: { bytes: 100_000, smallBytes: 50_000, sizes: [1_000], runs: 5, runsSlow: 3, runsMore: 2 },
   usual: {
     bytes: PUBLISHED_BYTES,
@@ -57,7 +61,7 @@ const both = (flow: PlannedLoad["flow"]): readonly PlannedLoad[] => [
 ];
 
 /** The published limits (bandwidth-limits): 10 MB without a limit, at 1 Mbit/s, at 10 Mbit/s far away; and what was left open. */
-export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions): Experiment {
+export function bandwidthLimits({ congestions, bytes, size }: LoadOptions): LoadExperiment {
   const { bytes: usualBytes, smallBytes, sizes, runs, runsSlow, runsMore } = SIZES[size];
   const imageBytes = bytes ?? usualBytes;
   const place = (
@@ -156,7 +160,6 @@ export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions)
     },
   ];
   return {
-    name: "bandwidth-limits",
     about:
       "10 MB without a limit, at 1 Mbit/s, at 10 Mbit/s with 50 ms, as published; and over loss, streams, size, queue",
     loads: both("download"),
@@ -191,3 +194,12 @@ export function bandwidthLimits({ congestions, bytes, size }: ExperimentOptions)
     ],
   };
 }
+
+export const experiment = defineLoads({
+  plan: bandwidthLimits,
+  summarise: seriesSummary,
+  report: (summary) => {
+    const { sections, pictures } = seriesSections(summary, publishedBeside(PUBLISHED_LIMITS, summary.cells));
+    return { values: { sections }, pictures };
+  },
+});

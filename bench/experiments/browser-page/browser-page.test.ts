@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { exampleStart } from "../../harness/loads/testing.ts";
-import { readBrowserPageOptions } from "./options.ts";
+import { renderSvg } from "../../analysis/charts/chart.ts";
+import { sizeOf } from "../../harness/loads/options.ts";
+import { reportText } from "../../harness/results.ts";
+import { commonOptions } from "../../harness/run.ts";
+import { readOptions } from "../../model/options.ts";
+import { experiment } from "./experiment.ts";
+import { browserPictures, browserValues } from "./findings.ts";
 import { rowOf } from "./measure.ts";
-import { browserReport } from "./report.ts";
 import type { BrowserRow } from "./row.ts";
 import { missingVisits, navigationId } from "./schedule.ts";
 import { type Place, placeId, placesOf } from "./settings.ts";
@@ -18,6 +23,22 @@ const TIMING = {
   resourcesH3: 0,
   resourceBytes: 1_880_000,
 };
+
+async function browserReport(
+  summary: BrowserSummary,
+): Promise<{ markdown: string; pictures: { file: string; svg: string }[] }> {
+  return {
+    markdown: reportText("browser-page", { values: browserValues(summary) }),
+    pictures: await Promise.all(
+      browserPictures(summary).map(async ({ file, spec }) => ({ file, svg: await renderSvg(spec) })),
+    ),
+  };
+}
+
+function readBrowserPageOptions(args: readonly string[]) {
+  const { seed, fresh, ...size } = readOptions(args, { ...experiment.options, ...commonOptions("browser-page") });
+  return { size: sizeOf(size), seed, fresh };
+}
 
 /** Every visit's navigations take as long as this says. */
 function rowsOf(place: Place, loadMs: (arm: string, navigation: number) => number): BrowserRow[] {

@@ -3,7 +3,7 @@ import type { Arm } from "../../model/arm.ts";
 import { browserPath } from "../../model/browser-pages.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { watchCores } from "../../lab/cores.ts";
-import { countedBetween, type PathCounters, readPath } from "../../lab/path-counters.ts";
+import { countedBetween, type PathCounters } from "../../lab/path-counters.ts";
 import { integer, seededRandom } from "../../analysis/statistics/random.ts";
 import { HOST } from "./browser.ts";
 import type { BrowserRow } from "./row.ts";
@@ -35,9 +35,9 @@ export async function measureVisit(
     makeVisit(browserFor(visit.arm, browsers), `https://${HOST}:${port}${browserPath(visit.page)}`, {
       pausesMs: place.pausesMs,
       onNavigation: async (work) => {
-        const before = await readPath(lane.path.control);
+        const before = await lane.path.counters();
         const navigated = await work();
-        counted.push(countedBetween(before, await readPath(lane.path.control)));
+        counted.push(countedBetween(before, await lane.path.counters()));
         return navigated;
       },
     }),

@@ -7,8 +7,6 @@ import { PUBLISHED_BROWSER } from "./published.ts";
 import { isPublished, lastOf, type Place, placeId } from "./settings.ts";
 import { type BrowserGroup, type BrowserSummary, findGroup } from "./summary.ts";
 
-// The tables of the report, with the text that belongs to them.
-
 /** `20 Mbit/s, RTT 30 ms, loss 2 %, TCP with bbr` */
 export function networkText({ network: { rateMbps, delayMs, lossRatio }, congestion }: Place): string {
   const path = rateMbps >= 10_000 ? "no limit but the machine" : `${rateMbps} Mbit/s, RTT ${2 * delayMs} ms`;
@@ -40,7 +38,8 @@ export function publishedTable(summary: BrowserSummary): string {
   );
 }
 
-export function publishedText(summary: BrowserSummary): string {
+/** How busy the cores were, and how late the packets, on the lines that stand beside published ones. */
+export function busyTable(summary: BrowserSummary): string {
   const lines = summary.places.filter(isPublished).flatMap((place) =>
     place.pages.flatMap((page) => {
       const own = ["fixed-h2", "fixed-h3"].map((arm) => findGroup(summary, placeId(place), page, arm, lastOf(place)));
@@ -58,11 +57,7 @@ export function publishedText(summary: BrowserSummary): string {
           ];
     }),
   );
-  return `The published line carried 900 Mbit/s, 350 for the images, and the published server was a CDN's, as was its QUIC. Here \`wired\` is an emulated
-path of 200 Mbit/s, and \`unlimited\` has no limit but the machine, as the published client may have had. How busy the busiest core was, and
-how many packets left the emulated path over 1 ms late (medians of loads; the experiments of k6 leave out loads beyond 85 and 1 %):
-
-${figuresTable(["", "h2: busiest core", "h3", "h2: packets late", "h3"], lines)}`;
+  return figuresTable(["", "h2: busiest core", "h3", "h2: packets late", "h3"], lines);
 }
 
 export function visitsTable(summary: BrowserSummary): string {
@@ -147,18 +142,21 @@ export function farTable(summary: BrowserSummary, far: readonly Place[]): string
   );
 }
 
-export function farText(summary: BrowserSummary, far: readonly Place[]): string {
-  const lines = far.map((place) => {
+/** What repeated visits take on each path, in a sentence. */
+export function farLines(summary: BrowserSummary, far: readonly Place[]) {
+  return far.map((place) => {
     const of = (arm: string): BrowserGroup | undefined =>
       findGroup(summary, placeId(place), "page", arm, lastOf(place));
     const [h2, offer, adaptive] = ["fixed-h2", "always-offer", "adaptive"].map(of);
-    return `- \`${placeId(place)}\` (${networkText(place)}): repeated visits take ${number(h2?.loadMs.estimate)} ms over HTTP/2, ${number(offer?.loadMs.estimate)} with HTTP/3 always offered, ${number(adaptive?.loadMs.estimate)} with \`adaptive\`, whose
-  browsers had ${percent(adaptive?.documentsH3)} of their documents over HTTP/3.`;
+    return {
+      id: placeId(place),
+      network: networkText(place),
+      h2: number(h2?.loadMs.estimate),
+      offer: number(offer?.loadMs.estimate),
+      adaptive: number(adaptive?.loadMs.estimate),
+      documents: percent(adaptive?.documentsH3),
+    };
   });
-  return `${lines.join("\n")}
-
-A visit is three navigations. The answer to the first is a cold start's; the edge tells of its path when it has rested for 5 s, so
-that the second navigation's answer is the first that knows the client, and the third goes by it.`;
 }
 
 export function handshakeTable(packets: readonly HandshakePacket[]): string {
@@ -183,7 +181,7 @@ export function handshakeTable(packets: readonly HandshakePacket[]): string {
 }
 
 export function allTable({ groups }: BrowserSummary): string {
-  const table = figuresTable(
+  return figuresTable(
     [
       "",
       "page",
@@ -217,7 +215,6 @@ export function allTable({ groups }: BrowserSummary): string {
       percent(group.lateMedian),
     ]),
   );
-  return `<details><summary>Every place, page, arm and navigation</summary>\n\n${table}\n</details>`;
 }
 
 function ratioText(ratio: Interval | undefined): string {

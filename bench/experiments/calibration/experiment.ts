@@ -1,4 +1,11 @@
-import { type Allocation, type Experiment, type ExperimentOptions, QUICK_ALLOCATION } from "../../model/experiment.ts";
+import { defineLoads } from "../../harness/loads/define.ts";
+import { calibrationReport, calibrationSummary } from "./findings.ts";
+import {
+  type Allocation,
+  type LoadExperiment,
+  type LoadOptions,
+  QUICK_ALLOCATION,
+} from "../../model/load-experiment.ts";
 import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
 
 interface Lattice {
@@ -32,7 +39,7 @@ const ALLOCATION: Allocation = {
 };
 
 /** What `calibrate` reads: how long a page takes that stays on HTTP/2, switches, or begins on HTTP/3. */
-export function calibration({ congestions, bytes, size }: ExperimentOptions): Experiment {
+export function calibration({ congestions, bytes, size }: LoadOptions): LoadExperiment {
   const { rateMbps, lossRatio, delayMs, imageBytes } = size === "quick" ? QUICK : USUAL;
   const cells = congestions.flatMap((congestion) =>
     (bytes === undefined ? imageBytes : [bytes]).flatMap((image) =>
@@ -50,7 +57,6 @@ export function calibration({ congestions, bytes, size }: ExperimentOptions): Ex
     ),
   );
   return {
-    name: "calibration",
     about: "rate x loss x delay x size: what `calibrate` turns into a policy for this server",
     loads: (["fixed-h2", "always-offer", "fixed-h3"] as const).map((arm) => ({ arm, flow: "trained" as const })),
     cells,
@@ -62,3 +68,5 @@ export function calibration({ congestions, bytes, size }: ExperimentOptions): Ex
     ],
   };
 }
+
+export const experiment = defineLoads({ plan: calibration, summarise: calibrationSummary, report: calibrationReport });

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import type { Arm } from "../../model/arm.ts";
-import type { Plan, Session } from "../../model/plan.ts";
+import type { LoadResult, Plan, Session } from "../../model/plan.ts";
 import type { Lane } from "../../lab/lane.ts";
-import { K6_PROGRAM } from "../../lab/programs.ts";
+import { runPlan } from "../../lab/k6.ts";
 import { integer, seededRandom } from "../../analysis/statistics/random.ts";
 import { watchCores } from "../../lab/cores.ts";
-import { countedBetween, readPath } from "../../lab/path-counters.ts";
+import { countedBetween } from "../../lab/path-counters.ts";
 import type { ClientLine, CrossRow } from "./row.ts";
 import { crossRow } from "./row-of.ts";
 import { lastLines, runProgram } from "../../lab/run-program.ts";
@@ -43,11 +43,13 @@ export async function measureLoad(load: CrossLoad, options: MeasureOptions): Pro
     aToB: { rateMbps, delayMs, queueBytes },
     bToA: { rateMbps, delayMs, queueBytes, lossRatio },
   });
-  const plan = join(options.folder, "cross-check-plan.json");
-  writeFileSync(plan, JSON.stringify(planOf(load, lane)));
-  const before = await readPath(lane.path.control);
-  const { result: line, busyRatio } = await watchCores(() => runClient(load, plan, options));
-  const counted = countedBetween(before, await readPath(lane.path.control));
+  const plan = planOf(load, lane);
+  const file = join(options.folder, "cross-check-plan.json");
+  const before = await lane.path.counters();
+  const { result: line, busyRatio } = await watchCores(() =>
+    load.client === "ours" ? runOurs(plan, file, options) : runTheirs(load, plan, file, options),
+  );
+  const counted = countedBetween(before, await lane.path.counters());
   return crossRow(load, line, busyRatio(line.startedMs, line.startedMs + (line.loadMs ?? 0)), counted);
 }
 
@@ -81,30 +83,26 @@ function planOf(load: CrossLoad, lane: Lane): Plan {
   };
 }
 
-async function runClient(load: CrossLoad, plan: string, options: MeasureOptions): Promise<ClientLine> {
-  const command =
-    load.client === "ours"
-      ? [
-          K6_PROGRAM,
-          "run",
-          "--quiet",
-          "--no-usage-report",
-          "-e",
-          `PLAN=${plan}`,
-          join(ROOT, "bench/instrument/k6/loads.ts"),
-        ]
-      : // Isolated: no variable and no package of this user's own.
-        [
-          options.python,
-          "-I",
-          join(ROOT, "bench/experiments/cross-check/client.py"),
-          plan,
-          ...(options.theirAckDelayMs === undefined ? [] : [`${options.theirAckDelayMs}`]),
-        ];
+async function runOurs(plan: Plan, file: string, { lane, signal }: MeasureOptions): Promise<ClientLine> {
+  let line: ClientLine | undefined;
+  const onResult = (result: LoadResult): Promise<void> => {
+    line = result;
+    return Promise.resolve();
+  };
+  await runPlan({ plan, file, namespace: lane.clientNamespace, signal, onResult });
+  signal.throwIfAborted();
+  if (line === undefined) throw new UserError("k6 ended without a load.");
+  return line;
+}
+
+async function runTheirs(load: CrossLoad, plan: Plan, file: string, options: MeasureOptions): Promise<ClientLine> {
+  writeFileSync(file, JSON.stringify(plan));
+  const delay = options.theirAckDelayMs === undefined ? [] : [`${options.theirAckDelayMs}`];
+  // Isolated: no variable and no package of this user's own.
+  const client = [options.python, "-I", join(ROOT, "bench/experiments/cross-check/client.py"), file, ...delay];
   const { code, stdout, stderr } = await runProgram(
-    ["ip", "netns", "exec", options.lane.clientNamespace, ...command],
+    ["ip", "netns", "exec", options.lane.clientNamespace, ...client],
     options.signal,
-    { K6_AUTO_EXTENSION_RESOLUTION: "false" },
   );
   const line = stdout.split("\n").find((text) => text.startsWith("{"));
   if (code !== 0 || line === undefined)

@@ -1,12 +1,29 @@
 import { expect, it } from "vitest";
-import { commandOf, readCrossCheckOptions } from "./options.ts";
+import { readOptions } from "../../model/options.ts";
+import { commonOptions } from "../../harness/run.ts";
+import { OPTIONS } from "./experiment.ts";
+import { settingsOf } from "./settings.ts";
+
+function readCrossCheckOptions(args: readonly string[]) {
+  const {
+    "their-ack-delay-ms": theirAckDelayMs,
+    quick,
+    seed,
+    out,
+    networks,
+  } = readOptions(args, {
+    ...OPTIONS,
+    ...commonOptions("cross-check"),
+  });
+  return { quick, seed, out, networks, theirAckDelayMs };
+}
 
 it("reads its options", () => {
   expect(readCrossCheckOptions([])).toEqual({
     quick: false,
     seed: 1,
     out: undefined,
-    networks: undefined,
+    networks: settingsOf({ quick: false, networks: undefined }).map(({ network }) => network.name),
     theirAckDelayMs: undefined,
   });
   expect(
@@ -22,15 +39,6 @@ it("reads its options", () => {
       "0",
     ]),
   ).toEqual({ quick: true, seed: 7, out: "x", networks: ["far", "near"], theirAckDelayMs: 0 });
-});
-
-it.each([
-  [[], ""],
-  [["--out", "/a/folder"], ""],
-  [["--seed", "7", "--quick"], " --quick --seed 7"],
-  [["--their-ack-delay-ms", "0", "--networks", "near,far"], " --networks near,far --their-ack-delay-ms 0"],
-])("names the command of %j", (args, expected) => {
-  expect(commandOf(readCrossCheckOptions(args))).toBe(`npm run bench -- cross-check${expected}`);
 });
 
 it.each([

@@ -1,11 +1,8 @@
+import { BUSY_RATIO_MAX, LATE_RATIO_MAX } from "../../harness/loads/row-of.ts";
 import { type PathCounters } from "../../lab/path-counters.ts";
 import type { ClientLine, CrossRow } from "./row.ts";
 import type { CrossLoad } from "./schedule.ts";
 import { OBJECT_BYTES } from "./settings.ts";
-
-/** The bounds of every experiment (bench/harness/loads/row-of.ts): a busier core, or a later path, may have made the load slow. */
-const BUSY_RATIO_MAX = 0.85;
-const LATE_RATIO_MAX = 0.01;
 
 /** One row: what was asked, what the client printed, and what the driver saw of machine and path around it. */
 export function crossRow(load: CrossLoad, line: ClientLine, busyRatio: number, counted: PathCounters): CrossRow {

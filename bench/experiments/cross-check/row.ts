@@ -1,36 +1,36 @@
-import { number, numberOrNaN, type RowOf, type RowSchema, text } from "../../model/row-schema.ts";
+import { float, floatOrNaN, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
 import type { Client, CrossProtocol } from "./settings.ts";
 
 /** One load of one client. What is not known is NaN, an empty field in the file. */
 export const CROSS_ROW = {
-  id: text(),
+  id: string(),
   /** The network's name. */
-  setting: text(),
-  protocol: text<CrossProtocol>(),
-  client: text<Client>(),
-  round: number,
+  setting: string(),
+  protocol: string<CrossProtocol>(),
+  client: string<Client>(),
+  round: float,
   /** Since the epoch. */
-  startedMs: number,
-  outcome: text<"ok" | "failed" | "timeout">(),
-  error: text(),
+  startedMs: float,
+  outcome: string<"ok" | "failed" | "timeout">(),
+  error: string(),
   /** Why a load that went well does not count: the machine was slower than the path. */
-  dropped: text<"" | "busy" | "late">(),
+  dropped: string<"" | "busy" | "late">(),
   /** From before the connection's opening to the last byte of the body. */
-  loadMs: numberOrNaN,
+  loadMs: floatOrNaN,
   /** TCP and TLS, or QUIC. */
-  handshakeMs: numberOrNaN,
-  ttfbMs: numberOrNaN,
-  bytes: number,
-  clientCpuMs: numberOrNaN,
+  handshakeMs: floatOrNaN,
+  ttfbMs: floatOrNaN,
+  bytes: float,
+  clientCpuMs: floatOrNaN,
   /** Of the busiest core. */
-  busyRatio: numberOrNaN,
+  busyRatio: floatOrNaN,
   /** Share of the packets that left the path over 1 ms late. */
-  lateRatio: numberOrNaN,
-  droppedLoss: number,
-  droppedQueue: number,
+  lateRatio: floatOrNaN,
+  droppedLoss: float,
+  droppedQueue: float,
   /** From the client to the server, most of them acknowledgements. */
-  packetsUp: number,
-  packetsDown: number,
+  packetsUp: float,
+  packetsDown: float,
 } as const satisfies RowSchema;
 
 export type CrossRow = RowOf<typeof CROSS_ROW>;

@@ -6,9 +6,9 @@ import { makeNamespace } from "../../lab/namespace.ts";
 import { type EmulatedPath, startPath } from "../../lab/path.ts";
 import { buildNetpath } from "../../lab/programs.ts";
 import { shell } from "../../lab/shell.ts";
-import { checkFidelity, type FidelityReport, type Measurement, misses, MUST_HOLD_MBPS } from "./check.ts";
-import { emulatorDrops, type ProbeEnds, runProbe } from "./probe.ts";
-import { busyRatio } from "./busy.ts";
+import { checkFidelity, type FidelityReport, type Measurement, misses, MUST_HOLD_MBPS } from "./findings.ts";
+import { type ProbeEnds, runProbe } from "./probe.ts";
+import { busyRatioNow } from "../../lab/cores.ts";
 import { type FidelitySetting, fidelitySettings } from "./settings.ts";
 
 export interface FidelityOptions {
@@ -105,11 +105,11 @@ async function measureOne(
   // The other direction is left free, so that each is seen apart.
   const free = { delayMs: 0 };
   await path.set({ seed, aToB: free, bToA: free, ...asked(setting) });
-  const othersBusyRatio = await busyRatio(signal);
-  const before = await emulatorDrops(path.control);
+  const othersBusyRatio = await busyRatioNow(signal);
+  const before = await path.faults();
   const measured = setting.bothWays ? (["aToB", "bToA"] as const) : [setting.direction];
   const results = await Promise.all(measured.map((way) => runProbe(ways[way], setting, family, signal)));
-  const after = await emulatorDrops(path.control);
+  const after = await path.faults();
   return measured.flatMap((direction, i) => {
     const result = results[i];
     const lost = after[direction] - before[direction];

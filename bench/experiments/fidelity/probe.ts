@@ -1,10 +1,7 @@
-import { once } from "node:events";
-import { connect } from "node:net";
-import { createInterface } from "node:readline";
 import { UserError } from "../../../base/user-error.ts";
 import { startProgram } from "../../../infra/workerd/processes.ts";
 import { PATHPROBE_PROGRAM } from "../../lab/programs.ts";
-import { lossDispersion, type ProbeResult } from "./check.ts";
+import { lossDispersion, type ProbeResult } from "./findings.ts";
 import type { FidelitySetting } from "./settings.ts";
 
 export interface ProbeEnds {
@@ -49,19 +46,4 @@ export async function runProbe(
   const [line] = lines;
   if (line === undefined) throw new UserError([...complaints, `pathprobe ended without a result (${why}).`].join("\n"));
   return JSON.parse(line) as ProbeResult;
-}
-
-/** How many packets netpath lost by its own fault since its start, in each direction. */
-export async function emulatorDrops(control: string): Promise<{ readonly aToB: number; readonly bToA: number }> {
-  const socket = connect(control);
-  try {
-    socket.write('{"stats":true}\n');
-    const [line] = (await once(createInterface({ input: socket }), "line")) as [string];
-    const { stats } = JSON.parse(line) as { stats: Record<"aToB" | "bToA", Record<string, number | null>> };
-    const sum = (counts: Record<string, number | null>): number =>
-      (counts["droppedDevice"] ?? 0) + (counts["droppedMemory"] ?? 0) + (counts["droppedWrite"] ?? 0);
-    return { aToB: sum(stats.aToB), bToA: sum(stats.bToA) };
-  } finally {
-    socket.destroy();
-  }
 }

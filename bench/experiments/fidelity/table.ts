@@ -1,4 +1,4 @@
-import { type FidelityReport, type FidelityRow, MUST_HOLD_MBPS } from "./check.ts";
+import { type FidelityReport, type FidelityRow, MUST_HOLD_MBPS } from "./findings.ts";
 
 /** The report as lines of text: asked, measured, bound, and whether it holds. */
 export function fidelityTable(report: FidelityReport): string[] {

@@ -1,4 +1,10 @@
-import type { Experiment, ExperimentOptions } from "../../model/experiment.ts";
+import { publishedBeside } from "../../analysis/loads/published-series.ts";
+import { defineLoads } from "../../harness/loads/define.ts";
+import { seriesSections, seriesSummary } from "../../harness/loads/series.ts";
+import { PUBLISHED_SWEEP } from "./published.ts";
+import { returningValues, returningWays } from "./returning.ts";
+import { sweepReadings, sweepValues } from "./findings.ts";
+import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import type { Network, PlannedLoad } from "../../model/cell.ts";
 import { cellsOf, type Place, type Series } from "../../model/series.ts";
 
@@ -16,7 +22,7 @@ interface Size {
   readonly runsLong: number;
 }
 
-const SIZES: Readonly<Record<ExperimentOptions["size"], Size>> = {
+const SIZES: Readonly<Record<LoadOptions["size"], Size>> = {
   quick: { delaysMs: [0, 50], bytes: 100_000, runs: 5, runsMore: 2, runsLong: 2 },
   usual: { delaysMs: DELAYS_MS, bytes: PUBLISHED_BYTES, runs: 50, runsMore: 20, runsLong: 12 },
   full: { delaysMs: DELAYS_MS, bytes: PUBLISHED_BYTES, runs: 50, runsMore: 50, runsLong: 50 },
@@ -50,7 +56,7 @@ const PAGES: readonly PlannedLoad[] = [
 ];
 
 /** The published sweep (latency-sweep): 1 MB at 5 Mbit/s over delay; and what its author would have measured next. */
-export function latencySweep({ congestions, bytes, size }: ExperimentOptions): Experiment {
+export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExperiment {
   const { delaysMs, bytes: usualBytes, runs, runsMore, runsLong } = SIZES[size];
   const imageBytes = bytes ?? usualBytes;
   const isQuick = size === "quick";
@@ -210,7 +216,6 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
     })),
   ];
   return {
-    name: "latency-sweep",
     about:
       "1 MB at 5 Mbit/s over delay, as published; and over loss, size, queue, ten files in parallel, and resumed sessions",
     loads: BOTH,
@@ -231,3 +236,19 @@ export function latencySweep({ congestions, bytes, size }: ExperimentOptions): E
     ],
   };
 }
+
+export const experiment = defineLoads({
+  plan: latencySweep,
+  summarise: (recorded) => {
+    const summary = seriesSummary(recorded);
+    return { ...summary, sweep: sweepReadings(recorded, summary.cells), returning: returningWays(recorded) };
+  },
+  report: (summary) => {
+    const published = publishedBeside(PUBLISHED_SWEEP, summary.cells);
+    const { sections, pictures } = seriesSections(summary, published);
+    return {
+      values: { sections, ...sweepValues(summary, published), returning: returningValues(summary.returning) },
+      pictures,
+    };
+  },
+});

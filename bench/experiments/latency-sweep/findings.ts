@@ -1,15 +1,14 @@
-import { mean } from "../../analysis/statistics/summary.ts";
-import { type Crossover, crossover, growth } from "../../analysis/statistics/crossover.ts";
+import { crossover, type Crossover, growth } from "../../analysis/statistics/crossover.ts";
 import type { Interval } from "../../analysis/statistics/bootstrap.ts";
+import { mean } from "../../analysis/statistics/summary.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { figuresTable } from "../../analysis/tables/figures-table.ts";
 import { number, percent } from "../../analysis/tables/format.ts";
 import { timesOf } from "../../analysis/loads/groups.ts";
-import { PUBLISHED_SERIES, publishedBeside, type PublishedPoint } from "../../analysis/loads/published-series.ts";
-import type { ReportInput } from "../../harness/loads/report.ts";
-import { returningSection, returningWays } from "./returning.ts";
+import { publishedBeside, type PublishedPoint, type PublishedSeries } from "../../analysis/loads/published-series.ts";
 import type { SeriesCell } from "../../analysis/loads/series-cells.ts";
-import type { Findings } from "../../harness/loads/series-report.ts";
+import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
+import { PUBLISHED_SWEEP } from "./published.ts";
 
 const STEP_MS = 50;
 /** The series that are the sweep, read in one way or another, and how a row of the table names each. */
@@ -20,15 +19,15 @@ const READINGS: Readonly<Record<string, string>> = {
   window: "the same, and TCP from quic-go's first window",
 };
 
-/** What the latency sweep asks of its series over delay: where the protocols cross, and what each step of delay adds. */
-export function latencyFindings(input: ReportInput, cells: readonly SeriesCell[]): Findings {
-  const { rows, seed } = input;
-  const returning = returningWays(input);
-  const published = publishedBeside("latency-sweep", cells)?.points;
+export type SweepReading = ReturnType<typeof sweepReadings>[number];
+
+/** What the sweep asks of its series over delay: where the protocols cross, and what each step of delay adds. */
+export function sweepReadings({ rows, seed }: LoadsRecorded, cells: readonly SeriesCell[]) {
+  const published = publishedBeside(PUBLISHED_SWEEP, cells)?.points;
   const behindMs = published?.[0] === undefined ? undefined : published[0].h3Ms - published[0].h2Ms;
   const congestions = [...new Set(cells.map(({ congestion }) => congestion))];
   const readings = Object.keys(READINGS).filter((id) => cells.some(({ series }) => series === id));
-  const results = congestions.flatMap((congestion) =>
+  return congestions.flatMap((congestion) =>
     readings.flatMap((series) => {
       const own = cells.filter(
         (cell) => cell.series === series && cell.congestion === congestion && cell.ratio !== undefined,
@@ -78,9 +77,21 @@ export function latencyFindings(input: ReportInput, cells: readonly SeriesCell[]
       };
     }),
   );
-  const steps = (interval: Interval): string =>
-    `${number(interval.estimate)} (${number(interval.low)} to ${number(interval.high)})`;
-  const table = figuresTable(
+}
+
+/** The values of the report's sections on the sweep. */
+export function sweepValues(
+  { sweep, cells }: { readonly sweep: readonly SweepReading[]; readonly cells: readonly SeriesCell[] },
+  published: PublishedSeries | undefined,
+) {
+  return {
+    sweep: sweepTable(sweep, published?.points),
+    why: published === undefined ? undefined : whyValues(published.points, sweep, cells),
+  };
+}
+
+function sweepTable(sweep: readonly SweepReading[], published: readonly PublishedPoint[] | undefined): string {
+  return figuresTable(
     [
       "",
       "crossover, ms",
@@ -93,30 +104,28 @@ export function latencyFindings(input: ReportInput, cells: readonly SeriesCell[]
     ],
     [
       ...(published === undefined ? [] : [publishedRow(published)]),
-      ...results.map((one) => [
+      ...sweep.map((one) => [
         `${one.congestion}, ${READINGS[one.series] ?? one.series}`,
         crossoverText(one.crossover),
         // Those have that round trip already.
-        one.series === "retry" || one.series === "window" ? "-" : crossoverText(one.crossoverLater),
+        isRetried(one) ? "-" : crossoverText(one.crossoverLater),
         one.crossoverBehind === undefined ? "-" : crossoverText(one.crossoverBehind),
-        steps(one.growthMs.h2),
-        steps(one.growthMs.h3),
+        stepText(one.growthMs.h2),
+        stepText(one.growthMs.h3),
         percent(one.h2AheadAtFirst),
         percent(one.h3AheadAtLast),
       ]),
     ],
   );
-  const markdown = `## What the sweep was made for
+}
 
-Where the two means are equal (linear between the delays that were measured), and what 50 ms more of delay add to each, with 95 %
-percentile intervals (bootstrap within each sample). Where not all resamples have a crossover, the interval is of those that have,
-and their share stands with it, if it is under 99.5 %.
+/** The readings whose server asks for a Retry. */
+function isRetried({ series }: SweepReading): boolean {
+  return series === "retry" || series === "window";
+}
 
-${table}${published === undefined ? "" : `\n\n${whyText(published, results, cells)}`}`;
-  return {
-    markdown: [markdown, returningSection(returning)].filter((text) => text !== "").join("\n\n"),
-    summary: { sweep: results, returning },
-  };
+function stepText({ estimate, low, high }: Interval): string {
+  return `${number(estimate)} (${number(low)} to ${number(high)})`;
 }
 
 function publishedRow(points: readonly PublishedPoint[]): string[] {
@@ -129,7 +138,7 @@ function publishedRow(points: readonly PublishedPoint[]): string[] {
     number(grown(points, "h2Ms")),
     number(grown(points, "h3Ms")),
     percent((begin?.h3Ms ?? Number.NaN) / (begin?.h2Ms ?? Number.NaN) - 1),
-    percent((end?.h2Ms ?? Number.NaN) / (end?.h3Ms ?? Number.NaN) - 1),
+    percent(aheadAt(end)),
   ];
 }
 
@@ -138,68 +147,69 @@ function grown(points: readonly PublishedPoint[], of: "h2Ms" | "h3Ms"): number {
   return ((points.at(-1)?.[of] ?? Number.NaN) - (points[0]?.[of] ?? Number.NaN)) / (points.length - 1);
 }
 
-function whyText(
-  published: readonly PublishedPoint[],
-  results: readonly (Retried & { readonly behindMs: number })[],
-  cells: readonly SeriesCell[],
-): string {
-  const behind = results.map(({ behindMs }) => behindMs);
+function aheadAt(point: PublishedPoint | undefined): number {
+  return (point?.h2Ms ?? Number.NaN) / (point?.h3Ms ?? Number.NaN) - 1;
+}
+
+/** Why the sweep differs from what was published: each figure that the template's reasons name. */
+function whyValues(published: readonly PublishedPoint[], sweep: readonly SweepReading[], cells: readonly SeriesCell[]) {
+  const behind = sweep.map(({ behindMs }) => behindMs);
   const queues = cells.flatMap(({ series, ratio }) =>
     series === "queue" && ratio !== undefined ? [ratio.estimate] : [],
   );
   const [zero, fifty] = published;
   const from50 = published.slice(1);
-  return `Where this differs from what was published, and what was tried:
-
-- Something that HTTP/3 pays at any delay. Published, it is ${number((zero?.h3Ms ?? Number.NaN) - (zero?.h2Ms ?? Number.NaN))} ms behind at 0 ms; here ${number(Math.min(...behind))} to ${number(Math.max(...behind))} ms. A slower start of the client or the
-  server would do that. One column adds as much to HTTP/3's measured times.
-- A round trip. Here HTTP/3's handshake takes one and HTTP/2's two (TCP, then TLS). Published, from 50 ms on both grow alike
-  (${number(grown(from50, "h2Ms"))} and ${number(grown(from50, "h3Ms"))} ms a step), as if HTTP/3 saved none: so does a server that validates addresses by a Retry (RFC 9000, 8.1.2), or a
-  client that connects over TCP first. Another column adds one to HTTP/3's measured times${retried(results)}
-- The delay's direction. Both readings stand in the table; neither makes the published growth of both protocols.
-- The file. The published rates are the means' of 1,048,576 bytes (${publishedBytes()}), 4.9 % more than the 1,000,000 here: about 80 ms
-  in each time, and nothing between the protocols.
-- The congestion control and the queue: over all TCPs and all queues of the series below HTTP/2 takes ${number(Math.min(...queues))} to ${number(Math.max(...queues))} times as long as
-  HTTP/3 at a delay of 50 ms; published are ${number((fifty?.h2Ms ?? Number.NaN) / (fifty?.h3Ms ?? Number.NaN))}.`;
+  return {
+    behind: number((zero?.h3Ms ?? Number.NaN) - (zero?.h2Ms ?? Number.NaN)),
+    leastBehind: number(Math.min(...behind)),
+    mostBehind: number(Math.max(...behind)),
+    h2Step: number(grown(from50, "h2Ms")),
+    h3Step: number(grown(from50, "h3Ms")),
+    retried: retriedValues(sweep, published),
+    readings: readingsText(sweep, published),
+    // 581.19 KB/s at a mean of 1.763 s, KB of 1,024 bytes.
+    bytes: number((581.19 * 1_024 * 1_763) / 1_000),
+    leastQueue: number(Math.min(...queues)),
+    mostQueue: number(Math.max(...queues)),
+    fifty: number(1 + aheadAt(fifty)),
+  };
 }
 
-interface Retried {
-  readonly firstStepMs: { readonly h2: number; readonly h3: number };
-  readonly congestion: string;
-  readonly series: string;
-  readonly growthAfterFirstMs: { readonly h2: Interval; readonly h3: Interval } | undefined;
-  readonly h3AheadAtLast: number;
+/** Which readings of the delay make both protocols grow as published. */
+export function readingsText(sweep: readonly SweepReading[], published: readonly PublishedPoint[]): string {
+  const holds = ({ low, high }: Interval, of: "h2Ms" | "h3Ms"): boolean =>
+    low <= grown(published, of) && grown(published, of) <= high;
+  const found = sweep.filter(
+    (one) => !isRetried(one) && holds(one.growthMs.h2, "h2Ms") && holds(one.growthMs.h3, "h3Ms"),
+  );
+  return found.length === 0
+    ? "neither makes the published growth of both protocols"
+    : `the published growth of both protocols is that of ${found.map(({ congestion, series }) => `${READINGS[series]} beside ${congestion}`).join(" and ")}`;
 }
 
-/** What a Retry on the wire did, alone and with the same first window: the end of a sentence. */
-function retried(results: readonly Retried[]): string {
-  const texts = (of: string): string =>
-    results
-      .filter(({ series }) => series === of)
+/** What a Retry on the wire did, alone and with the same first window; undefined where neither was measured. */
+function retriedValues(sweep: readonly SweepReading[], published: readonly PublishedPoint[]) {
+  const texts = (series: string): string =>
+    sweep
+      .filter((one) => one.series === series)
       .map(
         ({ congestion, growthAfterFirstMs: step, h3AheadAtLast }) =>
           `${number(step?.h2.estimate)} and ${number(step?.h3.estimate)} ms a step beside ${congestion}, ${h3AheadAtLast < 0 ? "HTTP/2" : "HTTP/3"} ahead by ${percent(Math.abs(h3AheadAtLast))} at the longest delay`,
       )
       .join("; ");
-  if (texts("retry") === "") return ".";
-  return `; with a Retry on the wire
-  they grow from the second delay on by ${texts("retry")} (published: HTTP/3 ahead by ${publishedLast()}). With
-  a first window for TCP of as many packets as quic-go's besides, by ${texts("window")}.
-  The published first step, ${firstStep("h2Ms")} and ${firstStep("h3Ms")} ms, is then ${measuredFirst(results, "h2")} and ${measuredFirst(results, "h3")} (${results.find(({ series }) => series === "window")?.congestion}).`;
-}
-
-function firstStep(of: "h2Ms" | "h3Ms"): string {
-  const [first, second] = PUBLISHED_SERIES["latency-sweep"]?.points ?? [];
-  return number((second?.[of] ?? Number.NaN) - (first?.[of] ?? Number.NaN));
-}
-
-function measuredFirst(results: readonly Retried[], of: "h2" | "h3"): string {
-  return number(results.find(({ series }) => series === "window")?.firstStepMs[of]);
-}
-
-function publishedLast(): string {
-  const last = PUBLISHED_SERIES["latency-sweep"]?.points.at(-1);
-  return percent((last?.h2Ms ?? Number.NaN) / (last?.h3Ms ?? Number.NaN) - 1);
+  if (texts("retry") === "") return undefined;
+  const both = sweep.find(({ series }) => series === "window");
+  const [first, second] = published;
+  return {
+    retry: texts("retry"),
+    publishedLast: percent(aheadAt(published.at(-1))),
+    window: texts("window"),
+    firstH2: number((second?.h2Ms ?? Number.NaN) - (first?.h2Ms ?? Number.NaN)),
+    firstH3: number((second?.h3Ms ?? Number.NaN) - (first?.h3Ms ?? Number.NaN)),
+    measuredH2: number(both?.firstStepMs.h2),
+    measuredH3: number(both?.firstStepMs.h3),
+    congestion: both?.congestion,
+  };
 }
 
 function crossoverText({ x, interval, share }: Crossover): string {
@@ -207,9 +217,4 @@ function crossoverText({ x, interval, share }: Crossover): string {
   const some = share > 0.995 ? "" : `${interval === undefined ? "" : "; "}${percent(share)} of resamples`;
   if (interval === undefined) return some === "" ? number(x) : `${number(x)} (${some})`;
   return `${number(x)} (${number(interval[0])} to ${number(interval[1])}${some})`;
-}
-
-/** 581.19 KB/s at a mean of 1.763 s, KB of 1,024 bytes. */
-function publishedBytes(): string {
-  return `${number((581.19 * 1_024 * 1_763) / 1_000)} at 0 ms`;
 }

@@ -8,7 +8,7 @@ import { mean } from "../../analysis/statistics/summary.ts";
 import { figuresTable } from "../../analysis/tables/figures-table.ts";
 import { number, size, withInterval } from "../../analysis/tables/format.ts";
 import { FEW } from "../../analysis/loads/groups.ts";
-import type { ReportInput } from "../../harness/loads/report.ts";
+import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 
 /** How a client comes: for the first time, or again. */
 const WAYS: readonly { readonly arm: Arm; readonly flow: Flow; readonly name: string }[] = [
@@ -38,7 +38,7 @@ export interface ReturningWay {
 }
 
 /** What a client gains that was here before: the cells that have loads of the flow `resumed`. */
-export function returningWays({ experiment, rows, seed }: ReportInput): ReturningWay[] {
+export function returningWays({ experiment, rows, seed }: LoadsRecorded): ReturningWay[] {
   return experiment.cells.flatMap((cell) => {
     const own = WAYS.map((way) => ({
       ...way,
@@ -82,16 +82,14 @@ function windowText(ways: readonly ReturningWay[]): string {
   const [cubic, bbr] = [tripsOf("cubic"), tripsOf("bbr")];
   return cubic.length === 0 || bbr.length === 0 || Math.min(...cubic) < Math.max(...bbr) + 0.5
     ? ""
-    : `
-That HTTP/2 takes a round trip more with cubic than with bbr is likeliest TCP's first window, which counts packets: small ones (session
-tickets, SETTINGS) are among those sent, and cubic's is still 10 where bbr's has grown to 12 (\`tcp-congestion\` traces both).
-`;
+    : `That HTTP/2 takes a round trip more with cubic than with bbr is likeliest TCP's first window, which counts packets: small ones (session
+tickets, SETTINGS) are among those sent, and cubic's is still 10 where bbr's has grown to 12 (\`tcp-congestion\` traces both).`;
 }
 
-/** The section of a report; empty where nothing of it was measured. */
-export function returningSection(ways: readonly ReturningWay[]): string {
-  const first = ways[0];
-  if (first === undefined) return "";
+/** The values of the report's section; undefined where nothing of it was measured. */
+export function returningValues(ways: readonly ReturningWay[]) {
+  const [first] = ways;
+  if (first === undefined) return undefined;
   const table = figuresTable(
     [
       "TCP, delay one way",
@@ -114,14 +112,5 @@ export function returningSection(ways: readonly ReturningWay[]): string {
       ratio === undefined ? "1" : withInterval(ratio),
     ]),
   );
-  return `## A client that was here before
-
-A file of ${size(first.bytes)}, so that what counts is round trips. A session that resumes another brings
-its TLS session ticket (RFC 8446, 2.2) and, over QUIC, its address token (RFC 9000, 8.1.3). With TLS 1.3 a first handshake takes
-no more round trips than a resumed one: resuming saves the certificate, which is bytes and CPU. What saves a round trip is 0-RTT
-(RFC 9001, 4.6): the request goes with the first packet. Our edge takes none unless told (\`-early-data\`), as anybody may send such
-a request again (RFC 8470). Over TCP, Go's TLS has no early data, and connecting takes a round trip of its own.
-${windowText(ways)}
-
-${table}`;
+  return { size: size(first.bytes), window: windowText(ways), table };
 }

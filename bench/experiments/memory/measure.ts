@@ -1,11 +1,8 @@
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
-import { startProgram } from "../../../infra/workerd/processes.ts";
 import type { TcpBuffers } from "../../lab/namespace.ts";
 import { startLab } from "../../lab/lab.ts";
-import { K6_PROGRAM } from "../../lab/programs.ts";
+import { startK6 } from "../../lab/k6.ts";
 import { residentBytes, socketBytes } from "../../lab/memory.ts";
 import type { MemoryRow } from "./row.ts";
 
@@ -49,36 +46,19 @@ export async function measureCrowd(
     const edgeBytes = (): number => edgePids.reduce((sum, pid) => sum + residentBytes(pid), 0);
     const edgeBeforeBytes = edgeBytes();
     if (signal.aborted) return undefined;
-    const said: string[] = [];
     const startedMs = Date.now();
-    const environment = {
-      CLIENTS: clients,
-      PROTOCOL: protocol,
-      ADDRESS: address,
-      PORT: port,
-      CA: caFile,
-      BYTES: bytes,
-    };
-    const k6 = startProgram("ip", {
-      args: [
-        ["netns", "exec", lane.clientNamespace, K6_PROGRAM, "run", "--quiet", "--no-usage-report"],
-        Object.entries(environment).flatMap(([name, value]) => ["-e", `${name}=${value}`]),
-        join(ROOT, "bench/instrument/k6/downloads.ts"),
-      ].flat(),
-      env: { K6_AUTO_EXTENSION_RESOLUTION: "false" },
-      onLine: (text) => said.push(text),
-      onErrorLine: (text) => said.push(text),
-      graceMs: 2_000,
+    const k6 = startK6({
+      script: "downloads.ts",
+      env: { CLIENTS: clients, PROTOCOL: protocol, ADDRESS: address, PORT: port, CA: caFile, BYTES: bytes },
+      namespace: lane.clientNamespace,
+      signal,
     });
     stack.defer(() => k6.stop("SIGKILL"));
-    const stop = (): void => void k6.stop("SIGKILL");
-    signal.addEventListener("abort", stop, { once: true });
-    stack.defer(() => signal.removeEventListener("abort", stop));
-    const over = new AbortController();
-    const end = Promise.race([k6.ended, lab.failed]).then((why) => {
-      over.abort();
-      return why;
+    const failed = lab.failed.then((why) => {
+      throw new UserError(why);
     });
+    const over = new AbortController();
+    const end = Promise.race([k6.ended, failed]).finally(() => over.abort());
     const peak = { looks: 0, edge: 0, sockets: 0, server: 0, client: 0 };
     while (!over.signal.aborted) {
       const sockets = await socketBytes(lane.serverNamespace, protocol === "h3" ? "udp" : "tcp");
@@ -90,15 +70,11 @@ export async function measureCrowd(
       peak.client = Math.max(peak.client, residentBytes(k6.pid));
       await Promise.race([end, pause(LOOK_EVERY_MS)]);
     }
-    const ended = await end;
+    await end;
     if (signal.aborted) return undefined;
-    if (ended !== "exit code 0")
-      throw new UserError(
-        [
-          `${clients} clients over ${protocol}: not all downloads were complete (${ended}). What was measured is kept: the same command tries again.`,
-          ...new Set(said.slice(-10)),
-        ].join("\n"),
-      );
+    await k6.assertEndedWell(
+      `${clients} clients over ${protocol}: not all downloads were complete. What was measured is kept: the same command tries again`,
+    );
     return {
       id: crowdId({ protocol, clients, round }),
       protocol,

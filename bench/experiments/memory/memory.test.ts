@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { LINUX_TCP_BUFFERS } from "../../lab/namespace.ts";
-import { memoryPicture, memoryReport } from "./report.ts";
+import { reportText } from "../../harness/results.ts";
+import { type MemoryAbout, memoryPicture, memoryValues } from "./findings.ts";
 import { residentBytes, skmemBytes, statusBytes } from "../../lab/memory.ts";
 import type { MemoryRow } from "./row.ts";
-import { memorySummary } from "./summary.ts";
+import { type MemorySummary, memorySummary } from "./summary.ts";
 import { renderSvg } from "../../analysis/charts/chart.ts";
 
 const MIB = 1024 * 1024;
@@ -26,6 +27,10 @@ function rowsOf(protocol: "h2" | "h3", edgeKiB: number, socketsKiB: number): Mem
       clientPeakBytes: 100 * MIB + clients * 200 * 1024,
     })),
   );
+}
+
+function memoryReport(about: MemoryAbout, found: MemorySummary): string {
+  return reportText("memory", { values: memoryValues({ ...about, ...found }) });
 }
 
 describe("reading", () => {

@@ -1,12 +1,15 @@
+import { defineLoads } from "../../harness/loads/define.ts";
+import { evaluationSections, evaluationSummary } from "../../harness/loads/evaluation.ts";
+import { differencesFromPublished } from "./findings.ts";
 import { NINE_NETWORKS } from "../../model/nine-networks.ts";
 import { ARMS } from "../../model/arm.ts";
 import {
   type Allocation,
-  type Experiment,
-  type ExperimentOptions,
+  type LoadExperiment,
+  type LoadOptions,
   FULL_ALLOCATION,
   QUICK_ALLOCATION,
-} from "../../model/experiment.ts";
+} from "../../model/load-experiment.ts";
 import { type Cell } from "../../model/cell.ts";
 
 const BYTES = { quick: 100_000, reduced: 1_000_000, published: 10_000_000 } as const;
@@ -38,7 +41,7 @@ function perRoundOf({ lossRatio, delayMs }: Cell["network"], congestion: Cell["c
 }
 
 /** The published evaluation (ohashi-2020), with the arms and flows that it lacks. */
-export function ohashiEvaluation({ congestions, bytes, size, quic = "quic-go" }: ExperimentOptions): Experiment {
+export function ohashiEvaluation({ congestions, bytes, size, quic = "quic-go" }: LoadOptions): LoadExperiment {
   const isOther = quic !== "quic-go";
   const cells: Cell[] = congestions.flatMap((congestion) =>
     NINE_NETWORKS.map((network) => {
@@ -52,7 +55,6 @@ export function ohashiEvaluation({ congestions, bytes, size, quic = "quic-go" }:
     }),
   );
   return {
-    name: "ohashi-evaluation",
     about: "the nine published networks: all arms, all flows, and how often HTTP/3 was chosen",
     loads: [
       ...ARMS.filter((arm) => !isOther || arm !== "bare").map((arm) => ({ arm, flow: "trained" as const })),
@@ -90,3 +92,12 @@ export function ohashiEvaluation({ congestions, bytes, size, quic = "quic-go" }:
     ],
   };
 }
+
+export const experiment = defineLoads({
+  plan: ohashiEvaluation,
+  summarise: evaluationSummary,
+  report: (summary, recorded) => {
+    const { evaluation, pictures } = evaluationSections(summary, recorded);
+    return { values: { evaluation, differences: differencesFromPublished(summary, recorded) }, pictures };
+  },
+});

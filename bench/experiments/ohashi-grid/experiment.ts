@@ -1,10 +1,13 @@
+import { defineLoads } from "../../harness/loads/define.ts";
+import { gridCells } from "./grid.ts";
+import { gridPictures, gridValues } from "./findings.ts";
 import {
   type Allocation,
-  type Experiment,
-  type ExperimentOptions,
+  type LoadExperiment,
+  type LoadOptions,
   FULL_ALLOCATION,
   QUICK_ALLOCATION,
-} from "../../model/experiment.ts";
+} from "../../model/load-experiment.ts";
 import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
 
 interface GridShape {
@@ -29,7 +32,7 @@ const ALLOCATION: Allocation = {
 };
 
 /** The published grid (ohashi-2020): where each protocol wins, over rate, loss and delay, for one size of object. */
-export function ohashiGrid({ congestions, bytes, size }: ExperimentOptions): Experiment {
+export function ohashiGrid({ congestions, bytes, size }: LoadOptions): LoadExperiment {
   const imageBytes = bytes ?? BYTES[size];
   const grid = size === "quick" ? QUICK_GRID : GRID;
   const cells: Cell[] = congestions.flatMap((congestion) =>
@@ -48,7 +51,6 @@ export function ohashiGrid({ congestions, bytes, size }: ExperimentOptions): Exp
     ),
   );
   return {
-    name: "ohashi-grid",
     about: "rate x loss x delay: heat maps of HTTP/3's gain and the lines where it is zero",
     loads: [
       { arm: "fixed-h2", flow: "download" },
@@ -66,3 +68,18 @@ export function ohashiGrid({ congestions, bytes, size }: ExperimentOptions): Exp
     ],
   };
 }
+
+export const experiment = defineLoads({
+  plan: ohashiGrid,
+  summarise: ({ name, experiment: asked, rows, starts, command, seed }) => ({
+    experiment: name,
+    command,
+    starts,
+    rows: rows.length,
+    cells: gridCells(asked, rows, seed),
+  }),
+  report: ({ cells }, { experiment: asked }) => ({
+    values: gridValues(cells),
+    pictures: gridPictures(cells, (asked.cells[0]?.imageBytes ?? 0) / 1e6),
+  }),
+});

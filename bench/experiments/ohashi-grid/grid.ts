@@ -1,5 +1,5 @@
 import type { Cell } from "../../model/cell.ts";
-import type { Experiment } from "../../model/experiment.ts";
+import type { LoadExperiment } from "../../model/load-experiment.ts";
 import type { LoadRow } from "../../model/load-row.ts";
 import { judge } from "../../analysis/statistics/allocation.ts";
 import { type Interval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
@@ -30,7 +30,7 @@ export interface GridCell {
   readonly measuredLossPercent: number | undefined;
 }
 
-export function gridCells(experiment: Experiment, rows: readonly LoadRow[], seed: number): GridCell[] {
+export function gridCells(experiment: LoadExperiment, rows: readonly LoadRow[], seed: number): GridCell[] {
   const groups = Map.groupBy(groupsOf(experiment, rows, seed), ({ cell }) => cell);
   const byCell = Map.groupBy(rows, ({ cell }) => cell);
   return experiment.cells.map((cell) => {
@@ -40,7 +40,7 @@ export function gridCells(experiment: Experiment, rows: readonly LoadRow[], seed
 }
 
 function gridCell(
-  experiment: Experiment,
+  experiment: LoadExperiment,
   cell: Cell,
   groups: readonly Group[],
   rows: readonly LoadRow[],
@@ -70,7 +70,7 @@ function gridCell(
 }
 
 function winnerOf(
-  { allocation }: Experiment,
+  { allocation }: LoadExperiment,
   cell: Cell,
   h2Ms: readonly number[],
   h3Ms: readonly number[],

@@ -2,14 +2,14 @@ import { UserError } from "../../../base/user-error.ts";
 import { OVERHEAD_SETUPS } from "../../lab/loopback-arms.ts";
 import { type LoadPlan, SIZES } from "../../model/request-plan.ts";
 import type { OverheadRow } from "./row.ts";
-import { runLoad } from "../../lab/request-load.ts";
+import { runRequests } from "../../lab/request-load.ts";
 import { clientAddresses, CLIENTS, WARM_SECONDS } from "../../lab/loopback-clients.ts";
 import type { Measurement } from "./schedule.ts";
-import type { OverheadSystem } from "../../lab/loopback-system.ts";
+import type { LoopbackSystem } from "../../lab/loopback-system.ts";
 
 export interface MeasureOptions {
   readonly measurement: Measurement;
-  readonly system: OverheadSystem;
+  readonly system: LoopbackSystem;
   /** Requests per second, of an open loop. */
   readonly rate: number;
   readonly seconds: number;
@@ -39,7 +39,7 @@ export async function measure(options: MeasureOptions): Promise<OverheadRow | un
     seconds,
   };
   const startedMs = Date.now();
-  const figures = await runLoad({
+  const figures = await runRequests({
     name: measurement.id,
     plan,
     addresses: clientAddresses(options.run, clients),

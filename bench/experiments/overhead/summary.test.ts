@@ -4,7 +4,8 @@ import { OVERHEAD_ARMS } from "../../lab/loopback-arms.ts";
 import { renderSvg } from "../../analysis/charts/chart.ts";
 import { overheadPicture } from "./picture.ts";
 import { overheadReadmeTable } from "./readme-table.ts";
-import { overheadReport, shortfalls } from "./report.ts";
+import { reportText } from "../../harness/results.ts";
+import { overheadValues, shortfalls } from "./findings.ts";
 import { LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
 import type { OverheadRow } from "./row.ts";
 import { type OverheadSummary, summarizeOverhead } from "./summary.ts";
@@ -51,7 +52,7 @@ function rowsOf(rounds: number, factors: Readonly<Record<string, number>>): Over
 }
 
 function summaryOf(rows: readonly OverheadRow[], rounds = 3): OverheadSummary {
-  const options = { rounds, seconds: 1, seed: 1, out: undefined, fresh: false };
+  const options = { rounds, seconds: 1, seed: 1 };
   return summarizeOverhead({
     rows,
     arms: OVERHEAD_ARMS,
@@ -106,7 +107,7 @@ describe("what is made of it", () => {
   });
 
   it("the report has every load, and the picture every arm", async () => {
-    const report = overheadReport(summary);
+    const report = reportText("overhead", { values: overheadValues(summary) });
     for (const title of ["10 kB, closed", "1 MB, closed", "10 kB, open", "1 MB, open"])
       expect(report).toContain(`## ${title} loop`);
     expect(report).not.toMatch(/NaN|undefined|Infinity/);

@@ -2,7 +2,7 @@ import type { Machine } from "../../model/machine.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import type { OverheadArm } from "../../lab/loopback-arms.ts";
 import { type Figure, figureOf, type RoundValue, type Spread, spread } from "../../analysis/statistics/round-figure.ts";
-import type { OverheadOptions } from "../../harness/load-options.ts";
+import type { Rounds } from "../../harness/requests.ts";
 import { type Loop, LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
 import type { OverheadRow } from "./row.ts";
 import { CLIENTS, WARM_SECONDS } from "../../lab/loopback-clients.ts";
@@ -58,7 +58,7 @@ export function summarizeOverhead(run: {
   rows: readonly OverheadRow[];
   arms: readonly OverheadArm[];
   command: string;
-  options: OverheadOptions;
+  options: Rounds;
   machine: OverheadSummary["machine"];
 }): OverheadSummary {
   const { rows, arms, command, options, machine } = run;

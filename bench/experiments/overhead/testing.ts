@@ -2,11 +2,11 @@ import { OVERHEAD_ROW, type OverheadRow } from "./row.ts";
 
 /** A row for tests: everything unknown but what is given. */
 export function exampleOverheadRow(given: Partial<OverheadRow>): OverheadRow {
-  const blank = Object.fromEntries(
+  const filled = Object.fromEntries(
     Object.entries(OVERHEAD_ROW).map(([name, { blank }]) => [name, blank === "" ? "" : 1]),
   );
   return {
-    ...blank,
+    ...filled,
     id: `${given.loop}/${given.size}/${given.arm}/${given.round}`,
     dropped: 0,
     failures: 0,

@@ -1,6 +1,7 @@
+import { reportText } from "../../harness/results.ts";
+import { pathChangeValues, summaryLines } from "./tables.ts";
 import { expect, it } from "vitest";
 import { findingOf as findingOfRows, withSettled } from "./findings.ts";
-import { pathChangeReport, summaryLines } from "./report.ts";
 import type { NavigationRow } from "./row.ts";
 import { SCENARIOS } from "./scenarios.ts";
 import { stretchRows } from "./testing.ts";
@@ -39,7 +40,8 @@ const MACHINE = {
 
 function reportOf(findings: ReturnType<typeof findingOf>[]): string {
   const about = { command: "npm run bench -- path-change", day: "2026-01-01", seed: 1, clients: 2 };
-  return pathChangeReport({ ...about, scenarios: SCENARIOS, machine: MACHINE, findings });
+  const summary = { ...about, scenarios: SCENARIOS, machine: MACHINE, findings };
+  return reportText("path-change", { values: pathChangeValues(summary) });
 }
 
 it("a change that all clients are told of within two navigations is followed", () => {

@@ -1,5 +1,8 @@
 import { expect, it } from "vitest";
-import { readPathChangeOptions } from "./options.ts";
+import { readOptions } from "../../model/options.ts";
+import { choose, OPTIONS } from "./experiment.ts";
+
+const readPathChangeOptions = (args: readonly string[]) => choose(readOptions(args, OPTIONS));
 
 it("measures all, five clients each, unless told", () => {
   const { scenarios, congestions, clients } = readPathChangeOptions([]);

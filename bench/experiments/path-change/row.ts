@@ -1,4 +1,4 @@
-import { boolean, number, optionalNumber, type RowOf, type RowSchema, text } from "../../model/row-schema.ts";
+import { bool, float, optionalFloat, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
 import type { LoadResult } from "../../model/plan.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import type { PostedSample } from "../../lab/tee.ts";
@@ -8,40 +8,40 @@ import { networkOf, type Scenario, type Stretch } from "./scenarios.ts";
 
 /** One navigation: a session that begins on HTTP/2, with a document and one image. */
 export const NAVIGATION_ROW = {
-  id: text(),
-  scenario: text<Scenario["name"]>(),
-  congestion: text<Congestion>(),
+  id: string(),
+  scenario: string<Scenario["name"]>(),
+  congestion: string<Congestion>(),
   /** From 1. */
-  client: number,
-  stretch: text<Stretch>(),
+  client: float,
+  stretch: string<Stretch>(),
   /** Within the stretch, from 1. */
-  number: number,
-  rateMbps: number,
-  delayMs: number,
-  lossRatio: number,
-  imageBytes: number,
-  startedMs: number,
-  outcome: text<"ok" | "failed" | "timeout">(),
-  error: text(),
+  number: float,
+  rateMbps: float,
+  delayMs: float,
+  lossRatio: float,
+  imageBytes: float,
+  startedMs: float,
+  outcome: string<"ok" | "failed" | "timeout">(),
+  error: string(),
   /** Why its time says little: the machine or the path was not what it should be. */
-  dropped: text(),
-  loadMs: optionalNumber,
+  dropped: string(),
+  loadMs: optionalFloat,
   /** What the document advertised; `unknown` where none came. */
-  answer: text<Answer>(),
-  altSvc: text(),
+  answer: string<Answer>(),
+  altSvc: string(),
   /** What clients that knew no other path settled on; known at the end, else empty. */
-  settled: text<"offer" | "none" | "">(),
-  documentProtocol: text(),
-  lastProtocol: text(),
-  switched: boolean,
-  tcpMinRttMs: optionalNumber,
-  tcpPacketsSent: optionalNumber,
-  tcpPacketsLost: optionalNumber,
-  tcpDeliveryRateBps: optionalNumber,
-  quicMinRttMs: optionalNumber,
-  quicPacketsSent: optionalNumber,
-  quicPacketsLost: optionalNumber,
-  quicDeliveryRateBps: optionalNumber,
+  settled: string<"offer" | "none" | "">(),
+  documentProtocol: string(),
+  lastProtocol: string(),
+  switched: bool,
+  tcpMinRttMs: optionalFloat,
+  tcpPacketsSent: optionalFloat,
+  tcpPacketsLost: optionalFloat,
+  tcpDeliveryRateBps: optionalFloat,
+  quicMinRttMs: optionalFloat,
+  quicPacketsSent: optionalFloat,
+  quicPacketsLost: optionalFloat,
+  quicDeliveryRateBps: optionalFloat,
 } as const satisfies RowSchema;
 
 export type NavigationRow = RowOf<typeof NAVIGATION_ROW>;

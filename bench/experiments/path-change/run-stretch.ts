@@ -1,11 +1,7 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../../../base/root.ts";
-import { UserError } from "../../../base/user-error.ts";
-import { startProgram } from "../../../infra/workerd/processes.ts";
 import type { LoadResult, Plan } from "../../model/plan.ts";
 import type { Lane } from "../../lab/lane.ts";
-import { K6_PROGRAM } from "../../lab/programs.ts";
+import { runPlan } from "../../lab/k6.ts";
 import type { SampleBook } from "../../harness/loads/sample-book.ts";
 import { integer, seededRandom } from "../../analysis/statistics/random.ts";
 import { loadOf, navigationsOf } from "./plan.ts";
@@ -41,46 +37,24 @@ export async function runStretch(options: StretchOptions): Promise<void> {
     control: lane.path.control,
     loads: navigations.map((navigation) => loadOf(navigation, options.clientAddress, origin)),
   };
-  const file = join(options.folder, "path-change-plan.json");
-  writeFileSync(file, JSON.stringify(plan));
-
   // One after the other: the sample book waits for one load of a client at a time.
   let written = Promise.resolve();
-  let rows = 0;
-  const said: string[] = [];
-  const k6 = startProgram("ip", {
-    args: [
-      ["netns", "exec", lane.clientNamespace, K6_PROGRAM, "run", "--quiet", "--no-usage-report"],
-      ["-e", `PLAN=${file}`, join(ROOT, "bench/instrument/k6/loads.ts")],
-    ].flat(),
-    env: { K6_AUTO_EXTENSION_RESOLUTION: "false" },
-    onLine: (line) => {
-      const result = line.startsWith("{") ? (JSON.parse(line) as LoadResult) : undefined;
-      const navigation = result === undefined ? undefined : byId.get(result.id);
-      if (result === undefined || navigation === undefined) said.push(line);
-      else {
-        written = written.then(() => finish(navigation, result));
-        // A row that cannot be written ends the stretch; the reason comes out where the rows are waited for.
-        written.catch(stop);
-      }
+  await runPlan({
+    plan,
+    file: join(options.folder, "path-change-plan.json"),
+    namespace: lane.clientNamespace,
+    signal,
+    onResult: (result) => {
+      const navigation = byId.get(result.id);
+      written = written.then(() => (navigation === undefined ? undefined : finish(navigation, result)));
+      return written;
     },
-    onErrorLine: (line) => said.push(line),
-    graceMs: 2_000,
   });
-  const stop = (): void => void k6.stop("SIGKILL");
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  const why = await k6.ended;
-  signal.removeEventListener("abort", stop);
-  await written;
-  if (!signal.aborted && (why !== "exit code 0" || rows < navigations.length))
-    throw new UserError([`k6 ended early (${why}).`, ...new Set(said.slice(-20))].join("\n"));
 
   async function finish(navigation: Navigation, result: LoadResult): Promise<void> {
     const samples = await options.samples.closed(result.clientAddress, result.startedMs, result.connections.length);
     // What fails as the system under it is being stopped is no result.
     if (signal.aborted) return;
-    rows++;
     options.onRow(navigationRow(navigation, result, samples));
   }
 }

@@ -1,14 +1,15 @@
+import { defineLoads } from "../../harness/loads/define.ts";
+import { evaluationSections, evaluationSummary } from "../../harness/loads/evaluation.ts";
 import { CONGESTIONS } from "../../model/congestion.ts";
 import { ARMS } from "../../model/arm.ts";
-import type { Experiment, ExperimentOptions } from "../../model/experiment.ts";
+import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import { QUEUE_BYTES } from "../../model/cell.ts";
 
 /** Two networks, all arms, all flows, all outputs: whether the instrument works, not what it measures. */
-export function smoke({ bytes, congestions }: ExperimentOptions): Experiment {
+export function smoke({ bytes, congestions }: LoadOptions): LoadExperiment {
   // One is enough to see whether the instrument works.
   const congestion = congestions[0] ?? CONGESTIONS[0];
   return {
-    name: "smoke",
     about: "two networks, all arms and flows, all outputs, in a minute: whether the instrument works",
     loads: ARMS.flatMap((arm) => (["trained", "trained-on-h2", "cold"] as const).map((flow) => ({ arm, flow }))),
     cells: [
@@ -21,3 +22,12 @@ export function smoke({ bytes, congestions }: ExperimentOptions): Experiment {
     notes: ["Five runs: figures of this experiment tell nothing but that the instrument works."],
   };
 }
+
+export const experiment = defineLoads({
+  plan: smoke,
+  summarise: evaluationSummary,
+  report: (summary, recorded) => {
+    const { evaluation, pictures } = evaluationSections(summary, recorded);
+    return { values: { evaluation }, pictures };
+  },
+});

@@ -1,22 +1,19 @@
+import { defineLoads } from "../../harness/loads/define.ts";
+import { STACKS, stacksReport, stacksSummary } from "./findings.ts";
 import type { Cell, PlannedLoad } from "../../model/cell.ts";
-import type { Experiment, ExperimentOptions } from "../../model/experiment.ts";
+import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import { NINE_NETWORKS } from "../../model/nine-networks.ts";
 
-const SIZES: Readonly<
-  Record<ExperimentOptions["size"], { bytes: number; rounds: number; networks: readonly string[] }>
-> = {
+const SIZES: Readonly<Record<LoadOptions["size"], { bytes: number; rounds: number; networks: readonly string[] }>> = {
   quick: { bytes: 100_000, rounds: 5, networks: ["2", "5"] },
   usual: { bytes: 1_000_000, rounds: 30, networks: NINE_NETWORKS.map(({ name }) => name) },
   full: { bytes: 10_000_000, rounds: 30, networks: NINE_NETWORKS.map(({ name }) => name) },
 };
 
-/** What HTTP/3 is served by: the arms that stand beside HTTP/2. */
-export const STACKS = ["fixed-h3", "quiche-cubic", "quiche-bbr2"] as const;
-
 const download = (arm: PlannedLoad["arm"]): PlannedLoad => ({ arm, flow: "download" });
 
 /** The nine published networks with a second QUIC server (ohashi-2020's first open question): how far do zero lines move? */
-export function stacks({ congestions, bytes, size }: ExperimentOptions): Experiment {
+export function stacks({ congestions, bytes, size }: LoadOptions): LoadExperiment {
   const { bytes: usualBytes, rounds, networks } = SIZES[size];
   const cells = congestions.flatMap((congestion, index) =>
     NINE_NETWORKS.filter(({ name }) => networks.includes(name)).map((network): Cell => ({
@@ -29,7 +26,6 @@ export function stacks({ congestions, bytes, size }: ExperimentOptions): Experim
     })),
   );
   return {
-    name: "stacks",
     about: "the nine networks with a second QUIC server: quiche, with its cubic and its BBRv2, beside quic-go",
     loads: [download("fixed-h2")],
     cells,
@@ -46,3 +42,5 @@ export function stacks({ congestions, bytes, size }: ExperimentOptions): Experim
     ],
   };
 }
+
+export const experiment = defineLoads({ plan: stacks, summarise: stacksSummary, report: stacksReport });

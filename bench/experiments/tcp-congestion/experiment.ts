@@ -1,6 +1,8 @@
+import { defineLoads } from "../../harness/loads/define.ts";
+import { congestionReport, congestionSummary } from "./tables.ts";
 import type { Arm } from "../../model/arm.ts";
 import { type Cell, type Network, type PlannedLoad, QUEUE_BYTES } from "../../model/cell.ts";
-import type { Experiment, ExperimentOptions } from "../../model/experiment.ts";
+import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 
 /** The published page: 12 images of 2.5 MB over an RTT of 64 ms with a loss of 0.1 %. */
 const IMAGES = 12;
@@ -28,7 +30,7 @@ interface Size {
   readonly lossRatio: number;
 }
 
-const SIZES: Readonly<Record<ExperimentOptions["size"], Size>> = {
+const SIZES: Readonly<Record<LoadOptions["size"], Size>> = {
   // Of small images few are lost at 0.1 %.
   quick: { bytes: 50_000, betas: [0.3, 0.02], unfriendly: [0.2], windows: [100], rounds: 5, lossRatio: 0.01 },
   usual: {
@@ -53,7 +55,7 @@ const over = (...arms: readonly Arm[]): readonly PlannedLoad[] => arms.map((arm)
 const ALL = over("fixed-h1", "fixed-h2", "fixed-h3");
 
 /** The published study of why one connection suffers (tcp-congestion): a page over TCP's windows, and over HTTP/3. */
-export function tcpCongestion({ congestions, bytes, size }: ExperimentOptions): Experiment {
+export function tcpCongestion({ congestions, bytes, size }: LoadOptions): LoadExperiment {
   const { bytes: usualBytes, betas, unfriendly, windows, rounds, lossRatio } = SIZES[size];
   const imageBytes = bytes ?? usualBytes;
   const network = (name: string, delayMs: number, loss: number, rateMbps = RATE_MBPS): Network => ({
@@ -123,7 +125,6 @@ export function tcpCongestion({ congestions, bytes, size }: ExperimentOptions): 
     })),
   ];
   return {
-    name: "tcp-congestion",
     about: `a page of 12 images of ${imageBytes / 1e6} MB at 64 ms and ${lossRatio * 100} % loss, over what TCP does with its window`,
     loads: over("fixed-h2"),
     cells: cells.filter(({ congestion }) => congestions.includes(congestion)),
@@ -141,3 +142,5 @@ export function tcpCongestion({ congestions, bytes, size }: ExperimentOptions): 
     ],
   };
 }
+
+export const experiment = defineLoads({ plan: tcpCongestion, summarise: congestionSummary, report: congestionReport });

@@ -1,16 +1,13 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { ROOT } from "../../../base/root.ts";
-import { UserError } from "../../../base/user-error.ts";
-import { startProgram } from "../../../infra/workerd/processes.ts";
 import type { Cell } from "../../model/cell.ts";
-import type { Experiment } from "../../model/experiment.ts";
+import type { LoadExperiment } from "../../model/load-experiment.ts";
 import { resumeOf } from "../../model/flow.ts";
 import { sessionsOf } from "../../model/sessions.ts";
 import type { Load as PlannedLoad, LoadResult, Plan } from "../../model/plan.ts";
 import type { Lane } from "../../lab/lane.ts";
-import { K6_PROGRAM } from "../../lab/programs.ts";
+import { runPlan } from "../../lab/k6.ts";
 import { integer, seededRandom } from "../../analysis/statistics/random.ts";
 import { profileFrom } from "./path-profile.ts";
 import type { SampleBook } from "./sample-book.ts";
@@ -19,13 +16,10 @@ import { rowOf } from "./row-of.ts";
 import type { Load } from "./schedule.ts";
 import { type WindowPoint, windowsOf } from "./windows.ts";
 
-/** No look at the network, nothing on stdout but the script's own lines: one of JSON a load. */
-const K6_FLAGS = ["--quiet", "--no-usage-report"];
-
 const FAILURE_SETTLES_MS = 300;
 
 export interface BatchOptions {
-  readonly experiment: Experiment;
+  readonly experiment: LoadExperiment;
   readonly cell: Cell;
   readonly loads: readonly Load[];
   readonly lane: Lane;
@@ -66,39 +60,18 @@ export async function runBatch(options: BatchOptions): Promise<void> {
   });
   await lane.setInitialWindow(cell.tcp?.initialWindow);
   const plan: Plan = { network: cell.network.name, control: lane.path.control, loads: loads.map(planned) };
-  const file = join(options.folder, `plan-${lane.index}.json`);
-  writeFileSync(file, JSON.stringify(plan));
-
   const movedTo = new Map(plan.loads.flatMap(({ id, move }) => (move === undefined ? [] : [[id, move.clientAddress]])));
   const byId = new Map(loads.map((load) => [load.id, load]));
-  const rows: Promise<void>[] = [];
-  const said: string[] = [];
-  const k6 = startProgram("ip", {
-    args: [
-      ["netns", "exec", lane.clientNamespace, K6_PROGRAM, "run", ...K6_FLAGS],
-      ["-e", `PLAN=${file}`, join(ROOT, "bench/instrument/k6/loads.ts")],
-    ].flat(),
-    env: { K6_AUTO_EXTENSION_RESOLUTION: "false" },
-    onLine: (line) => {
-      const load = line.startsWith("{") ? byId.get((JSON.parse(line) as LoadResult).id) : undefined;
-      if (load === undefined) said.push(line);
-      else {
-        const row = finish(load, JSON.parse(line) as LoadResult);
-        rows.push(row);
-        // A row that cannot be written ends the batch; the reason comes out where the rows are waited for.
-        row.catch(stop);
-      }
+  await runPlan({
+    plan,
+    file: join(options.folder, `plan-${lane.index}.json`),
+    namespace: lane.clientNamespace,
+    signal,
+    onResult: async (result) => {
+      const load = byId.get(result.id);
+      if (load !== undefined) await finish(load, result);
     },
-    onErrorLine: (line) => said.push(line),
-    graceMs: 2_000,
   });
-  const stop = (): void => void k6.stop("SIGKILL");
-  signal.addEventListener("abort", stop, { once: true });
-  const why = await k6.ended;
-  signal.removeEventListener("abort", stop);
-  await Promise.all(rows);
-  if (!signal.aborted && (why !== "exit code 0" || rows.length < loads.length))
-    throw new UserError([`k6 ended early (${why}).`, ...new Set(said.slice(-20))].join("\n"));
 
   function planned(load: Load): PlannedLoad {
     const { edgePids, ...origin } = lane.origin(load.arm, cell.congestion);

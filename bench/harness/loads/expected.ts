@@ -1,5 +1,5 @@
 import type { Cell } from "../../model/cell.ts";
-import type { Experiment } from "../../model/experiment.ts";
+import type { LoadExperiment } from "../../model/load-experiment.ts";
 import { sessionsOf } from "../../model/sessions.ts";
 
 const PACKET_BYTES = 1_400;
@@ -17,7 +17,7 @@ export function expectedRateBps({ rateMbps, delayMs, lossRatio }: Cell["network"
 }
 
 /** About how long one load takes, seconds. */
-export function expectedSeconds(experiment: Experiment, cell: Cell, load: Experiment["loads"][number]): number {
+export function expectedSeconds(experiment: LoadExperiment, cell: Cell, load: LoadExperiment["loads"][number]): number {
   const bytes = sessionsOf(load.flow, load.arm, cell)
     .flatMap(({ pages }) => pages.flatMap(({ document, subresources }) => [document, ...subresources]))
     .reduce((sum, path) => sum + Number(/\/image\/(\d+)$/.exec(path)?.[1] ?? 0), 0);

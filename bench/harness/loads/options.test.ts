@@ -1,5 +1,12 @@
+import { commonOptions } from "../run.ts";
+import { LOAD_OPTIONS, loadOptions } from "./options.ts";
+import { readOptions as read } from "../../model/options.ts";
 import { expect, it } from "vitest";
-import { readOptions } from "./options.ts";
+
+function readOptions(args: readonly string[]) {
+  const given = read(args, { ...LOAD_OPTIONS, ...commonOptions("smoke") });
+  return { ...loadOptions(given), out: given.out, fresh: given.fresh };
+}
 
 it("knows its defaults", () => {
   expect(readOptions([])).toEqual({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Cell } from "../../model/cell.ts";
-import type { Experiment } from "../../model/experiment.ts";
+import type { LoadExperiment } from "../../model/load-experiment.ts";
 import type { LoadResult } from "../../model/plan.ts";
 import type { PostedSample } from "../../lab/tee.ts";
 import { rowOf, whyDropped } from "./row-of.ts";
@@ -61,7 +61,7 @@ const CELL: Cell = {
   congestion: "bbr",
   imageBytes: 1000,
 };
-const EXPERIMENT = { timeoutMs: 60_000 } as Experiment;
+const EXPERIMENT = { timeoutMs: 60_000 } as LoadExperiment;
 const LOAD = { id: RESULT.id, arm: "adaptive", flow: "trained", round: 0, turn: 0 } as const;
 
 it("tells what was learnt before the timed session from what was measured in it", () => {

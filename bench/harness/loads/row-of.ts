@@ -1,5 +1,5 @@
 import type { Cell } from "../../model/cell.ts";
-import type { Experiment } from "../../model/experiment.ts";
+import type { LoadExperiment } from "../../model/load-experiment.ts";
 import { timesLastPage } from "../../model/flow.ts";
 import type { LoadResult } from "../../model/plan.ts";
 import type { PostedSample } from "../../lab/tee.ts";
@@ -8,13 +8,13 @@ import type { LoadRow } from "../../model/load-row.ts";
 import type { Load } from "./schedule.ts";
 
 /** A core busier than this may have made the load slower than the path did. */
-const BUSY_RATIO_MAX = 0.85;
+export const BUSY_RATIO_MAX = 0.85;
 /** Share of packets that may leave the emulated path over 1 ms late: the bound that its delay keeps at p99. */
-const LATE_RATIO_MAX = 0.01;
+export const LATE_RATIO_MAX = 0.01;
 
 /** One row: what was asked, what the client saw and what the edge counted. */
 export function rowOf(
-  experiment: Experiment,
+  experiment: LoadExperiment,
   cell: Cell,
   load: Load,
   result: LoadResult,

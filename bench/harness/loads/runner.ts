@@ -1,11 +1,10 @@
-import { UserError } from "../../../base/user-error.ts";
 import type { Cell } from "../../model/cell.ts";
-import type { Experiment } from "../../model/experiment.ts";
+import type { LoadExperiment } from "../../model/load-experiment.ts";
 import type { Lab } from "../../lab/lab.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { runBatch } from "./batch.ts";
 import { expectedSeconds, isHeavy } from "./expected.ts";
-import { startProgress } from "../progress.ts";
+import type { Progress } from "../progress.ts";
 import type { LoadRow } from "../../model/load-row.ts";
 import type { RunFolder } from "../run-folder.ts";
 import { SampleBook } from "./sample-book.ts";
@@ -14,7 +13,7 @@ import { appendWindows } from "./windows.ts";
 import { WorkDone } from "./work-done.ts";
 
 export interface RunnerOptions {
-  readonly experiment: Experiment;
+  readonly experiment: LoadExperiment;
   readonly lab: Lab;
   readonly folder: RunFolder<LoadRow>;
   readonly seed: number;
@@ -22,6 +21,7 @@ export interface RunnerOptions {
   /** Loads that are not held against an arm when it comes to giving it up. */
   readonly forgiven: ReadonlySet<string>;
   readonly signal: AbortSignal;
+  readonly progress: Progress;
 }
 
 /** A batch is about this long: short enough that lanes share a cell's rounds, long enough that k6's start is little. */
@@ -32,10 +32,10 @@ const BATCH_SECONDS = 15;
  * and share the machine, as many at a time as there are lanes; those that fill the path have it alone. What is the whole
  * machine's is set between groups of cells.
  *
- * @throws UserError where a program of the lab ends, or the disk is full; rows so far are kept
+ * @throws UserError where a load cannot be made, or the disk is full; rows so far are kept
  */
 export async function runCells(options: RunnerOptions): Promise<void> {
-  const { experiment, lab, folder, seed } = options;
+  const { experiment, lab, folder, seed, signal, progress } = options;
   const samples = new SampleBook();
   lab.onSample((sample) => samples.add(sample));
   const rowsOf = new Map<string, LoadRow[]>(experiment.cells.map(({ id }) => [id, []]));
@@ -53,7 +53,6 @@ export async function runCells(options: RunnerOptions): Promise<void> {
     return loads;
   };
   for (const cell of experiment.cells) needed(cell);
-  const progress = startProgress(work.share());
 
   const inWork = new Set<string>();
   const take = (cells: readonly Cell[]): { cell: Cell; loads: Load[] } | undefined => {
@@ -67,8 +66,6 @@ export async function runCells(options: RunnerOptions): Promise<void> {
     }
     return undefined;
   };
-  const stopAll = new AbortController();
-  const signal = AbortSignal.any([options.signal, stopAll.signal]);
   let batchEnded = Promise.withResolvers<void>();
   const workIn = async (lane: Lane, cells: readonly Cell[]): Promise<void> => {
     while (!signal.aborted) {
@@ -106,30 +103,17 @@ export async function runCells(options: RunnerOptions): Promise<void> {
       }
     }
   };
-  const all = (async () => {
-    for (const cells of Map.groupBy(experiment.cells, ({ tcp }) => JSON.stringify(tcp?.cubic ?? {})).values()) {
-      if (signal.aborted) return;
-      lab.cubic?.set(cells[0]?.tcp?.cubic ?? {});
-      const [heavy, light] = [cells.filter((cell) => isHeavy(cell)), cells.filter((cell) => !isHeavy(cell))];
-      await Promise.all(lab.lanes.map((lane) => workIn(lane, light)));
-      await Promise.all(lab.lanes.slice(0, 1).map((lane) => workIn(lane, heavy)));
-    }
-  })();
-  const failed = lab.failed.then((why) => {
-    throw new UserError(why);
-  });
-  try {
-    await Promise.race([all, failed]);
-    if (!signal.aborted) progress.show(1, `${folder.rows.length} rows`);
-  } finally {
-    stopAll.abort();
-    await all.catch(() => undefined);
-    progress.end();
+  for (const cells of Map.groupBy(experiment.cells, ({ tcp }) => JSON.stringify(tcp?.cubic ?? {})).values()) {
+    if (signal.aborted) return;
+    lab.cubic?.set(cells[0]?.tcp?.cubic ?? {});
+    const [heavy, light] = [cells.filter((cell) => isHeavy(cell)), cells.filter((cell) => !isHeavy(cell))];
+    await Promise.all(lab.lanes.map((lane) => workIn(lane, light)));
+    await Promise.all(lab.lanes.slice(0, 1).map((lane) => workIn(lane, heavy)));
   }
 }
 
 /** Whole turns of about a batch's length; where the path varies one load, which meets it from a moment of its own. */
-function firstTurns(experiment: Experiment, cell: Cell, loads: readonly Load[]): Load[] {
+function firstTurns(experiment: LoadExperiment, cell: Cell, loads: readonly Load[]): Load[] {
   if (cell.network.profileRepeatMs !== undefined) return loads.slice(0, 1);
   let seconds = 0;
   const end = loads.findIndex((load, i) => {

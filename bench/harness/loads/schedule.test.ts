@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Cell } from "../../model/cell.ts";
-import type { Experiment } from "../../model/experiment.ts";
+import type { LoadExperiment } from "../../model/load-experiment.ts";
 import { exampleRow } from "../../model/testing.ts";
 import type { LoadRow } from "../../model/load-row.ts";
 import { type Load, nextLoads } from "./schedule.ts";
@@ -12,8 +12,7 @@ const CELL: Cell = {
   congestion: "cubic",
   imageBytes: 1000,
 };
-const EXPERIMENT: Experiment = {
-  name: "test",
+const EXPERIMENT: LoadExperiment = {
   about: "",
   loads: [
     { arm: "fixed-h2", flow: "download" },

@@ -1,4 +1,4 @@
-import { allocationOf, type Experiment, loadsOf, loadsPerRound } from "../../model/experiment.ts";
+import { allocationOf, type LoadExperiment, loadsOf, loadsPerRound } from "../../model/load-experiment.ts";
 import type { Cell } from "../../model/cell.ts";
 import type { Flow } from "../../model/flow.ts";
 import type { Arm } from "../../model/arm.ts";
@@ -36,7 +36,7 @@ export function loadId(cell: Cell, arm: Arm, flow: Flow, round: number): string 
  * @param forgiven Loads that are not held against an arm when it comes to giving it up: of a start on a busier machine.
  */
 export function nextLoads(
-  experiment: Experiment,
+  experiment: LoadExperiment,
   cell: Cell,
   rows: readonly LoadRow[],
   seed: number,
@@ -89,12 +89,12 @@ function isResult(row: LoadRow): boolean {
 
 /** How many rows of each arm that count it takes before looking again; as many as there are where every answer is plain. */
 function roundsWanted(
-  experiment: Experiment,
+  experiment: LoadExperiment,
   cell: Cell,
   rows: readonly LoadRow[],
   good: number,
   seed: number,
-  open: Experiment["loads"],
+  open: LoadExperiment["loads"],
 ): number {
   const { first, cap, comparisons } = allocationOf(experiment, cell);
   const isOpen = (flow: Flow, arm: Arm): boolean => open.some((load) => load.flow === flow && load.arm === arm);

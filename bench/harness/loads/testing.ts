@@ -1,15 +1,22 @@
+import { renderSvg } from "../../analysis/charts/chart.ts";
+import { readOptions } from "../../model/options.ts";
+import { reportText } from "../results.ts";
+import type { LoadsExperiment } from "./define.ts";
+import { reportHead } from "./head.ts";
+import { LOAD_OPTIONS, loadOptions, type LoadRunOptions } from "./options.ts";
 import type { Arm } from "../../model/arm.ts";
 import type { Cell } from "../../model/cell.ts";
-import type { Experiment } from "../../model/experiment.ts";
+import type { LoadExperiment } from "../../model/load-experiment.ts";
 import type { Flow } from "../../model/flow.ts";
 import type { LoadRow } from "../../model/load-row.ts";
 import type { Start } from "../../model/recorded-run.ts";
 import { exampleRow } from "../../model/testing.ts";
-import type { ReportInput } from "./report.ts";
+import type { LoadsRecorded } from "./recorded.ts";
 
 /** What a report of these rows is made of. */
-export function exampleInput(experiment: Experiment, rows: readonly LoadRow[]): ReportInput {
+export function exampleInput(experiment: LoadExperiment, rows: readonly LoadRow[]): LoadsRecorded {
   return {
+    name: "an-experiment",
     experiment,
     rows,
     windows: [],
@@ -65,4 +72,24 @@ export function exampleStart(): Start {
       commit: "abc",
     },
   };
+}
+
+/** The summary, the report's text and the pictures that an experiment's folder makes of a run. */
+export async function reportOf<Summary extends object>(
+  name: string,
+  { definition }: Pick<LoadsExperiment<Summary>, "definition">,
+  recorded: LoadsRecorded,
+): Promise<{ summary: Summary; markdown: string; pictures: { file: string; svg: string }[] }> {
+  const summary = definition.summarise(recorded);
+  const { values, pictures = [] } = definition.report(summary, recorded);
+  return {
+    summary,
+    markdown: reportText(name, { values: { head: reportHead(recorded), ...values } }),
+    pictures: await Promise.all(pictures.map(async ({ file, spec }) => ({ file, svg: await renderSvg(spec) }))),
+  };
+}
+
+/** The options of an experiment made of loads, as a person gives them. */
+export function exampleOptions(...args: readonly string[]): LoadRunOptions {
+  return loadOptions(readOptions(args, LOAD_OPTIONS));
 }

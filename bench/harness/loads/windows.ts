@@ -1,4 +1,4 @@
-import { fieldsOf, number, readRecord, type RowOf, type RowSchema, text } from "../../model/row-schema.ts";
+import { fieldsOf, float, readRecord, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { csvFormatRow, csvParse } from "d3-dsv";
@@ -11,17 +11,17 @@ const FILE = "windows.csv";
 /** What the sender of one connection was at, at one moment of a load. */
 const WINDOW_POINT = {
   /** The load, and when it began: an attempt that was cut short has points and no row. */
-  id: text(),
-  startedMs: number,
+  id: string(),
+  startedMs: float,
   /** The how manieth connection of the load, from 1. */
-  connection: number,
+  connection: float,
   /** Since the load's start. */
-  atMs: number,
-  windowBytes: number,
+  atMs: float,
+  windowBytes: float,
   /** Smoothed. */
-  rttMs: number,
+  rttMs: float,
   /** Since the connection's start, retransmissions included. */
-  bytesSent: number,
+  bytesSent: float,
 } as const satisfies RowSchema;
 
 export type WindowPoint = RowOf<typeof WINDOW_POINT>;
@@ -79,7 +79,7 @@ export function appendWindows(folder: string, points: readonly WindowPoint[]): v
 export function readWindows(folder: string, rows: readonly LoadRow[]): WindowPoint[] {
   const file = join(folder, FILE);
   if (!existsSync(file)) return [];
-  const started = new Map(rows.map(({ id, startedMs }) => [id, fieldsOf({ startedMs }, { startedMs: number })[0]]));
+  const started = new Map(rows.map(({ id, startedMs }) => [id, fieldsOf({ startedMs }, { startedMs: float })[0]]));
   return csvParse(readFileSync(file, "utf8"))
     .filter(({ id, startedMs }) => started.get(id ?? "") === startedMs)
     .flatMap((record) => readRecord(record, WINDOW_POINT) ?? []);

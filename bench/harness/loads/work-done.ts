@@ -1,16 +1,16 @@
 import type { Cell } from "../../model/cell.ts";
-import { type Experiment, loadsOf, loadsPerRound } from "../../model/experiment.ts";
+import { type LoadExperiment, loadsOf, loadsPerRound } from "../../model/load-experiment.ts";
 import { expectedSeconds, isHeavy } from "./expected.ts";
 
 /** How much of an experiment's expected time is behind it. */
 export class WorkDone {
-  readonly #experiment: Experiment;
+  readonly #experiment: LoadExperiment;
   readonly #secondsPerRound = new Map<string, number>();
   readonly #rounds = new Map<string, number>();
   readonly #finished = new Set<string>();
 
   /** @param lanes how many light cells are measured at a time */
-  constructor(experiment: Experiment, lanes: number) {
+  constructor(experiment: LoadExperiment, lanes: number) {
     this.#experiment = experiment;
     for (const cell of experiment.cells)
       this.#secondsPerRound.set(
