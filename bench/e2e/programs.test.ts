@@ -13,7 +13,7 @@ beforeAll(() => buildLab(), BUILD_MS);
 
 it("k6 keeps what k6 has: options, thresholds, outputs", () => {
   const go = requireGo();
-  const cwd = join(ROOT, "bench/k6");
+  const cwd = join(ROOT, "bench/instrument/k6");
   expect(execFileSync(go, ["vet", "./..."], { cwd, encoding: "utf8" })).toBe("");
   expect(execFileSync(go, ["test", "./extension"], { cwd, encoding: "utf8" })).toMatch(/^ok /);
 });
@@ -24,7 +24,7 @@ it(
     await buildQuiche();
     const options = ["--release", "--locked", "--quiet", "--target-dir", join(ROOT, "dist/cargo")];
     const output = execFileSync("cargo", ["test", ...options], {
-      cwd: join(ROOT, "bench/quiche"),
+      cwd: join(ROOT, "bench/instrument/quiche"),
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
     });

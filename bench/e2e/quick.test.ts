@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
-import type { BrowserSummary } from "../browser-page/summary.ts";
-import { loadsOf } from "../experiments/experiment.ts";
-import { EXPERIMENTS } from "../experiments/list.ts";
+import type { BrowserSummary } from "../experiments/browser-page/summary.ts";
+import { loadsOf } from "../model/load-experiment.ts";
+import { findExperiments } from "../harness/find-experiments.ts";
+import type { LoadsExperiment } from "../harness/loads/define.ts";
+import { exampleOptions } from "../harness/loads/testing.ts";
+import type { LoadExperiment } from "../model/load-experiment.ts";
 import { CUBIC_FOLDER } from "../lab/cubic.ts";
 import { buildQuiche } from "../lab/programs.ts";
-import { readOptions } from "../run/options.ts";
 import { bench, inRun, killedAt, leftBy, report, rows, succeeded, untilRows, useRuns } from "./runs.ts";
 
 // The quick version of every experiment: all that it measures, every output, nothing left behind.
@@ -15,6 +17,12 @@ import { bench, inRun, killedAt, leftBy, report, rows, succeeded, untilRows, use
 const WITH_QUICHE_MS = 1_800_000;
 
 useRuns();
+
+/** The quick version of an experiment made of loads, as data. */
+async function planOf(name: string): Promise<LoadExperiment | undefined> {
+  const found = (await findExperiments()).get(name) as LoadsExperiment<object> | undefined;
+  return found?.definition.plan(exampleOptions("--quick"));
+}
 
 function summary(): unknown {
   return JSON.parse(readFileSync(inRun("summary.json"), "utf8"));
@@ -31,7 +39,7 @@ it("smoke: all arms and flows", async () => {
 
 it.each(["ohashi-grid", "ohashi-evaluation"])("%s: every cell, arm and flow", async (name) => {
   await succeeded(bench(name, "--quick", "--lanes", "4"));
-  const experiment = EXPERIMENTS[name]?.(readOptions(["--quick"]));
+  const experiment = await planOf(name);
   const asked = (experiment?.cells ?? []).flatMap((cell) =>
     loadsOf(experiment ?? { loads: [] }, cell).map(({ arm, flow }) => `${cell.id}/${arm}/${flow}`),
   );
@@ -61,7 +69,7 @@ it.each(["latency-sweep", "bandwidth-limits"])(
   "%s: every place of every series",
   async (name) => {
     await succeeded(bench(name, "--quick", "--lanes", "8"));
-    const { cells = [], series = [] } = EXPERIMENTS[name]?.(readOptions(["--quick"])) ?? {};
+    const { cells = [], series = [] } = (await planOf(name)) ?? {};
     expect(new Set(rows().map(({ cell }) => cell))).toEqual(new Set(cells.map(({ id }) => id)));
     // A session that was to be resumed, or asked for in 0-RTT, and was not has failed.
     expect(rows().filter(({ outcome }) => outcome === "failed")).toEqual([]);

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { activatePolicy } from "../../infra/workerd/policy-client.ts";
 import { startWorkerd } from "../../infra/workerd/workerd.ts";
-import { type Arm, ARM_SETUPS, type ArmSetup, type Quic } from "../experiments/arms.ts";
-import { type Congestion, CONGESTIONS } from "./lane.ts";
+import { type Arm, ARM_SETUPS, type ArmSetup, type Quic } from "../model/arm.ts";
+import { type Congestion, CONGESTIONS } from "../model/congestion.ts";
+import { policyOf } from "./arm-policy.ts";
 import type { OriginServer } from "./origin-process.ts";
 import { type PostedSample, startSampleTee } from "./tee.ts";
 
@@ -22,8 +23,7 @@ export interface ArmSystem {
 
 /** Starts the systems of an arm: one for each policy that it has. @throws UserError */
 export async function startArmSystems(arm: Arm, quic: Quic, ...rest: Rest): Promise<ArmSystem[]> {
-  const { policy } = ARM_SETUPS[arm];
-  const told = CONGESTIONS.map((congestion) => ({ congestion, policy: policy?.(congestion, quic) }));
+  const told = CONGESTIONS.map((congestion) => ({ congestion, policy: policyOf(arm, congestion, quic) }));
   const systems: ArmSystem[] = [];
   for (const same of Map.groupBy(told, (one) => JSON.stringify(one.policy)).values()) {
     const congestions = same.map(({ congestion }) => congestion);

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { BROWSER_PAGES, browserBytes, type BrowserPage, browserPath, serveBrowserSite } from "./browser-site.ts";
+import { BROWSER_PAGES, browserBytes, type BrowserPage, browserPath } from "../model/browser-pages.ts";
+import { serveBrowserSite } from "./browser-site.ts";
 
 const server = createServer((request, response) => {
   if (!serveBrowserSite(request, response)) response.writeHead(418).end();

@@ -1,43 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { crc32, deflateSync } from "node:zlib";
+import {
+  type AssetKind,
+  BROWSER_PAGES,
+  BROWSER_PREFIX,
+  type BrowserPage,
+  DOCUMENT_BYTES,
+} from "../model/browser-pages.ts";
 
-/** The pages that a real browser loads; published of a site behind a CDN (browser-page). */
-export const BROWSER_PAGES = {
-  /** 15 requests, 1.9 MB: a document, a style sheet, two scripts, a large image, ten others. */
-  page: [
-    ["css", 40_000],
-    ["js", 160_000],
-    ["js", 160_000],
-    ["png", 500_000],
-    ...Array.from({ length: 10 }, () => ["png", 102_000] as const),
-  ],
-  document: [],
-  /** With the document 21.7 MB. */
-  images: Array.from({ length: 6 }, () => ["png", 3_613_000] as const),
-} as const satisfies Readonly<Record<string, readonly (readonly [kind: AssetKind, bytes: number])[]>>;
-
-export type BrowserPage = keyof typeof BROWSER_PAGES;
-
-type AssetKind = "css" | "js" | "png";
-
-const DOCUMENT_BYTES = 20_000;
-const PREFIX = "/browser/";
 const TYPES: Readonly<Record<AssetKind, string>> = { css: "text/css", js: "text/javascript", png: "image/png" };
-
-export function browserPath(page: BrowserPage): string {
-  return `${PREFIX}${page}`;
-}
-
-/** Of the document and all that it loads. */
-export function browserBytes(page: BrowserPage): number {
-  return BROWSER_PAGES[page].reduce<number>((sum, [, bytes]) => sum + bytes, DOCUMENT_BYTES);
-}
 
 /** Answers what lies under /browser/; false where the request is for something else. Nothing may be stored. */
 export function serveBrowserSite(request: IncomingMessage, response: ServerResponse): boolean {
   const path = request.url?.split("?")[0] ?? "";
-  if (!path.startsWith(PREFIX)) return false;
-  const name = path.slice(PREFIX.length);
+  if (!path.startsWith(BROWSER_PREFIX)) return false;
+  const name = path.slice(BROWSER_PREFIX.length);
   const asset = /^(css|js|png)\/(\d{1,8})\/\d{1,2}$/.exec(name);
   if (asset !== null) send(response, TYPES[asset[1] as AssetKind], assetOf(asset[1] as AssetKind, Number(asset[2])));
   else if (Object.hasOwn(BROWSER_PAGES, name))
@@ -56,7 +33,7 @@ function documentOf(page: BrowserPage): Buffer {
   const assets = BROWSER_PAGES[page].map(([kind, bytes], number) => ({
     kind,
     bytes,
-    path: `${PREFIX}${kind}/${bytes}/${number}`,
+    path: `${BROWSER_PREFIX}${kind}/${bytes}/${number}`,
   }));
   const of = (kind: AssetKind, tag: (path: string, bytes: number) => string): string =>
     assets.flatMap((asset) => (asset.kind === kind ? [tag(asset.path, asset.bytes)] : [])).join("\n");

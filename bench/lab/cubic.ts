@@ -4,20 +4,13 @@ import { accessSync, constants, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { UserError } from "../../base/user-error.ts";
+import type { CubicSettings } from "../model/cell.ts";
 
 /** CUBIC's parameters (net/ipv4/tcp_cubic.c), of the whole machine: namespaces share them. */
 export const CUBIC_FOLDER = "/sys/module/tcp_cubic/parameters";
 /** What CUBIC keeps of its window at a loss, of so many. */
 const SCALE = 1_024;
 const FILES = ["beta", "tcp_friendliness"] as const;
-
-/** What CUBIC is to do; unless told what Linux has of itself. */
-export interface CubicSettings {
-  /** The share of the window that is given up at a loss. */
-  readonly beta?: number;
-  /** Whether the window grows at least as Reno's would (RFC 9438, section 4.3). */
-  readonly isFriendly?: boolean;
-}
 
 const DEFAULT_BETA = 0.3;
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Arm, Quic } from "../experiments/arms.ts";
+import type { Arm, Quic } from "../model/arm.ts";
 import { type ArmSystem, startArmSystems } from "./arm-system.ts";
 import { type Cubic, holdCubic } from "./cubic.ts";
 import { type Lane, startLane } from "./lane.ts";

@@ -3,17 +3,14 @@ import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { UserError } from "../../base/user-error.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
 import type { RunningProgram } from "../../infra/workerd/processes.ts";
-import { type Arm, ARM_SETUPS, type Quic } from "../experiments/arms.ts";
+import { type Arm, ARM_SETUPS, type Quic } from "../model/arm.ts";
+import type { Congestion } from "../model/congestion.ts";
 import type { ArmSystem } from "./arm-system.ts";
 import { ownPrefix } from "./leftovers.ts";
 import { makeNamespace, type TcpBuffers } from "./namespace.ts";
 import { CLIENT_DEVICE, type EmulatedPath, SERVER_DEVICE, startPath } from "./path.ts";
 import { startQuiche } from "./quiche.ts";
 import { shell } from "./shell.ts";
-
-/** Congestion controls of the server's TCP; each edge listens once for each. QUIC's is its server's own. */
-export const CONGESTIONS = ["cubic", "bbr", "reno"] as const;
-export type Congestion = (typeof CONGESTIONS)[number];
 
 /** Of RFC 5737's TEST-NET-1: nobody's address. The same in every lane, as each is a network of its own. */
 const SERVER_ADDRESS = "192.0.2.1";
@@ -145,7 +142,7 @@ export async function startLane(
     });
     stack.defer(() => edge.program.stop());
     void tellWhenEnded(edge.program.ended.then((why) => `The edge of ${arm} ended by itself (${why}).`));
-    const offersQuic = ARM_SETUPS[arm].policy !== undefined && arm !== "fixed-h1" && arm !== "fixed-h2";
+    const offersQuic = ARM_SETUPS[arm].hasWorker && arm !== "fixed-h1" && arm !== "fixed-h2";
     for (const [i, congestion] of congestions.entries()) {
       const own = quic !== "quic-go" && offersQuic ? await startOwnQuic(first + i, quic) : undefined;
       origins.set(`${arm} ${congestion}`, {

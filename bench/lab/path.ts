@@ -1,9 +1,8 @@
-import { connect, type Socket } from "node:net";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { UserError } from "../../base/user-error.ts";
 import { startProgram } from "../../infra/workerd/processes.ts";
+import { openControl } from "./netpath-control.ts";
+import { faultsIn, parsePath, type PathCounters } from "./path-counters.ts";
 import { NETPATH_PROGRAM } from "./programs.ts";
 
 /** One direction of an emulated path. What is left out is unlimited, or none. */
@@ -50,6 +49,10 @@ export interface EmulatedPath {
   readonly failed: Promise<string>;
   /** Changes the path, and begins its draws anew from the seed. @throws UserError naming every bad field */
   set(config: PathConfig): Promise<void>;
+  /** What it counted since it began. */
+  counters(): Promise<PathCounters>;
+  /** Packets that it lost by its own fault since it began, in each direction: it was too slow, or its memory full. */
+  faults(): Promise<{ readonly aToB: number; readonly bToA: number }>;
   stop(): Promise<void>;
 }
 
@@ -69,9 +72,7 @@ export async function startPath(ends: PathEnds, folder: string): Promise<Emulate
   const ready = Promise.withResolvers<undefined>();
   const program = startProgram(NETPATH_PROGRAM, {
     args: [
-      // Not netem, also where the kernel has it: it does not say how late its packets are, and a load counts only if they
-      // are on time.
-      ["-a", ends.client, "-b", ends.server, "-control", control, "-engine", "tun"],
+      ["-a", ends.client, "-b", ends.server, "-control", control],
       ["-device-a", CLIENT_DEVICE, "-device-b", SERVER_DEVICE],
       ["-address-a", `${ends.clientAddress}/32`, "-route-a", `${ends.serverAddress}/32`],
       ["-address-b", `${ends.serverAddress}/32`, "-route-b", ends.clientNetwork],
@@ -87,32 +88,18 @@ export async function startPath(ends: PathEnds, folder: string): Promise<Emulate
     control,
     failed: ended,
     set: async (config) => {
-      const answer = await connection.ask({ set: config });
+      const answer = JSON.parse(await connection.ask({ set: config })) as Answer;
       if (!answer.ok)
         throw new UserError(
           (answer.faults ?? []).map(({ pointer, message }) => `The network's ${pointer} ${message}.`).join("\n") ||
             `The network could not be set: ${answer.error ?? "netpath gave no reason"}.`,
         );
     },
+    counters: async () => parsePath(await connection.ask({ stats: true })),
+    faults: async () => faultsIn(await connection.ask({ stats: true })),
     stop: async () => {
       connection.close();
       await program.stop();
     },
-  };
-}
-
-async function openControl(path: string): Promise<{ ask(question: object): Promise<Answer>; close(): void }> {
-  const socket: Socket = connect(path);
-  await once(socket, "connect");
-  const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
-  return {
-    // One question at a time: the runner sets a path and waits.
-    ask: async (question) => {
-      socket.write(`${JSON.stringify(question)}\n`);
-      const { value, done } = await lines.next();
-      if (done === true) throw new UserError("netpath ended while it was asked.");
-      return JSON.parse(value) as Answer;
-    },
-    close: () => socket.destroy(),
   };
 }

@@ -19,8 +19,8 @@ export async function buildNetpath(): Promise<void> {
   requireRoot();
   if (findOrInstall(["ip"], "iproute2") === undefined)
     throw new UserError("The emulated network needs the program ip: install your system's package iproute2.");
-  await goBuild("bench/netpath", NETPATH_PROGRAM, ".");
-  await goBuild("bench/netpath", PATHPROBE_PROGRAM, "./cmd/pathprobe");
+  await goBuild("bench/instrument/netpath", NETPATH_PROGRAM, ".");
+  await goBuild("bench/instrument/netpath", PATHPROBE_PROGRAM, "./cmd/pathprobe");
 }
 
 /** Everything that an experiment on the whole system runs. The first build of k6 takes minutes. @throws UserError */
@@ -38,7 +38,7 @@ export async function buildK6(): Promise<void> {
     3_000,
   );
   try {
-    await goBuild("bench/k6", K6_PROGRAM, ".");
+    await goBuild("bench/instrument/k6", K6_PROGRAM, ".");
   } finally {
     clearTimeout(slow);
   }
@@ -60,7 +60,11 @@ export async function buildQuiche(): Promise<void> {
     installPackage("libclang-dev");
     console.error("Building a server on quiche: six minutes the first time ...");
   }
-  await build(cargo, ["build", "--release", "--locked", "--quiet", "--target-dir", CARGO_TARGET], "bench/quiche");
+  await build(
+    cargo,
+    ["build", "--release", "--locked", "--quiet", "--target-dir", CARGO_TARGET],
+    "bench/instrument/quiche",
+  );
 }
 
 /** @throws UserError in one sentence where this user is not root */

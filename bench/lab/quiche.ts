@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { UserError } from "../../base/user-error.ts";
 import { type RunningProgram, startProgram } from "../../infra/workerd/processes.ts";
-import type { Quic } from "../experiments/arms.ts";
+import type { Quic } from "../model/arm.ts";
 import { QUICHE_PROGRAM } from "./programs.ts";
 
 export interface QuichePlace {

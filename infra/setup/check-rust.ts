@@ -12,8 +12,8 @@ await runMain(() => {
   const cargo = findProgram("cargo");
   if (cargo === undefined || findProgram("rustfmt") === undefined) return;
   const { status } = spawnSync(cargo, ["fmt", ...(write ? [] : ["--check"])], {
-    cwd: join(ROOT, "bench/quiche"),
+    cwd: join(ROOT, "bench/instrument/quiche"),
     stdio: "inherit",
   });
-  if (status !== 0) throw new UserError("rustfmt would change bench/quiche (npm run format mends it).");
+  if (status !== 0) throw new UserError("rustfmt would change bench/instrument/quiche (npm run format mends it).");
 });

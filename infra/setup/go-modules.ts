@@ -7,9 +7,9 @@ export interface GoModule {
 
 export const GO_MODULES: readonly GoModule[] = [
   { folder: "infra/edge", packages: ["./..."] },
-  { folder: "bench/netpath", packages: ["./..."] },
+  { folder: "bench/instrument/netpath", packages: ["./..."] },
   // Not the packages that import k6: it compiles for minutes. `npm run test:bench` vets and tests them.
-  { folder: "bench/k6", packages: ["./altsvc", "./session", "./reading", "./load", "./testsite"] },
+  { folder: "bench/instrument/k6", packages: ["./altsvc", "./session", "./reading", "./load", "./testsite"] },
 ];
 
 /** The module whose go.mod names the formatter. */

@@ -55,6 +55,26 @@ const FORBIDDEN: readonly (readonly [file: string, source: string])[] = [
   ["base/a.ts", 'import { h } from "hono"; h();'],
   ["bench/a.ts", 'import { h } from "../worker/handler.ts"; h();'],
   ["bench/a.ts", 'import { h } from "../durable/path-store.ts"; h();'],
+  ["bench/model/a.ts", 'import { h } from "../lab/k6.ts"; h();'],
+  ["bench/model/a.ts", 'import type { H } from "../lab/k6.ts"; export type A = H;'],
+  ["bench/model/a.ts", 'import { h } from "../../infra/setup/build.ts"; h();'],
+  ["bench/lab/a.ts", 'import { h } from "../analysis/statistics/normal.ts"; h();'],
+  ["bench/lab/a.ts", 'import type { H } from "../harness/run.ts"; export type A = H;'],
+  ["bench/lab/a.ts", 'import { h } from "../../worker/handler.ts"; h();'],
+  ["bench/analysis/charts/a.ts", 'import { h } from "../../lab/k6.ts"; h();'],
+  ["bench/analysis/charts/a.ts", 'import type { H } from "../../harness/results.ts"; export type A = H;'],
+  ["bench/analysis/a.ts", 'import { h } from "../lab/k6.ts"; h();'],
+  ["bench/harness/a.ts", 'import { h } from "../experiments/smoke/experiment.ts"; h();'],
+  ["bench/harness/a.ts", 'import { h } from "../bench.ts"; h();'],
+  ["bench/harness/loads/a.ts", 'import type { H } from "../../experiments/smoke/experiment.ts"; export type A = H;'],
+  ["bench/harness/loads/a.ts", 'import { h } from "../../pages/recorded.ts"; h();'],
+  ["bench/experiments/smoke/a.ts", 'import { h } from "../memory/findings.ts"; h();'],
+  ["bench/experiments/smoke/a.ts", 'import type { H } from "../memory/findings.ts"; export type A = H;'],
+  ["bench/experiments/smoke/a.ts", 'import { h } from "../../pages/recorded.ts"; h();'],
+  ["bench/pages/a.ts", 'import { h } from "../lab/k6.ts"; h();'],
+  ["bench/pages/a.ts", 'import type { H } from "../../infra/setup/build.ts"; export type A = H;'],
+  ["bench/instrument/k6/a.ts", 'import { h } from "node:fs"; h();'],
+  ["bench/instrument/k6/a.ts", 'import type { H } from "../../lab/k6.ts"; export type A = H;'],
 ];
 const ALLOWED: readonly (readonly [file: string, source: string])[] = [
   ["policy-api/core/a.ts", 'import { h } from "./decide.ts"; h();'],
@@ -70,6 +90,16 @@ const ALLOWED: readonly (readonly [file: string, source: string])[] = [
   ["worker/sample-listener.test.ts", 'import h from "../infra/edge/testdata/cf.json"; h();'],
   ["base/a.ts", 'import { h } from "node:fs"; import { g } from "./root.ts"; h(g);'],
   ["bench/a.ts", 'import { h } from "../policy-api/core/decide.ts"; import { ROOT } from "../base/root.ts"; h(ROOT);'],
+  ["bench/model/a.ts", 'import { h } from "./arm.ts"; import { g } from "../../policy-api/core/decide.ts"; h(g);'],
+  ["bench/lab/a.ts", 'import { h } from "../model/arm.ts"; import { g } from "../../infra/setup/build.ts"; h(g);'],
+  [
+    "bench/analysis/charts/a.ts",
+    'import { h } from "../statistics/normal.ts"; import { g } from "../../model/arm.ts"; h(g);',
+  ],
+  ["bench/harness/loads/a.ts", 'import { h } from "../run.ts"; import { g } from "../../lab/k6.ts"; h(g);'],
+  ["bench/experiments/smoke/a.ts", 'import { h } from "./row.ts"; import { g } from "../../harness/run.ts"; h(g);'],
+  ["bench/pages/a.ts", 'import { h } from "../experiments/memory/findings.ts"; h();'],
+  ["bench/instrument/k6/a.ts", 'import { h } from "k6/http"; import { g } from "../../model/plan.ts"; h(g);'],
 ];
 
 let folder: string;

@@ -166,7 +166,7 @@ const POINTS = 5;
 
 /**
  * One loop over all points and nodes, because a decision takes most of its time here. With a function for each point,
- * numbers were put on the heap at each call and return, and a decision took a fifth longer (bench/decide-cost).
+ * numbers were put on the heap at each call and return, and a decision took a fifth longer (bench/experiments/decide-cost).
  */
 function read(
   lattice: TimesLattice,

@@ -1,0 +1,225 @@
+import type { TopLevelSpec } from "vega-lite";
+import type { Polyline } from "../statistics/zero-line.ts";
+import { FAINT, INK } from "./theme.ts";
+
+export interface GainCell {
+  readonly delayMs: number;
+  readonly lossPercent: number;
+  /** mean h2 / mean h3: above 1, HTTP/3 is faster. Undefined for a cell that was dropped or is missing. */
+  readonly ratio: number | undefined;
+  /** Whether its interval holds 1. */
+  readonly tie: boolean;
+}
+
+export interface GainMap {
+  readonly rateMbps: number;
+  readonly cells: readonly GainCell[];
+  /** x in ms of delay, y in percent of loss. */
+  readonly zeroLine?: readonly Polyline[];
+}
+
+export interface GainMapsText {
+  readonly title: string;
+  readonly subtitle?: string;
+  /** "delay, one way (ms)" unless told. */
+  readonly xTitle?: string;
+  /** "loss (%)" unless told. */
+  readonly yTitle?: string;
+}
+
+/**
+ * The gain over delay and loss, one map a rate: figures are (h2 - h3) / h3 in percent; colours are on the log of the
+ * ratio, so that twice as fast looks as far from equal on either side. Hatched: a tie. A cross: dropped.
+ */
+export function gainHeatMaps(
+  maps: readonly GainMap[],
+  { title, subtitle, xTitle, yTitle }: GainMapsText,
+): TopLevelSpec {
+  const reach = reachOf(maps);
+  const columns = Math.min(3, maps.length);
+  const side = maps.length === 1 ? 420 : 216;
+  return {
+    title: {
+      text: title,
+      subtitle: [
+        ...(subtitle === undefined ? [] : [subtitle]),
+        "Figures: (h2 - h3) / h3 in %. Orange: HTTP/3 is faster, purple: HTTP/2 is faster.",
+        "Hatched: a tie. Black line: equal. ×: no result.",
+      ],
+    },
+    columns,
+    spacing: { row: 26, column: 22 },
+    resolve: { scale: { x: "independent", y: "independent", color: "shared" } },
+    concat: maps.map(({ rateMbps, cells, zeroLine = [] }, index) => {
+      const height = side / Math.max(1, new Set(cells.map(({ lossPercent }) => lossPercent)).size);
+      return {
+        title: { text: `${rateMbps} Mbit/s`, fontSize: 13, offset: 6 },
+        width: side,
+        height: side,
+        layer: [
+          {
+            data: { values: boxes(cells).filter(({ log2 }) => log2 !== null) },
+            mark: { type: "rect", stroke: "white", strokeWidth: 1 },
+            encoding: {
+              x: {
+                field: "left",
+                type: "quantitative",
+                title: xTitle ?? "delay, one way (ms)",
+                scale: { nice: false, zero: false },
+                axis: { grid: false, format: "~f", values: distinct(cells.map(({ delayMs }) => delayMs)) },
+              },
+              x2: { field: "right" },
+              y: {
+                field: "bottom",
+                type: "quantitative",
+                title: index % columns === 0 ? (yTitle ?? "loss (%)") : null,
+                scale: { nice: false, zero: false },
+                axis: { grid: false, format: "~f", values: distinct(cells.map(({ lossPercent }) => lossPercent)) },
+              },
+              y2: { field: "top" },
+              color: {
+                field: "log2",
+                type: "quantitative",
+                scale: { scheme: "purpleorange", domain: [-reach, 0, reach], clamp: true },
+                legend: {
+                  title: "h2 / h3 load time",
+                  values: legendFactors(reach).map((factor) => Math.log2(factor)),
+                  labelOverlap: false,
+                  labelExpr: "format(pow(2, datum.value), '.2~f') + '×'",
+                  orient: "bottom",
+                  gradientLength: 320,
+                },
+              },
+            },
+          },
+          {
+            data: { values: boxes(cells).filter(({ log2 }) => log2 === null) },
+            mark: { type: "rect", stroke: "white", strokeWidth: 1, color: "#d9d9d9" },
+            encoding: {
+              x: { field: "left", type: "quantitative" },
+              x2: { field: "right" },
+              y: { field: "bottom", type: "quantitative" },
+              y2: { field: "top" },
+            },
+          },
+          {
+            data: { values: boxes(cells).filter(({ tie, log2 }) => tie && log2 !== null) },
+            // Three strokes across a box of 2 x 2, drawn as large as the cell.
+            mark: {
+              type: "point",
+              shape: "M-1,0L0,-1M-1,1L1,-1M0,1L1,0",
+              size: 0.9 * height ** 2,
+              filled: false,
+              stroke: FAINT,
+              strokeWidth: 0.7,
+              opacity: 0.8,
+            },
+            encoding: CENTRE,
+          },
+          {
+            data: { values: points(zeroLine) },
+            mark: { type: "line", color: "black", strokeWidth: 2.2, clip: true },
+            encoding: {
+              x: { field: "x", type: "quantitative" },
+              y: { field: "y", type: "quantitative" },
+              detail: { field: "piece", type: "nominal" },
+              order: { field: "order", type: "quantitative" },
+            },
+          },
+          // The line passes through cells near 0, whose figures get a pale rim in about their own colour.
+          {
+            data: { values: boxes(cells).filter(({ log2 }) => log2 !== null && Math.abs(log2) < 0.25 * reach) },
+            mark: { ...FIGURE, dy: -0.26 * height, stroke: "#f7f5f3", strokeWidth: 3, strokeJoin: "round" },
+            encoding: { ...CENTRE, text: { field: "label", type: "nominal" } },
+          },
+          {
+            data: { values: boxes(cells) },
+            // Off the centre: the line passes between neighbouring centres.
+            mark: { ...FIGURE, dy: -0.26 * height },
+            encoding: {
+              ...CENTRE,
+              text: { field: "label", type: "nominal" },
+              color: {
+                condition: { test: `datum.log2 > ${0.72 * reach} || datum.log2 < ${-0.55 * reach}`, value: "white" },
+                value: INK,
+              },
+            },
+          },
+        ],
+      };
+    }),
+  };
+}
+
+const FIGURE = { type: "text", fontSize: 11 } as const;
+
+const CENTRE = {
+  x: { field: "delayMs", type: "quantitative" },
+  y: { field: "lossPercent", type: "quantitative" },
+} as const;
+
+interface Box {
+  readonly delayMs: number;
+  readonly lossPercent: number;
+  readonly left: number;
+  readonly right: number;
+  readonly bottom: number;
+  readonly top: number;
+  readonly log2: number | null;
+  readonly label: string;
+  readonly tie: boolean;
+}
+
+/** Cells as boxes that meet half-way to their neighbours: a continuous axis, so that the zero line fits on it. */
+function boxes(cells: readonly GainCell[]): Box[] {
+  const delays = edgesAround(cells.map(({ delayMs }) => delayMs));
+  const losses = edgesAround(cells.map(({ lossPercent }) => lossPercent));
+  return cells.map(({ delayMs, lossPercent, ratio, tie }) => {
+    const [left, right] = delays.get(delayMs) ?? [delayMs, delayMs];
+    const [bottom, top] = losses.get(lossPercent) ?? [lossPercent, lossPercent];
+    const known = ratio !== undefined && ratio > 0 && Number.isFinite(ratio);
+    const log2 = known ? Math.log2(ratio) : null;
+    return { delayMs, lossPercent, left, right, bottom, top, log2, label: known ? percent(ratio - 1) : "×", tie };
+  });
+}
+
+function edgesAround(values: readonly number[]): Map<number, readonly [number, number]> {
+  const sorted = distinct(values);
+  return new Map(
+    sorted.map((value, index) => {
+      const before = sorted[index - 1];
+      const after = sorted[index + 1];
+      const down = before === undefined ? undefined : (value - before) / 2;
+      const up = after === undefined ? undefined : (after - value) / 2;
+      return [value, [value - (down ?? up ?? 0.5), value + (up ?? down ?? 0.5)] as const];
+    }),
+  );
+}
+
+function distinct(values: readonly number[]): number[] {
+  return [...new Set(values)].toSorted((one, other) => one - other);
+}
+
+/** "+12", "-3", "0": whole percents fit a cell of 36 px. */
+function percent(gain: number): string {
+  const whole = Math.round(gain * 100);
+  return whole > 0 ? `+${whole}` : whole < 0 ? `\u2212${-whole}` : "0";
+}
+
+function points(pieces: readonly Polyline[]): { x: number; y: number; piece: number; order: number }[] {
+  return pieces.flatMap((piece, index) => piece.map(({ x, y }, order) => ({ x, y, piece: index, order })));
+}
+
+/** The same number of doublings to either side: 0 stays in the middle. At most a factor of 8; beyond, colours clamp. */
+function reachOf(maps: readonly GainMap[]): number {
+  const logs = maps.flatMap(({ cells }) =>
+    cells.flatMap(({ ratio }) => (ratio !== undefined && ratio > 0 ? [Math.abs(Math.log2(ratio))] : [])),
+  );
+  return Math.min(3, Math.max(0.5, ...logs.filter((log) => Number.isFinite(log))));
+}
+
+function legendFactors(reach: number): readonly number[] {
+  const factors = reach > 1.6 ? [2, 4, 8] : reach > 0.6 ? [1.5, 2, 3] : [1.1, 1.25, 1.4];
+  const within = factors.filter((factor) => Math.log2(factor) <= reach);
+  return [...within.map((factor) => 1 / factor), 1, ...within];
+}

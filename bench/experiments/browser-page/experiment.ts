@@ -1,0 +1,81 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../../../base/user-error.ts";
+import { defineExperiment } from "../../harness/experiment.ts";
+import { sizeOf } from "../../harness/loads/options.ts";
+import { lastDay } from "../../harness/machine-text.ts";
+import { buildLab } from "../../lab/programs.ts";
+import { flag, wholeNumber } from "../../model/options.ts";
+import { requireBrowser } from "./browser.ts";
+import { browserPictures, browserValues } from "./findings.ts";
+import { lanesOf, loadPages, type Recorded, recordOn, shareOf } from "./load-pages.ts";
+import { BROWSER_ROW } from "./row.ts";
+import { missingVisits } from "./schedule.ts";
+import { placesOf } from "./settings.ts";
+import { type BrowserSummary, groupsOf } from "./summary.ts";
+
+/** What is found out once all pages were loaded; with it the report can be made again. */
+const CONNECTIONS_FILE = "connections.json";
+
+/** Pages in a real browser over emulated paths; then some of its QUIC connections, as the server's qlog tells of them. */
+export const experiment = defineExperiment({
+  about: "a real browser over HTTP/2 and HTTP/3: page load and LCP, first and repeated visits (40 minutes)",
+  options: {
+    quick: flag("two visits of each: whether it works"),
+    full: flag("as many visits as published, 50, also where the usual run has fewer"),
+    seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
+  },
+  row: BROWSER_ROW,
+  question: ({ seed, ...size }) => ({ seed, places: placesOf(sizeOf(size)) }),
+  done: ({ seed, ...size }, rows, path) => {
+    const places = placesOf(sizeOf(size));
+    const isMissing = places.some((place) => missingVisits(place, rows, seed).length > 0);
+    return isMissing || recordedIn(path) === undefined ? Math.min(shareOf(places, rows), 0.999) : 1;
+  },
+  lanes: (size) => lanesOf(placesOf(sizeOf(size))),
+  prepare: async () => {
+    requireBrowser();
+    await buildLab();
+    return undefined;
+  },
+  measure: async (run) => {
+    const { seed, ...given } = run.options;
+    const size = sizeOf(given);
+    const places = placesOf(size);
+    const program = requireBrowser();
+    await loadPages(places, run, { seed, program });
+    const recorded = run.signal.aborted ? undefined : await recordOn(places, program, size, run.signal);
+    if (recorded !== undefined) run.folder.write(CONNECTIONS_FILE, `${JSON.stringify(recorded, undefined, 2)}\n`);
+  },
+  summarise: ({ options: { seed, ...size }, rows: all, command, starts, path }): BrowserSummary => {
+    const places = placesOf(sizeOf(size));
+    const recorded = recordedIn(path);
+    if (recorded === undefined) throw new UserError(`${path} has no ${CONNECTIONS_FILE}: the same command goes on.`);
+    // A run that was killed between two rows of a visit has made it again.
+    const rows = [...new Map(all.map((row) => [row.id, row])).values()];
+    return {
+      command,
+      day: lastDay(rows),
+      seed,
+      ...recorded,
+      starts,
+      places,
+      rows: rows.length,
+      failures: rows.filter(({ outcome }) => outcome === "failed").length,
+      timeouts: rows.filter(({ outcome }) => outcome === "timeout").length,
+      groups: groupsOf(places, rows, seed),
+    };
+  },
+  report: (summary) => ({ values: browserValues(summary), pictures: browserPictures(summary) }),
+});
+
+/** What an earlier start found out at its end, after its last page; undefined where there is none, or half of one. */
+function recordedIn(path: string): Recorded | undefined {
+  const file = join(path, CONNECTIONS_FILE);
+  if (!existsSync(file)) return undefined;
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Recorded;
+  } catch {
+    return undefined;
+  }
+}

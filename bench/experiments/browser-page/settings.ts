@@ -1,0 +1,78 @@
+import type { Arm } from "../../model/arm.ts";
+import { type Network, QUEUE_BYTES } from "../../model/cell.ts";
+import type { BrowserPage } from "../../model/browser-pages.ts";
+import type { Congestion } from "../../model/congestion.ts";
+import { PUBLISHED_LOADS } from "./published.ts";
+
+/** Where browsers load pages, and how often. */
+export interface Place {
+  readonly network: Network;
+  readonly congestion: Congestion;
+  readonly pages: readonly BrowserPage[];
+  readonly arms: readonly Arm[];
+  /** Of each page and arm. */
+  readonly visits: number;
+  /** Between two navigations of a visit: on the paths where a decision is to be made, long enough for the edge to tell of the first. */
+  readonly pausesMs: readonly number[];
+  /** Its loads keep the machine busy, so that nothing may run beside. */
+  readonly isAlone: boolean;
+}
+
+/** What a navigation may take, milliseconds. */
+export const TIMEOUT_MS = 120_000;
+
+const FIXED = ["fixed-h2", "fixed-h3", "always-offer"] as const satisfies readonly Arm[];
+const ALL = [...FIXED, "adaptive"] as const satisfies readonly Arm[];
+
+/** One more navigation, as soon as the connections are at rest. */
+const AGAIN: readonly number[] = [500];
+/**
+ * The first visit is measured when its connection has rested for 5 s (infra/edge), and decided on with the second
+ * navigation's answer, which is for the third.
+ */
+const AGAIN_MEASURED: readonly number[] = [6_500, 1_000];
+
+function network(name: string, rateMbps: number, delayMs: number, lossRatio = 0): Network {
+  return { name, rateMbps, delayMs, lossRatio, queueBytes: QUEUE_BYTES };
+}
+
+/**
+ * `wired` and `unlimited`: the published fast line (browser-page: 900 and 350 Mbit/s, a CDN's edge nearby), as a path that this
+ * machine keeps and as fast as it is. `distant`, `lossy`: where the published measurement did not look.
+ */
+export function placesOf(size: "quick" | "usual" | "full"): readonly Place[] {
+  const pages: readonly BrowserPage[] = size === "quick" ? ["page"] : ["page", "document", "images"];
+  const visits = { quick: 2, usual: PUBLISHED_LOADS, full: PUBLISHED_LOADS }[size];
+  // A visit over HTTP/2 with loss and cubic takes half a minute.
+  const visitsFar = { quick: 2, usual: 16, full: PUBLISHED_LOADS }[size];
+  const fast = { congestion: "cubic", pages, visits, pausesMs: AGAIN, isAlone: true } as const;
+  const far = { pages: ["page"], arms: ALL, visits: visitsFar, pausesMs: AGAIN_MEASURED, isAlone: false } as const;
+  const places: Place[] = [
+    { ...fast, network: network("wired", 200, 1), arms: FIXED },
+    // Without always-offer, which is fixed-h3 after its first visit.
+    {
+      ...fast,
+      network: network("unlimited", 10_000, 0),
+      arms: FIXED.slice(0, 2),
+      visits: { quick: 2, usual: 20, full: PUBLISHED_LOADS }[size],
+    },
+    { ...far, network: network("distant", 50, 75), congestion: "cubic" },
+    { ...far, network: network("lossy", 20, 15, 0.02), congestion: "cubic" },
+    { ...far, network: network("lossy", 20, 15, 0.02), congestion: "bbr" },
+  ];
+  return size === "quick" ? places.filter(({ network: { name } }) => name !== "unlimited") : places;
+}
+
+export function placeId({ network: { name }, congestion }: Place): string {
+  return `${name}-${congestion}`;
+}
+
+/** Whether something was published of such a line. */
+export function isPublished({ network: { name } }: Place): boolean {
+  return name === "wired" || name === "unlimited";
+}
+
+/** The number of the last navigation of a visit: of a browser that knows the site. */
+export function lastOf({ pausesMs }: Place): number {
+  return pausesMs.length + 1;
+}

@@ -1,0 +1,141 @@
+import type { Arm } from "../../model/arm.ts";
+import type { BrowserPage } from "../../model/browser-pages.ts";
+import type { Start } from "../../model/recorded-run.ts";
+import { type Interval, meanInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
+import { seededRandom } from "../../analysis/statistics/random.ts";
+import { mean, median } from "../../analysis/statistics/summary.ts";
+import type { RecordedConnections } from "./record-connections.ts";
+import type { BrowserRow } from "./row.ts";
+import { type Place, placeId } from "./settings.ts";
+
+/** All navigations of one number, of one arm, page and place. Times in milliseconds; intervals of 95 %. */
+export interface BrowserGroup {
+  readonly place: string;
+  readonly page: BrowserPage;
+  readonly arm: Arm;
+  /** 1: the first visit. */
+  readonly navigation: number;
+  readonly n: number;
+  readonly failures: number;
+  readonly timeouts: number;
+  readonly loadMs: Interval;
+  readonly loadMedianMs: number;
+  /** Loads that took over twice the median. */
+  readonly slow: number;
+  readonly lcpMs: Interval | undefined;
+  readonly ttfbMs: number;
+  readonly connectMs: number;
+  /** fixed-h2's mean load time over this one's, of the same navigation: above 1 this is faster. */
+  readonly loadRatio: Interval | undefined;
+  /** Likewise of the largest contentful paint. */
+  readonly lcpRatio: Interval | undefined;
+  /** Documents over HTTP/3, of all. */
+  readonly documentsH3: number;
+  /** Of what a page loaded beside its document; null where there was nothing. */
+  readonly resourcesH3: number | null;
+  /** Documents that were offered HTTP/3, of all. */
+  readonly offered: number;
+  readonly busyMedian: number | null;
+  readonly lateMedian: number | null;
+}
+
+export interface BrowserSummary {
+  readonly command: string;
+  readonly day: string;
+  readonly seed: number;
+  readonly browser: string;
+  readonly starts: readonly Start[];
+  readonly places: readonly Place[];
+  readonly rows: number;
+  readonly failures: number;
+  readonly timeouts: number;
+  readonly groups: readonly BrowserGroup[];
+  readonly connections: RecordedConnections;
+}
+
+export function groupsOf(places: readonly Place[], rows: readonly BrowserRow[], seed: number): BrowserGroup[] {
+  return places.flatMap((place) =>
+    place.pages.flatMap((page) =>
+      place.arms.flatMap((arm) =>
+        [1, ...place.pausesMs.map((_, index) => index + 2)].flatMap((navigation) => {
+          const of = (one: Arm): BrowserRow[] =>
+            rows.filter(
+              (row) =>
+                row.place === placeId(place) && row.page === page && row.arm === one && row.navigation === navigation,
+            );
+          const own = of(arm);
+          return own.length === 0 ? [] : groupOf(own, arm === "fixed-h2" ? [] : of("fixed-h2"), seed);
+        }),
+      ),
+    ),
+  );
+}
+
+function groupOf(rows: readonly BrowserRow[], base: readonly BrowserRow[], seed: number): BrowserGroup[] {
+  const [first] = rows;
+  const times = valuesOf(rows, "loadMs");
+  if (first === undefined || times.length === 0) return [];
+  const { place, page, arm, navigation } = first;
+  const random = seededRandom(seed, "browser", place, page, arm, navigation);
+  const paints = valuesOf(rows, "lcpMs");
+  const ratio = (field: "loadMs" | "lcpMs"): Interval | undefined => {
+    const [a, b] = [valuesOf(base, field), valuesOf(rows, field)];
+    return a.length < 2 || b.length < 2 ? undefined : ratioOfMeansInterval(a, b, { random });
+  };
+  const resources = sumOf(rows, "resourcesH2") + sumOf(rows, "resourcesH3");
+  const ok = rows.filter(({ outcome }) => outcome === "ok");
+  const medianOf = (field: "busyRatio" | "lateRatio"): number | null => {
+    const values = valuesOf(rows, field);
+    return values.length === 0 ? null : median(values);
+  };
+  return [
+    {
+      place,
+      page,
+      arm,
+      navigation,
+      n: ok.length,
+      failures: rows.filter(({ outcome }) => outcome === "failed").length,
+      timeouts: rows.filter(({ outcome }) => outcome === "timeout").length,
+      loadMs: meanInterval(times, { random }),
+      loadMedianMs: median(times),
+      slow: times.filter((ms) => ms > 2 * median(times)).length,
+      lcpMs: paints.length === 0 ? undefined : meanInterval(paints, { random }),
+      ttfbMs: mean(valuesOf(rows, "ttfbMs")),
+      connectMs: mean(valuesOf(rows, "connectMs")),
+      loadRatio: ratio("loadMs"),
+      lcpRatio: ratio("lcpMs"),
+      documentsH3: shareOf(ok, ({ documentProtocol }) => documentProtocol === "h3"),
+      resourcesH3: resources === 0 ? null : sumOf(rows, "resourcesH3") / resources,
+      offered: shareOf(ok, ({ answer }) => answer === "offer"),
+      busyMedian: medianOf("busyRatio"),
+      lateMedian: medianOf("lateRatio"),
+    },
+  ];
+}
+
+type NumberField = { [K in keyof BrowserRow]: BrowserRow[K] extends number | null ? K : never }[keyof BrowserRow];
+
+function valuesOf(rows: readonly BrowserRow[], field: NumberField): number[] {
+  return rows.flatMap((row) => row[field] ?? []);
+}
+
+function sumOf(rows: readonly BrowserRow[], field: NumberField): number {
+  return valuesOf(rows, field).reduce((sum, value) => sum + value, 0);
+}
+
+function shareOf(rows: readonly BrowserRow[], is: (row: BrowserRow) => boolean): number {
+  return rows.length === 0 ? 0 : rows.filter(is).length / rows.length;
+}
+
+export function findGroup(
+  { groups }: Pick<BrowserSummary, "groups">,
+  place: string,
+  page: string,
+  arm: string,
+  navigation: number,
+): BrowserGroup | undefined {
+  return groups.find(
+    (one) => one.place === place && one.page === page && one.arm === arm && one.navigation === navigation,
+  );
+}

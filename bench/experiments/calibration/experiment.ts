@@ -1,0 +1,72 @@
+import { defineLoads } from "../../harness/loads/define.ts";
+import { calibrationReport, calibrationSummary } from "./findings.ts";
+import {
+  type Allocation,
+  type LoadExperiment,
+  type LoadOptions,
+  QUICK_ALLOCATION,
+} from "../../model/load-experiment.ts";
+import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
+
+interface Lattice {
+  readonly rateMbps: readonly number[];
+  readonly lossRatio: readonly number[];
+  readonly delayMs: readonly number[];
+  readonly imageBytes: readonly number[];
+}
+
+/**
+ * Between the published networks on every axis but that of no delay and no loss, so that what is calibrated here can be
+ * scored there: on cells that it never saw.
+ */
+const USUAL: Lattice = {
+  rateMbps: [20, 80, 250],
+  lossRatio: [0, 0.01, 0.03, 0.06],
+  delayMs: [0, 5, 17, 45],
+  imageBytes: [100_000, 1_000_000, 10_000_000],
+};
+
+const QUICK: Lattice = { rateMbps: [20, 80], lossRatio: [0, 0.03], delayMs: [0, 17], imageBytes: [100_000] };
+
+/** What loss and delay together do to 10 MB takes too long to be measured often enough, and is 1 MB ten times over. */
+const LARGE_BYTES = 10_000_000;
+const LARGE_LOSS_DELAY_MAX = 0.05;
+
+const ALLOCATION: Allocation = {
+  first: 4,
+  cap: 8,
+  comparisons: [{ flow: "trained", a: "fixed-h2", b: "always-offer" }],
+};
+
+/** What `calibrate` reads: how long a page takes that stays on HTTP/2, switches, or begins on HTTP/3. */
+export function calibration({ congestions, bytes, size }: LoadOptions): LoadExperiment {
+  const { rateMbps, lossRatio, delayMs, imageBytes } = size === "quick" ? QUICK : USUAL;
+  const cells = congestions.flatMap((congestion) =>
+    (bytes === undefined ? imageBytes : [bytes]).flatMap((image) =>
+      lossRatio.flatMap((loss) =>
+        delayMs.flatMap((delay) =>
+          size !== "full" && image >= LARGE_BYTES && loss * delay > LARGE_LOSS_DELAY_MAX
+            ? []
+            : rateMbps.map((rate): Cell => {
+                const name = `${image / 1000}k-${rate}-${loss * 100}-${delay}`;
+                const network = { name, rateMbps: rate, delayMs: delay, lossRatio: loss, queueBytes: QUEUE_BYTES };
+                return { id: `${name}-${congestion}`, network, congestion, imageBytes: image };
+              }),
+        ),
+      ),
+    ),
+  );
+  return {
+    about: "rate x loss x delay x size: what `calibrate` turns into a policy for this server",
+    loads: (["fixed-h2", "always-offer", "fixed-h3"] as const).map((arm) => ({ arm, flow: "trained" as const })),
+    cells,
+    takesQuic: true,
+    allocation: size === "quick" ? QUICK_ALLOCATION : size === "full" ? { ...ALLOCATION, cap: 100 } : ALLOCATION,
+    timeoutMs: 60_000,
+    notes: [
+      "Each load is a page: a small document and one image. The arms differ in what the session does: stay on HTTP/2, switch to HTTP/3 after the document, or begin on HTTP/3.",
+    ],
+  };
+}
+
+export const experiment = defineLoads({ plan: calibration, summarise: calibrationSummary, report: calibrationReport });

@@ -1,0 +1,98 @@
+import { defineExperiment } from "../../harness/experiment.ts";
+import { lastMachine } from "../../harness/machine-text.ts";
+import { unlessItFails } from "../../harness/unless-it-fails.ts";
+import { startLab } from "../../lab/lab.ts";
+import { buildLab } from "../../lab/programs.ts";
+import { decimal, flag, someOf, wholeNumber } from "../../model/options.ts";
+import { crossCheckValues, summaryLine } from "./findings.ts";
+import { ARM_OF, measureLoad } from "./measure-load.ts";
+import { pythonVersions, requirePython } from "./python.ts";
+import { counts, CROSS_ROW, type CrossRow } from "./row.ts";
+import { nextRound } from "./schedule.ts";
+import { CLIENTS, PROTOCOLS, type Setting, settingsOf } from "./settings.ts";
+import { findingOf } from "./verdict.ts";
+
+/** Nothing here should fail; a client that does not work at all must not cost a timeout a load. */
+const FAILURES_MAX = 3;
+
+const NETWORK_NAMES = settingsOf({ quick: false, networks: undefined }).map(({ network }) => network.name);
+
+export const OPTIONS = {
+  quick: flag("three loads of the nearest network: whether it works"),
+  seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 999_999_999], 1),
+  networks: someOf(`some only, with commas: ${NETWORK_NAMES.join(", ")}`, NETWORK_NAMES, NETWORK_NAMES, "be of"),
+  "their-ack-delay-ms": decimal(
+    "N",
+    "how late the second client acknowledges QUIC packets, instead of as aioquic does",
+    [0, 999],
+    undefined,
+  ),
+};
+
+/** A second, independent client loads from the same edge over the same path as ours: do their load times agree? */
+export const experiment = defineExperiment({
+  about: "a second, independent client beside ours, over the same path",
+  options: OPTIONS,
+  row: CROSS_ROW,
+  question: ({ seed, "their-ack-delay-ms": theirAckDelayMs = null, ...which }) => ({
+    seed,
+    theirAckDelayMs,
+    settings: settingsOf(which),
+  }),
+  done: ({ seed, ...which }, rows) => {
+    const settings = settingsOf(which);
+    const isDone = nextRound(settings, rows, 0, seed).length === 0 || failures(rows) >= FAILURES_MAX;
+    return isDone ? 1 : shareDone(settings, rows);
+  },
+  prepare: async (_, signal) => {
+    const versions = await pythonVersions(await requirePython(signal), signal);
+    await buildLab();
+    return { ...versions };
+  },
+  measure: async ({ options: { seed, "their-ack-delay-ms": theirAckDelayMs, ...which }, folder, signal, progress }) => {
+    const settings = settingsOf(which);
+    const python = await requirePython(signal);
+    const lab = await startLab({ arms: PROTOCOLS.map((protocol) => ARM_OF[protocol]), lanes: 1 });
+    const [lane] = lab.lanes;
+    if (lane === undefined) throw new Error("A lab has a lane.");
+    try {
+      await unlessItFails(lab.failed, signal, async (either) => {
+        const options = { lane, python, folder: lab.folder, seed, theirAckDelayMs, signal: either };
+        for (let round = 1 + Math.max(-1, ...folder.rows.map((row) => row.round)); ; round++) {
+          const loads = nextRound(settings, folder.rows, round, seed);
+          if (loads.length === 0) return;
+          for (const load of loads) {
+            folder.append(await measureLoad(load, options));
+            progress.show(shareDone(settings, folder.rows), `${folder.rows.length} rows, now ${load.id}`);
+            if (failures(folder.rows) >= FAILURES_MAX) return;
+          }
+        }
+      });
+    } finally {
+      await lab.stop();
+    }
+  },
+  summarise: ({ options: { seed, "their-ack-delay-ms": theirAckDelayMs = null, ...which }, rows, command, starts }) => {
+    const settings = settingsOf(which);
+    const findings = settings.flatMap(({ network }) =>
+      PROTOCOLS.map((protocol) => findingOf(network.name, protocol, rows, seed)),
+    );
+    const python = starts.at(-1)?.tools ?? {};
+    return { command, theirAckDelayMs, settings, findings, machine: lastMachine(starts), python };
+  },
+  report: (summary) => ({ values: crossCheckValues(summary) }),
+  lines: ({ findings }) => findings.map(summaryLine),
+  fault: (rows) => {
+    const failed = rows.find(({ outcome }) => outcome !== "ok");
+    return failed === undefined ? undefined : `A load failed, ${failed.id}: ${failed.error}.`;
+  },
+});
+
+function shareDone(settings: readonly Setting[], rows: readonly CrossRow[]): number {
+  const all = settings.reduce((sum, { runs }) => sum + CLIENTS.length * PROTOCOLS.length * runs, 0);
+  return Math.min(rows.filter(counts).length / all, 0.999);
+}
+
+function failures(rows: readonly CrossRow[]): number {
+  return rows.filter(({ outcome }) => outcome !== "ok").length;
+}

@@ -1,0 +1,60 @@
+import type { TransportEstimate } from "../../../policy-api/core/estimate.ts";
+import type { History, RequestFacts } from "../../../policy-api/core/facts.ts";
+import type { TimesLattice } from "../../../policy-api/core/times.ts";
+import { documentOf } from "../../model/content.ts";
+import { type Random, seededRandom } from "../../analysis/statistics/random.ts";
+
+/** One navigation to decide on. */
+export interface Input {
+  readonly request: RequestFacts;
+  readonly history: History;
+  readonly explorationUnit: number;
+  /** What the request's path tells. */
+  readonly contentBytes: number;
+}
+
+export const NOW_MS = 1_767_225_600_000;
+
+/**
+ * Navigations all over the lattice, of clients whose path both transports have measured: then two lattices are read, at
+ * five places each, which is the most that a decision does.
+ */
+export function inputsOver(lattice: TimesLattice, count: number, seed: number): Input[] {
+  const random = seededRandom(seed, "decide-cost", "inputs");
+  const between = (axis: readonly number[]): number => {
+    const [low, high] = [Math.max(axis[0] ?? 0, (axis.at(-1) ?? 1) / 1_000), axis.at(-1) ?? 1];
+    return low * (high / low) ** random();
+  };
+  const estimate = (): TransportEstimate => ({
+    minRttMs: between(lattice.rttMs),
+    lossRatio: (lattice.lossRatio.at(-1) ?? 0) * random(),
+    packets: 200 + 5_000 * random(),
+    deliveryRateBps: between(lattice.deliveryRateBps),
+    ageMs: 60_000 * random(),
+  });
+  const both = (): { tcp: TransportEstimate; quic: TransportEstimate } => ({ tcp: estimate(), quic: estimate() });
+  return Array.from({ length: count }, () => {
+    const contentBytes = oneOf([100_000, 1_000_000, 10_000_000, 25_000_000], random);
+    return {
+      request: {
+        transport: random() < 0.5 ? "tcp" : "quic",
+        rttMs: between(lattice.rttMs),
+        deliveryRateBps: between(lattice.deliveryRateBps),
+        path: documentOf(contentBytes),
+        asn: 64_496,
+        country: "JP",
+        offerUntilMs: random() < 0.5 ? NOW_MS + 60_000 : 0,
+        offering: random() < 0.5,
+        pausedUntilMs: 0,
+        shareUnit: random(),
+      },
+      history: { state: "known", client: both(), network: both(), asn: both() },
+      explorationUnit: random(),
+      contentBytes,
+    };
+  });
+}
+
+function oneOf<T>(items: readonly [T, ...T[]], random: Random): T {
+  return items[Math.floor(random() * items.length)] ?? items[0];
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { experiment as congestion, tcpCongestion } from "./experiment.ts";
+import { loadsOf } from "../../model/load-experiment.ts";
+import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
+import { type Finding, verdict } from "./findings.ts";
+import { congestionSummary } from "./tables.ts";
+import { exampleInput, exampleLoads, exampleOptions, reportOf } from "../../harness/loads/testing.ts";
+
+const experiment = tcpCongestion(exampleOptions());
+
+/** Every load of a cell and arm takes about as long as this says, seconds. */
+function input(secondsOf: (cell: string, arm: string) => number): LoadsRecorded {
+  const rows = experiment.cells.flatMap((cell) =>
+    loadsOf(experiment, cell).flatMap(({ arm, flow }) =>
+      exampleLoads(cell, arm, flow, 1_000 * secondsOf(cell.id, arm)),
+    ),
+  );
+  const windows = [1, 2].flatMap((connection) =>
+    [0, 50, 1e9].map((atMs) => ({
+      id: "beta-0.3/fixed-h1/trained/0",
+      startedMs: 1e12,
+      connection,
+      atMs,
+      windowBytes: 1_000 * connection + atMs,
+      rttMs: 64,
+      bytesSent: 0,
+    })),
+  );
+  return { ...exampleInput(experiment, rows), windows };
+}
+
+const summaryOf = congestionSummary;
+
+describe("the report of TCP's windows", () => {
+  it("finds what was put in, and what was published against it", async () => {
+    const { findings, ways } = summaryOf(
+      input((cell, arm) => (cell === "beta-0.1" ? 10 : cell === "beta-0.3" && arm === "fixed-h2" ? 30 : 20)),
+    );
+    const said = (of: string): Finding | undefined => findings.find((one) => one.of === of);
+    expect(said("beta 0.3's time over 0.1's")?.ratio?.estimate).toBeCloseTo(3, 3);
+    expect(said("beta 0.3's time over 0.1's")?.verdict).toBe("holds");
+    // Published as slower, and faster here.
+    expect(said("beta 0.3's time over 0.2's")).toMatchObject({ verdict: "does not hold" });
+    expect(said("HTTP/2's time over HTTP/1.1's on six connections, far-clean")?.verdict).toBe("holds");
+    expect(said("HTTP/2's time over HTTP/1.1's on six connections, far and lossy")?.verdict).toBe("holds");
+    // Of both connections together, and of nothing after the load's end.
+    expect(ways.find(({ cell, arm }) => cell === "beta-0.3" && arm === "fixed-h1")?.traced).toEqual({
+      loadMs: 20_200,
+      meanWindowBytes: 3_050,
+    });
+  });
+
+  it("names every way once, in the table and the picture", async () => {
+    const { markdown, pictures } = await reportOf(
+      "tcp-congestion",
+      congestion,
+      input(() => 20),
+    );
+    expect(markdown).not.toMatch(/NaN|undefined|Infinity/);
+    for (const name of [
+      "HTTP/1.1 on six, cubic",
+      "HTTP/2, cubic, beta 0.02",
+      "HTTP/2, cubic, from 1,000 packets",
+      "HTTP/2, cubic, beta 0.2, not fair to Reno",
+      "HTTP/3",
+    ]) {
+      // In the table of all ways, and nowhere else in a row's first column.
+      expect(markdown.split("\n").filter((line) => line.startsWith(`| ${name} `))).toHaveLength(1);
+      expect(pictures[0]?.svg).toContain(`>${name}<`);
+    }
+  });
+});
+
+describe("verdict", () => {
+  const at = (low: number, high: number) => ({ estimate: (low + high) / 2, low, high });
+  it.each([
+    [at(1.1, 1.3), "above", "holds"],
+    [at(0.7, 0.9), "above", "does not hold"],
+    [at(0.9, 1.2), "above", "not shown"],
+    [at(0.7, 0.9), "below", "holds"],
+    [at(1.1, 1.3), "below", "does not hold"],
+    [at(0.95, 1.05), "equal", "holds"],
+    [at(0.95, 1.2), "equal", "not shown"],
+    [at(1.2, 1.3), "equal", "does not hold"],
+    [undefined, "equal", "not shown"],
+  ] as const)("of %j, published %s: %s", (ratio, expected, said) => {
+    expect(verdict(ratio, expected)).toBe(said);
+  });
+});

@@ -1,0 +1,125 @@
+import type { Start } from "../../model/recorded-run.ts";
+import type { LoadExperiment } from "../../model/load-experiment.ts";
+import type { Report } from "../experiment.ts";
+import { fillFile } from "../results.ts";
+import type { LoadsRecorded } from "./recorded.ts";
+import type { Cell } from "../../model/cell.ts";
+import { type Flow, imageBytesOf } from "../../model/flow.ts";
+import { armBars, type ArmTime } from "../../analysis/charts/arm-bars.ts";
+import { type DecisionFlow, evaluate, type Evaluation } from "../../analysis/evaluation/evaluation.ts";
+import { evaluationTables, pagedFlows } from "../../analysis/evaluation/evaluation-tables.ts";
+import { FEW } from "../../analysis/loads/groups.ts";
+import { FAR_RATIO } from "../../analysis/tables/format.ts";
+import { OHASHI_NETWORKS, publishedRegret } from "../../analysis/evaluation/published.ts";
+import { type RegretBar, regretBars } from "../../analysis/charts/regret-bars.ts";
+
+/** What an experiment that runs all arms finds: load times, choices and regret, beside what was published. */
+export interface EvaluationSummary extends Evaluation {
+  readonly experiment: string;
+  readonly command: string;
+  readonly starts: readonly Start[];
+  readonly rows: number;
+  readonly cells: readonly Cell[];
+}
+
+export function evaluationSummary({ name, experiment, command, starts, rows, seed }: LoadsRecorded): EvaluationSummary {
+  const { cells } = experiment;
+  return { experiment: name, command, starts, rows: rows.length, cells, ...evaluate(experiment, rows, seed) };
+}
+
+/** The sections of a report, one for each congestion control, and their pictures. */
+export function evaluationSections(
+  summary: EvaluationSummary,
+  { experiment }: LoadsRecorded,
+): { readonly evaluation: string; readonly pictures: NonNullable<Report["pictures"]> } {
+  const congestions = [...new Set(experiment.cells.map(({ congestion }) => congestion))];
+  const byCongestion = congestions.map((congestion) => {
+    const cells = experiment.cells.filter((cell) => cell.congestion === congestion);
+    return { congestion, pictures: picturesOf(congestion, cells, experiment, summary) };
+  });
+  return {
+    evaluation: fillFile("bench/harness/loads/evaluation.md", {
+      congestions: byCongestion.map(({ congestion, pictures }) => ({
+        ...evaluationTables(experiment, summary, congestion),
+        pictures: pictures.map(({ file, about }) => ({ file, about })),
+      })),
+    }).trimEnd(),
+    pictures: byCongestion.flatMap(({ pictures }) => pictures),
+  };
+}
+
+function picturesOf(congestion: string, cells: readonly Cell[], experiment: LoadExperiment, summary: Evaluation) {
+  return [
+    ...pagedFlows(experiment).map((flow) => ({
+      file: `load-times-${flow}-${congestion}.svg`,
+      about: `Load times of all arms, flow ${flow}, TCP with ${congestion}`,
+      spec: armBars(armTimes(cells, summary, flow), {
+        title: `Load time by network and arm: ${flow}, TCP with ${congestion}`,
+        subtitle: "Panels: network, loss, one-way delay, image. Intervals are cut at ten times the mean.",
+      }),
+    })),
+    {
+      file: `regret-${congestion}.svg`,
+      about: `Regret of adaptive, TCP with ${congestion}`,
+      spec: regretBars(regretRows(cells, summary), {
+        title: `What deciding costs: adaptive against the better choice, TCP with ${congestion}`,
+      }),
+    },
+  ];
+}
+
+function armTimes(cells: readonly Cell[], { groups }: Evaluation, flow: "trained" | "cold"): ArmTime[] {
+  return cells.flatMap((cell) =>
+    groups
+      .filter((group) => group.cell === cell.id && group.flow === flow && group.n > 0)
+      .map(({ arm, meanMs, n }) => ({
+        network: panelTitle(cell, flow),
+        arm,
+        loadMs: meanMs.estimate,
+        // An interval of a handful of loads would only stretch the axis.
+        ...(n < FEW ? {} : { lowMs: meanMs.low, highMs: Math.min(meanMs.high, FAR_RATIO * meanMs.estimate) }),
+        publishedMs: flow === "trained" ? publishedMs(cell, arm) : undefined,
+      })),
+  );
+}
+
+/** Only where the image is as large as the published one: else the times have nothing to do with each other. */
+function publishedMs({ network, imageBytes }: Cell, arm: string): number | undefined {
+  const published = OHASHI_NETWORKS.find((candidate) => candidate.network === network.name);
+  if (published === undefined || imageBytes !== 10_000_000) return undefined;
+  return arm === "fixed-h2"
+    ? published.h2Ms
+    : arm === "fixed-h3"
+      ? published.h3Ms
+      : arm === "adaptive"
+        ? published.adaptiveMs
+        : undefined;
+}
+
+function panelTitle({ network, imageBytes }: Cell, flow: Flow): string {
+  const bytes = imageBytesOf(flow, imageBytes);
+  return `${network.name}: ${Number((network.lossRatio * 100).toFixed(2))} %, ${network.delayMs} ms, ${bytes / 1e6} MB`;
+}
+
+function regretRows(cells: readonly Cell[], { regrets }: Evaluation): RegretBar[] {
+  return cells.flatMap(({ id, network }) => {
+    const after = (flow: DecisionFlow) => regrets.find((one) => one.cell === id && one.flow === flow)?.regret;
+    const found = after("trained-on-either") ?? after("trained");
+    if (found === undefined) return [];
+    const published = OHASHI_NETWORKS.find((candidate) => candidate.network === network.name);
+    const bar = (part: string, value: typeof found.total | undefined, of?: number): RegretBar => ({
+      network: network.name,
+      part,
+      regret: value?.estimate,
+      low: value?.low,
+      high: value?.high,
+      published: of,
+      tie: found.tie,
+    });
+    return [
+      ...(found.expected === undefined ? [] : [bar("of decisions", found.expected)]),
+      bar("of raw load times", found.total),
+      bar("to the free choice", found.toFreeChoice, published === undefined ? undefined : publishedRegret(published)),
+    ];
+  });
+}

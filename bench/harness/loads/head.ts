@@ -1,0 +1,74 @@
+import { isMostlyBusy } from "../../analysis/loads/groups.ts";
+import { ARM_SETUPS, type Quic } from "../../model/arm.ts";
+import { resumeOf } from "../../model/flow.ts";
+import { armsOf, loadsOf, type LoadExperiment } from "../../model/load-experiment.ts";
+import { counts, type LoadRow } from "../../model/load-row.ts";
+import type { Machine } from "../../model/machine.ts";
+import { dayOf, distinct, lastMachine, machineText } from "../machine-text.ts";
+import { fillFile } from "../results.ts";
+import type { LoadsRecorded } from "./recorded.ts";
+
+/** The first part of the report of every experiment made of loads: what was run, on what, and what was left out. */
+export function reportHead({ name, experiment, rows, starts, command, quic, fidelity }: LoadsRecorded): string {
+  const machine = lastMachine(starts);
+  const count = (predicate: (row: LoadRow) => boolean): number => rows.filter((row) => predicate(row)).length;
+  const startsMs = rows.map(({ startedMs }) => startedMs).filter((ms) => ms > 0);
+  const ends = startsMs.length === 0 ? [] : [Math.min(...startsMs), Math.max(...startsMs)];
+  const isResuming = experiment.cells.some((cell) =>
+    loadsOf(experiment, cell).some(({ flow }) => resumeOf(flow) !== undefined),
+  );
+  const isOwn = armsOf(experiment).some((arm) => ARM_SETUPS[arm].quic !== undefined);
+  return fillFile("bench/harness/loads/head.md", {
+    name,
+    about: experiment.about,
+    command,
+    days: [...new Set(ends.map(dayOf))].join(" to "),
+    go: machine.go.replace("go", ""),
+    quic: quicText(quic, machine),
+    quicKind: quic === "quic-go" ? "Reno-like, " : "",
+    workerd: machine.workerd,
+    others: isOwn ? " that has one" : quic === "quic-go" ? "" : " over HTTP/2 (quiche answers by itself)",
+    k6: machine.k6,
+    resumption: isResuming ? "no TLS resumption, no 0-RTT but where a flow says so" : "no TLS resumption, no 0-RTT",
+    machine: machineText(starts),
+    lanes: distinct(starts.map(({ lanes }) => lanes)),
+    rows: rows.length,
+    counting: count(counts),
+    busy: count(({ dropped }) => dropped === "busy"),
+    late: count(({ dropped }) => dropped === "late"),
+    fault: count(({ dropped }) => dropped === "fault"),
+    failed: count(({ outcome }) => outcome === "failed"),
+    timeouts: count(({ outcome }) => outcome === "timeout"),
+    timeoutS: experiment.timeoutMs / 1000,
+    unknown: count(({ busyRatio, lateRatio }) => busyRatio === null || lateRatio === null),
+    fellBack: count(({ arm, lastProtocol }) => arm === "fixed-h3" && lastProtocol !== "h3" && lastProtocol !== ""),
+    unswitched: count(({ arm, switched }) => arm === "always-offer" && !switched),
+    mostlyBusy: mostlyBusy(rows),
+    fidelity: fidelityLine(experiment, fidelity),
+    arms: armsOf(experiment).map((arm) => ({ name: arm, about: ARM_SETUPS[arm].about })),
+    notes: experiment.notes,
+  });
+}
+
+function quicText(quic: Quic, { quicGo, quiche = "of unknown version" }: Machine): string {
+  return quic === "quic-go" ? `quic-go ${quicGo}` : `quiche ${quiche} with its ${quic.replace("quiche-", "")}`;
+}
+
+function fidelityLine({ cells }: LoadExperiment, fidelity: LoadsRecorded["fidelity"]): string {
+  if (fidelity === undefined)
+    return "Whether the emulated path is what it is asked to be was not checked on this machine: `npm run bench -- fidelity`.";
+  const above = [...new Set(cells.map(({ network }) => network.rateMbps))].filter((rate) => rate > fidelity.limitMbps);
+  const held = `The emulated path keeps its bounds up to ${fidelity.limitMbps} Mbit/s here (\`fidelity\`, ${fidelity.date})`;
+  return above.length === 0
+    ? `${held}: no network of this run is faster.`
+    : `${held}. **Networks of ${above.join(", ")} Mbit/s lie above that**: take their figures with care.`;
+}
+
+/** Leaving out loads that kept a core busy leaves out the fast ones: the reader must know where. */
+function mostlyBusy(rows: readonly LoadRow[]): string {
+  const cells = [...Map.groupBy(rows, ({ cell }) => cell)].flatMap(([cell, own]) => {
+    const arms = [...Map.groupBy(own, ({ arm }) => arm)].filter(([, loads]) => isMostlyBusy(loads));
+    return arms.length === 0 ? [] : [`${cell} (${arms.map(([arm]) => arm).join(", ")})`];
+  });
+  return cells.length <= 20 ? cells.join("; ") : `${cells.length} cells`;
+}

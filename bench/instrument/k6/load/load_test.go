@@ -1,0 +1,268 @@
+package load
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"adaptive-h3/bench/instrument/k6/session"
+)
+
+// site is a server of HTTP/1.1 and HTTP/2; what HTTP/3 adds is tested with the sessions.
+type site struct {
+	*httptest.Server
+	mu      sync.Mutex
+	clients []string
+}
+
+func startSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, _ := net.SplitHostPort(r.RemoteAddr)
+		s.mu.Lock()
+		s.clients = append(s.clients, host+" "+r.URL.Path)
+		s.mu.Unlock()
+		w.Header().Set("Alt-Svc", `h2=":1"; ma=60`)
+		switch r.URL.Path {
+		case "/never":
+			<-r.Context().Done()
+		case "/broken":
+			w.WriteHeader(http.StatusBadGateway)
+		default:
+			_, _ = w.Write(make([]byte, 1000))
+		}
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *site) spec(t *testing.T, sessions ...SessionSpec) Spec {
+	t.Helper()
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(ca, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address := s.Listener.Addr().(*net.TCPAddr)
+	return Spec{
+		ID: "one", Arm: "fixed-h2", Flow: "cold", Network: "9", ClientAddress: "127.0.0.3",
+		Origin:    Origin{Host: "example.com", Address: address.IP.String(), Port: address.Port, CAFile: ca},
+		TimeoutMs: 20_000, Switch: session.SwitchWait, Sessions: sessions,
+	}
+}
+
+func visit(timed bool, documents ...string) SessionSpec {
+	one := SessionSpec{Timed: timed, FirstProtocol: session.H2}
+	for _, document := range documents {
+		one.Pages = append(one.Pages, PageSpec{Document: document, Subresources: []string{"/image"}})
+	}
+	return one
+}
+
+func run(t *testing.T, spec Spec) Result {
+	t.Helper()
+	result, err := Run(t.Context(), spec, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestALoad(t *testing.T) {
+	site := startSite(t)
+	spec := site.spec(t, visit(false, "/before"), visit(true, "/a", "/b"), visit(false, "/after"))
+	spec.Sessions[1].Pages[0].PauseAfterMs = 50
+	spec.EdgePids = []int{os.Getpid(), os.Getppid()}
+	result := run(t, spec)
+	want := []string{
+		"127.0.0.3 /before", "127.0.0.3 /image", "127.0.0.3 /a", "127.0.0.3 /image",
+		"127.0.0.3 /b", "127.0.0.3 /image", "127.0.0.3 /after", "127.0.0.3 /image",
+	}
+	if !reflect.DeepEqual(site.clients, want) {
+		t.Errorf("the server saw %q", site.clients)
+	}
+	if result.Outcome != OutcomeOK || result.Error != "" || result.Bytes != 4000 || len(result.PageMs) != 2 {
+		t.Errorf("%+v", result)
+	}
+	if sum := result.PageMs[0] + result.PageMs[1]; *result.LoadMs < sum-0.01 || *result.LoadMs > sum+0.01 || sum <= 0 {
+		t.Errorf("loadMs %v of pages %v", *result.LoadMs, result.PageMs)
+	}
+	if *result.HandshakeMs != result.Connections[0].HandshakeMs || *result.ConnectMs >= *result.HandshakeMs ||
+		*result.TTFBMs < *result.HandshakeMs || *result.TTFBMs > result.PageMs[0] {
+		t.Errorf("handshake %v, connect %v, first byte %v, page %v", *result.HandshakeMs, *result.ConnectMs, *result.TTFBMs, result.PageMs)
+	}
+	if result.DocumentProtocol != "h2" || result.LastProtocol != "h2" || result.AltSvc != `h2=":1"; ma=60` || result.Switched {
+		t.Errorf("%+v", result)
+	}
+	if result.EdgeCPUMs == nil || *result.EdgeCPUMs <= 0 || result.ClientCPUMs == nil || *result.ClientCPUMs <= 0 {
+		t.Errorf("CPU time: %v, %v", result.EdgeCPUMs, result.ClientCPUMs)
+	}
+}
+
+func TestALineOfOutput(t *testing.T) {
+	site := startSite(t)
+	line, err := json.Marshal(run(t, site.spec(t, visit(true, "/broken"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(line, &fields); err != nil {
+		t.Fatal(err)
+	}
+	null := []string{
+		"loadMs", "switchHandshakeMs", "edgeCpuMs", "busyRatio", "lateRatio", "pathLate", "pathForwarded", "droppedLoss", "droppedQueue",
+		"droppedFault",
+	}
+	for _, name := range null {
+		if value, ok := fields[name]; !ok || value != nil {
+			t.Errorf("%s is %v, want null", name, value)
+		}
+	}
+	if fields["outcome"] != "failed" || fields["error"] != "/broken over h2: status 502" || fields["warmupError"] != "" ||
+		!reflect.DeepEqual(fields["pageMs"], []any{}) || fields["documentProtocol"] != "h2" {
+		t.Errorf("%s", line)
+	}
+	if len(fields) != 31 {
+		t.Errorf("%d fields: %s", len(fields), line)
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	site := startSite(t)
+	for _, test := range []struct {
+		name     string
+		sessions []SessionSpec
+		outcome  string
+		warmup   bool
+		loaded   bool
+	}{
+		{"the timed session takes too long", []SessionSpec{visit(true, "/never")}, OutcomeTimeout, false, false},
+		{"its second page does", []SessionSpec{visit(true, "/a", "/never")}, OutcomeTimeout, false, false},
+		{"the session before it takes too long", []SessionSpec{visit(false, "/never"), visit(true, "/a")}, OutcomeFailed, true, false},
+		{"the session before it fails", []SessionSpec{visit(false, "/broken"), visit(true, "/a")}, OutcomeFailed, true, false},
+		{"the session after it fails", []SessionSpec{visit(true, "/a"), visit(false, "/broken")}, OutcomeFailed, true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			spec := site.spec(t, test.sessions...)
+			if strings.Contains(test.name, "too long") || test.outcome == OutcomeTimeout {
+				spec.TimeoutMs = 200
+			}
+			result := run(t, spec)
+			if result.Outcome != test.outcome || result.Error == "" || (result.WarmupError != "") != test.warmup || (result.LoadMs != nil) != test.loaded {
+				t.Errorf("%+v", result)
+			}
+		})
+	}
+}
+
+func TestPausesDoNotCountTowardsTheTimeout(t *testing.T) {
+	one := visit(true, "/a", "/b", "/c")
+	for i := range one.Pages {
+		one.Pages[i].PauseAfterMs = 400
+	}
+	one.PauseAfterMs = 400
+	// Two pauses lie between three pages; what comes after the last page is not waited for under the deadline.
+	if got := one.timeout(300); got != 1100*time.Millisecond {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestALoadThatIsNotResumedHasFailed(t *testing.T) {
+	for _, test := range []struct {
+		resume        Resume
+		withoutTicket bool
+		want          string
+	}{
+		{ResumeTickets, false, ""},
+		{ResumeTickets, true, "the server did not resume the TLS session over h2"},
+		{ResumeEarlyData, false, "the server took no early data over h2"},
+		{ResumeNothing, true, ""},
+	} {
+		site := startSite(t)
+		site.TLS.SessionTicketsDisabled = test.withoutTicket
+		spec := site.spec(t, visit(false, "/before"), visit(true, "/a"))
+		spec.Resume = test.resume
+		result := run(t, spec)
+		if result.Error != test.want || (result.Outcome == OutcomeOK) != (test.want == "") || (result.LoadMs != nil) != (test.want == "") {
+			t.Errorf("%q without tickets %t: %+v", test.resume, test.withoutTicket, result)
+		}
+	}
+}
+
+func TestAnInterruptedLoadIsNoResult(t *testing.T) {
+	site := startSite(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if result, err := Run(ctx, site.spec(t, visit(true, "/never")), nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+func TestPathCounters(t *testing.T) {
+	site := startSite(t)
+	control := filepath.Join(t.TempDir(), "control.sock")
+	listener, err := net.Listen("unix", control)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for asked := 1; ; asked++ {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = bufio.NewReader(conn).ReadString('\n')
+			one := fmt.Sprintf(`{"forwardedPackets":%d,"latePackets":%d,"droppedLoss":%d,"droppedBurst":0,"droppedQueue":%d}`, 100*asked, asked, 3*asked, 7)
+			_, _ = fmt.Fprintf(conn, `{"ok":true,"stats":{"aToB":%s,"bToA":%s}}`+"\n", one, one)
+			_ = conn.Close()
+		}
+	}()
+	spec := site.spec(t, visit(true, "/a"))
+	spec.Control = &control
+	result := run(t, spec)
+	if *result.PathForwarded != 200 || *result.PathLate != 2 || *result.LateRatio != 0.01 || *result.DroppedLoss != 6 || *result.DroppedQueue != 0 {
+		t.Errorf("%+v", result)
+	}
+	gone := control + ".none"
+	spec.Control = &gone
+	if result := run(t, spec); result.Outcome != OutcomeOK || result.PathForwarded != nil || result.LateRatio != nil {
+		t.Errorf("a path that does not answer: %+v", result)
+	}
+}
+
+func TestBadSpecs(t *testing.T) {
+	site := startSite(t)
+	for want, change := range map[string]func(*Spec){
+		"exactly one session is timed": func(s *Spec) { s.Sessions[0].Timed = false },
+		"has no page":                  func(s *Spec) { s.Sessions[0].Pages = nil },
+		"timeoutMs":                    func(s *Spec) { s.TimeoutMs = 0 },
+		"clientAddress":                func(s *Spec) { s.ClientAddress = "localhost" },
+		"caFile":                       func(s *Spec) { s.Origin.CAFile = "/nowhere.pem" },
+		"firstProtocol":                func(s *Spec) { s.Sessions[0].FirstProtocol = "" },
+		"switch":                       func(s *Spec) { s.Switch = "never" },
+		"resume":                       func(s *Spec) { s.Resume = "always" },
+	} {
+		spec := site.spec(t, visit(true, "/a"))
+		change(&spec)
+		if _, err := Run(t.Context(), spec, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

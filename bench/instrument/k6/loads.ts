@@ -1,0 +1,44 @@
+import { load, print } from "k6/x/adaptive-h3";
+import type { Plan, Load } from "../../model/plan.ts";
+
+// Runs the loads of a plan one after the other, and prints a line of JSON for each as soon as it ends. Stdout has nothing
+// else: k6's log goes to stderr, and there is no summary.
+
+/** k6's, not a browser's. */
+declare const open: (path: string) => string;
+
+const path = __ENV["PLAN"];
+if (path === undefined) throw new Error("name the plan: -e PLAN=/path/to/plan.json");
+const plan = JSON.parse(open(path)) as Plan;
+let next = 0;
+
+export const options = {
+  scenarios: {
+    loads: {
+      executor: "shared-iterations",
+      exec: "nextLoad",
+      vus: 1,
+      iterations: plan.loads.length,
+      // Longer than all timeouts together: a load ends by its own deadline.
+      maxDuration: `${Math.ceil(plan.loads.reduce((sum, one) => sum + longestMs(one), 60_000) / 1000)}s`,
+    },
+  },
+};
+
+function longestMs({ sessions, timeoutMs }: Load): number {
+  return sessions.reduce(
+    (sum, { pages, pauseAfterMs }) =>
+      pages.reduce((pauses, page) => pauses + (page.pauseAfterMs ?? 0), sum + timeoutMs + pauseAfterMs),
+    0,
+  );
+}
+
+export function nextLoad(): void {
+  const one = plan.loads[next++];
+  if (one !== undefined) print(load({ ...one, network: plan.network, control: plan.control }));
+}
+
+/** Without it the stock summary would stand at the end of stdout. */
+export function handleSummary(): Record<string, string> {
+  return {};
+}

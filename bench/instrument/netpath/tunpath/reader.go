@@ -1,0 +1,75 @@
+package tunpath
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"adaptive-h3/bench/instrument/netpath/shaper"
+)
+
+// read never returns: the file stays open until the process ends. A thread of its own, blocked in read, wakes sooner
+// than a goroutine that waits for the network poller.
+func (d *direction) read() {
+	runtime.LockOSThread()
+	exactTimers()
+	scrap := make([]byte, d.pool.slotBytes)
+	slot, ok := int32(0), false
+	for {
+		buffer := scrap
+		d.mu.Lock()
+		if !ok {
+			slot, ok = d.pool.take()
+		}
+		if ok {
+			buffer = d.pool.bytes(slot)
+		}
+		d.mu.Unlock()
+		n, err := unix.Read(d.from, buffer)
+		if err != nil || n <= 0 {
+			continue // EINTR; EIO or EBADFD while the device is down
+		}
+		now := nowNs()
+		d.mu.Lock()
+		d.followProfile(now)
+		d.received.packets++
+		d.received.bytes += uint64(n)
+		if ok {
+			d.pool.sizes[slot] = int32(n)
+			ok = !d.arrive(now, n, slot)
+		} else {
+			d.received.droppedMemory++
+		}
+		d.mu.Unlock()
+	}
+}
+
+// arrive is true if the slot is now the shaper's. d.mu is held.
+func (d *direction) arrive(now int64, size int, slot int32) bool {
+	verdict := d.shaper.Arrive(now, size, slot)
+	switch verdict {
+	case shaper.Accepted:
+		return !d.passAtOnce(now)
+	case shaper.DroppedQueue:
+		d.received.droppedQueue++
+	case shaper.DroppedLoss:
+		d.received.droppedLoss++
+	case shaper.DroppedBurst:
+		d.received.droppedBurst++
+	case shaper.DroppedFull:
+		d.received.droppedMemory++
+	}
+	return false
+}
+
+// passAtOnce spares a packet that is due now the switch to the releaser, if it is alone in the path. d.mu is held.
+func (d *direction) passAtOnce(now int64) bool {
+	if d.shaper.Held() == 1 && !d.releasing {
+		if slot, due, ok := d.shaper.Pop(now); ok {
+			d.write(d.pool.packet(slot), due, &d.forwarded)
+			return true
+		}
+	}
+	d.wakeIfEarlier()
+	return false
+}

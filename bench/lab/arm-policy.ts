@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../base/root.ts";
+import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
+import { type Arm, ARM_SETUPS, type Quic } from "../model/arm.ts";
+import type { Congestion } from "../model/congestion.ts";
+import { contentRoutes } from "../model/content.ts";
+
+/**
+ * What an arm's worker is told, where the server's TCP has this congestion control and its HTTP/3 is served by this QUIC;
+ * undefined for an edge without a worker.
+ */
+export function policyOf(arm: Arm, congestion: Congestion, quic: Quic): object | undefined {
+  if (!ARM_SETUPS[arm].hasWorker) return undefined;
+  if (arm === "adaptive") return calibrated(congestion, quic);
+  return { ...INITIAL_POLICY, mode: arm === "fixed-h1" || arm === "fixed-h2" ? "fixed-h2" : "fixed-h3" };
+}
+
+/**
+ * The policy that was calibrated for a congestion control and a QUIC, with what the bench's pages transfer. The policies for
+ * quic-go take unknown clients from the nine networks; those in policy-api/policies take them from access lines, most of
+ * which are clean. For another QUIC it is the policy that is shipped.
+ */
+function calibrated(congestion: Congestion, quic: Quic): object {
+  // Reno reacts to loss as cubic does.
+  const name = `${congestion === "bbr" ? "bbr" : "cubic"}.json`;
+  const folder = quic === "quic-go" ? "bench/policies" : `policy-api/policies/${quic}`;
+  const policy = JSON.parse(readFileSync(join(ROOT, folder, name), "utf8")) as object;
+  return { ...policy, contentBytes: { default: 1_000_000, routes: contentRoutes() } };
+}

@@ -1,0 +1,74 @@
+/** Who may serve HTTP/3: our edge's quic-go, or Cloudflare's quiche with one of its congestion controls. */
+export const QUICS = ["quic-go", "quiche-cubic", "quiche-bbr2"] as const;
+export type Quic = (typeof QUICS)[number];
+
+/** The arms of most experiments. */
+export const ARMS = ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const;
+
+/** An origin behind the path: the same content, the same worker, another policy or another first protocol. */
+export type Arm = (typeof ARMS)[number] | "fixed-h1" | "early-h3" | "retry-h3" | "quiche-cubic" | "quiche-bbr2";
+
+export interface ArmSetup {
+  readonly about: string;
+  /** What a session of this arm begins on. */
+  readonly firstProtocol: "h1" | "h2" | "h3";
+  /** Whether a worker stands behind its edge; what it is told: lab/arm-policy.ts. */
+  readonly hasWorker: boolean;
+  /** Of its edge, beside those that every edge has. */
+  readonly edgeFlags?: readonly string[];
+  /** Where another server than our edge answers, over HTTP/3 alone. */
+  readonly quic?: Exclude<Quic, "quic-go">;
+}
+
+export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
+  "fixed-h1": {
+    about: "HTTP/1.1 on six connections, as browsers open them: the worker says nothing",
+    firstProtocol: "h1",
+    hasWorker: true,
+  },
+  "fixed-h2": {
+    about: "HTTP/2 only: the worker says nothing",
+    firstProtocol: "h2",
+    hasWorker: true,
+  },
+  "fixed-h3": {
+    about: "HTTP/3 from the first packet, as published: the free choice of a client that knows",
+    firstProtocol: "h3",
+    hasWorker: true,
+  },
+  "early-h3": {
+    about: "as `fixed-h3`, with an edge that takes requests in 0-RTT (`-early-data`), which ours does not unless told",
+    firstProtocol: "h3",
+    hasWorker: true,
+    edgeFlags: ["-early-data"],
+  },
+  "retry-h3": {
+    about: "as `fixed-h3`, with an edge that has every client prove its address by a Retry first (`-retry`)",
+    firstProtocol: "h3",
+    hasWorker: true,
+    edgeFlags: ["-retry"],
+  },
+  "always-offer": {
+    about: "begins on HTTP/2 and is always offered HTTP/3: what CDNs do today",
+    firstProtocol: "h2",
+    hasWorker: true,
+  },
+  adaptive: {
+    about: "begins on HTTP/2 and is offered HTTP/3 where the policy calibrated for this congestion control says so",
+    firstProtocol: "h2",
+    hasWorker: true,
+  },
+  "quiche-cubic": {
+    about: "HTTP/3 from the first packet, by a server on Cloudflare's quiche with its cubic, without edge and worker",
+    firstProtocol: "h3",
+    hasWorker: false,
+    quic: "quiche-cubic",
+  },
+  "quiche-bbr2": {
+    about: "HTTP/3 from the first packet, by a server on Cloudflare's quiche with its BBRv2, without edge and worker",
+    firstProtocol: "h3",
+    hasWorker: false,
+    quic: "quiche-bbr2",
+  },
+  bare: { about: "the edge without a worker, over HTTP/2", firstProtocol: "h2", hasWorker: false },
+};

@@ -1,0 +1,30 @@
+export type AssetKind = "css" | "js" | "png";
+
+/** The pages that a real browser loads, and the files of each; published of a site behind a CDN (browser-page). */
+export const BROWSER_PAGES = {
+  /** 15 requests, 1.9 MB: a document, a style sheet, two scripts, a large image, ten others. */
+  page: [
+    ["css", 40_000],
+    ["js", 160_000],
+    ["js", 160_000],
+    ["png", 500_000],
+    ...Array.from({ length: 10 }, () => ["png", 102_000] as const),
+  ],
+  document: [],
+  /** With the document 21.7 MB. */
+  images: Array.from({ length: 6 }, () => ["png", 3_613_000] as const),
+} as const satisfies Readonly<Record<string, readonly (readonly [kind: AssetKind, bytes: number])[]>>;
+
+export type BrowserPage = keyof typeof BROWSER_PAGES;
+
+export const DOCUMENT_BYTES = 20_000;
+export const BROWSER_PREFIX = "/browser/";
+
+export function browserPath(page: BrowserPage): string {
+  return `${BROWSER_PREFIX}${page}`;
+}
+
+/** The size of the document and all that it loads. */
+export function browserBytes(page: BrowserPage): number {
+  return BROWSER_PAGES[page].reduce<number>((sum, [, bytes]) => sum + bytes, DOCUMENT_BYTES);
+}

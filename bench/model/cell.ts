@@ -1,0 +1,68 @@
+import type { Arm } from "./arm.ts";
+import type { Congestion } from "./congestion.ts";
+import type { Flow } from "./flow.ts";
+
+/** What CUBIC does; unless given, what Linux does by default. */
+export interface CubicSettings {
+  /** The share of the window that is given up at a loss. */
+  readonly beta?: number;
+  /** Whether the window grows at least as Reno's would (RFC 9438, section 4.3). */
+  readonly isFriendly?: boolean;
+}
+
+/** What is asked of the path: the words and units of the published tables. */
+export interface Network {
+  readonly name: string;
+  readonly rateMbps: number;
+  /** One way, in both directions. */
+  readonly delayMs: number;
+  /** Random, on the data's direction. */
+  readonly lossRatio: number;
+  /** What may wait for the bottleneck in each direction, bytes. */
+  readonly queueBytes: number;
+  /** A path that changes: what is so from each time on, in both directions. */
+  readonly profile?: readonly { readonly atMs: number; readonly rateMbps: number; readonly delayMs: number }[];
+  /** After which it begins anew; loads begin anywhere in it, those of a turn at the same moment. */
+  readonly profileRepeatMs?: number;
+}
+
+/** What a place asks of the server's TCP beside the congestion control's name. */
+export interface TcpSettings {
+  /**
+   * What CUBIC does, where not Linux' own: it gives up 0.3 of its window at a loss (RFC 9438's beta of 0.7 is what is kept). A
+   * setting of the machine, so that cells with another are measured after one another.
+   */
+  readonly cubic?: CubicSettings;
+  /** What a connection begins with, packets; undefined: 10 (RFC 6928). A route's `initcwnd`. */
+  readonly initialWindow?: number;
+}
+
+/** One place of an experiment: a network, a server's congestion control and an object's size. */
+export interface Cell {
+  readonly id: string;
+  readonly network: Network;
+  readonly congestion: Congestion;
+  readonly imageBytes: number;
+  /** How many such images a page has, loaded in parallel; 1 unless told. */
+  readonly images?: number;
+  readonly tcp?: TcpSettings;
+  /** Of the client's QUIC connections; quic-go's own choice, 7 MiB, unless told. */
+  readonly udpReceiveBufferBytes?: number;
+  /** Not beside others, although loss and delay alone would keep its loads slow. */
+  readonly isAlone?: boolean;
+  /** The first round's congestion windows over time are kept. */
+  readonly isTraced?: boolean;
+  /** Which loads are made here, where not all of the experiment's. */
+  readonly loads?: readonly PlannedLoad[];
+  /** Loads a round, by arm and flow (`adaptive/trained`), where one is not enough. */
+  readonly perRound?: Readonly<Partial<Record<`${Arm}/${Flow}`, number>>>;
+}
+
+/** An arm that runs a flow. */
+export interface PlannedLoad {
+  readonly arm: Arm;
+  readonly flow: Flow;
+}
+
+/** The queue of netem's default limit, 1,000 packets: what published studies had that set no limit. */
+export const QUEUE_BYTES = 1_500_000;

@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { csvFormatRow, csvParse, csvParseRows } from "d3-dsv";
+import { UserError } from "../../base/user-error.ts";
+import { fieldsOf, readRecord, type RowOf, type RowSchema } from "./row-schema.ts";
+import type { Machine } from "./machine.ts";
+
+export const STARTS_FILE = "starts.json";
+
+/** One start of a run: a run that was interrupted has several, and its rows may come of other versions than its report. */
+export interface Start {
+  /** ISO 8601. */
+  readonly at: string;
+  /** How many slow cells were measured at a time. */
+  readonly lanes: number;
+  readonly rowsBefore: number;
+  readonly machine: Machine;
+  /** Versions of tools that this experiment alone uses; null where one is not installed. */
+  readonly tools?: Readonly<Record<string, string | null>>;
+}
+
+export function readStarts(folder: string): Start[] {
+  const file = join(folder, STARTS_FILE);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Start[]) : [];
+}
+
+/**
+ * The rows of a run that somebody else may be making just now: reads, and changes nothing.
+ *
+ * @throws UserError where there is no run in the folder, or rows of another kind
+ */
+export function rowsIn<Schema extends RowSchema>(folder: string, schema: Schema): RowOf<Schema>[] {
+  const file = join(folder, "rows.csv");
+  if (!existsSync(file))
+    throw new UserError(
+      `${folder} holds no run: there is no rows.csv. With --out an experiment makes it (npm run bench -- list).`,
+    );
+  return parseRows(wholeLines(readFileSync(file, "utf8")), file, schema) ?? [];
+}
+
+/** A row ends with a line feed; no field holds one. What follows the last is half a row. */
+export function wholeLines(text: string): string {
+  return text.slice(0, text.lastIndexOf("\n") + 1);
+}
+
+export function parseRows<Schema extends RowSchema>(
+  whole: string,
+  file: string,
+  schema: Schema,
+): RowOf<Schema>[] | undefined {
+  if (whole === "") return undefined;
+  const widths = csvParseRows(whole).map(({ length }) => length);
+  const rows = csvParse(whole).map((record) => readRecord(record, schema));
+  const isBad = (line: number): boolean => widths[line] !== widths[0] || (line > 0 && rows[line - 1] === undefined);
+  const bad = whole.startsWith(headerOf(schema)) ? widths.findIndex((_, line) => isBad(line)) : 0;
+  if (bad >= 0)
+    throw new UserError(`${file}: line ${bad + 1} is no row of this experiment. Give --fresh to begin anew.`);
+  return rows.filter((row) => row !== undefined);
+}
+
+export function headerOf(schema: RowSchema): string {
+  return `${csvFormatRow(Object.keys(schema))}\n`;
+}
+
+/** All of a file: its header, and a line for each row. */
+export function csvOf(rows: readonly object[], schema: RowSchema): string {
+  return headerOf(schema) + rows.map((row) => `${csvFormatRow(fieldsOf(row, schema))}\n`).join("");
+}

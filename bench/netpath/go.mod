@@ -1,5 +1,0 @@
-module adaptive-h3/bench/netpath
-
-go 1.26.0
-
-require golang.org/x/sys v0.49.0

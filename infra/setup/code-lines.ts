@@ -1,0 +1,23 @@
+/** How many lines of a source hold code: blank lines and lines that are comments alone do not count. */
+export function codeLines(source: string, comments: "slashes" | "hash"): number {
+  let isInBlock = false;
+  let lines = 0;
+  for (const line of source.split("\n")) {
+    const text = line.trim();
+    if (isInBlock) {
+      isInBlock = !text.endsWith(comments === "slashes" ? "*/" : '"""');
+      continue;
+    }
+    if (text === "") continue;
+    if (comments === "slashes" && text.startsWith("/*")) {
+      isInBlock = !text.includes("*/");
+      continue;
+    }
+    if (comments === "hash" && text.startsWith('"""')) {
+      isInBlock = !text.slice(3).includes('"""');
+      continue;
+    }
+    if (!text.startsWith(comments === "slashes" ? "//" : "#")) lines++;
+  }
+  return lines;
+}
