@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { ROOT } from "../../base/root.ts";
 import { findProgram } from "../../base/find-program.ts";
+import { mayInstall } from "./consent.ts";
 import { findOrInstall } from "./programs.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"] as const;
@@ -52,6 +53,7 @@ export const UNWANTED_BROWSER_ARGS: readonly string[] = ["--disable-features=Htt
 export function installChromium(): string | undefined {
   const found = chromiumProgram() ?? findOrInstall(NAMES, "chromium");
   if (found !== undefined) return found;
+  if (!mayInstall("playwright's Chromium")) return undefined;
   console.error("Installing a browser (playwright's download) ...");
   spawnSync(join(ROOT, "node_modules/.bin/playwright-core"), ["install", "--no-shell", "chromium"], {
     stdio: ["ignore", 2, 2],

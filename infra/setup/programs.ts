@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { findProgram } from "../../base/find-program.ts";
+import { mayInstall } from "./consent.ts";
 import { UserError } from "../../base/user-error.ts";
 
-/** Finds one of these programs, or installs Debian's package of it where that is possible (root and apt-get). */
+/** Finds one of these programs, or installs Debian's package of it where that is possible and allowed. */
 export function findOrInstall(names: readonly string[], debianPackage: string): string | undefined {
   const found = findProgram(...names);
   if (found !== undefined) return found;
@@ -11,9 +12,10 @@ export function findOrInstall(names: readonly string[], debianPackage: string): 
   return findProgram(...names);
 }
 
-/** Installs a package of Debian where that is possible; whether it did. */
+/** Installs a package of Debian where that is possible (root and apt-get) and allowed. Returns whether it did. */
 export function installPackage(debianPackage: string): boolean {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return false;
+  if (!mayInstall(`the package ${debianPackage}`)) return false;
   console.error(`Installing ${debianPackage} (apt-get) ...`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   spawnSync("apt-get", ["update", "-qq"], { env, stdio: ["ignore", 2, 2] });

@@ -9,6 +9,7 @@ import { ROOT } from "../../base/root.ts";
 import { installChromium } from "./chromium.ts";
 import { GO_MODULES, type GoModule } from "./go-modules.ts";
 import { UserError } from "../../base/user-error.ts";
+import { CONSENT_VARIABLE } from "./consent.ts";
 import { findOrInstall, requireGo } from "./programs.ts";
 import { findProxies } from "./proxies.ts";
 import { runMain } from "../../base/run-main.ts";
@@ -23,6 +24,7 @@ interface Count {
 const MISSING_IS_FAILURE = process.env["CI"] === "true";
 
 async function main(): Promise<Count> {
+  if (process.argv.includes("--install")) process.env[CONSENT_VARIABLE] = "yes";
   const go = requireGo();
   const counts: Count[] = [];
   const browser = installChromium();
