@@ -13,7 +13,7 @@ const FORBIDDEN: readonly (readonly [file: string, source: string])[] = [
   ["policy-api/core/a.ts", 'import "node:fs";'],
   ["policy-api/core/a.ts", 'export * from "../../infra/setup/build.ts";'],
   ["policy-api/core/a.ts", 'import { T } from "./testing.ts"; T();'],
-  ["policy-api/core/a.ts", 'import { T } from "./testing-schema.ts"; T();'],
+  ["policy-api/core/a.ts", 'import { T } from "./testing-activations.ts"; T();'],
   ["policy-api/core/a.ts", "export const now = Date.now();"],
   ["policy-api/core/a.ts", "export const now = globalThis.Date.now();"],
   ["policy-api/core/a.ts", "export const drawn = Math.random();"],
@@ -49,7 +49,7 @@ const ALLOWED: readonly (readonly [file: string, source: string])[] = [
   ["policy-api/core/a.ts", 'import { h } from "./decide.ts"; h();'],
   ["policy-api/core/a.test.ts", 'import { h } from "vitest"; import { T } from "./testing.ts"; h(T);'],
   ["policy-api/http/a.ts", 'import { h } from "../core/decide.ts"; import { g } from "hono"; h(g);'],
-  ["policy-api/http/testing.ts", 'import { T } from "../core/testing-schema.ts"; T();'],
+  ["policy-api/http/testing.ts", 'import { T } from "../core/testing-activations.ts"; T();'],
   [
     "policy-api/cli/a.ts",
     'import { h } from "../core/decide.ts"; import { g } from "node:fs"; import { f } from "./b.ts"; h(g, f);',
