@@ -1,12 +1,9 @@
-import type { z } from "@hono/zod-openapi";
+import type { Answer, Facts } from "../contract/decisions.ts";
 import { type InForce, modesByPath, policyFor } from "../core/activation.ts";
 import { altSvcValue } from "../core/alt-svc.ts";
 import { decide, decideKilled, type Decision } from "../core/decide.ts";
 import type { History, RequestFacts } from "../core/facts.ts";
-import type * as schemas from "./decision-schemas.ts";
 import type { ClientUnits } from "./ports.ts";
-
-type Facts = z.infer<typeof schemas.Facts>;
 
 /** Evidence that is assumed behind a loss that comes without: enough to believe it. */
 const PACKETS = 1_000;
@@ -18,7 +15,7 @@ export function answer(
   units: ClientUnits | undefined,
   nowMs: number,
   port: number,
-): z.infer<typeof schemas.Answer> | undefined {
+): Answer | undefined {
   const { version, policy } = policyFor(inForce, facts.path, units?.activation);
   const request = requestOf(facts, inForce, units, nowMs);
   const decision =

@@ -1,9 +1,10 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
 import { HTTPException } from "hono/http-exception";
+import { API_PATH } from "../contract/api.ts";
 import { addActivation } from "./activation.ts";
-import type { ApiVariables } from "./authenticate.ts";
 import { addDecisions } from "./decisions.ts";
+import type { ApiEnv } from "./env.ts";
 import { addHealth } from "./health.ts";
 import { readRest } from "./json-body.ts";
 import { addPolicies } from "./policies.ts";
@@ -12,10 +13,6 @@ import { Problem, renderProblem } from "./problem.ts";
 import { addRecords } from "./records.ts";
 import { addReference } from "./reference.ts";
 import { faultsOf } from "./zod-faults.ts";
-
-export interface ApiEnv {
-  Variables: ApiVariables;
-}
 
 export interface Api<Env> {
   fetch(request: Request, env: Env, ctx: ExecutionContext): Response | Promise<Response>;
@@ -32,7 +29,7 @@ export function createApi<Env extends object>(
     defaultHook: (result) => {
       if (!result.success) throw Problem.ofFaults("the request is not valid", faultsOf(result.error, result.target));
     },
-  }).basePath("/_h3/v1");
+  }).basePath(API_PATH);
 
   api.onError((error, c) => {
     if (error instanceof Problem) return renderProblem(c, error);
@@ -41,7 +38,7 @@ export function createApi<Env extends object>(
     c.get("ports")?.failed(error);
     return renderProblem(c, new Problem(503, "the policy store does not answer, or something failed: try again"));
   });
-  api.notFound((c) => renderProblem(c, new Problem(404, "nothing is here: /_h3/v1/reference tells what is")));
+  api.notFound((c) => renderProblem(c, new Problem(404, `nothing is here: ${API_PATH}/reference tells what is`)));
 
   api.use(async (c, next) => {
     c.set("ports", portsOf(c.env as Env, c.executionCtx));
@@ -90,7 +87,7 @@ function refuseOtherMethods(api: OpenAPIHono<ApiEnv>): void {
     if (method !== "ALL") allowed.set(path, [...new Set([...(allowed.get(path) ?? []), method])]);
   for (const [path, methods] of allowed) {
     const allow = methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
-    api.all(path.replace(/^\/_h3\/v1/, ""), () => {
+    api.all(path.slice(API_PATH.length), () => {
       throw new Problem(405, `allowed here: ${allow}`, {}, { allow });
     });
   }

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { ApiEnv } from "./api.ts";
+import type { ApiEnv } from "./env.ts";
 import { referencePage } from "./reference-page.ts";
 
 /** The API's own description, for programs and for people; needs no token. */

@@ -1,6 +1,7 @@
 // What tests of this room begin from: a store and clients in memory, and a caller. Not imported by anything deployed.
 import { Validator } from "@cfworker/json-schema";
 import { expect } from "vitest";
+import type { Scope } from "../contract/access.ts";
 import { type ActivePolicy, type ActivationChange, type Activation, type InForce } from "../core/activation.ts";
 import { parsePolicy } from "../core/parse-policy.ts";
 import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
@@ -20,7 +21,7 @@ import type {
 import { createApi } from "./api.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
 import type { ClientsPort, ClientUnits, KnownPath, PolicyApiPorts, PolicyStorePort } from "./ports.ts";
-import { parseTokens, type Scope, type Token, tokenEntry } from "./tokens.ts";
+import { parseTokens, type Token, tokenEntry } from "./tokens.ts";
 
 const INITIAL_VERSION: PolicyVersion = {
   version: 0,

@@ -1,5 +1,4 @@
-/** `write` may read too. */
-export type Scope = "read" | "write";
+import type { Scope } from "../contract/access.ts";
 
 /** One who may call, as configured: the token itself is nowhere but with its holder. */
 export interface Token {

@@ -1,14 +1,5 @@
-import { z } from "@hono/zod-openapi";
-import { type Fault, unknownName } from "../core/parse.ts";
-
-/** An object with exactly these fields; of an unknown one it says which was most likely meant. */
-export function strict<T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$strict> {
-  const known = Object.keys(shape);
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === "unrecognized_keys" ? issue.keys.map((key) => unknownName(key, known)).join("\n") : undefined,
-  });
-}
+import type { z } from "@hono/zod-openapi";
+import type { Fault } from "../core/parse.ts";
 
 /** Where hono found what was validated; the body needs no prefix. */
 const PREFIXES: Readonly<Record<string, string>> = { json: "", query: "/query", param: "/path", header: "/header" };

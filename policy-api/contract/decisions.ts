@@ -1,10 +1,25 @@
-import { z } from "@hono/zod-openapi";
+import { createRoute, z } from "@hono/zod-openapi";
 import { REASONS } from "../core/decide.ts";
 import { BASES } from "../core/path.ts";
 import { MODES } from "../core/policy.ts";
-import { asn, country, deliveryRateBps, isoTime, lossRatio, path, port, rttMs, share, transport } from "./schemas.ts";
-import { strict } from "./zod-faults.ts";
-import * as schemas from "./schemas.ts";
+import { reads } from "./access.ts";
+import {
+  address,
+  asn,
+  country,
+  deliveryRateBps,
+  isoTime,
+  lossRatio,
+  path,
+  policy,
+  port,
+  rttMs,
+  share,
+  transport,
+  versionNumber,
+} from "./fields.ts";
+import { bodyOf, jsonOf, problems } from "./replies.ts";
+import { strict } from "./strict.ts";
 
 const packets = z.number().min(0).max(1e15).openapi({ description: "Sent, behind lossRatio", example: 1000 });
 /** Milliseconds, of a time or since one. */
@@ -19,15 +34,14 @@ export const Facts = strict({
   path: path.default("/"),
   asn: asn.optional(),
   country: country.optional(),
-  clientAddress: schemas.address
+  clientAddress: address
     .optional()
     .openapi({ description: "So that shares hold the same clients as at the edge. Hashed; nothing is looked up." }),
   offeredUntil: isoTime.optional().openapi({ description: "The end of the last offer that this client was given" }),
 }).openapi("Facts");
+export type Facts = z.infer<typeof Facts>;
 
-export const PathFacts = strict({ rttMs: z.number(), lossRatio: z.number(), deliveryRateBps: z.number() }).openapi(
-  "Path",
-);
+const PathFacts = strict({ rttMs: z.number(), lossRatio: z.number(), deliveryRateBps: z.number() }).openapi("Path");
 
 const predicted = strict({
   stayMs: z.number(),
@@ -57,11 +71,12 @@ const altSvc = z
 export const Answer = strict({
   altSvc,
   maS: z.int().nullable().openapi({ description: "How long the offer lives, seconds; null without one" }),
-  policyVersion: schemas.versionNumber,
+  policyVersion: versionNumber,
   ...explained,
 }).openapi("Answer");
+export type Answer = z.infer<typeof Answer>;
 
-export const Decision = strict({
+const Decision = strict({
   advertise: z.union([
     strict({ kind: z.literal("h3"), maS: z.int() }),
     strict({ kind: z.literal("nothing") }),
@@ -82,6 +97,7 @@ const TransportEstimate = strict({
 export const PathEstimate = strict({ tcp: TransportEstimate.optional(), quic: TransportEstimate.optional() }).openapi(
   "PathEstimate",
 );
+export type PathEstimate = z.infer<typeof PathEstimate>;
 
 export const Offers = strict({
   untilMs: ms,
@@ -91,7 +107,7 @@ export const Offers = strict({
   ignoredAtMs: z.array(ms),
 }).openapi("Offers");
 
-export const RequestFacts = strict({
+const RequestFacts = strict({
   transport,
   rttMs: rttMs.optional(),
   deliveryRateBps: deliveryRateBps.optional(),
@@ -106,25 +122,23 @@ export const RequestFacts = strict({
   modesElsewhere: z.array(z.enum(MODES)).max(100).optional(),
 }).openapi("RequestFacts");
 
-export const History = strict({
+const History = strict({
   state: z.enum(["known", "unknown", "late"]),
   client: PathEstimate.optional(),
   network: PathEstimate.optional(),
   asn: PathEstimate.optional(),
 }).openapi("History");
 
-export const Questions = strict({ paths: z.array(Facts).min(1).max(100), port: port.default(443) }).openapi(
-  "DecisionRequest",
-);
+const Questions = strict({ paths: z.array(Facts).min(1).max(100), port: port.default(443) }).openapi("DecisionRequest");
 
-export const Answers = strict({ revision: schemas.versionNumber, decisions: z.array(Answer) }).openapi("Decisions");
+const Answers = strict({ revision: versionNumber, decisions: z.array(Answer) }).openapi("Decisions");
 
 export const Question = strict({
   request: RequestFacts.optional().openapi({ description: "Needed without a client" }),
   history: History.optional(),
-  client: schemas.address.optional(),
-  policy: schemas.policy.optional(),
-  version: schemas.versionNumber.optional(),
+  client: address.optional(),
+  policy: policy.optional(),
+  version: versionNumber.optional(),
   nowMs: ms.optional(),
   explorationUnit: share.optional(),
   activationUnit: share.optional(),
@@ -134,12 +148,39 @@ export const Question = strict({
   anyOf: [{ required: ["request"] }, { required: ["client"] }],
   not: { anyOf: [{ required: ["policy", "version"] }, { required: ["client", "history"] }] },
 });
+export type Question = z.infer<typeof Question>;
 
 export const Explanation = strict({
-  revision: schemas.versionNumber.nullable().openapi({ description: "Null where the question brought the policy" }),
-  policyVersion: schemas.versionNumber.nullable(),
+  revision: versionNumber.nullable().openapi({ description: "Null where the question brought the policy" }),
+  policyVersion: versionNumber.nullable(),
   request: RequestFacts,
   history: History,
   decision: Decision,
   altSvc,
 }).openapi("Explanation");
+export type Explanation = z.infer<typeof Explanation>;
+
+export const decide = createRoute({
+  operationId: "decide",
+  method: "post",
+  path: "/decisions",
+  tags: ["decisions"],
+  summary: "What to advertise, for callers that are not this worker",
+  description:
+    "Facts of one path or of up to a hundred in; for each the header's value, its life, the reason and the predicted times " +
+    "out. With loss a path is known; with RTT alone the policy's cold start answers. Nothing is looked up or remembered.",
+  ...reads,
+  request: { body: bodyOf(Questions) },
+  responses: { 200: jsonOf("In the order of the paths", Answers), ...problems(413) },
+});
+
+export const explain = createRoute({
+  operationId: "explain",
+  method: "post",
+  path: "/decisions/explain",
+  tags: ["decisions"],
+  summary: "Why it decides so: on given facts, or for a client by address",
+  ...reads,
+  request: { body: bodyOf(Question) },
+  responses: { 200: jsonOf("The decision, and the facts that it was made on", Explanation), ...problems(413, 422) },
+});

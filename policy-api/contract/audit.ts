@@ -1,0 +1,39 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { AUDIT_ACTIONS } from "../core/versions.ts";
+import { reads } from "./access.ts";
+import { Activation } from "./activation.ts";
+import { isoTime, next, pageQuery, versionNumber } from "./fields.ts";
+import { nextPage } from "./links.ts";
+import { jsonOf, problems } from "./replies.ts";
+import { strict } from "./strict.ts";
+
+export const AuditEntry = strict({
+  id: versionNumber,
+  at: isoTime,
+  actor: z.string().openapi({ description: "The name of a token" }),
+  action: z.enum(AUDIT_ACTIONS),
+  version: versionNumber.nullable().openapi({ description: "That was created" }),
+  revision: versionNumber.nullable().openapi({ description: "Of the activation" }),
+  activation: strict(Activation.pick({ everyone: true, stages: true, killSwitch: true }).shape)
+    .nullable()
+    .openapi({ description: "What is in force since; null where nothing of that was changed" }),
+  note: z.string().nullable(),
+}).openapi("AuditEntry");
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+export const listAudit = createRoute({
+  operationId: "listAudit",
+  method: "get",
+  path: "/audit",
+  tags: ["audit"],
+  summary: "Who did what when, newest first",
+  ...reads,
+  request: { query: pageQuery },
+  responses: {
+    200: {
+      ...jsonOf("A page", strict({ entries: z.array(AuditEntry), next }).openapi("Audit")),
+      links: { nextPage: nextPage("listAudit") },
+    },
+    ...problems(),
+  },
+});

@@ -1,0 +1,53 @@
+import { type RouteConfig, z } from "@hono/zod-openapi";
+import { strict } from "./strict.ts";
+
+/** The body of every refusal (RFC 9457). */
+export const ProblemDetails = z
+  .looseObject({
+    type: z.literal("about:blank"),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    faults: z
+      .array(strict({ pointer: z.string(), message: z.string() }))
+      .optional()
+      .openapi({ description: "Every fault, with the JSON pointer of its place" }),
+  })
+  .openapi("Problem");
+
+const PROBLEMS = {
+  400: "The body is no JSON, or the request is not as documented",
+  401: "No token, or one that is not known",
+  403: "The token may only read, or none is configured",
+  404: "There is none",
+  409: "There is nothing to go back to",
+  412: "Changed meanwhile: `current` tells what there is now",
+  413: "The body is too large",
+  422: "Each value is as documented, but they do not go together",
+  428: "If-Match is missing",
+  429: "Too many wrong tokens from this address; Retry-After tells how long",
+  503: "The store does not answer, or what it has cannot be read",
+} as const;
+
+/** The refusals of a route. Typed as `object`, so that neither a handler nor the client has them among its replies. */
+export function problems(...more: (keyof typeof PROBLEMS)[]): object {
+  const responses: RouteConfig["responses"] = {};
+  for (const status of [400, 401, 403, 429, 503, ...more] as const)
+    responses[status] = {
+      description: PROBLEMS[status],
+      content: { "application/problem+json": { schema: ProblemDetails } },
+    };
+  return responses;
+}
+
+export function jsonOf<T extends z.ZodType>(
+  description: string,
+  schema: T,
+): { description: string; content: { "application/json": { schema: T } } } {
+  return { description, content: { "application/json": { schema } } };
+}
+
+/** A body that must be sent. */
+export function bodyOf<T extends z.ZodType>(schema: T): ReturnType<typeof jsonOf<T>> & { required: true } {
+  return { ...jsonOf("", schema), required: true };
+}
