@@ -8,7 +8,7 @@ import { namedVersion } from "./named-policy.ts";
 import type { Options } from "./options.ts";
 import { printable } from "./printable.ts";
 import { madeText } from "./time-text.ts";
-import { readPath, readShare, readVersion } from "./values.ts";
+import { ifGiven, readPath, readShare, readVersion } from "./values.ts";
 
 export const ACTIVATE: Command = {
   name: "activate",
@@ -62,7 +62,7 @@ A change that somebody else made meanwhile is not overwritten (exit code 4).`,
 function readRollout(version: string, { share, path }: Options): Rollout {
   return {
     version: readVersion(version),
-    share: share === undefined ? undefined : readShare(share, "--share"),
-    pathPrefix: path === undefined ? undefined : readPath(path, "--path"),
+    share: ifGiven(share, (text) => readShare(text, "--share")),
+    pathPrefix: ifGiven(path, (text) => readPath(text, "--path")),
   };
 }

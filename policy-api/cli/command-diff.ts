@@ -61,7 +61,7 @@ async function bothPolicies(call: Call): Promise<readonly [before: NamedPolicy, 
 }
 
 async function newest({ api }: Call): Promise<string> {
-  const { policies } = await api().versions({ limit: 1 });
+  const { policies } = await api().versions({ limit: "1" });
   return String(policies[0]?.version ?? 0);
 }
 

@@ -17,7 +17,6 @@ export const EXPLAIN: Command = {
   --policy FILE       by this policy, which need not be stored
   --version N         by this version; without either, by what is in force`,
   options: ["client", "transport", "rtt", "rate", "loss", "packets", "path", "asn", "country", "policy", "version"],
-  words: [0, 0],
   async run({ options, io, api }) {
     const policy = options.policy === undefined ? undefined : readPolicyFile(options.policy, io);
     const explanation = await api().explain(explainQuestion(options, policy));

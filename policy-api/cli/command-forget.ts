@@ -10,7 +10,6 @@ export const FORGET: Command = {
   details: `A client is an IPv4 address or an IPv6 /64, a network its /24 or /48. The address is sent in a body,
 never in a URL. Asks (--yes: does not ask).`,
   options: ["client", "network", "yes"],
-  words: [0, 0],
   async run(call) {
     const { what, address, whose } = readWhose(call.options);
     await confirm(call, `To delete: all that is remembered of ${whose}. Nothing brings it back.`, "Forget it?");

@@ -1,16 +1,17 @@
 import { TRANSPORTS } from "../core/sample.ts";
 import type { Command } from "./command.ts";
-import type { Known } from "./contract.ts";
+import type { ClientRecord } from "../contract/clients.ts";
 import { count, milliseconds, percent, rate } from "./quantities.ts";
 import { table } from "./table.ts";
 import { timeText } from "./time-text.ts";
+import { ifGiven } from "./values.ts";
 import { readWhose } from "./whose.ts";
 
 const LEVELS = [
   ["client", "client"],
   ["network", "network"],
   ["asn", "autonomous system"],
-] as const satisfies readonly (readonly [keyof Known, string])[];
+] as const satisfies readonly (readonly [keyof ClientRecord, string])[];
 
 export const LOOK_UP: Command = {
   name: "look-up",
@@ -20,7 +21,6 @@ export const LOOK_UP: Command = {
 A client is an IPv4 address or an IPv6 /64, a network its /24 or /48. The address is sent in a body,
 never in a URL.`,
   options: ["client", "network"],
-  words: [0, 0],
   async run({ options, api }) {
     const { what, address, whose } = readWhose(options);
     const known = await api().lookUp(what, address);
@@ -28,20 +28,21 @@ never in a URL.`,
   },
 };
 
-function knownText(known: Known): string {
+function knownText(known: ClientRecord): string {
   const rows = LEVELS.flatMap(([level, name]) =>
     TRANSPORTS.flatMap((transport) => {
       const read = known[level]?.[transport];
       if (read === undefined) return [];
+      const { packets, lossRatio, minRttMs, deliveryRateBps, ageMs } = read;
       return [
         [
           name,
           transport.toUpperCase(),
-          count(Math.round(read.packets)),
-          read.lossRatio === undefined ? "" : percent(read.lossRatio),
-          read.minRttMs === undefined ? "" : milliseconds(read.minRttMs),
-          read.deliveryRateBps === undefined ? "" : rate(read.deliveryRateBps),
-          `${milliseconds(read.ageMs)} ago`,
+          count(Math.round(packets)),
+          ifGiven(lossRatio, percent),
+          ifGiven(minRttMs, milliseconds),
+          ifGiven(deliveryRateBps, rate),
+          `${milliseconds(ageMs)} ago`,
         ],
       ];
     }),
@@ -53,7 +54,7 @@ function knownText(known: Known): string {
   return known.offers === undefined ? measured : `${measured}\n\n${offersText(known.offers)}`;
 }
 
-function offersText({ untilMs, takenAtMs, ignoredAtMs }: NonNullable<Known["offers"]>): string {
+function offersText({ untilMs, takenAtMs, ignoredAtMs }: NonNullable<ClientRecord["offers"]>): string {
   const at = (ms: number): string => timeText(new Date(ms).toISOString());
   return [
     untilMs === 0 ? "No offer was made." : `The last offer lives until ${at(untilMs)}.`,

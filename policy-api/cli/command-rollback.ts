@@ -3,7 +3,8 @@ import type { Api } from "./api.ts";
 import { unlessChanged } from "./changed-meanwhile.ts";
 import type { Command } from "./command.ts";
 import { confirm } from "./confirm.ts";
-import type { Activation } from "./contract.ts";
+import type { Activation } from "../contract/activation.ts";
+import { INITIAL_ACTIVATION } from "../core/activation.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { printable } from "./printable.ts";
 import { madeText } from "./time-text.ts";
@@ -16,7 +17,6 @@ export const ROLLBACK: Command = {
 it returns to, and asks (--yes: does not ask). A change that somebody else made meanwhile is not
 undone unseen (exit code 4).`,
   options: ["note", "yes"],
-  words: [0, 0],
   async run(call) {
     const { options, io } = call;
     const api = call.api();
@@ -40,7 +40,10 @@ undone unseen (exit code 4).`,
 
 async function previous({ previousRevision }: Activation, api: Api): Promise<Activation> {
   if (previousRevision === null) throw new Failure(EXIT.refused, "There is nothing to go back to.");
-  const { activations } = await api.history({ limit: 1, before: previousRevision + 1 });
+  // The history has no revision 0, which nobody made.
+  if (previousRevision === INITIAL_ACTIVATION.revision)
+    return { ...INITIAL_ACTIVATION, stages: [], at: new Date(INITIAL_ACTIVATION.atMs).toISOString() };
+  const { activations } = await api.history({ limit: "1", before: String(previousRevision + 1) });
   const [found] = activations;
   if (found?.revision === previousRevision) return found;
   throw new Failure(EXIT.unreachable, `${api.origin} does not say what revision ${previousRevision} was.`);

@@ -1,6 +1,7 @@
 import { inForceText, stagesText } from "./activation-text.ts";
 import type { Command } from "./command.ts";
-import type { AuditEntry, Health } from "./contract.ts";
+import type { AuditEntry } from "../contract/audit.ts";
+import type { Health } from "../contract/health.ts";
 import { EXIT } from "./failure.ts";
 import { nextPageText, PAGE_OPTIONS, readPage } from "./page-options.ts";
 import { table } from "./table.ts";
@@ -8,15 +9,13 @@ import { agoText, timeText } from "./time-text.ts";
 import { versionTable } from "./version-table.ts";
 
 /** Versions that status shows. */
-const LATEST = 5;
+const LATEST = "5";
 
 export const STATUS: Command = {
   name: "status",
   usage: "",
   summary: "Say whether all is well, what is in force for whom, and what was pushed last.",
   details: "Ends with 5 when the server says that it is not well.",
-  options: [],
-  words: [0, 0],
   async run({ io, api, tell }) {
     const { body: health, status } = await api().health();
     // What follows wants a token, and a store that answers: that much is known without.
@@ -41,22 +40,20 @@ export const HISTORY: Command = {
   name: "history",
   usage: "[--limit N] [--before REVISION]",
   summary: "List what was in force when, newest first.",
-  details: "",
   options: PAGE_OPTIONS,
-  words: [0, 0],
   async run({ options, io, api }) {
     const page = await api().history(readPage(options));
     const text = table(
       ["revision", "everyone", "stages", "kill", "author", "since", "", "note"],
       page.activations.map(({ revision, everyone, stages, killSwitch, author, at, note }) => [
-        String(revision),
+        revision,
         `v${everyone}`,
         stagesText(stages),
-        killSwitch ?? "",
+        killSwitch,
         author,
         timeText(at),
         agoText(at, io.nowMs()),
-        note ?? "",
+        note,
       ]),
     );
     return { json: page, text: text + nextPageText(page.next) };
@@ -76,22 +73,20 @@ export const AUDIT: Command = {
   name: "audit",
   usage: "[--limit N] [--before ID]",
   summary: "List who did what, newest first.",
-  details: "",
   options: PAGE_OPTIONS,
-  words: [0, 0],
   async run({ options, io, api }) {
     const page = await api().audit(readPage(options));
     const text = table(
       ["id", "when", "", "who", "what", "revision", "which", "note"],
       page.entries.map(({ id, at, actor, action, version, revision, activation, note }) => [
-        String(id),
+        id,
         timeText(at),
         agoText(at, io.nowMs()),
         actor,
         action,
-        revision === undefined || revision === null ? "" : String(revision),
-        activation == null ? (version == null ? "" : `v${version}`) : whichText(activation),
-        note ?? "",
+        revision,
+        activation === null ? (version === null ? null : `v${version}`) : whichText(activation),
+        note,
       ]),
     );
     return { json: page, text: text + nextPageText(page.next) };

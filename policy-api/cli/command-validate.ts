@@ -10,7 +10,6 @@ export const VALIDATE: Command = {
   usage: "FILE",
   summary: "Say what a policy is, or everything that is wrong with it. Asks no server.",
   details: "Every fault is a line: the file, the JSON pointer of the place, what should be there.",
-  options: [],
   words: [1, 1],
   run({ words: [file = ""], io }) {
     const policy = readPolicyFile(file, io);

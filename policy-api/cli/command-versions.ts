@@ -39,9 +39,7 @@ export const LIST: Command = {
   name: "list",
   usage: "[--limit N] [--before VERSION]",
   summary: "List the versions of the policy, newest first.",
-  details: "",
   options: PAGE_OPTIONS,
-  words: [0, 0],
   async run({ options, io, api }) {
     const page = readPage(options);
     const [versions, { activation }] = await Promise.all([api().versions(page), api().activation()]);
@@ -59,7 +57,6 @@ export const SHOW: Command = {
   usage: "VERSION|active",
   summary: "Print a version's policy, as JSON that `push` takes.",
   details: "With --json all that is stored of the version: its author, note and hash too.",
-  options: [],
   words: [1, 1],
   async run({ words: [name = ""], api }) {
     const stored = await namedVersion(name, api());

@@ -11,10 +11,11 @@ export interface Command {
   /** One line of the overview. */
   readonly summary: string;
   /** The rest of what `help` says of it; lines of at most 100 characters. */
-  readonly details: string;
-  readonly options: readonly OptionName[];
-  /** How many arguments it takes, at least and at most. */
-  readonly words: readonly [min: number, max: number];
+  readonly details?: string;
+  /** Those that it takes beside the ones of every command. */
+  readonly options?: readonly OptionName[];
+  /** How many arguments it takes, at least and at most; without it none. */
+  readonly words?: readonly [min: number, max: number];
   /** Rejects with a Failure where it cannot do its work. */
   run(call: Call): Promise<Result> | Result;
 }

@@ -1,10 +1,12 @@
-import type { Decision, Reason } from "../core/decide.ts";
-import type { PathEstimate } from "../core/estimate.ts";
+import type { Explanation, PathEstimate } from "../contract/decisions.ts";
+import type { Reason } from "../core/decide.ts";
 import { type Basis, KNOWN_PACKETS } from "../core/path.ts";
 import { TRANSPORTS } from "../core/sample.ts";
-import type { Explanation } from "./contract.ts";
 import { bytes, count, milliseconds, percent, rate } from "./quantities.ts";
 import { nameList } from "./table.ts";
+import { ifGiven } from "./values.ts";
+
+type Decision = Explanation["decision"];
 
 const REASONS: Readonly<Record<Reason, string>> = {
   "mode-observe": "the policy's mode here is observe: measure, and touch no header",
@@ -34,37 +36,48 @@ const EVIDENCE: Readonly<Record<Basis, string>> = {
  */
 export function explanationText(explanation: Explanation, isLookedUp: boolean): string {
   const { policyVersion, revision, request, history, decision, altSvc } = explanation;
-  const { mode, reason, propensity } = decision;
-  const ofRevision = revision === null ? "" : ` (revision ${revision})`;
+  const { mode, reason, propensity, basis, path, predicted, saving, savingLow, savingHigh } = decision;
+  const version = `version ${policyVersion}${revision === null ? "" : ` (revision ${revision})`}`;
+  // A newer server may have reasons that are not in the table.
+  const why: string | undefined = REASONS[reason];
   return nameList([
-    ["header", headerText(altSvc, decision)],
-    [
-      "reason",
-      `${reason}: ${(REASONS as Readonly<Record<string, string>>)[reason] ?? "a reason that this program does not know"}`,
-    ],
-    [
-      "policy",
-      `${policyVersion === null ? "the one of the file" : `version ${policyVersion}${ofRevision}`}, ${mode} on ${request.path}`,
-    ],
+    ["header", headerText(altSvc, reason)],
+    ["reason", `${reason}: ${why ?? "a reason that this program does not know"}`],
+    ["policy", `${policyVersion === null ? "the one of the file" : version}, ${mode} on ${request.path}`],
     ["request", requestText(request)],
     ["known", historyText(history, isLookedUp)],
-    ...figures(decision),
+    ["path", path && `RTT ${milliseconds(path.rttMs)}, loss ${percent(path.lossRatio)}, ${rate(path.deliveryRateBps)}`],
+    ["evidence", basis && EVIDENCE[basis]],
+    ["times", predicted && timesText(predicted)],
+    [
+      "saving",
+      ifGiven(
+        saving,
+        (ratio) => `${percent(ratio)} (${percent(savingLow ?? ratio)} to ${percent(savingHigh ?? ratio)})`,
+      ),
+    ],
     ["chance", `${percent(propensity)} that this policy gives this answer here`],
   ]);
 }
 
+function timesText({ stayMs, switchMs, coldMs, contentBytes, clamped }: NonNullable<Decision["predicted"]>): string {
+  const times = `stay on HTTP/2 ${milliseconds(stayMs)}, switch ${milliseconds(switchMs)}, begin on HTTP/3 ${milliseconds(coldMs)}`;
+  return `${times}; for ${bytes(contentBytes)}${clamped ? " (outside what was measured)" : ""}`;
+}
+
 function requestText({ transport, rttMs, deliveryRateBps, asn, country }: Explanation["request"]): string {
-  return [
+  const parts = [
     `over ${transport.toUpperCase()}`,
-    ...(rttMs === undefined ? [] : [`RTT ${milliseconds(rttMs)}`]),
-    ...(deliveryRateBps === undefined ? [] : [rate(deliveryRateBps)]),
-    ...(asn === undefined ? [] : [`AS ${asn}`]),
-    ...(country === undefined ? [] : [country]),
-  ].join(", ");
+    ifGiven(rttMs, (ms) => `RTT ${milliseconds(ms)}`),
+    ifGiven(deliveryRateBps, rate),
+    ifGiven(asn, (number) => `AS ${number}`),
+    country,
+  ];
+  return parts.filter(Boolean).join(", ");
 }
 
 /** A reason says why nothing is offered; what was offered before is why that is said. */
-function headerText(altSvc: string | null, { reason }: Decision): string {
+function headerText(altSvc: string | null, reason: Reason): string {
   if (altSvc === null) return "none";
   const isTakenBack = altSvc === "clear" && reason !== "kill-switch";
   return `alt-svc: ${altSvc}${isTakenBack ? " (nothing is offered, and an earlier offer may still live)" : ""}`;
@@ -88,43 +101,4 @@ function estimates(level: string, estimate: PathEstimate | undefined): readonly 
     const loss = read.lossRatio === undefined ? "" : `, loss ${percent(read.lossRatio)}`;
     return [`${level} over ${transport.toUpperCase()}${loss} (${count(Math.round(read.packets))} packets)`];
   });
-}
-
-function figures({
-  basis,
-  path,
-  predicted,
-  saving,
-  savingLow,
-  savingHigh,
-}: Decision): readonly (readonly [string, string])[] {
-  return [
-    ...(path === undefined
-      ? []
-      : [
-          [
-            "path",
-            `RTT ${milliseconds(path.rttMs)}, loss ${percent(path.lossRatio)}, ${rate(path.deliveryRateBps)}`,
-          ] as const,
-        ]),
-    ...(basis === undefined ? [] : [["evidence", EVIDENCE[basis]] as const]),
-    ...(predicted === undefined
-      ? []
-      : [
-          [
-            "times",
-            `stay on HTTP/2 ${milliseconds(predicted.stayMs)}, switch ${milliseconds(predicted.switchMs)}, ` +
-              `begin on HTTP/3 ${milliseconds(predicted.coldMs)}; for ${bytes(predicted.contentBytes)}` +
-              (predicted.clamped ? " (outside what was measured)" : ""),
-          ] as const,
-        ]),
-    ...(saving === undefined
-      ? []
-      : [
-          [
-            "saving",
-            `${percent(saving)} (${percent(savingLow ?? saving)} to ${percent(savingHigh ?? saving)})`,
-          ] as const,
-        ]),
-  ];
 }

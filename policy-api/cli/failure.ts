@@ -1,5 +1,6 @@
-import type { Fault } from "../core/parse.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { KillSwitch } from "../core/activation.ts";
+import type { Fault } from "../core/parse.ts";
 
 /** What the process ends with. */
 export const EXIT = {
@@ -31,7 +32,7 @@ export interface FailureDetails {
 }
 
 /** Why a command could not do its work: a sentence for the person who gave it, and the exit code. */
-export class Failure extends Error {
+export class Failure extends UserError {
   readonly exitCode: ExitCode;
   readonly details: FailureDetails;
 

@@ -21,7 +21,7 @@ export function commandOf(name: string): Command {
 
 /** What one command does and takes. */
 export function commandHelp({ name, usage, summary, details }: Command): string {
-  return [`${RUN} ${name} ${usage}`.trim(), "", summary, ...(details === "" ? [] : ["", details])].join("\n");
+  return [`${RUN} ${name} ${usage}`.trim(), "", summary, ...(details === undefined ? [] : ["", details])].join("\n");
 }
 
 /** The command line at a glance. */

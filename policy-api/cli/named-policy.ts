@@ -2,7 +2,6 @@ import { parsePolicy } from "../core/parse-policy.ts";
 import type { Policy } from "../core/policy.ts";
 import type { Api } from "./api.ts";
 import type { Call } from "./command.ts";
-import type { StoredPolicy } from "./contract.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { readPolicyFile } from "./policy-file.ts";
 import { readVersion } from "./values.ts";
@@ -33,7 +32,7 @@ export async function namedPolicy(name: string, { api, io }: Call): Promise<Name
 }
 
 /** A stored version, by its number or as the active one. @throws Failure */
-export async function namedVersion(name: string, api: Api): Promise<StoredPolicy> {
+export async function namedVersion(name: string, api: Api): ReturnType<Api["version"]> {
   const version = name === ACTIVE ? (await api.activation()).activation.everyone : readVersion(name);
   try {
     return await api.version(version);

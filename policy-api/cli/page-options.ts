@@ -1,15 +1,14 @@
-import type { PageQuery } from "./api.ts";
+import type { PageQuery } from "../contract/fields.ts";
 import type { OptionName, Options } from "./options.ts";
-import { readWhole } from "./values.ts";
+import { readVersion, readWhole } from "./values.ts";
 
 export const PAGE_OPTIONS = ["limit", "before"] as const satisfies readonly OptionName[];
 
 /** Which page of a list. @throws Failure */
 export function readPage({ limit, before }: Options): PageQuery {
-  return {
-    limit: limit === undefined ? undefined : readWhole(limit, "--limit", 1, 100),
-    before: before === undefined ? undefined : readWhole(before, "--before", 0, Number.MAX_SAFE_INTEGER),
-  };
+  if (limit !== undefined) readWhole(limit, "--limit", 1, 100);
+  if (before !== undefined) readVersion(before, "--before");
+  return { limit, before };
 }
 
 /** How to see what comes after this page. */

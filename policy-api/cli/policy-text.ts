@@ -2,16 +2,19 @@ import type { Method, Policy } from "../core/policy.ts";
 import type { TimesLattice } from "../core/times.ts";
 import { bytes, counted, milliseconds, percent } from "./quantities.ts";
 import { nameList } from "./table.ts";
+import { ifGiven } from "./values.ts";
 
 /** What a policy is, in words. */
 export function policyText(policy: Policy): string {
   const { mode, method, contentBytes, coldStart, ma, margin, exploration, rules, source, provenance } = policy;
-  const ofRoutes =
-    contentBytes.routes.length === 0 ? "" : `, ${counted(contentBytes.routes.length, "route")} of their own`;
+  const { routes } = contentBytes;
   return nameList([
     ["mode", mode],
     ["method", method === undefined ? "none" : methodText(method)],
-    ["a session", bytes(contentBytes.default) + ofRoutes],
+    [
+      "a session",
+      bytes(contentBytes.default) + (routes.length === 0 ? "" : `, ${counted(routes.length, "route")} of their own`),
+    ],
     [
       "cold start",
       coldStart.times === undefined
@@ -30,15 +33,14 @@ export function policyText(policy: Policy): string {
       rules.length === 0 ? "none" : `${counted(rules.length, "rule")}: ${rules.map((rule) => rule.mode).join(", ")}`,
     ],
     ["source", source ?? "-"],
-    ...(provenance === undefined
-      ? [["provenance", "none"] as const]
-      : [
-          ["provenance", `${counted(provenance.loads, "load")} over ${counted(provenance.cells, "cell")}`] as const,
-          ["  stack", provenance.stack] as const,
-          ["  congestion", provenance.congestionControl] as const,
-          ["  command", provenance.command] as const,
-          ["  rows", `SHA-256 ${provenance.rowsSha256}`] as const,
-        ]),
+    [
+      "provenance",
+      provenance ? `${counted(provenance.loads, "load")} over ${counted(provenance.cells, "cell")}` : "none",
+    ],
+    ["  stack", provenance?.stack],
+    ["  congestion", provenance?.congestionControl],
+    ["  command", provenance?.command],
+    ["  rows", provenance && `SHA-256 ${provenance.rowsSha256}`],
   ]);
 }
 
@@ -46,12 +48,12 @@ function methodText(method: Method): string {
   switch (method.kind) {
     case "times": {
       const { tcp, quic, switchRoundTrips } = method;
-      const over = [
-        ...(tcp === undefined ? [] : [`over TCP ${latticeText(tcp)}`]),
-        ...(quic === undefined ? [] : [`over QUIC ${latticeText(quic)}`]),
-        ...(switchRoundTrips === undefined ? [] : [`a switch costs ${counted(switchRoundTrips, "round trip")}`]),
+      const parts = [
+        tcp && `over TCP ${latticeText(tcp)}`,
+        quic && `over QUIC ${latticeText(quic)}`,
+        ifGiven(switchRoundTrips, (trips) => `a switch costs ${counted(trips, "round trip")}`),
       ];
-      return `times; ${over.join("; ")}`;
+      return `times; ${parts.filter(Boolean).join("; ")}`;
     }
     case "zero-lines":
       return `zero lines, at ${counted(method.lines.length, "rate")}`;

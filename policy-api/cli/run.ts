@@ -33,8 +33,8 @@ async function resultOf({ words: [name, ...words], options }: Line, io: Io): Pro
     return { json: { help: text }, text };
   }
   const command = commandOf(name ?? "");
-  requireOnly(options, command.options, command.name);
-  const [min, max] = command.words;
+  requireOnly(options, command.options ?? [], command.name);
+  const [min, max] = command.words ?? [0, 0];
   if (words.length < min || words.length > max)
     throw new Failure(EXIT.usage, `It is: ${command.name} ${command.usage}`.trim());
   let api: ReturnType<typeof connect> | undefined;

@@ -5,6 +5,8 @@ export const WIDTH = 100;
 const GAP = "  ";
 /** Headings of columns that may be cut. */
 const WORDS: ReadonlySet<string> = new Set(["note", "author", "who"]);
+/** Nothing is shown as "-". */
+type Cell = string | number | null | undefined;
 /** A column gives way to others down to this. */
 const NARROWEST = 8;
 
@@ -13,8 +15,8 @@ const NARROWEST = 8;
  * (notes, authors), as times and versions are what was asked for. An empty cell is "-". Columns of numbers are aligned on
  * the right.
  */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = rows.map((row) => headings.map((_, i) => printable(row[i] ?? "") || "-"));
+export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const cells = rows.map((row) => headings.map((_, i) => printable(String(row[i] ?? "")) || "-"));
   const columns = headings.map((heading, i) => [heading, ...cells.map((row) => row[i] ?? "-")]);
   const widths = fitted(
     columns.map((column) => Math.max(...column.map(length))),
@@ -38,10 +40,14 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     .join("\n");
 }
 
-/** A list of names and what belongs to them, without headings. Values are not cut: they are what was asked for. */
-export function nameList(rows: readonly (readonly [name: string, value: string])[]): string {
-  const width = Math.max(...rows.map(([name]) => length(name)));
-  return rows.map(([name, value]) => `${name.padEnd(width)}${GAP}${printable(value) || "-"}`.trimEnd()).join("\n");
+/**
+ * A list of names and what belongs to them, without headings. Values are not cut: they are what was asked for. A name
+ * without a value is left out.
+ */
+export function nameList(rows: readonly (readonly [name: string, value: string | undefined])[]): string {
+  const given = rows.filter((row): row is readonly [string, string] => row[1] !== undefined);
+  const width = Math.max(...given.map(([name]) => length(name)));
+  return given.map(([name, value]) => `${name.padEnd(width)}${GAP}${printable(value) || "-"}`.trimEnd()).join("\n");
 }
 
 function fitted(widths: readonly number[], mayBeCut: readonly boolean[]): number[] {

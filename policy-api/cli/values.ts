@@ -1,6 +1,11 @@
 import { misused } from "./failure.ts";
 
-// Values of options and arguments. All of these throw a Failure that names the option.
+// Values of options and arguments. The readers throw a Failure that names the option.
+
+/** What a value becomes where there is one. */
+export function ifGiven<V, T>(value: V | undefined, then: (value: V) => T): T | undefined {
+  return value === undefined ? undefined : then(value);
+}
 
 /** A share or a ratio: `5%`, or 0.05. A bare 1 or 5 could be either, and is not guessed at. */
 export function readShare(text: string, option: string): number {

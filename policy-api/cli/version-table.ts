@@ -1,5 +1,6 @@
 import { stageText } from "./activation-text.ts";
-import type { Activation, PolicyVersion } from "./contract.ts";
+import type { Activation } from "../contract/activation.ts";
+import type { PolicyVersion } from "../contract/policies.ts";
 import { table } from "./table.ts";
 import { agoText, timeText } from "./time-text.ts";
 
@@ -8,13 +9,13 @@ export function versionTable(versions: readonly PolicyVersion[], activation: Act
   return table(
     ["version", "in force", "mode", "author", "created", "", "note"],
     versions.map(({ version, mode, author, createdAt, note }) => [
-      String(version),
+      version,
       inForceFor(version, activation),
       mode ?? "unreadable",
       author,
       timeText(createdAt),
       agoText(createdAt, nowMs),
-      note ?? "",
+      note,
     ]),
   );
 }

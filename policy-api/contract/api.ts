@@ -6,9 +6,6 @@ import { decide, explain } from "./decisions.ts";
 import { getHealth } from "./health.ts";
 import * as policies from "./policies.ts";
 
-/** Where the API is on the site's own host name. */
-export const API_PATH = "/_h3/v1";
-
 /** Every call. */
 export const ROUTES = [
   getHealth,

@@ -149,6 +149,8 @@ export const Question = strict({
   not: { anyOf: [{ required: ["policy", "version"] }, { required: ["client", "history"] }] },
 });
 export type Question = z.infer<typeof Question>;
+/** A question as a caller sends it. */
+export type NewQuestion = z.input<typeof Question>;
 
 export const Explanation = strict({
   revision: versionNumber.nullable().openapi({ description: "Null where the question brought the policy" }),

@@ -1,7 +1,8 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
+import type { ExecutionContext } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { API_PATH } from "../contract/api.ts";
+import { API_PATH } from "../contract/access.ts";
 import { addActivation } from "./activation.ts";
 import { addDecisions } from "./decisions.ts";
 import type { ApiEnv } from "./env.ts";
@@ -72,10 +73,8 @@ export function createApi<Env extends object>(
 
 /** Waits for something to end, however it does, and no longer than this. */
 async function within(ms: number, something: Promise<unknown>): Promise<void> {
-  let timer: number | null = null;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
   await Promise.race([something.catch(() => undefined), late]);
   clearTimeout(timer);
 }

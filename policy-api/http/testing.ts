@@ -90,6 +90,10 @@ export class MemoryStore implements PolicyStorePort {
     return created;
   }
 
+  get current(): Activation {
+    return this.#activations.current;
+  }
+
   async activation(): Promise<Activation | undefined> {
     this.#answers();
     return this.unreadable ? undefined : this.#activations.current;
@@ -248,7 +252,7 @@ const context = { waitUntil: () => undefined, passThroughOnException: () => unde
 
 /** One request as it is: what comes back is looked at by nobody. */
 export async function send(ports: PolicyApiPorts, request: Request): Promise<Response> {
-  return api.fetch(request, { ports }, context as unknown as ExecutionContext);
+  return api.fetch(request, { ports }, context);
 }
 
 /** Calls the API, and sees that the reply is as every reply must be, and as the API's own document says. */
