@@ -1,4 +1,4 @@
-import type { ActivationState, Stage } from "../core/activation.ts";
+import type { Activation } from "../contract/activation.ts";
 
 /** A version for whom. */
 export interface Rollout {
@@ -8,7 +8,8 @@ export interface Rollout {
   readonly pathPrefix?: string | undefined;
 }
 
-export type Assignment = Pick<ActivationState, "everyone" | "stages">;
+export type Assignment = Pick<Activation, "everyone" | "stages">;
+type Stage = Activation["stages"][number];
 
 /**
  * What an activation becomes. Pure.
@@ -31,7 +32,7 @@ export function isForEveryone({ share, pathPrefix }: Rollout): boolean {
 }
 
 /** The first stage that matches counts: the longer a path, the more it means just that. */
-function inOrder(stages: readonly Stage[]): readonly Stage[] {
+function inOrder(stages: readonly Stage[]): Stage[] {
   const length = (stage: Stage): number => stage.pathPrefix?.length ?? 0;
   return [...stages].sort((a, b) => length(b) - length(a));
 }

@@ -1,6 +1,7 @@
 import { type ActivationState, INITIAL_ACTIVATION, type KillSwitch, type Stage } from "../core/activation.ts";
 import { POLICY_OUTDATED_MS } from "../core/policy.ts";
 import type { Activation } from "../contract/activation.ts";
+import type { Result } from "./command.ts";
 import { printable } from "./printable.ts";
 import { percent } from "./quantities.ts";
 import { table } from "./table.ts";
@@ -67,11 +68,20 @@ export const KILL_SWITCH_MEANS: Readonly<Record<KillSwitch, string>> = {
 
 /** While it is on, nobody should look for what a policy does. */
 export function killSwitchLines(kind: KillSwitch | null): readonly string[] {
-  return kind === null
-    ? []
-    : [
-        `*** THE KILL SWITCH IS ON (${kind}): \`kill off\` ends it. ***`,
-        `${KILL_SWITCH_MEANS[kind]}, whatever the policy says.`,
-        "",
-      ];
+  if (kind === null) return [];
+  const what = `${KILL_SWITCH_MEANS[kind]}, whatever the policy says.`;
+  return [`*** THE KILL SWITCH IS ON (${kind}): \`kill off\` ends it. ***`, what, ""];
+}
+
+/** The result of a change. */
+export function changed(before: Activation | undefined, after: Activation, text: string): Result {
+  return { json: { changed: true, before, after }, text };
+}
+
+/** The result of a change that would change nothing. */
+export function unchanged(sentence: string, activation: Activation, nowMs: number): Result {
+  return {
+    json: { changed: false, before: activation, after: activation },
+    text: `${sentence}\n\n${inForceText(activation, nowMs)}`,
+  };
 }

@@ -1,20 +1,15 @@
 import { createHash } from "node:crypto";
-import type { KillSwitch, Stage } from "../core/activation.ts";
+import type { KillSwitch } from "../core/activation.ts";
 import type { Policy } from "../core/policy.ts";
+import type { NewActivation } from "../contract/activation.ts";
 import type { ClientRecord } from "../contract/clients.ts";
 import type { NewQuestion } from "../contract/decisions.ts";
-import type { PageQuery } from "../contract/fields.ts";
 import { clientOf } from "./client.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { EXIT, Failure } from "./failure.ts";
+import type { PageOptions } from "./page-options.ts";
 
 export type Api = ReturnType<typeof connect>;
-
-export interface NewActivation {
-  readonly everyone: number;
-  readonly stages: readonly Stage[];
-  readonly note?: string | undefined;
-}
 
 /** The calls that commands make. All reject with a Failure. */
 export function connect(endpoint: Endpoint) {
@@ -23,19 +18,15 @@ export function connect(endpoint: Endpoint) {
   const matching = (etag: string) => ({ header: { "if-match": etag } });
   return {
     origin: endpoint.origin,
-    health: async () => {
-      const reply = await api.health.$get();
-      return { status: reply.status, body: await reply.json() };
-    },
-    versions: (query: PageQuery) => body(api.policies.$get({ query })),
+    health: () => api.health.$get(),
+    versions: (page: PageOptions) => body(api.policies.$get(queryOf(page))),
     version: (version: number) =>
       body(api.policies[":version"].$get({ param: { version: String(version) }, header: {} })),
-    push: async (policy: Policy, note: string | undefined) => {
+    push: (policy: Policy, note: string | undefined) => {
       const json = { policy, note };
       // The key is made of the content, so that whoever does not know whether a push arrived can push again.
       const key = createHash("sha256").update(JSON.stringify(json)).digest("hex");
-      const reply = await api.policies.$post({ json, header: { "idempotency-key": key } });
-      return { status: reply.status, body: await reply.json() };
+      return api.policies.$post({ json, header: { "idempotency-key": key } });
     },
     /** What is in force, and the tag that a change of it must name. */
     activation: async () => {
@@ -48,9 +39,8 @@ export function connect(endpoint: Endpoint) {
         );
       return { activation: await reply.json(), etag };
     },
-    history: (query: PageQuery) => body(activation.history.$get({ query })),
-    activate: ({ stages, ...to }: NewActivation, etag: string) =>
-      body(activation.$put({ json: { ...to, stages: [...stages] }, ...matching(etag) })),
+    history: (page: PageOptions) => body(activation.history.$get(queryOf(page))),
+    activate: (json: NewActivation, etag: string) => body(activation.$put({ json, ...matching(etag) })),
     rollBack: (note: string | undefined, etag: string) =>
       body(activation.rollback.$post({ json: { note }, ...matching(etag) })),
     // In an incident nobody should wait because somebody else changed something meanwhile.
@@ -61,10 +51,14 @@ export function connect(endpoint: Endpoint) {
     lookUp: (what: "clients" | "networks", address: string): Promise<ClientRecord> =>
       body(api[what]["look-up"].$post({ json: { address } })),
     forget: (what: "clients" | "networks", address: string) => body(api[what].forget.$post({ json: { address } })),
-    audit: (query: PageQuery) => body(api.audit.$get({ query })),
+    audit: (page: PageOptions) => body(api.audit.$get(queryOf(page))),
   };
 }
 
 async function body<T>(reply: Promise<{ json(): Promise<T> }>): Promise<T> {
   return (await reply).json();
+}
+
+function queryOf({ limit, before }: PageOptions) {
+  return { query: { limit: limit?.toString(), before: before?.toString() } };
 }

@@ -9,13 +9,12 @@ import { refusal } from "./refusal.ts";
 
 /** What is left for a caller to see: everything else is thrown. (A health that is not good is a 503.) */
 type Answered = PickResponseByStatusCode<ContractApi, 200 | 201 | 503>;
-export type Client = ReturnType<typeof hc<Answered>>;
 
 /**
  * The API's calls, derived from the contract by Hono. Each is sent once: a second try could undo what somebody did in
  * between. A call rejects with a Failure unless the answer is one that the contract has.
  */
-export function clientOf(endpoint: Endpoint): Client {
+export function clientOf(endpoint: Endpoint) {
   return hc<Answered>(endpoint.origin + API_PATH, {
     fetch: (url: string | URL | Request, init: RequestInit = {}) => ask(endpoint, new URL(url), init),
   });

@@ -1,14 +1,13 @@
 import { isSameState } from "../core/activation.ts";
-import { isForEveryone, rolledOut, type Rollout } from "./activation-change.ts";
-import { beforeAfterText, inForceText, killSwitchLines, WHEN_OBEYED } from "./activation-text.ts";
+import { isForEveryone, rolledOut } from "./activation-change.ts";
+import { beforeAfterText, changed, killSwitchLines, unchanged, WHEN_OBEYED } from "./activation-text.ts";
 import { unlessChanged } from "./changed-meanwhile.ts";
 import type { Command } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { namedVersion } from "./named-policy.ts";
-import type { Options } from "./options.ts";
 import { printable } from "./printable.ts";
 import { madeText } from "./time-text.ts";
-import { ifGiven, readPath, readShare, readVersion } from "./values.ts";
+import { readVersion } from "./values.ts";
 
 export const ACTIVATE: Command = {
   name: "activate",
@@ -29,19 +28,19 @@ A change that somebody else made meanwhile is not overwritten (exit code 4).`,
   words: [1, 1],
   async run(call) {
     const { words, options, io } = call;
-    const rollout = readRollout(words[0] ?? "", options);
-    const api = call.api();
+    const rollout = {
+      version: readVersion(words[0] ?? "", "The version"),
+      share: options.share,
+      pathPrefix: options.path,
+    };
+    const api = await call.api();
     const [{ activation, etag }, { mode, author, createdAt, note }] = await Promise.all([
       api.activation(),
       namedVersion(String(rollout.version), api),
     ]);
     const { killSwitch } = activation;
     const after = { ...rolledOut(activation, rollout), killSwitch };
-    if (isSameState(activation, after))
-      return {
-        json: { changed: false, before: activation, after: activation },
-        text: `That is in force already.\n\n${inForceText(activation, io.nowMs())}`,
-      };
+    if (isSameState(activation, after)) return unchanged("That is in force already.", activation, io.nowMs());
     const preview = [
       ...killSwitchLines(killSwitch),
       `Version ${rollout.version}: ${mode ?? "unreadable"}, ${printable(madeText(author, createdAt, note, io.nowMs()))}`,
@@ -51,18 +50,7 @@ A change that somebody else made meanwhile is not overwritten (exit code 4).`,
     if (isForEveryone(rollout)) await confirm(call, preview, `Version ${rollout.version} for everyone?`);
     else call.tell(`${preview}\n`);
     const { everyone, stages } = after;
-    const changed = await unlessChanged(api, io, () => api.activate({ everyone, stages, note: options.note }, etag));
-    return {
-      json: { changed: true, before: activation, after: changed },
-      text: `Revision ${changed.revision} is in force. ${WHEN_OBEYED} \`rollback\` undoes it.`,
-    };
+    const now = await unlessChanged(api, io, () => api.activate({ everyone, stages, note: options.note }, etag));
+    return changed(activation, now, `Revision ${now.revision} is in force. ${WHEN_OBEYED} \`rollback\` undoes it.`);
   },
 };
-
-function readRollout(version: string, { share, path }: Options): Rollout {
-  return {
-    version: readVersion(version),
-    share: ifGiven(share, (text) => readShare(text, "--share")),
-    pathPrefix: ifGiven(path, (text) => readPath(text, "--path")),
-  };
-}

@@ -3,10 +3,9 @@ import { changeText } from "./change-text.ts";
 import type { Call, Command } from "./command.ts";
 import { decisionsGrid, gridText, isChanged } from "./decisions-grid.ts";
 import { EXIT, Failure } from "./failure.ts";
-import { type NamedPolicy, namedPolicy } from "./named-policy.ts";
+import { namedPolicy } from "./named-policy.ts";
 import { count, counted } from "./quantities.ts";
 import { table } from "./table.ts";
-import { readPath } from "./values.ts";
 
 export const DIFF: Command = {
   name: "diff",
@@ -23,20 +22,14 @@ Ends with 0 when the two are the same, 1 when they differ, and more when there w
   options: ["path"],
   words: [0, 2],
   async run(call) {
-    const path = readPath(call.options.path ?? "/", "--path");
+    const { path = "/" } = call.options;
     const [before, after] = await troubleAbove1(bothPolicies(call));
     const changes = jsonDiff(before.policy, after.policy);
     const cells = decisionsGrid(before.policy, after.policy, path);
     const changed = cells.filter(isChanged).length;
-    const json = {
-      before: before.name,
-      after: after.name,
-      same: changes.length === 0,
-      changes,
-      path,
-      decisions: cells,
-    };
-    if (changes.length === 0) return { json, text: `${before.name} and ${after.name} are the same policy.` };
+    const same = changes.length === 0;
+    const json = { before: before.name, after: after.name, same, changes, path, decisions: cells };
+    if (same) return { json, text: `${before.name} and ${after.name} are the same policy.` };
     const fields = table(
       ["field", "change"],
       changes.map((change) => [change.pointer, changeText(change)]),
@@ -54,14 +47,14 @@ Ends with 0 when the two are the same, 1 when they differ, and more when there w
   },
 };
 
-async function bothPolicies(call: Call): Promise<readonly [before: NamedPolicy, after: NamedPolicy]> {
+async function bothPolicies(call: Call) {
   const [first, second] = call.words;
-  const names = second === undefined ? ["active", first ?? (await newest(call))] : [first ?? "active", second];
-  return [await namedPolicy(names[0] ?? "active", call), await namedPolicy(names[1] ?? "active", call)];
+  const [before, after] = second === undefined ? [undefined, first ?? (await newest(call))] : [first, second];
+  return [await namedPolicy(before ?? "active", call), await namedPolicy(after, call)] as const;
 }
 
 async function newest({ api }: Call): Promise<string> {
-  const { policies } = await api().versions({ limit: "1" });
+  const { policies } = await (await api()).versions({ limit: 1 });
   return String(policies[0]?.version ?? 0);
 }
 

@@ -1,6 +1,9 @@
+import type { NewQuestion } from "../contract/decisions.ts";
+import type { Policy } from "../core/policy.ts";
 import type { Command } from "./command.ts";
-import { explainQuestion } from "./explain-question.ts";
 import { explanationText } from "./explanation-text.ts";
+import { misused } from "./failure.ts";
+import type { Options } from "./options.ts";
 import { readPolicyFile } from "./policy-file.ts";
 
 export const EXPLAIN: Command = {
@@ -19,7 +22,26 @@ export const EXPLAIN: Command = {
   options: ["client", "transport", "rtt", "rate", "loss", "packets", "path", "asn", "country", "policy", "version"],
   async run({ options, io, api }) {
     const policy = options.policy === undefined ? undefined : readPolicyFile(options.policy, io);
-    const explanation = await api().explain(explainQuestion(options, policy));
+    const explanation = await (await api()).explain(questionOf(options, policy));
     return { json: explanation, text: explanationText(explanation, options.client !== undefined) };
   },
 };
+
+/** What to ask the API. A loss is what is remembered of the client. @throws Failure */
+function questionOf(options: Options, policy: Policy | undefined): NewQuestion {
+  const { client, version, transport = "tcp", path = "/", rtt, rate, loss, packets, asn, country } = options;
+  if (version !== undefined && policy !== undefined) throw misused("--policy and --version exclude each other.");
+  for (const name of ["loss", "packets"] as const)
+    if (client !== undefined && options[name] !== undefined)
+      throw misused(`With --client the server looks up what --${name} would tell.`);
+  if (packets !== undefined && loss === undefined)
+    throw misused("--packets is the evidence behind --loss, which is not given.");
+  const estimate = { lossRatio: loss, packets, minRttMs: rtt, deliveryRateBps: rate };
+  return {
+    request: { transport, path, rttMs: rtt, deliveryRateBps: rate, asn, country },
+    history: loss === undefined ? undefined : { state: "known", client: { [transport]: estimate } },
+    client,
+    policy,
+    version,
+  };
+}

@@ -1,4 +1,4 @@
-import { beforeAfterText, inForceText, WHEN_OBEYED } from "./activation-text.ts";
+import { beforeAfterText, changed, inForceText, WHEN_OBEYED } from "./activation-text.ts";
 import type { Api } from "./api.ts";
 import { unlessChanged } from "./changed-meanwhile.ts";
 import type { Command } from "./command.ts";
@@ -19,7 +19,7 @@ undone unseen (exit code 4).`,
   options: ["note", "yes"],
   async run(call) {
     const { options, io } = call;
-    const api = call.api();
+    const api = await call.api();
     const { activation, etag } = await api.activation();
     const target = await previous(activation, api);
     const made = ({ author, at, note }: Activation): string => madeText(author, at, note, io.nowMs());
@@ -31,10 +31,7 @@ undone unseen (exit code 4).`,
     ].join("\n");
     await confirm(call, preview, `Back to revision ${target.revision}?`);
     const after = await unlessChanged(api, io, () => api.rollBack(options.note, etag));
-    return {
-      json: { changed: true, before: activation, after },
-      text: `${inForceText(after, io.nowMs())}\n\n${WHEN_OBEYED}`,
-    };
+    return changed(activation, after, `${inForceText(after, io.nowMs())}\n\n${WHEN_OBEYED}`);
   },
 };
 
@@ -43,8 +40,7 @@ async function previous({ previousRevision }: Activation, api: Api): Promise<Act
   // The history has no revision 0, which nobody made.
   if (previousRevision === INITIAL_ACTIVATION.revision)
     return { ...INITIAL_ACTIVATION, stages: [], at: new Date(INITIAL_ACTIVATION.atMs).toISOString() };
-  const { activations } = await api.history({ limit: "1", before: String(previousRevision + 1) });
-  const [found] = activations;
+  const [found] = (await api.history({ limit: 1, before: previousRevision + 1 })).activations;
   if (found?.revision === previousRevision) return found;
   throw new Failure(EXIT.unreachable, `${api.origin} does not say what revision ${previousRevision} was.`);
 }

@@ -3,7 +3,6 @@ import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "./command.ts";
 import { misused } from "./failure.ts";
-import { readOneOf } from "./values.ts";
 
 /** As many as the SHA-256 that the server keeps of them. */
 const TOKEN_BYTES = 32;
@@ -18,12 +17,11 @@ entries; that of a rotated token takes the place of the old one. NAME is what th
   options: ["scope", "out", "rotate"],
   words: [1, 1],
   run({ words: [name = ""], options, io }) {
-    const { scope: given, out, rotate = false } = options;
+    const { scope, out, rotate = false } = options;
     if (!/^[a-z0-9][a-z0-9._-]{0,39}$/.test(name))
       throw misused("A token's name begins with a-z or 0-9 and has up to 40 of a-z, 0-9, dot, dash and underscore.");
-    if (given === undefined) throw misused("--scope read or --scope write is missing.");
+    if (scope === undefined) throw misused("--scope read or --scope write is missing.");
     if (out === undefined) throw misused("--out FILE is missing: the token itself is never printed.");
-    const scope = readOneOf(given, "--scope", ["read", "write"]);
     const file = resolve(io.folder, out);
     const token = randomBytes(TOKEN_BYTES).toString("base64url");
     writeToken(file, token, rotate);

@@ -1,6 +1,6 @@
 import type { Command } from "./command.ts";
 import { namedVersion } from "./named-policy.ts";
-import { nextPageText, PAGE_OPTIONS, readPage } from "./page-options.ts";
+import { nextPageText, PAGE_OPTIONS } from "./page-options.ts";
 import { readPolicyFile } from "./policy-file.ts";
 import { printable } from "./printable.ts";
 import { madeText } from "./time-text.ts";
@@ -15,14 +15,15 @@ export const PUSH: Command = {
   words: [1, 1],
   async run({ words: [file = ""], options, io, api }) {
     const policy = readPolicyFile(file, io);
-    const { status, body } = await api().push(policy, options.note);
-    const { version, contentHash, author, createdAt } = body;
-    const isNew = status === 201;
+    const reply = await (await api()).push(policy, options.note);
+    const stored = await reply.json();
+    const { version, contentHash, author, createdAt, note } = stored;
+    const isNew = reply.status === 201;
     const first = isNew
       ? `${file} is now version ${version}.`
-      : `${file} is version ${version} already, ${printable(madeText(author, createdAt, body.note, io.nowMs()))}`;
+      : `${file} is version ${version} already, ${printable(madeText(author, createdAt, note, io.nowMs()))}`;
     return {
-      json: { ...body, isNew },
+      json: { ...stored, isNew },
       text: [
         first,
         `content  ${contentHash}`,
@@ -40,9 +41,9 @@ export const LIST: Command = {
   usage: "[--limit N] [--before VERSION]",
   summary: "List the versions of the policy, newest first.",
   options: PAGE_OPTIONS,
-  async run({ options, io, api }) {
-    const page = readPage(options);
-    const [versions, { activation }] = await Promise.all([api().versions(page), api().activation()]);
+  async run({ options, io, api: connected }) {
+    const api = await connected();
+    const [versions, { activation }] = await Promise.all([api.versions(options), api.activation()]);
     const { policies, next } = versions;
     const text =
       policies.length === 0
@@ -59,7 +60,7 @@ export const SHOW: Command = {
   details: "With --json all that is stored of the version: its author, note and hash too.",
   words: [1, 1],
   async run({ words: [name = ""], api }) {
-    const stored = await namedVersion(name, api());
+    const stored = await namedVersion(name, await api());
     return { json: stored, text: JSON.stringify(stored.policy, undefined, 2) };
   },
 };

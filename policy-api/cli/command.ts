@@ -25,8 +25,8 @@ export interface Call {
   readonly words: readonly string[];
   readonly options: Options;
   readonly io: Io;
-  /** The API; only commands that ask a server need to know of one. @throws Failure */
-  readonly api: () => Api;
+  /** The API. Only commands that ask a server need to know of one, and load the contract. Rejects with a Failure. */
+  readonly api: () => Promise<Api>;
   /** Shows something before the end. With --json nothing: its output is one document. */
   readonly tell: (text: string) => void;
 }

@@ -20,26 +20,21 @@ export async function confirm({ options, io, tell }: Call, preview: string, ques
 }
 
 /** One line from the terminal. Its end (Ctrl-D) is no answer, and Ctrl-C ends the program. */
-function answerTo(question: string, { stdin, stderr }: Call["io"]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const terminal = createInterface({ input: stdin, output: stderr, terminal: true });
-    let answered = false;
-    const interrupt = (): void => {
-      reject(new Failure(EXIT.interrupted, ""));
-      terminal.close();
-    };
-    terminal.on("SIGINT", interrupt);
-    process.once("SIGINT", interrupt);
-    terminal.on("close", () => {
-      process.off("SIGINT", interrupt);
-      // What comes next begins a line of its own.
-      if (!answered) stderr.write("\n");
-      resolve("");
-    });
-    terminal.question(question, (answer) => {
-      answered = true;
-      resolve(answer);
-      terminal.close();
-    });
-  });
+async function answerTo(question: string, { stdin, stderr }: Call["io"]): Promise<string> {
+  const terminal = createInterface({ input: stdin, output: stderr, terminal: true });
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+  const interrupt = (): void => reject(new Failure(EXIT.interrupted, ""));
+  terminal.on("SIGINT", interrupt).on("close", () => resolve(undefined));
+  process.once("SIGINT", interrupt);
+  terminal.question(question, resolve);
+  let answer: string | undefined;
+  try {
+    answer = await promise;
+    return answer ?? "";
+  } finally {
+    process.off("SIGINT", interrupt);
+    terminal.close();
+    // What comes next begins a line of its own.
+    if (answer === undefined) stderr.write("\n");
+  }
 }

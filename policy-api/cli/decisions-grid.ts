@@ -1,4 +1,3 @@
-import { type Advertise } from "../core/alt-svc.ts";
 import { decide, modeFor } from "../core/decide.ts";
 import type { History, RequestFacts } from "../core/facts.ts";
 import type { Policy } from "../core/policy.ts";
@@ -14,26 +13,21 @@ const PACKETS = 10_000;
 /** Nothing here depends on when. */
 const NOW_MS = 0;
 
-/** What two policies answer on one path. */
-export interface Cell {
-  readonly rttMs: number;
-  /** Null: an unknown client. */
-  readonly lossRatio: number | null;
-  readonly before: string;
-  readonly after: string;
-}
-
 /** What changes for whom when one policy follows another: for clients measured over TCP, and one that was not. Pure. */
-export function decisionsGrid(before: Policy, after: Policy, path: string): readonly Cell[] {
+export function decisionsGrid(before: Policy, after: Policy, path: string) {
   return LOSS_RATIOS.flatMap((lossRatio) =>
     RTTS_MS.map((rttMs) => ({
       rttMs,
+      /** Null: an unknown client. */
       lossRatio: lossRatio ?? null,
       before: answerText(before, path, rttMs, lossRatio),
       after: answerText(after, path, rttMs, lossRatio),
     })),
   );
 }
+
+/** What two policies answer on one path. */
+type Cell = ReturnType<typeof decisionsGrid>[number];
 
 /** Below the answers of a loss, with an arrow, those that change. */
 export function gridText(cells: readonly Cell[]): string {
@@ -53,27 +47,12 @@ export function isChanged({ before, after }: Cell): boolean {
 }
 
 function answerText(policy: Policy, path: string, rttMs: number, lossRatio: number | undefined): string {
-  const request: RequestFacts = { transport: "tcp", path, rttMs };
-  const history: History =
-    lossRatio === undefined
-      ? { state: "unknown" }
-      : {
-          state: "known",
-          client: { tcp: { lossRatio, packets: PACKETS, minRttMs: rttMs, deliveryRateBps: RATE_BPS, ageMs: 0 } },
-        };
+  // Whoever is in the share gets the offer. Nobody is in a share of none.
+  const request: RequestFacts = { transport: "tcp", path, rttMs, shareUnit: 0 };
+  const tcp = { lossRatio, packets: PACKETS, minRttMs: rttMs, deliveryRateBps: RATE_BPS, ageMs: 0 };
+  const history: History = lossRatio === undefined ? { state: "unknown" } : { state: "known", client: { tcp } };
   const share = policy.method?.kind === "share" && modeFor(policy, request) === "adaptive" ? policy.method.share : 1;
-  // Who is in the share gets the offer; nobody is where it is none.
-  const { advertise } = decide({ ...request, shareUnit: 0 }, history, policy, NOW_MS, undefined);
-  return `${share > 0 && share < 1 ? `${percent(share)}: ` : ""}${advertiseText(advertise)}`;
-}
-
-function advertiseText(advertise: Advertise): string {
-  switch (advertise.kind) {
-    case "h3":
-      return `h3 ${advertise.maS} s`;
-    case "clear":
-      return "clear";
-    case "nothing":
-      return "nothing";
-  }
+  const { advertise } = decide(request, history, policy, NOW_MS, undefined);
+  const answer = advertise.kind === "h3" ? `h3 ${advertise.maS} s` : advertise.kind;
+  return share > 0 && share < 1 ? `${percent(share)}: ${answer}` : answer;
 }

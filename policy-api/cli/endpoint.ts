@@ -1,9 +1,11 @@
 import { X509Certificate } from "node:crypto";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Failure, EXIT, misused } from "./failure.ts";
 import type { Io } from "./io.ts";
+import { readFile } from "./read-file.ts";
 import type { Options } from "./options.ts";
+import { ifGiven } from "./values.ts";
 
 /** Where the API is, and as whom it is called. */
 export interface Endpoint {
@@ -27,18 +29,26 @@ const LOCAL_HOSTS: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::
  * @throws Failure
  */
 export function findEndpoint(options: Options, io: Io): Endpoint {
-  const given = options.url ?? variable(io, "H3_URL");
-  const state = resolve(io.projectFolder, variable(io, "STATE_DIR") ?? ".adaptive-h3");
+  const variable = (name: string): string | undefined => io.env[name] || undefined;
+  const given = options.url ?? variable("H3_URL");
+  const state = resolve(io.projectFolder, variable("STATE_DIR") ?? ".adaptive-h3");
   if (given === undefined && !existsSync(state))
     throw misused(
       "Which server? Give --url or set H3_URL; without either it is the one of `npm start`, and there is no folder " +
         `${state} here.`,
     );
-  const local = given === undefined ? state : undefined;
+  const made = (name: string): string | undefined => {
+    const file = join(state, name);
+    return given === undefined && existsSync(file) ? file : undefined;
+  };
+  const inFolder = (file: string): string => resolve(io.folder, file);
+  const token = options["token-file"] === undefined ? variable("H3_TOKEN") : undefined;
+  const tokenFile = ifGiven(options["token-file"] ?? variable("H3_TOKEN_FILE"), inFolder) ?? made("token");
+  const caFile = ifGiven(options.ca ?? variable("H3_CA"), inFolder) ?? made("dev-cert.pem");
   return {
-    origin: readOrigin(given ?? `https://localhost:${variable(io, "PORT") ?? "8443"}`),
-    token: findToken(options, io, local),
-    ca: findCa(options, io, local),
+    origin: readOrigin(given ?? `https://localhost:${variable("PORT") ?? "8443"}`),
+    token: token === undefined ? ifGiven(tokenFile, (file) => readToken(file, io)) : checked(token, "H3_TOKEN"),
+    ca: ifGiven(caFile, readCertificate),
     timeoutMs: TIMEOUT_MS,
   };
 }
@@ -57,18 +67,8 @@ function readOrigin(text: string): string {
   return url.origin;
 }
 
-function findToken(options: Options, io: Io, localState: string | undefined): string | undefined {
-  const named = options["token-file"];
-  const inVariable = variable(io, "H3_TOKEN");
-  if (named === undefined && inVariable !== undefined) return checked(inVariable, "H3_TOKEN");
-  const file = named ?? variable(io, "H3_TOKEN_FILE");
-  if (file !== undefined) return readToken(resolve(io.folder, file), io);
-  const made = localState === undefined ? undefined : join(localState, "token");
-  return made !== undefined && existsSync(made) ? readToken(made, io) : undefined;
-}
-
 function readToken(file: string, io: Io): string {
-  const text = read(file, "The token's file");
+  const text = readFile(file, "The token's file");
   // Bits of the mode mean something else on Windows.
   if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0)
     io.stderr.write(`Warning: others on this machine may read the token in ${file}: chmod 600 it.\n`);
@@ -81,33 +81,12 @@ function checked(token: string, where: string): string {
   return token;
 }
 
-function findCa(options: Options, io: Io, localState: string | undefined): string | undefined {
-  const named = options.ca ?? variable(io, "H3_CA");
-  const made = localState === undefined ? undefined : join(localState, "dev-cert.pem");
-  const file = named === undefined ? made : resolve(io.folder, named);
-  if (file === undefined || (file === made && !existsSync(file))) return undefined;
-  const pem = read(file, "The certificate's file");
-  if (!isCertificate(pem)) throw misused(`${file} is no certificate in PEM.`);
-  return pem;
-}
-
-function isCertificate(pem: string): boolean {
+function readCertificate(file: string): string {
+  const pem = readFile(file, "The certificate's file");
   try {
-    return new X509Certificate(pem).raw.length > 0;
+    void new X509Certificate(pem);
+    return pem;
   } catch {
-    return false;
+    throw misused(`${file} is no certificate in PEM.`);
   }
-}
-
-function read(file: string, what: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw misused(`${what} cannot be read: ${(error as Error).message}`);
-  }
-}
-
-/** Empty is as good as not set. */
-function variable(io: Io, name: string): string | undefined {
-  return io.env[name] || undefined;
 }

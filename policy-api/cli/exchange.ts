@@ -6,11 +6,7 @@ import { getCACertificates } from "node:tls";
 import type { Endpoint } from "./endpoint.ts";
 import { unreachable } from "./unreachable.ts";
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: http.IncomingHttpHeaders;
-  readonly text: string;
-}
+export type Answer = Awaited<ReturnType<typeof exchange>>;
 
 /**
  * Sends a request and reads the whole answer.
@@ -23,7 +19,7 @@ export async function exchange(
   url: URL,
   { method, headers, body }: RequestInit,
   changes: boolean,
-): Promise<Answer> {
+) {
   // The time limit includes the answer's body.
   const signal = AbortSignal.timeout(timeoutMs);
   const options: https.RequestOptions = {

@@ -1,8 +1,8 @@
-import type { Explanation, PathEstimate } from "../contract/decisions.ts";
+import type { Explanation } from "../contract/decisions.ts";
 import type { Reason } from "../core/decide.ts";
 import { type Basis, KNOWN_PACKETS } from "../core/path.ts";
-import { TRANSPORTS } from "../core/sample.ts";
 import { bytes, count, milliseconds, percent, rate } from "./quantities.ts";
+import { readings } from "./readings.ts";
 import { nameList } from "./table.ts";
 import { ifGiven } from "./values.ts";
 
@@ -40,24 +40,18 @@ export function explanationText(explanation: Explanation, isLookedUp: boolean): 
   const version = `version ${policyVersion}${revision === null ? "" : ` (revision ${revision})`}`;
   // A newer server may have reasons that are not in the table.
   const why: string | undefined = REASONS[reason];
-  return nameList([
-    ["header", headerText(altSvc, reason)],
-    ["reason", `${reason}: ${why ?? "a reason that this program does not know"}`],
-    ["policy", `${policyVersion === null ? "the one of the file" : version}, ${mode} on ${request.path}`],
-    ["request", requestText(request)],
-    ["known", historyText(history, isLookedUp)],
-    ["path", path && `RTT ${milliseconds(path.rttMs)}, loss ${percent(path.lossRatio)}, ${rate(path.deliveryRateBps)}`],
-    ["evidence", basis && EVIDENCE[basis]],
-    ["times", predicted && timesText(predicted)],
-    [
-      "saving",
-      ifGiven(
-        saving,
-        (ratio) => `${percent(ratio)} (${percent(savingLow ?? ratio)} to ${percent(savingHigh ?? ratio)})`,
-      ),
-    ],
-    ["chance", `${percent(propensity)} that this policy gives this answer here`],
-  ]);
+  return nameList({
+    header: headerText(altSvc, reason),
+    reason: `${reason}: ${why ?? "a reason that this program does not know"}`,
+    policy: `${policyVersion === null ? "the one of the file" : version}, ${mode} on ${request.path}`,
+    request: requestText(request),
+    known: historyText(history, isLookedUp),
+    path: path && `RTT ${milliseconds(path.rttMs)}, loss ${percent(path.lossRatio)}, ${rate(path.deliveryRateBps)}`,
+    evidence: basis && EVIDENCE[basis],
+    times: predicted && timesText(predicted),
+    saving: ifGiven(saving, (is) => `${percent(is)} (${percent(savingLow ?? is)} to ${percent(savingHigh ?? is)})`),
+    chance: `${percent(propensity)} that this policy gives this answer here`,
+  });
 }
 
 function timesText({ stayMs, switchMs, coldMs, contentBytes, clamped }: NonNullable<Decision["predicted"]>): string {
@@ -83,22 +77,12 @@ function headerText(altSvc: string | null, reason: Reason): string {
   return `alt-svc: ${altSvc}${isTakenBack ? " (nothing is offered, and an earlier offer may still live)" : ""}`;
 }
 
-function historyText({ state, client, network, asn }: Explanation["history"], isLookedUp: boolean): string {
-  const levels = [
-    ...estimates("client", client),
-    ...estimates("network", network),
-    ...estimates("autonomous system", asn),
-  ];
-  if (levels.length > 0) return levels.join("; ");
+function historyText({ state, ...levels }: Explanation["history"], isLookedUp: boolean): string {
+  const known = readings(levels).map(({ level, transport, packets, lossRatio }) => {
+    const loss = lossRatio === undefined ? "" : `, loss ${percent(lossRatio)}`;
+    return `${level} over ${transport}${loss} (${count(Math.round(packets))} packets)`;
+  });
+  if (known.length > 0) return known.join("; ");
   if (state === "late") return "the look-up came too late";
   return isLookedUp ? `nothing, or under ${KNOWN_PACKETS} packets (\`look-up\` says what is stored)` : "nothing";
-}
-
-function estimates(level: string, estimate: PathEstimate | undefined): readonly string[] {
-  return TRANSPORTS.flatMap((transport) => {
-    const read = estimate?.[transport];
-    if (read === undefined) return [];
-    const loss = read.lossRatio === undefined ? "" : `, loss ${percent(read.lossRatio)}`;
-    return [`${level} over ${transport.toUpperCase()}${loss} (${count(Math.round(read.packets))} packets)`];
-  });
 }

@@ -1,5 +1,6 @@
 import { UserError } from "../../base/user-error.ts";
 import type { KillSwitch } from "../core/activation.ts";
+import { nearestName } from "../core/nearest.ts";
 import type { Fault } from "../core/parse.ts";
 
 /** What the process ends with. */
@@ -23,8 +24,8 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export interface FailureDetails {
   /** The answer's, where it was the server that refused. */
   readonly status?: number;
-  readonly detail?: string;
-  readonly faults?: readonly Fault[];
+  readonly detail?: string | undefined;
+  readonly faults?: readonly Fault[] | undefined;
   /** What the pointers of the faults point into: a file's name. */
   readonly place?: string;
   /** What is in force instead, where it was changed meanwhile. */
@@ -48,19 +49,25 @@ export function misused(sentence: string): Failure {
   return new Failure(EXIT.usage, sentence);
 }
 
+/** The name that was most likely meant, as the end of a sentence; empty where none is near. */
+export function nearest(name: string, known: readonly string[], prefix = ""): string {
+  const found = nearestName(name, known);
+  return found === undefined ? "" : `: ${prefix}${found}?`;
+}
+
 /** The failure as lines for a person; faults one a line, with their places. */
-export function failureText({ message, details }: Failure): string {
-  const { detail, faults = [], place } = details;
-  const lines = faults.map(({ pointer, message: fault }) => {
-    const where = place === undefined ? pointer || "the whole body" : `${place}:${pointer && ` ${pointer}`}`;
-    return place === undefined ? `  ${where}: ${fault}` : `${where} ${fault}`;
-  });
-  return [message, ...(detail === undefined ? [] : [detail]), ...lines].filter((line) => line !== "").join("\n");
+export function failureText({ message, details: { detail = "", faults = [], place } }: Failure): string {
+  const lines = faults.map(({ pointer, message: fault }) =>
+    place === undefined
+      ? `  ${pointer || "the whole body"}: ${fault}`
+      : `${place}:${pointer && ` ${pointer}`} ${fault}`,
+  );
+  return [message, detail, ...lines].filter((line) => line !== "").join("\n");
 }
 
 /** The same for a program: problem details (RFC 9457), as the API has them. */
 export function failureJson({ message, details }: Failure): unknown {
   const { status = null, detail = null, faults = [], inForce } = details;
   const plain = faults.map(({ pointer, message: fault }) => ({ pointer, message: fault }));
-  return { error: { status, title: message, detail, faults: plain, ...(inForce === undefined ? {} : { inForce }) } };
+  return { error: { status, title: message, detail, faults: plain, inForce } };
 }

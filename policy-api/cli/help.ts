@@ -1,7 +1,6 @@
-import { nearestName } from "../core/nearest.ts";
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import { misused } from "./failure.ts";
+import { misused, nearest } from "./failure.ts";
 import { nameList } from "./table.ts";
 
 const RUN = "npm run --silent policy --";
@@ -10,13 +9,8 @@ const RUN = "npm run --silent policy --";
 export function commandOf(name: string): Command {
   const command = COMMANDS.find((candidate) => candidate.name === name);
   if (command !== undefined) return command;
-  const nearest = nearestName(
-    name,
-    COMMANDS.map((candidate) => candidate.name),
-  );
-  throw misused(
-    `There is no command ${JSON.stringify(name)}${nearest === undefined ? "." : `: ${nearest}?`} \`help\` lists them.`,
-  );
+  const names = COMMANDS.map((candidate) => candidate.name);
+  throw misused(`There is no command ${JSON.stringify(name)}${nearest(name, names) || "."} \`help\` lists them.`);
 }
 
 /** What one command does and takes. */
@@ -26,11 +20,12 @@ export function commandHelp({ name, usage, summary, details }: Command): string 
 
 /** The command line at a glance. */
 export function overview(): string {
+  const summaries = Object.fromEntries(COMMANDS.map(({ name, summary }) => [name, summary]));
   return `Reads and changes the policy by which adaptive-h3 advertises HTTP/3.
 
   ${RUN} <command>
 
-${indented(nameList([...COMMANDS.map(({ name, summary }) => [name, summary] as const), ["help", "Say more of a command: help activate."]]))}
+${indented(nameList({ ...summaries, help: "Say more of a command: help activate." }))}
 
 Every command takes
   --json             one JSON document on stdout, errors too: {"error":{status,title,detail,faults}}

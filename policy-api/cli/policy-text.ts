@@ -8,40 +8,27 @@ import { ifGiven } from "./values.ts";
 export function policyText(policy: Policy): string {
   const { mode, method, contentBytes, coldStart, ma, margin, exploration, rules, source, provenance } = policy;
   const { routes } = contentBytes;
-  return nameList([
-    ["mode", mode],
-    ["method", method === undefined ? "none" : methodText(method)],
-    [
-      "a session",
+  return nameList({
+    mode,
+    method: method === undefined ? "none" : methodText(method),
+    "a session":
       bytes(contentBytes.default) + (routes.length === 0 ? "" : `, ${counted(routes.length, "route")} of their own`),
-    ],
-    [
-      "cold start",
-      coldStart.times === undefined
-        ? coldStart.advertise
-        : `${coldStart.advertise}, or by times of ${latticeText(coldStart.times)}`,
-    ],
-    ["an offer", `lives ${ma.minS} s to ${ma.maxS} s`],
-    [
-      "margin",
+    "cold start":
+      coldStart.advertise + (coldStart.times === undefined ? "" : `, or by times of ${latticeText(coldStart.times)}`),
+    "an offer": `lives ${ma.minS} s to ${ma.maxS} s`,
+    margin:
       `begins above ${percent(margin.enter)}, ends at ${percent(margin.leave)}, ` +
-        `${counted(margin.standardErrors, "standard error")} either side`,
-    ],
-    ["exploration", exploration.share === 0 ? "none" : `${percent(exploration.share)} of clients`],
-    [
-      "rules",
+      `${counted(margin.standardErrors, "standard error")} either side`,
+    exploration: exploration.share === 0 ? "none" : `${percent(exploration.share)} of clients`,
+    rules:
       rules.length === 0 ? "none" : `${counted(rules.length, "rule")}: ${rules.map((rule) => rule.mode).join(", ")}`,
-    ],
-    ["source", source ?? "-"],
-    [
-      "provenance",
-      provenance ? `${counted(provenance.loads, "load")} over ${counted(provenance.cells, "cell")}` : "none",
-    ],
-    ["  stack", provenance?.stack],
-    ["  congestion", provenance?.congestionControl],
-    ["  command", provenance?.command],
-    ["  rows", provenance && `SHA-256 ${provenance.rowsSha256}`],
-  ]);
+    source: source ?? "",
+    provenance: provenance ? `${counted(provenance.loads, "load")} over ${counted(provenance.cells, "cell")}` : "none",
+    "  stack": provenance?.stack,
+    "  congestion": provenance?.congestionControl,
+    "  command": provenance?.command,
+    "  rows": provenance && `SHA-256 ${provenance.rowsSha256}`,
+  });
 }
 
 function methodText(method: Method): string {
@@ -67,11 +54,6 @@ function methodText(method: Method): string {
 /** `360 nodes (6 RTTs x 5 losses x 4 rates x 3 sizes)` */
 function latticeText({ rttMs, lossRatio, deliveryRateBps, contentBytes, stayMs }: TimesLattice): string {
   const losses = lossRatio.length === 1 ? "1 loss" : `${lossRatio.length} losses`;
-  const axes = [
-    counted(rttMs.length, "RTT"),
-    losses,
-    counted(deliveryRateBps.length, "rate"),
-    counted(contentBytes.length, "size"),
-  ];
-  return `${counted(stayMs.length, "node")} (${axes.join(" x ")})`;
+  const measured = `${counted(rttMs.length, "RTT")} x ${losses} x ${counted(deliveryRateBps.length, "rate")}`;
+  return `${counted(stayMs.length, "node")} (${measured} x ${counted(contentBytes.length, "size")})`;
 }

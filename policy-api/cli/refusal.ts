@@ -27,11 +27,8 @@ export function refusal(endpoint: Endpoint, { status, headers }: Answer, body: u
   };
   return new Failure(exitCodeOf(status, problem !== undefined), title(), {
     status,
-    ...(problem?.detail === undefined ? {} : { detail: clean(problem.detail) }),
-    faults: (problem?.faults ?? []).map(({ pointer, message }) => ({
-      pointer: clean(pointer),
-      message: clean(message),
-    })),
+    detail: problem && clean(problem.detail),
+    faults: problem?.faults?.map(({ pointer, message }) => ({ pointer: clean(pointer), message: clean(message) })),
   });
 }
 

@@ -44,8 +44,10 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
  * A list of names and what belongs to them, without headings. Values are not cut: they are what was asked for. A name
  * without a value is left out.
  */
-export function nameList(rows: readonly (readonly [name: string, value: string | undefined])[]): string {
-  const given = rows.filter((row): row is readonly [string, string] => row[1] !== undefined);
+export function nameList(values: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
   const width = Math.max(...given.map(([name]) => length(name)));
   return given.map(([name, value]) => `${name.padEnd(width)}${GAP}${printable(value) || "-"}`.trimEnd()).join("\n");
 }

@@ -20,6 +20,11 @@ export function agoText(iso: string, nowMs: number): string {
   return unit === undefined ? "just now" : `${Math.floor(seconds / unit[1])} ${unit[0]} ago`;
 }
 
+/** When that was, as two cells of a table. */
+export function whenCells(iso: string, nowMs: number): readonly [time: string, ago: string] {
+  return [timeText(iso), agoText(iso, nowMs)];
+}
+
 /** Who made something, and when: `by deploy, 3 min ago: more for Japan` */
 export function madeText(author: string, iso: string, note: string | null, nowMs: number): string {
   const ago = agoText(iso, nowMs);

@@ -1,29 +1,23 @@
 import { EXIT, Failure } from "./failure.ts";
 
-const NETWORK: Readonly<Record<string, string>> = {
+/** Failures after which nothing can have been changed: there was no connection. */
+const UNCONNECTED: Readonly<Record<string, string>> = {
   ECONNREFUSED: "Nothing answers there (connection refused): is it running?",
   ENOTFOUND: "Its name is not known.",
   EAI_AGAIN: "Its name cannot be looked up now.",
   EHOSTUNREACH: "There is no way to it from here.",
   ENETUNREACH: "There is no way to it from here.",
-  ETIMEDOUT: "It does not answer.",
-  ECONNRESET: "It closed the connection without an answer.",
-  EPIPE: "It closed the connection without an answer.",
   EPROTO: "It does not speak TLS there.",
   ERR_SSL_WRONG_VERSION_NUMBER: "It does not speak TLS there.",
   ERR_SSL_PACKET_LENGTH_TOO_LONG: "It does not speak TLS there.",
   ERR_TLS_CERT_ALTNAME_INVALID: "Its certificate is for another name.",
   CERT_HAS_EXPIRED: "Its certificate has expired.",
 };
-/** No connection: nothing can have been changed. */
-const BEFORE: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EPROTO",
-]);
+const CUT_OFF: Readonly<Record<string, string>> = {
+  ETIMEDOUT: "It does not answer.",
+  ECONNRESET: "It closed the connection without an answer.",
+  EPIPE: "It closed the connection without an answer.",
+};
 
 /**
  * What a connection that failed means.
@@ -37,11 +31,12 @@ export function unreachable(origin: string, error: unknown, lateMs: number | und
   const why =
     lateMs !== undefined
       ? `It does not answer within ${lateMs / 1000} s.`
-      : (NETWORK[code] ??
+      : (UNCONNECTED[code] ??
+        CUT_OFF[code] ??
         (isCertificate
           ? `Its certificate is not trusted (${code}): give the root certificate with --ca.`
           : `The connection failed (${code}).`));
-  const isOpen = changes && (lateMs !== undefined || !(isCertificate || BEFORE.has(code)));
+  const isOpen = changes && (lateMs !== undefined || !(isCertificate || code in UNCONNECTED));
   return new Failure(
     EXIT.unreachable,
     `${origin} cannot be reached. ${why}`,

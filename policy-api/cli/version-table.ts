@@ -2,7 +2,7 @@ import { stageText } from "./activation-text.ts";
 import type { Activation } from "../contract/activation.ts";
 import type { PolicyVersion } from "../contract/policies.ts";
 import { table } from "./table.ts";
-import { agoText, timeText } from "./time-text.ts";
+import { whenCells } from "./time-text.ts";
 
 /** Versions of the policy, and for whom each is in force. */
 export function versionTable(versions: readonly PolicyVersion[], activation: Activation, nowMs: number): string {
@@ -13,8 +13,7 @@ export function versionTable(versions: readonly PolicyVersion[], activation: Act
       inForceFor(version, activation),
       mode ?? "unreadable",
       author,
-      timeText(createdAt),
-      agoText(createdAt, nowMs),
+      ...whenCells(createdAt, nowMs),
       note,
     ]),
   );

@@ -29,6 +29,13 @@ export const Activation = strict({
 }).openapi("Activation");
 export type Activation = z.infer<typeof Activation>;
 
+const NewActivation = strict({
+  everyone: versionNumber,
+  stages: stages.default([]),
+  note: note.optional(),
+}).openapi("NewActivation");
+export type NewActivation = z.input<typeof NewActivation>;
+
 const changedTo = {
   ...jsonOf("What is now in force: on disk, obeyed here at once, and everywhere 30 s later", Activation),
   headers: etagged,
@@ -60,9 +67,7 @@ export const putActivation = createRoute({
   ...writes,
   request: {
     headers: ifMatch,
-    body: bodyOf(
-      strict({ everyone: versionNumber, stages: stages.default([]), note: note.optional() }).openapi("NewActivation"),
-    ),
+    body: bodyOf(NewActivation),
   },
   responses: { 200: changedTo, ...problems(412, 413, 422, 428) },
 });

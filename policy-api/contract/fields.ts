@@ -81,6 +81,5 @@ export const pageQuery = strict({
   limit: wholeText(1, 100).default(20).openapi({ default: 20 }),
   before: wholeText(0, MAX).optional().openapi({ description: "Numbers below this one: `next` of the page before" }),
 });
-export type PageQuery = z.input<typeof pageQuery>;
 
 export const next = versionNumber.nullable().openapi({ description: "`before` of the next page; null at the end" });
