@@ -1,13 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { KILL_SWITCHES, STAGES_MAX } from "../core/activation.ts";
-import { reads, writes } from "./access.ts";
 import { etagged, ifMatch, ifNoneMatch, notModified } from "./etags.ts";
 import { isoTime, next, note, pageQuery, share, versionNumber } from "./fields.ts";
 import { fromActivation, nextPage } from "./links.ts";
+import { reads, writes } from "./head.ts";
 import { bodyOf, jsonOf, problems } from "./replies.ts";
 import { strict } from "./strict.ts";
-
-const tags = ["activation"];
 
 const Stage = strict({
   version: versionNumber,
@@ -36,35 +34,26 @@ const NewActivation = strict({
 }).openapi("NewActivation");
 export type NewActivation = z.input<typeof NewActivation>;
 
-const changedTo = {
-  ...jsonOf("What is now in force: on disk, obeyed here at once, and everywhere 30 s later", Activation),
+const inForce = (description: string) => ({
+  ...jsonOf(description, Activation),
   headers: etagged,
   links: fromActivation,
-};
+});
+const changedTo = inForce("What is now in force: on disk, obeyed here at once, and everywhere 30 s later");
 
 export const getActivation = createRoute({
-  operationId: "getActivation",
-  method: "get",
-  path: "/activation",
-  tags,
-  summary: "Which version is for whom",
-  ...reads,
+  ...reads("get", "/activation", "getActivation", "Which version is for whom"),
   request: { headers: ifNoneMatch },
   responses: {
-    200: { ...jsonOf("The activation in force", Activation), headers: etagged, links: fromActivation },
+    200: inForce("The activation in force"),
     304: notModified,
     ...problems(),
   },
 });
 
 export const putActivation = createRoute({
-  operationId: "putActivation",
-  method: "put",
-  path: "/activation",
-  tags,
-  summary: "Activate versions: for everyone, for a share of clients, by path",
+  ...writes("put", "/activation", "putActivation", "Activate versions: for everyone, for a share of clients, by path"),
   description: "The kill switch stays as it is. What changes nothing makes no new revision.",
-  ...writes,
   request: {
     headers: ifMatch,
     body: bodyOf(NewActivation),
@@ -73,12 +62,7 @@ export const putActivation = createRoute({
 });
 
 export const listActivations = createRoute({
-  operationId: "listActivations",
-  method: "get",
-  path: "/activation/history",
-  tags,
-  summary: "All revisions of the activation, newest first",
-  ...reads,
+  ...reads("get", "/activation/history", "listActivations", "All revisions of the activation, newest first"),
   request: { query: pageQuery },
   responses: {
     200: {
@@ -90,26 +74,16 @@ export const listActivations = createRoute({
 });
 
 export const rollBack = createRoute({
-  operationId: "rollBack",
-  method: "post",
-  path: "/activation/rollback",
-  tags,
-  summary: "Go back to what was in force before",
+  ...writes("post", "/activation/rollback", "rollBack", "Go back to what was in force before"),
   description: "The kill switch included. Two rollbacks undo two changes.",
-  ...writes,
   request: { headers: ifMatch, body: jsonOf("", strict({ note: note.optional() }).openapi("Note")) },
   responses: { 200: changedTo, ...problems(409, 412, 413, 428) },
 });
 
 export const putKillSwitch = createRoute({
-  operationId: "putKillSwitch",
-  method: "put",
-  path: "/activation/kill-switch",
-  tags,
-  summary: "Stop offering HTTP/3 to anybody",
+  ...writes("put", "/activation/kill-switch", "putKillSwitch", "Stop offering HTTP/3 to anybody"),
   description:
     "fixed-h2: nothing is offered, and what clients may still hold is taken back. clear: `Alt-Svc: clear` on every page.",
-  ...writes,
   request: {
     headers: ifMatch,
     body: bodyOf(strict({ kind: killSwitch, note: note.optional() }).openapi("KillSwitch")),
@@ -118,12 +92,7 @@ export const putKillSwitch = createRoute({
 });
 
 export const deleteKillSwitch = createRoute({
-  operationId: "deleteKillSwitch",
-  method: "delete",
-  path: "/activation/kill-switch",
-  tags,
-  summary: "Obey the policy again",
-  ...writes,
+  ...writes("delete", "/activation/kill-switch", "deleteKillSwitch", "Obey the policy again"),
   request: { headers: ifMatch },
   responses: { 200: changedTo, ...problems(412, 428) },
 });

@@ -1,9 +1,9 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { AUDIT_ACTIONS } from "../core/versions.ts";
-import { reads } from "./access.ts";
 import { Activation } from "./activation.ts";
 import { isoTime, next, pageQuery, versionNumber } from "./fields.ts";
 import { nextPage } from "./links.ts";
+import { reads } from "./head.ts";
 import { jsonOf, problems } from "./replies.ts";
 import { strict } from "./strict.ts";
 
@@ -22,12 +22,7 @@ export const AuditEntry = strict({
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const listAudit = createRoute({
-  operationId: "listAudit",
-  method: "get",
-  path: "/audit",
-  tags: ["audit"],
-  summary: "Who did what when, newest first",
-  ...reads,
+  ...reads("get", "/audit", "listAudit", "Who did what when, newest first"),
   request: { query: pageQuery },
   responses: {
     200: {

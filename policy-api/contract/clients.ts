@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { reads, writes } from "./access.ts";
 import { Offers, PathEstimate } from "./decisions.ts";
 import { address } from "./fields.ts";
+import { reads, writes } from "./head.ts";
 import { bodyOf, jsonOf, problems } from "./replies.ts";
 import { strict } from "./strict.ts";
 
@@ -19,47 +19,33 @@ export type ClientRecord = z.infer<typeof ClientRecord>;
 const NetworkRecord = strict({ known, network: PathEstimate.optional() }).openapi("NetworkRecord");
 const Forgotten = strict({ forgotten: z.int().min(0).openapi({ description: "Rows" }) }).openapi("Forgotten");
 
+const found = <R extends z.ZodType>(Record: R) => ({
+  200: jsonOf("As it would be used now", Record),
+  ...problems(413),
+});
+const forgotten = { 200: jsonOf("It is deleted", Forgotten), ...problems(413) };
+
 export const lookUpClient = createRoute({
-  operationId: "lookUpClient",
-  method: "post",
-  path: "/clients/look-up",
-  tags: ["clients"],
-  summary: "What is known of a client and of its network",
-  ...reads,
+  ...reads("post", "/clients/look-up", "lookUpClient", "What is known of a client and of its network"),
   request,
-  responses: { 200: jsonOf("As it would be used now", ClientRecord), ...problems(413) },
+  responses: found(ClientRecord),
 });
 
 export const lookUpNetwork = createRoute({
-  operationId: "lookUpNetwork",
-  method: "post",
-  path: "/networks/look-up",
-  tags: ["networks"],
-  summary: "What is known of an address's network: its /24 or /48",
-  ...reads,
+  ...reads("post", "/networks/look-up", "lookUpNetwork", "What is known of an address's network: its /24 or /48"),
   request,
-  responses: { 200: jsonOf("As it would be used now", NetworkRecord), ...problems(413) },
+  responses: found(NetworkRecord),
 });
 
 export const forgetClient = createRoute({
-  operationId: "forgetClient",
-  method: "post",
-  path: "/clients/forget",
-  tags: ["clients"],
-  summary: "Delete what is known of a client",
+  ...writes("post", "/clients/forget", "forgetClient", "Delete what is known of a client"),
   description: "Also what is still on its way to the store. The audit says that it was done, and not to whom.",
-  ...writes,
   request,
-  responses: { 200: jsonOf("It is deleted", Forgotten), ...problems(413) },
+  responses: forgotten,
 });
 
 export const forgetNetwork = createRoute({
-  operationId: "forgetNetwork",
-  method: "post",
-  path: "/networks/forget",
-  tags: ["networks"],
-  summary: "Delete what is known of a network as a whole",
-  ...writes,
+  ...writes("post", "/networks/forget", "forgetNetwork", "Delete what is known of a network as a whole"),
   request,
-  responses: { 200: jsonOf("It is deleted", Forgotten), ...problems(413) },
+  responses: forgotten,
 });

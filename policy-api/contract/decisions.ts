@@ -2,7 +2,6 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { REASONS } from "../core/decide.ts";
 import { BASES } from "../core/path.ts";
 import { MODES } from "../core/policy.ts";
-import { reads } from "./access.ts";
 import {
   address,
   asn,
@@ -18,6 +17,7 @@ import {
   transport,
   versionNumber,
 } from "./fields.ts";
+import { reads } from "./head.ts";
 import { bodyOf, jsonOf, problems } from "./replies.ts";
 import { strict } from "./strict.ts";
 
@@ -163,26 +163,16 @@ export const Explanation = strict({
 export type Explanation = z.infer<typeof Explanation>;
 
 export const decide = createRoute({
-  operationId: "decide",
-  method: "post",
-  path: "/decisions",
-  tags: ["decisions"],
-  summary: "What to advertise, for callers that are not this worker",
+  ...reads("post", "/decisions", "decide", "What to advertise, for callers that are not this worker"),
   description:
     "Facts of one path or of up to a hundred in; for each the header's value, its life, the reason and the predicted times " +
     "out. With loss a path is known; with RTT alone the policy's cold start answers. Nothing is looked up or remembered.",
-  ...reads,
   request: { body: bodyOf(Questions) },
   responses: { 200: jsonOf("In the order of the paths", Answers), ...problems(413) },
 });
 
 export const explain = createRoute({
-  operationId: "explain",
-  method: "post",
-  path: "/decisions/explain",
-  tags: ["decisions"],
-  summary: "Why it decides so: on given facts, or for a client by address",
-  ...reads,
+  ...reads("post", "/decisions/explain", "explain", "Why it decides so: on given facts, or for a client by address"),
   request: { body: bodyOf(Question) },
   responses: { 200: jsonOf("The decision, and the facts that it was made on", Explanation), ...problems(413, 422) },
 });

@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { versionNumber } from "./fields.ts";
+import { open } from "./head.ts";
 import { jsonOf } from "./replies.ts";
 import { strict } from "./strict.ts";
 
@@ -14,10 +15,6 @@ const Health = strict({
 export type Health = z.infer<typeof Health>;
 
 export const getHealth = createRoute({
-  operationId: "getHealth",
-  method: "get",
-  path: "/health",
-  tags: ["health"],
-  summary: "Whether it is well",
+  ...open("get", "/health", "getHealth", "Whether it is well"),
   responses: { 200: jsonOf("It is", Health), 503: jsonOf("It is not: what it says is wrong", Health) },
 });

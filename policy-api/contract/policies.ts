@@ -1,13 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { MODES } from "../core/policy.ts";
-import { reads, writes } from "./access.ts";
 import { etagged, ifNoneMatch, notModified, optionalTags } from "./etags.ts";
 import { isoTime, next, note, pageQuery, policy, versionInPath, versionNumber } from "./fields.ts";
 import { fromVersion, fromVersions } from "./links.ts";
+import { reads, writes } from "./head.ts";
 import { bodyOf, jsonOf, problems } from "./replies.ts";
 import { strict } from "./strict.ts";
-
-const tags = ["policies"];
 
 export const PolicyVersion = strict({
   version: versionNumber,
@@ -27,12 +25,7 @@ const StoredPolicy = strict({ ...PolicyVersion.shape, policy: z.union([policy, z
 export type StoredPolicy = z.infer<typeof StoredPolicy>;
 
 export const listPolicies = createRoute({
-  operationId: "listPolicies",
-  method: "get",
-  path: "/policies",
-  tags,
-  summary: "Versions of the policy, newest first",
-  ...reads,
+  ...reads("get", "/policies", "listPolicies", "Versions of the policy, newest first"),
   request: { query: pageQuery },
   responses: {
     200: {
@@ -53,15 +46,10 @@ const ofVersion = {
 };
 
 export const createPolicy = createRoute({
-  operationId: "createPolicy",
-  method: "post",
-  path: "/policies",
-  tags,
-  summary: "Add a version",
+  ...writes("post", "/policies", "createPolicy", "Add a version"),
   description:
     "A version is immutable and not yet active. A policy that is there already is answered with the version that it is. " +
     "With an Idempotency-Key the call can be repeated for a day: a second one with the same body is answered as the first was.",
-  ...writes,
   request: {
     headers: z.object({
       "idempotency-key": z
@@ -83,12 +71,7 @@ export const createPolicy = createRoute({
 });
 
 export const getPolicy = createRoute({
-  operationId: "getPolicy",
-  method: "get",
-  path: "/policies/{version}",
-  tags,
-  summary: "One version",
-  ...reads,
+  ...reads("get", "/policies/{version}", "getPolicy", "One version"),
   request: { params: strict({ version: versionInPath }), headers: ifNoneMatch },
   responses: {
     200: {
@@ -109,12 +92,7 @@ const change = strict({
 }).openapi("PolicyChange");
 
 export const diffPolicies = createRoute({
-  operationId: "diffPolicies",
-  method: "get",
-  path: "/policies/{version}/diff/{other}",
-  tags,
-  summary: "In what one version differs from another",
-  ...reads,
+  ...reads("get", "/policies/{version}/diff/{other}", "diffPolicies", "In what one version differs from another"),
   request: { params: strict({ version: versionInPath, other: versionInPath }) },
   responses: {
     200: jsonOf(

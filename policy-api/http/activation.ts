@@ -59,14 +59,8 @@ async function changeTo(c: Context<ApiEnv>, change: ActivationChange, note: stri
   });
   switch (result.kind) {
     case "precondition-failed": {
-      const etag = etagOf("r", result.current.revision);
       const { revision, author } = result.current;
-      throw new Problem(
-        412,
-        `revision ${revision}, by ${author}, is in force`,
-        { current: { revision, etag } },
-        { etag },
-      );
+      throw Problem.changed(`revision ${revision}, by ${author}, is in force`, { revision }, etagOf("r", revision));
     }
     case "nothing-before":
       throw new Problem(409, "there is nothing to go back to");

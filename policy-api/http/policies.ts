@@ -33,13 +33,8 @@ export function addPolicies(api: OpenAPIHono<ApiEnv>): void {
           { pointer: "/header/idempotency-key", message: "must be another for another body", relation: true },
         ]);
       case "precondition-failed": {
-        const etag = etagOf("v", created.latest);
-        throw new Problem(
-          412,
-          `version ${created.latest} was added meanwhile`,
-          { current: { version: created.latest, etag } },
-          { etag },
-        );
+        const { latest } = created;
+        throw Problem.changed(`version ${latest} was added meanwhile`, { version: latest }, etagOf("v", latest));
       }
       case "created": {
         const { version, isNew } = created;

@@ -48,6 +48,11 @@ export class Problem extends Error {
     const more = faults.length - shown.length;
     return new Problem(status, more > 0 ? `${detail} (and ${more} faults more)` : detail, { faults: shown });
   }
+
+  /** An If-Match that does not hold, with what there is now. */
+  static changed(detail: string, current: object, etag: string): Problem {
+    return new Problem(412, detail, { current: { ...current, etag } }, { etag });
+  }
 }
 
 export function renderProblem(c: Context, { status, message, members, headers }: Problem): Response {
