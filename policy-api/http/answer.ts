@@ -63,16 +63,13 @@ function historyOf({ transport, rttMs, lossRatio, packets, deliveryRateBps }: Fa
   return { state: "known", client: { [transport]: estimate } };
 }
 
-/** A decision without the figures that JSON cannot write: what a policy of absurd times predicts is told no further. */
+/** A decision without figures that JSON cannot write: nobody can use what a policy of absurd times predicts. */
 export function finite(decision: Decision): Decision {
-  const { predicted, path, saving, savingLow, savingHigh, ...rest } = decision;
-  const isFinite = (value: unknown): boolean => typeof value !== "number" || Number.isFinite(value);
-  return {
-    ...rest,
-    ...(path !== undefined && Object.values(path).every(isFinite) ? { path } : {}),
-    ...(predicted !== undefined && Object.values(predicted).every(isFinite) ? { predicted } : {}),
-    ...(saving !== undefined && isFinite(saving) ? { saving } : {}),
-    ...(savingLow !== undefined && isFinite(savingLow) ? { savingLow } : {}),
-    ...(savingHigh !== undefined && isFinite(savingHigh) ? { savingHigh } : {}),
-  };
+  return Object.fromEntries(Object.entries(decision).filter(([, value]) => isFinite(value))) as unknown as Decision;
+}
+
+/** Whether a value is not a number, or a finite one; an object, whether all that is in it is so. */
+function isFinite(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.values(value).every(isFinite);
+  return typeof value !== "number" || Number.isFinite(value);
 }
