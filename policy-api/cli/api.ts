@@ -24,11 +24,11 @@ export function connect(endpoint: Endpoint) {
       body(api.policies[":version"].$get({ param: { version: String(version) }, header: {} })),
     push: (policy: Policy, note: string | undefined) => {
       const json = { policy, note };
-      // The key is made of the content, so that whoever does not know whether a push arrived can push again.
+      // The key is a hash of the content, so that a push whose answer was lost can be pushed again.
       const key = createHash("sha256").update(JSON.stringify(json)).digest("hex");
       return api.policies.$post({ json, header: { "idempotency-key": key } });
     },
-    /** What is in force, and the tag that a change of it must name. */
+    /** The activation in force, and the ETag that a change of it must name. */
     activation: async () => {
       const reply = await activation.$get({ header: {} });
       const etag = reply.headers.get("etag") ?? "";
@@ -43,7 +43,7 @@ export function connect(endpoint: Endpoint) {
     activate: (json: NewActivation, etag: string) => body(activation.$put({ json, ...matching(etag) })),
     rollBack: (note: string | undefined, etag: string) =>
       body(activation.rollback.$post({ json: { note }, ...matching(etag) })),
-    // In an incident nobody should wait because somebody else changed something meanwhile.
+    // In an incident the kill switch must work, whatever somebody else changed meanwhile.
     kill: (kind: KillSwitch, note: string | undefined) =>
       body(activation["kill-switch"].$put({ json: { kind, note }, ...matching("*") })),
     endKill: (etag: string) => body(activation["kill-switch"].$delete(matching(etag))),

@@ -7,12 +7,12 @@ import { exchange } from "./exchange.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { refusal } from "./refusal.ts";
 
-/** What is left for a caller to see: everything else is thrown. (A health that is not good is a 503.) */
+/** The replies that a caller gets; every other reply is thrown. (503 is the reply of a server that is not well.) */
 type Answered = PickResponseByStatusCode<ContractApi, 200 | 201 | 503>;
 
 /**
- * The API's calls, derived from the contract by Hono. Each is sent once: a second try could undo what somebody did in
- * between. A call rejects with a Failure unless the answer is one that the contract has.
+ * The API's calls, which Hono derives from the contract. Each is sent once, as a second try could undo what somebody did in
+ * between. A call rejects with a Failure unless the contract has its answer.
  */
 export function clientOf(endpoint: Endpoint) {
   return hc<Answered>(endpoint.origin + API_PATH, {

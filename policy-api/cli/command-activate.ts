@@ -13,17 +13,17 @@ export const ACTIVATE: Command = {
   name: "activate",
   usage: "VERSION [--share 5%] [--path /shop/] [--note TEXT] [--yes]",
   summary: "Put a version in force: for everyone, for a share of clients, under a path.",
-  details: `Without --share and --path it is for everyone, and all stages end. With either it is a stage: it
-takes the place of the stage of the same path, or is added. Stages of paths count before one without
-a path, longer paths first.
+  details: `Without --share and --path the version is for everyone, and all stages end. With either it gets a
+stage, which replaces the stage of the same path, or is added. Stages with paths count before the
+stage without a path, longer paths first.
 
-  activate 5 --share 5%      begin with few; who is in a share stays in it as it grows
+  activate 5 --share 5%      begin with few; a client in a share stays in it as it grows
   activate 5 --path /shop/   everybody, under /shop/
-  activate 5 --share 100%    everyone; stages of paths stay
+  activate 5 --share 100%    everyone; stages with paths stay
   activate 5 --share 0%      end the stage without a path
 
-Shows who gets what before and after, and asks when it is everyone at once (--yes: does not ask).
-A change that somebody else made meanwhile is not overwritten (exit code 4).`,
+Shows who gets what before and after, and asks first if everyone gets it at once; --yes skips the
+question. It does not overwrite a change that somebody else made meanwhile (exit code 4).`,
   options: ["share", "path", "note", "yes"],
   words: [1, 1],
   async run(call) {

@@ -12,8 +12,8 @@ import { ifGiven } from "./values.ts";
 export const LOOK_UP: Command = {
   name: "look-up",
   usage: "--client ADDRESS | --network ADDRESS",
-  summary: "Say what is remembered of a client, or of the network of an address.",
-  details: `All of it, also where it is too little to decide by. The edge tells of a visit up to 20 s after it.
+  summary: "Say what is remembered about a client, or about the network of an address.",
+  details: `Shows everything, even if it is too little for a decision. A visit shows up to 20 s after it.
 A client is an IPv4 address or an IPv6 /64, a network its /24 or /48. The address is sent in a body,
 never in a URL.`,
   options: ["client", "network"],
@@ -53,9 +53,9 @@ function offersText({ untilMs, takenAtMs, ignoredAtMs }: NonNullable<ClientRecor
 export const FORGET: Command = {
   name: "forget",
   usage: "--client ADDRESS | --network ADDRESS [--yes]",
-  summary: "Delete what is remembered of a client, or of the network of an address.",
+  summary: "Delete what is remembered about a client, or about the network of an address.",
   details: `A client is an IPv4 address or an IPv6 /64, a network its /24 or /48. The address is sent in a body,
-never in a URL. Asks (--yes: does not ask).`,
+never in a URL. Asks first; --yes skips the question.`,
   options: ["client", "network", "yes"],
   async run(call) {
     const { what, address, whose } = readWhose(call.options);
@@ -66,7 +66,7 @@ never in a URL. Asks (--yes: does not ask).`,
   },
 };
 
-/** Of whom --client or --network speaks. @throws Failure unless it is one of the two */
+/** Whom --client or --network names. @throws Failure unless exactly one of them is given */
 function readWhose({ client, network }: Options): { what: "clients" | "networks"; address: string; whose: string } {
   const address = client ?? network;
   if (address === undefined || (client !== undefined && network !== undefined))

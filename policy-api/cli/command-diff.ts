@@ -11,14 +11,14 @@ export const DIFF: Command = {
   name: "diff",
   usage: "[A] [B] [--path /shop/]",
   summary: "Show how two policies differ, and which answers would change.",
-  details: `A and B are each a version's number, a file, or \`active\`: what everyone gets. With one of them it is
-compared with \`active\`; with none, the newest version is. (A file whose name is a number: ./3)
+  details: `A and B are each a version's number, a file, or \`active\`: what everyone gets. A alone is compared
+with \`active\`; without A and B, the newest version is. (Write a file whose name is a number as ./3)
 
-Below the fields that differ stands what would be answered on a grid of paths: to clients that TCP
-measured at 200 Mbit/s, by RTT and loss, and to an unknown client. "h3 60 s" is an offer for 60 s.
-The answers are those for a document at --path (else /), without ASN, country and exploration.
+Shows the fields that differ, and then the answers on a grid of paths: for clients that TCP measured
+at 200 Mbit/s, by RTT and loss, and for an unknown client. "h3 60 s" is an offer for 60 s. The
+answers are for a document at --path (/ if not set), without ASN, country and exploration.
 
-Ends with 0 when the two are the same, 1 when they differ, and more when there was trouble.`,
+Ends with 0 if the two are the same, 1 if they differ, and more if something failed.`,
   options: ["path"],
   words: [0, 2],
   async run(call) {
@@ -58,7 +58,7 @@ async function newest({ api }: Call): Promise<string> {
   return String(policies[0]?.version ?? 0);
 }
 
-/** 1 says that two policies differ: whoever asks by the exit code must not take trouble for it. */
+/** The exit code 1 says that two policies differ, so a failure must end with a higher one. */
 async function troubleAbove1<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;

@@ -10,15 +10,15 @@ export const EXPLAIN: Command = {
   name: "explain",
   usage: "--client ADDRESS | --rtt MS ... [--policy FILE | --version N]",
   summary: "Say what would be answered to a client or on a path, and why.",
-  details: `  --client ADDRESS    what the server knows of this address counts; it is sent in a body
+  details: `  --client ADDRESS    use what the server knows about this address; it is sent in a body
   --transport tcp     or quic: what the connection is over
   --rtt MS            of the connection
-  --rate BYTES        a second, of the connection and of what is remembered
-  --loss 2.5%         what is remembered of the client; without it nothing is
-  --packets N         the evidence behind that, 1000 unless given
+  --rate BYTES        a second, of the connection and of the remembered path
+  --loss 2.5%         the remembered loss of the client; without it the client is unknown
+  --packets N         the evidence for the loss, 1000 unless you set it
   --path /shop/  --asn 64500  --country JP
-  --policy FILE       by this policy, which need not be stored
-  --version N         by this version; without either, by what is in force`,
+  --policy FILE       by this policy, stored or not
+  --version N         by this version; without both, by the policy in force`,
   options: ["client", "transport", "rtt", "rate", "loss", "packets", "path", "asn", "country", "policy", "version"],
   async run({ options, io, api }) {
     const policy = options.policy === undefined ? undefined : readPolicyFile(options.policy, io);
@@ -27,7 +27,7 @@ export const EXPLAIN: Command = {
   },
 };
 
-/** What to ask the API. A loss is what is remembered of the client. @throws Failure */
+/** What to ask the API. --loss stands for what is remembered about the client. @throws Failure */
 function questionOf(options: Options, policy: Policy | undefined): NewQuestion {
   const { client, version, transport = "tcp", path = "/", rtt, rate, loss, packets, asn, country } = options;
   if (version !== undefined && policy !== undefined) throw misused("--policy and --version exclude each other.");

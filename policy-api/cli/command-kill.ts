@@ -10,12 +10,12 @@ export const KILL: Command = {
   name: "kill",
   usage: "[fixed-h2|clear|off] [--note TEXT] [--yes]",
   summary: "Take HTTP/3 back from everybody, whatever the policy says; or end that (off).",
-  details: `  fixed-h2  HTTP/3 is offered to nobody, and taken back where an offer may live (the default)
+  details: `  fixed-h2  nobody is offered HTTP/3, and offers that may still live are taken back (the default)
   clear     every page says clear, also to clients that should hold nothing
   off       the policy counts again
 
-Asks (--yes: does not ask). It is turned on whatever somebody else changed meanwhile; turning it off
-is refused then (exit code 4).`,
+Asks first; --yes skips the question. It can be turned on whatever somebody else changed meanwhile;
+turning it off is then refused (exit code 4).`,
   options: ["note", "yes"],
   words: [0, 1],
   async run(call) {

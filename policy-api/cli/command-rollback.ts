@@ -14,8 +14,8 @@ export const ROLLBACK: Command = {
   usage: "[--note TEXT] [--yes]",
   summary: "Return to what was in force before the last change.",
   details: `Versions, stages and kill switch become what they were. Two rollbacks undo two changes. Shows what
-it returns to, and asks (--yes: does not ask). A change that somebody else made meanwhile is not
-undone unseen (exit code 4).`,
+it returns to, and asks first; --yes skips the question. It does not undo a change that somebody
+else made meanwhile (exit code 4).`,
   options: ["note", "yes"],
   async run(call) {
     const { options, io } = call;
@@ -37,7 +37,7 @@ undone unseen (exit code 4).`,
 
 async function previous({ previousRevision }: Activation, api: Api): Promise<Activation> {
   if (previousRevision === null) throw new Failure(EXIT.refused, "There is nothing to go back to.");
-  // The history has no revision 0, which nobody made.
+  // The history does not list revision 0, as nobody made it.
   if (previousRevision === INITIAL_ACTIVATION.revision)
     return { ...INITIAL_ACTIVATION, stages: [], at: new Date(INITIAL_ACTIVATION.atMs).toISOString() };
   const [found] = (await api.history({ limit: 1, before: previousRevision + 1 })).activations;

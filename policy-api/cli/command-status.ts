@@ -8,19 +8,19 @@ import { table } from "./table.ts";
 import { whenCells } from "./time-text.ts";
 import { versionTable } from "./version-table.ts";
 
-/** Versions that status shows. */
+/** How many versions status shows. */
 const LATEST = 5;
 
 export const STATUS: Command = {
   name: "status",
   usage: "",
   summary: "Say whether all is well, what is in force for whom, and what was pushed last.",
-  details: "Ends with 5 when the server says that it is not well.",
+  details: "Ends with 5 if the server says that it is not well.",
   async run({ io, api: connected, tell }) {
     const api = await connected();
     const reply = await api.health();
     const health = await reply.json();
-    // What follows wants a token, and a store that answers: that much is known without.
+    // The rest needs a token, and a store that answers. The health needs neither.
     tell(`${api.origin}: ${healthText(health)}\n`);
     const [{ activation }, { policies }] = await Promise.all([api.activation(), api.versions({ limit: LATEST })]);
     const latest =
@@ -61,7 +61,7 @@ export const HISTORY: Command = {
   },
 };
 
-/** What an entry put in force: `v4: 5 % of /shop/; v3` */
+/** What an entry of the audit put in force: `v4: 5 % of /shop/; v3` */
 function whichText({ everyone, stages, killSwitch }: NonNullable<AuditEntry["activation"]>): string {
   return [killSwitch, stagesText(stages), `v${everyone}`].filter(Boolean).join("; ");
 }

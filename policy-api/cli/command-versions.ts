@@ -9,8 +9,8 @@ import { versionTable } from "./version-table.ts";
 export const PUSH: Command = {
   name: "push",
   usage: "FILE [--note TEXT]",
-  summary: "Store a policy as a new version. Changes nothing for anybody: see `activate`.",
-  details: `A policy that is there already gets no second version. Pushing again after a lost answer is safe.`,
+  summary: "Store a policy as a new version. This puts nothing in force: see `activate`.",
+  details: "A policy that the server has already gets no second version. After a lost answer, push again.",
   options: ["note"],
   words: [1, 1],
   async run({ words: [file = ""], options, io, api }) {
@@ -57,7 +57,7 @@ export const SHOW: Command = {
   name: "show",
   usage: "VERSION|active",
   summary: "Print a version's policy, as JSON that `push` takes.",
-  details: "With --json all that is stored of the version: its author, note and hash too.",
+  details: "With --json, everything that is stored about the version: its author, note and hash too.",
   words: [1, 1],
   async run({ words: [name = ""], api }) {
     const stored = await namedVersion(name, await api());

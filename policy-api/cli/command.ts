@@ -10,13 +10,13 @@ export interface Command {
   readonly usage: string;
   /** One line of the overview. */
   readonly summary: string;
-  /** The rest of what `help` says of it; lines of at most 100 characters. */
+  /** The rest of its help, in lines of at most 100 characters. */
   readonly details?: string;
-  /** Those that it takes beside the ones of every command. */
+  /** The options that it takes, besides those of every command. */
   readonly options?: readonly OptionName[];
-  /** How many arguments it takes, at least and at most; without it none. */
+  /** How many arguments it takes, at least and at most. The default is none. */
   readonly words?: readonly [min: number, max: number];
-  /** Rejects with a Failure where it cannot do its work. */
+  /** Rejects with a Failure if it cannot do its work. */
   run(call: Call): Promise<Result> | Result;
 }
 
@@ -25,9 +25,9 @@ export interface Call {
   readonly words: readonly string[];
   readonly options: Options;
   readonly io: Io;
-  /** The API. Only commands that ask a server need to know of one, and load the contract. Rejects with a Failure. */
+  /** Connects to the API. Commands that need no server do not load the contract. Rejects with a Failure. */
   readonly api: () => Promise<Api>;
-  /** Shows something before the end. With --json nothing: its output is one document. */
+  /** Shows something before the end. With --json it shows nothing, as the output is one document. */
   readonly tell: (text: string) => void;
 }
 

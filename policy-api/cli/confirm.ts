@@ -3,14 +3,14 @@ import type { Call } from "./command.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
 
 /**
- * Shows what is about to happen, and asks. Returns after a "yes", or with --yes without asking; where nobody can be asked it
+ * Shows what is about to happen, and asks. Returns after a "yes", or with --yes without a question. Without a terminal it
  * refuses.
  *
  * @throws Failure
  */
 export async function confirm({ options, io, tell }: Call, preview: string, question: string): Promise<void> {
   const asks = options.yes !== true;
-  // A question without what it is about is none: with --json it goes where the question goes.
+  // The person who is asked must see the preview. With --json it goes to stderr, as the question does.
   if (asks && options.json === true) io.stderr.write(`${preview}\n\n`);
   else tell(`${preview}\n`);
   if (!asks) return;
@@ -19,7 +19,7 @@ export async function confirm({ options, io, tell }: Call, preview: string, ques
   if ((await answerTo(`${question} Type yes: `, io)).trim() !== "yes") throw misused("Nothing was changed.");
 }
 
-/** One line from the terminal. Its end (Ctrl-D) is no answer, and Ctrl-C ends the program. */
+/** Reads one line from the terminal. Ctrl-D gives an empty answer, and Ctrl-C ends the program. */
 async function answerTo(question: string, { stdin, stderr }: Call["io"]): Promise<string> {
   const terminal = createInterface({ input: stdin, output: stderr, terminal: true });
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
@@ -34,7 +34,7 @@ async function answerTo(question: string, { stdin, stderr }: Call["io"]): Promis
   } finally {
     process.off("SIGINT", interrupt);
     terminal.close();
-    // What comes next begins a line of its own.
+    // The next output begins on a new line.
     if (answer === undefined) stderr.write("\n");
   }
 }

@@ -5,15 +5,15 @@ import { percent } from "./quantities.ts";
 import { table } from "./table.ts";
 
 const RTTS_MS = [5, 25, 50, 100, 200] as const;
-/** `undefined`: a client of whom nothing but the RTT is known. */
+/** `undefined`: a client about whom only the RTT is known. */
 const LOSS_RATIOS = [0, 0.005, 0.025, 0.05, undefined] as const;
 const RATE_BPS = 25_000_000;
-/** What loading some 14 MB leaves: enough for a loss of 0.5 % to be told from none. */
+/** The packets of about 14 MB: enough to tell a loss of 0.5 % from none. */
 const PACKETS = 10_000;
-/** Nothing here depends on when. */
+/** Nothing here depends on the time. */
 const NOW_MS = 0;
 
-/** What changes for whom when one policy follows another: for clients measured over TCP, and one that was not. Pure. */
+/** What changes for whom if one policy follows another: for clients measured over TCP, and for an unknown client. Pure. */
 export function decisionsGrid(before: Policy, after: Policy, path: string) {
   return LOSS_RATIOS.flatMap((lossRatio) =>
     RTTS_MS.map((rttMs) => ({
@@ -29,7 +29,7 @@ export function decisionsGrid(before: Policy, after: Policy, path: string) {
 /** What two policies answer on one path. */
 type Cell = ReturnType<typeof decisionsGrid>[number];
 
-/** Below the answers of a loss, with an arrow, those that change. */
+/** The answers by loss. The answers that change are in the line below, with an arrow. */
 export function gridText(cells: readonly Cell[]): string {
   const rows = LOSS_RATIOS.flatMap((lossRatio) => {
     const row = cells.filter((cell) => cell.lossRatio === (lossRatio ?? null));
@@ -47,7 +47,7 @@ export function isChanged({ before, after }: Cell): boolean {
 }
 
 function answerText(policy: Policy, path: string, rttMs: number, lossRatio: number | undefined): string {
-  // Whoever is in the share gets the offer. Nobody is in a share of none.
+  // The client with the share unit 0 is in every share that is not empty.
   const request: RequestFacts = { transport: "tcp", path, rttMs, shareUnit: 0 };
   const tcp = { lossRatio, packets: PACKETS, minRttMs: rttMs, deliveryRateBps: RATE_BPS, ageMs: 0 };
   const history: History = lossRatio === undefined ? { state: "unknown" } : { state: "known", client: { tcp } };

@@ -7,24 +7,24 @@ import { readFile } from "./read-file.ts";
 import type { Options } from "./options.ts";
 import { ifGiven } from "./values.ts";
 
-/** Where the API is, and as whom it is called. */
+/** Where the API is, and which token goes there. */
 export interface Endpoint {
-  /** Without a path: the API's own is the same everywhere. */
+  /** Without a path, as the path of the API is the same everywhere. */
   readonly origin: string;
   readonly token: string | undefined;
-  /** A root certificate to trust beside the usual ones, PEM. */
+  /** A root certificate to trust besides the usual ones, PEM. */
   readonly ca: string | undefined;
   readonly timeoutMs: number;
 }
 
-/** What a change of the activation waits for at most. */
+/** How long a call may take. */
 const TIMEOUT_MS = 10_000;
-/** A token travels in the clear over http: only where it does not leave the machine. */
+/** Over http a token travels in the clear, so http is only for hosts on this machine. */
 const LOCAL_HOSTS: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
- * Finds the server: by --url or H3_URL, else the one that `npm start` runs here. The local server's token and certificate go
- * with the local server only: no other is shown them.
+ * Finds the server: by --url or H3_URL, else the one that `npm start` runs here. Only the local server gets its token and
+ * its certificate; no other server is shown them.
  *
  * @throws Failure
  */
@@ -56,7 +56,7 @@ export function findEndpoint(options: Options, io: Io): Endpoint {
 function readOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:"))
-    // Not repeated: it may hold a password.
+    // The text is not repeated, as it may hold a password.
     throw misused("The server's address must be like https://www.example.com.");
   if (url.username !== "" || url.password !== "")
     throw misused("The server's address must hold no name and no password: the API takes a token.");
@@ -69,13 +69,13 @@ function readOrigin(text: string): string {
 
 function readToken(file: string, io: Io): string {
   const text = readFile(file, "The token's file");
-  // Bits of the mode mean something else on Windows.
+  // On Windows the bits of the mode mean something else.
   if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0)
     io.stderr.write(`Warning: others on this machine may read the token in ${file}: chmod 600 it.\n`);
   return checked(text.trim(), file);
 }
 
-/** What RFC 6750 section 2.1 allows; anything else is a file mixed up, and is sent to nobody. */
+/** Lets pass what RFC 6750 section 2.1 allows. Anything else is the wrong file, and must not be sent. */
 function checked(token: string, where: string): string {
   if (!/^[A-Za-z0-9\-._~+/]+=*$/.test(token)) throw new Failure(EXIT.token, `${where} holds no token.`);
   return token;

@@ -25,7 +25,7 @@ export async function exchange(
   const options: https.RequestOptions = {
     method: method ?? "GET",
     signal,
-    // A connection of its own that ends with the answer: nothing keeps the process alive.
+    // The connection ends with the answer, so that it does not keep the process alive.
     agent: false,
     headers: {
       accept: "application/json, application/problem+json",
@@ -38,7 +38,7 @@ export async function exchange(
     const request = url.protocol === "https:" ? https.request(url, options) : http.request(url, options);
     request.end(body);
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
-    // From here on the response tells what ends the connection.
+    // From here on the response reports errors.
     request.on("error", () => undefined);
     return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
   } catch (error) {

@@ -30,9 +30,9 @@ const EVIDENCE: Readonly<Record<Basis, string>> = {
 };
 
 /**
- * A decision, and all that explains it, in lines.
+ * A decision and everything that explains it, in lines.
  *
- * @param isLookedUp whether it is of a client of the server, of whom more may be stored than counts
+ * @param isLookedUp whether the server looked up a client, about whom it may store more than counts
  */
 export function explanationText(explanation: Explanation, isLookedUp: boolean): string {
   const { policyVersion, revision, request, history, decision, altSvc } = explanation;
@@ -70,7 +70,7 @@ function requestText({ transport, rttMs, deliveryRateBps, asn, country }: Explan
   return parts.filter(Boolean).join(", ");
 }
 
-/** A reason says why nothing is offered; what was offered before is why that is said. */
+/** The header. The reason explains why nothing is offered; `clear` is sent because of an earlier offer. */
 function headerText(altSvc: string | null, reason: Reason): string {
   if (altSvc === null) return "none";
   const isTakenBack = altSvc === "clear" && reason !== "kill-switch";

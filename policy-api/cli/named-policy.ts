@@ -6,7 +6,7 @@ import { EXIT, Failure } from "./failure.ts";
 import { readPolicyFile } from "./policy-file.ts";
 import { readVersion } from "./values.ts";
 
-/** What everyone gets. */
+/** Names the version that everyone gets. */
 const ACTIVE = "active";
 
 /** Finds a policy by a version's number, by `active` or by a file's name. @throws Failure */
@@ -22,7 +22,7 @@ export async function namedPolicy(name: string, { api, io }: Call): Promise<{ na
   );
 }
 
-/** A stored version, by its number or as the active one. @throws Failure */
+/** Finds a stored version by its number, or the active one. @throws Failure */
 export async function namedVersion(name: string, api: Api): ReturnType<Api["version"]> {
   const version = name === ACTIVE ? (await api.activation()).activation.everyone : readVersion(name, "The version");
   try {

@@ -71,7 +71,7 @@ export function readLine(argv: readonly string[]): { words: readonly string[]; o
       throw misused(`There is no option ${rawName}${nearest(rawName.replace(/^-+/, ""), NAMES, "--")}`);
     if (name in options) throw misused(`${rawName} is there twice.`);
     const read = OPTIONS[name];
-    // `--note --yes` is a value that was forgotten; one that begins so is written --note=--yes.
+    // In `--note --yes` the value was forgotten. A value that begins with a dash is written --note=--yes.
     const isForgotten = value === undefined || value === "" || (!token.inlineValue && value.startsWith("-"));
     if (read === FLAG && value !== undefined) throw misused(`${rawName} takes no value.`);
     if (read !== FLAG && isForgotten) throw misused(`${rawName} wants a value.`);
@@ -80,10 +80,10 @@ export function readLine(argv: readonly string[]): { words: readonly string[]; o
   return { words, options };
 }
 
-/** Options that npm knows too: whether it took one of them, or always has it, cannot be told. */
+/** Options that npm has too. Nothing tells whether npm took such an option from the line or always has it. */
 const ALSO_OF_NPM: ReadonlySet<string> = new Set(["help", "json", "yes", "version", "scope", "ca", "before"]);
 
-/** Refuses a line of which npm took options for itself, as no `--` was before them: what is left means something else. @throws Failure */
+/** Refuses a line from which npm took options, as no `--` stood before them: the rest means something else. @throws Failure */
 export function refuseEaten(env: Readonly<Record<string, string | undefined>>): void {
   if (env["npm_lifecycle_event"] !== "policy") return;
   const eaten = NAMES.filter(
@@ -95,7 +95,7 @@ export function refuseEaten(env: Readonly<Record<string, string | undefined>>): 
     );
 }
 
-/** Says no to options that a command does not take. @throws Failure */
+/** Refuses options that a command does not take. @throws Failure */
 export function requireOnly(options: Options, taken: readonly OptionName[], command: string): void {
   const known: readonly OptionName[] = [...GLOBAL_OPTIONS, ...taken];
   for (const name of Object.keys(options) as OptionName[])

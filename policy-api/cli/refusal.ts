@@ -5,10 +5,10 @@ import type { Endpoint } from "./endpoint.ts";
 import { EXIT, type ExitCode, Failure } from "./failure.ts";
 import { printable } from "./printable.ts";
 
-/** What an answer that is none of the good ones means to whoever asked. */
+/** What a refusal, or an answer that the API does not give, means to the user. */
 export function refusal(endpoint: Endpoint, { status, headers }: Answer, body: unknown): Failure {
   const { token, origin } = endpoint;
-  // A server that repeats what it was sent must not have it printed.
+  // A server may repeat the token, which must not be printed.
   const clean = (text: string): string => printable(token === undefined ? text : text.replaceAll(token, "[the token]"));
   const problem = hasShape(ProblemDetails, body) ? body : undefined;
   const answer = problem === undefined ? String(status) : `${status} ${clean(problem.title)}`;

@@ -5,9 +5,9 @@ import { commandHelp, commandOf, overview } from "./help.ts";
 import type { Io } from "./io.ts";
 import { readLine, refuseEaten, requireOnly } from "./options.ts";
 
-/** Runs one command line. Returns the exit code; never rejects for what its user can mend. */
+/** Runs one command line. Returns the exit code. It does not reject for faults that its user can mend. */
 export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
-  // Also where the rest of the line cannot be read.
+  // Read here, as the rest of the line may be unreadable.
   const isJson = argv.includes("--json");
   try {
     refuseEaten(io.env);

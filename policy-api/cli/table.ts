@@ -1,19 +1,18 @@
 import { cut, printable } from "./printable.ts";
 
-/** What a terminal shows without breaking lines. */
+/** The width of a line that a terminal does not break. */
 export const WIDTH = 100;
 const GAP = "  ";
 /** Headings of columns that may be cut. */
 const WORDS: ReadonlySet<string> = new Set(["note", "author", "who"]);
-/** Nothing is shown as "-". */
+/** An empty cell is shown as "-". */
 type Cell = string | number | null | undefined;
-/** A column gives way to others down to this. */
+/** The least width of a column that is cut. */
 const NARROWEST = 8;
 
 /**
- * Rows in aligned columns. Where they are wider than WIDTH the widest of the columns that may be is cut: people's own words
- * (notes, authors), as times and versions are what was asked for. An empty cell is "-". Columns of numbers are aligned on
- * the right.
+ * Rows in aligned columns, numbers to the right. If the rows are wider than WIDTH, columns of people's own words (notes,
+ * authors) are cut, the widest first. Other columns are never cut.
  */
 export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const cells = rows.map((row) => headings.map((_, i) => printable(String(row[i] ?? "")) || "-"));
@@ -41,8 +40,7 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
 }
 
 /**
- * A list of names and what belongs to them, without headings. Values are not cut: they are what was asked for. A name
- * without a value is left out.
+ * A list of names with their values, without headings. Values are not cut. A name without a value is left out.
  */
 export function nameList(values: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(values).flatMap(([name, value]) =>

@@ -1,6 +1,6 @@
 import { EXIT, Failure } from "./failure.ts";
 
-/** Failures after which nothing can have been changed: there was no connection. */
+/** Failures without a connection: the server cannot have changed anything. */
 const UNCONNECTED: Readonly<Record<string, string>> = {
   ECONNREFUSED: "Nothing answers there (connection refused): is it running?",
   ENOTFOUND: "Its name is not known.",
@@ -20,9 +20,9 @@ const CUT_OFF: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a connection that failed means.
+ * What a failed connection means to the user.
  *
- * @param lateMs the time limit, where it was over
+ * @param lateMs the time limit, if the call took longer
  * @param changes whether the request changes something
  */
 export function unreachable(origin: string, error: unknown, lateMs: number | undefined, changes: boolean): Failure {
@@ -47,6 +47,6 @@ export function unreachable(origin: string, error: unknown, lateMs: number | und
 function codeOf(error: unknown): string {
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   if (typeof code === "string") return code;
-  // Of several addresses that were tried, the first: they seldom differ.
+  // If several addresses were tried, the first error counts, as they seldom differ.
   return Array.isArray(errors) && errors.length > 0 ? codeOf(errors[0]) : "no reason given";
 }

@@ -3,22 +3,22 @@ import { misused } from "./failure.ts";
 /** Reads the value of an option or an argument. Throws a Failure that names the option. */
 export type Read<T> = (text: string, option: string) => T;
 
-/** What a value becomes where there is one. */
+/** Applies a function to a value, if there is one. */
 export function ifGiven<V, T>(value: V | undefined, then: (value: V) => T): T | undefined {
   return value === undefined ? undefined : then(value);
 }
 
-/** Text that must be something. */
+/** For a text that is not what it must be. */
 function mustBe(what: string, option: string, text: string): Error {
   return misused(`${option} must ${what}, and is ${JSON.stringify(text)}.`);
 }
 
 export const readText: Read<string> = (text) => text;
 
-/** A share or a ratio: `5%`, or 0.05. A bare 1 or 5 could be either, and is not guessed at. */
+/** A share or a ratio: `5%` or 0.05. A bare 1 or 5 is refused, as it could be either. */
 export const readShare: Read<number> = (text, option) => {
   const inPercent = /^(\d+(?:\.\d+)?) ?%$/.exec(text)?.[1];
-  // By the exponent: 2.9 / 100 is not 0.029.
+  // Not by division: 2.9 / 100 is not 0.029.
   const share = inPercent === undefined ? Number(text) : Number(`${inPercent}e-2`);
   const isPlain = inPercent !== undefined || /^0(\.\d+)?$|^\.\d+$/.test(text);
   if (!isPlain || !(share >= 0 && share <= 1))

@@ -9,21 +9,21 @@ import { strict } from "./strict.ts";
 
 const Stage = strict({
   version: versionNumber,
-  share: share.openapi({ description: "Of the clients; which these are stays the same, also when it grows" }),
+  share: share.openapi({ description: "The share of clients. A client in it stays in it when the share grows" }),
   pathPrefix: z.string().min(1).max(1000).regex(/^\//, "must begin with /").optional(),
 }).openapi("Stage");
-const stages = z.array(Stage).max(STAGES_MAX).openapi({ description: "The first that matches counts" });
+const stages = z.array(Stage).max(STAGES_MAX).openapi({ description: "The first stage that matches counts" });
 const killSwitch = z.enum(KILL_SWITCHES);
 
 export const Activation = strict({
   revision: versionNumber,
-  everyone: versionNumber.openapi({ description: "The version for whom no stage matches; 0: observe" }),
+  everyone: versionNumber.openapi({ description: "The version for all whom no stage matches; 0: observe" }),
   stages,
   killSwitch: killSwitch.nullable(),
   author: z.string(),
   note: z.string().nullable(),
   at: isoTime,
-  previousRevision: versionNumber.nullable().openapi({ description: "What a rollback returns to" }),
+  previousRevision: versionNumber.nullable().openapi({ description: "The revision that a rollback returns to" }),
 }).openapi("Activation");
 export type Activation = z.infer<typeof Activation>;
 
@@ -39,10 +39,10 @@ const inForce = (description: string) => ({
   headers: etagged,
   links: fromActivation,
 });
-const changedTo = inForce("What is now in force: on disk, obeyed here at once, and everywhere 30 s later");
+const changedTo = inForce("The new activation. It is on disk; this isolate obeys it now, all others within 30 s");
 
 export const getActivation = createRoute({
-  ...reads("get", "/activation", "getActivation", "Which version is for whom"),
+  ...reads("get", "/activation", "getActivation", "Show which version is for whom"),
   request: { headers: ifNoneMatch },
   responses: {
     200: inForce("The activation in force"),
@@ -53,7 +53,7 @@ export const getActivation = createRoute({
 
 export const putActivation = createRoute({
   ...writes("put", "/activation", "putActivation", "Activate versions: for everyone, for a share of clients, by path"),
-  description: "The kill switch stays as it is. What changes nothing makes no new revision.",
+  description: "The kill switch stays as it is. A call that changes nothing makes no new revision.",
   request: {
     headers: ifMatch,
     body: bodyOf(NewActivation),
@@ -62,7 +62,7 @@ export const putActivation = createRoute({
 });
 
 export const listActivations = createRoute({
-  ...reads("get", "/activation/history", "listActivations", "All revisions of the activation, newest first"),
+  ...reads("get", "/activation/history", "listActivations", "List all revisions of the activation, newest first"),
   request: { query: pageQuery },
   responses: {
     200: {
@@ -74,8 +74,8 @@ export const listActivations = createRoute({
 });
 
 export const rollBack = createRoute({
-  ...writes("post", "/activation/rollback", "rollBack", "Go back to what was in force before"),
-  description: "The kill switch included. Two rollbacks undo two changes.",
+  ...writes("post", "/activation/rollback", "rollBack", "Return to the activation before"),
+  description: "This includes the kill switch. Two rollbacks undo two changes.",
   request: { headers: ifMatch, body: jsonOf("", strict({ note: note.optional() }).openapi("Note")) },
   responses: { 200: changedTo, ...problems(409, 412, 413, 428) },
 });
@@ -83,7 +83,7 @@ export const rollBack = createRoute({
 export const putKillSwitch = createRoute({
   ...writes("put", "/activation/kill-switch", "putKillSwitch", "Stop offering HTTP/3 to anybody"),
   description:
-    "fixed-h2: nothing is offered, and what clients may still hold is taken back. clear: `Alt-Svc: clear` on every page.",
+    "fixed-h2: offers nothing, and takes back what clients may still hold. clear: sends `Alt-Svc: clear` with every page.",
   request: {
     headers: ifMatch,
     body: bodyOf(strict({ kind: killSwitch, note: note.optional() }).openapi("KillSwitch")),

@@ -12,17 +12,17 @@ export const AuditEntry = strict({
   at: isoTime,
   actor: z.string().openapi({ description: "The name of a token" }),
   action: z.enum(AUDIT_ACTIONS),
-  version: versionNumber.nullable().openapi({ description: "That was created" }),
-  revision: versionNumber.nullable().openapi({ description: "Of the activation" }),
+  version: versionNumber.nullable().openapi({ description: "The version that was created" }),
+  revision: versionNumber.nullable().openapi({ description: "The revision of the activation" }),
   activation: strict(Activation.pick({ everyone: true, stages: true, killSwitch: true }).shape)
     .nullable()
-    .openapi({ description: "What is in force since; null where nothing of that was changed" }),
+    .openapi({ description: "What the change put in force; null for other changes" }),
   note: z.string().nullable(),
 }).openapi("AuditEntry");
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const listAudit = createRoute({
-  ...reads("get", "/audit", "listAudit", "Who did what when, newest first"),
+  ...reads("get", "/audit", "listAudit", "List who did what and when, newest first"),
   request: { query: pageQuery },
   responses: {
     200: {

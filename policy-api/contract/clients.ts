@@ -6,7 +6,7 @@ import { bodyOf, jsonOf, problems } from "./replies.ts";
 import { strict } from "./strict.ts";
 
 const request = { body: bodyOf(strict({ address }).openapi("Address")) };
-const known = z.boolean().openapi({ description: "Whether anything is remembered" });
+const known = z.boolean().openapi({ description: "Whether the store holds anything" });
 
 const ClientRecord = strict({
   known,
@@ -17,35 +17,40 @@ const ClientRecord = strict({
 }).openapi("ClientRecord");
 export type ClientRecord = z.infer<typeof ClientRecord>;
 const NetworkRecord = strict({ known, network: PathEstimate.optional() }).openapi("NetworkRecord");
-const Forgotten = strict({ forgotten: z.int().min(0).openapi({ description: "Rows" }) }).openapi("Forgotten");
+const Forgotten = strict({ forgotten: z.int().min(0).openapi({ description: "Number of rows" }) }).openapi("Forgotten");
 
 const found = <R extends z.ZodType>(Record: R) => ({
-  200: jsonOf("As it would be used now", Record),
+  200: jsonOf("As a decision would use it now", Record),
   ...problems(413),
 });
-const forgotten = { 200: jsonOf("It is deleted", Forgotten), ...problems(413) };
+const forgotten = { 200: jsonOf("Deleted", Forgotten), ...problems(413) };
 
 export const lookUpClient = createRoute({
-  ...reads("post", "/clients/look-up", "lookUpClient", "What is known of a client and of its network"),
+  ...reads("post", "/clients/look-up", "lookUpClient", "Show what is known about a client and its network"),
   request,
   responses: found(ClientRecord),
 });
 
 export const lookUpNetwork = createRoute({
-  ...reads("post", "/networks/look-up", "lookUpNetwork", "What is known of an address's network: its /24 or /48"),
+  ...reads(
+    "post",
+    "/networks/look-up",
+    "lookUpNetwork",
+    "Show what is known about the network of an address, its /24 or /48",
+  ),
   request,
   responses: found(NetworkRecord),
 });
 
 export const forgetClient = createRoute({
-  ...writes("post", "/clients/forget", "forgetClient", "Delete what is known of a client"),
-  description: "Also what is still on its way to the store. The audit says that it was done, and not to whom.",
+  ...writes("post", "/clients/forget", "forgetClient", "Delete what is known about a client"),
+  description: "Samples on their way to the store are deleted too. The audit records the call, but not the client.",
   request,
   responses: forgotten,
 });
 
 export const forgetNetwork = createRoute({
-  ...writes("post", "/networks/forget", "forgetNetwork", "Delete what is known of a network as a whole"),
+  ...writes("post", "/networks/forget", "forgetNetwork", "Delete what is known about a whole network"),
   request,
   responses: forgotten,
 });

@@ -21,8 +21,12 @@ import { reads } from "./head.ts";
 import { bodyOf, jsonOf, problems } from "./replies.ts";
 import { strict } from "./strict.ts";
 
-const packets = z.number().min(0).max(1e15).openapi({ description: "Sent, behind lossRatio", example: 1000 });
-/** Milliseconds, of a time or since one. */
+const packets = z
+  .number()
+  .min(0)
+  .max(1e15)
+  .openapi({ description: "Packets sent, the evidence for lossRatio", example: 1000 });
+/** A time, or how long ago it was, in milliseconds. */
 const ms = z.number().min(0).max(1e15);
 
 export const Facts = strict({
@@ -30,14 +34,14 @@ export const Facts = strict({
   rttMs: rttMs.optional(),
   deliveryRateBps: deliveryRateBps.optional(),
   lossRatio: lossRatio.optional(),
-  packets: packets.optional().openapi({ description: "Evidence behind lossRatio; 1,000 unless given" }),
+  packets: packets.optional().openapi({ description: "Evidence for lossRatio; 1,000 unless you set it" }),
   path: path.default("/"),
   asn: asn.optional(),
   country: country.optional(),
   clientAddress: address
     .optional()
-    .openapi({ description: "So that shares hold the same clients as at the edge. Hashed; nothing is looked up." }),
-  offeredUntil: isoTime.optional().openapi({ description: "The end of the last offer that this client was given" }),
+    .openapi({ description: "Puts the client into the same shares as the worker does. Hashed, and not looked up." }),
+  offeredUntil: isoTime.optional().openapi({ description: "When the last offer to this client ends" }),
 }).openapi("Facts");
 export type Facts = z.infer<typeof Facts>;
 
@@ -48,29 +52,29 @@ const predicted = strict({
   switchMs: z.number(),
   coldMs: z.number(),
   contentBytes: z.number(),
-  clamped: z.boolean().openapi({ description: "Beyond what was measured" }),
+  clamped: z.boolean().openapi({ description: "Whether the path lies beyond what was measured" }),
 }).openapi("PredictedTimes");
 
 const explained = {
   mode: z.enum(MODES),
   reason: z.enum(REASONS),
-  basis: z.enum(BASES).optional().openapi({ description: "Whose evidence it rests on" }),
+  basis: z.enum(BASES).optional().openapi({ description: "Whose measurements the decision rests on" }),
   path: PathFacts.optional(),
   predicted: predicted.optional(),
-  saving: z.number().optional().openapi({ description: "Of HTTP/3: stay / switch - 1" }),
+  saving: z.number().optional().openapi({ description: "What HTTP/3 saves: stay / switch - 1" }),
   savingLow: z.number().optional(),
   savingHigh: z.number().optional(),
-  propensity: z.number().min(0).max(1).openapi({ description: "With what probability it would have been so" }),
+  propensity: z.number().min(0).max(1).openapi({ description: "The probability of this answer" }),
 };
 
 const altSvc = z
   .string()
   .nullable()
-  .openapi({ description: "The value of the Alt-Svc header; null: send none", example: 'h3=":443"; ma=300' });
+  .openapi({ description: "The value of the Alt-Svc header; null: send no header", example: 'h3=":443"; ma=300' });
 
 export const Answer = strict({
   altSvc,
-  maS: z.int().nullable().openapi({ description: "How long the offer lives, seconds; null without one" }),
+  maS: z.int().nullable().openapi({ description: "How long the offer lives, seconds; null without an offer" }),
   policyVersion: versionNumber,
   ...explained,
 }).openapi("Answer");
@@ -91,7 +95,7 @@ const TransportEstimate = strict({
   packets: packets.default(1_000),
   deliveryRateBps: deliveryRateBps.optional(),
   ageMs: ms.default(0),
-  changedMsAgo: ms.optional().openapi({ description: "Since the path was seen to change" }),
+  changedMsAgo: ms.optional().openapi({ description: "Milliseconds since the path changed" }),
 }).openapi("TransportEstimate");
 
 export const PathEstimate = strict({ tcp: TransportEstimate.optional(), quic: TransportEstimate.optional() }).openapi(
@@ -134,7 +138,7 @@ const Questions = strict({ paths: z.array(Facts).min(1).max(100), port: port.def
 const Answers = strict({ revision: versionNumber, decisions: z.array(Answer) }).openapi("Decisions");
 
 export const Question = strict({
-  request: RequestFacts.optional().openapi({ description: "Needed without a client" }),
+  request: RequestFacts.optional().openapi({ description: "Required unless there is a client" }),
   history: History.optional(),
   client: address.optional(),
   policy: policy.optional(),
@@ -144,7 +148,7 @@ export const Question = strict({
   activationUnit: share.optional(),
   port: port.optional(),
 }).openapi("ExplainRequest", {
-  // What explain() refuses with 422.
+  // The server refuses the rest with 422.
   anyOf: [{ required: ["request"] }, { required: ["client"] }],
   not: { anyOf: [{ required: ["policy", "version"] }, { required: ["client", "history"] }] },
 });
@@ -153,7 +157,7 @@ export type Question = z.infer<typeof Question>;
 export type NewQuestion = z.input<typeof Question>;
 
 export const Explanation = strict({
-  revision: versionNumber.nullable().openapi({ description: "Null where the question brought the policy" }),
+  revision: versionNumber.nullable().openapi({ description: "Null if the question names a version or holds a policy" }),
   policyVersion: versionNumber.nullable(),
   request: RequestFacts,
   history: History,
@@ -163,16 +167,16 @@ export const Explanation = strict({
 export type Explanation = z.infer<typeof Explanation>;
 
 export const decide = createRoute({
-  ...reads("post", "/decisions", "decide", "What to advertise, for callers that are not this worker"),
+  ...reads("post", "/decisions", "decide", "Decide what to advertise, for callers other than this worker"),
   description:
-    "Facts of one path or of up to a hundred in; for each the header's value, its life, the reason and the predicted times " +
-    "out. With loss a path is known; with RTT alone the policy's cold start answers. Nothing is looked up or remembered.",
+    "Takes facts about 1 to 100 paths. Returns for each the header's value, how long it lives, the reason and the predicted " +
+    "times. A path with a loss ratio is known; otherwise the policy's cold start answers. Nothing is looked up or stored.",
   request: { body: bodyOf(Questions) },
-  responses: { 200: jsonOf("In the order of the paths", Answers), ...problems(413) },
+  responses: { 200: jsonOf("The answers, in the order of the paths", Answers), ...problems(413) },
 });
 
 export const explain = createRoute({
-  ...reads("post", "/decisions/explain", "explain", "Why it decides so: on given facts, or for a client by address"),
+  ...reads("post", "/decisions/explain", "explain", "Explain a decision: on given facts, or for a client by address"),
   request: { body: bodyOf(Question) },
-  responses: { 200: jsonOf("The decision, and the facts that it was made on", Explanation), ...problems(413, 422) },
+  responses: { 200: jsonOf("The decision, and the facts that it rests on", Explanation), ...problems(413, 422) },
 });

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-/** * or entity tags (RFC 9110 section 8.8.3). */
+/** Either * or entity tags (RFC 9110 section 8.8.3). */
 const TAGS = String.raw`\*|(W/)?"[!#-~]*"([ \t]*,[ \t]*(W/)?"[!#-~]*")*`;
 const MESSAGE = 'must be * or entity tags such as "r3"';
 
@@ -12,13 +12,13 @@ export const optionalTags = z
 
 /** Headers of a call that changes the activation (RFC 9110 section 13.1.1). */
 export const ifMatch = z.object({
-  // Optional here, so that a call without it gets 428 (RFC 6585), which says more than 400.
+  // Optional here: a call without it gets 428 (RFC 6585), which says more than 400.
   "if-match": z
     .string()
     .regex(new RegExp(`^(${TAGS})$`), MESSAGE)
     .optional()
     .openapi({
-      description: "The ETag of what is to be changed; * for whatever there is",
+      description: "The ETag of what the call changes; * for any",
       example: "*",
       param: { required: true },
     }),
@@ -26,7 +26,7 @@ export const ifMatch = z.object({
 
 /** Headers of a call that reads what has an ETag. */
 export const ifNoneMatch = z.object({
-  "if-none-match": optionalTags.openapi({ description: "The ETag of what the caller has", example: '"r3"' }),
+  "if-none-match": optionalTags.openapi({ description: "The ETag of the caller's copy", example: '"r3"' }),
 });
 
 /** Headers of a reply. */
@@ -38,4 +38,4 @@ export const etagged = z.object({
 });
 
 /** The reply to a read whose If-None-Match holds. */
-export const notModified = { description: "The caller has it: If-None-Match", headers: etagged };
+export const notModified = { description: "The caller's copy is current (If-None-Match)", headers: etagged };

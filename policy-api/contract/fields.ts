@@ -5,7 +5,7 @@ import type { Policy } from "../core/policy.ts";
 import { TRANSPORTS } from "../core/sample.ts";
 import { strict } from "./strict.ts";
 
-/** What core reads, as a schema of the API: core's faults become issues, and its bounds are what the document shows. */
+/** A schema that reads with a reader of core. Its faults are core's, and the document shows core's bounds. */
 function core<T>(reader: Reader<T>, name: string): z.ZodType<T> {
   return z
     .unknown()
@@ -36,19 +36,19 @@ export const note = z
   .max(1000)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must have no control characters")
   .openapi({
-    // The document would get the pattern above with its slash and flag. Lone surrogates are no text in JSON anyhow.
+    // JSON Schema has no flags, so the document needs a pattern without one. JSON has no lone surrogates anyhow.
     pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`,
     example: "new times, measured on the new servers",
   });
 export const isoTime = z.iso.datetime({ offset: true }).openapi({ example: "2026-11-21T10:00:00.000Z" });
 export const transport = z.enum(TRANSPORTS).openapi({ description: "tcp: HTTP/1.1 and 2; quic: HTTP/3" });
 export const address = z.union([z.ipv4(), z.ipv6()], { error: "must be an IPv4 or IPv6 address" }).openapi({
-  // The document would say `ip`, which is no format of JSON Schema.
+  // Without this the document would say `ip`, which is not a format of JSON Schema.
   anyOf: [
     { type: "string", format: "ipv4" },
     { type: "string", format: "ipv6" },
   ],
-  description: "An IPv4 or IPv6 address. Hashed before anything is looked up.",
+  description: "An IPv4 or IPv6 address. The worker hashes it before it looks anything up.",
   example: "192.0.2.7",
 });
 export const port = z.int().min(1).max(65_535);
@@ -64,7 +64,7 @@ export const path = z.string().min(1).max(8_000).regex(/^\//, "must begin with /
 export const asn = z.int().min(0).max(4_294_967_295);
 export const country = z.string().regex(/^[A-Z]{2}$/, "must be a country code such as JP");
 
-/** A whole number in a path or a query. Not z.coerce, to which no text and `0x1` are numbers too. */
+/** A whole number in a path or a query. z.coerce would take an empty text and `0x1` as numbers. */
 function wholeText(minimum: number, maximum: number): z.ZodType<number, string> {
   return z
     .string()
@@ -76,10 +76,14 @@ function wholeText(minimum: number, maximum: number): z.ZodType<number, string> 
 
 export const versionInPath = wholeText(0, MAX);
 
-/** Query of a list: pages, newest first. */
+/** The query of a list, which comes in pages, newest first. */
 export const pageQuery = strict({
   limit: wholeText(1, 100).default(20).openapi({ default: 20 }),
-  before: wholeText(0, MAX).optional().openapi({ description: "Numbers below this one: `next` of the page before" }),
+  before: wholeText(0, MAX)
+    .optional()
+    .openapi({ description: "Only numbers below this one: `next` of the previous page" }),
 });
 
-export const next = versionNumber.nullable().openapi({ description: "`before` of the next page; null at the end" });
+export const next = versionNumber
+  .nullable()
+  .openapi({ description: "`before` for the next page; null on the last page" });

@@ -10,7 +10,7 @@ export function open<const M extends Method, const P extends string>(
   return { operationId, method, path, tags: [path.split("/")[1] ?? ""], summary };
 }
 
-/** The server enforces the scope; the document says only that a token is needed. */
+/** The head of a route that needs a token. The server enforces the scope; the document says only that a token is needed. */
 function needs(scope: Scope) {
   return <const M extends Method, const P extends string>(...head: Head<M, P>) => ({
     ...open(...head),

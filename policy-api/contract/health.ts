@@ -10,11 +10,11 @@ const Health = strict({
   revision: versionNumber.nullable(),
   settings: z
     .array(strict({ name: z.string(), message: z.string() }))
-    .openapi({ description: "Variables that could not be read" }),
+    .openapi({ description: "Variables with values that the worker cannot read" }),
 }).openapi("Health");
 export type Health = z.infer<typeof Health>;
 
 export const getHealth = createRoute({
-  ...open("get", "/health", "getHealth", "Whether it is well"),
-  responses: { 200: jsonOf("It is", Health), 503: jsonOf("It is not: what it says is wrong", Health) },
+  ...open("get", "/health", "getHealth", "Show whether all is well"),
+  responses: { 200: jsonOf("All is well", Health), 503: jsonOf("Something is wrong, and the body says what", Health) },
 });

@@ -16,7 +16,7 @@ export const PolicyVersion = strict({
   author: z.string().openapi({ description: "The name of the token that made it" }),
   note: z.string().nullable(),
   createdAt: isoTime,
-  mode: z.enum(MODES).nullable().openapi({ description: "Null where the policy cannot be read any more" }),
+  mode: z.enum(MODES).nullable().openapi({ description: "Null if the policy can no longer be read" }),
   source: z.string().nullable(),
 }).openapi("PolicyVersion");
 export type PolicyVersion = z.infer<typeof PolicyVersion>;
@@ -25,12 +25,12 @@ const StoredPolicy = strict({ ...PolicyVersion.shape, policy: z.union([policy, z
 export type StoredPolicy = z.infer<typeof StoredPolicy>;
 
 export const listPolicies = createRoute({
-  ...reads("get", "/policies", "listPolicies", "Versions of the policy, newest first"),
+  ...reads("get", "/policies", "listPolicies", "List the versions of the policy, newest first"),
   request: { query: pageQuery },
   responses: {
     200: {
       ...jsonOf(
-        "A page. The ETag is for If-Match when a version is added.",
+        "A page. Its ETag is the If-Match for adding a version.",
         strict({ policies: z.array(PolicyVersion), next }).openapi("PolicyList"),
       ),
       headers: etagged,
@@ -41,15 +41,15 @@ export const listPolicies = createRoute({
 });
 
 const ofVersion = {
-  headers: etagged.extend({ Location: z.string().openapi({ description: "Where the version is" }) }),
+  headers: etagged.extend({ Location: z.string().openapi({ description: "The path of the version" }) }),
   links: fromVersion,
 };
 
 export const createPolicy = createRoute({
   ...writes("post", "/policies", "createPolicy", "Add a version"),
   description:
-    "A version is immutable and not yet active. A policy that is there already is answered with the version that it is. " +
-    "With an Idempotency-Key the call can be repeated for a day: a second one with the same body is answered as the first was.",
+    "A version is immutable and not yet active. For a policy that the store has already, the answer is its version. " +
+    "With an Idempotency-Key the call can be repeated for a day, with the same body, and gets the same answer.",
   request: {
     headers: z.object({
       "idempotency-key": z
@@ -57,25 +57,25 @@ export const createPolicy = createRoute({
         .regex(/^[\u0021-\u007e]{1,255}$/, "must be 1 to 255 visible ASCII characters")
         .optional(),
       "if-match": optionalTags.openapi({
-        description: "The list's ETag: add only if nobody has meanwhile",
+        description: "The list's ETag: add only if nobody has added a version meanwhile",
         example: "*",
       }),
     }),
     body: bodyOf(strict({ policy, note: note.optional() }).openapi("NewPolicy")),
   },
   responses: {
-    200: { ...jsonOf("This very policy is there already", StoredPolicy), ...ofVersion },
-    201: { ...jsonOf("Added; Location and ETag are its own", StoredPolicy), ...ofVersion },
+    200: { ...jsonOf("The store has this policy already", StoredPolicy), ...ofVersion },
+    201: { ...jsonOf("Added. Location and ETag belong to the new version", StoredPolicy), ...ofVersion },
     ...problems(412, 413, 422),
   },
 });
 
 export const getPolicy = createRoute({
-  ...reads("get", "/policies/{version}", "getPolicy", "One version"),
+  ...reads("get", "/policies/{version}", "getPolicy", "Show one version"),
   request: { params: strict({ version: versionInPath }), headers: ifNoneMatch },
   responses: {
     200: {
-      ...jsonOf("Version 0 is what a store has in which nobody has put a policy", StoredPolicy),
+      ...jsonOf("The version. Version 0 is the policy of a new store", StoredPolicy),
       headers: etagged,
       links: fromVersion,
     },
@@ -92,11 +92,11 @@ const change = strict({
 }).openapi("PolicyChange");
 
 export const diffPolicies = createRoute({
-  ...reads("get", "/policies/{version}/diff/{other}", "diffPolicies", "In what one version differs from another"),
+  ...reads("get", "/policies/{version}/diff/{other}", "diffPolicies", "Compare two versions"),
   request: { params: strict({ version: versionInPath, other: versionInPath }) },
   responses: {
     200: jsonOf(
-      "From `version` to `other`; lists of plain values are one value",
+      "The changes from `version` to `other`. A list of plain values counts as one value",
       strict({ from: versionNumber, to: versionNumber, changes: z.array(change) }).openapi("PolicyDiff"),
     ),
     ...problems(404, 422),

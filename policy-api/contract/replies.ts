@@ -11,22 +11,22 @@ export const ProblemDetails = z
     faults: z
       .array(strict({ pointer: z.string(), message: z.string() }))
       .optional()
-      .openapi({ description: "Every fault, with the JSON pointer of its place" }),
+      .openapi({ description: "Every fault, with a JSON pointer to its place" }),
   })
   .openapi("Problem");
 
 const PROBLEMS = {
-  400: "The body is no JSON, or the request is not as documented",
-  401: "No token, or one that is not known",
-  403: "The token may only read, or none is configured",
-  404: "There is none",
+  400: "The body is not JSON, or the request is not as documented",
+  401: "There is no token, or the server does not know it",
+  403: "The token may only read, or no token is configured",
+  404: "Not there",
   409: "There is nothing to go back to",
-  412: "Changed meanwhile: `current` tells what there is now",
+  412: "Somebody changed it meanwhile; `current` says what there is now",
   413: "The body is too large",
-  422: "Each value is as documented, but they do not go together",
+  422: "Each value is as documented, but the values do not fit together",
   428: "If-Match is missing",
-  429: "Too many wrong tokens from this address; Retry-After tells how long",
-  503: "The store does not answer, or what it has cannot be read",
+  429: "Too many wrong tokens came from this address. Retry-After says how long to wait",
+  503: "The store does not answer, or its contents cannot be read",
 } as const;
 
 /** The refusals of a route. Typed as `object`, so that neither a handler nor the client has them among its replies. */

@@ -2,7 +2,7 @@ import type { RouteConfig, z } from "@hono/zod-openapi";
 import { API_PATH, type Scope } from "./access.ts";
 import { ROUTES } from "./api.ts";
 
-/** What a caller needs to know of a route at run time. */
+/** What a caller needs to know about a route at run time. */
 interface Route extends Pick<RouteConfig, "responses"> {
   /** Absent where no token is needed. */
   readonly scope?: Scope;
@@ -19,7 +19,7 @@ export function routeOf(method: string, path: string): Route {
   return found;
 }
 
-/** Whether this is a reply that the contract has under this status, a refusal aside. */
+/** Whether the contract has this reply under this status. A refusal is not a reply in this sense. */
 export function isReplyOf({ responses }: Route, status: number, body: unknown): boolean {
   const documented = responses[status] as { content?: Record<string, { schema: z.ZodType }> } | undefined;
   const schema = documented?.content?.["application/json"]?.schema;

@@ -48,7 +48,7 @@ export function addActivation(api: OpenAPIHono<ApiEnv>): void {
 async function changeTo(c: Context<ApiEnv>, change: ActivationChange, note: string | undefined): Promise<Activation> {
   const precondition = parseIfMatch(c.req.header("if-match"), "r");
   if (precondition === undefined)
-    throw new Problem(428, "send If-Match with the ETag of GET activation, or * for whatever is in force", {
+    throw new Problem(428, "send If-Match with the ETag of GET activation, or * for any", {
       faults: [{ pointer: "/header/if-match", message: "is missing" }],
     });
   const ports = c.get("ports");
@@ -66,7 +66,7 @@ async function changeTo(c: Context<ApiEnv>, change: ActivationChange, note: stri
       throw new Problem(409, "there is nothing to go back to");
     case "no-such-version":
       throw Problem.ofFaults(
-        "only versions that are there, and can be read, can be activated",
+        "only versions that exist and can be read can be activated",
         faultsOf(change, result.versions),
       );
     case "changed": {

@@ -5,10 +5,10 @@ import { decide, decideKilled, type Decision } from "../core/decide.ts";
 import type { History, RequestFacts } from "../core/facts.ts";
 import type { ClientUnits } from "./ports.ts";
 
-/** Evidence that is assumed behind a loss that comes without: enough to believe it. */
+/** The evidence for a loss ratio that comes without packets: enough to believe it. */
 const PACKETS = 1_000;
 
-/** What the worker would answer to somebody on this path; undefined where the policy for it cannot be read. */
+/** What the worker would answer to a client on this path; undefined if the policy for the path cannot be read. */
 export function answer(
   inForce: InForce,
   facts: Facts,
@@ -50,7 +50,7 @@ function requestOf(facts: Facts, inForce: InForce, units: ClientUnits | undefine
   };
 }
 
-/** Whoever measured a loss knows the path, as our edge does after a visit. */
+/** A caller that measured a loss knows the path, as the worker does after a visit. */
 function historyOf({ transport, rttMs, lossRatio, packets, deliveryRateBps }: Facts): History {
   if (lossRatio === undefined) return { state: "unknown" };
   const estimate = {
@@ -63,12 +63,12 @@ function historyOf({ transport, rttMs, lossRatio, packets, deliveryRateBps }: Fa
   return { state: "known", client: { [transport]: estimate } };
 }
 
-/** A decision without figures that JSON cannot write: nobody can use what a policy of absurd times predicts. */
+/** A decision without the figures that JSON cannot write, which come from policies with absurd times. */
 export function finite(decision: Decision): Decision {
   return Object.fromEntries(Object.entries(decision).filter(([, value]) => isFinite(value))) as unknown as Decision;
 }
 
-/** Whether a value is not a number, or a finite one; an object, whether all that is in it is so. */
+/** Whether a value holds no number that is infinite or NaN. */
 function isFinite(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.values(value).every(isFinite);
   return typeof value !== "number" || Number.isFinite(value);

@@ -19,10 +19,10 @@ export interface Api<Env> {
   fetch(request: Request, env: Env, ctx: ExecutionContext): Response | Promise<Response>;
 }
 
-/** What an answer waits at most for the rest of a body that nobody wants, milliseconds. */
+/** How long an answer waits for the rest of a body that nobody reads, milliseconds. */
 const REST_MS = 500;
 
-/** The API under `/_h3/v1`; `openapi.json` there describes it, and `reference` shows that to people. */
+/** The API under `/_h3/v1`. There, `openapi.json` describes it for programs and `reference` for people. */
 export function createApi<Env extends object>(
   portsOf: (env: Env, ctx: Pick<ExecutionContext, "waitUntil">) => PolicyApiPorts,
 ): Api<Env> {
@@ -37,16 +37,18 @@ export function createApi<Env extends object>(
     if (error instanceof HTTPException && error.status === 400)
       return renderProblem(c, new Problem(400, "the body must be JSON"));
     c.get("ports")?.failed(error);
-    return renderProblem(c, new Problem(503, "the policy store does not answer, or something failed: try again"));
+    return renderProblem(c, new Problem(503, "the policy store does not answer, or the API failed: try again"));
   });
-  api.notFound((c) => renderProblem(c, new Problem(404, `nothing is here: ${API_PATH}/reference tells what is`)));
+  api.notFound((c) =>
+    renderProblem(c, new Problem(404, `there is nothing here: ${API_PATH}/reference lists what there is`)),
+  );
 
   api.use(async (c, next) => {
     c.set("ports", portsOf(c.env as Env, c.executionCtx));
     const request = c.req.raw;
     await next();
-    // Before the answer: what is still there when that goes out costs the connection (in waitUntil, 1 of 1,000 next calls
-    // failed). Whoever sends slowly gets it all the same.
+    // Before the answer: a body that is not read when the answer goes out costs the connection. (In waitUntil, 1 of 1,000
+    // next calls failed.) A caller that sends slowly gets its answer all the same.
     await within(REST_MS, readRest(request));
     c.header("cache-control", "no-store");
     c.header("x-content-type-options", "nosniff");
@@ -71,7 +73,7 @@ export function createApi<Env extends object>(
   return { fetch: (request, env, ctx) => api.fetch(request, env, ctx) };
 }
 
-/** Waits for something to end, however it does, and no longer than this. */
+/** Waits until something succeeds or fails, but no longer than this. */
 async function within(ms: number, something: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

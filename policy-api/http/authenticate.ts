@@ -6,7 +6,7 @@ import { findToken } from "./tokens.ts";
 
 const CHALLENGE = { "www-authenticate": 'Bearer realm="adaptive-h3"' };
 
-/** Lets pass who sends a token that may do this (RFC 6750): `Authorization: Bearer <token>`. */
+/** Lets a call pass if its token may do this (RFC 6750): `Authorization: Bearer <token>`. */
 export function requires(scope: Scope): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const ports = c.get("ports");

@@ -4,7 +4,7 @@ import type { PolicyApiPorts } from "./ports.ts";
 export interface ApiEnv {
   Variables: {
     ports: PolicyApiPorts;
-    /** The name of the token that the call came with. */
+    /** The name of the call's token. */
     actor: string;
   };
 }

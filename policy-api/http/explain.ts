@@ -11,8 +11,8 @@ import type { ClientUnits, PolicyApiPorts } from "./ports.ts";
 import { Problem } from "./problem.ts";
 
 /**
- * What would be decided on given facts, or for a client that is known: under what is in force, under a stored version, or
- * under the policy that is sent along.
+ * Says what the worker would decide on given facts, or for a client: by the policy in force, by a stored version, or by a
+ * policy that the question holds.
  *
  * @throws Problem
  */
@@ -50,7 +50,7 @@ export async function explain(
   };
 }
 
-/** What is known of the client that the question names. */
+/** What is known about the client that the question names. */
 async function aboutClient(
   { client, request, history }: Question,
   clients: PolicyApiPorts["clients"],
@@ -85,7 +85,7 @@ async function aboutClient(
 interface Chosen {
   readonly revision: number | null;
   readonly policyVersion: number | null;
-  /** The kill switch does also where the policy cannot be read. */
+  /** The kill switch decides even if the policy cannot be read. */
   readonly speaks: Policy | KillSwitch;
   readonly modesElsewhere: readonly Mode[];
   readonly earlierOffersUntilMs: number;

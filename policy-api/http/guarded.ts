@@ -4,7 +4,7 @@ import type { Scope } from "../contract/access.ts";
 import { requires } from "./authenticate.ts";
 import { jsonBody } from "./json-body.ts";
 
-/** A route of the contract with what runs before its handler: the check of the token, and the reading of a body. */
+/** A route of the contract, with what runs before its handler: it checks the token and reads the body. */
 export function guarded<R extends RouteConfig & { readonly scope: Scope }>({
   scope,
   ...route

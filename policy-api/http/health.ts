@@ -23,7 +23,7 @@ export function addHealth(api: OpenAPIHono<ApiEnv>): void {
   });
 }
 
-/** Whether something is said to all for whom something is in force: a stage whose policy cannot be read is silent. */
+/** Whether every policy in force can be read. The clients of a stage whose policy cannot be read get no offers. */
 async function isReadable(activation: Activation | undefined, ports: PolicyApiPorts): Promise<boolean> {
   if (activation === undefined) return false;
   const inForce = await ports.inForce();

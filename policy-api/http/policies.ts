@@ -29,8 +29,8 @@ export function addPolicies(api: OpenAPIHono<ApiEnv>): void {
     });
     switch (created.kind) {
       case "key-reused":
-        throw Problem.ofFaults("the Idempotency-Key came before, with another body", [
-          { pointer: "/header/idempotency-key", message: "must be another for another body", relation: true },
+        throw Problem.ofFaults("this Idempotency-Key came before with another body", [
+          { pointer: "/header/idempotency-key", message: "must be a new key for a new body", relation: true },
         ]);
       case "precondition-failed": {
         const { latest } = created;
@@ -73,6 +73,8 @@ async function versionOf(
 ): Promise<{ version: PolicyVersion; policy: Policy | undefined }> {
   const found = await store.version(version);
   if (found === undefined)
-    throw new Problem(404, `there is no version ${version}`, { faults: [{ pointer, message: "is no known version" }] });
+    throw new Problem(404, `there is no version ${version}`, {
+      faults: [{ pointer, message: "is no known version" }],
+    });
   return found;
 }

@@ -9,7 +9,7 @@ import { Problem } from "./problem.ts";
 import type { KnownPath } from "./ports.ts";
 import { auditView } from "./view.ts";
 
-// What is known of clients and networks, and who changed what.
+// What is known about clients and networks, and who changed what.
 
 export function addRecords(api: OpenAPIHono<ApiEnv>): void {
   api.openapi(guarded(contract.lookUpClient), async (c) => {

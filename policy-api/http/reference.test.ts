@@ -196,7 +196,7 @@ describe("the reference", () => {
   });
 
   it("sets what is in backticks as code, and bounds apart from what they bound", async () => {
-    expect(await page()).toContain("<code>next</code> of the page before; minimum 0");
+    expect(await page()).toContain("<code>next</code> of the previous page; minimum 0");
   });
 
   it("writes text as text, whatever a description holds", async () => {

@@ -1,4 +1,4 @@
-// What tests of this room begin from: a store and clients in memory, and a caller. Not imported by anything deployed.
+// What tests begin from: a store and clients in memory, and a caller. Nothing that is deployed imports it.
 import { Validator } from "@cfworker/json-schema";
 import { expect } from "vitest";
 import type { Scope } from "../contract/access.ts";
@@ -37,7 +37,7 @@ const INITIAL_VERSION: PolicyVersion = {
 export class MemoryStore implements PolicyStorePort {
   /** What no caller may see. */
   static readonly INSIDE = "internal: address 10.1.2.3";
-  /** Whether it answers no more. */
+  /** Whether it has stopped answering. */
   gone = false;
   /** Whether the activation cannot be read. */
   unreadable = false;
@@ -131,7 +131,7 @@ export class MemoryStore implements PolicyStorePort {
     this.#enter(actor, action, {});
   }
 
-  /** What an isolate would hold. */
+  /** What an isolate would obey. */
   inForce(earlierOffersUntilMs: number): InForce | undefined {
     if (this.gone || this.unreadable) return undefined;
     const active = (version: number): ActivePolicy => {
@@ -163,7 +163,7 @@ export class MemoryStore implements PolicyStorePort {
 export class MemoryClients implements ClientsPort {
   readonly known = new Map<string, KnownPath>();
   readonly ofUnits = new Map<string, ClientUnits>();
-  /** What it was asked. */
+  /** The calls, in their order. */
   readonly calls: string[] = [];
 
   async lookUp(address: string): Promise<KnownPath | undefined> {
@@ -182,7 +182,7 @@ export class MemoryClients implements ClientsPort {
   }
 }
 
-/** The API on a store in memory, and what it was mounted on. */
+/** The ports of an API over a store in memory. */
 export class TestPorts implements PolicyApiPorts {
   readonly store = new MemoryStore();
   readonly clients = new MemoryClients();
@@ -191,7 +191,7 @@ export class TestPorts implements PolicyApiPorts {
   corsOrigins: readonly string[] = [];
   settingsFaults: PolicyApiPorts["settingsFaults"] = [];
   earlierOffersUntilMs = 0;
-  /** How often it was told of a change. */
+  /** How many changes it was told about. */
   changes = 0;
 
   async inForce(): Promise<InForce | undefined> {
@@ -206,7 +206,7 @@ export class TestPorts implements PolicyApiPorts {
     return this.store.activation().catch(() => null);
   }
 
-  /** What it was told that failed inside. */
+  /** The failures that it was told to log. */
   readonly failures: unknown[] = [];
 
   failed(error: unknown): void {
@@ -218,10 +218,10 @@ export class TestPorts implements PolicyApiPorts {
   }
 }
 
-/** Tokens of these tests, by what they may. */
+/** The tokens of these tests, by scope. */
 export const TOKENS = { write: "wr1te.t0ken-0123456789~+/==", read: "re4d.t0ken-9876543210" } as const;
 
-/** The entries of those two: `ann` may write, `bob` may read. */
+/** The entries of these two tokens: `ann` may write, `bob` may read. */
 export async function testTokens(): Promise<readonly Token[]> {
   return tokensOf(["ann", "write", TOKENS.write], ["bob", "read", TOKENS.read]);
 }
@@ -232,7 +232,7 @@ export async function tokensOf(...entries: [name: string, scope: Scope, token: s
 
 export interface Reply {
   readonly status: number;
-  /** Of a body that is JSON, else undefined. */
+  /** Undefined unless the body is JSON. */
   readonly json: Record<string, unknown>;
   readonly text: string;
   readonly headers: Headers;
@@ -241,7 +241,7 @@ export interface Reply {
 export interface CallOptions {
   /** An object is sent as JSON, text as it is. */
   readonly body?: unknown;
-  /** `write` unless told; an empty text sends none. */
+  /** The default is `write`. An empty text sends no token. */
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly ifMatch?: string;
@@ -250,12 +250,12 @@ export interface CallOptions {
 const api = createApi<{ ports: PolicyApiPorts }>((env) => env.ports);
 const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} };
 
-/** One request as it is: what comes back is looked at by nobody. */
+/** Sends one request. Nothing checks the reply. */
 export async function send(ports: PolicyApiPorts, request: Request): Promise<Response> {
   return api.fetch(request, { ports }, context);
 }
 
-/** Calls the API, and sees that the reply is as every reply must be, and as the API's own document says. */
+/** Calls the API, and checks the reply by the rules for every reply and by the API's own document. */
 export async function callApi(
   ports: PolicyApiPorts,
   method: string,
@@ -342,7 +342,7 @@ export function hexOf(bytes: Uint8Array): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Every call that the API has, as somebody may make it who may write: names of its operation, and what it answers. */
+/** Every call of the API, with a token that may write: its operation, and the status of its answer. */
 export const CALLS: readonly {
   readonly method: string;
   readonly template: string;

@@ -4,7 +4,7 @@ import type * as policies from "../contract/policies.ts";
 import type { Activation } from "../core/activation.ts";
 import type { AuditEntry, PolicyVersion } from "../core/versions.ts";
 
-// The store's records as the API shows them: times as text, fields in the order in which people look for them.
+// The store's records as the API shows them. Times are text.
 
 export function versionView(version: PolicyVersion): policies.PolicyVersion {
   const { contentHash, author, note, createdAtMs, mode, source } = version;

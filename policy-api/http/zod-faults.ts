@@ -1,10 +1,10 @@
 import type { z } from "@hono/zod-openapi";
 import type { Fault } from "../core/parse.ts";
 
-/** Where hono found what was validated; the body needs no prefix. */
+/** Pointers begin with the part of the request that Hono validated; those into the body have no prefix. */
 const PREFIXES: Readonly<Record<string, string>> = { json: "", query: "/query", param: "/path", header: "/header" };
 
-/** What zod found wrong, as faults with JSON pointers. */
+/** The faults that zod found, with JSON pointers. */
 export function faultsOf(error: z.core.$ZodError, target: string): Fault[] {
   return error.issues.flatMap((issue) => faultsOfIssue(issue, PREFIXES[target] ?? `/${target}`));
 }
