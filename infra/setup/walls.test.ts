@@ -25,6 +25,7 @@ const FORBIDDEN: readonly (readonly [file: string, source: string])[] = [
   ["policy-api/contract/a.ts", 'import { h } from "hono"; h();'],
   ["policy-api/contract/a.ts", 'import { h } from "node:fs"; h();'],
   ["policy-api/contract/a.ts", 'import { T } from "../core/testing.ts"; T();'],
+  ["policy-api/contract/a.test.ts", 'import { h } from "../http/api.ts"; h();'],
   ["policy-api/contract/below/a.ts", 'import { h } from "../../http/api.ts"; h();'],
   ["policy-api/http/a.ts", 'import { h } from "../../worker/handler.ts"; h();'],
   ["policy-api/http/a.ts", 'import type { H } from "../../worker/settings.ts"; export type G = H;'],
