@@ -1,11 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { KILL_SWITCHES, STAGES_MAX } from "../core/activation.ts";
 import { etagged, ifMatch, ifNoneMatch, notModified } from "./etags.ts";
-import { isoTime, next, note, pageQuery, share, versionNumber } from "./fields.ts";
+import { isoTime, next, note, pageQuery, share, strict, versionNumber } from "./fields.ts";
 import { fromActivation, nextPage } from "./links.ts";
 import { reads, writes } from "./head.ts";
 import { bodyOf, jsonOf, problems } from "./replies.ts";
-import { strict } from "./strict.ts";
 
 const Stage = strict({
   version: versionNumber,
@@ -34,11 +33,9 @@ const NewActivation = strict({
 }).openapi("NewActivation");
 export type NewActivation = z.input<typeof NewActivation>;
 
-const inForce = (description: string) => ({
-  ...jsonOf(description, Activation),
-  headers: etagged,
-  links: fromActivation,
-});
+function inForce(description: string) {
+  return { ...jsonOf(description, Activation), headers: etagged, links: fromActivation };
+}
 const changedTo = inForce("The new activation. It is on disk; this isolate obeys it now, all others within 30 s");
 
 export const getActivation = createRoute({

@@ -1,11 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { AUDIT_ACTIONS } from "../core/versions.ts";
 import { Activation } from "./activation.ts";
-import { isoTime, next, pageQuery, versionNumber } from "./fields.ts";
+import { isoTime, next, pageQuery, strict, versionNumber } from "./fields.ts";
 import { nextPage } from "./links.ts";
 import { reads } from "./head.ts";
 import { jsonOf, problems } from "./replies.ts";
-import { strict } from "./strict.ts";
 
 export const AuditEntry = strict({
   id: versionNumber,

@@ -1,9 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { Offers, PathEstimate } from "./decisions.ts";
-import { address } from "./fields.ts";
+import { address, strict } from "./fields.ts";
 import { reads, writes } from "./head.ts";
 import { bodyOf, jsonOf, problems } from "./replies.ts";
-import { strict } from "./strict.ts";
 
 const request = { body: bodyOf(strict({ address }).openapi("Address")) };
 const known = z.boolean().openapi({ description: "Whether the store holds anything" });
@@ -19,27 +18,18 @@ export type ClientRecord = z.infer<typeof ClientRecord>;
 const NetworkRecord = strict({ known, network: PathEstimate.optional() }).openapi("NetworkRecord");
 const Forgotten = strict({ forgotten: z.int().min(0).openapi({ description: "Number of rows" }) }).openapi("Forgotten");
 
-const found = <R extends z.ZodType>(Record: R) => ({
-  200: jsonOf("As a decision would use it now", Record),
-  ...problems(413),
-});
 const forgotten = { 200: jsonOf("Deleted", Forgotten), ...problems(413) };
 
 export const lookUpClient = createRoute({
   ...reads("post", "/clients/look-up", "lookUpClient", "Show what is known about a client and its network"),
   request,
-  responses: found(ClientRecord),
+  responses: { 200: jsonOf("As a decision would use it now", ClientRecord), ...problems(413) },
 });
 
 export const lookUpNetwork = createRoute({
-  ...reads(
-    "post",
-    "/networks/look-up",
-    "lookUpNetwork",
-    "Show what is known about the network of an address, its /24 or /48",
-  ),
+  ...reads("post", "/networks/look-up", "lookUpNetwork", "Show what is known about an address's network (/24 or /48)"),
   request,
-  responses: found(NetworkRecord),
+  responses: { 200: jsonOf("As a decision would use it now", NetworkRecord), ...problems(413) },
 });
 
 export const forgetClient = createRoute({

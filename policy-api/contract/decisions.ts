@@ -14,12 +14,12 @@ import {
   port,
   rttMs,
   share,
+  strict,
   transport,
   versionNumber,
 } from "./fields.ts";
 import { reads } from "./head.ts";
 import { bodyOf, jsonOf, problems } from "./replies.ts";
-import { strict } from "./strict.ts";
 
 const packets = z
   .number()

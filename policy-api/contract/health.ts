@@ -1,8 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { versionNumber } from "./fields.ts";
+import { strict, versionNumber } from "./fields.ts";
 import { open } from "./head.ts";
 import { jsonOf } from "./replies.ts";
-import { strict } from "./strict.ts";
 
 const Health = strict({
   status: z.enum(["ok", "degraded"]),

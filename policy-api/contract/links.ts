@@ -1,12 +1,9 @@
 // What a caller can do next with a reply, as OpenAPI Links (OAS 3.1 section 4.8.20). An ETag is the If-Match of the next
 // change; a version can be shown, compared and activated.
 
-type Parameters = Readonly<Record<string, string | number>>;
-const link = (operationId: string, description: string, parameters: Parameters) => ({
-  operationId,
-  description,
-  parameters,
-});
+function link(operationId: string, description: string, parameters: Readonly<Record<string, string | number>>) {
+  return { operationId, description, parameters };
+}
 const VERSION = { "path.version": "$response.body#/version" };
 const IF_MATCH = { "header.if-match": "$response.header.ETag" };
 const IF_NONE_MATCH = { "header.if-none-match": "$response.header.ETag" };

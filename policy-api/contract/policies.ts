@@ -1,11 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { MODES } from "../core/policy.ts";
 import { etagged, ifNoneMatch, notModified, optionalTags } from "./etags.ts";
-import { isoTime, next, note, pageQuery, policy, versionInPath, versionNumber } from "./fields.ts";
+import { isoTime, next, note, pageQuery, policy, strict, versionInPath, versionNumber } from "./fields.ts";
 import { fromVersion, fromVersions } from "./links.ts";
 import { reads, writes } from "./head.ts";
 import { bodyOf, jsonOf, problems } from "./replies.ts";
-import { strict } from "./strict.ts";
 
 export const PolicyVersion = strict({
   version: versionNumber,

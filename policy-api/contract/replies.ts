@@ -1,5 +1,5 @@
 import { type RouteConfig, z } from "@hono/zod-openapi";
-import { strict } from "./strict.ts";
+import { strict } from "./fields.ts";
 
 /** The body of every refusal (RFC 9457). */
 export const ProblemDetails = z
@@ -40,14 +40,11 @@ export function problems(...more: (keyof typeof PROBLEMS)[]): object {
   return responses;
 }
 
-export function jsonOf<T extends z.ZodType>(
-  description: string,
-  schema: T,
-): { description: string; content: { "application/json": { schema: T } } } {
+export function jsonOf<T extends z.ZodType>(description: string, schema: T) {
   return { description, content: { "application/json": { schema } } };
 }
 
 /** A body that must be sent. */
-export function bodyOf<T extends z.ZodType>(schema: T): ReturnType<typeof jsonOf<T>> & { required: true } {
+export function bodyOf<T extends z.ZodType>(schema: T) {
   return { ...jsonOf("", schema), required: true };
 }
