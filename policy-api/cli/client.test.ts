@@ -5,7 +5,7 @@ import { clientOf } from "./client.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { Failure } from "./failure.ts";
 import { selfSigned } from "./testing-certificate.ts";
-import { type Canned, testApi, TOKENS } from "./testing.ts";
+import { type Canned, startApi, TOKENS } from "./testing.ts";
 
 type Call = (to: Endpoint) => Promise<unknown>;
 const read = (to: Endpoint) => clientOf(to).activation.$get({ header: {} });
@@ -48,7 +48,7 @@ async function socket(onConnection: (connection: Socket) => void): Promise<numbe
 
 describe("an answer", () => {
   it("comes with its tag, and was asked for as the contract says", async () => {
-    const api = await testApi();
+    const api = await startApi();
     const reply = await read(endpoint(api.url));
     expect([reply.status, reply.headers.get("etag")]).toEqual([200, '"r0"']);
     expect(await reply.json()).toMatchObject({ everyone: 0 });
@@ -72,7 +72,7 @@ describe("an answer", () => {
     [500, 5],
     [503, 5],
   ])("%i ends with %i", async (status, exitCode) => {
-    const api = await testApi();
+    const api = await startApi();
     api.instead = () => problem(status, "Said", { faults: [{ pointer: "/a", message: "b" }] });
     const failed = await failure(endpoint(api.url));
     expect(failed).toMatchObject({
@@ -89,7 +89,7 @@ describe("an answer", () => {
     [{ status: 502, body: "<html>" }, "cannot answer now (502)."],
     [{ status: 308, headers: { location: "https://b.example/" } }, "sends on to https://b.example/ (308)"],
   ])("%j is not the API's", async (canned, why) => {
-    const api = await testApi();
+    const api = await startApi();
     api.instead = () => canned;
     const failed = await failure(endpoint(api.url));
     expect(failed.exitCode).toBe(5);
@@ -97,13 +97,13 @@ describe("an answer", () => {
   });
 
   it("says when to try again", async () => {
-    const api = await testApi();
+    const api = await startApi();
     api.instead = () => ({ ...problem(429, "Too Many Requests"), headers: { "retry-after": "30" } });
     expect((await failure(endpoint(api.url))).message).toContain("try again in 30 s");
   });
 
   it("never shows the token, nor writes on the terminal", async () => {
-    const api = await testApi();
+    const api = await startApi();
     api.instead = () => problem(400, "\u001b[2J", { detail: `Bearer ${TOKENS.read} is odd` });
     const { message, details } = await failure(endpoint(api.url));
     expect(message).toBe("The server refuses this (400 ?[2J).");
@@ -113,7 +113,7 @@ describe("an answer", () => {
 
 describe("without an answer", () => {
   it("a port that nobody listens on", async () => {
-    const api = await testApi();
+    const api = await startApi();
     await api.close();
     const failed = await failure(endpoint(api.url), change);
     expect(failed.exitCode).toBe(5);
@@ -145,7 +145,7 @@ describe("without an answer", () => {
   });
 
   it("no token: nothing is asked", async () => {
-    const api = await testApi();
+    const api = await startApi();
     const failed = await failure(endpoint(api.url, { token: undefined }));
     expect(failed).toMatchObject({ exitCode: 3 });
     expect(api.requests).toEqual([]);
@@ -155,7 +155,7 @@ describe("without an answer", () => {
 describe("over TLS", () => {
   it("a certificate is trusted when its root was given, and only then", async () => {
     const made = selfSigned();
-    const api = await testApi(made);
+    const api = await startApi(made);
     expect((await read(endpoint(api.url, { ca: made.cert }))).status).toBe(200);
     const failed = await failure(endpoint(api.url), change);
     expect(failed).toMatchObject({ exitCode: 5, details: {} });
@@ -166,7 +166,7 @@ describe("over TLS", () => {
 
   it("a certificate for another name is none", async () => {
     const made = selfSigned();
-    const api = await testApi(made);
+    const api = await startApi(made);
     const url = api.url.replace("localhost", "127.0.0.2");
     const failed = await failure(endpoint(url, { ca: made.cert }));
     expect(failed.exitCode).toBe(5);
@@ -174,7 +174,7 @@ describe("over TLS", () => {
   });
 
   it("a server without TLS", async () => {
-    const api = await testApi();
+    const api = await startApi();
     const failed = await failure(endpoint(api.url.replace("http:", "https:")));
     expect(failed.message).toContain("It does not speak TLS there.");
   });

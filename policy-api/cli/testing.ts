@@ -55,7 +55,7 @@ export interface TestApi {
 }
 
 /** Starts the API; it goes with the test. */
-export async function testApi(tls?: { readonly cert: string; readonly key: string }): Promise<TestApi> {
+export async function startApi(tls?: { readonly cert: string; readonly key: string }): Promise<TestApi> {
   vi.useFakeTimers({ toFake: ["Date"], now: MADE_MS });
   onTestFinished(() => void vi.useRealTimers());
   const ports = new TestPorts();
@@ -141,7 +141,7 @@ export interface Person {
 }
 
 export async function person(token: string = TOKENS.write): Promise<Person> {
-  const api = await testApi();
+  const api = await startApi();
   const io = testIo({ H3_URL: api.url, H3_TOKEN: token });
   return {
     api,
