@@ -21,7 +21,7 @@ export default defineConfig({
         test: {
           ...PATIENCE,
           name: "node",
-          include: ["infra/*/*.test.ts", "policy-api/cli/*.test.ts", "bench/**/*.test.ts"],
+          include: ["infra/*/*.test.ts", "policy-api/{contract,cli}/*.test.ts", "bench/**/*.test.ts"],
           exclude: ["infra/e2e/**", "bench/e2e/**"],
         },
       },

@@ -1,20 +1,22 @@
-import type { ActivationState, Stage } from "../core/activation.ts";
+import type { Activation } from "../contract/activation.ts";
 
-/** A version for whom. */
+/** A version, and for whom. */
 export interface Rollout {
   readonly version: number;
-  /** 0 to 1; absent: not spoken of. */
+  /** 0 to 1. */
   readonly share?: number | undefined;
   readonly pathPrefix?: string | undefined;
 }
 
-export type Assignment = Pick<ActivationState, "everyone" | "stages">;
+export type Assignment = Pick<Activation, "everyone" | "stages">;
+type Stage = Activation["stages"][number];
 
 /**
- * What an activation becomes. Pure.
+ * What a rollout makes of an activation. Pure.
  *
- * Without share and path the version is everyone's, and stages are over. Else it is a stage: the one of the same path, or a
- * new one. A whole share without a path is everyone too, but leaves the stages of paths alone; no share at all ends a stage.
+ * Without a share and a path the version is for everyone, and all stages end. Otherwise the version gets a stage: it replaces
+ * the stage of the same path, or is added. A share of 1 without a path is everyone too, but the stages of paths stay. A share
+ * of 0 ends the stage.
  */
 export function rolledOut({ everyone, stages }: Assignment, { version, share, pathPrefix }: Rollout): Assignment {
   if (share === undefined && pathPrefix === undefined) return { everyone: version, stages: [] };
@@ -25,13 +27,13 @@ export function rolledOut({ everyone, stages }: Assignment, { version, share, pa
   return { everyone, stages: inOrder([...others, stage]) };
 }
 
-/** Whether every client meets the version at once: then a person should have said yes. */
+/** Whether every client gets the version at once. Then a person must say yes first. */
 export function isForEveryone({ share, pathPrefix }: Rollout): boolean {
   return (share ?? 1) === 1 && (pathPrefix === undefined || pathPrefix === "/");
 }
 
-/** The first stage that matches counts: the longer a path, the more it means just that. */
-function inOrder(stages: readonly Stage[]): readonly Stage[] {
+/** Longer paths first, as the first stage that matches counts. */
+function inOrder(stages: readonly Stage[]): Stage[] {
   const length = (stage: Stage): number => stage.pathPrefix?.length ?? 0;
   return [...stages].sort((a, b) => length(b) - length(a));
 }

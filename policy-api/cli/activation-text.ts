@@ -1,6 +1,7 @@
 import { type ActivationState, INITIAL_ACTIVATION, type KillSwitch, type Stage } from "../core/activation.ts";
 import { POLICY_OUTDATED_MS } from "../core/policy.ts";
-import type { Activation } from "./contract.ts";
+import type { Activation } from "../contract/activation.ts";
+import type { Result } from "./command.ts";
 import { printable } from "./printable.ts";
 import { percent } from "./quantities.ts";
 import { table } from "./table.ts";
@@ -10,12 +11,12 @@ export function versionText(version: number): string {
   return version === INITIAL_ACTIVATION.everyone ? "version 0 (initial: observe)" : `version ${version}`;
 }
 
-/** For whom a stage is: `5 % of /shop/` */
+/** The clients of a stage: `5 % of /shop/` */
 export function stageText({ share, pathPrefix }: Stage): string {
   return pathPrefix === undefined ? percent(share) : share === 1 ? pathPrefix : `${percent(share)} of ${pathPrefix}`;
 }
 
-/** All stages in a cell: `v4: 5 % of /shop/; v5: 10 %` */
+/** All stages in one cell: `v4: 5 % of /shop/; v5: 10 %` */
 export function stagesText(stages: readonly Stage[]): string {
   return stages.map((stage) => `v${stage.version}: ${stageText(stage)}`).join("; ");
 }
@@ -56,7 +57,7 @@ export function inForceText(activation: Activation, nowMs: number): string {
   return lines.join("\n");
 }
 
-/** What is told after every change of the activation. */
+/** The last sentence after every change of the activation. */
 export const WHEN_OBEYED = `Obeyed everywhere within ${POLICY_OUTDATED_MS / 1000} s, while the store answers.`;
 
 /** What the kill switch does. */
@@ -65,13 +66,22 @@ export const KILL_SWITCH_MEANS: Readonly<Record<KillSwitch, string>> = {
   clear: "every page takes HTTP/3 back (clear)",
 };
 
-/** While it is on, nobody should look for what a policy does. */
+/** Warns that the policy has no effect while the kill switch is on. */
 export function killSwitchLines(kind: KillSwitch | null): readonly string[] {
-  return kind === null
-    ? []
-    : [
-        `*** THE KILL SWITCH IS ON (${kind}): \`kill off\` ends it. ***`,
-        `${KILL_SWITCH_MEANS[kind]}, whatever the policy says.`,
-        "",
-      ];
+  if (kind === null) return [];
+  const what = `${KILL_SWITCH_MEANS[kind]}, whatever the policy says.`;
+  return [`*** THE KILL SWITCH IS ON (${kind}): \`kill off\` ends it. ***`, what, ""];
+}
+
+/** The result of a change. */
+export function changed(before: Activation | undefined, after: Activation, text: string): Result {
+  return { json: { changed: true, before, after }, text };
+}
+
+/** The result of a change that would change nothing. */
+export function unchanged(sentence: string, activation: Activation, nowMs: number): Result {
+  return {
+    json: { changed: false, before: activation, after: activation },
+    text: `${sentence}\n\n${inForceText(activation, nowMs)}`,
+  };
 }

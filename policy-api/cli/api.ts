@@ -1,110 +1,64 @@
 import { createHash } from "node:crypto";
-import type { KillSwitch, Stage } from "../core/activation.ts";
+import type { KillSwitch } from "../core/activation.ts";
 import type { Policy } from "../core/policy.ts";
-import { ask, type Ask, type Reply } from "./client.ts";
-import {
-  type Activation,
-  type ActivationPage,
-  type AuditPage,
-  type Explanation,
-  type Forgotten,
-  type Health,
-  isActivation,
-  isActivationPage,
-  isAuditPage,
-  isExplanation,
-  isForgotten,
-  isHealth,
-  isKnown,
-  isPolicyPage,
-  isPolicyVersion,
-  isStoredPolicy,
-  type Known,
-  type PolicyPage,
-  type PolicyVersion,
-  type StoredPolicy,
-} from "./contract.ts";
+import type { NewActivation } from "../contract/activation.ts";
+import type { ClientRecord } from "../contract/clients.ts";
+import type { NewQuestion } from "../contract/decisions.ts";
+import { clientOf } from "./client.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { EXIT, Failure } from "./failure.ts";
+import type { PageOptions } from "./page-options.ts";
 
-/** What is in force, and the tag that a change of it must name. */
-export interface TaggedActivation {
-  readonly activation: Activation;
-  readonly etag: string;
-}
+export type Api = ReturnType<typeof connect>;
 
-export interface PageQuery {
-  readonly limit?: number | undefined;
-  readonly before?: number | undefined;
-}
-
-/** The calls of the API. All reject with a Failure. */
-export interface Api {
-  readonly origin: string;
-  health(): Promise<Reply<Health>>;
-  versions(page: PageQuery): Promise<PolicyPage>;
-  version(version: number): Promise<StoredPolicy>;
-  push(policy: Policy, note: string | undefined): Promise<Reply<PolicyVersion>>;
-  activation(): Promise<TaggedActivation>;
-  history(page: PageQuery): Promise<ActivationPage>;
-  activate(change: ActivationBody, etag: string): Promise<Activation>;
-  rollBack(note: string | undefined, etag: string): Promise<Activation>;
-  kill(kind: KillSwitch, note: string | undefined): Promise<Activation>;
-  endKill(etag: string): Promise<Activation>;
-  explain(question: unknown): Promise<Explanation>;
-  lookUp(what: "clients" | "networks", address: string): Promise<Known>;
-  forget(what: "clients" | "networks", address: string): Promise<Forgotten>;
-  audit(page: PageQuery): Promise<AuditPage>;
-}
-
-export interface ActivationBody {
-  readonly everyone: number;
-  readonly stages: readonly Stage[];
-  readonly note?: string | undefined;
-}
-
-export function connect(endpoint: Endpoint): Api {
-  const call = async <T>(question: Ask): Promise<T> => (await ask<T>(endpoint, question)).body;
-  const change = async (method: Ask["method"], path: string, ifMatch: string, body?: unknown): Promise<Activation> =>
-    call({ method, path, body, headers: { "if-match": ifMatch }, is: isActivation, changes: true });
+/** The calls that commands make. All reject with a Failure. */
+export function connect(endpoint: Endpoint) {
+  const api = clientOf(endpoint);
+  const { activation } = api;
+  const matching = (etag: string) => ({ header: { "if-match": etag } });
   return {
     origin: endpoint.origin,
-    health: () => ask(endpoint, { method: "GET", path: "/health", is: isHealth, isPublic: true, alsoGood: [503] }),
-    versions: (page) => call({ method: "GET", path: `/policies${query(page)}`, is: isPolicyPage }),
-    version: (version) => call({ method: "GET", path: `/policies/${version}`, is: isStoredPolicy }),
-    push: (policy, note) => {
-      const body = { policy, note };
-      // Of the content: whoever does not know whether a push arrived can push again.
-      const key = createHash("sha256").update(JSON.stringify(body)).digest("hex");
-      const headers = { "idempotency-key": key };
-      return ask(endpoint, { method: "POST", path: "/policies", body, headers, is: isPolicyVersion, changes: true });
+    health: () => api.health.$get(),
+    versions: (page: PageOptions) => body(api.policies.$get(queryOf(page))),
+    version: (version: number) =>
+      body(api.policies[":version"].$get({ param: { version: String(version) }, header: {} })),
+    push: (policy: Policy, note: string | undefined) => {
+      const json = { policy, note };
+      // The key is a hash of the content, so that a push whose answer was lost can be pushed again.
+      const key = createHash("sha256").update(JSON.stringify(json)).digest("hex");
+      return api.policies.$post({ json, header: { "idempotency-key": key } });
     },
+    /** The activation in force, and the ETag that a change of it must name. */
     activation: async () => {
-      const reply = await ask<Activation>(endpoint, { method: "GET", path: "/activation", is: isActivation });
-      if (reply.etag === undefined)
+      const reply = await activation.$get({ header: {} });
+      const etag = reply.headers.get("etag") ?? "";
+      if (etag === "")
         throw new Failure(
           EXIT.unreachable,
           `${endpoint.origin} sends no ETag: does something in front of it remove it?`,
         );
-      return { activation: reply.body, etag: reply.etag };
+      return { activation: await reply.json(), etag };
     },
-    history: (page) => call({ method: "GET", path: `/activation/history${query(page)}`, is: isActivationPage }),
-    activate: (body, etag) => change("PUT", "/activation", etag, body),
-    rollBack: (note, etag) => change("POST", "/activation/rollback", etag, { note }),
-    // In an incident what somebody else changed meanwhile is no reason to wait.
-    kill: (kind, note) => change("PUT", "/activation/kill-switch", "*", { kind, note }),
-    endKill: (etag) => change("DELETE", "/activation/kill-switch", etag),
-    explain: (body) => call({ method: "POST", path: "/decisions/explain", body, is: isExplanation }),
-    lookUp: (what, address) => call({ method: "POST", path: `/${what}/look-up`, body: { address }, is: isKnown }),
-    forget: (what, address) =>
-      call({ method: "POST", path: `/${what}/forget`, body: { address }, is: isForgotten, changes: true }),
-    audit: (page) => call({ method: "GET", path: `/audit${query(page)}`, is: isAuditPage }),
+    history: (page: PageOptions) => body(activation.history.$get(queryOf(page))),
+    activate: (json: NewActivation, etag: string) => body(activation.$put({ json, ...matching(etag) })),
+    rollBack: (note: string | undefined, etag: string) =>
+      body(activation.rollback.$post({ json: { note }, ...matching(etag) })),
+    // In an incident the kill switch must work, whatever somebody else changed meanwhile.
+    kill: (kind: KillSwitch, note: string | undefined) =>
+      body(activation["kill-switch"].$put({ json: { kind, note }, ...matching("*") })),
+    endKill: (etag: string) => body(activation["kill-switch"].$delete(matching(etag))),
+    explain: (json: NewQuestion) => body(api.decisions.explain.$post({ json })),
+    lookUp: (what: "clients" | "networks", address: string): Promise<ClientRecord> =>
+      body(api[what]["look-up"].$post({ json: { address } })),
+    forget: (what: "clients" | "networks", address: string) => body(api[what].forget.$post({ json: { address } })),
+    audit: (page: PageOptions) => body(api.audit.$get(queryOf(page))),
   };
 }
 
-function query({ limit, before }: PageQuery): string {
-  const given = Object.entries({ limit, before }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${value}`],
-  );
-  return given.length === 0 ? "" : `?${given.join("&")}`;
+async function body<T>(reply: Promise<{ json(): Promise<T> }>): Promise<T> {
+  return (await reply).json();
+}
+
+function queryOf({ limit, before }: PageOptions) {
+  return { query: { limit: limit?.toString(), before: before?.toString() } };
 }

@@ -2,12 +2,12 @@ import type { JsonChange } from "../core/json-diff.ts";
 import { cut, printable } from "./printable.ts";
 import { count, counted, percent } from "./quantities.ts";
 
-/** Longer lists of numbers are told by their size. */
+/** For longer lists of numbers, only the length is shown. */
 const LIST_SHOWN = 8;
-/** Of a value that stands beside another in one line. */
+/** The most characters of a value, as two values share a line. */
 const VALUE_WIDTH = 32;
 
-/** One change as `before -> after`; a long list by how much of it changed. */
+/** One change as `before -> after`. For a long list, how much of it changed. */
 export function changeText({ before, after }: JsonChange): string {
   if (isLong(before) && isLong(after) && before.length === after.length) return differenceText(before, after);
   return `${valueText(before)} -> ${valueText(after)}`;
@@ -16,7 +16,7 @@ export function changeText({ before, after }: JsonChange): string {
 function differenceText(before: readonly number[], after: readonly number[]): string {
   const differences = before.flatMap((value, i) => {
     const other = after[i] ?? value;
-    // Of the larger, so that a change from nothing has a size too.
+    // Relative to the larger value, so that a change from 0 has a size too.
     return value === other ? [] : [Math.abs(value - other) / Math.max(Math.abs(value), Math.abs(other))];
   });
   return `${count(before.length)} numbers, ${count(differences.length)} differ, by at most ${percent(Math.max(...differences))}`;

@@ -4,8 +4,8 @@ import type { Call } from "./command.ts";
 import { EXIT, Failure } from "./failure.ts";
 
 /**
- * Makes a change of the activation that was read before. Where somebody else was faster, the failure says who, and what is in
- * force now: whether the change is still meant is for a person to say.
+ * Makes a change of the activation that was read before. If somebody else was faster, the failure says who, and what is in
+ * force now, so that a person can decide again.
  *
  * @throws Failure
  */

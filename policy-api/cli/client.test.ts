@@ -1,29 +1,33 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ask, type Ask } from "./client.ts";
+import { clientOf } from "./client.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { Failure } from "./failure.ts";
-import { having, isNumber } from "./shape.ts";
-import { TOKENS } from "./testing-api.ts";
 import { selfSigned } from "./testing-certificate.ts";
-import { fakeApi } from "./testing.ts";
+import { type Canned, startApi, TOKENS } from "./testing.ts";
 
-const READ: Ask = { method: "GET", path: "/activation", is: having({ revision: isNumber }) };
-const CHANGE: Ask = { ...READ, method: "PUT", body: { everyone: 1 }, changes: true };
+type Call = (to: Endpoint) => Promise<unknown>;
+const read = (to: Endpoint) => clientOf(to).activation.$get({ header: {} });
+const change: Call = (to) => clientOf(to).activation.$put({ json: { everyone: 1 }, header: { "if-match": "*" } });
 
 function endpoint(origin: string, over: Partial<Endpoint> = {}): Endpoint {
   return { origin, token: TOKENS.read, ca: undefined, timeoutMs: 10_000, ...over };
 }
 
-async function failure(to: Endpoint, question = READ): Promise<Failure> {
+async function failure(to: Endpoint, call: Call = read): Promise<Failure> {
   try {
-    await ask(to, question);
+    await call(to);
   } catch (error) {
     if (error instanceof Failure) return error;
     throw error;
   }
   throw new Error("was answered");
+}
+
+/** Problem details as the API sends them. */
+function problem(status: number, title: string, more: object = {}): Canned {
+  return { status, body: { type: "about:blank", title, status, detail: "why", ...more } };
 }
 
 /** A socket that does something else than answer. Returns its port. */
@@ -44,8 +48,10 @@ async function socket(onConnection: (connection: Socket) => void): Promise<numbe
 
 describe("an answer", () => {
   it("comes with its tag, and was asked for as the contract says", async () => {
-    const api = await fakeApi();
-    expect(await ask(endpoint(api.url), READ)).toMatchObject({ status: 200, etag: '"r0"', body: { everyone: 0 } });
+    const api = await startApi();
+    const reply = await read(endpoint(api.url));
+    expect([reply.status, reply.headers.get("etag")]).toEqual([200, '"r0"']);
+    expect(await reply.json()).toMatchObject({ everyone: 0 });
     expect(api.requests[0]).toMatchObject({
       path: "/_h3/v1/activation",
       headers: { authorization: `Bearer ${TOKENS.read}`, connection: "close" },
@@ -66,8 +72,8 @@ describe("an answer", () => {
     [500, 5],
     [503, 5],
   ])("%i ends with %i", async (status, exitCode) => {
-    const api = await fakeApi();
-    api.instead = () => ({ status, body: { title: "Said", detail: "why", faults: [{ pointer: "/a", message: "b" }] } });
+    const api = await startApi();
+    api.instead = () => problem(status, "Said", { faults: [{ pointer: "/a", message: "b" }] });
     const failed = await failure(endpoint(api.url));
     expect(failed).toMatchObject({
       exitCode,
@@ -83,7 +89,7 @@ describe("an answer", () => {
     [{ status: 502, body: "<html>" }, "cannot answer now (502)."],
     [{ status: 308, headers: { location: "https://b.example/" } }, "sends on to https://b.example/ (308)"],
   ])("%j is not the API's", async (canned, why) => {
-    const api = await fakeApi();
+    const api = await startApi();
     api.instead = () => canned;
     const failed = await failure(endpoint(api.url));
     expect(failed.exitCode).toBe(5);
@@ -91,14 +97,14 @@ describe("an answer", () => {
   });
 
   it("says when to try again", async () => {
-    const api = await fakeApi();
-    api.instead = () => ({ status: 429, body: { title: "Too Many Requests" }, headers: { "retry-after": "30" } });
+    const api = await startApi();
+    api.instead = () => ({ ...problem(429, "Too Many Requests"), headers: { "retry-after": "30" } });
     expect((await failure(endpoint(api.url))).message).toContain("try again in 30 s");
   });
 
   it("never shows the token, nor writes on the terminal", async () => {
-    const api = await fakeApi();
-    api.instead = () => ({ status: 400, body: { title: "\u001b[2J", detail: `Bearer ${TOKENS.read} is odd` } });
+    const api = await startApi();
+    api.instead = () => problem(400, "\u001b[2J", { detail: `Bearer ${TOKENS.read} is odd` });
     const { message, details } = await failure(endpoint(api.url));
     expect(message).toBe("The server refuses this (400 ?[2J).");
     expect(details.detail).toBe("Bearer [the token] is odd");
@@ -107,10 +113,9 @@ describe("an answer", () => {
 
 describe("without an answer", () => {
   it("a port that nobody listens on", async () => {
-    const api = await fakeApi();
+    const api = await startApi();
     await api.close();
-    api.close = async () => undefined;
-    const failed = await failure(endpoint(api.url), CHANGE);
+    const failed = await failure(endpoint(api.url), change);
     expect(failed.exitCode).toBe(5);
     expect(failed.message).toBe(
       `${api.url} cannot be reached. Nothing answers there (connection refused): is it running?`,
@@ -123,24 +128,24 @@ describe("without an answer", () => {
     const slow = endpoint(`http://127.0.0.1:${port}`, { timeoutMs: 50 });
     expect((await failure(slow)).message).toContain("It does not answer within 0.05 s.");
     expect((await failure(slow)).details.detail).toBeUndefined();
-    expect((await failure(slow, CHANGE)).details.detail).toContain("Whether it made the change is not known");
+    expect((await failure(slow, change)).details.detail).toContain("Whether it made the change is not known");
   });
 
   it("a body that does not end", async () => {
     const port = await socket((connection) => connection.write("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"));
-    const failed = await failure(endpoint(`http://127.0.0.1:${port}`, { timeoutMs: 200 }), CHANGE);
+    const failed = await failure(endpoint(`http://127.0.0.1:${port}`, { timeoutMs: 200 }), change);
     expect(failed.message).toContain("It does not answer within 0.2 s.");
   });
 
   it("a connection that is closed", async () => {
     const port = await socket((connection) => connection.once("data", () => connection.destroy()));
-    const failed = await failure(endpoint(`http://127.0.0.1:${port}`), CHANGE);
+    const failed = await failure(endpoint(`http://127.0.0.1:${port}`), change);
     expect(failed.message).toContain("It closed the connection without an answer.");
     expect(failed.details.detail).toContain("is not known");
   });
 
   it("no token: nothing is asked", async () => {
-    const api = await fakeApi();
+    const api = await startApi();
     const failed = await failure(endpoint(api.url, { token: undefined }));
     expect(failed).toMatchObject({ exitCode: 3 });
     expect(api.requests).toEqual([]);
@@ -150,9 +155,9 @@ describe("without an answer", () => {
 describe("over TLS", () => {
   it("a certificate is trusted when its root was given, and only then", async () => {
     const made = selfSigned();
-    const api = await fakeApi(made);
-    expect((await ask(endpoint(api.url, { ca: made.cert }), READ)).status).toBe(200);
-    const failed = await failure(endpoint(api.url), CHANGE);
+    const api = await startApi(made);
+    expect((await read(endpoint(api.url, { ca: made.cert }))).status).toBe(200);
+    const failed = await failure(endpoint(api.url), change);
     expect(failed).toMatchObject({ exitCode: 5, details: {} });
     expect(failed.message).toMatch(/Its certificate is not trusted \(\w+\): give the root certificate with --ca\.$/);
     expect(failed.details.detail).toBeUndefined();
@@ -161,7 +166,7 @@ describe("over TLS", () => {
 
   it("a certificate for another name is none", async () => {
     const made = selfSigned();
-    const api = await fakeApi(made);
+    const api = await startApi(made);
     const url = api.url.replace("localhost", "127.0.0.2");
     const failed = await failure(endpoint(url, { ca: made.cert }));
     expect(failed.exitCode).toBe(5);
@@ -169,7 +174,7 @@ describe("over TLS", () => {
   });
 
   it("a server without TLS", async () => {
-    const api = await fakeApi();
+    const api = await startApi();
     const failed = await failure(endpoint(api.url.replace("http:", "https:")));
     expect(failed.message).toContain("It does not speak TLS there.");
   });

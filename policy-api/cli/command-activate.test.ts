@@ -85,7 +85,7 @@ describe("activate", () => {
   });
 
   it("tells that nobody will see it while the kill switch is on", async () => {
-    anna.api.change({ kind: "kill-switch", to: "clear" });
+    await anna.api.change({ kind: "kill-switch", to: "clear" });
     const { out } = await anna.does("activate 1 --share 5%");
     expect(out).toMatch(/^\*\*\* THE KILL SWITCH IS ON \(clear\): `kill off` ends it\. \*\*\*\n/);
     expect(inForce()).toMatchObject({ killSwitch: "clear" });
@@ -99,9 +99,9 @@ describe("activate", () => {
   });
 
   it("what somebody else did meanwhile stays, and is told", async () => {
-    anna.api.instead = ({ method }) => {
+    anna.api.instead = async ({ method }) => {
       if (method === "PUT" && anna.api.current().revision === 0)
-        anna.api.change({ kind: "put", everyone: 2, stages: [] }, "bert");
+        await anna.api.change({ kind: "put", everyone: 2, stages: [] }, "bert");
       return undefined;
     };
     const { code, err } = await anna.does("activate 1 --yes");
@@ -112,8 +112,8 @@ Revision 1 since 2026-11-21T10:00:00Z, by bert, 3 min ago
   everyone: version 2
 `);
     expect(inForce()).toMatchObject({ everyone: 2 });
-    anna.api.instead = ({ method }) => {
-      if (method === "PUT") anna.api.change({ kind: "put", everyone: 0, stages: [] }, "bert");
+    anna.api.instead = async ({ method }) => {
+      if (method === "PUT") await anna.api.change({ kind: "put", everyone: 0, stages: [] }, "bert");
       return undefined;
     };
     expect(JSON.parse((await anna.does("activate 1 --yes --json")).out)).toMatchObject({
@@ -159,7 +159,7 @@ describe("rollback", () => {
   });
 
   it("shows that it turns the kill switch off, where that was the last change", async () => {
-    anna.api.change({ kind: "kill-switch", to: "fixed-h2" });
+    await anna.api.change({ kind: "kill-switch", to: "fixed-h2" });
     expect((await anna.does("rollback --yes")).out).toMatch(/^kill switch +fixed-h2 +off$/m);
   });
 
@@ -168,10 +168,10 @@ describe("rollback", () => {
   });
 
   it("refuses without a terminal, and undoes nobody else's change unseen", async () => {
-    anna.api.change({ kind: "put", everyone: 1, stages: [] });
+    await anna.api.change({ kind: "put", everyone: 1, stages: [] });
     expect(await anna.does("rollback")).toMatchObject({ code: 2 });
-    anna.api.instead = ({ method }) => {
-      if (method === "POST") anna.api.change({ kind: "put", everyone: 2, stages: [] }, "bert");
+    anna.api.instead = async ({ method }) => {
+      if (method === "POST") await anna.api.change({ kind: "put", everyone: 2, stages: [] }, "bert");
       return undefined;
     };
     expect(await anna.does("rollback --yes")).toMatchObject({ code: 4 });
@@ -194,7 +194,7 @@ describe("kill", () => {
   });
 
   it("off: the policy counts again", async () => {
-    anna.api.change({ kind: "kill-switch", to: "fixed-h2" });
+    await anna.api.change({ kind: "kill-switch", to: "fixed-h2" });
     expect(await anna.does("kill off --yes")).toMatchObject({ code: 0 });
     expect(anna.api.requests.at(-1)).toMatchObject({ method: "DELETE", headers: { "if-match": '"r1"' } });
     expect(inForce()).toMatchObject({ killSwitch: null });

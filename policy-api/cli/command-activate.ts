@@ -1,47 +1,46 @@
 import { isSameState } from "../core/activation.ts";
-import { isForEveryone, rolledOut, type Rollout } from "./activation-change.ts";
-import { beforeAfterText, inForceText, killSwitchLines, WHEN_OBEYED } from "./activation-text.ts";
+import { isForEveryone, rolledOut } from "./activation-change.ts";
+import { beforeAfterText, changed, killSwitchLines, unchanged, WHEN_OBEYED } from "./activation-text.ts";
 import { unlessChanged } from "./changed-meanwhile.ts";
 import type { Command } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { namedVersion } from "./named-policy.ts";
-import type { Options } from "./options.ts";
 import { printable } from "./printable.ts";
 import { madeText } from "./time-text.ts";
-import { readPath, readShare, readVersion } from "./values.ts";
+import { readVersion } from "./values.ts";
 
 export const ACTIVATE: Command = {
   name: "activate",
   usage: "VERSION [--share 5%] [--path /shop/] [--note TEXT] [--yes]",
   summary: "Put a version in force: for everyone, for a share of clients, under a path.",
-  details: `Without --share and --path it is for everyone, and all stages end. With either it is a stage: it
-takes the place of the stage of the same path, or is added. Stages of paths count before one without
-a path, longer paths first.
+  details: `Without --share and --path the version is for everyone, and all stages end. With either it gets a
+stage, which replaces the stage of the same path, or is added. Stages with paths count before the
+stage without a path, longer paths first.
 
-  activate 5 --share 5%      begin with few; who is in a share stays in it as it grows
+  activate 5 --share 5%      begin with few; a client in a share stays in it as it grows
   activate 5 --path /shop/   everybody, under /shop/
-  activate 5 --share 100%    everyone; stages of paths stay
+  activate 5 --share 100%    everyone; stages with paths stay
   activate 5 --share 0%      end the stage without a path
 
-Shows who gets what before and after, and asks when it is everyone at once (--yes: does not ask).
-A change that somebody else made meanwhile is not overwritten (exit code 4).`,
+Shows who gets what before and after, and asks first if everyone gets it at once; --yes skips the
+question. It does not overwrite a change that somebody else made meanwhile (exit code 4).`,
   options: ["share", "path", "note", "yes"],
   words: [1, 1],
   async run(call) {
     const { words, options, io } = call;
-    const rollout = readRollout(words[0] ?? "", options);
-    const api = call.api();
+    const rollout = {
+      version: readVersion(words[0] ?? "", "The version"),
+      share: options.share,
+      pathPrefix: options.path,
+    };
+    const api = await call.api();
     const [{ activation, etag }, { mode, author, createdAt, note }] = await Promise.all([
       api.activation(),
       namedVersion(String(rollout.version), api),
     ]);
     const { killSwitch } = activation;
     const after = { ...rolledOut(activation, rollout), killSwitch };
-    if (isSameState(activation, after))
-      return {
-        json: { changed: false, before: activation, after: activation },
-        text: `That is in force already.\n\n${inForceText(activation, io.nowMs())}`,
-      };
+    if (isSameState(activation, after)) return unchanged("That is in force already.", activation, io.nowMs());
     const preview = [
       ...killSwitchLines(killSwitch),
       `Version ${rollout.version}: ${mode ?? "unreadable"}, ${printable(madeText(author, createdAt, note, io.nowMs()))}`,
@@ -51,18 +50,7 @@ A change that somebody else made meanwhile is not overwritten (exit code 4).`,
     if (isForEveryone(rollout)) await confirm(call, preview, `Version ${rollout.version} for everyone?`);
     else call.tell(`${preview}\n`);
     const { everyone, stages } = after;
-    const changed = await unlessChanged(api, io, () => api.activate({ everyone, stages, note: options.note }, etag));
-    return {
-      json: { changed: true, before: activation, after: changed },
-      text: `Revision ${changed.revision} is in force. ${WHEN_OBEYED} \`rollback\` undoes it.`,
-    };
+    const now = await unlessChanged(api, io, () => api.activate({ everyone, stages, note: options.note }, etag));
+    return changed(activation, now, `Revision ${now.revision} is in force. ${WHEN_OBEYED} \`rollback\` undoes it.`);
   },
 };
-
-function readRollout(version: string, { share, path }: Options): Rollout {
-  return {
-    version: readVersion(version),
-    share: share === undefined ? undefined : readShare(share, "--share"),
-    pathPrefix: path === undefined ? undefined : readPath(path, "--path"),
-  };
-}

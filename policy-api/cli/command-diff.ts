@@ -3,40 +3,33 @@ import { changeText } from "./change-text.ts";
 import type { Call, Command } from "./command.ts";
 import { decisionsGrid, gridText, isChanged } from "./decisions-grid.ts";
 import { EXIT, Failure } from "./failure.ts";
-import { type NamedPolicy, namedPolicy } from "./named-policy.ts";
+import { namedPolicy } from "./named-policy.ts";
 import { count, counted } from "./quantities.ts";
 import { table } from "./table.ts";
-import { readPath } from "./values.ts";
 
 export const DIFF: Command = {
   name: "diff",
   usage: "[A] [B] [--path /shop/]",
   summary: "Show how two policies differ, and which answers would change.",
-  details: `A and B are each a version's number, a file, or \`active\`: what everyone gets. With one of them it is
-compared with \`active\`; with none, the newest version is. (A file whose name is a number: ./3)
+  details: `A and B are each a version's number, a file, or \`active\`: what everyone gets. A alone is compared
+with \`active\`; without A and B, the newest version is. (Write a file whose name is a number as ./3)
 
-Below the fields that differ stands what would be answered on a grid of paths: to clients that TCP
-measured at 200 Mbit/s, by RTT and loss, and to an unknown client. "h3 60 s" is an offer for 60 s.
-The answers are those for a document at --path (else /), without ASN, country and exploration.
+Shows the fields that differ, and then the answers on a grid of paths: for clients that TCP measured
+at 200 Mbit/s, by RTT and loss, and for an unknown client. "h3 60 s" is an offer for 60 s. The
+answers are for a document at --path (/ if not set), without ASN, country and exploration.
 
-Ends with 0 when the two are the same, 1 when they differ, and more when there was trouble.`,
+Ends with 0 if the two are the same, 1 if they differ, and more if something failed.`,
   options: ["path"],
   words: [0, 2],
   async run(call) {
-    const path = readPath(call.options.path ?? "/", "--path");
+    const { path = "/" } = call.options;
     const [before, after] = await troubleAbove1(bothPolicies(call));
     const changes = jsonDiff(before.policy, after.policy);
     const cells = decisionsGrid(before.policy, after.policy, path);
     const changed = cells.filter(isChanged).length;
-    const json = {
-      before: before.name,
-      after: after.name,
-      same: changes.length === 0,
-      changes,
-      path,
-      decisions: cells,
-    };
-    if (changes.length === 0) return { json, text: `${before.name} and ${after.name} are the same policy.` };
+    const same = changes.length === 0;
+    const json = { before: before.name, after: after.name, same, changes, path, decisions: cells };
+    if (same) return { json, text: `${before.name} and ${after.name} are the same policy.` };
     const fields = table(
       ["field", "change"],
       changes.map((change) => [change.pointer, changeText(change)]),
@@ -54,18 +47,18 @@ Ends with 0 when the two are the same, 1 when they differ, and more when there w
   },
 };
 
-async function bothPolicies(call: Call): Promise<readonly [before: NamedPolicy, after: NamedPolicy]> {
+async function bothPolicies(call: Call) {
   const [first, second] = call.words;
-  const names = second === undefined ? ["active", first ?? (await newest(call))] : [first ?? "active", second];
-  return [await namedPolicy(names[0] ?? "active", call), await namedPolicy(names[1] ?? "active", call)];
+  const [before, after] = second === undefined ? [undefined, first ?? (await newest(call))] : [first, second];
+  return [await namedPolicy(before ?? "active", call), await namedPolicy(after, call)] as const;
 }
 
 async function newest({ api }: Call): Promise<string> {
-  const { policies } = await api().versions({ limit: 1 });
+  const { policies } = await (await api()).versions({ limit: 1 });
   return String(policies[0]?.version ?? 0);
 }
 
-/** 1 says that two policies differ: whoever asks by the exit code must not take trouble for it. */
+/** The exit code 1 says that two policies differ, so a failure must end with a higher one. */
 async function troubleAbove1<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;

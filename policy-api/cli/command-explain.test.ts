@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { adaptivePolicy } from "../core/testing.ts";
-import { type Person, person } from "./testing.ts";
+import { applySamples } from "../core/estimator.ts";
+import { NO_OFFER } from "../core/offers.ts";
+import { adaptivePolicy, sample } from "../core/testing.ts";
+import { MADE_MS, type Person, person } from "./testing.ts";
 
 let anna: Person;
 beforeEach(async () => {
@@ -16,7 +18,7 @@ describe("explain", () => {
     );
     expect(code).toBe(0);
     expect(out.split("\n").map((line) => line.trim())).toEqual([
-      'header    alt-svc: h3=":443"; ma=100',
+      `header    alt-svc: h3=":${new URL(anna.api.url).port}"; ma=100`,
       "reason    h3-faster: HTTP/3 is expected to be faster, by more than the margin",
       "policy    the one of the file, adaptive on /",
       "request   over TCP, RTT 50 ms, 200 Mbit/s",
@@ -36,6 +38,8 @@ describe("explain", () => {
   });
 
   it("a client: the address is in the body, and the server knows the rest", async () => {
+    const seen = applySamples({}, [sample({ atMs: MADE_MS, packetsSent: 5_000, packetsLost: 150, minRttMs: 40 })]);
+    anna.api.ports.clients.known.set("192.0.2.7", { client: seen });
     const { out } = await anna.does("explain --client 192.0.2.7");
     expect(out).toContain("header   none");
     expect(out).toContain("known    client over TCP, loss 3 % (5,000 packets)");
@@ -66,15 +70,39 @@ describe("explain", () => {
   });
 });
 
+const network = applySamples({}, [sample({ atMs: MADE_MS - 500, packetsSent: 1_200, packetsLost: 0 })]);
+const client = applySamples({}, [
+  sample({
+    atMs: MADE_MS - 13_016,
+    minRttMs: 40,
+    packetsSent: 40,
+    packetsLost: 1,
+    bytesSent: 200_000,
+    deliveryRateBps: 2_500_000,
+  }),
+  sample({ transport: "quic", atMs: MADE_MS - 60_000, minRttMs: 41.5 }),
+]);
+const offers = {
+  ...NO_OFFER,
+  untilMs: MADE_MS,
+  answeredAtMs: MADE_MS,
+  offering: true,
+  ignoredAtMs: [MADE_MS - 60_000],
+};
+
 describe("look-up", () => {
+  beforeEach(() => {
+    anna.api.ports.clients.known.set("192.0.2.7", { client, network, offers }).set("192.0.2.9", { network });
+  });
+
   it("tells all that is stored of a client, in a body and not in a URL", async () => {
     const { code, out } = await anna.does("look-up --client 192.0.2.7");
     expect(code).toBe(0);
     expect(out.split("\n")).toEqual([
       "of the   over  packets  loss   least RTT  most       last heard of",
-      "client   TCP        26  2.5 %  40 ms      20 Mbit/s  13 s ago",
+      "client   TCP        40  2.5 %  40 ms      20 Mbit/s  13 s ago",
       "client   QUIC        0  -      41.5 ms    -          60 s ago",
-      "network  TCP     1,200  -      -          -          500 ms ago",
+      "network  TCP     1,200  0 %    -          -          500 ms ago",
       "",
       "The last offer lives until 2026-11-21T10:00:00Z.",
       "None was taken.",
@@ -97,6 +125,7 @@ describe("forget", () => {
     ["--client 192.0.2.7", "POST /clients/forget", "Forgotten: 1 row of the client 192.0.2.7."],
     ["--network 192.0.2.9", "POST /networks/forget", "Nothing was known of the network of 192.0.2.9."],
   ])("%s", async (options, call, text) => {
+    anna.api.ports.clients.known.set("192.0.2.7", { client, network, offers });
     const { code, out } = await anna.does(`forget ${options} --yes`);
     expect(code).toBe(0);
     expect(out).toContain(text);

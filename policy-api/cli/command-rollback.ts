@@ -1,9 +1,10 @@
-import { beforeAfterText, inForceText, WHEN_OBEYED } from "./activation-text.ts";
+import { beforeAfterText, changed, inForceText, WHEN_OBEYED } from "./activation-text.ts";
 import type { Api } from "./api.ts";
 import { unlessChanged } from "./changed-meanwhile.ts";
 import type { Command } from "./command.ts";
 import { confirm } from "./confirm.ts";
-import type { Activation } from "./contract.ts";
+import type { Activation } from "../contract/activation.ts";
+import { INITIAL_ACTIVATION } from "../core/activation.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { printable } from "./printable.ts";
 import { madeText } from "./time-text.ts";
@@ -13,13 +14,12 @@ export const ROLLBACK: Command = {
   usage: "[--note TEXT] [--yes]",
   summary: "Return to what was in force before the last change.",
   details: `Versions, stages and kill switch become what they were. Two rollbacks undo two changes. Shows what
-it returns to, and asks (--yes: does not ask). A change that somebody else made meanwhile is not
-undone unseen (exit code 4).`,
+it returns to, and asks first; --yes skips the question. It does not undo a change that somebody
+else made meanwhile (exit code 4).`,
   options: ["note", "yes"],
-  words: [0, 0],
   async run(call) {
     const { options, io } = call;
-    const api = call.api();
+    const api = await call.api();
     const { activation, etag } = await api.activation();
     const target = await previous(activation, api);
     const made = ({ author, at, note }: Activation): string => madeText(author, at, note, io.nowMs());
@@ -31,17 +31,16 @@ undone unseen (exit code 4).`,
     ].join("\n");
     await confirm(call, preview, `Back to revision ${target.revision}?`);
     const after = await unlessChanged(api, io, () => api.rollBack(options.note, etag));
-    return {
-      json: { changed: true, before: activation, after },
-      text: `${inForceText(after, io.nowMs())}\n\n${WHEN_OBEYED}`,
-    };
+    return changed(activation, after, `${inForceText(after, io.nowMs())}\n\n${WHEN_OBEYED}`);
   },
 };
 
 async function previous({ previousRevision }: Activation, api: Api): Promise<Activation> {
   if (previousRevision === null) throw new Failure(EXIT.refused, "There is nothing to go back to.");
-  const { activations } = await api.history({ limit: 1, before: previousRevision + 1 });
-  const [found] = activations;
+  // The history does not list revision 0, as nobody made it.
+  if (previousRevision === INITIAL_ACTIVATION.revision)
+    return { ...INITIAL_ACTIVATION, stages: [], at: new Date(INITIAL_ACTIVATION.atMs).toISOString() };
+  const [found] = (await api.history({ limit: 1, before: previousRevision + 1 })).activations;
   if (found?.revision === previousRevision) return found;
   throw new Failure(EXIT.unreachable, `${api.origin} does not say what revision ${previousRevision} was.`);
 }

@@ -24,8 +24,8 @@ Nobody has pushed a policy yet.
 
   it("of one that is rolling out, with the kill switch on", async () => {
     await anna.does("push h3.json");
-    anna.api.change({ kind: "put", everyone: 0, stages: [{ version: 1, share: 0.05 }] });
-    anna.api.change({ kind: "kill-switch", to: "fixed-h2" }, "bert");
+    await anna.api.change({ kind: "put", everyone: 0, stages: [{ version: 1, share: 0.05 }] });
+    await anna.api.change({ kind: "kill-switch", to: "fixed-h2" }, "bert");
     const { out } = await anna.does("status");
     expect(out.split("\n").slice(2, 9)).toEqual([
       "*** THE KILL SWITCH IS ON (fixed-h2): `kill off` ends it. ***",
@@ -66,15 +66,14 @@ describe("history and audit", () => {
   beforeEach(async () => {
     await anna.does("push h3.json --note first");
     await anna.does("activate 1 --share 5% --path /shop/ --note few");
-    anna.api.change({ kind: "kill-switch", to: "clear" }, "bert");
+    await anna.api.change({ kind: "kill-switch", to: "clear" }, "bert");
   });
 
   it("history", async () => {
     expect((await anna.does("history")).out.split("\n")).toEqual([
-      "revision  everyone  stages             kill   author   since                            note",
-      "       2  v0        v1: 5 % of /shop/  clear  bert     2026-11-21T10:00:00Z  3 min ago  -",
-      "       1  v0        v1: 5 % of /shop/  -      writer   2026-11-21T10:00:00Z  3 min ago  few",
-      "       0  v0        -                  -      initial  -                     -          -",
+      "revision  everyone  stages             kill   author  since                            note",
+      "       2  v0        v1: 5 % of /shop/  clear  bert    2026-11-21T10:00:00Z  3 min ago  -",
+      "       1  v0        v1: 5 % of /shop/  -      writer  2026-11-21T10:00:00Z  3 min ago  few",
       "",
     ]);
   });
@@ -82,7 +81,7 @@ describe("history and audit", () => {
   it("audit", async () => {
     const { out } = await anna.does("audit --limit 2");
     expect(out).toMatch(
-      /^id +when +who +what +revision +which +note\n 3 .* bert +activation\.kill-switch +2 +clear; v1: 5 % of \/shop\/; v0 +-\n 2 /,
+      /^id +when +who +what +revision +which +note\n 3 .* bert +kill-switch\.on +2 +clear; v1: 5 % of \/shop\/; v0 +-\n 2 /,
     );
     expect(out).toContain("Older ones: --before 2");
     expect(JSON.parse((await anna.does("audit --before 2 --json")).out)).toMatchObject({

@@ -1,33 +1,34 @@
 import { inForceText, stagesText } from "./activation-text.ts";
 import type { Command } from "./command.ts";
-import type { AuditEntry, Health } from "./contract.ts";
+import type { AuditEntry } from "../contract/audit.ts";
+import type { Health } from "../contract/health.ts";
 import { EXIT } from "./failure.ts";
-import { nextPageText, PAGE_OPTIONS, readPage } from "./page-options.ts";
+import { nextPageText, PAGE_OPTIONS } from "./page-options.ts";
 import { table } from "./table.ts";
-import { agoText, timeText } from "./time-text.ts";
+import { whenCells } from "./time-text.ts";
 import { versionTable } from "./version-table.ts";
 
-/** Versions that status shows. */
+/** How many versions status shows. */
 const LATEST = 5;
 
 export const STATUS: Command = {
   name: "status",
   usage: "",
   summary: "Say whether all is well, what is in force for whom, and what was pushed last.",
-  details: "Ends with 5 when the server says that it is not well.",
-  options: [],
-  words: [0, 0],
-  async run({ io, api, tell }) {
-    const { body: health, status } = await api().health();
-    // What follows wants a token, and a store that answers: that much is known without.
-    tell(`${api().origin}: ${healthText(health)}\n`);
-    const [{ activation }, { policies }] = await Promise.all([api().activation(), api().versions({ limit: LATEST })]);
+  details: "Ends with 5 if the server says that it is not well.",
+  async run({ io, api: connected, tell }) {
+    const api = await connected();
+    const reply = await api.health();
+    const health = await reply.json();
+    // The rest needs a token, and a store that answers. The health needs neither.
+    tell(`${api.origin}: ${healthText(health)}\n`);
+    const [{ activation }, { policies }] = await Promise.all([api.activation(), api.versions({ limit: LATEST })]);
     const latest =
       policies.length === 0 ? "Nobody has pushed a policy yet." : versionTable(policies, activation, io.nowMs());
     return {
-      json: { origin: api().origin, health, activation, policies },
+      json: { origin: api.origin, health, activation, policies },
       text: `${inForceText(activation, io.nowMs())}\n\n${latest}`,
-      exitCode: status === 200 ? EXIT.done : EXIT.unreachable,
+      exitCode: reply.status === 200 ? EXIT.done : EXIT.unreachable,
     };
   },
 };
@@ -41,57 +42,47 @@ export const HISTORY: Command = {
   name: "history",
   usage: "[--limit N] [--before REVISION]",
   summary: "List what was in force when, newest first.",
-  details: "",
   options: PAGE_OPTIONS,
-  words: [0, 0],
   async run({ options, io, api }) {
-    const page = await api().history(readPage(options));
+    const page = await (await api()).history(options);
     const text = table(
       ["revision", "everyone", "stages", "kill", "author", "since", "", "note"],
       page.activations.map(({ revision, everyone, stages, killSwitch, author, at, note }) => [
-        String(revision),
+        revision,
         `v${everyone}`,
         stagesText(stages),
-        killSwitch ?? "",
+        killSwitch,
         author,
-        timeText(at),
-        agoText(at, io.nowMs()),
-        note ?? "",
+        ...whenCells(at, io.nowMs()),
+        note,
       ]),
     );
     return { json: page, text: text + nextPageText(page.next) };
   },
 };
 
-/** What an entry put in force: `v4: 5 % of /shop/; v3` */
+/** What an entry of the audit put in force: `v4: 5 % of /shop/; v3` */
 function whichText({ everyone, stages, killSwitch }: NonNullable<AuditEntry["activation"]>): string {
-  return [
-    ...(killSwitch === null ? [] : [killSwitch]),
-    ...(stages.length === 0 ? [] : [stagesText(stages)]),
-    `v${everyone}`,
-  ].join("; ");
+  return [killSwitch, stagesText(stages), `v${everyone}`].filter(Boolean).join("; ");
 }
 
 export const AUDIT: Command = {
   name: "audit",
   usage: "[--limit N] [--before ID]",
   summary: "List who did what, newest first.",
-  details: "",
   options: PAGE_OPTIONS,
-  words: [0, 0],
   async run({ options, io, api }) {
-    const page = await api().audit(readPage(options));
+    const page = await (await api()).audit(options);
     const text = table(
       ["id", "when", "", "who", "what", "revision", "which", "note"],
       page.entries.map(({ id, at, actor, action, version, revision, activation, note }) => [
-        String(id),
-        timeText(at),
-        agoText(at, io.nowMs()),
+        id,
+        ...whenCells(at, io.nowMs()),
         actor,
         action,
-        revision === undefined || revision === null ? "" : String(revision),
-        activation == null ? (version == null ? "" : `v${version}`) : whichText(activation),
-        note ?? "",
+        revision,
+        activation === null ? (version === null ? null : `v${version}`) : whichText(activation),
+        note,
       ]),
     );
     return { json: page, text: text + nextPageText(page.next) };

@@ -3,27 +3,25 @@ import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "./command.ts";
 import { misused } from "./failure.ts";
-import { readOneOf } from "./values.ts";
 
-/** As many as the SHA-256 that the server keeps of them. */
+/** As long as the SHA-256 of the token, which is what the server keeps. */
 const TOKEN_BYTES = 32;
 
 export const TOKEN: Command = {
   name: "token",
   usage: "NAME --scope read|write --out FILE [--rotate]",
-  summary: "Make a token: the secret goes to FILE, what the server has to know of it to stdout.",
-  details: `FILE is readable by you alone. One that is there is written over with --rotate only. What is printed
-is the entry NAME:SCOPE:SHA-256 for the server's variable POLICY_TOKENS, where commas or spaces part
-entries; that of a rotated token takes the place of the old one. NAME is what the audit shows.`,
+  summary: "Make a token: writes the secret to FILE, and prints what the server has to know.",
+  details: `Only you can read FILE. A FILE that exists is overwritten only with --rotate. Prints the entry
+NAME:SCOPE:SHA-256 for the server's variable POLICY_TOKENS, where commas or spaces separate entries.
+The entry of a rotated token replaces the old one. The audit shows NAME.`,
   options: ["scope", "out", "rotate"],
   words: [1, 1],
   run({ words: [name = ""], options, io }) {
-    const { scope: given, out, rotate = false } = options;
+    const { scope, out, rotate = false } = options;
     if (!/^[a-z0-9][a-z0-9._-]{0,39}$/.test(name))
       throw misused("A token's name begins with a-z or 0-9 and has up to 40 of a-z, 0-9, dot, dash and underscore.");
-    if (given === undefined) throw misused("--scope read or --scope write is missing.");
+    if (scope === undefined) throw misused("--scope read or --scope write is missing.");
     if (out === undefined) throw misused("--out FILE is missing: the token itself is never printed.");
-    const scope = readOneOf(given, "--scope", ["read", "write"]);
     const file = resolve(io.folder, out);
     const token = randomBytes(TOKEN_BYTES).toString("base64url");
     writeToken(file, token, rotate);
@@ -36,14 +34,14 @@ entries; that of a rotated token takes the place of the old one. NAME is what th
   },
 };
 
-/** Writes it where only its owner can read it. @throws Failure */
+/** Writes the token where only its owner can read it. @throws Failure */
 function writeToken(file: string, token: string, rotate: boolean): void {
   if (rotate && !existsSync(file)) throw misused(`There is no ${file} to rotate.`);
   if (!rotate && existsSync(file)) throw misused(`${file} is there already: --rotate writes a new token over it.`);
-  // Complete or not at all: whoever reads it meanwhile finds a token.
+  // A program that reads the file meanwhile must find a whole token.
   const partial = `${file}.${process.pid}.part`;
   try {
-    // Also refuses where somebody else made a file of that name meanwhile.
+    // The flag refuses a file that somebody else made meanwhile.
     writeFileSync(rotate ? partial : file, `${token}\n`, { mode: 0o600, flag: "wx" });
     if (rotate) renameSync(partial, file);
   } catch (error) {

@@ -8,9 +8,8 @@ import { count } from "./quantities.ts";
 export const VALIDATE: Command = {
   name: "validate",
   usage: "FILE",
-  summary: "Say what a policy is, or everything that is wrong with it. Asks no server.",
-  details: "Every fault is a line: the file, the JSON pointer of the place, what should be there.",
-  options: [],
+  summary: "Say what a policy is, or everything that is wrong with it. Needs no server.",
+  details: "Every fault is a line: the file, the JSON pointer to the place, what should be there.",
   words: [1, 1],
   run({ words: [file = ""], io }) {
     const policy = readPolicyFile(file, io);

@@ -1,6 +1,6 @@
 import type { Command } from "./command.ts";
 import { namedVersion } from "./named-policy.ts";
-import { nextPageText, PAGE_OPTIONS, readPage } from "./page-options.ts";
+import { nextPageText, PAGE_OPTIONS } from "./page-options.ts";
 import { readPolicyFile } from "./policy-file.ts";
 import { printable } from "./printable.ts";
 import { madeText } from "./time-text.ts";
@@ -9,20 +9,21 @@ import { versionTable } from "./version-table.ts";
 export const PUSH: Command = {
   name: "push",
   usage: "FILE [--note TEXT]",
-  summary: "Store a policy as a new version. Changes nothing for anybody: see `activate`.",
-  details: `A policy that is there already gets no second version. Pushing again after a lost answer is safe.`,
+  summary: "Store a policy as a new version. This puts nothing in force: see `activate`.",
+  details: "A policy that the server has already gets no second version. After a lost answer, push again.",
   options: ["note"],
   words: [1, 1],
   async run({ words: [file = ""], options, io, api }) {
     const policy = readPolicyFile(file, io);
-    const { status, body } = await api().push(policy, options.note);
-    const { version, contentHash, author, createdAt } = body;
-    const isNew = status === 201;
+    const reply = await (await api()).push(policy, options.note);
+    const stored = await reply.json();
+    const { version, contentHash, author, createdAt, note } = stored;
+    const isNew = reply.status === 201;
     const first = isNew
       ? `${file} is now version ${version}.`
-      : `${file} is version ${version} already, ${printable(madeText(author, createdAt, body.note, io.nowMs()))}`;
+      : `${file} is version ${version} already, ${printable(madeText(author, createdAt, note, io.nowMs()))}`;
     return {
-      json: { ...body, isNew },
+      json: { ...stored, isNew },
       text: [
         first,
         `content  ${contentHash}`,
@@ -39,12 +40,10 @@ export const LIST: Command = {
   name: "list",
   usage: "[--limit N] [--before VERSION]",
   summary: "List the versions of the policy, newest first.",
-  details: "",
   options: PAGE_OPTIONS,
-  words: [0, 0],
-  async run({ options, io, api }) {
-    const page = readPage(options);
-    const [versions, { activation }] = await Promise.all([api().versions(page), api().activation()]);
+  async run({ options, io, api: connected }) {
+    const api = await connected();
+    const [versions, { activation }] = await Promise.all([api.versions(options), api.activation()]);
     const { policies, next } = versions;
     const text =
       policies.length === 0
@@ -58,11 +57,10 @@ export const SHOW: Command = {
   name: "show",
   usage: "VERSION|active",
   summary: "Print a version's policy, as JSON that `push` takes.",
-  details: "With --json all that is stored of the version: its author, note and hash too.",
-  options: [],
+  details: "With --json, everything that is stored about the version: its author, note and hash too.",
   words: [1, 1],
   async run({ words: [name = ""], api }) {
-    const stored = await namedVersion(name, api());
+    const stored = await namedVersion(name, await api());
     return { json: stored, text: JSON.stringify(stored.policy, undefined, 2) };
   },
 };

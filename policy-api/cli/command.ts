@@ -10,12 +10,13 @@ export interface Command {
   readonly usage: string;
   /** One line of the overview. */
   readonly summary: string;
-  /** The rest of what `help` says of it; lines of at most 100 characters. */
-  readonly details: string;
-  readonly options: readonly OptionName[];
-  /** How many arguments it takes, at least and at most. */
-  readonly words: readonly [min: number, max: number];
-  /** Rejects with a Failure where it cannot do its work. */
+  /** The rest of its help, in lines of at most 100 characters. */
+  readonly details?: string;
+  /** The options that it takes, besides those of every command. */
+  readonly options?: readonly OptionName[];
+  /** How many arguments it takes, at least and at most. The default is none. */
+  readonly words?: readonly [min: number, max: number];
+  /** Rejects with a Failure if it cannot do its work. */
   run(call: Call): Promise<Result> | Result;
 }
 
@@ -24,9 +25,9 @@ export interface Call {
   readonly words: readonly string[];
   readonly options: Options;
   readonly io: Io;
-  /** The API; only commands that ask a server need to know of one. @throws Failure */
-  readonly api: () => Api;
-  /** Shows something before the end. With --json nothing: its output is one document. */
+  /** Connects to the API. Commands that need no server do not load the contract. Rejects with a Failure. */
+  readonly api: () => Promise<Api>;
+  /** Shows something before the end. With --json it shows nothing, as the output is one document. */
   readonly tell: (text: string) => void;
 }
 

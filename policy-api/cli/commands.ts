@@ -1,9 +1,8 @@
 import { ACTIVATE } from "./command-activate.ts";
+import { FORGET, LOOK_UP } from "./command-clients.ts";
 import { DIFF } from "./command-diff.ts";
 import { EXPLAIN } from "./command-explain.ts";
-import { FORGET } from "./command-forget.ts";
 import { KILL } from "./command-kill.ts";
-import { LOOK_UP } from "./command-look-up.ts";
 import { ROLLBACK } from "./command-rollback.ts";
 import { AUDIT, HISTORY, STATUS } from "./command-status.ts";
 import { TOKEN } from "./command-token.ts";

@@ -3,14 +3,14 @@ import type { Call } from "./command.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
 
 /**
- * Shows what is about to happen, and asks. Returns after a "yes", or with --yes without asking; where nobody can be asked it
+ * Shows what is about to happen, and asks. Returns after a "yes", or with --yes without a question. Without a terminal it
  * refuses.
  *
  * @throws Failure
  */
 export async function confirm({ options, io, tell }: Call, preview: string, question: string): Promise<void> {
   const asks = options.yes !== true;
-  // A question without what it is about is none: with --json it goes where the question goes.
+  // The person who is asked must see the preview. With --json it goes to stderr, as the question does.
   if (asks && options.json === true) io.stderr.write(`${preview}\n\n`);
   else tell(`${preview}\n`);
   if (!asks) return;
@@ -19,27 +19,22 @@ export async function confirm({ options, io, tell }: Call, preview: string, ques
   if ((await answerTo(`${question} Type yes: `, io)).trim() !== "yes") throw misused("Nothing was changed.");
 }
 
-/** One line from the terminal. Its end (Ctrl-D) is no answer, and Ctrl-C ends the program. */
-function answerTo(question: string, { stdin, stderr }: Call["io"]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const terminal = createInterface({ input: stdin, output: stderr, terminal: true });
-    let answered = false;
-    const interrupt = (): void => {
-      reject(new Failure(EXIT.interrupted, ""));
-      terminal.close();
-    };
-    terminal.on("SIGINT", interrupt);
-    process.once("SIGINT", interrupt);
-    terminal.on("close", () => {
-      process.off("SIGINT", interrupt);
-      // What comes next begins a line of its own.
-      if (!answered) stderr.write("\n");
-      resolve("");
-    });
-    terminal.question(question, (answer) => {
-      answered = true;
-      resolve(answer);
-      terminal.close();
-    });
-  });
+/** Reads one line from the terminal. Ctrl-D gives an empty answer, and Ctrl-C ends the program. */
+async function answerTo(question: string, { stdin, stderr }: Call["io"]): Promise<string> {
+  const terminal = createInterface({ input: stdin, output: stderr, terminal: true });
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+  const interrupt = (): void => reject(new Failure(EXIT.interrupted, ""));
+  terminal.on("SIGINT", interrupt).on("close", () => resolve(undefined));
+  process.once("SIGINT", interrupt);
+  terminal.question(question, resolve);
+  let answer: string | undefined;
+  try {
+    answer = await promise;
+    return answer ?? "";
+  } finally {
+    process.off("SIGINT", interrupt);
+    terminal.close();
+    // The next output begins on a new line.
+    if (answer === undefined) stderr.write("\n");
+  }
 }

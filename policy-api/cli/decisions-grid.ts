@@ -1,4 +1,3 @@
-import { type Advertise } from "../core/alt-svc.ts";
 import { decide, modeFor } from "../core/decide.ts";
 import type { History, RequestFacts } from "../core/facts.ts";
 import type { Policy } from "../core/policy.ts";
@@ -6,28 +5,20 @@ import { percent } from "./quantities.ts";
 import { table } from "./table.ts";
 
 const RTTS_MS = [5, 25, 50, 100, 200] as const;
-/** `undefined`: a client of whom nothing but the RTT is known. */
+/** `undefined`: a client about whom only the RTT is known. */
 const LOSS_RATIOS = [0, 0.005, 0.025, 0.05, undefined] as const;
 const RATE_BPS = 25_000_000;
-/** What loading some 14 MB leaves: enough for a loss of 0.5 % to be told from none. */
+/** The packets of about 14 MB: enough to tell a loss of 0.5 % from none. */
 const PACKETS = 10_000;
-/** Nothing here depends on when. */
+/** Nothing here depends on the time. */
 const NOW_MS = 0;
 
-/** What two policies answer on one path. */
-export interface Cell {
-  readonly rttMs: number;
-  /** Null: an unknown client. */
-  readonly lossRatio: number | null;
-  readonly before: string;
-  readonly after: string;
-}
-
-/** What changes for whom when one policy follows another: for clients measured over TCP, and one that was not. Pure. */
-export function decisionsGrid(before: Policy, after: Policy, path: string): readonly Cell[] {
+/** What changes for whom if one policy follows another: for clients measured over TCP, and for an unknown client. Pure. */
+export function decisionsGrid(before: Policy, after: Policy, path: string) {
   return LOSS_RATIOS.flatMap((lossRatio) =>
     RTTS_MS.map((rttMs) => ({
       rttMs,
+      /** Null: an unknown client. */
       lossRatio: lossRatio ?? null,
       before: answerText(before, path, rttMs, lossRatio),
       after: answerText(after, path, rttMs, lossRatio),
@@ -35,7 +26,10 @@ export function decisionsGrid(before: Policy, after: Policy, path: string): read
   );
 }
 
-/** Below the answers of a loss, with an arrow, those that change. */
+/** What two policies answer on one path. */
+type Cell = ReturnType<typeof decisionsGrid>[number];
+
+/** The answers by loss. The answers that change are in the line below, with an arrow. */
 export function gridText(cells: readonly Cell[]): string {
   const rows = LOSS_RATIOS.flatMap((lossRatio) => {
     const row = cells.filter((cell) => cell.lossRatio === (lossRatio ?? null));
@@ -53,27 +47,12 @@ export function isChanged({ before, after }: Cell): boolean {
 }
 
 function answerText(policy: Policy, path: string, rttMs: number, lossRatio: number | undefined): string {
-  const request: RequestFacts = { transport: "tcp", path, rttMs };
-  const history: History =
-    lossRatio === undefined
-      ? { state: "unknown" }
-      : {
-          state: "known",
-          client: { tcp: { lossRatio, packets: PACKETS, minRttMs: rttMs, deliveryRateBps: RATE_BPS, ageMs: 0 } },
-        };
+  // The client with the share unit 0 is in every share that is not empty.
+  const request: RequestFacts = { transport: "tcp", path, rttMs, shareUnit: 0 };
+  const tcp = { lossRatio, packets: PACKETS, minRttMs: rttMs, deliveryRateBps: RATE_BPS, ageMs: 0 };
+  const history: History = lossRatio === undefined ? { state: "unknown" } : { state: "known", client: { tcp } };
   const share = policy.method?.kind === "share" && modeFor(policy, request) === "adaptive" ? policy.method.share : 1;
-  // Who is in the share gets the offer; nobody is where it is none.
-  const { advertise } = decide({ ...request, shareUnit: 0 }, history, policy, NOW_MS, undefined);
-  return `${share > 0 && share < 1 ? `${percent(share)}: ` : ""}${advertiseText(advertise)}`;
-}
-
-function advertiseText(advertise: Advertise): string {
-  switch (advertise.kind) {
-    case "h3":
-      return `h3 ${advertise.maS} s`;
-    case "clear":
-      return "clear";
-    case "nothing":
-      return "nothing";
-  }
+  const { advertise } = decide(request, history, policy, NOW_MS, undefined);
+  const answer = advertise.kind === "h3" ? `h3 ${advertise.maS} s` : advertise.kind;
+  return share > 0 && share < 1 ? `${percent(share)}: ${answer}` : answer;
 }

@@ -1,10 +1,12 @@
-import type { Decision, Reason } from "../core/decide.ts";
-import type { PathEstimate } from "../core/estimate.ts";
+import type { Explanation } from "../contract/decisions.ts";
+import type { Reason } from "../core/decide.ts";
 import { type Basis, KNOWN_PACKETS } from "../core/path.ts";
-import { TRANSPORTS } from "../core/sample.ts";
-import type { Explanation } from "./contract.ts";
 import { bytes, count, milliseconds, percent, rate } from "./quantities.ts";
+import { readings } from "./readings.ts";
 import { nameList } from "./table.ts";
+import { ifGiven } from "./values.ts";
+
+type Decision = Explanation["decision"];
 
 const REASONS: Readonly<Record<Reason, string>> = {
   "mode-observe": "the policy's mode here is observe: measure, and touch no header",
@@ -28,103 +30,59 @@ const EVIDENCE: Readonly<Record<Basis, string>> = {
 };
 
 /**
- * A decision, and all that explains it, in lines.
+ * A decision and everything that explains it, in lines.
  *
- * @param isLookedUp whether it is of a client of the server, of whom more may be stored than counts
+ * @param isLookedUp whether the server looked up a client, about whom it may store more than counts
  */
 export function explanationText(explanation: Explanation, isLookedUp: boolean): string {
   const { policyVersion, revision, request, history, decision, altSvc } = explanation;
-  const { mode, reason, propensity } = decision;
-  const ofRevision = revision === null ? "" : ` (revision ${revision})`;
-  return nameList([
-    ["header", headerText(altSvc, decision)],
-    [
-      "reason",
-      `${reason}: ${(REASONS as Readonly<Record<string, string>>)[reason] ?? "a reason that this program does not know"}`,
-    ],
-    [
-      "policy",
-      `${policyVersion === null ? "the one of the file" : `version ${policyVersion}${ofRevision}`}, ${mode} on ${request.path}`,
-    ],
-    ["request", requestText(request)],
-    ["known", historyText(history, isLookedUp)],
-    ...figures(decision),
-    ["chance", `${percent(propensity)} that this policy gives this answer here`],
-  ]);
+  const { mode, reason, propensity, basis, path, predicted, saving, savingLow, savingHigh } = decision;
+  const version = `version ${policyVersion}${revision === null ? "" : ` (revision ${revision})`}`;
+  // A newer server may have reasons that are not in the table.
+  const why: string | undefined = REASONS[reason];
+  return nameList({
+    header: headerText(altSvc, reason),
+    reason: `${reason}: ${why ?? "a reason that this program does not know"}`,
+    policy: `${policyVersion === null ? "the one of the file" : version}, ${mode} on ${request.path}`,
+    request: requestText(request),
+    known: historyText(history, isLookedUp),
+    path: path && `RTT ${milliseconds(path.rttMs)}, loss ${percent(path.lossRatio)}, ${rate(path.deliveryRateBps)}`,
+    evidence: basis && EVIDENCE[basis],
+    times: predicted && timesText(predicted),
+    saving: ifGiven(saving, (is) => `${percent(is)} (${percent(savingLow ?? is)} to ${percent(savingHigh ?? is)})`),
+    chance: `${percent(propensity)} that this policy gives this answer here`,
+  });
+}
+
+function timesText({ stayMs, switchMs, coldMs, contentBytes, clamped }: NonNullable<Decision["predicted"]>): string {
+  const times = `stay on HTTP/2 ${milliseconds(stayMs)}, switch ${milliseconds(switchMs)}, begin on HTTP/3 ${milliseconds(coldMs)}`;
+  return `${times}; for ${bytes(contentBytes)}${clamped ? " (outside what was measured)" : ""}`;
 }
 
 function requestText({ transport, rttMs, deliveryRateBps, asn, country }: Explanation["request"]): string {
-  return [
+  const parts = [
     `over ${transport.toUpperCase()}`,
-    ...(rttMs === undefined ? [] : [`RTT ${milliseconds(rttMs)}`]),
-    ...(deliveryRateBps === undefined ? [] : [rate(deliveryRateBps)]),
-    ...(asn === undefined ? [] : [`AS ${asn}`]),
-    ...(country === undefined ? [] : [country]),
-  ].join(", ");
+    ifGiven(rttMs, (ms) => `RTT ${milliseconds(ms)}`),
+    ifGiven(deliveryRateBps, rate),
+    ifGiven(asn, (number) => `AS ${number}`),
+    country,
+  ];
+  return parts.filter(Boolean).join(", ");
 }
 
-/** A reason says why nothing is offered; what was offered before is why that is said. */
-function headerText(altSvc: string | null, { reason }: Decision): string {
+/** The header. The reason explains why nothing is offered; `clear` is sent because of an earlier offer. */
+function headerText(altSvc: string | null, reason: Reason): string {
   if (altSvc === null) return "none";
   const isTakenBack = altSvc === "clear" && reason !== "kill-switch";
   return `alt-svc: ${altSvc}${isTakenBack ? " (nothing is offered, and an earlier offer may still live)" : ""}`;
 }
 
-function historyText({ state, client, network, asn }: Explanation["history"], isLookedUp: boolean): string {
-  const levels = [
-    ...estimates("client", client),
-    ...estimates("network", network),
-    ...estimates("autonomous system", asn),
-  ];
-  if (levels.length > 0) return levels.join("; ");
+function historyText({ state, ...levels }: Explanation["history"], isLookedUp: boolean): string {
+  const known = readings(levels).map(({ level, transport, packets, lossRatio }) => {
+    const loss = lossRatio === undefined ? "" : `, loss ${percent(lossRatio)}`;
+    return `${level} over ${transport}${loss} (${count(Math.round(packets))} packets)`;
+  });
+  if (known.length > 0) return known.join("; ");
   if (state === "late") return "the look-up came too late";
   return isLookedUp ? `nothing, or under ${KNOWN_PACKETS} packets (\`look-up\` says what is stored)` : "nothing";
-}
-
-function estimates(level: string, estimate: PathEstimate | undefined): readonly string[] {
-  return TRANSPORTS.flatMap((transport) => {
-    const read = estimate?.[transport];
-    if (read === undefined) return [];
-    const loss = read.lossRatio === undefined ? "" : `, loss ${percent(read.lossRatio)}`;
-    return [`${level} over ${transport.toUpperCase()}${loss} (${count(Math.round(read.packets))} packets)`];
-  });
-}
-
-function figures({
-  basis,
-  path,
-  predicted,
-  saving,
-  savingLow,
-  savingHigh,
-}: Decision): readonly (readonly [string, string])[] {
-  return [
-    ...(path === undefined
-      ? []
-      : [
-          [
-            "path",
-            `RTT ${milliseconds(path.rttMs)}, loss ${percent(path.lossRatio)}, ${rate(path.deliveryRateBps)}`,
-          ] as const,
-        ]),
-    ...(basis === undefined ? [] : [["evidence", EVIDENCE[basis]] as const]),
-    ...(predicted === undefined
-      ? []
-      : [
-          [
-            "times",
-            `stay on HTTP/2 ${milliseconds(predicted.stayMs)}, switch ${milliseconds(predicted.switchMs)}, ` +
-              `begin on HTTP/3 ${milliseconds(predicted.coldMs)}; for ${bytes(predicted.contentBytes)}` +
-              (predicted.clamped ? " (outside what was measured)" : ""),
-          ] as const,
-        ]),
-    ...(saving === undefined
-      ? []
-      : [
-          [
-            "saving",
-            `${percent(saving)} (${percent(savingLow ?? saving)} to ${percent(savingHigh ?? saving)})`,
-          ] as const,
-        ]),
-  ];
 }

@@ -1,37 +1,39 @@
-import type { Fault } from "../core/parse.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { KillSwitch } from "../core/activation.ts";
+import { nearestName } from "../core/nearest.ts";
+import type { Fault } from "../core/parse.ts";
 
-/** What the process ends with. */
+/** Exit codes of the process. */
 export const EXIT = {
   done: 0,
-  /** The policy is not valid, the two differ, or the server refuses what was asked of it. */
+  /** The policy is not valid, the two differ, or the server refuses the call. */
   refused: 1,
   /** The command line cannot be read, or the person did not say yes. */
   usage: 2,
-  /** No token, or one that may not. */
+  /** No token, or a token that may not do this. */
   token: 3,
   /** Somebody else changed the activation meanwhile. */
   changed: 4,
   /** The server cannot be reached, or does not answer properly. */
   unreachable: 5,
-  /** What a shell says of a program that SIGINT ended. */
+  /** SIGINT ended the program; shells use this code. */
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export interface FailureDetails {
-  /** The answer's, where it was the server that refused. */
+  /** The status of the answer, if the server refused. */
   readonly status?: number;
-  readonly detail?: string;
-  readonly faults?: readonly Fault[];
-  /** What the pointers of the faults point into: a file's name. */
+  readonly detail?: string | undefined;
+  readonly faults?: readonly Fault[] | undefined;
+  /** What the pointers of the faults point into, such as a file. */
   readonly place?: string;
-  /** What is in force instead, where it was changed meanwhile. */
+  /** What is in force, if somebody changed it meanwhile. */
   readonly inForce?: { readonly revision: number; readonly everyone: number; readonly killSwitch: KillSwitch | null };
 }
 
-/** Why a command could not do its work: a sentence for the person who gave it, and the exit code. */
-export class Failure extends Error {
+/** Why a command could not do its work: a sentence for its user, and the exit code. */
+export class Failure extends UserError {
   readonly exitCode: ExitCode;
   readonly details: FailureDetails;
 
@@ -42,24 +44,30 @@ export class Failure extends Error {
   }
 }
 
-/** A command line that means nothing. */
+/** For a command line that means nothing. */
 export function misused(sentence: string): Failure {
   return new Failure(EXIT.usage, sentence);
 }
 
-/** The failure as lines for a person; faults one a line, with their places. */
-export function failureText({ message, details }: Failure): string {
-  const { detail, faults = [], place } = details;
-  const lines = faults.map(({ pointer, message: fault }) => {
-    const where = place === undefined ? pointer || "the whole body" : `${place}:${pointer && ` ${pointer}`}`;
-    return place === undefined ? `  ${where}: ${fault}` : `${where} ${fault}`;
-  });
-  return [message, ...(detail === undefined ? [] : [detail]), ...lines].filter((line) => line !== "").join("\n");
+/** The name that was most likely meant, as the end of a sentence. Empty if no name is near. */
+export function nearest(name: string, known: readonly string[], prefix = ""): string {
+  const found = nearestName(name, known);
+  return found === undefined ? "" : `: ${prefix}${found}?`;
 }
 
-/** The same for a program: problem details (RFC 9457), as the API has them. */
+/** The failure as text for a person, with one line for each fault. */
+export function failureText({ message, details: { detail = "", faults = [], place } }: Failure): string {
+  const lines = faults.map(({ pointer, message: fault }) =>
+    place === undefined
+      ? `  ${pointer || "the whole body"}: ${fault}`
+      : `${place}:${pointer && ` ${pointer}`} ${fault}`,
+  );
+  return [message, detail, ...lines].filter((line) => line !== "").join("\n");
+}
+
+/** The failure as JSON for a program, with the members of problem details (RFC 9457). */
 export function failureJson({ message, details }: Failure): unknown {
   const { status = null, detail = null, faults = [], inForce } = details;
   const plain = faults.map(({ pointer, message: fault }) => ({ pointer, message: fault }));
-  return { error: { status, title: message, detail, faults: plain, ...(inForce === undefined ? {} : { inForce }) } };
+  return { error: { status, title: message, detail, faults: plain, inForce } };
 }

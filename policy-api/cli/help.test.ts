@@ -34,8 +34,8 @@ describe("help", () => {
       const told = new Set([...commandHelp(command).matchAll(/(?<= |^|\[)--([a-z-]+)/g)].map(([, name]) => name));
       told.delete("silent");
       told.delete("");
-      for (const option of command.options) expect(told, command.name).toContain(option);
-      for (const name of told) expect([...command.options, "json"], command.name).toContain(name);
+      for (const option of command.options ?? []) expect(told, command.name).toContain(option);
+      for (const name of told) expect([...(command.options ?? []), "json"], command.name).toContain(name);
     }
   });
 

@@ -1,11 +1,11 @@
 import type { Readable } from "node:stream";
 
-/** What a command has of the world; tests pass their own. */
+/** The world as a command sees it. Tests pass their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What names of files are relative to. */
+  /** Names of files are relative to this folder. */
   readonly folder: string;
-  /** What the state of `npm start` is looked for in. */
+  /** `npm start` keeps its state in this folder. */
   readonly projectFolder: string;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Output;

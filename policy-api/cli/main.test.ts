@@ -6,8 +6,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { selfSigned } from "./testing-certificate.ts";
-import { TOKENS } from "./testing-api.ts";
-import { fakeApi, type Ran, testFolder } from "./testing.ts";
+import { type Ran, startApi, testFolder, TOKENS } from "./testing.ts";
 
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
 
@@ -21,7 +20,7 @@ async function program(folder: string, args: readonly string[], env: Record<stri
 describe("the program", () => {
   it("finds the server of npm start, its token and its certificate, over TLS", async () => {
     const made = selfSigned();
-    const api = await fakeApi(made);
+    const api = await startApi(made);
     const folder = testFolder();
     mkdirSync(join(folder, ".adaptive-h3"));
     writeFileSync(join(folder, ".adaptive-h3/token"), TOKENS.read, { mode: 0o600 });
@@ -57,7 +56,7 @@ describe("the program", () => {
   });
 
   it("asks nobody where there is no terminal", async () => {
-    const api = await fakeApi();
+    const api = await startApi();
     const env = { H3_URL: api.url, H3_TOKEN: TOKENS.write };
     expect(await program(testFolder(), ["kill"], env)).toMatchObject({ code: 2 });
     expect(api.requests).toEqual([]);

@@ -5,7 +5,7 @@ import { run } from "./run.ts";
 const { env } = process;
 const io: Io = {
   env,
-  // npm runs scripts in the project's folder, and says where it was called.
+  // npm runs scripts in the project's folder; INIT_CWD is where it was called.
   folder: (env["npm_lifecycle_event"] === "policy" && env["INIT_CWD"]) || process.cwd(),
   projectFolder: process.cwd(),
   stdin: process.stdin,
@@ -14,7 +14,7 @@ const io: Io = {
   nowMs: () => Date.now(),
 };
 
-// Whoever reads the output may stop early: `show 3 | head`.
+// A reader of the output may stop early: `show 3 | head`.
 for (const stream of [process.stdout, process.stderr])
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;

@@ -15,7 +15,7 @@ describe("readLine", () => {
   it("takes options before, between and after words", () => {
     expect(readLine(["--json", "activate", "--share", "5%", "3", "--note=--now--", "--yes"])).toEqual({
       words: ["activate", "3"],
-      options: { json: true, share: "5%", note: "--now--", yes: true },
+      options: { json: true, share: 0.05, note: "--now--", yes: true },
     });
   });
 
@@ -40,8 +40,8 @@ describe("readLine", () => {
 });
 
 it("an option that a command does not take is refused, with those that it takes", () => {
-  expect(() => requireOnly({ share: "5%" }, ["limit"], "list")).toThrow(
+  expect(() => requireOnly({ share: 0.05 }, ["limit"], "list")).toThrow(
     "`list` takes no --share; it takes --help, --json, --url, --token-file, --ca, --limit.",
   );
-  expect(() => requireOnly({ json: true, limit: "3" }, ["limit"], "list")).not.toThrow();
+  expect(() => requireOnly({ json: true, limit: 3 }, ["limit"], "list")).not.toThrow();
 });

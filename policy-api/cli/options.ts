@@ -1,92 +1,92 @@
 import { parseArgs } from "node:util";
-import { nearestName } from "../core/nearest.ts";
-import { misused } from "./failure.ts";
+import { SCOPES } from "../contract/access.ts";
+import { TRANSPORTS } from "../core/sample.ts";
+import { misused, nearest } from "./failure.ts";
+import { numberUpTo, oneOf, type Read, readPath, readShare, readText, readVersion, whole } from "./values.ts";
 
-/** Every option of every command: an option means the same kind of thing wherever it is taken. */
+const FLAG = "flag";
+
+/** Every option of every command, and how its value is read. An option means the same wherever it is taken. */
 const OPTIONS = {
-  help: { type: "boolean", short: "h" },
-  json: { type: "boolean" },
-  url: { type: "string" },
-  "token-file": { type: "string" },
-  ca: { type: "string" },
-  yes: { type: "boolean" },
-  note: { type: "string" },
-  limit: { type: "string" },
-  before: { type: "string" },
-  share: { type: "string" },
-  path: { type: "string" },
-  client: { type: "string" },
-  network: { type: "string" },
-  transport: { type: "string" },
-  rtt: { type: "string" },
-  loss: { type: "string" },
-  rate: { type: "string" },
-  packets: { type: "string" },
-  asn: { type: "string" },
-  country: { type: "string" },
-  policy: { type: "string" },
-  version: { type: "string" },
-  scope: { type: "string" },
-  out: { type: "string" },
-  rotate: { type: "boolean" },
+  help: FLAG,
+  json: FLAG,
+  yes: FLAG,
+  rotate: FLAG,
+  url: readText,
+  "token-file": readText,
+  ca: readText,
+  note: readText,
+  limit: whole(1, 100),
+  before: readVersion,
+  share: readShare,
+  path: readPath,
+  client: readText,
+  network: readText,
+  transport: oneOf(TRANSPORTS),
+  rtt: numberUpTo(3_600_000),
+  loss: readShare,
+  rate: numberUpTo(1.25e13),
+  packets: numberUpTo(1e12),
+  asn: whole(0, 4_294_967_295),
+  country: (text: string) => text.toUpperCase(),
+  policy: readText,
+  version: readVersion,
+  scope: oneOf(SCOPES),
+  out: readText,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;
+const NAMES = Object.keys(OPTIONS) as OptionName[];
+export type Options = {
+  readonly [Name in OptionName]?: (typeof OPTIONS)[Name] extends Read<infer T> ? T : boolean;
+};
 /** What every command takes. */
 export const GLOBAL_OPTIONS = ["help", "json", "url", "token-file", "ca"] as const satisfies readonly OptionName[];
 
-export type Options = {
-  readonly [Name in OptionName]?: (typeof OPTIONS)[Name]["type"] extends "boolean" ? boolean : string;
-};
-
-export interface Line {
-  /** The command and its arguments. */
-  readonly words: readonly string[];
-  readonly options: Options;
-}
-
-/** Reads a command line. Options may stand anywhere; none may come twice. @throws Failure */
-export function readLine(argv: readonly string[]): Line {
+/** Reads a command line: the command with its arguments, and options. Options may stand anywhere; none may come twice. @throws Failure */
+export function readLine(argv: readonly string[]): { words: readonly string[]; options: Options } {
   const { tokens } = parseArgs({
     args: [...argv],
-    options: OPTIONS,
+    options: {
+      ...Object.fromEntries(NAMES.map((name) => [name, { type: OPTIONS[name] === FLAG ? "boolean" : "string" }])),
+      help: { type: "boolean", short: "h" },
+    },
     allowPositionals: true,
     strict: false,
     tokens: true,
   });
   const words: string[] = [];
-  const options: Record<string, string | boolean> = {};
+  const options: Record<string, unknown> = {};
   for (const token of tokens) {
     if (token.kind === "positional") words.push(token.value);
     if (token.kind !== "option") continue;
-    const { name, rawName, value } = token;
-    if (name === "token")
+    const { rawName, value } = token;
+    if (token.name === "token")
       throw misused(
         "A token is never taken from the command line, where ps shows it to everybody on this machine: " +
           "set H3_TOKEN, or give the name of a file with --token-file or H3_TOKEN_FILE.",
       );
-    if (!isOption(name)) throw misused(unknownOption(rawName, Object.keys(OPTIONS)));
-    if (Object.hasOwn(options, name)) throw misused(`${rawName} is there twice.`);
-    if (OPTIONS[name].type === "boolean") {
-      if (value !== undefined) throw misused(`${rawName} takes no value.`);
-      options[name] = true;
-    } else {
-      // `--note --yes` is a value that was forgotten; one that begins so is written --note=--yes.
-      const isForgotten = value === undefined || value === "" || (!token.inlineValue && value.startsWith("-"));
-      if (isForgotten) throw misused(`${rawName} wants a value.`);
-      options[name] = value;
-    }
+    const name = NAMES.find((known) => known === token.name);
+    if (name === undefined)
+      throw misused(`There is no option ${rawName}${nearest(rawName.replace(/^-+/, ""), NAMES, "--")}`);
+    if (name in options) throw misused(`${rawName} is there twice.`);
+    const read = OPTIONS[name];
+    // In `--note --yes` the value was forgotten. A value that begins with a dash is written --note=--yes.
+    const isForgotten = value === undefined || value === "" || (!token.inlineValue && value.startsWith("-"));
+    if (read === FLAG && value !== undefined) throw misused(`${rawName} takes no value.`);
+    if (read !== FLAG && isForgotten) throw misused(`${rawName} wants a value.`);
+    options[name] = read === FLAG ? true : read(value ?? "", rawName);
   }
   return { words, options };
 }
 
-/** Options that npm knows too: whether it took one of them, or always has it, cannot be told. */
+/** Options that npm has too. Nothing tells whether npm took such an option from the line or always has it. */
 const ALSO_OF_NPM: ReadonlySet<string> = new Set(["help", "json", "yes", "version", "scope", "ca", "before"]);
 
-/** Refuses a line of which npm took options for itself, as no `--` was before them: what is left means something else. @throws Failure */
+/** Refuses a line from which npm took options, as no `--` stood before them: the rest means something else. @throws Failure */
 export function refuseEaten(env: Readonly<Record<string, string | undefined>>): void {
   if (env["npm_lifecycle_event"] !== "policy") return;
-  const eaten = Object.keys(OPTIONS).filter(
+  const eaten = NAMES.filter(
     (name) => !ALSO_OF_NPM.has(name) && env[`npm_config_${name.replaceAll("-", "_")}`] !== undefined,
   );
   if (eaten.length > 0)
@@ -95,19 +95,10 @@ export function refuseEaten(env: Readonly<Record<string, string | undefined>>): 
     );
 }
 
-/** Says no to options that a command does not take. @throws Failure */
+/** Refuses options that a command does not take. @throws Failure */
 export function requireOnly(options: Options, taken: readonly OptionName[], command: string): void {
   const known: readonly OptionName[] = [...GLOBAL_OPTIONS, ...taken];
   for (const name of Object.keys(options) as OptionName[])
     if (!known.includes(name))
       throw misused(`\`${command}\` takes no --${name}; it takes ${known.map((option) => `--${option}`).join(", ")}.`);
-}
-
-function isOption(name: string): name is OptionName {
-  return Object.hasOwn(OPTIONS, name);
-}
-
-function unknownOption(rawName: string, known: readonly string[]): string {
-  const nearest = nearestName(rawName.replace(/^-+/, ""), known);
-  return `There is no option ${rawName}${nearest === undefined ? "" : `: --${nearest}?`}`;
 }

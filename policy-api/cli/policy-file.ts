@@ -1,31 +1,22 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Parsed } from "../core/parse.ts";
 import { parsePolicy } from "../core/parse-policy.ts";
 import type { Policy } from "../core/policy.ts";
-import { EXIT, Failure, misused } from "./failure.ts";
+import { EXIT, Failure } from "./failure.ts";
 import type { Io } from "./io.ts";
+import { readFile } from "./read-file.ts";
 
 /** Reads a policy from a file. @throws Failure with every fault */
 export function readPolicyFile(file: string, { folder }: Io): Policy {
-  const parsed = parsePolicy(readJson(file, folder));
+  const parsed = parseJson(readFile(resolve(folder, file), "The policy"));
   if (parsed.ok) return parsed.value;
   throw new Failure(EXIT.refused, `${file} is no valid policy.`, { faults: parsed.faults, place: file });
 }
 
-function readJson(file: string, folder: string): unknown {
-  const text = read(file, folder);
+function parseJson(text: string): Parsed<Policy> {
   try {
-    return JSON.parse(text);
+    return parsePolicy(JSON.parse(text));
   } catch (error) {
-    const faults = [{ pointer: "", message: `is no JSON: ${(error as Error).message}` }];
-    throw new Failure(EXIT.refused, `${file} is no valid policy.`, { faults, place: file });
-  }
-}
-
-function read(file: string, folder: string): string {
-  try {
-    return readFileSync(resolve(folder, file), "utf8");
-  } catch (error) {
-    throw misused(`The policy cannot be read: ${(error as Error).message}`);
+    return { ok: false, faults: [{ pointer: "", message: `is no JSON: ${(error as Error).message}` }] };
   }
 }

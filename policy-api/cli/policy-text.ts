@@ -2,56 +2,45 @@ import type { Method, Policy } from "../core/policy.ts";
 import type { TimesLattice } from "../core/times.ts";
 import { bytes, counted, milliseconds, percent } from "./quantities.ts";
 import { nameList } from "./table.ts";
+import { ifGiven } from "./values.ts";
 
 /** What a policy is, in words. */
 export function policyText(policy: Policy): string {
   const { mode, method, contentBytes, coldStart, ma, margin, exploration, rules, source, provenance } = policy;
-  const ofRoutes =
-    contentBytes.routes.length === 0 ? "" : `, ${counted(contentBytes.routes.length, "route")} of their own`;
-  return nameList([
-    ["mode", mode],
-    ["method", method === undefined ? "none" : methodText(method)],
-    ["a session", bytes(contentBytes.default) + ofRoutes],
-    [
-      "cold start",
-      coldStart.times === undefined
-        ? coldStart.advertise
-        : `${coldStart.advertise}, or by times of ${latticeText(coldStart.times)}`,
-    ],
-    ["an offer", `lives ${ma.minS} s to ${ma.maxS} s`],
-    [
-      "margin",
+  const { routes } = contentBytes;
+  return nameList({
+    mode,
+    method: method === undefined ? "none" : methodText(method),
+    "a session":
+      bytes(contentBytes.default) + (routes.length === 0 ? "" : `, ${counted(routes.length, "route")} of their own`),
+    "cold start":
+      coldStart.advertise + (coldStart.times === undefined ? "" : `, or by times of ${latticeText(coldStart.times)}`),
+    "an offer": `lives ${ma.minS} s to ${ma.maxS} s`,
+    margin:
       `begins above ${percent(margin.enter)}, ends at ${percent(margin.leave)}, ` +
-        `${counted(margin.standardErrors, "standard error")} either side`,
-    ],
-    ["exploration", exploration.share === 0 ? "none" : `${percent(exploration.share)} of clients`],
-    [
-      "rules",
+      `${counted(margin.standardErrors, "standard error")} either side`,
+    exploration: exploration.share === 0 ? "none" : `${percent(exploration.share)} of clients`,
+    rules:
       rules.length === 0 ? "none" : `${counted(rules.length, "rule")}: ${rules.map((rule) => rule.mode).join(", ")}`,
-    ],
-    ["source", source ?? "-"],
-    ...(provenance === undefined
-      ? [["provenance", "none"] as const]
-      : [
-          ["provenance", `${counted(provenance.loads, "load")} over ${counted(provenance.cells, "cell")}`] as const,
-          ["  stack", provenance.stack] as const,
-          ["  congestion", provenance.congestionControl] as const,
-          ["  command", provenance.command] as const,
-          ["  rows", `SHA-256 ${provenance.rowsSha256}`] as const,
-        ]),
-  ]);
+    source: source ?? "",
+    provenance: provenance ? `${counted(provenance.loads, "load")} over ${counted(provenance.cells, "cell")}` : "none",
+    "  stack": provenance?.stack,
+    "  congestion": provenance?.congestionControl,
+    "  command": provenance?.command,
+    "  rows": provenance && `SHA-256 ${provenance.rowsSha256}`,
+  });
 }
 
 function methodText(method: Method): string {
   switch (method.kind) {
     case "times": {
       const { tcp, quic, switchRoundTrips } = method;
-      const over = [
-        ...(tcp === undefined ? [] : [`over TCP ${latticeText(tcp)}`]),
-        ...(quic === undefined ? [] : [`over QUIC ${latticeText(quic)}`]),
-        ...(switchRoundTrips === undefined ? [] : [`a switch costs ${counted(switchRoundTrips, "round trip")}`]),
+      const parts = [
+        tcp && `over TCP ${latticeText(tcp)}`,
+        quic && `over QUIC ${latticeText(quic)}`,
+        ifGiven(switchRoundTrips, (trips) => `a switch costs ${counted(trips, "round trip")}`),
       ];
-      return `times; ${over.join("; ")}`;
+      return `times; ${parts.filter(Boolean).join("; ")}`;
     }
     case "zero-lines":
       return `zero lines, at ${counted(method.lines.length, "rate")}`;
@@ -65,11 +54,6 @@ function methodText(method: Method): string {
 /** `360 nodes (6 RTTs x 5 losses x 4 rates x 3 sizes)` */
 function latticeText({ rttMs, lossRatio, deliveryRateBps, contentBytes, stayMs }: TimesLattice): string {
   const losses = lossRatio.length === 1 ? "1 loss" : `${lossRatio.length} losses`;
-  const axes = [
-    counted(rttMs.length, "RTT"),
-    losses,
-    counted(deliveryRateBps.length, "rate"),
-    counted(contentBytes.length, "size"),
-  ];
-  return `${counted(stayMs.length, "node")} (${axes.join(" x ")})`;
+  const measured = `${counted(rttMs.length, "RTT")} x ${losses} x ${counted(deliveryRateBps.length, "rate")}`;
+  return `${counted(stayMs.length, "node")} (${measured} x ${counted(contentBytes.length, "size")})`;
 }

@@ -12,7 +12,7 @@ export function counted(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** Of a fraction, three digits of it: `2.5 %` */
+/** A fraction as a percentage with three digits: `2.5 %` */
 export function percent(fraction: number): string {
   return `${count(rounded(fraction * 100))} %`;
 }
@@ -21,7 +21,7 @@ export function milliseconds(ms: number): string {
   return ms >= 10_000 ? `${count(rounded(ms / 1000))} s` : `${count(rounded(ms))} ms`;
 }
 
-/** Of bytes a second, as lines are sold: `200 Mbit/s` */
+/** Bytes per second, in the unit in which lines are sold: `200 Mbit/s` */
 export function rate(bytesPerSecond: number): string {
   return `${count(rounded((bytesPerSecond * 8) / 1e6))} Mbit/s`;
 }

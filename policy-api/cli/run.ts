@@ -1,20 +1,18 @@
-import { connect } from "./api.ts";
 import type { Result } from "./command.ts";
 import { findEndpoint } from "./endpoint.ts";
 import { EXIT, type ExitCode, Failure, failureJson, failureText } from "./failure.ts";
 import { commandHelp, commandOf, overview } from "./help.ts";
 import type { Io } from "./io.ts";
-import { type Line, readLine, refuseEaten, requireOnly } from "./options.ts";
+import { readLine, refuseEaten, requireOnly } from "./options.ts";
 
-/** Runs one command line. Returns the exit code; never rejects for what its user can mend. */
+/** Runs one command line. Returns the exit code. It does not reject for faults that its user can mend. */
 export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
-  // Also where the rest of the line cannot be read.
+  // Read here, as the rest of the line may be unreadable.
   const isJson = argv.includes("--json");
   try {
     refuseEaten(io.env);
     const { json, text, exitCode = EXIT.done } = await resultOf(readLine(argv), io);
-    const output = isJson ? JSON.stringify(json, undefined, 2) : text;
-    io.stdout.write(`${output}\n`);
+    io.stdout.write(`${isJson ? JSON.stringify(json, undefined, 2) : text}\n`);
     return exitCode;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -24,7 +22,7 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
 }
 
-async function resultOf({ words: [name, ...words], options }: Line, io: Io): Promise<Result> {
+async function resultOf({ words: [name, ...words], options }: ReturnType<typeof readLine>, io: Io): Promise<Result> {
   const isHelp = name === "help" || options.help === true;
   if (name === undefined && !isHelp) throw new Failure(EXIT.usage, "Which command?", { detail: `\n${overview()}` });
   const asked = name === "help" ? words[0] : name;
@@ -33,16 +31,18 @@ async function resultOf({ words: [name, ...words], options }: Line, io: Io): Pro
     return { json: { help: text }, text };
   }
   const command = commandOf(name ?? "");
-  requireOnly(options, command.options, command.name);
-  const [min, max] = command.words;
+  requireOnly(options, command.options ?? [], command.name);
+  const [min, max] = command.words ?? [0, 0];
   if (words.length < min || words.length > max)
     throw new Failure(EXIT.usage, `It is: ${command.name} ${command.usage}`.trim());
-  let api: ReturnType<typeof connect> | undefined;
   return command.run({
     words,
     options,
     io,
-    api: () => (api ??= connect(findEndpoint(options, io))),
+    api: async () => {
+      const { connect } = await import("./api.ts");
+      return connect(findEndpoint(options, io));
+    },
     tell: (text) => {
       if (options.json !== true) io.stdout.write(`${text}\n`);
     },

@@ -33,12 +33,7 @@ describe("table", () => {
 
 it("nameList puts values below each other, uncut", () => {
   const long = "x".repeat(200);
-  expect(
-    nameList([
-      ["a", long],
-      ["longer", ""],
-    ]),
-  ).toBe(`a       ${long}\nlonger  -`);
+  expect(nameList({ a: long, longer: "", nothing: undefined })).toBe(`a       ${long}\nlonger  -`);
 });
 
 it.each([

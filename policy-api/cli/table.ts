@@ -1,20 +1,21 @@
 import { cut, printable } from "./printable.ts";
 
-/** What a terminal shows without breaking lines. */
+/** The width of a line that a terminal does not break. */
 export const WIDTH = 100;
 const GAP = "  ";
 /** Headings of columns that may be cut. */
 const WORDS: ReadonlySet<string> = new Set(["note", "author", "who"]);
-/** A column gives way to others down to this. */
+/** An empty cell is shown as "-". */
+type Cell = string | number | null | undefined;
+/** The least width of a column that is cut. */
 const NARROWEST = 8;
 
 /**
- * Rows in aligned columns. Where they are wider than WIDTH the widest of the columns that may be is cut: people's own words
- * (notes, authors), as times and versions are what was asked for. An empty cell is "-". Columns of numbers are aligned on
- * the right.
+ * Rows in aligned columns, numbers to the right. If the rows are wider than WIDTH, columns of people's own words (notes,
+ * authors) are cut, the widest first. Other columns are never cut.
  */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = rows.map((row) => headings.map((_, i) => printable(row[i] ?? "") || "-"));
+export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const cells = rows.map((row) => headings.map((_, i) => printable(String(row[i] ?? "")) || "-"));
   const columns = headings.map((heading, i) => [heading, ...cells.map((row) => row[i] ?? "-")]);
   const widths = fitted(
     columns.map((column) => Math.max(...column.map(length))),
@@ -38,10 +39,15 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     .join("\n");
 }
 
-/** A list of names and what belongs to them, without headings. Values are not cut: they are what was asked for. */
-export function nameList(rows: readonly (readonly [name: string, value: string])[]): string {
-  const width = Math.max(...rows.map(([name]) => length(name)));
-  return rows.map(([name, value]) => `${name.padEnd(width)}${GAP}${printable(value) || "-"}`.trimEnd()).join("\n");
+/**
+ * A list of names with their values, without headings. Values are not cut. A name without a value is left out.
+ */
+export function nameList(values: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  const width = Math.max(...given.map(([name]) => length(name)));
+  return given.map(([name, value]) => `${name.padEnd(width)}${GAP}${printable(value) || "-"}`.trimEnd()).join("\n");
 }
 
 function fitted(widths: readonly number[], mayBeCut: readonly boolean[]): number[] {

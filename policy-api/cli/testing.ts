@@ -1,11 +1,21 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { onTestFinished } from "vitest";
+import { createAdaptorServer } from "@hono/node-server";
+import { onTestFinished, vi } from "vitest";
+import type { Activation, ActivationChange } from "../core/activation.ts";
+import { API_PATH } from "../contract/access.ts";
+import { send, TestPorts, tokensOf } from "../http/testing.ts";
 import type { Io } from "./io.ts";
 import { run } from "./run.ts";
-import { type FakeApi, MADE_MS, startFakeApi, TOKENS } from "./testing-api.ts";
+
+export const TOKENS = { write: "writer-secret", read: "reader-secret" } as const;
+/** The API's clock stands here. */
+export const MADE_MS = Date.parse("2026-11-21T10:00:00.250Z");
 
 /** A folder that goes with the test. */
 export function testFolder(): string {
@@ -14,9 +24,78 @@ export function testFolder(): string {
   return folder;
 }
 
-/** The API on a socket that goes with the test. */
-export async function fakeApi(tls?: Parameters<typeof startFakeApi>[0]): Promise<FakeApi> {
-  const api = await startFakeApi(tls);
+export interface Recorded {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export interface Canned {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The API in this process, on a socket, over a store in memory. */
+export interface TestApi {
+  readonly url: string;
+  /** Where it keeps what it knows. */
+  readonly ports: TestPorts;
+  /** Requests in their order. */
+  readonly requests: Recorded[];
+  /** What was asked, as `METHOD path`. */
+  asked(): string[];
+  /** Answers in the place of the API; undefined: the API does. */
+  instead: ((request: Recorded) => Canned | undefined | Promise<Canned | undefined>) | undefined;
+  /** What somebody else does meanwhile. */
+  change(change: ActivationChange, author?: string): Promise<void>;
+  current(): Activation;
+  close(): Promise<void>;
+}
+
+/** Starts the API; it goes with the test. */
+export async function startApi(tls?: { readonly cert: string; readonly key: string }): Promise<TestApi> {
+  vi.useFakeTimers({ toFake: ["Date"], now: MADE_MS });
+  onTestFinished(() => void vi.useRealTimers());
+  const ports = new TestPorts();
+  ports.tokens = await tokensOf(["writer", "write", TOKENS.write], ["reader", "read", TOKENS.read]);
+  const requests: Recorded[] = [];
+  const fetch = async ({ method, url, headers, body: stream }: Request): Promise<Response> => {
+    const text = stream === null ? "" : await new Response(stream).text();
+    const { pathname, search } = new URL(url);
+    const body: unknown = text === "" ? undefined : JSON.parse(text);
+    const request: Recorded = { method, path: pathname + search, headers: Object.fromEntries(headers), body };
+    requests.push(request);
+    const canned = await api.instead?.(request);
+    if (canned === undefined)
+      return send(ports, new Request(url, { method, headers, ...(text === "" ? {} : { body: text }) }));
+    const { status, headers: more = {}, body: sent } = canned;
+    return new Response(typeof sent === "string" ? sent : JSON.stringify(sent), { status, headers: more });
+  };
+  const server = createAdaptorServer({
+    fetch,
+    ...(tls === undefined ? {} : { createServer: createTlsServer, serverOptions: { ...tls } }),
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const api: TestApi = {
+    url: tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
+    ports,
+    requests,
+    asked: () => requests.map(({ method, path }) => `${method} ${path.replace(API_PATH, "")}`),
+    instead: undefined,
+    change: async (change, author = "somebody") =>
+      void (await ports.store.change(change, { author, note: null, ifMatch: "*" })),
+    current: () => ports.store.current,
+    close: async () => {
+      if (!server.listening) return;
+      if ("closeAllConnections" in server) server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
   onTestFinished(() => api.close());
   return api;
 }
@@ -51,7 +130,7 @@ export interface Ran {
 
 /** Somebody who uses the command line: a server, a folder, a token that may write. */
 export interface Person {
-  readonly api: FakeApi;
+  readonly api: TestApi;
   readonly io: TestIo;
   /** Runs a command line given as words with spaces between. */
   readonly does: (line: string | readonly string[]) => Promise<Ran>;
@@ -62,7 +141,7 @@ export interface Person {
 }
 
 export async function person(token: string = TOKENS.write): Promise<Person> {
-  const api = await fakeApi();
+  const api = await startApi();
   const io = testIo({ H3_URL: api.url, H3_TOKEN: token });
   return {
     api,

@@ -5,19 +5,24 @@ const UNITS = [
   ["s", 1],
 ] as const;
 
-/** A time of the API's to the second, UTC; "-" of what was never made: the initial policy and its activation. */
+/** A time from the API to the second, UTC. It is "-" for the initial policy and its activation, which nobody made. */
 export function timeText(iso: string): string {
   const ms = Date.parse(iso);
   return ms > 0 ? `${new Date(ms).toISOString().slice(0, 19)}Z` : "-";
 }
 
-/** How long ago that was, in the largest unit of which there is one: `3 min ago`. Clocks differ: what is to come is now. */
+/** How long ago that was, in the largest unit that fits: `3 min ago`. As clocks differ, a time in the future is now. */
 export function agoText(iso: string, nowMs: number): string {
   const ms = Date.parse(iso);
   if (!(ms > 0)) return "-";
   const seconds = Math.floor((nowMs - ms) / 1000);
   const unit = UNITS.find(([, length]) => seconds >= length);
   return unit === undefined ? "just now" : `${Math.floor(seconds / unit[1])} ${unit[0]} ago`;
+}
+
+/** When that was, as two cells of a table. */
+export function whenCells(iso: string, nowMs: number): readonly [time: string, ago: string] {
+  return [timeText(iso), agoText(iso, nowMs)];
 }
 
 /** Who made something, and when: `by deploy, 3 min ago: more for Japan` */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readNumber, readOneOf, readPath, readShare, readVersion, readWhole } from "./values.ts";
+import { numberUpTo, oneOf, readPath, readShare, readVersion, whole } from "./values.ts";
 
 describe("readShare", () => {
   it.each([
@@ -23,20 +23,24 @@ describe("readShare", () => {
 });
 
 it.each([
-  () => readVersion("1.5"),
-  () => readVersion("-1"),
-  () => readVersion("three"),
-  () => readWhole("0", "--limit", 1, 100),
-  () => readWhole("101", "--limit", 1, 100),
-  () => readNumber("fast", "--rtt", 100),
-  () => readNumber("-1", "--rtt", 100),
-  () => readNumber("101", "--rtt", 100),
+  () => readVersion("1.5", "The version"),
+  () => readVersion("-1", "The version"),
+  () => readVersion("three", "The version"),
+  () => whole(1, 100)("0", "--limit"),
+  () => whole(1, 100)("101", "--limit"),
+  () => numberUpTo(100)("fast", "--rtt"),
+  () => numberUpTo(100)("-1", "--rtt"),
+  () => numberUpTo(100)("101", "--rtt"),
   () => readPath("shop/", "--path"),
-  () => readOneOf("udp", "--transport", ["tcp", "quic"]),
+  () => oneOf(["tcp", "quic"])("udp", "--transport"),
 ])("%s is refused", (read) => {
   expect(read).toThrow(/must b/);
 });
 
 it("reads what is good", () => {
-  expect([readVersion("0"), readNumber("2.5e7", "--rate", 1e9), readPath("/", "--path")]).toEqual([0, 25_000_000, "/"]);
+  expect([readVersion("0", "The version"), numberUpTo(1e9)("2.5e7", "--rate"), readPath("/", "--path")]).toEqual([
+    0,
+    25_000_000,
+    "/",
+  ]);
 });

@@ -1,43 +1,60 @@
 import { misused } from "./failure.ts";
 
-// Values of options and arguments. All of these throw a Failure that names the option.
+/** Reads the value of an option or an argument. Throws a Failure that names the option. */
+export type Read<T> = (text: string, option: string) => T;
 
-/** A share or a ratio: `5%`, or 0.05. A bare 1 or 5 could be either, and is not guessed at. */
-export function readShare(text: string, option: string): number {
+/** Applies a function to a value, if there is one. */
+export function ifGiven<V, T>(value: V | undefined, then: (value: V) => T): T | undefined {
+  return value === undefined ? undefined : then(value);
+}
+
+/** For a text that is not what it must be. */
+function mustBe(what: string, option: string, text: string): Error {
+  return misused(`${option} must ${what}, and is ${JSON.stringify(text)}.`);
+}
+
+export const readText: Read<string> = (text) => text;
+
+/** A share or a ratio: `5%` or 0.05. A bare 1 or 5 is refused, as it could be either. */
+export const readShare: Read<number> = (text, option) => {
   const inPercent = /^(\d+(?:\.\d+)?) ?%$/.exec(text)?.[1];
-  // By the exponent: 2.9 / 100 is not 0.029.
+  // Not by division: 2.9 / 100 is not 0.029.
   const share = inPercent === undefined ? Number(text) : Number(`${inPercent}e-2`);
   const isPlain = inPercent !== undefined || /^0(\.\d+)?$|^\.\d+$/.test(text);
   if (!isPlain || !(share >= 0 && share <= 1))
-    throw misused(`${option} must be a share such as 5% or 0.05, from 0% to 100%, and is ${JSON.stringify(text)}.`);
+    throw mustBe("be a share such as 5% or 0.05, from 0% to 100%", option, text);
   return share;
+};
+
+/** A number from 0 to this. */
+export function numberUpTo(max: number): Read<number> {
+  return (text, option) => {
+    const value = /^\d+(\.\d+)?(e\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+    if (!(value <= max)) throw mustBe(`be a number from 0 to ${max}`, option, text);
+    return value;
+  };
 }
 
-export function readNumber(text: string, option: string, max: number): number {
-  const value = /^\d+(\.\d+)?(e\d+)?$/i.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= max)) throw misused(`${option} must be a number from 0 to ${max}, and is ${JSON.stringify(text)}.`);
-  return value;
+export function whole(min: number, max: number): Read<number> {
+  return (text, option) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= min && value <= max)) throw mustBe(`be a whole number from ${min} to ${max}`, option, text);
+    return value;
+  };
 }
 
-export function readWhole(text: string, option: string, min: number, max: number): number {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max))
-    throw misused(`${option} must be a whole number from ${min} to ${max}, and is ${JSON.stringify(text)}.`);
-  return value;
-}
+/** The number of a version of the policy. Version 0 is the initial one. */
+export const readVersion = whole(0, Number.MAX_SAFE_INTEGER);
 
-/** Of a policy; 0 is the initial one. */
-export function readVersion(text: string, option = "The version"): number {
-  return readWhole(text, option, 0, Number.MAX_SAFE_INTEGER);
-}
-
-export function readPath(text: string, option: string): string {
-  if (!text.startsWith("/")) throw misused(`${option} must begin with a slash, and is ${JSON.stringify(text)}.`);
+export const readPath: Read<string> = (text, option) => {
+  if (!text.startsWith("/")) throw mustBe("begin with a slash", option, text);
   return text;
-}
+};
 
-export function readOneOf<const T extends string>(text: string, option: string, allowed: readonly T[]): T {
-  const found = allowed.find((one) => one === text);
-  if (found === undefined) throw misused(`${option} must be ${allowed.join(" or ")}, and is ${JSON.stringify(text)}.`);
-  return found;
+export function oneOf<const T extends string>(allowed: readonly T[]): Read<T> {
+  return (text, option) => {
+    const found = allowed.find((one) => one === text);
+    if (found === undefined) throw mustBe(`be ${allowed.join(" or ")}`, option, text);
+    return found;
+  };
 }

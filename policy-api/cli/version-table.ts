@@ -1,20 +1,20 @@
 import { stageText } from "./activation-text.ts";
-import type { Activation, PolicyVersion } from "./contract.ts";
+import type { Activation } from "../contract/activation.ts";
+import type { PolicyVersion } from "../contract/policies.ts";
 import { table } from "./table.ts";
-import { agoText, timeText } from "./time-text.ts";
+import { whenCells } from "./time-text.ts";
 
 /** Versions of the policy, and for whom each is in force. */
 export function versionTable(versions: readonly PolicyVersion[], activation: Activation, nowMs: number): string {
   return table(
     ["version", "in force", "mode", "author", "created", "", "note"],
     versions.map(({ version, mode, author, createdAt, note }) => [
-      String(version),
+      version,
       inForceFor(version, activation),
       mode ?? "unreadable",
       author,
-      timeText(createdAt),
-      agoText(createdAt, nowMs),
-      note ?? "",
+      ...whenCells(createdAt, nowMs),
+      note,
     ]),
   );
 }

@@ -1,136 +1,15 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import * as contract from "../contract/activation.ts";
 import type { Activation, ActivationChange } from "../core/activation.ts";
-import type { ApiEnv } from "./api.ts";
+import type { ApiEnv } from "./env.ts";
+import { guarded } from "./guarded.ts";
 import { etagOf, isNoneMatchHit, parseIfMatch } from "./preconditions.ts";
 import { Problem } from "./problem.ts";
-import { fromActivation, nextPage } from "./links.ts";
-import { guarded, jsonOf, notModified, problems } from "./routes.ts";
-import { strict } from "./zod-faults.ts";
-import * as schemas from "./schemas.ts";
 import { activationView } from "./view.ts";
 
-const tags = ["activation"];
-
-const ifMatch = z.object({
-  // Without it: 428 (RFC 6585), which says more than 400.
-  "if-match": schemas.ifMatchTags.optional().openapi({
-    description: "The ETag of what is to be changed; * for whatever there is",
-    example: "*",
-    param: { required: true },
-  }),
-});
-const changedTo = {
-  ...jsonOf("What is now in force: on disk, obeyed here at once, and everywhere 30 s later", schemas.Activation),
-  headers: schemas.etagged,
-  links: fromActivation,
-};
-const noteOnly = strict({ note: schemas.note.optional() }).openapi("Note");
-
-const show = createRoute({
-  operationId: "getActivation",
-  method: "get",
-  path: "/activation",
-  tags,
-  summary: "Which version is for whom",
-  ...guarded("read"),
-  request: { headers: schemas.ifNoneMatch },
-  responses: {
-    200: { ...jsonOf("The activation in force", schemas.Activation), headers: schemas.etagged, links: fromActivation },
-    304: notModified,
-    ...problems(),
-  },
-});
-
-const put = createRoute({
-  operationId: "putActivation",
-  method: "put",
-  path: "/activation",
-  tags,
-  summary: "Activate versions: for everyone, for a share of clients, by path",
-  description: "The kill switch stays as it is. What changes nothing makes no new revision.",
-  ...guarded("write", "body"),
-  request: {
-    headers: ifMatch,
-    body: {
-      ...jsonOf(
-        "",
-        strict({
-          everyone: schemas.versionNumber,
-          stages: schemas.stages.default([]),
-          note: schemas.note.optional(),
-        }).openapi("NewActivation"),
-      ),
-      required: true,
-    },
-  },
-  responses: { 200: changedTo, ...problems(412, 413, 422, 428) },
-});
-
-const history = createRoute({
-  operationId: "listActivations",
-  method: "get",
-  path: "/activation/history",
-  tags,
-  summary: "All revisions of the activation, newest first",
-  ...guarded("read"),
-  request: { query: schemas.pageQuery },
-  responses: {
-    200: {
-      ...jsonOf(
-        "A page",
-        strict({ activations: z.array(schemas.Activation), next: schemas.next }).openapi("ActivationHistory"),
-      ),
-      links: { nextPage: nextPage("listActivations") },
-    },
-    ...problems(),
-  },
-});
-
-const rollback = createRoute({
-  operationId: "rollBack",
-  method: "post",
-  path: "/activation/rollback",
-  tags,
-  summary: "Go back to what was in force before",
-  description: "The kill switch included. Two rollbacks undo two changes.",
-  ...guarded("write", "body"),
-  request: { headers: ifMatch, body: jsonOf("", noteOnly) },
-  responses: { 200: changedTo, ...problems(409, 412, 413, 428) },
-});
-
-const killOn = createRoute({
-  operationId: "putKillSwitch",
-  method: "put",
-  path: "/activation/kill-switch",
-  tags,
-  summary: "Stop offering HTTP/3 to anybody",
-  description:
-    "fixed-h2: nothing is offered, and what clients may still hold is taken back. clear: `Alt-Svc: clear` on every page.",
-  ...guarded("write", "body"),
-  request: {
-    headers: ifMatch,
-    body: {
-      ...jsonOf("", strict({ kind: schemas.killSwitch, note: schemas.note.optional() }).openapi("KillSwitch")),
-      required: true,
-    },
-  },
-  responses: { 200: changedTo, ...problems(412, 413, 428) },
-});
-
-const killOff = createRoute({
-  operationId: "deleteKillSwitch",
-  method: "delete",
-  path: "/activation/kill-switch",
-  tags,
-  summary: "Obey the policy again",
-  ...guarded("write"),
-  request: { headers: ifMatch },
-  responses: { 200: changedTo, ...problems(412, 428) },
-});
-
 export function addActivation(api: OpenAPIHono<ApiEnv>): void {
-  api.openapi(show, async (c) => {
+  api.openapi(guarded(contract.getActivation), async (c) => {
     const activation = await c.get("ports").store.activation();
     if (activation === undefined)
       throw new Problem(503, "the stored activation cannot be read: put one, with If-Match: *");
@@ -140,27 +19,27 @@ export function addActivation(api: OpenAPIHono<ApiEnv>): void {
     return c.json(activationView(activation), 200);
   });
 
-  api.openapi(history, async (c) => {
+  api.openapi(guarded(contract.listActivations), async (c) => {
     const { items, next } = await c.get("ports").store.activations(c.req.valid("query"));
     return c.json({ activations: items.map(activationView), next }, 200);
   });
 
-  api.openapi(put, async (c) => {
+  api.openapi(guarded(contract.putActivation), async (c) => {
     const { everyone, stages, note } = c.req.valid("json");
     return c.json(activationView(await changeTo(c, { kind: "put", everyone, stages }, note)), 200);
   });
 
-  api.openapi(rollback, async (c) => {
+  api.openapi(guarded(contract.rollBack), async (c) => {
     const { note } = c.req.valid("json");
     return c.json(activationView(await changeTo(c, { kind: "rollback" }, note)), 200);
   });
 
-  api.openapi(killOn, async (c) => {
+  api.openapi(guarded(contract.putKillSwitch), async (c) => {
     const { kind, note } = c.req.valid("json");
     return c.json(activationView(await changeTo(c, { kind: "kill-switch", to: kind }, note)), 200);
   });
 
-  api.openapi(killOff, async (c) =>
+  api.openapi(guarded(contract.deleteKillSwitch), async (c) =>
     c.json(activationView(await changeTo(c, { kind: "kill-switch", to: null }, undefined)), 200),
   );
 }
@@ -169,7 +48,7 @@ export function addActivation(api: OpenAPIHono<ApiEnv>): void {
 async function changeTo(c: Context<ApiEnv>, change: ActivationChange, note: string | undefined): Promise<Activation> {
   const precondition = parseIfMatch(c.req.header("if-match"), "r");
   if (precondition === undefined)
-    throw new Problem(428, "send If-Match with the ETag of GET activation, or * for whatever is in force", {
+    throw new Problem(428, "send If-Match with the ETag of GET activation, or * for any", {
       faults: [{ pointer: "/header/if-match", message: "is missing" }],
     });
   const ports = c.get("ports");
@@ -180,20 +59,14 @@ async function changeTo(c: Context<ApiEnv>, change: ActivationChange, note: stri
   });
   switch (result.kind) {
     case "precondition-failed": {
-      const etag = etagOf("r", result.current.revision);
       const { revision, author } = result.current;
-      throw new Problem(
-        412,
-        `revision ${revision}, by ${author}, is in force`,
-        { current: { revision, etag } },
-        { etag },
-      );
+      throw Problem.changed(`revision ${revision}, by ${author}, is in force`, { revision }, etagOf("r", revision));
     }
     case "nothing-before":
       throw new Problem(409, "there is nothing to go back to");
     case "no-such-version":
       throw Problem.ofFaults(
-        "only versions that are there, and can be read, can be activated",
+        "only versions that exist and can be read can be activated",
         faultsOf(change, result.versions),
       );
     case "changed": {

@@ -1,24 +1,21 @@
-import type { z } from "@hono/zod-openapi";
+import type { Answer, Facts } from "../contract/decisions.ts";
 import { type InForce, modesByPath, policyFor } from "../core/activation.ts";
 import { altSvcValue } from "../core/alt-svc.ts";
 import { decide, decideKilled, type Decision } from "../core/decide.ts";
 import type { History, RequestFacts } from "../core/facts.ts";
-import type * as schemas from "./decision-schemas.ts";
 import type { ClientUnits } from "./ports.ts";
 
-type Facts = z.infer<typeof schemas.Facts>;
-
-/** Evidence that is assumed behind a loss that comes without: enough to believe it. */
+/** The evidence for a loss ratio that comes without packets: enough to believe it. */
 const PACKETS = 1_000;
 
-/** What the worker would answer to somebody on this path; undefined where the policy for it cannot be read. */
+/** What the worker would answer to a client on this path; undefined if the policy for the path cannot be read. */
 export function answer(
   inForce: InForce,
   facts: Facts,
   units: ClientUnits | undefined,
   nowMs: number,
   port: number,
-): z.infer<typeof schemas.Answer> | undefined {
+): Answer | undefined {
   const { version, policy } = policyFor(inForce, facts.path, units?.activation);
   const request = requestOf(facts, inForce, units, nowMs);
   const decision =
@@ -53,7 +50,7 @@ function requestOf(facts: Facts, inForce: InForce, units: ClientUnits | undefine
   };
 }
 
-/** Whoever measured a loss knows the path, as our edge does after a visit. */
+/** A caller that measured a loss knows the path, as the worker does after a visit. */
 function historyOf({ transport, rttMs, lossRatio, packets, deliveryRateBps }: Facts): History {
   if (lossRatio === undefined) return { state: "unknown" };
   const estimate = {
@@ -66,16 +63,13 @@ function historyOf({ transport, rttMs, lossRatio, packets, deliveryRateBps }: Fa
   return { state: "known", client: { [transport]: estimate } };
 }
 
-/** A decision without the figures that JSON cannot write: what a policy of absurd times predicts is told no further. */
+/** A decision without the figures that JSON cannot write, which come from policies with absurd times. */
 export function finite(decision: Decision): Decision {
-  const { predicted, path, saving, savingLow, savingHigh, ...rest } = decision;
-  const isFinite = (value: unknown): boolean => typeof value !== "number" || Number.isFinite(value);
-  return {
-    ...rest,
-    ...(path !== undefined && Object.values(path).every(isFinite) ? { path } : {}),
-    ...(predicted !== undefined && Object.values(predicted).every(isFinite) ? { predicted } : {}),
-    ...(saving !== undefined && isFinite(saving) ? { saving } : {}),
-    ...(savingLow !== undefined && isFinite(savingLow) ? { savingLow } : {}),
-    ...(savingHigh !== undefined && isFinite(savingHigh) ? { savingHigh } : {}),
-  };
+  return Object.fromEntries(Object.entries(decision).filter(([, value]) => isFinite(value))) as unknown as Decision;
+}
+
+/** Whether a value holds no number that is infinite or NaN. */
+function isFinite(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.values(value).every(isFinite);
+  return typeof value !== "number" || Number.isFinite(value);
 }

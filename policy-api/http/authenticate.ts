@@ -1,19 +1,13 @@
 import type { MiddlewareHandler } from "hono";
+import type { Scope } from "../contract/access.ts";
+import type { ApiEnv } from "./env.ts";
 import { Problem } from "./problem.ts";
-import type { PolicyApiPorts } from "./ports.ts";
-import { findToken, type Scope } from "./tokens.ts";
-
-/** What handlers find in the context. */
-export interface ApiVariables {
-  ports: PolicyApiPorts;
-  /** The name of the token that the call came with. */
-  actor: string;
-}
+import { findToken } from "./tokens.ts";
 
 const CHALLENGE = { "www-authenticate": 'Bearer realm="adaptive-h3"' };
 
-/** Lets pass who sends a token that may do this (RFC 6750): `Authorization: Bearer <token>`. */
-export function requires(scope: Scope): MiddlewareHandler<{ Variables: ApiVariables }> {
+/** Lets a call pass if its token may do this (RFC 6750): `Authorization: Bearer <token>`. */
+export function requires(scope: Scope): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const ports = c.get("ports");
     const { tokens, failedAttempts } = ports;

@@ -1,4 +1,4 @@
-import type { z } from "@hono/zod-openapi";
+import type { Explanation, Question } from "../contract/decisions.ts";
 import { type KillSwitch, modesByPath, policyFor } from "../core/activation.ts";
 import { altSvcValue } from "../core/alt-svc.ts";
 import { decide, decideKilled } from "../core/decide.ts";
@@ -7,15 +7,12 @@ import { historyAt } from "../core/history.ts";
 import { NO_OFFER, pausedUntilMs } from "../core/offers.ts";
 import type { Mode, Policy } from "../core/policy.ts";
 import { finite } from "./answer.ts";
-import type * as schemas from "./decision-schemas.ts";
 import type { ClientUnits, PolicyApiPorts } from "./ports.ts";
 import { Problem } from "./problem.ts";
 
-type Question = z.infer<typeof schemas.Question>;
-
 /**
- * What would be decided on given facts, or for a client that is known: under what is in force, under a stored version, or
- * under the policy that is sent along.
+ * Says what the worker would decide on given facts, or for a client: by the policy in force, by a stored version, or by a
+ * policy that the question holds.
  *
  * @throws Problem
  */
@@ -24,7 +21,7 @@ export async function explain(
   ports: Pick<PolicyApiPorts, "store" | "clients" | "inForce">,
   nowMs: number,
   port: number,
-): Promise<z.infer<typeof schemas.Explanation>> {
+): Promise<Explanation> {
   refuseBoth(question, "policy", "version");
   refuseBoth(question, "client", "history");
   if (question.client === undefined && question.request === undefined)
@@ -53,7 +50,7 @@ export async function explain(
   };
 }
 
-/** What is known of the client that the question names. */
+/** What is known about the client that the question names. */
 async function aboutClient(
   { client, request, history }: Question,
   clients: PolicyApiPorts["clients"],
@@ -88,7 +85,7 @@ async function aboutClient(
 interface Chosen {
   readonly revision: number | null;
   readonly policyVersion: number | null;
-  /** The kill switch does also where the policy cannot be read. */
+  /** The kill switch decides even if the policy cannot be read. */
   readonly speaks: Policy | KillSwitch;
   readonly modesElsewhere: readonly Mode[];
   readonly earlierOffersUntilMs: number;

@@ -1,12 +1,12 @@
-/** After so many wrong tokens from an address in a minute it gets no more tries in that minute. */
+/** An address that sent so many wrong tokens in a minute gets no more tries in that minute. */
 export const ATTEMPTS_MAX = 10;
 const WINDOW_MS = 60_000;
-/** Addresses followed at a time; of more the longest known is forgotten. */
+/** How many addresses are counted at a time. One more, and the oldest is forgotten. */
 const ADDRESSES_MAX = 10_000;
 
 /**
- * Counts wrong tokens by address, in one isolate; addresses are hashed with a salt that lives as long. It makes guessing
- * noisy and dear; what makes it hopeless is that tokens are 256 random bits.
+ * Counts wrong tokens by address, in one isolate. Addresses are hashed with a salt that lives as long as the isolate. The
+ * count makes guessing slow and visible; 256 random bits make it hopeless.
  */
 export class FailedAttempts {
   readonly #byAddress = new Map<string, { count: number; endsAtMs: number }>();
@@ -35,7 +35,7 @@ export class FailedAttempts {
   }
 
   async #name(address: string): Promise<string> {
-    // Not when it is made: no random bytes are to be had before a request.
+    // Not in the constructor: workerd has no random bytes before the first request.
     if (this.#salt === "") this.#salt = crypto.randomUUID();
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(this.#salt + address));
     return btoa(String.fromCharCode(...new Uint8Array(digest, 0, 16)));

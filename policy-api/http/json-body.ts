@@ -3,7 +3,7 @@ import { bodyLimit } from "hono/body-limit";
 import { Problem } from "./problem.ts";
 
 export const BODY_MAX_BYTES = 262_144;
-/** Far more than a policy needs (6); what reads a body goes as deep as the body does. */
+/** Far more than a policy needs (6). The readers of a body recurse as deep as the body nests. */
 export const DEPTH_MAX = 16;
 
 const limit = bodyLimit({
@@ -13,11 +13,11 @@ const limit = bodyLimit({
   },
 });
 
-/** Reads a body of bounded size and depth as JSON, whatever Content-Type says: curl's -d says it is a form. */
+/** Reads a body of bounded size and depth as JSON. It ignores Content-Type, as curl's -d calls every body a form. */
 export const jsonBody: readonly MiddlewareHandler[] = [
   limit,
   async (c, next) => {
-    // Not text(): workerd would warn in the log of a body that says it is a form.
+    // Not text(): for a body that is called a form, workerd would write a warning into the log.
     const text = new TextDecoder().decode(await c.req.arrayBuffer());
     const headers = new Headers(c.req.raw.headers);
     if (text === "") headers.delete("content-type");
@@ -30,15 +30,15 @@ export const jsonBody: readonly MiddlewareHandler[] = [
       }
       headers.set("content-type", "application/json");
     }
-    // The text that was read stays with c.req: of the new request only the header counts.
+    // c.req keeps the text that was read; only the headers of the new request are used.
     c.req.raw = new Request(c.req.raw.url, { method: c.req.raw.method, headers });
     return next();
   },
 ];
 
 /**
- * Reads what of a body nobody has read, within the bound. workerd closes a connection on which some is left, as it may be
- * after a refusal, and does so under the caller's next request.
+ * Reads the rest of a body, within the bound. After a refusal some of a body may be unread: then workerd closes the
+ * connection, while the caller sends its next request.
  */
 export async function readRest({ body, bodyUsed }: Request): Promise<void> {
   if (body === null || bodyUsed || body.locked) return;

@@ -199,7 +199,7 @@ describe("an Idempotency-Key", () => {
     const reply = await add(policy, over, key);
     expect([reply.status, faultsOf(reply)]).toEqual([
       422,
-      ["/header/idempotency-key: must be another for another body"],
+      ["/header/idempotency-key: must be a new key for a new body"],
     ]);
   });
 

@@ -16,8 +16,8 @@ import type { FailedAttempts } from "./failed-attempts.ts";
 import type { Token } from "./tokens.ts";
 
 /**
- * The store of policies as this API needs it; whoever mounts the API passes one in. Each call is one transaction, durable
- * when it resolves; it rejects when the store does not answer.
+ * The store of policies, as this API needs it. The worker passes it in. Each call is one transaction, which is durable when
+ * the call resolves. A call rejects when the store does not answer.
  */
 export interface PolicyStorePort {
   versions(page: PageRequest): Promise<Page<PolicyVersion> & { readonly latest: number }>;
@@ -25,7 +25,7 @@ export interface PolicyStorePort {
     version: number,
   ): Promise<{ readonly version: PolicyVersion; readonly policy: Policy | undefined } | undefined>;
   create(creation: Creation): Promise<Created>;
-  /** Undefined when the stored one cannot be read. */
+  /** Undefined if the stored activation cannot be read. */
   activation(): Promise<Activation | undefined>;
   activations(page: PageRequest): Promise<Page<Activation>>;
   change(change: ActivationChange, request: ActivationRequest): Promise<ActivationChanged>;
@@ -33,18 +33,18 @@ export interface PolicyStorePort {
   note(actor: string, action: Extract<AuditAction, `${string}.forget`>): Promise<void>;
 }
 
-/** 0 to 1 each, uniform over clients, in domains of their own. */
+/** Three numbers from 0 to 1 for a client. Each is uniform over clients and independent of the others. */
 export interface ClientUnits {
   readonly activation: number;
   readonly share: number;
   readonly exploration: number;
 }
 
-/** What is known of clients. Addresses go in as they came, and are hashed before anything is looked up. */
+/** What is known about clients. The worker hashes an address before it looks anything up. */
 export interface ClientsPort {
-  /** Undefined for what is no address. */
+  /** Undefined if the text is not an address. */
   lookUp(address: string, asn?: number): Promise<Remembered | undefined>;
-  /** How many rows were forgotten; undefined for what is no address. */
+  /** Resolves with the number of deleted rows; undefined if the text is not an address. */
   forget(what: "client" | "network", address: string): Promise<number | undefined>;
   units(address: string, nowMs: number): Promise<ClientUnits | undefined>;
 }
@@ -52,21 +52,21 @@ export interface ClientsPort {
 export interface PolicyApiPorts {
   readonly store: PolicyStorePort;
   readonly clients: ClientsPort;
-  /** What this isolate obeys: at most 30 s old while the store answers. Undefined when there is none, or it cannot be read. */
+  /** What this isolate obeys, at most 30 s old while the store answers. Undefined if it cannot be read. */
   inForce(): Promise<InForce | undefined>;
-  /** For whoever asks, without a token: the store is not asked for each. Null where it does not answer. */
+  /** For callers without a token, so not each of them reaches the store. Null if the store does not answer. */
   checkActivation(): Promise<Activation | undefined | null>;
-  /** Called after a change: whoever serves this API obeys it before it answers. Never rejects. */
+  /** Called after a change, so that this isolate obeys it before the API answers. Never rejects. */
   changed(): Promise<void>;
-  /** Who may call; without any token all but what needs none is off. */
+  /** Who may call. Without tokens, every route that needs a token is off. */
   readonly tokens: readonly Token[];
   readonly failedAttempts: FailedAttempts;
-  /** Told what failed inside, for the log. */
+  /** Logs what failed inside the API. */
   failed(error: unknown): void;
-  /** Whose script may call from a browser (CORS): origins such as https://console.example.com. */
+  /** The origins whose scripts may call from a browser (CORS), such as https://console.example.com. */
   readonly corsOrigins: readonly string[];
-  /** Where the request comes from, if that can be believed. */
+  /** The address of the caller; undefined if it cannot be trusted. */
   callerAddress(request: Request): string | undefined;
-  /** Variables of the deployment that could not be read. */
+  /** Variables of the deployment whose values cannot be read. */
   readonly settingsFaults: readonly { readonly name: string; readonly message: string }[];
 }

@@ -1,6 +1,6 @@
 import type { Precondition } from "../core/versions.ts";
 
-/** What ETags number: a list of versions, a version, a revision of the activation. */
+/** What the number in an ETag is: a version (also of a list, its newest), or a revision of the activation. */
 type Numbered = "v" | "r";
 
 /** A strong entity tag (RFC 9110 section 8.8.3). */
@@ -9,9 +9,9 @@ export function etagOf(kind: Numbered, number: number): string {
 }
 
 /**
- * Reads If-Match (RFC 9110 section 13.1.1). Tags that are not of this kind, or weak, match nothing.
+ * Reads If-Match (RFC 9110 section 13.1.1). Weak tags, and tags of the other kind, match nothing.
  *
- * @returns undefined without one.
+ * @returns undefined without a header.
  */
 export function parseIfMatch(header: string | undefined, kind: Numbered): Precondition | undefined {
   if (header === undefined) return undefined;
@@ -22,7 +22,7 @@ export function parseIfMatch(header: string | undefined, kind: Numbered): Precon
   });
 }
 
-/** Whether what the caller has is what there is (RFC 9110 section 13.1.2, weak comparison). */
+/** Whether the caller's copy is current (RFC 9110 section 13.1.2, weak comparison). */
 export function isNoneMatchHit(header: string | undefined, etag: string): boolean {
   return (
     header !== undefined &&

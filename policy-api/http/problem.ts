@@ -17,12 +17,12 @@ const TITLES = {
   503: "Service Unavailable",
 } as const satisfies Partial<Record<ContentfulStatusCode, string>>;
 
-/** A body of nothing but faults is answered with no more of them. */
+/** The most faults that one answer lists. */
 const FAULTS_MAX = 100;
 
 export type ProblemStatus = keyof typeof TITLES;
 
-/** A refusal, as the API's callers see it: problem details (RFC 9457). Thrown anywhere, rendered in one place. */
+/** A refusal, which callers get as problem details (RFC 9457). Any code throws it; renderProblem renders it. */
 export class Problem extends Error {
   readonly status: ProblemStatus;
   readonly members: Readonly<Record<string, unknown>>;
@@ -41,12 +41,17 @@ export class Problem extends Error {
     this.headers = headers;
   }
 
-  /** Of an input that is not as it should be: 422 where each value is by itself as documented, else 400. */
+  /** For an input with faults: 422 if each value by itself is as documented, else 400. */
   static ofFaults(detail: string, faults: readonly Fault[]): Problem {
     const status = faults.every(({ relation }) => relation === true) ? 422 : 400;
     const shown = faults.slice(0, FAULTS_MAX).map(({ pointer, message }) => ({ pointer, message }));
     const more = faults.length - shown.length;
-    return new Problem(status, more > 0 ? `${detail} (and ${more} faults more)` : detail, { faults: shown });
+    return new Problem(status, more > 0 ? `${detail} (and ${more} more faults)` : detail, { faults: shown });
+  }
+
+  /** For an If-Match that does not hold. The body says what there is now. */
+  static changed(detail: string, current: object, etag: string): Problem {
+    return new Problem(412, detail, { current: { ...current, etag } }, { etag });
   }
 }
 

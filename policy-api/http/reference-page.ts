@@ -61,8 +61,8 @@ export function referencePage(document: Document): Html {
         <h1>${document.info.title}</h1>
         <p>${document.info.description}</p>
         <p>
-          Calls want <code>Authorization: Bearer &lt;token&gt;</code>, but for those that say otherwise; bodies are
-          JSON. Refusals are problem details (RFC 9457) and name every fault by its JSON pointer.
+          Calls need <code>Authorization: Bearer &lt;token&gt;</code>, unless they say that they need no token. Bodies
+          are JSON. Refusals are problem details (RFC 9457), with a JSON pointer to every fault.
           <a href="openapi.json">openapi.json</a> says the same for programs.
         </p>
         ${tags.map(
@@ -87,7 +87,7 @@ function operationSection(operation: Operation & { path: string; method: string 
     <h3>
       <code><span class="method">${method.toUpperCase()}</span>${path}</code>
     </h3>
-    <p>${summary}.${security === undefined ? " No token is needed." : ""} ${coded(description ?? "")}</p>
+    <p>${summary}.${security === undefined ? " Needs no token." : ""} ${coded(description ?? "")}</p>
     <table>
       ${parameters.map(
         (parameter) =>
@@ -102,7 +102,7 @@ function operationSection(operation: Operation & { path: string; method: string 
           ? ""
           : html`<tr>
               <td>body</td>
-              <td>${requestBody?.required === true ? "required" : "may be left out"}</td>
+              <td>${requestBody?.required === true ? "required" : "optional"}</td>
               <td>${schemaLink(body)}</td>
             </tr>`
       }
@@ -129,7 +129,7 @@ function bounds(schema: Schema | undefined): string {
     .join(", ");
 }
 
-/** What stands in backticks as code. */
+/** Sets text in backticks as code. */
 function coded(text: string): (Html | string)[] {
   return text.split(/`([^`]+)`/).map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
 }

@@ -16,6 +16,20 @@ function* walk(value: unknown, place = ""): Generator<readonly [place: string, v
   if (typeof value === "object" && value !== null)
     for (const [name, part] of Object.entries(value)) yield* walk(part, `${place}/${name.replaceAll("/", "~1")}`);
 }
+/** The keywords of JSON Schema 2020-12 that the document uses; `example` is OpenAPI's. */
+const KEYWORDS =
+  "type enum const format pattern minimum maximum minLength maxLength minItems maxItems items properties required " +
+  "additionalProperties oneOf anyOf allOf not $ref description default example";
+
+/** A schema and all schemas in it. */
+function* schemasIn(schema: JsonSchema): Generator<JsonSchema> {
+  yield schema;
+  const { properties = {}, items, not, additionalProperties, oneOf = [], anyOf = [], allOf = [] } = schema;
+  for (const part of [properties, oneOf, anyOf, allOf, [items, not, additionalProperties]].flatMap((parts) =>
+    Object.values(parts as object),
+  ))
+    if (typeof part === "object" && part !== null) yield* schemasIn(part as JsonSchema);
+}
 const operations = () =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -121,6 +135,11 @@ describe("openapi.json", () => {
     }
   });
 
+  it("has no keyword that validators do not know, as what it asks for would go unchecked", () => {
+    for (const schema of Object.values(document.components.schemas).flatMap((named) => [...schemasIn(named)]))
+      for (const keyword of Object.keys(schema)) expect(KEYWORDS.split(" ")).toContain(keyword);
+  });
+
   it("shows a policy as it is read", () => {
     expect(document.components.schemas["Policy"]).toEqual(JSON.parse(JSON.stringify(readPolicy.schema)));
   });
@@ -177,7 +196,7 @@ describe("the reference", () => {
   });
 
   it("sets what is in backticks as code, and bounds apart from what they bound", async () => {
-    expect(await page()).toContain("<code>next</code> of the page before; minimum 0");
+    expect(await page()).toContain("<code>next</code> of the previous page; minimum 0");
   });
 
   it("writes text as text, whatever a description holds", async () => {

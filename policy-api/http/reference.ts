@@ -1,13 +1,14 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { ApiEnv } from "./api.ts";
+import type { ApiEnv } from "./env.ts";
 import { referencePage } from "./reference-page.ts";
 
-/** The API's own description, for programs and for people; needs no token. */
+/** The API's description of itself, for programs and for people. It needs no token. */
 export function addReference(api: OpenAPIHono<ApiEnv>): void {
   api.openAPIRegistry.registerComponent("securitySchemes", "token", {
     type: "http",
     scheme: "bearer",
-    description: "One of the tokens in the secret POLICY_TOKENS. What changes something wants one that may write.",
+    description:
+      "One of the tokens in the secret POLICY_TOKENS. A call that changes something needs a token that may write.",
   });
   let document: ReturnType<typeof api.getOpenAPI31Document> | undefined;
   const describe = (): NonNullable<typeof document> =>
@@ -16,14 +17,14 @@ export function addReference(api: OpenAPIHono<ApiEnv>): void {
       info: {
         title: "adaptive-h3 policy API",
         version: "1",
-        description: "Changes the policy of a running edge, tells why it decides, and decides for others.",
+        description: "Changes the policy of a running worker, explains its decisions, and decides for other callers.",
         license: { name: "MIT", url: "https://spdx.org/licenses/MIT.html" },
       },
       tags: ["policies", "activation", "decisions", "clients", "networks", "audit", "health"].map((name) => ({ name })),
     }));
   api.get("/openapi.json", (c) => c.json(describe()));
   api.get("/reference", (c) => {
-    // It loads nothing and runs nothing: its style is in it.
+    // The page loads nothing and runs nothing; it holds its own style.
     c.header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
     return c.html(referencePage(describe()));
   });

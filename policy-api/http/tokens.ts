@@ -1,20 +1,19 @@
-/** `write` may read too. */
-export type Scope = "read" | "write";
+import type { Scope } from "../contract/access.ts";
 
-/** One who may call, as configured: the token itself is nowhere but with its holder. */
+/** A token as the server knows it. Only its holder has the token itself. */
 export interface Token {
-  /** What the audit shows. */
+  /** The audit shows this name. */
   readonly name: string;
   readonly scope: Scope;
-  /** SHA-256 of the token, 32 bytes. As tokens are 256 random bits, nothing slower is needed to keep them from being guessed. */
+  /** SHA-256 of the token, 32 bytes. Tokens are 256 random bits, so a fast hash is safe against guessing. */
   readonly sha256: Uint8Array;
 }
 
 const ENTRY = /^([a-z0-9][a-z0-9._-]{0,39}):(read|write):([0-9a-f]{64})$/;
 
 /**
- * Reads the secret POLICY_TOKENS: entries `name:scope:sha256`, separated by commas or white space. One that cannot be read
- * is named by its number, as the text may hold a token by mistake; the others count.
+ * Reads the secret POLICY_TOKENS: entries `name:scope:sha256`, separated by commas or white space. A fault
+ * names an entry by its number, as the text may hold a token by mistake. The other entries count.
  */
 export function parseTokens(text: string): { tokens: Token[]; faults: string[] } {
   const tokens: Token[] = [];
@@ -32,15 +31,15 @@ export function parseTokens(text: string): { tokens: Token[]; faults: string[] }
   return { tokens, faults };
 }
 
-/** The entry for a token. */
+/** The entry of a token in POLICY_TOKENS. */
 export async function tokenEntry(name: string, scope: Scope, token: string): Promise<string> {
   const hex = [...(await sha256(token))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   return `${name}:${scope}:${hex}`;
 }
 
 /**
- * Whose token this is. Hashed first, then compared with all of them to the last byte: how long it takes tells nothing of
- * how much of it was right.
+ * Finds a token. It compares the hash with every known hash, to the last byte, so that the time it takes does not tell how
+ * much of a token was right.
  */
 export async function findToken(presented: string, tokens: readonly Token[]): Promise<Token | undefined> {
   const hash = await sha256(presented);

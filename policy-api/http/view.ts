@@ -1,21 +1,22 @@
-import type { z } from "@hono/zod-openapi";
+import type * as shown from "../contract/activation.ts";
+import type * as audit from "../contract/audit.ts";
+import type * as policies from "../contract/policies.ts";
 import type { Activation } from "../core/activation.ts";
 import type { AuditEntry, PolicyVersion } from "../core/versions.ts";
-import type * as schemas from "./schemas.ts";
 
-// The store's records as the API shows them: times as text, fields in the order in which people look for them.
+// The store's records as the API shows them. Times are text.
 
-export function versionView(version: PolicyVersion): z.infer<typeof schemas.PolicyVersion> {
+export function versionView(version: PolicyVersion): policies.PolicyVersion {
   const { contentHash, author, note, createdAtMs, mode, source } = version;
   return { version: version.version, contentHash, author, note, createdAt: isoTime(createdAtMs), mode, source };
 }
 
-export function activationView(activation: Activation): z.infer<typeof schemas.Activation> {
+export function activationView(activation: Activation): shown.Activation {
   const { revision, everyone, stages, killSwitch, author, note, atMs, previousRevision } = activation;
   return { revision, everyone, stages: [...stages], killSwitch, author, note, at: isoTime(atMs), previousRevision };
 }
 
-export function auditView(entry: AuditEntry): z.infer<typeof schemas.AuditEntry> {
+export function auditView(entry: AuditEntry): audit.AuditEntry {
   const { id, atMs, actor, action, version, revision, activation, note } = entry;
   return {
     id,

@@ -1,19 +1,10 @@
-import { z } from "@hono/zod-openapi";
-import { type Fault, unknownName } from "../core/parse.ts";
+import type { z } from "@hono/zod-openapi";
+import type { Fault } from "../core/parse.ts";
 
-/** An object with exactly these fields; of an unknown one it says which was most likely meant. */
-export function strict<T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$strict> {
-  const known = Object.keys(shape);
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === "unrecognized_keys" ? issue.keys.map((key) => unknownName(key, known)).join("\n") : undefined,
-  });
-}
-
-/** Where hono found what was validated; the body needs no prefix. */
+/** Pointers begin with the part of the request that Hono validated; those into the body have no prefix. */
 const PREFIXES: Readonly<Record<string, string>> = { json: "", query: "/query", param: "/path", header: "/header" };
 
-/** What zod found wrong, as faults with JSON pointers. */
+/** The faults that zod found, with JSON pointers. */
 export function faultsOf(error: z.core.$ZodError, target: string): Fault[] {
   return error.issues.flatMap((issue) => faultsOfIssue(issue, PREFIXES[target] ?? `/${target}`));
 }
