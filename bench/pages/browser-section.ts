@@ -1,4 +1,4 @@
-import type { Values } from "../harness/template.ts";
+import type { Values } from "../analysis/tables/template.ts";
 import { PUBLISHED_BROWSER } from "../experiments/browser-page/published.ts";
 import { type Place, placeId } from "../experiments/browser-page/settings.ts";
 import { EARLY_BYTES, isEarly } from "../experiments/browser-page/slow-start.ts";

@@ -1,4 +1,4 @@
-import type { Values } from "../harness/template.ts";
+import type { Values } from "../analysis/tables/template.ts";
 import { OHASHI_NETWORKS } from "../analysis/evaluation/published.ts";
 import { figuresTable } from "../analysis/tables/figures-table.ts";
 import { number, size } from "../analysis/tables/format.ts";

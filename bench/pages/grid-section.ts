@@ -1,4 +1,4 @@
-import type { Values } from "../harness/template.ts";
+import type { Values } from "../analysis/tables/template.ts";
 import { figuresTable } from "../analysis/tables/figures-table.ts";
 import { growingRegion, lowRates } from "./claims.ts";
 import type { GridSummary } from "./recorded.ts";

@@ -1,4 +1,4 @@
-import type { Values } from "../harness/template.ts";
+import type { Values } from "../analysis/tables/template.ts";
 import { number } from "../analysis/tables/format.ts";
 import { PUBLISHED_LIMITS } from "../experiments/bandwidth-limits/published.ts";
 import { slowLine, variesAsPublished } from "./claims.ts";

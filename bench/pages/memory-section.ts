@@ -1,4 +1,4 @@
-import type { Values } from "../harness/template.ts";
+import type { Values } from "../analysis/tables/template.ts";
 import { figuresTable } from "../analysis/tables/figures-table.ts";
 import { number, size, withInterval } from "../analysis/tables/format.ts";
 import type { CrowdFigures, MemorySummary } from "../experiments/memory/summary.ts";

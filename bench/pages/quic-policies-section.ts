@@ -1,4 +1,4 @@
-import type { Values } from "../harness/template.ts";
+import type { Values } from "../analysis/tables/template.ts";
 import type { Arm, Quic } from "../model/arm.ts";
 import type { Flow } from "../model/flow.ts";
 import { STACK_NAMES } from "../experiments/stacks/findings.ts";

@@ -1,4 +1,4 @@
-import { fillFile } from "../harness/results.ts";
+import { fillFile } from "../analysis/tables/template.ts";
 import { browserValues } from "./browser-section.ts";
 import { evaluationValues } from "./evaluation-section.ts";
 import { gridValues } from "./grid-section.ts";

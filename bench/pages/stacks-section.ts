@@ -1,4 +1,4 @@
-import type { Values } from "../harness/template.ts";
+import type { Values } from "../analysis/tables/template.ts";
 import {
   movedBy,
   type Stack,

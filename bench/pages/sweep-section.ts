@@ -1,4 +1,4 @@
-import type { Values } from "../harness/template.ts";
+import type { Values } from "../analysis/tables/template.ts";
 import type { PublishedPoint } from "../analysis/loads/published-series.ts";
 import { number, percent, withInterval } from "../analysis/tables/format.ts";
 import { PUBLISHED_SWEEP } from "../experiments/latency-sweep/published.ts";

@@ -1,4 +1,4 @@
-import type { Values } from "../harness/template.ts";
+import type { Values } from "../analysis/tables/template.ts";
 import type { Arm } from "../model/arm.ts";
 import { figuresTable } from "../analysis/tables/figures-table.ts";
 import { number, withInterval } from "../analysis/tables/format.ts";
