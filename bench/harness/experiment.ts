@@ -4,7 +4,7 @@ import type { Start } from "../model/recorded-run.ts";
 import type { RowOf, RowSchema } from "../model/row-schema.ts";
 import type { Progress } from "./progress.ts";
 import type { Asked, RunFolder } from "./run-folder.ts";
-import type { Values } from "./template.ts";
+import type { Values } from "../analysis/tables/template.ts";
 
 /** What measuring works with. */
 export interface Run<Options, Row> {

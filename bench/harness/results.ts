@@ -1,14 +1,6 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { ROOT } from "../../base/root.ts";
 import { renderSvg } from "../analysis/charts/chart.ts";
 import type { Report } from "./experiment.ts";
-import { fill, type Values } from "./template.ts";
-
-/** Fills a template of this repository. @param file from the repository's root */
-export function fillFile(file: string, values: Values): string {
-  return fill(readFileSync(join(ROOT, file), "utf8"), values, file);
-}
+import { fillFile } from "../analysis/tables/template.ts";
 
 /** An experiment's folder holds its report's template. */
 export function reportText(experiment: string, { values }: Report): string {

@@ -16,6 +16,8 @@ export interface Network {
   readonly rateMbps: number;
   /** One way, in both directions. */
   readonly delayMs: number;
+  /** By how much a packet's delay may differ, either way, in both directions; packets keep their order. */
+  readonly jitterMs?: number;
   /** Random, on the data's direction. */
   readonly lossRatio: number;
   /** What may wait for the bottleneck in each direction, bytes. */

@@ -1,3 +1,4 @@
+import type { Values } from "../analysis/tables/template.ts";
 import { figuresTable } from "../analysis/tables/figures-table.ts";
 import { number, size, withInterval } from "../analysis/tables/format.ts";
 import type { CrowdFigures, MemorySummary } from "../experiments/memory/summary.ts";
@@ -10,7 +11,7 @@ export interface RecordedMemory extends MemorySummary {
   readonly delayMs: number;
 }
 
-export function memorySection(recorded: RecordedMemory): string {
+export function memoryValues(recorded: RecordedMemory): Values {
   const { command, bytes, rateMbps, delayMs, crowds, perClient, edgeRatio, serverRatio } = recorded;
   if (edgeRatio === undefined || serverRatio === undefined) throw new Error("Too little was recorded of memory.");
   const most = Math.max(...crowds.map(({ clients }) => clients));
@@ -27,31 +28,26 @@ export function memorySection(recorded: RecordedMemory): string {
       withInterval(slope.serverKiB),
     ];
   });
-  return `## Memory: crowds of clients
-
-The sweep's author would have measured memory next. ${most} clients at once, each over a connection of its own, download ${size(bytes)} over a line of ${rateMbps} Mbit/s with
-${delayMs} ms each way that they share: the most that the edge, and the kernel for its sockets, had.
-
-![Peak memory over clients at once](../bench/results/memory/memory.svg)
-
-${figuresTable(
-  [
-    `${most} clients`,
-    "the edge, MiB",
-    "the kernel, MiB",
-    "both at once, MiB",
-    "a client more: the edge, KiB",
-    "both, KiB",
-  ],
-  rows,
-)}
-
-\`${command}\`; the [report](../bench/results/memory/report.md) has all figures.
-
-- The edge takes ${withInterval(edgeRatio)} times as much over HTTP/3 as over HTTP/2; with what the kernel holds for its sockets ${withInterval(serverRatio)} times. TCP's data
-  lie in the kernel until they are acknowledged, QUIC's in the program; what else HTTP/3 takes was not looked into. A Go program lets its
-  memory grow to about twice what is in use.
-- **For an operator**: a limit on the Go program (GOMEMLIMIT) does not see TCP's socket buffers; that of a container (cgroup v2) counts them.`;
+  return {
+    clients: most,
+    size: size(bytes),
+    rateMbps: rateMbps,
+    delayMs: delayMs,
+    figures: figuresTable(
+      [
+        `${most} clients`,
+        "the edge, MiB",
+        "the kernel, MiB",
+        "both at once, MiB",
+        "a client more: the edge, KiB",
+        "both, KiB",
+      ],
+      rows,
+    ),
+    command: command,
+    edgeRatio: withInterval(edgeRatio),
+    serverRatio: withInterval(serverRatio),
+  };
 }
 
 function largest(crowds: readonly CrowdFigures[], protocol: "h2" | "h3", clients: number): CrowdFigures {

@@ -1,3 +1,4 @@
+import type { Values } from "../analysis/tables/template.ts";
 import type { Arm, Quic } from "../model/arm.ts";
 import type { Flow } from "../model/flow.ts";
 import { STACK_NAMES } from "../experiments/stacks/findings.ts";
@@ -21,7 +22,7 @@ export interface QuicEvaluation {
   readonly cuts: readonly Cut[];
 }
 
-export function quicPoliciesSection(evaluations: readonly QuicEvaluation[]): string {
+export function policiesValues(evaluations: readonly QuicEvaluation[]): Values {
   const rows = evaluations.flatMap((evaluation) =>
     [...new Set(evaluation.cells.map(({ congestion }) => congestion))].map((congestion) =>
       rowOf(evaluation, congestion),
@@ -29,37 +30,30 @@ export function quicPoliciesSection(evaluations: readonly QuicEvaluation[]): str
   );
   const [first] = evaluations;
   if (first === undefined) throw new Error("No evaluation of another QUIC was recorded.");
-  return `## Policies for another QUIC, live
-
-A policy for each of quiche's congestion controls beside each of TCP's was calibrated like those for quic-go, and is
-[shipped](../policy-api/policies). Here they decide, in the nine networks: a page after a visit over either protocol, 40 in each. A
-network is a tie where the loads of HTTP/2 and of the switch (20 of each) do not show which is faster; decisions and regret are of the others. Regret:
-how much longer adaptive takes than the better of the two, over right and wrong decisions together; its bound is one-sided. Times are
-medians of adaptive's over another arm's, as the geometric mean over the nine networks.
-
-![Load times of all arms in the nine networks, HTTP/3 by quiche with BBRv2, TCP with cubic](../bench/results/evaluation-quiche-bbr2/load-times-trained-cubic.svg)
-
-${figuresTable(
-  [
-    "HTTP/3, TCP",
-    "wrong decisions",
-    "ties",
-    "mean regret",
-    "its 95 % bound",
-    "time against HTTP/2 only",
-    "lowest to highest network",
-    "against always offering",
-    "lowest to highest network",
-  ],
-  rows,
-)}
-
-${evaluations.map(({ command, quic }) => `\`${command}\`; the [report](../bench/results/evaluation-${quic}/report.md) has all figures.`).join("\n")}
-
-- **Where they are wrong**, in over a tenth of a network's decisions, ties apart: ${wrongText(evaluations)}.
-- **By their means** adaptive is slower than HTTP/2 alone, beyond the interval, in ${slowerText(evaluations)}. A load that loses its last
-  packet waits for a timer, and a few such loads make a mean; where adaptive never switched both are HTTP/2, and why they differ was not looked into.
-- Behind quiche is no worker: an offer cannot be taken back on a later page, and first visits are not in this.`;
+  return {
+    figures: figuresTable(
+      [
+        "HTTP/3, TCP",
+        "wrong decisions",
+        "ties",
+        "mean regret",
+        "its 95 % bound",
+        "time against HTTP/2 only",
+        "lowest to highest network",
+        "against always offering",
+        "lowest to highest network",
+      ],
+      rows,
+    ),
+    commands: evaluations
+      .map(
+        ({ command, quic }) =>
+          `\`${command}\`; the [report](../bench/results/evaluation-${quic}/report.md) has all figures.`,
+      )
+      .join("\n"),
+    wrong: wrongText(evaluations),
+    slower: slowerText(evaluations),
+  };
 }
 
 function wrongText(evaluations: readonly QuicEvaluation[]): string {

@@ -1,3 +1,4 @@
+import type { Values } from "../analysis/tables/template.ts";
 import {
   movedBy,
   type Stack,
@@ -17,7 +18,7 @@ export interface RecordedStacks {
   readonly zeros: readonly StackZero[];
 }
 
-export function stacksSection({ command, cells, zeros }: RecordedStacks): string {
+export function stacksValues({ command, cells, zeros }: RecordedStacks): Values {
   const congestions = [...new Set(cells.map(({ congestion }) => congestion))];
   const moved = (stack: Stack): string =>
     congestions
@@ -65,28 +66,17 @@ export function stacksSection({ command, cells, zeros }: RecordedStacks): string
     }),
   ]);
   const names = STACKS.map((stack) => STACK_NAMES[stack]);
-  return `## Another QUIC: quiche beside quic-go
-
-The first question that the published evaluation leaves open: what of another stack? Cloudflare's quiche, with its cubic and its BBRv2, serves files of
-1 MB in the nine networks beside quic-go. It answers by itself, without the worker and the origin that HTTP/2 and quic-go have behind them, so
-that differences of a few ms, as without loss and delay, may be that. A single file of 1 MB, and no document before it: hence other ratios than
-in the table of the nine networks above. h2 / h3, by the server's TCP, loss and delay one way:
-
-![HTTP/2's mean load time over HTTP/3's with three QUIC senders, TCP with bbr](../bench/results/stacks/ratio-bbr.svg)
-
-${figuresTable(["TCP: loss, delay", ...names], rows)}
-
-Which protocol is faster, and from which loss on, by delay: by the means at 0, 2.5 and 5 %, with a straight line between them, so that what lies
-below 2.5 % is a rough guide; "everywhere" is at all three, whatever the interval:
-
-${figuresTable(["TCP, delay", ...names], zeroRows)}
-
-\`${command}\`; the [report](../bench/results/stacks/report.md) has all figures.
-
-- **How far the zero lines move**: networks in which the other protocol wins than with quic-go, beyond the intervals: quiche with cubic ${moved("quiche-cubic")};
-  with BBRv2 ${moved("quiche-bbr2")}.
-- With loss and delay h2 / h3 beside TCP with cubic is ${range("fixed-h3", "cubic")} with quic-go, ${range("quiche-cubic", "cubic")} with quiche's cubic, ${range("quiche-bbr2", "cubic")} with its BBRv2; beside bbr ${range("fixed-h3", "bbr")}, ${range("quiche-cubic", "bbr")}
-  and ${range("quiche-bbr2", "bbr")}.
-- **For an operator**: what changes the winner is QUIC's congestion control, as TCP's does. Take a policy that was calibrated with the one
-  that serves.`;
+  return {
+    ratios: figuresTable(["TCP: loss, delay", ...names], rows),
+    zeros: figuresTable(["TCP, delay", ...names], zeroRows),
+    command: command,
+    movedByCubic: moved("quiche-cubic"),
+    movedByBbr2: moved("quiche-bbr2"),
+    quicGo: range("fixed-h3", "cubic"),
+    quicheCubic: range("quiche-cubic", "cubic"),
+    quicheBbr2: range("quiche-bbr2", "cubic"),
+    quicGoWithBbr: range("fixed-h3", "bbr"),
+    quicheCubicWithBbr: range("quiche-cubic", "bbr"),
+    quicheBbr2WithBbr: range("quiche-bbr2", "bbr"),
+  };
 }

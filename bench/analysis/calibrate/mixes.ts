@@ -27,3 +27,5 @@ export const MIXES = {
     ],
   },
 } as const satisfies Record<string, Mix>;
+
+export const MIX_NAMES = ["nine-networks", "mostly-clean"] as const satisfies readonly (keyof typeof MIXES)[];

@@ -1,29 +1,40 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
-import { MIXES } from "../calibrate/mixes.ts";
+import { MIX_NAMES, MIXES } from "../calibrate/mixes.ts";
 import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
+import { oneOf, readOptions, words } from "../../model/options.ts";
 import { rowsIn } from "../../model/recorded-run.ts";
 import { OURS } from "./contenders.ts";
 import { replay } from "./replay.ts";
 import { replayReport } from "./report.ts";
 
 const OPTIONS = {
-  calibration: { type: "string", default: "bench/results/calibration" },
-  evaluation: { type: "string", default: "bench/results/ohashi-evaluation" },
-  grid: { type: "string", default: "bench/results/ohashi-grid" },
-  mix: { type: "string", default: "nine-networks" },
-  out: { type: "string", default: ".adaptive-h3/bench/replay" },
-} as const;
+  calibration: words(
+    "FOLDER",
+    "run that policies are calibrated on (bench/results/calibration)",
+    "bench/results/calibration",
+  ),
+  evaluation: words(
+    "FOLDER",
+    "run that they are scored on (bench/results/ohashi-evaluation)",
+    "bench/results/ohashi-evaluation",
+  ),
+  grid: words("FOLDER", "run of the published grid (bench/results/ohashi-grid)", "bench/results/ohashi-grid"),
+  mix: oneOf(
+    "NAME",
+    `networks that an unknown client is taken from: ${MIX_NAMES.join(", ")} (nine-networks)`,
+    MIX_NAMES,
+    "nine-networks",
+  ),
+  out: words("FOLDER", "where the report goes (.adaptive-h3/bench/replay)", ".adaptive-h3/bench/replay"),
+};
 
 /** Plays every policy on recorded rows: no network, no root. @throws UserError */
 export async function replayCommand(args: readonly string[]): Promise<void> {
-  const values = read(args);
-  if (!Object.hasOwn(MIXES, values.mix))
-    throw new UserError(`--mix must be one of ${Object.keys(MIXES).join(", ")}, not ${values.mix}.`);
-  const mix = MIXES[values.mix as keyof typeof MIXES];
+  const values = readOptions(args, OPTIONS);
+  const mix = MIXES[values.mix];
   const rowsOf = (folder: string): LoadRow[] => rowsIn(resolve(ROOT, folder), LOAD_ROW);
   const [calibration, evaluation, grid] = [rowsOf(values.calibration), rowsOf(values.evaluation), rowsOf(values.grid)];
   const tables = replay({ calibration, evaluation, grid, mix, seed: 1 });
@@ -51,16 +62,4 @@ export async function replayCommand(args: readonly string[]): Promise<void> {
       );
   }
   console.log(`\nReport: ${relative(process.cwd(), join(out, "report.md"))}.`);
-}
-
-function read(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS }).values;
-  } catch (error) {
-    throw new UserError(
-      `${(error as Error).message}\nKnown options:\n${Object.entries(OPTIONS)
-        .map(([name, option]) => `  --${name} (${option.default})`)
-        .join("\n")}`,
-    );
-  }
 }

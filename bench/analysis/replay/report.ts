@@ -2,6 +2,7 @@ import type { TopLevelSpec } from "vega-lite";
 import { renderSvg } from "../charts/chart.ts";
 import { figuresTable } from "../tables/figures-table.ts";
 import { percent } from "../tables/format.ts";
+import { fillFile, type Value } from "../tables/template.ts";
 import { OURS } from "./contenders.ts";
 import { type ReplayTable, SESSIONS } from "./replay.ts";
 import { ORACLE, type Score } from "./score.ts";
@@ -35,48 +36,23 @@ export async function replayReport(
       file: `regret-${congestion}.svg`,
       svg: await renderSvg(picture(tables, congestion)),
     });
-  const markdown = `# replay: what every policy would have cost on the recorded loads
-
-\`${about.command}\`
-
-- Rows: ${Object.entries(about.rows)
-    .map(([name, count]) => `${count} of ${name}`)
-    .join(", ")}.
-- "Other run": calibrated on the run of \`calibration\`, scored on that of \`ohashi-evaluation\`, whose cells are others. "Held-out
-  cells": the cells of \`calibration\` in four parts, each scored by what the other three were calibrated to.
-- Regret: the time expected of the policy's choices over that of the better constant choice (never offer, always offer), less
-  one. One half of a cell's loads says which is better, the other what it takes. Wrong choices: of the cells where more than 5 % is
-  at stake, those in which over half of that is lost.
-- "Above ours": the policy's figure less ours, with the 95 % interval over resampled loads. Below 0 it would be better than ours.
-- The first handshake comes before any decision: it counts with the mean of both choices, so that a lost SYN is no regret.
-- After a visit: each recorded load is a visit that the next session is decided by, half of them over HTTP/2, half over HTTP/3.
-  First page: only the handshake's RTT is known. Three pages: decided anew on each, put together from recorded pages.
-- How cautious ours is (half a standard error) was chosen on the held-out cells, so that those tables flatter it there; the other run
-  had no part in it.
-- The cold start of ours is the mean over: ${about.mix}.
-- The paper's zero line is that of our grid at 200 Mbit/s over configured loss, as its server knew it.
-
-${congestions
-  .map(
-    (congestion) => `## TCP congestion control: ${congestion}
-
-![Regret of all policies, ${congestion}](regret-${congestion}.svg)
-
-${tables
-  .filter((table) => table.congestion === congestion)
-  .map(
-    (table) => `### ${capital(table.sessions)}; ${table.on}, ${table.cells} cells
-
-${figuresTable(HEADS, table.scores.map(row))}`,
-  )
-  .join("\n\n")}`,
-  )
-  .join("\n\n")}
-
-## Whether another policy is better than ours
-
-${verdicts(tables).join("\n")}
-`;
+  const markdown = fillFile("bench/analysis/replay/report.md", {
+    command: about.command,
+    rows: Object.entries(about.rows)
+      .map(([name, count]) => `${count} of ${name}`)
+      .join(", "),
+    mix: about.mix,
+    congestions: congestions.map((congestion) => ({
+      congestion,
+      tables: tables
+        .filter((table) => table.congestion === congestion)
+        .map(({ sessions, on, cells, scores }) => ({
+          title: `${capital(sessions)}; ${on}, ${cells} cells`,
+          figures: figuresTable(HEADS, scores.map(row)),
+        })),
+    })),
+    verdicts: verdicts(tables),
+  });
   return { markdown, pictures };
 }
 
@@ -96,15 +72,19 @@ function row(score: Score): string[] {
   ];
 }
 
-/** Policies whose interval lies wholly below ours, the oracle apart; a sentence for each table. */
-function verdicts(tables: readonly ReplayTable[]): string[] {
+/** Policies whose interval lies wholly below ours, the oracle apart, of each table. */
+function verdicts(tables: readonly ReplayTable[]): Value[] {
   return tables.map(({ congestion, sessions, on, scores }) => {
     const better = (figure: "meanAboveOurs" | "worstAboveOurs"): string =>
       scores
         .filter((score) => score.contender !== ORACLE && score.contender !== OURS && score[figure].high < 0)
         .map(({ contender }) => contender)
         .join(", ") || "none";
-    return `- ${congestion}, ${sessions}, ${on}: lower in the mean: ${better("meanAboveOurs")}; lower in the worst: ${better("worstAboveOurs")}.`;
+    return {
+      where: `${congestion}, ${sessions}, ${on}`,
+      lowerMean: better("meanAboveOurs"),
+      lowerWorst: better("worstAboveOurs"),
+    };
   });
 }
 

@@ -38,7 +38,8 @@ export async function runBatch(options: BatchOptions): Promise<void> {
   const { cell, lane, loads, signal } = options;
   const first = loads[0];
   if (first === undefined || signal.aborted) return;
-  const { lossRatio, queueBytes, profileRepeatMs } = cell.network;
+  const { jitterMs, lossRatio, queueBytes, profileRepeatMs } = cell.network;
+  const jitter = jitterMs === undefined ? {} : { jitterMs };
   // A path that repeats itself is met anywhere in it, by all loads of a turn from the same moment.
   const random = seededRandom(options.seed, "phase", cell.id, first.turn);
   const {
@@ -51,8 +52,8 @@ export async function runBatch(options: BatchOptions): Promise<void> {
   await lane.path.set({
     // Each batch has draws of its own: a round that is made up for does not meet the same losses again.
     seed: integer(2 ** 31, seededRandom(options.seed, "path", first.id)),
-    aToB: { rateMbps, delayMs, queueBytes },
-    bToA: { rateMbps, delayMs, queueBytes, lossRatio },
+    aToB: { rateMbps, delayMs, queueBytes, ...jitter },
+    bToA: { rateMbps, delayMs, queueBytes, lossRatio, ...jitter },
     ...(profile.length > 0 && {
       profile: profile.map(({ atMs, ...change }) => ({ atMs, aToB: change, bToA: change })),
     }),

@@ -1,7 +1,7 @@
 import type { Start } from "../../model/recorded-run.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
 import type { Report } from "../experiment.ts";
-import { fillFile } from "../results.ts";
+import { fillFile } from "../../analysis/tables/template.ts";
 import type { LoadsRecorded } from "./recorded.ts";
 import type { Cell } from "../../model/cell.ts";
 import { type Flow, imageBytesOf } from "../../model/flow.ts";

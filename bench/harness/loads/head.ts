@@ -5,7 +5,7 @@ import { armsOf, loadsOf, type LoadExperiment } from "../../model/load-experimen
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import type { Machine } from "../../model/machine.ts";
 import { dayOf, distinct, lastMachine, machineText } from "../machine-text.ts";
-import { fillFile } from "../results.ts";
+import { fillFile } from "../../analysis/tables/template.ts";
 import type { LoadsRecorded } from "./recorded.ts";
 
 /** The first part of the report of every experiment made of loads: what was run, on what, and what was left out. */

@@ -1,6 +1,6 @@
 import type { Start } from "../../model/recorded-run.ts";
 import type { Report } from "../experiment.ts";
-import { fillFile } from "../results.ts";
+import { fillFile } from "../../analysis/tables/template.ts";
 import type { LoadsRecorded } from "./recorded.ts";
 import { timesLastPage } from "../../model/flow.ts";
 import type { Series } from "../../model/series.ts";

@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Eta } from "eta";
+import { ROOT } from "../../../base/root.ts";
 
 /** What a template may name: text and figures that are formatted already, or groups and lists of them. */
 export type Value = string | number | boolean | undefined | readonly Value[] | { readonly [name: string]: Value };
@@ -19,6 +22,11 @@ export function fill(template: string, values: Values, name: string): string {
   const unused = pathsOf(values, "").find((path) => !used.has(path));
   if (unused !== undefined) throw new Error(`${name} does not use ${unused}, which it is given.`);
   return text;
+}
+
+/** Fills a template of this repository. @param file from the repository's root */
+export function fillFile(file: string, values: Values): string {
+  return fill(readFileSync(join(ROOT, file), "utf8"), values, file);
 }
 
 /** The same values, which note what is read of them; all items of a list are one name. */

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { crossesAsPublished, fasterWhereLossyAndFar, growingRegion, lowRates, oneWindow, slowLine } from "./claims.ts";
+import { readRecorded } from "./recorded.ts";
+
+const recorded = readRecorded();
+
+describe("a published finding beside other figures", () => {
+  it("holds, or does not, by the winners of the grid", () => {
+    const allH2 = recorded.grid.cells.map((cell) => ({ ...cell, winner: "h2" as const }));
+    expect(lowRates(allH2)).toBe("Does not hold");
+    const growing = recorded.grid.cells.map((cell) => ({
+      ...cell,
+      winner: cell.rateMbps >= 200 ? ("h2" as const) : ("h3" as const),
+    }));
+    expect(growingRegion(growing)).toBe("Holds");
+    expect(growingRegion(recorded.grid.cells)).toBe("Does not hold");
+  });
+
+  it("is not shown where an interval holds both", () => {
+    const { evaluation } = recorded;
+    const gains = evaluation.gains.map((one) => ({ ...one, fixedH3: { estimate: 0.5, low: -0.5, high: 3 } }));
+    expect(fasterWhereLossyAndFar({ ...evaluation, gains }, "cubic")).toBe("Not shown");
+    expect(fasterWhereLossyAndFar({ ...evaluation, gains: [] }, "cubic")).toBe("Not shown");
+  });
+
+  it("goes by the whole interval of a ratio", () => {
+    const cell = { series: "limits", label: "1 Mbit/s", congestion: "cubic" };
+    expect(slowLine({ ...cell, ratio: { estimate: 0.9, low: 0.8, high: 0.95 } })).toBe("Holds");
+    expect(slowLine({ ...cell, ratio: { estimate: 0.9, low: 0.8, high: 1.1 } })).toBe("Not shown");
+    expect(slowLine({ ...cell, ratio: { estimate: 1.2, low: 1.1, high: 1.3 } })).toBe("Does not hold");
+    expect(slowLine(cell)).toBe("Not shown");
+    expect(oneWindow([])).toBe("Not shown");
+  });
+
+  it("looks where two lines cross", () => {
+    const [reading] = recorded.sweep.sweep;
+    if (reading === undefined) throw new Error("No sweep was recorded.");
+    expect(crossesAsPublished({ ...reading, crossover: { x: 48, interval: [46, 51] } })).toBe("Holds");
+    expect(crossesAsPublished({ ...reading, crossover: {} })).toBe("Not shown");
+  });
+});
