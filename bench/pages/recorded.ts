@@ -10,7 +10,10 @@ import type { QuicEvaluation } from "./quic-policies-section.ts";
 import type { ReturningWay } from "../experiments/latency-sweep/returning.ts";
 import type { RecordedStacks } from "./stacks-section.ts";
 import type { CongestionSummary } from "./tcp-congestion-section.ts";
-import type { WinnersSummary } from "./winners-table.ts";
+import type { SavingSummary } from "./saving-section.ts";
+import type { ReplayTable } from "../analysis/replay/replay.ts";
+import type { ApiLoadSummary } from "../experiments/api-load/summary.ts";
+import type { OverheadSummary } from "../experiments/overhead/summary.ts";
 
 /** Of summary.json, what the page shows of an experiment that has series. */
 export interface SeriesSummary {
@@ -62,7 +65,7 @@ export interface GridSummary {
 /** What was recorded of every published experiment. */
 export interface Recorded {
   readonly grid: GridSummary;
-  readonly evaluation: WinnersSummary;
+  readonly evaluation: SavingSummary;
   readonly sweep: SweepSummary;
   readonly limits: SeriesSummary;
   readonly congestion: CongestionSummary;
@@ -70,6 +73,9 @@ export interface Recorded {
   readonly stacks: RecordedStacks;
   readonly quicEvaluations: readonly QuicEvaluation[];
   readonly memory: RecordedMemory;
+  readonly replay: readonly ReplayTable[];
+  readonly overhead: OverheadSummary;
+  readonly apiLoad: ApiLoadSummary;
 }
 
 /** Reads the summaries of bench/results. @throws where one is missing */
@@ -78,7 +84,7 @@ export function readRecorded(): Recorded {
     JSON.parse(readFileSync(join(ROOT, "bench/results", experiment, "summary.json"), "utf8"));
   return {
     grid: summary("ohashi-grid") as GridSummary,
-    evaluation: summary("ohashi-evaluation") as WinnersSummary,
+    evaluation: summary("ohashi-evaluation") as SavingSummary,
     sweep: summary("latency-sweep") as SweepSummary,
     limits: summary("bandwidth-limits") as SeriesSummary,
     congestion: summary("tcp-congestion") as CongestionSummary,
@@ -89,5 +95,8 @@ export function readRecorded(): Recorded {
       ...(summary(`evaluation-${quic}`) as Omit<QuicEvaluation, "quic">),
     })),
     memory: summary("memory") as RecordedMemory,
+    replay: summary("replay") as ReplayTable[],
+    overhead: summary("overhead") as OverheadSummary,
+    apiLoad: summary("api-load") as ApiLoadSummary,
   };
 }

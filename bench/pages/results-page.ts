@@ -1,11 +1,13 @@
 import { fillFile } from "../analysis/tables/template.ts";
 import { browserValues } from "./browser-section.ts";
+import { costValues } from "./cost-section.ts";
 import { evaluationValues } from "./evaluation-section.ts";
 import { gridValues } from "./grid-section.ts";
 import { limitsValues } from "./limits-section.ts";
 import { memoryValues } from "./memory-section.ts";
 import { policiesValues } from "./quic-policies-section.ts";
 import type { Recorded } from "./recorded.ts";
+import { savingValues } from "./saving-section.ts";
 import { stacksValues } from "./stacks-section.ts";
 import { sweepValues } from "./sweep-section.ts";
 import { congestionValues } from "./tcp-congestion-section.ts";
@@ -22,5 +24,7 @@ export function resultsPage(recorded: Recorded): string {
     stacks: stacksValues(recorded.stacks),
     policies: policiesValues(recorded.quicEvaluations),
     memory: memoryValues(recorded.memory),
+    saving: savingValues(recorded.evaluation, recorded.browser, recorded.replay),
+    cost: costValues(recorded.overhead, recorded.apiLoad),
   });
 }

@@ -1,0 +1,52 @@
+import type { ReplayTable } from "../analysis/replay/replay.ts";
+import { percent, percentWithInterval } from "../analysis/tables/format.ts";
+import type { Values } from "../analysis/tables/template.ts";
+import type { Interval } from "../analysis/statistics/bootstrap.ts";
+import { browserReadmeTable } from "../experiments/browser-page/readme-table.ts";
+import type { RecordedBrowser } from "./browser-section.ts";
+import { type DecisionsSummary, decisionsTable } from "./decisions-table.ts";
+import { replayReadmeTable } from "./replay-table.ts";
+import type { WinnersSummary } from "./winners-table.ts";
+
+/** Of the evaluation's summary.json, what the pages show of decisions. */
+export interface SavingSummary extends WinnersSummary, DecisionsSummary {
+  readonly means: readonly {
+    readonly congestion: string;
+    readonly flow: string;
+    /** Regret, averaged over the networks that are not ties; `upper95` bounds it on one side. */
+    readonly expected: number | null;
+    readonly upper95: number | null;
+  }[];
+  /** How much less time adaptive takes than a fixed arm. */
+  readonly cuts: readonly { readonly cell: string; readonly fixedH2: Interval; readonly alwaysOffer: Interval }[];
+}
+
+/** The network with the most loss and delay. */
+const SLOWEST = "9";
+
+export function savingValues(
+  evaluation: SavingSummary,
+  browser: RecordedBrowser,
+  replay: readonly ReplayTable[],
+): Values {
+  const cut = (congestion: string, arm: "fixedH2" | "alwaysOffer"): string => {
+    const found = evaluation.cuts.find(({ cell }) => cell === `${SLOWEST}-${congestion}`)?.[arm];
+    if (found === undefined) throw new Error(`Nothing was recorded about ${SLOWEST}-${congestion}.`);
+    return percentWithInterval(found);
+  };
+  return {
+    decisions: decisionsTable(evaluation),
+    regretCubic: meanRegret(evaluation, "cubic"),
+    regretBbr: meanRegret(evaluation, "bbr"),
+    cutOfH2: cut("cubic", "fixedH2"),
+    cutOfOffers: cut("bbr", "alwaysOffer"),
+    browser: browserReadmeTable(browser),
+    replay: replayReadmeTable(replay),
+  };
+}
+
+/** `0.4 % (at most 0.9 %)`: after a visit over either protocol. */
+export function meanRegret({ means }: SavingSummary, congestion: string): string {
+  const mean = means.find((one) => one.congestion === congestion && one.flow === "trained-on-either");
+  return `${percent(mean?.expected)} (at most ${percent(mean?.upper95)})`;
+}
