@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { crossesAsPublished, fasterWhereLossyAndFar, growingRegion, lowRates, oneWindow, slowLine } from "./claims.ts";
+import {
+  crossesAsPublished,
+  fasterWhereLossyAndFar,
+  growingRegion,
+  lowRates,
+  methodsAlike,
+  oneWindow,
+  otherStackCosts,
+  slowLine,
+} from "./claims.ts";
 import { readRecorded } from "./recorded.ts";
 
 const recorded = readRecorded();
@@ -30,6 +39,18 @@ describe("a published finding beside other figures", () => {
     expect(slowLine({ ...cell, ratio: { estimate: 1.2, low: 1.1, high: 1.3 } })).toBe("Does not hold");
     expect(slowLine(cell)).toBe("Not shown");
     expect(oneWindow([])).toBe("Not shown");
+  });
+
+  it("compares methods by what they cost above ours", () => {
+    const { replay } = recorded;
+    const above = (meanAboveOurs: { estimate: number; low: number; high: number }): typeof replay =>
+      replay.map((table) => ({ ...table, scores: table.scores.map((score) => ({ ...score, meanAboveOurs })) }));
+    expect([methodsAlike(replay), otherStackCosts(replay)]).toEqual(["Holds", "Holds"]);
+    const worse = above({ estimate: 0.1, low: 0.05, high: 0.2 });
+    expect([methodsAlike(worse), otherStackCosts(worse)]).toEqual(["Does not hold", "Holds"]);
+    const better = above({ estimate: -0.1, low: -0.2, high: -0.05 });
+    expect([methodsAlike(better), otherStackCosts(better)]).toEqual(["Does not hold", "Does not hold"]);
+    expect([methodsAlike([]), otherStackCosts([])]).toEqual(["Not shown", "Not shown"]);
   });
 
   it("looks where two lines cross", () => {

@@ -1,4 +1,5 @@
 import { OHASHI_NETWORKS } from "../analysis/evaluation/published.ts";
+import type { ReplayTable } from "../analysis/replay/replay.ts";
 import type { Interval } from "../analysis/statistics/bootstrap.ts";
 import type { Way } from "../experiments/tcp-congestion/findings.ts";
 import type { GridSummary, SeriesSummary, SweepSummary } from "./recorded.ts";
@@ -92,6 +93,27 @@ export function lowerBeta(ways: readonly Way[]): Verdict {
 
 function wayAt(ways: readonly Way[], cell: string, arm: string): Way | undefined {
   return ways.find((way) => way.cell === cell && way.arm === arm);
+}
+
+/** Mean regrets of the methods that were fitted on this stack, after a visit: each as ours within its interval. */
+export function methodsAlike(tables: readonly ReplayTable[]): Verdict {
+  const others = aboveOurs(tables, ["the paper's zero line", "wins by two round trips"]);
+  if (others.length === 0) return "Not shown";
+  return verdict(others.every(({ low, high }) => low <= 0 && high >= 0));
+}
+
+/** "Deciding for another server costs more": ours, calibrated for the other congestion control, beyond its interval. */
+export function otherStackCosts(tables: readonly ReplayTable[]): Verdict {
+  const others = aboveOurs(tables, ["ours, calibrated for the other"]);
+  if (others.some(({ high }) => high < 0)) return "Does not hold";
+  return others.length > 0 && others.every(({ low }) => low > 0) ? "Holds" : "Not shown";
+}
+
+function aboveOurs(tables: readonly ReplayTable[], contenders: readonly string[]): Interval[] {
+  return tables
+    .filter(({ on, sessions }) => on === "other run" && sessions === "after a visit")
+    .flatMap(({ scores }) => scores.filter(({ contender }) => contenders.includes(contender)))
+    .map(({ meanAboveOurs }) => meanAboveOurs);
 }
 
 /** Where the interval holds the bound, nothing is shown. */

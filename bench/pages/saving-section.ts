@@ -3,6 +3,8 @@ import { percent, percentWithInterval } from "../analysis/tables/format.ts";
 import type { Values } from "../analysis/tables/template.ts";
 import type { Interval } from "../analysis/statistics/bootstrap.ts";
 import { browserReadmeTable } from "../experiments/browser-page/readme-table.ts";
+import { findGroup } from "../experiments/browser-page/summary.ts";
+import { methodsAlike, otherStackCosts } from "./claims.ts";
 import type { RecordedBrowser } from "./browser-section.ts";
 import { type DecisionsSummary, decisionsTable } from "./decisions-table.ts";
 import { replayReadmeTable } from "./replay-table.ts";
@@ -32,8 +34,11 @@ export function savingValues(
   const cut = (congestion: string, arm: "fixedH2" | "alwaysOffer"): string => {
     const found = evaluation.cuts.find(({ cell }) => cell === `${SLOWEST}-${congestion}`)?.[arm];
     if (found === undefined) throw new Error(`Nothing was recorded about ${SLOWEST}-${congestion}.`);
-    return percentWithInterval(found);
+    // Recorded as a change: less time is below 0.
+    return percentWithInterval({ estimate: -found.estimate, low: -found.high, high: -found.low });
   };
+  const distant = findGroup(browser, "distant-cubic", "page", "adaptive", 3);
+  if (distant === undefined) throw new Error("Nothing was recorded about adaptive on the distant path.");
   return {
     decisions: decisionsTable(evaluation),
     regretCubic: meanRegret(evaluation, "cubic"),
@@ -41,7 +46,10 @@ export function savingValues(
     cutOfH2: cut("cubic", "fixedH2"),
     cutOfOffers: cut("bbr", "alwaysOffer"),
     browser: browserReadmeTable(browser),
+    slowVisits: `${distant.slow} of ${distant.n}`,
     replay: replayReadmeTable(replay),
+    alike: methodsAlike(replay),
+    otherStack: otherStackCosts(replay),
   };
 }
 
