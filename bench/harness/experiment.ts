@@ -23,7 +23,7 @@ export interface Recorded<Options, Row> {
   readonly command: string;
   readonly options: Options;
   readonly rows: readonly Row[];
-  /** Every start of the run, with the machine and the versions of then. */
+  /** Every start of the run, with the machine and the versions it had. */
   readonly starts: readonly Start[];
   /** The run's folder. */
   readonly path: string;

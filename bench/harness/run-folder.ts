@@ -105,7 +105,7 @@ function ask(path: string, asked: Asked): void {
     );
 }
 
-/** Removes a run, and nothing that is none: `--out . --fresh` must not empty somebody's folder. */
+/** Removes a run, and nothing else: `--out . --fresh` must not empty somebody's folder. */
 function removeRun(path: string): void {
   if (!existsSync(path)) return;
   if (!existsSync(join(path, "run.json")) && readdirSync(path).length > 0)

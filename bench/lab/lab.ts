@@ -29,9 +29,9 @@ export interface LabOptions {
   readonly isTraced?: boolean;
   /** Where edges leave the qlog of every QUIC connection, if anywhere. */
   readonly qlogFolder?: string;
-  /** Who serves HTTP/3 in every arm that has an edge; quic-go unless told. */
+  /** Who serves HTTP/3 in every arm that has an edge; quic-go by default. */
   readonly quic?: Quic;
-  /** Of the server's TCP; the bench's own, which are larger than Linux', unless told. */
+  /** Of the server's TCP; the bench's own, which are larger than Linux' by default. */
   readonly tcpBuffers?: TcpBuffers;
   /** Whether CUBIC's parameters are to be set, which are the whole machine's. */
   readonly setsCubic?: boolean;

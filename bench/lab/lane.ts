@@ -56,7 +56,7 @@ export interface LaneSettings {
   readonly qlogFolder: string | undefined;
   /** Who serves HTTP/3, at an edge's address and port. */
   readonly quic: Quic;
-  /** Of the server; the bench's own unless told. */
+  /** Of the server; the bench's own by default. */
   readonly tcpBuffers: TcpBuffers | undefined;
 }
 

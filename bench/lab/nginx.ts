@@ -53,7 +53,7 @@ export async function startNginx(options: {
 
 /**
  * What is fair beside the edge: as many workers as the Go runtime has threads; connections kept alive for ever on both
- * sides, as the edge does (nginx ends them after 1,000 requests unless told); nothing logged, nothing compressed, and
+ * sides, as the edge does (nginx ends them after 1,000 requests by default); nothing logged, nothing compressed, and
  * no response written to a file, however large.
  */
 export function nginxConfig(options: {

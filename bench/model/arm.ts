@@ -37,7 +37,7 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     hasWorker: true,
   },
   "early-h3": {
-    about: "as `fixed-h3`, with an edge that takes requests in 0-RTT (`-early-data`), which ours does not unless told",
+    about: "as `fixed-h3`, with an edge that takes requests in 0-RTT (`-early-data`), which ours does not by default",
     firstProtocol: "h3",
     hasWorker: true,
     edgeFlags: ["-early-data"],

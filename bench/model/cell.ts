@@ -45,10 +45,10 @@ export interface Cell {
   readonly network: Network;
   readonly congestion: Congestion;
   readonly imageBytes: number;
-  /** How many such images a page has, loaded in parallel; 1 unless told. */
+  /** How many such images a page has, loaded in parallel; 1 by default. */
   readonly images?: number;
   readonly tcp?: TcpSettings;
-  /** Of the client's QUIC connections; quic-go's own choice, 7 MiB, unless told. */
+  /** Of the client's QUIC connections; quic-go's own choice, 7 MiB by default. */
   readonly udpReceiveBufferBytes?: number;
   /** Not beside others, although loss and delay alone would keep its loads slow. */
   readonly isAlone?: boolean;

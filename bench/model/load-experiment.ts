@@ -6,7 +6,7 @@ import type { Series } from "./series.ts";
 
 /** When a cell has been measured enough. */
 export interface Allocation {
-  /** Rounds before the first look; further looks are planned by stats/looks.ts. */
+  /** Rounds before the first look; further looks are planned by analysis/statistics/looks.ts. */
   readonly first: number;
   /** Rounds after which a comparison that is still open is a tie. */
   readonly cap: number;
@@ -39,7 +39,7 @@ export interface LoadOptions {
   readonly bytes: number | undefined;
   /** `quick`: whether it works, in a minute or two; `full`: as published, which may take days. */
   readonly size: "quick" | "usual" | "full";
-  /** Who serves HTTP/3; quic-go unless told. */
+  /** Who serves HTTP/3; quic-go by default. */
   readonly quic?: Quic;
 }
 

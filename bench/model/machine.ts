@@ -7,7 +7,7 @@ export interface Machine {
   readonly memoryGiB: number;
   readonly go: string;
   readonly quicGo: string;
-  /** Unknown to runs of before there was one. */
+  /** Unknown in runs that were made before there was one. */
   readonly quiche?: string;
   readonly k6: string;
   readonly workerd: string;

@@ -38,7 +38,7 @@ export interface Load {
   readonly udpReceiveBufferBytes?: number;
   /**
    * What the sessions after the first take over from it: `tickets` resumes their TLS sessions, `early-data` sends the first
-   * request in 0-RTT besides, over QUIC alone. A timed session that the server does not resume has failed. Nothing unless told.
+   * request in 0-RTT besides, over QUIC alone. A timed session that the server does not resume has failed. Nothing by default.
    */
   readonly resume?: "tickets" | "early-data";
   /** Further tags of the metrics. */

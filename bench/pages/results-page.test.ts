@@ -19,7 +19,7 @@ it("says otherwise where another figure was recorded", () => {
   expect(resultsPage({ ...recorded, limits: { ...recorded.limits, cells } })).not.toBe(written);
 });
 
-it("points at files that are there, and has no figure that is none", () => {
+it("points at files that are there, and has no figure that is not a number", () => {
   const links = [...written.matchAll(/\]\(([^)#]+)/g)].map(([, link]) => link ?? "");
   expect(links.length).toBeGreaterThan(8);
   for (const link of links) expect(existsSync(join(dirname(RESULTS_PAGE), link)), link).toBe(true);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { readCalibrateOptions } from "./options.ts";
 
-it("reads the recorded calibration unless told, and several runs when told", () => {
+it("reads the recorded calibration by default, and several runs where it is asked", () => {
   expect(readCalibrateOptions([]).from).toEqual(["bench/results/calibration"]);
   expect(readCalibrateOptions(["--from", "a,b"]).from).toEqual(["a", "b"]);
 });

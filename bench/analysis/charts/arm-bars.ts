@@ -16,7 +16,7 @@ export interface ArmTime {
 export interface ArmBarsText {
   readonly title: string;
   readonly subtitle?: string;
-  /** "mean load time (ms)" unless told. */
+  /** "mean load time (ms)" by default. */
   readonly yTitle?: string;
 }
 

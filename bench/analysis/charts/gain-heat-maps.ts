@@ -21,9 +21,9 @@ export interface GainMap {
 export interface GainMapsText {
   readonly title: string;
   readonly subtitle?: string;
-  /** "delay, one way (ms)" unless told. */
+  /** "delay, one way (ms)" by default. */
   readonly xTitle?: string;
-  /** "loss (%)" unless told. */
+  /** "loss (%)" by default. */
   readonly yTitle?: string;
 }
 

@@ -18,7 +18,7 @@ export interface RegretBar {
 export interface RegretBarsText {
   readonly title: string;
   readonly subtitle?: string;
-  /** "regret (% of load time)" unless told. */
+  /** "regret (% of load time)" by default. */
   readonly yTitle?: string;
 }
 

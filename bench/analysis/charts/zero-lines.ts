@@ -11,9 +11,9 @@ export interface RateLine {
 export interface ZeroLinesText {
   readonly title: string;
   readonly subtitle?: string;
-  /** "delay, one way (ms)" unless told; "measured RTT (ms)" for measured coordinates. */
+  /** "delay, one way (ms)" by default; "measured RTT (ms)" for measured coordinates. */
   readonly xTitle?: string;
-  /** "loss (%)" unless told. */
+  /** "loss (%)" by default. */
   readonly yTitle?: string;
   /** Ends of the axes: give the grid's, so that lines that end within it are seen to. */
   readonly x?: readonly [number, number];

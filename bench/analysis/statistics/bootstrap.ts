@@ -9,9 +9,9 @@ export interface Interval {
 
 export interface BootstrapOptions {
   readonly random: Random;
-  /** Two-sided; 0.95 unless told. */
+  /** Two-sided; 0.95 by default. */
   readonly confidence?: number;
-  /** 2,000 unless told; more where the confidence is above 0.99, or its ends hang on a handful of resamples. */
+  /** 2,000 by default; more where the confidence is above 0.99, or its ends hang on a handful of resamples. */
   readonly resamples?: number;
 }
 

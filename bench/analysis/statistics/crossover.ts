@@ -21,7 +21,7 @@ export interface Crossover {
 
 /**
  * Where along an axis two means are equal: linear between the places, percentile bootstrap within each sample (2,000
- * resamples). A sign that changes more than once is told by its first change; a place without values is none.
+ * resamples). A sign that changes more than once is told by its first change; a place without values does not count.
  *
  * @param pairs in ascending order of x
  */

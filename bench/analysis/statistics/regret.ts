@@ -72,9 +72,9 @@ function resampled(values: readonly number[], random: Random): number[] {
 
 export interface RegretOptions {
   readonly random: Random;
-  /** 2,000 unless told. */
+  /** 2,000 by default. */
   readonly resamples?: number;
-  /** Random halvings that the estimate is averaged over, each in both directions: 20 unless told. */
+  /** Random halvings that the estimate is averaged over, each in both directions: 20 by default. */
   readonly splits?: number;
 }
 

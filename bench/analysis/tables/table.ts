@@ -1,6 +1,6 @@
 export interface TableColumn {
   readonly title: string;
-  /** Figures to the right; left unless told. */
+  /** Figures to the right; left by default. */
   readonly align?: "left" | "right";
 }
 

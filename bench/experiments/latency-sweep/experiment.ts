@@ -174,7 +174,7 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
       id: "buffer",
       title: "The client's UDP receive buffer, delay 50 ms",
       about:
-        "What the kernel keeps of a QUIC client's packets until they are read, as a program asks for it. quic-go's own is 7 MiB, where it may; 208 KiB is what Linux lets a program ask for unless told (net.core.rmem_max). HTTP/2 has none: its loads are the same again.",
+        "What the kernel keeps of a QUIC client's packets until they are read, as a program asks for it. quic-go's own is 7 MiB, where it may; 208 KiB is what Linux lets a program ask for by default (net.core.rmem_max). HTTP/2 has none: its loads are the same again.",
       axis: "UDP receive buffer (KiB)",
       points: [
         ...points(buffers, ({ udpReceiveBufferBytes = 0 }) => String(udpReceiveBufferBytes / 1_024)),

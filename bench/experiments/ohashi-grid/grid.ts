@@ -19,7 +19,7 @@ export interface GridCell {
   /** mean h2 / mean h3: above 1 HTTP/3 is faster. Undefined where too few loads count. */
   readonly ratio: Interval | undefined;
   /**
-   * Which is faster, by the rule that decided how often to measure (stats/allocation.ts): a plain interval of data that were
+   * Which is faster, by the rule that decided how often to measure (analysis/statistics/allocation.ts): a plain interval of data that were
    * looked at several times would name winners too often.
    */
   readonly winner: "h2" | "h3" | "tie" | undefined;

@@ -4,7 +4,7 @@ import { choose, OPTIONS } from "./experiment.ts";
 
 const readPathChangeOptions = (args: readonly string[]) => choose(readOptions(args, OPTIONS));
 
-it("measures all, five clients each, unless told", () => {
+it("measures all, five clients each by default", () => {
   const { scenarios, congestions, clients } = readPathChangeOptions([]);
   expect(scenarios.map(({ name }) => name)).toEqual(["loss", "rtt", "near", "rate"]);
   expect([congestions, clients]).toEqual([["cubic", "bbr"], 5]);
