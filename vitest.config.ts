@@ -40,10 +40,13 @@ export default defineConfig({
           ...PATIENCE,
           name: "bench",
           include: ["bench/e2e/*.test.ts"],
+          exclude: ["bench/e2e/quiche.test.ts"],
           fileParallelism: false,
           testTimeout: 600_000,
         },
       },
+      // With a server that takes minutes to build: `npm run test:quiche`.
+      { test: { ...PATIENCE, name: "quiche", include: ["bench/e2e/quiche.test.ts"] } },
     ],
   },
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { ROOT } from "../../base/root.ts";
 import { requireGo } from "../../infra/setup/programs.ts";
-import { buildLab, buildQuiche } from "../lab/programs.ts";
+import { buildLab } from "../lab/programs.ts";
 
 // The programs of the bench in other languages, by their own tests.
 
@@ -17,18 +17,3 @@ it("k6 keeps what k6 has: options, thresholds, outputs", () => {
   expect(execFileSync(go, ["vet", "./..."], { cwd, encoding: "utf8" })).toBe("");
   expect(execFileSync(go, ["test", "./extension"], { cwd, encoding: "utf8" })).toMatch(/^ok /);
 });
-
-it(
-  "the server on quiche passes its tests",
-  async () => {
-    await buildQuiche();
-    const options = ["--release", "--locked", "--quiet", "--target-dir", join(ROOT, "dist/cargo")];
-    const output = execFileSync("cargo", ["test", ...options], {
-      cwd: join(ROOT, "bench/instrument/quiche"),
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    expect(output).toMatch(/test result: ok\. [1-9]\d* passed/);
-  },
-  BUILD_MS,
-);

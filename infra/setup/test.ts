@@ -146,6 +146,7 @@ async function vitest(browser: string | undefined, without: readonly string[], f
       join(ROOT, "node_modules/.bin/vitest"),
       "run",
       "--project=!bench",
+      "--project=!quiche",
       "--reporter=default",
       "--reporter=json",
       `--outputFile.json=${results}`,

@@ -1,0 +1,41 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../base/root.ts";
+import { runMain } from "../../base/run-main.ts";
+
+// `npm run test:quiche`: the tests with the server on quiche, as root. A run that passes is noted in a file of its folder;
+// with --if-changed nothing runs where that folder, its lockfile included, is as it was then.
+
+const FOLDER = "bench/instrument/quiche";
+const STAMP = join(ROOT, FOLDER, "tested.sha256");
+
+/** Of the names and contents of what is built. */
+function fingerprint(): string {
+  const hash = createHash("sha256");
+  const files = execFileSync("git", ["ls-files", FOLDER], { cwd: ROOT, encoding: "utf8" }).trim().split("\n");
+  for (const file of files)
+    if (!/\.(md|sha256)$/.test(file))
+      hash
+        .update(`${file}\0`)
+        .update(readFileSync(join(ROOT, file)))
+        .update("\0");
+  return hash.digest("hex");
+}
+
+await runMain(() => {
+  const now = fingerprint();
+  const tested = existsSync(STAMP) ? readFileSync(STAMP, "utf8").trim() : "";
+  if (process.argv.includes("--if-changed") && tested === now) {
+    console.log(`${FOLDER} is as it was when its tests last passed: they are not repeated.`);
+    return;
+  }
+  const vitest = join(ROOT, "node_modules/.bin/vitest");
+  const { status } = spawnSync(process.execPath, [vitest, "run", "--project", "quiche"], {
+    cwd: ROOT,
+    stdio: "inherit",
+  });
+  process.exitCode = status ?? 1;
+  if (status === 0) writeFileSync(STAMP, `${now}\n`);
+});
