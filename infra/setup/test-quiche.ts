@@ -4,8 +4,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
 import { runMain } from "../../base/run-main.ts";
+import { CONSENT_VARIABLE } from "./consent.ts";
 
-// `npm run test:quiche`: the tests with the server on quiche, as root. A run that passes is noted in a file of its folder;
+// `npm run test:quiche`: the tests with the server on quiche, as root (--install allows it to install what is missing). A run that passes is noted in a file of its folder;
 // with --if-changed nothing runs where that folder, its lockfile included, is as it was then.
 
 const FOLDER = "bench/instrument/quiche";
@@ -31,6 +32,7 @@ await runMain(() => {
     console.log(`${FOLDER} is as it was when its tests last passed: they are not repeated.`);
     return;
   }
+  if (process.argv.includes("--install")) process.env[CONSENT_VARIABLE] = "yes";
   const vitest = join(ROOT, "node_modules/.bin/vitest");
   const { status } = spawnSync(process.execPath, [vitest, "run", "--project", "quiche"], {
     cwd: ROOT,
