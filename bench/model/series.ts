@@ -1,6 +1,5 @@
 import type { Congestion } from "./congestion.ts";
 import { type Cell, type Network, QUEUE_BYTES } from "./cell.ts";
-import type { LoadExperiment } from "./load-experiment.ts";
 
 /** Places that differ in one thing: a table and a picture of a report. A place may be in several series. */
 export interface Series {
@@ -30,7 +29,7 @@ export interface Place extends Pick<Cell, "imageBytes" | "images" | "loads" | "t
 export function cellsOf(
   places: readonly Place[],
   congestions: readonly Congestion[],
-): Required<Pick<LoadExperiment, "cells" | "rounds">> {
+): { readonly cells: readonly Cell[]; readonly rounds: Readonly<Record<string, number>> } {
   const all = congestions.flatMap((congestion) =>
     places.map(({ network, rounds, ...place }) => ({
       cell: {

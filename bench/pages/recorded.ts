@@ -9,11 +9,11 @@ import type { RecordedMemory } from "./memory-section.ts";
 import type { QuicEvaluation } from "./quic-policies-section.ts";
 import type { ReturningWay } from "../experiments/latency-sweep/returning.ts";
 import type { RecordedStacks } from "./stacks-section.ts";
-import type { CongestionSummary } from "./tcp-congestion-section.ts";
 import type { SavingSummary } from "./saving-section.ts";
 import type { ReplayTable } from "../analysis/replay/replay.ts";
 import type { ApiLoadSummary } from "../experiments/api-load/summary.ts";
 import type { OverheadSummary } from "../experiments/overhead/summary.ts";
+import type { Finding, Way } from "../experiments/tcp-congestion/findings.ts";
 
 /** Of summary.json, what the page shows of an experiment that has series. */
 export interface SeriesSummary {
@@ -60,6 +60,18 @@ export interface SweepSummary extends SeriesSummary {
 export interface GridSummary {
   readonly command: string;
   readonly cells: readonly Pick<GridCell, "congestion" | "rateMbps" | "delayMs" | "lossPercent" | "winner">[];
+}
+
+/** Of summary.json, what the page shows of tcp-congestion. */
+export interface CongestionSummary {
+  readonly command: string;
+  readonly findings: readonly Finding[];
+  readonly ways: readonly Way[];
+  readonly pathBytes: number;
+  /** Of pairs of single loads, those in which beta 0.2 is slower than 0.3. */
+  readonly slowerShare: number;
+  /** HTTP/3's mean over HTTP/2's with bbr. */
+  readonly bbrOverH3: Interval;
 }
 
 /** What was recorded of every published experiment. */

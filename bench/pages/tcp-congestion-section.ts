@@ -2,24 +2,11 @@ import type { Values } from "../analysis/tables/template.ts";
 import type { Arm } from "../model/arm.ts";
 import { figuresTable } from "../analysis/tables/figures-table.ts";
 import { number, withInterval } from "../analysis/tables/format.ts";
-import type { Finding } from "../experiments/tcp-congestion/findings.ts";
 import { nearLossyText, type Way } from "../experiments/tcp-congestion/findings.ts";
 import { TCP_CONGESTION_SOURCE } from "../experiments/tcp-congestion/tables.ts";
 import { claimed } from "./claimed.ts";
+import type { CongestionSummary } from "./recorded.ts";
 import { lowerBeta, oneWindow } from "./claims.ts";
-import type { Interval } from "../analysis/statistics/bootstrap.ts";
-
-/** Of summary.json, what the page shows of tcp-congestion. */
-export interface CongestionSummary {
-  readonly command: string;
-  readonly findings: readonly Finding[];
-  readonly ways: readonly Way[];
-  readonly pathBytes: number;
-  /** Of pairs of single loads, those in which beta 0.2 is slower than 0.3. */
-  readonly slowerShare: number;
-  /** HTTP/3's mean over HTTP/2's with bbr. */
-  readonly bbrOverH3: Interval;
-}
 
 export function congestionValues({
   command,
