@@ -12,7 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"adaptive-h3/infra/edge/internal/measure"
+	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/quicprobe"
+	"adaptive-h3/infra/edge/internal/upstream"
 )
 
 const (
@@ -57,7 +60,7 @@ type healthDesk struct {
 type healthServer struct {
 	e        *edge
 	leaf     *x509.Certificate
-	fallback *originFallback // nil: nobody watches the worker
+	fallback *origin.Fallback // nil: nobody watches the worker
 	http     *http.Server
 
 	mu    sync.Mutex
@@ -66,28 +69,28 @@ type healthServer struct {
 }
 
 // startHealth serves t, if it is any.
-func (e *edge) startHealth(t target, leaf *x509.Certificate, fallback *originFallback) error {
-	if t == (target{}) {
+func (e *edge) startHealth(t upstream.Target, leaf *x509.Certificate, fallback *origin.Fallback) error {
+	if t == (upstream.Target{}) {
 		return nil
 	}
-	if t.network == "unix" {
+	if t.Network == "unix" {
 		// What an edge that was killed left behind keeps the next from binding.
-		if err := os.Remove(t.address); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(t.Address); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("flag -health: %w", err)
 		}
 	}
-	ln, err := net.Listen(t.network, t.address)
+	ln, err := net.Listen(t.Network, t.Address)
 	if err != nil {
 		return fmt.Errorf("flag -health: %w", err)
 	}
 	h := &healthServer{e: e, leaf: leaf, fallback: fallback}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", h.serve)
-	h.http = &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, ErrorLog: e.log.logger("health")}
+	h.http = &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, ErrorLog: e.log.Logger("health")}
 	e.health = h.http
 	go func() {
 		if err := h.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			e.log.report("health", err.Error())
+			e.log.Report("health", err.Error())
 		}
 	}()
 	return nil
@@ -115,19 +118,19 @@ func (h *healthServer) look() health {
 		if s.quic == nil {
 			continue
 		}
-		q, err := h.handshake(s.quic)
+		q, err := h.handshake(s)
 		if err != nil {
 			now.Problems = append(now.Problems, fmt.Sprintf("HTTP/3 on %s: %v", q.Address, err))
 		}
 		now.HTTP3 = append(now.HTTP3, q)
 	}
 	if h.fallback != nil {
-		now.Worker = healthWorker{Watched: true, OK: !h.fallback.monitor.Gone()}
+		now.Worker = healthWorker{Watched: true, OK: !h.fallback.WorkerGone()}
 	}
 	if !now.Worker.OK {
 		now.Problems = append(now.Problems, "the worker does not answer: the origin is asked instead, and nobody decides")
 	}
-	desk := h.e.handler.desk
+	desk := h.e.desk
 	limits := desk.Limits()
 	now.Requests = healthDesk{Total: limits.Total, PerClient: limits.PerClient}
 	now.Requests.InFlight, now.Requests.Waiting, now.Requests.Refused = desk.Counts()
@@ -136,12 +139,12 @@ func (h *healthServer) look() health {
 	return now
 }
 
-func (h *healthServer) handshake(q *quicServer) (healthQUIC, error) {
+func (h *healthServer) handshake(s *server) (healthQUIC, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), healthTimeout)
 	defer cancel()
-	took, err := quicprobe.Handshake(ctx, q.reachedAt(), h.leaf)
-	if err == nil && !q.serves.Load() {
+	took, err := quicprobe.Handshake(ctx, s.quic.ReachedAt(), h.leaf)
+	if err == nil && !s.serves.Load() {
 		err = errors.New("it is not offered yet")
 	}
-	return healthQUIC{Address: q.address(), OK: err == nil, HandshakeMs: milliseconds(took)}, err
+	return healthQUIC{Address: s.quic.Address(), OK: err == nil, HandshakeMs: measure.Milliseconds(took)}, err
 }

@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"adaptive-h3/infra/edge/internal/errorlog"
 )
 
 // Exit codes, as the flag package and shells use them.
@@ -42,11 +44,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 
-	own := []string{opts.upstream.address, opts.samples.address}
+	own := []string{opts.proxy.Upstream.Address, opts.samples.Address}
 	if opts.origin != nil {
 		own = append(own, opts.origin.Host)
 	}
-	log := newReporter(stderr, own...)
+	log := errorlog.New(stderr, own...)
 	e, err := startEdge(opts, log)
 	if err != nil {
 		fmt.Fprintf(stderr, "edge: %v\n", err)
