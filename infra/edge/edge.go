@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/certificate"
 	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/health"
 	"adaptive-h3/infra/edge/internal/listen"
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/pathsample"
@@ -209,6 +211,24 @@ func (e *edge) serve(srv *server) {
 	if srv.quic != nil {
 		go srv.quic.Serve()
 	}
+}
+
+// startHealth answers GET /health at t, if anybody wants it.
+func (e *edge) startHealth(t upstream.Target, leaf *x509.Certificate, fallback *origin.Fallback) (err error) {
+	if t == (upstream.Target{}) {
+		return nil
+	}
+	subject := health.Subject{Certificate: leaf, Desk: e.desk}
+	if fallback != nil {
+		subject.WorkerGone = fallback.WorkerGone
+	}
+	for _, s := range e.servers {
+		if s.quic != nil {
+			subject.HTTP3 = append(subject.HTTP3, health.HTTP3{Address: s.quic.Address(), ReachedAt: s.quic.ReachedAt(), Serves: s.serves})
+		}
+	}
+	e.health, err = health.Serve(t, subject, e.log)
+	return err
 }
 
 // announce writes the one line that a launcher waits for.

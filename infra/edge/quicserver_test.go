@@ -14,6 +14,7 @@ import (
 
 	"adaptive-h3/infra/edge/internal/edgetest"
 	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/health"
 	"adaptive-h3/infra/edge/internal/quicprobe"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
@@ -109,7 +110,7 @@ func TestProbe(t *testing.T) {
 }
 
 // healthOf asks the health listener.
-func healthOf(t *testing.T, socket string) (int, health) {
+func healthOf(t *testing.T, socket string) (int, health.Answer) {
 	t.Helper()
 	tr := upstream.NewTransport(upstream.Target{Network: "unix", Address: socket}, 0, nil)
 	defer tr.CloseIdleConnections()
@@ -118,7 +119,7 @@ func healthOf(t *testing.T, socket string) (int, health) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	var h health
+	var h health.Answer
 	if err := json.NewDecoder(res.Body).Decode(&h); err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,5 @@
+// Package listen opens the sockets of the -listen flags, and accepts visitors' TCP connections so that each one is measured
+// and closes as it should. Of this module it imports measure and visitor; besides, x/sys.
 package listen
 
 import (
