@@ -34,7 +34,7 @@ const COLUMNS: Columns<WindowPoint> = {
   bytesSent: "number",
 };
 
-/** One line of an edge's trace; infra/edge/tracer.go writes it. */
+/** One line of an edge's trace; infra/edge/internal/trace writes it. */
 interface TraceLine {
   readonly connectionId: string;
   readonly atMs: number;

@@ -29,12 +29,12 @@ import (
 )
 
 const (
-	// Generous for a header, which a client sends in one go; also bounds the TLS handshake.
+	// Generous for a header, which a client sends at once. It also bounds the TLS handshake.
 	readHeaderTimeout = 15 * time.Second
 	// How long a connection may rest between requests. There is no limit on a request or a response itself: streams,
 	// large files on slow lines and websockets last as long as they last.
 	idleTimeout = 120 * time.Second
-	// Half of what workerd takes for a header (KJ, 128 KiB), as the edge adds to it.
+	// Half of what workerd accepts for a header (KJ, 128 KiB), because the edge adds to the header.
 	maxHeaderBytes = 64 << 10
 )
 
@@ -51,8 +51,8 @@ type edge struct {
 	linger   listen.Lingerer
 
 	servers []*server
-	health  *http.Server // nil: nobody is told
-	failed  chan error   // what ended serving before shutdown
+	health  *http.Server // nil: no -health
+	failed  chan error   // the errors that ended serving before shutdown
 
 	stopBeat context.CancelFunc
 	beating  sync.WaitGroup

@@ -24,7 +24,7 @@ type options struct {
 	listen          []listen.Spec
 	proxy           proxy.Options
 	samples         upstream.Target // the zero target: post none
-	origin          *url.URL        // nil: no other way than upstream
+	origin          *url.URL        // nil: only the upstream is asked
 	health          upstream.Target // the zero target: nowhere
 	certificate     certificate.Options
 	traceFile       string // "": no trace
@@ -112,7 +112,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	return o, o.check(fs)
 }
 
-// check looks at what no single flag can see.
+// check looks at the flags together.
 func (o *options) check(fs *flag.FlagSet) error {
 	if fs.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q: only flags are allowed", fs.Arg(0))

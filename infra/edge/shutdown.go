@@ -15,9 +15,8 @@ const (
 	flushTimeout = 2 * time.Second
 	activePoll   = 10 * time.Millisecond
 
-	// What http3 has written when its last handler returns may still be under way, or be lost and sent again, and
-	// closing the connection would throw it away: so it gets a few round trips, and the time of a probe (RFC 9002,
-	// section 6.2).
+	// What http3 has written when its last handler returns may still be under way, or may be lost and sent again. Closing
+	// the connection would throw it away, so it gets a few round trips, and the time of a probe (RFC 9002, section 6.2).
 	lingerRTTs = 4
 	minLinger  = 250 * time.Millisecond
 	maxLinger  = time.Second

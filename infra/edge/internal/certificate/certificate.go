@@ -21,7 +21,7 @@ const (
 	devKeyFile  = "dev-key.pem"
 
 	devCertLife = 90 * 24 * time.Hour
-	// A certificate that ends sooner is made again, so that none ends while a program of this kind runs.
+	// A certificate that ends sooner is replaced, so that no certificate ends while a program of this kind runs.
 	devCertReserve = 7 * 24 * time.Hour
 )
 
@@ -46,12 +46,12 @@ func Load(opts Options, now time.Time) (tls.Certificate, error) {
 	return cert, nil
 }
 
-// developmentCertificate reads the certificate kept in dir, and makes another where there is none, where it ends soon,
-// or where it lacks one of the hosts.
+// developmentCertificate reads the certificate kept in dir. It makes another one where that is missing, ends soon, or lacks
+// one of the hosts.
 func developmentCertificate(dir string, hosts []string, now time.Time) (tls.Certificate, error) {
 	names := append([]string{"localhost", "*.localhost", "127.0.0.1", "::1"}, hosts...)
 	certPath, keyPath := filepath.Join(dir, devCertFile), filepath.Join(dir, devKeyFile)
-	// Whatever is wrong with what is there, a new one mends it.
+	// Whatever is wrong with the files, a new certificate repairs it.
 	if cert, err := tls.LoadX509KeyPair(certPath, keyPath); err == nil && stillGood(cert.Leaf, names, now) {
 		return cert, nil
 	}
@@ -62,7 +62,7 @@ func developmentCertificate(dir string, hosts []string, now time.Time) (tls.Cert
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return tls.Certificate{}, folderError(dir, err)
 	}
-	// The key first: a certificate without its key is made again, a key without its certificate never seen.
+	// The key comes first: a certificate without its key is replaced, and nobody looks at a key without its certificate.
 	if err := writeFile(keyPath, key, 0o600); err != nil {
 		return tls.Certificate{}, folderError(dir, err)
 	}
@@ -86,7 +86,7 @@ func writeFile(path string, data []byte, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // after the rename there is nothing to remove
+	defer os.Remove(f.Name()) // does nothing after the rename
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Chmod(mode), f.Close()); err != nil {
 		return err
@@ -123,7 +123,7 @@ func SPKISHA256(leaf *x509.Certificate) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Leaf returns the certificate itself, without those that vouch for it.
+// Leaf returns the first certificate of the chain.
 func Leaf(cert tls.Certificate) (*x509.Certificate, error) {
 	if cert.Leaf != nil {
 		return cert.Leaf, nil

@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	// How long a handshake with oneself may take on a busy machine.
+	// How long a handshake with its own server may take on a busy machine.
 	handshakeTimeout = 2 * time.Second
-	// Whoever asks more often gets what was found then.
+	// An answer is good for this long; nobody looks again before.
 	kept = time.Second
 	// How long a client may take to send its request's header.
 	readHeaderTimeout = 15 * time.Second
@@ -91,7 +91,7 @@ type server struct {
 // flag -health.
 func Serve(t upstream.Target, subject Subject, log *errorlog.Log) (*http.Server, error) {
 	if t.Network == "unix" {
-		// What an edge that was killed left behind keeps the next from binding.
+		// An edge that was killed left its socket's file behind, on which the next one could not bind.
 		if err := os.Remove(t.Address); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("flag -health: %w", err)
 		}

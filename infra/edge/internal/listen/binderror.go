@@ -29,7 +29,7 @@ func (e *congestionError) Error() string {
 }
 func (e *congestionError) Unwrap() error { return e.err }
 
-// availableCongestion names what the kernel has.
+// availableCongestion lists the congestion controls that the kernel has.
 func availableCongestion() string {
 	const path = "/proc/sys/net/ipv4/tcp_available_congestion_control"
 	names, err := os.ReadFile(path)
@@ -39,7 +39,7 @@ func availableCongestion() string {
 	return strings.Join(strings.Fields(string(names)), ", ")
 }
 
-// bindError makes one sentence of what went wrong with a -listen flag.
+// bindError makes one sentence out of an error of a -listen flag.
 func bindError(spec Spec, err error) error {
 	var cc *congestionError
 	if errors.As(err, &cc) {

@@ -7,19 +7,20 @@ import (
 )
 
 const (
-	// As nginx has them (lingering_time, lingering_timeout).
+	// nginx has the same defaults (lingering_time, lingering_timeout).
 	lingerTime  = 30 * time.Second
 	lingerPause = 5 * time.Second
-	// How many connections may linger at a time: each holds a descriptor and a goroutine.
+	// The most connections that may linger at a time: each holds a descriptor and a goroutine.
 	lingerMost = 1024
 )
 
-// Lingerer closes connections whose client may still be sending a request that has had its response. Closing at once would
-// answer those bytes with a reset, which can overtake the response on its way (RFC 9112, section 9.6).
+// Lingerer closes connections whose client may still send a request that has its response already. A close at once would
+// answer those bytes with a reset, which can overtake the response on its way (RFC 9112, section 9.6). One Lingerer serves
+// all listeners. Its zero value is ready to use.
 type Lingerer struct{ lingering atomic.Int64 }
 
-// close sends the end of this side, and returns. What the client still sends is thrown away, until it closes, pauses, or
-// has had its time.
+// close sends the end of this side, and returns. A goroutine throws away what the client still sends, until the client
+// closes, pauses for lingerPause, or lingerTime is over.
 func (l *Lingerer) close(c *net.TCPConn) error {
 	if l.lingering.Add(1) > lingerMost || c.CloseWrite() != nil {
 		l.lingering.Add(-1)

@@ -1,5 +1,6 @@
 // Package listen opens the sockets of the -listen flags, and accepts visitors' TCP connections so that each one is measured
-// and closes as it should. Of this module it imports measure and visitor; besides, x/sys.
+// and closes as it should. Of this module it imports measure and visitor; of other modules,
+// x/sys.
 package listen
 
 import (
@@ -76,7 +77,7 @@ func openOnce(spec Spec) (sockets []Socket, err error) {
 	return sockets, nil
 }
 
-// absent says that the machine does not have the address, as [::1] where IPv6 is off.
+// absent says whether err means that the machine does not have the address, such as [::1] where IPv6 is off.
 func absent(err error) bool {
 	return errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT)
 }
@@ -93,7 +94,7 @@ func openSocket(addr netip.AddrPort, spec Spec) (Socket, error) {
 		})
 		return errors.Join(err, congestion)
 	}}
-	// Go offers multipath TCP by default; a connection over several paths has no one RTT, loss and rate to report.
+	// Go offers multipath TCP by default. A connection over several paths has no single RTT, loss and rate to report.
 	lc.SetMultipathTCP(false)
 	// One socket for both families where the address is unspecified; "tcp" and "udp" do that.
 	text := addr.String()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Flow is what the rate meter needs of a QUIC connection: cumulative bytes sent and lost (lost may step back), the
+// Flow is what a RateMeter needs to know about a QUIC connection: cumulative bytes sent and lost (lost may decrease), the
 // congestion window in bytes, the smoothed RTT.
 type Flow struct {
 	sent, lost, window uint64
@@ -13,34 +13,34 @@ type Flow struct {
 }
 
 const (
-	// A reading is taken at the first return of a Write after 3 SRTT, so that acknowledgements have spoken, and after
-	// 20 ms, below which pacing and scheduling on a busy machine dominate.
+	// The meter takes a reading at the first return of a Write after 3 SRTT, so that acknowledgements have come, and after
+	// 20 ms, because pacing and scheduling dominate shorter times on a busy machine.
 	readingRTTs = 3
 	minReading  = 20 * time.Millisecond
-	// The interval that readings look back on starts anew after 16 SRTT. What may be in flight at its end is about one
-	// window, what is delivered in a round trip: so a long interval reads low by 1/16 at most, and follows the path still.
+	// The interval of a reading starts again after 16 SRTT. At its end about one window may be in flight, which is what a
+	// round trip delivers. So a long interval reads low by 1/16 at most, and still follows the path.
 	intervalRTTs = 16
 	// The end of a response is a reading too, from this many bytes on: more than quic-go's first flight of 32 packets,
 	// so a round trip of acknowledgements is in it.
 	minResponseBytes = 64 << 10
-	// For this share of an interval a Write must have been waiting. quic-go's Write returns when all but the last packet
+	// A Write must have waited for this share of an interval. quic-go's Write returns when all but the last packet
 	// has been sent, so a Write that waits means that data is queued behind the congestion window or the pacer.
 	minBlockedShare = 0.75
-	// The maximum is kept over two buckets of this length, counted from the reading that opened the bucket: without new
-	// readings the last stays, as the kernel's does for TCP.
+	// The meter keeps the maximum over two buckets of this length, counted from the reading that opened the bucket. Without
+	// new readings the last one stays, as the kernel's does for TCP.
 	rateBucket = 5 * time.Second
 )
 
 // RateMeter measures the rate at which a QUIC connection delivers, which quic-go does not.
 //
 // It takes the slope of sent - lost bytes over intervals in which the network was the limit. Sent bytes are not
-// delivered bytes: in slow start as many again are in flight. So the congestion window is taken off, which bounds them
-// (RFC 9002, section 7), and nothing is added for what was in flight when the interval began: how much that was is not
-// known either, and after a stall of either end it is little, so that crediting a window made readings 30 % too high.
-// This way a reading is a lower bound, and close to the truth over ten round trips and more. It is also bounded by
-// window / SRTT, what a sender that waits for its window delivers at most.
+// delivered bytes: in slow start as many again are in flight. So the meter subtracts the congestion window, which bounds
+// them (RFC 9002, section 7). It adds nothing for the bytes that were in flight when the interval began: nobody knows how
+// many these were, and after a stall of either end they are few. To add a window made readings 30 % too high. So a reading is
+// a lower bound, and close to the truth over ten round trips and more. It never exceeds window / SRTT, the most that a
+// sender delivers that waits for its window.
 //
-// A client that reads slowly holds Write back too; then the rate is the client's, which is what its loads run at.
+// A client that reads slowly also delays Write. Then the rate is the client's, which is also the rate of its page loads.
 type RateMeter struct {
 	flow func() Flow
 
@@ -52,7 +52,7 @@ type RateMeter struct {
 	window  uint64    // bytes, at the last reading: a cut at a loss leaves more than the new window in flight
 	written uint64    // bytes, since start
 
-	writing      int // Writes under way, on whichever streams
+	writing      int // Writes under way, on any stream
 	blockedSince time.Time
 	blocked      time.Duration // time with a Write under way, since start
 	lastEnd      time.Time     // when the last Write under way returned
@@ -69,13 +69,13 @@ type bucket struct {
 	max   uint64 // bytes per second
 }
 
-// WriteBegins is called right before bytes are handed to the connection.
+// WriteBegins notes that a Write begins. Call it right before the connection gets bytes, or a flush.
 func (m *RateMeter) WriteBegins(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.writing == 0 {
 		m.blockedSince = now
-		// After a pause of a round trip what was in flight has arrived, and the interval only dilutes.
+		// After a pause of a round trip everything in flight has arrived, and the interval would only dilute.
 		if !m.open || now.Sub(m.lastEnd) > max(m.first.srtt, minReading) {
 			m.begin(now, m.flow())
 		}
@@ -88,7 +88,7 @@ func (m *RateMeter) begin(now time.Time, f Flow) {
 	m.blocked, m.written = 0, 0
 }
 
-// WriteEnds is called when n bytes have been taken.
+// WriteEnds notes that the connection took n bytes, and takes a reading when it is time.
 func (m *RateMeter) WriteEnds(now time.Time, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -103,7 +103,7 @@ func (m *RateMeter) WriteEnds(now time.Time, n int) {
 	}
 }
 
-// ResponseEnds is called when a response has been written to its end.
+// ResponseEnds notes that a response has been written to its end, and takes a reading when that was long enough.
 func (m *RateMeter) ResponseEnds(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,7 +117,7 @@ func (m *RateMeter) ResponseEnds(now time.Time) {
 	}
 }
 
-// countBlocked adds the time since it was last called to that with a Write under way, if one was.
+// countBlocked adds the time since its last call to blocked, if a Write was under way.
 func (m *RateMeter) countBlocked(now time.Time) {
 	if m.writing > 0 {
 		m.blocked += now.Sub(m.blockedSince)
@@ -125,8 +125,8 @@ func (m *RateMeter) countBlocked(now time.Time) {
 	}
 }
 
-// takeReading reads the interval up to now, and starts another when this one is long enough or not of the network's
-// making.
+// takeReading reads the interval up to now. It starts another one when this one is long enough, or when the network was not
+// the limit.
 func (m *RateMeter) takeReading(now time.Time, f Flow) {
 	lasted := now.Sub(m.start)
 	limited := m.blocked.Seconds() >= minBlockedShare*lasted.Seconds()
@@ -144,7 +144,7 @@ func (m *RateMeter) takeReading(now time.Time, f Flow) {
 	}
 }
 
-// slope is the interval's delivery rate in bytes per second, or 0 when none is certain.
+// slope returns the interval's delivery rate in bytes per second, or 0 when no rate is certain.
 func (m *RateMeter) slope(lasted time.Duration, f Flow) uint64 {
 	window := max(m.window, f.window)
 	delivered := (int64(f.sent) - int64(f.lost)) - (int64(m.first.sent) - int64(m.first.lost)) - int64(window)
@@ -170,7 +170,7 @@ func (m *RateMeter) keep(now time.Time, rate uint64) {
 	}
 }
 
-// Best is the highest reading of the last buckets in bytes per second, 0 without one.
+// Best returns the highest reading of the last buckets in bytes per second, or 0 while there is no reading.
 func (m *RateMeter) Best() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

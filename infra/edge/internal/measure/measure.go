@@ -22,7 +22,7 @@ type Reading struct {
 	RTTVar time.Duration // mean deviation
 
 	PacketsSent uint64 // TCP: segments with data, retransmissions included. QUIC: all packets
-	PacketsLost uint64 // may step back, when a packet that was declared lost turns out to have arrived
+	PacketsLost uint64 // may decrease, when a packet that counted as lost turns out to have arrived
 	BytesSent   uint64 // retransmissions included, on both transports
 
 	// DeliveryRate, in bytes per second, says what the *path* carried. It is 0 where the sender only measured itself.

@@ -22,7 +22,7 @@ func ReadTCP(socket syscall.RawConn) (r Reading, ok bool) {
 
 // appLimited reads tcpi_delivery_rate_app_limited, the lowest bit of the byte at offset 7 of struct tcp_info
 // (linux/tcp.h; bit-fields grow from the lowest bit on amd64 and arm64). x/sys leaves that byte out of TCPInfo, as
-// padding that the kernel fills all the same.
+// padding, although the kernel fills it.
 func appLimited(info *unix.TCPInfo) bool {
 	const offset = 7
 	return *(*uint8)(unsafe.Add(unsafe.Pointer(info), offset))&1 != 0
@@ -64,7 +64,7 @@ const (
 	tellingRate   = 12_500_000
 )
 
-// tellsOfPath decides about a rate at which the program, not the path, was the limit. The kernel keeps the last reading
+// tellsOfPath decides about a rate that the program limited, and not the path. The kernel keeps the last reading
 // that the path limited, and replaces it by one that the program limited only where that is higher (tcp_rate_gen in
 // net/ipv4/tcp_rate.c). Such a rate is true as a lower bound, but 10 KB at 100 ms reads as 100 kB/s, and would make a
 // fast path look slow. It passes where that harm is small: a flight of 64 KiB was under way (the size from which QUIC's

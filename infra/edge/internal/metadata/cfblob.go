@@ -19,7 +19,7 @@ type cfBlob struct {
 	HTTPProtocol         string        `json:"httpProtocol"`
 	TLSVersion           string        `json:"tlsVersion,omitempty"`
 	TLSCipher            string        `json:"tlsCipher,omitempty"`
-	ClientAcceptEncoding string        `json:"clientAcceptEncoding"` // without it workerd compresses unasked
+	ClientAcceptEncoding string        `json:"clientAcceptEncoding"` // workerd compresses by its own choice where it is missing
 	AdaptiveH3           *cfAdaptiveH3 `json:"adaptiveH3,omitempty"`
 }
 
@@ -70,7 +70,7 @@ func newCFBlob(req *http.Request, c *visitor.Connection, r measure.Reading, ok b
 	return blob
 }
 
-// encode gives the JSON as a header value: one line of printable ASCII.
+// encode returns the JSON as a header value: one line of printable ASCII.
 func (b *cfBlob) encode() string {
 	text, err := json.Marshal(b)
 	if err != nil {
@@ -79,8 +79,7 @@ func (b *cfBlob) encode() string {
 	return string(text)
 }
 
-// printable replaces bytes that have no place in an Accept-Encoding (RFC 9110, section 12.5.3) and could make the blob
-// something else than ASCII.
+// printable replaces bytes that have no place in an Accept-Encoding (RFC 9110, section 12.5.3), so that the blob stays ASCII.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -114,7 +113,7 @@ func tlsVersion(v uint16) string {
 	}
 }
 
-// tlsCipher gives the names that Cloudflare uses: OpenSSL's, and for TLS 1.3 BoringSSL's older ones.
+// tlsCipher returns the names that Cloudflare uses: OpenSSL's, and for TLS 1.3 BoringSSL's older ones.
 func tlsCipher(id uint16) string {
 	switch id {
 	case tls.TLS_AES_128_GCM_SHA256:

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// forgeable says whether a client must not be believed about this header: metadata that only an edge may set. Underscores
-// count as hyphens, as some servers read them so (CGI, RFC 3875, section 4.1.18, maps both to the same variable).
+// forgeable says whether a header is metadata that only an edge may set, so that nobody may believe a client's. Underscores
+// count as hyphens, because some servers read them so (CGI, RFC 3875, section 4.1.18, maps both to the same variable).
 func forgeable(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	switch name {
@@ -19,7 +19,7 @@ func forgeable(name string) bool {
 	return strings.HasPrefix(name, "cf-") || strings.HasPrefix(name, "mf-") || strings.HasPrefix(name, "x-forwarded-")
 }
 
-// dropForgeable removes such headers, under whatever spelling stands in the map.
+// dropForgeable removes such headers, in any spelling.
 func dropForgeable(h http.Header) {
 	for name := range h {
 		if forgeable(name) {
@@ -38,12 +38,12 @@ const (
 	HeaderCF = "MF-CF-Blob"
 )
 
-// Set replaces what a client may have sent in out by what the edge knows: client is the visitor's address, cf is
-// request.cf as CF encodes it. It has to run after the hop-by-hop headers were removed, or "Connection: CF-Connecting-IP"
-// would take ours away; ReverseProxy calls Rewrite after that.
+// Set replaces the metadata that a client may have sent by what the edge knows: client is the visitor's address, and cf is
+// request.cf as CF encodes it. Call it after the hop-by-hop headers were removed, because "Connection: CF-Connecting-IP"
+// would remove the edge's own header. ReverseProxy calls Rewrite after that.
 func Set(out *http.Request, client, cf string) {
 	dropForgeable(out.Header)
-	// Trailers arrive after the decision about them: no server needs these, so none pass.
+	// Trailers arrive after the headers have been checked. No server needs a request's trailers, so they do not pass.
 	out.Trailer = nil
 	out.Header.Set(headerClientAddress, client)
 	out.Header.Set(headerForwardedFor, client)

@@ -10,7 +10,7 @@ import (
 
 // ServerTiming writes Cloudflare's cfL4 metric as a Server-Timing value (W3C Server Timing, section 3): RTTs in
 // microseconds, delivery_rate in bytes per second, cwnd in packets for TCP and in bytes for QUIC, ts in ms since the
-// connection began. lost and retrans are cumulative. x is 0: what it is there is not documented.
+// connection began. lost and retrans are cumulative. x is 0, because Cloudflare does not document it.
 func ServerTiming(c *visitor.Connection, r measure.Reading, now time.Time) string {
 	proto := "TCP"
 	if c.Transport == measure.QUIC {

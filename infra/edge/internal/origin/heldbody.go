@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// neverReached says whether a request failed before anything of it was sent.
+// neverReached says whether a request failed before any part of it was sent.
 func neverReached(err error, body *heldBody) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial" && (body == nil || !body.touched.Load())
@@ -16,8 +16,8 @@ func neverReached(err error, body *heldBody) bool {
 
 func hasBody(r *http.Request) bool { return r.Body != nil && r.Body != http.NoBody }
 
-// heldBody is a request body that stays open while nobody has read of it: the transport closes it also where it found no
-// connection, and then the body is still wanted.
+// heldBody is a request body that stays open until somebody has read from it. The transport closes a body even where it
+// found no connection, and then the origin still needs the body.
 type heldBody struct {
 	io.ReadCloser
 	touched atomic.Bool

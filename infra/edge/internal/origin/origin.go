@@ -1,4 +1,4 @@
-// Package origin asks the origin itself while the worker is gone, so that a visitor gets the origin's response whatever
+// Package origin asks the origin directly while the worker is gone, so that a visitor gets the origin's response whatever
 // happens to the worker. Of this module it imports errorlog, heartbeat, metadata (for the header that must not reach the
 // origin) and upstream.
 package origin
@@ -18,9 +18,9 @@ import (
 )
 
 var (
-	// ErrOwnPath: the worker is gone, and what was asked for is the worker's own.
+	// ErrOwnPath means that the worker is gone, and that the request is for one of the worker's own paths.
 	ErrOwnPath = errors.New("the worker does not answer, and this path is its own")
-	// errWorkerGone: it was found to be gone while a request waited for its answer.
+	// errWorkerGone means that the worker went while a request waited for its answer.
 	errWorkerGone = errors.New("the worker is gone")
 )
 
@@ -34,10 +34,9 @@ func Parse(s string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
 }
 
-// Fallback asks the worker, and while that is gone the origin itself, so that a visitor gets the origin's response
-// whatever happens to the worker. A late page is no reason: the worker counts as gone when its heartbeat fails. What goes
-// to the origin again is only what cannot act twice: a request that never reached the worker, and a GET or HEAD without a
-// body that the worker did not answer.
+// Fallback asks the worker, and asks the origin while the worker is gone. The worker counts as gone when its heartbeat fails;
+// a late page is no sign of that. Of the requests that went to the worker, only those go to the origin too that cannot act
+// twice: a request that never reached the worker, and a GET or HEAD without a body that the worker did not answer.
 type Fallback struct {
 	worker  http.RoundTripper
 	origin  *http.Transport
@@ -70,7 +69,7 @@ func (f *Fallback) Run(ctx context.Context) {
 // WorkerGone says whether the worker's heartbeat fails, so that the origin is asked.
 func (f *Fallback) WorkerGone() bool { return f.monitor.Gone() }
 
-// newTransport makes a pool of connections to the origin, wherever it is.
+// newTransport makes a pool of connections to the origin.
 func newTransport() *http.Transport {
 	dialer := &net.Dialer{Timeout: upstream.DialTimeout}
 	return upstream.NewPool(upstream.MaxIdle, dialer.DialContext, nil)
@@ -100,7 +99,7 @@ func (f *Fallback) RoundTrip(req *http.Request) (*http.Response, error) {
 		return res, nil
 	}
 	if err == nil {
-		res.Body.Close() // it answered at the moment at which it was given up
+		res.Body.Close() // the worker answered at the moment when this call gave it up
 	}
 	cancel(nil)
 	if req.Context().Err() != nil || (!again && !neverReached(err, body)) {
@@ -122,7 +121,7 @@ func (f *Fallback) askOrigin(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the origin %s: %w", f.url.Host, err)
 	}
-	// An origin's own offer speaks of its own ports.
+	// An origin's own offer names the origin's ports.
 	res.Header.Del("Alt-Svc")
 	return res, nil
 }

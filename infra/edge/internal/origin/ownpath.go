@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// ownPrefix is where the worker's API is: a request there may carry a token, which is nobody else's to see.
+// ownPrefix is where the worker's API is. A request there may carry a token, which nobody else may see.
 const ownPrefix = "/_h3"
 
 // workersOwn says whether the worker might take a request for one of its own. The worker resolves dot segments and reads
-// backslashes as slashes (WHATWG URL), so anything that comes to the prefix in any reading counts.
+// backslashes as slashes (WHATWG URL), so a path counts when any of these readings leads to the prefix.
 func workersOwn(u *url.URL) bool {
 	raw := u.Opaque
 	if raw == "" {
 		raw = u.EscapedPath()
 	}
-	for range 3 { // twice escaped is as good as once
+	for range 3 { // a path that is escaped twice counts too
 		clean := path.Clean("/" + strings.ReplaceAll(raw, `\`, "/"))
 		if lower := strings.ToLower(clean); lower == ownPrefix || strings.HasPrefix(lower, ownPrefix+"/") {
 			return true
@@ -26,7 +26,7 @@ func workersOwn(u *url.URL) bool {
 	return false
 }
 
-// unescapeLeniently decodes what are escapes, and leaves what only look like it.
+// unescapeLeniently decodes the valid escapes, and leaves the others as they are.
 func unescapeLeniently(s string) string {
 	var out strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -37,7 +37,7 @@ func unescapeLeniently(s string) string {
 				continue
 			}
 		}
-		if s[i] != '\t' && s[i] != '\n' && s[i] != '\r' { // a WHATWG URL has none
+		if s[i] != '\t' && s[i] != '\n' && s[i] != '\r' { // the worker's URL parser drops these (WHATWG URL)
 			out.WriteByte(s[i])
 		}
 	}

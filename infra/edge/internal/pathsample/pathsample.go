@@ -10,7 +10,7 @@ import (
 	"adaptive-h3/infra/edge/internal/visitor"
 )
 
-// Sample is one reading of one connection, as JSON in which it is posted. The client's address travels in bodies only.
+// Sample is one reading of one connection, in the form of its JSON. The client's address travels in bodies only.
 type Sample struct {
 	ClientAddress netip.Addr        `json:"clientAddress"`
 	Transport     measure.Transport `json:"transport"`

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// At some 300 bytes each the queue holds about 1 MB: 40 full batches, while the listener is away for a moment.
+	// At some 300 bytes for each sample the queue holds about 1 MB, which is 40 full batches, while the listener is away.
 	maxQueue    = 4096
 	maxBatch    = 100
 	postTimeout = 2 * time.Second
 )
 
-// Poster sends samples to the internal listener, in order, with one request at a time: what queues up while one is
-// under way goes as one batch. It never makes anybody wait: when the queue is full the oldest sample goes, when a batch
-// fails it is gone; both are counted.
+// Poster sends samples to the internal listener, in order, with one request at a time. What queues up during a request goes
+// as one batch. It never makes anybody wait: a full queue loses its oldest sample, and a batch that fails is lost. It counts
+// both losses.
 type Poster struct {
 	client *http.Client
 	url    string
@@ -33,8 +33,8 @@ type Poster struct {
 	mu      sync.Mutex
 	queue   []Sample
 	closed  bool
-	dropped uint64        // by overflow
-	failed  uint64        // in batches that were not taken
+	dropped uint64        // samples that were lost because the queue was full
+	failed  uint64        // samples of batches that failed
 	wake    chan struct{} // capacity 1
 	done    chan struct{}
 }
@@ -125,7 +125,7 @@ func (p *Poster) post(ctx context.Context, batch []Sample) error {
 		return err
 	}
 	defer res.Body.Close()
-	// Read to the end, so that the connection can be used again; the answer itself says nothing.
+	// Read to the end, so that the client can use the connection again. Nobody needs the answer itself.
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
 	if res.StatusCode/100 != 2 {
 		return fmt.Errorf("status %d", res.StatusCode)

@@ -40,7 +40,7 @@ func (s *Sampler) Run(ctx context.Context) {
 	}
 }
 
-// scan samples the connections whose turn it is.
+// scan samples the connections that are due.
 func (s *Sampler) scan(now time.Time) {
 	s.buf = s.registry.Snapshot(s.buf[:0])
 	for _, c := range s.buf {
@@ -53,7 +53,7 @@ func (s *Sampler) scan(now time.Time) {
 			s.emit(sample)
 		}
 	}
-	clear(s.buf) // closed connections must not be kept by it
+	clear(s.buf) // so that it keeps no closed connections in memory
 }
 
 // Closing samples a connection at its end, while its statistics can still be read.

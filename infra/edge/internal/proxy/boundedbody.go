@@ -9,32 +9,32 @@ import (
 	"time"
 )
 
-// errBodyOver: the visitor has the whole response, so nobody wants the rest of the request's body.
+// errBodyOver means that the visitor has the whole response, so that nobody wants the rest of the request's body.
 var errBodyOver = errors.New("the response has ended")
 
 // boundedBody is a visitor's request body.
 //
 // It bounds the pauses in the body while the upstream has not begun to answer. Without a bound a visitor who waits for an
-// answer before sending more would wait for ever when the upstream dies: net/http's transport tells of that only once the
-// body's read has returned. From the response's header on the stream may pause as it likes.
+// answer before sending more would wait for ever when the upstream dies: net/http's transport reports that only after the
+// body's read has returned. Once the response's header is there, the stream may pause as long as it likes.
 //
-// And it ends with its handler. The transport may still be reading when an upstream has answered early, while the server
-// reads the same connection for the next request.
+// The body also ends with its handler. After an early answer of the upstream the transport may still read the body, while
+// the server reads the same connection for the next request.
 type boundedBody struct {
 	io.ReadCloser
 	controller *http.ResponseController
 	timeout    time.Duration
 
 	mu       sync.Mutex
-	idle     sync.Cond // no call of the body is under way
-	calls    int       // of the body, under way
+	idle     sync.Cond // signals that no call of the body is under way
+	calls    int       // calls of the body that are under way
 	released bool
 	expired  bool
 	whole    bool // its end has been read
 	ended    bool
 }
 
-// boundBody wraps the request's body, if it has one; release must be called when the answer begins, and end before the
+// boundBody wraps the request's body, if it has one. The caller calls release when the answer begins, and end before the
 // handler returns.
 func boundBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*http.Request, *boundedBody) {
 	if r.Body == nil || r.Body == http.NoBody {
@@ -56,7 +56,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close may read on: over HTTP/1.1 the server's body does, to find its end.
+// Close closes the server's body, which over HTTP/1.1 may read on to find its end.
 func (b *boundedBody) Close() error {
 	if !b.begin() {
 		return nil
@@ -66,7 +66,7 @@ func (b *boundedBody) Close() error {
 	return err
 }
 
-// begin says whether the body may still be touched, and then holds up end until done is called.
+// begin says whether a call may still touch the body. If so, end waits until done is called.
 func (b *boundedBody) begin() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -91,8 +91,8 @@ func (b *boundedBody) done(err error) {
 	b.idle.Broadcast()
 }
 
-// release ends the bound on pauses, and says whether the body has been read to its end. It may be called on nil, and more
-// than once.
+// release ends the bound on pauses, and says whether the body has been read to its end. b may be nil. A second call does
+// no harm.
 func (b *boundedBody) release() (whole bool) {
 	if b == nil {
 		return true
@@ -105,8 +105,7 @@ func (b *boundedBody) release() (whole bool) {
 	return b.whole
 }
 
-// end lets go of the response writer and of the body, which must not be touched once their handler has returned. It may be
-// called on nil.
+// end lets go of the response writer and of the body: nobody may touch them once their handler has returned. b may be nil.
 func (b *boundedBody) end() {
 	if b == nil {
 		return
@@ -115,7 +114,7 @@ func (b *boundedBody) end() {
 	defer b.mu.Unlock()
 	b.ended = true
 	if !b.whole {
-		// It stays, so that the server does not look for the body's end either.
+		// The deadline stays, so that the server does not look for the body's end either.
 		_ = b.controller.SetReadDeadline(time.Unix(1, 0))
 	}
 	for b.calls > 0 {
@@ -126,8 +125,8 @@ func (b *boundedBody) end() {
 func (b *boundedBody) finish(expired bool) {
 	b.released = true
 	b.expired = b.expired || expired
-	// A deadline that has passed stays: over HTTP/1.1 the server would otherwise wait for the rest of the body after the
-	// answer. One that has not would end the connection's next request.
+	// A deadline that has passed stays: otherwise, over HTTP/1.1, the server would wait for the rest of the body after the
+	// answer. A deadline that has not passed would end the connection's next request.
 	if !b.expired {
 		_ = b.controller.SetReadDeadline(time.Time{})
 	}

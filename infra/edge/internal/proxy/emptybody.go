@@ -6,9 +6,9 @@ import (
 	"net/http"
 )
 
-// withoutEmptyBody gives a request that cannot be told from one with a body none, if it has none. HTTP/3's server knows
-// only at the end of the stream, while a request with a body goes out chunked and cannot be tried again when a
-// connection of the pool turns out to be closed. Only methods without a body in practice are waited for.
+// withoutEmptyBody takes the body away from a request whose body turns out to be empty. HTTP/3's server knows only at the
+// end of the stream whether there is a body. A request with a body goes out chunked, and nobody can send it again when a
+// connection of the pool turns out to be closed. The function waits only for methods that have no body in practice.
 func withoutEmptyBody(r *http.Request) *http.Request {
 	if r.ContentLength >= 0 || r.Body == nil {
 		return r
@@ -30,7 +30,7 @@ func withoutEmptyBody(r *http.Request) *http.Request {
 	return &out
 }
 
-// resumedBody is a body whose first byte has been read.
+// resumedBody is a body whose first byte somebody has read already.
 type resumedBody struct {
 	first []byte
 	io.ReadCloser

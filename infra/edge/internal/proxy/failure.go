@@ -11,13 +11,13 @@ import (
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
-// fail answers a request that the upstream did not.
+// fail answers a request that the upstream did not answer.
 func (p *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var timeout net.Error
 	switch {
 	case errors.Is(err, upstream.ErrRequestBody) && errors.Is(err, os.ErrDeadlineExceeded):
-		// Over HTTP/1.1 a read that failed cancels the context too: the visitor has not left. RFC 9110, section 15.5.9: with
-		// this answer the connection ends.
+		// Over HTTP/1.1 a read that failed cancels the context too, although the visitor has not left. The connection ends
+		// with this answer (RFC 9110, section 15.5.9).
 		if r.ProtoMajor == 1 {
 			w.Header().Set("Connection", "close")
 		}
@@ -44,7 +44,7 @@ func writeError(w http.ResponseWriter, status int, reason string) {
 	_, _ = fmt.Fprintf(w, "%d %s: %s\n", status, http.StatusText(status), reason)
 }
 
-// writeUnavailable answers what could be answered a moment later.
+// writeUnavailable refuses a request that may succeed a moment later.
 func writeUnavailable(w http.ResponseWriter, reason string) {
 	w.Header().Set("Retry-After", "1")
 	writeError(w, http.StatusServiceUnavailable, reason)

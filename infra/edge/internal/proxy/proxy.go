@@ -1,4 +1,4 @@
-// Package proxy answers every request, of whatever protocol, with what the upstream answers. Of this module it imports
+// Package proxy answers every request, over any protocol, with what the upstream answers. Of this module it imports
 // admission, errorlog, measure, metadata, origin (for one error), upstream and visitor. It does not know how connections are
 // accepted.
 package proxy
@@ -25,7 +25,7 @@ type Options struct {
 	ServerTiming    bool // add Server-Timing: cfL4 to responses
 }
 
-// AltSvcMode is what happens to the Alt-Svc of the upstream's response, so that whatever a CDN does can be tried.
+// AltSvcMode says what happens to the Alt-Svc of the upstream's response, so that one can try what a CDN would do to it.
 type AltSvcMode string
 
 // The modes.
@@ -50,7 +50,7 @@ func New(options Options, transport http.RoundTripper, desk *admission.Desk, log
 	p.proxy = &httputil.ReverseProxy{
 		Rewrite:        p.rewrite,
 		Transport:      upstream.WithHeaderTimeout(transport, options.UpstreamTimeout),
-		FlushInterval:  -1, // pass on what there is: responses may be streams
+		FlushInterval:  -1, // flush at once: responses may be streams
 		BufferPool:     newBufferPool(),
 		ErrorLog:       log.Logger("proxy"),
 		ModifyResponse: p.modifyResponse,
@@ -71,19 +71,19 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c != nil {
 		c.Answering.Store(true)
 		if c.Rate != nil {
-			c.Sent.Add(1) // the header; how long it is does not matter
+			c.Sent.Add(1) // for the header, whose length does not matter
 		}
 	}
 	r, body := boundBody(w, r, p.options.BodyTimeout)
 	defer body.end()
 	rw := &responseWriter{ResponseWriter: w, handler: p, request: r, conn: c, body: body}
 	if strings.Contains(r.RequestURI, " ") {
-		// HTTP/1.1's server refuses it too: in the upstream's request line it would begin another word.
+		// HTTP/1.1's server refuses it too: in the upstream's request line the space would begin another word.
 		writeError(rw, http.StatusBadRequest, "a space in the request target")
 		return
 	}
 	if r.Method == http.MethodConnect {
-		// A tunnel is no request to an origin. Also websockets over HTTP/3 (RFC 9220, section 3, names this status).
+		// A tunnel is no request to an origin. Websockets over HTTP/3 come this way too (RFC 9220, section 3, names this status).
 		writeError(rw, http.StatusNotImplemented, "CONNECT is not supported")
 		return
 	}
@@ -101,7 +101,7 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer release()
 	switch r.ProtoMajor {
 	case 1:
-		// Otherwise the server reads the whole request before the first byte of the response: no streaming both ways.
+		// Otherwise the server reads the whole request before it writes the response, and nothing can stream both ways.
 		_ = http.NewResponseController(w).EnableFullDuplex()
 	case 3:
 		r = withoutEmptyBody(r)

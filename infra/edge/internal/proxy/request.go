@@ -27,19 +27,19 @@ func (p *Handler) rewrite(pr *httputil.ProxyRequest) {
 			client = addr.String()
 		}
 	}
-	// RFC 8470, section 5.1; what a client itself says there passes.
+	// RFC 8470, section 5.1. A value that the client itself sent passes.
 	if isEarly(pr.In) {
 		pr.Out.Header.Set("Early-Data", "1")
 	}
 	metadata.Set(pr.Out, client, metadata.CF(pr.In, c, r, ok))
 }
 
-// isEarly says whether a request came in 0-RTT, and its handshake is not complete yet: it may be a replay (RFC 9001, section
-// 9.2).
+// isEarly says whether a request came in 0-RTT and its handshake is not complete yet. Such a request may be a replay
+// (RFC 9001, section 9.2).
 func isEarly(r *http.Request) bool { return r.TLS != nil && !r.TLS.HandshakeComplete }
 
-// dropForeignUpgrade leaves only websockets able to switch protocols. Above all h2c, which is for cleartext (RFC 7540,
-// section 3.2), would carry requests past this program.
+// dropForeignUpgrade lets only websockets switch protocols. Another protocol would carry requests past this program, above
+// all h2c, which is for cleartext (RFC 7540, section 3.2).
 func dropForeignUpgrade(h http.Header) {
 	if up := h.Get("Upgrade"); up != "" && !strings.EqualFold(up, "websocket") {
 		h.Del("Upgrade")

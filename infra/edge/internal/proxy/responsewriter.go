@@ -7,13 +7,13 @@ import (
 	"adaptive-h3/infra/edge/internal/visitor"
 )
 
-// responseWriter sees a response on its way out: it touches the header once, and tells the connection what is written.
+// responseWriter sees a response on its way out. It changes the header once, and counts what is written on the connection.
 type responseWriter struct {
 	http.ResponseWriter
 	handler *Handler
 	request *http.Request
 	conn    *visitor.Connection
-	body    *boundedBody // nil without one
+	body    *boundedBody // nil: the request has no body
 	done    bool         // the final header is out
 }
 
@@ -37,20 +37,20 @@ func (w *responseWriter) WriteHeader(status int) {
 	}
 	w.done = true
 	if whole := w.body.release(); !whole && w.request.ProtoMajor == 1 {
-		// Nobody can tell what may still come of the body from the next request (RFC 9112, section 9.3).
+		// Nobody can tell the rest of the body from the next request (RFC 9112, section 9.3).
 		h.Set("Connection", "close")
 		if w.conn != nil {
 			w.conn.Lingers.Store(true)
 		}
 	}
 	w.handler.finishHeader(h, w.request, w.conn)
-	// The servers guess a type for a body that has none; nil keeps them from it.
+	// The servers guess a missing Content-Type from the body, unless there is an entry, which may be nil.
 	if _, ok := h["Content-Type"]; !ok {
 		h["Content-Type"] = nil
 	}
 	w.ResponseWriter.WriteHeader(status)
 	if w.request.Method == http.MethodHead {
-		// http3 would say Content-Length: 0 at the end of the handler, where the upstream gave none.
+		// Otherwise http3 adds Content-Length: 0 at the end of the handler where the upstream gave no length.
 		_ = w.FlushError()
 	}
 }
@@ -69,7 +69,7 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// FlushError writes what is buffered, which can wait as a Write can.
+// FlushError writes what is buffered. It can block, as Write can.
 func (w *responseWriter) FlushError() error {
 	flush := http.NewResponseController(w.ResponseWriter).Flush
 	if w.conn == nil || w.conn.Rate == nil {

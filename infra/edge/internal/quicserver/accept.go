@@ -13,15 +13,15 @@ import (
 	"adaptive-h3/infra/edge/internal/visitor"
 )
 
-// idleTimeout is QUIC's own (RFC 9000, section 10.1): it runs without any packet from the client, also while a response is
-// awaited; browsers send PINGs then.
+// idleTimeout is QUIC's own (RFC 9000, section 10.1): it runs while no packet comes from the client, even when the client
+// waits for a response. Browsers send PINGs then.
 const idleTimeout = 60 * time.Second
 
 func (q *Server) listen(transport *quic.Transport) (http3.QUICListener, error) {
 	config := &quic.Config{
 		MaxIdleTimeout:     idleTimeout,
 		MaxIncomingStreams: int64(q.options.MaxStreams),
-		Allow0RTT:          q.options.EarlyData, // RFC 8470: a replayed request would count, and act, twice
+		Allow0RTT:          q.options.EarlyData, // RFC 8470: a replayed request would count and act twice
 		Tracer:             q.options.Tracer,
 	}
 	if q.options.EarlyData {

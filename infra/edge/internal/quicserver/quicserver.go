@@ -1,5 +1,5 @@
-// Package quicserver serves HTTP/3 on one UDP address, and has another socket when the one that it had is gone. Of this
-// module it imports errorlog, measure, quicprobe and visitor; besides, quic-go.
+// Package quicserver serves HTTP/3 on one UDP address, and binds another socket when the first one is gone. Of this
+// module it imports errorlog, measure, quicprobe and visitor; of other modules, quic-go.
 package quicserver
 
 import (
@@ -44,12 +44,12 @@ type Options struct {
 	Registry *visitor.Registry
 	// OnClose sees every connection once, while its statistics can still be read.
 	OnClose func(*visitor.Connection)
-	// Serves is what the server keeps true while it serves and answers: nothing offers HTTP/3 while it is false.
+	// Serves is true while the server serves and answers, and the server keeps it so. Nothing offers HTTP/3 while it is false.
 	Serves *atomic.Bool
 	Log    *errorlog.Log
 }
 
-// Server serves HTTP/3 on one UDP address. While it does not serve, nothing offers it.
+// Server serves HTTP/3 on one UDP address.
 type Server struct {
 	options Options
 	tls     *tls.Config
@@ -81,7 +81,7 @@ func New(options Options) (*Server, error) {
 	return q, nil
 }
 
-// open makes ready what serves on the socket.
+// open prepares what serves on the socket.
 func (q *Server) open(udp *net.UDPConn) error {
 	s := socket{udp: udp, transport: &quic.Transport{Conn: udp}}
 	if q.options.Retry {
@@ -92,7 +92,7 @@ func (q *Server) open(udp *net.UDPConn) error {
 		return err
 	}
 	s.http3 = &http3.Server{
-		// Otherwise every acceptor's port would be joined into an Alt-Svc header, which nobody asks for.
+		// Otherwise http3 would join every acceptor's port into an Alt-Svc header, which nobody asks for.
 		Port:           q.port(),
 		Handler:        q.options.Handler,
 		MaxHeaderBytes: q.options.MaxHeaderBytes,

@@ -9,11 +9,12 @@ import (
 
 const (
 	watchInterval = time.Second
-	// Of a flood some questions are lost in the socket's queue.
+	// During a flood the socket's queue loses some questions.
 	watchPatience = 3
 )
 
-// watch asks the server from outside, and has nothing offer it while it does not answer: a socket can also be deaf.
+// watch asks the server from outside, because a socket can exist and be deaf. While the server does not answer, watch keeps
+// Serves false.
 func (q *Server) watch() {
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()

@@ -34,7 +34,7 @@ func Qlog(dir string, log *errorlog.Log) func(context.Context, bool, quic.Connec
 	return qlog.RedactIPs(open, func(netip.AddrPort, bool) (string, bool) { return "redacted", true })
 }
 
-// transportOnly leaves out what HTTP/3 would add: requests' headers, with cookies and names.
+// transportOnly leaves out what HTTP/3 would add: the headers of requests, with cookies and names.
 type transportOnly struct{ qlogwriter.Trace }
 
 func (t transportOnly) AddProducer() qlogwriter.Recorder {
@@ -53,7 +53,7 @@ func (r transportRecorder) RecordEvent(e qlogwriter.Event) {
 	}
 }
 
-// bufferedFile is whole once it is closed, at the connection's end.
+// bufferedFile is complete once it is closed, at the connection's end.
 type bufferedFile struct {
 	*bufio.Writer
 	file *os.File

@@ -13,7 +13,7 @@ import (
 	"adaptive-h3/infra/edge/internal/visitor"
 )
 
-// interval is shorter than the RTT of the paths on which a window is worth looking at.
+// interval is shorter than the RTT of those paths whose windows are interesting.
 const interval = 50 * time.Millisecond
 
 // point is one line of a trace. Connections are named as in path samples; there is no address.
@@ -63,7 +63,7 @@ func (t *Windows) Run(ctx context.Context) {
 	}
 }
 
-// scan writes a line for each connection, and all of them at once: a reader never waits for the next.
+// scan writes a line for each connection, and flushes them together, so that a reader sees whole scans.
 func (t *Windows) scan(now time.Time) error {
 	t.buf = t.registry.Snapshot(t.buf[:0])
 	lines := json.NewEncoder(t.out)
@@ -81,6 +81,6 @@ func (t *Windows) scan(now time.Time) error {
 			RTTMs: measure.Milliseconds(r.RTT), CongestionWindowBytes: r.CongestionWindowBytes(), BytesSent: r.BytesSent,
 		})
 	}
-	clear(t.buf) // closed connections must not be kept by it
+	clear(t.buf) // so that it keeps no closed connections in memory
 	return t.out.Flush()
 }

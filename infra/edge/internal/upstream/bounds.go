@@ -16,13 +16,13 @@ const (
 	// connections at rest: an eighth of its limit leaves it half.
 	descriptorsPerRequest = 8
 	maxRequestsKnown      = 4096
-	// An eighth of 1,024, the soft limit that Linux and systemd give a program that asks for nothing.
+	// An eighth of 1,024, which is the soft limit that Linux and systemd give by default.
 	maxRequestsUnknown = 128
-	// As many as a page may ask for at once on one connection.
+	// A page may ask for as many at once on one connection.
 	minRequestsOfClient = 100
-	// Fewer in all than this, and a few visitors fill it.
+	// A few visitors can fill a total below this.
 	fewRequests = 512
-	// Long enough for a burst to pass, and shorter than anybody takes a page for dead.
+	// Long enough for a burst to pass, and shorter than a visitor's patience.
 	admissionWait = time.Second
 )
 
@@ -39,7 +39,7 @@ type Bounds struct {
 	log  *errorlog.Log
 
 	mu  sync.Mutex
-	pid int // of the upstream's process, as it was last seen
+	pid int // process id of the upstream, as last seen
 }
 
 // NewBounds makes a desk within the limits that hold while nothing is known about the upstream's process.

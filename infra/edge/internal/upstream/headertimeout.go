@@ -10,14 +10,14 @@ import (
 )
 
 var (
-	// ErrTimeout: the upstream had its time for the response header, and gave none.
+	// ErrTimeout means that the upstream gave no response header in its time.
 	ErrTimeout = errors.New("no response header within the time of -upstream-timeout")
-	// ErrRequestBody: the visitor's own request body failed, so the upstream is not to blame.
+	// ErrRequestBody means that the visitor's own request body failed, which is not the upstream's fault.
 	ErrRequestBody = errors.New("the request body could not be read")
 )
 
-// headerTimeout bounds the upstream's time to its response header, not counting the time in which the visitor's request
-// body is awaited. http.Transport.ResponseHeaderTimeout starts only when the whole request has been written, so an
+// headerTimeout bounds the upstream's time to its response header. It does not count the time in which it waits for the
+// visitor's request body. http.Transport.ResponseHeaderTimeout starts only when the whole request has been written, so an
 // upstream that stops reading a large body would hold the visitor for ever.
 type headerTimeout struct {
 	next    http.RoundTripper
@@ -63,7 +63,7 @@ type headerWait struct {
 	mu      sync.Mutex
 	timer   *time.Timer
 	timeout time.Duration
-	stopped bool // paused or ended: a timer that fires all the same came too late
+	stopped bool // paused or ended: a timer that fires now came too late
 	ended   bool
 }
 

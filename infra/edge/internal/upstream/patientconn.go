@@ -7,8 +7,8 @@ import (
 
 // patientConn is a connection to the upstream on which an answer wins over the error of writing its request. An upstream
 // may answer an upload before it has read all of it, and close; net/http's transport then gives up the whole exchange at
-// the write error, also when the answer is there to be read. So a failed Write waits until the connection is closed:
-// by the transport's reader, which has then had the answer, or has met the end of the connection itself.
+// the write error, even when the answer is there to be read. So a failed Write waits until the connection is closed:
+// the transport's reader closes it, after it has read the answer or has met the end of the connection.
 type patientConn struct {
 	net.Conn
 	closing sync.Once

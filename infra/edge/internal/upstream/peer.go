@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerProcess is the process that listens on the Unix socket at the other end; 0 for any other connection.
+// peerProcess returns the id of the process that listens on the Unix socket at the other end; 0 for any other connection.
 func peerProcess(c net.Conn) int {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
@@ -30,7 +30,7 @@ func peerProcess(c net.Conn) int {
 	return pid
 }
 
-// openFilesLimit reads a process's soft limit on descriptors (proc(5), /proc/pid/limits); 0 where that may not be read.
+// openFilesLimit returns a process's soft limit on descriptors (proc(5), /proc/pid/limits); 0 where this user may not read it.
 func openFilesLimit(pid int) int {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/limits", pid))
 	if err != nil {
@@ -44,7 +44,7 @@ func openFilesLimit(pid int) int {
 			continue
 		}
 		if fields := strings.Fields(rest); len(fields) > 0 {
-			n, _ := strconv.Atoi(fields[0]) // "unlimited" is as good as not known
+			n, _ := strconv.Atoi(fields[0]) // "unlimited" counts as not known
 			return n
 		}
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// MaxIdle is how many idle connections to the upstream are kept: enough for a load test's concurrency, far below the
-	// usual limits on open files.
+	// MaxIdle is the number of idle connections that a pool keeps for visitors' requests: enough for a load test's
+	// concurrency, and far below the usual limits on open files.
 	MaxIdle = 512
 	// DialTimeout bounds the time to open a connection.
 	DialTimeout = 5 * time.Second
@@ -27,7 +27,7 @@ func NewTransport(t Target, idle int, connected func(net.Conn)) *http.Transport 
 // NewPool makes a keep-alive pool of connections that dial opens, otherwise as NewTransport.
 func NewPool(idle int, dial func(ctx context.Context, network, address string) (net.Conn, error), connected func(net.Conn)) *http.Transport {
 	return &http.Transport{
-		Proxy: nil, // the environment's proxy is for leaving this machine
+		Proxy: nil, // the environment's proxy is for requests that leave this machine
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			c, err := dial(ctx, network, address)
 			if err != nil {
@@ -41,7 +41,7 @@ func NewPool(idle int, dial func(ctx context.Context, network, address string) (
 		MaxIdleConns:        idle,
 		MaxIdleConnsPerHost: idle,
 		IdleConnTimeout:     idleTimeout,
-		// Otherwise an Accept-Encoding is invented and the answer decompressed.
+		// Otherwise the transport adds an Accept-Encoding, and decompresses the answer.
 		DisableCompression:    true,
 		ExpectContinueTimeout: time.Second,
 		ForceAttemptHTTP2:     false,

@@ -1,6 +1,6 @@
 // Package upstream reaches the server behind the edge: its address, a pool of connections to it, the time that it has for
 // an answer, and how many requests its process can hold. It knows nothing about visitors. Of this module it imports
-// admission and errorlog; besides, x/sys.
+// admission and errorlog; of other modules, x/sys.
 package upstream
 
 import (

@@ -13,26 +13,27 @@ import (
 	"adaptive-h3/infra/edge/internal/measure"
 )
 
-// Connection is one visitor's connection, as everything but the protocol's own code sees it. Who accepts the connection
-// sets its fields before it adds it to a Registry; afterwards only the atomics change.
+// Connection is one visitor's connection, as all code sees it except that of its protocol. The code that accepts the
+// connection sets the fields before it adds the connection to a Registry. Afterwards only the atomics and the sampler's two
+// fields change.
 type Connection struct {
-	ID        string // 16 hexadecimal digits, random: it names the connection in samples and says nothing of the client
+	ID        string // 16 hexadecimal digits, random: it names the connection in samples and says nothing about the client
 	Transport measure.Transport
 	Began     time.Time
 	Client    func() netip.Addr // without zone, IPv4-mapped addresses unmapped; a QUIC client may move
 	Read      func() (measure.Reading, bool)
 
-	// Verified says whether the handshake is complete, and so the address the client's own. It is nil where no connection
-	// exists before that. Until then the connection is not sampled.
+	// Verified says whether the handshake is complete, which shows that the address is the client's own. Until then the
+	// connection is not sampled. It is nil where a connection exists only after its handshake.
 	Verified func() bool
-	// Answering is set by the first request. Without one a connection has sent nothing but its handshake, and is not
+	// Answering is true from the first request on. Before that a connection has sent nothing but its handshake, and is not
 	// sampled: port scanners and unused preconnects are no clients.
 	Answering atomic.Bool
 	// Sent counts the bytes handed to the transport, without a system call. The sampler compares it with its last look.
 	Sent atomic.Uint64
 	Rate *measure.RateMeter // QUIC only; the kernel keeps TCP's
-	// Serves says whether HTTP/3 serves on the same port number, where an offer on this connection leads. It is nil where
-	// HTTP/3 is off.
+	// Serves says whether HTTP/3 serves on the same port number, where an offer on this connection leads. It is nil on QUIC
+	// connections, and where HTTP/3 is off.
 	Serves *atomic.Bool
 	// Lingers is set where a response ended before its request did: the connection then closes slowly (RFC 9112, section 9.6).
 	Lingers atomic.Bool
@@ -50,10 +51,10 @@ func New(t measure.Transport, now time.Time) *Connection {
 	return &Connection{ID: hex.EncodeToString(id[:]), Transport: t, Began: now, SampledAt: now}
 }
 
-// MayOffer says whether an offer of HTTP/3 on this connection leads anywhere, as far as is known here. c may be nil.
+// MayOffer says whether an offer of HTTP/3 on this connection leads to a server, as far as this program knows. c may be nil.
 func (c *Connection) MayOffer() bool { return c == nil || c.Serves == nil || c.Serves.Load() }
 
-// Sampled says whether the connection is a client's that is worth a sample.
+// Sampled says whether the connection deserves samples: it has had a request, and its client's address is verified.
 func (c *Connection) Sampled() bool {
 	return c.Answering.Load() && (c.Verified == nil || c.Verified())
 }
