@@ -1,5 +1,5 @@
-// Package health answers GET /health on a listener of its own, which visitors cannot reach: how the edge is, found out by
-// asking it as a client would. Of this module it imports admission, errorlog, measure (for its units), quicprobe and upstream.
+// Package health answers GET /health on a listener of its own, which visitors cannot reach. It asks the edge's servers as a
+// client would. Of this module it imports admission, errorlog, measure (for its units), quicprobe and upstream.
 package health
 
 import (
