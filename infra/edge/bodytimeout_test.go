@@ -2,13 +2,13 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 // A visitor who pauses in a request body is told so in time, whether the upstream waits for the rest or has died.
@@ -19,7 +19,7 @@ func TestPausedBodyIsBounded(t *testing.T) {
 	}
 	for name, upstream := range upstreams {
 		t.Run(name, func(t *testing.T) {
-			e := startEdgeWith(t, startUpstream(t, upstream), "-body-timeout", "200ms", "-upstream-timeout", "20s")
+			e := startEdgeWith(t, edgetest.StartUpstream(t, upstream), "-body-timeout", "200ms", "-upstream-timeout", "20s")
 			// By hand over HTTP/1.1: net/http's client itself does not see an answer while its body pauses.
 			c := e.rawTLS()
 			fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n")
@@ -52,7 +52,7 @@ func TestPausedBodyIsBounded(t *testing.T) {
 // the body of a stream that has been answered.
 func TestBodyBoundEnds(t *testing.T) {
 	const bound = 150 * ms
-	e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/stream" {
 			_ = http.NewResponseController(w).EnableFullDuplex()
 			_ = http.NewResponseController(w).Flush()
@@ -97,39 +97,4 @@ func TestBodyBoundEnds(t *testing.T) {
 			t.Errorf("stream: %q, %v", body, err)
 		}
 	})
-}
-
-// deadlineRecorder is a response writer that may not be touched once its handler has returned, as HTTP/2's.
-type deadlineRecorder struct {
-	http.ResponseWriter
-	t        *testing.T
-	returned bool
-}
-
-func (d *deadlineRecorder) SetReadDeadline(time.Time) error {
-	if d.returned {
-		d.t.Error("the response writer was touched after its handler had returned")
-	}
-	return nil
-}
-
-// The transport may go on reading a body after the handler has returned, as when the upstream answered early: it gets an
-// error, and touches neither the writer nor the connection.
-func TestBodyReadAfterTheHandler(t *testing.T) {
-	recorder := &deadlineRecorder{t: t}
-	request, err := http.NewRequest(http.MethodPost, "/", io.NopCloser(strings.NewReader("body")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request, body := boundBody(recorder, request, time.Hour)
-	body.release()
-	body.end()
-	recorder.returned = true
-	if got, err := io.ReadAll(request.Body); !errors.Is(err, errBodyOver) || len(got) > 0 {
-		t.Errorf("%q, %v", got, err)
-	}
-	if err := request.Body.Close(); err != nil {
-		t.Error(err)
-	}
-	body.release()
 }

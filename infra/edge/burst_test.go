@@ -8,15 +8,17 @@ import (
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 // A burst of new clients is served, and not refused for being more than quic-go lets wait: a browser would not come back.
 func TestBurstOfQUICConnections(t *testing.T) {
 	const clients = 400
-	e := startEdgeWith(t, startUpstream(t, func(http.ResponseWriter, *http.Request) {}))
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) {}))
 	config := e.tlsConfig()
 	config.NextProtos = []string{http3.NextProtoH3}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
 	defer cancel()
 	failures := make(chan error, clients)
 	var all sync.WaitGroup

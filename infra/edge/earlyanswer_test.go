@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 // startEarlyUpstream answers each request as soon as it has its header, with a body of answerBytes, and closes the
@@ -44,10 +46,10 @@ func startEarlyUpstream(t *testing.T, network string, answerBytes int, lingers b
 					return
 				}
 				fmt.Fprintf(c, "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: %d\r\n\r\n", answerBytes)
-				c.Write(pattern(answerBytes))
+				c.Write(edgetest.Pattern(answerBytes))
 				if lingers {
 					c.(interface{ CloseWrite() error }).CloseWrite()
-					c.SetReadDeadline(time.Now().Add(patience))
+					c.SetReadDeadline(time.Now().Add(edgetest.Patience))
 					io.Copy(io.Discard, c)
 				}
 			})
@@ -100,7 +102,7 @@ func (e *testEdge) uploadEarly(protocol, length string, answerBytes int) {
 	}
 	defer res.Body.Close()
 	got, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusRequestEntityTooLarge || !bytes.Equal(got, pattern(answerBytes)) {
+	if err != nil || res.StatusCode != http.StatusRequestEntityTooLarge || !bytes.Equal(got, edgetest.Pattern(answerBytes)) {
 		e.t.Errorf("%s, length %s: %s, %d bytes, %v", protocol, length, res.Status, len(got), err)
 	}
 }
@@ -131,7 +133,7 @@ func TestEarlyAnswerEndsTheConnection(t *testing.T) {
 
 // A body that came whole leaves the connection as it was.
 func TestAnswerAfterTheBodyKeepsTheConnection(t *testing.T) {
-	e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 	}))
 	c := e.rawTLS()

@@ -3,15 +3,14 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/netip"
 	"testing"
 	"time"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 // A client that comes again resumes; only with -early-data is its request taken before its handshake is complete.
@@ -27,7 +26,7 @@ func TestEarlyData(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			told := make(chan string, 2)
-			upstream := startUpstream(t, func(_ http.ResponseWriter, r *http.Request) { told <- r.Header.Get("Early-Data") })
+			upstream := edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) { told <- r.Header.Get("Early-Data") })
 			e := startEdgeWith(t, upstream, test.flags...)
 			// So long after its request a client can complete its handshake at the earliest.
 			path := startRelay(t, e.addresses[0], &udpRelay{delay: 300 * time.Millisecond})
@@ -35,7 +34,7 @@ func TestEarlyData(t *testing.T) {
 			config.NextProtos = []string{http3.NextProtoH3}
 			config.ClientSessionCache = tls.NewLRUClientSessionCache(1)
 			visit := func(method string) (quic.ConnectionState, string) {
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
 				defer cancel()
 				conn, err := quic.DialAddrEarly(ctx, path.address, config, &quic.Config{})
 				if err != nil {
@@ -68,61 +67,5 @@ func TestEarlyData(t *testing.T) {
 				t.Errorf("the second visit: resumed %t, 0-RTT %t, Early-Data %q, Server-Timing %q", second.TLS.DidResume, second.Used0RTT, got, timing)
 			}
 		})
-	}
-}
-
-// The upstream is told of a request that may be a replay; one that may act twice is refused until nobody can send it again.
-func TestEarlyRequests(t *testing.T) {
-	told := make(chan string, 1)
-	upstream := startUpstream(t, func(_ http.ResponseWriter, r *http.Request) { told <- r.Header.Get("Early-Data") })
-	opts, err := parseOptions([]string{"-upstream", upstream, "-early-data"}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport := newTransport(opts.upstream, 1, nil)
-	defer transport.CloseIdleConnections()
-	handler := newProxyHandler(opts, transport, newRequestBounds(opts, newReporter(io.Discard)).desk, newReporter(io.Discard, "", ""))
-	for _, test := range []struct {
-		method   string
-		complete bool
-		status   int
-		told     string
-	}{
-		{http.MethodGet, false, http.StatusOK, "1"},
-		{http.MethodHead, false, http.StatusOK, "1"},
-		{http.MethodGet, true, http.StatusOK, ""},
-		{http.MethodPost, true, http.StatusOK, ""},
-		{http.MethodPost, false, http.StatusTooEarly, "nothing"},
-		{http.MethodDelete, false, http.StatusTooEarly, "nothing"},
-	} {
-		request := httptest.NewRequest(test.method, "https://localhost/", nil)
-		request.TLS = &tls.ConnectionState{HandshakeComplete: test.complete}
-		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, request)
-		got := "nothing"
-		select {
-		case got = <-told:
-		default:
-		}
-		if answer.Code != test.status || got != test.told {
-			t.Errorf("%s, handshake complete %t: status %d, the upstream was told %q", test.method, test.complete, answer.Code, got)
-		}
-	}
-}
-
-// A client that never completes its handshake may not be who it says: nobody is told of its path.
-func TestSamplesWaitForTheHandshake(t *testing.T) {
-	verified := false
-	c := newConnection(transportQUIC, time.Now())
-	c.answering.Store(true)
-	c.verified = func() bool { return verified }
-	c.client = func() netip.Addr { return netip.MustParseAddr("192.0.2.7") }
-	c.read = func() (reading, bool) { return reading{}, true }
-	samples := 0
-	s := &sampler{registry: newRegistry(), emit: func(pathSample) { samples++ }}
-	s.closing(c, time.Now())
-	verified = true
-	if s.closing(c, time.Now()); samples != 1 {
-		t.Errorf("%d samples, not the one after the handshake", samples)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,101 +11,107 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/quic-go/quic-go"
-	"github.com/quic-go/quic-go/http3"
+	"adaptive-h3/infra/edge/internal/admission"
+	"adaptive-h3/infra/edge/internal/certificate"
+	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/health"
+	"adaptive-h3/infra/edge/internal/listen"
+	"adaptive-h3/infra/edge/internal/origin"
+	"adaptive-h3/infra/edge/internal/pathsample"
+	"adaptive-h3/infra/edge/internal/proxy"
+	"adaptive-h3/infra/edge/internal/quicserver"
+	"adaptive-h3/infra/edge/internal/trace"
+	"adaptive-h3/infra/edge/internal/upstream"
+	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 const (
-	// Generous for a header, which a client sends in one go; also bounds the TLS handshake.
+	// Generous for a header, which a client sends at once. It also bounds the TLS handshake.
 	readHeaderTimeout = 15 * time.Second
 	// How long a connection may rest between requests. There is no limit on a request or a response itself: streams,
 	// large files on slow lines and websockets last as long as they last.
 	idleTimeout = 120 * time.Second
-	// QUIC's own idle timeout (RFC 9000, section 10.1) is without any packet from the client, also while a response is
-	// awaited; browsers send PINGs then.
-	quicIdleTimeout = 60 * time.Second
-	// Half of what workerd takes for a header (KJ, 128 KiB), as the edge adds to it.
+	// Half of what workerd accepts for a header (KJ, 128 KiB), because the edge adds to the header.
 	maxHeaderBytes = 64 << 10
 )
 
 // edge is the running program.
 type edge struct {
-	log        *reporter
-	handler    *proxyHandler
-	registry   *registry
-	sampler    *sampler
-	poster     *poster // nil: no samples
-	upstream   *http.Transport
-	spki       string
-	qlogDir    string
-	linger     lingerer
-	maxStreams int  // of a connection, at a time
-	earlyData  bool // 0-RTT is taken
-	retry      bool // every QUIC client's address is validated first
+	log      *errorlog.Log
+	handler  *proxy.Handler
+	desk     *admission.Desk
+	registry *visitor.Registry
+	sampler  *pathsample.Sampler
+	poster   *pathsample.Poster // nil: no samples
+	upstream *http.Transport
+	spki     string
+	linger   listen.Lingerer
 
 	servers []*server
-	health  *http.Server // nil: nobody is told
-	failed  chan error   // what ended serving before shutdown
+	health  *http.Server // nil: no -health
+	failed  chan error   // the errors that ended serving before shutdown
 
 	stopBeat context.CancelFunc
 	beating  sync.WaitGroup
 	stopScan context.CancelFunc
 	stopPost context.CancelFunc
-	scanning sync.WaitGroup // the sampler, and the tracer if there is one
+	scanning sync.WaitGroup // the sampler, and the trace if there is one
 }
 
 // server is one socket being served.
 type server struct {
-	socket socket
+	socket listen.Socket
 	http   *http.Server
-	quic   *quicServer // nil: no HTTP/3
+	quic   *quicserver.Server // nil: no HTTP/3
+	serves *atomic.Bool       // HTTP/3 serves and answers; nil: no HTTP/3
 }
 
 // startEdge binds everything, then serves. On error nothing is left behind.
-func startEdge(opts options, log *reporter) (*edge, error) {
-	cert, err := loadCertificate(opts, time.Now())
+func startEdge(opts options, log *errorlog.Log) (*edge, error) {
+	cert, err := certificate.Load(opts.certificate, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	leaf, err := leafOf(cert)
+	leaf, err := certificate.Leaf(cert)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the certificate: %w", err)
 	}
-	var sockets []socket
+	var sockets []listen.Socket
 	for _, spec := range opts.listen {
-		opened, err := openListen(spec)
+		opened, err := listen.Open(spec)
 		if err != nil {
-			closeSockets(sockets)
+			listen.Close(sockets)
 			return nil, err
 		}
 		sockets = append(sockets, opened...)
 	}
 
-	bounds := newRequestBounds(opts, log)
-	upstream := newTransport(opts.upstream, upstreamIdle, bounds.connected)
-	var fallback *originFallback
-	var transport http.RoundTripper = upstream
+	bounds := upstream.NewBounds(opts.requests, log)
+	pool := upstream.NewTransport(opts.proxy.Upstream, upstream.MaxIdle, bounds.Connected)
+	var fallback *origin.Fallback
+	var transport http.RoundTripper = pool
 	if opts.origin != nil {
-		fallback = newOriginFallback(upstream, opts, log)
+		fallback = origin.New(pool, opts.origin, opts.samples, log)
 		transport = fallback
 	}
 	e := &edge{
-		log: log, registry: newRegistry(), upstream: upstream, spki: spkiSHA256(leaf), qlogDir: opts.qlogDir, earlyData: opts.earlyData, retry: opts.retry,
-		maxStreams: opts.maxStreams,
-		handler:    newProxyHandler(opts, transport, bounds.desk, log),
-		failed:     make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
+		log: log, registry: visitor.NewRegistry(), upstream: pool, spki: certificate.SPKISHA256(leaf),
+		handler: proxy.New(opts.proxy, transport, bounds.Desk(), log),
+		desk:    bounds.Desk(),
+		failed:  make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
-	var traces *tracer
+	var windows *trace.Windows
 	if opts.traceFile != "" {
-		if traces, err = newTracer(opts.traceFile, e.registry, log); err != nil {
-			closeSockets(sockets)
+		if windows, err = trace.NewWindows(opts.traceFile, e.registry, log); err != nil {
+			listen.Close(sockets)
 			return nil, err
 		}
 	}
-	bounds.look(opts.upstream)
-	e.startSampling(opts.samples, traces)
+	bounds.Look(opts.proxy.Upstream)
+	e.startSampling(opts.samples, windows)
 	e.startHeartbeat(fallback)
 	tlsConfig := &tls.Config{
 		Certificates: []tls.Certificate{cert},
@@ -112,16 +119,16 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 		NextProtos:   []string{"h2", "http/1.1"},
 	}
 	for i, s := range sockets {
-		srv, err := e.newServer(s, tlsConfig)
+		srv, err := e.newServer(s, tlsConfig, opts)
 		if err != nil {
-			closeSockets(sockets[i:])
+			listen.Close(sockets[i:])
 			e.shutdown(time.Millisecond)
 			return nil, err
 		}
 		e.servers = append(e.servers, srv)
 	}
 	if err := e.startHealth(opts.health, leaf, fallback); err != nil {
-		closeSockets(sockets)
+		listen.Close(sockets)
 		e.shutdown(time.Millisecond)
 		return nil, err
 	}
@@ -132,110 +139,96 @@ func startEdge(opts options, log *reporter) (*edge, error) {
 }
 
 // startSampling starts the two goroutines of the path samples, if anybody wants them, and that of a trace.
-func (e *edge) startSampling(t target, traces *tracer) {
-	e.sampler = &sampler{registry: e.registry, emit: func(pathSample) {}}
+func (e *edge) startSampling(to upstream.Target, windows *trace.Windows) {
 	scanCtx, stopScan := context.WithCancel(context.Background())
 	postCtx, stopPost := context.WithCancel(context.Background())
 	e.stopScan, e.stopPost = stopScan, stopPost
-	if traces != nil {
-		e.scanning.Go(func() { traces.run(scanCtx) })
+	if windows != nil {
+		e.scanning.Go(func() { windows.Run(scanCtx) })
 	}
-	if t == (target{}) {
+	if to == (upstream.Target{}) {
+		e.sampler = pathsample.NewSampler(e.registry, func(pathsample.Sample) {})
 		return
 	}
-	e.poster = newPoster(t, e.log)
-	e.sampler.emit = e.poster.emit
-	go e.poster.run(postCtx)
-	e.scanning.Go(func() { e.sampler.run(scanCtx) })
+	e.poster = pathsample.NewPoster(to, e.log)
+	e.sampler = pathsample.NewSampler(e.registry, e.poster.Emit)
+	go e.poster.Run(postCtx)
+	e.scanning.Go(func() { e.sampler.Run(scanCtx) })
 }
 
 // startHeartbeat starts watching the worker, if there is anybody else to ask.
-func (e *edge) startHeartbeat(fallback *originFallback) {
+func (e *edge) startHeartbeat(fallback *origin.Fallback) {
 	ctx, stop := context.WithCancel(context.Background())
 	e.stopBeat = stop
 	if fallback != nil {
-		e.beating.Go(func() {
-			fallback.run(ctx)
-			fallback.origin.CloseIdleConnections()
-		})
+		e.beating.Go(func() { fallback.Run(ctx) })
 	}
 }
 
-// closed is called once for every connection, while its statistics can still be read.
-func (e *edge) closed(c *connection) {
-	e.sampler.closing(c, time.Now())
-	e.registry.remove(c)
+// closed sees every connection once, while its statistics can still be read.
+func (e *edge) closed(c *visitor.Connection) {
+	e.sampler.Closing(c, time.Now())
+	e.registry.Remove(c)
 }
 
-func (e *edge) newServer(s socket, tlsConfig *tls.Config) (*server, error) {
+func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, opts options) (*server, error) {
 	srv := &server{socket: s, http: &http.Server{
 		Handler:           e.handler,
 		TLSConfig:         tlsConfig.Clone(),
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: e.maxStreams},
-		ErrorLog:          e.log.logger("http"),
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: opts.maxStreams},
+		ErrorLog:          e.log.Logger("http"),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if t, ok := c.(*tls.Conn); ok {
-				if t, ok := t.NetConn().(*tcpConn); ok {
-					return withConnection(ctx, t.conn)
-				}
+			if conn := listen.ConnectionOf(c); conn != nil {
+				return visitor.WithConnection(ctx, conn)
 			}
 			return ctx
 		},
 	}}
-	if s.udp == nil {
+	if s.UDP == nil {
 		return srv, nil
 	}
+	srv.serves = new(atomic.Bool)
 	var err error
-	srv.quic, err = e.newQUICServer(s, tlsConfig, srv.http)
+	srv.quic, err = quicserver.New(quicserver.Options{
+		TCP: s.TCP, UDP: s.UDP, Bind: func() (*net.UDPConn, error) { return listen.UDP(s.TCP) }, TLS: tlsConfig,
+		Handler: e.handler, InContext: srv.http, MaxHeaderBytes: maxHeaderBytes, IdleTimeout: idleTimeout,
+		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Retry: opts.retry, Tracer: trace.Qlog(opts.qlogDir, e.log),
+		Registry: e.registry, OnClose: e.closed, Serves: srv.serves, Log: e.log,
+	})
 	return srv, err
 }
 
-func (e *edge) listenQUIC(transport *quic.Transport, tlsConfig *tls.Config) (http3.QUICListener, error) {
-	config := &quic.Config{
-		MaxIdleTimeout:     quicIdleTimeout,
-		MaxIncomingStreams: int64(e.maxStreams),
-		Allow0RTT:          e.earlyData, // RFC 8470: a replayed request would count, and act, twice
-		Tracer:             qlogTracer(e.qlogDir, e.log),
-	}
-	if e.earlyData {
-		return transport.ListenEarly(tlsConfig, config)
-	}
-	// Not ListenEarly: a connection exists only once its handshake is complete, so its address is verified and its RTT
-	// measured. No request comes earlier than that, as 0-RTT is off.
-	return transport.Listen(tlsConfig, config)
-}
-
-func (e *edge) acceptQUIC(qc *quic.Conn) *connection {
-	c := newQUICConnection(qc, time.Now())
-	if e.earlyData {
-		c.verified = func() bool {
-			select {
-			case <-qc.HandshakeComplete():
-				return true
-			default:
-				return false
-			}
-		}
-	}
-	e.registry.add(c, func() { _ = qc.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") })
-	// The statistics are final here: the connection's own goroutine has ended. No goroutine waits for it.
-	context.AfterFunc(qc.Context(), func() { e.closed(c) })
-	return c
-}
-
 func (e *edge) serve(srv *server) {
-	ln := &tcpListener{TCPListener: srv.socket.tcp, registry: e.registry, onClose: e.closed, linger: &e.linger, quic: srv.quic}
+	ln := &listen.Listener{TCPListener: srv.socket.TCP, Registry: e.registry, OnClose: e.closed, Linger: &e.linger, Serves: srv.serves}
 	go func() {
 		if err := srv.http.ServeTLS(ln, "", ""); !errors.Is(err, http.ErrServerClosed) {
-			e.failed <- fmt.Errorf("HTTPS on %s ended: %w", srv.socket.address(), err)
+			e.failed <- fmt.Errorf("HTTPS on %s ended: %w", srv.socket.Address(), err)
 		}
 	}()
 	if srv.quic != nil {
-		go srv.quic.serve()
+		go srv.quic.Serve()
 	}
+}
+
+// startHealth answers GET /health at t, if anybody wants it.
+func (e *edge) startHealth(t upstream.Target, leaf *x509.Certificate, fallback *origin.Fallback) (err error) {
+	if t == (upstream.Target{}) {
+		return nil
+	}
+	subject := health.Subject{Certificate: leaf, Desk: e.desk}
+	if fallback != nil {
+		subject.WorkerGone = fallback.WorkerGone
+	}
+	for _, s := range e.servers {
+		if s.quic != nil {
+			subject.HTTP3 = append(subject.HTTP3, health.HTTP3{Address: s.quic.Address(), ReachedAt: s.quic.ReachedAt(), Serves: s.serves})
+		}
+	}
+	e.health, err = health.Serve(t, subject, e.log)
+	return err
 }
 
 // announce writes the one line that a launcher waits for.
@@ -247,7 +240,7 @@ func (e *edge) announce(w io.Writer) error {
 		SPKISHA256 string   `json:"spkiSha256"`
 	}{Event: "listening", SPKISHA256: e.spki}
 	for _, s := range e.servers {
-		line.Addresses = append(line.Addresses, s.socket.address())
+		line.Addresses = append(line.Addresses, s.socket.Address())
 		line.HTTP3 = append(line.HTTP3, s.quic != nil)
 	}
 	return json.NewEncoder(w).Encode(line)

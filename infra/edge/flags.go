@@ -11,41 +11,30 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/certificate"
+	"adaptive-h3/infra/edge/internal/listen"
+	"adaptive-h3/infra/edge/internal/origin"
+	"adaptive-h3/infra/edge/internal/proxy"
+	"adaptive-h3/infra/edge/internal/upstream"
 )
 
 // options is what the command line says, checked.
 type options struct {
-	listen          []listenSpec
-	upstream        target
-	samples         target   // the zero target: post none
-	origin          *url.URL // nil: no other way than upstream
-	health          target   // the zero target: nowhere
-	certFile        string
-	keyFile         string
-	stateDir        string
-	traceFile       string   // "": no trace
-	qlogDir         string   // "": no qlog
-	hosts           []string // further names of the development certificate
-	altSvc          altSvcMode
-	serverTiming    bool
+	listen          []listen.Spec
+	proxy           proxy.Options
+	samples         upstream.Target // the zero target: post none
+	origin          *url.URL        // nil: only the upstream is asked
+	health          upstream.Target // the zero target: nowhere
+	certificate     certificate.Options
+	traceFile       string // "": no trace
+	qlogDir         string // "": no qlog
 	earlyData       bool
 	retry           bool
-	maxRequests     int // 0: by what the upstream's process may open
-	maxClient       int // 0: by maxRequests
+	requests        upstream.RequestLimits
 	maxStreams      int
-	upstreamTimeout time.Duration
-	bodyTimeout     time.Duration
 	shutdownTimeout time.Duration
 }
-
-// altSvcMode is what happens to the Alt-Svc of the upstream's response, so that whatever a CDN does can be tried.
-type altSvcMode string
-
-const (
-	altSvcPass     altSvcMode = "pass"     // untouched
-	altSvcStrip    altSvcMode = "strip"    // removed
-	altSvcOverride altSvcMode = "override" // replaced, on every response, with h3=":PORT"; ma=86400
-)
 
 const defaultListen = "localhost:8443"
 
@@ -53,8 +42,11 @@ const defaultListen = "localhost:8443"
 // does not exist the list of flags goes to stderr too. -h gives flag.ErrHelp after the list was printed.
 func parseOptions(args []string, stderr io.Writer) (options, error) {
 	o := options{
-		stateDir: ".adaptive-h3", altSvc: altSvcPass, serverTiming: true, maxStreams: 100,
-		upstreamTimeout: 60 * time.Second, bodyTimeout: 60 * time.Second, shutdownTimeout: 10 * time.Second,
+		proxy: proxy.Options{
+			UpstreamTimeout: 60 * time.Second, BodyTimeout: 60 * time.Second, AltSvc: proxy.AltSvcPass, ServerTiming: true,
+		},
+		certificate: certificate.Options{StateDir: ".adaptive-h3"},
+		maxStreams:  100, shutdownTimeout: 10 * time.Second,
 	}
 	// The flag package prints every error with the whole list; only an unknown flag deserves that here.
 	var printed bytes.Buffer
@@ -62,20 +54,20 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.SetOutput(&printed)
 
 	fs.Func("listen", "`ADDR[,congestion=cubic|bbr|reno][,http3=off]` to serve, TCP and UDP on the same port number; repeatable (default "+defaultListen+")", func(s string) error {
-		spec, err := parseListenSpec(s)
+		spec, err := listen.ParseSpec(s)
 		o.listen = append(o.listen, spec)
 		return err
 	})
-	fs.Func("upstream", "where requests go: `http://HOST:PORT | unix:/path` (required)", setTarget(&o.upstream))
+	fs.Func("upstream", "where requests go: `http://HOST:PORT | unix:/path` (required)", setTarget(&o.proxy.Upstream))
 	fs.Func("samples", "where path samples are posted: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.samples))
 	fs.Func("origin", "who is asked while the worker behind -upstream is gone: `http[s]://HOST[:PORT]`; wants -samples, whose listener is asked for a heartbeat (default: nobody)", func(s string) (err error) {
-		o.origin, err = parseOrigin(s)
+		o.origin, err = origin.Parse(s)
 		return err
 	})
 	fs.Func("health", "where GET /health says how this program is, for this machine only: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.health))
-	fs.StringVar(&o.certFile, "cert", "", "certificate chain, PEM `FILE`; with -key, instead of the development certificate")
-	fs.StringVar(&o.keyFile, "key", "", "private key, PEM `FILE`")
-	fs.StringVar(&o.stateDir, "state", o.stateDir, "`DIR` that keeps the development certificate")
+	fs.StringVar(&o.certificate.CertFile, "cert", "", "certificate chain, PEM `FILE`; with -key, instead of the development certificate")
+	fs.StringVar(&o.certificate.KeyFile, "key", "", "private key, PEM `FILE`")
+	fs.StringVar(&o.certificate.StateDir, "state", o.certificate.StateDir, "`DIR` that keeps the development certificate")
 	fs.StringVar(&o.qlogDir, "qlog", "", "`DIR` that exists, for a qlog of every QUIC connection, a file each without addresses; for looking into transports, as it grows without end")
 	fs.StringVar(&o.traceFile, "trace", "", "`FILE` for every connection's window, RTT and bytes, a line of JSON each 50 ms; for looking into transports, as it grows without end")
 	fs.BoolVar(&o.earlyData, "early-data", false, "take GET and HEAD requests over HTTP/3 in 0-RTT, with Early-Data: 1; anybody may send such a request again, from an address that nobody verified: for looking into transports, not for visitors")
@@ -84,13 +76,13 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		if !validHost(s) {
 			return errors.New("it must be a host name or an IP address, without port")
 		}
-		o.hosts = append(o.hosts, s)
+		o.certificate.Hosts = append(o.certificate.Hosts, s)
 		return nil
 	})
 	fs.Func("alt-svc", "what happens to the upstream's Alt-Svc: `pass|strip|override` (default pass)", func(s string) error {
-		switch m := altSvcMode(s); m {
-		case altSvcPass, altSvcStrip, altSvcOverride:
-			o.altSvc = m
+		switch m := proxy.AltSvcMode(s); m {
+		case proxy.AltSvcPass, proxy.AltSvcStrip, proxy.AltSvcOverride:
+			o.proxy.AltSvc = m
 			return nil
 		}
 		return errors.New("it must be pass, strip or override")
@@ -100,14 +92,14 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		if err != nil {
 			return errors.New("it must be true or false")
 		}
-		o.serverTiming = v
+		o.proxy.ServerTiming = v
 		return nil
 	})
-	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096; 128 where that cannot be told)", setCount(&o.maxRequests))
-	fs.Func("max-requests-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64 (default: a quarter of -max-requests, at least 100)", setCount(&o.maxClient))
+	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096; 128 where that cannot be told)", setCount(&o.requests.Total))
+	fs.Func("max-requests-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64 (default: a quarter of -max-requests, at least 100)", setCount(&o.requests.PerClient))
 	fs.Func("max-streams", "at most `N` requests at a time on an HTTP/2 or HTTP/3 connection; the client waits by itself beyond that (default 100)", setCount(&o.maxStreams))
-	fs.Func("body-timeout", "`DURATION` that a visitor's request body may pause before the upstream answers (default 60s)", setDuration(&o.bodyTimeout))
-	fs.Func("upstream-timeout", "`DURATION` that the upstream has for its response header (default 60s)", setDuration(&o.upstreamTimeout))
+	fs.Func("body-timeout", "`DURATION` that a visitor's request body may pause before the upstream answers (default 60s)", setDuration(&o.proxy.BodyTimeout))
+	fs.Func("upstream-timeout", "`DURATION` that the upstream has for its response header (default 60s)", setDuration(&o.proxy.UpstreamTimeout))
 	fs.Func("shutdown-timeout", "`DURATION` that requests have to finish at the end (default 10s)", setDuration(&o.shutdownTimeout))
 
 	if err := fs.Parse(args); err != nil {
@@ -120,36 +112,36 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	return o, o.check(fs)
 }
 
-// check looks at what no single flag can see.
+// check looks at the flags together.
 func (o *options) check(fs *flag.FlagSet) error {
 	if fs.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q: only flags are allowed", fs.Arg(0))
 	}
-	if o.upstream == (target{}) {
+	if o.proxy.Upstream == (upstream.Target{}) {
 		return errors.New("flag -upstream is required: http://HOST:PORT or unix:/path of the server that answers the requests")
 	}
-	if o.origin != nil && o.samples == (target{}) {
+	if o.origin != nil && o.samples == (upstream.Target{}) {
 		return errors.New("flag -origin wants -samples: its listener is asked whether the worker is there")
 	}
-	if (o.certFile == "") != (o.keyFile == "") {
+	if (o.certificate.CertFile == "") != (o.certificate.KeyFile == "") {
 		return errors.New("flags -cert and -key go together: give both, or neither for a development certificate")
 	}
-	if o.stateDir == "" {
+	if o.certificate.StateDir == "" {
 		return errors.New("flag -state is empty: it must be a folder that keeps the development certificate")
 	}
 	if len(o.listen) == 0 {
-		spec, err := parseListenSpec(defaultListen)
+		spec, err := listen.ParseSpec(defaultListen)
 		if err != nil {
 			return err
 		}
-		o.listen = []listenSpec{spec}
+		o.listen = []listen.Spec{spec}
 	}
 	return nil
 }
 
-func setTarget(t *target) func(string) error {
+func setTarget(t *upstream.Target) func(string) error {
 	return func(s string) (err error) {
-		*t, err = parseTarget(s)
+		*t, err = upstream.ParseTarget(s)
 		return err
 	}
 }

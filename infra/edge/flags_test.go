@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/proxy"
+	"adaptive-h3/infra/edge/internal/upstream"
 )
 
 func TestOptionDefaults(t *testing.T) {
@@ -15,10 +18,10 @@ func TestOptionDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(o.listen) != 1 || o.listen[0].text != "localhost:8443" || !o.listen[0].http3 || len(o.listen[0].hosts) != 2 ||
-		o.upstream != (target{"tcp", "127.0.0.1:8787"}) || o.samples != (target{}) || o.stateDir != ".adaptive-h3" ||
-		o.altSvc != altSvcPass || !o.serverTiming || o.upstreamTimeout != time.Minute || o.bodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second ||
-		o.maxRequests != 0 || o.maxClient != 0 || o.maxStreams != 100 {
+	if len(o.listen) != 1 || o.listen[0].Text != "localhost:8443" || !o.listen[0].HTTP3 || len(o.listen[0].Hosts) != 2 ||
+		o.proxy.Upstream != (upstream.Target{Network: "tcp", Address: "127.0.0.1:8787"}) || o.samples != (upstream.Target{}) || o.certificate.StateDir != ".adaptive-h3" ||
+		o.proxy.AltSvc != proxy.AltSvcPass || !o.proxy.ServerTiming || o.proxy.UpstreamTimeout != time.Minute || o.proxy.BodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second ||
+		o.requests.Total != 0 || o.requests.PerClient != 0 || o.maxStreams != 100 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -35,12 +38,19 @@ func TestOptionsAsGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := o.listen
-	if len(l) != 3 || l[0].congestion != "cubic" || l[0].http3 || l[0].port != 1 || l[1].hosts[0].String() != "::1" || !l[1].http3 ||
-		l[2].hosts[0].String() != "::" || o.upstream != (target{"unix", "/run/workerd.sock"}) || o.samples != (target{"tcp", "[::1]:99"}) ||
-		o.certFile != "c" || o.keyFile != "k" || o.stateDir != "s" || strings.Join(o.hosts, " ") != "a.example 192.0.2.1 *.b.example" ||
-		o.altSvc != altSvcOverride || o.serverTiming || o.upstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
-		o.maxRequests != 10 || o.maxClient != 4 || o.maxStreams != 3 {
+	if len(l) != 3 || l[0].Congestion != "cubic" || l[0].HTTP3 || l[0].Port != 1 || l[1].Hosts[0].String() != "::1" || !l[1].HTTP3 ||
+		l[2].Hosts[0].String() != "::" || o.proxy.Upstream != (upstream.Target{Network: "unix", Address: "/run/workerd.sock"}) || o.samples != (upstream.Target{Network: "tcp", Address: "[::1]:99"}) ||
+		o.certificate.CertFile != "c" || o.certificate.KeyFile != "k" || o.certificate.StateDir != "s" || strings.Join(o.certificate.Hosts, " ") != "a.example 192.0.2.1 *.b.example" ||
+		o.proxy.AltSvc != proxy.AltSvcOverride || o.proxy.ServerTiming || o.proxy.UpstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
+		o.requests.Total != 10 || o.requests.PerClient != 4 || o.maxStreams != 3 {
 		t.Errorf("%+v", o)
+	}
+}
+
+// The origin is asked when the worker's heartbeat fails, and the heartbeat is asked of the samples' listener.
+func TestOriginWantsSamples(t *testing.T) {
+	if _, err := parseOptions([]string{"-upstream", "unix:/a", "-origin", "http://a"}, io.Discard); err == nil || !strings.Contains(err.Error(), "-samples") {
+		t.Errorf("without -samples: %v", err)
 	}
 }
 

@@ -2,53 +2,30 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
-// patience bounds every wait of these tests; nothing waits that long unless it fails.
-const patience = 20 * time.Second
+const ms = time.Millisecond
 
 func TestMain(m *testing.M) {
 	os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true")
 	os.Exit(m.Run())
-}
-
-// refusingAddress returns an address of the loopback that refuses connections. Its port stays bound, without anybody
-// listening, until the test ends: a port that was closed may be another test's the next moment.
-func refusingAddress(t *testing.T) string {
-	t.Helper()
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { syscall.Close(fd) })
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
-	address, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("127.0.0.1:%d", address.(*syscall.SockaddrInet4).Port)
 }
 
 var protocols = []string{"HTTP/1.1", "HTTP/2", "HTTP/3"}
@@ -60,7 +37,7 @@ type testEdge struct {
 	http3     []bool
 	spki      string
 	state     string
-	stderr    *lockedBuffer
+	stderr    *edgetest.Buffer
 	samples   chan pathSampleJSON
 	stop      context.CancelFunc
 	exit      chan int
@@ -81,37 +58,11 @@ type pathSampleJSON struct {
 	Closing         bool    `json:"closing"`
 }
 
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-// startUpstream serves h on loopback.
-func startUpstream(t *testing.T, h http.HandlerFunc) string {
-	t.Helper()
-	s := httptest.NewServer(h)
-	// Connections of handlers that a test left hanging would make Close wait.
-	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
-	return s.URL
-}
-
 // startSampleSink serves POST /samples and gives what arrives.
 func startSampleSink(t *testing.T) (string, chan pathSampleJSON) {
 	t.Helper()
 	samples := make(chan pathSampleJSON, 1000)
-	url := startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+	url := edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 		var body struct {
 			Samples []pathSampleJSON `json:"samples"`
 		}
@@ -132,7 +83,7 @@ func startSampleSink(t *testing.T) (string, chan pathSampleJSON) {
 // startEdgeWith runs the program with an upstream and further arguments.
 func startEdgeWith(t *testing.T, upstream string, args ...string) *testEdge {
 	t.Helper()
-	e := &testEdge{t: t, state: filepath.Join(t.TempDir(), "state"), stderr: &lockedBuffer{}, exit: make(chan int, 1)}
+	e := &testEdge{t: t, state: filepath.Join(t.TempDir(), "state"), stderr: &edgetest.Buffer{}, exit: make(chan int, 1)}
 	sink, samples := startSampleSink(t)
 	e.samples = samples
 	if !strings.Contains(strings.Join(args, " "), "-listen") {
@@ -173,7 +124,7 @@ func (e *testEdge) end() int {
 	case code := <-e.exit:
 		e.exit <- code
 		return code
-	case <-time.After(patience):
+	case <-time.After(edgetest.Patience):
 		e.t.Error("the edge does not end")
 		return -1
 	}
@@ -181,7 +132,7 @@ func (e *testEdge) end() int {
 
 func (e *testEdge) tlsConfig() *tls.Config {
 	e.t.Helper()
-	pem, err := os.ReadFile(filepath.Join(e.state, devCertFile))
+	pem, err := os.ReadFile(filepath.Join(e.state, "dev-cert.pem"))
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -205,7 +156,7 @@ func (e *testEdge) client(protocol string, address ...string) *testClient {
 		to = address[0]
 	}
 	config := e.tlsConfig()
-	c := &testClient{Client: &http.Client{Timeout: patience}, protocol: protocol}
+	c := &testClient{Client: &http.Client{Timeout: edgetest.Patience}, protocol: protocol}
 	if protocol == "HTTP/3" {
 		tr := &http3.Transport{
 			TLSClientConfig:    config,
@@ -251,40 +202,4 @@ func (e *testEdge) get(c *testClient, path string) (*http.Response, []byte) {
 		e.t.Fatalf("answered over %s, want %s", res.Proto, c.protocol)
 	}
 	return res, body
-}
-
-func receive[T any](t *testing.T, what string, ch <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-ch:
-		return v
-	case <-time.After(patience):
-		t.Fatalf("no %s in time", what)
-		panic("unreachable")
-	}
-}
-
-// eventually polls a condition that only a socket or the runtime can show.
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for !condition() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond) // between two looks: what is looked at (a socket, the kernel) tells nobody
-	}
-}
-
-// pattern is n bytes that show if any is lost, doubled or moved.
-func pattern(n int) []byte {
-	b := make([]byte, n)
-	x := uint32(2463534242)
-	for i := range b {
-		x ^= x << 13
-		x ^= x >> 17
-		x ^= x << 5
-		b[i] = byte(x)
-	}
-	return b
 }

@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 // The upstream's clock does not run while the visitor's body is awaited: slow visitors are no fault of its.
 func TestSlowUploadIsNoTimeout(t *testing.T) {
 	const timeout = 150 * ms
-	e := startEdgeWith(t, startUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 	}), "-upstream-timeout", timeout.String())
 	forProtocols(t, func(t *testing.T, protocol string) {
@@ -35,7 +37,7 @@ func TestSlowUploadIsNoTimeout(t *testing.T) {
 // A response that has begun may take as long as it takes.
 func TestLongResponseIsNoTimeout(t *testing.T) {
 	const timeout = 100 * ms
-	e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
 		http.NewResponseController(w).Flush()
 		time.Sleep(3 * timeout) // the stream is slow: that is the case
 		io.WriteString(w, "end")
@@ -45,19 +47,4 @@ func TestLongResponseIsNoTimeout(t *testing.T) {
 			t.Errorf("%s %q", res.Status, body)
 		}
 	})
-}
-
-func TestHeaderWait(t *testing.T) {
-	expired := make(chan struct{}, 1)
-	w := newHeaderWait(time.Hour, func() { expired <- struct{}{} })
-	w.pause()
-	w.timeout = 1
-	w.resume()
-	receive(t, "end of the time", expired)
-	// After the end nothing runs any more.
-	w.end()
-	w.resume()
-	if w.timer.Stop() {
-		t.Error("the clock runs after its end")
-	}
 }

@@ -3,75 +3,34 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"adaptive-h3/infra/edge/internal/edgetest"
+	"adaptive-h3/infra/edge/internal/listen"
 )
 
-func mustSpec(t *testing.T, s string) listenSpec {
+func mustOpen(t *testing.T, s string) []listen.Socket {
 	t.Helper()
-	spec, err := parseListenSpec(s)
+	spec, err := listen.ParseSpec(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return spec
-}
-
-func mustOpen(t *testing.T, s string) []socket {
-	t.Helper()
-	sockets, err := openListen(mustSpec(t, s))
+	sockets, err := listen.Open(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closeSockets(sockets) })
+	t.Cleanup(func() { listen.Close(sockets) })
 	return sockets
-}
-
-func TestTCPAndUDPShareTheNumber(t *testing.T) {
-	for _, s := range []string{"127.0.0.1:0", "localhost:0", ":0"} {
-		sockets := mustOpen(t, s)
-		_, port, _ := net.SplitHostPort(sockets[0].address())
-		for _, s := range sockets {
-			if _, p, _ := net.SplitHostPort(s.udp.LocalAddr().String()); p != port || port == "0" {
-				t.Errorf("TCP %s, UDP %s", s.address(), s.udp.LocalAddr())
-			}
-		}
-	}
-}
-
-func TestLocalhostIsBothFamilies(t *testing.T) {
-	sockets := mustOpen(t, "localhost:0")
-	want := []string{"127.0.0.1"}
-	if ln, err := net.Listen("tcp", "[::1]:0"); err == nil {
-		ln.Close()
-		want = append(want, "::1")
-	}
-	var got []string
-	for _, s := range sockets {
-		host, _, _ := net.SplitHostPort(s.address())
-		got = append(got, host)
-	}
-	if strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-func TestHTTP3Off(t *testing.T) {
-	if s := mustOpen(t, "127.0.0.1:0,http3=off"); s[0].udp != nil {
-		t.Error("a UDP socket all the same")
-	}
 }
 
 // runStart runs the program up to its failure to start and gives what it says.
 func runStart(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
 	defer cancel()
 	args = append([]string{"-upstream", "http://127.0.0.1:1", "-state", t.TempDir()}, args...)
 	if code := run(ctx, args, &stdout, &stderr); code != exitFailure || stdout.Len() > 0 {
@@ -84,21 +43,21 @@ func runStart(t *testing.T, args ...string) string {
 }
 
 func TestBusyPorts(t *testing.T) {
-	tcp := mustOpen(t, "127.0.0.1:0,http3=off")[0].address()
+	tcp := mustOpen(t, "127.0.0.1:0,http3=off")[0].Address()
 	half := mustOpen(t, "127.0.0.1:0")[0]
-	udp := half.address()
-	half.tcp.Close()
+	udp := half.Address()
+	half.TCP.Close()
 
 	for address, transport := range map[string]string{tcp: "TCP", udp: "UDP"} {
 		// The first listener must be given back.
 		free := mustOpen(t, "127.0.0.1:0")
-		closeSockets(free)
-		got := runStart(t, "-listen", free[0].address(), "-listen", address)
+		listen.Close(free)
+		got := runStart(t, "-listen", free[0].Address(), "-listen", address)
 		want := "edge: " + address + " (" + transport + ") is in use: stop the other program or choose another with -listen\n"
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		mustOpen(t, free[0].address())
+		mustOpen(t, free[0].Address())
 	}
 	// Without HTTP/3 the UDP port does not matter.
 	mustOpen(t, udp+",http3=off")
@@ -112,42 +71,15 @@ func TestAddressOfAnotherMachine(t *testing.T) {
 
 func TestUnknownCongestionControl(t *testing.T) {
 	got := runStart(t, "-listen", "127.0.0.1:0,congestion=nonesuch")
-	for _, s := range []string{"-listen", `"nonesuch"`, "not available", availableCongestion()} {
+	for _, s := range []string{"-listen", `"nonesuch"`, "not available", "this kernel has"} {
 		if !strings.Contains(got, s) {
 			t.Errorf("%q does not say %q", got, s)
-		}
-	}
-	err := bindError(listenSpec{text: "x:1"}, &congestionError{"bbr", syscall.EPERM})
-	if !strings.Contains(err.Error(), "needs root") {
-		t.Error(err)
-	}
-}
-
-// What is set on a listener holds for the connections that it accepts.
-func TestCongestionControlPerListener(t *testing.T) {
-	for _, name := range []string{"reno", "cubic"} {
-		sockets, err := openListen(mustSpec(t, "127.0.0.1:0,congestion="+name))
-		var refused *congestionError
-		if errors.As(err, &refused) {
-			continue // the kernel has it not, or not for this user: reno it always has
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, _ := tcpPairOn(t, sockets, func(*connection) {})
-		t.Cleanup(func() { c.Close() })
-		var got string
-		err = c.raw.Control(func(fd uintptr) {
-			got, _ = unix.GetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION)
-		})
-		if err != nil || got != name {
-			t.Errorf("%q, want %q (%v)", got, name, err)
 		}
 	}
 }
 
 func TestAnnouncement(t *testing.T) {
-	e := startEdgeWith(t, startUpstream(t, image), "-listen", "localhost:0", "-listen", "127.0.0.1:0,http3=off")
+	e := startEdgeWith(t, edgetest.StartUpstream(t, image), "-listen", "localhost:0", "-listen", "127.0.0.1:0,http3=off")
 	if len(e.addresses) != len(e.http3) || len(e.addresses) < 2 || len(e.spki) != 44 {
 		t.Fatalf("%v %v %q", e.addresses, e.http3, e.spki)
 	}

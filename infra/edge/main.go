@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"adaptive-h3/infra/edge/internal/errorlog"
 )
 
 // Exit codes, as the flag package and shells use them.
@@ -31,7 +33,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is main without the process: it serves until ctx ends and returns the exit code.
+// run does what main does, without the process: it serves until ctx ends, and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	opts, err := parseOptions(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
@@ -42,11 +44,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 
-	own := []string{opts.upstream.address, opts.samples.address}
+	own := []string{opts.proxy.Upstream.Address, opts.samples.Address}
 	if opts.origin != nil {
 		own = append(own, opts.origin.Host)
 	}
-	log := newReporter(stderr, own...)
+	log := errorlog.New(stderr, own...)
 	e, err := startEdge(opts, log)
 	if err != nil {
 		fmt.Fprintf(stderr, "edge: %v\n", err)

@@ -1,23 +1,17 @@
 package main
 
 import (
-	"bufio"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 // testWorker is a worker that can be silenced and ended: one HTTP server for visitors, with what only the internal
@@ -58,7 +52,7 @@ func startTestWorker(t *testing.T) *testWorker {
 func startWithOrigin(t *testing.T) (*testEdge, *testWorker, chan *http.Request) {
 	t.Helper()
 	asked := make(chan *http.Request, 100)
-	origin := startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+	origin := edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(strings.NewReader(string(body)))
 		asked <- r
@@ -112,7 +106,7 @@ func TestWorkerEnded(t *testing.T) {
 				if status != 200 || (method != "HEAD" && text != "origin") {
 					t.Errorf("%s: %d %s", method, status, text)
 				}
-				r := receive(t, "request at the origin", asked)
+				r := edgetest.Receive(t, "request at the origin", asked)
 				if got, _ := io.ReadAll(r.Body); r.Method != method || r.RequestURI != "/a%2Fb?c=%20" || string(got) != body {
 					t.Errorf("%s %s, %d bytes", r.Method, r.RequestURI, len(got))
 				}
@@ -120,7 +114,7 @@ func TestWorkerEnded(t *testing.T) {
 			if status, text := e.text(c, "PUT", "/_h3/v1/activation", "{}"); status != 503 {
 				t.Errorf("the worker's own: %d %s", status, text)
 			}
-			eventually(t, "the edge knows", func() bool { return strings.Contains(e.stderr.String(), "nobody decides") })
+			edgetest.Eventually(t, "the edge knows", func() bool { return strings.Contains(e.stderr.String(), "nobody decides") })
 		}
 		if len(asked) > 0 {
 			t.Errorf("the origin saw %s", (<-asked).RequestURI)
@@ -141,11 +135,11 @@ func TestWorkerSilent(t *testing.T) {
 			status, text := e.text(e.client(protocol), "POST", "/", "body")
 			post <- fmt.Sprint(status, " ", text)
 		}()
-		eventually(t, "the POST is at the worker", func() bool { return worker.seen.Load() == 2 })
+		edgetest.Eventually(t, "the POST is at the worker", func() bool { return worker.seen.Load() == 2 })
 		if status, text := e.text(c, "GET", "/waits", ""); status != 200 || text != "origin" {
 			t.Errorf("%d %s", status, text)
 		}
-		if r := receive(t, "request at the origin", asked); r.RequestURI != "/waits" {
+		if r := edgetest.Receive(t, "request at the origin", asked); r.RequestURI != "/waits" {
 			t.Errorf("the origin saw %s", r.RequestURI)
 		}
 		if status, text := e.text(c, "POST", "/new", "body"); status != 200 || text != "origin" {
@@ -153,10 +147,10 @@ func TestWorkerSilent(t *testing.T) {
 		}
 		worker.silent.Store(false)
 		close(worker.woken)
-		if got := receive(t, "answer to the POST", post); got != "200 worker" {
+		if got := edgetest.Receive(t, "answer to the POST", post); got != "200 worker" {
 			t.Errorf("the POST that the worker had: %s", got)
 		}
-		eventually(t, "the worker is asked again", func() bool {
+		edgetest.Eventually(t, "the worker is asked again", func() bool {
 			_, text := e.text(c, "GET", "/", "")
 			return text == "worker"
 		})
@@ -169,8 +163,8 @@ func TestWorkerSilent(t *testing.T) {
 // A worker that breaks off without an answer while it is there: a GET is asked again, of the origin; a POST is not.
 func TestWorkerBreaksOff(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
-		origin := startUpstream(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "origin") })
-		worker := startUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
+		origin := edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "origin") })
+		worker := edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/heartbeat" {
 				panic(http.ErrAbortHandler)
 			}
@@ -188,8 +182,8 @@ func TestWorkerBreaksOff(t *testing.T) {
 
 // A page that is merely late is the worker's to answer.
 func TestLatePageIsNoReason(t *testing.T) {
-	origin := startUpstream(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "origin") })
-	worker := startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+	origin := edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "origin") })
+	worker := edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/heartbeat" {
 			time.Sleep(2 * time.Second) // twice what the heartbeat may take: that is the case
 		}
@@ -202,129 +196,8 @@ func TestLatePageIsNoReason(t *testing.T) {
 }
 
 func TestBothGone(t *testing.T) {
-	e := startEdgeWith(t, "http://"+refusingAddress(t), "-samples", "http://"+refusingAddress(t), "-origin", "http://"+refusingAddress(t))
+	e := startEdgeWith(t, "http://"+edgetest.RefusingAddress(t), "-samples", "http://"+edgetest.RefusingAddress(t), "-origin", "http://"+edgetest.RefusingAddress(t))
 	if status, text := e.text(e.client("HTTP/2"), "GET", "/", ""); status != 502 {
 		t.Errorf("%d %s", status, text)
-	}
-}
-
-// The headers that the origin gets are those that the worker sends it: the worker's tests read the same file.
-func TestOriginRequests(t *testing.T) {
-	var vectors struct {
-		Origin string
-		Cases  []struct {
-			Name, Target, URL string
-			Headers, Expected map[string]string
-		}
-	}
-	text, err := os.ReadFile(filepath.Join("testdata", "origin-requests.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &vectors); err != nil {
-		t.Fatal(err)
-	}
-	origin, err := parseOrigin(vectors.Origin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tc := range vectors.Cases {
-		t.Run(tc.Name, func(t *testing.T) {
-			var got *http.Request
-			transport := &http.Transport{DialContext: dialRecorder(&got), DisableCompression: true}
-			f := &originFallback{origin: transport, url: origin}
-			req := httptest.NewRequest("GET", "http://upstream.test/", nil)
-			passTarget(req.URL, tc.Target)
-			req.RequestURI = ""
-			req.Header = http.Header{"Mf-Cf-Blob": {"{}"}}
-			for name, value := range tc.Headers {
-				req.Header.Set(name, value)
-			}
-			res, err := f.askOrigin(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			res.Body.Close()
-			want, err := url.Parse(tc.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got.Host != want.Host || got.RequestURI != want.RequestURI() {
-				t.Errorf("%s %s, want %s", got.Host, got.RequestURI, tc.URL)
-			}
-			got.Header.Del("User-Agent") // net/http's own, where the visitor sent none
-			for name, value := range tc.Expected {
-				if got.Header.Get(name) != value {
-					t.Errorf("%s: %q, want %q", name, got.Header.Get(name), value)
-				}
-			}
-			if len(got.Header) != len(tc.Expected) {
-				t.Errorf("%v, want %v", got.Header, tc.Expected)
-			}
-		})
-	}
-}
-
-func TestWorkersOwnPaths(t *testing.T) {
-	for _, target := range []string{
-		"/_h3", "/_h3/", "/_h3/v1/activation", "/_H3/v1", "/x/../_h3/v1", "/x/%2e%2e/_h3/v1", "//_h3/v1", "/./_h3/v1", `/\_h3/v1`,
-		"/%5fh3/v1", "/%255fh3/v1", "/_h3%2fv1", "/%zz/../_h3/v1", "/x%2f..%2f_h3/v1",
-	} {
-		u := &url.URL{}
-		passTarget(u, target)
-		if u.Opaque == "" {
-			u.Path, u.RawPath = target, target
-		}
-		if !workersOwn(u) {
-			t.Errorf("%s goes to the origin", target)
-		}
-	}
-	for _, target := range []string{"/", "/h3", "/_h3x", "/a/_h3", "/docs/_h3/v1", "/_h2/", "/%"} {
-		u := &url.URL{}
-		passTarget(u, target)
-		if workersOwn(u) {
-			t.Errorf("%s does not go to the origin", target)
-		}
-	}
-}
-
-func TestParseOrigin(t *testing.T) {
-	for _, s := range []string{"http://127.0.0.1:3000", "https://origin.example", "https://origin.example:8443/"} {
-		if u, err := parseOrigin(s); err != nil || u.Path != "" {
-			t.Errorf("%s: %v, %v", s, u, err)
-		}
-	}
-	for _, s := range []string{"", "origin.example", "ftp://a", "http://", "http://a/b", "http://a?b", "http://u@a", "unix:/a"} {
-		if _, err := parseOrigin(s); err == nil {
-			t.Errorf("%s is taken", s)
-		}
-	}
-	if _, err := parseOptions([]string{"-upstream", "unix:/a", "-origin", "http://a"}, io.Discard); err == nil || !strings.Contains(err.Error(), "-samples") {
-		t.Errorf("without -samples: %v", err)
-	}
-}
-
-func TestNeverReached(t *testing.T) {
-	refused := &net.OpError{Op: "dial", Err: errors.New("refused")}
-	if !neverReached(refused, nil) || !neverReached(fmt.Errorf("x: %w", refused), &heldBody{}) {
-		t.Error("a dial that failed reached nobody")
-	}
-	touched := &heldBody{ReadCloser: http.NoBody}
-	_, _ = touched.Read(nil)
-	if neverReached(refused, touched) || neverReached(&net.OpError{Op: "write", Err: errors.New("broken")}, nil) || neverReached(io.EOF, nil) {
-		t.Error("it may have reached the worker")
-	}
-}
-
-// dialRecorder gives connections to a server that keeps the request it gets.
-func dialRecorder(got **http.Request) func(context.Context, string, string) (net.Conn, error) {
-	return func(context.Context, string, string) (net.Conn, error) {
-		ours, theirs := net.Pipe()
-		go func() {
-			defer theirs.Close()
-			*got, _ = http.ReadRequest(bufio.NewReader(theirs))
-			_, _ = io.WriteString(theirs, "HTTP/1.1 204 No Content\r\n\r\n")
-		}()
-		return ours, nil
 	}
 }

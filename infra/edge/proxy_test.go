@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 func forProtocols(t *testing.T, f func(t *testing.T, protocol string)) {
@@ -27,7 +29,7 @@ func TestRequestAndResponsePassUnchanged(t *testing.T) {
 	}
 	forProtocols(t, func(t *testing.T, protocol string) {
 		requests := make(chan seen, 1)
-		e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 			requests <- seen{r.RequestURI, r.Host, r.Header, r.ContentLength}
 			h := w.Header()
 			h["Content-Type"] = nil
@@ -67,7 +69,7 @@ func TestRequestAndResponsePassUnchanged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := receive(t, "request", requests)
+			got := edgetest.Receive(t, "request", requests)
 			if protocol != "HTTP/3" && got.uri != target {
 				t.Errorf("%s: asked for %s, the upstream saw %s", method, target, got.uri)
 			}
@@ -103,7 +105,7 @@ func TestRequestAndResponsePassUnchanged(t *testing.T) {
 // The servers would guess a type from the body; what the upstream leaves out stays out.
 func TestNoHeaderIsGuessed(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
-		e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Content-Type"] = nil
 			io.WriteString(w, "<!doctype html><title>a</title>")
 		}), "-server-timing=false")
@@ -136,7 +138,7 @@ func TestUpstreamOverUnixSocket(t *testing.T) {
 }
 
 func TestConnectIsRefused(t *testing.T) {
-	e := startEdgeWith(t, startUpstream(t, func(http.ResponseWriter, *http.Request) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) {
 		t.Error("a CONNECT reached the upstream")
 	}))
 	c := e.rawTLS()
@@ -163,7 +165,7 @@ func TestAltSvc(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(fmt.Sprintf("%s %s %v", tc.mode, tc.host, tc.upstream), func(t *testing.T) {
-			e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+			e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 				for _, v := range tc.upstream {
 					w.Header().Add("Alt-Svc", v)
 				}
@@ -198,7 +200,7 @@ func TestAltSvcOverrideOnErrors(t *testing.T) {
 
 // Over HTTP/2 and HTTP/3 a space may stand in :path; HTTP/1.1 has no way to pass it on.
 func TestSpaceInTarget(t *testing.T) {
-	e := startEdgeWith(t, startUpstream(t, func(http.ResponseWriter, *http.Request) { t.Error("it came through") }))
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) { t.Error("it came through") }))
 	for _, protocol := range []string{"HTTP/2", "HTTP/3"} {
 		for _, target := range []string{"/a HTTP/1.0 x", "/a?q=b c"} {
 			req, err := http.NewRequest(http.MethodGet, e.url("/"), nil)

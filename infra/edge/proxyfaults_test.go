@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 // The upstream closes a connection of the pool just as a request goes out on it: the request is sent again, over HTTP/3
@@ -19,7 +21,7 @@ import (
 func TestClosedConnectionOfThePool(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
 		var requests atomic.Int64
-		e := startEdgeWith(t, startUpstream(t, func(http.ResponseWriter, *http.Request) {
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) {
 			if requests.Add(1) == 2 {
 				panic(http.ErrAbortHandler) // closes without an answer
 			}
@@ -39,13 +41,13 @@ func TestClosedConnectionOfThePool(t *testing.T) {
 func TestUpstreamFaults(t *testing.T) {
 	stalling := func(t *testing.T) string {
 		end := make(chan struct{})
-		url := startUpstream(t, func(http.ResponseWriter, *http.Request) { <-end })
+		url := edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) { <-end })
 		t.Cleanup(func() { close(end) }) // before the server is closed, which waits for its handlers
 		return url
 	}
-	refusing := func(t *testing.T) string { return "http://" + refusingAddress(t) }
+	refusing := func(t *testing.T) string { return "http://" + edgetest.RefusingAddress(t) }
 	hangup := func(t *testing.T) string {
-		return startUpstream(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+		return edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	}
 	cases := []struct {
 		name     string
@@ -97,7 +99,7 @@ func TestUpstreamDiesInMidBody(t *testing.T) {
 		for _, length := range []string{"", "1000000"} {
 			for _, n := range []int{100, 200_000} {
 				t.Run(fmt.Sprintf("length %q after %d bytes", length, n), func(t *testing.T) {
-					e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+					e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
 						if length != "" {
 							w.Header().Set("Content-Length", length)
 						}
@@ -126,7 +128,7 @@ func TestClientLeavesInMidBody(t *testing.T) {
 			t.Run(direction, func(t *testing.T) {
 				cancelled := make(chan error, 1)
 				started := make(chan struct{})
-				e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+				e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 					if direction == "before the response" {
 						close(started)
 						<-r.Context().Done()
@@ -166,9 +168,9 @@ func TestClientLeavesInMidBody(t *testing.T) {
 						}
 						failed <- err
 					}()
-					receive(t, "request", started)
+					edgetest.Receive(t, "request", started)
 					leave()
-					receive(t, "end of the client's request", failed)
+					edgetest.Receive(t, "end of the client's request", failed)
 				} else {
 					res, err := c.Do(req)
 					if err != nil {
@@ -178,7 +180,7 @@ func TestClientLeavesInMidBody(t *testing.T) {
 					leave()
 					res.Body.Close()
 				}
-				if err := receive(t, "end of the upstream's request", cancelled); err == nil {
+				if err := edgetest.Receive(t, "end of the upstream's request", cancelled); err == nil {
 					t.Fatal("the upstream took the request for whole")
 				}
 				// Visitors leave all the time: no error, and nobody's fault.
@@ -203,7 +205,7 @@ func (b *endlessBody) Read(p []byte) (int, error) {
 // An upload that the upstream answers early must not hang.
 func TestEarlyAnswerToUpload(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
-		e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Connection", "close")
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
 		}))

@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 func TestBodiesPassByteForByte(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
-		e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-Request-Length", strconv.FormatInt(r.ContentLength, 10))
 			if r.URL.Query().Get("length") == "known" {
 				w.Header().Set("Content-Length", strconv.FormatInt(r.ContentLength, 10))
@@ -24,7 +26,7 @@ func TestBodiesPassByteForByte(t *testing.T) {
 		c := e.client(protocol)
 		for _, n := range []int{0, 1, 4095, 4096, 100_000, 8 << 20} {
 			for _, length := range []string{"known", "unknown"} {
-				body := pattern(n)
+				body := edgetest.Pattern(n)
 				var in io.Reader = bytes.NewReader(body)
 				if length == "unknown" {
 					in = io.MultiReader(in) // hides the length
@@ -49,7 +51,7 @@ func TestBodiesPassByteForByte(t *testing.T) {
 // A message goes each way before either body ends.
 func TestStreamsBothWays(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
-		e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 			rc := http.NewResponseController(w)
 			rc.EnableFullDuplex()
 			rc.Flush()
@@ -94,7 +96,7 @@ func TestBackpressure(t *testing.T) {
 	const limit = 64 << 20
 	forProtocols(t, func(t *testing.T, protocol string) {
 		written := make(chan int, 1)
-		e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
 			total := 0
 			rc := http.NewResponseController(w)
 			for total < limit {
@@ -112,7 +114,7 @@ func TestBackpressure(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer res.Body.Close()
-		if n := receive(t, "halt of the upstream", written); n >= limit {
+		if n := edgetest.Receive(t, "halt of the upstream", written); n >= limit {
 			t.Fatalf("the upstream could send %d bytes to a visitor who read none", n)
 		}
 	})
@@ -122,7 +124,7 @@ func TestBackpressure(t *testing.T) {
 // keeps it.
 func TestHTTP3BodiesOfGet(t *testing.T) {
 	got := make(chan string, 1)
-	e := startEdgeWith(t, startUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		got <- fmt.Sprintf("%d %v %s", r.ContentLength, r.TransferEncoding, body)
 	}))
@@ -141,7 +143,7 @@ func TestHTTP3BodiesOfGet(t *testing.T) {
 			t.Fatal(err)
 		}
 		res.Body.Close()
-		if s := receive(t, "request", got); s != want {
+		if s := edgetest.Receive(t, "request", got); s != want {
 			t.Errorf("body %q reached the upstream as %q, want %q", body, s, want)
 		}
 	}
@@ -149,7 +151,7 @@ func TestHTTP3BodiesOfGet(t *testing.T) {
 
 func TestTrailersOfResponses(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
-		e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Trailer", "X-Sum")
 			io.WriteString(w, "body")
 			w.Header().Set("X-Sum", "42")

@@ -1,21 +1,20 @@
 package main
 
 import (
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/quic-go/quic-go"
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 // A QUIC connection's handshake is in a file of its own once the connection has ended, packet by packet, without an
 // address and without a request's headers; a TCP connection leaves none.
 func TestQlog(t *testing.T) {
 	dir := t.TempDir()
-	e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(pattern(10_000)) }), "-qlog", dir)
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(edgetest.Pattern(10_000)) }), "-qlog", dir)
 	for _, protocol := range []string{"HTTP/2", "HTTP/3"} {
 		e.get(e.client(protocol), "/")
 	}
@@ -40,16 +39,9 @@ func TestQlog(t *testing.T) {
 	}
 }
 
-// Who asks for a recorder after the connection's end gets none, and no wrapping of none: http3 asks in a goroutine of its own.
-func TestQlogAfterTheEnd(t *testing.T) {
-	trace := qlogTracer(t.TempDir(), newReporter(io.Discard, "", ""))(t.Context(), false, quic.ConnectionIDFromBytes([]byte{1, 2, 3, 4}))
-	trace.AddProducer().Close()
-	eventually(t, "the trace ends", func() bool { return trace.AddProducer() == nil })
-}
-
 // A connection that cannot be written down is served all the same.
 func TestQlogIntoNowhere(t *testing.T) {
-	e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(pattern(10)) }), "-qlog", "/nowhere")
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(edgetest.Pattern(10)) }), "-qlog", "/nowhere")
 	e.get(e.client("HTTP/3"), "/")
 	if got := e.stderr.String(); !strings.Contains(got, "a connection has none") {
 		t.Errorf("%q", got)

@@ -12,25 +12,29 @@ import (
 	"testing"
 	"time"
 
+	"adaptive-h3/infra/edge/internal/edgetest"
+	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/health"
 	"adaptive-h3/infra/edge/internal/quicprobe"
+	"adaptive-h3/infra/edge/internal/upstream"
 )
 
 // startInside runs an edge whose insides a test can reach.
 func startInside(t *testing.T, upstream string, args ...string) (*testEdge, *edge) {
 	t.Helper()
-	e := &testEdge{t: t, state: filepath.Join(t.TempDir(), "state"), stderr: &lockedBuffer{}}
+	e := &testEdge{t: t, state: filepath.Join(t.TempDir(), "state"), stderr: &edgetest.Buffer{}}
 	args = append([]string{"-upstream", upstream, "-state", e.state, "-listen", "127.0.0.1:0"}, args...)
 	opts, err := parseOptions(args, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside, err := startEdge(opts, newReporter(e.stderr))
+	inside, err := startEdge(opts, errorlog.New(e.stderr))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { inside.shutdown(time.Second) })
 	for _, s := range inside.servers {
-		e.addresses = append(e.addresses, s.socket.address())
+		e.addresses = append(e.addresses, s.socket.Address())
 	}
 	return e, inside
 }
@@ -46,13 +50,13 @@ func offering(w http.ResponseWriter, r *http.Request) {
 
 // A UDP socket that is gone is had again, and the clients' next connections come.
 func TestSocketIsHadAgain(t *testing.T) {
-	e, inside := startInside(t, startUpstream(t, offering))
+	e, inside := startInside(t, edgetest.StartUpstream(t, offering))
 	e.get(e.client("HTTP/3"), "/")
 	for range 3 {
-		before := inside.servers[0].quic.current()
-		before.udp.Close()
-		eventually(t, "another socket", func() bool {
-			return inside.servers[0].quic.current() != before && inside.servers[0].quic.serves.Load()
+		before := inside.servers[0].quic.Socket()
+		before.Close()
+		edgetest.Eventually(t, "another socket", func() bool {
+			return inside.servers[0].quic.Socket() != before && inside.servers[0].serves.Load()
 		})
 		e.get(e.client("HTTP/3"), "/")
 		if res, _ := e.get(e.client("HTTP/2"), "/"); !strings.HasPrefix(res.Header.Get("Alt-Svc"), "h3") {
@@ -67,19 +71,19 @@ func TestSocketIsHadAgain(t *testing.T) {
 // While HTTP/3 is not served nothing offers it; what takes an offer back passes.
 func TestNothingOffersWhatIsNotServed(t *testing.T) {
 	for _, args := range [][]string{nil, {"-alt-svc", "override"}} {
-		e, inside := startInside(t, startUpstream(t, offering), args...)
+		e, inside := startInside(t, edgetest.StartUpstream(t, offering), args...)
 		c := e.client("HTTP/2")
 		if res, _ := e.get(c, "/"); res.Header.Get("Alt-Svc") == "" {
 			t.Errorf("%v: not offered", args)
 		}
-		inside.servers[0].quic.serves.Store(false)
+		inside.servers[0].serves.Store(false)
 		if res, _ := e.get(c, "/"); len(res.Header.Values("Alt-Svc")) > 0 {
 			t.Errorf("%v: offered: %v", args, res.Header)
 		}
 		if res, _ := e.get(c, "/clear"); args == nil && res.Header.Get("Alt-Svc") != "clear" {
 			t.Errorf("an offer is not taken back: %v", res.Header)
 		}
-		eventually(t, "the watch finds that it answers", func() bool { return inside.servers[0].quic.serves.Load() })
+		edgetest.Eventually(t, "the watch finds that it answers", func() bool { return inside.servers[0].serves.Load() })
 		if res, _ := e.get(c, "/"); res.Header.Get("Alt-Svc") == "" {
 			t.Errorf("%v: not offered again", args)
 		}
@@ -87,8 +91,8 @@ func TestNothingOffersWhatIsNotServed(t *testing.T) {
 }
 
 func TestProbe(t *testing.T) {
-	e := startEdgeWith(t, startUpstream(t, offering))
-	if err := quicprobe.Answers(netip.MustParseAddrPort(e.addresses[0]), patience); err != nil {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, offering))
+	if err := quicprobe.Answers(netip.MustParseAddrPort(e.addresses[0]), edgetest.Patience); err != nil {
 		t.Error(err)
 	}
 	deaf, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -100,22 +104,22 @@ func TestProbe(t *testing.T) {
 	if err := quicprobe.Answers(deaf.LocalAddr().(*net.UDPAddr).AddrPort(), 50*ms); !errors.As(err, &timeout) || !timeout.Timeout() {
 		t.Errorf("a deaf socket: %v", err)
 	}
-	if err := quicprobe.Answers(netip.MustParseAddrPort("127.0.0.1:1"), patience); err == nil {
+	if err := quicprobe.Answers(netip.MustParseAddrPort("127.0.0.1:1"), edgetest.Patience); err == nil {
 		t.Error("nobody there answers")
 	}
 }
 
 // healthOf asks the health listener.
-func healthOf(t *testing.T, socket string) (int, health) {
+func healthOf(t *testing.T, socket string) (int, health.Answer) {
 	t.Helper()
-	tr := newTransport(target{"unix", socket}, 0, nil)
+	tr := upstream.NewTransport(upstream.Target{Network: "unix", Address: socket}, 0, nil)
 	defer tr.CloseIdleConnections()
-	res, err := (&http.Client{Transport: tr, Timeout: patience}).Get("http://health/health")
+	res, err := (&http.Client{Transport: tr, Timeout: edgetest.Patience}).Get("http://health/health")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	var h health
+	var h health.Answer
 	if err := json.NewDecoder(res.Body).Decode(&h); err != nil {
 		t.Fatal(err)
 	}
@@ -125,17 +129,17 @@ func healthOf(t *testing.T, socket string) (int, health) {
 func TestHealth(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "health")
 	worker := startTestWorker(t)
-	_, inside := startInside(t, worker.url, "-health", "unix:"+socket, "-samples", worker.url, "-origin", "http://"+refusingAddress(t))
+	_, inside := startInside(t, worker.url, "-health", "unix:"+socket, "-samples", worker.url, "-origin", "http://"+edgetest.RefusingAddress(t))
 	status, h := healthOf(t, socket)
 	if status != 200 || !h.OK || len(h.Problems) != 0 || len(h.HTTP3) != 1 || !h.HTTP3[0].OK || h.HTTP3[0].HandshakeMs <= 0 ||
 		!h.Worker.Watched || !h.Worker.OK || h.Requests.Total != 128 || h.Requests.PerClient != 100 {
 		t.Errorf("%d %+v", status, h)
 	}
 	// Nobody can be offered what this machine's own handshake does not reach.
-	inside.servers[0].quic.shutdown(t.Context())
-	inside.servers[0].quic.current().close()
+	inside.servers[0].quic.Shutdown(t.Context())
+	inside.servers[0].quic.Close()
 	worker.end()
-	eventually(t, "both are found", func() bool {
+	edgetest.Eventually(t, "both are found", func() bool {
 		status, h = healthOf(t, socket)
 		return status == 503 && !h.OK && len(h.Problems) == 2 && !h.HTTP3[0].OK && !h.Worker.OK
 	})

@@ -4,77 +4,21 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
-	"adaptive-h3/infra/edge/internal/admission"
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
-
-func TestRequestLimits(t *testing.T) {
-	cases := []struct {
-		maxRequests, maxClient, descriptors int
-		want                                admission.Limits
-	}{
-		{0, 0, 0, admission.Limits{Total: 128, PerClient: 100}},
-		{0, 0, 1024, admission.Limits{Total: 128, PerClient: 100}},
-		{0, 0, 65536, admission.Limits{Total: 4096, PerClient: 1024}},
-		{0, 0, 20_000, admission.Limits{Total: 2500, PerClient: 625}},
-		{0, 0, 16, admission.Limits{Total: 2, PerClient: 2}},
-		{1000, 0, 1024, admission.Limits{Total: 1000, PerClient: 250}},
-		{1000, 7, 0, admission.Limits{Total: 1000, PerClient: 7}},
-		{10, 70, 0, admission.Limits{Total: 10, PerClient: 10}},
-	}
-	for _, tc := range cases {
-		if got := requestLimits(options{maxRequests: tc.maxRequests, maxClient: tc.maxClient}, tc.descriptors); got != tc.want {
-			t.Errorf("%+v: %+v", tc, got)
-		}
-	}
-}
-
-// The bounds follow from what the process behind the Unix socket may open.
-func TestDescriptorsOfTheUpstream(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "upstream")
-	ln, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
-	c, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	if pid := peerProcess(c); pid != os.Getpid() {
-		t.Errorf("the process is %d, want %d", pid, os.Getpid())
-	}
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	if n := openFilesLimit(os.Getpid()); uint64(n) != limit.Cur {
-		t.Errorf("the limit is %d, want %d", n, limit.Cur)
-	}
-	said := &lockedBuffer{}
-	bounds := newRequestBounds(options{}, newReporter(said))
-	bounds.look(target{"unix", path})
-	if got, want := bounds.desk.Limits(), requestLimits(options{}, int(limit.Cur)); got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-}
 
 // Requests beyond the bound get a 503 that says when to come again; others are served as soon as there is room.
 func TestRequestsInFlightAreBounded(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
 		hang := make(chan struct{})
 		started := make(chan struct{}, 10)
-		e := startEdgeWith(t, startUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/hang" {
 				started <- struct{}{}
 				<-hang
@@ -84,7 +28,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 		for range 3 {
 			c := e.client(protocol)
 			hanging.Go(func() { e.get(c, "/hang") })
-			receive(t, "request", started)
+			edgetest.Receive(t, "request", started)
 		}
 		c := e.client(protocol)
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
@@ -116,7 +60,7 @@ func TestRefusedBodyIsNoRequest(t *testing.T) {
 	hang := make(chan struct{})
 	started := make(chan struct{}, 1)
 	var seen atomic.Int64
-	e := startEdgeWith(t, startUpstream(t, func(http.ResponseWriter, *http.Request) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) {
 		seen.Add(1)
 		started <- struct{}{}
 		<-hang
@@ -124,7 +68,7 @@ func TestRefusedBodyIsNoRequest(t *testing.T) {
 	c := e.client("HTTP/2")
 	var hanging sync.WaitGroup
 	hanging.Go(func() { e.get(c, "/hang") })
-	receive(t, "request", started)
+	edgetest.Receive(t, "request", started)
 	raw := e.rawTLS()
 	fmt.Fprint(raw, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n")
 	res, err := http.ReadResponse(bufio.NewReader(raw), nil)
@@ -148,7 +92,7 @@ func TestStreamsOfAConnection(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			const streams, requests = 5, 40
 			var now, most atomic.Int64
-			e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+			e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
 				most.Store(max(most.Load(), now.Add(1)))
 				http.NewResponseController(w).Flush()
 				now.Add(-1)

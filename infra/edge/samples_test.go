@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 const imageSize = 1_000_000
 
 func image(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "image/png")
-	w.Write(pattern(imageSize))
+	w.Write(edgetest.Pattern(imageSize))
 }
 
 // noMore says that no further sample comes, by ending the edge, which posts what it has.
@@ -29,16 +31,16 @@ func (e *testEdge) noMore() {
 // A session of one image, then closed, and nothing else: exactly its closing sample arrives.
 func TestClosingSample(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
-		e := startEdgeWith(t, startUpstream(t, image))
+		e := startEdgeWith(t, edgetest.StartUpstream(t, image))
 		c := e.client(protocol)
 		res, body := e.get(c, "/image")
 		c.disconnect()
-		s := receive(t, "closing sample", e.samples)
+		s := edgetest.Receive(t, "closing sample", e.samples)
 
 		if len(body) != imageSize || !s.Closing || s.ClientAddress != "127.0.0.1" {
 			t.Errorf("%+v", s)
 		}
-		if age := time.Since(time.UnixMilli(s.AtMs)); age < -time.Second || age > patience {
+		if age := time.Since(time.UnixMilli(s.AtMs)); age < -time.Second || age > edgetest.Patience {
 			t.Errorf("taken %v ago", age)
 		}
 		if !strings.Contains(res.Header.Get("Server-Timing"), "&cid="+s.ConnectionID+"&") {
@@ -72,14 +74,14 @@ func TestClosingSample(t *testing.T) {
 
 // What the sender counts as lost is what the path dropped.
 func TestClosingSampleOverLossyPath(t *testing.T) {
-	e := startEdgeWith(t, startUpstream(t, image))
+	e := startEdgeWith(t, edgetest.StartUpstream(t, image))
 	relay := startRelay(t, e.addresses[0], &udpRelay{delay: 5 * ms, loseEvery: 50})
 	c := e.client("HTTP/3", relay.address)
 	if _, body := e.get(c, "/image"); len(body) != imageSize {
 		t.Fatalf("%d bytes", len(body))
 	}
 	c.disconnect()
-	s := receive(t, "closing sample", e.samples)
+	s := edgetest.Receive(t, "closing sample", e.samples)
 	dropped := relay.dropped.Load()
 	// The last flight's losses may not be known yet, and a busy machine delays acknowledgements beyond the loss timer.
 	if dropped < 10 || s.PacketsLost < dropped*7/10 || s.PacketsLost > dropped*3/2+5 {
@@ -92,7 +94,7 @@ func TestClosingSampleOverLossyPath(t *testing.T) {
 }
 
 func TestNoSampleWithoutRequest(t *testing.T) {
-	e := startEdgeWith(t, startUpstream(t, image))
+	e := startEdgeWith(t, edgetest.StartUpstream(t, image))
 	c := e.rawTLS()
 	if err := c.Handshake(); err != nil {
 		t.Fatal(err)
@@ -103,15 +105,15 @@ func TestNoSampleWithoutRequest(t *testing.T) {
 
 // A websocket's connection is hijacked from net/http, and sampled all the same.
 func TestClosingSampleOfWebsocket(t *testing.T) {
-	e := startEdgeWith(t, startUpstream(t, echoUpgrade))
+	e := startEdgeWith(t, edgetest.StartUpstream(t, echoUpgrade))
 	c := e.openWebsocket("/")
-	message := pattern(50_000)
+	message := edgetest.Pattern(50_000)
 	go c.Write(message)
 	if _, err := io.ReadFull(c, make([]byte, len(message))); err != nil {
 		t.Fatal(err)
 	}
 	c.Close()
-	if s := receive(t, "closing sample", e.samples); s.BytesSent < 50_000 || !s.Closing {
+	if s := edgetest.Receive(t, "closing sample", e.samples); s.BytesSent < 50_000 || !s.Closing {
 		t.Errorf("%+v", s)
 	}
 }

@@ -7,32 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
-)
 
-func TestServerTimingForm(t *testing.T) {
-	r := reading{
-		rtt: 2026 * us, minRTT: 1850 * us, rttVar: 500 * us, segmentsSent: 6, packetsReceived: 8, packetsLost: 1,
-		retransmitted: 2, bytesSent: 3395, bytesReceived: 1234, rawDeliveryRate: 1_500_000, congestionWin: 251, unsentBytes: 7,
-	}
-	cases := map[transport]string{
-		transportTCP: `cfL4;desc="?proto=TCP&rtt=2026&min_rtt=1850&rtt_var=500&sent=6&recv=8&lost=1&retrans=2&sent_bytes=3395` +
-			`&recv_bytes=1234&delivery_rate=1500000&cwnd=251&unsent_bytes=7&cid=0123456789abcdef&ts=58&x=0"`,
-		transportQUIC: `cfL4;desc="?proto=QUIC&rtt=2026&min_rtt=1850&rtt_var=500&sent=6&recv=8&lost=1&retrans=2&sent_bytes=3395` +
-			`&recv_bytes=1234&delivery_rate=1500000&cwnd=251&unsent_bytes=7&cid=0123456789abcdef&ts=58&x=0"`,
-	}
-	for tr, want := range cases {
-		c := fakeConnection("0123456789abcdef", tr, "192.0.2.7:1", r, true)
-		if got := serverTiming(c, r, c.began.Add(58*time.Millisecond)); got != want {
-			t.Errorf("\n got %s\nwant %s", got, want)
-		}
-	}
-}
+	"adaptive-h3/infra/edge/internal/edgetest"
+)
 
 func TestServerTimingOnResponses(t *testing.T) {
 	form := regexp.MustCompile(`^cfL4;desc="\?([^"]*)"$`)
 	for _, on := range []bool{true, false} {
-		e := startEdgeWith(t, startUpstream(t, func(http.ResponseWriter, *http.Request) {}), "-server-timing="+strconv.FormatBool(on))
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) {}), "-server-timing="+strconv.FormatBool(on))
 		forProtocols(t, func(t *testing.T, protocol string) {
 			c := e.client(protocol)
 			cid := ""

@@ -4,6 +4,10 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/measure"
+	"adaptive-h3/infra/edge/internal/quicserver"
+	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 const (
@@ -11,9 +15,8 @@ const (
 	flushTimeout = 2 * time.Second
 	activePoll   = 10 * time.Millisecond
 
-	// What http3 has written when its last handler returns may still be under way, or be lost and sent again, and
-	// closing the connection would throw it away: so it gets a few round trips, and the time of a probe (RFC 9002,
-	// section 6.2).
+	// What http3 has written when its last handler returns may still be under way, or may be lost and sent again. Closing
+	// the connection would throw it away, so it gets a few round trips, and the time of a probe (RFC 9002, section 6.2).
 	lingerRTTs = 4
 	minLinger  = 250 * time.Millisecond
 	maxLinger  = time.Second
@@ -39,13 +42,13 @@ func (e *edge) shutdown(timeout time.Duration) {
 	if e.health != nil {
 		_ = e.health.Close()
 	}
-	e.registry.closeAll()
+	e.registry.CloseAll()
 	flush, cancelFlush := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancelFlush()
-	e.registry.waitUntilGone(flush, func(*connection) bool { return true })
+	e.registry.WaitUntilGone(flush, func(*visitor.Connection) bool { return true })
 	for _, s := range e.servers {
 		if s.quic != nil {
-			s.quic.current().close()
+			s.quic.Close()
 		}
 	}
 	e.stopBeat()
@@ -53,16 +56,16 @@ func (e *edge) shutdown(timeout time.Duration) {
 	e.stopScan()
 	e.scanning.Wait()
 	if e.poster != nil {
-		e.poster.close(flush)
+		e.poster.Close(flush)
 		e.stopPost()
-		<-e.poster.done
+		<-e.poster.Done()
 	}
 	e.stopPost()
 	e.upstream.CloseIdleConnections()
 }
 
 // shutdownHTTP3 ends a QUIC server when its requests are done and what they sent has had time to arrive.
-func (e *edge) shutdownHTTP3(ctx context.Context, q *quicServer) {
+func (e *edge) shutdownHTTP3(ctx context.Context, q *quicserver.Server) {
 	grace, end := context.WithCancel(ctx)
 	defer end()
 	go func() {
@@ -70,14 +73,14 @@ func (e *edge) shutdownHTTP3(ctx context.Context, q *quicServer) {
 		e.waitInactive(grace)
 		e.lingerQUIC(grace)
 	}()
-	q.shutdown(grace)
+	q.Shutdown(grace)
 }
 
 // waitInactive returns when no request is being answered.
 func (e *edge) waitInactive(ctx context.Context) {
 	ticker := time.NewTicker(activePoll)
 	defer ticker.Stop()
-	for e.handler.active.Load() > 0 {
+	for e.handler.Active() > 0 {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -88,14 +91,14 @@ func (e *edge) waitInactive(ctx context.Context) {
 
 // lingerQUIC leaves the open QUIC connections time for what is under way.
 func (e *edge) lingerQUIC(ctx context.Context) {
-	isQUIC := func(c *connection) bool { return c.transport == transportQUIC }
+	isQUIC := func(c *visitor.Connection) bool { return c.Transport == measure.QUIC }
 	wait := minLinger
-	for _, c := range e.registry.snapshot(nil) {
-		if r, ok := c.read(); ok && isQUIC(c) {
-			wait = max(wait, lingerRTTs*r.rtt)
+	for _, c := range e.registry.Snapshot(nil) {
+		if r, ok := c.Read(); ok && isQUIC(c) {
+			wait = max(wait, lingerRTTs*r.RTT)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(wait, maxLinger))
 	defer cancel()
-	e.registry.waitUntilGone(ctx, isQUIC)
+	e.registry.WaitUntilGone(ctx, isQUIC)
 }

@@ -8,14 +8,17 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
+	"adaptive-h3/infra/edge/internal/listen"
 )
 
 // Requests under way finish, whole; new ones are not taken; the last samples arrive; the exit code is 0.
 func TestGracefulShutdown(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
 		started, finish := make(chan struct{}), make(chan struct{})
-		body := pattern(300_000)
-		e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		body := edgetest.Pattern(300_000)
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Write(body[:1000])
 			http.NewResponseController(w).Flush()
 			close(started)
@@ -27,12 +30,16 @@ func TestGracefulShutdown(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer res.Body.Close()
-		receive(t, "start", started)
+		edgetest.Receive(t, "start", started)
 		e.stop()
-		eventually(t, "the port is free again", func() bool {
-			s, err := openListen(mustSpec(t, e.addresses[0]+",http3=off"))
+		edgetest.Eventually(t, "the port is free again", func() bool {
+			spec, err := listen.ParseSpec(e.addresses[0] + ",http3=off")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := listen.Open(spec)
 			if err == nil {
-				closeSockets(s)
+				listen.Close(s)
 			}
 			return err == nil
 		})
@@ -44,8 +51,8 @@ func TestGracefulShutdown(t *testing.T) {
 		if code := e.end(); code != exitOK {
 			t.Errorf("exit code %d", code)
 		}
-		// This side closes, so over TCP what the kernel still held is not in its count: tcpConn.Close says why.
-		if s := receive(t, "closing sample", e.samples); !s.Closing || s.BytesSent < 1000 {
+		// This side closes, so over TCP what the kernel still held is not in its count: Close of package listen says why.
+		if s := edgetest.Receive(t, "closing sample", e.samples); !s.Closing || s.BytesSent < 1000 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -54,8 +61,8 @@ func TestGracefulShutdown(t *testing.T) {
 // Over HTTP/3 what was lost of a response has still to be sent again when the last handler has returned.
 func TestShutdownDeliversWhatIsUnderWay(t *testing.T) {
 	started, finish := make(chan struct{}), make(chan struct{})
-	body := pattern(60_000)
-	e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+	body := edgetest.Pattern(60_000)
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
 		http.NewResponseController(w).Flush()
 		close(started)
 		<-finish
@@ -67,7 +74,7 @@ func TestShutdownDeliversWhatIsUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	receive(t, "start", started)
+	edgetest.Receive(t, "start", started)
 	e.stop()
 	close(finish)
 	if got, err := io.ReadAll(res.Body); err != nil || !bytes.Equal(got, body) {
@@ -77,7 +84,7 @@ func TestShutdownDeliversWhatIsUnderWay(t *testing.T) {
 
 // Clients at rest and websockets do not hold the end up.
 func TestShutdownWithIdleClients(t *testing.T) {
-	e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Upgrade") != "" {
 			echoUpgrade(w, r)
 		}
@@ -93,7 +100,7 @@ func TestShutdownWithIdleClients(t *testing.T) {
 		t.Error(err)
 	}
 	for range 4 {
-		receive(t, "closing sample", e.samples)
+		edgetest.Receive(t, "closing sample", e.samples)
 	}
 }
 
@@ -101,7 +108,7 @@ func TestShutdownWithIdleClients(t *testing.T) {
 func TestShutdownTimeout(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
 		started := make(chan struct{})
-		e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 			http.NewResponseController(w).Flush()
 			close(started)
 			<-r.Context().Done()
@@ -111,7 +118,7 @@ func TestShutdownTimeout(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer res.Body.Close()
-		receive(t, "start", started)
+		edgetest.Receive(t, "start", started)
 		if code := e.end(); code != exitOK {
 			t.Errorf("exit code %d", code)
 		}
@@ -124,7 +131,7 @@ func TestShutdownTimeout(t *testing.T) {
 func TestNoGoroutineStays(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("edge", func(t *testing.T) {
-		e := startEdgeWith(t, startUpstream(t, image))
+		e := startEdgeWith(t, edgetest.StartUpstream(t, image))
 		for _, p := range protocols {
 			c := e.client(p)
 			for range 5 {
@@ -135,5 +142,5 @@ func TestNoGoroutineStays(t *testing.T) {
 		e.end()
 	})
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-	eventually(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= before })
+	edgetest.Eventually(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= before })
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 // While a response is under way, its connection's window is in the file, in bytes on both transports, under the name that
@@ -16,8 +18,8 @@ func TestTrace(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
 		file := filepath.Join(t.TempDir(), "trace.jsonl")
 		finish := make(chan struct{})
-		e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.Write(pattern(100_000))
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Write(edgetest.Pattern(100_000))
 			http.NewResponseController(w).Flush()
 			<-finish
 		}), "-trace", file)
@@ -26,8 +28,14 @@ func TestTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer res.Body.Close()
-		var last tracePoint
-		eventually(t, "a window is traced", func() bool {
+		var last struct {
+			ConnectionID          string
+			Transport             string
+			RTTMs                 float64
+			CongestionWindowBytes uint64
+			BytesSent             uint64
+		}
+		edgetest.Eventually(t, "a window is traced", func() bool {
 			text, _ := os.ReadFile(file)
 			lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 			return json.Unmarshal(lines[len(lines)-1], &last) == nil && last.BytesSent >= 100_000
@@ -38,7 +46,7 @@ func TestTrace(t *testing.T) {
 		if w := last.CongestionWindowBytes; w < 10*1200 || w > 10_000_000 || last.RTTMs <= 0 {
 			t.Errorf("%+v", last)
 		}
-		if s := receive(t, "closing sample", e.samples); s.ConnectionID != last.ConnectionID || s.Transport != string(last.Transport) {
+		if s := edgetest.Receive(t, "closing sample", e.samples); s.ConnectionID != last.ConnectionID || s.Transport != last.Transport {
 			t.Errorf("traced %+v, sampled %+v", last, s)
 		}
 		if text, _ := os.ReadFile(file); strings.Contains(string(text), "127.0.0.1") {

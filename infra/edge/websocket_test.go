@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"testing"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 // echoUpgrade switches to a protocol that gives back what it gets. To the edge it is a websocket: it does not look inside.
@@ -53,14 +55,14 @@ func (e *testEdge) openWebsocket(path string) *websocket {
 }
 
 func TestWebsocketOverTLS(t *testing.T) {
-	e := startEdgeWith(t, startUpstream(t, echoUpgrade), "-alt-svc", "strip", "-upstream-timeout", "100ms")
+	e := startEdgeWith(t, edgetest.StartUpstream(t, echoUpgrade), "-alt-svc", "strip", "-upstream-timeout", "100ms")
 	c := e.openWebsocket("/socket")
 	h := c.res.Header
 	if h.Get("Sec-WebSocket-Accept") != "a2V5" || h.Get("Alt-Svc") != "" || h.Get("Server-Timing") == "" {
 		t.Errorf("%v", h)
 	}
 	// Both ways at once, in more than any buffer holds.
-	message := pattern(4 << 20)
+	message := edgetest.Pattern(4 << 20)
 	go c.Write(message)
 	echo := make([]byte, len(message))
 	if _, err := io.ReadFull(c, echo); err != nil || !bytes.Equal(echo, message) {
@@ -71,7 +73,7 @@ func TestWebsocketOverTLS(t *testing.T) {
 // The upstream's end ends the visitor's websocket, and the other way round.
 func TestWebsocketEnds(t *testing.T) {
 	ended := make(chan struct{})
-	e := startEdgeWith(t, startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/short" {
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err == nil {
@@ -88,5 +90,5 @@ func TestWebsocketEnds(t *testing.T) {
 		t.Errorf("%q %v", b, err)
 	}
 	e.openWebsocket("/long").Close()
-	receive(t, "end at the upstream", ended)
+	edgetest.Receive(t, "end at the upstream", ended)
 }

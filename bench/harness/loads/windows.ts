@@ -26,7 +26,7 @@ const WINDOW_POINT = {
 
 export type WindowPoint = RowOf<typeof WINDOW_POINT>;
 
-/** One line of an edge's trace; infra/edge/tracer.go writes it. */
+/** One line of an edge's trace; infra/edge/internal/trace writes it. */
 interface TraceLine {
   readonly connectionId: string;
   readonly atMs: number;

@@ -1,5 +1,5 @@
 // Package admission bounds the requests in flight, in all and for each client, so that the server behind never has more of
-// them than it has descriptors for. It knows no HTTP.
+// them than it has descriptors for. It knows no HTTP, and imports only the standard library.
 package admission
 
 import (

@@ -1,4 +1,5 @@
-// Package heartbeat tells whether a server answers, by asking it something small again and again. It knows no HTTP.
+// Package heartbeat tells whether a server answers, by asking it something small again and again. It knows no HTTP, and
+// imports only the standard library.
 package heartbeat
 
 import (

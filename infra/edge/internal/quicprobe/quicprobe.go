@@ -1,4 +1,4 @@
-// Package quicprobe finds out whether a QUIC server answers.
+// Package quicprobe finds out whether a QUIC server answers. It imports quic-go, and no package of this module.
 package quicprobe
 
 import (

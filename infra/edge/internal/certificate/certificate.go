@@ -1,0 +1,132 @@
+// Package certificate has the edge's certificate: a given one, or a self-signed one for development, which it makes and
+// keeps. It imports only the standard library.
+package certificate
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	devCertFile = "dev-cert.pem"
+	devKeyFile  = "dev-key.pem"
+
+	devCertLife = 90 * 24 * time.Hour
+	// A certificate that ends sooner is replaced, so that no certificate ends while a program of this kind runs.
+	devCertReserve = 7 * 24 * time.Hour
+)
+
+// Options say which certificate: the one in CertFile, or one for development.
+type Options struct {
+	CertFile string   // certificate chain, PEM; "": the development certificate
+	KeyFile  string   // its private key, PEM
+	StateDir string   // folder that keeps the development certificate
+	Hosts    []string // further names of the development certificate
+}
+
+// Load returns the given certificate, or the development certificate as it is good at the time now. Its error is one sentence
+// that names the flags to change.
+func Load(opts Options, now time.Time) (tls.Certificate, error) {
+	if opts.CertFile == "" {
+		return developmentCertificate(opts.StateDir, opts.Hosts, now)
+	}
+	cert, err := tls.LoadX509KeyPair(opts.CertFile, opts.KeyFile)
+	if err != nil {
+		return cert, fmt.Errorf("flags -cert and -key must name a PEM certificate and its private key: %w", err)
+	}
+	return cert, nil
+}
+
+// developmentCertificate reads the certificate kept in dir. It makes another one where that is missing, ends soon, or lacks
+// one of the hosts.
+func developmentCertificate(dir string, hosts []string, now time.Time) (tls.Certificate, error) {
+	names := append([]string{"localhost", "*.localhost", "127.0.0.1", "::1"}, hosts...)
+	certPath, keyPath := filepath.Join(dir, devCertFile), filepath.Join(dir, devKeyFile)
+	// Whatever is wrong with the files, a new certificate repairs it.
+	if cert, err := tls.LoadX509KeyPair(certPath, keyPath); err == nil && stillGood(cert.Leaf, names, now) {
+		return cert, nil
+	}
+	cert, key, err := makeCertificate(names, now)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("cannot make a development certificate: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return tls.Certificate{}, folderError(dir, err)
+	}
+	// The key comes first: a certificate without its key is replaced, and nobody looks at a key without its certificate.
+	if err := writeFile(keyPath, key, 0o600); err != nil {
+		return tls.Certificate{}, folderError(dir, err)
+	}
+	if err := writeFile(certPath, cert, 0o644); err != nil {
+		return tls.Certificate{}, folderError(dir, err)
+	}
+	return tls.X509KeyPair(cert, key)
+}
+
+func folderError(dir string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("the folder %s cannot take the development certificate (%w): choose another with -state", dir, err)
+}
+
+// writeFile replaces path as a whole, so that a program that starts at the same time reads the old or the new.
+func writeFile(path string, data []byte, mode fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // does nothing after the rename
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(mode), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func stillGood(leaf *x509.Certificate, names []string, now time.Time) bool {
+	if leaf == nil || now.Before(leaf.NotBefore) || now.Add(devCertReserve).After(leaf.NotAfter) {
+		return false
+	}
+	have := map[string]bool{}
+	for _, name := range leaf.DNSNames {
+		have[name] = true
+	}
+	for _, ip := range leaf.IPAddresses {
+		have[ip.String()] = true
+	}
+	for _, name := range names {
+		if ip := net.ParseIP(name); ip != nil {
+			name = ip.String()
+		}
+		if !have[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// SPKISHA256 returns what Chromium's --ignore-certificate-errors-spki-list takes: base64 of the SHA-256 of the certificate's
+// SubjectPublicKeyInfo (the same as RFC 7469, section 2.4).
+func SPKISHA256(leaf *x509.Certificate) string {
+	sum := sha256.Sum256(leaf.RawSubjectPublicKeyInfo)
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// Leaf returns the first certificate of the chain.
+func Leaf(cert tls.Certificate) (*x509.Certificate, error) {
+	if cert.Leaf != nil {
+		return cert.Leaf, nil
+	}
+	return x509.ParseCertificate(cert.Certificate[0])
+}

@@ -1,0 +1,84 @@
+// Package errorlog writes errors for the person who runs the edge: one line each, and without client addresses. It
+// imports only the standard library.
+package errorlog
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Log writes errors to one writer: one line each, at most one line a second of each kind (an upstream that is down fails
+// every request), and without client addresses, which are personal data that this system stores nowhere.
+type Log struct {
+	mu         sync.Mutex
+	out        io.Writer
+	now        func() time.Time
+	own        []string             // addresses that may be named: the servers that this program talks to
+	last       map[string]time.Time // by kind; kinds are constants of this program
+	suppressed map[string]int
+}
+
+const interval = time.Second
+
+// New makes a log that writes to out. It names the addresses in own (HOST:PORT), and hides all others.
+func New(out io.Writer, own ...string) *Log {
+	return &Log{out: out, now: time.Now, own: own, last: map[string]time.Time{}, suppressed: map[string]int{}}
+}
+
+// Report writes one line of the given kind. Less than a second after the last line of this kind it only counts the
+// message, and the next line says how many were counted.
+func (l *Log) Report(kind, message string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if last, ok := l.last[kind]; ok && now.Sub(last) < interval {
+		l.suppressed[kind]++
+		return
+	}
+	more := ""
+	if n := l.suppressed[kind]; n > 0 {
+		more = fmt.Sprintf(" (and %d more of this kind)", n)
+	}
+	l.last[kind], l.suppressed[kind] = now, 0
+	fmt.Fprintf(l.out, "edge: %s: %s%s\n", kind, l.oneLine(message), more)
+}
+
+// Logger returns a logger of the standard library that reports under the given kind.
+func (l *Log) Logger(kind string) *log.Logger {
+	return log.New(writer{l, kind}, "", 0)
+}
+
+type writer struct {
+	log  *Log
+	kind string
+}
+
+func (w writer) Write(p []byte) (int, error) {
+	message := string(p)
+	// Handshakes fail because of clients (scanners, browsers that refuse the development certificate), which is no error
+	// of the edge. ReverseProxy says "context canceled" when a visitor left.
+	if !strings.Contains(message, "TLS handshake error") && !strings.Contains(message, "context canceled") {
+		w.log.Report(w.kind, message)
+	}
+	return len(p), nil
+}
+
+// addressLike finds host:port pairs: IPv4, or IPv6 in brackets.
+var addressLike = regexp.MustCompile(`\d{1,3}(?:\.\d{1,3}){3}:\d+|\[[0-9A-Fa-f:.%a-z]*\]:\d+`)
+
+// oneLine keeps a message's first line (net/http appends stack traces to panics), and hides client addresses.
+func (l *Log) oneLine(message string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	return addressLike.ReplaceAllStringFunc(line, func(s string) string {
+		if slices.Contains(l.own, s) {
+			return s
+		}
+		return "(address)"
+	})
+}

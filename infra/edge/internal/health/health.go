@@ -1,0 +1,162 @@
+// Package health answers GET /health on a listener of its own, which visitors cannot reach. It asks the edge's servers as a
+// client would. Of this module it imports admission, errorlog, measure (for its units), quicprobe and upstream.
+package health
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/admission"
+	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/measure"
+	"adaptive-h3/infra/edge/internal/quicprobe"
+	"adaptive-h3/infra/edge/internal/upstream"
+)
+
+const (
+	// How long a handshake with its own server may take on a busy machine.
+	handshakeTimeout = 2 * time.Second
+	// An answer is good for this long; nobody looks again before.
+	kept = time.Second
+	// How long a client may take to send its request's header.
+	readHeaderTimeout = 15 * time.Second
+)
+
+// Subject is what the answer is about.
+type Subject struct {
+	HTTP3       []HTTP3           // the addresses that HTTP/3 is served on
+	Certificate *x509.Certificate // which those addresses must show
+	WorkerGone  func() bool       // nil: nobody watches the worker
+	Desk        *admission.Desk
+}
+
+// HTTP3 is one address that HTTP/3 is served on.
+type HTTP3 struct {
+	Address   string         // as it was announced
+	ReachedAt netip.AddrPort // where this machine reaches it
+	Serves    *atomic.Bool   // whether it is offered
+}
+
+// Answer is the body of the answer, as JSON: status 200 where OK, 503 where not.
+type Answer struct {
+	OK       bool         `json:"ok"`
+	Problems []string     `json:"problems"` // a sentence each; empty where OK
+	HTTP3    []QUICAnswer `json:"http3"`
+	Worker   WorkerAnswer `json:"worker"`
+	Requests DeskAnswer   `json:"requests"`
+}
+
+// QUICAnswer is about one address that HTTP/3 is served on.
+type QUICAnswer struct {
+	Address     string  `json:"address"`
+	OK          bool    `json:"ok"` // a handshake with it succeeded
+	HandshakeMs float64 `json:"handshakeMs,omitempty"`
+}
+
+// WorkerAnswer is what the heartbeat says.
+type WorkerAnswer struct {
+	Watched bool `json:"watched"` // with -origin
+	OK      bool `json:"ok"`
+}
+
+// DeskAnswer says how many requests there are, and how many there may be.
+type DeskAnswer struct {
+	InFlight  int    `json:"inFlight"`
+	Waiting   int    `json:"waiting"`
+	Refused   uint64 `json:"refused"` // since the start
+	Total     int    `json:"maxRequests"`
+	PerClient int    `json:"maxRequestsClient"`
+}
+
+// server answers one asker at a time.
+type server struct {
+	subject Subject
+
+	mu    sync.Mutex
+	last  Answer
+	until time.Time // last is good until then
+}
+
+// Serve listens at t, and answers in the background until the caller closes the server that it returns. Its error names the
+// flag -health.
+func Serve(t upstream.Target, subject Subject, log *errorlog.Log) (*http.Server, error) {
+	if t.Network == "unix" {
+		// An edge that was killed left its socket's file behind, on which the next one could not bind.
+		if err := os.Remove(t.Address); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("flag -health: %w", err)
+		}
+	}
+	ln, err := net.Listen(t.Network, t.Address)
+	if err != nil {
+		return nil, fmt.Errorf("flag -health: %w", err)
+	}
+	s := &server{subject: subject}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", s.answer)
+	h := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, ErrorLog: log.Logger("health")}
+	go func() {
+		if err := h.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			log.Report("health", err.Error())
+		}
+	}()
+	return h, nil
+}
+
+func (s *server) answer(w http.ResponseWriter, _ *http.Request) {
+	now := s.look()
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if !now.OK {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_ = json.NewEncoder(w).Encode(now)
+}
+
+// look finds out how the edge is.
+func (s *server) look() Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Now().Before(s.until) {
+		return s.last
+	}
+	now := Answer{Problems: []string{}, HTTP3: []QUICAnswer{}, Worker: WorkerAnswer{OK: true}}
+	for _, h := range s.subject.HTTP3 {
+		q, err := s.handshake(h)
+		if err != nil {
+			now.Problems = append(now.Problems, fmt.Sprintf("HTTP/3 on %s: %v", q.Address, err))
+		}
+		now.HTTP3 = append(now.HTTP3, q)
+	}
+	if s.subject.WorkerGone != nil {
+		now.Worker = WorkerAnswer{Watched: true, OK: !s.subject.WorkerGone()}
+	}
+	if !now.Worker.OK {
+		now.Problems = append(now.Problems, "the worker does not answer: the origin is asked instead, and nobody decides")
+	}
+	limits := s.subject.Desk.Limits()
+	now.Requests = DeskAnswer{Total: limits.Total, PerClient: limits.PerClient}
+	now.Requests.InFlight, now.Requests.Waiting, now.Requests.Refused = s.subject.Desk.Counts()
+	now.OK = len(now.Problems) == 0
+	s.last, s.until = now, time.Now().Add(kept)
+	return now
+}
+
+func (s *server) handshake(h HTTP3) (QUICAnswer, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
+	defer cancel()
+	took, err := quicprobe.Handshake(ctx, h.ReachedAt, s.subject.Certificate)
+	if err == nil && !h.Serves.Load() {
+		err = errors.New("it is not offered yet")
+	}
+	return QUICAnswer{Address: h.Address, OK: err == nil, HandshakeMs: measure.Milliseconds(took)}, err
+}

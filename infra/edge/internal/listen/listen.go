@@ -1,0 +1,126 @@
+// Package listen opens the sockets of the -listen flags, and accepts visitors' TCP connections so that each one is measured
+// and closes as it should. Of this module it imports measure and visitor; of other modules,
+// x/sys.
+package listen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Socket is one address that is served: a TCP listener and, unless HTTP/3 is off, the UDP socket of the same port number.
+type Socket struct {
+	TCP *net.TCPListener
+	UDP *net.UDPConn // nil: no HTTP/3
+}
+
+// Address returns the address that is served, as IP:PORT.
+func (s Socket) Address() string { return s.TCP.Addr().String() }
+
+func (s Socket) close() {
+	s.TCP.Close()
+	if s.UDP != nil {
+		s.UDP.Close()
+	}
+}
+
+// Close closes all of the sockets.
+func Close(sockets []Socket) {
+	for _, s := range sockets {
+		s.close()
+	}
+}
+
+// portAttempts bounds the search for a TCP port whose UDP twin is free, too.
+const portAttempts = 20
+
+// Open binds all addresses of one -listen flag, on one port number also where that is 0. Its error is one sentence that
+// names the address and what to do.
+func Open(spec Spec) ([]Socket, error) {
+	var err error
+	for range portAttempts {
+		var sockets []Socket
+		if sockets, err = openOnce(spec); err == nil {
+			return sockets, nil
+		}
+		if spec.Port != 0 || !errors.Is(err, syscall.EADDRINUSE) {
+			break
+		}
+	}
+	return nil, bindError(spec, err)
+}
+
+func openOnce(spec Spec) (sockets []Socket, err error) {
+	defer func() {
+		if err != nil {
+			Close(sockets)
+		}
+	}()
+	port := spec.Port
+	for i, host := range spec.Hosts {
+		s, err := openSocket(netip.AddrPortFrom(host, port), spec)
+		if i > 0 && spec.optional && absent(err) {
+			continue
+		}
+		if err != nil {
+			return sockets, err
+		}
+		sockets = append(sockets, s)
+		port = s.TCP.Addr().(*net.TCPAddr).AddrPort().Port()
+	}
+	return sockets, nil
+}
+
+// absent says whether err means that the machine does not have the address, such as [::1] where IPv6 is off.
+func absent(err error) bool {
+	return errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT)
+}
+
+func openSocket(addr netip.AddrPort, spec Spec) (Socket, error) {
+	var congestion error
+	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		if spec.Congestion == "" {
+			return nil
+		}
+		// Accepted connections inherit what was set on the listener (tcp_ca_openreq_child, net/ipv4/tcp_minisocks.c).
+		err := raw.Control(func(fd uintptr) {
+			congestion = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, spec.Congestion)
+		})
+		return errors.Join(err, congestion)
+	}}
+	// Go offers multipath TCP by default. A connection over several paths has no single RTT, loss and rate to report.
+	lc.SetMultipathTCP(false)
+	// One socket for both families where the address is unspecified; "tcp" and "udp" do that.
+	text := addr.String()
+	if addr.Addr() == netip.IPv6Unspecified() {
+		text = fmt.Sprintf(":%d", addr.Port())
+	}
+	ln, err := lc.Listen(context.Background(), "tcp", text)
+	if err != nil {
+		if congestion != nil {
+			return Socket{}, &congestionError{spec.Congestion, congestion}
+		}
+		return Socket{}, &transportError{"TCP", err}
+	}
+	s := Socket{TCP: ln.(*net.TCPListener)}
+	if !spec.HTTP3 {
+		return s, nil
+	}
+	if s.UDP, err = UDP(s.TCP); err != nil {
+		s.TCP.Close()
+		return Socket{}, &transportError{"UDP", err}
+	}
+	return s, nil
+}
+
+// UDP binds the UDP socket of a TCP listener's address and port number.
+func UDP(tcp *net.TCPListener) (*net.UDPConn, error) {
+	bound := tcp.Addr().(*net.TCPAddr)
+	return net.ListenUDP("udp", &net.UDPAddr{IP: bound.IP, Port: bound.Port, Zone: bound.Zone})
+}

@@ -1,0 +1,33 @@
+package measure
+
+import "github.com/quic-go/quic-go"
+
+// ReadQUIC translates quic-go's counters. deliveryRate is that of the connection's RateMeter, in bytes per second.
+//
+// PacketsSent counts every packet, bare acknowledgements too, so uploads dilute the loss ratio; TCP's counts data only.
+// PacketsLost also counts each congestion event that the network signals by ECN (RFC 9002, section 7.1).
+func ReadQUIC(s quic.ConnectionStats, deliveryRate uint64) Reading {
+	r := Reading{
+		PacketsSent:      s.PacketsSent,
+		PacketsLost:      s.PacketsLost,
+		BytesSent:        s.BytesSent,
+		DeliveryRate:     deliveryRate,
+		RawDeliveryRate:  deliveryRate,
+		SegmentsSent:     s.PacketsSent,
+		PacketsReceived:  s.PacketsReceived,
+		BytesReceived:    s.BytesReceived,
+		Retransmitted:    s.PacketsLost, // quic-go does not count these; what a lost packet carried is sent again
+		CongestionWindow: s.CongestionWindow,
+		WindowUnitBytes:  1,
+	}
+	// Before the first measurement quic-go gives RFC 9002's initial RTT for both, which nobody measured.
+	if s.LatestRTT > 0 {
+		r.RTT, r.MinRTT, r.RTTVar = s.SmoothedRTT, s.MinRTT, s.MeanDeviation
+	}
+	return r
+}
+
+// QUICFlow takes out of quic-go's counters what a RateMeter needs.
+func QUICFlow(s quic.ConnectionStats) Flow {
+	return Flow{sent: s.BytesSent, lost: s.BytesLost, window: s.CongestionWindow, srtt: s.SmoothedRTT}
+}

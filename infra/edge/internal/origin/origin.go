@@ -1,0 +1,127 @@
+// Package origin asks the origin directly while the worker is gone, so that a visitor gets the origin's response whatever
+// happens to the worker. Of this module it imports errorlog, heartbeat, metadata (for the header that must not reach the
+// origin) and upstream.
+package origin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+
+	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/heartbeat"
+	"adaptive-h3/infra/edge/internal/metadata"
+	"adaptive-h3/infra/edge/internal/upstream"
+)
+
+var (
+	// ErrOwnPath means that the worker is gone, and that the request is for one of the worker's own paths.
+	ErrOwnPath = errors.New("the worker does not answer, and this path is its own")
+	// errWorkerGone means that the worker went while a request waited for its answer.
+	errWorkerGone = errors.New("the worker is gone")
+)
+
+// Parse reads http://HOST[:PORT] or https://HOST[:PORT]. Its error says what is allowed.
+func Parse(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" ||
+		(u.Path != "" && u.Path != "/") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, errors.New("it must be http://HOST[:PORT] or https://HOST[:PORT], without a path")
+	}
+	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
+}
+
+// Fallback asks the worker, and asks the origin while the worker is gone. The worker counts as gone when its heartbeat fails;
+// a late page is no sign of that. Of the requests that went to the worker, only those go to the origin too that cannot act
+// twice: a request that never reached the worker, and a GET or HEAD without a body that the worker did not answer.
+type Fallback struct {
+	worker  http.RoundTripper
+	origin  *http.Transport
+	url     *url.URL // the origin's scheme and host
+	monitor *heartbeat.Monitor
+	beats   *http.Client // asks the worker whether it is there
+}
+
+// New puts the origin at url behind the worker. watched is the worker's internal listener, which answers the heartbeat. Run
+// has to run for the fallback to notice anything.
+func New(worker http.RoundTripper, url *url.URL, watched upstream.Target, log *errorlog.Log) *Fallback {
+	beats := &http.Client{Transport: upstream.NewTransport(watched, 1, nil)}
+	monitor := heartbeat.New(func(ctx context.Context) error { return askBeat(ctx, beats, watched) }, func(gone bool) {
+		if gone {
+			log.Report("worker", fmt.Sprintf("%s does not answer: %s is asked instead, and nobody decides", watched.Address, url.Host))
+		} else {
+			log.Report("worker back", watched.Address+" answers again")
+		}
+	})
+	return &Fallback{worker: worker, origin: newTransport(), url: url, monitor: monitor, beats: beats}
+}
+
+// Run watches the worker until ctx ends, and closes the connections at rest.
+func (f *Fallback) Run(ctx context.Context) {
+	f.monitor.Run(ctx)
+	f.beats.CloseIdleConnections()
+	f.origin.CloseIdleConnections()
+}
+
+// WorkerGone says whether the worker's heartbeat fails, so that the origin is asked.
+func (f *Fallback) WorkerGone() bool { return f.monitor.Gone() }
+
+// newTransport makes a pool of connections to the origin.
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: upstream.DialTimeout}
+	return upstream.NewPool(upstream.MaxIdle, dialer.DialContext, nil)
+}
+
+// RoundTrip asks the worker, and the origin where that is safe. Its errors are ErrOwnPath and those of the two transports.
+func (f *Fallback) RoundTrip(req *http.Request) (*http.Response, error) {
+	if f.monitor.Gone() {
+		return f.askOrigin(req)
+	}
+	ctx, cancel := context.WithCancelCause(req.Context())
+	asked := req.WithContext(ctx)
+	var body *heldBody
+	if hasBody(req) {
+		body = &heldBody{ReadCloser: req.Body}
+		asked.Body = body
+	}
+	again := body == nil && (req.Method == http.MethodGet || req.Method == http.MethodHead)
+	forget, giveUp := func() {}, func() { cancel(errWorkerGone) }
+	if again {
+		forget = f.monitor.OnGone(giveUp)
+	}
+	res, err := f.worker.RoundTrip(asked)
+	forget()
+	if err == nil && context.Cause(ctx) == nil {
+		// ctx must outlive this call, as the response's body still depends on it; it ends with the request's own.
+		return res, nil
+	}
+	if err == nil {
+		res.Body.Close() // the worker answered at the moment when this call gave it up
+	}
+	cancel(nil)
+	if req.Context().Err() != nil || (!again && !neverReached(err, body)) {
+		return nil, err
+	}
+	return f.askOrigin(req)
+}
+
+// askOrigin sends the request as the worker would have sent it (testdata/origin-requests.json).
+func (f *Fallback) askOrigin(req *http.Request) (*http.Response, error) {
+	if workersOwn(req.URL) {
+		return nil, ErrOwnPath
+	}
+	asked := req.Clone(req.Context())
+	asked.URL.Scheme, asked.URL.Host = f.url.Scheme, f.url.Host
+	asked.Host = f.url.Host
+	asked.Header.Del(metadata.HeaderCF)
+	res, err := f.origin.RoundTrip(asked)
+	if err != nil {
+		return nil, fmt.Errorf("the origin %s: %w", f.url.Host, err)
+	}
+	// An origin's own offer names the origin's ports.
+	res.Header.Del("Alt-Svc")
+	return res, nil
+}

@@ -1,0 +1,137 @@
+package origin
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"adaptive-h3/infra/edge/internal/upstream"
+)
+
+// The headers that the origin gets are those that the worker sends it: the worker's tests read the same file.
+func TestOriginRequests(t *testing.T) {
+	var vectors struct {
+		Origin string
+		Cases  []struct {
+			Name, Target, URL string
+			Headers, Expected map[string]string
+		}
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "origin-requests.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	origin, err := Parse(vectors.Origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range vectors.Cases {
+		t.Run(tc.Name, func(t *testing.T) {
+			var got *http.Request
+			transport := &http.Transport{DialContext: dialRecorder(&got), DisableCompression: true}
+			f := &Fallback{origin: transport, url: origin}
+			req := httptest.NewRequest("GET", "http://upstream.test/", nil)
+			upstream.PassTarget(req.URL, tc.Target)
+			req.RequestURI = ""
+			req.Header = http.Header{"Mf-Cf-Blob": {"{}"}}
+			for name, value := range tc.Headers {
+				req.Header.Set(name, value)
+			}
+			res, err := f.askOrigin(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			want, err := url.Parse(tc.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Host != want.Host || got.RequestURI != want.RequestURI() {
+				t.Errorf("%s %s, want %s", got.Host, got.RequestURI, tc.URL)
+			}
+			got.Header.Del("User-Agent") // net/http's own, where the visitor sent none
+			for name, value := range tc.Expected {
+				if got.Header.Get(name) != value {
+					t.Errorf("%s: %q, want %q", name, got.Header.Get(name), value)
+				}
+			}
+			if len(got.Header) != len(tc.Expected) {
+				t.Errorf("%v, want %v", got.Header, tc.Expected)
+			}
+		})
+	}
+}
+
+func TestWorkersOwnPaths(t *testing.T) {
+	for _, target := range []string{
+		"/_h3", "/_h3/", "/_h3/v1/activation", "/_H3/v1", "/x/../_h3/v1", "/x/%2e%2e/_h3/v1", "//_h3/v1", "/./_h3/v1", `/\_h3/v1`,
+		"/%5fh3/v1", "/%255fh3/v1", "/_h3%2fv1", "/%zz/../_h3/v1", "/x%2f..%2f_h3/v1",
+	} {
+		u := &url.URL{}
+		upstream.PassTarget(u, target)
+		if u.Opaque == "" {
+			u.Path, u.RawPath = target, target
+		}
+		if !workersOwn(u) {
+			t.Errorf("%s goes to the origin", target)
+		}
+	}
+	for _, target := range []string{"/", "/h3", "/_h3x", "/a/_h3", "/docs/_h3/v1", "/_h2/", "/%"} {
+		u := &url.URL{}
+		upstream.PassTarget(u, target)
+		if workersOwn(u) {
+			t.Errorf("%s does not go to the origin", target)
+		}
+	}
+}
+
+func TestParseOrigin(t *testing.T) {
+	for _, s := range []string{"http://127.0.0.1:3000", "https://origin.example", "https://origin.example:8443/"} {
+		if u, err := Parse(s); err != nil || u.Path != "" {
+			t.Errorf("%s: %v, %v", s, u, err)
+		}
+	}
+	for _, s := range []string{"", "origin.example", "ftp://a", "http://", "http://a/b", "http://a?b", "http://u@a", "unix:/a"} {
+		if _, err := Parse(s); err == nil {
+			t.Errorf("%s is taken", s)
+		}
+	}
+}
+
+func TestNeverReached(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Err: errors.New("refused")}
+	if !neverReached(refused, nil) || !neverReached(fmt.Errorf("x: %w", refused), &heldBody{}) {
+		t.Error("a dial that failed reached nobody")
+	}
+	touched := &heldBody{ReadCloser: http.NoBody}
+	_, _ = touched.Read(nil)
+	if neverReached(refused, touched) || neverReached(&net.OpError{Op: "write", Err: errors.New("broken")}, nil) || neverReached(io.EOF, nil) {
+		t.Error("it may have reached the worker")
+	}
+}
+
+// dialRecorder gives connections to a server that keeps the request it gets.
+func dialRecorder(got **http.Request) func(context.Context, string, string) (net.Conn, error) {
+	return func(context.Context, string, string) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		go func() {
+			defer theirs.Close()
+			*got, _ = http.ReadRequest(bufio.NewReader(theirs))
+			_, _ = io.WriteString(theirs, "HTTP/1.1 204 No Content\r\n\r\n")
+		}()
+		return ours, nil
+	}
+}

@@ -1,0 +1,45 @@
+package origin
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// ownPrefix is where the worker's API is. A request there may carry a token, which nobody else may see.
+const ownPrefix = "/_h3"
+
+// workersOwn says whether the worker might take a request for one of its own. The worker resolves dot segments and reads
+// backslashes as slashes (WHATWG URL), so a path counts when any of these readings leads to the prefix.
+func workersOwn(u *url.URL) bool {
+	raw := u.Opaque
+	if raw == "" {
+		raw = u.EscapedPath()
+	}
+	for range 3 { // a path that is escaped twice counts too
+		clean := path.Clean("/" + strings.ReplaceAll(raw, `\`, "/"))
+		if lower := strings.ToLower(clean); lower == ownPrefix || strings.HasPrefix(lower, ownPrefix+"/") {
+			return true
+		}
+		raw = unescapeLeniently(raw)
+	}
+	return false
+}
+
+// unescapeLeniently decodes the valid escapes, and leaves the others as they are.
+func unescapeLeniently(s string) string {
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := url.PathUnescape(s[i : i+3]); err == nil {
+				out.WriteString(c)
+				i += 2
+				continue
+			}
+		}
+		if s[i] != '\t' && s[i] != '\n' && s[i] != '\r' { // the worker's URL parser drops these (WHATWG URL)
+			out.WriteByte(s[i])
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,158 @@
+package pathsample
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/upstream"
+)
+
+const (
+	// At some 300 bytes for each sample the queue holds about 1 MB, which is 40 full batches, while the listener is away.
+	maxQueue    = 4096
+	maxBatch    = 100
+	postTimeout = 2 * time.Second
+)
+
+// Poster sends samples to the internal listener, in order, with one request at a time. What queues up during a request goes
+// as one batch. It never makes anybody wait: a full queue loses its oldest sample, and a batch that fails is lost. It counts
+// both losses.
+type Poster struct {
+	client *http.Client
+	url    string
+	name   string // for messages
+	log    *errorlog.Log
+
+	mu      sync.Mutex
+	queue   []Sample
+	closed  bool
+	dropped uint64        // samples that were lost because the queue was full
+	failed  uint64        // samples of batches that failed
+	wake    chan struct{} // capacity 1
+	done    chan struct{}
+}
+
+// NewPoster makes a poster to the listener t.
+func NewPoster(t upstream.Target, log *errorlog.Log) *Poster {
+	return &Poster{
+		client: &http.Client{Transport: upstream.NewTransport(t, 1, nil), Timeout: postTimeout},
+		url:    "http://" + t.URLHost() + "/samples",
+		name:   t.Address,
+		log:    log,
+		wake:   make(chan struct{}, 1),
+		done:   make(chan struct{}),
+	}
+}
+
+// Emit queues a sample, and returns at once.
+func (p *Poster) Emit(s Sample) {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return
+	}
+	if len(p.queue) >= maxQueue {
+		p.queue = p.queue[1:]
+		p.dropped++
+	}
+	p.queue = append(p.queue, s)
+	p.mu.Unlock()
+	p.signal()
+}
+
+func (p *Poster) signal() {
+	select {
+	case p.wake <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// Run sends until Close was called and the queue is empty, or ctx ends.
+func (p *Poster) Run(ctx context.Context) {
+	defer close(p.done)
+	defer p.client.CloseIdleConnections()
+	for {
+		batch, closed := p.take()
+		if len(batch) > 0 {
+			if err := p.post(ctx, batch); err != nil {
+				p.lose(len(batch), err)
+			}
+			continue
+		}
+		if closed {
+			return
+		}
+		select {
+		case <-p.wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// take removes the next batch from the queue.
+func (p *Poster) take() (batch []Sample, closed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := min(len(p.queue), maxBatch)
+	batch = p.queue[:n:n]
+	p.queue = p.queue[n:]
+	return batch, p.closed
+}
+
+// post sends one batch: POST /samples with {"samples": [...]}.
+func (p *Poster) post(ctx context.Context, batch []Sample) error {
+	body, err := json.Marshal(struct {
+		Samples []Sample `json:"samples"`
+	}{batch})
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := p.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	// Read to the end, so that the client can use the connection again. Nobody needs the answer itself.
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("status %d", res.StatusCode)
+	}
+	return nil
+}
+
+func (p *Poster) lose(n int, err error) {
+	p.mu.Lock()
+	p.failed += uint64(n)
+	failed, dropped := p.failed, p.dropped
+	p.mu.Unlock()
+	p.log.Report("samples", fmt.Sprintf("%s does not take path samples: %v; %d lost so far, %d more for want of room",
+		p.name, upstream.Describe(err), failed, dropped))
+}
+
+// Done returns a channel that is closed when Run has returned.
+func (p *Poster) Done() <-chan struct{} { return p.done }
+
+// Close ends the poster when it has sent what is queued, or when ctx has ended.
+func (p *Poster) Close(ctx context.Context) {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.signal()
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+	}
+}

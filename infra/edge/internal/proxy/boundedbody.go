@@ -1,0 +1,133 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// errBodyOver means that the visitor has the whole response, so that nobody wants the rest of the request's body.
+var errBodyOver = errors.New("the response has ended")
+
+// boundedBody is a visitor's request body.
+//
+// It bounds the pauses in the body while the upstream has not begun to answer. Without a bound a visitor who waits for an
+// answer before sending more would wait for ever when the upstream dies: net/http's transport reports that only after the
+// body's read has returned. Once the response's header is there, the stream may pause as long as it likes.
+//
+// The body also ends with its handler. After an early answer of the upstream the transport may still read the body, while
+// the server reads the same connection for the next request.
+type boundedBody struct {
+	io.ReadCloser
+	controller *http.ResponseController
+	timeout    time.Duration
+
+	mu       sync.Mutex
+	idle     sync.Cond // signals that no call of the body is under way
+	calls    int       // calls of the body that are under way
+	released bool
+	expired  bool
+	whole    bool // its end has been read
+	ended    bool
+}
+
+// boundBody wraps the request's body, if it has one. The caller calls release when the answer begins, and end before the
+// handler returns.
+func boundBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*http.Request, *boundedBody) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return r, nil
+	}
+	body := &boundedBody{ReadCloser: r.Body, controller: http.NewResponseController(w), timeout: timeout}
+	body.idle.L = &body.mu
+	out := *r
+	out.Body = body
+	return &out, body
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if !b.begin() {
+		return 0, errBodyOver
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.done(err)
+	return n, err
+}
+
+// Close closes the server's body, which over HTTP/1.1 may read on to find its end.
+func (b *boundedBody) Close() error {
+	if !b.begin() {
+		return nil
+	}
+	err := b.ReadCloser.Close()
+	b.done(nil)
+	return err
+}
+
+// begin says whether a call may still touch the body. If so, end waits until done is called.
+func (b *boundedBody) begin() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return false
+	}
+	b.calls++
+	if !b.released {
+		_ = b.controller.SetReadDeadline(time.Now().Add(b.timeout))
+	}
+	return true
+}
+
+func (b *boundedBody) done(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.calls--
+	b.whole = b.whole || errors.Is(err, io.EOF)
+	if err != nil && !b.ended {
+		b.finish(errors.Is(err, os.ErrDeadlineExceeded))
+	}
+	b.idle.Broadcast()
+}
+
+// release ends the bound on pauses, and says whether the body has been read to its end. b may be nil. A second call does
+// no harm.
+func (b *boundedBody) release() (whole bool) {
+	if b == nil {
+		return true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.ended {
+		b.finish(false)
+	}
+	return b.whole
+}
+
+// end lets go of the response writer and of the body: nobody may touch them once their handler has returned. b may be nil.
+func (b *boundedBody) end() {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
+	if !b.whole {
+		// The deadline stays, so that the server does not look for the body's end either.
+		_ = b.controller.SetReadDeadline(time.Unix(1, 0))
+	}
+	for b.calls > 0 {
+		b.idle.Wait()
+	}
+}
+
+func (b *boundedBody) finish(expired bool) {
+	b.released = true
+	b.expired = b.expired || expired
+	// A deadline that has passed stays: otherwise, over HTTP/1.1, the server would wait for the rest of the body after the
+	// answer. A deadline that has not passed would end the connection's next request.
+	if !b.expired {
+		_ = b.controller.SetReadDeadline(time.Time{})
+	}
+}

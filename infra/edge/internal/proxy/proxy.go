@@ -1,0 +1,113 @@
+// Package proxy answers every request, over any protocol, with what the upstream answers. Of this module it imports
+// admission, errorlog, measure, metadata, origin (for one error), upstream and visitor. It does not know how connections are
+// accepted.
+package proxy
+
+import (
+	"net/http"
+	"net/http/httputil"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/admission"
+	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/upstream"
+	"adaptive-h3/infra/edge/internal/visitor"
+)
+
+// Options are what a handler needs of the command line.
+type Options struct {
+	Upstream        upstream.Target
+	UpstreamTimeout time.Duration // that the upstream has for its response header
+	BodyTimeout     time.Duration // that a visitor's request body may pause before the upstream answers
+	AltSvc          AltSvcMode
+	ServerTiming    bool // add Server-Timing: cfL4 to responses
+}
+
+// AltSvcMode says what happens to the Alt-Svc of the upstream's response, so that one can try what a CDN would do to it.
+type AltSvcMode string
+
+// The modes.
+const (
+	AltSvcPass     AltSvcMode = "pass"     // untouched
+	AltSvcStrip    AltSvcMode = "strip"    // removed
+	AltSvcOverride AltSvcMode = "override" // replaced, on every response, with h3=":PORT"; ma=86400
+)
+
+// Handler passes requests on to the upstream, and its responses to the visitors.
+type Handler struct {
+	options Options
+	proxy   *httputil.ReverseProxy
+	desk    *admission.Desk
+	log     *errorlog.Log
+	active  atomic.Int64 // requests being answered
+}
+
+// New makes a handler that admits requests at desk, and sends them over transport.
+func New(options Options, transport http.RoundTripper, desk *admission.Desk, log *errorlog.Log) *Handler {
+	p := &Handler{options: options, desk: desk, log: log}
+	p.proxy = &httputil.ReverseProxy{
+		Rewrite:        p.rewrite,
+		Transport:      upstream.WithHeaderTimeout(transport, options.UpstreamTimeout),
+		FlushInterval:  -1, // flush at once: responses may be streams
+		BufferPool:     newBufferPool(),
+		ErrorLog:       log.Logger("proxy"),
+		ModifyResponse: p.modifyResponse,
+		ErrorHandler:   p.fail,
+	}
+	return p
+}
+
+// Active returns how many requests are being answered.
+func (p *Handler) Active() int64 { return p.active.Load() }
+
+// ServeHTTP answers one request. It panics with http.ErrAbortHandler where the visitor left, or where the upstream broke
+// off, so that the server does not end the response as if it were whole.
+func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.active.Add(1)
+	defer p.active.Add(-1)
+	c := visitor.ConnectionOf(r.Context())
+	if c != nil {
+		c.Answering.Store(true)
+		if c.Rate != nil {
+			c.Sent.Add(1) // for the header, whose length does not matter
+		}
+	}
+	r, body := boundBody(w, r, p.options.BodyTimeout)
+	defer body.end()
+	rw := &responseWriter{ResponseWriter: w, handler: p, request: r, conn: c, body: body}
+	if strings.Contains(r.RequestURI, " ") {
+		// HTTP/1.1's server refuses it too: in the upstream's request line the space would begin another word.
+		writeError(rw, http.StatusBadRequest, "a space in the request target")
+		return
+	}
+	if r.Method == http.MethodConnect {
+		// A tunnel is no request to an origin. Websockets over HTTP/3 come this way too (RFC 9220, section 3, names this status).
+		writeError(rw, http.StatusNotImplemented, "CONNECT is not supported")
+		return
+	}
+	if isEarly(r) && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		// RFC 8470, section 5.2: the client sends it again once the handshake is complete.
+		writeError(rw, http.StatusTooEarly, "not before the handshake is complete")
+		return
+	}
+	release, err := p.desk.Admit(r.Context(), visitor.ClientOf(c))
+	if err != nil {
+		p.log.Report("requests", err.Error())
+		writeUnavailable(rw, err.Error())
+		return
+	}
+	defer release()
+	switch r.ProtoMajor {
+	case 1:
+		// Otherwise the server reads the whole request before it writes the response, and nothing can stream both ways.
+		_ = http.NewResponseController(w).EnableFullDuplex()
+	case 3:
+		r = withoutEmptyBody(r)
+	}
+	p.proxy.ServeHTTP(rw, r)
+	if c != nil && c.Rate != nil {
+		c.Rate.ResponseEnds(time.Now())
+	}
+}

@@ -1,0 +1,69 @@
+package proxy
+
+import (
+	"crypto/tls"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/measure"
+	"adaptive-h3/infra/edge/internal/upstream"
+	"adaptive-h3/infra/edge/internal/visitor"
+	"adaptive-h3/infra/edge/internal/visitor/visitortest"
+)
+
+// stubUpstream answers every request at once.
+type stubUpstream struct{}
+
+func (stubUpstream) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: 200, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: 5,
+		Header: http.Header{"Content-Type": {"text/plain"}, "Content-Length": {"5"}},
+		Body:   io.NopCloser(strings.NewReader("hello")),
+	}, nil
+}
+
+// discardWriter is a response writer that keeps the header only.
+type discardWriter struct{ h http.Header }
+
+func (w *discardWriter) Header() http.Header         { return w.h }
+func (w *discardWriter) WriteHeader(int)             {}
+func (w *discardWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (w *discardWriter) Flush()                      {}
+
+// oneRequest returns a function that answers the same small request each time, over a connection of the transport.
+func oneRequest(transport measure.Transport, protoMajor int) func() {
+	log := errorlog.New(io.Discard)
+	target := upstream.Target{Network: "tcp", Address: "127.0.0.1:1"}
+	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, AltSvc: AltSvcPass, ServerTiming: true}
+	handler := New(options, stubUpstream{}, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
+	c := visitortest.Connection("0123456789abcdef", transport, "192.0.2.7:1", visitortest.ReadingTCP, true)
+	if transport == measure.QUIC {
+		c.Rate = measure.NewRateMeter(func() measure.Flow { return measure.Flow{} })
+	}
+	r := httptest.NewRequest(http.MethodGet, "https://localhost/a?b=c", nil)
+	r.ProtoMajor = protoMajor
+	r.TLS = &tls.ConnectionState{HandshakeComplete: true, Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256}
+	r.Header.Set("Accept-Encoding", "gzip, br")
+	r = r.WithContext(visitor.WithConnection(r.Context(), c))
+	w := &discardWriter{http.Header{}}
+	return func() {
+		clear(w.h)
+		handler.ServeHTTP(w, r)
+	}
+}
+
+func BenchmarkHandler(b *testing.B) {
+	for name, answer := range map[string]func(){"TCP": oneRequest(measure.TCP, 2), "QUIC": oneRequest(measure.QUIC, 3)} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				answer()
+			}
+		})
+	}
+}

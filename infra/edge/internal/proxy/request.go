@@ -1,0 +1,48 @@
+package proxy
+
+import (
+	"net/http"
+	"net/http/httputil"
+	"strings"
+
+	"adaptive-h3/infra/edge/internal/measure"
+	"adaptive-h3/infra/edge/internal/metadata"
+	"adaptive-h3/infra/edge/internal/upstream"
+	"adaptive-h3/infra/edge/internal/visitor"
+)
+
+func (p *Handler) rewrite(pr *httputil.ProxyRequest) {
+	pr.Out.URL.Scheme, pr.Out.URL.Host = "http", p.options.Upstream.URLHost()
+	upstream.PassTarget(pr.Out.URL, pr.In.RequestURI)
+	pr.Out.Host = pr.In.Host
+	dropForeignUpgrade(pr.Out.Header)
+
+	c := visitor.ConnectionOf(pr.In.Context())
+	var r measure.Reading
+	var ok bool
+	client := ""
+	if c != nil {
+		r, ok = c.Read()
+		if addr := c.Client(); addr.IsValid() {
+			client = addr.String()
+		}
+	}
+	// RFC 8470, section 5.1. A value that the client itself sent passes.
+	if isEarly(pr.In) {
+		pr.Out.Header.Set("Early-Data", "1")
+	}
+	metadata.Set(pr.Out, client, metadata.CF(pr.In, c, r, ok))
+}
+
+// isEarly says whether a request came in 0-RTT and its handshake is not complete yet. Such a request may be a replay
+// (RFC 9001, section 9.2).
+func isEarly(r *http.Request) bool { return r.TLS != nil && !r.TLS.HandshakeComplete }
+
+// dropForeignUpgrade lets only websockets switch protocols. Another protocol would carry requests past this program, above
+// all h2c, which is for cleartext (RFC 7540, section 3.2).
+func dropForeignUpgrade(h http.Header) {
+	if up := h.Get("Upgrade"); up != "" && !strings.EqualFold(up, "websocket") {
+		h.Del("Upgrade")
+		h.Del("Connection")
+	}
+}

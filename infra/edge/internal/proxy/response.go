@@ -1,0 +1,55 @@
+package proxy
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/metadata"
+	"adaptive-h3/infra/edge/internal/visitor"
+)
+
+// modifyResponse finishes the header of a switched protocol, which does not pass responseWriter.
+func (p *Handler) modifyResponse(res *http.Response) error {
+	if res.StatusCode == http.StatusSwitchingProtocols {
+		p.finishHeader(res.Header, res.Request, visitor.ConnectionOf(res.Request.Context()))
+	}
+	return nil
+}
+
+// finishHeader makes a response's header what the visitor gets. It reads the connection for Server-Timing now, and not when
+// the request came, because the page wants the latest figures.
+func (p *Handler) finishHeader(h http.Header, r *http.Request, c *visitor.Connection) {
+	switch p.options.AltSvc {
+	case AltSvcStrip:
+		h.Del("Alt-Svc")
+	case AltSvcOverride:
+		h.Set("Alt-Svc", fmt.Sprintf(`h3=":%s"; ma=86400`, hostPort(r.Host)))
+	}
+	if !c.MayOffer() {
+		dropOffers(h)
+	}
+	if p.options.ServerTiming && c != nil {
+		// In 0-RTT nobody has measured anything yet, and a zero would look like a figure.
+		if r, ok := c.Read(); ok && r.RTT > 0 {
+			h.Add("Server-Timing", metadata.ServerTiming(c, r, time.Now()))
+		}
+	}
+}
+
+// dropOffers removes an Alt-Svc that offers something, and keeps one that takes offers back (RFC 7838, section 3).
+func dropOffers(h http.Header) {
+	if values := h.Values("Alt-Svc"); len(values) != 1 || strings.TrimSpace(values[0]) != "clear" {
+		h.Del("Alt-Svc")
+	}
+}
+
+// hostPort returns the port that the visitor used, which may differ from the port that this program listens on.
+func hostPort(host string) string {
+	if _, port, err := net.SplitHostPort(host); err == nil && port != "" {
+		return port
+	}
+	return "443"
+}

@@ -1,0 +1,81 @@
+package proxy
+
+import (
+	"net/http"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/visitor"
+)
+
+// responseWriter sees a response on its way out. It changes the header once, and counts what is written on the connection.
+type responseWriter struct {
+	http.ResponseWriter
+	handler *Handler
+	request *http.Request
+	conn    *visitor.Connection
+	body    *boundedBody // nil: the request has no body
+	done    bool         // the final header is out
+}
+
+// Unwrap lets http.ResponseController reach what this type does not wrap, above all Hijack for websockets.
+func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *responseWriter) WriteHeader(status int) {
+	if w.done {
+		return
+	}
+	h := w.Header()
+	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
+		// Early hints and the like: the final header is still to come.
+		if w.handler.options.AltSvc != AltSvcPass {
+			h.Del("Alt-Svc")
+		} else if !w.conn.MayOffer() {
+			dropOffers(h)
+		}
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	w.done = true
+	if whole := w.body.release(); !whole && w.request.ProtoMajor == 1 {
+		// Nobody can tell the rest of the body from the next request (RFC 9112, section 9.3).
+		h.Set("Connection", "close")
+		if w.conn != nil {
+			w.conn.Lingers.Store(true)
+		}
+	}
+	w.handler.finishHeader(h, w.request, w.conn)
+	// The servers guess a missing Content-Type from the body, unless there is an entry, which may be nil.
+	if _, ok := h["Content-Type"]; !ok {
+		h["Content-Type"] = nil
+	}
+	w.ResponseWriter.WriteHeader(status)
+	if w.request.Method == http.MethodHead {
+		// Otherwise http3 adds Content-Length: 0 at the end of the handler where the upstream gave no length.
+		_ = w.FlushError()
+	}
+}
+
+func (w *responseWriter) Write(p []byte) (int, error) {
+	if !w.done {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.conn == nil || w.conn.Rate == nil {
+		return w.ResponseWriter.Write(p) // tcpConn counts below TLS, and the kernel measures
+	}
+	w.conn.Rate.WriteBegins(time.Now())
+	n, err := w.ResponseWriter.Write(p)
+	w.conn.Rate.WriteEnds(time.Now(), n)
+	w.conn.Sent.Add(uint64(n))
+	return n, err
+}
+
+// FlushError writes what is buffered. It can block, as Write can.
+func (w *responseWriter) FlushError() error {
+	flush := http.NewResponseController(w.ResponseWriter).Flush
+	if w.conn == nil || w.conn.Rate == nil {
+		return flush()
+	}
+	w.conn.Rate.WriteBegins(time.Now())
+	defer func() { w.conn.Rate.WriteEnds(time.Now(), 0) }()
+	return flush()
+}

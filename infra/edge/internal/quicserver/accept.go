@@ -1,0 +1,69 @@
+package quicserver
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+
+	"adaptive-h3/infra/edge/internal/measure"
+	"adaptive-h3/infra/edge/internal/visitor"
+)
+
+// idleTimeout is QUIC's own (RFC 9000, section 10.1): it runs while no packet comes from the client, even when the client
+// waits for a response. Browsers send PINGs then.
+const idleTimeout = 60 * time.Second
+
+func (q *Server) listen(transport *quic.Transport) (http3.QUICListener, error) {
+	config := &quic.Config{
+		MaxIdleTimeout:     idleTimeout,
+		MaxIncomingStreams: int64(q.options.MaxStreams),
+		Allow0RTT:          q.options.EarlyData, // RFC 8470: a replayed request would count and act twice
+		Tracer:             q.options.Tracer,
+	}
+	if q.options.EarlyData {
+		return transport.ListenEarly(q.tls, config)
+	}
+	// Not ListenEarly: a connection exists only once its handshake is complete, so its address is verified and its RTT
+	// measured. No request comes earlier than that, as 0-RTT is off.
+	return transport.Listen(q.tls, config)
+}
+
+// accept enters an accepted connection in the registry, until it ends.
+func (q *Server) accept(qc *quic.Conn) *visitor.Connection {
+	c := newConnection(qc, time.Now())
+	if q.options.EarlyData {
+		c.Verified = func() bool {
+			select {
+			case <-qc.HandshakeComplete():
+				return true
+			default:
+				return false
+			}
+		}
+	}
+	q.options.Registry.Add(c, func() { _ = qc.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") })
+	// The statistics are final here: the connection's own goroutine has ended. No goroutine waits for it.
+	context.AfterFunc(qc.Context(), func() { q.options.OnClose(c) })
+	return c
+}
+
+// newConnection describes an accepted QUIC connection. Its statistics are atomics of the connection, and stay readable
+// after its end.
+func newConnection(qc *quic.Conn, now time.Time) *visitor.Connection {
+	c := visitor.New(measure.QUIC, now)
+	c.Client = func() netip.Addr {
+		if a, ok := qc.RemoteAddr().(*net.UDPAddr); ok {
+			return visitor.ClientAddr(a.AddrPort())
+		}
+		return netip.Addr{}
+	}
+	c.Rate = measure.NewRateMeter(func() measure.Flow { return measure.QUICFlow(qc.ConnectionStats()) })
+	c.Read = func() (measure.Reading, bool) {
+		return measure.ReadQUIC(qc.ConnectionStats(), c.Rate.Best()), true
+	}
+	return c
+}

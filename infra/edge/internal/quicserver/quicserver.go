@@ -1,0 +1,161 @@
+// Package quicserver serves HTTP/3 on one UDP address, and binds another socket when the first one is gone. Of this
+// module it imports errorlog, measure, quicprobe and visitor; of other modules, quic-go.
+package quicserver
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+	"github.com/quic-go/quic-go/qlogwriter"
+
+	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/visitor"
+)
+
+// Options are what a server needs.
+type Options struct {
+	TCP *net.TCPListener // of the same address and port number
+	UDP *net.UDPConn
+	// Bind binds another UDP socket of that address, when UDP is gone.
+	Bind func() (*net.UDPConn, error)
+	TLS  *tls.Config // the server changes a copy of it
+
+	Handler http.Handler
+	// InContext is the server in the context of requests. ReverseProxy aborts a response that breaks off only where it finds
+	// one there; without it a visitor over HTTP/3 would take a truncated body for a whole one.
+	InContext      *http.Server
+	MaxHeaderBytes int
+	IdleTimeout    time.Duration // how long a connection may rest between requests
+	MaxStreams     int           // requests on a connection, at a time
+	EarlyData      bool          // take 0-RTT
+	Retry          bool          // validate every client's address first (RFC 9000, section 8.1.2)
+	// Tracer writes qlogs; nil writes none.
+	Tracer func(context.Context, bool, quic.ConnectionID) qlogwriter.Trace
+
+	Registry *visitor.Registry
+	// OnClose sees every connection once, while its statistics can still be read.
+	OnClose func(*visitor.Connection)
+	// Serves is true while the server serves and answers, and the server keeps it so. Nothing offers HTTP/3 while it is false.
+	Serves *atomic.Bool
+	Log    *errorlog.Log
+}
+
+// Server serves HTTP/3 on one UDP address.
+type Server struct {
+	options Options
+	tls     *tls.Config
+
+	closing chan struct{} // closed at the end
+	end     sync.Once
+
+	mu  sync.Mutex
+	now socket
+}
+
+// Socket returns the UDP socket that the server has at the moment.
+func (q *Server) Socket() *net.UDPConn { return q.current().udp }
+
+// socket is what serves on one UDP socket.
+type socket struct {
+	udp       *net.UDPConn
+	transport *quic.Transport
+	listener  http3.QUICListener
+	http3     *http3.Server
+}
+
+// New makes a server on options.UDP. Nothing is accepted before Serve. The error names the address.
+func New(options Options) (*Server, error) {
+	q := &Server{options: options, tls: http3.ConfigureTLSConfig(options.TLS.Clone()), closing: make(chan struct{})}
+	if err := q.open(options.UDP); err != nil {
+		return nil, fmt.Errorf("cannot serve HTTP/3 on %s: %w", q.Address(), err)
+	}
+	return q, nil
+}
+
+// open prepares what serves on the socket.
+func (q *Server) open(udp *net.UDPConn) error {
+	s := socket{udp: udp, transport: &quic.Transport{Conn: udp}}
+	if q.options.Retry {
+		s.transport.VerifySourceAddress = func(net.Addr) bool { return true }
+	}
+	var err error
+	if s.listener, err = q.listen(s.transport); err != nil {
+		return err
+	}
+	s.http3 = &http3.Server{
+		// Otherwise http3 would join every acceptor's port into an Alt-Svc header, which nobody asks for.
+		Port:           q.port(),
+		Handler:        q.options.Handler,
+		MaxHeaderBytes: q.options.MaxHeaderBytes,
+		IdleTimeout:    q.options.IdleTimeout,
+		ConnContext: func(ctx context.Context, qc *quic.Conn) context.Context {
+			ctx = context.WithValue(ctx, http.ServerContextKey, q.options.InContext)
+			return visitor.WithConnection(ctx, q.accept(qc))
+		},
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.now = s
+	q.options.Serves.Store(true)
+	return nil
+}
+
+func (q *Server) current() socket {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.now
+}
+
+// ReachedAt returns where this machine reaches the server.
+func (q *Server) ReachedAt() netip.AddrPort {
+	at := q.options.TCP.Addr().(*net.TCPAddr).AddrPort()
+	switch {
+	case !at.Addr().IsUnspecified():
+		return at
+	case at.Addr().Is4():
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
+	default:
+		return netip.AddrPortFrom(netip.IPv6Loopback(), at.Port())
+	}
+}
+
+// Address returns the address that is served, as IP:PORT.
+func (q *Server) Address() string { return q.options.TCP.Addr().String() }
+
+func (q *Server) port() int { return q.options.TCP.Addr().(*net.TCPAddr).Port }
+
+func (q *Server) ending() bool {
+	select {
+	case <-q.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// Shutdown sends GOAWAY, waits for the requests, then closes; grace bounds it. http3.Server.Shutdown alone would wait for
+// clients to close their connections, which a browser at rest may not do within any timeout.
+func (q *Server) Shutdown(grace context.Context) {
+	q.end.Do(func() { close(q.closing) })
+	s := q.current()
+	_ = s.listener.Close() // connections that exist stay
+	_ = s.http3.Shutdown(grace)
+}
+
+// Close ends what Shutdown left: connections whose clients did not close them, and the socket.
+func (q *Server) Close() { q.current().close() }
+
+// close ends what is left of the socket.
+func (s socket) close() {
+	_ = s.transport.Close()
+	_ = s.udp.Close()
+}

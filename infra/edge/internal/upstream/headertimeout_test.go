@@ -1,0 +1,23 @@
+package upstream
+
+import (
+	"testing"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
+)
+
+func TestHeaderWait(t *testing.T) {
+	expired := make(chan struct{}, 1)
+	w := newHeaderWait(time.Hour, func() { expired <- struct{}{} })
+	w.pause()
+	w.timeout = 1
+	w.resume()
+	edgetest.Receive(t, "end of the time", expired)
+	// After the end nothing runs any more.
+	w.end()
+	w.resume()
+	if w.timer.Stop() {
+		t.Error("the clock runs after its end")
+	}
+}

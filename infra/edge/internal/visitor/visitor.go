@@ -1,0 +1,87 @@
+// Package visitor knows the open connections of visitors: what each one is, and how to read and close it. It does not
+// accept them, and it knows no HTTP. Of this module it imports measure only.
+package visitor
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/measure"
+)
+
+// Connection is one visitor's connection, as all code sees it except that of its protocol. The code that accepts the
+// connection sets the fields before it adds the connection to a Registry. Afterwards only the atomics and the sampler's two
+// fields change.
+type Connection struct {
+	ID        string // 16 hexadecimal digits, random: it names the connection in samples and says nothing about the client
+	Transport measure.Transport
+	Began     time.Time
+	Client    func() netip.Addr // without zone, IPv4-mapped addresses unmapped; a QUIC client may move
+	Read      func() (measure.Reading, bool)
+
+	// Verified says whether the handshake is complete, which shows that the address is the client's own. Until then the
+	// connection is not sampled. It is nil where a connection exists only after its handshake.
+	Verified func() bool
+	// Answering is true from the first request on. Before that a connection has sent nothing but its handshake, and is not
+	// sampled: port scanners and unused preconnects are no clients.
+	Answering atomic.Bool
+	// Sent counts the bytes handed to the transport, without a system call. The sampler compares it with its last look.
+	Sent atomic.Uint64
+	Rate *measure.RateMeter // QUIC only; the kernel keeps TCP's
+	// Serves says whether HTTP/3 serves on the same port number, where an offer on this connection leads. It is nil on QUIC
+	// connections, and where HTTP/3 is off.
+	Serves *atomic.Bool
+	// Lingers is set where a response ended before its request did: the connection then closes slowly (RFC 9112, section 9.6).
+	Lingers atomic.Bool
+
+	// SampledAt and SampledSent are the time of the last sample and the value of Sent then. They belong to the goroutine
+	// that takes samples.
+	SampledAt   time.Time
+	SampledSent uint64
+}
+
+// New makes a connection that began now, with a random ID. The caller sets Client and Read.
+func New(t measure.Transport, now time.Time) *Connection {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the program instead
+	return &Connection{ID: hex.EncodeToString(id[:]), Transport: t, Began: now, SampledAt: now}
+}
+
+// MayOffer says whether an offer of HTTP/3 on this connection leads to a server, as far as this program knows. c may be nil.
+func (c *Connection) MayOffer() bool { return c == nil || c.Serves == nil || c.Serves.Load() }
+
+// Sampled says whether the connection deserves samples: it has had a request, and its client's address is verified.
+func (c *Connection) Sampled() bool {
+	return c.Answering.Load() && (c.Verified == nil || c.Verified())
+}
+
+// ClientAddr returns a client's address in the form that leaves this package: an IPv4 client of a dual-stack socket is
+// an IPv4 client, and a zone means something on this machine only.
+func ClientAddr(a netip.AddrPort) netip.Addr {
+	return a.Addr().Unmap().WithZone("")
+}
+
+// ClientOf returns the address of a connection's client. The address is invalid where c is nil.
+func ClientOf(c *Connection) netip.Addr {
+	if c == nil {
+		return netip.Addr{}
+	}
+	return c.Client()
+}
+
+type key struct{}
+
+// WithConnection returns a context that carries c.
+func WithConnection(ctx context.Context, c *Connection) context.Context {
+	return context.WithValue(ctx, key{}, c)
+}
+
+// ConnectionOf returns the connection that WithConnection put into a request's context, or nil.
+func ConnectionOf(ctx context.Context) *Connection {
+	c, _ := ctx.Value(key{}).(*Connection)
+	return c
+}
