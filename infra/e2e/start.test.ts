@@ -71,7 +71,7 @@ describe("npm start", () => {
     const second = start({ PORT: String(await freePort()), STATE_DIR: stateDir });
     expect(await second.ended()).toBe(1);
     expect(second.output().trim()).toBe(
-      `The folder ${stateDir} is in use by process ${first.child.pid}: stop it, or set STATE_DIR to another.`,
+      `The folder ${stateDir} is in use by process ${first.child.pid}: stop it, or set STATE_DIR to another folder.`,
     );
   });
 
@@ -84,7 +84,7 @@ describe("npm start", () => {
     expect(await started.ended()).toBe(1);
     const lines = started.output().trim().split("\n");
     expect(lines).toHaveLength(2);
-    expect(lines[1]).toBe(`Port ${port} is in use: stop the program that has it, or set PORT to another.`);
+    expect(lines[1]).toBe(`Port ${port} is in use: stop the program that uses it, or set PORT to another port.`);
   });
 
   it.each([
@@ -105,7 +105,7 @@ describe("npm start", () => {
     const started = start({ STATE_DIR: folder });
     expect(await started.ended()).toBe(1);
     expect(started.output().trim()).toMatch(
-      new RegExp(`^The folder ${folder} cannot be written .*: set STATE_DIR to one that can\\.$`),
+      new RegExp(`^Cannot write the folder ${folder} \\(.*\\): set STATE_DIR to a folder that you can write\\.$`),
     );
   });
 

@@ -150,7 +150,7 @@ it("a workerd that stands still for long is ended, and another one starts", asyn
   process.kill(pid, "SIGSTOP");
   await until("another workerd", () => (system.workerd.pid() === pid ? undefined : true), 45_000);
   await until("a decision", async () => ((await isDecided(system)) ? true : undefined));
-  expect(said[0]).toBe("workerd has not answered for 15 s: it is ended.");
+  expect(said[0]).toBe("workerd has not answered for 15 s: it will be killed.");
 });
 
 it("kill -9 of the edge: it serves again at the same port, with the same certificate", async () => {
