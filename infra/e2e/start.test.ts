@@ -116,7 +116,7 @@ describe("npm start", () => {
       .join(delimiter);
     const missing = start({ STATE_DIR: testFolder(), PATH: path });
     expect(await missing.ended()).toBe(1);
-    expect(missing.output().trim()).toMatch(/^Go 1\.26 or newer is needed .*, and no go is on the PATH: .*\.$/);
+    expect(missing.output().trim()).toMatch(/^Go 1\.26 or newer is needed .*, and there is no go on the PATH: .*\.$/);
 
     const fakes = testFolder();
     writeFileSync(join(fakes, "go"), "#!/bin/sh\necho go1.20.3\n");
