@@ -28,7 +28,7 @@ export interface BrowserTarget {
 }
 
 /**
- * The options of a browser that accepts the edge's own certificate, over QUIC too. For QUIC the browser wants a known root,
+ * The options of a browser that accepts the edge's own certificate, over QUIC too. For QUIC the browser needs a known root,
  * except for hosts in the list of origins forced to QUIC. That exception looks at the host only. So an entry with a port that
  * nobody uses forces nothing, and Alt-Svc alone decides.
  */
