@@ -1,10 +1,11 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
-/** Not how fast anything is: how long nothing here runs unless it hangs, on a machine that others share. */
+/** Time limits that only a test that hangs reaches, even on a busy machine. They say nothing about speed. */
 const PATIENCE = { testTimeout: 60_000, hookTimeout: 120_000 };
 
-// Tests stand beside the source. What needs the runtime runs in workerd; the rest in Node; whole systems one at a time.
+// Tests are beside the source. Tests that need the runtime run in workerd, all others in Node. Tests of a whole system run
+// one at a time.
 export default defineConfig({
   test: {
     projects: [
@@ -34,7 +35,7 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
-      // The bench on real network namespaces: needs root, so that `npm test` leaves it to `npm run test:bench`.
+      // The bench on real network namespaces. It needs root, so `npm run test:bench` runs it, and `npm test` does not.
       {
         test: {
           ...PATIENCE,
@@ -45,7 +46,7 @@ export default defineConfig({
           testTimeout: 600_000,
         },
       },
-      // With a server that takes minutes to build: `npm run test:quiche`.
+      // These need a server that takes minutes to build. `npm run test:quiche` runs them.
       { test: { ...PATIENCE, name: "quiche", include: ["bench/e2e/quiche.test.ts"] } },
     ],
   },

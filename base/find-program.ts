@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** The path of the first of these programs that is installed. */
+/** The path of the first of these programs that is on the PATH. */
 export function findProgram(...names: readonly string[]): string | undefined {
   for (const name of names)
     for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {

@@ -1,6 +1,6 @@
 import { UserError } from "./user-error.ts";
 
-/** Runs a program's main part. What its user can mend is printed as a sentence, and the exit code is 1. */
+/** Runs a program's main function. A UserError is printed as a sentence, and the exit code is 1. */
 export async function runMain(main: () => Promise<void> | void): Promise<void> {
   try {
     await main();

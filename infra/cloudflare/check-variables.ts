@@ -5,14 +5,14 @@ import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
 import { runMain } from "../../base/run-main.ts";
 
-// Before a deployment: a worker that is already serving can only go on with a default, so a bad variable stops here.
+// Runs before a deployment and stops it if a variable is invalid. A deployed worker could only use a default instead.
 await runMain(() => {
   const { vars } = readConfig();
   const faults = [
     ...readSettings(vars).faults,
     ...Object.keys(vars)
       .filter((name) => !VARIABLES.includes(name))
-      .map((name) => ({ name, message: `is not known; known: ${VARIABLES.join(", ")}` })),
+      .map((name) => ({ name, message: `is unknown; the known ones are ${VARIABLES.join(", ")}` })),
   ];
   if (faults.length > 0)
     throw new UserError(

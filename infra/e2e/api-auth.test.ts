@@ -13,7 +13,7 @@ import { tokenEntry } from "../../policy-api/http/tokens.ts";
 import { startTestSystem, type TestSystem, until } from "./harness.ts";
 import { rowsOnDisk } from "./objects.ts";
 
-// Tokens as `npm run policy -- token` makes them: long enough that to find one by chance in a file means something.
+// Tokens like those of `npm run policy -- token`: so long that no file contains one by chance.
 const WRITE = "w-hJ0pYc2m7QvZxT4sRk9LbNfEaUdGiOwXqPzM1tS8uV5";
 const READ = "r-Kq3eB6yHn1WcXo8RvJ5tFzL0sDgMpUiA9lQbN2hTkY7";
 const WRONG = "x-Vd4nS7aGf2ZtPw9KxC6uRjM1yEiLoQhB0mUbN3gTlW8";
@@ -21,11 +21,11 @@ const WRONG = "x-Vd4nS7aGf2ZtPw9KxC6uRjM1yEiLoQhB0mUbN3gTlW8";
 interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** All of it, as text. */
+  /** The whole reply as text. */
   readonly said: string;
 }
 
-/** Calls a system over TLS, as callers do, from an address of one's own, and keeps all that it answers. */
+/** Calls a system over TLS, as callers do, from a chosen address, and keeps all replies. */
 class Callers {
   readonly said: string[] = [];
   readonly #system: TestSystem;
@@ -78,7 +78,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { security?: unknown; responses: object }>>>>;
 }
 
-it("each operation of the document wants a token, and one that may write where it changes something", async () => {
+it("each operation of the document needs a token, and a change needs scope write", async () => {
   const { callers } = await start();
   const { said } = await callers.call("127.0.5.1", undefined, "GET", "/_h3/v1/openapi.json");
   const operations = Object.entries((JSON.parse(said) as Document).paths).flatMap(([template, methods]) =>
@@ -101,7 +101,7 @@ it("each operation of the document wants a token, and one that may write where i
       ["Bearer", /^Bearer realm="[^"]+"$/],
       ["Basic dXNlcjpwYXNz", /^Bearer realm="[^"]+"$/],
       [`Bearer ${WRONG}`, /error="invalid_token"/],
-      // Beginnings of the right one, and more than it.
+      // A part of the right token, and the right token with more behind it.
       [`Bearer ${WRITE.slice(0, -1)}`, /error="invalid_token"/],
       [`Bearer ${WRITE}0`, /error="invalid_token"/],
       [`Bearer ${createHash("sha256").update(WRITE).digest("hex")}`, /error="invalid_token"/],
@@ -110,7 +110,7 @@ it("each operation of the document wants a token, and one that may write where i
       expect([refused.status, refused.headers["content-type"]]).toEqual([401, "application/problem+json"]);
       expect(refused.headers["www-authenticate"]).toMatch(challenge);
     }
-    // Without If-Match or a body nothing is changed: what is looked at is whether the token lets it come so far.
+    // Without If-Match or a body the call changes nothing. This tests only whether the token lets the call get that far.
     const read = await callers.call(from, `Bearer ${READ}`, method, path);
     if (read.status === 403) {
       writing.push(`${method} ${path}`);
@@ -130,11 +130,11 @@ it("each operation of the document wants a token, and one that may write where i
   ]);
 });
 
-it("after ten wrong tokens an address waits until its minute is over, with the right one too; others do not", async () => {
+it("after ten wrong tokens an address waits for the rest of the minute, also with a valid token; other addresses do not wait", async () => {
   const { callers } = await start();
   const read = (from: string, token: string | undefined): Promise<Reply> =>
     callers.call(from, token && `Bearer ${token}`, "GET", "/_h3/v1/activation");
-  // None at all is no attempt.
+  // A call without a token does not count as an attempt.
   for (let i = 0; i < 12; i++) expect((await read("127.0.6.1", undefined)).status).toBe(401);
   for (let i = 0; i < 9; i++) expect((await read("127.0.6.1", WRONG + i)).status).toBe(401);
   expect((await read("127.0.6.1", READ)).status).toBe(200);
@@ -146,14 +146,14 @@ it("after ten wrong tokens an address waits until its minute is over, with the r
     expect(refused.headers["retry-after"]).toMatch(/^([1-9]|[1-5]\d|60)$/);
   }
   for (const token of [READ, WRITE]) expect((await read("127.0.6.2", token)).status).toBe(200);
-  // The edge overwrites what a caller says of its address.
+  // The edge overwrites headers in which a caller names another address.
   const forged = { "cf-connecting-ip": "127.0.6.2", "x-forwarded-for": "127.0.6.2" };
   const again = await callers.call("127.0.6.1", `Bearer ${READ}`, "GET", "/_h3/v1/activation", undefined, forged);
   expect(again.status).toBe(429);
   expect((await callers.call("127.0.6.1", undefined, "GET", "/_h3/v1/health")).status).toBe(200);
 });
 
-it("no token, no hash of one and no address comes out: in replies, in what workerd prints, on its disk", async () => {
+it("no token, hash of a token or address is in replies, in workerd's output or on its disk", async () => {
   const { system, callers, printed } = await start();
   const visitor = "127.0.7.77";
   const note = "a note that is to be found";
@@ -161,7 +161,7 @@ it("no token, no hash of one and no address comes out: in replies, in what worke
     callers.call("127.0.7.1", `Bearer ${WRITE}`, method, `/_h3/v1/${resource}`, body, { "if-match": "*" });
   expect((await write("POST", "policies", { policy: cubic, note })).status).toBe(201);
   expect((await write("PUT", "activation", { everyone: 1, note })).status).toBe(200);
-  // A visitor whom the objects remember, and who is decided for.
+  // A visitor that the objects remember, and for whom the worker decides.
   await callers.call(visitor, undefined, "GET", "/image/1000000");
   await until("the visitor's row", () => rowsOnDisk(system.stateDir).clients[0]);
   const page = await callers.call(visitor, undefined, "GET", "/", undefined, { "sec-fetch-dest": "document" });
@@ -190,7 +190,7 @@ it("no token, no hash of one and no address comes out: in replies, in what worke
   const addresses = ["127.0.7.", "203.0.113.", "2001:db8:77:"];
   const files = filesUnder(join(system.stateDir, "objects"));
   const stores = files.map((file) => readFileSync(file).toString("latin1")).join("\n");
-  // That it can be found, and where: the note was written, the visitor was decided for.
+  // The search works: it finds the note on disk, and the decision in the output.
   expect(stores).toContain(note);
   expect(stores).toContain("client ");
   expect(callers.said.join("\n")).toContain(note);
@@ -206,7 +206,7 @@ it("no token, no hash of one and no address comes out: in replies, in what worke
   }
 });
 
-it("a refusal leaves the connection open, whatever of the call is still on its way", async () => {
+it("a refusal leaves the connection open, even if a part of the call is still on its way", async () => {
   const { system } = await start();
   const socket = connect(system.workerd.visitorsSocket);
   onTestFinished(() => void socket.destroy());
@@ -216,7 +216,7 @@ it("a refusal leaves the connection open, whatever of the call is still on its w
   });
   closed.catch(() => undefined);
   const body = '{"address":"192.0.2.7"}';
-  // workerd closes a connection on which a part of a body is left: at once, or unannounced under the next call.
+  // If a part of a body is left unread, workerd closes the connection: at once, or without notice during the next call.
   for (let i = 0; i < 5; i++) {
     socket.write(
       `POST /_h3/v1/clients/forget HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${WRONG}\r\n` +

@@ -22,7 +22,7 @@ interface AuditEntry {
   readonly revision: number | null;
 }
 
-/** A sequence that is the same in every run: mulberry32. */
+/** Pseudo-random numbers, the same in every run: mulberry32. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -35,7 +35,7 @@ function seeded(seed: number): () => number {
 
 const policyNumber = (i: number): Policy => ({ ...INITIAL_POLICY, mode: "fixed-h3", source: `number ${i}` });
 
-it("kill -9 at random moments of 200 changes loses nothing that was acknowledged, and leaves nothing half done", async () => {
+it("kill -9 at random moments during 200 changes loses no acknowledged change, and leaves no change half done", async () => {
   const workerd = await startWorkerd({
     stateDir: testFolder(),
     origin: "http://127.0.0.1:9",
@@ -70,7 +70,7 @@ it("kill -9 at random moments of 200 changes loses nothing that was acknowledged
     const calling = change().catch(() => undefined);
     let crashing: Promise<void> | undefined;
     if (crashAt.has(i)) {
-      // Before it is taken, while it is written, after it is acknowledged: as it comes.
+      // The crash may come before the store takes the change, while it writes it, or after it acknowledges it.
       await sleep(random() * 4);
       crashing = workerd.crash();
     }
@@ -78,7 +78,7 @@ it("kill -9 at random moments of 200 changes loses nothing that was acknowledged
     await crashing;
     if (reply === undefined || reply.status >= 500) {
       lost++;
-      // Nobody knows whether it was done. With its key it can be asked for again, and is done once.
+      // The caller cannot know whether the change was made. With its key, the call can be repeated and is made only once.
       if (i % 5 < 2) {
         const again = await call("POST", "policies", { policy: policyNumber(i) }, { "idempotency-key": `change-${i}` });
         expect([200, 201]).toContain(again.status);
@@ -87,20 +87,20 @@ it("kill -9 at random moments of 200 changes loses nothing that was acknowledged
       }
     } else if (reply.status === 201) versions.set((reply.json as { version: number }).version, i);
     else if (reply.status === 200) activations.push(reply.json as Activation);
-    // Nothing to go back to.
+    // A rollback with nothing to go back to.
     else expect(reply.status).toBe(409);
     if (crashing !== undefined) await checkAll(call, versions, activations, lost);
   }
   await workerd.crash();
   await checkAll(call, versions, activations, lost);
-  // The crashes met calls under way, and there was something to lose.
+  // Some crashes came during a call, so changes could have been lost.
   expect(lost).toBeGreaterThan(0);
   expect(resent).toBeLessThanOrEqual(lost);
   expect(versions.size).toBe((CHANGES / 5) * 2);
   expect(activations.length).toBeGreaterThan(80);
 });
 
-/** Compares all that the store has with all that it acknowledged. */
+/** Compares what the store has with what it acknowledged. */
 async function checkAll(
   call: (method: ApiMethod, resource: string) => Promise<ApiReply>,
   versions: ReadonlyMap<number, number>,
@@ -114,7 +114,7 @@ async function checkAll(
 
   const history = await all<Activation>(call, "activation/history", "activations", "revision");
   expect(history.map(({ revision }) => revision)).toEqual(history.map((_, i) => i + 1));
-  // A change to what is in force already makes no revision, and is answered with the one there is.
+  // A change that changes nothing makes no revision. Its answer is the current one.
   for (const activation of activations) expect(history[activation.revision - 1]).toEqual(activation);
   const acknowledged = new Set(activations.map(({ revision }) => revision));
   expect(history.length - acknowledged.size).toBeLessThanOrEqual(lost);
@@ -127,7 +127,7 @@ async function checkAll(
   expect(changed).toEqual(history.map(({ revision }) => revision));
 }
 
-/** Everything in a list, oldest first. */
+/** All entries of a list, oldest first. */
 async function all<T>(
   call: (method: ApiMethod, resource: string) => Promise<ApiReply>,
   resource: string,

@@ -9,9 +9,9 @@ import { writeManyIsolates } from "./many-isolates.ts";
 import { loadPage } from "./page.ts";
 
 const TOKEN = "token-of-a-test";
-/** Beside the one that is told. */
+/** The isolates beside the one that receives the change. */
 const ISOLATES = 8;
-/** Between two visitors of an isolate. */
+/** The time between two visitors of an isolate. */
 const VISIT_MS = 100;
 /** What docs/operating.md promises. */
 const OBEYED_MS = 30_000;
@@ -19,7 +19,7 @@ const OBEYED_MS = 30_000;
 const altSvcOf = async (socketPath: string): Promise<string | undefined> => (await loadPage(socketPath)).altSvc;
 
 it(
-  "a change is obeyed at once where it was made, and by every other isolate within 30 s, visited or not",
+  "the isolate that receives a change obeys at once, and every other isolate within 30 s, with or without visitors",
   { timeout: 120_000 },
   async () => {
     const stateDir = testFolder();
@@ -39,7 +39,7 @@ it(
     const [idle = "", ...busy] = sockets;
     expect(await altSvcOf(idle)).toContain("h3=");
     const idleSinceMs = performance.now();
-    // Each begins at another time, as isolates do: their renewals are spread over the period.
+    // Each isolate starts at another time, so that their renewals are spread over the period, as in real use.
     for (const socket of busy) {
       await sleep(2_000);
       expect(await altSvcOf(socket)).toContain("h3=");
@@ -73,10 +73,10 @@ it(
         `${obeyedMs.map((ms) => (ms / 1000).toFixed(1)).join(", ")} s`,
     );
     expect(Math.max(...obeyedMs)).toBeLessThanOrEqual(OBEYED_MS + 2 * VISIT_MS);
-    // They are isolates of their own: not all were told with the first.
+    // They are separate isolates: some obeyed later than the first.
     expect(Math.max(...obeyedMs)).toBeGreaterThan(1_000);
 
-    // One that nobody visited does not serve what it knew 30 s ago: it asks before it answers.
+    // An isolate without visitors for 30 s does not use its old policy: it asks before it answers.
     await sleep(Math.max(0, idleSinceMs + OBEYED_MS + VISIT_MS - performance.now()));
     expect(await altSvcOf(idle)).toBe("clear");
   },

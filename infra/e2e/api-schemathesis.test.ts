@@ -7,28 +7,28 @@ import { fixed, startTestSystem, testFolder, TOKEN } from "./harness.ts";
 import { startRelay } from "./relay.ts";
 import { type Pass, runSchemathesis } from "./schemathesis/run.ts";
 
-// In `npm test` a run of half a minute; `npm run test:api` runs minutes, with a seed of its own (SEED repeats one), and
+// `npm test` runs this for half a minute. `npm run test:api` runs it for minutes, with a new seed (SEED repeats one), and
 // records what it did.
 const FULL = process.env["SCHEMATHESIS_RUN"] === "full";
 const SEED = FULL ? Number(process.env["SEED"] ?? randomInt(2 ** 31)) : 1;
 const RECORD = join(ROOT, "infra/e2e/schemathesis/results/full.json");
 
-// A pass without a bound on its time covers every bound of every field. Of sequences it draws few: Hypothesis ends a phase
-// when the same draw meets another state of the store, so that these are drawn anew and anew in a pass of their own.
+// A pass without a time limit covers every bound of every field. It draws few sequences, because Hypothesis ends a phase when
+// the same draw meets another state of the store. So a separate pass draws sequences again and again.
 const PASSES: readonly Pass[] = [
   { phases: ["examples", "coverage", "fuzzing", "stateful"], examples: FULL ? 150 : 15 },
   { phases: ["stateful"], examples: 50, seconds: FULL ? 120 : 10 },
 ];
 
 it(
-  "does what its document says, whoever asks whatever in whatever order",
+  "the API does what its document says, for any calls in any order",
   { timeout: FULL ? 900_000 : 150_000 },
   async () => {
     const system = await startTestSystem();
-    // So that the document's examples name versions that there are.
+    // So the versions in the document's examples exist.
     for (const maxS of [1, 2, 3]) await system.putPolicy(fixed("fixed-h3", maxS));
-    // Through the TLS edge, as callers come. Each connection is from an address of its own: the probes with a wrong token,
-    // which come over new ones, are not too many from anywhere.
+    // Call through the TLS edge, as callers do. Each connection has its own address, so that no address sends too many wrong
+    // tokens: the calls with wrong tokens use new connections.
     let connections = 0;
     const relay = await startRelay(system.port, () => {
       connections++;
@@ -68,7 +68,7 @@ it(
     expect(Object.entries(report.checks).filter(([, ended]) => Object.keys(ended).join() !== "success")).toEqual([]);
     expect(Object.keys(report.checks)).toEqual(expect.arrayContaining(CHECKS));
     expect(report.scenarios).toBeGreaterThan(FULL ? 300 : 30);
-    // Links of the document that a second call followed, and was answered.
+    // Links of the document that a second call followed with success.
     expect(followed.length).toBeGreaterThan(FULL ? 30 : 10);
   },
 );

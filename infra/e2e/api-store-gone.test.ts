@@ -11,7 +11,7 @@ import { fixed, testFolder, TOKEN, until } from "./harness.ts";
 import { writeManyIsolates } from "./many-isolates.ts";
 import { loadPage, type Page } from "./page.ts";
 
-/** Renames the table of activations under the object that has it open: each of its answers is an error from then on. */
+/** Renames the table of activations while the object has it open. From then on each answer of the object is an error. */
 function rename(stateDir: string, from: string, to: string): void {
   const folder = join(stateDir, "objects/adaptive-h3-PolicyStore");
   for (const file of readdirSync(folder).filter((name) => name.endsWith(".sqlite") && name !== "metadata.sqlite")) {
@@ -22,7 +22,7 @@ function rename(stateDir: string, from: string, to: string): void {
 }
 
 it(
-  "while the store is gone isolates go on with what they know, new ones say nothing, and the API says that it is gone",
+  "without the store, isolates keep their policy, new isolates send no Alt-Svc, and the API says that the store is gone",
   { timeout: 120_000 },
   async () => {
     const stateDir = testFolder();
@@ -56,10 +56,10 @@ it(
     ] as const) {
       const refused = await callApi(api, TOKEN, method, resource, body, { "if-match": "*" });
       expect([refused.status, refused.headers["content-type"]]).toEqual([503, "application/problem+json"]);
-      // Nothing of what went wrong inside.
+      // The answer does not show the internal error.
       expect(JSON.stringify(refused.json)).not.toMatch(/sql|table|activations_away/i);
     }
-    // Beyond the age from which on a newer one is waited for: there is none to be had.
+    // Past the age at which a page waits for a newer policy, though none can be had.
     const pages: Page[] = [];
     while (performance.now() < knownMs + POLICY_OUTDATED_MS + 2_000) {
       pages.push(await loadPage(warm));

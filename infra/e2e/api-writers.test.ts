@@ -19,7 +19,7 @@ interface AuditEntry {
 }
 type Call = (method: ApiMethod, resource: string, body?: unknown, ifMatch?: string) => Promise<ApiReply>;
 
-/** A workerd with the store on disk, and one version in it. */
+/** Starts workerd with a store on disk that has one version. */
 async function startStore(): Promise<Call> {
   const workerd = await startWorkerd({
     stateDir: testFolder(),
@@ -41,11 +41,11 @@ async function startStore(): Promise<Call> {
   return call;
 }
 
-/** What each writer wants is another state, and says whose it is. */
+/** Each writer wants another state. The note names the writer. */
 const wanted = (who: string, share: number): object => ({ everyone: 0, stages: [{ version: 1, share }], note: who });
 const writers = Array.from({ length: WRITERS }, (_, i) => i);
 
-it("of fifty writers with one ETag one changes the activation, and the others are told what is in force now", async () => {
+it("of fifty writers with the same ETag, one changes the activation, and the others get the current state", async () => {
   const call = await startStore();
   for (let round = 1; round <= ROUNDS; round++) {
     const { headers } = await call("GET", "activation");
@@ -67,17 +67,17 @@ it("of fifty writers with one ETag one changes the activation, and the others ar
   }
   const { json: history } = await call("GET", "activation/history?limit=100");
   expect((history as { activations: Activation[] }).activations).toHaveLength(ROUNDS);
-  // Those of the rounds, and that of the version.
+  // One entry for each round, and one for the version.
   const { json: audit } = await call("GET", "audit?limit=100");
   expect((audit as { entries: AuditEntry[] }).entries).toHaveLength(ROUNDS + 1);
 });
 
-it("fifty writers that each try until they succeed all do, one after another, and nothing is lost", async () => {
+it("fifty writers that repeat until they succeed all succeed, and no change is lost", async () => {
   const call = await startStore();
   let refused = 0;
   const replies = await Promise.all(
     writers.map(async (i) => {
-      // A refusal tells the ETag of what is in force: no second call is needed before the next try.
+      // A refusal has the current ETag, so the next try needs no other call first.
       for (let etag: string | undefined = '"r0"'; ;) {
         const reply = await call("PUT", "activation", wanted(`writer ${i}`, i / WRITERS), etag);
         if (reply.status !== 412) return reply;

@@ -11,7 +11,7 @@ import { startEdge } from "../workerd/edge.ts";
 import { startWorkerd } from "../workerd/workerd.ts";
 import { portOf, testFolder, until } from "./harness.ts";
 
-// What one client can do to the others. Everything is on this machine: clients differ by their loopback address.
+// Tests what one client can do to the others. All are on this machine, with different loopback addresses.
 
 const ATTACKER = "127.0.0.66";
 const VISITOR = "127.0.0.2";
@@ -24,12 +24,12 @@ async function connectFrom(localAddress: string, port: number): Promise<ClientHt
   });
   session.on("error", () => undefined);
   onTestFinished(() => session.destroy());
-  // Streams beyond what the server allows wait on this side: the settings have to be here first.
+  // The client must know the server's limit of streams first: it queues further streams itself.
   await once(session, "remoteSettings");
   return session;
 }
 
-/** The status of a request over this connection, and the whole body. */
+/** Sends a request over this connection. Returns the status and the whole body. */
 async function get(session: ClientHttp2Session, path: string): Promise<{ status: number; body: string; ms: number }> {
   const began = performance.now();
   const stream = session.request({ ":path": path, accept: "text/html" });
@@ -59,7 +59,7 @@ async function startHangingOrigin(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The system with a workerd that may open so many descriptors. */
+/** Starts the system with a workerd that may open only this many descriptors. */
 async function startBounded(descriptors: number): Promise<{ port: number; pid: number; failed: Promise<string> }> {
   const stateDir = testFolder();
   const workerd = await startWorkerd({ stateDir, origin: await startHangingOrigin(), onErrorLine: () => undefined });
@@ -82,7 +82,7 @@ it.each([
   ["POSTs that never end", { ":method": "POST", ":path": "/upload" }],
   ["GETs that the origin never answers", { ":method": "GET", ":path": "/hang" }],
 ])(
-  "30 connections with 240 %s each take no descriptors from the others, also where workerd has 1,024",
+  "30 connections with 240 %s each take no descriptors from other clients, even if workerd has 1,024",
   async (_, head) => {
     const { port, pid, failed } = await startBounded(1_024);
     const visitor = await connectFrom(VISITOR, port);
@@ -99,7 +99,7 @@ it.each([
         });
         if (head[":method"] === "POST") stream.write("begun");
       }
-    // All that were not let in have been told so, and the others hold what they got.
+    // Wait until the edge has refused the requests above its limit. The others stay open.
     await until("the refusals", () => (refused > 30 * 240 * 0.9 ? true : undefined), 30_000);
     for (let i = 0; i < 20; i++) expect(await get(visitor, "/")).toMatchObject({ status: 200, body: "page" });
     expect(openDescriptors(pid)).toBeLessThan(1_024 / 2);

@@ -18,7 +18,7 @@ it("follows an offer, returns when it ends, and follows the policy off HTTP/3 an
   expect(second, "the next navigation").toBe("h3");
   expect(await loadImage(page, 1000), "and what it loads").toBe("h3");
 
-  // The offer's life is the browser's own clock: nothing else ends it.
+  // Only the browser's own clock ends the offer.
   await sleep(2_500);
   expect(await navigate(page, system.port), "after ma").toBe("h2");
   await system.putPolicy(fixed("fixed-h3", 60));
@@ -57,8 +57,8 @@ it.each([
 it("gives two clients with different paths different answers", async () => {
   const system = await startTestSystem();
   await system.putPolicy(published as unknown as Policy);
-  // Both begin alike: unknown, so offered HTTP/3, as the policy's cold start says. One of the paths drops every 20th
-  // packet to the client.
+  // Both clients start unknown, so the policy's cold start offers them HTTP/3. One of the paths drops every 20th packet to the
+  // client.
   const answers: Record<string, string> = {};
   for (const [name, address, dropEvery] of [
     ["clean", "127.0.1.1", Infinity],
@@ -70,8 +70,8 @@ it("gives two clients with different paths different answers", async () => {
     expect(await navigate(page, relay.port), name).toBe("h2");
     await untilH3(page);
     expect(await navigate(page, relay.port), name).toBe("h3");
-    // Something to measure; the next navigation tells the server how it went. In pieces that the sockets' buffers hold:
-    // what overflows there is lost on a clean path too.
+    // Load something to measure; the next navigation reports it to the server. The files fit in the sockets' buffers, because
+    // an overflow there loses packets on a clean path too.
     for (let i = 0; i < 15; i++) await loadImage(page, 50_000 + i);
     await navigate(page, relay.port, "/two");
     answers[name] = await navigate(page, relay.port);

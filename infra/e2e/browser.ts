@@ -5,7 +5,7 @@ import { until } from "./harness.ts";
 
 const HOST = "h3.test";
 
-/** A browser that meets the edge of this machine, and ends with the test. */
+/** Starts a browser that reaches this machine's edge. It ends with the test. */
 export async function launchBrowser(spkiSha256: string): Promise<Browser> {
   const executablePath = chromiumProgram();
   if (executablePath === undefined) throw new Error("no browser: see infra/setup/chromium.ts");
@@ -18,7 +18,7 @@ export async function launchBrowser(spkiSha256: string): Promise<Browser> {
   return browser;
 }
 
-/** Navigates; returns the protocol that the page came over (`h2`, `h3`). */
+/** Navigates, and returns the page's protocol (`h2`, `h3`). */
 export async function navigate(page: Page, port: number, path = "/"): Promise<string> {
   const response = await page.goto(`https://${HOST}:${port}${path}`, { waitUntil: "load" });
   if (response?.status() !== 200) throw new Error(`${path}: status ${response?.status()}`);
@@ -28,14 +28,14 @@ export async function navigate(page: Page, port: number, path = "/"): Promise<st
 }
 
 /**
- * Waits until the browser has opened HTTP/3, as it does in the background when it is offered: until then its requests use
- * the connection that is there. A person's next click comes later than that; a program's does not.
+ * Waits until the browser has opened HTTP/3. It does that in the background after an offer, and until then uses the open
+ * connection. A person's next click comes later than that; a program's does not.
  */
 export async function untilH3(page: Page): Promise<void> {
   await until("HTTP/3 opened", async () => ((await loadImage(page, 100)) === "h3" ? true : undefined));
 }
 
-/** Loads a file past the cache, from the page that is open; returns the protocol that it came over. */
+/** Loads a file from the open page, without the cache, and returns its protocol. */
 export async function loadImage(page: Page, bytes: number): Promise<string> {
   return page.evaluate(async (path) => {
     await (await fetch(path, { cache: "no-store" })).arrayBuffer();

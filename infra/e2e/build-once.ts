@@ -1,6 +1,6 @@
 import { buildEdge, buildProbe, buildWorker } from "../setup/build.ts";
 
-/** Vitest's global set-up: what the systems under test are made of. */
+/** Vitest's global set-up: builds the programs of the systems under test. */
 export async function setup(): Promise<void> {
   await buildWorker();
   await buildEdge();

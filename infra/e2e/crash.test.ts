@@ -6,7 +6,7 @@ import { callApi } from "../workerd/policy-client.ts";
 
 const LOST_AT_MOST_MS = 10_000;
 
-it("kill -9 of workerd under load loses no acknowledged policy, and of the estimates at most the last 10 s", async () => {
+it("kill -9 of workerd under load loses no acknowledged policy, and at most the last 10 s of the estimates", async () => {
   const system = await startTestSystem();
   const ended = new AbortController();
   const closedAtMs: number[] = [];
@@ -18,9 +18,9 @@ it("kill -9 of workerd under load loses no acknowledged policy, and of the estim
         await probe(system, "h2", [`https://localhost:${system.port}/image/200000`]);
         closedAtMs.push(Date.now());
       } catch {
-        // Under the crash a load may fail.
+        // A load may fail during the crash.
       }
-      // Fewer connections in 10 s than an isolate keeps of one client (worker/report-buffer.ts).
+      // Make fewer connections in 10 s than an isolate keeps for one client (worker/report-buffer.ts).
       await sleep(200);
     }
   })();
@@ -35,7 +35,7 @@ it("kill -9 of workerd under load loses no acknowledged policy, and of the estim
     }
   })();
 
-  // Right before the isolate would tell the object for the third time: most is at stake then.
+  // Crash right before the isolate's third report to the object, when most would be lost.
   await until("the first report", () => rowsOnDisk(system.stateDir).clients[0]);
   await sleep(2 * LOST_AT_MOST_MS - 500);
   const killedAtMs = Date.now();
@@ -49,12 +49,12 @@ it("kill -9 of workerd under load loses no acknowledged policy, and of the estim
   const { policy } = stored.json as { policy: { ma: { maxS: number } } };
   const last = acknowledged.at(-1);
   expect(acknowledged.length).toBeGreaterThan(50);
-  // One more may have reached the disk whose acknowledgement did not reach us.
+  // One more version may be on disk, whose acknowledgement was lost.
   expect([last?.version, (last?.version ?? 0) + 1]).toContain(version);
   expect(policy.ma.maxS).toBe(version === last?.version ? last.maxS : (last?.maxS ?? 0) + 1);
   expect(acknowledged.map((put) => put.version)).toEqual(acknowledged.map((_, i) => i + 1));
 
-  // 200 kB over the loopback are a few packets a connection, but never none: what was closed 10 s before is in the row.
+  // 200 kB over the loopback are at least one packet a connection. So connections closed 10 s before are in the row.
   const [row] = rowsOnDisk(system.stateDir).clients;
   expect(killedAtMs - (row?.tcp?.lastAtMs ?? 0)).toBeLessThan(LOST_AT_MOST_MS);
   const before = closedAtMs.filter((ms) => ms < killedAtMs - LOST_AT_MOST_MS).length;
@@ -62,7 +62,7 @@ it("kill -9 of workerd under load loses no acknowledged policy, and of the estim
   const perConnection = 200_000 / 65_536;
   expect(row?.tcp?.loss.packets).toBeGreaterThan(before * perConnection * 0.9);
 
-  // And it serves and learns on.
+  // The system goes on serving and learning.
   const [after] = await probe(system, "h2", [`https://localhost:${system.port}/`], ["-header", "Accept: text/html"]);
   expect(after?.headers["Alt-Svc"]?.[0]).toContain("h3=");
   await until("a newer sample", () => {

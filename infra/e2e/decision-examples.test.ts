@@ -16,13 +16,13 @@ import { edgeFunction, type Example, haproxy, nginx, nodeOrigin } from "./decisi
 import { startTestSystem, type TestSystem, TOKEN, until } from "./harness.ts";
 
 const READ_TOKEN = "token-that-may-read";
-/** Of the port that is meant where none is named; the API's own is not the site's. */
+/** The offer with the default port 443. The site's port is not that of the API. */
 const OFFER = 'h3=":443"; ma=60';
 
-/** Who sees the connection itself pays no heed to the RTT that is told. */
+/** A proxy that measures the connection itself ignores the RTT in this header. */
 const AS_BROWSER = { "sec-fetch-dest": "document", "x-client-rtt-us": "40000" };
 
-/** The examples give the API 100 ms for each step, and a stalled one would keep them for ever; the machine is shared. */
+/** The examples wait 100 ms for each step, and an API that does not answer must not stop them. This allows for a busy machine. */
 const LATEST_MS = 1_000;
 
 const EXAMPLES: readonly (readonly [string, Example])[] = [
@@ -32,35 +32,32 @@ const EXAMPLES: readonly (readonly [string, Example])[] = [
   ["an edge function", edgeFunction],
 ];
 
-it.each(EXAMPLES)(
-  "%s: advertises what the API decides; while it does not answer nothing, and in time",
-  async (_, example) => {
-    // On the loopback every RTT is small: all that were measured are above 0.
-    const { api, start } = await startSite(byRtt(0));
+it.each(EXAMPLES)("%s: advertises what the API decides, and without an answer nothing, in time", async (_, example) => {
+  // Every RTT on the loopback is small, but above 0.
+  const { api, start } = await startSite(byRtt(0));
 
-    const alone = await start(example, await freePort());
-    await expectNothing(alone.url);
-    await alone.stop();
+  const alone = await start(example, await freePort());
+  await expectNothing(alone.url);
+  await alone.stop();
 
-    api.state = "stalled";
-    const { url } = await start(example);
-    await expectNothing(url);
+  api.state = "stalled";
+  const { url } = await start(example);
+  await expectNothing(url);
 
-    api.state = "open";
-    const offered = await until("an offer once the API is back", async () => {
-      const page = await load(url);
-      return page.headers["alt-svc"] === undefined ? undefined : page;
-    });
-    expect(offered.headers["alt-svc"]).toBe(OFFER);
-    expect(offered.body).toContain("page");
-    expect((await load(url, { "sec-fetch-dest": "image" })).headers["alt-svc"]).toBeUndefined();
+  api.state = "open";
+  const offered = await until("an offer once the API is back", async () => {
+    const page = await load(url);
+    return page.headers["alt-svc"] === undefined ? undefined : page;
+  });
+  expect(offered.headers["alt-svc"]).toBe(OFFER);
+  expect(offered.body).toContain("page");
+  expect((await load(url, { "sec-fetch-dest": "image" })).headers["alt-svc"]).toBeUndefined();
 
-    // All visitors of about one RTT share an answer.
-    const before = api.connections;
-    for (let i = 0; i < 30; i++) expect((await load(url)).body).toContain("page");
-    expect(api.connections - before).toBeLessThan(15);
-  },
-);
+  // All visitors with about the same RTT share an answer.
+  const before = api.connections;
+  for (let i = 0; i < 30; i++) expect((await load(url)).body).toContain("page");
+  expect(api.connections - before).toBeLessThan(15);
+});
 
 it.each([
   ["an origin in Node", nodeOrigin],
@@ -76,14 +73,14 @@ it.each([
   for (const rttUs of ["5000", "", "x", "-40000"]) expect(await told(rttUs), rttUs).toBeUndefined();
 });
 
-it("all obey another policy once their answers have run out", async () => {
+it("all obey another policy when their cached answers have expired", async () => {
   const { system, start } = await startSite(byRtt(0));
   const urls = await Promise.all(EXAMPLES.map(async ([, example]) => (await start(example)).url));
   const altSvcs = async (): Promise<(string | undefined)[]> =>
     Promise.all(urls.map(async (url) => (await load(url)).headers["alt-svc"]));
   await until("offers", async () => ((await altSvcs()).every((value) => value === OFFER) ? true : undefined));
   await system.putPolicy(INITIAL_POLICY);
-  // HTTP/3 was offered, but observe takes nothing back: the API says null.
+  // There were offers of HTTP/3, but observe takes no offer back: the API answers null.
   const last = await until(
     "answers without an offer",
     async () => {
@@ -95,7 +92,7 @@ it("all obey another policy once their answers have run out", async () => {
   expect(last).toEqual(EXAMPLES.map(() => undefined));
 });
 
-it("the document's first example is answered as it says", async () => {
+it("the API answers the document's first example as the document says", async () => {
   const document = readFileSync(join(ROOT, "docs/decisions.md"), "utf8");
   const [, asked = ""] = /-d '(\{"paths"[^']*)'/.exec(document) ?? [];
   const [, said = ""] = /\n( {4}\{"revision"(?:.*\n)*?)\n/.exec(document) ?? [];
@@ -156,7 +153,7 @@ async function startSite(policy: Policy): Promise<Site> {
   };
 }
 
-/** What stands between an example and the API: while it is stalled it takes connections and says nothing. */
+/** A gate between an example and the API. While stalled, it accepts connections and sends nothing. */
 interface Gate {
   readonly port: number;
   state: "open" | "stalled";
@@ -187,7 +184,7 @@ async function startGate(apiPort: number): Promise<Gate> {
   return gate;
 }
 
-/** An origin that advertises for itself: that must not reach visitors. */
+/** An origin with its own Alt-Svc, which must not reach visitors. */
 async function startOrigin(): Promise<string> {
   const server = createServer((_, response) => {
     response.setHeader("alt-svc", 'h3=":1"');
@@ -201,7 +198,7 @@ async function startOrigin(): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Over a connection of its own, as a browser asks for a page. */
+/** Loads a page over a new connection, as a browser does. */
 async function load(
   url: string,
   headers: Readonly<Record<string, string>> = {},

@@ -5,17 +5,17 @@ import { UserError } from "../../base/user-error.ts";
 import { findProxies, type Proxies } from "../setup/proxies.ts";
 import { testFolder } from "./harness.ts";
 
-// How each example of docs/decisions.md is started, with its files as they stand there.
+// How to start each example of docs/decisions.md, with its files unchanged.
 
 const EXAMPLES = join(ROOT, "docs/examples");
 
-/** What an example is told. */
+/** The settings of an example. */
 export interface Site {
-  /** HOST:PORT that it has to listen on. */
+  /** HOST:PORT on which the example has to listen. */
   readonly listen: string;
   /** HOST:PORT of the site's origin. */
   readonly origin: string;
-  /** Of the API, on localhost. */
+  /** The port of the API, on localhost. */
   readonly apiPort: number;
   readonly token: string;
   /** The certificate to trust. */
@@ -50,7 +50,7 @@ export const nginx: Example = ({ listen, origin, apiPort, token, ca }) => {
     .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
     .join("\n  ");
   const config = join(folder, "nginx.conf");
-  // The lines that h3-http.conf wants above itself. One process, so that ending it ends all.
+  // The lines that h3-http.conf needs above itself. nginx runs as one process, so that ending it ends all.
   writeFileSync(
     config,
     `load_module ${nginxJsModule};
@@ -97,6 +97,6 @@ function inNode(script: string): Example {
 function requireProxies(): Proxies {
   const proxies = findProxies();
   if (proxies === undefined)
-    throw new UserError("The examples need haproxy, nginx and libnginx-mod-http-js, as Debian packs them.");
+    throw new UserError("The examples need the Debian packages haproxy, nginx and libnginx-mod-http-js.");
   return proxies;
 }

@@ -30,7 +30,7 @@ async function startOrigin(
 
 const url = (system: TestSystem, path = "/"): string => `https://localhost:${system.port}${path}`;
 
-it("every byte and header of the origin arrives, over each protocol, with the offer beside them", async () => {
+it("every byte and header of the origin arrives, over each protocol, together with the offer", async () => {
   const plain = Buffer.from("<p>page</p>".repeat(5000));
   const packed = gzipSync(plain);
   const { url: origin } = await startOrigin((request, response) => {
@@ -58,7 +58,7 @@ it("every byte and header of the origin arrives, over each protocol, with the of
   }
 });
 
-it("metadata that a visitor makes up is thrown away", async () => {
+it("metadata that a visitor forges is removed", async () => {
   let seen: IncomingMessage["headers"] = {};
   const { url: origin } = await startOrigin((request, response) => {
     seen = request.headers;
@@ -120,7 +120,7 @@ it("an origin that dies in mid-body is a broken load, never a short success", as
   }
 });
 
-it("a client that goes away in mid-body is one that the origin sees go", async () => {
+it("if a client goes away in mid-body, the origin sees it", async () => {
   let gone = 0;
   const { url: origin } = await startOrigin((_, response) => {
     response.writeHead(200, { "content-type": "text/html" });
@@ -144,7 +144,7 @@ it("a client that goes away in mid-body is one that the origin sees go", async (
 it("a websocket passes, both ways", async () => {
   const { url: origin, server } = await startOrigin((_, response) => response.writeHead(400).end());
   server.on("upgrade", (request, socket: Socket) => {
-    // RFC 6455 section 4.2.2; what follows is not looked at by anybody between, so it need not be frames.
+    // RFC 6455, section 4.2.2. Nothing in between looks at the data after it, so the data need not be frames.
     const accept = createHash("sha1")
       .update(`${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
       .digest("base64");
@@ -200,7 +200,7 @@ it("a request's body arrives whole, over each protocol", async () => {
 });
 
 const EARLY_ANSWER = "too much".repeat(10_000);
-/** Origins that answer an upload when they have its head, and read what still comes, so that no reset overtakes the answer. */
+/** Origins that answer an upload as soon as they have its head. They read the rest, so that no reset overtakes the answer. */
 const EARLY_ORIGINS = {
   /** As nginx does. */
   "closes the connection": () =>
@@ -232,7 +232,7 @@ it.each(Object.entries(EARLY_ORIGINS))(
   },
 );
 
-it("rows on disk that cannot be read are a client that is not known", async () => {
+it("a client whose rows on disk cannot be read counts as unknown", async () => {
   const system = await startTestSystem();
   await system.putPolicy(published as unknown as Policy);
   await probe(system, "h3", [url(system, "/image/1000000")]);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
-// What a CDN does for an edge function, as far as a test needs it: takes requests on PORT and gives them to the handler
-// that docs/examples/javascript/edge-function.js makes.
+// Does for an edge function what a CDN does, as far as a test needs it: takes requests on PORT and gives them to the handler
+// of docs/examples/javascript/edge-function.js.
 
 type Handler = (request: Request) => Promise<Response>;
 

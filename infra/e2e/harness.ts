@@ -23,14 +23,14 @@ export interface TestSystem extends System {
   putPolicy(policy: Policy): Promise<number>;
 }
 
-/** A folder that is gone after the test. */
+/** Makes a temporary folder and removes it after the test. */
 export function testFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "h3-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** The whole system on free ports, with the demo site as origin; ended with the test. */
+/** Starts the whole system on free ports, by default with the demo site as origin. It ends with the test. */
 export async function startTestSystem(options: Partial<SystemOptions> = {}): Promise<TestSystem> {
   const stateDir = testFolder();
   let origin = options.origin;
@@ -45,7 +45,7 @@ export async function startTestSystem(options: Partial<SystemOptions> = {}): Pro
     stateDir,
     listen: ["127.0.0.1:0"],
     token: TOKEN,
-    // Objects are counted in these tests: one keeps what is known in one place.
+    // These tests look into the objects. With one object, all that is known is in one place.
     variables: { LOG_DECISIONS: "on", OBJECTS_PER_REGION: "1", BUDGET_MS: "200" },
     onWorkerLine: (line) => {
       const decision = parseDecisionLine(line);
@@ -83,11 +83,11 @@ export interface Load {
   readonly bytes: number;
   readonly sha256: string;
   readonly ms: number;
-  /** Why the load did not come to its end. */
+  /** Why the load did not finish. */
   readonly error?: string;
 }
 
-/** Loads URLs one after another over one connection of this protocol, closes it, and does nothing else. */
+/** Loads URLs one after another over one connection of this protocol, then closes it. */
 export async function probe(
   system: Pick<TestSystem, "stateDir">,
   protocol: Protocol,
@@ -104,7 +104,7 @@ export async function probe(
     .map((line) => JSON.parse(line) as Load);
 }
 
-/** Waits until something is so; what it waits for comes from another process, which tells nobody. */
+/** Polls until `read` returns a value: it comes from another process, which sends no event. */
 export async function until<T>(
   what: string,
   read: () => T | undefined | Promise<T | undefined>,

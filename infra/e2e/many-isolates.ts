@@ -3,10 +3,10 @@ import { join, relative } from "node:path";
 import { ROOT } from "../../base/root.ts";
 
 /**
- * Writes a configuration of workerd in which several services run the worker, each in an isolate of its own, over the
- * Durable Objects of the first: what Cloudflare has in many places, in one process.
+ * Writes a configuration of workerd in which several services run the worker. Each has its own isolate, and all use the
+ * Durable Objects of the first. So one process has what Cloudflare has in many places.
  *
- * @returns its path, for startWorkerd's `config`; further services listen where `sockets` says, with `visitors` as the first.
+ * @returns the path, for startWorkerd's `config`. The first service listens on `visitors`, the others on `sockets`.
  */
 export function writeManyIsolates(folder: string, sockets: readonly string[]): string {
   const config = readFileSync(join(ROOT, "infra/workerd/config.capnp"), "utf8");
@@ -31,13 +31,13 @@ export function writeManyIsolates(folder: string, sockets: readonly string[]): s
     config
       .replace(worker, [worker, ...services].join("\n"))
       .replace("  sockets = [", ["  sockets = [", ...listening].join("\n"))
-      // Relative to the file itself, which lies elsewhere; of a path from the root capnp would take its own.
+      // capnp reads the path relative to the written file, and has another meaning for an absolute path.
       .replaceAll('embed "../../dist/worker.js"', `embed "${relative(folder, join(ROOT, "dist/worker.js"))}"`),
   );
   return file;
 }
 
-/** The part of a text from a beginning to the first end after it, both included. */
+/** The part of a text from `beginning` to the first `end` after it, both included. */
 function section(text: string, beginning: string, end: string): string {
   const from = text.indexOf(beginning);
   const to = text.indexOf(end, from);

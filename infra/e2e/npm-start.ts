@@ -14,7 +14,7 @@ export interface Started {
 export const NPM = ["npm", "--silent", "start"] as const;
 const PROGRAM = [process.execPath, join(ROOT, "infra/workerd/start.ts")] as const;
 
-/** Runs `npm start`, or the program that it runs, in a process group of its own: Ctrl-C in a terminal goes to all of it. */
+/** Runs `npm start`, or its program, in its own process group, because Ctrl-C in a terminal goes to a whole group. */
 export function start(
   env: Record<string, string>,
   [command, ...args]: readonly [string, ...string[]] = PROGRAM,

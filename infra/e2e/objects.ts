@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { parsePathState } from "../../policy-api/core/parse-state.ts";
 import type { PathState } from "../../policy-api/core/estimator.ts";
 
-/** What the objects of paths hold on disk, read beside workerd: by kind of row. */
+/** Reads the rows of PathStore's objects from disk, while workerd runs. */
 export function rowsOnDisk(stateDir: string): { clients: PathState[]; networks: PathState[] } {
   const rows = { clients: [] as PathState[], networks: [] as PathState[] };
   for (const file of databases(stateDir)) {
@@ -16,7 +16,7 @@ export function rowsOnDisk(stateDir: string): { clients: PathState[]; networks: 
         rows[String(row["key"]).startsWith("client ") ? "clients" : "networks"].push(parsed.value);
       }
     } catch (error) {
-      // Nothing was recorded yet.
+      // The object has recorded nothing yet.
       if (!(error as Error).message.includes("no such table")) throw error;
     } finally {
       database.close();
@@ -25,7 +25,7 @@ export function rowsOnDisk(stateDir: string): { clients: PathState[]; networks: 
   return rows;
 }
 
-/** Runs SQL on the objects' files, while no workerd has them open. */
+/** Runs SQL on the objects' files. workerd must not have them open. */
 export function changeOnDisk(stateDir: string, sql: string): void {
   for (const file of databases(stateDir)) {
     const database = new DatabaseSync(file);

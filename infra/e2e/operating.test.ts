@@ -9,7 +9,7 @@ import { ROOT } from "../../base/root.ts";
 import { testFolder, until } from "./harness.ts";
 import { freePort, interrupt, NPM, type Started, start } from "./npm-start.ts";
 
-/** What is to be seen, by a piece of the command that says it. */
+/** What a command has to print. The first text is a part of the command. */
 const SEEN: readonly (readonly [command: string, said: RegExp])[] = [
   ["/_h3/v1/health", /"status":"ok"/],
   ["validate ~/policy.json", /adaptive/],
@@ -24,7 +24,7 @@ const SEEN: readonly (readonly [command: string, said: RegExp])[] = [
   ["forget --client", /forgot|nothing/i],
 ];
 
-/** The commands of a document: its indented blocks, apart where a line between them is empty. */
+/** The commands of a document: its indented blocks, separated by empty lines. */
 function commandsOf(markdown: string): string[] {
   return markdown
     .split("\n\n")
@@ -49,7 +49,7 @@ it("every command of docs/operating.md does what the page says, one after anothe
     const commands = commandsOf(readFileSync(join(ROOT, "docs/operating.md"), "utf8"));
     expect(commands.length).toBeGreaterThan(12);
     for (const command of commands) {
-      // Its own port, folder and origin, so that it meets nobody else's.
+      // Use this test's own port, folder and origin.
       const line = command
         .replaceAll("8443", port)
         .replaceAll(".adaptive-h3", stateDir)
@@ -73,7 +73,7 @@ it("every command of docs/operating.md does what the page says, one after anothe
       const found = [...said].find(([one]) => one.includes(command));
       expect(found?.[1], command).toMatch(what);
     }
-    // Every line is a command of its own, and none of them may have been missed.
+    // Every line is a command. This finds out if some were missed.
     expect([...said.keys()].join("\n").split("\n").length).toBeGreaterThan(30);
   } finally {
     if (running !== undefined) {
@@ -84,7 +84,7 @@ it("every command of docs/operating.md does what the page says, one after anothe
   }
 });
 
-/** Runs lines as somebody types them: each must succeed. Returns what they said. */
+/** Runs lines as a person types them. Each must succeed. Returns their output. */
 async function run(lines: string, env: Record<string, string>): Promise<string> {
   const child = spawn("bash", ["-euo", "pipefail", "-c", lines], {
     cwd: ROOT,

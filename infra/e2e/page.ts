@@ -6,7 +6,7 @@ export interface Page {
   readonly altSvc: string | undefined;
 }
 
-/** Loads a page over a workerd's socket, as the edge passes it on. */
+/** Loads a page over workerd's socket, in the form in which the edge sends it. */
 export async function loadPage(socketPath: string): Promise<Page> {
   const call = request({
     socketPath,

@@ -5,23 +5,23 @@ import { onTestFinished } from "vitest";
 
 export interface Relay {
   readonly port: number;
-  /** Datagrams from the server to the client, and how many of them were dropped. */
+  /** The number of datagrams from the server to the client, and how many of them were dropped. */
   readonly down: { packets: number; dropped: number };
 }
 
 /** What the relay does to datagrams on their way to the client. */
 export interface RelayPath {
-  /** Drops every n-th, so that each run drops alike. */
+  /** Drops every n-th datagram, so that each run drops the same ones. */
   readonly dropEvery?: number;
-  /** Lets so many bytes a second through; the rest waits. */
+  /** Lets this many bytes a second through; the rest waits. */
   readonly rateBps?: number;
 }
 
 /**
- * A path of a client's own to the edge, without root: TCP and UDP on one port number, carried on from a loopback address
- * that is the client's.
+ * Gives a client its own path to the edge, without root: it relays TCP and UDP on one port number, from the client's own
+ * loopback address.
  *
- * @param clientAddress A function names one for each connection.
+ * @param clientAddress The loopback address, or a function that returns one for each connection.
  */
 export async function startRelay(
   edgePort: number,
@@ -34,7 +34,7 @@ export async function startRelay(
   const tcp = createServer((client) => {
     const server = connect({ host: "127.0.0.1", port: edgePort, localAddress: localAddress() });
     for (const socket of [client, server]) {
-      // What comes in two parts goes on in two parts, and does not wait for an acknowledgement in between.
+      // Pass on each part at once. Without this, a part may wait for the acknowledgement of the one before.
       socket.setNoDelay();
       sockets.add(socket);
       socket.on("error", () => undefined);

@@ -9,7 +9,7 @@ import { fixed, probe, startTestSystem, testFolder, until } from "./harness.ts";
 import { rowsOnDisk } from "./objects.ts";
 import { startRelay } from "./relay.ts";
 
-/** Stands between the edge and the worker's internal listener, and keeps what goes by: what the sender counted. */
+/** Sits between the edge and the worker's internal listener, passes everything on, and keeps the samples. */
 async function startTee(): Promise<{ path: string; samples: PathSample[]; connect: (target: string) => void }> {
   const path = join(testFolder(), "tee");
   const samples: PathSample[] = [];
@@ -17,7 +17,7 @@ async function startTee(): Promise<{ path: string; samples: PathSample[]; connec
   const server = createServer((incoming, reply) => {
     void (async () => {
       const body = await text(incoming);
-      // The heartbeat has none.
+      // A heartbeat has no body.
       if (body !== "") samples.push(...(JSON.parse(body) as { samples: PathSample[] }).samples);
       const forward = httpRequest({
         socketPath: target,
@@ -48,7 +48,7 @@ async function startTee(): Promise<{ path: string; samples: PathSample[]; connec
 
 const IMAGE_BYTES = 3_000_000;
 
-/** The path of the UDP datagrams; TCP is not relayed packet by packet, so it is tried on the loopback itself. */
+/** The path of the UDP datagrams. The relay cannot drop TCP's packets, so TCP runs on the loopback as it is. */
 it.each([
   ["h1", "tcp", undefined],
   ["h2", "tcp", undefined],
@@ -72,7 +72,7 @@ it.each([
   const { clients, networks } = rowsOnDisk(system.stateDir);
   expect([clients.length, networks.length]).toEqual([1, 1]);
 
-  // What the sender counted makes sense by itself ...
+  // The sender's counters are consistent ...
   const sent = closing.packetsSent ?? 0;
   expect(closing.transport).toBe(transport);
   expect(closing.bytesSent).toBeGreaterThan(IMAGE_BYTES);
@@ -86,7 +86,7 @@ it.each([
     expect((closing.packetsLost ?? 0) / sent).toBeGreaterThan(dropped * 0.7);
     expect((closing.packetsLost ?? 0) / sent).toBeLessThan(dropped * 1.6);
   }
-  // ... and is what the object says, for the client and for its network.
+  // ... and the object has the same figures, for the client and for its network.
   for (const state of [client, networks[0] ?? {}]) {
     const estimate = estimateAt(state, closing.atMs)?.[transport];
     expect(estimate?.packets).toBeCloseTo(sent, 6);
@@ -94,7 +94,7 @@ it.each([
     expect(estimate?.minRttMs).toBe(closing.minRttMs);
     expect(estimate?.deliveryRateBps).toBe(closing.deliveryRateBps);
   }
-  // The rate is the path's, as far as others can tell: the relay's, or what the client received the image at.
+  // The rate is close to the relay's, or else to the rate at which the client received the image.
   const rateBps = path !== undefined && "rateBps" in path ? path.rateBps : (IMAGE_BYTES / (load?.ms ?? 0)) * 1000;
   expect(closing.deliveryRateBps).toBeGreaterThan(rateBps * 0.5);
   if (path !== undefined) expect(closing.deliveryRateBps).toBeLessThan(rateBps * 2);

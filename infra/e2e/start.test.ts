@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { probe, testFolder, until } from "./harness.ts";
 import { freePort, interrupt, NPM, start } from "./npm-start.ts";
 
-/** What a process started, and what that started, by the kernel's word. */
+/** The processes that a process started, and that these started, according to the kernel. */
 function descendantsOf(pid: number): number[] {
   const list = existsSync(`/proc/${pid}`) ? readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8") : "";
   const children = list.trim().split(" ").filter(Boolean).map(Number);
@@ -22,7 +22,7 @@ function commandOf(pid: number): string {
 }
 
 describe("npm start", () => {
-  it("serves, prints what to try and each decision, and Ctrl-C ends all that it started", async () => {
+  it("serves, prints what to try and each decision, and ends all its processes on Ctrl-C", async () => {
     const stateDir = testFolder();
     const port = await freePort();
     const temporary = testFolder();
@@ -47,13 +47,13 @@ describe("npm start", () => {
     expect(readdirSync(temporary).filter((name) => name.startsWith("h3-"))).toEqual([]);
     for (const pid of children) expect(existsSync(`/proc/${pid}`), String(pid)).toBe(false);
 
-    // And what it kept is taken up again.
+    // A second start uses the state of the first.
     const again = start({ PORT: String(port), STATE_DIR: stateDir });
     await until("the welcome", () => (again.output().includes("Ctrl-C ends everything.") ? true : undefined), 60_000);
     expect(readFileSync(join(stateDir, "token"), "utf8")).toBe(token);
   });
 
-  it("Ctrl-C while it is starting ends all too", async () => {
+  it("Ctrl-C during the start ends all its processes too", async () => {
     const started = start({ PORT: String(await freePort()), STATE_DIR: testFolder() }, NPM);
     const children = await until("workerd", () => {
       const pids = descendantsOf(started.child.pid ?? 0).filter((pid) => commandOf(pid).includes("\0serve\0"));
@@ -64,18 +64,18 @@ describe("npm start", () => {
     for (const pid of children) expect(existsSync(`/proc/${pid}`), String(pid)).toBe(false);
   });
 
-  it("a second one on the same folder is told who has it", async () => {
+  it("a second start on the same folder names the process that uses it", async () => {
     const stateDir = testFolder();
     const first = start({ PORT: String(await freePort()), STATE_DIR: stateDir });
     await until("the lock", () => (existsSync(join(stateDir, "lock")) ? true : undefined));
     const second = start({ PORT: String(await freePort()), STATE_DIR: stateDir });
     expect(await second.ended()).toBe(1);
     expect(second.output().trim()).toBe(
-      `The folder ${stateDir} is in use by process ${first.child.pid}: stop it, or set STATE_DIR to another.`,
+      `The folder ${stateDir} is in use by process ${first.child.pid}: stop it, or set STATE_DIR to another folder.`,
     );
   });
 
-  it("a port that is taken is one clear sentence, and nothing is left running", async () => {
+  it("a port in use gives one clear sentence, and nothing is left running", async () => {
     const holder = createServer().listen(0, "127.0.0.1");
     await once(holder, "listening");
     onTestFinished(() => void holder.close());
@@ -84,7 +84,7 @@ describe("npm start", () => {
     expect(await started.ended()).toBe(1);
     const lines = started.output().trim().split("\n");
     expect(lines).toHaveLength(2);
-    expect(lines[1]).toBe(`Port ${port} is in use: stop the program that has it, or set PORT to another.`);
+    expect(lines[1]).toBe(`Port ${port} is in use: stop the program that uses it, or set PORT to another port.`);
   });
 
   it.each([
@@ -92,31 +92,31 @@ describe("npm start", () => {
     ["ORIGIN", "localhost", "The variable ORIGIN must be an http or https URL without a path."],
     ["BUDGET_MS", "soon", "The variable BUDGET_MS must be a whole number from 0 to 1000."],
     ["OBJECTS_PER_REGION", "0", "The variable OBJECTS_PER_REGION must be a whole number from 1 to 10000."],
-  ])("a bad %s stops the start with its name", async (name, value, sentence) => {
+  ])("an invalid %s stops the start, and the message names it", async (name, value, sentence) => {
     const started = start({ STATE_DIR: testFolder(), [name]: value });
     expect(await started.ended()).toBe(1);
     expect(started.output().trim()).toBe(sentence);
   });
 
-  it("a folder that cannot be written is one clear sentence", async () => {
+  it("a folder that cannot be written gives one clear sentence", async () => {
     const folder = join(testFolder(), "file");
-    // A file where a folder should be: root may write everywhere else.
+    // A file in the folder's place fails for root too, who may write to any folder.
     writeFileSync(folder, "");
     const started = start({ STATE_DIR: folder });
     expect(await started.ended()).toBe(1);
     expect(started.output().trim()).toMatch(
-      new RegExp(`^The folder ${folder} cannot be written .*: set STATE_DIR to one that can\\.$`),
+      new RegExp(`^Cannot write the folder ${folder} \\(.*\\): set STATE_DIR to a folder that you can write\\.$`),
     );
   });
 
-  it("a missing Go, or an old one, is one clear sentence", async () => {
+  it("a missing or old Go gives one clear sentence", async () => {
     const path = (process.env["PATH"] ?? "")
       .split(delimiter)
       .filter((folder) => !existsSync(join(folder, "go")))
       .join(delimiter);
     const missing = start({ STATE_DIR: testFolder(), PATH: path });
     expect(await missing.ended()).toBe(1);
-    expect(missing.output().trim()).toMatch(/^Go 1\.26 or newer is needed .*, and no go is on the PATH: .*\.$/);
+    expect(missing.output().trim()).toMatch(/^Go 1\.26 or newer is needed .*, and there is no go on the PATH: .*\.$/);
 
     const fakes = testFolder();
     writeFileSync(join(fakes, "go"), "#!/bin/sh\necho go1.20.3\n");

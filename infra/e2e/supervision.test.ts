@@ -15,11 +15,11 @@ const PAGE = "<p>page</p>".repeat(500);
 interface Asked {
   readonly method: string | undefined;
   readonly url: string | undefined;
-  /** Without what differs with each request. */
+  /** Without headers that differ with each request. */
   readonly headers: readonly string[];
 }
 
-/** An origin that keeps what it was asked. */
+/** Starts an origin that records each request. */
 async function startOrigin(): Promise<{ url: string; asked: Asked[] }> {
   const asked: Asked[] = [];
   const server = createServer((incoming, response) => {
@@ -41,7 +41,7 @@ async function startOrigin(): Promise<{ url: string; asked: Asked[] }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-/** A system that is kept running, with what was said about it. */
+/** Starts a supervised system, and records the messages of its supervision. */
 async function startKept(): Promise<{ system: TestSystem; said: string[]; asked: Asked[] }> {
   const said: string[] = [];
   const { url, asked } = await startOrigin();
@@ -52,7 +52,7 @@ async function startKept(): Promise<{ system: TestSystem; said: string[]; asked:
 
 const site = (system: TestSystem, path = "/"): string => `https://localhost:${system.port}${path}`;
 
-/** Loads pages over HTTP/2 one after another until it is ended; returns what was not the page. */
+/** Loads pages over HTTP/2 one after another until it is ended. `wrong` has each answer that was not the page. */
 function visitAllTheTime(system: TestSystem): { end(): Promise<{ pages: number; wrong: string[] }> } {
   const ca = readFileSync(join(system.stateDir, "dev-cert.pem"));
   const ended = new AbortController();
@@ -91,7 +91,7 @@ async function health(system: TestSystem): Promise<{ status: number; json: { ok:
   return { status: response.statusCode ?? 0, json: JSON.parse(await text(response)) as never };
 }
 
-/** Whether a page is decided on: the policy in force offers HTTP/3 to all. */
+/** Whether the worker decides: the active policy offers HTTP/3 to all. */
 async function isDecided(system: TestSystem, protocol: Protocol = "h2"): Promise<boolean> {
   const [load] = await probe(system, protocol, [site(system)], ["-header", "Accept: text/html"]);
   expect(load, protocol).toMatchObject({ status: 200, bytes: PAGE.length });
@@ -113,7 +113,7 @@ it("kill -9 of workerd, three times: every page comes, and workerd starts again"
   expect(pages).toBeGreaterThan(20);
 });
 
-it("a workerd that stands still: pages come from the origin, as the worker would have asked for them", async () => {
+it("if workerd stands still, the edge asks the origin for pages as the worker would", async () => {
   const { system, asked } = await startKept();
   const page = ["-header", "Accept: text/html", "-header", "Cookie: a=1"];
   for (const protocol of PROTOCOLS) await probe(system, protocol, [site(system, "/a%20b?c=%2F")], page);
@@ -121,7 +121,7 @@ it("a workerd that stands still: pages come from the origin, as the worker would
   expect((await health(system)).json).toMatchObject({ ok: true, problems: [] });
 
   process.kill(system.workerd.pid(), "SIGSTOP");
-  // The first of them waits until the heartbeat has been silent for a second.
+  // The first request waits until there has been no heartbeat for a second.
   for (const protocol of PROTOCOLS) {
     const [load] = await probe(system, protocol, [site(system, "/a%20b?c=%2F")], page);
     expect(load).toMatchObject({ status: 200, bytes: PAGE.length });
@@ -147,13 +147,13 @@ it("a workerd that stands still: pages come from the origin, as the worker would
   await until("a health that is well", async () => ((await health(system)).json.ok ? true : undefined));
 });
 
-it("a workerd that stands still for long is ended, and another one starts", async () => {
+it("a workerd that stands still for long is killed, and another one starts", async () => {
   const { system, said } = await startKept();
   const pid = system.workerd.pid();
   process.kill(pid, "SIGSTOP");
   await until("another workerd", () => (system.workerd.pid() === pid ? undefined : true), 45_000);
   await until("a decision", async () => ((await isDecided(system)) ? true : undefined));
-  expect(said[0]).toBe("workerd has not answered for 15 s: it is ended.");
+  expect(said[0]).toBe("workerd has not answered for 15 s: it will be killed.");
 });
 
 it("kill -9 of the edge: it serves again at the same port, with the same certificate", async () => {

@@ -20,10 +20,10 @@ function commandOf(text: string, key: "ExecStart" | "ExecStartPre"): string[] {
   return (line ?? "").trim().split(/\s+/);
 }
 
-it("systemd takes the units as they are", () => {
+it("systemd accepts the units", () => {
   const folder = testFolder();
   for (const name of NAMES) {
-    // Only who runs it, and where, is not so on this machine.
+    // Only the user and the folder differ on this machine.
     const text = unitText(name).replaceAll("/opt/adaptive-h3/", ROOT).replaceAll("/opt/adaptive-h3", ROOT);
     writeFileSync(join(folder, `adaptive-h3-${name}.service`), text.replace("User=adaptive-h3", "User=root"));
   }
@@ -33,7 +33,7 @@ it("systemd takes the units as they are", () => {
 });
 
 it("the units' commands serve, also after both have been killed", async () => {
-  // Short, as the name of a Unix socket may have 107 bytes.
+  // The path is short, because the path of a Unix socket may have at most 107 bytes.
   const run = mkdtempSync(join(tmpdir(), "h3-"));
   onTestFinished(() => rmSync(run, { recursive: true, force: true }));
   const stateDir = testFolder();

@@ -9,7 +9,7 @@ import { requireGo } from "./programs.ts";
 
 export const WRANGLER = join(ROOT, "node_modules/.bin/wrangler");
 
-/** No look-ups in the network, no metrics, no banner. */
+/** Wrangler fetches nothing from the network, sends no metrics and prints no banner. */
 export const WRANGLER_ENV = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
   WRANGLER_SEND_METRICS: "false",
@@ -18,12 +18,12 @@ export const WRANGLER_ENV = {
 
 /** Bundles the worker as it would be deployed, into `dist/worker.js`. @throws UserError */
 export async function buildWorker(): Promise<void> {
-  // By this Node: the one that wrangler's own first line finds may be too old for it.
+  // Run with this Node: the Node that wrangler's own script finds on the PATH may be too old for wrangler.
   await run(process.execPath, [WRANGLER, "deploy", "--dry-run", "--outdir", "dist"], ROOT, WRANGLER_ENV);
 }
 
 export const EDGE_PROGRAM = join(ROOT, "dist", "edge");
-/** A client for tests and for trying things out: loads URLs over one connection of one protocol. */
+/** The path of the probe, a client for tests and experiments: it loads URLs over one connection of one protocol. */
 export const PROBE_PROGRAM = join(ROOT, "dist", "probe");
 
 /** Builds the TLS edge into `dist/edge`. @throws UserError */

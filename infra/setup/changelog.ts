@@ -1,10 +1,10 @@
-/** What stands in CHANGELOG.md above the changes of the next version. */
+/** The heading in CHANGELOG.md above the changes of the next version. */
 const UNRELEASED = /^## .* - unreleased$/m;
 
 /** A version of the form MAJOR.MINOR.PATCH. */
 const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;
 
-/** Whether `version` is one and comes after `current`, or is the current one, which was never released. */
+/** Whether `version` is a version, and is `current` (which was never released) or comes after it. */
 export function mayFollow(version: string, current: string): boolean {
   const [next, now] = [version, current].map((text) => VERSION.exec(text)?.slice(1).map(Number));
   if (next === undefined || now === undefined) return false;
@@ -16,7 +16,7 @@ export function mayFollow(version: string, current: string): boolean {
  * The changelog with the unreleased changes under a version and its day.
  *
  * @param day YYYY-MM-DD.
- * @returns undefined where no changes stand under a heading "## ... - unreleased".
+ * @returns undefined if no changes are under a heading "## ... - unreleased".
  */
 export function releasedChangelog(text: string, version: string, day: string): string | undefined {
   const heading = UNRELEASED.exec(text);

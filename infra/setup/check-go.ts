@@ -6,7 +6,7 @@ import { UserError } from "../../base/user-error.ts";
 import { requireGo } from "./programs.ts";
 import { runMain } from "../../base/run-main.ts";
 
-// gofumpt and go vet over the Go modules; with --write gofumpt mends what it finds.
+// Runs gofumpt and go vet over the Go modules. With --write, gofumpt fixes what it finds.
 const write = process.argv.includes("--write");
 
 await runMain(() => {
@@ -18,7 +18,9 @@ await runMain(() => {
   });
   const unformatted = format.stdout.trim();
   if (format.status !== 0 || unformatted !== "")
-    throw new UserError(`gofumpt would change (npm run format mends it):\n${unformatted}${format.stderr}`);
+    throw new UserError(
+      `gofumpt would change these files (npm run format fixes them):\n${unformatted}${format.stderr}`,
+    );
   for (const { folder, packages } of GO_MODULES)
     if (spawnSync(go, ["vet", ...packages], { cwd: join(ROOT, folder), stdio: "inherit" }).status !== 0)
       process.exitCode = 1;

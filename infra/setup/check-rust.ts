@@ -5,7 +5,8 @@ import { findProgram } from "../../base/find-program.ts";
 import { UserError } from "../../base/user-error.ts";
 import { runMain } from "../../base/run-main.ts";
 
-// rustfmt over the one Rust program; with --write it mends what it finds. Who has no Rust has not changed it.
+// Runs rustfmt over the one Rust program. With --write, it fixes what it finds. Without Rust installed, it does nothing:
+// whoever has no Rust has not changed the program.
 const write = process.argv.includes("--write");
 
 await runMain(() => {
@@ -15,5 +16,5 @@ await runMain(() => {
     cwd: join(ROOT, "bench/instrument/quiche"),
     stdio: "inherit",
   });
-  if (status !== 0) throw new UserError("rustfmt would change bench/instrument/quiche (npm run format mends it).");
+  if (status !== 0) throw new UserError("rustfmt would change bench/instrument/quiche (npm run format fixes it).");
 });

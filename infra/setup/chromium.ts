@@ -9,7 +9,7 @@ import { findOrInstall } from "./programs.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"] as const;
 
-/** The browser for tests: CHROMIUM, one on the PATH, or playwright's own. Undefined without any. */
+/** The browser for tests: CHROMIUM, one on the PATH, or playwright's own. Undefined if there is none. */
 export function chromiumProgram(): string | undefined {
   const named = process.env["CHROMIUM"];
   if (named !== undefined && named !== "") return named;
@@ -18,19 +18,19 @@ export function chromiumProgram(): string | undefined {
 }
 
 export interface BrowserTarget {
-  /** A name that no resolver is asked for. */
+  /** The host name; the browser resolves it without DNS. */
   readonly host: string;
   readonly address: string;
-  /** Of the edge's certificate. */
+  /** The SHA-256 of the public key of the edge's certificate, base64. */
   readonly spkiSha256: string;
-  /** Over which QUIC is spoken from the first packet, without an offer. */
+  /** Ports on which the browser uses QUIC from the first packet, without an offer. */
   readonly forcedPorts?: readonly number[];
 }
 
 /**
- * The options of a browser that takes the edge's own certificate, over QUIC too. QUIC wants a known root unless the host is
- * on the list of those forced to QUIC; the list looks at hosts only, so with a port that nobody uses it forces nothing, and
- * Alt-Svc alone decides.
+ * The options of a browser that accepts the edge's own certificate, over QUIC too. For QUIC the browser needs a known root,
+ * except for hosts in the list of origins forced to QUIC. That exception looks at the host only. So an entry with a port that
+ * nobody uses forces nothing, and Alt-Svc alone decides.
  */
 export function browserArgs({ host, address, spkiSha256, forcedPorts = [1] }: BrowserTarget): string[] {
   return [
@@ -46,10 +46,10 @@ export function browserArgs({ host, address, spkiSha256, forcedPorts = [1] }: Br
   ];
 }
 
-/** What playwright gives its browsers and these are not to have: with it a page over http stays there. */
+/** An option that playwright sets and these browsers must not have: with it, a page over http stays on http. */
 export const UNWANTED_BROWSER_ARGS: readonly string[] = ["--disable-features=HttpsUpgrades"];
 
-/** Installs a browser where none is and where that is possible: Debian's package as root, else playwright's download. */
+/** Finds a browser, or installs one if possible: Debian's package as root, else playwright's download. */
 export function installChromium(): string | undefined {
   const found = chromiumProgram() ?? findOrInstall(NAMES, "chromium");
   if (found !== undefined) return found;

@@ -1,4 +1,4 @@
-/** How many lines of a source hold code: blank lines and lines that are comments alone do not count. */
+/** Counts the lines of code in a source. Blank lines and lines with only a comment do not count. */
 export function codeLines(source: string, comments: "slashes" | "hash"): number {
   let isInBlock = false;
   let lines = 0;

@@ -7,7 +7,7 @@ it.each([
   [{ INSTALL: "" }, false],
   [{ CI: "true" }, true],
   [{ INSTALL: "yes" }, true],
-])("without a terminal %j decides whether a package may be installed: %s", (env, expected) => {
+])("without a terminal, the environment %j allows an installation: %s", (env, expected) => {
   expect(mayInstall("a package", env)).toBe(expected);
 });
 
@@ -17,6 +17,6 @@ it.each([
   ["\n", false],
   ["n\n", false],
   ["yesterday\n", false],
-])("%j at the terminal is %s", (line, expected) => {
+])("the answer %j at the terminal allows it: %s", (line, expected) => {
   expect(isYes(line)).toBe(expected);
 });

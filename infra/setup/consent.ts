@@ -1,13 +1,13 @@
 import { openSync, readSync, writeSync } from "node:fs";
 
-/** How to say yes beforehand; `npm test -- --install` sets it. */
+/** The variable that allows installations in advance; `npm test -- --install` sets it. */
 export const CONSENT_VARIABLE = "INSTALL";
 
 const asked = new Map<string, boolean>();
 
 /**
- * Whether something may be installed on this machine, outside of this folder: CI=true or INSTALL=yes say so, or somebody
- * at the terminal does. Each thing is asked about once.
+ * Whether something may be installed on this machine, outside of this folder. CI=true or INSTALL=yes allows it, or the person
+ * at the terminal does. Each question is asked once.
  */
 export function mayInstall(what: string, env: NodeJS.ProcessEnv = process.env): boolean {
   if (env["CI"] === "true" || env[CONSENT_VARIABLE] === "yes") return true;
@@ -15,7 +15,7 @@ export function mayInstall(what: string, env: NodeJS.ProcessEnv = process.env): 
   if (answer === undefined) {
     answer = process.stdin.isTTY && process.stderr.isTTY ? ask(what) : false;
     asked.set(what, answer);
-    if (!answer) console.error(`${what} is not installed: --install, or ${CONSENT_VARIABLE}=yes, allows it.`);
+    if (!answer) console.error(`${what} is not installed: allow it with --install, or with ${CONSENT_VARIABLE}=yes.`);
   }
   return answer;
 }
@@ -28,7 +28,7 @@ function ask(what: string): boolean {
   return isYes(line.toString("utf8", 0, length));
 }
 
-/** What counts as a yes. */
+/** Whether an answer counts as yes. */
 export function isYes(line: string): boolean {
   return /^\s*y(es)?\s*$/i.test(line);
 }

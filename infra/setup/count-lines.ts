@@ -5,8 +5,8 @@ import { ROOT } from "../../base/root.ts";
 import { runMain } from "../../base/run-main.ts";
 import { codeLines } from "./code-lines.ts";
 
-// `npm run count-lines`: lines of code by room, without blanks, comments, tests and recorded results. Line counts are
-// comparable as long as the formatters' settings stay the same.
+// `npm run count-lines` counts lines of code by room, without blank lines, comments, tests and recorded results. Two counts
+// are comparable if the formatters' settings were the same.
 
 const LANGUAGES: Readonly<Record<string, "slashes" | "hash">> = {
   ".ts": "slashes",
@@ -17,10 +17,10 @@ const LANGUAGES: Readonly<Record<string, "slashes" | "hash">> = {
   ".py": "hash",
 };
 
-/** What tests and recorded results are named, or the folders that hold them. */
+/** Names of tests and recorded results, or of their folders. */
 const LEFT_OUT = /\.test\.ts$|_test\.go$|(^|\/)testing[^/]*\.ts$|\/(e2e|testsite|testdata|results)\//;
 
-/** These folders have rooms of their own. */
+/** These folders are divided into rooms. */
 const HOUSES = new Set(["bench", "infra", "policy-api"]);
 
 await runMain(() => {

@@ -1,16 +1,16 @@
 /** A Go module of this repository. */
 export interface GoModule {
   readonly folder: string;
-  /** What `npm run check` vets and `npm test` tests. */
+  /** The packages that `npm run check` vets and `npm test` tests. */
   readonly packages: readonly string[];
 }
 
 export const GO_MODULES: readonly GoModule[] = [
   { folder: "infra/edge", packages: ["./..."] },
   { folder: "bench/instrument/netpath", packages: ["./..."] },
-  // Not the packages that import k6: it compiles for minutes. `npm run test:bench` vets and tests them.
+  // Without the packages that import k6, which takes minutes to compile. `npm run test:bench` vets and tests them.
   { folder: "bench/instrument/k6", packages: ["./altsvc", "./session", "./reading", "./load", "./testsite"] },
 ];
 
-/** The module whose go.mod names the formatter. */
+/** The module whose go.mod pins the formatter. */
 export const TOOLS_MODULE = "infra/edge";

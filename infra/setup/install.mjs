@@ -1,5 +1,5 @@
-// Makes node_modules what package-lock.json says, before every npm script that needs it. It is plain JavaScript for the
-// Node that the machine has; everything else runs on the one that is installed here.
+// Installs what package-lock.json pins, before every npm script that needs it. It is plain JavaScript because it runs on the
+// machine's own Node; everything else runs on the Node that is installed here.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
@@ -16,7 +16,7 @@ if (!existsSync(stampFile) || readFileSync(stampFile, "utf8") !== lock) {
   const [major] = process.versions.node.split(".").map(Number);
   if (major < 20) fail(`Node ${process.versions.node} is too old: install Node 20 or newer.`);
   console.error("Installing the pinned dependencies (npm ci) ...");
-  // npm ci deletes node_modules/.bin, and with it the Node that npm scripts find first: use the machine's own.
+  // npm ci deletes node_modules/.bin, and with it the Node that npm scripts find first. So use the machine's own Node.
   const path = (process.env.PATH ?? "").split(delimiter).filter((dir) => !dir.endsWith(join("node_modules", ".bin")));
   const run = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: root,

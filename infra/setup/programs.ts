@@ -4,7 +4,7 @@ import { findProgram } from "../../base/find-program.ts";
 import { mayInstall } from "./consent.ts";
 import { UserError } from "../../base/user-error.ts";
 
-/** Finds one of these programs, or installs Debian's package of it where that is possible and allowed. */
+/** Finds one of these programs, or installs its Debian package if that is possible and allowed. */
 export function findOrInstall(names: readonly string[], debianPackage: string): string | undefined {
   const found = findProgram(...names);
   if (found !== undefined) return found;
@@ -12,7 +12,7 @@ export function findOrInstall(names: readonly string[], debianPackage: string): 
   return findProgram(...names);
 }
 
-/** Installs a package of Debian where that is possible (root and apt-get) and allowed. Returns whether it did. */
+/** Installs a Debian package if that is possible (root and apt-get) and allowed. Returns whether it did. */
 export function installPackage(debianPackage: string): boolean {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return false;
   if (!mayInstall(`the package ${debianPackage}`)) return false;
@@ -28,14 +28,17 @@ export function installPackage(debianPackage: string): boolean {
 
 const GO_MINOR = 26;
 
-/** Go of the version that the edge needs. @throws UserError */
+/** The path of a Go that is new enough for the edge. @throws UserError */
 export function requireGo(): string {
-  // It reads what the kernel counts of each connection: TCP_INFO.
-  if (process.platform !== "linux") throw new UserError(`The TLS edge runs on Linux, and this is ${process.platform}.`);
+  // The edge reads the kernel's counters of each connection (TCP_INFO).
+  if (process.platform !== "linux")
+    throw new UserError(`The TLS edge runs only on Linux, and this is ${process.platform}.`);
   const go = findProgram("go");
   const needed = `Go 1.${GO_MINOR} or newer is needed to build the TLS edge`;
   if (go === undefined)
-    throw new UserError(`${needed}, and no go is on the PATH: install it from your system or go.dev.`);
+    throw new UserError(
+      `${needed}, and there is no go on the PATH: install it from your system's packages or from go.dev.`,
+    );
   const version = spawnSync(go, ["env", "GOVERSION"], { encoding: "utf8" }).stdout.trim();
   const [, major, minor] = /^go(\d+)\.(\d+)/.exec(version) ?? [];
   if (Number(major) < 1 || (Number(major) === 1 && Number(minor) < GO_MINOR))

@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import { findOrInstall, installPackage } from "./programs.ts";
 
-/** Proxies that the examples of docs/decisions.md are for, as Debian packs them. */
+/** The proxies that the examples of docs/decisions.md need, from Debian's packages. */
 export interface Proxies {
   readonly haproxy: string;
   readonly nginx: string;
-  /** njs, a package of its own. */
+  /** njs, which is a separate package. */
   readonly nginxJsModule: string;
 }
 
 const NGINX_JS_MODULE = "/usr/lib/nginx/modules/ngx_http_js_module.so";
 
-/** Undefined where one is not installed and cannot be. */
+/** Finds or installs the proxies. Undefined if one is missing and cannot be installed. */
 export function findProxies(): Proxies | undefined {
   const haproxy = findOrInstall(["haproxy"], "haproxy");
   const nginx = findOrInstall(["nginx"], "nginx");

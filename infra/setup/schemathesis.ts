@@ -7,18 +7,18 @@ import { findOrInstall, installPackage } from "./programs.ts";
 
 const REQUIREMENTS = join(ROOT, "infra/e2e/schemathesis/requirements.txt");
 const VENV = join(ROOT, "dist/schemathesis-venv");
-/** Says which packages the environment has; written last, so that a half-made one has none. */
+/** Names the packages of the environment. It is written last, so an incomplete environment has none. */
 const STAMP = join(VENV, "requirements.sha256");
 const PROGRAM = join(VENV, "bin/schemathesis");
 
-/** Schemathesis in an environment of its own, of the pinned packages. Undefined where it is not installed. */
+/** The path of schemathesis, in its own environment with the pinned packages. Undefined if it is not installed. */
 export function schemathesisProgram(): string | undefined {
   return existsSync(STAMP) && readFileSync(STAMP, "utf8") === wanted() && runs([PROGRAM, "--version"])
     ? PROGRAM
     : undefined;
 }
 
-/** Installs it where it is not, and where that is possible: with Python 3.11 or newer, and PyPI within reach. */
+/** Finds schemathesis, or installs it if possible: that needs Python 3.11 or newer, and PyPI. */
 export function installSchemathesis(): string | undefined {
   const found = schemathesisProgram();
   if (found !== undefined) return found;
@@ -26,11 +26,11 @@ export function installSchemathesis(): string | undefined {
   if (python === undefined) return undefined;
   console.error("Installing schemathesis (PyPI) into dist/schemathesis-venv ...");
   mkdirSync(join(ROOT, "dist"), { recursive: true });
-  // Debian's python3 cannot make environments without another package.
+  // Debian's python3 needs another package to make environments.
   const made =
     runs([python, "-m", "venv", "--clear", VENV]) ||
     (installPackage("python3-venv") && runs([python, "-m", "venv", "--clear", VENV], "tell"));
-  // Wheels alone: a package that is built from source runs code that no hash here names.
+  // Only wheels: building a package from source may run code that no hash here covers.
   const flags = ["--quiet", "--disable-pip-version-check", "--require-hashes", "--only-binary", ":all:"];
   if (made && runs([join(VENV, "bin/python"), "-m", "pip", "install", ...flags, "-r", REQUIREMENTS], "tell"))
     writeFileSync(STAMP, wanted());

@@ -6,13 +6,14 @@ import { ROOT } from "../../base/root.ts";
 import { runMain } from "../../base/run-main.ts";
 import { CONSENT_VARIABLE } from "./consent.ts";
 
-// `npm run test:quiche`: the tests with the server on quiche, as root (--install allows it to install what is missing). A run that passes is noted in a file of its folder;
-// with --if-changed nothing runs where that folder, its lockfile included, is as it was then.
+// `npm run test:quiche` runs the tests with the server on quiche, as root. When they pass, it stores a hash of the server's
+// folder, lockfile included, in that folder. With --if-changed it runs nothing if the hash is still the same.
+// --install allows it to install what is missing.
 
 const FOLDER = "bench/instrument/quiche";
 const STAMP = join(ROOT, FOLDER, "tested.sha256");
 
-/** Of the names and contents of what is built. */
+/** A hash of the names and contents of the server's files. */
 function fingerprint(): string {
   const hash = createHash("sha256");
   const files = execFileSync("git", ["ls-files", FOLDER], { cwd: ROOT, encoding: "utf8" }).trim().split("\n");
@@ -29,7 +30,7 @@ await runMain(() => {
   const now = fingerprint();
   const tested = existsSync(STAMP) ? readFileSync(STAMP, "utf8").trim() : "";
   if (process.argv.includes("--if-changed") && tested === now) {
-    console.log(`${FOLDER} is as it was when its tests last passed: they are not repeated.`);
+    console.log(`${FOLDER} has not changed since its tests last passed, so they do not run again.`);
     return;
   }
   if (process.argv.includes("--install")) process.env[CONSENT_VARIABLE] = "yes";

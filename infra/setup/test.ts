@@ -15,7 +15,7 @@ import { findProxies } from "./proxies.ts";
 import { runMain } from "../../base/run-main.ts";
 import { installSchemathesis } from "./schemathesis.ts";
 
-// Every test that needs no root, and at the end one line with the count over all of them.
+// Runs every test that needs no root. The last line has the counts over all of them.
 interface Count {
   passed: number;
   failed: number;
@@ -29,25 +29,32 @@ async function main(): Promise<Count> {
   const counts: Count[] = [];
   const browser = installChromium();
   if (browser === undefined)
-    counts.push(notRun("the tests in a real browser", "no Chromium is installed here, and none could be"));
+    counts.push(notRun("the tests in a real browser", "no Chromium is installed, and it could not be installed"));
   const compiler = findOrInstall(["gcc", "cc", "clang"], "gcc");
   if (compiler === undefined)
-    counts.push(notRun("Go's race detector", "no C compiler is installed here, and none could be"));
+    counts.push(notRun("Go's race detector", "no C compiler is installed, and it could not be installed"));
   const hasProxies = findProxies() !== undefined;
   if (!hasProxies)
     counts.push(
-      notRun("the examples of docs/decisions.md", "HAProxy, nginx or its njs is not installed here, nor could be"),
+      notRun(
+        "the examples of docs/decisions.md",
+        "HAProxy, nginx or its njs is not installed, and could not be installed",
+      ),
     );
   const hasSchemathesis = installSchemathesis() !== undefined;
   if (!hasSchemathesis)
     counts.push(
-      notRun("the API against its document", "schemathesis is not installed here, and could not be (Python, PyPI)"),
+      notRun(
+        "the API against its document",
+        "schemathesis is not installed, and could not be installed (it needs Python and PyPI)",
+      ),
     );
 
   const hasSystemd = findOrInstall(["systemd-analyze"], "systemd") !== undefined;
-  if (!hasSystemd) counts.push(notRun("the systemd units", "systemd-analyze is not installed here, and could not be"));
+  if (!hasSystemd)
+    counts.push(notRun("the systemd units", "systemd-analyze is not installed, and could not be installed"));
 
-  // All that tests write lies in one folder, which goes with them: also when they are interrupted.
+  // Tests write only to this folder. It is removed after the tests, also after an interruption.
   const folder = mkdtempSync(join(tmpdir(), "h3-run-"));
   try {
     for (const module of GO_MODULES)
@@ -77,7 +84,7 @@ async function main(): Promise<Count> {
 
 let interrupted = false;
 
-/** Starts a suite; an interruption reaches it, and it is waited for. */
+/** Starts a suite and passes interruptions on to it. `ended` resolves when it has ended. */
 function start(
   command: string,
   args: readonly string[],
@@ -97,7 +104,7 @@ function start(
   return { child, ended };
 }
 
-/** Says in so many words that something did not run; where nobody reads that, it is a failure. */
+/** Says that something did not run. In CI, where nobody reads that, it counts as a failure. */
 function notRun(what: string, why: string): Count {
   console.error(`\nNOT RUN: ${what}: ${why}.\n`);
   return { passed: 0, failed: MISSING_IS_FAILURE ? 1 : 0 };
@@ -127,9 +134,9 @@ async function goTests(go: string, module: GoModule, race: boolean, folder: stri
       output.delete(name);
     }
     if (event.Action === "fail" || event.Action === "build-fail") {
-      // A package fails with its tests; by itself it counts only when it did not even run.
+      // A package fails when its tests fail. It counts by itself only if it did not even build.
       if (event.Test !== undefined || event.Action === "build-fail") count.failed++;
-      // A package that dies takes its tests along: what they said is all that tells why.
+      // If a package dies, its tests die too. Only their output says why.
       for (const [said, text] of output) if (said === name || said.startsWith(`${name} `)) process.stdout.write(text);
     }
     if (event.Action === "pass" && event.Test === undefined) console.log(`ok    ${name}`);
@@ -158,7 +165,7 @@ async function vitest(browser: string | undefined, without: readonly string[], f
   if (!existsSync(results)) return { passed: 0, failed: 1 };
   const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(results, "utf8")) as Record<string, number>;
   const failed = numFailedTests ?? 0;
-  // A file that cannot be loaded, or an error outside every test, fails no test but the run.
+  // A file that cannot be loaded, or an error outside the tests, fails the run but no test.
   return { passed: numPassedTests ?? 0, failed: code !== 0 && failed === 0 ? 1 : failed };
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../../base/root.ts";
 
-// Walls that nobody runs into are not seen to have fallen: each line here is a file that must not be.
+// If a wall's rule stops working, nobody notices. So each line here is a file that breaks a rule, which the linter must find.
 const FORBIDDEN: readonly (readonly [file: string, source: string])[] = [
   ["policy-api/core/a.ts", 'import "ipaddr.js";'],
   ["policy-api/core/a.ts", 'import { h } from "../../worker/handler.ts"; h();'],
@@ -137,7 +137,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The names of the wall rules that a file breaks. */
+/** Writes a file, lints it, and returns the names of the wall rules that it breaks. */
 function broken(file: string, source: string): string[] {
   const path = join(folder, file);
   mkdirSync(dirname(path), { recursive: true });

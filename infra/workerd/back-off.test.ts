@@ -8,7 +8,7 @@ it("a program starts again at once, then after pauses that grow to a second", ()
   expect(pauses).toEqual([0, 250, 500, 1_000, 1_000, 1_000]);
 });
 
-it("a program that ran for a minute begins anew", () => {
+it("after a minute without failure the pauses begin again at 0", () => {
   const backOff = new BackOff();
   backOff.started(0);
   expect([backOff.pauseMs(1), backOff.pauseMs(2)]).toEqual([0, 250]);

@@ -1,7 +1,7 @@
 const FIRST_PAUSE_MS = 250;
-/** A start costs little: workerd takes 60 ms. So visitors are decided on again within 2 s, however often it ends. */
+/** A start costs little: workerd takes 60 ms. So the worker decides again within 2 s, however often workerd ends. */
 const LONGEST_PAUSE_MS = 1_000;
-/** Whoever ran so long is not failing again and again. */
+/** A program that ran for this long is not failing again and again. */
 const STEADY_MS = 60_000;
 
 /** How long to wait before a program that ended by itself is started again. */
@@ -13,7 +13,7 @@ export class BackOff {
     this.#startedMs = nowMs;
   }
 
-  /** Of a program that ended, or that could not be started: none at first, then twice as long each time, milliseconds. */
+  /** After a program ended, or did not start: 0 at first, then twice as long each time, up to the longest. Milliseconds. */
   pauseMs(nowMs: number): number {
     if (nowMs - this.#startedMs >= STEADY_MS) this.#failures = 0;
     const failures = this.#failures++;

@@ -1,5 +1,5 @@
-# workerd on one's own machine, behind infra/edge. Variables come from the environment of `workerd serve`; the addresses
-# of the sockets and the folder of the disk are given on its command line (see system.ts):
+# workerd on your own machine, behind infra/edge. Variables come from the environment of `workerd serve`. Its command line
+# gives the addresses of the sockets and the folder of the disk (see workerd.ts):
 #   workerd serve config.capnp --socket-addr visitors=unix:... --socket-addr samples=unix:... --directory-path state=...
 using Workerd = import "/workerd/workerd.capnp";
 
@@ -8,12 +8,12 @@ const config :Workerd.Config = (
     ( name = "worker",
       worker = (
         modules = [ ( name = "worker.js", esModule = embed "../../dist/worker.js" ) ],
-        # As in wrangler.toml; a test compares them.
+        # The same as in wrangler.toml; a test compares the two.
         compatibilityDate = "2026-10-01",
         bindings = [
           ( name = "PATHS", durableObjectNamespace = "PathStore" ),
           ( name = "POLICY", durableObjectNamespace = "PolicyStore" ),
-          # Client addresses and request.cf come from infra/edge, which strips what visitors send under those names.
+          # infra/edge sets the client's address and request.cf, and removes what visitors send under those names.
           ( name = "EDGE", text = "adaptive-h3" ),
           ( name = "ORIGIN", fromEnvironment = "ORIGIN" ),
           ( name = "BUDGET_MS", fromEnvironment = "BUDGET_MS" ),
@@ -29,11 +29,11 @@ const config :Workerd.Config = (
         durableObjectStorage = ( localDisk = "state" ),
       ) ),
     ( name = "state", disk = ( writable = true ) ),
-    # The origin may be on this machine or in its network.
+    # The origin may be on this machine or in its network: so private and local addresses too.
     ( name = "internet", network = ( allow = ["public", "private", "local"] ) ),
   ],
   sockets = [
-    # Whoever can write to this socket says what request.cf is: it lies in a folder that only this user can enter.
+    # Whoever can write to this socket controls request.cf. So the socket is in a folder that only this user can enter.
     ( name = "visitors", http = ( cfBlobHeader = "MF-CF-Blob" ), service = "worker" ),
     ( name = "samples", http = (), service = ( name = "worker", entrypoint = "SampleListener" ) ),
   ],

@@ -17,11 +17,11 @@ it("workerd and wrangler run the same worker the same way", () => {
   }
 });
 
-it("no cache stands in front of the worker, as it would replay one client's Alt-Svc to all", () => {
+it("no cache is in front of the worker: it would send one client's Alt-Svc to all", () => {
   expect((config as { cache?: unknown }).cache).toBeUndefined();
 });
 
-it("no invocation is logged, as that would be with the visitor's address", () => {
+it("invocations are not logged, because that log holds the visitor's address", () => {
   const { observability } = config;
   expect(observability?.enabled).not.toBe(true);
   expect(observability?.logs).toMatchObject({ enabled: true, invocation_logs: false });

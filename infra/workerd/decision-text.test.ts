@@ -39,7 +39,7 @@ describe("parseDecisionLine", () => {
     expect(parseDecisionLine(JSON.stringify(line))).toEqual(line);
   });
 
-  it.each(["", "some other line", '{"event":"decision"', '{"event":"other"}'])("leaves %j alone", (text) => {
+  it.each(["", "some other line", '{"event":"decision"', '{"event":"other"}'])("returns undefined for %j", (text) => {
     expect(parseDecisionLine(text)).toBeUndefined();
   });
 });

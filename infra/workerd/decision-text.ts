@@ -1,6 +1,6 @@
 import type { DecisionLine } from "../../policy-api/core/decision-line.ts";
 
-/** A line of the worker's log as a decision, or undefined when it is something else. */
+/** Reads a line of the worker's log. Undefined if the line is not a decision. */
 export function parseDecisionLine(line: string): DecisionLine | undefined {
   if (!line.startsWith('{"event":"decision"')) return undefined;
   try {
@@ -12,7 +12,7 @@ export function parseDecisionLine(line: string): DecisionLine | undefined {
 
 export const DECISION_HEADINGS = row("client", "protocol", "RTT", "loss", "rate", "decision", "reason");
 
-/** One decision as one line for a person. */
+/** A decision as one line of text that a person reads. */
 export function decisionText({ client, httpProtocol, request, decision }: DecisionLine): string {
   const { advertise, reason, basis, path, predicted } = decision;
   const rttMs = path?.rttMs ?? request.rttMs;

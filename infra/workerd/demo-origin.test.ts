@@ -10,7 +10,7 @@ afterAll(() => site.stop());
 const get = (path: string, init: RequestInit = {}): Promise<Response> => fetch(site.url + path, init);
 
 describe("the demo site", () => {
-  it("has a page whose every part is there", async () => {
+  it("serves a page and every file that the page names", async () => {
     const page = await get("/");
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(page.headers.get("cache-control")).toBe("no-store");
@@ -19,7 +19,7 @@ describe("the demo site", () => {
     for (const part of parts) expect((await get(part)).status, part).toBe(200);
   });
 
-  it.each([0, 1, 65_536, 1_000_001])("gives %i bytes, the same each time, cacheable for ever", async (bytes) => {
+  it.each([0, 1, 65_536, 1_000_001])("serves %i bytes, the same each time, cacheable for ever", async (bytes) => {
     const image = await get(`/image/${bytes}`);
     expect(image.headers.get("content-length")).toBe(String(bytes));
     expect(image.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
@@ -28,30 +28,36 @@ describe("the demo site", () => {
     expect(body.equals(Buffer.from(await (await get(`/image/${bytes}`)).arrayBuffer()))).toBe(true);
   });
 
-  it.each([1, 65_536, 100_000, 199_999])("gives the rest from byte %i on, for who has the beginning", async (from) => {
-    const whole = Buffer.from(await (await get("/image/200000")).arrayBuffer());
-    const rest = await get("/image/200000", { headers: { range: `bytes=${from}-` } });
-    expect(rest.status).toBe(206);
-    expect(rest.headers.get("content-range")).toBe(`bytes ${from}-199999/200000`);
-    expect(Buffer.from(await rest.arrayBuffer()).equals(whole.subarray(from))).toBe(true);
-  });
+  it.each([1, 65_536, 100_000, 199_999])(
+    "serves the rest from byte %i on, to a client that has the beginning",
+    async (from) => {
+      const whole = Buffer.from(await (await get("/image/200000")).arrayBuffer());
+      const rest = await get("/image/200000", { headers: { range: `bytes=${from}-` } });
+      expect(rest.status).toBe(206);
+      expect(rest.headers.get("content-range")).toBe(`bytes ${from}-199999/200000`);
+      expect(Buffer.from(await rest.arrayBuffer()).equals(whole.subarray(from))).toBe(true);
+    },
+  );
 
   it.each([
     ["GET", { "if-range": '"image-200000"' }, 206],
     ["GET", { "if-range": '"another"' }, 200],
     ["HEAD", {}, 200],
-  ] as const)("gives a part to %s with %j: %i", async (method, headers, status) => {
+  ] as const)("answers a range request, %s with %j: %i", async (method, headers, status) => {
     const response = await get("/image/200000", { method, headers: { range: "bytes=5-", ...headers } });
     expect(response.status).toBe(status);
   });
 
-  it.each(["bytes=200000-", "bytes=-5", "bytes=0-10", "lines=1-", ""])("gives all for a range of %j", async (range) => {
-    const response = await get("/image/200000", { headers: { range } });
-    expect(response.status).toBe(200);
-    expect((await response.arrayBuffer()).byteLength).toBe(200_000);
-  });
+  it.each(["bytes=200000-", "bytes=-5", "bytes=0-10", "lines=1-", ""])(
+    "serves the whole file for a range of %j",
+    async (range) => {
+      const response = await get("/image/200000", { headers: { range } });
+      expect(response.status).toBe(200);
+      expect((await response.arrayBuffer()).byteLength).toBe(200_000);
+    },
+  );
 
-  it.each(["/style.css", "/image/100"])("answers 304 for %s when it has not changed", async (path) => {
+  it.each(["/style.css", "/image/100"])("answers 304 for %s if the file has not changed", async (path) => {
     const etag = (await get(path)).headers.get("etag") ?? "";
     expect((await get(path, { headers: { "if-none-match": etag } })).status).toBe(304);
   });

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A file's size has a bound, so that a typing error does not fill a disk. */
+/** The largest file, so that a typing error does not fill a disk. */
 const IMAGE_MAX_BYTES = 1_000_000_000;
 const CHUNK = Buffer.from(Array.from({ length: 65_536 }, (_, i) => (i * 167 + (i >> 8) * 31) & 0xff));
 
@@ -19,7 +19,7 @@ export function createDemoOrigin(): Server {
   });
 }
 
-/** Listens on a free port of the loopback; returns the origin's URL and what ends it. */
+/** Listens on the loopback address, on a free port unless `port` is set. Returns the origin's URL and how to stop it. */
 export async function startDemoOrigin(port = 0): Promise<{ url: string; stop: () => Promise<void> }> {
   const server = createDemoOrigin();
   await new Promise<void>((resolve, reject) => {
@@ -55,10 +55,10 @@ function send(
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
-/** The same bytes for the same size, streamed, with the client's pace as the only brake. */
+/** Streams the same bytes for the same size, as fast as the client reads. */
 function sendImage(request: IncomingMessage, response: ServerResponse, bytes: number): void {
   const etag = `"image-${bytes}"`;
-  // The same under this URL for ever (RFC 8246).
+  // The content under this URL never changes (RFC 8246).
   const headers = { "cache-control": "public, max-age=31536000, immutable", etag };
   if (request.headers["if-none-match"] === etag) {
     response.writeHead(304, headers).end();
@@ -80,7 +80,7 @@ function sendImage(request: IncomingMessage, response: ServerResponse, bytes: nu
   let left = bytes - from;
   const more = (): void => {
     while (left > 0) {
-      // The same bytes at the same place, wherever a range begins.
+      // The byte at an offset does not depend on where the range begins.
       const begin = (bytes - left) % CHUNK.length;
       const chunk = CHUNK.subarray(begin, Math.min(CHUNK.length, begin + left));
       left -= chunk.length;
@@ -94,7 +94,7 @@ function sendImage(request: IncomingMessage, response: ServerResponse, bytes: nu
   more();
 }
 
-/** Where the rest begins that is asked for (RFC 9110, section 14.2); 0, all of it, for whatever else a range may say. */
+/** Reads `bytes=N-` (RFC 9110, section 14.2): returns N. Any other range returns 0, the whole file. */
 function restFrom(range: string | undefined, bytes: number): number {
   const from = Number(/^bytes=(\d{1,10})-$/.exec(range ?? "")?.[1] ?? 0);
   return from < bytes ? from : 0;
@@ -112,8 +112,8 @@ function checksum(text: string): number {
 }
 
 /**
- * Each visit to a page is a request, and each request a decision. Not `no-cache`: a page that was only revalidated tells
- * its own script the protocol that it first came over.
+ * So each visit to a page is a request, and each request a decision. `no-cache` will not do: after a revalidation, the
+ * page's script sees the protocol of the first load.
  */
 const PAGE_CACHE = "no-store";
 const ASSET_CACHE = "public, max-age=300";
@@ -141,7 +141,7 @@ function show(entry, row = list.insertRow()) {
   protocol.textContent = entry.transferSize > 0 ? entry.nextHopProtocol : "from the cache";
   row.insertCell().textContent = Math.round(entry.duration) + " ms";
 }
-// How long the page took is known when its load event is over.
+// The page's duration is known only after its load event.
 addEventListener("load", () => setTimeout(() => show(performance.getEntriesByType("navigation")[0], list.insertRow(0))));
 new PerformanceObserver((entries) => entries.getEntries().forEach((entry) => show(entry))).observe({ type: "resource", buffered: true });
 document.querySelector("button").addEventListener("click", () =>
@@ -167,7 +167,7 @@ function page(title: string): string {
 <title>${title} - adaptive-h3 demo</title>
 <link rel="stylesheet" href="/style.css">
 <h1>${title}</h1>
-<p>Every page that you open is a decision; the terminal shows it. The table shows over which protocol each file came.</p>
+<p>For every page that you open, the worker makes a decision, which the terminal shows. The table shows the protocol of each file.</p>
 <nav><a href="/">Home</a> <a href="/two">Second page</a> <button>Load 1 MB</button></nav>
 <p>${[1, 2, 3, 4].map((i) => `<img src="/dot/${i}.svg" alt="">`).join("")}</p>
 <table><thead><tr><th>File<th>Protocol<th>Took</thead><tbody></tbody></table>

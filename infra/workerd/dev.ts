@@ -9,11 +9,11 @@ import { runMain } from "../../base/run-main.ts";
 import { startDemoOrigin } from "./demo-origin.ts";
 
 const ORIGIN = process.env["ORIGIN"] || undefined;
-/** This worker is reached from this machine only. */
+/** A fixed token will do: only this machine can reach this worker. */
 const TOKEN = "dev";
 
-// `wrangler dev` with reload, for work on the worker alone: no edge, so request.cf is a placeholder. The demo site is its
-// origin unless ORIGIN names another; more arguments go to wrangler.
+// `wrangler dev` with reload, for work on the worker alone. There is no edge, so request.cf is a placeholder. The origin is
+// the demo site unless you set ORIGIN. Further arguments go to wrangler.
 await runMain(async () => {
   const { faults } = readSettings(ORIGIN === undefined ? {} : { ORIGIN });
   if (faults.length > 0)
@@ -24,7 +24,7 @@ await runMain(async () => {
     "LOG_DECISIONS:on",
     `POLICY_TOKENS:${await tokenEntry("dev", "write", TOKEN)}`,
   ];
-  console.log(`It begins in observe. To see offers, in another terminal:
+  console.log(`The worker starts in observe. To see offers, run this in another terminal:
   export H3_URL=http://localhost:8787 H3_TOKEN=${TOKEN}
   npm run policy -- push policy-api/policies/published.json && npm run policy -- activate 1
 `);

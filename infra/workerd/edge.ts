@@ -2,15 +2,15 @@ import { UserError } from "../../base/user-error.ts";
 import { type RunningProgram, startProgram } from "./processes.ts";
 
 export interface EdgeOptions {
-  /** The edge's program, built. */
+  /** The path of the built edge. */
   readonly program: string;
   /** ADDRESS[,congestion=..][,http3=off], one or more. */
   readonly listen: readonly string[];
-  /** Who answers the requests: `unix:/path` or `http://HOST:PORT`. */
+  /** Where the edge sends requests: `unix:/path` or `http://HOST:PORT`. */
   readonly upstream: string;
-  /** Who takes the path samples, likewise. */
+  /** Where the edge sends path samples, in the same form. */
   readonly samples: string;
-  /** Where the development certificate is kept. */
+  /** The folder of the development certificate. */
   readonly stateDir: string;
   readonly flags?: readonly string[];
   /** The network namespace to run in; needs root. */
@@ -18,16 +18,16 @@ export interface EdgeOptions {
   readonly onErrorLine?: (line: string) => void;
 }
 
-/** A TLS edge that takes connections. */
+/** A TLS edge that accepts connections. */
 export interface Edge {
   readonly program: RunningProgram;
-  /** Where it listens, `host:port`. */
+  /** The addresses on which it listens, `host:port`. */
   readonly addresses: readonly string[];
-  /** SHA-256 of the certificate's public key, base64, as Chromium wants it. */
+  /** SHA-256 of the certificate's public key, base64, the form that Chromium takes. */
   readonly spkiSha256: string;
 }
 
-/** Starts the edge and returns when it takes connections. @throws UserError */
+/** Starts the edge and returns when it accepts connections. @throws UserError */
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const announced = Promise.withResolvers<string>();
   const complaints: string[] = [];

@@ -8,7 +8,7 @@ it.each([
   ["bbr", "adaptive", "bbr"],
   ["dctcp", "observe", undefined],
   ["", "observe", undefined],
-])("with %j a demonstration begins in %s", (congestionControl, mode, calibratedFor) => {
+])("with congestion control %j a demonstration starts in %s", (congestionControl, mode, calibratedFor) => {
   const policy = firstPolicy(congestionControl);
   expect(policy.mode).toBe(mode);
   expect(policy.provenance?.congestionControl).toBe(calibratedFor);

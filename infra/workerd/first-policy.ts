@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
 import { ROOT } from "../../base/root.ts";
 
-/** The congestion control that the edge's TCP has, unless it is told another one; "" where the kernel does not say. */
+/** The congestion control of the edge's TCP, unless a flag sets another. "" if the kernel does not say. */
 export function systemCongestionControl(): string {
   try {
     return readFileSync("/proc/sys/net/ipv4/tcp_congestion_control", "utf8").trim();
@@ -12,13 +12,13 @@ export function systemCongestionControl(): string {
   }
 }
 
-/** Policies that were calibrated for this edge, by congestion control. Reno yields to loss as cubic does. */
+/** The policies calibrated for this edge, by congestion control. Reno reacts to loss as cubic does. */
 const CALIBRATED: Readonly<Record<string, string>> = { cubic: "cubic.json", reno: "cubic.json", bbr: "bbr.json" };
 
 /**
- * The policy that a demonstration begins with: the one that was calibrated for this edge with the machine's congestion
- * control, but for clients of whom nothing is known: they are offered HTTP/3, to show what an offer looks like. What nobody
- * has measured is observed.
+ * The policy that a demonstration starts with: the one calibrated for this edge with the machine's congestion control. One
+ * thing differs: a client that nothing is known about is offered HTTP/3, to show what an offer looks like. With a congestion
+ * control that nobody has measured, the demonstration starts in observe.
  */
 export function firstPolicy(congestionControl: string): Policy {
   const file = Object.hasOwn(CALIBRATED, congestionControl) ? CALIBRATED[congestionControl] : undefined;

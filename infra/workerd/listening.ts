@@ -4,7 +4,7 @@ import { UserError } from "../../base/user-error.ts";
 
 const READY_MS = 10_000;
 
-/** For a program that does not say which port it was given, so that it cannot be 0. */
+/** Finds a free port, for a program that cannot listen on port 0 because it does not say which port it got. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -14,7 +14,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Resolves when somebody takes connections at an address, HOST:PORT: for a program that does not say so. @throws UserError */
+/** Resolves when a program accepts connections at HOST:PORT, if it does not say so itself. @throws UserError */
 export async function untilListens(who: string, address: string): Promise<void> {
   const [host = "", port = ""] = address.split(":");
   const deadlineMs = Date.now() + READY_MS;

@@ -10,14 +10,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it("is held by one, and free again when that one lets go", () => {
+it("one process holds the folder, and another can take it after the release", () => {
   const release = lockFolder(folder);
   expect(() => lockFolder(folder)).toThrow(`is in use by process ${process.pid}: stop it, or set STATE_DIR`);
   release();
   lockFolder(folder)();
 });
 
-it.each(["", "none", "0", "4194305"])("a lock that nobody living wrote (%j) is taken over", (text) => {
+it.each(["", "none", "0", "4194305"])("a lock of no running process (%j) is taken over", (text) => {
   writeFileSync(join(folder, "lock"), text);
   const release = lockFolder(folder);
   expect(readFileSync(join(folder, "lock"), "utf8")).toBe(String(process.pid));

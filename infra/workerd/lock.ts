@@ -2,8 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../base/user-error.ts";
 
-/** Takes a folder for this process, as two on the same files would not see each other. @throws UserError */
-export function lockFolder(folder: string, otherwise = "set STATE_DIR to another"): () => void {
+/** Locks a folder for this process: two processes on the same files would not see each other's changes. @throws UserError */
+export function lockFolder(folder: string, otherwise = "set STATE_DIR to another folder"): () => void {
   const file = join(folder, "lock");
   for (;;) {
     try {
@@ -15,7 +15,7 @@ export function lockFolder(folder: string, otherwise = "set STATE_DIR to another
     const holder = Number(readFileSync(file, "utf8"));
     if (isRunning(holder))
       throw new UserError(`The folder ${folder} is in use by process ${holder}: stop it, or ${otherwise}.`);
-    // Whoever wrote it did not live to remove it.
+    // The process that wrote the lock has ended without removing it.
     rmSync(file, { force: true });
   }
 }

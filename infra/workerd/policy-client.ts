@@ -6,14 +6,14 @@ import { UserError } from "../../base/user-error.ts";
 
 export interface ApiReply {
   readonly status: number;
-  /** Undefined where the body is no JSON. */
+  /** Undefined if the body is not JSON. */
   readonly json: unknown;
   readonly headers: IncomingHttpHeaders;
 }
 
 export type ApiMethod = "GET" | "PUT" | "POST" | "DELETE";
 
-/** Calls the API of a worker over workerd's own socket. */
+/** Calls a worker's API over workerd's socket, without the edge. */
 export async function callApi(
   socketPath: string,
   token: string,
@@ -35,10 +35,10 @@ export async function callApi(
 }
 
 /**
- * Adds a policy as a version and activates it for everyone, whatever was in force.
+ * Stores a policy as a version and activates it for everyone, whatever was active before.
  *
  * @returns the version.
- * @throws UserError when it is refused.
+ * @throws UserError if the API refuses the policy or its activation.
  */
 export async function activatePolicy(socketPath: string, token: string, policy: Policy | object): Promise<number> {
   const created = await callApi(socketPath, token, "POST", "policies", { policy });

@@ -4,12 +4,12 @@ import { createInterface } from "node:readline";
 import { findProgram } from "../../base/find-program.ts";
 import { UserError } from "../../base/user-error.ts";
 
-/** A program that was started here, and that ends when its starter does. */
+/** A program that this process started. It ends when this process ends. */
 export interface RunningProgram {
   readonly pid: number;
-  /** Resolves when it has ended, with why. */
+  /** Resolves when the program has ended, with the reason. */
   readonly ended: Promise<string>;
-  /** Asks it to end, then makes it; resolves when it has. */
+  /** Asks the program to end, and kills it after `graceMs`. Resolves when it has ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -19,13 +19,13 @@ export interface ProgramOptions {
   readonly cwd?: string;
   readonly onLine: (line: string) => void;
   readonly onErrorLine: (line: string) => void;
-  /** What it may take to end by itself, milliseconds. */
+  /** How long the program may take to end after it was asked, milliseconds. */
   readonly graceMs?: number;
 }
 
 /**
- * Starts a program in a process group of its own, so that Ctrl-C in the terminal reaches only the starter, who ends
- * its programs in order. Where util-linux has setpriv, the kernel ends it when the starter dies without doing so.
+ * Starts a program in its own process group. So Ctrl-C in the terminal reaches only this process, which then ends its
+ * programs in order. If setpriv (util-linux) is installed, the kernel ends the program when this process is killed.
  */
 export function startProgram(file: string, options: ProgramOptions): RunningProgram {
   const setpriv = findProgram("setpriv");
@@ -43,7 +43,7 @@ export function startProgram(file: string, options: ProgramOptions): RunningProg
     if (stream !== null) createInterface({ input: stream }).on("line", onLine);
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message));
-    // Not "exit": that may come before the last of its lines.
+    // Not "exit": that event may come before the last lines of output.
     child.once("close", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
   });
   if (child.pid === undefined) throw new UserError(`${file} could not be started.`);

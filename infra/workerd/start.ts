@@ -14,16 +14,16 @@ import { lockFolder } from "./lock.ts";
 import { activatePolicy, callApi } from "./policy-client.ts";
 import { startSystem, type System, type SystemOptions } from "./system.ts";
 
-/** What may be set in the environment of `npm start`, beside the worker's own variables below. */
+/** The variables of `npm start` itself. The worker's variables are below. */
 const { PORT = "8443", STATE_DIR = join(ROOT, ".adaptive-h3"), POLICY_TOKENS } = process.env;
-/** The worker's own variables, as far as they are set. */
+/** Those of the worker's variables that are set. */
 const VARIABLES = Object.fromEntries(
   ["BUDGET_MS", "OBJECTS_PER_REGION", "API_ORIGINS"].flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value]];
   }),
 );
-/** Empty is as good as not set: the demo site. */
+/** If empty or not set, the demo site is the origin. */
 const ORIGIN = process.env["ORIGIN"] || undefined;
 
 async function main(): Promise<void> {
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   const token = readOrMakeToken(stateDir);
   requireGo();
   const unlock = lockFolder(stateDir);
-  // From here on there is something to end in order. A terminal's Ctrl-C comes twice: npm passes it on too.
+  // From here on a signal must end what was started, in order. Ctrl-C in a terminal arrives twice, because npm passes it on.
   const interruption = untilSignal();
   let demo: Awaited<ReturnType<typeof startDemoOrigin>> | undefined;
   let system: System | undefined;
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
       edgeProgram: EDGE_PROGRAM,
       stateDir,
       origin: ORIGIN ?? demo?.url ?? "",
-      // The edge's own default is localhost:8443, on IPv4 and, where the machine has it, IPv6.
+      // As the edge's default, localhost:8443: on IPv4, and on IPv6 if the machine has it.
       listen: [`localhost:${port}`],
       token,
       tokens: POLICY_TOKENS,
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
       },
     });
     if (interruption.happened) return;
-    // A site of one's own is observed first.
+    // A site of your own starts in observe.
     if (demo !== undefined) await putFirstPolicy(system, token);
     console.log(welcome(system, port, stateDir));
     const why = await Promise.race([system.failed, interruption.promise]);
@@ -70,23 +70,23 @@ async function main(): Promise<void> {
   }
 }
 
-/** Starts the system; the edge speaks of its own flags, and here they have other names. @throws UserError */
+/** Starts the system. The edge's errors name its flags; here they name the variables of `npm start`. @throws UserError */
 async function start(options: SystemOptions): Promise<System> {
   try {
     return await startSystem(options);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     if (error.message.includes("is in use"))
-      throw new UserError(`Port ${PORT} is in use: stop the program that has it, or set PORT to another.`);
+      throw new UserError(`Port ${PORT} is in use: stop the program that uses it, or set PORT to another port.`);
     if (error.message.includes("may not be used"))
-      throw new UserError(`Port ${PORT} may not be used by this user: set PORT to one from 1024 on.`);
+      throw new UserError(`This user may not use port ${PORT}: set PORT to 1024 or more.`);
     if (error.message.includes(options.stateDir))
-      throw new UserError(`${error.message}\nSet STATE_DIR to a folder that can be written.`);
+      throw new UserError(`${error.message}\nSet STATE_DIR to a folder that you can write.`);
     throw error;
   }
 }
 
-/** A bad variable stops the start with its name. @throws UserError */
+/** Checks the variables and returns the port. An invalid variable stops the start. @throws UserError */
 function readVariables(): number {
   const { faults } = readSettings({
     ...(ORIGIN === undefined ? {} : { ORIGIN }),
@@ -100,7 +100,7 @@ function readVariables(): number {
   return port;
 }
 
-/** The API's token of this folder: made once, readable by its owner only. @throws UserError */
+/** The API's token for this folder: made once, and only its owner can read it. @throws UserError */
 function readOrMakeToken(stateDir: string): string {
   const file = join(stateDir, "token");
   try {
@@ -112,12 +112,12 @@ function readOrMakeToken(stateDir: string): string {
     return token;
   } catch (error) {
     throw new UserError(
-      `The folder ${stateDir} cannot be written (${(error as Error).message}): set STATE_DIR to one that can.`,
+      `Cannot write the folder ${stateDir} (${(error as Error).message}): set STATE_DIR to a folder that you can write.`,
     );
   }
 }
 
-/** A new store begins in observe, as it should; a demonstration begins with what was calibrated for such a server. */
+/** A new store starts in observe. For a demonstration, this activates a policy calibrated for such a server. */
 async function putFirstPolicy(system: System, token: string): Promise<void> {
   const { status, json } = await callApi(system.workerd.visitorsSocket, token, "GET", "activation");
   if (status !== 200) throw new UserError(`The policy store does not answer: ${JSON.stringify(json)}`);
@@ -125,10 +125,10 @@ async function putFirstPolicy(system: System, token: string): Promise<void> {
   await activatePolicy(system.workerd.visitorsSocket, token, firstPolicy(systemCongestionControl()));
 }
 
-const ABOUT_DEMO = `  The policy was calibrated for this edge (policy-api/policies); for the demonstration, pages are offered HTTP/3 (cold start) until
-  a hundred packets have been measured. On a clean local path HTTP/2 is faster: once 1 MB has been loaded, the next page takes
-  the offer back (clear).`;
-const ABOUT_OBSERVING = `  A new store observes: it measures, and touches no header, until a policy is activated.`;
+const ABOUT_DEMO = `  The policy was calibrated for this edge (policy-api/policies). For the demonstration, pages offer HTTP/3 (cold start) until
+  a hundred packets have been measured. On a clean local path HTTP/2 is faster: after a load of 1 MB, the next page takes the
+  offer back (clear).`;
+const ABOUT_OBSERVING = `  With a new store the worker only observes: it measures, and changes no header, until you activate a policy.`;
 
 function welcome(system: System, port: number, stateDir: string): string {
   const site = `https://localhost:${port}`;
@@ -136,24 +136,24 @@ function welcome(system: System, port: number, stateDir: string): string {
   return `
 adaptive-h3 runs on ${system.addresses.join(" and ")}.
 
-  Open     ${site}/   (the certificate is this machine's own: a browser asks once)
-  A browser that trusts it, over HTTP/3 too:
+  Open     ${site}/   (this machine made the certificate itself: a browser asks once)
+  To start a browser that trusts the certificate, over HTTP/3 too:
            chromium --user-data-dir=$(mktemp -d) --ignore-certificate-errors-spki-list=${system.spkiSha256} \\
              --enable-quic --origin-to-force-quic-on=localhost:1 ${site}/
   Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/
-           npm run policy -- status   (in another terminal: docs/operating.md; the API is described at ${site}/_h3/v1/reference)
+           npm run policy -- status   (in another terminal; see docs/operating.md, and ${site}/_h3/v1/reference for the API)
 ${ORIGIN === undefined ? ABOUT_DEMO : ABOUT_OBSERVING}
   Ctrl-C ends everything.
 
 ${DECISION_HEADINGS}`;
 }
 
-/** As one word for a shell. */
+/** Quotes a text so that a shell takes it as one word. */
 function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Resolves at Ctrl-C, or when whoever started this asks it to end. Later signals change nothing: it is ending. */
+/** Resolves at Ctrl-C or another signal to end. Later signals change nothing. */
 function untilSignal(): { promise: Promise<undefined>; readonly happened: boolean } {
   const interruption = { promise: Promise.resolve(undefined), happened: false };
   interruption.promise = new Promise((resolveSignal) => {

@@ -4,20 +4,20 @@ import { BackOff } from "./back-off.ts";
 import type { RunningProgram } from "./processes.ts";
 
 export interface SupervisedProgram {
-  /** As messages call it. */
+  /** The program's name in messages. */
   readonly name: string;
-  /** Starts it, and returns when it is ready. @throws UserError */
+  /** Starts the program and returns when it is ready. @throws UserError */
   readonly start: () => Promise<RunningProgram>;
-  /** Sentences about what happened. */
+  /** Takes a sentence about what happened, for the user. */
   readonly say: (sentence: string) => void;
 }
 
 export interface Supervision {
-  /** Ends the program and what keeps it running. */
+  /** Ends the program and its supervision. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Keeps a program running that runs already: it starts again whenever it ends by itself. */
+/** Keeps a running program running: whenever it ends by itself, this starts it again. */
 export function supervise({ name, start, say }: SupervisedProgram, running: RunningProgram): Supervision {
   const backOff = new BackOff();
   const stopping = new AbortController();
@@ -41,7 +41,7 @@ export function supervise({ name, start, say }: SupervisedProgram, running: Runn
           why = error.message;
         }
       }
-      // It was asked to end while this one was on its way.
+      // stop() was called while the program was starting.
       if (stopping.signal.aborted) {
         await current.stop();
         return;

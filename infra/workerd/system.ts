@@ -3,31 +3,31 @@ import { type Edge, type EdgeOptions, startEdge } from "./edge.ts";
 import { supervise } from "./supervise.ts";
 import { startWorkerd, type Workerd, type WorkerdOptions } from "./workerd.ts";
 
-/** The whole system on this machine: workerd with the worker and its objects, and the TLS edge in front. */
+/** Options of the whole system on this machine: workerd with the worker and its objects, and the TLS edge in front. */
 export interface SystemOptions extends WorkerdOptions {
-  /** The edge's program, built. */
+  /** The path of the built edge. */
   readonly edgeProgram: string;
-  /** For the edge: ADDRESS[,congestion=..][,http3=off]. */
+  /** Where the edge listens: ADDRESS[,congestion=..][,http3=off], one or more. */
   readonly listen: readonly string[];
   readonly edgeFlags?: readonly string[];
 }
 
 export interface System {
-  /** Where the edge listens, `host:port`. */
+  /** The addresses on which the edge listens, `host:port`. */
   readonly addresses: readonly string[];
-  /** SHA-256 of the certificate's public key, base64, as Chromium wants it. */
+  /** SHA-256 of the certificate's public key, base64, the form that Chromium takes. */
   readonly spkiSha256: string;
   readonly workerd: Workerd;
-  /** Where the edge says how it is: `GET /health` over this Unix socket. */
+  /** The Unix socket on which the edge answers `GET /health`. */
   readonly healthSocket: string;
-  /** Of the edge's process that runs now. */
+  /** The id of the edge's current process. */
   edgePid(): number;
-  /** Resolves with a sentence when a program ends that nobody stopped, and nobody keeps it running. */
+  /** Resolves with a sentence when a program ends by itself and `onRestart` is not set. */
   readonly failed: Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Starts workerd and the edge, and returns when both take connections. @throws UserError */
+/** Starts workerd and the edge, and returns when both accept connections. @throws UserError */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const workerd = await startWorkerd(options);
   try {
@@ -38,7 +38,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   }
 }
 
-/** Starts the edge before a workerd. @throws UserError */
+/** Starts the edge in front of a running workerd. @throws UserError */
 async function startBefore(workerd: Workerd, options: SystemOptions): Promise<System> {
   // The folder of workerd's sockets: only this user can enter it.
   const healthSocket = join(dirname(workerd.visitorsSocket), "health");
@@ -62,7 +62,7 @@ async function startBefore(workerd: Workerd, options: SystemOptions): Promise<Sy
     onRestart === undefined ? undefined : supervise({ name: "The edge", start: restart, say: onRestart }, edge.program);
   let stopping = false;
   const ended = edge.program.ended.then((why) =>
-    // While it is being stopped it may end.
+    // During stop() the edge is expected to end.
     stopping || supervision !== undefined ? new Promise<never>(() => undefined) : `The edge ended by itself (${why}).`,
   );
   return {
@@ -74,14 +74,14 @@ async function startBefore(workerd: Workerd, options: SystemOptions): Promise<Sy
     failed: Promise.race([workerd.failed, ended]),
     stop: async () => {
       stopping = true;
-      // The edge first: its last samples want somebody to take them.
+      // Stop the edge first: workerd still has to take its last samples.
       await (supervision ?? edge.program).stop();
       await workerd.stop();
     },
   };
 }
 
-/** What was listened on at port 0 is listened on again at the port that it was given. */
+/** Replaces port 0 by the port that the edge got at first, so that a restarted edge listens on the same port. */
 function pinned(listen: readonly string[], addresses: readonly string[]): readonly string[] {
   const ports = [...new Set(addresses.map((address) => address.slice(address.lastIndexOf(":") + 1)))];
   return listen.map((flag, i) => flag.replace(/:0(?=,|$)/, `:${ports[i] ?? "0"}`));

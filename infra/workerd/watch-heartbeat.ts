@@ -2,13 +2,14 @@ import { request } from "node:http";
 
 const ASK_EVERY_MS = 2_000;
 const ANSWER_WITHIN_MS = 5_000;
-/** In a row: much longer than a busy machine lets it wait. */
+/** Misses in a row: much longer than a busy machine delays an answer. */
 const MISSES = 3;
 
 /**
- * Asks workerd whether it answers, and says so where it does not for long: a process can also be there and be silent.
+ * Asks workerd again and again for an answer, and calls `onSilent` after three misses in a row. A process can exist and not
+ * answer.
  *
- * @param socketPath The internal listener's.
+ * @param socketPath The socket of the internal listener.
  */
 export function watchHeartbeat(socketPath: string, onSilent: (sentence: string) => void): { stop(): void } {
   let misses = 0;
@@ -17,11 +18,11 @@ export function watchHeartbeat(socketPath: string, onSilent: (sentence: string) 
   const ask = async (): Promise<void> => {
     const answer = await askHeartbeat(socketPath);
     if (stopped) return;
-    // One that is not there at all is started by whoever keeps it running.
+    // If there is no process at all, its supervision starts one.
     misses = answer === "silent" ? misses + 1 : 0;
     if (misses === MISSES) {
       misses = 0;
-      onSilent(`workerd has not answered for ${(MISSES * ANSWER_WITHIN_MS) / 1000} s: it is ended.`);
+      onSilent(`workerd has not answered for ${(MISSES * ANSWER_WITHIN_MS) / 1000} s: it will be killed.`);
     }
     timer = setTimeout(() => void ask(), ASK_EVERY_MS);
   };

@@ -11,60 +11,60 @@ import { supervise, type Supervision } from "./supervise.ts";
 import { watchHeartbeat } from "./watch-heartbeat.ts";
 
 export interface WorkerdOptions {
-  /** Where the objects are kept, in a folder of their own. */
+  /** The folder of all state. The objects get a folder in it. */
   readonly stateDir: string;
   /** The origin's URL. */
   readonly origin: string;
-  /** A token of the worker's API, which may write; the audit calls it `local`. */
+  /** A token for the worker's API with scope `write`. Its name in the audit is `local`. */
   readonly token?: string;
-  /** More entries of POLICY_TOKENS. */
+  /** Further entries of POLICY_TOKENS. */
   readonly tokens?: string | undefined;
-  /** More variables of the worker. */
+  /** Further variables of the worker. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Another configuration with the same sockets and the same disk. */
+  /** Another configuration file, with the same sockets and the same disk. */
   readonly config?: string;
-  /** Keeps it running: what is said then. Without it, its end is told by `failed`. */
+  /** If set, workerd starts again when it ends, and this takes a sentence about it. If not, `failed` resolves. */
   readonly onRestart?: ((sentence: string) => void) | undefined;
-  /** Lines of workerd's output. */
+  /** Takes each line of workerd's output. */
   readonly onWorkerLine?: (line: string) => void;
   readonly onErrorLine?: (line: string) => void;
 }
 
-/** A workerd that serves on two Unix sockets of its own. */
+/** A running workerd with its two Unix sockets. */
 export interface Workerd {
   readonly visitorsSocket: string;
   readonly samplesSocket: string;
-  /** Of the process that runs now. */
+  /** The id of the current process. */
   pid(): number;
-  /** Resolves with why when it ends by itself, and nobody keeps it running. */
+  /** Resolves with the reason when workerd ends by itself and `onRestart` is not set. */
   readonly failed: Promise<string>;
-  /** Ends it as a power cut would; `meanwhile` runs while it is down; then it starts again. */
+  /** Kills workerd as a power cut would, runs `meanwhile`, and starts workerd again. */
   crash(meanwhile?: () => void): Promise<void>;
   stop(): Promise<void>;
 }
 
 const READY_MS = 20_000;
 
-/** Starts workerd and returns when it takes connections. @throws UserError */
+/** Starts workerd and returns when it accepts connections. @throws UserError */
 export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
   const objectsDir = join(options.stateDir, "objects");
   try {
     mkdirSync(objectsDir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new UserError(`The folder ${objectsDir} cannot be written: ${(error as Error).message}.`);
+    throw new UserError(`Cannot write the folder ${objectsDir}: ${(error as Error).message}.`);
   }
-  // A folder of its own that only this user can enter: whoever reaches the socket can say what request.cf is. And short,
-  // as the name of a Unix socket may have 107 bytes.
+  // Only this user can enter this folder: whoever reaches the socket controls request.cf. The path is short, because the
+  // path of a Unix socket may have at most 107 bytes.
   const socketsDir = mkdtempSync(join(tmpdir(), "h3-"));
   const visitorsSocket = join(socketsDir, "visitors");
   const samplesSocket = join(socketsDir, "samples");
   const failure = Promise.withResolvers<string>();
-  /** The program that is meant to run; undefined while it is meant to be down. */
+  /** The program that should run now. Undefined while none should. */
   let running: RunningProgram | undefined;
   let supervision: Supervision | undefined;
 
   const launch = async (): Promise<RunningProgram> => {
-    // What a killed workerd leaves behind keeps the next from binding.
+    // A killed workerd leaves its sockets behind, and the next one could not bind to them.
     for (const socket of [visitorsSocket, samplesSocket]) rmSync(socket, { force: true });
     const program = startProgram(workerdProgram(), {
       args: [
@@ -88,7 +88,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
       },
       onLine: options.onWorkerLine ?? (() => undefined),
       onErrorLine: options.onErrorLine ?? ((line) => console.error(line)),
-      // workerd has nothing to finish: what it acknowledged is on disk.
+      // workerd has nothing to finish: all that it acknowledged is on disk.
       graceMs: 3_000,
     });
     try {
@@ -157,12 +157,12 @@ async function localEntry(token: string | undefined): Promise<string> {
   return token === undefined ? "" : tokenEntry("local", "write", token);
 }
 
-/** The package's bin is a script that starts the program and does not end it: this is the program itself. */
+/** The path of workerd itself. The package's bin is a script that starts workerd and does not end it. */
 function workerdProgram(): string {
   return (createRequire(import.meta.url)("workerd") as { default: string }).default;
 }
 
-/** Resolves when a Unix socket takes connections: workerd binds in milliseconds and says nothing when it has. */
+/** Resolves when a Unix socket accepts connections. workerd binds within milliseconds and prints nothing about it. */
 async function untilConnects(path: string): Promise<void> {
   const deadlineMs = Date.now() + READY_MS;
   for (;;) {

@@ -1,4 +1,4 @@
-"""What schemathesis.toml cannot say."""
+"""Settings that schemathesis.toml cannot express."""
 
 import itertools
 
@@ -11,7 +11,7 @@ schemathesis.openapi.format("entity-tags", st.just("*") | st.from_regex(rf"{TAG}
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    """Draws entity tags by a format beside their pattern: for one that wants a quote, the coverage phase draws nothing."""
+    """Gives entity tags a format beside their pattern: from the pattern alone, the coverage phase draws none, because of the quotes."""
     for path in raw_schema["paths"].values():
         for operation in path.values():
             for parameter in operation.get("parameters", []):
@@ -24,10 +24,10 @@ numbers = itertools.count()
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Gives each body of the coverage phase a key of its own.
+    """Gives each body of the coverage phase its own Idempotency-Key.
 
-    That phase changes one value at a time and keeps the rest: one Idempotency-Key would come with every policy, and each
-    but the first would be refused for the key alone, whatever else it was to show.
+    That phase changes one value at a time and keeps the others. So every policy would have the same key, and the API would
+    refuse all but the first because of the key, whatever else they test.
     """
     data = case.meta and case.meta.phase.data
     if getattr(data, "scenario", None) is None or data.parameter == "idempotency-key":

@@ -9,12 +9,12 @@ import { startProgram } from "../../workerd/processes.ts";
 const HERE = join(ROOT, "infra/e2e/schemathesis");
 
 export interface RunOptions {
-  /** Of the API's document. */
+  /** The URL of the API's document. */
   readonly url: string;
-  /** The certificate that the server has, PEM. */
+  /** The file of the server's certificate, PEM. */
   readonly ca: string;
   readonly token: string;
-  /** Where it leaves what it leaves. */
+  /** The folder for schemathesis's files. */
   readonly folder: string;
   readonly seed: number;
   readonly passes: readonly Pass[];
@@ -23,30 +23,30 @@ export interface RunOptions {
 /** One run of the program. */
 export interface Pass {
   readonly phases: readonly ("examples" | "coverage" | "fuzzing" | "stateful")[];
-  /** At most so many cases of each operation in each phase that draws. */
+  /** The largest number of cases for each operation, in each phase that draws. */
   readonly examples: number;
-  /** Phases that draw are repeated until then, with other seeds. */
+  /** Phases that draw repeat for this time, with other seeds. */
   readonly seconds?: number;
 }
 
-/** What was sent and looked at, in all passes. */
+/** What all passes sent and checked. */
 export interface RunReport {
-  /** Of passes that failed: what they printed, with curl commands that repeat it. */
+  /** The output of each pass that failed, with curl commands that repeat the failure. */
   readonly failures: readonly string[];
   readonly requests: number;
   readonly requestsByPhase: Readonly<Record<string, number>>;
   readonly replies: Readonly<Record<string, number>>;
-  /** How often each check was made, by how it ended. */
+  /** How often each check was made, by its result. */
   readonly checks: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Whole sequences of the stateful phase. */
   readonly scenarios: number;
-  /** Links of the document that were followed with all that they say, by what the second call was answered. */
+  /** How often each link of the document was followed with all its parameters, by the status of the second call. */
   readonly links: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 type Counts = Record<string, number>;
 
-/** All checks, with data as documented and not: see schemathesis.toml. Ended with the test. */
+/** Runs all checks, with valid and invalid data: see schemathesis.toml. Ends with the test. */
 export async function runSchemathesis(options: RunOptions): Promise<RunReport> {
   const file = installSchemathesis();
   if (file === undefined) throw new Error("no schemathesis: see infra/setup/schemathesis.ts");
@@ -74,7 +74,7 @@ export async function runSchemathesis(options: RunOptions): Promise<RunReport> {
         "--no-color",
         ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]),
       ],
-      // Here it keeps examples that failed, and what it learnt: a run begins without.
+      // Schemathesis keeps failed examples and what it learnt in its folder. A new folder makes each run start without them.
       cwd: options.folder,
       env: { TOKEN: options.token, HOOKS: join(HERE, "hooks.py"), PYTHONDONTWRITEBYTECODE: "1" },
       onLine: (line) => printed.push(line),
@@ -82,7 +82,7 @@ export async function runSchemathesis(options: RunOptions): Promise<RunReport> {
     });
     onTestFinished(() => program.stop());
     if ((await program.ended) !== "exit code 0") failures.push(printed.join("\n"));
-    // Where it could not even begin there is none.
+    // If the program could not start, there is no file.
     if (existsSync(events)) await tally.read(events);
   }
   return { failures, ...tally.counted };
@@ -97,7 +97,7 @@ interface Scenario {
   };
 }
 
-/** Counts what the program's own record of its runs has: every request, with its reply and the checks of it. */
+/** Counts the requests, replies and checks in the record that schemathesis writes of a run. */
 class Tally {
   readonly counted = {
     requests: 0,
