@@ -24,7 +24,7 @@ func k6(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	program := os.Getenv("K6")
 	if program == "" {
-		program = filepath.Join("..", "..", "..", "dist", "k6")
+		program = filepath.Join("..", "..", "..", "..", "dist", "k6")
 	}
 	if _, err := os.Stat(program); err != nil {
 		t.Fatalf("k6 is not built (cd bench/instrument/k6 && go build -trimpath -o ../../../dist/k6 .): %v", err)
