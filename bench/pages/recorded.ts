@@ -9,7 +9,8 @@ import type { RecordedMemory } from "./memory-section.ts";
 import type { QuicEvaluation } from "./quic-policies-section.ts";
 import type { ReturningWay } from "../experiments/latency-sweep/returning.ts";
 import type { RecordedStacks } from "./stacks-section.ts";
-import type { SavingSummary } from "./saving-section.ts";
+import type { DecisionsSummary } from "./decisions-table.ts";
+import type { WinnersSummary } from "./winners-table.ts";
 import type { ReplayTable } from "../analysis/replay/replay.ts";
 import type { ApiLoadSummary } from "../experiments/api-load/summary.ts";
 import type { OverheadSummary } from "../experiments/overhead/summary.ts";
@@ -72,6 +73,19 @@ export interface CongestionSummary {
   readonly slowerShare: number;
   /** HTTP/3's mean over HTTP/2's with bbr. */
   readonly bbrOverH3: Interval;
+}
+
+/** Of the evaluation's summary.json, what the pages show of decisions. */
+export interface SavingSummary extends WinnersSummary, DecisionsSummary {
+  readonly means: readonly {
+    readonly congestion: string;
+    readonly flow: string;
+    /** Regret, averaged over the networks that are not ties; `upper95` bounds it on one side. */
+    readonly expected: number | null;
+    readonly upper95: number | null;
+  }[];
+  /** How much less time adaptive takes than a fixed arm. */
+  readonly cuts: readonly { readonly cell: string; readonly fixedH2: Interval; readonly alwaysOffer: Interval }[];
 }
 
 /** What was recorded of every published experiment. */

@@ -1,27 +1,13 @@
 import type { ReplayTable } from "../analysis/replay/replay.ts";
 import { percent, percentWithInterval } from "../analysis/tables/format.ts";
 import type { Values } from "../analysis/tables/template.ts";
-import type { Interval } from "../analysis/statistics/bootstrap.ts";
 import { browserReadmeTable } from "../experiments/browser-page/readme-table.ts";
 import { findGroup } from "../experiments/browser-page/summary.ts";
 import { methodsAlike, otherStackCosts } from "./claims.ts";
 import type { RecordedBrowser } from "./browser-section.ts";
-import { type DecisionsSummary, decisionsTable } from "./decisions-table.ts";
+import { decisionsTable } from "./decisions-table.ts";
+import type { SavingSummary } from "./recorded.ts";
 import { replayReadmeTable } from "./replay-table.ts";
-import type { WinnersSummary } from "./winners-table.ts";
-
-/** Of the evaluation's summary.json, what the pages show of decisions. */
-export interface SavingSummary extends WinnersSummary, DecisionsSummary {
-  readonly means: readonly {
-    readonly congestion: string;
-    readonly flow: string;
-    /** Regret, averaged over the networks that are not ties; `upper95` bounds it on one side. */
-    readonly expected: number | null;
-    readonly upper95: number | null;
-  }[];
-  /** How much less time adaptive takes than a fixed arm. */
-  readonly cuts: readonly { readonly cell: string; readonly fixedH2: Interval; readonly alwaysOffer: Interval }[];
-}
 
 /** The network with the most loss and delay. */
 const SLOWEST = "9";
