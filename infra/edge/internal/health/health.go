@@ -91,8 +91,7 @@ type server struct {
 // flag -health.
 func Serve(t upstream.Target, subject Subject, log *errorlog.Log) (*http.Server, error) {
 	if t.Network == "unix" {
-		// An edge that was killed left its socket's file behind, on which the next one could not bind.
-		if err := os.Remove(t.Address); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := removeSocket(t.Address); err != nil {
 			return nil, fmt.Errorf("flag -health: %w", err)
 		}
 	}
@@ -110,6 +109,22 @@ func Serve(t upstream.Target, subject Subject, log *errorlog.Log) (*http.Server,
 		}
 	}()
 	return h, nil
+}
+
+// removeSocket removes the socket that a killed edge left behind, on which the next one could not bind. It removes nothing
+// else: a flag with a typing error must not cost a file.
+func removeSocket(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode().Type() != os.ModeSocket {
+		return fmt.Errorf("%s is there and is not a socket: name another path", path)
+	}
+	return os.Remove(path)
 }
 
 func (s *server) answer(w http.ResponseWriter, _ *http.Request) {
