@@ -77,7 +77,7 @@ function requireRoot(): void {
 
 async function goBuild(module: string, program: string, what: string): Promise<void> {
   mkdirSync(join(ROOT, "dist"), { recursive: true });
-  await build(requireGo(), ["build", "-trimpath", "-o", program, what], module);
+  await build(requireGo(), ["build", "-o", program, what], module);
 }
 
 async function build(program: string, args: readonly string[], module: string): Promise<void> {
