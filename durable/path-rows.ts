@@ -1,6 +1,7 @@
 import { parseIgnored, parsePathState } from "../policy-api/core/parse-state.ts";
 import type { PathState } from "../policy-api/core/estimator.ts";
 import { NO_OFFER, type OfferState } from "../policy-api/core/offers.ts";
+import { KNOWN_PACKETS } from "../policy-api/core/path.ts";
 import { readStored } from "./read-stored.ts";
 
 export const PATH_MIGRATIONS = [
@@ -21,6 +22,11 @@ export const PATH_MIGRATIONS = [
     sql.exec("ALTER TABLE paths ADD COLUMN offer_taken_at_ms INTEGER NOT NULL DEFAULT 0");
     sql.exec("ALTER TABLE paths ADD COLUMN offers_ignored_at_ms TEXT NOT NULL DEFAULT '[]'");
   },
+  (sql: SqlStorage): void => {
+    // What a full table chooses by. An empty network: the row is no client's, or it is from before this column.
+    sql.exec("ALTER TABLE paths ADD COLUMN network TEXT NOT NULL DEFAULT ''");
+    sql.exec("ALTER TABLE paths ADD COLUMN packets INTEGER NOT NULL DEFAULT 0");
+  },
 ];
 
 /** A row of any level, as memory holds it. */
@@ -29,12 +35,16 @@ export interface PathRow {
   readonly offers: OfferState;
   /** When the last report about it came: expiry and eviction go by it. */
   readonly lastAtMs: number;
+  /** A client's network. Empty for rows of other levels. */
+  readonly network: string;
 }
 
-export const EMPTY_ROW: PathRow = { state: {}, offers: NO_OFFER, lastAtMs: 0 };
+export const EMPTY_ROW: PathRow = { state: {}, offers: NO_OFFER, lastAtMs: 0, network: "" };
 
 /** How many rows a store may hold. */
 export const ROWS_MAX = 20_000;
+/** A network whose clients have more rows than this gives them up first, so that one network cannot push out others. */
+export const NETWORK_ROWS = 32;
 /** For how long. Loss has a half-life of an hour, and windows end after six: after a day nothing of use is left. */
 export const RETENTION_MS = 24 * 3_600_000;
 
@@ -46,6 +56,7 @@ type Columns = {
   last_at_ms: number;
   offer_taken_at_ms: number;
   offers_ignored_at_ms: string;
+  network: string;
 };
 
 /** The table of paths: reading, writing, and keeping it bounded. */
@@ -75,6 +86,7 @@ export class PathRows {
         ignoredAtMs: readStored(columns.offers_ignored_at_ms, parseIgnored) ?? [],
       },
       lastAtMs: columns.last_at_ms,
+      network: columns.network,
     };
   }
 
@@ -82,11 +94,11 @@ export class PathRows {
     const known = this.#sql.exec("SELECT 1 FROM paths WHERE key = ?", key).toArray().length > 0;
     if (!known) this.#makeRoom();
     const cursor = this.#sql.exec(
-      `INSERT INTO paths VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
+      `INSERT INTO paths VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
          state = excluded.state, offer_until_ms = excluded.offer_until_ms,
          offer_answered_at_ms = excluded.offer_answered_at_ms, offering = excluded.offering,
          last_at_ms = excluded.last_at_ms, offer_taken_at_ms = excluded.offer_taken_at_ms,
-         offers_ignored_at_ms = excluded.offers_ignored_at_ms`,
+         offers_ignored_at_ms = excluded.offers_ignored_at_ms, network = excluded.network, packets = excluded.packets`,
       key,
       JSON.stringify(row.state),
       row.offers.untilMs,
@@ -95,6 +107,8 @@ export class PathRows {
       row.lastAtMs,
       row.offers.takenAtMs,
       JSON.stringify(row.offers.ignoredAtMs),
+      row.network,
+      Math.round((row.state.tcp?.loss.packets ?? 0) + (row.state.quic?.loss.packets ?? 0)),
     );
     this.written += cursor.rowsWritten;
     if (!known && this.#count !== undefined) this.#count++;
@@ -124,11 +138,22 @@ export class PathRows {
     return (this.#count ??= this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM paths").one().n);
   }
 
-  /** A full table gives up the twentieth of its rows that was not heard of for longest, so that this is rare. */
+  /**
+   * A full table gives up a twentieth of its rows, so that this is rare. First go the rows of networks that have more
+   * than their share, then those of clients of whom nothing is known yet, then those that were not heard of for longest.
+   */
   #makeRoom(): void {
     if (this.count() < ROWS_MAX) return;
     const cursor = this.#sql.exec(
-      "DELETE FROM paths WHERE rowid IN (SELECT rowid FROM paths ORDER BY last_at_ms LIMIT ?)",
+      `DELETE FROM paths WHERE rowid IN (
+         SELECT id FROM (
+           SELECT rowid AS id, network, packets, last_at_ms, ROW_NUMBER() OVER (
+             PARTITION BY CASE network WHEN '' THEN key ELSE network END ORDER BY packets DESC, last_at_ms DESC
+           ) AS place FROM paths
+         ) ORDER BY MAX(place, ?) DESC, network = '' OR packets >= ?, last_at_ms LIMIT ?
+       )`,
+      NETWORK_ROWS,
+      KNOWN_PACKETS,
       ROWS_MAX / 20,
     );
     this.written += cursor.rowsWritten;

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { estimateAt } from "../policy-api/core/estimate.ts";
-import type { PathState } from "../policy-api/core/estimator.ts";
+import { type PathState, SHARE_PACKETS } from "../policy-api/core/estimator.ts";
 import { type Answer, NO_OFFER } from "../policy-api/core/offers.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { RETENTION_MS, ROWS_MAX } from "./path-rows.ts";
@@ -101,7 +101,8 @@ describe("PathStore", () => {
     await object().record([report({ asn: 64_500 }), report({ client: "c2", network: "n2", asn: 64_500 })]);
     const stranger = await object().lookUp({ client: "c3", network: "n3", asn: 64_500 });
     expect([stranger.client, stranger.network]).toEqual([undefined, undefined]);
-    expect(estimate(stranger.asn)?.quic?.packets).toBeCloseTo(2000, 0);
+    // A share of each network.
+    expect(estimate(stranger.asn)?.quic?.packets).toBeCloseTo(2 * SHARE_PACKETS, 0);
     expect(await object().lookUp({ client: "c3", network: "n3", asn: 64_501 })).toEqual({});
     expect((await lookUp()).asn).toBeUndefined();
     expect((await rows()).map((row) => row["key"])).toEqual([
@@ -128,7 +129,7 @@ describe("PathStore", () => {
     const reply = await lookUp();
     expect(estimate(reply.client)?.quic?.lossRatio).toBeCloseTo(0.05, 9);
     expect(estimate(reply.client)?.quic).toHaveProperty("changedMsAgo");
-    expect(estimate(reply.network)?.quic?.lossRatio).toBeCloseTo(0.025, 3);
+    expect(estimate(reply.network)?.quic?.packets).toBeCloseTo(SHARE_PACKETS, 0);
     expect(estimate(reply.network)?.quic).not.toHaveProperty("changedMsAgo");
   });
 
@@ -260,21 +261,64 @@ describe("PathStore", () => {
     expect(await rows()).toHaveLength(2);
   });
 
-  it("is bounded in rows: a full table gives up the longest unseen", async () => {
-    await object().record([report()]);
+  /** Puts rows of clients into the table: `columns` gives a row's network, packets and age of its last news, of `n`. */
+  async function fill(count: number, columns: string): Promise<void> {
     await runInDurableObject(object(), (_, state) => {
       state.storage.sql.exec(
-        `INSERT INTO paths WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
-         SELECT 'client old' || n, '{}', 0, 0, 0, n, 0, '[]' FROM i`,
-        ROWS_MAX - 2,
+        `INSERT INTO paths (key, state, offer_until_ms, offer_answered_at_ms, offering, network, packets, last_at_ms)
+         WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
+         SELECT 'client filled' || n, '{}', 0, 0, 0, ${columns} FROM i`,
+        count,
       );
     });
     await evictDurableObject(object());
+  }
+  const keptKeys = async () => new Set((await rows()).map((row) => row["key"]));
+
+  it("is bounded in rows: a full table gives up the longest unseen", async () => {
+    await object().record([report()]);
+    await fill(ROWS_MAX - 2, "'n' || n, 500, n");
     await object().record([report({ client: "c9", network: "n1" })]);
-    const keptKeys = new Set((await rows()).map((row) => row["key"]));
-    expect(keptKeys.size).toBeLessThanOrEqual(ROWS_MAX - ROWS_MAX / 20 + 1);
-    for (const key of ["client c1", "client c9", "network n1"]) expect(keptKeys).toContain(key);
-    expect(keptKeys).not.toContain("client old1");
+    const kept = await keptKeys();
+    expect(kept.size).toBeLessThanOrEqual(ROWS_MAX - ROWS_MAX / 20 + 1);
+    for (const key of ["client c1", "client c9", "network n1"]) expect(kept).toContain(key);
+    expect(kept).not.toContain("client filled1");
+  });
+
+  it("a network that shows new clients without end pushes out its own, and nobody else's", async () => {
+    await object().record([report({ client: "quiet", network: "n0" })]);
+    await fill(ROWS_MAX - 2, `'crowd', n % 300, ${Date.now()} + n`);
+    await object().record([report({ client: "new", network: "n9" })]);
+    const kept = await keptKeys();
+    expect(kept.size).toBeLessThanOrEqual(ROWS_MAX - ROWS_MAX / 20 + 2);
+    for (const key of ["client quiet", "network n0", "client new", "network n9"]) expect(kept).toContain(key);
+    // Of the crowd, those with the most to say stay.
+    expect(kept).toContain("client filled299");
+    expect(kept).not.toContain("client filled300");
+  });
+
+  it("among networks within their share, clients of whom nothing is known go before those of whom something is", async () => {
+    await object().record([report()]);
+    await fill(ROWS_MAX - 2, `'n' || (n / 30), CASE WHEN n > 18000 THEN 5 ELSE 500 END, n`);
+    await object().record([report({ client: "c9", network: "n1" })]);
+    const kept = await keptKeys();
+    expect(kept).toContain("client filled1");
+    expect(kept).not.toContain("client filled18001");
+  });
+
+  it("holds a bounded number of rows in memory: those of a flood are written before they are due", async () => {
+    const flood = Array.from({ length: 6_000 }, (_, i) => report({ client: `f${i}`, network: "n1", samples: [] }));
+    await object().record([report({ client: "first" })]);
+    await object().record(flood);
+    const again = flood.map(({ client }) => report({ client, samples: [sample({ packetsSent: 2000 })] }));
+    const before = await object().writes();
+    await object().record(again);
+    // Each was written when it was new, less than ten seconds ago. A thousand did not fit into memory.
+    expect((await object().writes()).rows - before.rows).toBeGreaterThanOrEqual(1_000);
+    expect(estimate((await object().lookUp({ client: "f0", network: "n1" })).client)?.quic?.packets).toBeCloseTo(
+      2000,
+      0,
+    );
   });
 });
 
@@ -374,12 +418,12 @@ describe("what is forgotten", () => {
     expect(await lookUp()).not.toHaveProperty("network");
     expect(packets((await object().lookUp({ client: "c2", network: "n1" })).client)).toBeCloseTo(1000, 0);
     const samples = [
-      sample({ connectionId: "b", atMs: forgottenAtMs }),
-      sample({ connectionId: "c", packetsSent: 300 }),
+      sample({ connectionId: "b", atMs: forgottenAtMs, packetsSent: 20, packetsLost: 0 }),
+      sample({ connectionId: "c", packetsSent: 15, packetsLost: 0 }),
     ];
-    await object().record([report({ samples })]);
-    expect(packets((await lookUp()).network)).toBeCloseTo(300, 0);
-    expect(packets((await lookUp()).client)).toBeCloseTo(2300, 0);
+    await object().record([report({ client: "c3", samples })]);
+    expect(packets((await lookUp()).network)).toBeCloseTo(SHARE_PACKETS - 20, 0);
+    expect(packets((await object().lookUp({ client: "c3", network: "n1" })).client)).toBeCloseTo(35, 0);
   });
 
   it("what was forgotten is remembered as forgotten for a minute, and for each by itself", async () => {

@@ -71,8 +71,8 @@ export class PathStore extends DurableObject {
     const nowMs = Date.now();
     for (const report of reports) this.#add(report, nowMs);
     this.#writeDue(nowMs);
-    await this.#schedule(nowMs);
     this.#shrink();
+    await this.#schedule(nowMs);
   }
 
   /**
@@ -125,24 +125,30 @@ export class PathStore extends DurableObject {
     if (report === undefined) return;
     const client = this.#loadOrBegin(clientKey);
     let { state } = client.row;
-    const increments = inOrder(report.samples).map((sample) => {
-      const applied = applySample(state, sample);
-      state = applied.state;
-      return { atMs: sample.atMs, increment: applied.increment };
+    let added = inOrder(report.samples).map((sample) => {
+      const { state: next, onward } = applySample(state, sample);
+      state = next;
+      return onward;
     });
-    client.row = { state, offers: report.answers.reduce(applyAnswer, client.row.offers), lastAtMs: nowMs };
+    const offers = report.answers.reduce(applyAnswer, client.row.offers);
+    client.row = { state, offers, lastAtMs: nowMs, network: report.network };
     this.#dirty.add(clientKey);
-    if (increments.length === 0) return;
-    // What the client's samples added is also added to its network and its autonomous system.
+    // Each level passes a bounded share of it on to the next: the network, then its autonomous system.
     for (const level of LEVELS) {
       const name = report[level];
       if (level === "client" || name === undefined) continue;
       const key = rowKey(level, name);
       const forgottenAtMs = this.#forgotten.get(key)?.atMs ?? Number.NEGATIVE_INFINITY;
-      const added = increments.filter(({ atMs }) => atMs > forgottenAtMs).map(({ increment }) => increment);
-      if (added.length === 0) continue;
-      const prior = this.#loadOrBegin(key);
-      prior.row = { ...prior.row, state: added.reduce(applyIncrement, prior.row.state), lastAtMs: nowMs };
+      const counted = added.filter(({ atMs }) => atMs > forgottenAtMs);
+      if (counted.length === 0) continue;
+      const held = this.#loadOrBegin(key);
+      let { state: levelState } = held.row;
+      added = counted.map((increment) => {
+        const { state: next, onward } = applyIncrement(levelState, increment);
+        levelState = next;
+        return onward;
+      });
+      held.row = { ...held.row, state: levelState, lastAtMs: nowMs };
       this.#dirty.add(key);
     }
   }
@@ -212,7 +218,9 @@ export class PathStore extends DurableObject {
   #shrink(): void {
     for (const key of this.#held.keys()) {
       if (this.#held.size <= HELD_MAX) return;
-      if (!this.#dirty.has(key)) this.#held.delete(key);
+      // More clients in ten seconds than memory holds: they are written before they are due.
+      if (this.#dirty.has(key)) this.#write(key, Date.now());
+      this.#held.delete(key);
     }
   }
 

@@ -3,7 +3,7 @@ import type { ClientReport } from "../durable/client-report.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 
-const keys = (client: string) => ({ client, network: "n" });
+const keys = (client: string, network = "n") => ({ client, network });
 const sample = (atMs: number): PathSample => ({ transport: "tcp", connectionId: "c", atMs, closing: false });
 const T = 1_000_000;
 
@@ -84,16 +84,60 @@ describe("ReportBuffer", () => {
     expect(buffer.add("o", keys("a"), { sample: sample(3) }, T + GATHER_MS)).toBe(0);
   });
 
-  it("is bounded in clients and in readings of each", async () => {
-    const buffer = new ReportBuffer();
-    for (let i = 0; i < 3000; i++) buffer.add(i % 2 === 0 ? "o" : "p", keys(`c${i}`), { sample: sample(i) }, T);
-    for (let i = 0; i < 100; i++) buffer.add("o", keys("c0"), { sample: sample(i) }, T);
+  /** Who is in the report that an object gets. */
+  async function reported(buffer: ReportBuffer, object = "o"): Promise<readonly ClientReport[]> {
     let sent: readonly ClientReport[] = [];
-    await buffer.flush("o", T, async (reports) => {
+    await buffer.flush(object, T, async (reports) => {
       sent = reports;
     });
+    return sent;
+  }
+
+  it("is bounded in clients and in readings of each", async () => {
+    const buffer = new ReportBuffer();
+    for (let i = 0; i < 3000; i++)
+      buffer.add(i % 2 === 0 ? "o" : "p", keys(`c${i}`, `n${i}`), { sample: sample(i) }, T);
+    for (let i = 0; i < 100; i++) buffer.add("o", keys("c0", "n0"), { sample: sample(i) }, T);
+    const sent = await reported(buffer);
     expect(sent).toHaveLength(1000);
     expect(sent[0]?.samples).toHaveLength(64);
     expect(sent[0]?.samples.at(-1)?.atMs).toBe(99);
+  });
+
+  it("one network fills an eighth of it", async () => {
+    const buffer = new ReportBuffer();
+    for (let i = 0; i < 5000; i++) buffer.add("o", keys(`c${i}`), { sample: sample(i) }, T);
+    for (let i = 0; i < 60; i++) buffer.add("o", keys(`quiet${i}`, `q${i}`), { sample: sample(i) }, T);
+    const clients = (await reported(buffer)).map(({ client }) => client);
+    expect(clients.filter((client) => client.startsWith("c"))).toHaveLength(250);
+    expect(clients.filter((client) => client.startsWith("quiet"))).toHaveLength(60);
+    // The next gathering has room for it again.
+    buffer.add("o", keys("c5001"), { sample: sample(1) }, T);
+    expect((await reported(buffer)).map(({ client }) => client)).toEqual(["c5001"]);
+  });
+
+  it("if it is full, the most crowded networks make room, and their clients with most readings stay", async () => {
+    const buffer = new ReportBuffer();
+    // Twenty networks, each of which would fill an eighth. One client in seven has two readings.
+    for (let i = 0; i < 5000; i++) {
+      const client = keys(`c${i}`, `n${i % 20}`);
+      for (let reading = 0; reading < (i % 7 === 0 ? 2 : 1); reading++)
+        buffer.add("o", client, { sample: sample(reading) }, T);
+    }
+    const stayed = [0, 140, 280].map((i) => `c${i}`);
+    for (let i = 0; i < 60; i++) buffer.add("o", keys(`quiet${i}`, `q${i}`), { sample: sample(i) }, T);
+    const clients = (await reported(buffer)).map(({ client }) => client);
+    expect(clients.length).toBeLessThanOrEqual(2000);
+    expect(clients.length).toBeGreaterThan(1900);
+    expect(clients.filter((client) => client.startsWith("quiet"))).toHaveLength(60);
+    expect(clients).toEqual(expect.arrayContaining(stayed));
+  });
+
+  it("what an object did not take counts as before", async () => {
+    const buffer = new ReportBuffer();
+    for (let i = 0; i < 300; i++) buffer.add("o", keys(`c${i}`), { sample: sample(i) }, T);
+    await buffer.flush("o", T, () => Promise.reject(new Error("overloaded")));
+    for (let i = 300; i < 400; i++) buffer.add("o", keys(`c${i}`), { sample: sample(i) }, T);
+    expect(await reported(buffer)).toHaveLength(250);
   });
 });

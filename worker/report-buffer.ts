@@ -8,10 +8,13 @@ export const GATHER_MS = 10_000;
 const FLUSH_LOST_MS = 10_000;
 /**
  * Clients in an isolate's buffer, for all objects, and readings per client: at most 26 MB of the isolate's 128. Of more
- * readings the newest stay, which say enough about one path. Of more clients the first stay.
+ * readings the newest stay, which say enough about one path. If more clients come, the most crowded network gives up
+ * those of its clients who have told least.
  */
 const CLIENTS_MAX = 2_000;
 const READINGS_MAX = 64;
+/** Clients of one network: of more, the first stay. A network that shows new ones without end fills only this. */
+const NETWORK_CLIENTS_MAX = CLIENTS_MAX / 8;
 
 /** What this isolate knows about a client, and the object may not know. */
 export interface PendingNews {
@@ -21,10 +24,18 @@ export interface PendingNews {
 
 export const NO_NEWS: PendingNews = { samples: [], answers: [] };
 
-type Gathering = Map<string, { keys: ClientKeys; samples: PathSample[]; answers: Answer[] }>;
+interface ClientNews {
+  readonly keys: ClientKeys;
+  readonly samples: PathSample[];
+  readonly answers: Answer[];
+}
+
+type Gathering = Map<string, ClientNews>;
 
 interface ObjectBuffer {
   gathering: Gathering;
+  /** How many of the gathering's clients each network has. */
+  networks: Map<string, number>;
   /** On its way to the object, which may not have it yet. */
   inFlight: Gathering | undefined;
   lastFlushMs: number;
@@ -53,9 +64,11 @@ export class ReportBuffer {
     const buffer = this.#of(object);
     let client = buffer.gathering.get(keys.client);
     if (client === undefined) {
-      if (this.#clients() >= CLIENTS_MAX) return undefined;
+      const neighbours = buffer.networks.get(keys.network) ?? 0;
+      if (neighbours >= NETWORK_CLIENTS_MAX) return undefined;
+      if (this.#clients() >= CLIENTS_MAX && !this.#makeRoom(neighbours)) return undefined;
       client = { keys: { ...keys }, samples: [], answers: [] };
-      buffer.gathering.set(keys.client, client);
+      put(buffer, keys.client, client);
     }
     if (news.sample !== undefined) keepNewest(client.samples, news.sample);
     if (news.answer !== undefined) keepNewest(client.answers, news.answer);
@@ -83,6 +96,7 @@ export class ReportBuffer {
     const buffer = this.#of(object);
     const reports = buffer.gathering;
     buffer.gathering = new Map();
+    buffer.networks = new Map();
     buffer.inFlight = reports;
     buffer.lastFlushMs = nowMs;
     buffer.scheduledUntilMs = 0;
@@ -92,6 +106,28 @@ export class ReportBuffer {
       putBack(buffer, reports);
     }
     if (buffer.inFlight === reports) buffer.inFlight = undefined;
+  }
+
+  /**
+   * The most crowded network gives up half of what it has more than a newcomer's, but those who have told most.
+   *
+   * @param neighbours How many clients the newcomer's network has.
+   * @returns whether there is room now.
+   */
+  #makeRoom(neighbours: number): boolean {
+    let crowded: { buffer: ObjectBuffer; network: string; clients: number } | undefined;
+    for (const buffer of this.#objects.values())
+      for (const [network, clients] of buffer.networks)
+        if (clients > (crowded?.clients ?? neighbours + 1)) crowded = { buffer, network, clients };
+    if (crowded === undefined) return false;
+    const { buffer, network, clients } = crowded;
+    const told = [...buffer.gathering]
+      .filter(([, { keys }]) => keys.network === network)
+      .toSorted(([, one], [, other]) => one.samples.length - other.samples.length);
+    const leaving = told.slice(0, Math.ceil((clients - neighbours) / 2));
+    for (const [name] of leaving) buffer.gathering.delete(name);
+    buffer.networks.set(network, clients - leaving.length);
+    return true;
   }
 
   /** Clients in the buffer or on their way, for all objects. */
@@ -106,6 +142,7 @@ export class ReportBuffer {
     if (buffer === undefined) {
       buffer = {
         gathering: new Map(),
+        networks: new Map(),
         inFlight: undefined,
         lastFlushMs: Number.NEGATIVE_INFINITY,
         scheduledUntilMs: 0,
@@ -120,12 +157,18 @@ export class ReportBuffer {
 function putBack(buffer: ObjectBuffer, reports: Gathering): void {
   for (const [name, { keys, samples, answers }] of reports) {
     const since = buffer.gathering.get(name);
-    buffer.gathering.set(name, {
+    put(buffer, name, {
       keys,
       samples: [...samples, ...(since?.samples ?? [])].slice(-READINGS_MAX),
       answers: [...answers, ...(since?.answers ?? [])].slice(-READINGS_MAX),
     });
   }
+}
+
+function put(buffer: ObjectBuffer, name: string, news: ClientNews): void {
+  const { network } = news.keys;
+  if (!buffer.gathering.has(name)) buffer.networks.set(network, (buffer.networks.get(network) ?? 0) + 1);
+  buffer.gathering.set(name, news);
 }
 
 function keepNewest<T>(readings: T[], reading: T): void {

@@ -9,7 +9,10 @@ import {
   BASELINES,
   type PathState,
   RATE_GATE_BYTES,
+  SHARE_LOSS,
+  SHARE_PACKETS,
 } from "./estimator.ts";
+import { historyAt } from "./history.ts";
 import { LOSS_HALF_LIFE_MS } from "./loss.ts";
 import { parsePathState } from "./parse-state.ts";
 import type { PathSample } from "./sample.ts";
@@ -183,16 +186,16 @@ describe("state", () => {
     expect(ids(later(BASELINE_STALE_MS))).not.toContain("c0");
   });
 
-  it("gives a network what it gave the client", () => {
+  it("gives a network what it gave the client, as far as the client's share goes", () => {
     let client: PathState = {};
     let network: PathState = {};
     for (const s of [
-      sample({ rttMs: 4, packetsSent: 100, packetsLost: 1, bytesSent: 2e5, deliveryRateBps: 1e6 }),
-      sample({ atMs: NOON_MS + 5, rttMs: 3, packetsSent: 300, packetsLost: 9, bytesSent: 4e5, deliveryRateBps: 2e6 }),
+      sample({ rttMs: 4, packetsSent: 10, packetsLost: 1, bytesSent: 2e5, deliveryRateBps: 1e6 }),
+      sample({ atMs: NOON_MS + 5, rttMs: 3, packetsSent: 20, packetsLost: 1, bytesSent: 4e5, deliveryRateBps: 2e6 }),
     ]) {
       const applied = applySample(client, s);
       client = applied.state;
-      network = applyIncrement(network, applied.increment);
+      network = applyIncrement(network, applied.onward).state;
     }
     expect(estimateAt(network, NOON_MS + 9)).toEqual(estimateAt(client, NOON_MS + 9));
   });
@@ -252,14 +255,13 @@ describe("a path that changes", () => {
     for (const s of [...visits(0, 3), visit(3, { packetsLost: 21, rttMs: 80 })]) {
       const applied = applySample(client, s);
       client = applied.state;
-      network = applyIncrement(network, applied.increment);
+      network = applyIncrement(network, applied.onward).state;
     }
     expect(client.tcp?.changedAtMs).toBe(NOON_MS + 3 * MINUTE_MS);
     expect(network.tcp).toMatchObject({ epochs: [], baselines: [], changedAtMs: 0 });
     const tcp = estimateAt(network, nowMs)?.tcp;
     expect(tcp).toMatchObject({ minRttMs: 20 });
-    expect(tcp?.lossRatio).toBeCloseTo(21 / 2_800, 3);
-    expect(tcp?.packets).toBeGreaterThan(2_400);
+    expect(network.tcp?.loss.packets).toBeCloseTo(SHARE_PACKETS, 9);
   });
 
   it("what was on its way when it changed is not added, but is counted on from", () => {
@@ -367,6 +369,85 @@ describe("for every list of samples", () => {
         const once = applySample(applySamples({}, samples), twice).state;
         for (const nowMs of [NOON_MS, NOON_MS + 12 * HOUR_MS])
           expect(estimateAt(applySample(once, twice).state, nowMs)).toEqual(estimateAt(once, nowMs));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe("the share of a level", () => {
+  const visit = (name: string, atMs: number, over: Partial<PathSample> = {}): PathSample =>
+    sample({ connectionId: name, atMs, rttMs: 20, packetsSent: 700, packetsLost: 0, closing: true, ...over });
+
+  /** What the next level holds after these samples of one client. */
+  function passedOn(samples: readonly PathSample[]): PathState {
+    let client: PathState = {};
+    let network: PathState = {};
+    for (const s of samples) {
+      const applied = applySample(client, s);
+      client = applied.state;
+      network = applyIncrement(network, applied.onward).state;
+    }
+    return network;
+  }
+
+  it("is that of a client's own loss, up to the highest that was measured", () => {
+    const lossOf = (packetsLost: number) =>
+      estimateAt(passedOn([visit("a", NOON_MS, { packetsLost })]), NOON_MS)?.tcp?.lossRatio;
+    expect(lossOf(7)).toBeCloseTo(0.01, 9);
+    expect(lossOf(28)).toBeCloseTo(0.04, 9);
+    for (const lost of [35, 210, 700]) expect(lossOf(lost)).toBeCloseTo(SHARE_LOSS, 9);
+  });
+
+  it("is filled up again as it fades, by what the client sends then", () => {
+    const hourly = Array.from({ length: 6 }, (_, i) =>
+      visit(`v${i}`, NOON_MS + i * HOUR_MS, { packetsLost: i < 3 ? 0 : 14 }),
+    );
+    const tcp = estimateAt(passedOn(hourly), NOON_MS + 5 * HOUR_MS)?.tcp;
+    expect(tcp?.packets).toBeCloseTo(SHARE_PACKETS, 9);
+    expect(tcp?.lossRatio).toBeGreaterThan(0.015);
+  });
+
+  it("leaves a level unknown until four have told of it", () => {
+    const knownBy = (clients: number): boolean => {
+      let network: PathState = {};
+      for (let i = 0; i < clients; i++) {
+        const { onward } = applySample({}, visit(`c${i}`, NOON_MS, { packetsLost: 210 }));
+        network = applyIncrement(network, onward).state;
+      }
+      return historyAt({ network }, [], NOON_MS).state === "known";
+    };
+    expect([1, 2, 3, 4].map(knownBy)).toEqual([false, false, false, true]);
+  });
+
+  it("of a network is as bounded to its autonomous system, whatever number of clients it shows", () => {
+    let network: PathState = {};
+    let asn: PathState = {};
+    for (let i = 0; i < 500; i++) {
+      const toNetwork = applySample({}, visit(`c${i}`, NOON_MS + i * 1_000, { packetsLost: 350 })).onward;
+      const applied = applyIncrement(network, toNetwork);
+      network = applied.state;
+      asn = applyIncrement(asn, applied.onward).state;
+    }
+    expect(asn.tcp?.loss.packets).toBeCloseTo(SHARE_PACKETS, 6);
+    expect(asn.tcp?.loss.lost).toBeLessThanOrEqual(SHARE_PACKETS * SHARE_LOSS + 1e-9);
+  });
+
+  it("is bounded at any time, for any samples in any order", () => {
+    fc.assert(
+      fc.property(fc.array(anySample, { maxLength: 60 }), (samples) => {
+        let client: PathState = {};
+        let network: PathState = {};
+        // As the store applies them: each batch in order.
+        for (const s of samples.toSorted((one, other) => one.atMs - other.atMs)) {
+          const applied = applySample(client, s);
+          client = applied.state;
+          network = applyIncrement(network, applied.onward).state;
+          for (const held of [network.tcp, network.quic]) {
+            expect(held?.loss.packets ?? 0).toBeLessThanOrEqual(SHARE_PACKETS + 1e-9);
+            expect(held?.loss.lost ?? 0).toBeLessThanOrEqual(SHARE_PACKETS * SHARE_LOSS + 1e-9);
+          }
+        }
       }),
       { numRuns: 1_000 },
     );

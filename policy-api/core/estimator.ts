@@ -1,5 +1,5 @@
 import { addToEpochs, type Epoch, epochsSinceChange } from "./epochs.ts";
-import { addLoss, type DecayedLoss, NO_LOSS } from "./loss.ts";
+import { addLoss, decay, type DecayedLoss, NO_LOSS } from "./loss.ts";
 import { type PathSample, type Transport, TRANSPORTS } from "./sample.ts";
 import { addToWindow, readWindow, type Windowed } from "./windowed.ts";
 
@@ -29,6 +29,8 @@ export interface TransportState {
   readonly epochs: readonly Epoch[];
   /** When the path last changed, milliseconds since the epoch: nothing older is kept. 0: it never did. */
   readonly changedAtMs: number;
+  /** What the next level holds of this one. It is at most the share below, and outlives a change of the path. */
+  readonly passedOn: DecayedLoss;
 }
 
 /**
@@ -58,7 +60,7 @@ export function openConnectionsOf(state: PathState): PathState | undefined {
   return Object.keys(left).length === 0 ? undefined : left;
 }
 
-/** What one sample added to a client. The same is added to the other levels, which keep no baselines. */
+/** What one sample added to a level. */
 export interface Increment {
   readonly transport: Transport;
   readonly atMs: number;
@@ -87,6 +89,15 @@ export const BASELINE_STALE_MS = 600_000;
 export const RATE_GATE_BYTES = 70 * 1460;
 const BUSY_SHARE = 0.5;
 
+/**
+ * What one client may be to its network, and one network to its autonomous system: at most this many packets of their
+ * evidence at any time, and at most this loss. So one that loses packets on purpose decides nothing for its
+ * neighbours: four are needed before a level is known (KNOWN_PACKETS), and among n, one moves the loss by at most 5/n
+ * points. The loss is the highest that calibration measured.
+ */
+export const SHARE_PACKETS = 25;
+export const SHARE_LOSS = 0.05;
+
 const EMPTY: TransportState = {
   minRttMs: [],
   deliveryRateBps: [],
@@ -95,13 +106,17 @@ const EMPTY: TransportState = {
   baselines: [],
   epochs: [],
   changedAtMs: 0,
+  passedOn: NO_LOSS,
 };
 
+/** A level's state with something added, and what the next level gets of it. */
+export interface Applied {
+  readonly state: PathState;
+  readonly onward: Increment;
+}
+
 /** Adds one sample to a client's state. A sample that was seen before changes nothing. Pure, O(1). */
-export function applySample(
-  state: PathState,
-  sample: PathSample,
-): { readonly state: PathState; readonly increment: Increment } {
+export function applySample(state: PathState, sample: PathSample): Applied {
   const other = sample.transport === "tcp" ? "quic" : "tcp";
   const otherHeld = state[other];
   // Both transports measure one path: a change that one has seen counts for the other, which may come later.
@@ -118,6 +133,7 @@ export function applySample(
     ...rttReading(sample),
     ...rateReading(sample, before, progress?.bytes ?? 0),
   };
+  const onward = shareOf(held.passedOn, increment);
   // A sample from before the change is about the old path.
   const next = increment.atMs < held.changedAtMs ? held : withEpoch(addIncrement(held, increment), increment);
   const baselines =
@@ -128,9 +144,9 @@ export function applySample(
     state: {
       ...state,
       ...(forgets ? { [other]: forgetBefore(otherHeld, next.changedAtMs) } : {}),
-      [sample.transport]: { ...next, baselines },
+      [sample.transport]: withShare({ ...next, baselines }, onward),
     },
-    increment,
+    onward,
   };
 }
 
@@ -144,9 +160,25 @@ export function applySamples(state: PathState, samples: readonly PathSample[]): 
   return inOrder(samples).reduce((s, sample) => applySample(s, sample).state, state);
 }
 
-/** Adds to another level's state what a sample added to one of its clients. Pure, O(1). */
-export function applyIncrement(state: PathState, increment: Increment): PathState {
-  return { ...state, [increment.transport]: addIncrement(state[increment.transport] ?? EMPTY, increment) };
+/** Adds to another level's state what the level before it passed on. Other levels keep no baselines. Pure, O(1). */
+export function applyIncrement(state: PathState, increment: Increment): Applied {
+  const held = state[increment.transport] ?? EMPTY;
+  const onward = shareOf(held.passedOn, increment);
+  return { state: { ...state, [increment.transport]: withShare(addIncrement(held, increment), onward) }, onward };
+}
+
+/** What the next level gets of an increment: as much as there is room for beside what it still holds of this one. */
+function shareOf(passedOn: DecayedLoss, { packets, lost, ...readings }: Increment): Increment {
+  const left = decay(readings.atMs - passedOn.asOfMs);
+  const counted = Math.min(packets, SHARE_PACKETS - passedOn.packets * left);
+  // Losses that are found, or taken back, after their packets were counted are those of a part of them, too.
+  const part = packets > 0 ? counted / packets : 1;
+  const countedLost = Math.min(lost * part, SHARE_PACKETS * SHARE_LOSS - passedOn.lost * left);
+  return { ...readings, packets: counted, lost: Math.max(countedLost, -passedOn.lost * left) };
+}
+
+function withShare(state: TransportState, { packets, lost, atMs }: Increment): TransportState {
+  return packets === 0 && lost === 0 ? state : { ...state, passedOn: addLoss(state.passedOn, packets, lost, atMs) };
 }
 
 function addIncrement(held: TransportState, increment: Increment): TransportState {
@@ -165,6 +197,7 @@ function addIncrement(held: TransportState, increment: Increment): TransportStat
     baselines: held.baselines,
     epochs: held.epochs,
     changedAtMs: held.changedAtMs,
+    passedOn: held.passedOn,
   };
 }
 
@@ -184,6 +217,7 @@ function forgetBefore(state: TransportState, changedAtMs: number): TransportStat
     ...EMPTY,
     lastAtMs: state.lastAtMs,
     baselines: state.baselines,
+    passedOn: state.passedOn,
     epochs,
     changedAtMs: Math.max(state.changedAtMs, changedAtMs),
   });

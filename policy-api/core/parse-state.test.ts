@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { estimateAt } from "./estimate.ts";
 import { applySample, type PathState } from "./estimator.ts";
 import { EPOCHS } from "./epochs.ts";
+import { NO_LOSS } from "./loss.ts";
 import { IGNORED_MAX } from "./offers.ts";
 import { parseIgnored, parsePathState } from "./parse-state.ts";
 import { HOUR_MS, NOON_MS, sample } from "./testing.ts";
@@ -23,7 +24,10 @@ const EPOCH = { atMs: NOON_MS, packets: 1, lost: 0, bytes: 1 };
 describe("parsePathState", () => {
   it("reads rows of before epochs were kept, and what they held counts on", () => {
     const parsed = parsePathState(OLD_ROW);
-    expect(parsed).toEqual({ ok: true, value: { tcp: { ...OLD_ROW.tcp, epochs: [], changedAtMs: 0 } } });
+    expect(parsed).toEqual({
+      ok: true,
+      value: { tcp: { ...OLD_ROW.tcp, epochs: [], changedAtMs: 0, passedOn: NO_LOSS } },
+    });
     const state: PathState = parsed.ok ? parsed.value : {};
     const next = applySample(state, sample({ atMs: NOON_MS + 1, packetsSent: 1_200, packetsLost: 12, rttMs: 6 })).state;
     expect(estimateAt(next, NOON_MS + 1)?.tcp).toMatchObject({ minRttMs: 5, deliveryRateBps: 1e6, lossRatio: 0.01 });
@@ -36,6 +40,11 @@ describe("parsePathState", () => {
     ["another transport", { sctp: OLD_ROW.tcp }, ["/sctp"]],
     ["a loss of another kind", { tcp: { ...OLD_ROW.tcp, loss: "much" } }, ["/tcp/loss"]],
     ["a negative count", { quic: { ...OLD_ROW.tcp, epochs: [{ ...EPOCH, lost: -1 }] } }, ["/quic/epochs/0/lost"]],
+    [
+      "a share that is none",
+      { quic: { ...OLD_ROW.tcp, passedOn: { packets: 1 } } },
+      ["/quic/passedOn/lost", "/quic/passedOn/asOfMs"],
+    ],
     ["a count that is none", { quic: { ...OLD_ROW.tcp, changedAtMs: null } }, ["/quic/changedAtMs"]],
     [
       "more epochs than are kept",

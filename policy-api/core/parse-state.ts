@@ -1,6 +1,6 @@
 import { type Baseline, BASELINES, type PathState, type TransportState } from "./estimator.ts";
 import { type Epoch, EPOCHS } from "./epochs.ts";
-import type { DecayedLoss } from "./loss.ts";
+import { type DecayedLoss, NO_LOSS } from "./loss.ts";
 import { IGNORED_MAX } from "./offers.ts";
 import {
   boolean,
@@ -24,10 +24,12 @@ const readWindowed: Reader<Windowed> = (value, pointer, faults) => {
   return faults.length > before ? [] : rows.map((row) => [row[0] ?? 0, row[1] ?? 0] as const);
 };
 
+const readLoss = object<DecayedLoss>({ packets: any, lost: any, asOfMs: any });
+
 const readTransportState = object<TransportState>({
   minRttMs: readWindowed,
   deliveryRateBps: readWindowed,
-  loss: object<DecayedLoss>({ packets: any, lost: any, asOfMs: any }),
+  loss: readLoss,
   lastAtMs: any,
   baselines: list(
     object<Baseline>({
@@ -41,7 +43,7 @@ const readTransportState = object<TransportState>({
     0,
     BASELINES,
   ),
-  // Old rows have neither of these two fields.
+  // Old rows have none of these three fields.
   epochs: withDefault(
     list(
       object<Epoch>({
@@ -58,6 +60,7 @@ const readTransportState = object<TransportState>({
     [],
   ),
   changedAtMs: withDefault(any, 0),
+  passedOn: withDefault(readLoss, NO_LOSS),
 });
 
 /** Reads the times when offers were ignored. Never throws on data. */

@@ -98,7 +98,7 @@ function update(name: Subject["name"], full: PathState, samplesBefore: number): 
         if (i % SAMPLES === 0) state = full;
         const updated = applySample(state, sample);
         state = updated.state;
-        sum += updated.increment.packets;
+        sum += updated.onward.packets;
       }
       return sum;
     },
