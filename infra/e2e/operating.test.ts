@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
 import { ROOT } from "../../base/root.ts";
+import { requireGo } from "../setup/programs.ts";
 import { testFolder, until } from "./harness.ts";
 import { freePort, interrupt, NPM, type Started, start } from "./npm-start.ts";
 
@@ -42,7 +43,9 @@ function commandsOf(markdown: string): string[] {
 it("every command of docs/operating.md does what the page says, one after another", { timeout: 300_000 }, async () => {
   const origin = await startDemoOrigin();
   const [stateDir, home, port] = [testFolder(), testFolder(), String(await freePort())];
-  const env = { HOME: home, PORT: port, STATE_DIR: stateDir };
+  // Without Go's caches, which are in the home folder, `npm start` would compile everything anew.
+  const goCaches = execFileSync(requireGo(), ["env", "-json", "GOCACHE", "GOMODCACHE"], { encoding: "utf8" });
+  const env = { ...(JSON.parse(goCaches) as Record<string, string>), HOME: home, PORT: port, STATE_DIR: stateDir };
   let running: Started | undefined;
   const said = new Map<string, string>();
   try {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
 import { estimateAt } from "../../policy-api/core/estimate.ts";
+import { SHARE_LOSS, SHARE_PACKETS } from "../../policy-api/core/estimator.ts";
 import type { PathSample } from "../../policy-api/core/sample.ts";
 import { fixed, probe, startTestSystem, testFolder, until } from "./harness.ts";
 import { rowsOnDisk } from "./objects.ts";
@@ -86,11 +87,15 @@ it.each([
     expect((closing.packetsLost ?? 0) / sent).toBeGreaterThan(dropped * 0.7);
     expect((closing.packetsLost ?? 0) / sent).toBeLessThan(dropped * 1.6);
   }
-  // ... and the object has the same figures, for the client and for its network.
-  for (const state of [client, networks[0] ?? {}]) {
+  // ... and the object has the same figures, for the client and, within a client's share, for its network.
+  for (const [state, packets] of [
+    [client, sent],
+    [networks[0] ?? {}, SHARE_PACKETS],
+  ] as const) {
     const estimate = estimateAt(state, closing.atMs)?.[transport];
-    expect(estimate?.packets).toBeCloseTo(sent, 6);
-    expect(estimate?.lossRatio).toBeCloseTo((closing.packetsLost ?? 0) / sent, 9);
+    expect(estimate?.packets).toBeCloseTo(packets, 6);
+    const lossRatio = (closing.packetsLost ?? 0) / sent;
+    expect(estimate?.lossRatio).toBeCloseTo(state === client ? lossRatio : Math.min(lossRatio, SHARE_LOSS), 9);
     expect(estimate?.minRttMs).toBe(closing.minRttMs);
     expect(estimate?.deliveryRateBps).toBe(closing.deliveryRateBps);
   }
