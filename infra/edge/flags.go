@@ -43,7 +43,7 @@ const defaultListen = "localhost:8443"
 func parseOptions(args []string, stderr io.Writer) (options, error) {
 	o := options{
 		proxy: proxy.Options{
-			UpstreamTimeout: 60 * time.Second, BodyTimeout: 60 * time.Second, AltSvc: proxy.AltSvcPass, ServerTiming: true,
+			UpstreamTimeout: 60 * time.Second, BodyTimeout: 60 * time.Second, AltSvc: proxy.AltSvcPass,
 		},
 		certificate: certificate.Options{StateDir: ".adaptive-h3"},
 		maxStreams:  100, shutdownTimeout: 10 * time.Second,
@@ -87,7 +87,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		}
 		return errors.New("it must be pass, strip or override")
 	})
-	fs.BoolFunc("server-timing", "add Server-Timing: cfL4 to responses: true or false (default true)", func(s string) error {
+	fs.BoolFunc("server-timing", "add Server-Timing: cfL4 to responses, as Cloudflare does, for scripts that read it: true or false (default false)", func(s string) error {
 		v, err := strconv.ParseBool(s)
 		if err != nil {
 			return errors.New("it must be true or false")

@@ -20,7 +20,7 @@ func TestOptionDefaults(t *testing.T) {
 	}
 	if len(o.listen) != 1 || o.listen[0].Text != "localhost:8443" || !o.listen[0].HTTP3 || len(o.listen[0].Hosts) != 2 ||
 		o.proxy.Upstream != (upstream.Target{Network: "tcp", Address: "127.0.0.1:8787"}) || o.samples != (upstream.Target{}) || o.certificate.StateDir != ".adaptive-h3" ||
-		o.proxy.AltSvc != proxy.AltSvcPass || !o.proxy.ServerTiming || o.proxy.UpstreamTimeout != time.Minute || o.proxy.BodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second ||
+		o.proxy.AltSvc != proxy.AltSvcPass || o.proxy.ServerTiming || o.proxy.UpstreamTimeout != time.Minute || o.proxy.BodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second ||
 		o.requests.Total != 0 || o.requests.PerClient != 0 || o.maxStreams != 100 {
 		t.Errorf("%+v", o)
 	}
@@ -31,7 +31,7 @@ func TestOptionsAsGiven(t *testing.T) {
 		"-listen", "127.0.0.1:1,congestion=cubic,http3=off", "-listen", "[::1]:2", "-listen", ":3,http3=on",
 		"-upstream", "unix:/run/workerd.sock", "-samples", "http://[::1]:99/", "-cert", "c", "-key", "k", "-state", "s",
 		"-host", "a.example", "-host", "192.0.2.1", "-host", "*.b.example",
-		"-alt-svc", "override", "-server-timing=false", "-upstream-timeout", "1m30s", "-shutdown-timeout=1ms",
+		"-alt-svc", "override", "-server-timing=true", "-upstream-timeout", "1m30s", "-shutdown-timeout=1ms",
 		"-max-requests", "10", "-max-requests-client", "4", "-max-streams", "3",
 	}, io.Discard)
 	if err != nil {
@@ -41,7 +41,7 @@ func TestOptionsAsGiven(t *testing.T) {
 	if len(l) != 3 || l[0].Congestion != "cubic" || l[0].HTTP3 || l[0].Port != 1 || l[1].Hosts[0].String() != "::1" || !l[1].HTTP3 ||
 		l[2].Hosts[0].String() != "::" || o.proxy.Upstream != (upstream.Target{Network: "unix", Address: "/run/workerd.sock"}) || o.samples != (upstream.Target{Network: "tcp", Address: "[::1]:99"}) ||
 		o.certificate.CertFile != "c" || o.certificate.KeyFile != "k" || o.certificate.StateDir != "s" || strings.Join(o.certificate.Hosts, " ") != "a.example 192.0.2.1 *.b.example" ||
-		o.proxy.AltSvc != proxy.AltSvcOverride || o.proxy.ServerTiming || o.proxy.UpstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
+		o.proxy.AltSvc != proxy.AltSvcOverride || !o.proxy.ServerTiming || o.proxy.UpstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
 		o.requests.Total != 10 || o.requests.PerClient != 4 || o.maxStreams != 3 {
 		t.Errorf("%+v", o)
 	}

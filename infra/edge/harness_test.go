@@ -89,7 +89,7 @@ func startEdgeWith(t *testing.T, upstream string, args ...string) *testEdge {
 	if !strings.Contains(strings.Join(args, " "), "-listen") {
 		args = append(args, "-listen", "127.0.0.1:0")
 	}
-	args = append([]string{"-upstream", upstream, "-samples", sink, "-state", e.state, "-shutdown-timeout", "5s"}, args...)
+	args = append([]string{"-upstream", upstream, "-samples", sink, "-state", e.state, "-shutdown-timeout", "5s", "-server-timing=true"}, args...)
 	ctx, stop := context.WithCancel(context.Background())
 	e.stop = stop
 	stdout, w := io.Pipe()

@@ -82,6 +82,11 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(rw, http.StatusBadRequest, "a space in the request target")
 		return
 	}
+	if r.RequestURI == "*" {
+		// Only OPTIONS may ask for it (RFC 9112, section 3.2.4), of a server as a whole. No worker can be asked so.
+		writeError(rw, http.StatusBadRequest, "no path in the request target")
+		return
+	}
 	if r.Method == http.MethodConnect {
 		// A tunnel is no request to an origin. Websockets over HTTP/3 come this way too (RFC 9220, section 3, names this status).
 		writeError(rw, http.StatusNotImplemented, "CONNECT is not supported")

@@ -1,17 +1,47 @@
 package upstream
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 )
 
-// PassTarget makes out ask for the request target requestURI (RFC 9112, section 3.2), byte for byte. net/url would encode
-// characters such as | again, and ReverseProxy removes query parameters that it cannot parse.
+// These bytes of a target no worker gets as they are: workerd answers some with 400, takes # for the end of the target,
+// and \ in a path for /. So they go percent-encoded, as browsers send them. Beside them, all bytes from 0x7f on.
+const (
+	encodedInPath  = "<>`\\#"
+	encodedInQuery = "<>\"#"
+)
+
+// PassTarget makes out ask for the request target requestURI (RFC 9112, section 3.2), byte for byte but for those above.
+// net/url would encode characters such as | again, and ReverseProxy removes query parameters that it cannot parse.
 func PassTarget(out *url.URL, requestURI string) {
 	path, query, hasQuery := strings.Cut(requestURI, "?")
-	out.RawQuery, out.ForceQuery = query, hasQuery && query == ""
-	// net/http takes an opaque URL that begins with // for one with a host, and # has no place in a request.
-	if strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.Contains(requestURI, "#") {
-		out.Opaque = path
+	out.RawQuery, out.ForceQuery = encode(query, encodedInQuery), hasQuery && query == ""
+	// net/http takes an opaque URL that begins with // for one with a host.
+	if strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") {
+		out.Opaque = encode(path, encodedInPath)
 	}
+}
+
+// encode percent-encodes (RFC 3986, section 2.1) the bytes of s that are in chars, or above those of printable ASCII.
+func encode(s, chars string) string {
+	encoded := func(b byte) bool { return b >= 0x7f || strings.IndexByte(chars, b) >= 0 }
+	first := 0
+	for first < len(s) && !encoded(s[first]) {
+		first++
+	}
+	if first == len(s) {
+		return s
+	}
+	var to strings.Builder
+	to.WriteString(s[:first])
+	for i := first; i < len(s); i++ {
+		if encoded(s[i]) {
+			fmt.Fprintf(&to, "%%%02X", s[i])
+		} else {
+			to.WriteByte(s[i])
+		}
+	}
+	return to.String()
 }

@@ -1,0 +1,144 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { beforeAll, expect, it, onTestFinished } from "vitest";
+import { ROOT } from "../../base/root.ts";
+import { startTestSystem, type TestSystem } from "./harness.ts";
+
+// docs/transparency.md, row by row, with bytes that no HTTP library changes on either side.
+
+let page: string;
+beforeAll(() => {
+  page = readFileSync(join(ROOT, "docs/transparency.md"), "utf8");
+});
+
+/** The cells of the table under a heading, without its first two lines. */
+function table(heading: string): string[][] {
+  const section = page.split("\n## ").find((one) => one.startsWith(`${heading}\n`)) ?? "";
+  return section
+    .split("\n")
+    .filter((line) => line.startsWith("|"))
+    .slice(2)
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+const code = (cell = ""): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? "");
+
+/** An origin that keeps the head of each request, and answers with these bytes. */
+async function startRawOrigin(answer: string): Promise<{ url: string; heads: string[] }> {
+  const heads: string[] = [];
+  const server = createServer((socket: Socket) => {
+    let text = "";
+    socket.on("error", () => undefined);
+    socket.on("data", (bytes) => {
+      text += bytes.toString("latin1");
+      for (let end = text.indexOf("\r\n\r\n"); end >= 0; end = text.indexOf("\r\n\r\n")) {
+        heads.push(text.slice(0, end));
+        text = text.slice(end + 4);
+        socket.write(answer, "latin1");
+      }
+    });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as { port: number }).port}`, heads };
+}
+
+/** Sends a request over HTTP/1.1, in UTF-8, and returns all that comes back. */
+async function exchange(system: TestSystem, requestLine: string, headers = ""): Promise<string> {
+  const socket = connect({
+    port: system.port,
+    host: "127.0.0.1",
+    servername: "localhost",
+    ca: readFileSync(join(system.stateDir, "dev-cert.pem")),
+    ALPNProtocols: ["http/1.1"],
+  });
+  await once(socket, "secureConnect");
+  socket.write(`${requestLine} HTTP/1.1\r\nHost: localhost:${system.port}\r\nConnection: close\r\n${headers}\r\n`);
+  let text = "";
+  for await (const bytes of socket) text += (bytes as Buffer).toString("latin1");
+  return text;
+}
+
+const EMPTY_ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+it("paths and queries", async () => {
+  const { url, heads } = await startRawOrigin(EMPTY_ANSWER);
+  const system = await startTestSystem({ origin: url });
+  const rows = table("Paths and queries");
+  expect(rows.length).toBeGreaterThan(10);
+  for (const [sent, asked = ""] of rows) {
+    heads.length = 0;
+    const answer = await exchange(system, `GET ${code(sent)[0]}`);
+    const refused = /answered with (\d+)/.exec(asked)?.[1];
+    expect(answer, sent).toContain(`HTTP/1.1 ${refused ?? "200"} `);
+    expect(
+      heads.map((head) => head.split("\r\n")[0]),
+      sent,
+    ).toEqual(refused === undefined ? [`GET ${code(asked)[0]} HTTP/1.1`] : []);
+  }
+});
+
+it("methods", async () => {
+  const { url, heads } = await startRawOrigin(EMPTY_ANSWER);
+  const system = await startTestSystem({ origin: url });
+  for (const [methods, result = ""] of table("Methods"))
+    for (const method of code(methods)) {
+      heads.length = 0;
+      const answer = await exchange(system, `${method} ${method === "CONNECT" ? "a.example:443" : "/"}`);
+      const refused = /answered with (\d+)/.exec(result)?.[1];
+      expect(answer, method).toContain(`HTTP/1.1 ${refused ?? "200"} `);
+      expect(heads.map((head) => head.split(" ")[0])).toEqual(refused === undefined ? [method] : []);
+    }
+});
+
+it("headers, interim responses and trailers", async () => {
+  const { url, heads } = await startRawOrigin(
+    [
+      "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n",
+      'HTTP/1.1 200 Fine\r\nX-Odd: a\xfcb\r\nX-Two: 1\r\nX-Two: 2\r\nServer: own\r\nAlt-Svc: h2=":1"\r\n',
+      "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n",
+      "2\r\nhi\r\n0\r\nX-Sum: 1\r\n\r\n",
+    ].join(""),
+  );
+  const system = await startTestSystem({ origin: url });
+  const answer = await exchange(
+    system,
+    "GET /",
+    "X-Own: a\xfcb\r\nX-Two: 1\r\nX-Two: 2\r\nX-Forwarded-For: 1.2.3.4\r\nKeep-Alive: 1\r\nAccept-Encoding: zstd\r\n",
+  );
+  const [head = "", body] = answer.split("\r\n\r\n");
+  expect(head.split("\r\n").toSorted()).toEqual([
+    "Connection: close",
+    "Date: Thu, 01 Jan 1970 00:00:00 GMT",
+    "HTTP/1.1 200 OK",
+    "Server: own",
+    "Transfer-Encoding: chunked",
+    "X-Odd: a\xfcb",
+    "X-Two: 1",
+    "X-Two: 2",
+  ]);
+  expect(body).toBe("2\r\nhi\r\n0");
+  const asked = (heads[0] ?? "").split("\r\n").map((line) => line.replace(/^[^:]+:/, (name) => name.toLowerCase()));
+  expect(asked.toSorted()).toEqual(
+    [
+      "accept-encoding: zstd",
+      "cf-connecting-ip: 127.0.0.1",
+      "GET / HTTP/1.1",
+      `host: ${url.slice("http://".length)}`,
+      "x-forwarded-for: 127.0.0.1",
+      `x-forwarded-host: localhost:${system.port}`,
+      "x-forwarded-proto: https",
+      Buffer.from("x-own: a\xfcb").toString("latin1"),
+      "x-two: 1",
+      "x-two: 2",
+    ].toSorted(),
+  );
+});
