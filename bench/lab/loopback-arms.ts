@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
 import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
 
-export const OVERHEAD_ARMS = ["bare", "pass-through", "subresource", "fixed-h3", "adaptive", "nginx"] as const;
-
 /** A server in front of the same origin, asked for the same files in the same way. */
-export type OverheadArm = (typeof OVERHEAD_ARMS)[number];
+export type LoopbackArm = "bare" | "pass-through" | "subresource" | "fixed-h3" | "adaptive" | "nginx";
 
-export interface OverheadSetup {
+/** Of the API of every worker here. */
+export const TOKEN = "token-of-a-bench";
+
+export interface ArmSetup {
   /** As tables call it. */
   readonly title: string;
   readonly front: "edge" | "nginx";
@@ -24,7 +25,7 @@ export interface OverheadSetup {
 
 const PAGE = { front: "edge", secFetchDest: "document", offers: false } as const;
 
-export const OVERHEAD_SETUPS: Readonly<Record<OverheadArm, OverheadSetup>> = {
+export const LOOPBACK_ARMS: Readonly<Record<LoopbackArm, ArmSetup>> = {
   bare: { ...PAGE, title: "the edge alone", worker: "none" },
   "pass-through": { ...PAGE, title: "a worker that only passes on", worker: "pass-through" },
   subresource: {

@@ -1,19 +1,19 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
-import { UserError } from "../../base/user-error.ts";
+import { ROOT } from "../../base/root.ts";
+import { buildEdge, buildWorker, EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
 import { activatePolicy } from "../../infra/workerd/policy-client.ts";
+import type { RunningProgram } from "../../infra/workerd/processes.ts";
 import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
-import { startOrigin } from "./origin-process.ts";
-import { makeRunFolder, removeLeftoverFolders } from "./leftovers.ts";
-import { startSampleTee } from "./tee.ts";
-import { OVERHEAD_SETUPS, type OverheadArm, type OverheadSetup } from "./loopback-arms.ts";
+import { copyConfig } from "./config-file.ts";
 import { childrenOf } from "./cpu.ts";
+import { makeRunFolder, removeLeftoverFolders } from "./leftovers.ts";
+import { type ArmSetup, LOOPBACK_ARMS, type LoopbackArm, TOKEN } from "./loopback-arms.ts";
 import { startNginx } from "./nginx.ts";
-import { startPassThrough } from "./pass-through.ts";
-
-/** Of the API of every worker here. */
-export const TOKEN = "token-of-a-bench";
+import { startOrigin } from "./origin-process.ts";
+import { buildK6 } from "./programs.ts";
+import { startSampleTee } from "./tee.ts";
 
 /** What runs of an arm. */
 export interface ArmProcesses {
@@ -22,16 +22,23 @@ export interface ArmProcesses {
   /** Of the edge, or of nginx and its workers, who come when it listens already. */
   frontPids(): number[];
   readonly workerdPid: number | undefined;
-  /** Past the edge. */
-  readonly visitorsSocket: string | undefined;
+  /** Past the edge; empty without a worker. */
+  readonly visitorsSocket: string;
 }
 
 export interface LoopbackSystem {
-  readonly arms: ReadonlyMap<OverheadArm, ArmProcesses>;
+  arm(name: LoopbackArm): ArmProcesses;
   readonly originPid: number;
   /** Resolves with a sentence when a program ends that nobody stopped. */
   readonly failed: Promise<string>;
   stop(): Promise<void>;
+}
+
+/** What such a system and its clients run; it needs no root. @throws UserError */
+export async function buildLoopback(): Promise<void> {
+  await buildWorker();
+  await buildEdge();
+  await buildK6();
 }
 
 /**
@@ -40,10 +47,7 @@ export interface LoopbackSystem {
  *
  * @throws UserError
  */
-export async function startLoopbackSystem(
-  names: readonly OverheadArm[],
-  nginx: string | undefined,
-): Promise<LoopbackSystem> {
+export async function startLoopbackSystem(names: readonly LoopbackArm[]): Promise<LoopbackSystem> {
   const stack = new AsyncDisposableStack();
   const failure = Promise.withResolvers<string>();
   try {
@@ -54,59 +58,75 @@ export async function startLoopbackSystem(
     const sink = await startSampleTee(join(folder, "samples"), undefined, () => undefined);
     stack.defer(() => sink.stop());
     const certificates = join(folder, "certificate");
-    const arms = new Map<OverheadArm, ArmProcesses>();
+    const arms = new Map<LoopbackArm, ArmProcesses>();
     for (const name of names) {
-      const setup = OVERHEAD_SETUPS[name];
+      const setup = LOOPBACK_ARMS[name];
       const workerd = await startWorker(setup, join(folder, name), origin.url);
       if (workerd !== undefined) {
         stack.defer(() => workerd.stop());
         void workerd.failed.then(failure.resolve);
       }
-      if (setup.front === "nginx") {
-        if (nginx === undefined) throw new UserError("There is no nginx.");
-        const { program, address } = await startNginx({
-          program: nginx,
-          folder: join(folder, name),
-          origin: new URL(origin.url).host,
-          // An edge has made it: the first arm is one.
-          certFile: join(certificates, "dev-cert.pem"),
-          keyFile: join(certificates, "dev-key.pem"),
-        });
-        stack.defer(() => program.stop());
-        void program.ended.then((why) => failure.resolve(`nginx ended by itself (${why}).`));
-        const frontPids = (): number[] => [program.pid, ...childrenOf(program.pid)];
-        arms.set(name, { url: `https://${address}`, frontPids, workerdPid: undefined, visitorsSocket: undefined });
-        continue;
-      }
-      const edge = await startEdge({
-        program: EDGE_PROGRAM,
-        listen: ["127.0.0.1:0"],
-        upstream: workerd === undefined ? origin.url : `unix:${workerd.visitorsSocket}`,
-        // What an edge measures is part of it; what becomes of the readings, of this worker only.
-        samples: `unix:${setup.worker === "ours" && workerd !== undefined ? workerd.samplesSocket : sink.socket}`,
-        stateDir: certificates,
-        // All clients here have one address.
-        flags: ["-max-requests", "100000"],
-      });
-      stack.defer(() => edge.program.stop());
-      void edge.program.ended.then((why) => failure.resolve(`An edge ended by itself (${why}).`));
+      const { program, address } =
+        setup.front === "nginx"
+          ? // An edge has made the certificate: the first arm is one.
+            await startNginx(join(folder, name), new URL(origin.url).host, certificates)
+          : await startFront({
+              upstream: workerd === undefined ? origin.url : `unix:${workerd.visitorsSocket}`,
+              // What an edge measures is part of it; what becomes of the readings, of this worker only.
+              samples: `unix:${setup.worker === "ours" && workerd !== undefined ? workerd.samplesSocket : sink.socket}`,
+              stateDir: certificates,
+            });
+      stack.defer(() => program.stop());
+      void program.ended.then((why) => failure.resolve(`The ${setup.front} of ${name} ended by itself (${why}).`));
       arms.set(name, {
-        url: `https://${edge.addresses[0]}`,
-        frontPids: () => [edge.program.pid],
+        url: `https://${address}`,
+        frontPids: () => [program.pid, ...childrenOf(program.pid)],
         workerdPid: workerd?.pid(),
-        visitorsSocket: workerd?.visitorsSocket,
+        visitorsSocket: workerd?.visitorsSocket ?? "",
       });
     }
-    return { arms, originPid: origin.pid, failed: failure.promise, stop: () => stack.disposeAsync() };
+    return {
+      arm: (name) => {
+        const found = arms.get(name);
+        if (found === undefined) throw new Error(`${name} does not run.`);
+        return found;
+      },
+      originPid: origin.pid,
+      failed: failure.promise,
+      stop: () => stack.disposeAsync(),
+    };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
   }
 }
 
-async function startWorker(setup: OverheadSetup, stateDir: string, origin: string): Promise<Workerd | undefined> {
+async function startFront(options: {
+  upstream: string;
+  samples: string;
+  stateDir: string;
+}): Promise<{ program: RunningProgram; address: string }> {
+  const { program, addresses } = await startEdge({
+    program: EDGE_PROGRAM,
+    listen: ["127.0.0.1:0"],
+    // All clients here have one address.
+    flags: ["-max-requests", "100000"],
+    ...options,
+  });
+  return { program, address: addresses[0] ?? "" };
+}
+
+async function startWorker(setup: ArmSetup, stateDir: string, origin: string): Promise<Workerd | undefined> {
   if (setup.worker === "none") return undefined;
-  if (setup.worker === "pass-through") return startPassThrough(stateDir, origin);
+  if (setup.worker === "pass-through") {
+    const ours = readFileSync(join(ROOT, "infra/workerd/config.capnp"), "utf8");
+    const compatibilityDate = /compatibilityDate = "(.*)"/.exec(ours)?.[1] ?? "";
+    return startWorkerd({
+      stateDir,
+      origin,
+      config: copyConfig("pass-through.capnp", stateDir, { compatibilityDate }),
+    });
+  }
   const workerd = await startWorkerd({ stateDir, origin, token: TOKEN });
   try {
     await activatePolicy(workerd.visitorsSocket, TOKEN, setup.policy ?? {});

@@ -3,24 +3,24 @@ import { connect } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
-import { CALLER_SETUPS, CALLERS, type Caller, type CallersPlan, type CallSample } from "./mix.ts";
+import { API, type CallerName, CALLERS, type CallersPlan, type CallSample } from "./mix.ts";
 
 // Calls at steady rates, as PLAN says, until it is asked to end (SIGTERM); prints `ready`, and at its end a line of
 // JSON with every call. A process of its own: the starter's event loop would be in the latencies.
 
 const plan = JSON.parse(process.env["PLAN"] ?? "null") as CallersPlan;
-const samples: Partial<Record<Caller, CallSample[]>> = {};
+const samples: Partial<Record<CallerName, CallSample[]>> = {};
 const ending = new AbortController();
 process.once("SIGTERM", () => ending.abort());
 
 /** performance.now() counts on where Date.now() would jump. */
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
-async function callAtRate(caller: Caller, index: number): Promise<() => Promise<void>> {
-  const { rate, statuses, call } = CALLER_SETUPS[caller];
+async function callAtRate(caller: CallerName, index: number): Promise<() => Promise<void>> {
+  const { rate, statuses, call } = CALLERS[caller];
   const own: CallSample[] = (samples[caller] = []);
   // Addresses that no visitor has, each kind's its own in every measurement: wrong tokens are counted by address.
-  const localAddress = `127.255.${CALLERS.indexOf(caller)}.1`;
+  const localAddress = `127.255.${Object.keys(CALLERS).indexOf(caller)}.1`;
   const session = connect(plan.url, {
     createConnection: ({ hostname, port }) =>
       connectTls({
@@ -38,7 +38,7 @@ async function callAtRate(caller: Caller, index: number): Promise<() => Promise<
       const stream = session.request({
         ":method": method,
         ":path": path,
-        ...(path.startsWith("/_h3/") && { authorization: `Bearer ${plan.token}` }),
+        ...(path.startsWith(API) && { authorization: `Bearer ${plan.token}` }),
         ...headers,
       });
       stream.end(body);

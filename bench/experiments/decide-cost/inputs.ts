@@ -1,8 +1,8 @@
 import type { TransportEstimate } from "../../../policy-api/core/estimate.ts";
 import type { History, RequestFacts } from "../../../policy-api/core/facts.ts";
 import type { TimesLattice } from "../../../policy-api/core/times.ts";
+import { integer, seededRandom } from "../../analysis/statistics/random.ts";
 import { documentOf } from "../../model/content.ts";
-import { type Random, seededRandom } from "../../analysis/statistics/random.ts";
 
 /** One navigation to decide on. */
 export interface Input {
@@ -14,6 +14,8 @@ export interface Input {
 }
 
 export const NOW_MS = 1_767_225_600_000;
+
+const CONTENTS = [100_000, 1_000_000, 10_000_000, 25_000_000];
 
 /**
  * Navigations all over the lattice, of clients whose path both transports have measured: then two lattices are read, at
@@ -32,9 +34,9 @@ export function inputsOver(lattice: TimesLattice, count: number, seed: number): 
     deliveryRateBps: between(lattice.deliveryRateBps),
     ageMs: 60_000 * random(),
   });
-  const both = (): { tcp: TransportEstimate; quic: TransportEstimate } => ({ tcp: estimate(), quic: estimate() });
+  const both = () => ({ tcp: estimate(), quic: estimate() });
   return Array.from({ length: count }, () => {
-    const contentBytes = oneOf([100_000, 1_000_000, 10_000_000, 25_000_000], random);
+    const contentBytes = CONTENTS[integer(CONTENTS.length, random)] ?? 0;
     return {
       request: {
         transport: random() < 0.5 ? "tcp" : "quic",
@@ -53,8 +55,4 @@ export function inputsOver(lattice: TimesLattice, count: number, seed: number): 
       contentBytes,
     };
   });
-}
-
-function oneOf<T>(items: readonly [T, ...T[]], random: Random): T {
-  return items[Math.floor(random() * items.length)] ?? items[0];
 }

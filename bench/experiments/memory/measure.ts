@@ -1,15 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { UserError } from "../../../base/user-error.ts";
-import type { TcpBuffers } from "../../lab/namespace.ts";
-import { startLab } from "../../lab/lab.ts";
 import { startK6 } from "../../lab/k6.ts";
+import { startLab } from "../../lab/lab.ts";
 import { residentBytes, socketBytes } from "../../lab/memory.ts";
+import type { TcpBuffers } from "../../lab/namespace.ts";
 import type { MemoryRow } from "./row.ts";
 
 /** Between two looks. */
 export const LOOK_EVERY_MS = 100;
 
 export interface Crowd {
+  readonly id: string;
   readonly protocol: "h2" | "h3";
   readonly clients: number;
   readonly round: number;
@@ -30,10 +31,11 @@ export interface CrowdSettings {
  * @throws UserError where a download fails, or a program does
  */
 export async function measureCrowd(
-  { protocol, clients, round }: Crowd,
+  crowd: Crowd,
   { bytes, rateMbps, delayMs, queueBytes, tcpBuffers }: CrowdSettings,
   signal: AbortSignal,
 ): Promise<MemoryRow | undefined> {
+  const { protocol, clients } = crowd;
   const lab = await startLab({ arms: ["bare"], lanes: 1, tcpBuffers });
   const stack = new AsyncDisposableStack();
   stack.defer(() => lab.stop());
@@ -59,15 +61,10 @@ export async function measureCrowd(
     });
     const over = new AbortController();
     const end = Promise.race([k6.ended, failed]).finally(() => over.abort());
-    const peak = { looks: 0, edge: 0, sockets: 0, server: 0, client: 0 };
+    const looks: { edge: number; sockets: number; client: number }[] = [];
     while (!over.signal.aborted) {
       const sockets = await socketBytes(lane.serverNamespace, protocol === "h3" ? "udp" : "tcp");
-      const edge = edgeBytes();
-      peak.looks++;
-      peak.edge = Math.max(peak.edge, edge);
-      peak.sockets = Math.max(peak.sockets, sockets);
-      peak.server = Math.max(peak.server, edge + sockets);
-      peak.client = Math.max(peak.client, residentBytes(k6.pid));
+      looks.push({ edge: edgeBytes(), sockets, client: residentBytes(k6.pid) });
       await Promise.race([end, pause(LOOK_EVERY_MS)]);
     }
     await end;
@@ -76,25 +73,17 @@ export async function measureCrowd(
       `${clients} clients over ${protocol}: not all downloads were complete. What was measured is kept: the same command tries again`,
     );
     return {
-      id: crowdId({ protocol, clients, round }),
-      protocol,
-      clients,
-      round,
+      ...crowd,
       startedMs,
       seconds: (Date.now() - startedMs) / 1_000,
-      looks: peak.looks,
+      looks: looks.length,
       edgeBeforeBytes,
-      edgePeakBytes: peak.edge,
-      socketPeakBytes: peak.sockets,
-      serverPeakBytes: peak.server,
-      clientPeakBytes: peak.client,
+      edgePeakBytes: Math.max(...looks.map(({ edge }) => edge)),
+      socketPeakBytes: Math.max(...looks.map(({ sockets }) => sockets)),
+      serverPeakBytes: Math.max(...looks.map(({ edge, sockets }) => edge + sockets)),
+      clientPeakBytes: Math.max(...looks.map(({ client }) => client)),
     };
   } finally {
     await stack.disposeAsync();
   }
-}
-
-/** What a run knows its crowds by. */
-export function crowdId({ protocol, clients, round }: Crowd): string {
-  return `${protocol}/${clients}/${round}`;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LINUX_TCP_BUFFERS } from "../../lab/namespace.ts";
+import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
 import { reportText } from "../../harness/results.ts";
 import { type MemoryAbout, memoryPicture, memoryValues } from "./findings.ts";
 import { residentBytes, skmemBytes, statusBytes } from "../../lab/memory.ts";
@@ -63,8 +64,8 @@ describe("the summary", () => {
       ["h2", 100, 500, 200],
       ["h3", 500, 500, 200],
     ]);
-    expect(summary.serverRatio?.estimate).toBeCloseTo(1, 2);
-    expect(summary.edgeRatio?.estimate).toBeCloseTo((20 * 1024 + 101 * 500) / (20 * 1024 + 101 * 100), 2);
+    expect(summary.serverRatio.estimate).toBeCloseTo(1, 2);
+    expect(summary.edgeRatio.estimate).toBeCloseTo((20 * 1024 + 101 * 500) / (20 * 1024 + 101 * 100), 2);
     expect(summary.crowds.map(({ clients, protocol, n }) => [clients, protocol, n])).toEqual([
       [1, "h2", 4],
       [1, "h3", 4],
@@ -74,7 +75,6 @@ describe("the summary", () => {
   });
 
   it("makes a report and a picture of it, also of a single round", async () => {
-    const machine = { kernel: "6", arch: "x64", cpu: "cpu", cores: 2, memoryGiB: 8, go: "go1", quicGo: "v0", k6: "v1" };
     const about = {
       command: "npm run bench -- memory",
       rounds: 4,
@@ -82,7 +82,7 @@ describe("the summary", () => {
         at: "2026-01-01T00:00:00.000Z",
         lanes: 1,
         rowsBefore: 0,
-        machine: { ...machine, workerd: "1", node: "v24", commit },
+        machine: { ...EXAMPLE_MACHINE, commit },
       })),
       bytes: 1e6,
       rateMbps: 100,
@@ -91,7 +91,7 @@ describe("the summary", () => {
       tcpBuffers: LINUX_TCP_BUFFERS,
     };
     const one = memorySummary(
-      rowsOf("h2", 100, 400).filter(({ round }) => round === 0),
+      [...rowsOf("h2", 100, 400), ...rowsOf("h3", 500, 0)].filter(({ round }) => round === 0),
       1,
     );
     for (const given of [summary, one]) {
