@@ -15,8 +15,8 @@ export interface Caller {
   readonly title: string;
   /** Calls per second. */
   readonly rate: number;
-  /** How it should be answered. */
-  readonly statuses: readonly number[];
+  /** How it should be answered; 200 unless given. */
+  readonly statuses?: readonly number[];
   readonly call: (n: number, versions: readonly number[]) => Call;
 }
 
@@ -26,8 +26,8 @@ export const API = "/_h3/v1";
 const KNOWN_CLIENTS = 200;
 
 const DECIDING = {
-  "decide-1": { title: "decisions, 1 path", rate: 200, statuses: [200], call: () => decisionsCall(1) },
-  "decide-100": { title: "decisions, 100 paths", rate: 5, statuses: [200], call: () => decisionsCall(100) },
+  "decide-1": { title: "decisions, 1 path", rate: 200, call: () => decisionsCall(1) },
+  "decide-100": { title: "decisions, 100 paths", rate: 5, call: () => decisionsCall(100) },
 } satisfies Record<string, Caller>;
 
 /** Those that a person or a script is, not a proxy at each of its requests. */
@@ -35,14 +35,15 @@ const OPERATING = {
   explain: {
     title: "explain, by client",
     rate: 20,
-    statuses: [200],
     call: (n) =>
-      post("decisions/explain", { client: `127.1.${n % KNOWN_CLIENTS}.1`, request: { transport: "tcp", rttMs: 20 } }),
+      sent("POST", "decisions/explain", {
+        client: `127.1.${n % KNOWN_CLIENTS}.1`,
+        request: { transport: "tcp", rttMs: 20 },
+      }),
   },
   read: {
     title: "list of policies, or one of them",
     rate: 5,
-    statuses: [200],
     call: (n, [version = 1]) => ({
       method: "GET",
       path: `${API}/policies${n % 2 === 0 ? "?limit=20" : `/${version}`}`,
@@ -51,12 +52,9 @@ const OPERATING = {
   activate: {
     title: "PUT activation",
     rate: 1,
-    statuses: [200],
     // By turns: what is in force already would be no new revision.
     call: (n, versions) => ({
-      method: "PUT",
-      path: `${API}/activation`,
-      body: JSON.stringify({ everyone: versions[n % versions.length] }),
+      ...sent("PUT", "activation", { everyone: versions[n % versions.length] }),
       headers: { "if-match": "*" },
     }),
   },
@@ -65,7 +63,7 @@ const OPERATING = {
     rate: 1,
     statuses: [200, 201],
     // Of the size that calibration makes, and another each time.
-    call: (n) => post("policies", { policy: { ...pushed(), source: `${Date.now()}-${n}` } }),
+    call: (n) => sent("POST", "policies", { policy: { ...pushed(), source: `${Date.now()}-${n}` } }),
   },
   refused: {
     title: "a wrong token",
@@ -89,7 +87,6 @@ export const CALLERS: Readonly<Record<CallerName, Caller>> = {
   plain: {
     title: "subresources of 500 bytes",
     rate: API_RATE,
-    statuses: [200],
     call: () => ({ method: "GET", path: "/image/500", headers: { "sec-fetch-dest": "image" } }),
   },
 };
@@ -105,11 +102,11 @@ export function decisionsCall(paths: number): Call & { readonly body: string } {
     deliveryRateBps: 1_000_000 * (1 + (i % 25)),
     path: "/",
   }));
-  return post("decisions", { paths: facts });
+  return sent("POST", "decisions", { paths: facts });
 }
 
-function post(resource: string, body: object): Call & { readonly body: string } {
-  return { method: "POST", path: `${API}/${resource}`, body: JSON.stringify(body) };
+function sent(method: "POST" | "PUT", resource: string, body: object): Call & { readonly body: string } {
+  return { method, path: `${API}/${resource}`, body: JSON.stringify(body) };
 }
 
 function pushed(): object {
@@ -121,7 +118,6 @@ export interface CallersPlan {
   readonly callers: readonly CallerName[];
   /** Of the edge, https://HOST:PORT. */
   readonly url: string;
-  readonly token: string;
   /** Versions to activate by turns: the same policy to every visitor. */
   readonly versions: readonly number[];
 }

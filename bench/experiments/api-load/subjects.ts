@@ -10,45 +10,29 @@ export const VISITORS = 200;
 /** Of decisions: callers are few, proxies that keep their connections. */
 export const PROXIES = 16;
 
+const DECISIONS = { group: "decisions", beside: "pass", loops: LOOPS, openClients: PROXIES } as const;
+const PAGES = {
+  group: "visitors",
+  beside: "pages",
+  loops: ["open"],
+  openClients: VISITORS,
+  request: fileRequest("document"),
+} as const;
+
 /** What is asked of one worker, through its edge: all by the same client in the same way. */
 export const SUBJECTS: readonly Subject[] = [
-  deciding("pass", "a subresource that passes untouched", fileRequest("image")),
-  deciding("decide-1", "`POST decisions` of 1 path", decisionsRequest(1)),
-  deciding("decide-100", "`POST decisions` of 100 paths", decisionsRequest(100)),
+  subject("pass", "a subresource that passes untouched", { ...DECISIONS, request: fileRequest("image") }),
+  subject("decide-1", "`POST decisions` of 1 path", { ...DECISIONS, request: decisionsRequest(1) }),
+  subject("decide-100", "`POST decisions` of 100 paths", { ...DECISIONS, request: decisionsRequest(100) }),
   // In the closed loop too: it says how fast the open one may be.
-  { ...pages("pages", "pages, nobody calls the API"), loops: LOOPS },
-  { ...pages("pages-under-requests", "pages, beside other requests"), company: company(["plain"]) },
-  { ...pages("pages-under-operators", "pages, beside operators of the API"), company: company(OPERATORS) },
-  { ...pages("pages-under-api", "pages, beside operators and decisions"), company: company(API_CALLERS) },
+  subject("pages", "pages, nobody calls the API", { ...PAGES, loops: LOOPS }),
+  subject("pages-under-requests", "pages, beside other requests", { ...PAGES, company: company(["plain"]) }),
+  subject("pages-under-operators", "pages, beside operators of the API", { ...PAGES, company: company(OPERATORS) }),
+  subject("pages-under-api", "pages, beside operators and decisions", { ...PAGES, company: company(API_CALLERS) }),
 ];
 
-function deciding(name: string, title: string, request: Subject["request"]): Subject {
-  const columns = { subject: name };
-  return {
-    name,
-    title,
-    group: "decisions",
-    beside: "pass",
-    columns,
-    arm: "adaptive",
-    loops: LOOPS,
-    openClients: PROXIES,
-    request,
-  };
-}
-
-function pages(name: string, title: string): Subject {
-  return {
-    name,
-    title,
-    group: "visitors",
-    beside: "pages",
-    columns: { subject: name },
-    arm: "adaptive",
-    loops: ["open"],
-    openClients: VISITORS,
-    request: fileRequest("document"),
-  };
+function subject(name: string, title: string, given: Omit<Subject, "name" | "title" | "columns" | "arm">): Subject {
+  return { name, title, columns: { subject: name }, arm: "adaptive", ...given };
 }
 
 function fileRequest(destination: "document" | "image"): Subject["request"] {
@@ -74,7 +58,7 @@ function company(callers: readonly CallerName[]): Company {
       const versions: number[] = [];
       for (const source of ["one", "the other"])
         versions.push(await activatePolicy(visitorsSocket, TOKEN, { ...offeringPolicy(), source }));
-      return startCallers({ callers, url, token: TOKEN, versions });
+      return startCallers({ callers, url, versions });
     },
   };
 }

@@ -4,7 +4,7 @@ import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
 import { costsOf, decideCostValues } from "./findings.ts";
 import type { Subject } from "./subjects.ts";
 
-const subject = (name: Subject["name"]): Subject => ({ name, about: "", calls: 10, run: () => 0 });
+const subject = (name: string): Subject => ({ name, about: "", calls: 10, run: () => 0 });
 const SUBJECTS = [subject("decide"), subject("plain look-up")];
 
 function costs(decideNs: readonly number[], lookUpNs: readonly number[], bytes = 0) {

@@ -11,21 +11,7 @@ const BOUND_NS = 2_000;
 /** The smallest object takes 16 bytes: below this, fewer than one call in 16 leaves anything. */
 const GROWTH_BOUND_BYTES = 1;
 
-interface Range {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
-}
-
-export interface SubjectCost {
-  readonly subject: Subject["name"];
-  readonly about: string;
-  readonly nsPerCall: Range;
-  /** To the plain look-up of the same round. */
-  readonly ratio: Range;
-  readonly heapBytesPerCall: number;
-  readonly state: StateSize | null;
-}
+export type SubjectCost = ReturnType<typeof costsOf>[number];
 
 export interface DecideCostSummary {
   readonly command: string;
@@ -40,11 +26,7 @@ export interface DecideCostSummary {
 }
 
 /** @param growthOf bytes that a call of a subject leaves on the heap */
-export function costsOf(
-  subjects: readonly Subject[],
-  timings: Timings,
-  growthOf: (subject: Subject) => number,
-): SubjectCost[] {
+export function costsOf(subjects: readonly Subject[], timings: Timings, growthOf: (subject: Subject) => number) {
   const reference = timings.get("plain look-up") ?? [];
   return subjects.map((subject) => {
     const ns = timings.get(subject.name) ?? [];
@@ -52,6 +34,7 @@ export function costsOf(
       subject: subject.name,
       about: subject.about,
       nsPerCall: rangeOf(ns),
+      /** To the plain look-up of the same round. */
       ratio: rangeOf(ns.map((one, round) => one / (reference[round] ?? Number.NaN))),
       heapBytesPerCall: growthOf(subject),
       state: subject.state ?? null,
@@ -75,8 +58,7 @@ export function costTable(costs: readonly SubjectCost[]): string {
 
 /** The values of report.md. */
 export function decideCostValues({ costs, heapCalls, machine, ...given }: DecideCostSummary) {
-  const ns = (name: Subject["name"]): number =>
-    costs.find(({ subject }) => subject === name)?.nsPerCall.median ?? Number.NaN;
+  const ns = (name: string): number => costs.find(({ subject }) => subject === name)?.nsPerCall.median ?? Number.NaN;
   const { node, cores, cpu, kernel, arch, commit } = machine;
   const { command, day, policy, nodes, rounds } = given;
   return {
@@ -106,10 +88,10 @@ function stateText({ epochs, buckets, baselines, bytes }: StateSize): string {
   return `${epochs} epochs, ${buckets} buckets a window, ${baselines} baselines, ${length} bytes of JSON`;
 }
 
-function rangeOf(values: readonly number[]): Range {
+function rangeOf(values: readonly number[]) {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
-function rangeText({ min, max }: Range): string {
+function rangeText({ min, max }: ReturnType<typeof rangeOf>): string {
   return `${number(min)} to ${number(max)}`;
 }

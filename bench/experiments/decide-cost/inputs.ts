@@ -5,13 +5,7 @@ import { integer, seededRandom } from "../../analysis/statistics/random.ts";
 import { documentOf } from "../../model/content.ts";
 
 /** One navigation to decide on. */
-export interface Input {
-  readonly request: RequestFacts;
-  readonly history: History;
-  readonly explorationUnit: number;
-  /** What the request's path tells. */
-  readonly contentBytes: number;
-}
+export type Input = ReturnType<typeof inputsOver>[number];
 
 export const NOW_MS = 1_767_225_600_000;
 
@@ -21,7 +15,7 @@ const CONTENTS = [100_000, 1_000_000, 10_000_000, 25_000_000];
  * Navigations all over the lattice, of clients whose path both transports have measured: then two lattices are read, at
  * five places each, which is the most that a decision does.
  */
-export function inputsOver(lattice: TimesLattice, count: number, seed: number): Input[] {
+export function inputsOver(lattice: TimesLattice, count: number, seed: number) {
   const random = seededRandom(seed, "decide-cost", "inputs");
   const between = (axis: readonly number[]): number => {
     const [low, high] = [Math.max(axis[0] ?? 0, (axis.at(-1) ?? 1) / 1_000), axis.at(-1) ?? 1];
@@ -49,9 +43,10 @@ export function inputsOver(lattice: TimesLattice, count: number, seed: number): 
         offering: random() < 0.5,
         pausedUntilMs: 0,
         shareUnit: random(),
-      },
-      history: { state: "known", client: both(), network: both(), asn: both() },
+      } satisfies RequestFacts,
+      history: { state: "known", client: both(), network: both(), asn: both() } satisfies History,
       explorationUnit: random(),
+      /** What the request's path tells. */
       contentBytes,
     };
   });

@@ -8,7 +8,7 @@ function world() {
   let bytes = 0;
   const ran: string[] = [];
   const meter: Meter = { cpuNs: () => nowNs, heapBytes: () => bytes };
-  const subject = (name: Subject["name"], ns: number): Subject => ({
+  const subject = (name: string, ns: number): Subject => ({
     name,
     about: "",
     calls: 100,

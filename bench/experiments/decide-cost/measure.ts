@@ -3,25 +3,21 @@ import { runInNewContext } from "node:vm";
 import type { Subject } from "./subjects.ts";
 
 /** What the computer under a measurement is asked for. */
-export interface Meter {
-  /** CPU time of this process so far, nanoseconds. */
-  cpuNs(): number;
-  /** Bytes of the heap that are reachable. */
-  heapBytes(): number;
-}
+export type Meter = ReturnType<typeof nodeMeter>;
 
-/**
- * CPU time, not the clock's: what other programs do meanwhile is not in it. It has the collector's and the compiler's
- * threads in it.
- */
-export function nodeMeter(): Meter {
+export function nodeMeter() {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as () => void;
   return {
+    /**
+     * CPU time of this process so far, not the clock's: what other programs do meanwhile is not in it. It has the
+     * collector's and the compiler's threads in it.
+     */
     cpuNs: () => {
       const { user, system } = process.cpuUsage();
       return (user + system) * 1_000;
     },
+    /** Of the heap that are reachable. */
     heapBytes: () => {
       // The second one takes what the first one's finalizers let go.
       gc();
@@ -32,7 +28,7 @@ export function nodeMeter(): Meter {
 }
 
 /** What a call of one subject took in each round, nanoseconds. */
-export type Timings = ReadonlyMap<Subject["name"], readonly number[]>;
+export type Timings = ReadonlyMap<string, readonly number[]>;
 
 /** Before anything counts: by then all of it has been compiled, and compiled again. */
 const WARM_BATCHES = 30;

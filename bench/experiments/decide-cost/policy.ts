@@ -4,19 +4,14 @@ import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { parsePolicy } from "../../../policy-api/core/parse-policy.ts";
 import type { Policy } from "../../../policy-api/core/policy.ts";
-import type { TimesLattice } from "../../../policy-api/core/times.ts";
 import { contentRoutes } from "../../model/content.ts";
 
 export const POLICY_FILE = "policy-api/policies/cubic.json";
 
-export interface MeasuredPolicy {
-  readonly policy: Policy;
-  readonly tcp: TimesLattice;
-  readonly quic: TimesLattice;
-}
+export type MeasuredPolicy = ReturnType<typeof measuredPolicy>;
 
 /** The policy that was calibrated, with all that a decision can cost. @throws UserError where it has no times */
-export function measuredPolicy(): MeasuredPolicy {
+export function measuredPolicy() {
   const parsed = parsePolicy(JSON.parse(readFileSync(join(ROOT, POLICY_FILE), "utf8")));
   const method = parsed.ok ? parsed.value.method : undefined;
   if (!parsed.ok || method?.kind !== "times" || method.tcp === undefined || method.quic === undefined)
@@ -24,5 +19,6 @@ export function measuredPolicy(): MeasuredPolicy {
   const { tcp, quic } = method;
   const contentBytes = { default: 1_000_000, routes: contentRoutes() };
   // With exploration on, so that what it takes is in the figures.
-  return { policy: { ...parsed.value, mode: "adaptive", contentBytes, exploration: { share: 0.02 } }, tcp, quic };
+  const policy: Policy = { ...parsed.value, mode: "adaptive", contentBytes, exploration: { share: 0.02 } };
+  return { policy, tcp, quic };
 }

@@ -7,7 +7,7 @@ import { sampleAt, sizeOf, type StateSize, stateAfter } from "./samples.ts";
 
 /** Something that is timed. */
 export interface Subject {
-  readonly name: "decide" | "plain look-up" | "update after 10,000" | "update after 1,000,000";
+  readonly name: string;
   readonly about: string;
   /** Calls of a batch: some milliseconds of CPU time. */
   readonly calls: number;
@@ -22,12 +22,7 @@ const INPUTS = 1_024;
 /** What is timed, in the order of the table. Each has a loop of its own, so that none shapes another's code. */
 export function subjectsFor(measured: MeasuredPolicy, seed: number): Subject[] {
   const inputs = inputsOver(measured.tcp, INPUTS, seed);
-  return [
-    deciding(measured, inputs),
-    lookUp(measured.tcp, inputs),
-    update("update after 10,000", 10_000),
-    update("update after 1,000,000", 1_000_000),
-  ];
+  return [deciding(measured, inputs), lookUp(measured.tcp, inputs), updating(10_000), updating(1_000_000)];
 }
 
 function deciding({ policy }: MeasuredPolicy, inputs: readonly Input[]): Subject {
@@ -58,8 +53,8 @@ function lookUp(times: TimesLattice, inputs: readonly Input[]): Subject {
   // Flat, so that nothing but the look-up is timed.
   const places = Float64Array.from(
     inputs.flatMap(({ request, history, contentBytes }) => {
-      const tcp = history.client?.tcp;
-      return [request.rttMs ?? 0, tcp?.lossRatio ?? 0, tcp?.deliveryRateBps ?? 0, contentBytes];
+      const { lossRatio, deliveryRateBps } = history.client.tcp;
+      return [request.rttMs, lossRatio, deliveryRateBps, contentBytes];
     }),
   );
   const nearest = (axis: Float64Array, place: number): number => nearestIndex(axis, places[place] ?? 0);
@@ -95,12 +90,13 @@ export function nearestIndex(values: Float64Array, value: number): number {
 
 const SAMPLES = 5_000;
 
-function update(name: Subject["name"], samplesBefore: number): Subject {
+function updating(samplesBefore: number): Subject {
+  const before = samplesBefore.toLocaleString("en-US");
   const full = stateAfter(samplesBefore);
   const next = Array.from({ length: SAMPLES }, (_, i) => sampleAt(samplesBefore + i));
   return {
-    name,
-    about: `\`applySample\` on a state after ${samplesBefore.toLocaleString("en-US")} samples, its epochs, windows and baselines full`,
+    name: `update after ${before}`,
+    about: `\`applySample\` on a state after ${before} samples, its epochs, windows and baselines full`,
     calls: SAMPLES,
     run: (calls) => {
       let sum = 0;

@@ -3,18 +3,11 @@ import { distinct, lastMachine, machineText } from "../../harness/machine-text.t
 import { columnsTable } from "../../analysis/tables/columns-table.ts";
 import { number, size, withInterval } from "../../analysis/tables/format.ts";
 import { armScales } from "../../analysis/charts/theme.ts";
-import type { Start } from "../../model/recorded-run.ts";
-import { type CrowdSettings, LOOK_EVERY_MS } from "./measure.ts";
+import { LOOK_EVERY_MS } from "./measure.ts";
 import type { MemorySummary } from "./summary.ts";
 
-export interface MemoryAbout extends CrowdSettings {
-  readonly command: string;
-  readonly rounds: number;
-  readonly starts: readonly Start[];
-}
-
 /** The values of report.md. */
-export function memoryValues(summary: MemoryAbout & MemorySummary) {
+export function memoryValues(summary: MemorySummary) {
   const { command, starts, rounds, rateMbps, delayMs, queueBytes, bytes, tcpBuffers } = summary;
   const { go, quicGo, k6 } = lastMachine(starts);
   return {

@@ -1,7 +1,7 @@
 import { CLOSED_CLIENTS } from "../../harness/loopback/measure.ts";
 import { defineLoopback } from "../../harness/loopback/define.ts";
 import { SIZES } from "../../model/request-plan.ts";
-import { OPEN_LOAD_RATIO, overheadValues } from "./findings.ts";
+import { overheadValues } from "./findings.ts";
 import { overheadPicture } from "./picture.ts";
 import { OVERHEAD_ROW } from "./row.ts";
 import { OPEN_CLIENTS, SUBJECTS } from "./subjects.ts";
@@ -16,7 +16,7 @@ export const experiment = defineLoopback({
   subjects: SUBJECTS,
   seconds: 2,
   quickSeconds: 0.5,
-  openLoadRatio: OPEN_LOAD_RATIO,
+  openLoadRatio: 0.6,
   question: (subjects) => ({
     sizes: SIZES,
     clients: { closed: { small: CLOSED_CLIENTS, large: CLOSED_CLIENTS }, open: OPEN_CLIENTS },

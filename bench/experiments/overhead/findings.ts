@@ -5,9 +5,6 @@ import { LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
 import { overheadReadmeTable } from "./readme-table.ts";
 import { OPEN_CLIENTS } from "./subjects.ts";
 
-/** Of what the slowest arm did in the closed loop. */
-export const OPEN_LOAD_RATIO = 0.6;
-
 const LATENCY_AND_CPU = ["latencyMedianMs", "latencyP90Ms", "latencyP99Ms", "frontCpuUs", "workerdCpuUs"] as const;
 const COLUMNS = { closed: ["requestsPerSecond", ...LATENCY_AND_CPU], open: LATENCY_AND_CPU } as const;
 
@@ -19,8 +16,7 @@ export function overheadValues(summary: LoopbackSummary) {
     clients: OPEN_CLIENTS[name],
   }));
   return {
-    nginx: summary.tools["nginx"] ?? "not to be had: its arm is left out",
-    openLoad: OPEN_LOAD_RATIO * 100,
+    nginx: summary.starts.at(-1)?.tools?.["nginx"] ?? "not to be had: its arm is left out",
     openClients: OPEN_CLIENTS.small,
     openRates: sizes
       .map(({ size, rate, clients }) => `${size}: ${rate}/s over ${clients} connections in turn`)
@@ -35,8 +31,8 @@ export function overheadValues(summary: LoopbackSummary) {
           rate: loop === "open" ? `, ${rate} requests/s` : "",
           figures: resultsTable(own, [
             ...figureColumns(COLUMNS[loop]),
-            { title: "CPU of the origin, us", cell: ({ originCpuUs }) => number(originCpuUs.median) },
-            { title: "CPU of the client, us", cell: ({ clientCpuUs }) => number(clientCpuUs.median) },
+            ["CPU of the origin, us", ({ originCpuUs }) => number(originCpuUs.median)],
+            ["CPU of the client, us", ({ clientCpuUs }) => number(clientCpuUs.median)],
           ]),
           ratios: resultsTable(own, ratioColumns(COLUMNS[loop])),
         };

@@ -1,6 +1,4 @@
 import { LOOPBACK_COLUMNS } from "../../harness/loopback/row.ts";
-import type { LoopbackArm } from "../../lab/loopback-arms.ts";
-import type { Size } from "../../model/request-plan.ts";
 import { type RowSchema, string } from "../../model/row-schema.ts";
 
 const { id, loop, round, ...measured } = LOOPBACK_COLUMNS;
@@ -8,8 +6,8 @@ const { id, loop, round, ...measured } = LOOPBACK_COLUMNS;
 export const OVERHEAD_ROW = {
   id,
   loop,
-  size: string<Size>(),
+  size: string(),
   round,
-  arm: string<LoopbackArm>(),
+  arm: string(),
   ...measured,
 } as const satisfies RowSchema;

@@ -10,7 +10,7 @@ import { unlessItFails } from "../unless-it-fails.ts";
 import { measureSubject, WARM_SECONDS } from "./measure.ts";
 import { headValues } from "./report.ts";
 import type { LoopbackColumns } from "./row.ts";
-import { type Measurement, measurements, openRate } from "./schedule.ts";
+import { type Measurement, measurements, openRate, SEED } from "./schedule.ts";
 import type { Subject } from "./subject.ts";
 import { type LoopbackSummary, summarizeLoopback } from "./summary.ts";
 
@@ -34,7 +34,6 @@ export function loopbackOptions({ seconds, quickSeconds }: Pick<LoopbackDefiniti
   return {
     rounds: wholeNumber("how often each load is measured (9)", [1, 1_000], undefined),
     seconds: decimal("S", `how long each time (${seconds})`, [0.1, 600], undefined),
-    seed: wholeNumber("what orders and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
     quick: flag(`2 rounds of ${quickSeconds} s: whether it works`),
   };
 }
@@ -46,24 +45,23 @@ export function defineLoopback(
   definition: LoopbackDefinition,
 ): Experiment<LoopbackOptions, LoopbackColumns, LoopbackSummary> {
   const { about, row, subjects, openLoadRatio } = definition;
-  const settingsOf = ({ rounds, seconds, seed, quick }: OptionsOf<LoopbackOptions>) => ({
+  const settingsOf = ({ rounds, seconds, quick }: OptionsOf<LoopbackOptions>) => ({
     rounds: rounds ?? (quick ? 2 : 9),
     seconds: seconds ?? (quick ? definition.quickSeconds : definition.seconds),
-    seed,
   });
   const subjectsHere = (): Subject[] => subjects.filter(({ arm }) => arm !== "nginx" || findNginx() !== undefined);
-  const plan = (given: OptionsOf<LoopbackOptions>): Measurement[] => {
-    const { rounds, seed } = settingsOf(given);
-    return measurements(subjectsHere(), rounds, seed);
-  };
+  const plan = (given: OptionsOf<LoopbackOptions>): Measurement[] =>
+    measurements(subjectsHere(), settingsOf(given).rounds);
   return defineExperiment({
     about,
     options: loopbackOptions(definition),
     row,
-    question: (given) => {
-      const { seed, seconds } = settingsOf(given);
-      return { seed, seconds, warmSeconds: WARM_SECONDS, ...definition.question(subjectsHere()) };
-    },
+    question: (given) => ({
+      seed: SEED,
+      seconds: settingsOf(given).seconds,
+      warmSeconds: WARM_SECONDS,
+      ...definition.question(subjectsHere()),
+    }),
     done: (given, rows) => shareMade(plan(given), rows),
     prepare: async () => {
       await buildLoopback();
@@ -97,11 +95,10 @@ export function defineLoopback(
         await system.stop();
       }
     },
-    summarise: ({ options, rows, command, starts }) =>
-      summarizeLoopback({ rows, subjects, command, starts, ...settingsOf(options) }),
+    summarise: (recorded) => summarizeLoopback(subjects, settingsOf(recorded.options), recorded),
     report: (summary) => {
       const { values, pictures = [] } = definition.report(summary);
-      return { values: { ...headValues(summary), ...values }, pictures };
+      return { values: { ...headValues(summary, openLoadRatio), ...values }, pictures };
     },
   });
 }

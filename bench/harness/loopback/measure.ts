@@ -23,7 +23,8 @@ export async function measureSubject(options: {
   const { measurement, system, rate, seconds, run, signal } = options;
   const { id, loop, subject, round } = measurement;
   const { path, ...request } = subject.request;
-  const arm = system.arm(subject.arm);
+  const arm = system.arms.get(subject.arm);
+  if (arm === undefined) throw new Error(`${subject.arm} does not run.`);
   const clients = loop === "closed" ? CLOSED_CLIENTS : subject.openClients;
   const startedMs = Date.now();
   const company = await subject.company?.start(arm);

@@ -4,6 +4,9 @@ import { type Loop, LOOPS } from "../../model/request-plan.ts";
 import type { LoopbackRow } from "./row.ts";
 import type { Subject } from "./subject.ts";
 
+/** What orders and resamples are drawn from. */
+export const SEED = 1;
+
 export interface Measurement {
   readonly id: string;
   readonly loop: Loop;
@@ -20,11 +23,11 @@ export function measurementId(loop: Loop, subject: string, round: number): strin
  * in random order, and every subject of a group in random order. An order is the round's own, so that a run goes on where
  * another stopped.
  */
-export function measurements(subjects: readonly Subject[], rounds: number, seed: number): Measurement[] {
+export function measurements(subjects: readonly Subject[], rounds: number): Measurement[] {
   const groups = [...Map.groupBy(subjects, ({ group }) => group).values()];
   return LOOPS.flatMap((loop) =>
     Array.from({ length: rounds }, (_, round) => round).flatMap((round) => {
-      const random = seededRandom(seed, "subjects", loop, round);
+      const random = seededRandom(SEED, "subjects", loop, round);
       return shuffle(groups, random)
         .flatMap((group) => shuffle(group, random))
         .filter(({ loops }) => loops.includes(loop))

@@ -1,11 +1,10 @@
 import { seededRandom } from "../../analysis/statistics/random.ts";
-import { type Figure, figureOf, type Spread, spread } from "../../analysis/statistics/round-figure.ts";
-import type { Machine } from "../../model/machine.ts";
-import type { Start } from "../../model/recorded-run.ts";
+import { type Figure, figureOf, spread } from "../../analysis/statistics/round-figure.ts";
 import { type Loop, LOOPS } from "../../model/request-plan.ts";
-import { lastDay, lastMachine } from "../machine-text.ts";
+import type { Recorded } from "../experiment.ts";
+import { lastDay } from "../machine-text.ts";
 import type { LoopbackRow } from "./row.ts";
-import { measurementId } from "./schedule.ts";
+import { measurementId, SEED } from "./schedule.ts";
 import type { Subject } from "./subject.ts";
 
 /** What is compared, and as tables call it. */
@@ -18,72 +17,34 @@ export const FIGURES = {
   workerdCpuUs: "CPU of workerd, us",
 } as const satisfies Partial<Record<keyof LoopbackRow, string>>;
 export type FigureName = keyof typeof FIGURES;
+const FIGURE_NAMES = Object.keys(FIGURES) as FigureName[];
+type Figures = Readonly<Record<FigureName, Figure | undefined>>;
 
+export type LoopbackSummary = ReturnType<typeof summarizeLoopback>;
 /** One subject under one load, over all rounds. */
-export interface LoopbackResult {
-  readonly loop: Loop;
-  readonly subject: string;
-  readonly title: string;
-  readonly group: string;
-  readonly rounds: number;
-  /** Of an open loop. */
-  readonly rate: number | null;
-  /** Absent where there is nothing to measure: workerd in an arm without one. */
-  readonly figures: Readonly<Partial<Record<FigureName, Figure>>>;
-  readonly originCpuUs: Spread;
-  readonly clientCpuUs: Spread;
-  /** Of one core, what workerd used. */
-  readonly workerdBusyRatio: Spread;
-  /** Answers per second of workerd's CPU time: what a core does that does nothing else. */
-  readonly answersPerCoreSecond: Spread;
-  readonly foreignRatio: Spread;
-  readonly answers: number;
-  readonly failures: number;
-  readonly dropped: number;
-  /** Of the worst round; of an open loop. */
-  readonly lateP99Ms: number | null;
-}
+export type LoopbackResult = LoopbackSummary["results"][number];
 
-export interface LoopbackSummary {
-  readonly command: string;
-  readonly day: string;
-  readonly rounds: number;
-  readonly seconds: number;
-  readonly seed: number;
-  readonly machine: Machine;
-  readonly tools: Readonly<Record<string, string | null>>;
-  readonly results: readonly LoopbackResult[];
-  /** Of those beside a subject; its title is their group. */
-  readonly company: readonly LoopbackResult[];
-}
-
-export function summarizeLoopback(run: {
-  readonly rows: readonly LoopbackRow[];
-  readonly subjects: readonly Subject[];
-  readonly command: string;
-  readonly rounds: number;
-  readonly seconds: number;
-  readonly seed: number;
-  readonly starts: readonly Start[];
-}): LoopbackSummary {
-  const { rows, subjects, command, rounds, seconds, seed, starts } = run;
+export function summarizeLoopback(
+  subjects: readonly Subject[],
+  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+  { rows, command, starts }: Pick<Recorded<unknown, LoopbackRow>, "rows" | "command" | "starts">,
+) {
   // A measurement that was interrupted while its rows were written is made again: the last counts.
   const byId = new Map(rows.map((row) => [row.id, row]));
   const rowsOf = (loop: Loop, subject: string): LoopbackRow[] =>
     Array.from({ length: rounds }, (_, round) => byId.get(measurementId(loop, subject, round)) ?? []).flat();
-  const resultOf = (loop: Loop, subject: Compared): LoopbackResult[] => {
+  const resultOf = (loop: Loop, subject: Compared) => {
     const own = rowsOf(loop, subject.name);
-    return own.length === 0 ? [] : [summarized(loop, subject, own, (name) => rowsOf(loop, name), seed)];
+    return own.length === 0 ? [] : [summarized(loop, subject, own, (name) => rowsOf(loop, name))];
   };
   return {
     command,
     day: lastDay(rows),
+    starts,
     rounds,
     seconds,
-    seed,
-    machine: lastMachine(starts),
-    tools: starts.at(-1)?.tools ?? {},
     results: LOOPS.flatMap((loop) => subjects.flatMap((subject) => resultOf(loop, subject))),
+    /** Of those beside a subject; its title is their group. */
     company: subjects.flatMap(({ name, title: group, company }) =>
       (company?.members ?? []).flatMap((member) =>
         resultOf("open", { name: `${member.name} beside ${name}`, title: member.title, group }),
@@ -106,37 +67,39 @@ function summarized(
   { name, title, group, beside = name, workerdBeside = beside }: Compared,
   own: readonly LoopbackRow[],
   rowsOf: (subject: string) => readonly LoopbackRow[],
-  seed: number,
-): LoopbackResult {
-  const spreadOf = (value: (row: LoopbackRow) => number | null): Spread =>
-    spread(own.flatMap((row) => value(row) ?? []));
+) {
+  const spreadOf = (value: (row: LoopbackRow) => number | null) => spread(own.flatMap((row) => value(row) ?? []));
   const sum = (column: "answers" | "failures" | "dropped"): number => own.reduce((all, row) => all + row[column], 0);
   const lates = own.flatMap(({ lateP99Ms }) => lateP99Ms ?? []);
-  const figures = (Object.keys(FIGURES) as FigureName[]).flatMap((figure) => {
+  const figureNamed = (figure: FigureName) => {
     // What was due at a rate and answered says nothing about how fast it could go.
-    if (loop === "open" && figure === "requestsPerSecond") return [];
+    if (loop === "open" && figure === "requestsPerSecond") return undefined;
     const values = (rows: readonly LoopbackRow[]) => rows.map((row) => ({ round: row.round, value: row[figure] }));
     const reference = rowsOf(figure === "workerdCpuUs" ? workerdBeside : beside);
-    const random = seededRandom(seed, "interval", loop, ...name.split("/"), figure);
-    const found = figureOf(values(own), values(reference), random);
-    return found === undefined ? [] : [[figure, found] as const];
-  });
+    const random = seededRandom(SEED, "interval", loop, ...name.split("/"), figure);
+    return figureOf(values(own), values(reference), random);
+  };
   return {
     loop,
     subject: name,
     title,
     group,
     rounds: own.length,
+    /** Requests per second of an open loop. */
     rate: own[0]?.rate ?? null,
-    figures: Object.fromEntries(figures),
+    /** Undefined where there is nothing to measure: workerd in an arm without one. */
+    figures: Object.fromEntries(FIGURE_NAMES.map((figure) => [figure, figureNamed(figure)])) as Figures,
     originCpuUs: spreadOf((row) => row.originCpuUs),
     clientCpuUs: spreadOf((row) => row.clientCpuUs),
+    /** Of one core, what workerd used. */
     workerdBusyRatio: spreadOf((row) => ((row.workerdCpuUs ?? 0) * row.requestsPerSecond) / 1e6),
+    /** Answers per second of workerd's CPU time: what a core does that does nothing else. */
     answersPerCoreSecond: spreadOf((row) => (row.workerdCpuUs === null ? null : 1e6 / row.workerdCpuUs)),
     foreignRatio: spreadOf((row) => row.foreignRatio),
     answers: sum("answers"),
     failures: sum("failures"),
     dropped: sum("dropped"),
+    /** Of the worst round; of an open loop. */
     lateP99Ms: lates.length === 0 ? null : Math.max(...lates),
   };
 }

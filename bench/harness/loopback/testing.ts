@@ -16,7 +16,7 @@ export function exampleRows(
   rounds: number,
   factorOf: (subject: Subject) => number,
 ): LoopbackRow[] {
-  return measurements(subjects, rounds, 1).flatMap(({ loop, subject, round }) => {
+  return measurements(subjects, rounds).flatMap(({ loop, subject, round }) => {
     const slow = (round + 1) * factorOf(subject);
     const hasWorkerd = subject.arm !== "bare" && subject.arm !== "nginx";
     const own = exampleRow(subject.name, {
@@ -52,13 +52,5 @@ export function exampleSummary(
   tools: Readonly<Record<string, string | null>> = {},
 ): LoopbackSummary {
   const starts = [{ at: "2026-01-01T00:00:00.000Z", lanes: 1, rowsBefore: 0, machine: EXAMPLE_MACHINE, tools }];
-  return summarizeLoopback({
-    rows,
-    subjects,
-    command: "npm run bench -- example",
-    rounds,
-    seconds: 1,
-    seed: 1,
-    starts,
-  });
+  return summarizeLoopback(subjects, { rounds, seconds: 1 }, { rows, command: "npm run bench -- example", starts });
 }

@@ -10,7 +10,8 @@ const config :Workerd.Config = (
         "    return fetch(new Request(env.ORIGIN + url.pathname + url.search, request), { redirect: 'manual' });\n"
         "  },\n"
         "};\n" ) ],
-      compatibilityDate = "{{compatibilityDate}}",
+      # As in infra/workerd/config.capnp; a test compares the two.
+      compatibilityDate = "2026-10-01",
       bindings = [ ( name = "ORIGIN", fromEnvironment = "ORIGIN" ) ] ) ),
     ( name = "state", disk = ( writable = true ) ),
     ( name = "internet", network = ( allow = ["private", "local", "public"] ) ) ],
