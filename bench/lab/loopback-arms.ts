@@ -23,33 +23,30 @@ export interface ArmSetup {
   readonly offers: boolean;
 }
 
-const PAGE = { front: "edge", secFetchDest: "document", offers: false } as const;
+const BARE = { front: "edge", worker: "none", secFetchDest: "document", offers: false } as const;
+const OURS = { ...BARE, worker: "ours", offers: true } as const;
 
 export const LOOPBACK_ARMS: Readonly<Record<LoopbackArm, ArmSetup>> = {
-  bare: { ...PAGE, title: "the edge alone", worker: "none" },
-  "pass-through": { ...PAGE, title: "a worker that only passes on", worker: "pass-through" },
+  bare: { ...BARE, title: "the edge alone" },
+  "pass-through": { ...BARE, title: "a worker that only passes on", worker: "pass-through" },
   subresource: {
-    ...PAGE,
+    ...OURS,
     title: "this worker, a subresource: passes untouched",
-    worker: "ours",
     policy: offeringPolicy(),
     secFetchDest: "image",
+    offers: false,
   },
   "fixed-h3": {
-    ...PAGE,
+    ...OURS,
     title: "this worker, a page under `fixed-h3`",
-    worker: "ours",
     policy: { ...INITIAL_POLICY, mode: "fixed-h3" },
-    offers: true,
   },
   adaptive: {
-    ...PAGE,
+    ...OURS,
     title: "this worker, a page under `adaptive`: one look-up in a Durable Object",
-    worker: "ours",
     policy: offeringPolicy(),
-    offers: true,
   },
-  nginx: { ...PAGE, title: "nginx instead of the edge, no worker", front: "nginx", worker: "none" },
+  nginx: { ...BARE, title: "nginx instead of the edge, no worker", front: "nginx" },
 };
 
 /**

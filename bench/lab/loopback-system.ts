@@ -16,7 +16,7 @@ export interface ArmProcesses {
   /** https://HOST:PORT */
   readonly url: string;
   /** Of the edge, or of nginx and its workers, who come when it listens already. */
-  frontPids(): number[];
+  readonly frontPids: () => number[];
   readonly workerdPid: number | undefined;
   /** Past the edge; empty without a worker. */
   readonly visitorsSocket: string;

@@ -6,22 +6,6 @@ import { machineBusyMs } from "./cores.ts";
 import { CORES, cpuMs } from "./cpu.ts";
 import { startK6 } from "./k6.ts";
 
-export interface RequestLoad {
-  /** As errors call it. */
-  readonly name: string;
-  readonly plan: LoadPlan;
-  /** Names the clients: in the next run others come, so that a server meets nobody whom it knows. */
-  readonly run: number;
-  readonly processes: {
-    readonly frontPids: () => number[];
-    readonly workerdPid: number | undefined;
-    readonly originPid: number;
-    /** Whatever else takes part. */
-    readonly otherPids: readonly number[];
-  };
-  readonly signal: AbortSignal;
-}
-
 /** Loopback addresses (RFC 1122, 3.2.1.3) for k6's --local-ips, each in a /24 of its own, as visitors' mostly are. */
 export function clientAddresses(run: number, clients: number): string[] {
   return Array.from({ length: clients }, (_, client) => `127.${1 + (run % 254)}.${client}.1`);
@@ -33,7 +17,20 @@ export function clientAddresses(run: number, clients: number): string[] {
  *
  * @throws UserError where k6 fails, or nothing is answered
  */
-export async function runRequests({ name, plan, run, processes, signal }: RequestLoad) {
+export async function runRequests(options: {
+  /** As errors call it. */
+  readonly name: string;
+  readonly plan: LoadPlan;
+  /** Names the clients: in the next run others come, so that a server meets nobody whom it knows. */
+  readonly run: number;
+  readonly frontPids: () => number[];
+  readonly workerdPid: number | undefined;
+  readonly originPid: number;
+  /** Whatever else takes part. */
+  readonly otherPids: readonly number[];
+  readonly signal: AbortSignal;
+}) {
+  const { name, plan, run, frontPids, workerdPid, originPid, otherPids, signal } = options;
   const began = Promise.withResolvers<number | undefined>();
   let counts: LoadCounts | undefined;
   const k6 = startK6({
@@ -52,7 +49,6 @@ export async function runRequests({ name, plan, run, processes, signal }: Reques
   });
   const ended = k6.ended.then(() => began.resolve(undefined));
   const beganMs = await began.promise;
-  const { frontPids, workerdPid, originPid, otherPids } = processes;
   const read = () => ({
     atMs: performance.now(),
     machine: machineBusyMs(),

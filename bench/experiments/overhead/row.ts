@@ -1,13 +1,6 @@
 import { LOOPBACK_COLUMNS } from "../../harness/loopback/row.ts";
 import { type RowSchema, string } from "../../model/row-schema.ts";
 
-const { id, loop, round, ...measured } = LOOPBACK_COLUMNS;
+const { id, loop, round, ...others } = LOOPBACK_COLUMNS;
 
-export const OVERHEAD_ROW = {
-  id,
-  loop,
-  size: string(),
-  round,
-  arm: string(),
-  ...measured,
-} as const satisfies RowSchema;
+export const OVERHEAD_ROW = { id, loop, size: string(), round, arm: string(), ...others } as const satisfies RowSchema;

@@ -26,6 +26,7 @@ export async function measureSubject(options: {
   const arm = system.arms.get(subject.arm);
   if (arm === undefined) throw new Error(`${subject.arm} does not run.`);
   const clients = loop === "closed" ? CLOSED_CLIENTS : subject.openClients;
+  const url = `${arm.url}${path}`;
   const startedMs = Date.now();
   const company = await subject.company?.start(arm);
   let figures;
@@ -33,17 +34,11 @@ export async function measureSubject(options: {
   try {
     figures = await runRequests({
       name: id,
-      plan: {
-        ...request,
-        url: `${arm.url}${path}`,
-        loop,
-        clients,
-        rate: rate ?? 0,
-        warmSeconds: WARM_SECONDS,
-        seconds,
-      },
+      plan: { ...request, url, loop, clients, rate: rate ?? 0, warmSeconds: WARM_SECONDS, seconds },
       run,
-      processes: { ...arm, originPid: system.originPid, otherPids: company === undefined ? [] : [company.pid] },
+      ...arm,
+      originPid: system.originPid,
+      otherPids: company === undefined ? [] : [company.pid],
       signal,
     });
   } finally {

@@ -7,12 +7,7 @@ import type { Subject } from "./subject.ts";
 /** What orders and resamples are drawn from. */
 export const SEED = 1;
 
-export interface Measurement {
-  readonly id: string;
-  readonly loop: Loop;
-  readonly subject: Subject;
-  readonly round: number;
-}
+export type Measurement = ReturnType<typeof measurements>[number];
 
 export function measurementId(loop: Loop, subject: string, round: number): string {
   return `${loop}/${subject}/${round}`;
@@ -23,7 +18,7 @@ export function measurementId(loop: Loop, subject: string, round: number): strin
  * in random order, and every subject of a group in random order. An order is the round's own, so that a run goes on where
  * another stopped.
  */
-export function measurements(subjects: readonly Subject[], rounds: number): Measurement[] {
+export function measurements(subjects: readonly Subject[], rounds: number) {
   const groups = [...Map.groupBy(subjects, ({ group }) => group).values()];
   return LOOPS.flatMap((loop) =>
     Array.from({ length: rounds }, (_, round) => round).flatMap((round) => {
