@@ -25,6 +25,8 @@ export const API = "/_h3/v1";
 /** Visitors' addresses that `explain` asks about lie in 127.1.0.0/16: those of the first measurement. */
 const KNOWN_CLIENTS = 200;
 
+const CALIBRATED = JSON.parse(readFileSync(join(ROOT, "policy-api/policies/cubic.json"), "utf8")) as object;
+
 const DECIDING = {
   "decide-1": { title: "decisions, 1 path", rate: 200, call: () => decisionsCall(1) },
   "decide-100": { title: "decisions, 100 paths", rate: 5, call: () => decisionsCall(100) },
@@ -63,7 +65,7 @@ const OPERATING = {
     rate: 1,
     statuses: [200, 201],
     // Of the size that calibration makes, and another each time.
-    call: (n) => sent("POST", "policies", { policy: { ...pushed(), source: `${Date.now()}-${n}` } }),
+    call: (n) => sent("POST", "policies", { policy: { ...CALIBRATED, source: `${Date.now()}-${n}` } }),
   },
   refused: {
     title: "a wrong token",
@@ -107,10 +109,6 @@ export function decisionsCall(paths: number): Call & { readonly body: string } {
 
 function sent(method: "POST" | "PUT", resource: string, body: object): Call & { readonly body: string } {
   return { method, path: `${API}/${resource}`, body: JSON.stringify(body) };
-}
-
-function pushed(): object {
-  return JSON.parse(readFileSync(join(ROOT, "policy-api/policies/cubic.json"), "utf8")) as object;
 }
 
 /** What callers.ts is told. */
