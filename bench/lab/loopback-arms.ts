@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
 import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
 
-export const OVERHEAD_ARMS = ["bare", "pass-through", "subresource", "fixed-h3", "adaptive", "nginx"] as const;
-
 /** A server in front of the same origin, asked for the same files in the same way. */
-export type OverheadArm = (typeof OVERHEAD_ARMS)[number];
+export type LoopbackArm = "bare" | "pass-through" | "subresource" | "fixed-h3" | "adaptive" | "nginx";
 
-export interface OverheadSetup {
+/** Of the API of every worker here. */
+export const TOKEN = "token-of-a-bench";
+
+export interface ArmSetup {
   /** As tables call it. */
   readonly title: string;
   readonly front: "edge" | "nginx";
@@ -22,33 +23,30 @@ export interface OverheadSetup {
   readonly offers: boolean;
 }
 
-const PAGE = { front: "edge", secFetchDest: "document", offers: false } as const;
+const BARE = { front: "edge", worker: "none", secFetchDest: "document", offers: false } as const;
+const OURS = { ...BARE, worker: "ours", offers: true } as const;
 
-export const OVERHEAD_SETUPS: Readonly<Record<OverheadArm, OverheadSetup>> = {
-  bare: { ...PAGE, title: "the edge alone", worker: "none" },
-  "pass-through": { ...PAGE, title: "a worker that only passes on", worker: "pass-through" },
+export const LOOPBACK_ARMS: Readonly<Record<LoopbackArm, ArmSetup>> = {
+  bare: { ...BARE, title: "the edge alone" },
+  "pass-through": { ...BARE, title: "a worker that only passes on", worker: "pass-through" },
   subresource: {
-    ...PAGE,
+    ...OURS,
     title: "this worker, a subresource: passes untouched",
-    worker: "ours",
     policy: offeringPolicy(),
     secFetchDest: "image",
+    offers: false,
   },
   "fixed-h3": {
-    ...PAGE,
+    ...OURS,
     title: "this worker, a page under `fixed-h3`",
-    worker: "ours",
     policy: { ...INITIAL_POLICY, mode: "fixed-h3" },
-    offers: true,
   },
   adaptive: {
-    ...PAGE,
+    ...OURS,
     title: "this worker, a page under `adaptive`: one look-up in a Durable Object",
-    worker: "ours",
     policy: offeringPolicy(),
-    offers: true,
   },
-  nginx: { ...PAGE, title: "nginx instead of the edge, no worker", front: "nginx", worker: "none" },
+  nginx: { ...BARE, title: "nginx instead of the edge, no worker", front: "nginx" },
 };
 
 /**

@@ -1,49 +1,44 @@
 import { join } from "node:path";
-import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
-import { UserError } from "../../base/user-error.ts";
+import { buildEdge, buildWorker, EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
 import { activatePolicy } from "../../infra/workerd/policy-client.ts";
 import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
-import { startOrigin } from "./origin-process.ts";
-import { makeRunFolder, removeLeftoverFolders } from "./leftovers.ts";
-import { startSampleTee } from "./tee.ts";
-import { OVERHEAD_SETUPS, type OverheadArm, type OverheadSetup } from "./loopback-arms.ts";
 import { childrenOf } from "./cpu.ts";
+import { makeRunFolder, removeLeftoverFolders } from "./leftovers.ts";
+import { LOOPBACK_ARMS, type LoopbackArm, TOKEN } from "./loopback-arms.ts";
 import { startNginx } from "./nginx.ts";
-import { startPassThrough } from "./pass-through.ts";
-
-/** Of the API of every worker here. */
-export const TOKEN = "token-of-a-bench";
+import { startOrigin } from "./origin-process.ts";
+import { buildK6 } from "./programs.ts";
+import { startSampleTee } from "./tee.ts";
 
 /** What runs of an arm. */
 export interface ArmProcesses {
   /** https://HOST:PORT */
   readonly url: string;
   /** Of the edge, or of nginx and its workers, who come when it listens already. */
-  frontPids(): number[];
+  readonly frontPids: () => number[];
   readonly workerdPid: number | undefined;
-  /** Past the edge. */
-  readonly visitorsSocket: string | undefined;
+  /** Past the edge; empty without a worker. */
+  readonly visitorsSocket: string;
 }
 
-export interface LoopbackSystem {
-  readonly arms: ReadonlyMap<OverheadArm, ArmProcesses>;
-  readonly originPid: number;
-  /** Resolves with a sentence when a program ends that nobody stopped. */
-  readonly failed: Promise<string>;
-  stop(): Promise<void>;
+export type LoopbackSystem = Awaited<ReturnType<typeof startLoopbackSystem>>;
+
+/** What such a system and its clients run; it needs no root. @throws UserError */
+export async function buildLoopback(): Promise<void> {
+  await buildWorker();
+  await buildEdge();
+  await buildK6();
 }
 
 /**
  * One origin, and every arm in front of it with programs of its own: what one leaves to be done must not count as
- * another's. Everything stands in a folder that goes with it.
+ * another's. Everything stands in a folder that goes with it. `failed` resolves with a sentence when a program ends that
+ * nobody stopped.
  *
  * @throws UserError
  */
-export async function startLoopbackSystem(
-  names: readonly OverheadArm[],
-  nginx: string | undefined,
-): Promise<LoopbackSystem> {
+export async function startLoopbackSystem(names: readonly LoopbackArm[]) {
   const stack = new AsyncDisposableStack();
   const failure = Promise.withResolvers<string>();
   try {
@@ -54,47 +49,32 @@ export async function startLoopbackSystem(
     const sink = await startSampleTee(join(folder, "samples"), undefined, () => undefined);
     stack.defer(() => sink.stop());
     const certificates = join(folder, "certificate");
-    const arms = new Map<OverheadArm, ArmProcesses>();
+    const arms = new Map<LoopbackArm, ArmProcesses>();
     for (const name of names) {
-      const setup = OVERHEAD_SETUPS[name];
-      const workerd = await startWorker(setup, join(folder, name), origin.url);
-      if (workerd !== undefined) {
-        stack.defer(() => workerd.stop());
-        void workerd.failed.then(failure.resolve);
-      }
-      if (setup.front === "nginx") {
-        if (nginx === undefined) throw new UserError("There is no nginx.");
-        const { program, address } = await startNginx({
-          program: nginx,
-          folder: join(folder, name),
-          origin: new URL(origin.url).host,
-          // An edge has made it: the first arm is one.
-          certFile: join(certificates, "dev-cert.pem"),
-          keyFile: join(certificates, "dev-key.pem"),
-        });
-        stack.defer(() => program.stop());
-        void program.ended.then((why) => failure.resolve(`nginx ended by itself (${why}).`));
-        const frontPids = (): number[] => [program.pid, ...childrenOf(program.pid)];
-        arms.set(name, { url: `https://${address}`, frontPids, workerdPid: undefined, visitorsSocket: undefined });
-        continue;
-      }
-      const edge = await startEdge({
-        program: EDGE_PROGRAM,
-        listen: ["127.0.0.1:0"],
-        upstream: workerd === undefined ? origin.url : `unix:${workerd.visitorsSocket}`,
-        // What an edge measures is part of it; what becomes of the readings, of this worker only.
-        samples: `unix:${setup.worker === "ours" && workerd !== undefined ? workerd.samplesSocket : sink.socket}`,
-        stateDir: certificates,
-        // All clients here have one address.
-        flags: ["-max-requests", "100000"],
-      });
-      stack.defer(() => edge.program.stop());
-      void edge.program.ended.then((why) => failure.resolve(`An edge ended by itself (${why}).`));
+      const { front, worker } = LOOPBACK_ARMS[name];
+      const workerd = worker === "none" ? undefined : await startWorker(name, join(folder, name), origin.url, stack);
+      void workerd?.failed.then(failure.resolve);
+      const { program, addresses } =
+        front === "nginx"
+          ? // An edge has made the certificate: the first arm is one.
+            await startNginx(join(folder, name), new URL(origin.url).host, certificates)
+          : await startEdge({
+              program: EDGE_PROGRAM,
+              listen: ["127.0.0.1:0"],
+              upstream: workerd === undefined ? origin.url : `unix:${workerd.visitorsSocket}`,
+              // What an edge measures is part of it; what becomes of the readings, of this worker only.
+              samples: `unix:${worker === "ours" ? workerd?.samplesSocket : sink.socket}`,
+              stateDir: certificates,
+              // All clients here have one address.
+              flags: ["-max-requests", "100000"],
+            });
+      stack.defer(() => program.stop());
+      void program.ended.then((why) => failure.resolve(`The ${front} of ${name} ended by itself (${why}).`));
       arms.set(name, {
-        url: `https://${edge.addresses[0]}`,
-        frontPids: () => [edge.program.pid],
+        url: `https://${addresses[0]}`,
+        frontPids: () => [program.pid, ...childrenOf(program.pid)],
         workerdPid: workerd?.pid(),
-        visitorsSocket: workerd?.visitorsSocket,
+        visitorsSocket: workerd?.visitorsSocket ?? "",
       });
     }
     return { arms, originPid: origin.pid, failed: failure.promise, stop: () => stack.disposeAsync() };
@@ -104,15 +84,16 @@ export async function startLoopbackSystem(
   }
 }
 
-async function startWorker(setup: OverheadSetup, stateDir: string, origin: string): Promise<Workerd | undefined> {
-  if (setup.worker === "none") return undefined;
-  if (setup.worker === "pass-through") return startPassThrough(stateDir, origin);
-  const workerd = await startWorkerd({ stateDir, origin, token: TOKEN });
-  try {
-    await activatePolicy(workerd.visitorsSocket, TOKEN, setup.policy ?? {});
-    return workerd;
-  } catch (error) {
-    await workerd.stop();
-    throw error;
-  }
+async function startWorker(
+  name: LoopbackArm,
+  stateDir: string,
+  origin: string,
+  stack: AsyncDisposableStack,
+): Promise<Workerd> {
+  const { worker, policy } = LOOPBACK_ARMS[name];
+  const passThrough = { config: join(import.meta.dirname, "pass-through.capnp") };
+  const workerd = await startWorkerd({ stateDir, origin, ...(worker === "ours" ? { token: TOKEN } : passThrough) });
+  stack.defer(() => workerd.stop());
+  if (policy !== undefined) await activatePolicy(workerd.visitorsSocket, TOKEN, policy);
+  return workerd;
 }

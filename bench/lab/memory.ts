@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
+import { shell } from "./shell.ts";
 
 /** What a process has in memory, in bytes (VmRSS of /proc/PID/status, proc(5)); 0 where there is none of it any more. */
 export function residentBytes(pid: number): number {
@@ -20,9 +17,8 @@ export function statusBytes(text: string): number {
 
 /** What the kernel holds for the sockets of a network namespace, bytes. @throws where `ss` fails */
 export async function socketBytes(namespace: string, transport: "tcp" | "udp"): Promise<number> {
-  const args = ["netns", "exec", namespace, "ss", transport === "tcp" ? "-tmnH" : "-aumnH"];
-  const { stdout } = await run("ip", args, { maxBuffer: 64 * 1024 * 1024 });
-  return skmemBytes(stdout);
+  const which = transport === "tcp" ? "-tmnH" : "-aumnH";
+  return skmemBytes(await shell("ip", "netns", "exec", namespace, "ss", which));
 }
 
 /**

@@ -4,7 +4,7 @@ export type Size = keyof typeof SIZES;
 export const LOOPS = ["closed", "open"] as const;
 export type Loop = (typeof LOOPS)[number];
 
-/** What load.ts is told. */
+/** What requests.ts is told. */
 export interface LoadPlan {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface LoadPlan {
   readonly seconds: number;
 }
 
-/** What load.ts counted in the seconds that count. */
+/** What requests.ts counted in the seconds that count. */
 export interface LoadCounts {
   readonly answers: number;
   /** Other status than 200, other protocol than HTTP/2, another length, an Alt-Svc missing or too many. */

@@ -1,13 +1,10 @@
 import { NOTHING } from "../analysis/statistics/round-figure.ts";
 import { number, withQuartiles } from "../analysis/tables/format.ts";
 import type { Values } from "../analysis/tables/template.ts";
-import { type Subject, SUBJECT_SETUPS } from "../experiments/api-load/subjects.ts";
-import type { ApiLoadSummary, SubjectResult } from "../experiments/api-load/summary.ts";
 import { overheadReadmeTable } from "../experiments/overhead/readme-table.ts";
-import type { OverheadSummary } from "../experiments/overhead/summary.ts";
-import type { Loop } from "../model/request-plan.ts";
+import { findResult, type LoopbackSummary } from "../harness/loopback/summary.ts";
 
-export function costValues(overhead: OverheadSummary, api: ApiLoadSummary): Values {
+export function costValues(overhead: LoopbackSummary, api: LoopbackSummary): Values {
   return {
     overhead: overheadReadmeTable(overhead).trimEnd(),
     command: overhead.command,
@@ -16,31 +13,23 @@ export function costValues(overhead: OverheadSummary, api: ApiLoadSummary): Valu
     besideOperators: latencyRatio(api, "pages-under-operators"),
     besideQuestions: latencyRatio(api, "pages-under-api"),
     besideRequests: latencyRatio(api, "pages-under-requests"),
-    questionsPerCore: perCore(api, "decide-1"),
-    decisionsPerCore: perCore(api, "decide-100"),
+    questionsPerCore: perCore(api, "decide-1", 1),
+    decisionsPerCore: perCore(api, "decide-100", 100),
     apiCommand: api.command,
   };
 }
 
 /** The median latency of small responses through an arm, as a ratio to the edge alone; for that one in milliseconds. */
-export function smallLatency({ results }: OverheadSummary, arm: string): string {
-  const found = results.find((one) => one.loop === "open" && one.size === "small" && one.arm === arm);
-  const latency = found?.figures.latencyMedianMs;
-  if (latency === undefined) throw new Error(`Nothing was recorded about ${arm}.`);
-  return number(arm === "bare" ? latency.median : latency.ratio.median);
+export function smallLatency(overhead: LoopbackSummary, arm: string): string {
+  const latency = findResult(overhead, "open", `small/${arm}`).figures.latencyMedianMs;
+  return number(arm === "bare" ? latency?.median : latency?.ratio.median);
 }
 
-function resultOf({ results }: ApiLoadSummary, loop: Loop, subject: Subject): SubjectResult {
-  const result = results.find((one) => one.loop === loop && one.subject === subject);
-  if (result === undefined) throw new Error(`Nothing was recorded about ${subject}.`);
-  return result;
+function latencyRatio(api: LoopbackSummary, subject: string): string {
+  return withQuartiles(findResult(api, "open", subject).figures.latencyMedianMs?.ratio ?? NOTHING);
 }
 
-function latencyRatio(api: ApiLoadSummary, subject: Subject): string {
-  return withQuartiles(resultOf(api, "open", subject).figures.latencyMedianMs?.ratio ?? NOTHING);
-}
-
-function perCore(api: ApiLoadSummary, subject: Subject): string {
-  const { answersPerCoreSecond } = resultOf(api, "closed", subject);
-  return Math.round(answersPerCoreSecond.median * SUBJECT_SETUPS[subject].decisions).toLocaleString("en-US");
+function perCore(api: LoopbackSummary, subject: string, decisions: number): string {
+  const { answersPerCoreSecond } = findResult(api, "closed", subject);
+  return Math.round(answersPerCoreSecond.median * decisions).toLocaleString("en-US");
 }

@@ -12,8 +12,7 @@ import type { RecordedStacks } from "./stacks-section.ts";
 import type { DecisionsSummary } from "./decisions-table.ts";
 import type { WinnersSummary } from "./winners-table.ts";
 import type { ReplayTable } from "../analysis/replay/replay.ts";
-import type { ApiLoadSummary } from "../experiments/api-load/summary.ts";
-import type { OverheadSummary } from "../experiments/overhead/summary.ts";
+import type { LoopbackSummary } from "../harness/loopback/summary.ts";
 import type { Finding, Way } from "../experiments/tcp-congestion/findings.ts";
 
 /** Of summary.json, what the page shows of an experiment that has series. */
@@ -100,8 +99,8 @@ export interface Recorded {
   readonly quicEvaluations: readonly QuicEvaluation[];
   readonly memory: RecordedMemory;
   readonly replay: readonly ReplayTable[];
-  readonly overhead: OverheadSummary;
-  readonly apiLoad: ApiLoadSummary;
+  readonly overhead: LoopbackSummary;
+  readonly apiLoad: LoopbackSummary;
 }
 
 /** Reads the summaries of bench/results. @throws where one is missing */
@@ -122,7 +121,7 @@ export function readRecorded(): Recorded {
     })),
     memory: summary("memory") as RecordedMemory,
     replay: summary("replay") as ReplayTable[],
-    overhead: summary("overhead") as OverheadSummary,
-    apiLoad: summary("api-load") as ApiLoadSummary,
+    overhead: summary("overhead") as LoopbackSummary,
+    apiLoad: summary("api-load") as LoopbackSummary,
   };
 }

@@ -1,12 +1,6 @@
-import { pathFacts, policyToPush } from "./bodies.ts";
-
-/** Who calls while visitors come: each kind over a connection, and from an address, of its own. */
-export const CALLERS = ["decide-1", "decide-100", "explain", "read", "activate", "push", "refused", "plain"] as const;
-export type Caller = (typeof CALLERS)[number];
-
-/** Those that a person or a script is, not a proxy at each of its requests. */
-export const OPERATORS = ["explain", "read", "activate", "push", "refused"] as const satisfies readonly Caller[];
-export const API_CALLERS = ["decide-1", "decide-100", ...OPERATORS] as const satisfies readonly Caller[];
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../../base/root.ts";
 
 export interface Call {
   readonly method: "GET" | "POST" | "PUT";
@@ -15,63 +9,54 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface CallerSetup {
+/** A kind of caller, who calls while visitors come. */
+export interface Caller {
   /** As tables call it. */
   readonly title: string;
   /** Calls per second. */
   readonly rate: number;
-  /** How it should be answered. */
-  readonly statuses: readonly number[];
+  /** How it should be answered; 200 unless given. */
+  readonly statuses?: readonly number[];
   readonly call: (n: number, versions: readonly number[]) => Call;
 }
+
+export const API = "/_h3/v1";
 
 /** Visitors' addresses that `explain` asks about lie in 127.1.0.0/16: those of the first measurement. */
 const KNOWN_CLIENTS = 200;
 
-const API_SETUPS: Readonly<Record<(typeof API_CALLERS)[number], CallerSetup>> = {
-  "decide-1": {
-    title: "decisions, 1 path",
-    rate: 200,
-    statuses: [200],
-    call: () => ({ method: "POST", path: "/_h3/v1/decisions", body: JSON.stringify({ paths: pathFacts(1) }) }),
-  },
-  "decide-100": {
-    title: "decisions, 100 paths",
-    rate: 5,
-    statuses: [200],
-    call: () => ({ method: "POST", path: "/_h3/v1/decisions", body: JSON.stringify({ paths: pathFacts(100) }) }),
-  },
+const CALIBRATED = JSON.parse(readFileSync(join(ROOT, "policy-api/policies/cubic.json"), "utf8")) as object;
+
+const DECIDING = {
+  "decide-1": { title: "decisions, 1 path", rate: 200, call: () => decisionsCall(1) },
+  "decide-100": { title: "decisions, 100 paths", rate: 5, call: () => decisionsCall(100) },
+} satisfies Record<string, Caller>;
+
+/** Those that a person or a script is, not a proxy at each of its requests. */
+const OPERATING = {
   explain: {
     title: "explain, by client",
     rate: 20,
-    statuses: [200],
-    call: (n) => ({
-      method: "POST",
-      path: "/_h3/v1/decisions/explain",
-      body: JSON.stringify({
+    call: (n) =>
+      sent("POST", "decisions/explain", {
         client: `127.1.${n % KNOWN_CLIENTS}.1`,
         request: { transport: "tcp", rttMs: 20 },
       }),
-    }),
   },
   read: {
     title: "list of policies, or one of them",
     rate: 5,
-    statuses: [200],
     call: (n, [version = 1]) => ({
       method: "GET",
-      path: n % 2 === 0 ? "/_h3/v1/policies?limit=20" : `/_h3/v1/policies/${version}`,
+      path: `${API}/policies${n % 2 === 0 ? "?limit=20" : `/${version}`}`,
     }),
   },
   activate: {
     title: "PUT activation",
     rate: 1,
-    statuses: [200],
     // By turns: what is in force already would be no new revision.
     call: (n, versions) => ({
-      method: "PUT",
-      path: "/_h3/v1/activation",
-      body: JSON.stringify({ everyone: versions[n % versions.length] }),
+      ...sent("PUT", "activation", { everyone: versions[n % versions.length] }),
       headers: { "if-match": "*" },
     }),
   },
@@ -79,43 +64,58 @@ const API_SETUPS: Readonly<Record<(typeof API_CALLERS)[number], CallerSetup>> = 
     title: "POST policies, 41 kB",
     rate: 1,
     statuses: [200, 201],
-    call: (n) => ({
-      method: "POST",
-      path: "/_h3/v1/policies",
-      body: JSON.stringify({ policy: policyToPush(`${Date.now()}-${n}`) }),
-    }),
+    // Of the size that calibration makes, and another each time.
+    call: (n) => sent("POST", "policies", { policy: { ...CALIBRATED, source: `${Date.now()}-${n}` } }),
   },
   refused: {
     title: "a wrong token",
     rate: 5,
     // After ten in a minute the address gets no more tries.
     statuses: [401, 429],
-    call: () => ({
-      method: "POST",
-      path: "/_h3/v1/decisions",
-      body: JSON.stringify({ paths: pathFacts(1) }),
-      headers: { authorization: "Bearer a-wrong-token" },
-    }),
+    call: () => ({ ...decisionsCall(1), headers: { authorization: "Bearer a-wrong-token" } }),
   },
-};
+} satisfies Record<string, Caller>;
 
-export const CALLER_SETUPS: Readonly<Record<Caller, CallerSetup>> = {
-  ...API_SETUPS,
+export const OPERATORS = Object.keys(OPERATING) as (keyof typeof OPERATING)[];
+export const API_CALLERS = [...(Object.keys(DECIDING) as (keyof typeof DECIDING)[]), ...OPERATORS];
+
+const API_RATE = Object.values({ ...DECIDING, ...OPERATING }).reduce((sum, { rate }) => sum + rate, 0);
+
+/** Each kind calls over a connection, and from an address, of its own. */
+export const CALLERS: Readonly<Record<CallerName, Caller>> = {
+  ...DECIDING,
+  ...OPERATING,
   // What the same number of any other requests would cost.
   plain: {
     title: "subresources of 500 bytes",
-    rate: API_CALLERS.reduce((sum, caller) => sum + API_SETUPS[caller].rate, 0),
-    statuses: [200],
+    rate: API_RATE,
     call: () => ({ method: "GET", path: "/image/500", headers: { "sec-fetch-dest": "image" } }),
   },
 };
+export type CallerName = keyof typeof DECIDING | keyof typeof OPERATING | "plain";
+
+/** A question about so many paths as a caller that measures loss sends them, each another: known ones, for which times are predicted. */
+export function decisionsCall(paths: number): Call & { readonly body: string } {
+  const facts = Array.from({ length: paths }, (_, i) => ({
+    transport: i % 4 === 3 ? "quic" : "tcp",
+    rttMs: 5 + ((i * 37) % 200),
+    lossRatio: ((i * 7) % 50) / 1000,
+    packets: 5_000,
+    deliveryRateBps: 1_000_000 * (1 + (i % 25)),
+    path: "/",
+  }));
+  return sent("POST", "decisions", { paths: facts });
+}
+
+function sent(method: "POST" | "PUT", resource: string, body: object): Call & { readonly body: string } {
+  return { method, path: `${API}/${resource}`, body: JSON.stringify(body) };
+}
 
 /** What callers.ts is told. */
 export interface CallersPlan {
-  readonly callers: readonly Caller[];
+  readonly callers: readonly CallerName[];
   /** Of the edge, https://HOST:PORT. */
   readonly url: string;
-  readonly token: string;
   /** Versions to activate by turns: the same policy to every visitor. */
   readonly versions: readonly number[];
 }
@@ -123,4 +123,4 @@ export interface CallersPlan {
 /** When a call was due (milliseconds since the epoch), how long from then to the whole answer, whether it was as it should be. */
 export type CallSample = readonly [dueMs: number, latencyMs: number, ok: boolean];
 /** What callers.ts prints at its end. */
-export type CallSamples = Readonly<Partial<Record<Caller, readonly CallSample[]>>>;
+export type CallSamples = Readonly<Partial<Record<CallerName, readonly CallSample[]>>>;

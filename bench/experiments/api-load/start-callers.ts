@@ -2,16 +2,15 @@ import { join } from "node:path";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { startProgram } from "../../../infra/workerd/processes.ts";
-import type { CallersPlan, CallSamples } from "./mix.ts";
-
-export interface Callers {
-  readonly pid: number;
-  /** Ends them; what every call met. @throws UserError where they ended by themselves */
-  stop(): Promise<CallSamples>;
-}
+import { quantile } from "../../analysis/statistics/summary.ts";
+import { measurementId } from "../../harness/loopback/schedule.ts";
+import type { CountedSeconds, RunningCompany } from "../../harness/loopback/subject.ts";
+import { blankRow } from "../../model/row-schema.ts";
+import { type CallerName, CALLERS, type CallersPlan, type CallSamples } from "./mix.ts";
+import { API_LOAD_ROW } from "./row.ts";
 
 /** Starts callers.ts and returns when all are connected. @throws UserError */
-export async function startCallers(plan: CallersPlan): Promise<Callers> {
+export async function startCallers(plan: CallersPlan): Promise<RunningCompany> {
   const ready = Promise.withResolvers<void>();
   const said: string[] = [];
   let samples: CallSamples | undefined;
@@ -24,18 +23,45 @@ export async function startCallers(plan: CallersPlan): Promise<Callers> {
     },
     onErrorLine: (line) => said.push(line),
   });
-  const ended = program.ended.then((why) => {
-    throw new UserError([`The callers of the API ended (${why}).`, ...said.slice(-10)].join("\n"));
-  });
-  // After they are ready nobody may be waiting for it.
-  ended.catch(() => undefined);
-  await Promise.race([ready.promise, ended]);
+  const failure = (why: string): UserError =>
+    new UserError([`The callers of the API ended (${why}).`, ...said.slice(-10)].join("\n"));
+  void program.ended.then((why) => ready.reject(failure(why)));
+  await ready.promise;
   return {
     pid: program.pid,
     stop: async () => {
       await program.stop();
-      await program.ended;
-      return samples ?? ended;
+      const why = await program.ended;
+      if (samples === undefined) throw failure(why);
+      const met = samples;
+      return (counted) => callerRows(met, counted);
     },
   };
+}
+
+/** What each kind of caller met: of the calls that were due in the seconds that count. */
+export function callerRows(samples: CallSamples, counted: CountedSeconds) {
+  const { subject: visitors, beganMs, seconds, round, startedMs } = counted;
+  return Object.entries(samples).map(([caller, calls]) => {
+    const due = calls.filter(([dueMs]) => dueMs >= beganMs && dueMs < beganMs + seconds * 1000);
+    // A latency counts from when the call was due: lateness is in it.
+    const latencies = due.filter(([, , ok]) => ok).map(([, latencyMs]) => latencyMs);
+    const latency = (probability: number) => (latencies.length === 0 ? null : quantile(latencies, probability));
+    const subject = `${caller} beside ${visitors}`;
+    return blankRow(API_LOAD_ROW, {
+      id: measurementId("open", subject, round),
+      loop: "open",
+      subject,
+      round,
+      startedMs,
+      clients: 1,
+      rate: CALLERS[caller as CallerName].rate,
+      answers: latencies.length,
+      failures: due.length - latencies.length,
+      requestsPerSecond: latencies.length / seconds,
+      latencyMedianMs: latency(0.5),
+      latencyP90Ms: latency(0.9),
+      latencyP99Ms: latency(0.99),
+    });
+  });
 }

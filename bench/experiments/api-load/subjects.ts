@@ -1,108 +1,64 @@
-import type { LoadPlan, Loop } from "../../model/request-plan.ts";
-import { API_CALLERS, type Caller, OPERATORS } from "./mix.ts";
-import { pathFacts } from "./bodies.ts";
+import { activatePolicy } from "../../../infra/workerd/policy-client.ts";
+import type { Company, Subject } from "../../harness/loopback/subject.ts";
+import { offeringPolicy, TOKEN } from "../../lab/loopback-arms.ts";
+import { LOOPS, SIZES } from "../../model/request-plan.ts";
+import { API_CALLERS, CALLERS, type CallerName, decisionsCall, OPERATORS } from "./mix.ts";
+import { startCallers } from "./start-callers.ts";
+
+/** Connections of pages, each a visitor. */
+export const VISITORS = 200;
+/** Of decisions: callers are few, proxies that keep their connections. */
+export const PROXIES = 16;
+
+const DECISIONS = { group: "decisions", beside: "pass", loops: LOOPS, openClients: PROXIES } as const;
+const PAGES = {
+  group: "visitors",
+  beside: "pages",
+  loops: ["open"],
+  openClients: VISITORS,
+  request: fileRequest("document"),
+} as const;
 
 /** What is asked of one worker, through its edge: all by the same client in the same way. */
-export const SUBJECTS = [
-  "pass",
-  "decide-1",
-  "decide-100",
-  "pages",
-  "pages-under-requests",
-  "pages-under-operators",
-  "pages-under-api",
-] as const;
-export type Subject = (typeof SUBJECTS)[number];
+export const SUBJECTS: readonly Subject[] = [
+  subject("pass", "a subresource that passes untouched", { ...DECISIONS, request: fileRequest("image") }),
+  subject("decide-1", "`POST decisions` of 1 path", { ...DECISIONS, request: decisionsRequest(1) }),
+  subject("decide-100", "`POST decisions` of 100 paths", { ...DECISIONS, request: decisionsRequest(100) }),
+  // In the closed loop too: it says how fast the open one may be.
+  subject("pages", "pages, nobody calls the API", { ...PAGES, loops: LOOPS }),
+  subject("pages-under-requests", "pages, beside other requests", { ...PAGES, company: company(["plain"]) }),
+  subject("pages-under-operators", "pages, beside operators of the API", { ...PAGES, company: company(OPERATORS) }),
+  subject("pages-under-api", "pages, beside operators and decisions", { ...PAGES, company: company(API_CALLERS) }),
+];
 
-export interface SubjectSetup {
-  /** As tables call it. */
-  readonly title: string;
-  /** What its ratios are to, in the same round. */
-  readonly beside: Subject | null;
-  /** What one answer decides. */
-  readonly decisions: number;
-  /** Who calls in the same seconds. */
-  readonly callers: readonly Caller[];
-  readonly loops: readonly Loop[];
-  /** Connections, each a client, of the open loop. */
-  readonly openClients: number;
-  readonly request: (token: string) => Pick<LoadPlan, "headers" | "body" | "offers" | "bodyBytes"> & {
-    readonly path: string;
+function subject(name: string, title: string, given: Omit<Subject, "name" | "title" | "columns" | "arm">): Subject {
+  return { name, title, columns: { subject: name }, arm: "adaptive", ...given };
+}
+
+function fileRequest(destination: "document" | "image"): Subject["request"] {
+  return {
+    path: `/image/${SIZES.small}`,
+    headers: { "Sec-Fetch-Dest": destination },
+    body: null,
+    offers: destination === "document",
+    bodyBytes: SIZES.small,
   };
 }
 
-const PAGE_BYTES = 10_000;
-const FILE = `/image/${PAGE_BYTES}`;
-const page: SubjectSetup["request"] = () => ({
-  path: FILE,
-  headers: { "Sec-Fetch-Dest": "document" },
-  body: null,
-  offers: true,
-  bodyBytes: PAGE_BYTES,
-});
-/** Callers are few: proxies that keep their connections. */
-const CALLERS = 16;
-const VISITORS = 200;
-
-export const SUBJECT_SETUPS: Readonly<Record<Subject, SubjectSetup>> = {
-  pass: {
-    title: "a subresource that passes untouched",
-    beside: null,
-    decisions: 0,
-    callers: [],
-    loops: ["closed", "open"],
-    openClients: CALLERS,
-    request: () => ({
-      path: FILE,
-      headers: { "Sec-Fetch-Dest": "image" },
-      body: null,
-      offers: false,
-      bodyBytes: PAGE_BYTES,
-    }),
-  },
-  "decide-1": {
-    title: "`POST decisions` of 1 path",
-    beside: "pass",
-    decisions: 1,
-    callers: [],
-    loops: ["closed", "open"],
-    openClients: CALLERS,
-    request: (token) => decisionsRequest(token, 1),
-  },
-  "decide-100": {
-    title: "`POST decisions` of 100 paths",
-    beside: "pass",
-    decisions: 100,
-    callers: [],
-    loops: ["closed", "open"],
-    openClients: CALLERS,
-    request: (token) => decisionsRequest(token, 100),
-  },
-  pages: {
-    title: "pages, nobody calls the API",
-    beside: null,
-    decisions: 0,
-    callers: [],
-    // Closed too: it says how fast the open one may be.
-    loops: ["closed", "open"],
-    openClients: VISITORS,
-    request: page,
-  },
-  "pages-under-requests": pagesUnder(["plain"], "pages, beside other requests"),
-  "pages-under-operators": pagesUnder(OPERATORS, "pages, beside operators of the API"),
-  "pages-under-api": pagesUnder(API_CALLERS, "pages, beside operators and decisions"),
-};
-
-function pagesUnder(callers: readonly Caller[], title: string): SubjectSetup {
-  return { title, beside: "pages", decisions: 0, callers, loops: ["open"], openClients: VISITORS, request: page };
+function decisionsRequest(paths: number): Subject["request"] {
+  const { path, body } = decisionsCall(paths);
+  return { path, headers: { Authorization: `Bearer ${TOKEN}` }, body, offers: false, bodyBytes: null };
 }
 
-function decisionsRequest(token: string, paths: number): ReturnType<SubjectSetup["request"]> {
+function company(callers: readonly CallerName[]): Company {
   return {
-    path: "/_h3/v1/decisions",
-    headers: { Authorization: `Bearer ${token}` },
-    body: JSON.stringify({ paths: pathFacts(paths) }),
-    offers: false,
-    bodyBytes: null,
+    members: callers.map((name) => ({ name, title: CALLERS[name].title })),
+    start: async ({ url, visitorsSocket }) => {
+      // Two versions that offer the same to everybody, for activations that change something and disturb no visitor.
+      const versions: number[] = [];
+      for (const source of ["one", "the other"])
+        versions.push(await activatePolicy(visitorsSocket, TOKEN, { ...offeringPolicy(), source }));
+      return startCallers({ callers, url, versions });
+    },
   };
 }

@@ -1,23 +1,23 @@
 import { expect, it } from "vitest";
+import { reportText } from "../../harness/results.ts";
+import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
+import { costsOf, decideCostValues } from "./findings.ts";
 import type { Subject } from "./subjects.ts";
-import { costsOf, growsNowhere, isWithinBound } from "./findings.ts";
 
-const subject = (name: Subject["name"]): Subject => ({ name, about: "", calls: 10, run: () => 0 });
+const subject = (name: string): Subject => ({ name, about: "", calls: 10, run: () => 0 });
 const SUBJECTS = [subject("decide"), subject("plain look-up")];
 
 function costs(decideNs: readonly number[], lookUpNs: readonly number[], bytes = 0) {
-  const timings = [
-    ...decideNs.map((nsPerCall, round) => ({ round, subject: "decide" as const, nsPerCall })),
-    ...lookUpNs.map((nsPerCall, round) => ({ round, subject: "plain look-up" as const, nsPerCall })),
-  ];
-  return costsOf(
-    SUBJECTS,
-    timings,
-    new Map([
-      ["decide", bytes],
-      ["plain look-up", 0],
-    ]),
-  );
+  const timings = new Map([
+    ["decide", decideNs],
+    ["plain look-up", lookUpNs],
+  ] as const);
+  return costsOf(SUBJECTS, timings, ({ name }) => (name === "decide" ? bytes : 0));
+}
+
+function reportOf(made: ReturnType<typeof costs>): string {
+  const about = { command: "", day: "", policy: "", nodes: { tcp: 1, quic: 1 }, rounds: 3, heapCalls: 1e6 };
+  return reportText("decide-cost", { values: decideCostValues({ ...about, machine: EXAMPLE_MACHINE, costs: made }) });
 }
 
 it("takes medians, ranges, and ratios within a round", () => {
@@ -32,16 +32,16 @@ it("takes medians, ranges, and ratios within a round", () => {
 });
 
 it.each([
-  [[1_999, 1_999, 9_000], true],
-  [[2_001, 2_001, 1_000], false],
-])("decide at %j ns: within the bound %s", (ns, within) => {
-  expect(isWithinBound(costs(ns, [1, 1, 1]))).toBe(within);
+  [[1_999, 1_999, 9_000], "is within"],
+  [[2_001, 2_001, 1_000], "**misses**"],
+])("decide at %j ns %s its bound", (ns, text) => {
+  expect(reportOf(costs(ns, [1, 1, 1]))).toContain(`\`decide\` ${text} its bound of 2.00 microseconds`);
 });
 
 it.each([
-  [0.3, true],
-  [-4, true],
-  [16, false],
-])("%d bytes a call: nothing grows %s", (bytes, nothing) => {
-  expect(growsNowhere(costs([1], [1], bytes))).toBe(nothing);
+  [0.3, "nothing is left"],
+  [-4, "nothing is left"],
+  [16, "**something is left"],
+])("%d bytes a call: %s", (bytes, text) => {
+  expect(reportOf(costs([1], [1], bytes))).toContain(text);
 });

@@ -1,25 +1,21 @@
 import type { TransportEstimate } from "../../../policy-api/core/estimate.ts";
 import type { History, RequestFacts } from "../../../policy-api/core/facts.ts";
 import type { TimesLattice } from "../../../policy-api/core/times.ts";
+import { integer, seededRandom } from "../../analysis/statistics/random.ts";
 import { documentOf } from "../../model/content.ts";
-import { type Random, seededRandom } from "../../analysis/statistics/random.ts";
 
 /** One navigation to decide on. */
-export interface Input {
-  readonly request: RequestFacts;
-  readonly history: History;
-  readonly explorationUnit: number;
-  /** What the request's path tells. */
-  readonly contentBytes: number;
-}
+export type Input = ReturnType<typeof inputsOver>[number];
 
 export const NOW_MS = 1_767_225_600_000;
+
+const CONTENTS = [100_000, 1_000_000, 10_000_000, 25_000_000];
 
 /**
  * Navigations all over the lattice, of clients whose path both transports have measured: then two lattices are read, at
  * five places each, which is the most that a decision does.
  */
-export function inputsOver(lattice: TimesLattice, count: number, seed: number): Input[] {
+export function inputsOver(lattice: TimesLattice, count: number, seed: number) {
   const random = seededRandom(seed, "decide-cost", "inputs");
   const between = (axis: readonly number[]): number => {
     const [low, high] = [Math.max(axis[0] ?? 0, (axis.at(-1) ?? 1) / 1_000), axis.at(-1) ?? 1];
@@ -32,9 +28,9 @@ export function inputsOver(lattice: TimesLattice, count: number, seed: number): 
     deliveryRateBps: between(lattice.deliveryRateBps),
     ageMs: 60_000 * random(),
   });
-  const both = (): { tcp: TransportEstimate; quic: TransportEstimate } => ({ tcp: estimate(), quic: estimate() });
+  const both = () => ({ tcp: estimate(), quic: estimate() });
   return Array.from({ length: count }, () => {
-    const contentBytes = oneOf([100_000, 1_000_000, 10_000_000, 25_000_000], random);
+    const contentBytes = CONTENTS[integer(CONTENTS.length, random)] ?? 0;
     return {
       request: {
         transport: random() < 0.5 ? "tcp" : "quic",
@@ -47,14 +43,11 @@ export function inputsOver(lattice: TimesLattice, count: number, seed: number): 
         offering: random() < 0.5,
         pausedUntilMs: 0,
         shareUnit: random(),
-      },
-      history: { state: "known", client: both(), network: both(), asn: both() },
+      } satisfies RequestFacts,
+      history: { state: "known", client: both(), network: both(), asn: both() } satisfies History,
       explorationUnit: random(),
+      /** What the request's path tells. */
       contentBytes,
     };
   });
-}
-
-function oneOf<T>(items: readonly [T, ...T[]], random: Random): T {
-  return items[Math.floor(random() * items.length)] ?? items[0];
 }

@@ -39,20 +39,15 @@ export function stateAfter(count: number): PathState {
 }
 
 /** How much of a state's bounded room is used. */
-export interface StateSize {
-  readonly epochs: number;
-  readonly buckets: number;
-  readonly baselines: number;
-  /** Of its JSON. */
-  readonly bytes: number;
-}
+export type StateSize = ReturnType<typeof sizeOf>;
 
-export function sizeOf(state: PathState): StateSize {
+export function sizeOf(state: PathState) {
   const { epochs = [], minRttMs = [], deliveryRateBps = [], baselines = [] } = state.tcp ?? {};
   return {
     epochs: epochs.length,
     buckets: Math.min(minRttMs.length, deliveryRateBps.length),
     baselines: baselines.length,
+    /** Of its JSON. */
     bytes: JSON.stringify(state).length,
   };
 }

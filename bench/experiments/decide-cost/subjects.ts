@@ -1,13 +1,13 @@
 import { decide } from "../../../policy-api/core/decide.ts";
-import { applySample, type PathState } from "../../../policy-api/core/estimator.ts";
+import { applySample } from "../../../policy-api/core/estimator.ts";
+import type { TimesLattice } from "../../../policy-api/core/times.ts";
 import { type Input, inputsOver, NOW_MS } from "./inputs.ts";
-import { nearestFigure, type PlainTable } from "./nearest.ts";
 import type { MeasuredPolicy } from "./policy.ts";
 import { sampleAt, sizeOf, type StateSize, stateAfter } from "./samples.ts";
 
 /** Something that is timed. */
 export interface Subject {
-  readonly name: "decide" | "plain look-up" | "update after 10,000" | "update after 1,000,000";
+  readonly name: string;
   readonly about: string;
   /** Calls of a batch: some milliseconds of CPU time. */
   readonly calls: number;
@@ -22,12 +22,7 @@ const INPUTS = 1_024;
 /** What is timed, in the order of the table. Each has a loop of its own, so that none shapes another's code. */
 export function subjectsFor(measured: MeasuredPolicy, seed: number): Subject[] {
   const inputs = inputsOver(measured.tcp, INPUTS, seed);
-  return [
-    deciding(measured, inputs),
-    lookUp(measured, inputs),
-    update("update after 10,000", stateAfter(10_000), 10_000),
-    update("update after 1,000,000", stateAfter(1_000_000), 1_000_000),
-  ];
+  return [deciding(measured, inputs), lookUp(measured.tcp, inputs), updating(10_000), updating(1_000_000)];
 }
 
 function deciding({ policy }: MeasuredPolicy, inputs: readonly Input[]): Subject {
@@ -49,23 +44,20 @@ function deciding({ policy }: MeasuredPolicy, inputs: readonly Input[]): Subject
   };
 }
 
-function lookUp({ tcp: times }: MeasuredPolicy, inputs: readonly Input[]): Subject {
-  const table: PlainTable = {
-    axes: [
-      Float64Array.from(times.rttMs),
-      Float64Array.from(times.lossRatio),
-      Float64Array.from(times.deliveryRateBps),
-      Float64Array.from(times.contentBytes),
-    ],
-    figures: Float64Array.from(times.stayMs, (stayMs, node) => stayMs / (times.switchMs[node] ?? Number.NaN)),
-  };
+/** The least that a decision could be: a table of figures, of which the nearest node's is taken as it is. */
+function lookUp(times: TimesLattice, inputs: readonly Input[]): Subject {
+  const [rtts, losses, rates, contents] = [times.rttMs, times.lossRatio, times.deliveryRateBps, times.contentBytes].map(
+    (axis) => Float64Array.from(axis),
+  ) as [Float64Array, Float64Array, Float64Array, Float64Array];
+  const figures = Float64Array.from(times.stayMs, (stayMs, node) => stayMs / (times.switchMs[node] ?? Number.NaN));
   // Flat, so that nothing but the look-up is timed.
   const places = Float64Array.from(
     inputs.flatMap(({ request, history, contentBytes }) => {
-      const tcp = history.client?.tcp;
-      return [request.rttMs ?? 0, tcp?.lossRatio ?? 0, tcp?.deliveryRateBps ?? 0, contentBytes];
+      const { lossRatio, deliveryRateBps } = history.client.tcp;
+      return [request.rttMs, lossRatio, deliveryRateBps, contentBytes];
     }),
   );
+  const nearest = (axis: Float64Array, place: number): number => nearestIndex(axis, places[place] ?? 0);
   return {
     name: "plain look-up",
     about: "the nearest node of a table: four binary searches, one read",
@@ -74,20 +66,37 @@ function lookUp({ tcp: times }: MeasuredPolicy, inputs: readonly Input[]): Subje
       let sum = 0;
       for (let i = 0; i < calls; i++) {
         const at = (i % INPUTS) * 4;
-        sum += nearestFigure(table, places[at] ?? 0, places[at + 1] ?? 0, places[at + 2] ?? 0, places[at + 3] ?? 0);
+        // As core's lattices have them: the first axis runs fastest.
+        const row = nearest(contents, at + 3) * rates.length + nearest(rates, at + 2);
+        const node = (row * losses.length + nearest(losses, at + 1)) * rtts.length + nearest(rtts, at);
+        sum += figures[node] ?? Number.NaN;
       }
       return sum;
     },
   };
 }
 
+/** The index of the nearest of increasing values; of two that are as near, the smaller. */
+export function nearestIndex(values: Float64Array, value: number): number {
+  let low = 0;
+  let high = values.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((values[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && value - (values[low - 1] ?? 0) <= (values[low] ?? 0) - value ? low - 1 : low;
+}
+
 const SAMPLES = 5_000;
 
-function update(name: Subject["name"], full: PathState, samplesBefore: number): Subject {
+function updating(samplesBefore: number): Subject {
+  const before = samplesBefore.toLocaleString("en-US");
+  const full = stateAfter(samplesBefore);
   const next = Array.from({ length: SAMPLES }, (_, i) => sampleAt(samplesBefore + i));
   return {
-    name,
-    about: `\`applySample\` on a state after ${samplesBefore.toLocaleString("en-US")} samples, its epochs, windows and baselines full`,
+    name: `update after ${before}`,
+    about: `\`applySample\` on a state after ${before} samples, its epochs, windows and baselines full`,
     calls: SAMPLES,
     run: (calls) => {
       let sum = 0;

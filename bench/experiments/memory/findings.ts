@@ -1,138 +1,91 @@
 import type { TopLevelSpec } from "vega-lite";
 import { distinct, lastMachine, machineText } from "../../harness/machine-text.ts";
-import { figuresTable } from "../../analysis/tables/figures-table.ts";
+import { columnsTable } from "../../analysis/tables/columns-table.ts";
 import { number, size, withInterval } from "../../analysis/tables/format.ts";
 import { armScales } from "../../analysis/charts/theme.ts";
-import type { Start } from "../../model/recorded-run.ts";
-import { type CrowdSettings, LOOK_EVERY_MS } from "./measure.ts";
+import { LOOK_EVERY_MS } from "./measure.ts";
 import type { MemorySummary } from "./summary.ts";
 
-export interface MemoryAbout extends CrowdSettings {
-  readonly command: string;
-  readonly rounds: number;
-  readonly starts: readonly Start[];
-}
-
-export const PICTURE = "memory.svg";
-
 /** The values of report.md. */
-export function memoryValues(summary: MemoryAbout & MemorySummary) {
+export function memoryValues(summary: MemorySummary) {
   const { command, starts, rounds, rateMbps, delayMs, queueBytes, bytes, tcpBuffers } = summary;
-  const { crowds, perClient, edgeRatio, serverRatio } = summary;
-  const machine = lastMachine(starts);
+  const { go, quicGo, k6 } = lastMachine(starts);
   return {
     command,
     days: distinct(starts.map(({ at }) => at.slice(0, 10))),
-    versions: { go: machine.go.replace("go", ""), quicGo: machine.quicGo.replace("v", ""), k6: machine.k6 },
+    versions: { go: go.replace("go", ""), quicGo: quicGo.replace("v", ""), k6 },
     machine: machineText(starts),
     path: { rateMbps, delayMs, queue: size(queueBytes), bytes: size(bytes), sendBuffer: tcpBuffers.send },
     rounds,
     lookMs: LOOK_EVERY_MS,
-    crowds: crowdsTable(crowds),
-    perClient: slopesTable(perClient),
-    ratios:
-      edgeRatio === undefined || serverRatio === undefined
-        ? undefined
-        : { edge: withInterval(edgeRatio), server: withInterval(serverRatio) },
+    crowds: columnsTable(summary.crowds, [
+      ["clients at once", ({ clients }) => String(clients)],
+      ["protocol", ({ protocol }) => protocol],
+      ["n", ({ n }) => String(n)],
+      ["the edge, MiB", ({ edgeMiB }) => withInterval(edgeMiB)],
+      ["the kernel, its sockets, MiB", ({ socketsMiB }) => number(socketsMiB)],
+      ["both at once, MiB", ({ serverMiB }) => withInterval(serverMiB)],
+      ["all clients (k6), MiB", ({ clientMiB }) => withInterval(clientMiB)],
+      ["seconds", ({ seconds }) => number(seconds)],
+    ]),
+    perClient: columnsTable(summary.perClient, [
+      ["a client more takes", ({ protocol }) => protocol],
+      ["of the edge, KiB", ({ edgeKiB }) => withInterval(edgeKiB)],
+      ["of edge and kernel, KiB", ({ serverKiB }) => withInterval(serverKiB)],
+      ["of k6, KiB", ({ clientKiB }) => withInterval(clientKiB)],
+    ]),
+    ratios: { edge: withInterval(summary.edgeRatio), server: withInterval(summary.serverRatio) },
   };
 }
 
-function crowdsTable(crowds: MemorySummary["crowds"]): string {
-  return figuresTable(
-    [
-      "clients at once",
-      "protocol",
-      "n",
-      "the edge, MiB",
-      "the kernel, its sockets, MiB",
-      "both at once, MiB",
-      "all clients (k6), MiB",
-      "seconds",
-    ],
-    crowds.map(({ clients, protocol, n, edgeMiB, socketsMiB, serverMiB, clientMiB, seconds }) => [
-      String(clients),
-      protocol,
-      String(n),
-      withInterval(edgeMiB),
-      number(socketsMiB),
-      withInterval(serverMiB),
-      withInterval(clientMiB),
-      number(seconds),
-    ]),
-  );
-}
-
-function slopesTable(perClient: MemorySummary["perClient"]): string {
-  return figuresTable(
-    ["a client more takes", "of the edge, KiB", "of edge and kernel, KiB", "of k6, KiB"],
-    perClient.map(({ protocol, edgeKiB, serverKiB, clientKiB }) => [
-      protocol,
-      withInterval(edgeKiB),
-      withInterval(serverKiB),
-      withInterval(clientKiB),
-    ]),
-  );
-}
+const PANELS = [
+  { field: "edgeMiB", title: "the edge (MiB)" },
+  { field: "serverMiB", title: "edge and kernel (MiB)" },
+  { field: "clientMiB", title: "all clients (MiB)" },
+] as const;
 
 /** Panels side by side, a line for each protocol. */
 export function memoryPicture({ crowds }: MemorySummary): TopLevelSpec {
   const { colour, shape } = armScales(["fixed-h2", "fixed-h3"]);
+  const quantitative = { type: "quantitative" } as const;
+  const protocol = { field: "protocol", type: "nominal", title: "protocol" } as const;
   // The arms' looks, under the protocols' names.
   const domain = ["h2", "h3"];
-  const [colours, shapes] = [
-    { ...colour, domain },
-    { ...shape, domain },
-  ];
-  const panels = [
-    { field: "edgeMiB", title: "the edge (MiB)" },
-    { field: "serverMiB", title: "edge and kernel (MiB)" },
-    { field: "clientMiB", title: "all clients (MiB)" },
-  ] as const;
   return {
     title: {
       text: "Peak memory over clients at once",
       subtitle: "Means of all rounds; bars: 95 % intervals.",
     },
     spacing: 30,
-    hconcat: panels.map(({ field, title }) => ({
-      width: 190,
-      height: 220,
-      data: {
-        values: crowds.map(({ clients, protocol, [field]: of }) => ({
-          clients,
-          protocol,
-          mib: of.estimate,
-          low: of.low,
-          high: of.high,
-        })),
-      },
-      encoding: {
-        x: { field: "clients", type: "quantitative" as const, title: "clients at once" },
-        color: { field: "protocol", type: "nominal" as const, title: "protocol", scale: colours },
-      },
-      layer: [
-        {
-          mark: { type: "line" as const, strokeWidth: 1.5 },
-          encoding: { y: { field: "mib", type: "quantitative" as const, title, scale: { zero: true } } },
+    hconcat: PANELS.map(({ field, title }) => {
+      const values = crowds.map((crowd) => ({ clients: crowd.clients, protocol: crowd.protocol, ...crowd[field] }));
+      return {
+        width: 190,
+        height: 220,
+        data: { values },
+        encoding: {
+          x: { field: "clients", ...quantitative, title: "clients at once" },
+          color: { ...protocol, scale: { ...colour, domain } },
         },
-        {
-          transform: [{ filter: "isValid(datum.high)" }],
-          mark: { type: "rule" as const, strokeWidth: 2 },
-          encoding: { y: { field: "low", type: "quantitative" as const }, y2: { field: "high" } },
-        },
-        {
-          mark: { type: "point" as const, filled: true, size: 70, opacity: 1 },
-          encoding: {
-            y: { field: "mib", type: "quantitative" as const },
-            shape: {
-              field: "protocol",
-              type: "nominal" as const,
-              title: "protocol",
-              scale: shapes,
+        layer: [
+          {
+            mark: { type: "line" as const, strokeWidth: 1.5 },
+            encoding: { y: { field: "estimate", ...quantitative, title, scale: { zero: true } } },
+          },
+          {
+            transform: [{ filter: "isValid(datum.high)" }],
+            mark: { type: "rule" as const, strokeWidth: 2 },
+            encoding: { y: { field: "low", ...quantitative }, y2: { field: "high" } },
+          },
+          {
+            mark: { type: "point" as const, filled: true, size: 70, opacity: 1 },
+            encoding: {
+              y: { field: "estimate", ...quantitative },
+              shape: { ...protocol, scale: { ...shape, domain } },
             },
           },
-        },
-      ],
-    })),
+        ],
+      };
+    }),
   };
 }

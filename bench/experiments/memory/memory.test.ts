@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { LINUX_TCP_BUFFERS } from "../../lab/namespace.ts";
+import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
 import { reportText } from "../../harness/results.ts";
-import { type MemoryAbout, memoryPicture, memoryValues } from "./findings.ts";
+import { memoryPicture, memoryValues } from "./findings.ts";
 import { residentBytes, skmemBytes, statusBytes } from "../../lab/memory.ts";
 import type { MemoryRow } from "./row.ts";
 import { type MemorySummary, memorySummary } from "./summary.ts";
@@ -29,8 +29,17 @@ function rowsOf(protocol: "h2" | "h3", edgeKiB: number, socketsKiB: number): Mem
   );
 }
 
-function memoryReport(about: MemoryAbout, found: MemorySummary): string {
-  return reportText("memory", { values: memoryValues({ ...about, ...found }) });
+const ROWS = [...rowsOf("h2", 100, 400), ...rowsOf("h3", 500, 0)];
+
+const STARTS = ["abc", "def"].map((commit) => ({
+  at: "2026-01-01T00:00:00.000Z",
+  lanes: 1,
+  rowsBefore: 0,
+  machine: { ...EXAMPLE_MACHINE, commit },
+}));
+
+function summaryOf(rows: readonly MemoryRow[]): MemorySummary {
+  return memorySummary({ rows, command: "npm run bench -- memory", starts: STARTS }, 4);
 }
 
 describe("reading", () => {
@@ -52,7 +61,7 @@ describe("reading", () => {
 });
 
 describe("the summary", () => {
-  const summary = memorySummary([...rowsOf("h2", 100, 400), ...rowsOf("h3", 500, 0)], 1);
+  const summary = summaryOf(ROWS);
 
   it("says what a client more takes, and how the protocols compare", () => {
     const estimates = summary.perClient.map(({ protocol, edgeKiB, serverKiB, clientKiB }) => [
@@ -63,8 +72,8 @@ describe("the summary", () => {
       ["h2", 100, 500, 200],
       ["h3", 500, 500, 200],
     ]);
-    expect(summary.serverRatio?.estimate).toBeCloseTo(1, 2);
-    expect(summary.edgeRatio?.estimate).toBeCloseTo((20 * 1024 + 101 * 500) / (20 * 1024 + 101 * 100), 2);
+    expect(summary.serverRatio.estimate).toBeCloseTo(1, 2);
+    expect(summary.edgeRatio.estimate).toBeCloseTo((20 * 1024 + 101 * 500) / (20 * 1024 + 101 * 100), 2);
     expect(summary.crowds.map(({ clients, protocol, n }) => [clients, protocol, n])).toEqual([
       [1, "h2", 4],
       [1, "h3", 4],
@@ -74,32 +83,13 @@ describe("the summary", () => {
   });
 
   it("makes a report and a picture of it, also of a single round", async () => {
-    const machine = { kernel: "6", arch: "x64", cpu: "cpu", cores: 2, memoryGiB: 8, go: "go1", quicGo: "v0", k6: "v1" };
-    const about = {
-      command: "npm run bench -- memory",
-      rounds: 4,
-      starts: ["abc", "def"].map((commit) => ({
-        at: "2026-01-01T00:00:00.000Z",
-        lanes: 1,
-        rowsBefore: 0,
-        machine: { ...machine, workerd: "1", node: "v24", commit },
-      })),
-      bytes: 1e6,
-      rateMbps: 100,
-      delayMs: 25,
-      queueBytes: 1.5e6,
-      tcpBuffers: LINUX_TCP_BUFFERS,
-    };
-    const one = memorySummary(
-      rowsOf("h2", 100, 400).filter(({ round }) => round === 0),
-      1,
-    );
-    for (const given of [summary, one]) {
-      const text = memoryReport(about, given);
+    for (const given of [summary, summaryOf(ROWS.filter(({ round }) => round === 0))]) {
+      const text = reportText("memory", { values: memoryValues(given) });
       expect(text).not.toMatch(/NaN|undefined|Infinity|null/);
       expect(await renderSvg(memoryPicture(given))).toContain("clients at once");
     }
-    expect(memoryReport(about, summary)).toContain("commit abc, def");
-    expect(memoryReport(about, summary)).toMatch(/\| 101 +\| +h3 \| +4 \| +69\.3/);
+    const text = reportText("memory", { values: memoryValues(summary) });
+    expect(text).toContain("commit abc, def");
+    expect(text).toMatch(/\| 101 +\| +h3 \| +4 \| +69\.3/);
   });
 });

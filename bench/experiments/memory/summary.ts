@@ -1,102 +1,77 @@
-import { type Interval, meanInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
+import { meanInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean } from "../../analysis/statistics/summary.ts";
+import type { Recorded } from "../../harness/experiment.ts";
+import { SETTINGS } from "./measure.ts";
 import type { MemoryRow } from "./row.ts";
 
 const MIB = 1024 * 1024;
 const KIB = 1024;
+/** What orders and resamples are drawn from. */
+export const SEED = 1;
 const PROTOCOLS = ["h2", "h3"] as const;
 
-/** Crowds of one size over one protocol: means over rounds of the peaks, with 95 % intervals, MiB. */
-export interface CrowdFigures {
-  readonly protocol: "h2" | "h3";
-  readonly clients: number;
-  readonly n: number;
-  readonly seconds: number;
-  readonly edgeMiB: Interval;
-  /** The edge and the kernel's part together, at one moment. */
-  readonly serverMiB: Interval;
-  readonly clientMiB: Interval;
-  /** Alone, without an interval: it may be nothing. */
-  readonly socketsMiB: number;
-}
-
-/** What a client more takes, KiB: the largest crowd's peak less the smallest's of the same round, by the clients between. */
-export interface PerClient {
-  readonly protocol: "h2" | "h3";
-  readonly edgeKiB: Interval;
-  readonly serverKiB: Interval;
-  readonly clientKiB: Interval;
-}
-
-export interface MemorySummary {
-  readonly crowds: readonly CrowdFigures[];
-  readonly perClient: readonly PerClient[];
-  /** HTTP/3's peak over HTTP/2's in the largest crowd: of the edge, and of edge and kernel together. */
-  readonly edgeRatio: Interval | undefined;
-  readonly serverRatio: Interval | undefined;
-}
+export type MemorySummary = ReturnType<typeof memorySummary>;
+export type CrowdFigures = MemorySummary["crowds"][number];
 
 type Peak = "edgePeakBytes" | "serverPeakBytes" | "clientPeakBytes";
 
-export function memorySummary(rows: readonly MemoryRow[], seed: number): MemorySummary {
+/** Of a run that is complete: every crowd over both protocols in every round. */
+export function memorySummary(
+  { rows, command, starts }: Pick<Recorded<unknown, MemoryRow>, "rows" | "command" | "starts">,
+  rounds: number,
+) {
   const sizes = [...new Set(rows.map(({ clients }) => clients))].toSorted((one, other) => one - other);
-  const [least, most] = [sizes[0], sizes.at(-1)];
-  const of = (protocol: "h2" | "h3", clients: number | undefined): MemoryRow[] =>
+  const [least = 0, most = 0] = [sizes[0], sizes.at(-1)];
+  const of = (protocol: "h2" | "h3", clients: number): MemoryRow[] =>
     rows
       .filter((row) => row.protocol === protocol && row.clients === clients)
       .toSorted((one, other) => one.round - other.round);
+  /** Crowds of one size over one protocol: means over rounds of the peaks, with 95 % intervals. */
   const crowds = sizes.flatMap((clients) =>
-    PROTOCOLS.flatMap((protocol) => {
+    PROTOCOLS.map((protocol) => {
       const own = of(protocol, clients);
-      if (own.length === 0) return [];
-      const random = seededRandom(seed, "memory", protocol, clients);
-      const peaks = (field: Peak): Interval =>
+      const random = seededRandom(SEED, "memory", protocol, clients);
+      const peak = (field: Peak) =>
         meanInterval(
           own.map((row) => row[field] / MIB),
           { random },
         );
-      return [
-        {
-          protocol,
-          clients,
-          n: own.length,
-          seconds: mean(own.map(({ seconds }) => seconds)),
-          edgeMiB: peaks("edgePeakBytes"),
-          serverMiB: peaks("serverPeakBytes"),
-          clientMiB: peaks("clientPeakBytes"),
-          socketsMiB: mean(own.map(({ socketPeakBytes }) => socketPeakBytes / MIB)),
-        },
-      ];
+      return {
+        protocol,
+        clients,
+        n: own.length,
+        seconds: mean(own.map(({ seconds }) => seconds)),
+        edgeMiB: peak("edgePeakBytes"),
+        /** The edge and the kernel's part together, at one moment. */
+        serverMiB: peak("serverPeakBytes"),
+        clientMiB: peak("clientPeakBytes"),
+        /** Alone, without an interval: it may be nothing. */
+        socketsMiB: mean(own.map(({ socketPeakBytes }) => socketPeakBytes / MIB)),
+      };
     }),
   );
-  const perClient = PROTOCOLS.flatMap((protocol) => {
+  /** What a client more takes: the largest crowd's peak less the smallest's of the same round, by the clients between. */
+  const perClient = PROTOCOLS.map((protocol) => {
     const [few, many] = [of(protocol, least), of(protocol, most)];
-    const pairs = many.flatMap((row) => {
-      const one = few.find(({ round }) => round === row.round);
-      return one === undefined || one.clients === row.clients ? [] : [[one, row] as const];
-    });
-    if (pairs.length === 0) return [];
-    const random = seededRandom(seed, "memory", protocol, "a client more");
-    const slope = (field: Peak): Interval =>
+    const random = seededRandom(SEED, "memory", protocol, "a client more");
+    const slope = (field: Peak) =>
       meanInterval(
-        pairs.map(([one, row]) => (row[field] - one[field]) / KIB / (row.clients - one.clients)),
+        many.map((row, i) => (row[field] - (few[i]?.[field] ?? Number.NaN)) / KIB / (most - least)),
         { random },
       );
-    return [
-      {
-        protocol,
-        edgeKiB: slope("edgePeakBytes"),
-        serverKiB: slope("serverPeakBytes"),
-        clientKiB: slope("clientPeakBytes"),
-      },
-    ];
+    return {
+      protocol,
+      edgeKiB: slope("edgePeakBytes"),
+      serverKiB: slope("serverPeakBytes"),
+      clientKiB: slope("clientPeakBytes"),
+    };
   });
-  const ratio = (field: Peak): Interval | undefined => {
-    const [h2, h3] = PROTOCOLS.map((protocol) => of(protocol, most).map((row) => row[field]));
-    return h2 === undefined || h3 === undefined || Math.min(h2.length, h3.length) < 2
-      ? undefined
-      : ratioOfMeansInterval(h3, h2, { random: seededRandom(seed, "memory", "ratio", field) });
+  /** HTTP/3's peak over HTTP/2's in the largest crowd. */
+  const ratio = (field: Peak) => {
+    const peaks = (protocol: "h2" | "h3"): number[] => of(protocol, most).map((row) => row[field]);
+    return ratioOfMeansInterval(peaks("h3"), peaks("h2"), { random: seededRandom(SEED, "memory", "ratio", field) });
   };
-  return { crowds, perClient, edgeRatio: ratio("edgePeakBytes"), serverRatio: ratio("serverPeakBytes") };
+  const ratios = { edgeRatio: ratio("edgePeakBytes"), serverRatio: ratio("serverPeakBytes") };
+  return { command, starts, rounds, ...SETTINGS, crowds, perClient, ...ratios };
 }

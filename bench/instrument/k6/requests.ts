@@ -3,7 +3,7 @@ import http from "k6/http";
 import { Counter, Trend } from "k6/metrics";
 import type { LoadCounts, LoadPlan } from "../../model/request-plan.ts";
 
-// Asks the same again and again over HTTP/2, by k6's own client, as PLAN says; run-load.ts starts it. A k6 user is a
+// Asks the same again and again over HTTP/2, by k6's own client, as PLAN says; bench/lab/request-load.ts starts it. A k6 user is a
 // client: one connection, kept alive, from one address. Prints what it counted as one line of JSON.
 
 const plan = JSON.parse(__ENV["PLAN"] ?? "null") as LoadPlan;

@@ -1,6 +1,18 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { nearestFigure, nearestIndex } from "./nearest.ts";
+import { decide } from "../../../policy-api/core/decide.ts";
+import { inputsOver, NOW_MS } from "./inputs.ts";
+import { measuredPolicy } from "./policy.ts";
+import { nearestIndex } from "./subjects.ts";
+
+it("every input is decided by times, of what both transports measured", () => {
+  const { policy, tcp } = measuredPolicy();
+  for (const { request, history, explorationUnit } of inputsOver(tcp, 64, 1)) {
+    const decision = decide(request, history, policy, NOW_MS, explorationUnit);
+    expect(decision.basis).toBe("client");
+    expect(decision.saving).not.toBeNaN();
+  }
+});
 
 it.each([
   [[5], -1, 0],
@@ -27,11 +39,4 @@ it("takes a value that none is nearer than", () => {
       },
     ),
   );
-});
-
-it("reads figures in the order of core's lattices", () => {
-  const axes = [Float64Array.of(0, 1), Float64Array.of(0, 1, 2), Float64Array.of(0), Float64Array.of(0, 1)] as const;
-  const figures = Float64Array.from({ length: 12 }, (_, node) => node);
-  expect(nearestFigure({ axes, figures }, 1, 2, 0, 1)).toBe(((1 * 1 + 0) * 3 + 2) * 2 + 1);
-  expect(nearestFigure({ axes, figures }, 0.1, 0.9, 7, -3)).toBe(2);
 });

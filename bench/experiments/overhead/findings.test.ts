@@ -1,0 +1,42 @@
+import { format } from "prettier";
+import { expect, it } from "vitest";
+import { renderSvg } from "../../analysis/charts/chart.ts";
+import { exampleRows, exampleSummary } from "../../harness/loopback/testing.ts";
+import { reportText } from "../../harness/results.ts";
+import { experiment } from "./experiment.ts";
+import { overheadPicture } from "./picture.ts";
+import { overheadReadmeTable } from "./readme-table.ts";
+import { SUBJECTS } from "./subjects.ts";
+
+const FACTORS: Readonly<Record<string, number>> = { "pass-through": 2, adaptive: 5, nginx: 0.5 };
+const ROWS = exampleRows(SUBJECTS, 3, ({ arm }) => FACTORS[arm] ?? 1);
+const SUMMARY = exampleSummary(SUBJECTS, ROWS, 3, { nginx: "1.22.1" });
+
+it("README's table has the reference in figures, and is what Prettier makes of it", async () => {
+  const table = overheadReadmeTable(SUMMARY);
+  expect(table).toMatch(/\| the edge alone +\| 500 \/s +\| 2\.00 ms +\| 6\.00 ms +\|/);
+  expect(table).toMatch(/\| a worker that only passes on .*\| 800 us +\|\n/);
+  expect(table).toMatch(/`adaptive`.*\| 0\.20 \(0\.20 to 0\.20\) +\| 5\.00 .*\| 2\.50 \(2\.50 to 2\.50\) \|\n/);
+  expect(await format(table, { parser: "markdown" })).toBe(table);
+});
+
+it("the report has every load, and the picture every arm", async () => {
+  const report = reportText("overhead", experiment.report(SUMMARY, {} as never));
+  for (const title of ["10 kB, closed", "1 MB, closed", "10 kB, open", "1 MB, open"])
+    expect(report).toContain(`## ${title} loop`);
+  expect(report).toContain("nginx 1.22.1");
+  expect(report).not.toMatch(/NaN|undefined|Infinity/);
+  const svg = await renderSvg(overheadPicture(SUMMARY));
+  expect(svg).toContain("nginx instead of the edge");
+  expect(svg).not.toContain("NaN");
+});
+
+it("a machine without nginx has a report too, which says so", () => {
+  const rows = ROWS.filter(({ id }) => !id.includes("nginx"));
+  const report = reportText(
+    "overhead",
+    experiment.report(exampleSummary(SUBJECTS, rows, 3, { nginx: null }), {} as never),
+  );
+  expect(report).toContain("nginx not to be had: its arm is left out");
+  expect(report).not.toContain("nginx instead of the edge");
+});

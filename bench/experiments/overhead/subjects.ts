@@ -1,0 +1,35 @@
+import type { Subject } from "../../harness/loopback/subject.ts";
+import { size as sizeText } from "../../analysis/tables/format.ts";
+import { LOOPBACK_ARMS, type LoopbackArm } from "../../lab/loopback-arms.ts";
+import { LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
+
+/** Of large responses fewer clients, as each is asked for twice before the seconds that count. */
+export const OPEN_CLIENTS = { small: 200, large: 50 };
+
+/** Every arm with files of both sizes. */
+export const SUBJECTS: readonly Subject[] = (Object.keys(SIZES) as Size[]).flatMap((size) =>
+  (Object.keys(LOOPBACK_ARMS) as LoopbackArm[]).map((arm) => subjectOf(size, arm)),
+);
+
+function subjectOf(size: Size, arm: LoopbackArm): Subject {
+  const { title, secFetchDest, offers } = LOOPBACK_ARMS[arm];
+  return {
+    name: `${size}/${arm}`,
+    title,
+    group: sizeText(SIZES[size]),
+    beside: `${size}/bare`,
+    // The least that a worker can do.
+    workerdBeside: `${size}/pass-through`,
+    columns: { size, arm },
+    arm,
+    loops: LOOPS,
+    openClients: OPEN_CLIENTS[size],
+    request: {
+      path: `/image/${SIZES[size]}`,
+      headers: { "Sec-Fetch-Dest": secFetchDest },
+      body: null,
+      offers,
+      bodyBytes: SIZES[size],
+    },
+  };
+}

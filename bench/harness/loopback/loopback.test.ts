@@ -1,0 +1,167 @@
+import { describe, expect, it } from "vitest";
+import { readOptions } from "../../model/options.ts";
+import { commonOptions } from "../run.ts";
+import { loopbackOptions } from "./define.ts";
+import { shortfalls } from "./report.ts";
+import { measurements, openRate } from "./schedule.ts";
+import type { Subject } from "./subject.ts";
+import { findResult } from "./summary.ts";
+import { exampleRow, exampleRows, exampleSummary } from "./testing.ts";
+
+const SUBJECT = {
+  columns: {},
+  arm: "adaptive",
+  loops: ["closed", "open"],
+  openClients: 1,
+  request: { path: "/", headers: {}, body: null, offers: false, bodyBytes: null },
+} as const;
+const PASS: Subject = { ...SUBJECT, name: "small/pass", title: "passes", group: "small", beside: "small/bare" };
+const SUBJECTS: readonly Subject[] = [
+  { ...SUBJECT, name: "small/bare", title: "bare", group: "small", arm: "bare" },
+  PASS,
+  { ...PASS, name: "small/page", title: "a page", workerdBeside: "small/pass" },
+  {
+    ...SUBJECT,
+    name: "visits",
+    title: "visits",
+    group: "visits",
+    loops: ["open"],
+    company: {
+      members: [{ name: "read", title: "reads" }],
+      start: () => Promise.reject(new Error("Nobody calls in a test.")),
+    },
+  },
+];
+const FACTORS: Readonly<Record<string, number>> = { "small/pass": 2, "small/page": 5 };
+const rowsOf = (rounds: number) => exampleRows(SUBJECTS, rounds, ({ name }) => FACTORS[name] ?? 1);
+
+describe("measurements", () => {
+  const all = measurements(SUBJECTS, 4);
+
+  it("has every subject once a round in its loops, all closed loops first, and a group together", () => {
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+    const loops = all.map(({ loop }) => loop);
+    expect(loops.lastIndexOf("closed")).toBeLessThan(loops.indexOf("open"));
+    for (const round of [0, 1, 2, 3]) {
+      const names = (loop: string) =>
+        all.filter((one) => one.loop === loop && one.round === round).map(({ subject }) => subject.name);
+      expect(names("closed").toSorted()).toEqual(["small/bare", "small/page", "small/pass"]);
+      expect(names("open").toSorted()).toEqual(SUBJECTS.map(({ name }) => name).toSorted());
+      expect([0, 3]).toContain(names("open").indexOf("visits"));
+    }
+  });
+
+  it("keeps a round's order whatever the number of rounds, and has another for another round", () => {
+    const few = measurements(SUBJECTS, 2).map(({ id }) => id);
+    const more = measurements(SUBJECTS, 9).map(({ id }) => id);
+    expect(more.filter((id) => few.includes(id))).toEqual(few);
+    const orders = Array.from({ length: 9 }, (_, round) =>
+      more.filter((id) => id.startsWith("open/") && id.endsWith(`/${round}`)).map((id) => id.replace(/\/\d$/, "")),
+    );
+    expect(new Set(orders.map((order) => order.join())).size).toBeGreaterThan(1);
+  });
+});
+
+describe("openRate", () => {
+  const group = SUBJECTS.filter((subject) => subject.group === "small");
+  const closed = [
+    ...[1_000, 5_000, 1_100].map((requestsPerSecond, round) =>
+      exampleRow("small/bare", { loop: "closed", round, requestsPerSecond }),
+    ),
+    ...[500, 10, 600].map((requestsPerSecond, round) =>
+      exampleRow("small/page", { loop: "closed", round, requestsPerSecond }),
+    ),
+    exampleRow("visits", { loop: "closed", requestsPerSecond: 5 }),
+  ];
+
+  it("is a share of the median of the slowest subject of the group", () => {
+    expect(openRate(closed, group, 0.6)).toBe(300);
+  });
+
+  it("stays what it was once a row has it", () => {
+    const open = exampleRow("small/pass", { loop: "open", rate: 123 });
+    expect(openRate([...closed, open], group, 0.6)).toBe(123);
+    const other = exampleRow("visits", { loop: "open", rate: 123 });
+    expect(openRate([...closed, other], group, 0.6)).toBe(300);
+  });
+});
+
+describe("summarizeLoopback", () => {
+  const summary = exampleSummary(SUBJECTS, rowsOf(3), 3);
+
+  it("takes ratios within a round, so that what slows a whole round changes none", () => {
+    expect(findResult(summary, "open", "small/page").figures.latencyMedianMs).toEqual({
+      median: 10,
+      low: 7.5,
+      high: 12.5,
+      ratio: { median: 5, low: 5, high: 5, interval: [5, 5] },
+    });
+    expect(findResult(summary, "closed", "small/pass").figures.requestsPerSecond?.ratio.median).toBe(0.5);
+  });
+
+  it("holds workerd's CPU against another subject where one is named", () => {
+    expect(findResult(summary, "open", "small/page").figures.workerdCpuUs?.ratio.median).toBe(2.5);
+    expect(findResult(summary, "open", "small/bare").figures.workerdCpuUs).toBeUndefined();
+  });
+
+  it("says how much a core does, and how much of one was used", () => {
+    // 400, 800, 1200 us of workerd an answer, at 500 a second.
+    expect(findResult(summary, "open", "small/pass").answersPerCoreSecond.median).toBe(1_250);
+    expect(findResult(summary, "open", "small/pass").workerdBusyRatio.median).toBeCloseTo(0.4);
+  });
+
+  it("says nothing of an open loop's requests per second: they were given", () => {
+    const { figures, rate } = findResult(summary, "open", "small/pass");
+    expect(figures.requestsPerSecond).toBeUndefined();
+    expect(rate).toBe(500);
+  });
+
+  it("has those who were beside a subject", () => {
+    expect(summary.company).toMatchObject([{ title: "reads", group: "visits", rate: 5, rounds: 3, answers: 3 }]);
+    expect(summary.company[0]?.figures.latencyMedianMs?.median).toBe(2);
+  });
+
+  it("counts each measurement once: of rows that were written twice the last", () => {
+    const first = rowsOf(3).map((row) => ({ ...row, failures: 7 }));
+    expect(exampleSummary(SUBJECTS, [...first, ...rowsOf(3)], 3)).toEqual(summary);
+  });
+
+  it("leaves out what was not measured, and rounds that are not asked for", () => {
+    const rows = rowsOf(3).filter(({ id }) => !id.includes("small/page"));
+    expect(() => findResult(exampleSummary(SUBJECTS, rows, 3), "open", "small/page")).toThrow("small/page");
+    expect(exampleSummary(SUBJECTS, rowsOf(3), 2)).toEqual(exampleSummary(SUBJECTS, rowsOf(2), 2));
+  });
+
+  it("knows no interval of a single round", () => {
+    const single = exampleSummary(SUBJECTS, rowsOf(1), 1);
+    expect(findResult(single, "open", "small/page").figures.latencyMedianMs?.ratio.interval).toBeNull();
+  });
+});
+
+it("says what falls short: failures, requests not made, late ones, other programs, no nginx, few rounds", () => {
+  expect(shortfalls(exampleSummary(SUBJECTS, rowsOf(9), 9))).toEqual([]);
+  const rows = rowsOf(5).map((row) => {
+    if (row.id.startsWith("open/small/page"))
+      return { ...row, failures: 1, dropped: 2, lateP99Ms: row.round + 4, foreignRatio: 0.2 };
+    return row.id.startsWith("open/read") ? { ...row, failures: 1 } : row;
+  });
+  expect(shortfalls(exampleSummary(SUBJECTS, rows, 5, { nginx: null }))).toEqual([
+    "small, open loop, a page: 5 of 10 were not answered as they should be.",
+    "small, open loop, a page: 10 requests were not made, as every client still waited.",
+    "small, open loop, a page: in the worst round 1 % of the requests left more than 8.00 ms late (their latency counts it).",
+    "small, open loop, a page: other programs used 20.0 % of the cores.",
+    "visits, open loop, reads: 5 of 10 were not answered as they should be.",
+    "nginx could not be had: there is nothing to hold the edge against.",
+    "5 rounds are too few to go by: run it with more.",
+  ]);
+});
+
+it.each([
+  [["--rounds", "0"], "--rounds must be a whole number from 1 to 1000, not 0."],
+  [["--rounds", "2.5"], "--rounds must be a whole number from 1 to 1000, not 2.5."],
+  [["--seconds", "1e9"], "--seconds must be a number from 0.1 to 600, not 1e9."],
+  [["--save"], "Known options:\n  --rounds N"],
+])("%j is refused in words", (args, message) => {
+  const options = { ...loopbackOptions({ seconds: 2, quickSeconds: 0.5 }), ...commonOptions("overhead") };
+  expect(() => readOptions(args, options)).toThrow(message);
+});

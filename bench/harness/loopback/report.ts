@@ -1,0 +1,72 @@
+import { NOTHING } from "../../analysis/statistics/round-figure.ts";
+import { number, percent, withQuartiles } from "../../analysis/tables/format.ts";
+import { type ColumnOf, columnsTable } from "../../analysis/tables/columns-table.ts";
+import { lastMachine, machineText } from "../machine-text.ts";
+import { CLOSED_CLIENTS, WARM_SECONDS } from "./measure.ts";
+import { type FigureName, FIGURES, type LoopbackResult, type LoopbackSummary } from "./summary.ts";
+
+type Column = ColumnOf<LoopbackResult>;
+
+export function figureColumns(names: readonly FigureName[]): Column[] {
+  return names.map((name) => [FIGURES[name], ({ figures }) => withQuartiles(figures[name] ?? NOTHING)]);
+}
+
+/** Ratios within a round; 1 for what the others are held against. */
+export function ratioColumns(names: readonly FigureName[]): Column[] {
+  return names.map((name) => [
+    FIGURES[name].replace(/, (ms|us)$/, ""),
+    ({ figures }) => withQuartiles(figures[name]?.ratio ?? NOTHING).replace("1.00 (1.00 to 1.00)", "1"),
+  ]);
+}
+
+export function resultsTable(results: readonly LoopbackResult[], columns: readonly Column[]): string {
+  return columnsTable(results, [["", ({ title }) => title], ...columns]);
+}
+
+/** The values that every report.md has. */
+export function headValues(summary: LoopbackSummary, openLoadRatio: number) {
+  const { command, day, starts, rounds, seconds, results } = summary;
+  const { go, workerd, node, k6, cores } = lastMachine(starts);
+  return {
+    command,
+    day,
+    versions: { go: go.replace("go", ""), workerd, node, k6 },
+    machine: machineText(starts),
+    cores,
+    rounds,
+    seconds,
+    warmSeconds: WARM_SECONDS,
+    closedClients: CLOSED_CLIENTS,
+    openLoad: openLoadRatio * 100,
+    shortfalls: shortfalls(summary),
+    foreign: percent(Math.max(...results.map(({ foreignRatio }) => foreignRatio.median))),
+  };
+}
+
+/** From here on k6 itself was late: latencies say less. */
+const LATE_MS = 5;
+/** Of the cores, from which on other programs are in the figures. */
+const FOREIGN_RATIO = 0.05;
+
+export function shortfalls({ results, company, starts, rounds }: LoopbackSummary): string[] {
+  const lines = [...results, ...company].flatMap((result) => {
+    const { group, loop, title, answers, failures, dropped, lateP99Ms, foreignRatio } = result;
+    const said = [
+      failures > 0 && `${count(failures)} of ${count(answers + failures)} were not answered as they should be.`,
+      dropped > 0 && `${count(dropped)} requests were not made, as every client still waited.`,
+      lateP99Ms !== null &&
+        lateP99Ms > LATE_MS &&
+        `in the worst round 1 % of the requests left more than ${number(lateP99Ms)} ms late (their latency counts it).`,
+      foreignRatio.median > FOREIGN_RATIO && `other programs used ${percent(foreignRatio.median)} of the cores.`,
+    ];
+    return said.filter((line) => line !== false).map((line) => `${group}, ${loop} loop, ${title}: ${line}`);
+  });
+  if (starts.at(-1)?.tools?.["nginx"] === null)
+    lines.push("nginx could not be had: there is nothing to hold the edge against.");
+  if (rounds < 6) lines.push(`${rounds} rounds are too few to go by: run it with more.`);
+  return lines;
+}
+
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
+}

@@ -1,0 +1,105 @@
+import { seededRandom } from "../../analysis/statistics/random.ts";
+import { type Figure, figureOf, spread } from "../../analysis/statistics/round-figure.ts";
+import { type Loop, LOOPS } from "../../model/request-plan.ts";
+import type { Recorded } from "../experiment.ts";
+import { lastDay } from "../machine-text.ts";
+import type { LoopbackRow } from "./row.ts";
+import { measurementId, SEED } from "./schedule.ts";
+import type { Subject } from "./subject.ts";
+
+/** What is compared, and as tables call it. */
+export const FIGURES = {
+  requestsPerSecond: "requests/s",
+  latencyMedianMs: "latency, median, ms",
+  latencyP90Ms: "latency, p90, ms",
+  latencyP99Ms: "latency, p99, ms",
+  frontCpuUs: "CPU of the edge, us",
+  workerdCpuUs: "CPU of workerd, us",
+} as const satisfies Partial<Record<keyof LoopbackRow, string>>;
+export type FigureName = keyof typeof FIGURES;
+const FIGURE_NAMES = Object.keys(FIGURES) as FigureName[];
+type Figures = Readonly<Record<FigureName, Figure | undefined>>;
+
+export type LoopbackSummary = ReturnType<typeof summarizeLoopback>;
+/** One subject under one load, over all rounds. */
+export type LoopbackResult = LoopbackSummary["results"][number];
+
+export function summarizeLoopback(
+  subjects: readonly Subject[],
+  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+  { rows, command, starts }: Pick<Recorded<unknown, LoopbackRow>, "rows" | "command" | "starts">,
+) {
+  // A measurement that was interrupted while its rows were written is made again: the last counts.
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const rowsOf = (loop: Loop, subject: string): LoopbackRow[] =>
+    Array.from({ length: rounds }, (_, round) => byId.get(measurementId(loop, subject, round)) ?? []).flat();
+  const resultOf = (loop: Loop, subject: Compared) => {
+    const own = rowsOf(loop, subject.name);
+    return own.length === 0 ? [] : [summarized(loop, subject, own, (name) => rowsOf(loop, name))];
+  };
+  return {
+    command,
+    day: lastDay(rows),
+    starts,
+    rounds,
+    seconds,
+    results: LOOPS.flatMap((loop) => subjects.flatMap((subject) => resultOf(loop, subject))),
+    /** Of those beside a subject; its title is their group. */
+    company: subjects.flatMap(({ name, title: group, company }) =>
+      (company?.members ?? []).flatMap((member) =>
+        resultOf("open", { name: `${member.name} beside ${name}`, title: member.title, group }),
+      ),
+    ),
+  };
+}
+
+/** @throws Error where nothing was recorded about it */
+export function findResult({ results }: LoopbackSummary, loop: Loop, subject: string): LoopbackResult {
+  const found = results.find((result) => result.loop === loop && result.subject === subject);
+  if (found === undefined) throw new Error(`Nothing was recorded about ${subject} in the ${loop} loop.`);
+  return found;
+}
+
+type Compared = Pick<Subject, "name" | "title" | "group" | "beside" | "workerdBeside">;
+
+function summarized(
+  loop: Loop,
+  { name, title, group, beside = name, workerdBeside = beside }: Compared,
+  own: readonly LoopbackRow[],
+  rowsOf: (subject: string) => readonly LoopbackRow[],
+) {
+  const spreadOf = (value: (row: LoopbackRow) => number | null) => spread(own.flatMap((row) => value(row) ?? []));
+  const sum = (column: "answers" | "failures" | "dropped"): number => own.reduce((all, row) => all + row[column], 0);
+  const lates = own.flatMap(({ lateP99Ms }) => lateP99Ms ?? []);
+  const figureNamed = (figure: FigureName) => {
+    // What was due at a rate and answered says nothing about how fast it could go.
+    if (loop === "open" && figure === "requestsPerSecond") return undefined;
+    const values = (rows: readonly LoopbackRow[]) => rows.map((row) => ({ round: row.round, value: row[figure] }));
+    const reference = rowsOf(figure === "workerdCpuUs" ? workerdBeside : beside);
+    const random = seededRandom(SEED, "interval", loop, ...name.split("/"), figure);
+    return figureOf(values(own), values(reference), random);
+  };
+  return {
+    loop,
+    subject: name,
+    title,
+    group,
+    rounds: own.length,
+    /** Requests per second of an open loop. */
+    rate: own[0]?.rate ?? null,
+    /** Undefined where there is nothing to measure: workerd in an arm without one. */
+    figures: Object.fromEntries(FIGURE_NAMES.map((figure) => [figure, figureNamed(figure)])) as Figures,
+    originCpuUs: spreadOf((row) => row.originCpuUs),
+    clientCpuUs: spreadOf((row) => row.clientCpuUs),
+    /** Of one core, what workerd used. */
+    workerdBusyRatio: spreadOf((row) => ((row.workerdCpuUs ?? 0) * row.requestsPerSecond) / 1e6),
+    /** Answers per second of workerd's CPU time: what a core does that does nothing else. */
+    answersPerCoreSecond: spreadOf((row) => (row.workerdCpuUs === null ? null : 1e6 / row.workerdCpuUs)),
+    foreignRatio: spreadOf((row) => row.foreignRatio),
+    answers: sum("answers"),
+    failures: sum("failures"),
+    dropped: sum("dropped"),
+    /** Of the worst round; of an open loop. */
+    lateP99Ms: lates.length === 0 ? null : Math.max(...lates),
+  };
+}

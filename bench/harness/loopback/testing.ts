@@ -1,0 +1,56 @@
+import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
+import { blankRow } from "../../model/row-schema.ts";
+import { LOOPBACK_COLUMNS, type LoopbackRow } from "./row.ts";
+import { measurementId, measurements } from "./schedule.ts";
+import type { Subject } from "./subject.ts";
+import { type LoopbackSummary, summarizeLoopback } from "./summary.ts";
+
+export function exampleRow(subject: string, given: Pick<LoopbackRow, "loop"> & Partial<LoopbackRow>): LoopbackRow {
+  const id = measurementId(given.loop, subject, given.round ?? 0);
+  return blankRow(LOOPBACK_COLUMNS, { id, answers: 1, startedMs: 1e12, foreignRatio: 0.01, ...given });
+}
+
+/** Rounds of a machine that gets slower, alike for all subjects: a subject's ratio is its factor in every round. */
+export function exampleRows(
+  subjects: readonly Subject[],
+  rounds: number,
+  factorOf: (subject: Subject) => number,
+): LoopbackRow[] {
+  return measurements(subjects, rounds).flatMap(({ loop, subject, round }) => {
+    const slow = (round + 1) * factorOf(subject);
+    const hasWorkerd = subject.arm !== "bare" && subject.arm !== "nginx";
+    const own = exampleRow(subject.name, {
+      loop,
+      round,
+      rate: loop === "open" ? 500 : null,
+      requestsPerSecond: loop === "open" ? 500 : 1000 / slow,
+      latencyMedianMs: slow,
+      latencyP90Ms: 2 * slow,
+      latencyP99Ms: 3 * slow,
+      frontCpuUs: 100 * slow,
+      workerdCpuUs: hasWorkerd ? 200 * slow : null,
+      originCpuUs: 1,
+      clientCpuUs: 1,
+    });
+    const others = (loop === "open" ? (subject.company?.members ?? []) : []).map(({ name }) =>
+      exampleRow(`${name} beside ${subject.name}`, {
+        loop,
+        round,
+        rate: 5,
+        latencyMedianMs: round + 1,
+        latencyP99Ms: 9,
+      }),
+    );
+    return [...others, own];
+  });
+}
+
+export function exampleSummary(
+  subjects: readonly Subject[],
+  rows: readonly LoopbackRow[],
+  rounds: number,
+  tools: Readonly<Record<string, string | null>> = {},
+): LoopbackSummary {
+  const starts = [{ at: "2026-01-01T00:00:00.000Z", lanes: 1, rowsBefore: 0, machine: EXAMPLE_MACHINE, tools }];
+  return summarizeLoopback(subjects, { rounds, seconds: 1 }, { rows, command: "npm run bench -- example", starts });
+}
