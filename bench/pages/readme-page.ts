@@ -2,7 +2,7 @@ import { fillFile } from "../analysis/tables/template.ts";
 import { smallLatency } from "./cost-section.ts";
 import type { Recorded } from "./recorded.ts";
 import { meanRegret } from "./saving-section.ts";
-import { winnersTable } from "./winners-table.ts";
+import { winnersTable } from "./network-tables.ts";
 
 /** README.md, with the figures that were recorded. */
 export function readmePage({ evaluation, overhead }: Pick<Recorded, "evaluation" | "overhead">): string {

@@ -1,128 +1,57 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { QUICS } from "../model/arm.ts";
+import { type Quic, QUICS } from "../model/arm.ts";
 import { ROOT } from "../../base/root.ts";
-import type { GridCell } from "../experiments/ohashi-grid/grid.ts";
-import type { Interval } from "../analysis/statistics/bootstrap.ts";
-import type { RecordedBrowser } from "./browser-section.ts";
-import type { RecordedMemory } from "./memory-section.ts";
-import type { QuicEvaluation } from "./quic-policies-section.ts";
-import type { ReturningWay } from "../experiments/latency-sweep/returning.ts";
-import type { RecordedStacks } from "./stacks-section.ts";
-import type { DecisionsSummary } from "./decisions-table.ts";
-import type { WinnersSummary } from "./winners-table.ts";
 import type { ReplayTable } from "../analysis/replay/replay.ts";
 import type { ApiLoadSummary } from "../experiments/api-load/summary.ts";
+import type { BrowserSummary } from "../experiments/browser-page/summary.ts";
+import type { MemorySummary } from "../experiments/memory/summary.ts";
 import type { OverheadSummary } from "../experiments/overhead/summary.ts";
-import type { Finding, Way } from "../experiments/tcp-congestion/findings.ts";
+import type { stacksSummary } from "../experiments/stacks/findings.ts";
+import type { congestionSummary } from "../experiments/tcp-congestion/tables.ts";
+import type { experiment as sweep } from "../experiments/latency-sweep/experiment.ts";
+import type { experiment as grid } from "../experiments/ohashi-grid/experiment.ts";
+import type { EvaluationSummary } from "../harness/loads/evaluation.ts";
+import type { seriesSummary } from "../harness/loads/series.ts";
 
-/** Of summary.json, what the page shows of an experiment that has series. */
-export interface SeriesSummary {
+interface Run {
   readonly command: string;
-  readonly cells: readonly {
-    readonly series: string;
-    readonly label: string;
-    readonly congestion: string;
-    readonly ratio?: Interval;
-    readonly h2?: Timed;
-    readonly h3?: Timed;
-  }[];
 }
 
-export interface Timed {
-  readonly n: number;
-  readonly timeouts: number;
-  readonly sdMs: number;
-  /** Of loads that were left out as a core was busy. */
-  readonly busyMeanMs: number | null;
-  readonly meanMs: { readonly estimate: number };
-}
-
-export interface FoundCrossover {
-  readonly x?: number;
-  readonly interval?: readonly [number, number];
-}
-
-export interface SweepSummary extends SeriesSummary {
-  readonly sweep: readonly {
-    readonly congestion: string;
-    readonly series: string;
-    readonly crossover: FoundCrossover;
-    readonly crossoverLater: FoundCrossover;
-    readonly crossoverBehind?: FoundCrossover;
-    readonly growthAfterFirstMs?: { readonly h2: Interval; readonly h3: Interval };
-    readonly firstStepMs: { readonly h2: number; readonly h3: number };
-    readonly h2AheadAtFirst: number;
-    readonly h3AheadAtLast: number;
-  }[];
-  readonly returning: readonly ReturningWay[];
-}
-
-export interface GridSummary {
-  readonly command: string;
-  readonly cells: readonly Pick<GridCell, "congestion" | "rateMbps" | "delayMs" | "lossPercent" | "winner">[];
-}
-
-/** Of summary.json, what the page shows of tcp-congestion. */
-export interface CongestionSummary {
-  readonly command: string;
-  readonly findings: readonly Finding[];
-  readonly ways: readonly Way[];
-  readonly pathBytes: number;
-  /** Of pairs of single loads, those in which beta 0.2 is slower than 0.3. */
-  readonly slowerShare: number;
-  /** HTTP/3's mean over HTTP/2's with bbr. */
-  readonly bbrOverH3: Interval;
-}
-
-/** Of the evaluation's summary.json, what the pages show of decisions. */
-export interface SavingSummary extends WinnersSummary, DecisionsSummary {
-  readonly means: readonly {
-    readonly congestion: string;
-    readonly flow: string;
-    /** Regret, averaged over the networks that are not ties; `upper95` bounds it on one side. */
-    readonly expected: number | null;
-    readonly upper95: number | null;
-  }[];
-  /** How much less time adaptive takes than a fixed arm. */
-  readonly cuts: readonly { readonly cell: string; readonly fixedH2: Interval; readonly alwaysOffer: Interval }[];
-}
+export type SeriesSummary = Run & ReturnType<typeof seriesSummary>;
+export type SweepSummary = Run & ReturnType<(typeof sweep)["definition"]["summarise"]>;
+export type GridSummary = Run & ReturnType<(typeof grid)["definition"]["summarise"]>;
+export type CongestionSummary = Run & ReturnType<typeof congestionSummary>;
+export type RecordedStacks = Run & ReturnType<typeof stacksSummary>;
+export type RecordedEvaluation = Run & EvaluationSummary;
+export type QuicEvaluation = RecordedEvaluation & { readonly quic: Exclude<Quic, "quic-go"> };
+export type RecordedMemory = Run &
+  MemorySummary & { readonly bytes: number; readonly rateMbps: number; readonly delayMs: number };
 
 /** What was recorded of every published experiment. */
-export interface Recorded {
-  readonly grid: GridSummary;
-  readonly evaluation: SavingSummary;
-  readonly sweep: SweepSummary;
-  readonly limits: SeriesSummary;
-  readonly congestion: CongestionSummary;
-  readonly browser: RecordedBrowser;
-  readonly stacks: RecordedStacks;
-  readonly quicEvaluations: readonly QuicEvaluation[];
-  readonly memory: RecordedMemory;
-  readonly replay: readonly ReplayTable[];
-  readonly overhead: OverheadSummary;
-  readonly apiLoad: ApiLoadSummary;
-}
+export type Recorded = ReturnType<typeof readRecorded>;
 
 /** Reads the summaries of bench/results. @throws where one is missing */
-export function readRecorded(): Recorded {
-  const summary = (experiment: string): unknown =>
-    JSON.parse(readFileSync(join(ROOT, "bench/results", experiment, "summary.json"), "utf8"));
+export function readRecorded() {
   return {
-    grid: summary("ohashi-grid") as GridSummary,
-    evaluation: summary("ohashi-evaluation") as SavingSummary,
-    sweep: summary("latency-sweep") as SweepSummary,
-    limits: summary("bandwidth-limits") as SeriesSummary,
-    congestion: summary("tcp-congestion") as CongestionSummary,
-    browser: summary("browser-page") as RecordedBrowser,
-    stacks: summary("stacks") as RecordedStacks,
-    quicEvaluations: QUICS.filter((quic) => quic !== "quic-go").map((quic) => ({
+    grid: summaryIn<GridSummary>("ohashi-grid"),
+    evaluation: summaryIn<RecordedEvaluation>("ohashi-evaluation"),
+    sweep: summaryIn<SweepSummary>("latency-sweep"),
+    limits: summaryIn<SeriesSummary>("bandwidth-limits"),
+    congestion: summaryIn<CongestionSummary>("tcp-congestion"),
+    browser: summaryIn<BrowserSummary>("browser-page"),
+    stacks: summaryIn<RecordedStacks>("stacks"),
+    quicEvaluations: QUICS.filter((quic) => quic !== "quic-go").map((quic): QuicEvaluation => ({
+      ...summaryIn<RecordedEvaluation>(`evaluation-${quic}`),
       quic,
-      ...(summary(`evaluation-${quic}`) as Omit<QuicEvaluation, "quic">),
     })),
-    memory: summary("memory") as RecordedMemory,
-    replay: summary("replay") as ReplayTable[],
-    overhead: summary("overhead") as OverheadSummary,
-    apiLoad: summary("api-load") as ApiLoadSummary,
+    memory: summaryIn<RecordedMemory>("memory"),
+    replay: summaryIn<readonly ReplayTable[]>("replay"),
+    overhead: summaryIn<OverheadSummary>("overhead"),
+    apiLoad: summaryIn<ApiLoadSummary>("api-load"),
   };
+}
+
+function summaryIn<Summary>(folder: string): Summary {
+  return JSON.parse(readFileSync(join(ROOT, "bench/results", folder, "summary.json"), "utf8")) as Summary;
 }

@@ -1,16 +1,11 @@
 import { fillFile } from "../analysis/tables/template.ts";
 import { browserValues } from "./browser-section.ts";
 import { costValues } from "./cost-section.ts";
-import { evaluationValues } from "./evaluation-section.ts";
-import { gridValues } from "./grid-section.ts";
-import { limitsValues } from "./limits-section.ts";
-import { memoryValues } from "./memory-section.ts";
 import { policiesValues } from "./quic-policies-section.ts";
 import type { Recorded } from "./recorded.ts";
 import { savingValues } from "./saving-section.ts";
-import { stacksValues } from "./stacks-section.ts";
-import { sweepValues } from "./sweep-section.ts";
-import { congestionValues } from "./tcp-congestion-section.ts";
+import { congestionValues, evaluationValues, gridValues, memoryValues, stacksValues } from "./sections.ts";
+import { limitsValues, sweepValues } from "./series-section.ts";
 
 /** docs/results.md: every published experiment that was run here, beside its published table. */
 export function resultsPage(recorded: Recorded): string {
