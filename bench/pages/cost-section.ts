@@ -1,23 +1,25 @@
 import { NOTHING } from "../analysis/statistics/round-figure.ts";
 import { number, withQuartiles } from "../analysis/tables/format.ts";
-import type { Values } from "../analysis/tables/template.ts";
 import { type Subject, SUBJECT_SETUPS } from "../experiments/api-load/subjects.ts";
 import type { ApiLoadSummary, SubjectResult } from "../experiments/api-load/summary.ts";
 import { overheadReadmeTable } from "../experiments/overhead/readme-table.ts";
 import type { OverheadSummary } from "../experiments/overhead/summary.ts";
 import type { Loop } from "../model/request-plan.ts";
 
-export function costValues(overhead: OverheadSummary, api: ApiLoadSummary): Values {
+export function costValues(overhead: OverheadSummary, api: ApiLoadSummary) {
   return {
     overhead: overheadReadmeTable(overhead).trimEnd(),
     command: overhead.command,
     rounds: overhead.rounds,
     seconds: overhead.seconds,
-    besideOperators: latencyRatio(api, "pages-under-operators"),
-    besideQuestions: latencyRatio(api, "pages-under-api"),
-    besideRequests: latencyRatio(api, "pages-under-requests"),
-    questionsPerCore: perCore(api, "decide-1"),
-    decisionsPerCore: perCore(api, "decide-100"),
+    /** The median latency of a page beside callers, as a ratio to that without. */
+    beside: (subject: Subject) =>
+      withQuartiles(resultOf(api, "open", subject).figures.latencyMedianMs?.ratio ?? NOTHING),
+    /** Decisions that a core of workerd makes in a second. */
+    perCore: (subject: Subject) => {
+      const { answersPerCoreSecond } = resultOf(api, "closed", subject);
+      return Math.round(answersPerCoreSecond.median * SUBJECT_SETUPS[subject].decisions).toLocaleString("en-US");
+    },
     apiCommand: api.command,
   };
 }
@@ -34,13 +36,4 @@ function resultOf({ results }: ApiLoadSummary, loop: Loop, subject: Subject): Su
   const result = results.find((one) => one.loop === loop && one.subject === subject);
   if (result === undefined) throw new Error(`Nothing was recorded about ${subject}.`);
   return result;
-}
-
-function latencyRatio(api: ApiLoadSummary, subject: Subject): string {
-  return withQuartiles(resultOf(api, "open", subject).figures.latencyMedianMs?.ratio ?? NOTHING);
-}
-
-function perCore(api: ApiLoadSummary, subject: Subject): string {
-  const { answersPerCoreSecond } = resultOf(api, "closed", subject);
-  return Math.round(answersPerCoreSecond.median * SUBJECT_SETUPS[subject].decisions).toLocaleString("en-US");
 }

@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { readRecorded } from "./recorded.ts";
-import { resultsPage } from "./results-page.ts";
-import { RESULTS_PAGE } from "./write-results-page.ts";
+import { RESULTS_PAGE, resultsPage } from "./write-pages.ts";
 
 const written = readFileSync(RESULTS_PAGE, "utf8");
 

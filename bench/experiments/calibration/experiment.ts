@@ -8,34 +8,28 @@ import {
 } from "../../model/load-experiment.ts";
 import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
 
-interface Lattice {
-  readonly rateMbps: readonly number[];
-  readonly lossRatio: readonly number[];
-  readonly delayMs: readonly number[];
-  readonly imageBytes: readonly number[];
-}
-
 /**
  * Between the published networks on every axis but that of no delay and no loss, so that what is calibrated here can be
  * scored there: on cells that it never saw.
  */
-const USUAL: Lattice = {
+const USUAL = {
   rateMbps: [20, 80, 250],
   lossRatio: [0, 0.01, 0.03, 0.06],
   delayMs: [0, 5, 17, 45],
   imageBytes: [100_000, 1_000_000, 10_000_000],
 };
 
-const QUICK: Lattice = { rateMbps: [20, 80], lossRatio: [0, 0.03], delayMs: [0, 17], imageBytes: [100_000] };
+const QUICK: typeof USUAL = { rateMbps: [20, 80], lossRatio: [0, 0.03], delayMs: [0, 17], imageBytes: [100_000] };
 
 /** What loss and delay together do to 10 MB takes too long to be measured often enough, and is 1 MB ten times over. */
 const LARGE_BYTES = 10_000_000;
 const LARGE_LOSS_DELAY_MAX = 0.05;
 
-const ALLOCATION: Allocation = {
-  first: 4,
-  cap: 8,
-  comparisons: [{ flow: "trained", a: "fixed-h2", b: "always-offer" }],
+const comparisons = [{ flow: "trained", a: "fixed-h2", b: "always-offer" }] as const;
+const ALLOCATIONS: Readonly<Record<LoadOptions["size"], Allocation>> = {
+  quick: QUICK_ALLOCATION,
+  usual: { first: 4, cap: 8, comparisons },
+  full: { first: 4, cap: 100, comparisons },
 };
 
 /** What `calibrate` reads: how long a page takes that stays on HTTP/2, switches, or begins on HTTP/3. */
@@ -61,7 +55,7 @@ export function calibration({ congestions, bytes, size }: LoadOptions): LoadExpe
     loads: (["fixed-h2", "always-offer", "fixed-h3"] as const).map((arm) => ({ arm, flow: "trained" as const })),
     cells,
     takesQuic: true,
-    allocation: size === "quick" ? QUICK_ALLOCATION : size === "full" ? { ...ALLOCATION, cap: 100 } : ALLOCATION,
+    allocation: ALLOCATIONS[size],
     timeoutMs: 60_000,
     notes: [
       "Each load is a page: a small document and one image. The arms differ in what the session does: stay on HTTP/2, switch to HTTP/3 after the document, or begin on HTTP/3.",

@@ -1,12 +1,12 @@
 import { type CalibrationCell, cellsOf } from "../../analysis/calibrate/cells.ts";
-import { figuresTable } from "../../analysis/tables/figures-table.ts";
 import { number, percent, size } from "../../analysis/tables/format.ts";
+import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Report } from "../../harness/experiment.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 
 /** What `calibrate` reads: each cell's times, and where senders measured it to lie. */
-export function calibrationSummary({ name, command, starts, rows }: LoadsRecorded) {
-  return { experiment: name, command, starts, rows: rows.length, cells: cellsOf(rows) };
+export function calibrationSummary({ rows }: LoadsRecorded) {
+  return { cells: cellsOf(rows) };
 }
 
 export function calibrationReport(
@@ -26,36 +26,20 @@ export function calibrationReport(
 }
 
 function cellsTable(cells: readonly CalibrationCell[]): string {
-  const mbps = (deliveryRateBps: number | undefined): string =>
-    number(deliveryRateBps === undefined ? undefined : (deliveryRateBps * 8) / 1e6);
-  return figuresTable(
-    [
-      "image",
-      "Mbit/s",
-      "loss",
-      "RTT ms",
-      "n",
-      "stays ms",
-      "gain of the switch",
-      "gain of a cold session",
-      "TCP measures: loss",
-      "Mbit/s",
-      "QUIC measures: loss",
-      "Mbit/s",
-    ],
-    cells.map(({ contentBytes, configured, measured, stay, switch: switched, cold }) => [
-      size(contentBytes),
-      mbps(configured.deliveryRateBps),
-      percent(configured.lossRatio),
-      number(configured.rttMs),
-      [stay.n, switched.n, cold.n].join(", "),
-      number(Math.exp(stay.log)),
-      percent(Math.expm1(stay.log - switched.log)),
-      percent(Math.expm1(stay.log - cold.log)),
-      percent(measured.tcp?.lossRatio),
-      mbps(measured.tcp?.deliveryRateBps),
-      percent(measured.quic?.lossRatio),
-      mbps(measured.quic?.deliveryRateBps),
-    ]),
-  );
+  const mbps = (place: CalibrationCell["configured"] | undefined): string =>
+    number(((place?.deliveryRateBps ?? Number.NaN) * 8) / 1e6);
+  return tableOf(cells, [
+    ["image", ({ contentBytes }) => size(contentBytes)],
+    ["Mbit/s", ({ configured }) => mbps(configured)],
+    ["loss", ({ configured }) => percent(configured.lossRatio)],
+    ["RTT ms", ({ configured }) => number(configured.rttMs)],
+    ["n", ({ stay, switch: switched, cold }) => [stay.n, switched.n, cold.n].join(", ")],
+    ["stays ms", ({ stay }) => number(Math.exp(stay.log))],
+    ["gain of the switch", ({ stay, switch: switched }) => percent(Math.expm1(stay.log - switched.log))],
+    ["gain of a cold session", ({ stay, cold }) => percent(Math.expm1(stay.log - cold.log))],
+    ["TCP measures: loss", ({ measured }) => percent(measured.tcp?.lossRatio)],
+    ["Mbit/s", ({ measured }) => mbps(measured.tcp)],
+    ["QUIC measures: loss", ({ measured }) => percent(measured.quic?.lossRatio)],
+    ["Mbit/s", ({ measured }) => mbps(measured.quic)],
+  ]);
 }
