@@ -27,6 +27,11 @@ export interface Place extends Pick<Cell, "imageBytes" | "images" | "loads" | "t
 /** A series as an experiment writes it: each label with its place. Places with the same name are the same place. */
 export type PlacedSeries = Series<readonly [label: string | number, place: Place]>;
 
+/** A point for each value, labelled with it. */
+export function over(values: readonly number[], placeOf: (value: number) => Place): PlacedSeries["points"] {
+  return values.map((value) => [value, placeOf(value)]);
+}
+
 /** The most places of a series in a quick run; of the others there is one. */
 const QUICK_POINTS = 2;
 

@@ -1,9 +1,9 @@
-import { PUBLISHED_BROWSER } from "../experiments/browser-page/published.ts";
 import { placeId } from "../experiments/browser-page/settings.ts";
 import { EARLY_BYTES, isEarly } from "../experiments/browser-page/slow-start.ts";
 import { type BrowserGroup, type BrowserSummary, findGroup } from "../experiments/browser-page/summary.ts";
+import { publishedTable } from "../experiments/browser-page/tables.ts";
 import { number, percent, size, withInterval } from "../analysis/tables/format.ts";
-import { type Column, tableOf } from "../analysis/tables/table-of.ts";
+import { tableOf } from "../analysis/tables/table-of.ts";
 import { claimed } from "./claims.ts";
 
 export function browserValues(recorded: BrowserSummary) {
@@ -39,25 +39,6 @@ function slowStartsText({ slowStarts }: BrowserSummary["connections"]): string {
       return i === 0 ? `${early} connections of ${browsers} browser` : `in ${early} of ${browsers} at a time`;
     })
     .join(", and ");
-}
-
-function publishedTable(recorded: BrowserSummary): string {
-  const fast = recorded.places.filter(({ network: { name } }) => name === "wired" || name === "unlimited");
-  type Published = (typeof PUBLISHED_BROWSER)[number];
-  return tableOf<Published>(PUBLISHED_BROWSER, [
-    ["repeated visits", ({ about }) => about],
-    ["published: h2 ms", ({ h2Ms }) => number(h2Ms)],
-    ["h3 ms", ({ h3Ms }) => number(h3Ms)],
-    ["h2 / h3", ({ h2Ms, h3Ms }) => number(h2Ms / h3Ms)],
-    ...fast.flatMap((place): Column<Published>[] => {
-      const of = ({ page }: Published, arm: string) => findGroup(recorded, placeId(place), page, arm, 2);
-      return [
-        [`${place.network.name}: h2 ms`, (row) => number(of(row, "fixed-h2")?.loadMs.estimate)],
-        ["h3 ms", (row) => number(of(row, "fixed-h3")?.loadMs.estimate)],
-        ["h2 / h3", (row) => withInterval(of(row, "fixed-h3")?.loadRatio)],
-      ];
-    }),
-  ]);
 }
 
 function armsTable(recorded: BrowserSummary): string {

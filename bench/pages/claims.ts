@@ -5,7 +5,7 @@ import type { Interval } from "../analysis/statistics/bootstrap.ts";
 import { allVerdict, sideVerdict, type Verdict, verdict } from "../analysis/statistics/verdict.ts";
 import type { Way } from "../experiments/tcp-congestion/findings.ts";
 import { plusOne } from "./network-tables.ts";
-import type { GridSummary, RecordedEvaluation, SweepSummary } from "./recorded.ts";
+import type { Recorded, RecordedEvaluation } from "./recorded.ts";
 
 /** What the page says of figures, which it must not where they say otherwise. @throws where they do */
 export function claimed(holds: boolean, text: string): string {
@@ -14,14 +14,14 @@ export function claimed(holds: boolean, text: string): string {
 }
 
 /** "At low rates HTTP/3 wins or ties nearly everywhere": in nine of ten cells of the lowest rate. */
-export function lowRates(cells: GridSummary["cells"]): Verdict {
+export function lowRates(cells: Recorded["grid"]["cells"]): Verdict {
   const slowest = Math.min(...cells.map(({ rateMbps }) => rateMbps));
   const own = cells.filter(({ congestion, rateMbps }) => congestion === "cubic" && rateMbps === slowest);
   return verdict(own.filter(({ winner }) => winner === "h2").length <= own.length / 10);
 }
 
 /** "HTTP/2 wins in a region that grows with the rate": no rate has fewer such cells than a lower one, and the highest has more. */
-export function growingRegion(cells: GridSummary["cells"]): Verdict {
+export function growingRegion(cells: Recorded["grid"]["cells"]): Verdict {
   const byRate = Map.groupBy(
     cells.filter(({ congestion }) => congestion === "cubic"),
     ({ rateMbps }) => rateMbps,
@@ -62,7 +62,7 @@ function lossyAndFar({ cells, gains }: Gains, congestion: string): { ratio: Inte
   });
 }
 
-type Reading = SweepSummary["sweep"][number];
+type Reading = Recorded["sweep"]["sweep"][number];
 
 /** "HTTP/2 is ahead without delay, HTTP/3 at the longest one." */
 export function endsAsPublished({ h2AheadAtFirst, h3AheadAtLast }: Reading): Verdict {

@@ -5,27 +5,25 @@ import { type Column, tableOf } from "../analysis/tables/table-of.ts";
 import type { Cell } from "../model/cell.ts";
 import type { RecordedEvaluation } from "./recorded.ts";
 
-const PATH: Column<Cell> = ["loss, RTT, object", (cell) => placeText(cell, 2 * cell.network.delayMs)];
+const PATH: Column<Cell> = [
+  "loss, RTT, object",
+  ({ network: { lossRatio, delayMs }, imageBytes }) =>
+    `${Number((lossRatio * 100).toFixed(2))} %, ${2 * delayMs} ms, ${size(imageBytes)}`,
+];
 
-/** HTTP/2's load time over HTTP/3's in every network, a column for each congestion control: for the README. */
-export function winnersTable(evaluation: RecordedEvaluation): string {
-  return networksTable(evaluation.cells, [PATH], (name) => [[`TCP with ${name}`, ratioIn(evaluation)]]);
-}
-
-/** The same beside the published. */
-export function evaluationTable(evaluation: RecordedEvaluation): string {
-  const publishedRatio = ({ network: { name } }: Cell): string => {
+const PUBLISHED_RATIO: Column<Cell> = [
+  "published: h2 / h3",
+  ({ network: { name } }) => {
     const published = OHASHI_NETWORKS.find(({ network }) => network === name);
     return number((published?.h2Ms ?? Number.NaN) / (published?.h3Ms ?? Number.NaN));
-  };
-  return networksTable(
-    evaluation.cells,
-    [
-      ["loss, delay one way, object", (cell) => placeText(cell, cell.network.delayMs)],
-      ["published: h2 / h3", publishedRatio],
-    ],
-    (name) => [[name, ratioIn(evaluation)]],
-  );
+  },
+];
+
+/** HTTP/2's load time over HTTP/3's in every network, beside the published or not: a column for each congestion control. */
+export function winnersTable({ cells, gains }: RecordedEvaluation, isBesidePublished: boolean): string {
+  return networksTable(cells, isBesidePublished ? [PATH, PUBLISHED_RATIO] : [PATH], (name) => [
+    [`TCP with ${name}`, ({ id }) => withInterval(plusOne(gains.find(({ cell }) => cell === id)?.fixedH3))],
+  ]);
 }
 
 /** What deciding costs in every network, three columns for each congestion control. */
@@ -75,14 +73,6 @@ function networksTable(
       ),
     ],
   );
-}
-
-function placeText({ network, imageBytes }: Cell, delayMs: number): string {
-  return `${Number((network.lossRatio * 100).toFixed(2))} %, ${delayMs} ms, ${size(imageBytes)}`;
-}
-
-function ratioIn({ gains }: RecordedEvaluation): (cell: Cell) => string {
-  return ({ id }) => withInterval(plusOne(gains.find(({ cell }) => cell === id)?.fixedH3));
 }
 
 /** A gain as the ratio that it is of. */

@@ -7,26 +7,19 @@ import type { ApiLoadSummary } from "../experiments/api-load/summary.ts";
 import type { BrowserSummary } from "../experiments/browser-page/summary.ts";
 import type { MemorySummary } from "../experiments/memory/summary.ts";
 import type { OverheadSummary } from "../experiments/overhead/summary.ts";
-import type { stacksSummary } from "../experiments/stacks/findings.ts";
-import type { congestionSummary } from "../experiments/tcp-congestion/tables.ts";
+import type { experiment as limits } from "../experiments/bandwidth-limits/experiment.ts";
 import type { experiment as sweep } from "../experiments/latency-sweep/experiment.ts";
+import type { experiment as evaluation } from "../experiments/ohashi-evaluation/experiment.ts";
 import type { experiment as grid } from "../experiments/ohashi-grid/experiment.ts";
-import type { EvaluationSummary } from "../harness/loads/evaluation.ts";
-import type { seriesSummary } from "../harness/loads/series.ts";
+import type { experiment as stacks } from "../experiments/stacks/experiment.ts";
+import type { experiment as congestion } from "../experiments/tcp-congestion/experiment.ts";
 
-interface Run {
-  readonly command: string;
-}
+type SummaryOf<Experiment extends { definition: { summarise(recorded: never): object } }> = ReturnType<
+  Experiment["definition"]["summarise"]
+> & { readonly command: string };
 
-export type SeriesSummary = Run & ReturnType<typeof seriesSummary>;
-export type SweepSummary = Run & ReturnType<(typeof sweep)["definition"]["summarise"]>;
-export type GridSummary = Run & ReturnType<(typeof grid)["definition"]["summarise"]>;
-export type CongestionSummary = Run & ReturnType<typeof congestionSummary>;
-export type RecordedStacks = Run & ReturnType<typeof stacksSummary>;
-export type RecordedEvaluation = Run & EvaluationSummary;
+export type RecordedEvaluation = SummaryOf<typeof evaluation>;
 export type QuicEvaluation = RecordedEvaluation & { readonly quic: Exclude<Quic, "quic-go"> };
-export type RecordedMemory = Run &
-  MemorySummary & { readonly bytes: number; readonly rateMbps: number; readonly delayMs: number };
 
 /** What was recorded of every published experiment. */
 export type Recorded = ReturnType<typeof readRecorded>;
@@ -34,18 +27,18 @@ export type Recorded = ReturnType<typeof readRecorded>;
 /** Reads the summaries of bench/results. @throws where one is missing */
 export function readRecorded() {
   return {
-    grid: summaryIn<GridSummary>("ohashi-grid"),
+    grid: summaryIn<SummaryOf<typeof grid>>("ohashi-grid"),
     evaluation: summaryIn<RecordedEvaluation>("ohashi-evaluation"),
-    sweep: summaryIn<SweepSummary>("latency-sweep"),
-    limits: summaryIn<SeriesSummary>("bandwidth-limits"),
-    congestion: summaryIn<CongestionSummary>("tcp-congestion"),
+    sweep: summaryIn<SummaryOf<typeof sweep>>("latency-sweep"),
+    limits: summaryIn<SummaryOf<typeof limits>>("bandwidth-limits"),
+    congestion: summaryIn<SummaryOf<typeof congestion>>("tcp-congestion"),
     browser: summaryIn<BrowserSummary>("browser-page"),
-    stacks: summaryIn<RecordedStacks>("stacks"),
+    stacks: summaryIn<SummaryOf<typeof stacks>>("stacks"),
     quicEvaluations: QUICS.filter((quic) => quic !== "quic-go").map((quic): QuicEvaluation => ({
       ...summaryIn<RecordedEvaluation>(`evaluation-${quic}`),
       quic,
     })),
-    memory: summaryIn<RecordedMemory>("memory"),
+    memory: summaryIn<MemorySummary & { command: string; bytes: number; rateMbps: number; delayMs: number }>("memory"),
     replay: summaryIn<readonly ReplayTable[]>("replay"),
     overhead: summaryIn<OverheadSummary>("overhead"),
     apiLoad: summaryIn<ApiLoadSummary>("api-load"),

@@ -11,21 +11,21 @@ import {
   lowRates,
   oneWindow,
 } from "./claims.ts";
-import { evaluationTable } from "./network-tables.ts";
-import type { CongestionSummary, GridSummary, RecordedEvaluation, RecordedMemory, RecordedStacks } from "./recorded.ts";
+import { winnersTable } from "./network-tables.ts";
+import type { Recorded, RecordedEvaluation } from "./recorded.ts";
 
 const WHERE = {
   anywhere: () => true,
   slow: ({ rateMbps }) => rateMbps === 50,
   near: ({ delayMs }) => delayMs === 0,
   lossyAndFar,
-} satisfies Record<string, (cell: GridSummary["cells"][number]) => boolean>;
+} satisfies Record<string, (cell: Recorded["grid"]["cells"][number]) => boolean>;
 
 function lossyAndFar({ delayMs, lossPercent }: { delayMs: number; lossPercent: number }): boolean {
   return delayMs > 0 && lossPercent > 0;
 }
 
-export function gridValues({ command, cells }: GridSummary) {
+export function gridValues({ command, cells }: Recorded["grid"]) {
   const count = (congestion: string, where: keyof typeof WHERE, winner?: string): number =>
     cells.filter(
       (cell) => cell.congestion === congestion && WHERE[where](cell) && (winner ?? cell.winner) === cell.winner,
@@ -61,14 +61,14 @@ export function gridValues({ command, cells }: GridSummary) {
 export function evaluationValues(evaluation: RecordedEvaluation) {
   return {
     command: evaluation.command,
-    ratios: evaluationTable(evaluation),
+    ratios: winnersTable(evaluation, true),
     withCubic: fasterWhereLossyAndFar(evaluation, "cubic"),
     withBbr: fasterWhereLossyAndFar(evaluation, "bbr"),
     h2Times: h2TimesWhereLossyAndFar(evaluation, "bbr").map(number).join(" to "),
   };
 }
 
-export function congestionValues(summary: CongestionSummary) {
+export function congestionValues(summary: Recorded["congestion"]) {
   const { command, findings, ways } = summary;
   const lowerBeta = findings.find(({ published }) => published === "beta 0.2 was slower than 0.3")?.verdict;
   return {
@@ -88,7 +88,7 @@ export function congestionValues(summary: CongestionSummary) {
   };
 }
 
-export function stacksValues({ command, cells, zeros }: RecordedStacks) {
+export function stacksValues({ command, cells, zeros }: Recorded["stacks"]) {
   return {
     command,
     ratios: ratiosTable(cells),
@@ -104,7 +104,7 @@ export function stacksValues({ command, cells, zeros }: RecordedStacks) {
   };
 }
 
-export function memoryValues({ command, bytes, rateMbps, delayMs, crowds, perClient, ...ratios }: RecordedMemory) {
+export function memoryValues({ command, bytes, rateMbps, delayMs, crowds, perClient, ...ratios }: Recorded["memory"]) {
   const clients = Math.max(...crowds.map((crowd) => crowd.clients));
   const largest = crowds.filter((crowd) => crowd.clients === clients);
   const slope = ({ protocol }: { protocol: string }) => perClient.find((one) => one.protocol === protocol);

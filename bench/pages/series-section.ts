@@ -4,14 +4,14 @@ import type { SeriesCell } from "../analysis/loads/series-cells.ts";
 import { sideVerdict } from "../analysis/statistics/verdict.ts";
 import { number, percent, size, withInterval } from "../analysis/tables/format.ts";
 import { PUBLISHED_LIMITS } from "../experiments/bandwidth-limits/published.ts";
-import { PUBLISHED, type SweepReading } from "../experiments/latency-sweep/findings.ts";
+import { crossoverText, PUBLISHED, type SweepReading } from "../experiments/latency-sweep/findings.ts";
 import { PUBLISHED_SWEEP } from "../experiments/latency-sweep/published.ts";
 import type { ReturningWay } from "../experiments/latency-sweep/returning.ts";
 import { ratiosTable } from "../harness/loads/series.ts";
 import { claimed, crossesAsPublished, endsAsPublished, variesAsPublished } from "./claims.ts";
-import type { SeriesSummary, SweepSummary } from "./recorded.ts";
+import type { Recorded } from "./recorded.ts";
 
-export function limitsValues(limits: SeriesSummary) {
+export function limitsValues(limits: Recorded["limits"]) {
   const published = cellAt(limits, "limits", "10 Mbit/s, 50 ms");
   return {
     ...seriesFigures(limits, "limit", PUBLISHED_LIMITS),
@@ -22,7 +22,7 @@ export function limitsValues(limits: SeriesSummary) {
   };
 }
 
-export function sweepValues(sweep: SweepSummary) {
+export function sweepValues(sweep: Recorded["sweep"]) {
   const reading = (series: string, congestion = "cubic"): SweepReading => {
     const found = sweep.sweep.find((one) => one.series === series && one.congestion === congestion);
     if (found === undefined) throw new Error(`There is no reading ${series} of the sweep with ${congestion}.`);
@@ -53,7 +53,7 @@ export function sweepValues(sweep: SweepSummary) {
 }
 
 /** What the pages name of an experiment's series: with cubic unless another congestion control is given. */
-function seriesFigures(summary: SeriesSummary, head: string, published: PublishedSeries) {
+function seriesFigures(summary: Recorded["limits"], head: string, published: PublishedSeries) {
   const { command, cells } = summary;
   const ratio = (series: string, label: string, congestion?: string): number => {
     const found = cellAt(summary, series, label, congestion).ratio;
@@ -84,20 +84,14 @@ function seriesFigures(summary: SeriesSummary, head: string, published: Publishe
   };
 }
 
-function cellAt({ cells }: SeriesSummary, series: string, label: string, congestion = "cubic"): SeriesCell {
+function cellAt({ cells }: Recorded["limits"], series: string, label: string, congestion = "cubic"): SeriesCell {
   const found = cells.find((cell) => cell.series === series && cell.label === label && cell.congestion === congestion);
   if (found === undefined) throw new Error(`There is no ${label} in ${series} with ${congestion}.`);
   return found;
 }
 
-function crossoverText(found: SweepReading["crossover"] | undefined): string {
-  if (found?.x === undefined) return "none of these delays";
-  const { x, interval } = found;
-  return `${number(x)} ms${interval === undefined ? "" : ` (${number(interval[0])} to ${number(interval[1])})`}`;
-}
-
 /** What a client gains that comes again, at a delay of 50 ms. */
-function returningValues({ returning }: SweepSummary) {
+function returningValues({ returning }: Recorded["sweep"]) {
   const at = (way: string, congestion = "cubic"): ReturningWay => {
     const found = returning.find((one) => one.way === way && one.delayMs === 50 && one.congestion === congestion);
     if (found === undefined) throw new Error(`There is no ${way} at 50 ms with ${congestion}.`);

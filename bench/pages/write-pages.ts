@@ -45,7 +45,7 @@ export function resultsPage(recorded: Recorded): string {
 /** README.md, with the figures that were recorded. */
 export function readmePage({ evaluation, overhead }: Pick<Recorded, "evaluation" | "overhead">): string {
   return fillFile("bench/pages/readme.md", {
-    winners: winnersTable(evaluation),
+    winners: winnersTable(evaluation, false),
     command: evaluation.command,
     regret: (congestion: string) => meanRegret(evaluation, congestion),
     latency: (arm: string) => smallLatency(overhead, arm),

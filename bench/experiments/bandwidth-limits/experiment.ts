@@ -3,7 +3,7 @@ import { seriesReport, seriesSummary } from "../../harness/loads/series.ts";
 import { PUBLISHED_LIMITS } from "./published.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import type { Network, PlannedLoad } from "../../model/cell.ts";
-import { type PlacedSeries, type Place, planSeries } from "../../model/series.ts";
+import { over, type Place, type PlacedSeries, planSeries } from "../../model/series.ts";
 
 /** What a file must have that is still under way when half of it is there and QUIC has probed the new path. */
 const MOVED_BYTES_MIN = 1_000_000;
@@ -12,21 +12,22 @@ const MOVED_BYTES_MIN = 1_000_000;
 const UNLIMITED_MBPS = 10_000;
 const FAR = { rateMbps: 10, delayMs: 50 } as const;
 
+const PUBLISHED_BYTES = PUBLISHED_LIMITS.bytes;
+/** The bytes of the published file, of the follow-ups that lose packets or open a connection twice, and of other files. */
 const SIZES = {
-  // The sizes of the published file, of the follow-ups that lose packets or open a connection twice, and of other files.
-  quick: { bytes: 100_000, smallBytes: 50_000, sizes: [1_000], runs: 5, runsSlow: 3, runsMore: 2 },
+  quick: { usualBytes: 100_000, smallBytes: 50_000, otherKB: [1], runs: 5, runsSlow: 3, runsMore: 2 },
   usual: {
-    bytes: PUBLISHED_LIMITS.bytes,
+    usualBytes: PUBLISHED_BYTES,
     smallBytes: 1_000_000,
-    sizes: [1_000, 100_000, 1_000_000],
+    otherKB: [1, 100, 1_000],
     runs: 30,
     runsSlow: 10,
     runsMore: 12,
   },
   full: {
-    bytes: PUBLISHED_LIMITS.bytes,
-    smallBytes: PUBLISHED_LIMITS.bytes,
-    sizes: [1_000, 100_000, 1_000_000, 100_000_000],
+    usualBytes: PUBLISHED_BYTES,
+    smallBytes: PUBLISHED_BYTES,
+    otherKB: [1, 100, 1_000, 100_000],
     runs: 50,
     runsSlow: 50,
     runsMore: 50,
@@ -51,7 +52,7 @@ const both = (flow: PlannedLoad["flow"]): readonly PlannedLoad[] => [
 
 /** The published limits (bandwidth-limits): 10 MB without a limit, at 1 Mbit/s, at 10 Mbit/s far away; and what was left open. */
 export function bandwidthLimits({ congestions, bytes, size }: LoadOptions): LoadExperiment {
-  const { bytes: usualBytes, smallBytes, sizes, runs, runsSlow, runsMore } = SIZES[size];
+  const { usualBytes, smallBytes, otherKB, runs, runsSlow, runsMore } = SIZES[size];
   const imageBytes = bytes ?? usualBytes;
   const place = (
     network: Place["network"],
@@ -63,6 +64,7 @@ export function bandwidthLimits({ congestions, bytes, size }: LoadOptions): Load
   const published = place(far("far"), runs);
   const small = { imageBytes: smallBytes };
   const clean = place(far("loss-0"), runsMore, small);
+  const sizesKB = [...new Set([...otherKB, imageBytes / 1000])].toSorted((one, other) => one - other);
   const series: PlacedSeries[] = [
     {
       id: "limits",
@@ -80,7 +82,7 @@ export function bandwidthLimits({ congestions, bytes, size }: LoadOptions): Load
       title: "10 Mbit/s, 50 ms: the queue and the reading of the delay",
       axis: "queue (kB)",
       points: [
-        ...[30, 125, 500].map((kB) => [kB, place(far(`queue-${kB}`, { queueBytes: kB * 1000 }), runsMore)] as const),
+        ...over([30, 125, 500], (kB) => place(far(`queue-${kB}`, { queueBytes: kB * 1000 }), runsMore)),
         ["1500", published],
         ["1500, RTT 50 ms", place(far("far-rtt-50", { delayMs: 25 }), runsMore)],
       ],
@@ -91,30 +93,25 @@ export function bandwidthLimits({ congestions, bytes, size }: LoadOptions): Load
       axis: "loss (%)",
       points: [
         [0, clean],
-        ...[1, 5, 10].map(
-          (percent) => [percent, place(far(`loss-${percent}`, { lossRatio: percent / 100 }), runsMore, small)] as const,
-        ),
+        ...over([1, 5, 10], (percent) => place(far(`loss-${percent}`, { lossRatio: percent / 100 }), runsMore, small)),
       ],
     },
     {
       id: "streams",
       title: "10 Mbit/s, 50 ms: several streams at once",
       axis: "streams",
-      points: [1, 4, 10].map((images) => {
+      points: over([1, 4, 10], (images) => {
         const page = { imageBytes: Math.round(imageBytes / 10), images, loads: both("trained") };
-        return [images, place(far(`streams-${images}`), runsMore, page)];
+        return place(far(`streams-${images}`), runsMore, page);
       }),
     },
     {
       id: "size",
       title: "10 Mbit/s, 50 ms: size",
       axis: "size (kB)",
-      points: [...new Set([...sizes, imageBytes])]
-        .toSorted((one, other) => one - other)
-        .map((own) => [
-          own / 1000,
-          own === imageBytes ? published : place(far(`size-${own / 1000}k`), runsMore, { imageBytes: own }),
-        ]),
+      points: over(sizesKB, (kB) =>
+        kB * 1000 === imageBytes ? published : place(far(`size-${kB}k`), runsMore, { imageBytes: kB * 1000 }),
+      ),
     },
     {
       id: "connection",

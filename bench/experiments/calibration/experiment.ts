@@ -1,5 +1,9 @@
 import { defineLoads } from "../../harness/loads/define.ts";
-import { calibrationReport, calibrationSummary } from "./findings.ts";
+import { type CalibrationCell, cellsOf } from "../../analysis/calibrate/cells.ts";
+import { number, percent, size as sizeText } from "../../analysis/tables/format.ts";
+import { tableOf } from "../../analysis/tables/table-of.ts";
+import type { Report } from "../../harness/experiment.ts";
+import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 import {
   type Allocation,
   type LoadExperiment,
@@ -61,6 +65,43 @@ export function calibration({ congestions, bytes, size }: LoadOptions): LoadExpe
       "Each load is a page: a small document and one image. The arms differ in what the session does: stay on HTTP/2, switch to HTTP/3 after the document, or begin on HTTP/3.",
     ],
   };
+}
+
+/** What `calibrate` reads: each cell's times, and where senders measured it to lie. */
+function calibrationSummary({ rows }: LoadsRecorded) {
+  return { cells: cellsOf(rows) };
+}
+
+function calibrationReport({ cells }: ReturnType<typeof calibrationSummary>, { experiment }: LoadsRecorded): Report {
+  const missing = experiment.cells.filter(({ id }) => cells.every((cell) => cell.id !== id)).map(({ id }) => id);
+  return {
+    values: {
+      missing: missing.length === 0 ? "" : `${missing.length} cells: ${missing.join(", ")}`,
+      congestions: [...Map.groupBy(cells, ({ congestion }) => congestion)].map(([congestion, own]) => ({
+        congestion,
+        table: cellsTable(own),
+      })),
+    },
+  };
+}
+
+function cellsTable(cells: readonly CalibrationCell[]): string {
+  const mbps = (place: CalibrationCell["configured"] | undefined): string =>
+    number(((place?.deliveryRateBps ?? Number.NaN) * 8) / 1e6);
+  return tableOf(cells, [
+    ["image", ({ contentBytes }) => sizeText(contentBytes)],
+    ["Mbit/s", ({ configured }) => mbps(configured)],
+    ["loss", ({ configured }) => percent(configured.lossRatio)],
+    ["RTT ms", ({ configured }) => number(configured.rttMs)],
+    ["n", ({ stay, switch: switched, cold }) => [stay.n, switched.n, cold.n].join(", ")],
+    ["stays ms", ({ stay }) => number(Math.exp(stay.log))],
+    ["gain of the switch", ({ stay, switch: switched }) => percent(Math.expm1(stay.log - switched.log))],
+    ["gain of a cold session", ({ stay, cold }) => percent(Math.expm1(stay.log - cold.log))],
+    ["TCP measures: loss", ({ measured }) => percent(measured.tcp?.lossRatio)],
+    ["Mbit/s", ({ measured }) => mbps(measured.tcp)],
+    ["QUIC measures: loss", ({ measured }) => percent(measured.quic?.lossRatio)],
+    ["Mbit/s", ({ measured }) => mbps(measured.quic)],
+  ]);
 }
 
 export const experiment = defineLoads({ plan: calibration, summarise: calibrationSummary, report: calibrationReport });

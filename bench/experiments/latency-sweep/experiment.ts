@@ -1,28 +1,20 @@
 import { defineLoads } from "../../harness/loads/define.ts";
 import { seriesReport, seriesSummary } from "../../harness/loads/series.ts";
 import { PUBLISHED_SWEEP } from "./published.ts";
-import { returningValues, returningWays, WAYS } from "./returning.ts";
+import { returningTable, returningWays, WAYS } from "./returning.ts";
 import { sweepReadings, sweepTable } from "./findings.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import type { Network, PlannedLoad } from "../../model/cell.ts";
-import { type PlacedSeries, type Place, planSeries } from "../../model/series.ts";
+import { over, type Place, type PlacedSeries, planSeries } from "../../model/series.ts";
 
 const RATE_MBPS = 5;
 const DELAYS_MS = [0, 50, 100, 150];
 
-interface Size {
-  readonly bytes: number;
-  /** Loads of each protocol, as published. */
-  readonly runs: number;
-  /** Of the follow-ups. */
-  readonly runsMore: number;
-  readonly runsLong: number;
-}
-
-const SIZES: Readonly<Record<LoadOptions["size"], Size>> = {
-  quick: { bytes: 100_000, runs: 5, runsMore: 2, runsLong: 2 },
-  usual: { bytes: PUBLISHED_SWEEP.bytes, runs: 50, runsMore: 20, runsLong: 12 },
-  full: { bytes: PUBLISHED_SWEEP.bytes, runs: 50, runsMore: 50, runsLong: 50 },
+/** Loads of each protocol: of the sweep, as published; of the follow-ups; and of those that take long. */
+const SIZES = {
+  quick: { usualBytes: 100_000, runs: 5, runsMore: 2, runsLong: 2 },
+  usual: { usualBytes: PUBLISHED_SWEEP.bytes, runs: 50, runsMore: 20, runsLong: 12 },
+  full: { usualBytes: PUBLISHED_SWEEP.bytes, runs: 50, runsMore: 50, runsLong: 50 },
 };
 
 const plan = (flow: PlannedLoad["flow"], ...arms: readonly PlannedLoad["arm"][]): readonly PlannedLoad[] =>
@@ -36,7 +28,7 @@ const DELAY = "delay, one way (ms)";
 
 /** The published sweep (latency-sweep): 1 MB at 5 Mbit/s over delay; and what its author would have measured next. */
 export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExperiment {
-  const { bytes: usualBytes, runs, runsMore, runsLong } = SIZES[size];
+  const { usualBytes, runs, runsMore, runsLong } = SIZES[size];
   const imageBytes = bytes ?? usualBytes;
   const place = (
     name: string,
@@ -46,8 +38,6 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
 
   const sweep = (delayMs: number): Place => place(`delay-${delayMs}`, delayMs, { rounds: runs });
   const halfAsFar = (delayMs: number): Place => place(`delay-${delayMs}`, delayMs);
-  const overDelay = (of: (delayMs: number) => Place): PlacedSeries["points"] =>
-    DELAYS_MS.map((delayMs) => [delayMs, of(delayMs)]);
   // So few that the quick run has its section too. Without delay there is no round trip to save.
   const returning = [50, 100, 150].map((delayMs) =>
     place(`returning-${delayMs}`, delayMs, {
@@ -56,8 +46,9 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
       rounds: Math.max(runsMore, 5),
     }),
   );
+  const sizesKB = [...new Set([10, 100, 10_000, imageBytes / 1000])].toSorted((one, other) => one - other);
   const series: PlacedSeries[] = [
-    { id: "delay", title: "The published sweep: over delay", axis: DELAY, points: overDelay(sweep) },
+    { id: "delay", title: "The published sweep: over delay", axis: DELAY, points: over(DELAYS_MS, sweep) },
     {
       id: "rtt",
       title: "The other reading: the published delay as RTT",
@@ -73,13 +64,13 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
       id: "retry",
       title: "HTTP/3 with a Retry",
       axis: DELAY,
-      points: overDelay((delayMs) => place(`retry-${delayMs}`, delayMs, { loads: RETRY })),
+      points: over(DELAYS_MS, (delayMs) => place(`retry-${delayMs}`, delayMs, { loads: RETRY })),
     },
     {
       id: "window",
       title: `HTTP/3 with a Retry, and TCP from ${QUIC_GO_WINDOW} packets`,
       axis: DELAY,
-      points: overDelay((delayMs) =>
+      points: over(DELAYS_MS, (delayMs) =>
         place(`window-${delayMs}`, delayMs, { loads: RETRY, tcp: { initialWindow: QUIC_GO_WINDOW } }),
       ),
     },
@@ -88,9 +79,7 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
       title: "Shorter queues, delay 50 ms",
       axis: "queue (kB)",
       points: [
-        ...[15, 30, 60, 120].map(
-          (kB) => [kB, place(`queue-${kB}`, 50, { network: { queueBytes: kB * 1000 } })] as const,
-        ),
+        ...over([15, 30, 60, 120], (kB) => place(`queue-${kB}`, 50, { network: { queueBytes: kB * 1000 } })),
         [1500, sweep(50)],
       ],
     },
@@ -99,9 +88,7 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
       title: "The client's UDP receive buffer, delay 50 ms",
       axis: "UDP receive buffer (KiB)",
       points: [
-        ...[208, 416, 2_048].map(
-          (KiB) => [KiB, place(`buffer-${KiB}`, 50, { udpReceiveBufferBytes: KiB * 1_024 })] as const,
-        ),
+        ...over([208, 416, 2_048], (KiB) => place(`buffer-${KiB}`, 50, { udpReceiveBufferBytes: KiB * 1_024 })),
         [7168, sweep(50)],
       ],
     },
@@ -109,7 +96,7 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
       id: "files",
       title: "Ten files in parallel",
       axis: DELAY,
-      points: overDelay((delayMs) =>
+      points: over(DELAYS_MS, (delayMs) =>
         place(`files-${delayMs}`, delayMs, {
           imageBytes: Math.round(imageBytes / 10),
           images: 10,
@@ -123,12 +110,8 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
       axis: "loss (%)",
       points: [
         [0, sweep(delayMs)],
-        ...[1, 5, 10].map(
-          (percent) =>
-            [
-              percent,
-              place(`loss-${percent}-${delayMs}`, delayMs, { network: { lossRatio: percent / 100 }, rounds: runsLong }),
-            ] as const,
+        ...over([1, 5, 10], (percent) =>
+          place(`loss-${percent}-${delayMs}`, delayMs, { network: { lossRatio: percent / 100 }, rounds: runsLong }),
         ),
       ],
     })),
@@ -136,13 +119,12 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
       id: `size-${delayMs}`,
       title: `Size, delay ${delayMs} ms`,
       axis: "size (kB)",
-      points: [...new Set([10_000, 100_000, 10_000_000, imageBytes])]
-        .toSorted((one, other) => one - other)
-        .map((own) => {
-          const rounds = own > imageBytes ? runsLong : runsMore;
-          const name = `size-${own / 1000}k-${delayMs}`;
-          return [own / 1000, own === imageBytes ? sweep(delayMs) : place(name, delayMs, { imageBytes: own, rounds })];
-        }),
+      points: over(sizesKB, (kB) => {
+        const [own, rounds] = [kB * 1000, kB * 1000 > imageBytes ? runsLong : runsMore];
+        return own === imageBytes
+          ? sweep(delayMs)
+          : place(`size-${kB}k-${delayMs}`, delayMs, { imageBytes: own, rounds });
+      }),
     })),
   ];
   return {
@@ -172,7 +154,7 @@ export const experiment = defineLoads({
   report: (summary, recorded) => {
     const { values, pictures } = seriesReport(summary.cells, recorded, PUBLISHED_SWEEP);
     return {
-      values: { ...values, sweep: sweepTable(summary.sweep), returning: returningValues(summary.returning) },
+      values: { ...values, sweep: sweepTable(summary.sweep), returning: returningTable(summary.returning) },
       pictures,
     };
   },

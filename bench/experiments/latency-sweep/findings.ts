@@ -118,7 +118,7 @@ function isRetried({ series }: SweepReading): boolean {
   return series === "retry" || series === "window";
 }
 
-function crossoverText(found: Crossover | undefined): string {
+export function crossoverText(found: Crossover | undefined): string {
   if (found === undefined) return "-";
   const { x, interval, share } = found;
   if (x === undefined) return share === 0 ? "none" : `none (${percent(share)} of resamples have one)`;

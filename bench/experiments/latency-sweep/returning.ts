@@ -4,7 +4,7 @@ import { meanInterval, ratioOfMeansInterval } from "../../analysis/statistics/bo
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean } from "../../analysis/statistics/summary.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
-import { number, size, withInterval } from "../../analysis/tables/format.ts";
+import { number, withInterval } from "../../analysis/tables/format.ts";
 import { FEW } from "../../analysis/loads/groups.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 
@@ -38,7 +38,6 @@ export function returningWays({ experiment, rows, seed }: LoadsRecorded) {
         delayMs: cell.network.delayMs,
         way: name,
         n: of.length,
-        bytes: cell.imageBytes,
         loadMs,
         ttfbMs: meanInterval(timesIn(of, "ttfbMs"), { random }),
         /** By the server, a load: over TCP those with data, over QUIC all. */
@@ -60,11 +59,10 @@ function timesIn(rows: readonly LoadRow[], field: "loadMs" | "ttfbMs"): number[]
   return rows.flatMap((row) => row[field] ?? []);
 }
 
-/** The values of the report's section; undefined where nothing of it was measured. */
-export function returningValues(ways: readonly ReturningWay[]) {
-  const [first] = ways;
-  if (first === undefined) return undefined;
-  const table = tableOf(ways, [
+/** A row for each way; undefined where nothing of it was measured. */
+export function returningTable(ways: readonly ReturningWay[]): string | undefined {
+  if (ways.length === 0) return undefined;
+  return tableOf(ways, [
     ["TCP, delay one way", ({ congestion, delayMs }) => `${congestion}, ${delayMs} ms`],
     ["way", ({ way }) => way],
     ["n", ({ n }) => String(n)],
@@ -74,5 +72,4 @@ export function returningValues(ways: readonly ReturningWay[]) {
     ["packets sent", ({ packetsSent }) => number(packetsSent)],
     ["resumed HTTP/2's time over this", ({ ratio }) => (ratio === undefined ? "1" : withInterval(ratio))],
   ]);
-  return { size: size(first.bytes), table };
 }

@@ -1,6 +1,7 @@
 import { defineLoads } from "../../harness/loads/define.ts";
-import { evaluationReport, evaluationSummary } from "../../harness/loads/evaluation.ts";
-import { differencesFromPublished } from "./findings.ts";
+import { evaluationReport, type EvaluationSummary, evaluationSummary } from "../../harness/loads/evaluation.ts";
+import { differences } from "../../analysis/evaluation/differences.ts";
+import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 import { NINE_NETWORKS } from "../../model/nine-networks.ts";
 import { ARMS } from "../../model/arm.ts";
 import {
@@ -86,6 +87,20 @@ export function ohashiEvaluation({ congestions, bytes, size, quic = "quic-go" }:
           ]),
       "`trained-on-h2` runs for `adaptive` alone: what the other arms answer does not depend on what was measured, so that it is their `trained`.",
     ],
+  };
+}
+
+/**
+ * Where the run differs from what was published, and which causes its own data speak for. Undefined behind another QUIC: what
+ * was published is about one stack, and another one differs without a cause.
+ */
+function differencesFromPublished(summary: EvaluationSummary, { experiment: { cells }, ...recorded }: LoadsRecorded) {
+  const table = recorded.quic === "quic-go" ? differences({ cells }, summary) : undefined;
+  if (table === undefined) return undefined;
+  return {
+    table,
+    hasBbr: cells.some(({ congestion }) => congestion === "bbr"),
+    isSmaller: cells.some(({ imageBytes }) => imageBytes !== BYTES.published),
   };
 }
 

@@ -7,7 +7,6 @@ import { mean } from "../../analysis/statistics/summary.ts";
 import { equalVerdict, sideVerdict, type Verdict } from "../../analysis/statistics/verdict.ts";
 import { counts } from "../../model/load-row.ts";
 import { loadId } from "../../harness/loads/schedule.ts";
-import { withInterval } from "../../analysis/tables/format.ts";
 import { groupsOf, timesOf } from "../../analysis/loads/groups.ts";
 import { ratioOfLoads } from "../../analysis/loads/ratio.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
@@ -150,18 +149,6 @@ export function findingsOf(ways: readonly Way[]) {
   return CLAIMS.flatMap(({ published, isOf, of, verdict }) =>
     ways.filter(isOf).map((way) => ({ published, of: of(way), ratio: way.ratio, verdict: verdict(way.ratio) })),
   );
-}
-
-/** What the rate does near by, with loss: `1.21 (1.16 to 1.27) at 100 Mbit/s, ...`, and where the two are equal as published. */
-export function nearLossyText(ways: readonly Way[]): string {
-  const all = ways.filter(({ cell, arm }) => cell.startsWith("near-lossy") && arm === "fixed-h1");
-  const equal = all.filter(({ ratio }) => equalVerdict(ratio) === "Holds").map(({ rateMbps }) => `${rateMbps} Mbit/s`);
-  const ratios = all.map(({ rateMbps, ratio }) => `${withInterval(ratio)} at ${rateMbps} Mbit/s`);
-  return `${ratios.join(", ")}. ${
-    equal.length === 0
-      ? "At none of these rates are they shown to be equal"
-      : `They are equal within 10 %, as published, at ${equal.join(" and ")}`
-  }`;
 }
 
 /** HTTP/3's mean over HTTP/2's with bbr, on the same network: how much faster the latter is. */

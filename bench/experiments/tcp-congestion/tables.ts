@@ -8,17 +8,7 @@ import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 import type { Report } from "../../harness/experiment.ts";
 import { variantTimes } from "../../analysis/charts/variant-times.ts";
 import { windowLines } from "../../analysis/charts/window-lines.ts";
-import {
-  BASE,
-  bbrOverH3,
-  findingsOf,
-  findWay,
-  nearLossyText,
-  slowerShare,
-  type Way,
-  waysOf,
-  windowsByLoad,
-} from "./findings.ts";
+import { BASE, bbrOverH3, findingsOf, findWay, slowerShare, type Way, waysOf, windowsByLoad } from "./findings.ts";
 
 /** Published (tcp-congestion): Oda, Yamaguchi, HTTP/2 over adjusted TCP congestion control. It tells findings, and no times. */
 export const TCP_CONGESTION_SOURCE =
@@ -76,7 +66,7 @@ export function congestionReport(summary: CongestionSummary, recorded: LoadsReco
 
 /** The figures that prose names, of a way: a cell and an arm, which is HTTP/2's unless given. */
 export function wayFigures(
-  { ways, pathBytes, slowerShare: slower }: CongestionSummary,
+  { pathBytes, slowerShare: slower }: CongestionSummary,
   find: (cell: string, arm?: Arm) => Way | undefined,
 ) {
   return {
@@ -91,7 +81,6 @@ export function wayFigures(
     droppedLoss: (cell: string, arm?: Arm) => number(find(cell, arm)?.droppedLoss),
     pathKB: number(pathBytes / 1_000),
     slower: percent(slower),
-    nearLossy: nearLossyText(ways),
   };
 }
 
