@@ -27,24 +27,29 @@ export type Recorded = ReturnType<typeof readRecorded>;
 /** Reads the summaries of bench/results. @throws where one is missing */
 export function readRecorded() {
   return {
-    grid: summaryIn<SummaryOf<typeof grid>>("ohashi-grid"),
-    evaluation: summaryIn<RecordedEvaluation>("ohashi-evaluation"),
-    sweep: summaryIn<SummaryOf<typeof sweep>>("latency-sweep"),
-    limits: summaryIn<SummaryOf<typeof limits>>("bandwidth-limits"),
-    congestion: summaryIn<SummaryOf<typeof congestion>>("tcp-congestion"),
-    browser: summaryIn<BrowserSummary>("browser-page"),
-    stacks: summaryIn<SummaryOf<typeof stacks>>("stacks"),
+    grid: summaryIn("ohashi-grid") as SummaryOf<typeof grid>,
+    evaluation: summaryIn("ohashi-evaluation") as RecordedEvaluation,
+    sweep: summaryIn("latency-sweep") as SummaryOf<typeof sweep>,
+    limits: summaryIn("bandwidth-limits") as SummaryOf<typeof limits>,
+    congestion: summaryIn("tcp-congestion") as SummaryOf<typeof congestion>,
+    browser: summaryIn("browser-page") as BrowserSummary,
+    stacks: summaryIn("stacks") as SummaryOf<typeof stacks>,
     quicEvaluations: QUICS.filter((quic) => quic !== "quic-go").map((quic): QuicEvaluation => ({
-      ...summaryIn<RecordedEvaluation>(`evaluation-${quic}`),
+      ...(summaryIn(`evaluation-${quic}`) as RecordedEvaluation),
       quic,
     })),
-    memory: summaryIn<MemorySummary & { command: string; bytes: number; rateMbps: number; delayMs: number }>("memory"),
-    replay: summaryIn<readonly ReplayTable[]>("replay"),
-    overhead: summaryIn<OverheadSummary>("overhead"),
-    apiLoad: summaryIn<ApiLoadSummary>("api-load"),
+    memory: summaryIn("memory") as MemorySummary & {
+      command: string;
+      bytes: number;
+      rateMbps: number;
+      delayMs: number;
+    },
+    replay: summaryIn("replay") as readonly ReplayTable[],
+    overhead: summaryIn("overhead") as OverheadSummary,
+    apiLoad: summaryIn("api-load") as ApiLoadSummary,
   };
 }
 
-function summaryIn<Summary>(folder: string): Summary {
-  return JSON.parse(readFileSync(join(ROOT, "bench/results", folder, "summary.json"), "utf8")) as Summary;
+function summaryIn(folder: string): unknown {
+  return JSON.parse(readFileSync(join(ROOT, "bench/results", folder, "summary.json"), "utf8"));
 }
