@@ -6,13 +6,13 @@ import { findExperiments } from "./harness/find-experiments.ts";
 import { LOAD_OPTIONS } from "./harness/loads/options.ts";
 import { commonOptions, runExperiment } from "./harness/run.ts";
 import { optionsText } from "./model/options.ts";
-import { writeResultsPage } from "./pages/write-results-page.ts";
+import { writePages } from "./pages/write-pages.ts";
 
 /** What `npm run bench -- <name>` can run beside the experiments, which are the folders of bench/experiments. */
 const COMMANDS = {
   calibrate: { about: "turns rows of `calibration` into policies for this server", run: calibrateCommand },
   replay: { about: "every policy on the recorded loads: no network, no root, seconds", run: replayCommand },
-  results: { about: "docs/results.md, of what was recorded: published beside measured", run: writeResultsPage },
+  results: { about: "docs/results.md, of what was recorded: published beside measured", run: writePages },
 } as const;
 
 const [name = "list", ...args] = process.argv.slice(2);

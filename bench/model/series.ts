@@ -1,16 +1,15 @@
 import type { Congestion } from "./congestion.ts";
 import { type Cell, type Network, QUEUE_BYTES } from "./cell.ts";
+import type { LoadExperiment } from "./load-experiment.ts";
 
 /** Places that differ in one thing: a table and a picture of a report. A place may be in several series. */
-export interface Series {
-  /** Of its picture's file. */
+export interface Series<Point = SeriesPoint> {
+  /** Of its picture's file, and of its part of the report. */
   readonly id: string;
   readonly title: string;
-  /** A sentence or two: what differs, and what is asked. */
-  readonly about: string;
   /** What the labels are, with its unit. */
   readonly axis: string;
-  readonly points: readonly SeriesPoint[];
+  readonly points: readonly Point[];
 }
 
 export interface SeriesPoint {
@@ -25,13 +24,36 @@ export interface Place extends Pick<Cell, "imageBytes" | "images" | "loads" | "t
   readonly rounds: number;
 }
 
-/** One cell for each congestion control. No loss, and a queue of netem's default limit, where nothing is said of them. */
-export function cellsOf(
-  places: readonly Place[],
+/** A series as an experiment writes it: each label with its place. Places with the same name are the same place. */
+export type PlacedSeries = Series<readonly [label: string | number, place: Place]>;
+
+/** A point for each value, labelled with it. */
+export function over(values: readonly number[], placeOf: (value: number) => Place): PlacedSeries["points"] {
+  return values.map((value) => [value, placeOf(value)]);
+}
+
+/** The most places of a series in a quick run; of the others there is one. */
+const QUICK_POINTS = 2;
+
+/**
+ * The cells of all series, one for each place and congestion control. No loss, and a queue of netem's default limit, where
+ * nothing is said of them.
+ *
+ * @param others places that are in no series
+ */
+export function planSeries(
+  all: readonly PlacedSeries[],
+  others: readonly Place[],
   congestions: readonly Congestion[],
-): { readonly cells: readonly Cell[]; readonly rounds: Readonly<Record<string, number>> } {
-  const all = congestions.flatMap((congestion) =>
-    places.map(({ network, rounds, ...place }) => ({
+  isQuick: boolean,
+): Required<Pick<LoadExperiment, "cells" | "rounds" | "series">> {
+  const most = isQuick ? QUICK_POINTS : Number.POSITIVE_INFINITY;
+  const shown = all.map((one) => ({ ...one, points: one.points.slice(0, most) }));
+  const inSeries = shown.flatMap(({ points }) => points.map(([, place]) => place));
+  const measured = [...inSeries, ...others.slice(0, isQuick ? 1 : most)];
+  const places = new Map(measured.map((place) => [place.network.name, place]));
+  const planned = congestions.flatMap((congestion) =>
+    [...places.values()].map(({ network, rounds, ...place }) => ({
       cell: {
         id: `${network.name}-${congestion}`,
         network: { lossRatio: 0, queueBytes: QUEUE_BYTES, ...network },
@@ -42,7 +64,11 @@ export function cellsOf(
     })),
   );
   return {
-    cells: all.map(({ cell }) => cell),
-    rounds: Object.fromEntries(all.map(({ cell, rounds }) => [cell.id, rounds])),
+    cells: planned.map(({ cell }) => cell),
+    rounds: Object.fromEntries(planned.map(({ cell, rounds }) => [cell.id, rounds])),
+    series: shown.map(({ points, ...one }) => ({
+      ...one,
+      points: points.map(([label, { network }]) => ({ label: String(label), network: network.name })),
+    })),
   };
 }

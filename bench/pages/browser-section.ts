@@ -1,64 +1,38 @@
-import type { Values } from "../analysis/tables/template.ts";
-import { PUBLISHED_BROWSER } from "../experiments/browser-page/published.ts";
-import { type Place, placeId } from "../experiments/browser-page/settings.ts";
+import { placeId } from "../experiments/browser-page/settings.ts";
 import { EARLY_BYTES, isEarly } from "../experiments/browser-page/slow-start.ts";
 import { type BrowserGroup, type BrowserSummary, findGroup } from "../experiments/browser-page/summary.ts";
-import { figuresTable } from "../analysis/tables/figures-table.ts";
+import { publishedTable } from "../experiments/browser-page/tables.ts";
 import { number, percent, size, withInterval } from "../analysis/tables/format.ts";
-import type { Interval } from "../analysis/statistics/bootstrap.ts";
-import { claimed } from "./claimed.ts";
+import { tableOf } from "../analysis/tables/table-of.ts";
+import { claimed } from "./claims.ts";
 
-/** Of summary.json, what the page shows of browser-page. */
-export type RecordedBrowser = Pick<BrowserSummary, "command" | "browser" | "places" | "groups" | "connections">;
-
-export function browserValues(recorded: RecordedBrowser): Values {
-  const { command, browser, places } = recorded;
+export function browserValues(recorded: BrowserSummary) {
   const at = (place: string, arm: string, navigation: number, page = "page"): BrowserGroup => {
     const found = findGroup(recorded, place, page, arm, navigation);
     if (found === undefined) throw new Error(`There is no ${arm} in ${place} (${page}, ${navigation}).`);
     return found;
   };
-  const ratio = (place: string, arm: string, navigation: number, page?: string): string =>
-    ratioText(at(place, arm, navigation, page).loadRatio);
-  const ms = (place: string, arm: string, navigation: number): string =>
-    number(at(place, arm, navigation).loadMs.estimate);
   return {
-    version: browser,
-    published: publishedTable(recorded, places),
-    arms: armsTable(recorded, places),
-    command: command,
-    wiredPage: ratio("wired-cubic", "fixed-h3", 2),
-    wiredDocument: ratio("wired-cubic", "fixed-h3", 2, "document"),
-    wiredImages: ratio("wired-cubic", "fixed-h3", 2, "images"),
-    unlimitedPage: ratio("unlimited-cubic", "fixed-h3", 2),
-    unlimitedDocument: ratio("unlimited-cubic", "fixed-h3", 2, "document"),
-    unlimitedImages: ratio("unlimited-cubic", "fixed-h3", 2, "images"),
-    distantFirstOverH3: percent(at("distant-cubic", "always-offer", 1).resourcesH3),
-    wiredFirstOverH3: percent(at("wired-cubic", "always-offer", 1).resourcesH3),
-    distantFirst: ratio("distant-cubic", "always-offer", 1),
-    wiredFirst: ratio("wired-cubic", "always-offer", 1),
-    distantH2Ms: ms("distant-cubic", "fixed-h2", 3),
-    distantOfferedMs: ms("distant-cubic", "always-offer", 3),
-    lossyH2Ms: ms("lossy-cubic", "fixed-h2", 3),
-    lossyOfferedMs: ms("lossy-cubic", "always-offer", 3),
-    lossyBbrH2Ms: ms("lossy-bbr", "fixed-h2", 3),
-    lossyBbrOfferedMs: ms("lossy-bbr", "always-offer", 3),
-    distantAdaptiveMs: ms("distant-cubic", "adaptive", 3),
-    lossyAdaptiveMs: ms("lossy-cubic", "adaptive", 3),
-    lossyBbrAdaptiveMs: ms("lossy-bbr", "adaptive", 3),
-    distantOverH3: percent(at("distant-cubic", "adaptive", 3).documentsH3),
-    lossyOverH3: percent(at("lossy-cubic", "adaptive", 3).documentsH3),
-    lossyBbrOverH3: percent(at("lossy-bbr", "adaptive", 3).documentsH3),
+    version: recorded.browser,
+    published: publishedTable(recorded),
+    arms: armsTable(recorded),
+    command: recorded.command,
+    /** HTTP/2's mean over this arm's. */
+    ratio: (place: string, arm: string, navigation: number, page?: string) =>
+      withInterval(at(place, arm, navigation, page).loadRatio),
+    /** Of the third visit. */
+    ms: (place: string, arm: string) => number(at(place, arm, 3).loadMs.estimate),
+    medianMs: (place: string, arm: string) => number(at(place, arm, 3).loadMedianMs),
+    documentsH3: (place: string) => percent(at(place, "adaptive", 3).documentsH3),
+    firstOverH3: (place: string) => percent(at(place, "always-offer", 1).resourcesH3),
     oneSlowVisit: claimed(at("distant-cubic", "adaptive", 3).slow === 1, "one slow visit"),
-    adaptiveMedianMs: number(at("distant-cubic", "adaptive", 3).loadMedianMs),
-    offeredMedianMs: number(at("distant-cubic", "always-offer", 3).loadMedianMs),
     earlyBytes: size(EARLY_BYTES),
     slowStarts: slowStartsText(recorded.connections),
   };
 }
 
 /** `0 of 60 connections of 1 browser, and in 12 of 60 of 3 at a time` */
-function slowStartsText({ slowStarts }: RecordedBrowser["connections"]): string {
+function slowStartsText({ slowStarts }: BrowserSummary["connections"]): string {
   return slowStarts
     .map(({ browsers, connections }, i) => {
       const early = `${connections.filter(isEarly).length} of ${connections.length}`;
@@ -67,52 +41,24 @@ function slowStartsText({ slowStarts }: RecordedBrowser["connections"]): string 
     .join(", and ");
 }
 
-function publishedTable(recorded: RecordedBrowser, places: readonly Place[]): string {
-  const fast = places.filter(({ network: { name } }) => name === "wired" || name === "unlimited");
-  return figuresTable(
-    [
-      "repeated visits",
-      "published: h2 ms",
-      "h3 ms",
-      "h2 / h3",
-      ...fast.flatMap(({ network: { name } }) => [`${name}: h2 ms`, "h3 ms", "h2 / h3"]),
-    ],
-    PUBLISHED_BROWSER.map(({ page, about, h2Ms, h3Ms }) => [
-      about,
-      number(h2Ms),
-      number(h3Ms),
-      number(h2Ms / h3Ms),
-      ...fast.flatMap((place) => {
-        const [h2, h3] = ["fixed-h2", "fixed-h3"].map((arm) => findGroup(recorded, placeId(place), page, arm, 2));
-        return [number(h2?.loadMs.estimate), number(h3?.loadMs.estimate), ratioText(h3?.loadRatio)];
-      }),
-    ]),
-  );
-}
-
-function armsTable(recorded: RecordedBrowser, places: readonly Place[]): string {
-  const far = places.filter(({ arms }) => arms.includes("adaptive"));
-  return figuresTable(
-    ["", "arm", "first visit: ms", "h2 / this", "repeated: ms", "h2 / this", "repeated: LCP ms"],
-    far.flatMap((place) =>
+function armsTable(recorded: BrowserSummary): string {
+  const rows = recorded.places
+    .filter(({ arms }) => arms.includes("adaptive"))
+    .flatMap((place) =>
       place.arms.map((arm) => {
-        const [first, last] = [1, place.pausesMs.length + 1].map((navigation) =>
-          findGroup(recorded, placeId(place), "page", arm, navigation),
-        );
-        return [
-          placeId(place),
-          arm,
-          number(first?.loadMs.estimate),
-          ratioText(first?.loadRatio),
-          number(last?.loadMs.estimate),
-          ratioText(last?.loadRatio),
-          number(last?.lcpMs?.estimate),
-        ];
+        const of = (navigation: number) => findGroup(recorded, placeId(place), "page", arm, navigation);
+        return { place: placeId(place), arm, first: of(1), last: of(place.pausesMs.length + 1) };
       }),
-    ),
-  );
-}
-
-function ratioText(ratio: Interval | undefined): string {
-  return ratio === undefined ? "" : withInterval(ratio);
+    );
+  const ratioText = (group: BrowserGroup | undefined): string =>
+    group?.loadRatio === undefined ? "" : withInterval(group.loadRatio);
+  return tableOf(rows, [
+    ["", ({ place }) => place],
+    ["arm", ({ arm }) => arm],
+    ["first visit: ms", ({ first }) => number(first?.loadMs.estimate)],
+    ["h2 / this", ({ first }) => ratioText(first)],
+    ["repeated: ms", ({ last }) => number(last?.loadMs.estimate)],
+    ["h2 / this", ({ last }) => ratioText(last)],
+    ["repeated: LCP ms", ({ last }) => number(last?.lcpMs?.estimate)],
+  ]);
 }

@@ -7,7 +7,6 @@ import {
   methodsAlike,
   oneWindow,
   otherStackCosts,
-  slowLine,
 } from "./claims.ts";
 import { readRecorded } from "./recorded.ts";
 
@@ -32,12 +31,7 @@ describe("a published finding beside other figures", () => {
     expect(fasterWhereLossyAndFar({ ...evaluation, gains: [] }, "cubic")).toBe("Not shown");
   });
 
-  it("goes by the whole interval of a ratio", () => {
-    const cell = { series: "limits", label: "1 Mbit/s", congestion: "cubic" };
-    expect(slowLine({ ...cell, ratio: { estimate: 0.9, low: 0.8, high: 0.95 } })).toBe("Holds");
-    expect(slowLine({ ...cell, ratio: { estimate: 0.9, low: 0.8, high: 1.1 } })).toBe("Not shown");
-    expect(slowLine({ ...cell, ratio: { estimate: 1.2, low: 1.1, high: 1.3 } })).toBe("Does not hold");
-    expect(slowLine(cell)).toBe("Not shown");
+  it("is not shown where nothing was measured", () => {
     expect(oneWindow([])).toBe("Not shown");
   });
 
@@ -54,9 +48,7 @@ describe("a published finding beside other figures", () => {
   });
 
   it("looks where two lines cross", () => {
-    const [reading] = recorded.sweep.sweep;
-    if (reading === undefined) throw new Error("No sweep was recorded.");
-    expect(crossesAsPublished({ ...reading, crossover: { x: 48, interval: [46, 51] } })).toBe("Holds");
-    expect(crossesAsPublished({ ...reading, crossover: {} })).toBe("Not shown");
+    expect(crossesAsPublished({ crossover: { x: 48, interval: [46, 51], share: 1 } })).toBe("Holds");
+    expect(crossesAsPublished({ crossover: { x: undefined, interval: undefined, share: 0 } })).toBe("Not shown");
   });
 });

@@ -1,50 +1,29 @@
-import type { Values } from "../analysis/tables/template.ts";
-import type { Arm, Quic } from "../model/arm.ts";
+import type { Arm } from "../model/arm.ts";
 import type { Flow } from "../model/flow.ts";
 import { STACK_NAMES } from "../experiments/stacks/findings.ts";
-import type { CellRegret, Cut, MeanRegret } from "../analysis/evaluation/evaluation.ts";
-import type { Group } from "../analysis/loads/groups.ts";
-import { figuresTable } from "../analysis/tables/figures-table.ts";
 import { percent } from "../analysis/tables/format.ts";
+import { tableOf } from "../analysis/tables/table-of.ts";
 import { mean } from "../analysis/statistics/summary.ts";
+import type { QuicEvaluation } from "./recorded.ts";
 
-/** Of summary.json, what the page shows of an evaluation with another QUIC. */
-export interface QuicEvaluation {
-  readonly quic: Exclude<Quic, "quic-go">;
-  readonly command: string;
-  readonly cells: readonly { readonly id: string; readonly congestion: string }[];
-  readonly regrets: readonly CellRegret[];
-  readonly means: readonly (Pick<MeanRegret, "congestion" | "flow" | "ties"> & {
-    readonly expected: number | null;
-    readonly upper95: number | null;
-  })[];
-  readonly groups: readonly Pick<Group, "cell" | "arm" | "flow" | "medianMs" | "http3">[];
-  readonly cuts: readonly Cut[];
-}
-
-export function policiesValues(evaluations: readonly QuicEvaluation[]): Values {
+export function policiesValues(evaluations: readonly QuicEvaluation[]) {
   const rows = evaluations.flatMap((evaluation) =>
     [...new Set(evaluation.cells.map(({ congestion }) => congestion))].map((congestion) =>
-      rowOf(evaluation, congestion),
+      decisionsOf(evaluation, congestion),
     ),
   );
-  const [first] = evaluations;
-  if (first === undefined) throw new Error("No evaluation of another QUIC was recorded.");
   return {
-    figures: figuresTable(
-      [
-        "HTTP/3, TCP",
-        "wrong decisions",
-        "ties",
-        "mean regret",
-        "its 95 % bound",
-        "time against HTTP/2 only",
-        "lowest to highest network",
-        "against always offering",
-        "lowest to highest network",
-      ],
-      rows,
-    ),
+    figures: tableOf(rows, [
+      ["HTTP/3, TCP", ({ name }) => name],
+      ["wrong decisions", ({ wrong, of }) => `${wrong} of ${of.toLocaleString("en-US")}`],
+      ["ties", ({ found }) => String(found?.ties ?? "-")],
+      ["mean regret", ({ found }) => percent(found?.expected)],
+      ["its 95 % bound", ({ found }) => percent(found?.upper95)],
+      ["time against HTTP/2 only", ({ overH2 }) => `${change(mean(overH2))} %`],
+      ["lowest to highest network", ({ overH2 }) => extremes(overH2)],
+      ["against always offering", ({ overOffers }) => `${change(mean(overOffers))} %`],
+      ["lowest to highest network", ({ overOffers }) => extremes(overOffers)],
+    ]),
     commands: evaluations
       .map(
         ({ command, quic }) =>
@@ -83,36 +62,39 @@ function slowerText(evaluations: readonly QuicEvaluation[]): string {
   return places.length === 0 ? "no network" : places.join(", ");
 }
 
-function rowOf({ quic, cells, regrets, means, groups }: QuicEvaluation, congestion: string): string[] {
-  const found = means.find((one) => one.congestion === congestion && one.flow === "trained-on-either");
+function decisionsOf({ quic, cells, regrets, means, groups }: QuicEvaluation, congestion: string) {
   const decided = regrets.filter(
     (one) => one.congestion === congestion && one.flow === "trained-on-either" && !one.regret.tie,
   );
   const sum = (of: "count" | "n"): number => decided.reduce((total, { regret }) => total + regret.wrong[of], 0);
   const own = cells.filter((cell) => cell.congestion === congestion).map(({ id }) => id);
-  return [
-    `${STACK_NAMES[quic]}, ${congestion}`,
-    `${sum("count")} of ${sum("n").toLocaleString("en-US")}`,
-    String(found?.ties ?? "-"),
-    percent(found?.expected),
-    percent(found?.upper95),
-    ...changeTexts(groups, own, "fixed-h2"),
-    ...changeTexts(groups, own, "always-offer"),
-  ];
+  return {
+    name: `${STACK_NAMES[quic]}, ${congestion}`,
+    wrong: sum("count"),
+    of: sum("n"),
+    found: means.find((one) => one.congestion === congestion && one.flow === "trained-on-either"),
+    overH2: changesOver("fixed-h2", groups, own),
+    overOffers: changesOver("always-offer", groups, own),
+  };
 }
 
-/** The geometric mean over networks of `adaptive`'s median time over another's, less 1; and its extremes. */
-function changeTexts(groups: QuicEvaluation["groups"], cells: readonly string[], other: Arm): [string, string] {
-  const median = (cell: string, arm: Arm, flow: Flow): number =>
-    Math.log(
-      groups.find((group) => group.cell === cell && group.arm === arm && group.flow === flow)?.medianMs.estimate ??
-        Number.NaN,
-    );
-  const changes = cells.map(
+/** In each network, the logarithm of `adaptive`'s median time over another arm's. */
+function changesOver(other: Arm, groups: QuicEvaluation["groups"], cells: readonly string[]): number[] {
+  const median = (cell: string, arm: Arm, flow: Flow): number => {
+    const found = groups.find((group) => group.cell === cell && group.arm === arm && group.flow === flow);
+    return Math.log(found?.medianMs.estimate ?? Number.NaN);
+  };
+  return cells.map(
     (cell) =>
-      mean((["trained", "trained-on-h2"] as const).map((flow) => median(cell, "adaptive", flow))) -
+      mean([median(cell, "adaptive", "trained"), median(cell, "adaptive", "trained-on-h2")]) -
       median(cell, other, "trained"),
   );
-  const of = (log: number): string => (100 * Math.expm1(log)).toFixed(1);
-  return [`${of(mean(changes))} %`, `${of(Math.min(...changes))} to ${of(Math.max(...changes))} %`];
+}
+
+function change(log: number): string {
+  return (100 * Math.expm1(log)).toFixed(1);
+}
+
+function extremes(logs: readonly number[]): string {
+  return `${change(Math.min(...logs))} to ${change(Math.max(...logs))} %`;
 }

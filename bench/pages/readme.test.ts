@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { readmePage } from "./readme-page.ts";
 import { readRecorded } from "./recorded.ts";
-import { README } from "./write-results-page.ts";
+import { README, readmePage } from "./write-pages.ts";
 
 const written = readFileSync(README, "utf8");
 

@@ -7,7 +7,10 @@ import { percent, percentWithInterval, size } from "../tables/format.ts";
 import { gain, OHASHI_NETWORKS } from "./published.ts";
 
 /** Every network whose measured gain has not the published one in its interval; undefined where none is a published one. */
-export function differences(experiment: LoadExperiment, { gains }: Pick<Evaluation, "gains">): string | undefined {
+export function differences(
+  experiment: Pick<LoadExperiment, "cells">,
+  { gains }: Pick<Evaluation, "gains">,
+): string | undefined {
   const rows = experiment.cells.flatMap((cell) => {
     const published = OHASHI_NETWORKS.find(({ network }) => network === cell.network.name);
     const measured = gains.find((candidate) => candidate.cell === cell.id)?.fixedH3;

@@ -4,9 +4,10 @@ import { type LoadExperiment, loadsOf } from "../../model/load-experiment.ts";
 import type { Series } from "../../model/series.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import type { LoadRow } from "../../model/load-row.ts";
-import { type Interval, ratioOfMeansInterval } from "../statistics/bootstrap.ts";
+import type { Interval } from "../statistics/bootstrap.ts";
 import { seededRandom } from "../statistics/random.ts";
-import { type Group, groupsOf, isComparable, timesOf } from "./groups.ts";
+import { type Group, groupsOf } from "./groups.ts";
+import { ratioOfLoads } from "./ratio.ts";
 
 /** One place of a series, under one congestion control of the server's TCP. */
 export interface SeriesCell {
@@ -52,18 +53,13 @@ function figuresOf(
     const load = loads.find(({ arm }) => ARM_SETUPS[arm].firstProtocol === protocol);
     return groups.find(({ cell: id, arm, flow }) => id === cell.id && arm === load?.arm && flow === load.flow);
   });
-  const times = [h2, h3].map((group) =>
-    group !== undefined && isComparable(rows, cell.id, group.arm, group.flow)
-      ? timesOf(rows, cell.id, group.arm, group.flow)
-      : undefined,
-  );
   return {
     bytes: cell.imageBytes * (cell.images ?? 1),
     h2,
     h3,
     ratio:
-      times[0] === undefined || times[1] === undefined
+      h2 === undefined || h3 === undefined
         ? undefined
-        : ratioOfMeansInterval(times[0], times[1], { random: seededRandom(seed, "series", cell.id) }),
+        : ratioOfLoads(rows, h2, h3, seededRandom(seed, "series", cell.id)),
   };
 }

@@ -15,7 +15,9 @@ export function number(value: number | null | undefined): string {
 export const FAR_RATIO = 10;
 
 /** `123 (110 to 140)`; a bound ten times as high is `over 1,230`. */
-export function withInterval({ estimate, low, high }: Interval): string {
+export function withInterval(interval: Interval | null | undefined): string {
+  if (interval == null) return UNKNOWN;
+  const { estimate, low, high } = interval;
   if (!Number.isFinite(high)) return number(estimate);
   const far = high > FAR_RATIO * estimate;
   return `${number(estimate)} (${number(low)} to ${far ? `over ${number(FAR_RATIO * estimate)}` : number(high)})`;
@@ -28,7 +30,9 @@ export function percent(ratio: number | null | undefined): string {
 }
 
 /** `12.3 % (10.1 to 14.5)` */
-export function percentWithInterval({ estimate, low, high }: Interval): string {
+export function percentWithInterval(interval: Interval | null | undefined): string {
+  if (interval == null) return UNKNOWN;
+  const { estimate, low, high } = interval;
   // Of gains and regrets, which are ratios less 1.
   const far = 1 + high > FAR_RATIO * (1 + estimate);
   const one = (ratio: number): string => (ratio * 100).toFixed(1);

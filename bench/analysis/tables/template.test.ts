@@ -17,6 +17,11 @@ describe("a template", () => {
     expect(text).toBe("# a & b\n\n- x: 1.0\n- y: 2.0\n\nEnd | <b>\n");
   });
 
+  it("may call the functions that it is given, and need not call all", () => {
+    const values = { at: { double: (of: number) => 2 * of, half: (of: number) => of / 2 } };
+    expect(fill("<%= it.at.double(21) %>", values, "report.md")).toBe("42");
+  });
+
   it.each([
     ["<%= it.tittle %>", { title: "x" }, "report.md names tittle, which it is not given"],
     ["<% for (const one of it.rows) { %><%= one.b %><% } %>", { rows: [{ a: "x" }] }, "report.md names rows.b"],

@@ -3,15 +3,22 @@ import { join } from "node:path";
 import { Eta } from "eta";
 import { ROOT } from "../../../base/root.ts";
 
-/** What a template may name: text and figures that are formatted already, or groups and lists of them. */
-export type Value = string | number | boolean | undefined | readonly Value[] | { readonly [name: string]: Value };
+/** What a template may name: text and figures that are formatted already, functions that look one up, or groups and lists of them. */
+export type Value =
+  | string
+  | number
+  | boolean
+  | undefined
+  | ((...args: never[]) => Value)
+  | readonly Value[]
+  | { readonly [name: string]: Value };
 export type Values = { readonly [name: string]: Value };
 
 const eta = new Eta({ autoEscape: false, autoTrim: false });
 
 /**
  * Fills a template (Eta's: `<%= it.name %>`, `<% for (const row of it.rows) { -%>`). Strict where Eta is not: a name that is
- * not given is an error, and so is one that is given and not used.
+ * not given is an error, and so is one that is given and not used, unless it is a function.
  *
  * @param name of the template, for errors
  * @throws Error naming the name
@@ -48,6 +55,7 @@ function pathsOf(value: Value, path: string): string[] {
   if (isList(value)) return [...new Set(value.flatMap((item) => pathsOf(item, path)))];
   if (typeof value !== "object") return [];
   return Object.entries(value).flatMap(([key, inner]) => {
+    if (typeof inner === "function") return [];
     const own = path === "" ? key : `${path}.${key}`;
     return [own, ...pathsOf(inner, own)];
   });

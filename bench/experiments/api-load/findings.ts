@@ -56,7 +56,7 @@ const ofACore: Cell = ({ workerdBusyRatio: { median, low, high } }) =>
   `${percent(median)} (${(low * 100).toFixed(1)} to ${(high * 100).toFixed(1)})`;
 
 /** What one answer decides. */
-const DECISIONS: Readonly<Record<string, number>> = { "decide-1": 1, "decide-100": 100 };
+export const DECISIONS: Readonly<Record<string, number>> = { "decide-1": 1, "decide-100": 100 };
 
 const decisionsPerCoreSecond: Cell = ({ subject, answersPerCoreSecond: { median, low, high } }) => {
   const decisions = DECISIONS[subject];

@@ -3,6 +3,7 @@ import { exampleInput, exampleLoads, reportOf } from "../../harness/loads/testin
 import type { Cell } from "../../model/cell.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
 import { experiment as grid } from "./experiment.ts";
+import { COORDINATES } from "./findings.ts";
 import { gridCells, zeroLinesAt } from "./grid.ts";
 
 describe("the grid", () => {
@@ -38,9 +39,9 @@ describe("the grid", () => {
   it("finds the winners, and the line between them half-way", () => {
     const found = gridCells(experiment, rows, 1);
     expect(found.map(({ winner }) => winner)).toEqual(["h2", "h2", "h3", "h3"]);
-    const heights = zeroLinesAt(found, "configured").flatMap((line) => line.map(({ y }) => y));
+    const heights = zeroLinesAt(found, COORDINATES.configured.of).flatMap((line) => line.map(({ y }) => y));
     for (const y of heights) expect(y).toBeCloseTo(1, 1);
-    const measured = zeroLinesAt(found, "measured").flatMap((line) => line.map(({ x }) => x));
+    const measured = zeroLinesAt(found, COORDINATES.measured.of).flatMap((line) => line.map(({ x }) => x));
     expect([Math.min(...measured), Math.max(...measured)]).toEqual([1, 21]);
   });
 

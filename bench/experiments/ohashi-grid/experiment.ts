@@ -1,6 +1,6 @@
 import { defineLoads } from "../../harness/loads/define.ts";
 import { gridCells } from "./grid.ts";
-import { gridPictures, gridValues } from "./findings.ts";
+import { gridReport } from "./findings.ts";
 import {
   type Allocation,
   type LoadExperiment,
@@ -10,25 +10,19 @@ import {
 } from "../../model/load-experiment.ts";
 import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
 
-interface GridShape {
-  readonly rateMbps: readonly number[];
-  readonly lossRatio: readonly number[];
-  readonly delayMs: readonly number[];
-}
-
-const GRID: GridShape = {
+const GRID = {
   rateMbps: [50, 100, 200, 400, 600],
   lossRatio: [0, 0.01, 0.02, 0.03, 0.04, 0.05],
   delayMs: [0, 5, 10, 15, 20, 25],
 };
 
-const QUICK_GRID: GridShape = { rateMbps: [50, 200], lossRatio: [0, 0.02], delayMs: [0, 10] };
+const QUICK_GRID: typeof GRID = { rateMbps: [50, 200], lossRatio: [0, 0.02], delayMs: [0, 10] };
 const BYTES = { quick: 100_000, usual: 1_000_000, full: 10_000_000 } as const;
 
-const ALLOCATION: Allocation = {
-  first: 5,
-  cap: 12,
-  comparisons: [{ flow: "download", a: "fixed-h2", b: "fixed-h3" }],
+const ALLOCATIONS: Readonly<Record<LoadOptions["size"], Allocation>> = {
+  quick: QUICK_ALLOCATION,
+  usual: { first: 5, cap: 12, comparisons: [{ flow: "download", a: "fixed-h2", b: "fixed-h3" }] },
+  full: FULL_ALLOCATION,
 };
 
 /** The published grid (ohashi-2020): where each protocol wins, over rate, loss and delay, for one size of object. */
@@ -57,7 +51,7 @@ export function ohashiGrid({ congestions, bytes, size }: LoadOptions): LoadExper
       { arm: "fixed-h3", flow: "download" },
     ],
     cells,
-    allocation: size === "quick" ? QUICK_ALLOCATION : size === "full" ? FULL_ALLOCATION : ALLOCATION,
+    allocation: ALLOCATIONS[size],
     timeoutMs: size === "full" ? 600_000 : 60_000,
     notes: [
       "The source does not say whether its delay and loss meet one direction or both. Here delay is one way and meets both directions; loss meets the data.",
@@ -71,15 +65,6 @@ export function ohashiGrid({ congestions, bytes, size }: LoadOptions): LoadExper
 
 export const experiment = defineLoads({
   plan: ohashiGrid,
-  summarise: ({ name, experiment: asked, rows, starts, command, seed }) => ({
-    experiment: name,
-    command,
-    starts,
-    rows: rows.length,
-    cells: gridCells(asked, rows, seed),
-  }),
-  report: ({ cells }, { experiment: asked }) => ({
-    values: gridValues(cells),
-    pictures: gridPictures(cells, (asked.cells[0]?.imageBytes ?? 0) / 1e6),
-  }),
+  summarise: ({ experiment: asked, rows, seed }) => ({ cells: gridCells(asked, rows, seed) }),
+  report: (summary, { experiment: asked }) => gridReport(summary, (asked.cells[0]?.imageBytes ?? 0) / 1e6),
 });

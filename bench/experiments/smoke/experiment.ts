@@ -1,5 +1,5 @@
 import { defineLoads } from "../../harness/loads/define.ts";
-import { evaluationSections, evaluationSummary } from "../../harness/loads/evaluation.ts";
+import { evaluationReport, evaluationSummary } from "../../harness/loads/evaluation.ts";
 import { CONGESTIONS } from "../../model/congestion.ts";
 import { ARMS } from "../../model/arm.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
@@ -23,11 +23,4 @@ export function smoke({ bytes, congestions }: LoadOptions): LoadExperiment {
   };
 }
 
-export const experiment = defineLoads({
-  plan: smoke,
-  summarise: evaluationSummary,
-  report: (summary, recorded) => {
-    const { evaluation, pictures } = evaluationSections(summary, recorded);
-    return { values: { evaluation }, pictures };
-  },
-});
+export const experiment = defineLoads({ plan: smoke, summarise: evaluationSummary, report: evaluationReport });

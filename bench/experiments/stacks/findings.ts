@@ -1,314 +1,230 @@
-import type { Cell } from "../../model/cell.ts";
-import { loadsOf } from "../../model/load-experiment.ts";
 import type { Congestion } from "../../model/congestion.ts";
-import { type Interval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
-import { type Crossover, crossover } from "../../analysis/statistics/crossover.ts";
+import type { Interval } from "../../analysis/statistics/bootstrap.ts";
+import { crossover } from "../../analysis/statistics/crossover.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
-import { figuresTable } from "../../analysis/tables/figures-table.ts";
-import { FAR_RATIO, number, percent, withInterval } from "../../analysis/tables/format.ts";
-import { type Group, groupsOf, isComparable, timesOf } from "../../analysis/loads/groups.ts";
+import { number, percent, withInterval } from "../../analysis/tables/format.ts";
+import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
+import { type Group, groupsOf, timesOf } from "../../analysis/loads/groups.ts";
+import { meanText, MS } from "../../analysis/loads/mean-text.ts";
+import { ratioOfLoads, ratioPoint } from "../../analysis/loads/ratio.ts";
 import { ratioSeries } from "../../analysis/charts/ratio-series.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 import type { Report } from "../../harness/experiment.ts";
 import { lastMachine } from "../../harness/machine-text.ts";
-import type { Start } from "../../model/recorded-run.ts";
 
 /** What HTTP/3 is served by: the arms that stand beside HTTP/2. */
-export const STACKS = ["fixed-h3", "quiche-cubic", "quiche-bbr2"] as const;
-
-export type Stack = (typeof STACKS)[number];
-
-export const STACK_NAMES: Readonly<Record<Stack, string>> = {
+export const STACK_NAMES = {
   "fixed-h3": "quic-go",
   "quiche-cubic": "quiche cubic",
   "quiche-bbr2": "quiche bbr2",
-};
+} as const;
 
-/** HTTP/2 over one TCP beside HTTP/3 by one stack, in one network. */
-export interface StackCell {
-  readonly network: string;
-  readonly delayMs: number;
-  readonly lossPercent: number;
-  readonly congestion: Congestion;
-  readonly stack: Stack;
-  readonly h2: Group | undefined;
-  readonly h3: Group | undefined;
-  /** HTTP/2's mean over HTTP/3's: above 1 HTTP/3 is faster. */
-  readonly ratio: Interval | undefined;
-}
+export type Stack = keyof typeof STACK_NAMES;
 
-/** The loss at which both are equally fast, percent, at one delay. */
-export interface StackZero {
-  readonly congestion: Congestion;
-  readonly stack: Stack;
-  readonly delayMs: number;
-  readonly zero: Crossover;
-  /** Which is faster at the highest loss. */
-  readonly beyond: "HTTP/2" | "HTTP/3";
-  /** How often the faster one changes between the losses that were measured. */
-  readonly changes: number;
-}
+export const STACKS = Object.keys(STACK_NAMES) as Stack[];
+
+export type StackCell = ReturnType<typeof stackCells>[number];
+
+export type StackZero = ReturnType<typeof stackZeros>[number];
 
 /** What the run found: every TCP beside every stack, and where each pair is equally fast. */
-export interface StacksSummary {
-  readonly experiment: string;
-  readonly command: string;
-  readonly starts: readonly Start[];
-  readonly rows: number;
-  readonly cells: readonly StackCell[];
-  readonly zeros: readonly StackZero[];
-}
-
-export function stacksSummary(recorded: LoadsRecorded): StacksSummary {
-  const { name, rows, starts, command } = recorded;
+export function stacksSummary(recorded: LoadsRecorded) {
   const cells = stackCells(recorded);
-  return { experiment: name, command, starts, rows: rows.length, cells, zeros: stackZeros(recorded, cells) };
+  return { cells, zeros: stackZeros(recorded, cells) };
 }
 
-export function stacksReport({ cells, zeros, starts }: StacksSummary): Report {
-  const congestions = [...new Set(cells.map(({ congestion }) => congestion))];
+export function stacksReport({ cells, zeros }: ReturnType<typeof stacksSummary>, { starts }: LoadsRecorded): Report {
+  const byCongestion = [...Map.groupBy(cells, ({ congestion }) => congestion)];
   return {
     values: {
       quiche: lastMachine(starts).quiche ?? "of unknown version",
-      congestions: congestions.map((congestion) => ({ congestion, table: stacksTable(cells, congestion) })),
+      congestions: byCongestion.map(([congestion, own]) => ({ congestion, table: stacksTable(own) })),
       zeros: zerosTable(zeros),
-      moved: movedText(cells),
-      groups: groupsTable(cells, congestions[0]),
+      movedByCubic: movedText(cells, "quiche-cubic"),
+      movedByBbr2: movedText(cells, "quiche-bbr2"),
+      groups: groupsTable(byCongestion[0]?.[1] ?? []),
     },
-    pictures: congestions.map((congestion) => ({
+    pictures: byCongestion.map(([congestion, own]) => ({
       file: `ratio-${congestion}.svg`,
-      spec: pictureOf(cells, congestion),
+      spec: pictureOf(own, congestion),
     })),
   };
 }
 
-/** Every TCP beside every stack: a stack's loads are made once, and stand beside each TCP. */
-function stackCells(input: LoadsRecorded): StackCell[] {
-  const { experiment, rows, seed } = input;
+/** Every TCP beside every stack, in each network: a stack's loads are made once, and stand beside each TCP. */
+function stackCells({ experiment, rows, seed }: LoadsRecorded) {
   const groups = groupsOf(experiment, rows, seed);
-  const find = (cell: Cell | undefined, arm: Group["arm"]): Group | undefined =>
-    groups.find((one) => one.cell === cell?.id && one.arm === arm);
-  return experiment.cells.flatMap((cell) =>
-    STACKS.flatMap((stack): StackCell[] => {
-      const beside = cellWith(experiment.cells, cell, stack, input);
-      if (beside === undefined) return [];
-      const isRatio =
-        isComparable(rows, cell.id, "fixed-h2", "download") && isComparable(rows, beside.id, stack, "download");
-      return [
-        {
-          network: cell.network.name,
-          delayMs: cell.network.delayMs,
-          lossPercent: Number((cell.network.lossRatio * 100).toFixed(6)),
-          congestion: cell.congestion,
-          stack,
-          h2: find(cell, "fixed-h2"),
-          h3: find(beside, stack),
-          ratio: isRatio
-            ? ratioOfMeansInterval(
-                timesOf(rows, cell.id, "fixed-h2", "download"),
-                timesOf(rows, beside.id, stack, "download"),
-                { random: seededRandom(seed, "stack", cell.id, stack) },
-              )
-            : undefined,
-        },
-      ];
+  return experiment.cells.flatMap(({ id, congestion, network: { name, delayMs, lossRatio } }) =>
+    STACKS.map((stack) => {
+      const h2 = groups.find(({ cell, arm }) => cell === id && arm === "fixed-h2");
+      const h3 = groups.find(({ cell, arm }) => cell.startsWith(`${name}-`) && arm === stack);
+      return {
+        network: name,
+        delayMs,
+        lossPercent: Number((lossRatio * 100).toFixed(6)),
+        congestion,
+        stack,
+        h2,
+        h3,
+        /** HTTP/2's mean over HTTP/3's: above 1 HTTP/3 is faster. */
+        ratio:
+          h2 === undefined || h3 === undefined
+            ? undefined
+            : ratioOfLoads(rows, h2, h3, seededRandom(seed, "stack", id, stack)),
+      };
     }),
   );
 }
 
-/** The cell of the same network in which a stack's loads were made. */
-function cellWith(
-  cells: readonly Cell[],
-  { network }: Cell,
-  stack: Stack,
-  { experiment }: LoadsRecorded,
-): Cell | undefined {
-  return cells.find(
-    (cell) => cell.network.name === network.name && loadsOf(experiment, cell).some(({ arm }) => arm === stack),
-  );
-}
-
-function stackZeros(input: LoadsRecorded, cells: readonly StackCell[]): StackZero[] {
-  const { experiment, rows, seed } = input;
-  const keys = cells
-    .map(({ congestion, stack, delayMs }) => ({ congestion, stack, delayMs }))
-    .filter(
-      (key, index, all) =>
-        all.findIndex(
-          (one) => one.congestion === key.congestion && one.stack === key.stack && one.delayMs === key.delayMs,
-        ) === index,
-    );
-  return keys.flatMap(({ congestion, stack, delayMs }): StackZero[] => {
-    const own = cells
-      .filter(
-        (cell) =>
-          cell.congestion === congestion &&
-          cell.stack === stack &&
-          cell.delayMs === delayMs &&
-          cell.ratio !== undefined,
-      )
-      .toSorted((one, other) => one.lossPercent - other.lossPercent);
-    if (own.length < 2) return [];
-    const places = own.map(({ network, lossPercent }) => {
-      const h2 = experiment.cells.find((cell) => cell.network.name === network && cell.congestion === congestion);
-      const h3 = h2 === undefined ? undefined : cellWith(experiment.cells, h2, stack, input);
-      return {
-        x: lossPercent,
-        a: timesOf(rows, h2?.id ?? "", "fixed-h2", "download"),
-        b: timesOf(rows, h3?.id ?? "", stack, "download"),
-      };
-    });
+/** The loss at which both are equally fast, percent, at each delay. */
+function stackZeros({ rows, seed }: LoadsRecorded, cells: readonly StackCell[]) {
+  const known = cells.filter(({ ratio }) => ratio !== undefined);
+  const byLine = Map.groupBy(known, ({ congestion, stack, delayMs }) => `${congestion} ${stack} ${delayMs}`);
+  return [...byLine.values()].flatMap((line) => {
+    const own = line.toSorted((one, other) => one.lossPercent - other.lossPercent);
+    const [first, second] = own;
+    if (first === undefined || second === undefined) return [];
+    const { congestion, stack, delayMs } = first;
+    const timesIn = (group: Group | undefined): number[] =>
+      group === undefined ? [] : timesOf(rows, group.cell, group.arm, group.flow);
+    const places = own.map(({ lossPercent, h2, h3 }) => ({ x: lossPercent, a: timesIn(h2), b: timesIn(h3) }));
     const zero = crossover(places, seededRandom(seed, "zero", congestion, stack, delayMs));
     const isH3 = own.map(({ ratio }) => (ratio?.estimate ?? 1) > 1);
-    const changes = isH3.filter((is, index) => index > 0 && is !== isH3[index - 1]).length;
-    return [{ congestion, stack, delayMs, zero, beyond: isH3.at(-1) === true ? "HTTP/3" : "HTTP/2", changes }];
+    return [
+      {
+        congestion,
+        stack,
+        delayMs,
+        zero,
+        /** Which is faster at the highest loss. */
+        beyond: isH3.at(-1) === true ? "HTTP/3" : "HTTP/2",
+        /** How often the faster one changes between the losses that were measured. */
+        changes: isH3.filter((is, index) => index > 0 && is !== isH3[index - 1]).length,
+      },
+    ];
   });
 }
 
 function pictureOf(cells: readonly StackCell[], congestion: Congestion) {
-  const own = cells.filter((cell) => cell.congestion === congestion);
+  const labelOf = ({ lossPercent, delayMs }: StackCell): string => `${lossPercent}, ${delayMs}`;
   return ratioSeries(
-    own.flatMap((cell) =>
+    cells.flatMap((cell) =>
       cell.ratio === undefined
         ? []
-        : [
-            {
-              label: labelOf(cell),
-              of: STACK_NAMES[cell.stack],
-              ratio: cell.ratio.estimate,
-              low: Math.max(cell.ratio.low, cell.ratio.estimate / FAR_RATIO),
-              high: Math.min(cell.ratio.high, cell.ratio.estimate * FAR_RATIO),
-            },
-          ],
+        : [{ label: labelOf(cell), of: STACK_NAMES[cell.stack], ...ratioPoint(cell.ratio) }],
     ),
     {
       title: `Three QUIC senders beside HTTP/2 with ${congestion}`,
       axis: "loss (%), delay one way (ms)",
-      labels: [...new Set(own.map((cell) => labelOf(cell)))],
+      labels: [...new Set(cells.map(labelOf))],
       of: "server's QUIC",
     },
   );
 }
 
-function labelOf({ lossPercent, delayMs }: StackCell): string {
-  return `${lossPercent}, ${delayMs}`;
+function placeText({ lossPercent, delayMs }: StackCell): string {
+  return `${lossPercent} %, ${delayMs} ms`;
 }
 
-function stacksTable(cells: readonly StackCell[], congestion: Congestion): string {
-  const own = cells.filter((cell) => cell.congestion === congestion);
-  return figuresTable(
-    ["loss, delay", "h2 ms", ...STACKS.flatMap((stack) => [`${STACK_NAMES[stack]}: h3 ms`, "h2 / h3"])],
-    [...new Set(own.map(({ network }) => network))].map((network) => {
-      const first = own.find((cell) => cell.network === network);
-      return [
-        first === undefined ? network : `${first.lossPercent} %, ${first.delayMs} ms`,
-        timeOf(first?.h2),
-        ...STACKS.flatMap((stack) => {
-          const cell = own.find((one) => one.network === network && one.stack === stack);
-          return [timeOf(cell?.h3), cell?.ratio === undefined ? "-" : withInterval(cell.ratio)];
-        }),
-      ];
-    }),
-  );
-}
-
-function timeOf(group: Group | undefined): string {
-  if (group === undefined) return "-";
-  if (group.n < 2) return group.busyMeanMs === null ? "-" : `busy: ${number(group.busyMeanMs)}`;
-  return number(group.meanMs.estimate);
-}
-
-function zerosTable(zeros: readonly StackZero[]): string {
-  const keys = zeros.filter(
-    ({ congestion, delayMs }, index) =>
-      zeros.findIndex((one) => one.congestion === congestion && one.delayMs === delayMs) === index,
-  );
-  return figuresTable(
-    ["TCP, delay", ...STACKS.map((stack) => STACK_NAMES[stack])],
-    keys.map(({ congestion, delayMs }) => [
-      `${congestion}, ${delayMs} ms`,
-      ...STACKS.map((stack) => {
-        const found = zeros.find(
-          (one) => one.congestion === congestion && one.delayMs === delayMs && one.stack === stack,
-        );
-        return found === undefined ? "-" : zeroText(found);
+/** A row for each network, beside one TCP. */
+function stacksTable(cells: readonly StackCell[]): string {
+  return tableOf(
+    [...Map.groupBy(cells, placeText)],
+    [
+      ["loss, delay", ([place]) => place],
+      ["h2 ms", ([, own]) => meanText(own[0]?.h2, MS)],
+      ...STACKS.flatMap((stack): Column<[string, StackCell[]]>[] => {
+        const at = (own: readonly StackCell[]) => own.find((cell) => cell.stack === stack);
+        return [
+          [`${STACK_NAMES[stack]}: h3 ms`, ([, own]) => meanText(at(own)?.h3, MS)],
+          ["h2 / h3", ([, own]) => withInterval(at(own)?.ratio)],
+        ];
       }),
-    ]),
+    ],
   );
 }
 
-export function zeroText({ zero: { x, interval }, beyond, changes }: StackZero): string {
+/** A row for each TCP and network, a column for each stack. */
+export function ratiosTable(cells: readonly StackCell[]): string {
+  return byStack(
+    "TCP: loss, delay",
+    cells,
+    (cell) => `${cell.congestion}: ${placeText(cell)}`,
+    ({ ratio }) => withInterval(ratio),
+  );
+}
+
+/** A row for each TCP and delay, a column for each stack. */
+export function zerosTable(zeros: readonly StackZero[]): string {
+  return byStack("TCP, delay", zeros, ({ congestion, delayMs }) => `${congestion}, ${delayMs} ms`, zeroText);
+}
+
+function byStack<Item extends { readonly stack: Stack }>(
+  head: string,
+  items: readonly Item[],
+  rowOf: (item: Item) => string,
+  textOf: (item: Item) => string,
+): string {
+  return tableOf(
+    [...Map.groupBy(items, rowOf)],
+    [
+      [head, ([row]) => row],
+      ...STACKS.map((stack): Column<[string, Item[]]> => [
+        STACK_NAMES[stack],
+        ([, own]) => {
+          const item = own.find((one) => one.stack === stack);
+          return item === undefined ? "-" : textOf(item);
+        },
+      ]),
+    ],
+  );
+}
+
+function zeroText({ zero: { x, interval }, beyond, changes }: StackZero): string {
   if (changes === 0 || x === undefined) return `${beyond} everywhere`;
   if (changes > 1) return "changes twice";
   if (number(x) === number(0)) return `equal at 0 %, then ${beyond}`;
   return `${beyond} from ${number(x)} %${interval === undefined ? "" : ` (${number(interval[0])} to ${number(interval[1])})`}`;
 }
 
-/** In how many networks each stack changes which protocol is faster, beyond its interval. */
+/** In how many networks a stack has another protocol be the faster one than quic-go has, beyond both intervals. */
 export function movedBy(
   cells: readonly StackCell[],
   stack: Stack,
   congestion: Congestion,
 ): { moved: number; of: number } {
-  const side = (ratio: Interval | undefined): number =>
-    ratio === undefined ? 0 : ratio.low > 1 ? 1 : ratio.high < 1 ? -1 : 0;
-  const baseOf = (cell: StackCell): Interval | undefined =>
-    cells.find((one) => one.congestion === congestion && one.network === cell.network && one.stack === "fixed-h3")
-      ?.ratio;
-  const own = cells.filter(
-    (cell) =>
-      cell.congestion === congestion && cell.stack === stack && cell.ratio !== undefined && baseOf(cell) !== undefined,
-  );
-  const moved = own.filter((cell) => side(cell.ratio) * side(baseOf(cell)) === -1);
-  return { moved: moved.length, of: own.length };
+  const beside = cells.filter((cell) => cell.congestion === congestion);
+  const pairs = beside.flatMap(({ network, ratio, ...cell }): [Interval, Interval][] => {
+    const base = beside.find((one) => one.network === network && one.stack === "fixed-h3")?.ratio;
+    return cell.stack !== stack || ratio === undefined || base === undefined ? [] : [[ratio, base]];
+  });
+  const moved = pairs.filter(([one, base]) => (one.low > 1 && base.high < 1) || (one.high < 1 && base.low > 1));
+  return { moved: moved.length, of: pairs.length };
 }
 
-function movedText(cells: readonly StackCell[]): string {
-  const congestions = [...new Set(cells.map(({ congestion }) => congestion))];
-  const lines = (["quiche-cubic", "quiche-bbr2"] as const).flatMap((stack) =>
-    congestions.map((congestion) => {
+/** `6 of 9 beside cubic, 2 of 9 beside bbr` */
+export function movedText(cells: readonly StackCell[], stack: Stack): string {
+  return [...new Set(cells.map(({ congestion }) => congestion))]
+    .map((congestion) => {
       const { moved, of } = movedBy(cells, stack, congestion);
-      return `${STACK_NAMES[stack]} ${moved} of ${of} with ${congestion}`;
-    }),
-  );
-  return lines.join(", ");
+      return `${moved} of ${of} beside ${congestion}`;
+    })
+    .join(", ");
 }
 
-function groupsTable(cells: readonly StackCell[], congestion: Congestion | undefined): string {
-  return figuresTable(
-    [
-      "loss, delay",
-      "QUIC",
-      "n",
-      "left out: busy",
-      "mean ms",
-      "median ms",
-      "sd ms",
-      "handshake ms",
-      "packets lost, of sent",
-      "RTT ms",
-      "server CPU ms",
-    ],
-    cells
-      .filter((cell) => cell.congestion === congestion)
-      .flatMap(({ lossPercent, delayMs, stack, h3 }) =>
-        h3 === undefined
-          ? []
-          : [
-              [
-                `${lossPercent} %, ${delayMs} ms`,
-                STACK_NAMES[stack],
-                String(h3.n),
-                String(h3.droppedBusy),
-                h3.n < 2 ? "-" : withInterval(h3.meanMs),
-                number(h3.medianMs.estimate),
-                number(h3.sdMs),
-                number(h3.handshakeMs),
-                percent(h3.quic.lossRatio),
-                number(h3.quic.rttMs),
-                number(h3.edgeCpuMs),
-              ],
-            ],
-      ),
-  );
+function groupsTable(cells: readonly StackCell[]): string {
+  const groups = cells.flatMap((cell) => (cell.h3 === undefined ? [] : [{ ...cell.h3, of: cell }]));
+  return tableOf(groups, [
+    ["loss, delay", ({ of }) => placeText(of)],
+    ["QUIC", ({ of }) => STACK_NAMES[of.stack]],
+    ["n", ({ n }) => String(n)],
+    ["left out: busy", ({ droppedBusy }) => String(droppedBusy)],
+    ["mean ms", ({ n, meanMs }) => (n < 2 ? "-" : withInterval(meanMs))],
+    ["median ms", ({ medianMs }) => number(medianMs.estimate)],
+    ["sd ms", ({ sdMs }) => number(sdMs)],
+    ["handshake ms", ({ handshakeMs }) => number(handshakeMs)],
+    ["packets lost, of sent", ({ quic }) => percent(quic.lossRatio)],
+    ["RTT ms", ({ quic }) => number(quic.rttMs)],
+    ["server CPU ms", ({ edgeCpuMs }) => number(edgeCpuMs)],
+  ]);
 }

@@ -8,47 +8,29 @@ import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts
 const IMAGES = 12;
 const FAR_DELAY_MS = 32;
 const NEAR_DELAY_MS = 2;
-const LOSS_RATIO = 0.001;
 /** Not published. What this machine carries over either protocol without a busy core; an RTT holds 800 kB of it. */
 const RATE_MBPS = 100;
 
 /** Lower ones near by, with loss: there one connection may fill the line between two losses, as it was published to. */
-export const LOWER_RATES_MBPS = [50, 20] as const;
+const LOWER_RATES_MBPS = [50, 20];
 
-/** The share that CUBIC gives up: the published four, of which the first is the kernel's own. */
-export const CUBIC_BETAS = [0.3, 0.2, 0.1, 0.02] as const;
-/** Packets: a larger one than RFC 6928's 10, and more than the path holds. */
-const INITIAL_WINDOWS = [100, 1_000] as const;
-
-interface Size {
-  readonly bytes: number;
-  readonly betas: readonly number[];
+const USUAL = {
+  usualBytes: 2_500_000,
+  /** The share that CUBIC gives up: the published four, of which the first is the kernel's own. */
+  betas: [0.3, 0.2, 0.1, 0.02],
   /** Without the growth that keeps CUBIC fair to Reno: with it a beta that is set while the kernel runs can hardly be slower. */
-  readonly unfriendly: readonly number[];
-  readonly windows: readonly number[];
-  readonly rounds: number;
-  readonly lossRatio: number;
-}
+  unfriendly: [0.3, 0.2],
+  /** Packets: a larger one than RFC 6928's 10, and more than the path holds. */
+  windows: [100, 1_000],
+  rounds: 15,
+  lossRatio: 0.001,
+};
 
-const SIZES: Readonly<Record<LoadOptions["size"], Size>> = {
+const SIZES: Readonly<Record<LoadOptions["size"], typeof USUAL>> = {
   // Of small images few are lost at 0.1 %.
-  quick: { bytes: 50_000, betas: [0.3, 0.02], unfriendly: [0.2], windows: [100], rounds: 5, lossRatio: 0.01 },
-  usual: {
-    bytes: 2_500_000,
-    betas: CUBIC_BETAS,
-    unfriendly: [0.3, 0.2],
-    windows: INITIAL_WINDOWS,
-    rounds: 15,
-    lossRatio: LOSS_RATIO,
-  },
-  full: {
-    bytes: 2_500_000,
-    betas: CUBIC_BETAS,
-    unfriendly: [0.3, 0.2],
-    windows: INITIAL_WINDOWS,
-    rounds: 50,
-    lossRatio: LOSS_RATIO,
-  },
+  quick: { usualBytes: 50_000, betas: [0.3, 0.02], unfriendly: [0.2], windows: [100], rounds: 5, lossRatio: 0.01 },
+  usual: USUAL,
+  full: { ...USUAL, rounds: 50 },
 };
 
 const over = (...arms: readonly Arm[]): readonly PlannedLoad[] => arms.map((arm) => ({ arm, flow: "trained" }));
@@ -56,73 +38,42 @@ const ALL = over("fixed-h1", "fixed-h2", "fixed-h3");
 
 /** The published study of why one connection suffers (tcp-congestion): a page over TCP's windows, and over HTTP/3. */
 export function tcpCongestion({ congestions, bytes, size }: LoadOptions): LoadExperiment {
-  const { bytes: usualBytes, betas, unfriendly, windows, rounds, lossRatio } = SIZES[size];
+  const { usualBytes, betas, unfriendly, windows, rounds, lossRatio } = SIZES[size];
   const imageBytes = bytes ?? usualBytes;
-  const network = (name: string, delayMs: number, loss: number, rateMbps = RATE_MBPS): Network => ({
-    name,
-    rateMbps,
-    delayMs,
-    lossRatio: loss,
-    queueBytes: QUEUE_BYTES,
+  /** Far and lossy unless another network is given. */
+  const cell = (
+    name: string,
+    { network, ...rest }: Partial<Omit<Cell, "network">> & { network?: Partial<Network> },
+  ) => ({
+    id: name,
+    network: { name, rateMbps: RATE_MBPS, delayMs: FAR_DELAY_MS, lossRatio, queueBytes: QUEUE_BYTES, ...network },
+    congestion: "cubic" as const,
+    imageBytes,
+    images: IMAGES,
+    ...rest,
   });
-  const far = (name: string): Network => network(name, FAR_DELAY_MS, lossRatio);
-  const page = { imageBytes, images: IMAGES };
   const cells: Cell[] = [
-    ...betas.map((beta): Cell => ({
-      id: `beta-${beta}`,
-      network: far(`beta-${beta}`),
-      congestion: "cubic",
-      ...page,
-      isTraced: true,
-      // The first is what the others stand beside: all protocols, and the machine's own beta.
-      ...(beta === 0.3 ? { loads: ALL } : { tcp: { cubic: { beta } }, isAlone: beta < 0.2 }),
-    })),
-    ...unfriendly.map((beta): Cell => ({
-      id: `unfriendly-${beta}`,
-      network: far(`unfriendly-${beta}`),
-      congestion: "cubic",
-      ...page,
-      isTraced: true,
-      tcp: { cubic: { beta, isFriendly: false } },
-    })),
-    ...windows.map((packets): Cell => ({
-      id: `window-${packets}`,
-      network: far(`window-${packets}`),
-      congestion: "cubic",
-      ...page,
-      isTraced: true,
-      tcp: { initialWindow: packets },
-    })),
-    {
-      id: "bbr",
-      network: far("bbr"),
-      congestion: "bbr",
-      ...page,
-      isTraced: true,
-      isAlone: true,
-      loads: over("fixed-h1", "fixed-h2"),
-    },
-    ...(
-      [
-        ["far-clean", FAR_DELAY_MS, 0],
-        ["near-lossy", NEAR_DELAY_MS, lossRatio],
-        ["near-clean", NEAR_DELAY_MS, 0],
-      ] as const
-    ).map(([name, delayMs, loss]): Cell => ({
-      id: name,
-      network: network(name, delayMs, loss),
-      congestion: "cubic",
-      ...page,
-      isAlone: true,
-      loads: ALL,
-    })),
-    ...LOWER_RATES_MBPS.map((rateMbps): Cell => ({
-      id: `near-lossy-${rateMbps}`,
-      network: network(`near-lossy-${rateMbps}`, NEAR_DELAY_MS, lossRatio, rateMbps),
-      congestion: "cubic",
-      ...page,
-      loads: over("fixed-h1", "fixed-h2"),
-    })),
+    // The first is what the others stand beside: all protocols, and the machine's own beta.
+    ...betas.map((beta) =>
+      cell(`beta-${beta}`, {
+        isTraced: true,
+        ...(beta === 0.3 ? { loads: ALL } : { tcp: { cubic: { beta } }, isAlone: beta < 0.2 }),
+      }),
+    ),
+    ...unfriendly.map((beta) =>
+      cell(`unfriendly-${beta}`, { isTraced: true, tcp: { cubic: { beta, isFriendly: false } } }),
+    ),
+    ...windows.map((packets) => cell(`window-${packets}`, { isTraced: true, tcp: { initialWindow: packets } })),
+    cell("bbr", { congestion: "bbr", isTraced: true, isAlone: true, loads: over("fixed-h1", "fixed-h2") }),
+    cell("far-clean", { network: { lossRatio: 0 }, isAlone: true, loads: ALL }),
+    cell("near-lossy", { network: { delayMs: NEAR_DELAY_MS }, isAlone: true, loads: ALL }),
+    cell("near-clean", { network: { delayMs: NEAR_DELAY_MS, lossRatio: 0 }, isAlone: true, loads: ALL }),
+    ...LOWER_RATES_MBPS.map((rateMbps) =>
+      cell(`near-lossy-${rateMbps}`, {
+        network: { delayMs: NEAR_DELAY_MS, rateMbps },
+        loads: over("fixed-h1", "fixed-h2"),
+      }),
+    ),
   ];
   return {
     about: `a page of 12 images of ${imageBytes / 1e6} MB at 64 ms and ${lossRatio * 100} % loss, over what TCP does with its window`,

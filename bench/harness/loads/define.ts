@@ -22,6 +22,7 @@ type Given = OptionsOf<typeof LOAD_OPTIONS>;
 export interface LoadsDefinition<Summary extends object> {
   /** Networks, arms, flows and when it is enough, as data. */
   plan(options: LoadOptions): LoadExperiment;
+  /** What summary.json has beside what was run, and when. */
   summarise(recorded: LoadsRecorded): Summary;
   /** The values of report.md, beside `head`, which says what was run. */
   report(summary: Summary, recorded: LoadsRecorded): Report;
@@ -83,7 +84,10 @@ export function defineLoads<Summary extends object>(definition: LoadsDefinition<
         await lab.stop();
       }
     },
-    summarise: (recorded) => definition.summarise(loadsOf(definition, recorded)),
+    summarise: (recorded) => {
+      const { name: experiment, command, starts, rows } = recorded;
+      return { experiment, command, starts, rows: rows.length, ...definition.summarise(loadsOf(definition, recorded)) };
+    },
     report: (summary, recorded) => {
       const loads = loadsOf(definition, recorded);
       const { values, pictures = [] } = definition.report(summary, loads);

@@ -1,6 +1,4 @@
-import type { Start } from "../../model/recorded-run.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
-import type { Report } from "../experiment.ts";
 import { fillFile } from "../../analysis/tables/template.ts";
 import type { LoadsRecorded } from "./recorded.ts";
 import type { Cell } from "../../model/cell.ts";
@@ -15,37 +13,27 @@ import { type RegretBar, regretBars } from "../../analysis/charts/regret-bars.ts
 
 /** What an experiment that runs all arms finds: load times, choices and regret, beside what was published. */
 export interface EvaluationSummary extends Evaluation {
-  readonly experiment: string;
-  readonly command: string;
-  readonly starts: readonly Start[];
-  readonly rows: number;
   readonly cells: readonly Cell[];
 }
 
-export function evaluationSummary({ name, experiment, command, starts, rows, seed }: LoadsRecorded): EvaluationSummary {
-  const { cells } = experiment;
-  return { experiment: name, command, starts, rows: rows.length, cells, ...evaluate(experiment, rows, seed) };
+export function evaluationSummary({ experiment, rows, seed }: LoadsRecorded): EvaluationSummary {
+  return { cells: experiment.cells, ...evaluate(experiment, rows, seed) };
 }
 
 /** The sections of a report, one for each congestion control, and their pictures. */
-export function evaluationSections(
-  summary: EvaluationSummary,
-  { experiment }: LoadsRecorded,
-): { readonly evaluation: string; readonly pictures: NonNullable<Report["pictures"]> } {
+export function evaluationReport(summary: EvaluationSummary, { experiment }: LoadsRecorded) {
   const congestions = [...new Set(experiment.cells.map(({ congestion }) => congestion))];
   const byCongestion = congestions.map((congestion) => {
     const cells = experiment.cells.filter((cell) => cell.congestion === congestion);
     return { congestion, pictures: picturesOf(congestion, cells, experiment, summary) };
   });
-  return {
-    evaluation: fillFile("bench/harness/loads/evaluation.md", {
-      congestions: byCongestion.map(({ congestion, pictures }) => ({
-        ...evaluationTables(experiment, summary, congestion),
-        pictures: pictures.map(({ file, about }) => ({ file, about })),
-      })),
-    }).trimEnd(),
-    pictures: byCongestion.flatMap(({ pictures }) => pictures),
-  };
+  const evaluation = fillFile("bench/harness/loads/evaluation.md", {
+    congestions: byCongestion.map(({ congestion, pictures }) => ({
+      ...evaluationTables(experiment, summary, congestion),
+      pictures: pictures.map(({ file, about }) => ({ file, about })),
+    })),
+  });
+  return { values: { evaluation: evaluation.trimEnd() }, pictures: byCongestion.flatMap(({ pictures }) => pictures) };
 }
 
 function picturesOf(congestion: string, cells: readonly Cell[], experiment: LoadExperiment, summary: Evaluation) {

@@ -1,0 +1,53 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fillFile } from "../analysis/tables/template.ts";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
+import { browserValues } from "./browser-section.ts";
+import { costValues, smallLatency } from "./cost-section.ts";
+import { winnersTable } from "./network-tables.ts";
+import { policiesValues } from "./quic-policies-section.ts";
+import { readRecorded, type Recorded } from "./recorded.ts";
+import { meanRegret, savingValues } from "./saving-section.ts";
+import { congestionValues, evaluationValues, gridValues, memoryValues, stacksValues } from "./sections.ts";
+import { limitsValues, sweepValues } from "./series-section.ts";
+
+export const RESULTS_PAGE = join(ROOT, "docs/results.md");
+
+export const README = join(ROOT, "README.md");
+
+/** Writes docs/results.md and README.md, of what was recorded in bench/results. @throws UserError where it takes arguments */
+export async function writePages(args: readonly string[]): Promise<void> {
+  if (args.length > 0) throw new UserError(`\`results\` takes no options, and got ${args.join(" ")}.`);
+  const recorded = readRecorded();
+  writeFileSync(RESULTS_PAGE, resultsPage(recorded));
+  writeFileSync(README, readmePage(recorded));
+  console.log("Written: docs/results.md and README.md.");
+}
+
+/** docs/results.md: every published experiment that was run here, beside its published table. */
+export function resultsPage(recorded: Recorded): string {
+  return fillFile("bench/pages/results.md", {
+    grid: gridValues(recorded.grid),
+    evaluation: evaluationValues(recorded.evaluation),
+    sweep: sweepValues(recorded.sweep),
+    limits: limitsValues(recorded.limits),
+    congestion: congestionValues(recorded.congestion),
+    browser: browserValues(recorded.browser),
+    stacks: stacksValues(recorded.stacks),
+    policies: policiesValues(recorded.quicEvaluations),
+    memory: memoryValues(recorded.memory),
+    saving: savingValues(recorded.evaluation, recorded.browser, recorded.replay),
+    cost: costValues(recorded.overhead, recorded.apiLoad),
+  });
+}
+
+/** README.md, with the figures that were recorded. */
+export function readmePage({ evaluation, overhead }: Pick<Recorded, "evaluation" | "overhead">): string {
+  return fillFile("bench/pages/readme.md", {
+    winners: winnersTable(evaluation, false),
+    command: evaluation.command,
+    regret: (congestion: string) => meanRegret(evaluation, congestion),
+    latency: (arm: string) => smallLatency(overhead, arm),
+  });
+}
