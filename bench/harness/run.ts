@@ -5,6 +5,7 @@ import { flag, type Option, type OptionSchema, readOptions, words } from "../mod
 import { csvOf, readStarts } from "../model/recorded-run.ts";
 import type { Experiment, Recorded } from "./experiment.ts";
 import { onInterruption } from "./interruption.ts";
+import { knownFidelity } from "./known-fidelity.ts";
 import { machine } from "./machine.ts";
 import { startProgress } from "./progress.ts";
 import { writeResults } from "./results.ts";
@@ -83,11 +84,14 @@ async function measureMissing(
   const tools = await experiment.prepare(given, signal);
   if (signal.aborted) return;
   console.error(`${folder.rows.length > 0 ? "Going on with" : "Measuring"} ${name}, into ${folder.path}.`);
+  const here = machine();
+  const fidelity = knownFidelity(here);
   addStart(folder.path, {
     at: new Date().toISOString(),
     lanes: experiment.lanes?.(given) ?? 1,
     rowsBefore: folder.rows.length,
-    machine: machine(),
+    machine: here,
+    ...(fidelity !== undefined && { fidelity }),
     ...(tools !== undefined && { tools }),
   });
   const progress = startProgress(done);

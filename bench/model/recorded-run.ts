@@ -7,6 +7,13 @@ import type { Machine } from "./machine.ts";
 
 export const STARTS_FILE = "starts.json";
 
+/** What `fidelity` found on a machine: up to which rate the emulated path is what it is asked to be. */
+export interface KnownFidelity {
+  /** ISO 8601, the day. */
+  readonly date: string;
+  readonly limitMbps: number;
+}
+
 /** One start of a run: a run that was interrupted has several, and its rows may come of other versions than its report. */
 export interface Start {
   /** ISO 8601. */
@@ -15,6 +22,8 @@ export interface Start {
   readonly lanes: number;
   readonly rowsBefore: number;
   readonly machine: Machine;
+  /** What was known of the emulated path when it began. */
+  readonly fidelity?: KnownFidelity;
   /** Versions of tools that this experiment alone uses; null where one is not installed. */
   readonly tools?: Readonly<Record<string, string | null>>;
 }

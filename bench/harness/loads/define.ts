@@ -6,7 +6,6 @@ import { armsOf, type LoadExperiment, type LoadOptions, withRounds } from "../..
 import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
 import { type OptionsOf, readOptions } from "../../model/options.ts";
 import { defineExperiment, type Experiment, type Recorded, type Report } from "../experiment.ts";
-import { knownFidelity } from "../known-fidelity.ts";
 import { unlessItFails } from "../unless-it-fails.ts";
 import { reportHead } from "./head.ts";
 import { LOAD_OPTIONS, loadOptions } from "./options.ts";
@@ -133,6 +132,5 @@ function loadsOf(
     windows: readWindows(path, recorded.rows),
     seed: options.seed,
     quic: options.quic,
-    fidelity: knownFidelity(),
   };
 }

@@ -4,13 +4,16 @@ import { resumeOf } from "../../model/flow.ts";
 import { armsOf, loadsOf, type LoadExperiment } from "../../model/load-experiment.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import type { Machine } from "../../model/machine.ts";
-import { dayOf, distinct, lastMachine, machineText } from "../machine-text.ts";
+import type { KnownFidelity } from "../../model/recorded-run.ts";
+import { fidelityAt } from "../known-fidelity.ts";
+import { dayOf, distinct, lastStart, machineText } from "../machine-text.ts";
 import { fillFile } from "../../analysis/tables/template.ts";
 import type { LoadsRecorded } from "./recorded.ts";
 
 /** The first part of the report of every experiment made of loads: what was run, on what, and what was left out. */
-export function reportHead({ name, experiment, rows, starts, command, quic, fidelity }: LoadsRecorded): string {
-  const machine = lastMachine(starts);
+export function reportHead({ name, experiment, rows, starts, command, quic }: LoadsRecorded): string {
+  const start = lastStart(starts);
+  const { machine } = start;
   const count = (predicate: (row: LoadRow) => boolean): number => rows.filter((row) => predicate(row)).length;
   const startsMs = rows.map(({ startedMs }) => startedMs).filter((ms) => ms > 0);
   const ends = startsMs.length === 0 ? [] : [Math.min(...startsMs), Math.max(...startsMs)];
@@ -44,7 +47,7 @@ export function reportHead({ name, experiment, rows, starts, command, quic, fide
     fellBack: count(({ arm, lastProtocol }) => arm === "fixed-h3" && lastProtocol !== "h3" && lastProtocol !== ""),
     unswitched: count(({ arm, switched }) => arm === "always-offer" && !switched),
     mostlyBusy: mostlyBusy(rows),
-    fidelity: fidelityLine(experiment, fidelity),
+    fidelity: fidelityLine(experiment, fidelityAt(start)),
     arms: armsOf(experiment).map((arm) => ({ name: arm, about: ARM_SETUPS[arm].about })),
     notes: experiment.notes,
   });
@@ -54,7 +57,7 @@ function quicText(quic: Quic, { quicGo, quiche = "of unknown version" }: Machine
   return quic === "quic-go" ? `quic-go ${quicGo}` : `quiche ${quiche} with its ${quic.replace("quiche-", "")}`;
 }
 
-function fidelityLine({ cells }: LoadExperiment, fidelity: LoadsRecorded["fidelity"]): string {
+function fidelityLine({ cells }: LoadExperiment, fidelity: KnownFidelity | undefined): string {
   if (fidelity === undefined)
     return "Whether the emulated path is what it is asked to be was not checked on this machine: `npm run bench -- fidelity`.";
   const above = [...new Set(cells.map(({ network }) => network.rateMbps))].filter((rate) => rate > fidelity.limitMbps);

@@ -24,7 +24,6 @@ export function exampleInput(experiment: LoadExperiment, rows: readonly LoadRow[
     command: "npm run bench -- x",
     seed: 1,
     quic: "quic-go",
-    fidelity: undefined,
   };
 }
 
