@@ -1,7 +1,6 @@
 import { runMain } from "../base/run-main.ts";
 import { calibrateCommand } from "./analysis/calibrate/command.ts";
 import { replayCommand } from "./analysis/replay/command.ts";
-import { runCheck } from "./harness/check.ts";
 import { findExperiments } from "./harness/find-experiments.ts";
 import { LOAD_OPTIONS } from "./harness/loads/options.ts";
 import { commonOptions, runExperiment } from "./harness/run.ts";
@@ -20,10 +19,7 @@ const experiments = await findExperiments();
 const experiment = experiments.get(name);
 const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name as keyof typeof COMMANDS] : undefined;
 if (command !== undefined) await runMain(() => command.run(args));
-else if (experiment !== undefined)
-  await runMain(() =>
-    "check" in experiment ? runCheck(name, experiment, args) : runExperiment(name, experiment, args),
-  );
+else if (experiment !== undefined) await runMain(() => runExperiment(name, experiment, args));
 else {
   const print = name === "list" ? console.log : console.error;
   if (name !== "list") {

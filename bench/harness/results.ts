@@ -1,22 +1,16 @@
 import { renderSvg } from "../analysis/charts/chart.ts";
-import type { Report } from "./experiment.ts";
 import { fillFile } from "../analysis/tables/template.ts";
+import type { Report } from "./experiment.ts";
+import { jsonText, writeIn } from "./run-folder.ts";
 
 /** An experiment's folder holds its report's template. */
 export function reportText(experiment: string, { values }: Report): string {
   return `${fillFile(`bench/experiments/${experiment}/report.md`, values).trimEnd()}\n`;
 }
 
-/** Writes summary.json, report.md and the pictures, and returns the names of these files. */
-export async function writeResults(
-  experiment: string,
-  summary: object,
-  report: Report,
-  write: (name: string, text: string) => void,
-): Promise<string[]> {
-  write("summary.json", `${JSON.stringify(summary, undefined, 2)}\n`);
-  write("report.md", reportText(experiment, report));
-  const { pictures = [] } = report;
-  for (const { file, spec } of pictures) write(file, await renderSvg(spec));
-  return ["summary.json", "report.md", ...pictures.map(({ file }) => file)];
+/** Writes summary.json, report.md and the pictures. @throws UserError where the folder cannot be written */
+export async function writeResults(folder: string, experiment: string, summary: object, report: Report): Promise<void> {
+  writeIn(folder, "summary.json", jsonText(summary));
+  writeIn(folder, "report.md", reportText(experiment, report));
+  for (const { file, spec } of report.pictures ?? []) writeIn(folder, file, await renderSvg(spec));
 }

@@ -1,30 +1,37 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
-import { flag, type Option, type OptionSchema, readOptions, words } from "../model/options.ts";
+import { flag, readOptions, words } from "../model/options.ts";
 import { csvOf, readStarts } from "../model/recorded-run.ts";
-import type { Experiment, Recorded } from "./experiment.ts";
-import { onInterruption } from "./interruption.ts";
+import type { Check, Experiment } from "./experiment.ts";
 import { knownFidelity } from "./known-fidelity.ts";
 import { machine } from "./machine.ts";
 import { startProgress } from "./progress.ts";
 import { writeResults } from "./results.ts";
-import { openRunFolder, type RunFolder } from "./run-folder.ts";
-import { addStart } from "./starts.ts";
+import { addStart, openRunFolder, type RunFolder } from "./run-folder.ts";
 
-/** The options of every experiment that has rows. */
-export interface CommonOptions extends OptionSchema {
-  readonly out: Option<string | undefined>;
-  readonly fresh: Option<boolean>;
-  readonly report: Option<boolean>;
-}
-
-export function commonOptions(name: string): CommonOptions {
+/** The options of every experiment. */
+export function commonOptions(name: string) {
   return {
     out: words("FOLDER", `where rows and report go (.adaptive-h3/bench/${name})`, undefined),
     fresh: flag("begin anew where the folder holds a run"),
-    report: flag("measure nothing: make the report of the rows there again"),
+    report: flag("measure nothing: make the report of what was measured there again"),
   };
+}
+
+/** What a run was told of how to go about it says nothing of what was measured. */
+const HOW = new Set(["--fresh", "--report"]);
+
+/** What a person asked for. */
+interface Request {
+  readonly name: string;
+  readonly command: string;
+  readonly options: { readonly fresh: boolean; readonly report: boolean };
+  /** The run's folder. */
+  readonly path: string;
+  /** Aborted by Ctrl-C, SIGTERM or SIGHUP, so that work ends in order. Under npm a Ctrl-C comes twice. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -32,61 +39,72 @@ export function commonOptions(name: string): CommonOptions {
  *
  * @throws UserError
  */
-export async function runExperiment(name: string, experiment: Experiment, args: readonly string[]): Promise<void> {
+export async function runExperiment(
+  name: string,
+  experiment: Experiment | Check,
+  args: readonly string[],
+): Promise<void> {
   const options = readOptions(args, { ...experiment.options, ...commonOptions(name) });
   const { out, fresh, report } = options;
   if (fresh && report) throw new UserError("--fresh and --report exclude each other.");
   const path = resolve(out ?? join(ROOT, ".adaptive-h3/bench", experiment.folderName?.(options) ?? name));
-  const { signal, release } = onInterruption();
-  let folder: RunFolder<object> | undefined;
+  const command = ["npm run bench --", name, ...args.filter((arg) => !HOW.has(arg))].join(" ");
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  process.on("SIGINT", abort).on("SIGTERM", abort).on("SIGHUP", abort);
+  const { signal } = controller;
+  const request: Request = { name, command, options, path, signal };
   try {
-    folder = openRunFolder(
-      path,
-      report ? undefined : { experiment: name, ...experiment.question(options) },
-      experiment.row,
-      fresh,
-    );
-    if (!report) await measureMissing(name, experiment, options, folder, signal);
-    if (signal.aborted) {
-      console.error(`Interrupted. ${folder.rows.length} rows are kept: the same command goes on.`);
-      process.exitCode = 130;
-      return;
-    }
-    const command = ["npm run bench --", name, ...args.filter((arg) => !HOW.has(arg))].join(" ");
+    await ("check" in experiment ? runCheck(experiment, request) : runRows(experiment, request));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    process.off("SIGINT", abort).off("SIGTERM", abort).off("SIGHUP", abort);
+  }
+  if (signal.aborted) process.exitCode = 130;
+}
+
+/** Measures the rows that are missing, and reports on all of them. */
+async function runRows(experiment: Experiment, request: Request): Promise<void> {
+  const { name, command, options, path, signal } = request;
+  const asked = options.report ? undefined : { experiment: name, ...experiment.question(options as never) };
+  const folder: RunFolder<object> = openRunFolder(path, asked, experiment.row, options.fresh);
+  const { rows } = folder;
+  try {
+    if (!options.report) await measureMissing(experiment, request, folder);
+    if (signal.aborted) return;
     const starts = readStarts(path);
     if (starts.length === 0)
       throw new UserError(`${path} has no starts.json, which says what its rows were made with.`);
-    const recorded: Recorded<object, object> = { name, command, options, rows: folder.rows, starts, path };
-    await finish(experiment, recorded, folder);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    console.error(`Interrupted. ${folder?.rows.length ?? 0} rows are kept: the same command goes on.`);
-    process.exitCode = 130;
+    const recorded = { name, command, options, rows, starts, path } as never;
+    const summary = experiment.summarise(recorded);
+    const settled = experiment.settled?.(rows as never, summary);
+    if (settled !== undefined) folder.write("rows.csv", csvOf(settled, experiment.row));
+    await writeResults(path, name, summary, experiment.report(summary, recorded));
+    for (const line of experiment.lines?.(summary) ?? []) console.log(line);
+    console.log(`${rows.length} rows, and a report of them, are in ${relative(process.cwd(), path) || "."}.`);
+    const fault = experiment.fault?.(rows as never);
+    if (fault !== undefined) throw new UserError(fault);
   } finally {
-    folder?.close();
-    release();
+    folder.close();
+    if (signal.aborted) console.error(`Interrupted. ${rows.length} rows are kept: the same command goes on.`);
   }
 }
 
-/** What a run was told of how to go about it says nothing of what was measured. */
-const HOW = new Set(["--fresh", "--report", "--retry"]);
-
 async function measureMissing(
-  name: string,
   experiment: Experiment,
-  options: object,
+  { name, options, path, signal }: Request,
   folder: RunFolder<object>,
-  signal: AbortSignal,
 ): Promise<void> {
   const given = options as never;
-  const done = experiment.done(given, folder.rows as never, folder.path);
+  const done = experiment.done(given, folder.rows as never, path);
   if (done >= 1) return;
   const tools = await experiment.prepare(given, signal);
   if (signal.aborted) return;
-  console.error(`${folder.rows.length > 0 ? "Going on with" : "Measuring"} ${name}, into ${folder.path}.`);
+  console.error(`${folder.rows.length > 0 ? "Going on with" : "Measuring"} ${name}, into ${path}.`);
   const here = machine();
   const fidelity = knownFidelity(here);
-  addStart(folder.path, {
+  addStart(path, {
     at: new Date().toISOString(),
     lanes: experiment.lanes?.(given) ?? 1,
     rowsBefore: folder.rows.length,
@@ -103,21 +121,29 @@ async function measureMissing(
   }
 }
 
-async function finish(
-  experiment: Experiment,
-  recorded: Recorded<object, object>,
-  folder: RunFolder<object>,
-): Promise<void> {
-  const given = recorded as never;
-  const summary = experiment.summarise(given);
-  const settled = experiment.settled?.(recorded.rows as never, summary);
-  if (settled !== undefined) folder.write("rows.csv", csvOf(settled, experiment.row));
-  const files = await writeResults(recorded.name, summary, experiment.report(summary, given), (name, text) =>
-    folder.write(name, text),
-  );
-  for (const line of experiment.lines?.(summary) ?? []) console.log(line);
-  const where = relative(process.cwd(), recorded.path) || ".";
-  console.log(`${recorded.rows.length} rows. In ${where}: ${["rows.csv", ...files].join(", ")}.`);
-  const fault = experiment.fault?.(recorded.rows as never);
-  if (fault !== undefined) throw new UserError(fault);
+async function runCheck(check: Check, request: Request): Promise<void> {
+  const { name, path, options } = request;
+  const summary = options.report ? summaryIn(path) : await measureOnce(check, request);
+  if (summary === undefined) return;
+  mkdirSync(path, { recursive: true });
+  await writeResults(path, name, summary, check.report(summary));
+  for (const line of check.lines(summary)) console.log(line);
+  console.log(`The report is in ${relative(process.cwd(), path) || "."}.`);
+  if (!check.holds(summary)) process.exitCode = 1;
+}
+
+async function measureOnce(check: Check, { command, options, signal }: Request): Promise<object | undefined> {
+  const progress = startProgress(0);
+  try {
+    return await check.check({ options: options as never, command, signal, progress });
+  } finally {
+    progress.end();
+    if (signal.aborted) console.error("Interrupted: nothing is written.");
+  }
+}
+
+function summaryIn(folder: string): object {
+  const file = join(folder, "summary.json");
+  if (!existsSync(file)) throw new UserError(`${folder} holds no summary.json to make a report of.`);
+  return JSON.parse(readFileSync(file, "utf8")) as object;
 }

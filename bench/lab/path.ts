@@ -10,7 +10,7 @@ export interface Direction {
   readonly rateMbps?: number;
   /** One way. */
   readonly delayMs?: number;
-  readonly jitterMs?: number;
+  readonly jitterMs?: number | undefined;
   readonly lossRatio?: number;
   readonly burstLoss?: {
     readonly goodToBad: number;
@@ -28,8 +28,9 @@ export interface PathConfig {
   readonly aToB: Direction;
   /** From the server to the client: the data's direction. */
   readonly bToA: Direction;
-  readonly profile?: readonly { readonly atMs: number; readonly aToB?: Direction; readonly bToA?: Direction }[];
-  readonly profileRepeatMs?: number;
+  readonly profile?:
+    readonly { readonly atMs: number; readonly aToB?: Direction; readonly bToA?: Direction }[] | undefined;
+  readonly profileRepeatMs?: number | undefined;
 }
 
 /** The path's devices, in the namespaces of their names. */

@@ -29,18 +29,18 @@ export interface Load {
    */
   readonly switch: "wait" | "background";
   /** Subresources under way at a time, and so connections over HTTP/1.1; 6. */
-  readonly parallel?: number;
+  readonly parallel?: number | undefined;
   /** The bound of a QUIC handshake, after which the alternative counts as broken; 2,000. */
   readonly quicTimeoutMs?: number;
   /** A change of the client's address on the way: QUIC migrates, over TCP a new connection asks for the rest. */
-  readonly move?: { readonly afterBytes: number; readonly clientAddress: string };
+  readonly move?: { readonly afterBytes: number; readonly clientAddress: string } | undefined;
   /** Of the client's QUIC connections, as a program asks for it; quic-go's own choice (7 MiB). */
-  readonly udpReceiveBufferBytes?: number;
+  readonly udpReceiveBufferBytes?: number | undefined;
   /**
    * What the sessions after the first take over from it: `tickets` resumes their TLS sessions, `early-data` sends the first
    * request in 0-RTT besides, over QUIC alone. A timed session that the server does not resume has failed. Nothing by default.
    */
-  readonly resume?: "tickets" | "early-data";
+  readonly resume?: "tickets" | "early-data" | undefined;
   /** Further tags of the metrics. */
   readonly tags?: Readonly<Record<string, string>>;
   /** One client after the other from the same address; exactly one is timed. */

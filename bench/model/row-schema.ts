@@ -41,12 +41,17 @@ function finite(field: string): number | undefined {
   return field !== "" && Number.isFinite(Number(field)) ? Number(field) : undefined;
 }
 
-/** The fields of a row as text, in the columns' order; null and NaN are empty. Numbers keep six digits: microseconds of a time. */
+/** A number as it is read back from a file, which keeps six digits: microseconds of a time. */
+export function writtenNumber(value: number): number {
+  return Number(value.toFixed(6));
+}
+
+/** The fields of a row as text, in the columns' order; null and NaN are empty. */
 export function fieldsOf(row: object, schema: RowSchema): string[] {
   return Object.keys(schema).map((name) => {
     const value = (row as Readonly<Record<string, string | number | boolean | null>>)[name] ?? null;
     if (value === null || Number.isNaN(value)) return "";
-    return typeof value === "number" ? String(Number(value.toFixed(6))) : String(value);
+    return typeof value === "number" ? String(writtenNumber(value)) : String(value);
   });
 }
 

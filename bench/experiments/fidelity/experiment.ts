@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineCheck } from "../../harness/check.ts";
+import { defineCheck } from "../../harness/experiment.ts";
 import { FIDELITY_FOLDER } from "../../harness/known-fidelity.ts";
 import { machine } from "../../harness/machine.ts";
 import { dayOf } from "../../harness/machine-text.ts";
