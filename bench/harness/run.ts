@@ -2,11 +2,12 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
-import { flag, readOptions, words } from "../model/options.ts";
+import { flag, type OptionSchema, type OptionsOf, readOptions, words } from "../model/options.ts";
 import { csvOf, readStarts } from "../model/recorded-run.ts";
 import type { Check, Experiment } from "./experiment.ts";
 import { knownFidelity } from "./known-fidelity.ts";
 import { machine } from "./machine.ts";
+import type { RowOf, RowSchema } from "../model/row-schema.ts";
 import { startProgress } from "./progress.ts";
 import { writeResults } from "./results.ts";
 import { addStart, openRunFolder, type RunFolder } from "./run-folder.ts";
@@ -27,7 +28,9 @@ const HOW = new Set(["--fresh", "--report"]);
 interface Request {
   readonly name: string;
   readonly command: string;
-  readonly options: { readonly fresh: boolean; readonly report: boolean };
+  readonly options: OptionsOf<OptionSchema>;
+  readonly fresh: boolean;
+  readonly report: boolean;
   /** The run's folder. */
   readonly path: string;
   /** Aborted by Ctrl-C, SIGTERM or SIGHUP, so that work ends in order. Under npm a Ctrl-C comes twice. */
@@ -53,7 +56,7 @@ export async function runExperiment(
   const abort = (): void => controller.abort();
   process.on("SIGINT", abort).on("SIGTERM", abort).on("SIGHUP", abort);
   const { signal } = controller;
-  const request: Request = { name, command, options, path, signal };
+  const request: Request = { name, command, options, fresh, report, path, signal };
   try {
     await ("check" in experiment ? runCheck(experiment, request) : runRows(experiment, request));
   } catch (error) {
@@ -66,24 +69,24 @@ export async function runExperiment(
 
 /** Measures the rows that are missing, and reports on all of them. */
 async function runRows(experiment: Experiment, request: Request): Promise<void> {
-  const { name, command, options, path, signal } = request;
-  const asked = options.report ? undefined : { experiment: name, ...experiment.question(options as never) };
-  const folder: RunFolder<object> = openRunFolder(path, asked, experiment.row, options.fresh);
+  const { name, command, options, fresh, report, path, signal } = request;
+  const asked = report ? undefined : { experiment: name, ...experiment.question(options) };
+  const folder = openRunFolder(path, asked, experiment.row, fresh);
   const { rows } = folder;
   try {
-    if (!options.report) await measureMissing(experiment, request, folder);
+    if (!report) await measureMissing(experiment, request, folder);
     if (signal.aborted) return;
     const starts = readStarts(path);
     if (starts.length === 0)
       throw new UserError(`${path} has no starts.json, which says what its rows were made with.`);
-    const recorded = { name, command, options, rows, starts, path } as never;
+    const recorded = { name, command, options, rows, starts, path };
     const summary = experiment.summarise(recorded);
-    const settled = experiment.settled?.(rows as never, summary);
+    const settled = experiment.settled?.(rows, summary);
     if (settled !== undefined) folder.write("rows.csv", csvOf(settled, experiment.row));
     await writeResults(path, name, summary, experiment.report(summary, recorded));
     for (const line of experiment.lines?.(summary) ?? []) console.log(line);
     console.log(`${rows.length} rows, and a report of them, are in ${relative(process.cwd(), path) || "."}.`);
-    const fault = experiment.fault?.(rows as never);
+    const fault = experiment.fault?.(rows);
     if (fault !== undefined) throw new UserError(fault);
   } finally {
     folder.close();
@@ -94,19 +97,18 @@ async function runRows(experiment: Experiment, request: Request): Promise<void> 
 async function measureMissing(
   experiment: Experiment,
   { name, options, path, signal }: Request,
-  folder: RunFolder<object>,
+  folder: RunFolder<RowOf<RowSchema>>,
 ): Promise<void> {
-  const given = options as never;
-  const done = experiment.done(given, folder.rows as never, path);
+  const done = experiment.done(options, folder.rows, path);
   if (done >= 1) return;
-  const tools = await experiment.prepare(given, signal);
+  const tools = await experiment.prepare(options, signal);
   if (signal.aborted) return;
   console.error(`${folder.rows.length > 0 ? "Going on with" : "Measuring"} ${name}, into ${path}.`);
   const here = machine();
   const fidelity = knownFidelity(here);
   addStart(path, {
     at: new Date().toISOString(),
-    lanes: experiment.lanes?.(given) ?? 1,
+    lanes: experiment.lanes?.(options) ?? 1,
     rowsBefore: folder.rows.length,
     machine: here,
     ...(fidelity !== undefined && { fidelity }),
@@ -114,7 +116,7 @@ async function measureMissing(
   });
   const progress = startProgress(done);
   try {
-    await experiment.measure({ options: given, folder: folder as never, signal, progress });
+    await experiment.measure({ options, folder, signal, progress });
     if (!signal.aborted) progress.show(1, `${folder.rows.length} rows`);
   } finally {
     progress.end();
@@ -122,8 +124,8 @@ async function measureMissing(
 }
 
 async function runCheck(check: Check, request: Request): Promise<void> {
-  const { name, path, options } = request;
-  const summary = options.report ? summaryIn(path) : await measureOnce(check, request);
+  const { name, path, report } = request;
+  const summary = report ? summaryIn(path) : await measureOnce(check, request);
   if (summary === undefined) return;
   mkdirSync(path, { recursive: true });
   await writeResults(path, name, summary, check.report(summary));
@@ -135,7 +137,7 @@ async function runCheck(check: Check, request: Request): Promise<void> {
 async function measureOnce(check: Check, { command, options, signal }: Request): Promise<object | undefined> {
   const progress = startProgress(0);
   try {
-    return await check.check({ options: options as never, command, signal, progress });
+    return await check.check({ options, command, signal, progress });
   } finally {
     progress.end();
     if (signal.aborted) console.error("Interrupted: nothing is written.");
