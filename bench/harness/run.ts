@@ -1,16 +1,31 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
+import { renderSvg } from "../analysis/charts/chart.ts";
 import { flag, type OptionSchema, type OptionsOf, readOptions, words } from "../model/options.ts";
 import { csvOf, readStarts } from "../model/recorded-run.ts";
-import type { Check, Experiment } from "./experiment.ts";
+import type { Check, Experiment, Report } from "./experiment.ts";
 import { knownFidelity } from "./known-fidelity.ts";
 import { machine } from "./machine.ts";
 import type { RowOf, RowSchema } from "../model/row-schema.ts";
 import { startProgress } from "./progress.ts";
-import { writeResults } from "./results.ts";
-import { addStart, openRunFolder, type RunFolder } from "./run-folder.ts";
+import { reportText } from "./results.ts";
+import { addStart, jsonText, openRunFolder, type RunFolder, writeIn } from "./run-folder.ts";
+
+/** Every folder of bench/experiments, by its name: what its experiment.ts exports as `experiment`. */
+export async function findExperiments(): Promise<ReadonlyMap<string, Experiment | Check>> {
+  const folder = join(ROOT, "bench/experiments");
+  const found = new Map<string, Experiment | Check>();
+  for (const name of readdirSync(folder).toSorted()) {
+    const file = pathToFileURL(join(folder, name, "experiment.ts")).href;
+    const { experiment } = (await import(file)) as { experiment?: Experiment | Check };
+    if (experiment === undefined) throw new Error(`bench/experiments/${name}/experiment.ts exports no experiment.`);
+    found.set(name, experiment);
+  }
+  return found;
+}
 
 /** The options of every experiment. */
 export function commonOptions(name: string) {
@@ -83,7 +98,7 @@ async function runRows(experiment: Experiment, request: Request): Promise<void> 
     const summary = experiment.summarise(recorded);
     const settled = experiment.settled?.(rows, summary);
     if (settled !== undefined) folder.write("rows.csv", csvOf(settled, experiment.row));
-    await writeResults(path, name, summary, experiment.report(summary, recorded));
+    await writeResults(request, summary, experiment.report(summary, recorded));
     for (const line of experiment.lines?.(summary) ?? []) console.log(line);
     console.log(`${rows.length} rows, and a report of them, are in ${relative(process.cwd(), path) || "."}.`);
     const fault = experiment.fault?.(rows);
@@ -124,11 +139,11 @@ async function measureMissing(
 }
 
 async function runCheck(check: Check, request: Request): Promise<void> {
-  const { name, path, report } = request;
+  const { path, report } = request;
   const summary = report ? summaryIn(path) : await measureOnce(check, request);
   if (summary === undefined) return;
   mkdirSync(path, { recursive: true });
-  await writeResults(path, name, summary, check.report(summary));
+  await writeResults(request, summary, check.report(summary));
   for (const line of check.lines(summary)) console.log(line);
   console.log(`The report is in ${relative(process.cwd(), path) || "."}.`);
   if (!check.holds(summary)) process.exitCode = 1;
@@ -148,4 +163,11 @@ function summaryIn(folder: string): object {
   const file = join(folder, "summary.json");
   if (!existsSync(file)) throw new UserError(`${folder} holds no summary.json to make a report of.`);
   return JSON.parse(readFileSync(file, "utf8")) as object;
+}
+
+/** Writes summary.json, report.md and the pictures. @throws UserError where the folder cannot be written */
+async function writeResults({ name, path }: Request, summary: object, report: Report): Promise<void> {
+  writeIn(path, "summary.json", jsonText(summary));
+  writeIn(path, "report.md", reportText(name, report));
+  for (const { file, spec } of report.pictures ?? []) writeIn(path, file, await renderSvg(spec));
 }

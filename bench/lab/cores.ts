@@ -75,28 +75,20 @@ export function busiest(samples: readonly CoreSample[], fromMs: number, toMs: nu
 
 /** CPU time that all cores together have spent on anything, milliseconds. */
 export function machineBusyMs(): number {
-  return allCores(readFileSync("/proc/stat", "utf8")).busy * TICK_MS;
+  return readCores().reduce((sum, { busy }) => sum + busy, 0) * TICK_MS;
 }
 
 /** The kernel's unit of CPU time in /proc/stat: USER_HZ, 100 a second on every Linux (proc(5)). */
 const TICK_MS = 10;
 
-/** The line cpu of /proc/stat: all cores together. */
-export function allCores(text: string): Core {
-  return coreOf(/^cpu +(.*)$/m.exec(text)?.[1] ?? "");
-}
-
-/** The lines cpu0, cpu1, ... of /proc/stat. */
-export function parseCores(text: string): Core[] {
-  return [...text.matchAll(/^cpu\d+ (.*)$/gm)].map(([, fields = ""]) => coreOf(fields));
-}
-
 /**
- * user nice system idle iowait irq softirq steal (proc(5)); guest time stands in user and nice already. Stolen time counts as
- * busy: another machine had the core then.
+ * The lines cpu0, cpu1, ... of /proc/stat: user nice system idle iowait irq softirq steal (proc(5)). Guest time stands in
+ * user and nice already. Stolen time counts as busy: another machine had the core then.
  */
-function coreOf(fields: string): Core {
-  const ticks = fields.trim().split(/\s+/).slice(0, 8).map(Number);
-  const total = ticks.reduce((sum, value) => sum + value, 0);
-  return { busy: total - (ticks[3] ?? 0) - (ticks[4] ?? 0), total };
+export function parseCores(text: string): Core[] {
+  return [...text.matchAll(/^cpu\d+ (.*)$/gm)].map(([, fields = ""]) => {
+    const ticks = fields.trim().split(/\s+/).slice(0, 8).map(Number);
+    const total = ticks.reduce((sum, value) => sum + value, 0);
+    return { busy: total - (ticks[3] ?? 0) - (ticks[4] ?? 0), total };
+  });
 }

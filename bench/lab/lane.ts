@@ -103,8 +103,8 @@ export async function startLane(
       Number(ARM_SETUPS[one].quic !== undefined) - Number(ARM_SETUPS[other].quic !== undefined),
   );
   for (const [number, system] of inOrder.entries()) {
-    const place = { server, folder, index, number, stack, onFailure };
-    for (const [congestion, origin] of await startOrigins(system, place, options))
+    const place = { lane: `${index}-${number}`, server, firstPort: 8000 + 10 * number, folder };
+    for (const [congestion, origin] of await startOrigins(system, place, options, stack, onFailure))
       origins.set(`${system.arm} ${congestion}`, origin);
   }
   let clients = 0;
@@ -138,34 +138,22 @@ export async function startLane(
   };
 }
 
-interface OriginPlace {
-  readonly server: string;
-  readonly folder: string;
-  readonly index: number;
-  readonly number: number;
-  readonly stack: AsyncDisposableStack;
-  readonly onFailure: (why: string) => void;
-}
-
 /** Starts what answers for an arm: an edge, on a port for each congestion control, or a QUIC server alone, or both. */
 async function startOrigins(
   { arm, congestions, upstream, samples }: ArmSystem,
-  { server, folder, index, number, stack, onFailure }: OriginPlace,
+  { lane, server, firstPort, folder }: Readonly<Record<"lane" | "server" | "folder", string> & { firstPort: number }>,
   { isTraced = false, qlogFolder, quic = "quic-go" }: LaneOptions,
+  stack: AsyncDisposableStack,
+  onFailure: (why: string) => void,
 ): Promise<(readonly [Congestion, Origin])[]> {
   const { quic: ownQuic, mode, edgeFlags = [] } = ARM_SETUPS[arm];
   const stateDir = join(folder, "certificate");
   const caFile = join(stateDir, "dev-cert.pem");
   const place = { host: "localhost", address: SERVER_ADDRESS, caFile };
-  const firstPort = 8000 + 10 * number;
   const startQuic = async (port: number, name: Exclude<Quic, "quic-go">): Promise<number> => {
     const told = [`${SERVER_ADDRESS}:${port}`, name.replace("quiche-", ""), caFile, join(stateDir, "dev-key.pem")];
-    const command = [QUICHE_PROGRAM, ...told, samples.replace(/^unix:/, "")];
-    const { pid, failed } = await startServer(
-      `The QUIC server of ${arm}`,
-      ["ip", "netns", "exec", server, ...command],
-      stack,
-    );
+    const command = ["netns", "exec", server, QUICHE_PROGRAM, ...told, samples.replace(/^unix:/, "")];
+    const { pid, failed } = await startServer(`The QUIC server of ${arm}`, ["ip", ...command], stack);
     void failed.then(onFailure);
     return pid;
   };
@@ -174,7 +162,7 @@ async function startOrigins(
     const origin = { ...place, port: firstPort, spkiSha256: "", edgePids, traceFile: undefined };
     return congestions.map((congestion) => [congestion, origin]);
   }
-  const traceFile = isTraced ? join(folder, `trace-${index}-${number}.jsonl`) : undefined;
+  const traceFile = isTraced ? join(folder, `trace-${lane}.jsonl`) : undefined;
   const http3 = quic === "quic-go" ? "" : ",http3=off";
   const { program, spkiSha256 } = await startEdge({
     program: EDGE_PROGRAM,
@@ -197,11 +185,11 @@ async function startOrigins(
   stack.defer(() => program.stop());
   void program.ended.then((why) => onFailure(`The edge of ${arm} ended by itself (${why}).`));
   const mayOffer = mode !== undefined && mode !== "fixed-h2";
-  const origins: (readonly [Congestion, Origin])[] = [];
-  for (const [i, congestion] of congestions.entries()) {
-    const port = firstPort + i;
-    const beside = quic !== "quic-go" && mayOffer ? [await startQuic(port, quic)] : [];
-    origins.push([congestion, { ...place, port, spkiSha256, edgePids: [program.pid, ...beside], traceFile }]);
-  }
-  return origins;
+  return Promise.all(
+    congestions.map(async (congestion, i) => {
+      const port = firstPort + i;
+      const beside = quic !== "quic-go" && mayOffer ? [await startQuic(port, quic)] : [];
+      return [congestion, { ...place, port, spkiSha256, edgePids: [program.pid, ...beside], traceFile }] as const;
+    }),
+  );
 }

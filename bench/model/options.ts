@@ -25,33 +25,31 @@ export function flag(about: string): Option<boolean> {
 }
 
 /** Any text; `preset` where it is left out. */
-export function words<Preset extends string | undefined>(
-  value: string,
-  about: string,
-  preset: Preset,
-): Option<string | Preset> {
+export function words<P extends string | undefined>(value: string, about: string, preset: P): Option<string | P> {
   return { value, about, preset, read: (text) => text, rule: "be a text" };
 }
 
-export function wholeNumber<Preset extends number | undefined>(
-  about: string,
-  [min, max]: readonly [number, number],
-  preset: Preset,
-): Option<number | Preset> {
-  const { read } = decimal("N", about, [min, max], preset);
-  const rule = `be a whole number from ${min} to ${max}`;
-  return { value: "N", about, preset, read: (text) => (/^\d+$/.test(text) ? read(text) : undefined), rule };
+type Range = readonly [min: number, max: number];
+type MaybeNumber = number | undefined;
+
+export function wholeNumber<P extends MaybeNumber>(about: string, range: Range, preset: P): Option<number | P> {
+  return numeric("N", about, range, preset, { form: /^\d+$/, name: "a whole number" });
 }
 
-export function decimal<Preset extends number | undefined>(
+export function decimal<P extends MaybeNumber>(value: string, about: string, range: Range, preset: P) {
+  return numeric(value, about, range, preset, { form: /^\d+(\.\d+)?$/, name: "a number" });
+}
+
+function numeric<P extends MaybeNumber>(
   value: string,
   about: string,
-  [min, max]: readonly [number, number],
-  preset: Preset,
-): Option<number | Preset> {
-  const isAllowed = (text: string): boolean => /^\d+(\.\d+)?$/.test(text) && Number(text) >= min && Number(text) <= max;
+  [min, max]: Range,
+  preset: P,
+  { form, name }: { form: RegExp; name: string },
+): Option<number | P> {
+  const isAllowed = (text: string): boolean => form.test(text) && Number(text) >= min && Number(text) <= max;
   const read = (text: string): number | undefined => (isAllowed(text) ? Number(text) : undefined);
-  return { value, about, preset, read, rule: `be a number from ${min} to ${max}` };
+  return { value, about, preset, read, rule: `be ${name} from ${min} to ${max}` };
 }
 
 export function oneOf<const Word extends string>(

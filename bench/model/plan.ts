@@ -41,8 +41,6 @@ export interface Load {
    * request in 0-RTT besides, over QUIC alone. A timed session that the server does not resume has failed. Nothing by default.
    */
   readonly resume?: "tickets" | "early-data" | undefined;
-  /** Further tags of the metrics. */
-  readonly tags?: Readonly<Record<string, string>>;
   /** One client after the other from the same address; exactly one is timed. */
   readonly sessions: readonly Session[];
 }

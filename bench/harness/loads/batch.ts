@@ -18,11 +18,9 @@ import { type WindowPoint, windowsOf } from "./windows.ts";
 
 const FAILURE_SETTLES_MS = 300;
 
+/** What the batches of a run share. */
 export interface BatchOptions {
   readonly experiment: LoadExperiment;
-  readonly cell: Cell;
-  readonly loads: readonly Load[];
-  readonly lane: Lane;
   readonly seed: number;
   readonly folder: string;
   readonly samples: SampleBook;
@@ -32,17 +30,12 @@ export interface BatchOptions {
 }
 
 /** Makes loads of one cell in one lane, one after another, by one k6. @throws UserError where k6 fails */
-export async function runBatch({
-  experiment,
-  cell,
-  loads,
-  lane,
-  seed,
-  folder,
-  samples,
-  signal,
-  onRow,
-}: BatchOptions): Promise<void> {
+export async function runBatch(
+  lane: Lane,
+  cell: Cell,
+  loads: readonly Load[],
+  { experiment, seed, folder, samples, signal, onRow }: BatchOptions,
+): Promise<void> {
   const first = loads[0];
   if (first === undefined || signal.aborted) return;
   await setPath(lane, cell, first, seed);

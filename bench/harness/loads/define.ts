@@ -14,7 +14,7 @@ import { LOAD_OPTIONS, loadOptions } from "./options.ts";
 import type { LoadsRecorded } from "./recorded.ts";
 import { runCells } from "./runner.ts";
 import { readWindows, WINDOW_POINT, WINDOWS_FILE } from "./windows.ts";
-import { Work } from "./work.ts";
+import { Work } from "./schedule.ts";
 
 type Given = OptionsOf<typeof LOAD_OPTIONS>;
 
@@ -22,6 +22,7 @@ type Given = OptionsOf<typeof LOAD_OPTIONS>;
 export interface LoadsDefinition<Summary extends object> {
   /** Networks, arms, flows and when it is enough, as data. */
   plan(options: LoadOptions): LoadExperiment;
+  /** Beside what every summary begins with: the experiment, the command, the starts, the number of rows. */
   summarise(recorded: LoadsRecorded): Summary;
   /** The values of report.md, beside `head`, which says what was run. */
   report(summary: Summary, recorded: LoadsRecorded): Report;
@@ -82,7 +83,10 @@ export function defineLoads<Summary extends object>(definition: LoadsDefinition<
         windows?.close();
       }
     },
-    summarise: (recorded) => definition.summarise(loadsOf(recorded)),
+    summarise: (recorded) => {
+      const { name, command, starts, rows } = recorded;
+      return { experiment: name, command, starts, rows: rows.length, ...definition.summarise(loadsOf(recorded)) };
+    },
     report: (summary, recorded) => {
       const loads = loadsOf(recorded);
       const { values, pictures = [] } = definition.report(summary, loads);

@@ -5,7 +5,7 @@ import { type Flow, timesLastPage } from "../../model/flow.ts";
 import type { LoadResult } from "../../model/plan.ts";
 import type { PostedSample } from "../../lab/tee.ts";
 import { type LoadRow, pathColumns } from "../../model/load-row.ts";
-import { measuredPath } from "./join-samples.ts";
+import { measuredPath } from "./sample-book.ts";
 import type { Load } from "./schedule.ts";
 
 /** A core busier than this may have made the load slower than the path did. */

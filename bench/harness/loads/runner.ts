@@ -7,9 +7,8 @@ import type { Progress } from "../progress.ts";
 import type { RowFile } from "../run-folder.ts";
 import { runBatch } from "./batch.ts";
 import { SampleBook } from "./sample-book.ts";
-import type { Load } from "./schedule.ts";
 import type { WindowPoint } from "./windows.ts";
-import { expectedSeconds, isHeavy, Work } from "./work.ts";
+import { expectedSeconds, isHeavy, type Load, Work } from "./schedule.ts";
 
 export interface RunnerOptions {
   readonly experiment: LoadExperiment;
@@ -38,6 +37,13 @@ export async function runCells(options: RunnerOptions): Promise<void> {
   lab.onSample((sample) => samples.add(sample));
   const work = new Work(experiment, rows.rows, seed, lab.lanes.length);
 
+  const onRow = (row: LoadRow, points: readonly WindowPoint[]): void => {
+    for (const point of points) windows?.append(point);
+    rows.append(row);
+    work.add(row);
+    progress.show(work.share(), `${rows.rows.length} rows, now ${row.cell}`);
+  };
+  const shared = { experiment, seed, folder: lab.folder, samples, signal, onRow };
   const inWork = new Set<string>();
   const take = (cells: readonly Cell[]): { cell: Cell; loads: Load[] } | undefined => {
     for (const cell of cells) {
@@ -57,14 +63,8 @@ export async function runCells(options: RunnerOptions): Promise<void> {
         continue;
       }
       for (const { id } of batch.loads) inWork.add(id);
-      const onRow = (row: LoadRow, points: readonly WindowPoint[]): void => {
-        for (const point of points) windows?.append(point);
-        rows.append(row);
-        work.add(row);
-        progress.show(work.share(), `${rows.rows.length} rows, now ${row.cell}`);
-      };
       try {
-        await runBatch({ ...batch, experiment, lane, seed, folder: lab.folder, samples, signal, onRow });
+        await runBatch(lane, batch.cell, batch.loads, shared);
       } finally {
         for (const { id } of batch.loads) inWork.delete(id);
         batchEnded.resolve();

@@ -1,4 +1,3 @@
-import type { Start } from "../../model/recorded-run.ts";
 import type { Report } from "../experiment.ts";
 import { fillFile } from "../../analysis/tables/template.ts";
 import type { LoadsRecorded } from "./recorded.ts";
@@ -13,17 +12,12 @@ import { type SeriesCell, seriesCells } from "../../analysis/loads/series-cells.
 
 /** What an experiment finds whose cells form series: HTTP/2 beside HTTP/3 at every place. */
 export interface SeriesSummary {
-  readonly experiment: string;
-  readonly command: string;
-  readonly starts: readonly Start[];
-  readonly rows: number;
   readonly series: readonly Series[] | undefined;
   readonly cells: readonly SeriesCell[];
 }
 
-export function seriesSummary({ name, experiment, command, starts, rows, seed }: LoadsRecorded): SeriesSummary {
-  const cells = seriesCells(experiment, rows, seed);
-  return { experiment: name, command, starts, rows: rows.length, series: experiment.series, cells };
+export function seriesSummary({ experiment, rows, seed }: LoadsRecorded): SeriesSummary {
+  return { series: experiment.series, cells: seriesCells(experiment, rows, seed) };
 }
 
 /** A section, a picture and tables for each series; `published` stands beside the series that it is of. */
@@ -55,27 +49,17 @@ function fileOf({ id }: Series): string {
 }
 
 function pictureOf(series: Series, cells: readonly SeriesCell[], published: PublishedSeries | undefined) {
-  const measured = cells.flatMap(({ label, congestion, ratio }) =>
-    ratio === undefined
-      ? []
-      : [
-          {
-            label,
-            of: congestion,
-            ratio: ratio.estimate,
-            low: Math.max(ratio.low, ratio.estimate / FAR_RATIO),
-            high: Math.min(ratio.high, ratio.estimate * FAR_RATIO),
-          },
-        ],
-  );
-  const hollow = (published?.points ?? [])
-    .filter(({ label }) => series.points.some((point) => point.label === label))
-    .map(({ label, h2Ms, h3Ms }) => ({ label, of: "published", ratio: h2Ms / h3Ms }));
-  return ratioSeries([...measured, ...hollow], {
-    title: series.title,
-    axis: series.axis,
-    labels: series.points.map(({ label }) => label),
+  const measured = cells.flatMap(({ label, congestion: of, ratio }) => {
+    if (ratio === undefined) return [];
+    const { estimate, low, high } = ratio;
+    const far = { low: estimate / FAR_RATIO, high: estimate * FAR_RATIO };
+    return [{ label, of, ratio: estimate, low: Math.max(low, far.low), high: Math.min(high, far.high) }];
   });
+  const labels = series.points.map(({ label }) => label);
+  const hollow = (published?.points ?? [])
+    .filter(({ label }) => labels.includes(label))
+    .map(({ label, h2Ms, h3Ms }) => ({ label, of: "published", ratio: h2Ms / h3Ms }));
+  return ratioSeries([...measured, ...hollow], { title: series.title, axis: series.axis, labels });
 }
 
 /** A row for each place: both protocols' means and their ratio, for each congestion control, beside the published. */
@@ -83,86 +67,62 @@ function ratiosTable(series: Series, cells: readonly SeriesCell[], published: Pu
   const congestions = [...new Set(cells.map(({ congestion }) => congestion))];
   const rows = series.points.map(({ label }) => {
     const beside = published?.points.find((point) => point.label === label);
+    const told = beside === undefined ? [] : [beside.h2Ms, beside.h3Ms, beside.h2Ms / beside.h3Ms];
     return [
       label,
-      ...(published === undefined
-        ? []
-        : beside === undefined
-          ? ["-", "-", "-"]
-          : [number(beside.h2Ms), number(beside.h3Ms), number(beside.h2Ms / beside.h3Ms)]),
+      ...(published === undefined ? [] : [told[0], told[1], told[2]].map(number)),
       ...congestions.flatMap((congestion) => {
         const cell = cells.find((one) => one.label === label && one.congestion === congestion);
-        const isFew = cell?.ratio === undefined;
-        return [
-          timeOf(cell?.h2, isFew),
-          timeOf(cell?.h3, isFew),
-          cell?.ratio === undefined ? "-" : withInterval(cell.ratio),
-        ];
+        const ratio = cell?.ratio === undefined ? "-" : withInterval(cell.ratio);
+        return [timeOf(cell, "h2"), timeOf(cell, "h3"), ratio];
       }),
     ];
   });
-  return figuresTable(
-    [
-      series.axis,
-      ...(published === undefined ? [] : ["published: h2 ms", "h3 ms", "h2 / h3"]),
-      ...congestions.flatMap((congestion) => [`${congestion}: h2 ms`, "h3 ms", "h2 / h3"]),
-    ],
-    rows,
-  );
+  const publishedHeads = published === undefined ? [] : ["published: h2 ms", "h3 ms", "h2 / h3"];
+  const heads = congestions.flatMap((congestion) => [`${congestion}: h2 ms`, "h3 ms", "h2 / h3"]);
+  return figuresTable([series.axis, ...publishedHeads, ...heads], rows);
 }
 
 /** Where few loads count, the time of those that were left out for a busy core, if there are any. */
-function timeOf(group: Group | undefined, isFew: boolean): string {
-  if (isFew && group?.busyMeanMs != null) return `busy: ${number(group.busyMeanMs)}`;
+function timeOf(cell: SeriesCell | undefined, protocol: "h2" | "h3"): string {
+  const group = cell?.[protocol];
+  if (cell?.ratio === undefined && group?.busyMeanMs != null) return `busy: ${number(group.busyMeanMs)}`;
   return group === undefined || group.n === 0 ? "-" : number(group.meanMs.estimate);
 }
 
-/** A row for each place and protocol: what the published tables have, and where the time went. */
+/** What the published tables have of a protocol at a place, and where the time went. */
+const FIGURES: Readonly<Record<string, (group: Group, cell: SeriesCell) => string>> = {
+  protocol: (group, { congestion }) => (isQuic(group) ? `h3 (beside ${congestion})` : `h2 ${congestion}`),
+  bytes: (_, { bytes }) => size(bytes),
+  n: ({ n }) => String(n),
+  failed: ({ n, failures }) => percent(failures / Math.max(1, failures + n)),
+  timeouts: ({ timeouts }) => String(timeouts),
+  "mean ms": ({ meanMs }) => withInterval(meanMs),
+  "median ms": ({ medianMs }) => number(medianMs.estimate),
+  "sd ms": ({ sdMs }) => number(sdMs),
+  "kB/s": ({ meanMs }, { bytes }) => number(bytes / meanMs.estimate),
+  // Of a connection that was there before, both were before what is timed.
+  "handshake ms": ({ flow, handshakeMs }) => number(timesLastPage(flow) ? null : handshakeMs),
+  "first byte ms": ({ flow, ttfbMs }) => number(timesLastPage(flow) ? null : ttfbMs),
+  "packets lost a load": (group) => number(pathOf(group).packetsLost),
+  "RTT ms": (group) => number(pathOf(group).rttMs),
+  "edge CPU ms": ({ edgeCpuMs }) => number(edgeCpuMs),
+  "client CPU ms": ({ clientCpuMs }) => number(clientCpuMs),
+};
+
 function groupsTable(series: Series, cells: readonly SeriesCell[]): string {
   const rows = cells.flatMap((cell) =>
-    [cell.h2, cell.h3].flatMap((group) => (group === undefined ? [] : [groupRow(cell, group)])),
+    [cell.h2, cell.h3].flatMap((group) =>
+      group === undefined ? [] : [[cell.label, ...Object.values(FIGURES).map((figure) => figure(group, cell))]],
+    ),
   );
-  const heads = [
-    series.axis,
-    "protocol",
-    "bytes",
-    "n",
-    "failed",
-    "timeouts",
-    "mean ms",
-    "median ms",
-    "sd ms",
-    "kB/s",
-    "handshake ms",
-    "first byte ms",
-    "packets lost a load",
-    "RTT ms",
-    "edge CPU ms",
-    "client CPU ms",
-  ];
-  return figuresTable(heads, rows);
+  return figuresTable([series.axis, ...Object.keys(FIGURES)], rows);
 }
 
-function groupRow({ label, congestion, bytes }: SeriesCell, group: Group): string[] {
-  const isQuic = group.arm !== "fixed-h2";
-  const path = isQuic ? group.quic : group.tcp;
-  return [
-    label,
-    isQuic ? `h3 (beside ${congestion})` : `h2 ${congestion}`,
-    size(bytes),
-    String(group.n),
-    percent(group.failures / Math.max(1, group.failures + group.n)),
-    String(group.timeouts),
-    withInterval(group.meanMs),
-    number(group.medianMs.estimate),
-    number(group.sdMs),
-    number(bytes / group.meanMs.estimate),
-    // Of a connection that was there before, both were before what is timed.
-    number(timesLastPage(group.flow) ? null : group.handshakeMs),
-    number(timesLastPage(group.flow) ? null : group.ttfbMs),
-    number(path.packetsLost),
-    number(path.rttMs),
-    number(group.edgeCpuMs),
-    number(group.clientCpuMs),
-  ];
+function isQuic({ arm }: Group): boolean {
+  return arm !== "fixed-h2";
+}
+
+function pathOf(group: Group): Group["tcp"] {
+  return isQuic(group) ? group.quic : group.tcp;
 }
