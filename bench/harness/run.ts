@@ -139,30 +139,25 @@ async function measureMissing(
 }
 
 async function runCheck(check: Check, request: Request): Promise<void> {
-  const { path, report } = request;
-  const summary = report ? summaryIn(path) : await measureOnce(check, request);
-  if (summary === undefined) return;
+  const { command, options, path, report, signal } = request;
+  const file = join(path, "summary.json");
+  if (report && !existsSync(file)) throw new UserError(`${path} holds no summary.json to make a report of.`);
+  const progress = startProgress(0);
+  let summary: object;
+  try {
+    summary = report
+      ? (JSON.parse(readFileSync(file, "utf8")) as object)
+      : await check.check({ options, command, signal, progress });
+  } finally {
+    progress.end();
+    if (signal.aborted) console.error("Interrupted: nothing is written.");
+  }
+  if (signal.aborted) return;
   mkdirSync(path, { recursive: true });
   await writeResults(request, summary, check.report(summary));
   for (const line of check.lines(summary)) console.log(line);
   console.log(`The report is in ${relative(process.cwd(), path) || "."}.`);
   if (!check.holds(summary)) process.exitCode = 1;
-}
-
-async function measureOnce(check: Check, { command, options, signal }: Request): Promise<object | undefined> {
-  const progress = startProgress(0);
-  try {
-    return await check.check({ options, command, signal, progress });
-  } finally {
-    progress.end();
-    if (signal.aborted) console.error("Interrupted: nothing is written.");
-  }
-}
-
-function summaryIn(folder: string): object {
-  const file = join(folder, "summary.json");
-  if (!existsSync(file)) throw new UserError(`${folder} holds no summary.json to make a report of.`);
-  return JSON.parse(readFileSync(file, "utf8")) as object;
 }
 
 /** Writes summary.json, report.md and the pictures. @throws UserError where the folder cannot be written */

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { activatePolicy } from "../../infra/workerd/policy-client.ts";
-import { startWorkerd } from "../../infra/workerd/workerd.ts";
+import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
 import type { Arm } from "../model/arm.ts";
-import { CONGESTIONS } from "../model/congestion.ts";
+import { type Congestion, CONGESTIONS } from "../model/congestion.ts";
 import { policyOf } from "./arm-policy.ts";
 import { type Cubic, holdCubic } from "./cubic.ts";
 import { type ArmSystem, type Lane, type LaneOptions, startLane } from "./lane.ts";
 import { makeRunFolder, removeLeftovers, removeOwnNamespaces } from "./leftovers.ts";
-import { type OriginServer, startOrigin } from "./origin-process.ts";
+import { startOrigin } from "./origin-process.ts";
 import { type PostedSample, startSampleTee } from "./tee.ts";
 
 const TOKEN = "token-of-a-bench";
@@ -49,18 +49,23 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     stack.defer(removeOwnNamespaces);
     const cubic = options.setsCubic === true ? await holdCubic(stack) : undefined;
     const origin = await startOrigin(join(folder, "origin.sock"), stack, failure.resolve);
+    const startSystem = async (arm: Arm, congestions: readonly Congestion[], policy: object | undefined) => {
+      const name = `${arm}-${congestions.join("-")}`;
+      const worker =
+        policy === undefined ? undefined : await startWorker(join(folder, name), origin.url, policy, stack);
+      void worker?.failed.then(failure.resolve);
+      const tee = await startSampleTee(join(folder, `${name}.tee`), worker?.samplesSocket, onSample);
+      stack.defer(() => tee.stop());
+      const upstream = `unix:${worker?.visitorsSocket ?? origin.socket}`;
+      systems.push({ arm, congestions, upstream, samples: `unix:${tee.socket}` });
+    };
     const systems: ArmSystem[] = [];
     for (const arm of options.arms) {
-      const told = CONGESTIONS.map((congestion) => ({
-        congestion,
-        policy: policyOf(arm, congestion, options.quic ?? "quic-go"),
-      }));
+      const told = CONGESTIONS.map((name) => ({ name, policy: policyOf(arm, name, options.quic ?? "quic-go") }));
       // Congestion controls with the same policy share a system.
       for (const same of Map.groupBy(told, ({ policy }) => JSON.stringify(policy)).values()) {
-        const congestions = same.map(({ congestion }) => congestion);
-        const place = { folder, name: `${arm}-${congestions.join("-")}`, origin, stack };
-        const ends = await startSystem(same[0]?.policy, place, onSample, failure.resolve);
-        systems.push({ arm, congestions, ...ends });
+        const congestions = same.map(({ name }) => name);
+        await startSystem(arm, congestions, same[0]?.policy);
       }
     }
     const lanes: Lane[] = [];
@@ -80,30 +85,15 @@ export async function startLab(options: LabOptions): Promise<Lab> {
   }
 }
 
-interface SystemPlace {
-  readonly folder: string;
-  readonly name: string;
-  readonly origin: OriginServer;
-  readonly stack: AsyncDisposableStack;
-}
-
-/** Starts workerd with a policy, or nothing for an arm without a worker. @throws UserError */
-async function startSystem(
-  policy: object | undefined,
-  { folder, name, origin, stack }: SystemPlace,
-  onSample: (sample: PostedSample) => void,
-  onFailure: (why: string) => void,
-): Promise<Pick<ArmSystem, "upstream" | "samples">> {
-  let worker: { visitorsSocket: string; samplesSocket: string } | undefined;
-  if (policy !== undefined) {
-    const stateDir = join(folder, name);
-    const workerd = await startWorkerd({ stateDir, origin: origin.url, token: TOKEN, onErrorLine: () => undefined });
-    stack.defer(() => workerd.stop());
-    void workerd.failed.then(onFailure);
-    await activatePolicy(workerd.visitorsSocket, TOKEN, policy);
-    worker = workerd;
-  }
-  const tee = await startSampleTee(join(folder, `${name}.tee`), worker?.samplesSocket, onSample);
-  stack.defer(() => tee.stop());
-  return { upstream: `unix:${worker?.visitorsSocket ?? origin.socket}`, samples: `unix:${tee.socket}` };
+/** Starts workerd with this project's worker and a policy. @throws UserError */
+async function startWorker(
+  stateDir: string,
+  origin: string,
+  policy: object,
+  stack: AsyncDisposableStack,
+): Promise<Workerd> {
+  const workerd = await startWorkerd({ stateDir, origin, token: TOKEN, onErrorLine: () => undefined });
+  stack.defer(() => workerd.stop());
+  await activatePolicy(workerd.visitorsSocket, TOKEN, policy);
+  return workerd;
 }

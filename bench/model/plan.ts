@@ -88,8 +88,6 @@ export interface LoadResult {
   readonly pageMs: readonly number[];
   /** Of the first connection: TCP and TLS, or QUIC. */
   readonly handshakeMs: number | null;
-  /** TCP's part of it; null over QUIC. */
-  readonly connectMs: number | null;
   /** Of the first QUIC connection that an Alt-Svc made the client open. */
   readonly switchHandshakeMs: number | null;
   /** From the session's start to the first response's header. */
@@ -112,11 +110,8 @@ export interface LoadResult {
   readonly clientCpuMs: number | null;
   /** The busy share, 0 to 1, of the busiest core, over the timed session and at least 250 ms. */
   readonly busyRatio: number | null;
-  /** pathLate / pathForwarded. */
+  /** Packets over 1 ms late, of all that the path forwarded in both directions. */
   readonly lateRatio: number | null;
-  /** Packets, over both directions. */
-  readonly pathLate: number | null;
-  readonly pathForwarded: number | null;
   /** By the emulated loss, bursts included. */
   readonly droppedLoss: number | null;
   readonly droppedQueue: number | null;

@@ -29,14 +29,11 @@ export function rowOf(
   const lastPageMs = result.pageMs.at(-1) ?? null;
   const measuredMs = result.loadMs !== null && timesLastPage(load.flow) ? lastPageMs : result.loadMs;
   return {
-    // What the client saw; its other fields are no columns, and so not written.
+    // What the client saw and what was asked of it. Fields that are no columns are not written.
     ...result,
-    id: load.id,
+    ...load,
     cell: cell.id,
     congestion: cell.congestion,
-    arm: load.arm,
-    flow: load.flow,
-    round: load.round,
     imageBytes: cell.imageBytes,
     rateMbps,
     delayMs,
