@@ -141,7 +141,7 @@ export async function startLane(
 /** Starts what answers for an arm: an edge, on a port for each congestion control, or a QUIC server alone, or both. */
 async function startOrigins(
   { arm, congestions, upstream, samples }: ArmSystem,
-  { lane, server, firstPort, folder }: Readonly<Record<"lane" | "server" | "folder", string> & { firstPort: number }>,
+  { lane, server, firstPort, folder }: { lane: string; server: string; firstPort: number; folder: string },
   { isTraced = false, qlogFolder, quic = "quic-go" }: LaneOptions,
   stack: AsyncDisposableStack,
   onFailure: (why: string) => void,
