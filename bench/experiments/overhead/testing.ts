@@ -3,7 +3,7 @@ import { OVERHEAD_ROW, type OverheadRow } from "./row.ts";
 /** A row for tests: everything unknown but what is given. */
 export function exampleOverheadRow(given: Partial<OverheadRow>): OverheadRow {
   const filled = Object.fromEntries(
-    Object.entries(OVERHEAD_ROW).map(([name, { blank }]) => [name, blank === "" ? "" : 1]),
+    Object.entries(OVERHEAD_ROW).map(([name, read]) => [name, read("") === "" ? "" : 1]),
   );
   return {
     ...filled,
