@@ -1,10 +1,8 @@
 import { runMain } from "../base/run-main.ts";
 import { calibrateCommand } from "./analysis/calibrate/command.ts";
 import { replayCommand } from "./analysis/replay/command.ts";
-import { runCheck } from "./harness/check.ts";
-import { findExperiments } from "./harness/find-experiments.ts";
 import { LOAD_OPTIONS } from "./harness/loads/options.ts";
-import { commonOptions, runExperiment } from "./harness/run.ts";
+import { commonOptions, findExperiments, runExperiment } from "./harness/run.ts";
 import { optionsText } from "./model/options.ts";
 import { writePages } from "./pages/write-pages.ts";
 
@@ -13,25 +11,23 @@ const COMMANDS = {
   calibrate: { about: "turns rows of `calibration` into policies for this server", run: calibrateCommand },
   replay: { about: "every policy on the recorded loads: no network, no root, seconds", run: replayCommand },
   results: { about: "docs/results.md, of what was recorded: published beside measured", run: writePages },
-} as const;
+};
 
 const [name = "list", ...args] = process.argv.slice(2);
-const experiments = await findExperiments();
-const experiment = experiments.get(name);
-const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name as keyof typeof COMMANDS] : undefined;
+const experiments = [...(await findExperiments())].map(([known, experiment]) => {
+  const run = (given: readonly string[]): Promise<void> => runExperiment(known, experiment, given);
+  return [known, { about: experiment.about, run }] as const;
+});
+const commands = new Map([...experiments, ...Object.entries(COMMANDS)]);
+const command = commands.get(name);
 if (command !== undefined) await runMain(() => command.run(args));
-else if (experiment !== undefined)
-  await runMain(() =>
-    "check" in experiment ? runCheck(name, experiment, args) : runExperiment(name, experiment, args),
-  );
 else {
   const print = name === "list" ? console.log : console.error;
   if (name !== "list") {
     print(`There is no experiment ${name}. These are known:`);
     process.exitCode = 2;
   }
-  for (const [known, { about }] of [...experiments, ...Object.entries(COMMANDS)])
-    print(`  ${known.padEnd(20)} ${about}`);
+  for (const [known, { about }] of commands) print(`  ${known.padEnd(20)} ${about}`);
   const options = { ...LOAD_OPTIONS, ...commonOptions("<experiment>") };
   print(`\nOptions of the experiments that load pages:\n${optionsText(options)}`);
 }

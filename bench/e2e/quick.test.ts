@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import type { BrowserSummary } from "../experiments/browser-page/summary.ts";
 import { loadsOf } from "../model/load-experiment.ts";
-import { findExperiments } from "../harness/find-experiments.ts";
+import { findExperiments } from "../harness/run.ts";
 import type { LoadsExperiment } from "../harness/loads/define.ts";
 import { exampleOptions } from "../harness/loads/testing.ts";
 import type { LoadExperiment } from "../model/load-experiment.ts";

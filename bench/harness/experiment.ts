@@ -71,9 +71,34 @@ export interface Experiment<
   fault?(rows: readonly RowOf<Columns>[]): string | undefined;
 }
 
+/**
+ * An experiment that is measured in one go, of a minute or two: it keeps no rows, so that there is nothing to go on with, and
+ * writes its summary and its report at its end.
+ */
+export interface Check<Schema extends OptionSchema = OptionSchema, Summary extends object = object> {
+  readonly about: string;
+  readonly options: Schema;
+  folderName?(options: OptionsOf<Schema>): string | undefined;
+  check(run: CheckRun<OptionsOf<Schema>>): Promise<Summary>;
+  report(summary: Summary): Report;
+  lines(summary: Summary): readonly string[];
+  /** Whether the command succeeds. */
+  holds(summary: Summary): boolean;
+}
+
+export interface CheckRun<Options> extends Pick<Run<Options, never>, "options" | "signal" | "progress"> {
+  readonly command: string;
+}
+
 /** Infers an experiment's types. */
 export function defineExperiment<Schema extends OptionSchema, Columns extends RowSchema, Summary extends object>(
   experiment: Experiment<Schema, Columns, Summary>,
 ): Experiment<Schema, Columns, Summary> {
   return experiment;
+}
+
+export function defineCheck<Schema extends OptionSchema, Summary extends object>(
+  check: Check<Schema, Summary>,
+): Check<Schema, Summary> {
+  return check;
 }

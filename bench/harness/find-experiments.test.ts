@@ -1,7 +1,7 @@
 import { policyOf } from "../lab/arm-policy.ts";
 import { exampleOptions } from "./loads/testing.ts";
 import type { LoadsExperiment } from "./loads/define.ts";
-import { findExperiments } from "./find-experiments.ts";
+import { findExperiments } from "./run.ts";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";

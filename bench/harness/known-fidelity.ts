@@ -1,21 +1,27 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
-import { machine } from "./machine.ts";
+import type { Machine } from "../model/machine.ts";
+import type { KnownFidelity, Start } from "../model/recorded-run.ts";
 
+/** Where `fidelity` leaves the last result of this machine. */
 export const FIDELITY_FOLDER = join(ROOT, ".adaptive-h3/bench/fidelity");
+const RECORDED_FOLDER = join(ROOT, "bench/results/fidelity");
 
-/** What the last `fidelity` on this machine found: up to which rate the emulated path is what it is asked to be. */
-export interface KnownFidelity {
-  readonly date: string;
-  readonly kernel: string;
-  readonly limitMbps: number;
+/** What `fidelity` found on this machine; undefined where it has not run, or ran on another kernel or processor. */
+export function knownFidelity({ kernel, cpu }: Machine, folder = FIDELITY_FOLDER): KnownFidelity | undefined {
+  const file = join(folder, "summary.json");
+  if (!existsSync(file)) return undefined;
+  const { date, limitMbps, machine } = JSON.parse(readFileSync(file, "utf8")) as KnownFidelity & { machine: Machine };
+  return machine.kernel === kernel && machine.cpu === cpu ? { date, limitMbps } : undefined;
 }
 
-/** The last result here; undefined where `fidelity` has not run, or on another kernel. */
-export function knownFidelity(): KnownFidelity | undefined {
-  const file = join(FIDELITY_FOLDER, "summary.json");
-  if (!existsSync(file)) return undefined;
-  const known = JSON.parse(readFileSync(file, "utf8")) as KnownFidelity;
-  return known.kernel === machine().kernel ? known : undefined;
+/**
+ * What was known when a run was measured, wherever its report is made again. Each start keeps what it knew. Starts that
+ * were recorded earlier kept nothing: for them the recorded `fidelity` tells, if it is of their machine and not later.
+ */
+export function fidelityAt({ at, machine, fidelity }: Start, recorded = RECORDED_FOLDER): KnownFidelity | undefined {
+  if (fidelity !== undefined) return fidelity;
+  const found = knownFidelity(machine, recorded);
+  return found !== undefined && found.date <= at.slice(0, 10) ? found : undefined;
 }

@@ -1,11 +1,15 @@
 import type { Machine } from "../model/machine.ts";
 import type { Start } from "../model/recorded-run.ts";
 
-/** The machine of a run's last start: what its report names. */
+/** A run's last start: its machine is what a report names. */
+export function lastStart(starts: readonly Start[]): Start {
+  const start = starts.at(-1);
+  if (start === undefined) throw new Error("A report is about a run, and this one never started.");
+  return start;
+}
+
 export function lastMachine(starts: readonly Start[]): Machine {
-  const machine = starts.at(-1)?.machine;
-  if (machine === undefined) throw new Error("A report is about a run, and this one never started.");
-  return machine;
+  return lastStart(starts).machine;
 }
 
 /** `kernel 6.1 (x64), 2 cores of a CPU, 8 GiB; commit abc` */

@@ -1,13 +1,11 @@
 import type { Machine } from "../model/machine.ts";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { arch, cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
 
 export function machine(): Machine {
-  const { version: workerd } = createRequire(import.meta.url)("workerd/package.json") as { version: string };
   return {
     kernel: release(),
     arch: arch(),
@@ -15,15 +13,16 @@ export function machine(): Machine {
     cores: cpus().length,
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     go: printed("go", ["env", "GOVERSION"]),
-    quicGo: moduleVersion("infra/edge/go.mod", "github.com/quic-go/quic-go"),
-    quiche: lockedVersion("bench/instrument/quiche/Cargo.lock", "quiche"),
-    k6: moduleVersion("bench/instrument/k6/go.mod", "go.k6.io/k6"),
-    workerd,
+    quicGo: versionIn("infra/edge/go.mod", /github\.com\/quic-go\/quic-go (v\S+)/),
+    quiche: versionIn("bench/instrument/quiche/Cargo.lock", /name = "quiche"\nversion = "([^"]+)"/),
+    k6: versionIn("bench/instrument/k6/go.mod", /go\.k6\.io\/k6 (v\S+)/),
+    workerd: versionIn("node_modules/workerd/package.json", /"version": "([^"]+)"/),
     node: process.version,
     commit: commit(),
   };
 }
 
+/** The commit, with "+" where files differ from it. */
 function commit(): string {
   const head = printed("git", ["rev-parse", "--short", "HEAD"]);
   // Results are what runs write: they change no figure.
@@ -34,13 +33,6 @@ function printed(program: string, args: readonly string[]): string {
   return spawnSync(program, [...args], { cwd: ROOT, encoding: "utf8" }).stdout?.trim() || "unknown";
 }
 
-function lockedVersion(file: string, crate: string): string {
-  return (
-    new RegExp(`name = "${crate}"\nversion = "([^"]+)"`).exec(readFileSync(join(ROOT, file), "utf8"))?.[1] ?? "unknown"
-  );
-}
-
-function moduleVersion(file: string, module: string): string {
-  const text = readFileSync(join(ROOT, file), "utf8");
-  return new RegExp(`${module.replaceAll(".", "\\.")} (v\\S+)`).exec(text)?.[1] ?? "unknown";
+function versionIn(file: string, pattern: RegExp): string {
+  return pattern.exec(readFileSync(join(ROOT, file), "utf8"))?.[1] ?? "unknown";
 }

@@ -17,19 +17,23 @@ import { csvFormatRow } from "d3-dsv";
 import { UserError } from "../../base/user-error.ts";
 import { lockFolder } from "../../infra/workerd/lock.ts";
 import { fieldsOf, type RowOf, type RowSchema } from "../model/row-schema.ts";
-import { headerOf, parseRows, wholeLines } from "../model/recorded-run.ts";
+import { headerOf, parseRows, readStarts, type Start, STARTS_FILE, wholeLines } from "../model/recorded-run.ts";
 
 /** What a run was asked for: a folder holds rows of one such question. */
 export type Asked = Readonly<Record<string, unknown>>;
 
-/** A run's folder: what was asked (run.json) and the rows so far (rows.csv). */
-export interface RunFolder<Row> {
-  readonly path: string;
+/** A file of rows that grows. */
+export interface RowFile<Row> {
   readonly rows: readonly Row[];
   /** Appends a row; once it returns, the row is in the file. @throws UserError where the disk does not take it */
   append(row: Row): void;
-  write(name: string, text: string): void;
   close(): void;
+}
+
+/** A run's folder: what was asked (run.json) and the rows so far (rows.csv). */
+export interface RunFolder<Row> extends RowFile<Row> {
+  readonly path: string;
+  write(name: string, text: string): void;
 }
 
 /**
@@ -45,61 +49,68 @@ export function openRunFolder<Schema extends RowSchema>(
   fresh: boolean,
 ): RunFolder<RowOf<Schema>> {
   if (fresh) removeRun(path);
-  makeFolder(path);
+  orSay(path, () => mkdirSync(path, { recursive: true }));
   const unlock = lockFolder(path, "give --out for another folder");
   try {
-    return open(path, asked, schema, unlock);
+    const file = join(path, "rows.csv");
+    if (asked !== undefined) ask(path, asked);
+    else if (!existsSync(file)) throw new UserError(`${path} holds no run: there is no rows.csv.`);
+    const rows = openRows(file, schema);
+    const close = (): void => {
+      rows.close();
+      unlock();
+    };
+    return { ...rows, path, write: (name, text) => writeIn(path, name, text), close };
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-function open<Schema extends RowSchema>(
-  path: string,
-  asked: Asked | undefined,
-  schema: Schema,
-  unlock: () => void,
-): RunFolder<RowOf<Schema>> {
-  const file = join(path, "rows.csv");
-  if (asked !== undefined) ask(path, asked);
-  else if (!existsSync(file)) throw new UserError(`${path} holds no run: there is no rows.csv.`);
-  const kept = existsSync(file) ? readRows(file, schema) : undefined;
-  if (kept === undefined) writeIn(path, "rows.csv", headerOf(schema));
-  const rows = kept ?? [];
+/** @throws UserError where the file holds rows of another kind, or cannot be written */
+export function openRows<Schema extends RowSchema>(file: string, schema: Schema): RowFile<RowOf<Schema>> {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const whole = wholeLines(text);
+  const rows = parseRows(whole, file, schema);
+  if (whole === "") orSay(file, () => writeFileSync(file, headerOf(schema)));
+  else if (whole.length < text.length) truncateSync(file, Buffer.byteLength(whole));
   const descriptor = openSync(file, "a");
-  let goodBytes = fstatSync(descriptor).size;
-  let failure: UserError | undefined;
   return {
-    path,
     rows,
     append: (row) => {
-      if (failure !== undefined) throw failure;
-      const line = `${csvFormatRow(fieldsOf(row, schema))}\n`;
+      const { size } = fstatSync(descriptor);
       try {
-        appendFileSync(descriptor, line);
+        appendFileSync(descriptor, `${csvFormatRow(fieldsOf(row, schema))}\n`);
       } catch (error) {
-        failure = new UserError(`${file} cannot be written: ${(error as Error).message}. The rows so far are kept.`);
         // Half a line in the middle of the file would make all of it unreadable.
-        ftruncateSync(descriptor, goodBytes);
-        throw failure;
+        ftruncateSync(descriptor, size);
+        throw new UserError(`${file} cannot be written: ${(error as Error).message}. The rows so far are kept.`);
       }
-      goodBytes += Buffer.byteLength(line);
       rows.push(row);
     },
-    write: (name, text) => writeIn(path, name, text),
-    close: () => {
-      closeSync(descriptor);
-      unlock();
-    },
+    close: () => closeSync(descriptor),
   };
 }
 
+/** @throws UserError where the folder cannot be written */
+export function addStart(folder: string, start: Start): void {
+  writeIn(folder, STARTS_FILE, jsonText([...readStarts(folder), start]));
+}
+
+/** @throws UserError where the folder cannot be written */
+export function writeIn(folder: string, name: string, text: string): void {
+  const file = join(folder, name);
+  orSay(file, () => writeFileSync(file, text));
+}
+
+export function jsonText(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
 function ask(path: string, asked: Asked): void {
-  const question = `${JSON.stringify(asked, undefined, 2)}\n`;
   const file = join(path, "run.json");
-  if (!existsSync(file)) writeIn(path, "run.json", question);
-  else if (comparable(readFileSync(file, "utf8")) !== comparable(question))
+  if (!existsSync(file)) writeIn(path, "run.json", jsonText(asked));
+  else if (comparable(readFileSync(file, "utf8")) !== comparable(jsonText(asked)))
     throw new UserError(
       `${path} holds a run with other options, which run.json there names. Give --fresh to begin anew, or --out for another folder.`,
     );
@@ -123,27 +134,10 @@ function removeRun(path: string): void {
   rmSync(path, { recursive: true, force: true });
 }
 
-function makeFolder(path: string): void {
+function orSay(path: string, write: () => void): void {
   try {
-    mkdirSync(path, { recursive: true });
+    write();
   } catch (error) {
     throw new UserError(`${path} cannot be written: ${(error as Error).message}.`);
   }
-}
-
-function writeIn(path: string, name: string, text: string): void {
-  try {
-    writeFileSync(join(path, name), text);
-  } catch (error) {
-    throw new UserError(`${join(path, name)} cannot be written: ${(error as Error).message}.`);
-  }
-}
-
-/** Reads the rows of a file, and cuts off half a last one. Undefined where not even a header is whole. */
-function readRows<Schema extends RowSchema>(file: string, schema: Schema): RowOf<Schema>[] | undefined {
-  const text = readFileSync(file, "utf8");
-  const whole = wholeLines(text);
-  const rows = parseRows(whole, file, schema);
-  if (rows !== undefined && whole.length < text.length) truncateSync(file, Buffer.byteLength(whole));
-  return rows;
 }

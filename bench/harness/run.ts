@@ -1,29 +1,55 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
-import { flag, type Option, type OptionSchema, readOptions, words } from "../model/options.ts";
+import { renderSvg } from "../analysis/charts/chart.ts";
+import { flag, type OptionSchema, type OptionsOf, readOptions, words } from "../model/options.ts";
 import { csvOf, readStarts } from "../model/recorded-run.ts";
-import type { Experiment, Recorded } from "./experiment.ts";
-import { onInterruption } from "./interruption.ts";
+import type { RowOf, RowSchema } from "../model/row-schema.ts";
+import type { Check, Experiment, Report } from "./experiment.ts";
+import { knownFidelity } from "./known-fidelity.ts";
 import { machine } from "./machine.ts";
 import { startProgress } from "./progress.ts";
-import { writeResults } from "./results.ts";
-import { openRunFolder, type RunFolder } from "./run-folder.ts";
-import { addStart } from "./starts.ts";
+import { reportText } from "./results.ts";
+import { addStart, jsonText, openRunFolder, type RunFolder, writeIn } from "./run-folder.ts";
 
-/** The options of every experiment that has rows. */
-export interface CommonOptions extends OptionSchema {
-  readonly out: Option<string | undefined>;
-  readonly fresh: Option<boolean>;
-  readonly report: Option<boolean>;
+/** Every folder of bench/experiments, by its name: what its experiment.ts exports as `experiment`. */
+export async function findExperiments(): Promise<ReadonlyMap<string, Experiment | Check>> {
+  const folder = join(ROOT, "bench/experiments");
+  const found = new Map<string, Experiment | Check>();
+  for (const name of readdirSync(folder).toSorted()) {
+    const file = pathToFileURL(join(folder, name, "experiment.ts")).href;
+    const { experiment } = (await import(file)) as { experiment?: Experiment | Check };
+    if (experiment === undefined) throw new Error(`bench/experiments/${name}/experiment.ts exports no experiment.`);
+    found.set(name, experiment);
+  }
+  return found;
 }
 
-export function commonOptions(name: string): CommonOptions {
+/** The options of every experiment. */
+export function commonOptions(name: string) {
   return {
     out: words("FOLDER", `where rows and report go (.adaptive-h3/bench/${name})`, undefined),
     fresh: flag("begin anew where the folder holds a run"),
-    report: flag("measure nothing: make the report of the rows there again"),
+    report: flag("measure nothing: make the report of what was measured there again"),
   };
+}
+
+/** What a run was told of how to go about it says nothing of what was measured. */
+const HOW = new Set(["--fresh", "--report"]);
+
+/** What a person asked for. */
+interface Request {
+  readonly name: string;
+  readonly command: string;
+  readonly options: OptionsOf<OptionSchema>;
+  readonly fresh: boolean;
+  readonly report: boolean;
+  /** The run's folder. */
+  readonly path: string;
+  /** Aborted by Ctrl-C, SIGTERM or SIGHUP, so that work ends in order. Under npm a Ctrl-C comes twice. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -31,89 +57,112 @@ export function commonOptions(name: string): CommonOptions {
  *
  * @throws UserError
  */
-export async function runExperiment(name: string, experiment: Experiment, args: readonly string[]): Promise<void> {
+export async function runExperiment(
+  name: string,
+  experiment: Experiment | Check,
+  args: readonly string[],
+): Promise<void> {
   const options = readOptions(args, { ...experiment.options, ...commonOptions(name) });
   const { out, fresh, report } = options;
   if (fresh && report) throw new UserError("--fresh and --report exclude each other.");
   const path = resolve(out ?? join(ROOT, ".adaptive-h3/bench", experiment.folderName?.(options) ?? name));
-  const { signal, release } = onInterruption();
-  let folder: RunFolder<object> | undefined;
+  const command = ["npm run bench --", name, ...args.filter((arg) => !HOW.has(arg))].join(" ");
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  process.on("SIGINT", abort).on("SIGTERM", abort).on("SIGHUP", abort);
+  const { signal } = controller;
+  const request: Request = { name, command, options, fresh, report, path, signal };
   try {
-    folder = openRunFolder(
-      path,
-      report ? undefined : { experiment: name, ...experiment.question(options) },
-      experiment.row,
-      fresh,
-    );
-    if (!report) await measureMissing(name, experiment, options, folder, signal);
-    if (signal.aborted) {
-      console.error(`Interrupted. ${folder.rows.length} rows are kept: the same command goes on.`);
-      process.exitCode = 130;
-      return;
-    }
-    const command = ["npm run bench --", name, ...args.filter((arg) => !HOW.has(arg))].join(" ");
+    await ("check" in experiment ? runCheck(experiment, request) : runRows(experiment, request));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    process.off("SIGINT", abort).off("SIGTERM", abort).off("SIGHUP", abort);
+  }
+  if (signal.aborted) process.exitCode = 130;
+}
+
+/** Measures the rows that are missing, and reports on all of them. */
+async function runRows(experiment: Experiment, request: Request): Promise<void> {
+  const { name, command, options, fresh, report, path, signal } = request;
+  const asked = report ? undefined : { experiment: name, ...experiment.question(options) };
+  const folder = openRunFolder(path, asked, experiment.row, fresh);
+  const { rows } = folder;
+  try {
+    if (!report) await measureMissing(experiment, request, folder);
+    if (signal.aborted) return;
     const starts = readStarts(path);
     if (starts.length === 0)
       throw new UserError(`${path} has no starts.json, which says what its rows were made with.`);
-    const recorded: Recorded<object, object> = { name, command, options, rows: folder.rows, starts, path };
-    await finish(experiment, recorded, folder);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    console.error(`Interrupted. ${folder?.rows.length ?? 0} rows are kept: the same command goes on.`);
-    process.exitCode = 130;
+    const recorded = { name, command, options, rows, starts, path };
+    const summary = experiment.summarise(recorded);
+    const settled = experiment.settled?.(rows, summary);
+    if (settled !== undefined) folder.write("rows.csv", csvOf(settled, experiment.row));
+    await writeResults(request, summary, experiment.report(summary, recorded));
+    for (const line of experiment.lines?.(summary) ?? []) console.log(line);
+    console.log(`${rows.length} rows, and a report of them, are in ${relative(process.cwd(), path) || "."}.`);
+    const fault = experiment.fault?.(rows);
+    if (fault !== undefined) throw new UserError(fault);
   } finally {
-    folder?.close();
-    release();
+    folder.close();
+    if (signal.aborted) console.error(`Interrupted. ${rows.length} rows are kept: the same command goes on.`);
   }
 }
 
-/** What a run was told of how to go about it says nothing of what was measured. */
-const HOW = new Set(["--fresh", "--report", "--retry"]);
-
 async function measureMissing(
-  name: string,
   experiment: Experiment,
-  options: object,
-  folder: RunFolder<object>,
-  signal: AbortSignal,
+  { name, options, path, signal }: Request,
+  folder: RunFolder<RowOf<RowSchema>>,
 ): Promise<void> {
-  const given = options as never;
-  const done = experiment.done(given, folder.rows as never, folder.path);
+  const done = experiment.done(options, folder.rows, path);
   if (done >= 1) return;
-  const tools = await experiment.prepare(given, signal);
+  const tools = await experiment.prepare(options, signal);
   if (signal.aborted) return;
-  console.error(`${folder.rows.length > 0 ? "Going on with" : "Measuring"} ${name}, into ${folder.path}.`);
-  addStart(folder.path, {
+  console.error(`${folder.rows.length > 0 ? "Going on with" : "Measuring"} ${name}, into ${path}.`);
+  const here = machine();
+  const fidelity = knownFidelity(here);
+  addStart(path, {
     at: new Date().toISOString(),
-    lanes: experiment.lanes?.(given) ?? 1,
+    lanes: experiment.lanes?.(options) ?? 1,
     rowsBefore: folder.rows.length,
-    machine: machine(),
+    machine: here,
+    ...(fidelity !== undefined && { fidelity }),
     ...(tools !== undefined && { tools }),
   });
   const progress = startProgress(done);
   try {
-    await experiment.measure({ options: given, folder: folder as never, signal, progress });
+    await experiment.measure({ options, folder, signal, progress });
     if (!signal.aborted) progress.show(1, `${folder.rows.length} rows`);
   } finally {
     progress.end();
   }
 }
 
-async function finish(
-  experiment: Experiment,
-  recorded: Recorded<object, object>,
-  folder: RunFolder<object>,
-): Promise<void> {
-  const given = recorded as never;
-  const summary = experiment.summarise(given);
-  const settled = experiment.settled?.(recorded.rows as never, summary);
-  if (settled !== undefined) folder.write("rows.csv", csvOf(settled, experiment.row));
-  const files = await writeResults(recorded.name, summary, experiment.report(summary, given), (name, text) =>
-    folder.write(name, text),
-  );
-  for (const line of experiment.lines?.(summary) ?? []) console.log(line);
-  const where = relative(process.cwd(), recorded.path) || ".";
-  console.log(`${recorded.rows.length} rows. In ${where}: ${["rows.csv", ...files].join(", ")}.`);
-  const fault = experiment.fault?.(recorded.rows as never);
-  if (fault !== undefined) throw new UserError(fault);
+async function runCheck(check: Check, request: Request): Promise<void> {
+  const { command, options, path, report, signal } = request;
+  const file = join(path, "summary.json");
+  if (report && !existsSync(file)) throw new UserError(`${path} holds no summary.json to make a report of.`);
+  const progress = startProgress(0);
+  let summary: object;
+  try {
+    summary = report
+      ? (JSON.parse(readFileSync(file, "utf8")) as object)
+      : await check.check({ options, command, signal, progress });
+  } finally {
+    progress.end();
+    if (signal.aborted) console.error("Interrupted: nothing is written.");
+  }
+  if (signal.aborted) return;
+  mkdirSync(path, { recursive: true });
+  await writeResults(request, summary, check.report(summary));
+  for (const line of check.lines(summary)) console.log(line);
+  console.log(`The report is in ${relative(process.cwd(), path) || "."}.`);
+  if (!check.holds(summary)) process.exitCode = 1;
+}
+
+/** Writes summary.json, report.md and the pictures. @throws UserError where the folder cannot be written */
+async function writeResults({ name, path }: Request, summary: object, report: Report): Promise<void> {
+  writeIn(path, "summary.json", jsonText(summary));
+  writeIn(path, "report.md", reportText(name, report));
+  for (const { file, spec } of report.pictures ?? []) writeIn(path, file, await renderSvg(spec));
 }

@@ -8,20 +8,14 @@ import { contentRoutes } from "../model/content.ts";
 
 /**
  * What an arm's worker is told, where the server's TCP has this congestion control and its HTTP/3 is served by this QUIC;
- * undefined for an edge without a worker.
+ * undefined for an edge without a worker. An adaptive arm has the policy that was calibrated for both, with what the
+ * bench's pages transfer. The policies for quic-go take unknown clients from the nine networks; those in
+ * policy-api/policies take them from access lines, most of which are clean. For another QUIC it is the policy that is
+ * shipped.
  */
 export function policyOf(arm: Arm, congestion: Congestion, quic: Quic): object | undefined {
-  if (!ARM_SETUPS[arm].hasWorker) return undefined;
-  if (arm === "adaptive") return calibrated(congestion, quic);
-  return { ...INITIAL_POLICY, mode: arm === "fixed-h1" || arm === "fixed-h2" ? "fixed-h2" : "fixed-h3" };
-}
-
-/**
- * The policy that was calibrated for a congestion control and a QUIC, with what the bench's pages transfer. The policies for
- * quic-go take unknown clients from the nine networks; those in policy-api/policies take them from access lines, most of
- * which are clean. For another QUIC it is the policy that is shipped.
- */
-function calibrated(congestion: Congestion, quic: Quic): object {
+  const { mode } = ARM_SETUPS[arm];
+  if (mode !== "adaptive") return mode && { ...INITIAL_POLICY, mode };
   // Reno reacts to loss as cubic does.
   const name = `${congestion === "bbr" ? "bbr" : "cubic"}.json`;
   const folder = quic === "quic-go" ? "bench/policies" : `policy-api/policies/${quic}`;

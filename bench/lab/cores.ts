@@ -40,15 +40,11 @@ export async function watchCores<Result>(
 
 /** The share of all cores that is in use now; to be called while what is measured stands still. */
 export async function busyRatioNow(signal: AbortSignal | undefined): Promise<number> {
-  const used = (): Core =>
-    readCores().reduce((sum, { busy, total }) => ({ busy: sum.busy + busy, total: sum.total + total }), {
-      busy: 0,
-      total: 0,
-    });
-  const before = used();
+  const before = readCores();
   await wait(LOOK_MS, undefined, signal === undefined ? {} : { signal });
-  const after = used();
-  return after.total <= before.total ? 0 : (after.busy - before.busy) / (after.total - before.total);
+  const passed = ticksBetween(before, readCores());
+  const total = passed.reduce((sum, core) => sum + core.total, 0);
+  return total === 0 ? 0 : passed.reduce((sum, { busy }) => sum + busy, 0) / total;
 }
 
 /** In ticks of 10 ms this tells 5 % on two cores. */
@@ -56,6 +52,16 @@ const LOOK_MS = 100;
 
 export function readCores(): Core[] {
   return parseCores(readFileSync("/proc/stat", "utf8"));
+}
+
+/** What each core did between two readings; nothing of a core that stood still or was not there. */
+function ticksBetween(before: readonly Core[], after: readonly Core[]): Core[] {
+  return after
+    .map(({ busy, total }, i) => ({
+      busy: busy - (before[i]?.busy ?? busy),
+      total: total - (before[i]?.total ?? total),
+    }))
+    .filter(({ total }) => total > 0);
 }
 
 /**
@@ -66,37 +72,26 @@ export function busiest(samples: readonly CoreSample[], fromMs: number, toMs: nu
   const first = samples.findLast(({ atMs }) => atMs <= fromMs && toMs - atMs >= WINDOW_MS);
   const last = samples.find(({ atMs }) => atMs >= toMs);
   if (first === undefined || last === undefined) return Number.NaN;
-  const shares = last.cores.flatMap(({ busy, total }, index) => {
-    const before = first.cores[index];
-    return before === undefined || total <= before.total ? [] : [(busy - before.busy) / (total - before.total)];
-  });
+  const shares = ticksBetween(first.cores, last.cores).map(({ busy, total }) => busy / total);
   return shares.length === 0 ? Number.NaN : Math.min(1, Math.max(0, ...shares));
 }
 
 /** CPU time that all cores together have spent on anything, milliseconds. */
 export function machineBusyMs(): number {
-  return allCores(readFileSync("/proc/stat", "utf8")).busy * TICK_MS;
+  return readCores().reduce((sum, { busy }) => sum + busy, 0) * TICK_MS;
 }
 
 /** The kernel's unit of CPU time in /proc/stat: USER_HZ, 100 a second on every Linux (proc(5)). */
 const TICK_MS = 10;
 
-/** The line cpu of /proc/stat: all cores together. */
-export function allCores(text: string): Core {
-  return coreOf(/^cpu +(.*)$/m.exec(text)?.[1] ?? "");
-}
-
-/** The lines cpu0, cpu1, ... of /proc/stat. */
-export function parseCores(text: string): Core[] {
-  return [...text.matchAll(/^cpu\d+ (.*)$/gm)].map(([, fields = ""]) => coreOf(fields));
-}
-
 /**
- * user nice system idle iowait irq softirq steal (proc(5)); guest time stands in user and nice already. Stolen time counts as
- * busy: another machine had the core then.
+ * The lines cpu0, cpu1, ... of /proc/stat: user nice system idle iowait irq softirq steal (proc(5)). Guest time stands in
+ * user and nice already. Stolen time counts as busy: another machine had the core then.
  */
-function coreOf(fields: string): Core {
-  const ticks = fields.trim().split(/\s+/).slice(0, 8).map(Number);
-  const total = ticks.reduce((sum, value) => sum + value, 0);
-  return { busy: total - (ticks[3] ?? 0) - (ticks[4] ?? 0), total };
+export function parseCores(text: string): Core[] {
+  return [...text.matchAll(/^cpu\d+ (.*)$/gm)].map(([, fields = ""]) => {
+    const ticks = fields.trim().split(/\s+/).slice(0, 8).map(Number);
+    const total = ticks.reduce((sum, value) => sum + value, 0);
+    return { busy: total - (ticks[3] ?? 0) - (ticks[4] ?? 0), total };
+  });
 }

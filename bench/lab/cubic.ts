@@ -1,8 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { UserError } from "../../base/user-error.ts";
 import type { CubicSettings } from "../model/cell.ts";
 
@@ -21,6 +20,7 @@ const DEFAULT_BETA = 0.3;
 const GUARD = `
 trap '' HUP INT TERM
 command -v flock > /dev/null || exit 4
+[ -w "$1" ] && [ -w "$2" ] || exit 5
 exec 9<"$1"
 flock -n 9 || exit 3
 beta=$(cat "$1")
@@ -30,6 +30,13 @@ cat > /dev/null
 echo "$beta" > "$1"
 echo "$friendliness" > "$2"
 `;
+
+/** Why the guard could not begin, by its exit code. */
+const REASONS: Readonly<Record<number, string>> = {
+  3: "Another run is changing it, and it is the whole machine's: wait for its end.",
+  4: "It takes util-linux' flock.",
+  5: `${FILES.join(" or ")} cannot be written. Try modprobe tcp_cubic.`,
+};
 
 /** CUBIC while a lab runs. */
 export interface Cubic {
@@ -44,26 +51,18 @@ export interface Cubic {
  */
 export async function holdCubic(stack: AsyncDisposableStack, folder = CUBIC_FOLDER): Promise<Cubic> {
   const [beta, friendliness] = FILES.map((name) => join(folder, name)) as [string, string];
-  for (const file of [beta, friendliness])
-    if (!isWritable(file))
-      throw new UserError(`CUBIC cannot be set on this machine: ${file} cannot be written. Try modprobe tcp_cubic.`);
-  const guard: ChildProcess = spawn("sh", ["-c", GUARD, "sh", beta, friendliness], {
+  const guard = spawn("sh", ["-c", GUARD, "sh", beta, friendliness], {
     stdio: ["pipe", "pipe", "inherit"],
     detached: true,
   });
-  const ended = once(guard, "close");
+  const ended = once(guard, "close") as Promise<[number | null]>;
   stack.defer(async () => {
-    guard.stdin?.end();
+    guard.stdin.end();
     await ended;
   });
-  if ((await firstLine(guard)) === undefined) {
-    const [code] = (await ended) as [number | null];
-    throw new UserError(
-      code === 3
-        ? `Another run is changing ${folder}, which is the whole machine's: wait for its end.`
-        : `${folder} cannot be held (exit code ${code}): it takes a shell and util-linux' flock.`,
-    );
-  }
+  const code = await Promise.race([once(guard.stdout, "data").then(() => "held"), ended.then(([exit]) => exit)]);
+  if (code !== "held")
+    throw new UserError(`${folder} cannot be held. ${REASONS[Number(code)] ?? `Exit code ${code}.`}`);
   return {
     set: ({ beta: givenUp = DEFAULT_BETA, isFriendly = true }) => {
       try {
@@ -74,19 +73,4 @@ export async function holdCubic(stack: AsyncDisposableStack, folder = CUBIC_FOLD
       }
     },
   };
-}
-
-function isWritable(file: string): boolean {
-  try {
-    accessSync(file, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function firstLine({ stdout }: ChildProcess): Promise<string | undefined> {
-  if (stdout === null) return undefined;
-  const { value, done } = await createInterface({ input: stdout })[Symbol.asyncIterator]().next();
-  return done === true ? undefined : value;
 }

@@ -1,19 +1,23 @@
 import { join } from "node:path";
-import type { Arm, Quic } from "../model/arm.ts";
-import { type ArmSystem, startArmSystems } from "./arm-system.ts";
+import { activatePolicy } from "../../infra/workerd/policy-client.ts";
+import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
+import type { Arm } from "../model/arm.ts";
+import { type Congestion, CONGESTIONS } from "../model/congestion.ts";
+import { policyOf } from "./arm-policy.ts";
 import { type Cubic, holdCubic } from "./cubic.ts";
-import { type Lane, startLane } from "./lane.ts";
-import type { TcpBuffers } from "./namespace.ts";
+import { type ArmSystem, type Lane, type LaneOptions, startLane } from "./lane.ts";
 import { makeRunFolder, removeLeftovers, removeOwnNamespaces } from "./leftovers.ts";
 import { startOrigin } from "./origin-process.ts";
-import type { PostedSample } from "./tee.ts";
+import { type PostedSample, startSampleTee } from "./tee.ts";
+
+const TOKEN = "token-of-a-bench";
 
 /** The real system of each arm, and lanes that lead to all of them. */
 export interface Lab {
   readonly lanes: readonly Lane[];
   /** A folder that goes with the lab. */
   readonly folder: string;
-  /** Resolves with a sentence when a program ends that nobody stopped. */
+  /** Resolves with a sentence when a program of the lab has ended. */
   readonly failed: Promise<string>;
   /** Undefined unless asked for. */
   readonly cubic: Cubic | undefined;
@@ -22,17 +26,9 @@ export interface Lab {
   stop(): Promise<void>;
 }
 
-export interface LabOptions {
+export interface LabOptions extends LaneOptions {
   readonly arms: readonly Arm[];
   readonly lanes: number;
-  /** Whether edges write down what their connections are at, 20 times a second. */
-  readonly isTraced?: boolean;
-  /** Where edges leave the qlog of every QUIC connection, if anywhere. */
-  readonly qlogFolder?: string;
-  /** Who serves HTTP/3 in every arm that has an edge; quic-go by default. */
-  readonly quic?: Quic;
-  /** Of the server's TCP; the bench's own, which are larger than Linux' by default. */
-  readonly tcpBuffers?: TcpBuffers;
   /** Whether CUBIC's parameters are to be set, which are the whole machine's. */
   readonly setsCubic?: boolean;
 }
@@ -44,25 +40,37 @@ export async function startLab(options: LabOptions): Promise<Lab> {
   const stack = new AsyncDisposableStack();
   const failure = Promise.withResolvers<string>();
   const listeners: ((sample: PostedSample) => void)[] = [];
-  const on = {
-    failure: failure.resolve,
-    sample: (sample: PostedSample) => {
-      for (const listener of listeners) listener(sample);
-    },
+  const onSample = (sample: PostedSample): void => {
+    for (const listener of listeners) listener(sample);
   };
   try {
     const { path: folder, remove } = makeRunFolder();
     stack.defer(remove);
     stack.defer(removeOwnNamespaces);
     const cubic = options.setsCubic === true ? await holdCubic(stack) : undefined;
-    const origin = await startOrigin(join(folder, "origin.sock"), stack, on.failure);
+    const origin = await startOrigin(join(folder, "origin.sock"), stack, failure.resolve);
+    const startSystem = async (arm: Arm, congestions: readonly Congestion[], policy: object | undefined) => {
+      const name = `${arm}-${congestions.join("-")}`;
+      const worker =
+        policy === undefined ? undefined : await startWorker(join(folder, name), origin.url, policy, stack);
+      void worker?.failed.then(failure.resolve);
+      const tee = await startSampleTee(join(folder, `${name}.tee`), worker?.samplesSocket, onSample);
+      stack.defer(() => tee.stop());
+      const upstream = `unix:${worker?.visitorsSocket ?? origin.socket}`;
+      systems.push({ arm, congestions, upstream, samples: `unix:${tee.socket}` });
+    };
     const systems: ArmSystem[] = [];
-    const { isTraced = false, qlogFolder, quic = "quic-go", tcpBuffers } = options;
-    for (const arm of options.arms) systems.push(...(await startArmSystems(arm, quic, origin, folder, stack, on)));
+    for (const arm of options.arms) {
+      const told = CONGESTIONS.map((name) => ({ name, policy: policyOf(arm, name, options.quic ?? "quic-go") }));
+      // Congestion controls with the same policy share a system.
+      for (const same of Map.groupBy(told, ({ policy }) => JSON.stringify(policy)).values()) {
+        const congestions = same.map(({ name }) => name);
+        await startSystem(arm, congestions, same[0]?.policy);
+      }
+    }
     const lanes: Lane[] = [];
-    const settings = { folder, isTraced, qlogFolder, quic, tcpBuffers };
     for (let index = 0; index < options.lanes; index++)
-      lanes.push(await startLane(index, systems, settings, stack, on.failure));
+      lanes.push(await startLane(index, systems, folder, options, stack, failure.resolve));
     return {
       lanes,
       folder,
@@ -75,4 +83,17 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     await stack.disposeAsync();
     throw error;
   }
+}
+
+/** Starts workerd with this project's worker and a policy. @throws UserError */
+async function startWorker(
+  stateDir: string,
+  origin: string,
+  policy: object,
+  stack: AsyncDisposableStack,
+): Promise<Workerd> {
+  const workerd = await startWorkerd({ stateDir, origin, token: TOKEN, onErrorLine: () => undefined });
+  stack.defer(() => workerd.stop());
+  await activatePolicy(workerd.visitorsSocket, TOKEN, policy);
+  return workerd;
 }

@@ -2,21 +2,29 @@ import { join } from "node:path";
 import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { UserError } from "../../base/user-error.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
-import type { RunningProgram } from "../../infra/workerd/processes.ts";
 import { type Arm, ARM_SETUPS, type Quic } from "../model/arm.ts";
 import type { Congestion } from "../model/congestion.ts";
-import type { ArmSystem } from "./arm-system.ts";
 import { ownPrefix } from "./leftovers.ts";
 import { makeNamespace, type TcpBuffers } from "./namespace.ts";
 import { CLIENT_DEVICE, type EmulatedPath, SERVER_DEVICE, startPath } from "./path.ts";
-import { startQuiche } from "./quiche.ts";
-import { shell } from "./shell.ts";
+import { QUICHE_PROGRAM } from "./programs.ts";
+import { shell, startServer } from "./shell.ts";
 
 /** Of RFC 5737's TEST-NET-1: nobody's address. The same in every lane, as each is a network of its own. */
 const SERVER_ADDRESS = "192.0.2.1";
 /** Lanes share 10.0.0.0/8 (RFC 1918): so many, with so many networks /24 each. */
 export const LANES_MAX = 16;
 const NETWORKS = 65_536 / LANES_MAX;
+
+/** What stands behind an edge of an arm, in every lane. */
+export interface ArmSystem {
+  readonly arm: Arm;
+  /** Those that it serves: an arm whose policy depends on the congestion control has several systems. */
+  readonly congestions: readonly Congestion[];
+  /** Who answers the edge's requests, and who takes its samples: for the edge's flags. */
+  readonly upstream: string;
+  readonly samples: string;
+}
 
 /** Where a client of this lane finds an arm. */
 export interface Origin {
@@ -48,118 +56,57 @@ export interface Lane {
   freshClient(): string;
 }
 
-export interface LaneSettings {
-  /** For everything that goes with the lab. */
-  readonly folder: string;
-  readonly isTraced: boolean;
-  /** Where every QUIC connection leaves its qlog, if anywhere. */
-  readonly qlogFolder: string | undefined;
-  /** Who serves HTTP/3, at an edge's address and port. */
-  readonly quic: Quic;
-  /** Of the server; the bench's own by default. */
-  readonly tcpBuffers: TcpBuffers | undefined;
+export interface LaneOptions {
+  /** Whether edges write down what their connections are at, 20 times a second. */
+  readonly isTraced?: boolean;
+  /** Where edges leave the qlog of every QUIC connection, if anywhere. */
+  readonly qlogFolder?: string;
+  /** Who serves HTTP/3 in every arm that has an edge; quic-go by default. */
+  readonly quic?: Quic;
+  /** Of the server's TCP; the bench's own, which are larger than Linux' by default. */
+  readonly tcpBuffers?: TcpBuffers;
 }
 
 /**
  * Makes one lane. What it starts ends with `stack`.
  *
- * @param onFailure is told when a program ends that nobody stopped
+ * @param onFailure is told when a program has ended
  * @throws UserError
  */
 export async function startLane(
   index: number,
   systems: readonly ArmSystem[],
-  { folder, isTraced, qlogFolder, quic, tcpBuffers }: LaneSettings,
+  folder: string,
+  options: LaneOptions,
   stack: AsyncDisposableStack,
   onFailure: (why: string) => void,
 ): Promise<Lane> {
-  let stopping = false;
-  const tellWhenEnded = async (ended: Promise<string>): Promise<void> => {
-    const why = await ended;
-    if (!stopping) onFailure(why);
-  };
   const client = `${ownPrefix()}c${index}`;
   const server = `${ownPrefix()}s${index}`;
   await makeNamespace(client);
-  await makeNamespace(server, tcpBuffers);
+  await makeNamespace(server, options.tcpBuffers);
   const clientNetwork = `10.${(index * NETWORKS) / 256}.0.0/${16 - Math.log2(NETWORKS / 256)}`;
-  const address = (network: number): string => {
+  const clientAddress = (network: number): string => {
     const number = index * NETWORKS + network;
     return `10.${number >> 8}.${number & 255}.1`;
   };
-  const path = await startPath(
-    { client, server, clientAddress: address(0), clientNetwork, serverAddress: SERVER_ADDRESS },
-    folder,
-  );
-  stack.defer(() => path.stop());
-  void tellWhenEnded(path.failed);
+  const ends = { client, server, clientAddress: clientAddress(0), clientNetwork, serverAddress: SERVER_ADDRESS };
+  const path = await startPath(ends, folder, stack);
+  void path.failed.then(onFailure);
   // A client may send from any address of the network, and takes what comes for any.
   await shell("ip", "-n", client, "route", "add", "local", clientNetwork, "dev", "lo");
 
-  // One certificate for all: the first edge makes it.
-  const stateDir = join(folder, "certificate");
-  const caFile = join(stateDir, "dev-cert.pem");
   const origins = new Map<string, Origin>();
-  // Edges before what takes their certificate.
-  const inOrder = systems.toSorted((one, other) => Number(one.quic !== undefined) - Number(other.quic !== undefined));
+  // Edges first: the first of them makes the one certificate for all.
+  const inOrder = systems.toSorted(
+    ({ arm: one }, { arm: other }) =>
+      Number(ARM_SETUPS[one].quic !== undefined) - Number(ARM_SETUPS[other].quic !== undefined),
+  );
   for (const [number, system] of inOrder.entries()) {
-    const { arm, congestions } = system;
-    const first = 8000 + 10 * number;
-    const startOwnQuic = async (port: number, name: Exclude<Quic, "quic-go">): Promise<RunningProgram> => {
-      const place = { address: `${SERVER_ADDRESS}:${port}`, stateDir, namespace: server, samples: system.samples };
-      const program = await startQuiche(name, place);
-      stack.defer(() => program.stop());
-      void tellWhenEnded(program.ended.then((why) => `The QUIC server of ${arm} ended by itself (${why}).`));
-      return program;
-    };
-    if (system.quic !== undefined) {
-      const program = await startOwnQuic(first, system.quic);
-      const origin = { host: "localhost", address: SERVER_ADDRESS, port: first, caFile, spkiSha256: "" };
-      for (const congestion of congestions)
-        origins.set(`${arm} ${congestion}`, { ...origin, edgePids: [program.pid], traceFile: undefined });
-      continue;
-    }
-    const traceFile = isTraced ? join(folder, `trace-${index}-${number}.jsonl`) : undefined;
-    const edge = await startEdge({
-      program: EDGE_PROGRAM,
-      listen: congestions.map(
-        (name, i) => `${SERVER_ADDRESS}:${first + i},congestion=${name}${quic === "quic-go" ? "" : ",http3=off"}`,
-      ),
-      upstream: system.upstream,
-      samples: system.samples,
-      stateDir,
-      flags: [
-        ["-host", SERVER_ADDRESS],
-        // A crowd here comes from one address.
-        ["-max-requests", "100000"],
-        traceFile === undefined ? [] : ["-trace", traceFile],
-        qlogFolder === undefined ? [] : ["-qlog", qlogFolder],
-        ARM_SETUPS[arm].edgeFlags ?? [],
-      ].flat(),
-      networkNamespace: server,
-      // Only what it says when it ends by itself matters here; failed loads say why themselves.
-      onErrorLine: () => undefined,
-    });
-    stack.defer(() => edge.program.stop());
-    void tellWhenEnded(edge.program.ended.then((why) => `The edge of ${arm} ended by itself (${why}).`));
-    const offersQuic = ARM_SETUPS[arm].hasWorker && arm !== "fixed-h1" && arm !== "fixed-h2";
-    for (const [i, congestion] of congestions.entries()) {
-      const own = quic !== "quic-go" && offersQuic ? await startOwnQuic(first + i, quic) : undefined;
-      origins.set(`${arm} ${congestion}`, {
-        host: "localhost",
-        address: SERVER_ADDRESS,
-        port: first + i,
-        caFile,
-        spkiSha256: edge.spkiSha256,
-        edgePids: [edge.program.pid, ...(own === undefined ? [] : [own.pid])],
-        traceFile,
-      });
-    }
+    const place = { lane: `${index}-${number}`, server, firstPort: 8000 + 10 * number, folder };
+    for (const [congestion, origin] of await startOrigins(system, place, options, stack, onFailure))
+      origins.set(`${system.arm} ${congestion}`, origin);
   }
-  // The last to be made is the first to be undone: from then on programs may end.
-  stack.defer(() => {
-    stopping = true;
-  });
   let clients = 0;
   let initialWindow: number | undefined;
   return {
@@ -186,7 +133,63 @@ export async function startLane(
         throw new UserError(
           `All ${NETWORKS} client networks of a lane were used: the same command goes on with new ones.`,
         );
-      return address(clients);
+      return clientAddress(clients);
     },
   };
+}
+
+/** Starts what answers for an arm: an edge, on a port for each congestion control, or a QUIC server alone, or both. */
+async function startOrigins(
+  { arm, congestions, upstream, samples }: ArmSystem,
+  { lane, server, firstPort, folder }: { lane: string; server: string; firstPort: number; folder: string },
+  { isTraced = false, qlogFolder, quic = "quic-go" }: LaneOptions,
+  stack: AsyncDisposableStack,
+  onFailure: (why: string) => void,
+): Promise<(readonly [Congestion, Origin])[]> {
+  const { quic: ownQuic, mode, edgeFlags = [] } = ARM_SETUPS[arm];
+  const stateDir = join(folder, "certificate");
+  const caFile = join(stateDir, "dev-cert.pem");
+  const place = { host: "localhost", address: SERVER_ADDRESS, caFile };
+  const startQuic = async (port: number, name: Exclude<Quic, "quic-go">): Promise<number> => {
+    const told = [`${SERVER_ADDRESS}:${port}`, name.replace("quiche-", ""), caFile, join(stateDir, "dev-key.pem")];
+    const command = ["netns", "exec", server, QUICHE_PROGRAM, ...told, samples.replace(/^unix:/, "")];
+    const { pid, failed } = await startServer(`The QUIC server of ${arm}`, ["ip", ...command], stack);
+    void failed.then(onFailure);
+    return pid;
+  };
+  if (ownQuic !== undefined) {
+    const edgePids = [await startQuic(firstPort, ownQuic)];
+    const origin = { ...place, port: firstPort, spkiSha256: "", edgePids, traceFile: undefined };
+    return congestions.map((congestion) => [congestion, origin]);
+  }
+  const traceFile = isTraced ? join(folder, `trace-${lane}.jsonl`) : undefined;
+  const http3 = quic === "quic-go" ? "" : ",http3=off";
+  const { program, spkiSha256 } = await startEdge({
+    program: EDGE_PROGRAM,
+    listen: congestions.map((name, i) => `${SERVER_ADDRESS}:${firstPort + i},congestion=${name}${http3}`),
+    upstream,
+    samples,
+    stateDir,
+    flags: [
+      ["-host", SERVER_ADDRESS],
+      // A crowd here comes from one address.
+      ["-max-requests", "100000"],
+      traceFile === undefined ? [] : ["-trace", traceFile],
+      qlogFolder === undefined ? [] : ["-qlog", qlogFolder],
+      edgeFlags,
+    ].flat(),
+    networkNamespace: server,
+    // Only what it says when it ends by itself matters here; failed loads say why themselves.
+    onErrorLine: () => undefined,
+  });
+  stack.defer(() => program.stop());
+  void program.ended.then((why) => onFailure(`The edge of ${arm} ended by itself (${why}).`));
+  const mayOffer = mode !== undefined && mode !== "fixed-h2";
+  return Promise.all(
+    congestions.map(async (congestion, i) => {
+      const port = firstPort + i;
+      const beside = quic !== "quic-go" && mayOffer ? [await startQuic(port, quic)] : [];
+      return [congestion, { ...place, port, spkiSha256, edgePids: [program.pid, ...beside], traceFile }] as const;
+    }),
+  );
 }

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
-import { UserError } from "../../base/user-error.ts";
-import { startProgram } from "../../infra/workerd/processes.ts";
+import { startServer } from "./shell.ts";
 
 export interface OriginServer {
   /** On the loopback, for workers. */
@@ -17,16 +16,8 @@ export async function startOrigin(
   stack: AsyncDisposableStack,
   onFailure: (why: string) => void,
 ): Promise<OriginServer> {
-  const url = Promise.withResolvers<string>();
-  const program = startProgram(process.execPath, {
-    args: [join(ROOT, "bench/lab/origin.ts"), socket],
-    onLine: url.resolve,
-    onErrorLine: (line) => console.error(line),
-  });
-  stack.defer(() => program.stop());
-  void program.ended.then((why) => onFailure(`The origin ended by itself (${why}).`));
-  const ended = program.ended.then((why) => {
-    throw new UserError(`The origin did not start (${why}).`);
-  });
-  return { url: await Promise.race([url.promise, ended]), socket, pid: program.pid };
+  const program = join(ROOT, "bench/lab/origin.ts");
+  const { line, pid, failed } = await startServer("The origin", [process.execPath, program, socket], stack);
+  void failed.then(onFailure);
+  return { url: line, socket, pid };
 }

@@ -1,22 +1,23 @@
 import { expect, it } from "vitest";
-import { countedBetween, parsePath } from "./path-counters.ts";
+import { countedBetween, countersOf, faultsOf } from "./path-counters.ts";
 
 const direction = { forwardedPackets: 10, latePackets: 1, droppedLoss: 2, droppedBurst: 3, droppedQueue: 4 };
-const line = (aToB: object, bToA: object): string => JSON.stringify({ ok: true, stats: { aToB, bToA } });
 
 it("adds both directions, and takes an earlier reading off", () => {
-  const before = parsePath(line(direction, direction));
+  const before = countersOf({ aToB: direction, bToA: direction });
   expect(before).toEqual({ up: 10, down: 10, late: 2, droppedLoss: 10, droppedQueue: 8 });
-  const after = parsePath(
-    line({ ...direction, forwardedPackets: 15 }, { ...direction, latePackets: 4, droppedLoss: 3 }),
-  );
+  const after = countersOf({
+    aToB: { ...direction, forwardedPackets: 15 },
+    bToA: { ...direction, latePackets: 4, droppedLoss: 3 },
+  });
   expect(countedBetween(before, after)).toEqual({ up: 5, down: 0, late: 3, droppedLoss: 1, droppedQueue: 0 });
 });
 
 it("knows no lateness where the emulator does not", () => {
-  expect(parsePath(line(direction, { ...direction, latePackets: null })).late).toBeNaN();
+  expect(countersOf({ aToB: direction, bToA: { ...direction, latePackets: null } }).late).toBeNaN();
 });
 
-it("says what came instead of counters", () => {
-  expect(() => parsePath('{"ok":false,"error":"no"}')).toThrow('{"ok":false,"error":"no"}');
+it("adds up the emulator's own faults by direction, where it knows them", () => {
+  const faulty = { ...direction, droppedDevice: 1, droppedMemory: 2, droppedWrite: 4 };
+  expect(faultsOf({ aToB: faulty, bToA: { ...direction, droppedDevice: null } })).toEqual({ aToB: 7, bToA: 0 });
 });

@@ -8,7 +8,13 @@ export interface PathCounters {
   readonly droppedQueue: number;
 }
 
-interface Direction {
+/** As netpath tells of them. */
+export interface PathStats {
+  readonly aToB: DirectionStats;
+  readonly bToA: DirectionStats;
+}
+
+interface DirectionStats {
   readonly forwardedPackets: number;
   readonly latePackets: number | null;
   readonly droppedLoss: number;
@@ -20,9 +26,7 @@ interface Direction {
   readonly droppedWrite?: number | null;
 }
 
-/** The counters of an answer of netpath. @throws Error where it has none */
-export function parsePath(line: string): PathCounters {
-  const { aToB: up, bToA: down } = statsIn(line);
+export function countersOf({ aToB: up, bToA: down }: PathStats): PathCounters {
   return {
     up: up.forwardedPackets,
     down: down.forwardedPackets,
@@ -32,18 +36,11 @@ export function parsePath(line: string): PathCounters {
   };
 }
 
-/** Packets that netpath lost by its own fault. */
-export function faultsIn(line: string): { aToB: number; bToA: number } {
-  const { aToB, bToA } = statsIn(line);
-  const sum = ({ droppedDevice, droppedMemory, droppedWrite }: Direction): number =>
+/** Packets that netpath lost by its own fault: it was too slow, or its memory full. */
+export function faultsOf({ aToB, bToA }: PathStats): { readonly aToB: number; readonly bToA: number } {
+  const sum = ({ droppedDevice, droppedMemory, droppedWrite }: DirectionStats): number =>
     (droppedDevice ?? 0) + (droppedMemory ?? 0) + (droppedWrite ?? 0);
   return { aToB: sum(aToB), bToA: sum(bToA) };
-}
-
-function statsIn(line: string): { readonly aToB: Direction; readonly bToA: Direction } {
-  const { stats } = JSON.parse(line) as { stats?: { aToB: Direction; bToA: Direction } };
-  if (stats === undefined) throw new Error(`no counters in ${line}`);
-  return stats;
 }
 
 /** What was counted between two readings. */

@@ -1,16 +1,18 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { UserError } from "../../base/user-error.ts";
-import { startProgram } from "../../infra/workerd/processes.ts";
-import { openControl } from "./netpath-control.ts";
-import { faultsIn, parsePath, type PathCounters } from "./path-counters.ts";
+import { countersOf, faultsOf, type PathCounters, type PathStats } from "./path-counters.ts";
 import { NETPATH_PROGRAM } from "./programs.ts";
+import { startServer } from "./shell.ts";
 
 /** One direction of an emulated path. What is left out is unlimited, or none. */
 export interface Direction {
   readonly rateMbps?: number;
   /** One way. */
   readonly delayMs?: number;
-  readonly jitterMs?: number;
+  readonly jitterMs?: number | undefined;
   readonly lossRatio?: number;
   readonly burstLoss?: {
     readonly goodToBad: number;
@@ -28,8 +30,9 @@ export interface PathConfig {
   readonly aToB: Direction;
   /** From the server to the client: the data's direction. */
   readonly bToA: Direction;
-  readonly profile?: readonly { readonly atMs: number; readonly aToB?: Direction; readonly bToA?: Direction }[];
-  readonly profileRepeatMs?: number;
+  readonly profile?:
+    readonly { readonly atMs: number; readonly aToB?: Direction; readonly bToA?: Direction }[] | undefined;
+  readonly profileRepeatMs?: number | undefined;
 }
 
 /** The path's devices, in the namespaces of their names. */
@@ -40,6 +43,7 @@ interface Answer {
   readonly ok: boolean;
   readonly error?: string;
   readonly faults?: readonly { readonly pointer: string; readonly message: string }[];
+  readonly stats?: PathStats;
 }
 
 /** A path between two namespaces, made by netpath. */
@@ -51,9 +55,8 @@ export interface EmulatedPath {
   set(config: PathConfig): Promise<void>;
   /** What it counted since it began. */
   counters(): Promise<PathCounters>;
-  /** Packets that it lost by its own fault since it began, in each direction: it was too slow, or its memory full. */
+  /** Packets that it lost by its own fault since it began, in each direction. */
   faults(): Promise<{ readonly aToB: number; readonly bToA: number }>;
-  stop(): Promise<void>;
 }
 
 export interface PathEnds {
@@ -65,41 +68,57 @@ export interface PathEnds {
   readonly serverAddress: string;
 }
 
-/** Joins two namespaces by a path without limits, until `set`. @throws UserError */
-export async function startPath(ends: PathEnds, folder: string): Promise<EmulatedPath> {
+/** Joins two namespaces by a path without limits, until `set`. It ends with `stack`. @throws UserError */
+export async function startPath(ends: PathEnds, folder: string, stack: AsyncDisposableStack): Promise<EmulatedPath> {
   const control = join(folder, `${ends.client}.sock`);
-  const complaints: string[] = [];
-  const ready = Promise.withResolvers<undefined>();
-  const program = startProgram(NETPATH_PROGRAM, {
-    args: [
-      ["-a", ends.client, "-b", ends.server, "-control", control],
-      ["-device-a", CLIENT_DEVICE, "-device-b", SERVER_DEVICE],
-      ["-address-a", `${ends.clientAddress}/32`, "-route-a", `${ends.serverAddress}/32`],
-      ["-address-b", `${ends.serverAddress}/32`, "-route-b", ends.clientNetwork],
-    ].flat(),
-    onLine: () => ready.resolve(undefined),
-    onErrorLine: (line) => complaints.push(line),
+  const options = {
+    control,
+    a: ends.client,
+    "device-a": CLIENT_DEVICE,
+    "address-a": `${ends.clientAddress}/32`,
+    "route-a": `${ends.serverAddress}/32`,
+    b: ends.server,
+    "device-b": SERVER_DEVICE,
+    "address-b": `${ends.serverAddress}/32`,
+    "route-b": ends.clientNetwork,
+  };
+  const flags = Object.entries(options).flatMap(([name, value]) => [`-${name}`, value]);
+  const { failed } = await startServer("netpath", [NETPATH_PROGRAM, ...flags], stack);
+  // One JSON object a line each way.
+  const socket = connect(control);
+  await once(socket, "connect");
+  stack.defer(() => {
+    socket.destroy();
   });
-  const ended = program.ended.then((why) => [...complaints, `netpath ended by itself (${why}).`].join("\n"));
-  const failure = await Promise.race([ready.promise, ended]);
-  if (failure !== undefined) throw new UserError(failure);
-  const connection = await openControl(control);
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+  const askNow = async (question: object): Promise<Answer> => {
+    socket.write(`${JSON.stringify(question)}\n`);
+    const { value, done } = await lines.next();
+    if (done === true) throw new UserError("netpath ended while it was asked.");
+    return JSON.parse(value) as Answer;
+  };
+  // The next question waits for the answer to the last.
+  let last: Promise<unknown> = Promise.resolve();
+  const ask = (question: object): Promise<Answer> => {
+    const answer = last.then(() => askNow(question));
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+  const stats = async (): Promise<PathStats> => {
+    const answer = await ask({ stats: true });
+    if (answer.stats === undefined) throw new UserError(`netpath gave no counters: ${answer.error}.`);
+    return answer.stats;
+  };
   return {
     control,
-    failed: ended,
+    failed,
     set: async (config) => {
-      const answer = JSON.parse(await connection.ask({ set: config })) as Answer;
-      if (!answer.ok)
-        throw new UserError(
-          (answer.faults ?? []).map(({ pointer, message }) => `The network's ${pointer} ${message}.`).join("\n") ||
-            `The network could not be set: ${answer.error ?? "netpath gave no reason"}.`,
-        );
+      const { ok, faults = [], error } = await ask({ set: config });
+      if (ok) return;
+      const named = faults.map(({ pointer, message }) => `The network's ${pointer} ${message}.`);
+      throw new UserError(named.join("\n") || `The network could not be set: ${error}.`);
     },
-    counters: async () => parsePath(await connection.ask({ stats: true })),
-    faults: async () => faultsIn(await connection.ask({ stats: true })),
-    stop: async () => {
-      connection.close();
-      await program.stop();
-    },
+    counters: async () => countersOf(await stats()),
+    faults: async () => faultsOf(await stats()),
   };
 }

@@ -16,7 +16,10 @@ export const QUICHE_PROGRAM = join(CARGO_TARGET, "release/quiche-origin");
 
 /** What emulates a network on this machine, and measures it. @throws UserError */
 export async function buildNetpath(): Promise<void> {
-  requireRoot();
+  if (process.getuid?.() !== 0)
+    throw new UserError(
+      "An emulated network takes network namespaces and devices, which only root may make: use sudo.",
+    );
   if (findOrInstall(["ip"], "iproute2") === undefined)
     throw new UserError("The emulated network needs the program ip: install your system's package iproute2.");
   await goBuild("bench/instrument/netpath", NETPATH_PROGRAM, ".");
@@ -33,15 +36,8 @@ export async function buildLab(): Promise<void> {
 
 /** k6 with our extension. @throws UserError */
 export async function buildK6(): Promise<void> {
-  const slow = setTimeout(
-    () => console.error("Building k6 with its extension: some minutes the first time ..."),
-    3_000,
-  );
-  try {
-    await goBuild("bench/instrument/k6", K6_PROGRAM, ".");
-  } finally {
-    clearTimeout(slow);
-  }
+  if (!existsSync(K6_PROGRAM)) console.error("Building k6 with its extension: some minutes the first time ...");
+  await goBuild("bench/instrument/k6", K6_PROGRAM, ".");
 }
 
 /**
@@ -65,14 +61,6 @@ export async function buildQuiche(): Promise<void> {
     ["build", "--release", "--locked", "--quiet", "--target-dir", CARGO_TARGET],
     "bench/instrument/quiche",
   );
-}
-
-/** @throws UserError in one sentence where this user is not root */
-function requireRoot(): void {
-  if (process.getuid?.() !== 0)
-    throw new UserError(
-      "An emulated network takes network namespaces and devices, which only root may make: use sudo.",
-    );
 }
 
 async function goBuild(module: string, program: string, what: string): Promise<void> {

@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { UserError } from "../../base/user-error.ts";
+import { type RunningProgram, startProgram } from "../../infra/workerd/processes.ts";
 
 const execute = promisify(execFile);
 
@@ -11,4 +13,28 @@ export async function shell(program: string, ...args: readonly string[]): Promis
     const { stderr } = error as { stderr?: string };
     throw new Error(`${program} ${args.join(" ")}: ${(stderr ?? String(error)).trim()}`, { cause: error });
   }
+}
+
+export interface Server extends RunningProgram {
+  /** What it printed first. */
+  readonly line: string;
+  /** Resolves with a sentence when it has ended. */
+  readonly failed: Promise<string>;
+}
+
+/** Starts a program that prints a line when it is ready, and ends with `stack`. @throws UserError with what it said instead */
+export async function startServer(
+  name: string,
+  [file, ...args]: readonly [string, ...string[]],
+  stack: AsyncDisposableStack,
+): Promise<Server> {
+  const said: string[] = [];
+  const first = Promise.withResolvers<string>();
+  const program = startProgram(file, { args, onLine: first.resolve, onErrorLine: (line) => said.push(line) });
+  stack.defer(() => program.stop());
+  const failed = program.ended.then((why) => [...said.slice(-20), `${name} ended by itself (${why}).`].join("\n"));
+  const failure = failed.then((why) => {
+    throw new UserError(why);
+  });
+  return { ...program, line: await Promise.race([first.promise, failure]), failed };
 }

@@ -12,63 +12,53 @@ export interface ArmSetup {
   readonly about: string;
   /** What a session of this arm begins on. */
   readonly firstProtocol: "h1" | "h2" | "h3";
-  /** Whether a worker stands behind its edge; what it is told: lab/arm-policy.ts. */
-  readonly hasWorker: boolean;
+  /** The mode of the worker behind its edge; undefined: there is none. */
+  readonly mode?: "fixed-h2" | "fixed-h3" | "adaptive";
   /** Of its edge, beside those that every edge has. */
   readonly edgeFlags?: readonly string[];
   /** Where another server than our edge answers, over HTTP/3 alone. */
   readonly quic?: Exclude<Quic, "quic-go">;
 }
 
+const H3 = { firstProtocol: "h3", mode: "fixed-h3" } as const;
+
 export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
   "fixed-h1": {
     about: "HTTP/1.1 on six connections, as browsers open them: the worker says nothing",
     firstProtocol: "h1",
-    hasWorker: true,
+    mode: "fixed-h2",
   },
-  "fixed-h2": {
-    about: "HTTP/2 only: the worker says nothing",
-    firstProtocol: "h2",
-    hasWorker: true,
-  },
+  "fixed-h2": { about: "HTTP/2 only: the worker says nothing", firstProtocol: "h2", mode: "fixed-h2" },
   "fixed-h3": {
+    ...H3,
     about: "HTTP/3 from the first packet, as published: the free choice of a client that knows",
-    firstProtocol: "h3",
-    hasWorker: true,
   },
   "early-h3": {
+    ...H3,
     about: "as `fixed-h3`, with an edge that takes requests in 0-RTT (`-early-data`), which ours does not by default",
-    firstProtocol: "h3",
-    hasWorker: true,
     edgeFlags: ["-early-data"],
   },
   "retry-h3": {
+    ...H3,
     about: "as `fixed-h3`, with an edge that has every client prove its address by a Retry first (`-retry`)",
-    firstProtocol: "h3",
-    hasWorker: true,
     edgeFlags: ["-retry"],
   },
   "always-offer": {
     about: "begins on HTTP/2 and is always offered HTTP/3: what CDNs do today",
     firstProtocol: "h2",
-    hasWorker: true,
+    mode: "fixed-h3",
   },
   adaptive: {
     about: "begins on HTTP/2 and is offered HTTP/3 where the policy calibrated for this congestion control says so",
     firstProtocol: "h2",
-    hasWorker: true,
+    mode: "adaptive",
   },
-  "quiche-cubic": {
-    about: "HTTP/3 from the first packet, by a server on Cloudflare's quiche with its cubic, without edge and worker",
-    firstProtocol: "h3",
-    hasWorker: false,
-    quic: "quiche-cubic",
-  },
-  "quiche-bbr2": {
-    about: "HTTP/3 from the first packet, by a server on Cloudflare's quiche with its BBRv2, without edge and worker",
-    firstProtocol: "h3",
-    hasWorker: false,
-    quic: "quiche-bbr2",
-  },
-  bare: { about: "the edge without a worker, over HTTP/2", firstProtocol: "h2", hasWorker: false },
+  "quiche-cubic": quicheArm("cubic", "quiche-cubic"),
+  "quiche-bbr2": quicheArm("BBRv2", "quiche-bbr2"),
+  bare: { about: "the edge without a worker, over HTTP/2", firstProtocol: "h2" },
 };
+
+function quicheArm(congestion: string, quic: Exclude<Quic, "quic-go">): ArmSetup {
+  const about = `HTTP/3 from the first packet, by a server on Cloudflare's quiche with its ${congestion}, without edge and worker`;
+  return { about, firstProtocol: "h3", quic };
+}

@@ -3,14 +3,22 @@ import type { Arm } from "./arm.ts";
 import type { Flow } from "./flow.ts";
 import type { Congestion } from "./congestion.ts";
 
-/** What the sender counted of one transport's connections in one load. */
-export interface MeasuredPath {
-  /** Smoothed, at the connection's end: it holds the queue that the load itself made. */
-  readonly rttMs: number | null;
-  readonly minRttMs: number | null;
-  readonly packetsSent: number | null;
-  readonly packetsLost: number | null;
-  readonly deliveryRateBps: number | null;
+/** What the sender counted of one transport's connections. Its RTT is smoothed, and holds the queue that the load made. */
+const PATH_FIELDS = ["rttMs", "minRttMs", "packetsSent", "packetsLost", "deliveryRateBps"] as const;
+type PathField = (typeof PATH_FIELDS)[number];
+export type MeasuredPath = Readonly<Record<PathField, number | null>>;
+
+type PathColumns<Prefix extends string, Value> = {
+  readonly [Field in PathField as `${Prefix}${Capitalize<Field>}`]: Value;
+};
+
+/** A value for each of these, as rows call them: `tcpRttMs`, `tcpMinRttMs`, ... */
+export function pathColumns<Prefix extends string, Value>(
+  prefix: Prefix,
+  valueOf: (field: PathField) => Value,
+): PathColumns<Prefix, Value> {
+  const named = PATH_FIELDS.map((field) => [`${prefix}${field[0]?.toUpperCase()}${field.slice(1)}`, valueOf(field)]);
+  return Object.fromEntries(named) as PathColumns<Prefix, Value>;
 }
 
 /** One load: what was asked, what came out, and what the sender and the path counted. */
@@ -52,23 +60,11 @@ export const LOAD_ROW = {
   lateRatio: optionalFloat,
   droppedLoss: optionalFloat,
   droppedQueue: optionalFloat,
-  tcpRttMs: optionalFloat,
-  tcpMinRttMs: optionalFloat,
-  tcpPacketsSent: optionalFloat,
-  tcpPacketsLost: optionalFloat,
-  tcpDeliveryRateBps: optionalFloat,
-  quicRttMs: optionalFloat,
-  quicMinRttMs: optionalFloat,
-  quicPacketsSent: optionalFloat,
-  quicPacketsLost: optionalFloat,
-  quicDeliveryRateBps: optionalFloat,
+  ...pathColumns("tcp", () => optionalFloat),
+  ...pathColumns("quic", () => optionalFloat),
   /** What the session before had taught the server: its transport, and the same figures. */
   trainedOn: string(),
-  trainedRttMs: optionalFloat,
-  trainedMinRttMs: optionalFloat,
-  trainedPacketsSent: optionalFloat,
-  trainedPacketsLost: optionalFloat,
-  trainedDeliveryRateBps: optionalFloat,
+  ...pathColumns("trained", () => optionalFloat),
 } as const satisfies RowSchema;
 
 export type LoadRow = RowOf<typeof LOAD_ROW>;

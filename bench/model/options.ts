@@ -6,8 +6,12 @@ export interface Option<Value> {
   /** `N`, `FOLDER`; a flag has none. */
   readonly value?: string;
   readonly about: string;
-  /** Of a text that is given; undefined where the option is left out. @throws UserError naming what is allowed */
-  readonly read: (text: string | undefined, name: string) => Value;
+  /** Its value where it is left out. */
+  readonly preset: Value;
+  /** Undefined where the text is not allowed. */
+  readonly read: (text: string) => Value | undefined;
+  /** What an error says that it must do. */
+  readonly rule: string;
 }
 
 export type OptionSchema = Readonly<Record<string, Option<unknown>>>;
@@ -17,52 +21,35 @@ export type OptionsOf<Schema extends OptionSchema> = {
 };
 
 export function flag(about: string): Option<boolean> {
-  return { about, read: (text) => text !== undefined };
+  return { about, preset: false, read: () => true, rule: "have no value" };
 }
 
 /** Any text; `preset` where it is left out. */
-export function words<Preset extends string | undefined>(
+export function words<P extends string | undefined>(value: string, about: string, preset: P): Option<string | P> {
+  return { value, about, preset, read: (text) => text, rule: "be a text" };
+}
+
+type Range = readonly [min: number, max: number];
+type MaybeNumber = number | undefined;
+
+export function wholeNumber<P extends MaybeNumber>(about: string, range: Range, preset: P): Option<number | P> {
+  return numeric("N", about, range, preset, { form: /^\d+$/, name: "a whole number" });
+}
+
+export function decimal<P extends MaybeNumber>(value: string, about: string, range: Range, preset: P) {
+  return numeric(value, about, range, preset, { form: /^\d+(\.\d+)?$/, name: "a number" });
+}
+
+function numeric<P extends MaybeNumber>(
   value: string,
   about: string,
-  preset: Preset,
-): Option<string | Preset> {
-  return { value, about, read: (text) => text ?? preset };
-}
-
-export function wholeNumber<Preset extends number | undefined>(
-  about: string,
-  [min, max]: readonly [number, number],
-  preset: Preset,
-): Option<number | Preset> {
-  return numeric(about, /^\d+$/, `a whole number from ${min} to ${max}`, [min, max], preset);
-}
-
-export function decimal<Preset extends number | undefined>(
-  value: string,
-  about: string,
-  [min, max]: readonly [number, number],
-  preset: Preset,
-): Option<number | Preset> {
-  return { ...numeric(about, /^\d+(\.\d+)?$/, `a number from ${min} to ${max}`, [min, max], preset), value };
-}
-
-function numeric<Preset extends number | undefined>(
-  about: string,
-  form: RegExp,
-  allowed: string,
-  [min, max]: readonly [number, number],
-  preset: Preset,
-): Option<number | Preset> {
-  return {
-    value: "N",
-    about,
-    read: (text, name) => {
-      if (text === undefined) return preset;
-      const value = Number(text);
-      if (form.test(text) && value >= min && value <= max) return value;
-      throw new UserError(`--${name} must be ${allowed}, not ${text}.`);
-    },
-  };
+  [min, max]: Range,
+  preset: P,
+  { form, name }: { form: RegExp; name: string },
+): Option<number | P> {
+  const isAllowed = (text: string): boolean => form.test(text) && Number(text) >= min && Number(text) <= max;
+  const read = (text: string): number | undefined => (isAllowed(text) ? Number(text) : undefined);
+  return { value, about, preset, read, rule: `be ${name} from ${min} to ${max}` };
 }
 
 export function oneOf<const Word extends string>(
@@ -71,11 +58,8 @@ export function oneOf<const Word extends string>(
   known: readonly Word[],
   preset: NoInfer<Word>,
 ): Option<Word> {
-  return {
-    value,
-    about,
-    read: (text, name) => knownWord(text ?? preset, known, `--${name} must be one of`),
-  };
+  const read = (text: string): Word | undefined => known.find((word) => word === text);
+  return { value, about, preset, read, rule: `be one of ${known.join(", ")}` };
 }
 
 /** Several of a set, with commas; all of `preset` where it is left out. */
@@ -85,31 +69,24 @@ export function someOf<const Word extends string>(
   preset: readonly NoInfer<Word>[],
   rule = "be one of",
 ): Option<readonly Word[]> {
-  return {
-    value: "NAMES",
-    about,
-    read: (text, name) =>
-      text === undefined
-        ? preset
-        : [...new Set(text.split(",").map((word) => knownWord(word, known, `--${name} must ${rule}`)))],
+  const read = (text: string): readonly Word[] | undefined => {
+    const given = [...new Set(text.split(","))];
+    const found = given.flatMap((word) => known.find((one) => one === word) ?? []);
+    return found.length === given.length ? found : undefined;
   };
-}
-
-function knownWord<Word extends string>(text: string, known: readonly Word[], rule: string): Word {
-  const found = known.find((word) => word === text);
-  if (found === undefined) throw new UserError(`${rule} ${known.join(", ")}, not ${text}.`);
-  return found;
+  return { value: "NAMES", about, preset, read, rule: `${rule} ${known.join(", ")}` };
 }
 
 /** Reads the arguments behind a command's name. @throws UserError naming the option and what is allowed */
 export function readOptions<Schema extends OptionSchema>(args: readonly string[], schema: Schema): OptionsOf<Schema> {
   const given = parse(args, schema);
-  return Object.fromEntries(
-    Object.entries(schema).map(([name, { read }]) => [
-      name,
-      read(given[name] === undefined ? undefined : String(given[name]), name),
-    ]),
-  ) as OptionsOf<Schema>;
+  const values = Object.entries(schema).map(([name, { preset, read, rule }]) => {
+    const text = given[name];
+    const value = text === undefined ? preset : read(String(text));
+    if (text !== undefined && value === undefined) throw new UserError(`--${name} must ${rule}, not ${text}.`);
+    return [name, value];
+  });
+  return Object.fromEntries(values) as OptionsOf<Schema>;
 }
 
 function parse(args: readonly string[], schema: OptionSchema): Readonly<Record<string, string | boolean | undefined>> {

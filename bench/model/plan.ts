@@ -29,20 +29,18 @@ export interface Load {
    */
   readonly switch: "wait" | "background";
   /** Subresources under way at a time, and so connections over HTTP/1.1; 6. */
-  readonly parallel?: number;
+  readonly parallel?: number | undefined;
   /** The bound of a QUIC handshake, after which the alternative counts as broken; 2,000. */
   readonly quicTimeoutMs?: number;
   /** A change of the client's address on the way: QUIC migrates, over TCP a new connection asks for the rest. */
-  readonly move?: { readonly afterBytes: number; readonly clientAddress: string };
+  readonly move?: { readonly afterBytes: number; readonly clientAddress: string } | undefined;
   /** Of the client's QUIC connections, as a program asks for it; quic-go's own choice (7 MiB). */
-  readonly udpReceiveBufferBytes?: number;
+  readonly udpReceiveBufferBytes?: number | undefined;
   /**
    * What the sessions after the first take over from it: `tickets` resumes their TLS sessions, `early-data` sends the first
    * request in 0-RTT besides, over QUIC alone. A timed session that the server does not resume has failed. Nothing by default.
    */
-  readonly resume?: "tickets" | "early-data";
-  /** Further tags of the metrics. */
-  readonly tags?: Readonly<Record<string, string>>;
+  readonly resume?: "tickets" | "early-data" | undefined;
   /** One client after the other from the same address; exactly one is timed. */
   readonly sessions: readonly Session[];
 }
@@ -90,8 +88,6 @@ export interface LoadResult {
   readonly pageMs: readonly number[];
   /** Of the first connection: TCP and TLS, or QUIC. */
   readonly handshakeMs: number | null;
-  /** TCP's part of it; null over QUIC. */
-  readonly connectMs: number | null;
   /** Of the first QUIC connection that an Alt-Svc made the client open. */
   readonly switchHandshakeMs: number | null;
   /** From the session's start to the first response's header. */
@@ -114,11 +110,8 @@ export interface LoadResult {
   readonly clientCpuMs: number | null;
   /** The busy share, 0 to 1, of the busiest core, over the timed session and at least 250 ms. */
   readonly busyRatio: number | null;
-  /** pathLate / pathForwarded. */
+  /** Packets over 1 ms late, of all that the path forwarded in both directions. */
   readonly lateRatio: number | null;
-  /** Packets, over both directions. */
-  readonly pathLate: number | null;
-  readonly pathForwarded: number | null;
   /** By the emulated loss, bursts included. */
   readonly droppedLoss: number | null;
   readonly droppedQueue: number | null;

@@ -7,6 +7,13 @@ import type { Machine } from "./machine.ts";
 
 export const STARTS_FILE = "starts.json";
 
+/** What `fidelity` found on a machine: up to which rate the emulated path is what it is asked to be. */
+export interface KnownFidelity {
+  /** ISO 8601, the day. */
+  readonly date: string;
+  readonly limitMbps: number;
+}
+
 /** One start of a run: a run that was interrupted has several, and its rows may come of other versions than its report. */
 export interface Start {
   /** ISO 8601. */
@@ -15,6 +22,8 @@ export interface Start {
   readonly lanes: number;
   readonly rowsBefore: number;
   readonly machine: Machine;
+  /** What was known of the emulated path when it began. */
+  readonly fidelity?: KnownFidelity;
   /** Versions of tools that this experiment alone uses; null where one is not installed. */
   readonly tools?: Readonly<Record<string, string | null>>;
 }
@@ -29,13 +38,13 @@ export function readStarts(folder: string): Start[] {
  *
  * @throws UserError where there is no run in the folder, or rows of another kind
  */
-export function rowsIn<Schema extends RowSchema>(folder: string, schema: Schema): RowOf<Schema>[] {
-  const file = join(folder, "rows.csv");
+export function rowsIn<Schema extends RowSchema>(folder: string, schema: Schema, name = "rows.csv"): RowOf<Schema>[] {
+  const file = join(folder, name);
   if (!existsSync(file))
     throw new UserError(
-      `${folder} holds no run: there is no rows.csv. With --out an experiment makes it (npm run bench -- list).`,
+      `${folder} holds no run: there is no ${name}. With --out an experiment makes it (npm run bench -- list).`,
     );
-  return parseRows(wholeLines(readFileSync(file, "utf8")), file, schema) ?? [];
+  return parseRows(wholeLines(readFileSync(file, "utf8")), file, schema);
 }
 
 /** A row ends with a line feed; no field holds one. What follows the last is half a row. */
@@ -43,12 +52,9 @@ export function wholeLines(text: string): string {
   return text.slice(0, text.lastIndexOf("\n") + 1);
 }
 
-export function parseRows<Schema extends RowSchema>(
-  whole: string,
-  file: string,
-  schema: Schema,
-): RowOf<Schema>[] | undefined {
-  if (whole === "") return undefined;
+/** No rows where not even a header is whole. @throws UserError naming the first line that is no row */
+export function parseRows<Schema extends RowSchema>(whole: string, file: string, schema: Schema): RowOf<Schema>[] {
+  if (whole === "") return [];
   const widths = csvParseRows(whole).map(({ length }) => length);
   const rows = csvParse(whole).map((record) => readRecord(record, schema));
   const isBad = (line: number): boolean => widths[line] !== widths[0] || (line > 0 && rows[line - 1] === undefined);

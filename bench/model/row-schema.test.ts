@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { blankRow, bool, fieldsOf, float, optionalFloat, readRecord, string } from "./row-schema.ts";
+import { bool, fieldsOf, float, optionalFloat, readRecord, string } from "./row-schema.ts";
 
 const SCHEMA = { id: string(), round: float, loadMs: optionalFloat, switched: bool };
 
@@ -25,8 +25,4 @@ it.each([
   { id: "a", round: "1", loadMs: "1" },
 ])("takes %j for no row", (record) => {
   expect(readRecord(record, SCHEMA)).toBeUndefined();
-});
-
-it("makes rows for tests", () => {
-  expect(blankRow(SCHEMA, { id: "x" })).toEqual({ id: "x", round: 0, loadMs: null, switched: false });
 });

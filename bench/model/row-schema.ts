@@ -1,10 +1,5 @@
-/** How one column of a rows.csv is written and read back. */
-export interface Column<Value> {
-  /** Undefined where the text is no such value. */
-  readonly read: (text: string) => Value | undefined;
-  /** What a row has of it that nobody has filled. */
-  readonly blank: Value;
-}
+/** How one column of a rows.csv is read back; undefined where the text is no such value. */
+export type Column<Value> = (text: string) => Value | undefined;
 
 /** The columns of a kind of row, in order: its type, its file's header and its parser come from this one definition. */
 export type RowSchema = Readonly<Record<string, Column<unknown>>>;
@@ -15,38 +10,31 @@ export type RowOf<Schema extends RowSchema> = {
 
 /** Text as it is; of a known set of words where a type is given. */
 export function string<Word extends string = string>(): Column<Word> {
-  return { read: (field) => field as Word, blank: "" as Word };
+  return (field) => field as Word;
 }
 
-export const bool: Column<boolean> = {
-  read: (field) => (field === "true" ? true : field === "false" ? false : undefined),
-  blank: false,
-};
+export const bool: Column<boolean> = (field) => (field === "true" ? true : field === "false" ? false : undefined);
 
-export const float: Column<number> = { read: finite, blank: 0 };
+export const float: Column<number> = (field) =>
+  field !== "" && Number.isFinite(Number(field)) ? Number(field) : undefined;
 
 /** Null where it is not known; an empty field. */
-export const optionalFloat: Column<number | null> = {
-  read: (field) => (field === "" ? null : finite(field)),
-  blank: null,
-};
+export const optionalFloat: Column<number | null> = (field) => (field === "" ? null : float(field));
 
 /** NaN where it is not known; an empty field. */
-export const floatOrNaN: Column<number> = {
-  read: (field) => (field === "" ? Number.NaN : finite(field)),
-  blank: Number.NaN,
-};
+export const floatOrNaN: Column<number> = (field) => (field === "" ? Number.NaN : float(field));
 
-function finite(field: string): number | undefined {
-  return field !== "" && Number.isFinite(Number(field)) ? Number(field) : undefined;
+/** A number as it is read back from a file, which keeps six digits: microseconds of a time. */
+export function writtenNumber(value: number): number {
+  return Number(value.toFixed(6));
 }
 
-/** The fields of a row as text, in the columns' order; null and NaN are empty. Numbers keep six digits: microseconds of a time. */
+/** The fields of a row as text, in the columns' order; null and NaN are empty. */
 export function fieldsOf(row: object, schema: RowSchema): string[] {
   return Object.keys(schema).map((name) => {
     const value = (row as Readonly<Record<string, string | number | boolean | null>>)[name] ?? null;
     if (value === null || Number.isNaN(value)) return "";
-    return typeof value === "number" ? String(Number(value.toFixed(6))) : String(value);
+    return typeof value === "number" ? String(writtenNumber(value)) : String(value);
   });
 }
 
@@ -56,7 +44,7 @@ export function readRecord<Schema extends RowSchema>(
   schema: Schema,
 ): RowOf<Schema> | undefined {
   const row: Record<string, unknown> = {};
-  for (const [name, { read }] of Object.entries(schema)) {
+  for (const [name, read] of Object.entries(schema)) {
     const field = record[name];
     const value = field === undefined ? undefined : read(field);
     if (value === undefined) return undefined;
@@ -67,6 +55,6 @@ export function readRecord<Schema extends RowSchema>(
 
 /** A row that nobody has filled, but for what is given. */
 export function blankRow<Schema extends RowSchema>(schema: Schema, given: Partial<RowOf<Schema>>): RowOf<Schema> {
-  const blank = Object.fromEntries(Object.entries(schema).map(([name, column]) => [name, column.blank]));
-  return { ...blank, ...given } as RowOf<Schema>;
+  const blank = Object.entries(schema).map(([name, read]) => [name, read("") ?? read("0") ?? read("false")]);
+  return { ...Object.fromEntries(blank), ...given } as RowOf<Schema>;
 }

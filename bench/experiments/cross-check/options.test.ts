@@ -44,7 +44,7 @@ it("reads its options", () => {
 it.each([
   [["--seed", "-1"], "--seed"],
   [["--seed", "1.5"], "--seed must be a whole number"],
-  [["--networks", "near,moon"], "near-lossy, far, not moon"],
+  [["--networks", "near,moon"], "near-lossy, far, not near,moon"],
   [["--their-ack-delay-ms", "1e9"], "from 0 to 999"],
   [["--fast"], "--quick"],
   [["quick"], "--quick"],

@@ -1,4 +1,4 @@
-import { defineCheck } from "../../harness/check.ts";
+import { defineCheck } from "../../harness/experiment.ts";
 import { dayOf } from "../../harness/machine-text.ts";
 import { machine } from "../../harness/machine.ts";
 import { wholeNumber } from "../../model/options.ts";

@@ -1,19 +1,21 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineCheck } from "../../harness/check.ts";
-import { FIDELITY_FOLDER, type KnownFidelity } from "../../harness/known-fidelity.ts";
+import { defineCheck } from "../../harness/experiment.ts";
+import { FIDELITY_FOLDER } from "../../harness/known-fidelity.ts";
 import { machine } from "../../harness/machine.ts";
 import { dayOf } from "../../harness/machine-text.ts";
 import { figuresTable } from "../../analysis/tables/figures-table.ts";
 import { removeLeftovers } from "../../lab/leftovers.ts";
 import type { Machine } from "../../model/machine.ts";
 import { flag } from "../../model/options.ts";
+import type { KnownFidelity } from "../../model/recorded-run.ts";
 import { type FidelityReport, MUST_HOLD_MBPS } from "./findings.ts";
 import { runFidelity } from "./measure.ts";
 import { fidelityCells, fidelityTable } from "./table.ts";
 
 export interface FidelitySummary extends KnownFidelity, FidelityReport {
   readonly command: string;
+  readonly kernel: string;
   readonly machine: Machine;
 }
 

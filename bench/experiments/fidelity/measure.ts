@@ -35,13 +35,13 @@ export async function runFidelity(options: FidelityOptions = {}): Promise<Fideli
   const [a, b] = [`${prefix}a`, `${prefix}b`];
   const folder = await mkdtemp(join(tmpdir(), prefix));
   const made: string[] = [];
-  let path: EmulatedPath | undefined;
+  const stack = new AsyncDisposableStack();
   try {
     for (const name of [a, b]) {
       await makeNamespace(name);
       made.push(name);
     }
-    path = await startPath(
+    const path = await startPath(
       {
         client: a,
         server: b,
@@ -50,6 +50,7 @@ export async function runFidelity(options: FidelityOptions = {}): Promise<Fideli
         serverAddress: ADDRESS_B,
       },
       folder,
+      stack,
     );
     const ways = {
       aToB: { from: a, to: b, toAddress: ADDRESS_B },
@@ -57,7 +58,7 @@ export async function runFidelity(options: FidelityOptions = {}): Promise<Fideli
     };
     return checkFidelity(await measureAll(path, ways, options));
   } finally {
-    await path?.stop();
+    await stack.disposeAsync();
     // One that is gone already must not hide why.
     const existing = new Set(await namespaces());
     for (const name of made) if (existing.has(name)) await shell("ip", "netns", "delete", name);

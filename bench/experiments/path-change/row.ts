@@ -2,7 +2,7 @@ import { bool, float, optionalFloat, type RowOf, type RowSchema, string } from "
 import type { LoadResult } from "../../model/plan.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import type { PostedSample } from "../../lab/tee.ts";
-import { measuredPath } from "../../harness/loads/join-samples.ts";
+import { measuredPath } from "../../harness/loads/sample-book.ts";
 import { whyDropped } from "../../harness/loads/row-of.ts";
 import { networkOf, type Scenario, type Stretch } from "./scenarios.ts";
 

@@ -5,7 +5,7 @@ import type { Cell } from "../../model/cell.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
 import { resumeOf } from "../../model/flow.ts";
 import { sessionsOf } from "../../model/sessions.ts";
-import type { Load as PlannedLoad, LoadResult, Plan } from "../../model/plan.ts";
+import type { Load as PlannedLoad, LoadResult } from "../../model/plan.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { runPlan } from "../../lab/k6.ts";
 import { integer, seededRandom } from "../../analysis/statistics/random.ts";
@@ -18,102 +18,101 @@ import { type WindowPoint, windowsOf } from "./windows.ts";
 
 const FAILURE_SETTLES_MS = 300;
 
+/** What the batches of a run share. */
 export interface BatchOptions {
   readonly experiment: LoadExperiment;
-  readonly cell: Cell;
-  readonly loads: readonly Load[];
-  readonly lane: Lane;
   readonly seed: number;
-  readonly switching: "wait" | "background";
   readonly folder: string;
   readonly samples: SampleBook;
   readonly signal: AbortSignal;
-  readonly onRow: (row: LoadRow) => void;
-  /** Told before the row. */
-  readonly onWindows: (points: readonly WindowPoint[]) => void;
+  /** With the congestion windows of its connections, where they are traced. */
+  readonly onRow: (row: LoadRow, windows: readonly WindowPoint[]) => void;
 }
 
 /** Makes loads of one cell in one lane, one after another, by one k6. @throws UserError where k6 fails */
-export async function runBatch(options: BatchOptions): Promise<void> {
-  const { cell, lane, loads, signal } = options;
+export async function runBatch(
+  lane: Lane,
+  cell: Cell,
+  loads: readonly Load[],
+  { experiment, seed, folder, samples, signal, onRow }: BatchOptions,
+): Promise<void> {
   const first = loads[0];
   if (first === undefined || signal.aborted) return;
-  const { jitterMs, lossRatio, queueBytes, profileRepeatMs } = cell.network;
-  const jitter = jitterMs === undefined ? {} : { jitterMs };
-  // A path that repeats itself is met anywhere in it, by all loads of a turn from the same moment.
-  const random = seededRandom(options.seed, "phase", cell.id, first.turn);
-  const {
-    rateMbps,
-    delayMs,
-    profile = [],
-  } = profileRepeatMs === undefined
-    ? cell.network
-    : profileFrom(cell.network, profileRepeatMs, integer(profileRepeatMs, random));
-  await lane.path.set({
-    // Each batch has draws of its own: a round that is made up for does not meet the same losses again.
-    seed: integer(2 ** 31, seededRandom(options.seed, "path", first.id)),
-    aToB: { rateMbps, delayMs, queueBytes, ...jitter },
-    bToA: { rateMbps, delayMs, queueBytes, lossRatio, ...jitter },
-    ...(profile.length > 0 && {
-      profile: profile.map(({ atMs, ...change }) => ({ atMs, aToB: change, bToA: change })),
-    }),
-    ...(profileRepeatMs !== undefined && { profileRepeatMs }),
-  });
+  await setPath(lane, cell, first, seed);
   await lane.setInitialWindow(cell.tcp?.initialWindow);
-  const plan: Plan = { network: cell.network.name, control: lane.path.control, loads: loads.map(planned) };
-  const movedTo = new Map(plan.loads.flatMap(({ id, move }) => (move === undefined ? [] : [[id, move.clientAddress]])));
-  const byId = new Map(loads.map((load) => [load.id, load]));
-  await runPlan({
-    plan,
-    file: join(options.folder, `plan-${lane.index}.json`),
-    namespace: lane.clientNamespace,
-    signal,
-    onResult: async (result) => {
-      const load = byId.get(result.id);
-      if (load !== undefined) await finish(load, result);
-    },
-  });
-
-  function planned(load: Load): PlannedLoad {
-    const { edgePids, ...origin } = lane.origin(load.arm, cell.congestion);
-    const resume = resumeOf(load.flow);
-    return {
-      id: load.id,
-      arm: load.arm,
-      flow: load.flow,
-      clientAddress: lane.freshClient(),
-      origin,
-      edgePids,
-      timeoutMs: options.experiment.timeoutMs,
-      switch: options.switching,
-      // Over HTTP/1.1 these are connections: as many as browsers open.
-      ...(cell.images !== undefined && load.arm !== "fixed-h1" && { parallel: cell.images }),
-      ...(load.flow === "moved" && {
-        move: { afterBytes: Math.ceil(cell.imageBytes / 2), clientAddress: lane.freshClient() },
-      }),
-      ...(resume !== undefined && { resume }),
-      ...(cell.udpReceiveBufferBytes !== undefined && { udpReceiveBufferBytes: cell.udpReceiveBufferBytes }),
-      sessions: sessionsOf(load.flow, load.arm, cell),
-    };
-  }
-
-  async function finish(load: Load, result: LoadResult): Promise<void> {
-    const to = movedTo.get(load.id);
+  const planned = new Map(
+    loads.map((load): [string, { load: Load; plan: PlannedLoad }] => [
+      load.id,
+      { load, plan: planOf(load, cell, lane, experiment) },
+    ]),
+  );
+  const finish = async (result: LoadResult): Promise<void> => {
+    const { load, plan } = planned.get(result.id) ?? {};
+    if (load === undefined) return;
+    const to = plan?.move?.clientAddress;
     // Of a client that has moved, the server knows its last connection by its last address.
-    const left = to === undefined ? result.connections.length : result.connections.length - 1;
-    const samples = [
-      ...(await options.samples.closed(result.clientAddress, result.startedMs, left)),
-      ...(to === undefined ? [] : await options.samples.closed(to, result.startedMs, 1)),
+    const left = result.connections.length - (to === undefined ? 0 : 1);
+    const own = [
+      ...(await samples.closed(result.clientAddress, result.startedMs, left)),
+      ...(to === undefined ? [] : await samples.closed(to, result.startedMs, 1)),
     ];
     if (result.outcome === "failed") {
       // Whether the load failed or the system under it is told a moment later: then it is no result.
       await pause(FAILURE_SETTLES_MS);
       if (signal.aborted) return;
     }
-    const row = rowOf(options.experiment, cell, load, result, samples);
+    const row = rowOf(experiment, cell, load, result, own);
     const { traceFile } = lane.origin(load.arm, cell.congestion);
-    if (cell.isTraced === true && load.round === 0 && traceFile !== undefined)
-      options.onWindows(windowsOf(row, samples, readFileSync(traceFile, "utf8")));
-    options.onRow(row);
-  }
+    const isTraced = cell.isTraced === true && load.round === 0 && traceFile !== undefined;
+    onRow(row, isTraced ? windowsOf(row, own, readFileSync(traceFile, "utf8")) : []);
+  };
+  await runPlan({
+    plan: {
+      network: cell.network.name,
+      control: lane.path.control,
+      loads: [...planned.values()].map(({ plan }) => plan),
+    },
+    file: join(folder, `plan-${lane.index}.json`),
+    namespace: lane.clientNamespace,
+    signal,
+    onResult: finish,
+  });
+}
+
+async function setPath(lane: Lane, { id, network }: Cell, first: Load, seed: number): Promise<void> {
+  const { jitterMs, lossRatio, queueBytes, profileRepeatMs } = network;
+  // A path that repeats itself is met anywhere in it, by all loads of a turn from the same moment.
+  const phase = seededRandom(seed, "phase", id, first.turn);
+  const { rateMbps, delayMs, profile } =
+    profileRepeatMs === undefined ? network : profileFrom(network, profileRepeatMs, integer(profileRepeatMs, phase));
+  const both = { rateMbps, delayMs, queueBytes, jitterMs };
+  await lane.path.set({
+    // Each batch has draws of its own: a round that is made up for does not meet the same losses again.
+    seed: integer(2 ** 31, seededRandom(seed, "path", first.id)),
+    aToB: both,
+    bToA: { ...both, lossRatio },
+    profile: profile?.map(({ atMs, ...change }) => ({ atMs, aToB: change, bToA: change })),
+    profileRepeatMs,
+  });
+}
+
+function planOf({ id, arm, flow }: Load, cell: Cell, lane: Lane, { timeoutMs }: LoadExperiment): PlannedLoad {
+  const { edgePids, ...origin } = lane.origin(arm, cell.congestion);
+  return {
+    id,
+    arm,
+    flow,
+    clientAddress: lane.freshClient(),
+    origin,
+    edgePids,
+    timeoutMs,
+    switch: "wait",
+    // Over HTTP/1.1 these are connections: as many as browsers open.
+    parallel: arm === "fixed-h1" ? undefined : cell.images,
+    move:
+      flow === "moved" ? { afterBytes: Math.ceil(cell.imageBytes / 2), clientAddress: lane.freshClient() } : undefined,
+    resume: resumeOf(flow),
+    udpReceiveBufferBytes: cell.udpReceiveBufferBytes,
+    sessions: sessionsOf(flow, arm, cell),
+  };
 }

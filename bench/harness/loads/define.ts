@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { UserError } from "../../../base/user-error.ts";
 import { startLab } from "../../lab/lab.ts";
 import { buildLab, buildQuiche } from "../../lab/programs.ts";
@@ -5,16 +6,15 @@ import { ARM_SETUPS, type Quic } from "../../model/arm.ts";
 import { armsOf, type LoadExperiment, type LoadOptions, withRounds } from "../../model/load-experiment.ts";
 import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
 import { type OptionsOf, readOptions } from "../../model/options.ts";
-import { defineExperiment, type Experiment, type Recorded, type Report } from "../experiment.ts";
-import { knownFidelity } from "../known-fidelity.ts";
+import type { Experiment, Recorded, Report } from "../experiment.ts";
+import { openRows } from "../run-folder.ts";
 import { unlessItFails } from "../unless-it-fails.ts";
 import { reportHead } from "./head.ts";
 import { LOAD_OPTIONS, loadOptions } from "./options.ts";
 import type { LoadsRecorded } from "./recorded.ts";
 import { runCells } from "./runner.ts";
-import { nextLoads } from "./schedule.ts";
-import { readWindows } from "./windows.ts";
-import { WorkDone } from "./work-done.ts";
+import { readWindows, WINDOW_POINT, WINDOWS_FILE } from "./windows.ts";
+import { Work } from "./schedule.ts";
 
 type Given = OptionsOf<typeof LOAD_OPTIONS>;
 
@@ -22,7 +22,7 @@ type Given = OptionsOf<typeof LOAD_OPTIONS>;
 export interface LoadsDefinition<Summary extends object> {
   /** Networks, arms, flows and when it is enough, as data. */
   plan(options: LoadOptions): LoadExperiment;
-  /** What summary.json has beside what was run, and when. */
+  /** Beside what every summary begins with: the experiment, the command, the starts, the number of rows. */
   summarise(recorded: LoadsRecorded): Summary;
   /** The values of report.md, beside `head`, which says what was run. */
   report(summary: Summary, recorded: LoadsRecorded): Report;
@@ -35,108 +35,86 @@ export type LoadsExperiment<Summary extends object> = Experiment<typeof LOAD_OPT
 
 /** An experiment that loads pages over emulated networks: k6 sessions in lanes, as many as its answer takes. */
 export function defineLoads<Summary extends object>(definition: LoadsDefinition<Summary>): LoadsExperiment<Summary> {
-  const defined = defineExperiment({
-    about: definition.plan(loadOptions(readOptions([], LOAD_OPTIONS))).about,
-    options: LOAD_OPTIONS,
-    row: LOAD_ROW,
-    question: (given) => {
-      const { timeoutMs, loads, cells } = planned(definition, given);
-      const { seed, switch: switching, quic } = given;
-      // Runs that were recorded before there was another QUIC name none.
-      return { seed, switch: switching, ...(quic !== "quic-go" && { quic }), timeoutMs, loads, cells };
-    },
-    done: (given, rows) => {
-      const experiment = planned(definition, given);
-      const forgiven = forgivenIn(given, rows);
-      const work = new WorkDone(experiment, lanesFor(experiment, given));
-      const byCell = Map.groupBy(rows, ({ cell }) => cell);
-      const isMissing = experiment.cells.map((cell) => {
-        const own = byCell.get(cell.id) ?? [];
-        const isOpen = nextLoads(experiment, cell, own, given.seed, forgiven).length > 0;
-        work.update(cell, own.length, !isOpen);
-        return isOpen;
-      });
-      return isMissing.includes(true) ? Math.min(work.share(), 0.999) : 1;
-    },
-    lanes: (given) => lanesFor(planned(definition, given), given),
-    prepare: async (given) => {
-      await buildLab();
-      const arms = armsOf(planned(definition, given));
-      if (given.quic !== "quic-go" || arms.some((arm) => ARM_SETUPS[arm].quic !== undefined)) await buildQuiche();
-      return undefined;
-    },
-    measure: async ({ options: given, folder, signal, progress }) => {
-      const experiment = planned(definition, given);
-      const forgiven = forgivenIn(given, folder.rows);
-      const lab = await startLab({
-        arms: armsOf(experiment),
-        lanes: lanesFor(experiment, given),
-        quic: given.quic,
-        isTraced: experiment.cells.some(({ isTraced }) => isTraced === true),
-        setsCubic: experiment.cells.some(({ tcp }) => tcp?.cubic !== undefined),
-      });
-      const { seed, switch: switching } = given;
-      try {
-        await unlessItFails(lab.failed, signal, (either) =>
-          runCells({ experiment, lab, folder, seed, switching, forgiven, signal: either, progress }),
-        );
-      } finally {
-        await lab.stop();
-      }
-    },
-    summarise: (recorded) => {
-      const { name: experiment, command, starts, rows } = recorded;
-      return { experiment, command, starts, rows: rows.length, ...definition.summarise(loadsOf(definition, recorded)) };
-    },
-    report: (summary, recorded) => {
-      const loads = loadsOf(definition, recorded);
-      const { values, pictures = [] } = definition.report(summary, loads);
-      return { values: { head: reportHead(loads), ...values }, pictures };
-    },
-  });
-  return { ...defined, definition };
-}
-
-/** The experiment that these options ask for. @throws UserError where it has no such QUIC */
-function planned(definition: Pick<LoadsDefinition<object>, "plan">, given: Given): LoadExperiment {
-  const options = loadOptions(given);
-  const made = definition.plan(options);
-  const { quic, runs } = options;
-  if (quic !== "quic-go" && made.takesQuic !== true)
-    throw new UserError(
-      "--quic is for calibration and ohashi-evaluation: the others are served by quic-go, or have arms of their own.",
-    );
-  const asked = runs === undefined ? made : withRounds(made, runs);
-  return quic === "quic-go" ? asked : { ...asked, notes: [QUIC_NOTES[quic], ...asked.notes] };
-}
-
-const QUIC_NOTES: Readonly<Record<Exclude<Quic, "quic-go">, string>> = {
-  "quiche-cubic": quicNote("cubic"),
-  "quiche-bbr2": quicNote("BBRv2"),
-};
-
-function quicNote(name: string): string {
-  return `HTTP/3 is served by Cloudflare's quiche with its ${name}, and not by quic-go: bench/instrument/quiche. It answers without worker and origin, which HTTP/2 has behind it.`;
-}
-
-function forgivenIn({ retry }: Given, rows: readonly LoadRow[]): ReadonlySet<string> {
-  return new Set(retry ? rows.map(({ id }) => id) : []);
-}
-
-function lanesFor({ cells }: LoadExperiment, { lanes }: Given): number {
-  return Math.min(lanes, cells.length);
-}
-
-function loadsOf(
-  definition: Pick<LoadsDefinition<object>, "plan">,
-  { options, path, ...recorded }: Recorded<Given, LoadRow>,
-): LoadsRecorded {
-  return {
+  const planned = (given: Given): LoadExperiment => plan(definition, given);
+  const lanes = (given: Given): number => Math.min(given.lanes, planned(given).cells.length);
+  const loadsOf = ({ options, path, ...recorded }: Recorded<Given, LoadRow>): LoadsRecorded => ({
     ...recorded,
-    experiment: planned(definition, options),
+    experiment: planned(options),
     windows: readWindows(path, recorded.rows),
     seed: options.seed,
     quic: options.quic,
-    fidelity: knownFidelity(),
+  });
+  return {
+    definition,
+    about: planned(readOptions([], LOAD_OPTIONS)).about,
+    options: LOAD_OPTIONS,
+    row: LOAD_ROW,
+    question: (given) => {
+      const { seed, quic } = given;
+      const { timeoutMs, loads, cells } = planned(given);
+      // Runs that were recorded before there was another QUIC name none. Clients wait for HTTP/3 once it is offered.
+      return { seed, switch: "wait", ...(quic !== "quic-go" && { quic }), timeoutMs, loads, cells };
+    },
+    done: (given, rows) => new Work(planned(given), rows, given.seed, lanes(given)).share(),
+    lanes,
+    prepare: async (given) => {
+      await buildLab();
+      const isOwn = armsOf(planned(given)).some((arm) => ARM_SETUPS[arm].quic !== undefined);
+      if (given.quic !== "quic-go" || isOwn) await buildQuiche();
+      return undefined;
+    },
+    measure: async ({ options: given, folder, signal, progress }) => {
+      const experiment = planned(given);
+      const isTraced = experiment.cells.some((cell) => cell.isTraced === true);
+      const windows = isTraced ? openRows(join(folder.path, WINDOWS_FILE), WINDOW_POINT) : undefined;
+      const lab = await startLab({
+        arms: armsOf(experiment),
+        lanes: lanes(given),
+        quic: given.quic,
+        isTraced,
+        setsCubic: experiment.cells.some(({ tcp }) => tcp?.cubic !== undefined),
+      });
+      try {
+        await unlessItFails(lab.failed, signal, (either) =>
+          runCells({ experiment, lab, rows: folder, windows, seed: given.seed, signal: either, progress }),
+        );
+      } finally {
+        await lab.stop();
+        windows?.close();
+      }
+    },
+    summarise: (recorded) => {
+      const { name, command, starts, rows } = recorded;
+      return { experiment: name, command, starts, rows: rows.length, ...definition.summarise(loadsOf(recorded)) };
+    },
+    report: (summary, recorded) => {
+      const loads = loadsOf(recorded);
+      const { values, pictures = [] } = definition.report(summary, loads);
+      return { values: { head: reportHead(loads), ...values }, pictures };
+    },
   };
 }
+
+/** The experiment that these options ask for. @throws UserError where it has no such QUIC */
+function plan(definition: Pick<LoadsDefinition<object>, "plan">, given: Given): LoadExperiment {
+  const { quic, runs } = given;
+  const made = definition.plan(loadOptions(given));
+  const asked = runs === undefined ? made : withRounds(made, runs);
+  if (quic === "quic-go") return asked;
+  if (made.takesQuic !== true)
+    throw new UserError(
+      "--quic is for calibration and ohashi-evaluation: the others are served by quic-go, or have arms of their own.",
+    );
+  return {
+    ...asked,
+    notes: [
+      `HTTP/3 is served by Cloudflare's quiche with its ${QUICHE_CONGESTIONS[quic]}, and not by quic-go: bench/instrument/quiche. It answers without worker and origin, which HTTP/2 has behind it.`,
+      ...asked.notes,
+    ],
+  };
+}
+
+const QUICHE_CONGESTIONS: Readonly<Record<Exclude<Quic, "quic-go">, string>> = {
+  "quiche-cubic": "cubic",
+  "quiche-bbr2": "BBRv2",
+};

@@ -1,3 +1,5 @@
+import type { Interval } from "../../analysis/statistics/bootstrap.ts";
+import type { Arm } from "../../model/arm.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
 import { fillFile } from "../../analysis/tables/template.ts";
 import type { LoadsRecorded } from "./recorded.ts";
@@ -72,16 +74,12 @@ function armTimes(cells: readonly Cell[], { groups }: Evaluation, flow: "trained
 }
 
 /** Only where the image is as large as the published one: else the times have nothing to do with each other. */
-function publishedMs({ network, imageBytes }: Cell, arm: string): number | undefined {
+function publishedMs({ network, imageBytes }: Cell, arm: Arm): number | undefined {
   const published = OHASHI_NETWORKS.find((candidate) => candidate.network === network.name);
   if (published === undefined || imageBytes !== 10_000_000) return undefined;
-  return arm === "fixed-h2"
-    ? published.h2Ms
-    : arm === "fixed-h3"
-      ? published.h3Ms
-      : arm === "adaptive"
-        ? published.adaptiveMs
-        : undefined;
+  const { h2Ms, h3Ms, adaptiveMs } = published;
+  const times: Readonly<Partial<Record<Arm, number>>> = { "fixed-h2": h2Ms, "fixed-h3": h3Ms, adaptive: adaptiveMs };
+  return times[arm];
 }
 
 function panelTitle({ network, imageBytes }: Cell, flow: Flow): string {
@@ -90,24 +88,20 @@ function panelTitle({ network, imageBytes }: Cell, flow: Flow): string {
 }
 
 function regretRows(cells: readonly Cell[], { regrets }: Evaluation): RegretBar[] {
-  return cells.flatMap(({ id, network }) => {
+  return cells.flatMap(({ id, network: { name: network } }) => {
     const after = (flow: DecisionFlow) => regrets.find((one) => one.cell === id && one.flow === flow)?.regret;
     const found = after("trained-on-either") ?? after("trained");
     if (found === undefined) return [];
-    const published = OHASHI_NETWORKS.find((candidate) => candidate.network === network.name);
-    const bar = (part: string, value: typeof found.total | undefined, of?: number): RegretBar => ({
-      network: network.name,
-      part,
-      regret: value?.estimate,
-      low: value?.low,
-      high: value?.high,
-      published: of,
-      tie: found.tie,
-    });
+    const { tie, expected, total, toFreeChoice } = found;
+    const beside = OHASHI_NETWORKS.find((candidate) => candidate.network === network);
+    const bar = (part: string, value: Interval | undefined, published?: number): RegretBar => {
+      const { estimate: regret, low, high } = value ?? {};
+      return { network, part, regret, low, high, published, tie };
+    };
     return [
-      ...(found.expected === undefined ? [] : [bar("of decisions", found.expected)]),
-      bar("of raw load times", found.total),
-      bar("to the free choice", found.toFreeChoice, published === undefined ? undefined : publishedRegret(published)),
+      ...(expected === undefined ? [] : [bar("of decisions", expected)]),
+      bar("of raw load times", total),
+      bar("to the free choice", toFreeChoice, beside === undefined ? undefined : publishedRegret(beside)),
     ];
   });
 }

@@ -4,20 +4,19 @@ import { resumeOf } from "../../model/flow.ts";
 import { armsOf, loadsOf, type LoadExperiment } from "../../model/load-experiment.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import type { Machine } from "../../model/machine.ts";
-import { dayOf, distinct, lastMachine, machineText } from "../machine-text.ts";
-import { fillFile } from "../../analysis/tables/template.ts";
+import type { KnownFidelity } from "../../model/recorded-run.ts";
+import { fidelityAt } from "../known-fidelity.ts";
+import { dayOf, distinct, lastStart, machineText } from "../machine-text.ts";
+import { fillFile, type Value } from "../../analysis/tables/template.ts";
 import type { LoadsRecorded } from "./recorded.ts";
 
 /** The first part of the report of every experiment made of loads: what was run, on what, and what was left out. */
-export function reportHead({ name, experiment, rows, starts, command, quic, fidelity }: LoadsRecorded): string {
-  const machine = lastMachine(starts);
+export function reportHead({ name, experiment, rows, starts, command, quic }: LoadsRecorded): string {
+  const start = lastStart(starts);
+  const { machine } = start;
   const count = (predicate: (row: LoadRow) => boolean): number => rows.filter((row) => predicate(row)).length;
   const startsMs = rows.map(({ startedMs }) => startedMs).filter((ms) => ms > 0);
   const ends = startsMs.length === 0 ? [] : [Math.min(...startsMs), Math.max(...startsMs)];
-  const isResuming = experiment.cells.some((cell) =>
-    loadsOf(experiment, cell).some(({ flow }) => resumeOf(flow) !== undefined),
-  );
-  const isOwn = armsOf(experiment).some((arm) => ARM_SETUPS[arm].quic !== undefined);
   return fillFile("bench/harness/loads/head.md", {
     name,
     about: experiment.about,
@@ -25,11 +24,13 @@ export function reportHead({ name, experiment, rows, starts, command, quic, fide
     days: [...new Set(ends.map(dayOf))].join(" to "),
     go: machine.go.replace("go", ""),
     quic: quicText(quic, machine),
-    quicKind: quic === "quic-go" ? "Reno-like, " : "",
     workerd: machine.workerd,
-    others: isOwn ? " that has one" : quic === "quic-go" ? "" : " over HTTP/2 (quiche answers by itself)",
+    isQuicGo: quic === "quic-go",
+    hasOwnQuic: armsOf(experiment).some((arm) => ARM_SETUPS[arm].quic !== undefined),
     k6: machine.k6,
-    resumption: isResuming ? "no TLS resumption, no 0-RTT but where a flow says so" : "no TLS resumption, no 0-RTT",
+    isResuming: experiment.cells.some((cell) =>
+      loadsOf(experiment, cell).some(({ flow }) => resumeOf(flow) !== undefined),
+    ),
     machine: machineText(starts),
     lanes: distinct(starts.map(({ lanes }) => lanes)),
     rows: rows.length,
@@ -44,7 +45,7 @@ export function reportHead({ name, experiment, rows, starts, command, quic, fide
     fellBack: count(({ arm, lastProtocol }) => arm === "fixed-h3" && lastProtocol !== "h3" && lastProtocol !== ""),
     unswitched: count(({ arm, switched }) => arm === "always-offer" && !switched),
     mostlyBusy: mostlyBusy(rows),
-    fidelity: fidelityLine(experiment, fidelity),
+    fidelity: fidelityValues(experiment, fidelityAt(start)),
     arms: armsOf(experiment).map((arm) => ({ name: arm, about: ARM_SETUPS[arm].about })),
     notes: experiment.notes,
   });
@@ -54,14 +55,11 @@ function quicText(quic: Quic, { quicGo, quiche = "of unknown version" }: Machine
   return quic === "quic-go" ? `quic-go ${quicGo}` : `quiche ${quiche} with its ${quic.replace("quiche-", "")}`;
 }
 
-function fidelityLine({ cells }: LoadExperiment, fidelity: LoadsRecorded["fidelity"]): string {
-  if (fidelity === undefined)
-    return "Whether the emulated path is what it is asked to be was not checked on this machine: `npm run bench -- fidelity`.";
-  const above = [...new Set(cells.map(({ network }) => network.rateMbps))].filter((rate) => rate > fidelity.limitMbps);
-  const held = `The emulated path keeps its bounds up to ${fidelity.limitMbps} Mbit/s here (\`fidelity\`, ${fidelity.date})`;
-  return above.length === 0
-    ? `${held}: no network of this run is faster.`
-    : `${held}. **Networks of ${above.join(", ")} Mbit/s lie above that**: take their figures with care.`;
+/** What is known of the emulated path, and which of the run's networks are faster than that. */
+function fidelityValues({ cells }: LoadExperiment, fidelity: KnownFidelity | undefined): Value {
+  if (fidelity === undefined) return undefined;
+  const above = cells.map(({ network }) => network.rateMbps).filter((rate) => rate > fidelity.limitMbps);
+  return { ...fidelity, above: distinct(above) };
 }
 
 /** Leaving out loads that kept a core busy leaves out the fast ones: the reader must know where. */

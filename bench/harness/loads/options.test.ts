@@ -5,29 +5,30 @@ import { expect, it } from "vitest";
 
 function readOptions(args: readonly string[]) {
   const given = read(args, { ...LOAD_OPTIONS, ...commonOptions("smoke") });
-  return { ...loadOptions(given), out: given.out, fresh: given.fresh };
+  return { ...given, ...loadOptions(given) };
 }
 
 it("knows its defaults", () => {
-  expect(readOptions([])).toEqual({
+  expect(readOptions([])).toMatchObject({
     congestions: ["cubic", "bbr"],
     bytes: undefined,
     size: "usual",
     runs: undefined,
     seed: 1,
-    switching: "wait",
     lanes: 4,
     quic: "quic-go",
     out: undefined,
     fresh: false,
-    retry: false,
   });
 });
 
 it("reads what is given", () => {
-  expect(
-    readOptions(["--congestion", "reno", "--runs", "3", "--bytes", "5000", "--quick", "--switch", "background"]),
-  ).toMatchObject({ congestions: ["reno"], runs: 3, bytes: 5000, size: "quick", switching: "background" });
+  expect(readOptions(["--congestion", "reno", "--runs", "3", "--bytes", "5000", "--quick"])).toMatchObject({
+    congestions: ["reno"],
+    runs: 3,
+    bytes: 5000,
+    size: "quick",
+  });
 });
 
 it.each([
@@ -37,7 +38,6 @@ it.each([
   [["--seed", "x"], "--seed must be a whole number from 0"],
   [["--quic", "msquic"], "--quic must be one of quic-go, quiche-cubic, quiche-bbr2, not msquic"],
   [["--congestion", "vegas"], "--congestion must be one of cubic, bbr, reno, not vegas"],
-  [["--switch", "now"], "--switch must be one of wait, background"],
   [["--quick", "--full"], "exclude each other"],
   [["--rate", "5"], "Known options"],
 ])("refuses %j and names what is wrong: %s", (args, message) => {

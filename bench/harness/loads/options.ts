@@ -1,6 +1,6 @@
 import { UserError } from "../../../base/user-error.ts";
 import { LANES_MAX } from "../../lab/lane.ts";
-import { type Quic, QUICS } from "../../model/arm.ts";
+import { QUICS } from "../../model/arm.ts";
 import { CONGESTIONS } from "../../model/congestion.ts";
 import type { LoadOptions } from "../../model/load-experiment.ts";
 import { flag, oneOf, type OptionSchema, type OptionsOf, someOf, wholeNumber } from "../../model/options.ts";
@@ -14,33 +14,15 @@ export const LOAD_OPTIONS = {
     "bbr",
   ]),
   bytes: wholeNumber("the image's size, instead of the experiment's own", [1, 1_000_000_000], undefined),
-  switch: oneOf(
-    "HOW",
-    "wait: for the HTTP/3 connection, as published; background: as browsers do (wait)",
-    ["wait", "background"],
-    "wait",
-  ),
   quic: oneOf("NAME", `who serves HTTP/3: ${QUICS.join(", ")} (quic-go)`, QUICS, "quic-go"),
   quick: flag("small and few: whether it works"),
   full: flag("as published, which may take days"),
   lanes: wholeNumber(`so many slow networks at a time, 1 to ${LANES_MAX} (4)`, [1, LANES_MAX], 4),
-  retry: flag("try again what an earlier start gave up, as the machine was too busy"),
 } as const satisfies OptionSchema;
 
-export interface LoadRunOptions extends LoadOptions {
-  /** Exactly so many runs of each arm, instead of what the experiment's own allocation asks for. */
-  readonly runs: number | undefined;
-  readonly seed: number;
-  readonly switching: "wait" | "background";
-  readonly lanes: number;
-  readonly quic: Quic;
-  readonly retry: boolean;
-}
-
-/** @throws UserError where options exclude each other */
-export function loadOptions(given: OptionsOf<typeof LOAD_OPTIONS>): LoadRunOptions {
-  const { congestion, bytes, quick, full, runs, seed, switch: switching, lanes, quic, retry } = given;
-  return { congestions: congestion, bytes, size: sizeOf({ quick, full }), runs, seed, switching, lanes, quic, retry };
+/** What decides the plan. @throws UserError where options exclude each other */
+export function loadOptions({ congestion, bytes, quic, ...size }: OptionsOf<typeof LOAD_OPTIONS>): LoadOptions {
+  return { congestions: congestion, bytes, quic, size: sizeOf(size) };
 }
 
 /** @throws UserError where both are given */

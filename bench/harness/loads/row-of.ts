@@ -1,10 +1,11 @@
+import type { Transport } from "../../../policy-api/core/sample.ts";
 import type { Cell } from "../../model/cell.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
-import { timesLastPage } from "../../model/flow.ts";
+import { type Flow, timesLastPage } from "../../model/flow.ts";
 import type { LoadResult } from "../../model/plan.ts";
 import type { PostedSample } from "../../lab/tee.ts";
-import { measuredPath } from "./join-samples.ts";
-import type { LoadRow } from "../../model/load-row.ts";
+import { type LoadRow, pathColumns } from "../../model/load-row.ts";
+import { measuredPath } from "./sample-book.ts";
 import type { Load } from "./schedule.ts";
 
 /** A core busier than this may have made the load slower than the path did. */
@@ -22,65 +23,34 @@ export function rowOf(
 ): LoadRow {
   const tcp = measuredPath(samples, "tcp", result.startedMs);
   const quic = measuredPath(samples, "quic", result.startedMs);
-  const trainedOn =
-    load.arm !== "adaptive" ? "" : load.flow === "trained" ? "quic" : load.flow === "trained-on-h2" ? "tcp" : "";
+  const trainedOn = load.arm === "adaptive" ? (TRAINED_ON[load.flow] ?? "") : "";
   const trained = trainedOn === "" ? undefined : measuredPath(samples, trainedOn, 0, result.startedMs);
-  const { network } = cell;
+  const { rateMbps, delayMs, lossRatio } = cell.network;
+  const lastPageMs = result.pageMs.at(-1) ?? null;
+  const measuredMs = result.loadMs !== null && timesLastPage(load.flow) ? lastPageMs : result.loadMs;
   return {
-    id: load.id,
+    // What the client saw and what was asked of it. Fields that are no columns are not written.
+    ...result,
+    ...load,
     cell: cell.id,
     congestion: cell.congestion,
-    arm: load.arm,
-    flow: load.flow,
-    round: load.round,
     imageBytes: cell.imageBytes,
-    rateMbps: network.rateMbps,
-    delayMs: network.delayMs,
-    lossRatio: network.lossRatio,
-    startedMs: result.startedMs,
-    outcome: result.outcome,
+    rateMbps,
+    delayMs,
+    lossRatio,
     error: result.error || result.warmupError,
     dropped: whyDropped(result),
-    loadMs:
-      result.outcome === "timeout"
-        ? experiment.timeoutMs
-        : result.loadMs !== null && timesLastPage(load.flow)
-          ? (result.pageMs.at(-1) ?? null)
-          : result.loadMs,
+    loadMs: result.outcome === "timeout" ? experiment.timeoutMs : measuredMs,
     pagesMs: result.pageMs.map((ms) => ms.toFixed(3)).join(";"),
-    handshakeMs: result.handshakeMs,
-    switchHandshakeMs: result.switchHandshakeMs,
-    ttfbMs: result.ttfbMs,
-    documentProtocol: result.documentProtocol,
-    lastProtocol: result.lastProtocol,
-    switched: result.switched,
-    altSvc: result.altSvc,
-    altSvcBroken: result.altSvcBroken,
-    bytes: result.bytes,
-    edgeCpuMs: result.edgeCpuMs,
-    clientCpuMs: result.clientCpuMs,
-    busyRatio: result.busyRatio,
-    lateRatio: result.lateRatio,
-    droppedLoss: result.droppedLoss,
-    droppedQueue: result.droppedQueue,
-    tcpRttMs: tcp.rttMs,
-    tcpMinRttMs: tcp.minRttMs,
-    tcpPacketsSent: tcp.packetsSent,
-    tcpPacketsLost: tcp.packetsLost,
-    tcpDeliveryRateBps: tcp.deliveryRateBps,
-    quicRttMs: quic.rttMs,
-    quicMinRttMs: quic.minRttMs,
-    quicPacketsSent: quic.packetsSent,
-    quicPacketsLost: quic.packetsLost,
-    quicDeliveryRateBps: quic.deliveryRateBps,
+    ...pathColumns("tcp", (field) => tcp[field]),
+    ...pathColumns("quic", (field) => quic[field]),
     trainedOn,
-    trainedRttMs: trained?.rttMs ?? null,
-    trainedMinRttMs: trained?.minRttMs ?? null,
-    trainedPacketsSent: trained?.packetsSent ?? null,
-    trainedPacketsLost: trained?.packetsLost ?? null,
-    trainedDeliveryRateBps: trained?.deliveryRateBps ?? null,
+    ...pathColumns("trained", (field) => trained?.[field] ?? null),
   };
 }
+
+/** Over which transport the session before the timed one goes. */
+const TRAINED_ON: Readonly<Partial<Record<Flow, Transport>>> = { trained: "quic", "trained-on-h2": "tcp" };
 
 /**
  * Whether the load met what no network asked for: a busy machine, a late path, packets lost by the emulator's fault.

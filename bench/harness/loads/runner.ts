@@ -1,25 +1,22 @@
 import type { Cell } from "../../model/cell.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
+import type { LoadRow } from "../../model/load-row.ts";
 import type { Lab } from "../../lab/lab.ts";
 import type { Lane } from "../../lab/lane.ts";
-import { runBatch } from "./batch.ts";
-import { expectedSeconds, isHeavy } from "./expected.ts";
 import type { Progress } from "../progress.ts";
-import type { LoadRow } from "../../model/load-row.ts";
-import type { RunFolder } from "../run-folder.ts";
+import type { RowFile } from "../run-folder.ts";
+import { runBatch } from "./batch.ts";
 import { SampleBook } from "./sample-book.ts";
-import { type Load, nextLoads } from "./schedule.ts";
-import { appendWindows } from "./windows.ts";
-import { WorkDone } from "./work-done.ts";
+import type { WindowPoint } from "./windows.ts";
+import { expectedSeconds, isHeavy, type Load, Work } from "./schedule.ts";
 
 export interface RunnerOptions {
   readonly experiment: LoadExperiment;
   readonly lab: Lab;
-  readonly folder: RunFolder<LoadRow>;
+  readonly rows: RowFile<LoadRow>;
+  /** Undefined where nothing is traced. */
+  readonly windows: RowFile<WindowPoint> | undefined;
   readonly seed: number;
-  readonly switching: "wait" | "background";
-  /** Loads that are not held against an arm when it comes to giving it up. */
-  readonly forgiven: ReadonlySet<string>;
   readonly signal: AbortSignal;
   readonly progress: Progress;
 }
@@ -28,41 +25,30 @@ export interface RunnerOptions {
 const BATCH_SECONDS = 15;
 
 /**
- * Makes every load that the experiment asks for and the folder does not have yet. Cells that loss keeps slow come first
- * and share the machine, as many at a time as there are lanes; those that fill the path have it alone. What is the whole
- * machine's is set between groups of cells.
+ * Makes every load that the experiment asks for and that has no row yet. Cells that loss keeps slow come first and share
+ * the machine, as many at a time as there are lanes; those that fill the path have it alone. What is the whole machine's
+ * is set between groups of cells.
  *
  * @throws UserError where a load cannot be made, or the disk is full; rows so far are kept
  */
 export async function runCells(options: RunnerOptions): Promise<void> {
-  const { experiment, lab, folder, seed, signal, progress } = options;
+  const { experiment, lab, rows, windows, seed, signal, progress } = options;
   const samples = new SampleBook();
   lab.onSample((sample) => samples.add(sample));
-  const rowsOf = new Map<string, LoadRow[]>(experiment.cells.map(({ id }) => [id, []]));
-  for (const row of folder.rows) rowsOf.get(row.cell)?.push(row);
-  const work = new WorkDone(experiment, lab.lanes.length);
-  // Deciding takes bootstraps, on cores that others are measured on: once for each new row, and never again for what is done.
-  const known = new Map<string, { rows: number; loads: Load[] }>();
-  const needed = (cell: Cell): Load[] => {
-    const rows = rowsOf.get(cell.id) ?? [];
-    const last = known.get(cell.id);
-    if (last !== undefined && (last.rows === rows.length || last.loads.length === 0)) return last.loads;
-    const loads = nextLoads(experiment, cell, rows, seed, options.forgiven);
-    known.set(cell.id, { rows: rows.length, loads });
-    work.update(cell, rows.length, loads.length === 0);
-    return loads;
-  };
-  for (const cell of experiment.cells) needed(cell);
+  const work = new Work(experiment, rows.rows, seed, lab.lanes.length);
 
+  const onRow = (row: LoadRow, points: readonly WindowPoint[]): void => {
+    for (const point of points) windows?.append(point);
+    rows.append(row);
+    work.add(row);
+    progress.show(work.share(), `${rows.rows.length} rows, now ${row.cell}`);
+  };
+  const shared = { experiment, seed, folder: lab.folder, samples, signal, onRow };
   const inWork = new Set<string>();
   const take = (cells: readonly Cell[]): { cell: Cell; loads: Load[] } | undefined => {
     for (const cell of cells) {
-      const loads = firstTurns(
-        experiment,
-        cell,
-        needed(cell).filter(({ id }) => !inWork.has(id)),
-      );
-      if (loads.length > 0) return { cell, loads };
+      const free = work.next(cell).filter(({ id }) => !inWork.has(id));
+      if (free.length > 0) return { cell, loads: firstTurns(experiment, cell, free) };
     }
     return undefined;
   };
@@ -78,24 +64,7 @@ export async function runCells(options: RunnerOptions): Promise<void> {
       }
       for (const { id } of batch.loads) inWork.add(id);
       try {
-        await runBatch({
-          ...batch,
-          experiment,
-          lane,
-          seed,
-          switching: options.switching,
-          folder: lab.folder,
-          samples,
-          signal,
-          onWindows: (points) => appendWindows(folder.path, points),
-          onRow: (row) => {
-            folder.append(row);
-            const rows = rowsOf.get(row.cell) ?? [];
-            rows.push(row);
-            work.update(batch.cell, rows.length, false);
-            progress.show(work.share(), `${folder.rows.length} rows, now ${row.cell}`);
-          },
-        });
+        await runBatch(lane, batch.cell, batch.loads, shared);
       } finally {
         for (const { id } of batch.loads) inWork.delete(id);
         batchEnded.resolve();

@@ -72,14 +72,6 @@ describe("nextLoads", () => {
     expect(rows.filter(({ arm }) => arm === "fixed-h2")).toHaveLength(4);
   });
 
-  it("tries again what was given up, where that is forgiven", () => {
-    const rows = run(() => ({ dropped: "busy" }));
-    expect(nextLoads(EXPERIMENT, CELL, rows, 1)).toEqual([]);
-    const again = nextLoads(EXPERIMENT, CELL, rows, 1, new Set(rows.map(({ id }) => id)));
-    expect(again).toHaveLength(4 * 2);
-    expect(again.filter(({ id }) => rows.some((row) => row.id === id))).toEqual([]);
-  });
-
   it("makes as many loads of an arm a round as the cell asks for, dropped ones made up, wherever it was killed", () => {
     const cell: Cell = { ...CELL, perRound: { "fixed-h2/download": 3 } };
     const busy: Machine = (load) => ({ ...plain(load), dropped: load.round % 4 === 2 ? "late" : "" });

@@ -3,10 +3,10 @@ import { readOptions } from "../../model/options.ts";
 import { reportText } from "../results.ts";
 import type { LoadsExperiment } from "./define.ts";
 import { reportHead } from "./head.ts";
-import { LOAD_OPTIONS, loadOptions, type LoadRunOptions } from "./options.ts";
+import { LOAD_OPTIONS, loadOptions } from "./options.ts";
 import type { Arm } from "../../model/arm.ts";
 import type { Cell } from "../../model/cell.ts";
-import type { LoadExperiment } from "../../model/load-experiment.ts";
+import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import type { Flow } from "../../model/flow.ts";
 import type { LoadRow } from "../../model/load-row.ts";
 import type { Start } from "../../model/recorded-run.ts";
@@ -24,7 +24,6 @@ export function exampleInput(experiment: LoadExperiment, rows: readonly LoadRow[
     command: "npm run bench -- x",
     seed: 1,
     quic: "quic-go",
-    fidelity: undefined,
   };
 }
 
@@ -90,6 +89,6 @@ export async function reportOf<Summary extends object>(
 }
 
 /** The options of an experiment made of loads, as a person gives them. */
-export function exampleOptions(...args: readonly string[]): LoadRunOptions {
+export function exampleOptions(...args: readonly string[]): LoadOptions {
   return loadOptions(readOptions(args, LOAD_OPTIONS));
 }

@@ -1,15 +1,14 @@
-import { fieldsOf, float, readRecord, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { csvFormatRow, csvParse } from "d3-dsv";
-import { UserError } from "../../../base/user-error.ts";
 import type { PostedSample } from "../../lab/tee.ts";
 import type { LoadRow } from "../../model/load-row.ts";
+import { rowsIn } from "../../model/recorded-run.ts";
+import { float, type RowOf, type RowSchema, string, writtenNumber } from "../../model/row-schema.ts";
 
-const FILE = "windows.csv";
+export const WINDOWS_FILE = "windows.csv";
 
 /** What the sender of one connection was at, at one moment of a load. */
-const WINDOW_POINT = {
+export const WINDOW_POINT = {
   /** The load, and when it began: an attempt that was cut short has points and no row. */
   id: string(),
   startedMs: float,
@@ -61,26 +60,9 @@ export function windowsOf(
   }));
 }
 
-/** @throws UserError where the disk does not take them */
-export function appendWindows(folder: string, points: readonly WindowPoint[]): void {
-  const file = join(folder, FILE);
-  const lines = points.map((point) => csvFormatRow(fieldsOf(point, WINDOW_POINT)));
-  const before = existsSync(file) ? readFileSync(file, "utf8") : `${csvFormatRow(Object.keys(WINDOW_POINT))}\n`;
-  // Half a line of a killed run must not become half of the next one.
-  const text = [...(before.endsWith("\n") ? [] : [""]), ...lines, ""].join("\n");
-  try {
-    appendFileSync(file, existsSync(file) ? text : before + text);
-  } catch (error) {
-    throw new UserError(`${file} cannot be written: ${(error as Error).message}.`);
-  }
-}
-
-/** The points of loads that have a row; what a killed run left of others, or of a line, is passed over. */
+/** The points of loads that have a row: a killed run may have left some of another. */
 export function readWindows(folder: string, rows: readonly LoadRow[]): WindowPoint[] {
-  const file = join(folder, FILE);
-  if (!existsSync(file)) return [];
-  const started = new Map(rows.map(({ id, startedMs }) => [id, fieldsOf({ startedMs }, { startedMs: float })[0]]));
-  return csvParse(readFileSync(file, "utf8"))
-    .filter(({ id, startedMs }) => started.get(id ?? "") === startedMs)
-    .flatMap((record) => readRecord(record, WINDOW_POINT) ?? []);
+  if (!existsSync(join(folder, WINDOWS_FILE))) return [];
+  const began = new Map(rows.map(({ id, startedMs }) => [id, writtenNumber(startedMs)]));
+  return rowsIn(folder, WINDOW_POINT, WINDOWS_FILE).filter(({ id, startedMs }) => began.get(id) === startedMs);
 }

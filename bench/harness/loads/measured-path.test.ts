@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { PostedSample } from "../../lab/tee.ts";
-import { measuredPath } from "./join-samples.ts";
+import { measuredPath } from "./sample-book.ts";
 
 const sample = (given: Partial<PostedSample>): PostedSample => ({
   clientAddress: "10.0.1.1",
