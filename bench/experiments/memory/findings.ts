@@ -2,7 +2,7 @@ import type { TopLevelSpec } from "vega-lite";
 import { distinct, lastMachine, machineText } from "../../harness/machine-text.ts";
 import { figuresTable } from "../../analysis/tables/figures-table.ts";
 import { number, size, withInterval } from "../../analysis/tables/format.ts";
-import { armScales } from "../../analysis/charts/theme.ts";
+import { ARM_STYLES, look } from "../../analysis/charts/theme.ts";
 import type { Start } from "../../model/recorded-run.ts";
 import { type CrowdSettings, LOOK_EVERY_MS } from "./measure.ts";
 import type { MemorySummary } from "./summary.ts";
@@ -76,13 +76,11 @@ function slopesTable(perClient: MemorySummary["perClient"]): string {
 
 /** Panels side by side, a line for each protocol. */
 export function memoryPicture({ crowds }: MemorySummary): TopLevelSpec {
-  const { colour, shape } = armScales(["fixed-h2", "fixed-h3"]);
   // The arms' looks, under the protocols' names.
-  const domain = ["h2", "h3"];
-  const [colours, shapes] = [
-    { ...colour, domain },
-    { ...shape, domain },
-  ];
+  const { color, shape } = look("protocol", [
+    { ...ARM_STYLES["fixed-h2"], name: "h2" },
+    { ...ARM_STYLES["fixed-h3"], name: "h3" },
+  ]);
   const panels = [
     { field: "edgeMiB", title: "the edge (MiB)" },
     { field: "serverMiB", title: "edge and kernel (MiB)" },
@@ -108,7 +106,7 @@ export function memoryPicture({ crowds }: MemorySummary): TopLevelSpec {
       },
       encoding: {
         x: { field: "clients", type: "quantitative" as const, title: "clients at once" },
-        color: { field: "protocol", type: "nominal" as const, title: "protocol", scale: colours },
+        color,
       },
       layer: [
         {
@@ -124,12 +122,7 @@ export function memoryPicture({ crowds }: MemorySummary): TopLevelSpec {
           mark: { type: "point" as const, filled: true, size: 70, opacity: 1 },
           encoding: {
             y: { field: "mib", type: "quantitative" as const },
-            shape: {
-              field: "protocol",
-              type: "nominal" as const,
-              title: "protocol",
-              scale: shapes,
-            },
+            shape,
           },
         },
       ],
