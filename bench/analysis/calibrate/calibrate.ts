@@ -1,16 +1,11 @@
 import type { Policy, Provenance } from "../../../policy-api/core/policy.ts";
 import { INITIAL_POLICY } from "../../../policy-api/core/policy.ts";
-import type { Transport } from "../../../policy-api/core/sample.ts";
 import type { TimesLattice } from "../../../policy-api/core/times.ts";
 import type { CalibrationCell } from "./cells.ts";
-import { type Axes, type CrossValidation, digits, type Fit, fitTimes, latticeOf } from "./fit.ts";
+import { type Axes, digits, type Fit, fitTimes, latticeOf } from "./fit.ts";
 import type { Mix } from "./mixes.ts";
 
-export interface Calibration {
-  readonly method: { readonly kind: "times"; readonly tcp: TimesLattice; readonly quic: TimesLattice };
-  readonly coldStart: TimesLattice;
-  readonly validation: Readonly<Record<Transport | "configured", CrossValidation>>;
-}
+export type Calibration = NonNullable<ReturnType<typeof calibrate>>;
 
 /** Nodes of the RTT axis, milliseconds: closer together than the measured cells, which the fit runs between. */
 const RTT_MS = [0.1, 3, 10, 20, 35, 55, 90] as const;
@@ -26,13 +21,13 @@ const STANDARD_ERRORS = 0.5;
  * Turns cells of one stack and congestion control into times over what each transport measures, and a cold start over a
  * mix of networks. Pure. Undefined with too few cells.
  */
-export function calibrate(cells: readonly CalibrationCell[], mix: Mix): Calibration | undefined {
+export function calibrate(cells: readonly CalibrationCell[], mix: Mix) {
   const tcp = fitTimes(cells, ({ measured }) => measured.tcp);
   const quic = fitTimes(cells, ({ measured }) => measured.quic);
   const configured = fitTimes(cells, (cell) => cell.configured);
   if (tcp === undefined || quic === undefined || configured === undefined) return undefined;
   return {
-    method: { kind: "times", tcp: latticeOf(axesOf(tcp), tcp.at), quic: latticeOf(axesOf(quic), quic.at) },
+    method: { kind: "times" as const, tcp: latticeOf(axesOf(tcp), tcp.at), quic: latticeOf(axesOf(quic), quic.at) },
     coldStart: coldStartOf(configured, mix),
     validation: { tcp: tcp.validation, quic: quic.validation, configured: configured.validation },
   };

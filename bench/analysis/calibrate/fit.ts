@@ -12,14 +12,7 @@ export interface Node extends Place {
 }
 
 /** Fitted at a node, as logarithms. */
-export interface NodeTimes {
-  readonly stay: number;
-  readonly switchSaving: number;
-  readonly coldSaving: number;
-  readonly switchSe: number;
-  readonly coldSe: number;
-  readonly supported: boolean;
-}
+export type NodeTimes = ReturnType<typeof fitAt>;
 
 interface Placed {
   readonly cell: CalibrationCell;
@@ -40,33 +33,13 @@ const SUPPORT_MIN = 3;
 /** Of a normal's absolute value: medians, as one load with a retransmission timeout among eight says little of a fit. */
 const NORMAL_MEDIAN = 0.6745;
 
-/** How well cells are predicted by the others: what is known of a fit's worth. */
-export interface CrossValidation {
-  readonly cells: number;
-  /** Root mean square of predicted minus measured ln(stay / switch), sampling noise included. */
-  readonly rmsError: number;
-  /** The same expected from sampling alone. */
-  readonly rmsNoise: number;
-  /** Standard errors are multiplied by it: those of the fit alone were too small by so much. */
-  readonly inflation: number;
-  readonly multiplier: number;
-}
-
-export interface Fit {
-  readonly validation: CrossValidation;
-  /** Where the fitted cells lie. */
-  readonly nodes: readonly Node[];
-  readonly at: (node: Node) => NodeTimes;
-}
+export type Fit = NonNullable<ReturnType<typeof fitTimes>>;
 
 /**
  * Fits the times of cells over where they lie; bandwidth and honest standard errors by leaving each cell out once. Undefined
  * with too few cells.
  */
-export function fitTimes(
-  cells: readonly CalibrationCell[],
-  placeOf: (cell: CalibrationCell) => Place | undefined,
-): Fit | undefined {
+export function fitTimes(cells: readonly CalibrationCell[], placeOf: (cell: CalibrationCell) => Place | undefined) {
   const placed = cells.flatMap((cell): Placed[] => {
     const place = placeOf(cell);
     return place === undefined ? [] : [{ cell, node: { ...place, contentBytes: cell.contentBytes } }];
@@ -78,12 +51,14 @@ export function fitTimes(
   const { multiplier, inflation } = validation;
   return {
     validation,
+    /** Where the fitted cells lie. */
     nodes: placed.map(({ node }) => node),
-    at: (node) => fitAt(placed, node, multiplier, inflation),
+    at: (node: Node) => fitAt(placed, node, multiplier, inflation),
   };
 }
 
-function crossValidate(placed: readonly Placed[], multiplier: number): CrossValidation {
+/** How well cells are predicted by the others: what is known of a fit's worth. */
+function crossValidate(placed: readonly Placed[], multiplier: number) {
   const left = placed.map((one) => {
     const others = placed.filter((other) => other !== one);
     const { switchSaving, switchSe } = fitAt(others, one.node, multiplier, 1);
@@ -92,14 +67,17 @@ function crossValidate(placed: readonly Placed[], multiplier: number): CrossVali
   });
   return {
     cells: left.length,
+    /** Root mean square of predicted minus measured ln(stay / switch), sampling noise included. */
     rmsError: Math.sqrt(mean(left.map(({ error }) => error ** 2))),
+    /** The same expected from sampling alone. */
     rmsNoise: Math.sqrt(mean(left.map(({ variance }) => variance))),
+    /** Standard errors are multiplied by it: those of the fit alone were too small by so much. */
     inflation: Math.max(1, median(left.map(({ error, se }) => Math.abs(error) / se)) / NORMAL_MEDIAN),
     multiplier,
   };
 }
 
-function fitAt(placed: readonly Placed[], node: Node, multiplier: number, inflation: number): NodeTimes {
+function fitAt(placed: readonly Placed[], node: Node, multiplier: number, inflation: number) {
   const fit = (value: (cell: CalibrationCell) => { y: number; variance: number }): Fitted =>
     localRegression(
       placed.map(({ cell, node: at }) => ({ x: scaled(at), ...value(cell) })),
