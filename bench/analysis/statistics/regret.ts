@@ -1,6 +1,6 @@
-import { percentileInterval, ratioOfMeansInterval, type Interval } from "./bootstrap.ts";
+import { percentileInterval, ratioOfMeansInterval } from "./bootstrap.ts";
 import { halve, resampled } from "./halves.ts";
-import { proportion, wilsonBound, type Proportion } from "./proportion.ts";
+import { proportion, wilsonBound } from "./proportion.ts";
 import { normal, type Random } from "./random.ts";
 import { mean, quantile } from "./summary.ts";
 
@@ -23,36 +23,7 @@ export interface AdaptiveLoad {
   readonly switched: boolean;
 }
 
-/** Estimate and 95 % interval, and the one-sided bound that 95 % of such bounds lie above the truth. All are ratios. */
-export interface Bounded extends Interval {
-  readonly upper95: number;
-}
-
-export interface Regret {
-  /** By all loads, for the label only: the figures below choose on one half and score on the other. */
-  readonly better: "stay" | "switch";
-  /** Whether the interval of `stayToSwitch` holds 1, so that neither choice is known to be wrong: report it apart. */
-  readonly tie: boolean;
-  readonly stayToSwitch: Interval;
-  /** Adaptive loads that did not do what is `better`. */
-  readonly wrong: Proportion;
-  /** P(wrong) x (worse mean / better mean - 1). */
-  readonly decision: Bounded;
-  /** (adaptive mean - mean of stay and switch mixed as adaptive did) / better mean. May be noise around 0. */
-  readonly overhead: Bounded;
-  /** decision + overhead, which is the adaptive mean / better mean - 1. */
-  readonly total: Bounded;
-  /**
-   * decision + what deciding adds to the time of the first byte, over the better mean; undefined without `firstByteMs`.
-   * Once the document of a session's only page is there, an adaptive session does what the arm of its choice does: the rest
-   * of `overhead` is the draw of losses. The shift is of means of the middle half, and never below 0.
-   */
-  readonly expected: Bounded | undefined;
-  /** Draws of `expected`, for bounds of means over networks; as many as resamples. */
-  readonly expectedDraws: readonly number[] | undefined;
-  /** Adaptive mean / better mean of stay and cold - 1. */
-  readonly toFreeChoice: Bounded;
-}
+export type Regret = ReturnType<typeof regret>;
 
 /**
  * The mean of the middle half: packets lost in a handshake cost from two RTTs to a second, in either arm, and would drown a
@@ -72,13 +43,12 @@ function interquartileMean(values: readonly number[]): number {
  * (halving a resample would put one load into both), with P(wrong) drawn from its Wilson bounds, as resampling 0 wrong of 100
  * would always give 0.
  *
- * Undefined when an arm has under four loads: a half then has no spread.
+ * It asks for four loads of each arm: a half of fewer has no spread.
  */
 export function regret(
   { stayMs, switchMs, coldMs, adaptive, firstByteMs }: RegretLoads,
   { random, resamples = 2_000, splits = 20 }: { random: Random; resamples?: number; splits?: number },
-): Regret | undefined {
-  if ([stayMs, switchMs, coldMs, adaptive].some(({ length }) => length < 4)) return undefined;
+) {
   const halvedMeans = (average: (values: readonly number[]) => number): HalvedMeans => {
     const halves = { stay: halve(stayMs, random), switch: halve(switchMs, random), cold: halve(coldMs, random) };
     const both = ([one, other]: readonly [readonly number[], readonly number[]]): readonly [number, number] => [
@@ -114,24 +84,38 @@ export function regret(
     );
     return { ...scored, shift: shiftOf((values) => resampled(values, random)) };
   });
-  const bounded = (figure: (scored: RegretScore & { readonly shift: number }) => number): Bounded => {
+  // The estimate, its 95 % interval, and the one-sided bound that 95 % of such bounds lie above the truth.
+  const bounded = (figure: (scored: RegretScore & { readonly shift: number }) => number) => {
     const draws = drawn.map(figure);
     return { ...percentileInterval(mean(estimates.map(figure)), draws), upper95: quantile(draws, 0.95) };
   };
 
   const stayToSwitch = ratioOfMeansInterval(stayMs, switchMs, { random, resamples });
-  const better = stayToSwitch.estimate <= 1 ? "stay" : "switch";
+  const better: "stay" | "switch" = stayToSwitch.estimate <= 1 ? "stay" : "switch";
   const expected = ({ decision, shift: later }: RegretScore & { readonly shift: number }): number => decision + later;
   return {
+    /** By all loads, for the label only: the figures below choose on one half and score on the other. */
     better,
+    /** Whether the interval of `stayToSwitch` holds 1, so that neither choice is known to be wrong: report it apart. */
     tie: stayToSwitch.low <= 1 && stayToSwitch.high >= 1,
     stayToSwitch,
+    /** Adaptive loads that did not do what is `better`. */
     wrong: proportion(better === "stay" ? switched : adaptive.length - switched, adaptive.length),
+    /** P(wrong) x (worse mean / better mean - 1). */
     decision: bounded(({ decision }) => decision),
+    /** (adaptive mean - mean of stay and switch mixed as adaptive did) / better mean. May be noise around 0. */
     overhead: bounded(({ overhead }) => overhead),
+    /** decision + overhead, which is the adaptive mean / better mean - 1. */
     total: bounded(({ decision, overhead }) => decision + overhead),
+    /**
+     * decision + what deciding adds to the time of the first byte, over the better mean; undefined without `firstByteMs`.
+     * Once the document of a session's only page is there, an adaptive session does what the arm of its choice does: the
+     * rest of `overhead` is the draw of losses. The shift is of means of the middle half, and never below 0.
+     */
     expected: firstByteMs === undefined ? undefined : bounded(expected),
+    /** Draws of `expected`, for bounds of means over networks; as many as resamples. */
     expectedDraws: firstByteMs === undefined ? undefined : drawn.map(expected),
+    /** Adaptive mean / better mean of stay and cold - 1. */
     toFreeChoice: bounded(({ toFreeChoice }) => toFreeChoice),
   };
 }
