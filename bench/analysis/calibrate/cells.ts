@@ -1,6 +1,6 @@
 import type { Transport } from "../../../policy-api/core/sample.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
-import { mean, median, sd } from "../statistics/summary.ts";
+import { mean, median } from "../statistics/summary.ts";
 
 /** A mean of times in the logarithm, with the sampling variance of that logarithm. */
 export interface LogMean {
@@ -55,8 +55,10 @@ export function cellsOf(rows: readonly LoadRow[]) {
 /** ln of the mean load time; its variance by the delta method, s^2 / (n mean^2). */
 function logMean(rows: readonly LoadRow[]): LogMean {
   const times = rows.map(({ loadMs }) => loadMs ?? Number.NaN);
-  const variance = (sd(times) / mean(times)) ** 2 / times.length;
-  return { log: Math.log(mean(times)), variance: Math.max(variance, VARIANCE_FLOOR / times.length), n: times.length };
+  const average = mean(times);
+  const squares = times.reduce((total, time) => total + (time - average) ** 2, 0);
+  const variance = squares / (times.length - 1) / times.length / average ** 2;
+  return { log: Math.log(average), variance: Math.max(variance, VARIANCE_FLOOR / times.length), n: times.length };
 }
 
 /** Loss of all packets, medians of RTT and rate: what a client's estimate tends to. */
