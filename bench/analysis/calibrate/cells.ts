@@ -1,5 +1,4 @@
 import type { Transport } from "../../../policy-api/core/sample.ts";
-import type { Congestion } from "../../model/congestion.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import { mean, median } from "../statistics/summary.ts";
 
@@ -18,17 +17,7 @@ export interface Place {
 }
 
 /** One place of the measurements: how long its pages take, and where it lies in each coordinates. */
-export interface CalibrationCell {
-  readonly id: string;
-  readonly congestion: Congestion;
-  readonly contentBytes: number;
-  readonly configured: Place;
-  /** As senders measured it, loads of one transport pooled; absent where they did not measure enough. */
-  readonly measured: Readonly<Partial<Record<Transport, Place>>>;
-  readonly stay: LogMean;
-  readonly switch: LogMean;
-  readonly cold: LogMean;
-}
+export type CalibrationCell = ReturnType<typeof cellsOf>[number];
 
 /** Loads of each kind without which a cell has no spread to speak of. */
 const LOADS_MIN = 3;
@@ -36,15 +25,13 @@ const LOADS_MIN = 3;
 const VARIANCE_FLOOR = 0.01 ** 2;
 
 /** Gathers rows of page loads (flow `trained` of the fixed arms) into cells; those that lack loads are left out. */
-export function cellsOf(rows: readonly LoadRow[]): CalibrationCell[] {
+export function cellsOf(rows: readonly LoadRow[]) {
   const pages = rows.filter((row) => row.flow === "trained" && counts(row) && row.loadMs !== null);
   return [...Map.groupBy(pages, ({ cell }) => cell)].flatMap(([id, own]) => {
     const first = own[0];
     const of = (arm: LoadRow["arm"]): LoadRow[] => own.filter((row) => row.arm === arm);
     const [stay, switched, cold] = [of("fixed-h2"), of("always-offer"), of("fixed-h3")];
     if (first === undefined || [stay, switched, cold].some(({ length }) => length < LOADS_MIN)) return [];
-    const tcp = placeOf(stay, "tcp");
-    const quic = placeOf(cold, "quic");
     return [
       {
         id,
@@ -55,7 +42,8 @@ export function cellsOf(rows: readonly LoadRow[]): CalibrationCell[] {
           lossRatio: first.lossRatio,
           deliveryRateBps: (first.rateMbps * 1e6) / 8,
         },
-        measured: { ...(tcp === undefined ? {} : { tcp }), ...(quic === undefined ? {} : { quic }) },
+        /** As senders measured it, loads of one transport pooled; undefined where they did not measure enough. */
+        measured: { tcp: placeOf(stay, "tcp"), quic: placeOf(cold, "quic") },
         stay: logMean(stay),
         switch: logMean(switched),
         cold: logMean(cold),
@@ -68,23 +56,21 @@ export function cellsOf(rows: readonly LoadRow[]): CalibrationCell[] {
 function logMean(rows: readonly LoadRow[]): LogMean {
   const times = rows.map(({ loadMs }) => loadMs ?? Number.NaN);
   const average = mean(times);
-  const squares = times.reduce((sum, time) => sum + (time - average) ** 2, 0);
+  const squares = times.reduce((total, time) => total + (time - average) ** 2, 0);
   const variance = squares / (times.length - 1) / times.length / average ** 2;
   return { log: Math.log(average), variance: Math.max(variance, VARIANCE_FLOOR / times.length), n: times.length };
 }
 
 /** Loss of all packets, medians of RTT and rate: what a client's estimate tends to. */
 function placeOf(rows: readonly LoadRow[], transport: Transport): Place | undefined {
-  const known = <T>(values: readonly (T | null)[]): T[] => values.filter((value): value is T => value !== null);
-  const rtts = known(rows.map((row) => row[`${transport}MinRttMs`]));
-  const sent = known(rows.map((row) => row[`${transport}PacketsSent`]));
-  const lost = known(rows.map((row) => row[`${transport}PacketsLost`]));
-  const rates = known(rows.map((row) => row[`${transport}DeliveryRateBps`]));
-  const packets = sent.reduce((sum, n) => sum + n, 0);
+  const known = (column: "MinRttMs" | "PacketsSent" | "PacketsLost" | "DeliveryRateBps"): number[] =>
+    rows.flatMap((row) => row[`${transport}${column}`] ?? []);
+  const [rtts, rates] = [known("MinRttMs"), known("DeliveryRateBps")];
+  const packets = sum(known("PacketsSent"));
   if (rtts.length === 0 || rates.length === 0 || packets === 0) return undefined;
-  return {
-    rttMs: median(rtts),
-    lossRatio: lost.reduce((sum, n) => sum + n, 0) / packets,
-    deliveryRateBps: median(rates),
-  };
+  return { rttMs: median(rtts), lossRatio: sum(known("PacketsLost")) / packets, deliveryRateBps: median(rates) };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

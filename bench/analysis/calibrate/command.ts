@@ -5,64 +5,50 @@ import { format } from "prettier";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { parsePolicy } from "../../../policy-api/core/parse-policy.ts";
-import type { Provenance } from "../../../policy-api/core/policy.ts";
-import { LOAD_ROW, counts, type LoadRow } from "../../model/load-row.ts";
+import { LOAD_ROW, counts } from "../../model/load-row.ts";
 import { readStarts, rowsIn } from "../../model/recorded-run.ts";
 import type { Machine } from "../../model/machine.ts";
 import { calibrate, policyOf } from "./calibrate.ts";
-import { type CalibrationCell, cellsOf } from "./cells.ts";
+import { cellsOf } from "./cells.ts";
 import { readCalibrateOptions } from "./options.ts";
 import { type Calibrated, calibrationReport } from "./report.ts";
 
 /** Makes a policy for each congestion control that the rows have, and a report of how good it is. @throws UserError */
 export async function calibrateCommand(args: readonly string[]): Promise<void> {
   const options = readCalibrateOptions(args);
+  const [policies, out] = [resolve(ROOT, options.policies), resolve(ROOT, options.out)];
   const folders = options.from.map((folder) => resolve(ROOT, folder));
   const rows = folders.flatMap((folder) => rowsIn(folder, LOAD_ROW));
-  const command = ["npm run bench -- calibrate", ...args].join(" ");
-  const rowsSha256 = hashOf(folders);
-  const stack = stackOf(folders);
-  const policies = resolve(ROOT, options.policies);
-  const out = resolve(ROOT, options.out);
+  const about = {
+    command: ["npm run bench -- calibrate", ...args].join(" "),
+    stack: stackOf(folders),
+    rowsSha256: hashOf(folders),
+  };
   for (const folder of [policies, out]) mkdirSync(folder, { recursive: true });
   const done: Calibrated[] = [];
-  for (const [congestion, cells] of Map.groupBy(cellsOf(rows), (cell: CalibrationCell) => cell.congestion)) {
+  for (const [congestion, cells] of Map.groupBy(cellsOf(rows), (cell) => cell.congestion)) {
     const calibration = calibrate(cells, options.mix);
     if (calibration === undefined)
       throw new UserError(
         `${cells.length} cells of ${congestion} are too few to fit times to: let \`calibration\` run to its end.`,
       );
-    const loads = rows.filter((row) => row.congestion === congestion && isCalibrated(row)).length;
-    const provenance: Provenance = {
-      stack,
-      congestionControl: congestion,
-      command,
-      rowsSha256,
-      loads,
-      cells: cells.length,
-    };
+    const loads = rows.filter((row) => row.congestion === congestion && row.flow === "trained" && counts(row)).length;
+    const { command, stack, rowsSha256 } = about;
+    const provenance = { stack, congestionControl: congestion, command, rowsSha256, loads, cells: cells.length };
     const policy = policyOf(calibration, options.mix, provenance);
     const parsed = parsePolicy(policy);
     if (!parsed.ok) throw new Error(`The policy of ${congestion} is not one: ${JSON.stringify(parsed.faults)}`);
     const file = join(policies, `${congestion}.json`);
     writeFileSync(file, await format(JSON.stringify(policy), { parser: "json", printWidth: 120 }));
-    done.push({ congestion, calibration, cells, loads, file: relative(ROOT, file) });
-  }
-  if (done.length === 0) throw new UserError(`No cell of ${options.from.join(", ")} has enough loads of each kind.`);
-  const { markdown, pictures } = await calibrationReport(done, { command, stack, rowsSha256, mix: options.mix });
-  writeFileSync(join(out, "report.md"), markdown);
-  for (const { file, svg } of pictures) writeFileSync(join(out, file), svg);
-  for (const { congestion, cells, loads, file, calibration } of done) {
+    done.push({ congestion, calibration, loads });
     const { rmsError, rmsNoise } = calibration.validation.tcp;
     console.log(
-      `${file}: ${congestion}, ${loads} loads in ${cells.length} cells; a cell left out is predicted to ${percentOf(rmsError)}, where its own loads tell ${percentOf(rmsNoise)}.`,
+      `${relative(ROOT, file)}: ${congestion}, ${loads} loads in ${cells.length} cells; a cell left out is predicted to ${percentOf(rmsError)}, where its own loads tell ${percentOf(rmsNoise)}.`,
     );
   }
+  if (done.length === 0) throw new UserError(`No cell of ${options.from.join(", ")} has enough loads of each kind.`);
+  writeFileSync(join(out, "report.md"), calibrationReport(done, { ...about, mix: options.mix }));
   console.log(`Report: ${relative(process.cwd(), join(out, "report.md"))}.`);
-}
-
-function isCalibrated(row: LoadRow): boolean {
-  return row.flow === "trained" && counts(row);
 }
 
 /** Of the files as they are: who has them can tell whether a policy is of them. */

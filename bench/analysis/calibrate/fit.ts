@@ -1,7 +1,7 @@
 import { COORDINATES, type TimesLattice } from "../../../policy-api/core/times.ts";
-import { median } from "../statistics/summary.ts";
+import { mean, median } from "../statistics/summary.ts";
 import type { CalibrationCell, LogMean, Place } from "./cells.ts";
-import { type Fitted, localRegression, type Observation } from "./local-regression.ts";
+import { type Fitted, localRegression } from "./local-regression.ts";
 
 /** The axes of a lattice. */
 export type Axes = Pick<TimesLattice, "rttMs" | "lossRatio" | "deliveryRateBps" | "contentBytes">;
@@ -12,19 +12,11 @@ export interface Node extends Place {
 }
 
 /** Fitted at a node, as logarithms. */
-export interface NodeTimes {
-  readonly stay: number;
-  readonly switchSaving: number;
-  readonly coldSaving: number;
-  readonly switchSe: number;
-  readonly coldSe: number;
-  readonly supported: boolean;
-}
+export type NodeTimes = ReturnType<typeof fitAt>;
 
-/** A cell in the coordinates that are fitted over. */
-export interface Placed {
+interface Placed {
   readonly cell: CalibrationCell;
-  readonly place: Place;
+  readonly node: Node;
 }
 
 /**
@@ -41,69 +33,61 @@ const SUPPORT_MIN = 3;
 /** Of a normal's absolute value: medians, as one load with a retransmission timeout among eight says little of a fit. */
 const NORMAL_MEDIAN = 0.6745;
 
-/** How well cells are predicted by the others: what is known of a fit's worth. */
-export interface CrossValidation {
-  readonly cells: number;
-  /** Root mean square of predicted minus measured ln(stay / switch), sampling noise included. */
-  readonly rmsError: number;
-  /** The same expected from sampling alone. */
-  readonly rmsNoise: number;
-  /** Standard errors are multiplied by it: those of the fit alone were too small by so much. */
-  readonly inflation: number;
-  readonly multiplier: number;
-}
+export type Fit = NonNullable<ReturnType<typeof fitTimes>>;
 
-export interface Fit {
-  readonly validation: CrossValidation;
-  readonly at: (node: Node) => NodeTimes | undefined;
-}
-
-/** Fits the times of placed cells; bandwidth and honest standard errors by leaving each cell out once. */
-export function fitTimes(placed: readonly Placed[]): Fit | undefined {
-  const tried = MULTIPLIERS.map((multiplier) => crossValidate(placed, multiplier)).filter((one) => one !== undefined);
-  const best = tried.toSorted((a, b) => a.rmsError - b.rmsError)[0];
-  if (best === undefined) return undefined;
-  return { validation: best, at: (node) => fitAt(placed, node, best.multiplier, best.inflation) };
-}
-
-function crossValidate(placed: readonly Placed[], multiplier: number): CrossValidation | undefined {
-  let squares = 0;
-  let noise = 0;
-  const standardised: number[] = [];
-  for (const left of placed) {
-    const { cell, place } = left;
-    const others = placed.filter((one) => one !== left);
-    const fitted = fitAt(others, { ...place, contentBytes: cell.contentBytes }, multiplier, 1);
-    if (fitted === undefined) return undefined;
-    const { y, variance } = ratio(cell.stay, cell.switch);
-    squares += (fitted.switchSaving - y) ** 2;
-    noise += variance;
-    standardised.push(Math.abs(fitted.switchSaving - y) / Math.sqrt(fitted.switchSe ** 2 + variance));
-  }
-  const cells = standardised.length;
-  if (cells === 0) return undefined;
+/**
+ * Fits the times of cells over where they lie; bandwidth and honest standard errors by leaving each cell out once. Undefined
+ * with too few cells.
+ */
+export function fitTimes(cells: readonly CalibrationCell[], placeOf: (cell: CalibrationCell) => Place | undefined) {
+  const placed = cells.flatMap((cell): Placed[] => {
+    const place = placeOf(cell);
+    return place === undefined ? [] : [{ cell, node: { ...place, contentBytes: cell.contentBytes } }];
+  });
+  if (placed.length <= NEIGHBOURS) return undefined;
+  const validation = MULTIPLIERS.map((multiplier) => crossValidate(placed, multiplier)).reduce((best, one) =>
+    one.rmsError < best.rmsError ? one : best,
+  );
+  const { multiplier, inflation } = validation;
   return {
-    cells,
-    rmsError: Math.sqrt(squares / cells),
-    rmsNoise: Math.sqrt(noise / cells),
-    inflation: Math.max(1, median(standardised) / NORMAL_MEDIAN),
+    validation,
+    /** Where the fitted cells lie. */
+    nodes: placed.map(({ node }) => node),
+    at: (node: Node) => fitAt(placed, node, multiplier, inflation),
+  };
+}
+
+/** How well cells are predicted by the others: what is known of a fit's worth. */
+function crossValidate(placed: readonly Placed[], multiplier: number) {
+  const left = placed.map((one) => {
+    const others = placed.filter((other) => other !== one);
+    const { switchSaving, switchSe } = fitAt(others, one.node, multiplier, 1);
+    const { y, variance } = ratio(one.cell.stay, one.cell.switch);
+    return { error: switchSaving - y, variance, se: Math.sqrt(switchSe ** 2 + variance) };
+  });
+  return {
+    cells: left.length,
+    /** Root mean square of predicted minus measured ln(stay / switch), sampling noise included. */
+    rmsError: Math.sqrt(mean(left.map(({ error }) => error ** 2))),
+    /** The same expected from sampling alone. */
+    rmsNoise: Math.sqrt(mean(left.map(({ variance }) => variance))),
+    /** Standard errors are multiplied by it: those of the fit alone were too small by so much. */
+    inflation: Math.max(1, median(left.map(({ error, se }) => Math.abs(error) / se)) / NORMAL_MEDIAN),
     multiplier,
   };
 }
 
-function fitAt(placed: readonly Placed[], node: Node, multiplier: number, inflation: number): NodeTimes | undefined {
-  const at = scaled(node, node.contentBytes);
-  const fit = (value: (cell: CalibrationCell) => { y: number; variance: number }): Fitted | undefined =>
+function fitAt(placed: readonly Placed[], node: Node, multiplier: number, inflation: number) {
+  const fit = (value: (cell: CalibrationCell) => { y: number; variance: number }): Fitted =>
     localRegression(
-      placed.map(({ cell, place }): Observation => ({ x: scaled(place, cell.contentBytes), ...value(cell) })),
-      at,
+      placed.map(({ cell, node: at }) => ({ x: scaled(at), ...value(cell) })),
+      scaled(node),
       multiplier,
       NEIGHBOURS,
     );
-  const stay = fit((cell) => ({ y: cell.stay.log, variance: cell.stay.variance }));
+  const stay = fit(({ stay: { log, variance } }) => ({ y: log, variance }));
   const switched = fit((cell) => ratio(cell.stay, cell.switch));
   const cold = fit((cell) => ratio(cell.stay, cell.cold));
-  if (stay === undefined || switched === undefined || cold === undefined) return undefined;
   return {
     stay: stay.estimate,
     switchSaving: switched.estimate,
@@ -119,26 +103,21 @@ function ratio(stay: LogMean, other: LogMean): { y: number; variance: number } {
   return { y: stay.log - other.log, variance: stay.variance + other.variance };
 }
 
-function scaled(place: Place, contentBytes: number): number[] {
-  return [
-    COORDINATES.rttMs(place.rttMs) / BANDWIDTHS.rttMs,
-    COORDINATES.lossRatio(place.lossRatio) / BANDWIDTHS.lossRatio,
-    COORDINATES.deliveryRateBps(place.deliveryRateBps) / BANDWIDTHS.deliveryRateBps,
-    COORDINATES.contentBytes(contentBytes) / BANDWIDTHS.contentBytes,
-  ];
+function scaled(node: Node): number[] {
+  return (["rttMs", "lossRatio", "deliveryRateBps", "contentBytes"] as const).map(
+    (name) => COORDINATES[name](node[name]) / BANDWIDTHS[name],
+  );
 }
 
-/** The times at every node of these axes. Undefined where there are too few cells for a single one. */
-export function latticeOf(axes: Axes, at: (node: Node) => NodeTimes | undefined): TimesLattice | undefined {
-  const nodes: NodeTimes[] = [];
-  for (const contentBytes of axes.contentBytes)
-    for (const deliveryRateBps of axes.deliveryRateBps)
-      for (const lossRatio of axes.lossRatio)
-        for (const rttMs of axes.rttMs) {
-          const times = at({ rttMs, lossRatio, deliveryRateBps, contentBytes });
-          if (times === undefined) return undefined;
-          nodes.push(times);
-        }
+/** The times at every node of these axes. */
+export function latticeOf(axes: Axes, at: (node: Node) => NodeTimes): TimesLattice {
+  const nodes = axes.contentBytes.flatMap((contentBytes) =>
+    axes.deliveryRateBps.flatMap((deliveryRateBps) =>
+      axes.lossRatio.flatMap((lossRatio) =>
+        axes.rttMs.map((rttMs) => at({ rttMs, lossRatio, deliveryRateBps, contentBytes })),
+      ),
+    ),
+  );
   return {
     ...axes,
     stayMs: nodes.map(({ stay }) => digits(Math.exp(stay), 4)),

@@ -1,42 +1,30 @@
-import { oneOf, readOptions, words } from "../../model/options.ts";
+import { type Option, readOptions, words } from "../../model/options.ts";
 import { type Mix, MIX_NAMES, MIXES } from "./mixes.ts";
 
-export interface CalibrateOptions {
-  /** Run folders whose rows are read. */
-  readonly from: readonly string[];
-  /** Where <congestion control>.json goes. */
-  readonly policies: string;
-  /** Where the report goes. */
-  readonly out: string;
-  readonly mix: Mix;
+export function folder(about: string, preset: string): Option<string> {
+  return words("FOLDER", `${about} (${preset})`, preset);
+}
+
+export function mixOf(preset: (typeof MIX_NAMES)[number]): Option<Mix> {
+  const names = MIX_NAMES.join(", ");
+  return {
+    value: "NAME",
+    about: `networks that an unknown client is taken from: ${names} (${preset})`,
+    preset: MIXES[preset],
+    read: (text) => MIX_NAMES.filter((name) => name === text).map((name) => MIXES[name])[0],
+    rule: `be one of ${names}`,
+  };
 }
 
 const OPTIONS = {
-  from: words(
-    "FOLDERS",
-    "runs of `calibration`, several with commas (bench/results/calibration)",
-    "bench/results/calibration",
-  ),
-  mix: oneOf(
-    "NAME",
-    `networks that an unknown client is taken from: ${MIX_NAMES.join(", ")} (mostly-clean)`,
-    MIX_NAMES,
-    "mostly-clean",
-  ),
-  policies: words(
-    "FOLDER",
-    "where the policies go, one file for each congestion control (.adaptive-h3/policies)",
-    ".adaptive-h3/policies",
-  ),
-  out: words(
-    "FOLDER",
-    "where the report and the pictures go (.adaptive-h3/bench/calibrate)",
-    ".adaptive-h3/bench/calibrate",
-  ),
+  from: folder("runs of `calibration`, several with commas", "bench/results/calibration"),
+  mix: mixOf("mostly-clean"),
+  policies: folder("where the policies go, one file for each congestion control", ".adaptive-h3/policies"),
+  out: folder("where the report goes", ".adaptive-h3/bench/calibrate"),
 };
 
 /** @throws UserError naming the option and what is allowed */
-export function readCalibrateOptions(args: readonly string[]): CalibrateOptions {
-  const { from, mix, policies, out } = readOptions(args, OPTIONS);
-  return { from: from.split(",").filter((folder) => folder !== ""), mix: MIXES[mix], policies, out };
+export function readCalibrateOptions(args: readonly string[]) {
+  const { from, ...options } = readOptions(args, OPTIONS);
+  return { from: from.split(",").filter((one) => one !== ""), ...options };
 }

@@ -1,4 +1,4 @@
-import { parse, resetSVGDefIds, View, type LoggerInterface } from "vega";
+import { Error as VegaError, logger, type LoggerInterface, parse, resetSVGDefIds, View, Warn } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { THEME } from "./theme.ts";
 
@@ -20,9 +20,12 @@ let last: Promise<unknown> = Promise.resolve();
 
 async function render(spec: TopLevelSpec): Promise<string> {
   const complaints: string[] = [];
-  const compiled = compile(spec, { config: THEME, logger: logger(complaints, "warnings too") }).spec;
+  // Vega only logs what goes wrong, and hands out an empty picture.
+  const keeping = (level: number): LoggerInterface =>
+    logger(level, undefined, (_method, _level, messages) => void complaints.push(messages.map(String).join(" ")));
+  const compiled = compile(spec, { config: THEME, logger: keeping(Warn) }).spec;
   // While it runs, warnings are about data (no rows have no extent), and an empty picture is an answer.
-  const view = new View(parse(compiled), { renderer: "none", logger: logger(complaints, "errors") });
+  const view = new View(parse(compiled), { renderer: "none", logger: keeping(VegaError) });
   try {
     await view.runAsync();
     resetSVGDefIds();
@@ -32,27 +35,4 @@ async function render(spec: TopLevelSpec): Promise<string> {
   } finally {
     view.finalize();
   }
-}
-
-/** Vega only logs what goes wrong, and hands out an empty picture. */
-function logger(complaints: string[], kept: "errors" | "warnings too"): LoggerInterface {
-  const keep = (...messages: readonly unknown[]): LoggerInterface => {
-    complaints.push(messages.map(String).join(" "));
-    return silent;
-  };
-  const drop = (): LoggerInterface => silent;
-  function levelOf(level: number): LoggerInterface;
-  function levelOf(): number;
-  function levelOf(level?: number): LoggerInterface | number {
-    return level === undefined ? 1 : silent;
-  }
-  const silent: LoggerInterface = {
-    // Asked for a level, a logger answers with one; told one, with itself.
-    level: levelOf,
-    error: keep,
-    warn: kept === "errors" ? drop : keep,
-    info: drop,
-    debug: drop,
-  };
-  return silent;
 }

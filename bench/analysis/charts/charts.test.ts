@@ -13,7 +13,7 @@ const TIMES: readonly ArmTime[] = [
   { network: "0 %, 0 ms", arm: "fixed-h3", loadMs: 480, lowMs: 470, highMs: 495, publishedMs: 535.73 },
   { network: "0 %, 0 ms", arm: "always-offer", loadMs: 500, lowMs: 480, highMs: 520 },
   { network: "5 %, 25 ms", arm: "fixed-h2", loadMs: 28_000, lowMs: 22_000, highMs: 33_000, publishedMs: 92_879.67 },
-  { network: "5 %, 25 ms", arm: "bare", loadMs: undefined },
+  { network: "5 %, 25 ms", arm: "bare", loadMs: 20_000 },
 ];
 
 const MAP: GainMap = {
@@ -38,13 +38,16 @@ const MAP: GainMap = {
   ]),
 };
 
+const GAIN = { title: "Gain", subtitle: "Of HTTP/3." };
+const EQUAL = { title: "Equal", subtitle: "Over what was configured.", x: [0, 20], y: [0, 5] } as const;
+
 const PICTURES: Readonly<Record<string, { spec: TopLevelSpec; texts: readonly string[] }>> = {
   armBars: {
     spec: armBars(TIMES, { title: "Load time" }),
     texts: ["Load time", "mean load time (ms)", "0 %, 0 ms", "5 %, 25 ms", "always-offer", "Hollow: published."],
   },
   gainHeatMaps: {
-    spec: gainHeatMaps([MAP, { ...MAP, rateMbps: 50 }], { title: "Gain" }),
+    spec: gainHeatMaps([MAP, { ...MAP, rateMbps: 50 }], GAIN),
     texts: ["delay, one way (ms)", "loss (%)", "50 Mbit/s", "200 Mbit/s", "+70", "\u221220", "×"],
   },
   ratioSeries: {
@@ -69,16 +72,16 @@ const PICTURES: Readonly<Record<string, { spec: TopLevelSpec; texts: readonly st
   "zeroLines, configured": {
     spec: zeroLines(
       [
-        { rateMbps: 200, pieces: MAP.zeroLine ?? [] },
+        { rateMbps: 200, pieces: MAP.zeroLine },
         { rateMbps: 50, pieces: [] },
       ],
-      { title: "Equal" },
+      EQUAL,
     ),
     texts: ["delay, one way (ms)", "loss (%)", "200 Mbit/s", "No line within the grid: 50 Mbit/s."],
   },
   "zeroLines, measured": {
-    spec: zeroLines([{ rateMbps: 200, pieces: MAP.zeroLine ?? [] }], {
-      title: "Equal",
+    spec: zeroLines([{ rateMbps: 200, pieces: MAP.zeroLine }], {
+      ...EQUAL,
       xTitle: "measured RTT (ms)",
       yTitle: "measured loss (%)",
     }),
@@ -117,12 +120,12 @@ describe.each(Object.entries(PICTURES))("%s", (_, { spec, texts }) => {
 describe("marks", () => {
   it("armBars: a filled one for each measured arm, a hollow one for each published", async () => {
     const svg = await renderSvg(armBars(TIMES, { title: "Load time" }));
-    expect(marks(svg, "mark-symbol role-mark")).toBe(4 + 3);
+    expect(marks(svg, "mark-symbol role-mark")).toBe(5 + 3);
     expect(marks(svg, "mark-rule role-mark")).toBe(4);
   });
 
   it("gainHeatMaps: a box and a figure for each cell, hatching for each tie, a line for each piece", async () => {
-    const svg = await renderSvg(gainHeatMaps([MAP], { title: "Gain" }));
+    const svg = await renderSvg(gainHeatMaps([MAP], GAIN));
     expect(marks(svg, "mark-rect role-mark")).toBe(9);
     expect(textsOf(svg).filter((text) => /^[+\u2212×0]\d*$/.test(text)).length).toBeGreaterThanOrEqual(9);
     expect(marks(svg, "mark-symbol role-mark")).toBe(1);
@@ -133,9 +136,10 @@ describe("marks", () => {
     const cell = (ratio: number): GainMap => ({
       rateMbps: 1,
       cells: [{ delayMs: 0, lossPercent: 0, ratio, tie: false }],
+      zeroLine: [],
     });
     const colourOf = async (ratio: number): Promise<number[]> => {
-      const svg = await renderSvg(gainHeatMaps([cell(ratio)], { title: "Gain" }));
+      const svg = await renderSvg(gainHeatMaps([cell(ratio)], GAIN));
       const fill = /mark-rect role-mark.*?fill="rgb\((\d+), (\d+), (\d+)\)"/.exec(svg)?.slice(1) ?? [];
       return fill.map(Number);
     };

@@ -1,6 +1,7 @@
 import type { TopLevelSpec } from "vega-lite";
 import type { Polyline } from "../statistics/zero-line.ts";
-import { FAINT, INK } from "./theme.ts";
+import { FAINT, INK, panelTitle } from "./theme.ts";
+import { points } from "./zero-lines.ts";
 
 export interface GainCell {
   readonly delayMs: number;
@@ -15,16 +16,7 @@ export interface GainMap {
   readonly rateMbps: number;
   readonly cells: readonly GainCell[];
   /** x in ms of delay, y in percent of loss. */
-  readonly zeroLine?: readonly Polyline[];
-}
-
-export interface GainMapsText {
-  readonly title: string;
-  readonly subtitle?: string;
-  /** "delay, one way (ms)" by default. */
-  readonly xTitle?: string;
-  /** "loss (%)" by default. */
-  readonly yTitle?: string;
+  readonly zeroLine: readonly Polyline[];
 }
 
 /**
@@ -33,7 +25,7 @@ export interface GainMapsText {
  */
 export function gainHeatMaps(
   maps: readonly GainMap[],
-  { title, subtitle, xTitle, yTitle }: GainMapsText,
+  { title, subtitle }: { readonly title: string; readonly subtitle: string },
 ): TopLevelSpec {
   const reach = reachOf(maps);
   const columns = Math.min(3, maps.length);
@@ -42,7 +34,7 @@ export function gainHeatMaps(
     title: {
       text: title,
       subtitle: [
-        ...(subtitle === undefined ? [] : [subtitle]),
+        subtitle,
         "Figures: (h2 - h3) / h3 in %. Orange: HTTP/3 is faster, purple: HTTP/2 is faster.",
         "Hatched: a tie. Black line: equal. ×: no result.",
       ],
@@ -50,33 +42,36 @@ export function gainHeatMaps(
     columns,
     spacing: { row: 26, column: 22 },
     resolve: { scale: { x: "independent", y: "independent", color: "shared" } },
-    concat: maps.map(({ rateMbps, cells, zeroLine = [] }, index) => {
-      const height = side / Math.max(1, new Set(cells.map(({ lossPercent }) => lossPercent)).size);
+    concat: maps.map(({ rateMbps, cells, zeroLine }, index) => {
+      const all = boxes(cells);
+      const known = all.filter(({ log2 }) => log2 !== null);
+      const losses = distinct(cells.map(({ lossPercent }) => lossPercent));
+      const height = side / losses.length;
+      // Off the centre: the line passes between neighbouring centres.
+      const figure = { type: "text", fontSize: 11, dy: -0.26 * height } as const;
+      const axis = (name: string | null, values: number[]) =>
+        ({
+          type: "quantitative",
+          title: name,
+          scale: { nice: false, zero: false },
+          axis: { grid: false, format: "~f", values },
+        }) as const;
+      const box = {
+        x: { field: "left", ...axis("delay, one way (ms)", distinct(cells.map(({ delayMs }) => delayMs))) },
+        x2: { field: "right" },
+        y: { field: "bottom", ...axis(index % columns === 0 ? "loss (%)" : null, losses) },
+        y2: { field: "top" },
+      } as const;
       return {
-        title: { text: `${rateMbps} Mbit/s`, fontSize: 13, offset: 6 },
+        title: panelTitle(`${rateMbps} Mbit/s`),
         width: side,
         height: side,
         layer: [
           {
-            data: { values: boxes(cells).filter(({ log2 }) => log2 !== null) },
+            data: { values: known },
             mark: { type: "rect", stroke: "white", strokeWidth: 1 },
             encoding: {
-              x: {
-                field: "left",
-                type: "quantitative",
-                title: xTitle ?? "delay, one way (ms)",
-                scale: { nice: false, zero: false },
-                axis: { grid: false, format: "~f", values: distinct(cells.map(({ delayMs }) => delayMs)) },
-              },
-              x2: { field: "right" },
-              y: {
-                field: "bottom",
-                type: "quantitative",
-                title: index % columns === 0 ? (yTitle ?? "loss (%)") : null,
-                scale: { nice: false, zero: false },
-                axis: { grid: false, format: "~f", values: distinct(cells.map(({ lossPercent }) => lossPercent)) },
-              },
-              y2: { field: "top" },
+              ...box,
               color: {
                 field: "log2",
                 type: "quantitative",
@@ -93,17 +88,12 @@ export function gainHeatMaps(
             },
           },
           {
-            data: { values: boxes(cells).filter(({ log2 }) => log2 === null) },
+            data: { values: all.filter(({ log2 }) => log2 === null) },
             mark: { type: "rect", stroke: "white", strokeWidth: 1, color: "#d9d9d9" },
-            encoding: {
-              x: { field: "left", type: "quantitative" },
-              x2: { field: "right" },
-              y: { field: "bottom", type: "quantitative" },
-              y2: { field: "top" },
-            },
+            encoding: box,
           },
           {
-            data: { values: boxes(cells).filter(({ tie, log2 }) => tie && log2 !== null) },
+            data: { values: known.filter(({ tie }) => tie) },
             // Three strokes across a box of 2 x 2, drawn as large as the cell.
             mark: {
               type: "point",
@@ -128,14 +118,13 @@ export function gainHeatMaps(
           },
           // The line passes through cells near 0, whose figures get a pale rim in about their own colour.
           {
-            data: { values: boxes(cells).filter(({ log2 }) => log2 !== null && Math.abs(log2) < 0.25 * reach) },
-            mark: { ...FIGURE, dy: -0.26 * height, stroke: "#f7f5f3", strokeWidth: 3, strokeJoin: "round" },
+            data: { values: known.filter(({ log2 }) => Math.abs(log2 ?? 0) < 0.25 * reach) },
+            mark: { ...figure, stroke: "#f7f5f3", strokeWidth: 3, strokeJoin: "round" },
             encoding: { ...CENTRE, text: { field: "label", type: "nominal" } },
           },
           {
-            data: { values: boxes(cells) },
-            // Off the centre: the line passes between neighbouring centres.
-            mark: { ...FIGURE, dy: -0.26 * height },
+            data: { values: all },
+            mark: figure,
             encoding: {
               ...CENTRE,
               text: { field: "label", type: "nominal" },
@@ -151,35 +140,21 @@ export function gainHeatMaps(
   };
 }
 
-const FIGURE = { type: "text", fontSize: 11 } as const;
-
 const CENTRE = {
   x: { field: "delayMs", type: "quantitative" },
   y: { field: "lossPercent", type: "quantitative" },
 } as const;
 
-interface Box {
-  readonly delayMs: number;
-  readonly lossPercent: number;
-  readonly left: number;
-  readonly right: number;
-  readonly bottom: number;
-  readonly top: number;
-  readonly log2: number | null;
-  readonly label: string;
-  readonly tie: boolean;
-}
-
 /** Cells as boxes that meet half-way to their neighbours: a continuous axis, so that the zero line fits on it. */
-function boxes(cells: readonly GainCell[]): Box[] {
+function boxes(cells: readonly GainCell[]) {
   const delays = edgesAround(cells.map(({ delayMs }) => delayMs));
   const losses = edgesAround(cells.map(({ lossPercent }) => lossPercent));
   return cells.map(({ delayMs, lossPercent, ratio, tie }) => {
-    const [left, right] = delays.get(delayMs) ?? [delayMs, delayMs];
-    const [bottom, top] = losses.get(lossPercent) ?? [lossPercent, lossPercent];
-    const known = ratio !== undefined && ratio > 0 && Number.isFinite(ratio);
-    const log2 = known ? Math.log2(ratio) : null;
-    return { delayMs, lossPercent, left, right, bottom, top, log2, label: known ? percent(ratio - 1) : "×", tie };
+    const [left, right] = delays.get(delayMs) ?? [];
+    const [bottom, top] = losses.get(lossPercent) ?? [];
+    const log2 = ratio === undefined ? null : Math.log2(ratio);
+    const label = ratio === undefined ? "×" : percent(ratio - 1);
+    return { delayMs, lossPercent, left, right, bottom, top, log2, label, tie };
   });
 }
 
@@ -187,11 +162,9 @@ function edgesAround(values: readonly number[]): Map<number, readonly [number, n
   const sorted = distinct(values);
   return new Map(
     sorted.map((value, index) => {
-      const before = sorted[index - 1];
-      const after = sorted[index + 1];
-      const down = before === undefined ? undefined : (value - before) / 2;
-      const up = after === undefined ? undefined : (after - value) / 2;
-      return [value, [value - (down ?? up ?? 0.5), value + (up ?? down ?? 0.5)] as const];
+      const halfWayTo = (other: number | undefined) => (other === undefined ? undefined : Math.abs(other - value) / 2);
+      const [down, up] = [halfWayTo(sorted[index - 1]), halfWayTo(sorted[index + 1])];
+      return [value, [value - (down ?? up ?? 0.5), value + (up ?? down ?? 0.5)]];
     }),
   );
 }
@@ -206,16 +179,10 @@ function percent(gain: number): string {
   return whole > 0 ? `+${whole}` : whole < 0 ? `\u2212${-whole}` : "0";
 }
 
-function points(pieces: readonly Polyline[]): { x: number; y: number; piece: number; order: number }[] {
-  return pieces.flatMap((piece, index) => piece.map(({ x, y }, order) => ({ x, y, piece: index, order })));
-}
-
 /** The same number of doublings to either side: 0 stays in the middle. At most a factor of 8; beyond, colours clamp. */
 function reachOf(maps: readonly GainMap[]): number {
-  const logs = maps.flatMap(({ cells }) =>
-    cells.flatMap(({ ratio }) => (ratio !== undefined && ratio > 0 ? [Math.abs(Math.log2(ratio))] : [])),
-  );
-  return Math.min(3, Math.max(0.5, ...logs.filter((log) => Number.isFinite(log))));
+  const ratios = maps.flatMap(({ cells }) => cells.flatMap(({ ratio }) => ratio ?? []));
+  return Math.min(3, Math.max(0.5, ...ratios.map((ratio) => Math.abs(Math.log2(ratio)))));
 }
 
 function legendFactors(reach: number): readonly number[] {

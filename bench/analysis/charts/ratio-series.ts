@@ -1,5 +1,5 @@
 import type { TopLevelSpec } from "vega-lite";
-import { FAINT, INK } from "./theme.ts";
+import { FAINT, INTERVAL, look, POINT, type Style } from "./theme.ts";
 
 export interface RatioPoint {
   readonly label: string;
@@ -10,7 +10,7 @@ export interface RatioPoint {
   readonly high?: number;
 }
 
-const STYLES: readonly { readonly name: string; readonly colour: string; readonly shape: string }[] = [
+const STYLES: readonly Style[] = [
   { name: "cubic", colour: "#0072b2", shape: "circle" },
   { name: "bbr", colour: "#d55e00", shape: "square" },
   { name: "reno", colour: "#009e73", shape: "triangle-up" },
@@ -28,13 +28,13 @@ export function ratioSeries(
   { title, axis, labels, of = "server's TCP" }: { title: string; axis: string; labels: readonly string[]; of?: string },
 ): TopLevelSpec {
   const styles = STYLES.filter(({ name }) => points.some((point) => point.of === name));
-  const names = styles.map(({ name }) => name);
-  const legend = { orient: "top", title: of, symbolSize: 110 } as const;
-  const bounds = [1, ...points.flatMap(({ ratio, low, high }) => [ratio, low ?? ratio, high ?? ratio])];
+  const { color, shape } = look("of", styles, { orient: "top", title: of, symbolSize: 110 });
+  const hasPublished = styles.some(({ name }) => name === "published");
+  const bounds = [1, ...points.flatMap(({ ratio, low = ratio, high = ratio }) => [low, high])];
   return {
     title: {
       text: title,
-      subtitle: `Above 1 HTTP/3 is faster. Bars: 95 % intervals.${names.includes("published") ? " Hollow: published." : ""}`,
+      subtitle: `Above 1 HTTP/3 is faster. Bars: 95 % intervals.${hasPublished ? " Hollow: published." : ""}`,
     },
     width: WIDTH,
     height: 300,
@@ -47,7 +47,11 @@ export function ratioSeries(
         scale: { domain: [...labels] },
         axis: { labelAngle: 0, grid: false },
       },
-      xOffset: { field: "of", type: "nominal", scale: { domain: names, paddingInner: 0.6, paddingOuter: 0.6 } },
+      xOffset: {
+        field: "of",
+        type: "nominal",
+        scale: { domain: color.scale.domain, paddingInner: 0.6, paddingOuter: 0.6 },
+      },
       y: {
         field: "ratio",
         type: "quantitative",
@@ -55,12 +59,7 @@ export function ratioSeries(
         scale: { type: "log", domain: [Math.min(...bounds) / 1.02, Math.max(...bounds) * 1.02], nice: false },
         axis: { tickCount: 7, format: ".3~r" },
       },
-      color: {
-        field: "of",
-        type: "nominal",
-        legend,
-        scale: { domain: names, range: styles.map(({ colour }) => colour) },
-      },
+      color,
     },
     layer: [
       {
@@ -68,25 +67,13 @@ export function ratioSeries(
         mark: { type: "rule", color: FAINT, strokeDash: [4, 3] },
         encoding: { x: { value: 0 }, x2: { value: WIDTH }, xOffset: { value: 0 }, color: { value: FAINT } },
       },
+      INTERVAL,
+      { transform: [{ filter: "datum.of !== 'published'" }], mark: POINT, encoding: { shape } },
       {
-        transform: [{ filter: "isValid(datum.low)" }],
-        mark: { type: "rule", strokeWidth: 2 },
-        encoding: { y: { field: "low", type: "quantitative" }, y2: { field: "high" } },
+        transform: [{ filter: "datum.of === 'published'" }],
+        mark: { type: "point", filled: false, size: 90, opacity: 1, strokeWidth: 1.8 },
+        encoding: { shape },
       },
-      ...([true, false] as const).map((filled) => ({
-        transform: [{ filter: `datum.of ${filled ? "!==" : "==="} 'published'` }],
-        mark: filled
-          ? ({ type: "point", filled, size: 90, opacity: 1, stroke: INK, strokeWidth: 0.5 } as const)
-          : ({ type: "point", filled, size: 90, opacity: 1, strokeWidth: 1.8 } as const),
-        encoding: {
-          shape: {
-            field: "of",
-            type: "nominal" as const,
-            legend,
-            scale: { domain: names, range: styles.map(({ shape }) => shape) },
-          },
-        },
-      })),
     ],
   };
 }

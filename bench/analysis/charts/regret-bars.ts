@@ -1,5 +1,5 @@
 import type { TopLevelSpec } from "vega-lite";
-import { FAINT, INK } from "./theme.ts";
+import { FAINT, INK, INTERVAL, look, POINT } from "./theme.ts";
 
 export interface RegretBar {
   readonly network: string;
@@ -15,36 +15,32 @@ export interface RegretBar {
   readonly tie?: boolean | undefined;
 }
 
-export interface RegretBarsText {
-  readonly title: string;
-  readonly subtitle?: string;
-  /** "regret (% of load time)" by default. */
-  readonly yTitle?: string;
-}
-
 const COLOURS = ["#009e73", "#56b4e9", "#e69f00", "#cc79a7"];
 
 /** Regret by network: bars with 95 % intervals, a hollow diamond for what was published. */
-export function regretBars(rows: readonly RegretBar[], { title, subtitle, yTitle }: RegretBarsText): TopLevelSpec {
+export function regretBars(rows: readonly RegretBar[], { title }: { readonly title: string }): TopLevelSpec {
   const parts = [...new Set(rows.map(({ part }) => part))];
   const networks = [...new Set(rows.map(({ network }) => network))];
-  const values = rows.map(({ network, part, regret, low, high, published, tie }) => ({
-    network,
-    part,
+  const values = rows.map(({ regret, low, high, published, ...of }) => ({
+    ...of,
     percent: inPercent(regret),
     low: inPercent(low),
     high: inPercent(high),
     published: inPercent(published),
-    tie: tie === true,
   }));
-  const notes = [
+  const subtitle = [
     "Bars: measured, with 95 % interval.",
     ...(values.some(({ published }) => published !== null) ? ["Diamonds: published."] : []),
     ...(values.some(({ tie }) => tie) ? ["Pale: a tie, where neither choice is known to be wrong."] : []),
   ];
+  const { color } = look(
+    "part",
+    parts.map((name, index) => ({ name, colour: COLOURS[index] ?? INK })),
+    { title: "regret" },
+  );
   return {
-    title: { text: title, subtitle: [...(subtitle === undefined ? [] : [subtitle]), ...notes] },
-    width: { step: Math.max(12, Math.floor(560 / Math.max(1, networks.length * parts.length + networks.length))) },
+    title: { text: title, subtitle },
+    width: { step: Math.max(12, Math.floor(560 / Math.max(1, networks.length * (parts.length + 1)))) },
     height: 340,
     data: { values },
     layer: [
@@ -59,39 +55,18 @@ export function regretBars(rows: readonly RegretBar[], { title, subtitle, yTitle
             axis: { labelAngle: networks.length > 4 ? -30 : 0, grid: false, labelLimit: 200 },
           },
           xOffset: { field: "part", type: "nominal", scale: { domain: parts } },
-          y: { field: "percent", type: "quantitative", title: yTitle ?? "regret (% of load time)" },
+          y: { field: "percent", type: "quantitative", title: "regret (% of load time)" },
         },
         layer: [
           {
             transform: [{ filter: "isValid(datum.percent)" }],
             mark: { type: "bar" },
-            encoding: {
-              color: {
-                field: "part",
-                type: "nominal",
-                title: "regret",
-                scale: { domain: parts, range: COLOURS.slice(0, parts.length) },
-              },
-              opacity: { condition: { test: "datum.tie", value: 0.35 }, value: 1 },
-            },
+            encoding: { color, opacity: { condition: { test: "datum.tie", value: 0.35 }, value: 1 } },
           },
-          {
-            transform: [{ filter: "isValid(datum.low) && isValid(datum.high)" }],
-            mark: { type: "rule", strokeWidth: 1.6, color: INK },
-            encoding: { y: { field: "low", type: "quantitative" }, y2: { field: "high" } },
-          },
+          { ...INTERVAL, mark: { type: "rule", strokeWidth: 1.6, color: INK } },
           {
             transform: [{ filter: "isValid(datum.published)" }],
-            mark: {
-              type: "point",
-              shape: "diamond",
-              filled: true,
-              fill: "white",
-              stroke: INK,
-              strokeWidth: 1.4,
-              size: 70,
-              opacity: 1,
-            },
+            mark: { ...POINT, shape: "diamond", fill: "white", strokeWidth: 1.4, size: 70 },
             encoding: { y: { field: "published", type: "quantitative" } },
           },
         ],

@@ -1,62 +1,54 @@
 import type { Config } from "vega-lite";
+import type { Arm } from "../../model/arm.ts";
 
-/** What a load was made with; the names of bench/experiments. */
-export type ArmName =
-  | "quiche-cubic"
-  | "quiche-bbr2"
-  | "fixed-h1"
-  | "fixed-h2"
-  | "fixed-h3"
-  | "early-h3"
-  | "retry-h3"
-  | "always-offer"
-  | "adaptive"
-  | "bare";
-
-interface ArmStyle {
-  readonly arm: ArmName;
+/** How a series looks, under its name in the legend. */
+export interface Style {
+  readonly name: string;
   readonly colour: string;
-  readonly shape: string;
+  readonly shape?: string;
+  readonly dash?: readonly number[];
 }
 
 /**
  * Okabe and Ito's colours (2008), told apart by colour-blind readers; shapes for print. The order of every legend. Their eight
  * are fewer than the arms: brown is beside them.
  */
-const ARM_STYLES: readonly ArmStyle[] = [
-  { arm: "bare", colour: "#999999", shape: "cross" },
-  { arm: "fixed-h1", colour: "#cc79a7", shape: "triangle-down" },
-  { arm: "fixed-h2", colour: "#0072b2", shape: "circle" },
-  { arm: "fixed-h3", colour: "#d55e00", shape: "square" },
-  { arm: "early-h3", colour: "#f0e442", shape: "stroke" },
-  { arm: "retry-h3", colour: "#a6761d", shape: "stroke" },
-  { arm: "quiche-cubic", colour: "#56b4e9", shape: "triangle-right" },
-  { arm: "quiche-bbr2", colour: "#000000", shape: "triangle-left" },
-  { arm: "always-offer", colour: "#e69f00", shape: "triangle-up" },
-  { arm: "adaptive", colour: "#009e73", shape: "diamond" },
-];
+export const ARM_STYLES: Readonly<Record<Arm, Style & { readonly short: string }>> = {
+  bare: { name: "bare", short: "bare", colour: "#999999", shape: "cross" },
+  "fixed-h1": { name: "fixed-h1", short: "h1", colour: "#cc79a7", shape: "triangle-down" },
+  "fixed-h2": { name: "fixed-h2", short: "h2", colour: "#0072b2", shape: "circle" },
+  "fixed-h3": { name: "fixed-h3", short: "h3", colour: "#d55e00", shape: "square" },
+  "early-h3": { name: "early-h3", short: "h3 0-RTT", colour: "#f0e442", shape: "stroke" },
+  "retry-h3": { name: "retry-h3", short: "h3 Retry", colour: "#a6761d", shape: "stroke" },
+  "quiche-cubic": { name: "quiche-cubic", short: "quiche cubic", colour: "#56b4e9", shape: "triangle-right" },
+  "quiche-bbr2": { name: "quiche-bbr2", short: "quiche bbr2", colour: "#000000", shape: "triangle-left" },
+  "always-offer": { name: "always-offer", short: "offer", colour: "#e69f00", shape: "triangle-up" },
+  adaptive: { name: "adaptive", short: "adaptive", colour: "#009e73", shape: "diamond" },
+};
 
-/** The arms that occur in these rows, in the order of the legend. */
-export function armsIn(rows: readonly { readonly arm: ArmName }[]): ArmName[] {
-  const present = new Set(rows.map(({ arm }) => arm));
-  return ARM_STYLES.map(({ arm }) => arm).filter((arm) => present.has(arm));
+/** The arms that occur in these rows: each has one look in every picture. */
+export function armStyles(rows: readonly { readonly arm: Arm }[]) {
+  return Object.values(ARM_STYLES).filter(({ name }) => rows.some(({ arm }) => arm === name));
 }
 
-/** Colour and shape scales that keep an arm's look in every picture, whichever arms occur in it. */
-export function armScales(arms: readonly ArmName[]): {
-  colour: { domain: string[]; range: string[] };
-  shape: { domain: string[]; range: string[] };
-} {
-  const styles = ARM_STYLES.filter(({ arm }) => arms.includes(arm));
-  const domain = styles.map(({ arm }) => arm);
+/** The channels that tell series apart by a field. A picture takes those that its marks have; they share a legend. */
+export function look(field: string, styles: readonly Style[], legend: object = {}) {
+  const channel = <T>(of: (style: Style) => T) =>
+    ({
+      field,
+      type: "nominal",
+      legend,
+      scale: { domain: styles.map(({ name }) => name), range: styles.map(of) },
+    }) as const;
   return {
-    colour: { domain, range: styles.map(({ colour }) => colour) },
-    shape: { domain, range: styles.map(({ shape }) => shape) },
+    color: channel(({ colour }) => colour),
+    shape: channel(({ shape = "circle" }) => shape),
+    strokeDash: channel(({ dash = [] }) => [...dash]),
   };
 }
 
-/** Each with a dash of its own: for lines that are ordered, such as rates. */
-export const LINE_STYLES: readonly { readonly colour: string; readonly dash: number[] }[] = [
+/** For lines that are ordered, such as rates. */
+export const LINE_STYLES: readonly Omit<Style, "name">[] = [
   { colour: "#0072b2", dash: [] },
   { colour: "#d55e00", dash: [7, 3] },
   { colour: "#009e73", dash: [2, 2] },
@@ -68,6 +60,21 @@ export const LINE_STYLES: readonly { readonly colour: string; readonly dash: num
 
 export const INK = "#222222";
 export const FAINT = "#777777";
+
+/** A point that was measured. */
+export const POINT = { type: "point", filled: true, size: 90, opacity: 1, stroke: INK, strokeWidth: 0.5 } as const;
+
+/** The interval from `low` to `high`, where there is one. */
+export const INTERVAL = {
+  transform: [{ filter: "isValid(datum.low) && isValid(datum.high)" }],
+  mark: { type: "rule" as const, strokeWidth: 2 },
+  encoding: { y: { field: "low", type: "quantitative" as const }, y2: { field: "high" } },
+};
+
+/** Above one of several panels. */
+export function panelTitle(text: string) {
+  return { text, fontSize: 13, offset: 6 };
+}
 
 /** sans-serif alone: a picture looks alike wherever it is opened, with no font to fetch. */
 const FONT = "sans-serif";

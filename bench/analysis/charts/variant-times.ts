@@ -1,16 +1,16 @@
 import type { TopLevelSpec } from "vega-lite";
-import { armScales, armsIn, INK, type ArmName } from "./theme.ts";
+import type { Arm } from "../../model/arm.ts";
+import { armStyles, look, POINT } from "./theme.ts";
 
 export interface VariantTime {
   readonly name: string;
-  readonly arm: ArmName;
+  readonly arm: Arm;
   readonly group: { readonly meanMs: { readonly estimate: number; readonly low: number; readonly high: number } };
 }
 
 /** Mean load times of named ways to load the same page, with 95 % intervals, the slowest first. */
 export function variantTimes(variants: readonly VariantTime[]): TopLevelSpec {
-  const arms = armsIn(variants);
-  const scales = armScales(arms);
+  const { color, shape } = look("arm", armStyles(variants), { orient: "bottom" });
   const values = variants
     .map(({ name, arm, group: { meanMs } }) => ({
       name,
@@ -20,7 +20,6 @@ export function variantTimes(variants: readonly VariantTime[]): TopLevelSpec {
       high: meanMs.high / 1_000,
     }))
     .toSorted((one, other) => other.s - one.s);
-  const legend = { orient: "bottom", title: "arm" } as const;
   return {
     title: { text: "Mean load time of each way", subtitle: "Bars: 95 % intervals." },
     width: 420,
@@ -41,17 +40,14 @@ export function variantTimes(variants: readonly VariantTime[]): TopLevelSpec {
         scale: { type: "log", nice: false, padding: 14 },
         axis: { tickCount: 8, format: "~r" },
       },
-      color: { field: "arm", type: "nominal", scale: scales.colour, legend },
+      color,
     },
     layer: [
       {
         mark: { type: "rule", strokeWidth: 2 },
         encoding: { x: { field: "low", type: "quantitative" }, x2: { field: "high" } },
       },
-      {
-        mark: { type: "point", filled: true, size: 90, opacity: 1, stroke: INK, strokeWidth: 0.5 },
-        encoding: { shape: { field: "arm", type: "nominal", scale: scales.shape, legend } },
-      },
+      { mark: POINT, encoding: { shape } },
     ],
   };
 }

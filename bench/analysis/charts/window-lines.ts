@@ -1,5 +1,5 @@
 import type { TopLevelSpec } from "vega-lite";
-import { FAINT, LINE_STYLES } from "./theme.ts";
+import { FAINT, LINE_STYLES, panelTitle } from "./theme.ts";
 
 export interface WindowLine {
   readonly name: string;
@@ -26,7 +26,7 @@ export function windowLines(lines: readonly WindowLine[], pathBytes: number): To
     bounds: "flush",
     spacing: { row: 68, column: 66 },
     concat: lines.map(({ name, points }, index) => ({
-      title: { text: name, fontSize: 13, offset: 6 },
+      title: panelTitle(name),
       width: 270,
       height: 110,
       layer: [

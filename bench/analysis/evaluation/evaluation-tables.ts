@@ -3,22 +3,52 @@ import { armsOf, type LoadExperiment } from "../../model/load-experiment.ts";
 import type { Cell } from "../../model/cell.ts";
 import { type Flow, imageBytesOf } from "../../model/flow.ts";
 import { type Evaluation, lessOne } from "./evaluation.ts";
+import type { Interval } from "../statistics/bootstrap.ts";
 import { figuresTable } from "../tables/figures-table.ts";
 import { number, percent, percentWithInterval, share, size, withInterval } from "../tables/format.ts";
 import { FEW, type Group } from "../loads/groups.ts";
-import { gain, OHASHI_NETWORKS, publishedRegret } from "./published.ts";
+import { gain, OHASHI_NETWORKS, type PublishedNetwork, publishedRegret } from "./published.ts";
 
 /** The tables of one congestion control, by their names in the template. */
 export function evaluationTables(experiment: LoadExperiment, evaluation: Evaluation, congestion: string) {
   const cells = experiment.cells.filter((cell) => cell.congestion === congestion);
+  const { gains, cuts } = evaluation;
+  const regretOf = ({ id }: Cell) =>
+    evaluation.regrets.find((one) => one.cell === id && one.flow === "trained")?.regret;
+  const groupOf = ({ id }: Cell, arm: Arm) => find(evaluation.groups, id, arm, "trained");
   return {
     congestion,
-    loads: loadTables(experiment, evaluation, cells),
-    published: besidePublished(evaluation, cells),
+    loads: pagedFlows(experiment).map((flow) => ({
+      flow,
+      what: flow === "trained" ? "page, switch if offered, image" : "first visit, three pages with an image each",
+      table: networksTable(cells, flow, [
+        ...armsOf(experiment).map((arm): Column => [arm, ({ id }) => timeOf(find(evaluation.groups, id, arm, flow))]),
+        ["n an arm", ({ id }) => ranOf(evaluation.groups.filter((group) => group.cell === id && group.flow === flow))],
+      ]),
+    })),
+    // Gain and share are ratios: they may stand beside the published ones also where the image is smaller.
+    published: networksTable(cells, "trained", [
+      ["gain of HTTP/3, published", publishedPercent(({ h2Ms, h3Ms }) => gain(h2Ms, h3Ms))],
+      ["measured", ({ id }) => comparable(gains.find(({ cell }) => cell === id)?.fixedH3)],
+      ["measured, by the switch", ({ id }) => comparable(gains.find(({ cell }) => cell === id)?.alwaysOffer)],
+      ["HTTP/3 share, published", publishedPercent(({ h3Share }) => h3Share)],
+      ["measured", (cell) => shareOf(groupOf(cell, "adaptive"))],
+      ["regret to the free choice, published", publishedPercent(publishedRegret)],
+      ["measured", (cell) => comparable(regretOf(cell)?.toFreeChoice)],
+    ]),
     regret: regretTable(evaluation, cells),
-    means: meansText(evaluation, cells),
-    cuts: cutTable(evaluation, cells),
-    paths: pathTable(evaluation, cells),
+    means: meansText(evaluation, congestion),
+    cuts: networksTable(cells, "trained", [
+      ["against HTTP/2 alone, published", publishedPercent(({ adaptiveMs, h2Ms }) => adaptiveMs / h2Ms - 1)],
+      ["measured", ({ id }) => comparable(cuts.find(({ cell }) => cell === id)?.fixedH2)],
+      ["against always offering, measured", ({ id }) => comparable(cuts.find(({ cell }) => cell === id)?.alwaysOffer)],
+    ]),
+    paths: networksTable(cells, "trained", [
+      ...pathColumns("TCP", (cell) => groupOf(cell, "fixed-h2")?.tcp),
+      ...pathColumns("QUIC", (cell) => groupOf(cell, "fixed-h3")?.quic),
+      ["edge CPU ms, h2", (cell) => number(groupOf(cell, "fixed-h2")?.edgeCpuMs)],
+      ["h3", (cell) => number(groupOf(cell, "fixed-h3")?.edgeCpuMs)],
+    ]),
   };
 }
 
@@ -27,54 +57,66 @@ export function pagedFlows({ loads }: LoadExperiment): ("trained" | "cold")[] {
   return (["trained", "cold"] as const).filter((one) => loads.some(({ flow }) => flow === one));
 }
 
-function loadTables(experiment: LoadExperiment, { groups }: Evaluation, cells: readonly Cell[]) {
-  const arms = armsOf(experiment);
-  return pagedFlows(experiment).map((flow) => {
-    const rows = cells.map((cell) => [
-      ...networkColumns(cell, flow),
-      ...arms.map((arm) => {
-        const group = find(groups, cell, arm, flow);
-        if (group === undefined) return "-";
-        const busy = `busy: ${number(group.busyMeanMs)}`;
-        if (group.n === 0) return busy;
-        const time = `${withInterval(group.meanMs)}, median ${number(group.medianMs.estimate)}`;
-        return group.n < FEW ? `${time} (n = ${group.n}; ${busy})` : time;
-      }),
-      ranOf(groups, cell, flow),
-    ]);
-    const what = flow === "trained" ? "page, switch if offered, image" : "first visit, three pages with an image each";
-    return { flow, what, table: figuresTable([...NETWORK_COLUMNS, ...arms, "n an arm"], rows) };
-  });
+type Column = readonly [title: string, text: (cell: Cell) => string];
+
+/** A row for each network: what it is, and these columns. */
+function networksTable(cells: readonly Cell[], flow: Flow, columns: readonly Column[]): string {
+  const all: readonly Column[] = [
+    ["network", ({ network }) => network.name],
+    ["Mbit/s", ({ network }) => String(network.rateMbps)],
+    ["loss", ({ network }) => `${Number((network.lossRatio * 100).toFixed(2))} %`],
+    ["delay ms", ({ network }) => String(network.delayMs)],
+    ["image", ({ imageBytes }) => size(imageBytesOf(flow, imageBytes))],
+    ...columns,
+  ];
+  return figuresTable(
+    all.map(([title]) => title),
+    cells.map((cell) => all.map(([, text]) => text(cell))),
+  );
 }
 
-/** Gain and share are ratios: they may stand beside the published ones also where the image is smaller. */
-function besidePublished({ groups, gains, regrets }: Evaluation, cells: readonly Cell[]): string {
-  const rows = cells.map((cell) => {
-    const published = OHASHI_NETWORKS.find(({ network }) => network === cell.network.name);
-    const found = gains.find((candidate) => candidate.cell === cell.id);
-    const adaptive = find(groups, cell, "adaptive", "trained");
-    const own = regrets.find((candidate) => candidate.cell === cell.id && candidate.flow === "trained")?.regret;
-    return [
-      ...networkColumns(cell),
-      published === undefined ? "-" : percent(gain(published.h2Ms, published.h3Ms)),
-      found?.fixedH3 == null ? TOO_FEW : percentWithInterval(found.fixedH3),
-      found?.alwaysOffer == null ? TOO_FEW : percentWithInterval(found.alwaysOffer),
-      published === undefined ? "-" : percent(published.h3Share),
-      adaptive === undefined ? "-" : share(adaptive.http3),
-      published === undefined ? "-" : percent(publishedRegret(published)),
-      own?.toFreeChoice === undefined ? TOO_FEW : percentWithInterval(own.toFreeChoice),
-    ];
-  });
-  const heads = [
-    "gain of HTTP/3, published",
-    "measured",
-    "measured, by the switch",
-    "HTTP/3 share, published",
-    "measured",
-    "regret to the free choice, published",
-    "measured",
+function pathColumns(transport: string, pathOf: (cell: Cell) => Group["tcp"] | undefined): Column[] {
+  return [
+    [`${transport} RTT ms`, (cell) => number(pathOf(cell)?.rttMs)],
+    ["min RTT ms", (cell) => number(pathOf(cell)?.minRttMs)],
+    ["loss", (cell) => percent(pathOf(cell)?.lossRatio)],
+    ["lost packets a load", (cell) => number(pathOf(cell)?.packetsLost)],
+    ["rate Mbit/s", (cell) => number(((pathOf(cell)?.deliveryRateBps ?? Number.NaN) * 8) / 1e6)],
   ];
-  return figuresTable([...NETWORK_COLUMNS, ...heads], rows);
+}
+
+function publishedPercent(figure: (published: PublishedNetwork) => number): (cell: Cell) => string {
+  return ({ network: { name } }) => {
+    const published = OHASHI_NETWORKS.find(({ network }) => network === name);
+    return percent(published === undefined ? undefined : figure(published));
+  };
+}
+
+function comparable(interval: Interval | null | undefined): string {
+  return interval == null ? "not comparable" : percentWithInterval(interval);
+}
+
+function timeOf(group: Group | undefined): string {
+  if (group === undefined) return "-";
+  const busy = `busy: ${number(group.busyMeanMs)}`;
+  if (group.n === 0) return busy;
+  const time = `${withInterval(group.meanMs)}, median ${number(group.medianMs.estimate)}`;
+  return group.n < FEW ? `${time} (n = ${group.n}; ${busy})` : time;
+}
+
+function shareOf(group: Group | undefined): string {
+  return group === undefined ? "-" : share(group.http3);
+}
+
+function ranOf(groups: readonly Group[]): string {
+  const numbers = groups.map(({ n }) => n);
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+  if (numbers.length === 0) return "0";
+  return least === most ? String(least) : `${least} to ${most}`;
+}
+
+function find(groups: readonly Group[], cell: string, arm: Arm, flow: Flow): Group | undefined {
+  return groups.find((group) => group.cell === cell && group.arm === arm && group.flow === flow);
 }
 
 function regretTable({ regrets }: Evaluation, cells: readonly Cell[]): string {
@@ -108,79 +150,12 @@ function regretTable({ regrets }: Evaluation, cells: readonly Cell[]): string {
   return figuresTable(heads, rows);
 }
 
-function meansText({ means }: Evaluation, cells: readonly Cell[]): string {
+function meansText({ means }: Evaluation, congestion: string): string {
   return means
-    .filter(({ congestion }) => cells.some((cell) => cell.congestion === congestion))
+    .filter((one) => one.congestion === congestion)
     .map(
       ({ flow, networks, ties, expected, upper95, raw }) =>
         `\`${flow}\`: ${Number.isNaN(expected) ? "" : `${percent(expected)}, at most ${percent(upper95)}; `}raw ${percent(raw)}, over ${networks} networks, ${ties} ties apart`,
     )
     .join(". ");
-}
-
-function cutTable({ cuts }: Evaluation, cells: readonly Cell[]): string {
-  const rows = cells.map((cell) => {
-    const published = OHASHI_NETWORKS.find(({ network }) => network === cell.network.name);
-    const cut = cuts.find((candidate) => candidate.cell === cell.id);
-    return [
-      ...networkColumns(cell),
-      published === undefined ? "-" : percent(published.adaptiveMs / published.h2Ms - 1),
-      cut?.fixedH2 == null ? TOO_FEW : percentWithInterval(cut.fixedH2),
-      cut?.alwaysOffer == null ? TOO_FEW : percentWithInterval(cut.alwaysOffer),
-    ];
-  });
-  const heads = ["against HTTP/2 alone, published", "measured", "against always offering, measured"];
-  return figuresTable([...NETWORK_COLUMNS, ...heads], rows);
-}
-
-function pathTable({ groups }: Evaluation, cells: readonly Cell[]): string {
-  const rows = cells.map((cell) => {
-    const tcp = find(groups, cell, "fixed-h2", "trained")?.tcp;
-    const quic = find(groups, cell, "fixed-h3", "trained")?.quic;
-    return [
-      ...networkColumns(cell),
-      ...[tcp, quic].flatMap((path) => [
-        number(path?.rttMs),
-        number(path?.minRttMs),
-        percent(path?.lossRatio),
-        number(path?.packetsLost),
-        number(path?.deliveryRateBps == null ? null : (path.deliveryRateBps * 8) / 1e6),
-      ]),
-      number(find(groups, cell, "fixed-h2", "trained")?.edgeCpuMs),
-      number(find(groups, cell, "fixed-h3", "trained")?.edgeCpuMs),
-    ];
-  });
-  const of = (transport: string): string[] => [
-    `${transport} RTT ms`,
-    "min RTT ms",
-    "loss",
-    "lost packets a load",
-    "rate Mbit/s",
-  ];
-  return figuresTable([...NETWORK_COLUMNS, ...of("TCP"), ...of("QUIC"), "edge CPU ms, h2", "h3"], rows);
-}
-
-const TOO_FEW = "not comparable";
-
-const NETWORK_COLUMNS = ["network", "Mbit/s", "loss", "delay ms", "image"];
-
-function networkColumns({ network, imageBytes }: Cell, flow: Flow = "trained"): string[] {
-  return [
-    network.name,
-    String(network.rateMbps),
-    `${Number((network.lossRatio * 100).toFixed(2))} %`,
-    String(network.delayMs),
-    size(imageBytesOf(flow, imageBytes)),
-  ];
-}
-
-function ranOf(groups: readonly Group[], cell: Cell, flow: Flow): string {
-  const numbers = groups.filter((group) => group.cell === cell.id && group.flow === flow).map(({ n }) => n);
-  if (numbers.length === 0) return "0";
-  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
-  return least === most ? String(least) : `${least} to ${most}`;
-}
-
-function find(groups: readonly Group[], cell: Cell, arm: Arm, flow: Flow): Group | undefined {
-  return groups.find((group) => group.cell === cell.id && group.arm === arm && group.flow === flow);
 }

@@ -5,62 +5,27 @@ import type { Flow } from "../../model/flow.ts";
 import { withCommonHandshake } from "../loads/common-handshake.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import { type Interval, ratioOfMeansInterval } from "../statistics/bootstrap.ts";
-import { seededRandom } from "../statistics/random.ts";
-import { regret, type Regret } from "../statistics/regret.ts";
-import { mean, quantileOfSorted } from "../statistics/summary.ts";
-import { type Group, groupsOf, isComparable, timesOf } from "../loads/groups.ts";
+import { type Random, seededRandom } from "../statistics/random.ts";
+import { regret } from "../statistics/regret.ts";
+import { mean, quantile } from "../statistics/summary.ts";
+import { groupsOf, isComparable, timesOf } from "../loads/groups.ts";
 
 /** `trained-on-either`: decisions after a visit over either protocol together. */
 export type DecisionFlow = Flow | "trained-on-either";
 
 /** Regret of the adaptive arm in one cell and flow. */
-export interface CellRegret {
-  readonly cell: string;
-  readonly network: string;
-  readonly congestion: string;
-  readonly flow: DecisionFlow;
-  readonly regret: Omit<Regret, "expectedDraws">;
-}
+export type CellRegret = Evaluation["regrets"][number];
+
+/** What an arm takes less than others in one cell; null where too few loads count. */
+export type Cut = Evaluation["cuts"][number];
 
 /** The mean regret over the networks of one congestion control that are no tie. */
-export interface MeanRegret {
-  readonly congestion: string;
-  readonly flow: DecisionFlow;
-  readonly networks: number;
-  readonly ties: number;
-  /** Of `expected`, with the bound that 95 % of such bounds lie above the truth; NaN where it is not known. */
-  readonly expected: number;
-  readonly upper95: number;
-  /** Of `total`. */
-  readonly raw: number;
-}
-
-/** Null where too few loads of an arm count. */
-export interface Gain {
-  readonly cell: string;
-  readonly fixedH3: Interval | null;
-  readonly alwaysOffer: Interval | null;
-}
+export type MeanRegret = ReturnType<typeof meanRegret>;
 
 /** What an evaluation of arms found, for summary.json and the tables. */
-export interface Evaluation {
-  readonly groups: readonly Group[];
-  readonly regrets: readonly CellRegret[];
-  /** HTTP/3's gain from the first packet and by the switch, of cell and flow `trained`; ratios of means less 1. */
-  readonly gains: readonly Gain[];
-  /** What `adaptive` takes less than others, after a visit over either protocol; ratios of means less 1. */
-  readonly cuts: readonly Cut[];
-  readonly means: readonly MeanRegret[];
-}
+export type Evaluation = ReturnType<typeof evaluate>;
 
-/** Below 0 `adaptive` is faster. Null where too few loads count. */
-export interface Cut {
-  readonly cell: string;
-  readonly fixedH2: Interval | null;
-  readonly alwaysOffer: Interval | null;
-}
-
-export function evaluate(experiment: LoadExperiment, rows: readonly LoadRow[], seed: number): Evaluation {
+export function evaluate(experiment: LoadExperiment, rows: readonly LoadRow[], seed: number) {
   const flows: DecisionFlow[] = [...new Set(experiment.loads.map(({ flow }) => flow))];
   if (flows.includes("trained") && flows.includes("trained-on-h2")) flows.unshift("trained-on-either");
   const found = experiment.cells.flatMap((cell) => flows.flatMap((flow) => regretOf(cell, flow, rows, seed) ?? []));
@@ -68,28 +33,29 @@ export function evaluate(experiment: LoadExperiment, rows: readonly LoadRow[], s
     groups: groupsOf(experiment, rows, seed),
     regrets: found.map(({ regret: { expectedDraws: _draws, ...kept }, ...which }) => ({ ...which, regret: kept })),
     means: [...Map.groupBy(found, ({ congestion, flow }) => `${congestion} ${flow}`).values()].map(meanRegret),
-    gains: experiment.cells.map((cell) => {
-      const stay = timesOf(rows, cell.id, "fixed-h2", "trained");
-      const over = (arm: Arm): Interval | null => {
-        const times = timesOf(rows, cell.id, arm, "trained");
-        if (!["fixed-h2" as const, arm].every((one) => isComparable(rows, cell.id, one, "trained"))) return null;
-        return lessOne(ratioOfMeansInterval(stay, times, { random: seededRandom(seed, "gain", cell.id, arm) }));
-      };
-      return { cell: cell.id, fixedH3: over("fixed-h3"), alwaysOffer: over("always-offer") };
-    }),
-    cuts: experiment.cells.map((cell) => {
-      const adaptive = (["trained", "trained-on-h2"] as const).flatMap((flow) =>
-        timesOf(rows, cell.id, "adaptive", flow),
-      );
-      const against = (arm: Arm): Interval | null => {
-        if (!isComparable(rows, cell.id, "adaptive", "trained") || !isComparable(rows, cell.id, arm, "trained"))
-          return null;
-        const random = seededRandom(seed, "cut", cell.id, arm);
-        return lessOne(ratioOfMeansInterval(adaptive, timesOf(rows, cell.id, arm, "trained"), { random }));
-      };
-      return { cell: cell.id, fixedH2: against("fixed-h2"), alwaysOffer: against("always-offer") };
-    }),
+    /** HTTP/3's gain from the first packet and by the switch, of cell and flow `trained`; ratios of means less 1. */
+    gains: experiment.cells.map(({ id }) => ({
+      cell: id,
+      fixedH3: compared(rows, id, "fixed-h2", "fixed-h3", seededRandom(seed, "gain", id, "fixed-h3")),
+      alwaysOffer: compared(rows, id, "fixed-h2", "always-offer", seededRandom(seed, "gain", id, "always-offer")),
+    })),
+    /** What `adaptive` takes less than others, after a visit over either protocol; ratios of means less 1. */
+    cuts: experiment.cells.map(({ id }) => ({
+      cell: id,
+      fixedH2: compared(rows, id, "adaptive", "fixed-h2", seededRandom(seed, "cut", id, "fixed-h2")),
+      alwaysOffer: compared(rows, id, "adaptive", "always-offer", seededRandom(seed, "cut", id, "always-offer")),
+    })),
   };
+}
+
+/** Mean of one arm over that of the other, less 1, after a visit; of `adaptive` after one over either protocol. */
+function compared(rows: readonly LoadRow[], cell: string, one: Arm, other: Arm, random: Random): Interval | null {
+  if (![one, other].every((arm) => isComparable(rows, cell, arm, "trained"))) return null;
+  const timesAfter = (arm: Arm): number[] => [
+    ...timesOf(rows, cell, arm, "trained"),
+    ...(arm === "adaptive" ? timesOf(rows, cell, arm, "trained-on-h2") : []),
+  ];
+  return lessOne(ratioOfMeansInterval(timesAfter(one), timesAfter(other), { random }));
 }
 
 /** A ratio as what it is above 1. */
@@ -97,26 +63,9 @@ export function lessOne({ estimate, low, high }: Interval): Interval {
   return { estimate: estimate - 1, low: low - 1, high: high - 1 };
 }
 
-/** What the arms do whose answers depend on nothing: where they did not run a flow of training, it is `trained`. */
-const FIXED_FLOW = {
-  "trained-on-either": "trained",
-  "trained-on-h2": "trained",
-  trained: "trained",
-  cold: "cold",
-  download: "download",
-  reused: "reused",
-  moved: "moved",
-  resumed: "resumed",
-  early: "early",
-} as const satisfies Record<DecisionFlow, Flow>;
-
-function regretOf(
-  cell: Cell,
-  flow: DecisionFlow,
-  rows: readonly LoadRow[],
-  seed: number,
-): (CellRegret & { readonly regret: Regret }) | undefined {
-  const fixed = FIXED_FLOW[flow];
+function regretOf(cell: Cell, flow: DecisionFlow, rows: readonly LoadRow[], seed: number) {
+  // Of the arms whose answers depend on nothing, which did not run the other flows of training.
+  const fixed = flow === "trained-on-either" || flow === "trained-on-h2" ? "trained" : flow;
   const decided: Flow[] = flow === "trained-on-either" ? ["trained", "trained-on-h2"] : [flow];
   const own = rows.filter((row) => row.cell === cell.id && counts(row));
   const adaptiveRows = own.filter((row) => row.arm === "adaptive" && decided.includes(row.flow));
@@ -143,13 +92,18 @@ function regretOf(
     arms.every((arm) => isComparable(rows, cell.id, arm, fixed)) &&
     decided.every((of) => isComparable(rows, cell.id, "adaptive", of));
   if (!comparable) return undefined;
-  const found = regret(loads, { random: seededRandom(seed, "regret", cell.id, flow) });
-  if (found === undefined) return undefined;
-  return { cell: cell.id, network: cell.network.name, congestion: cell.congestion, flow, regret: found };
+  const random = seededRandom(seed, "regret", cell.id, flow);
+  return {
+    cell: cell.id,
+    network: cell.network.name,
+    congestion: cell.congestion,
+    flow,
+    regret: regret(loads, { random }),
+  };
 }
 
 /** Draw by draw, as the distances to bounds of skewed figures do not add up. */
-function meanRegret(all: readonly (CellRegret & { readonly regret: Regret })[]): MeanRegret {
+function meanRegret(all: readonly NonNullable<ReturnType<typeof regretOf>>[]) {
   const decided = all.filter(({ regret: { tie } }) => !tie).map(({ regret: one }) => one);
   const draws = decided.map(({ expectedDraws }) => expectedDraws ?? []);
   const averaged = (draws[0] ?? []).map((_, i) => mean(draws.map((own) => own[i] ?? Number.NaN)));
@@ -158,8 +112,10 @@ function meanRegret(all: readonly (CellRegret & { readonly regret: Regret })[]):
     flow: all[0]?.flow ?? "trained",
     networks: decided.length,
     ties: all.length - decided.length,
+    /** With the bound that 95 % of such bounds lie above the truth; NaN where it is not known. */
     expected: mean(decided.map(({ expected }) => expected?.estimate ?? Number.NaN)),
-    upper95: averaged.length === 0 ? Number.NaN : quantileOfSorted(Float64Array.from(averaged).sort(), 0.95),
+    upper95: quantile(averaged, 0.95),
+    /** Of `total`. */
     raw: mean(decided.map(({ total }) => total.estimate)),
   };
 }

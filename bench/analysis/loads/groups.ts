@@ -3,8 +3,8 @@ import type { Cell } from "../../model/cell.ts";
 import { type LoadExperiment, loadsOf } from "../../model/load-experiment.ts";
 import type { Flow } from "../../model/flow.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
-import { type Interval, meanInterval, medianInterval } from "../statistics/bootstrap.ts";
-import { type Proportion, proportion } from "../statistics/proportion.ts";
+import { meanInterval, medianInterval } from "../statistics/bootstrap.ts";
+import { proportion } from "../statistics/proportion.ts";
 import { seededRandom } from "../statistics/random.ts";
 import { mean, sd } from "../statistics/summary.ts";
 
@@ -25,47 +25,10 @@ export function isComparable(rows: readonly LoadRow[], cell: string, arm: Arm, f
 }
 
 /** What the sender measured, over the loads of a group; null where no connection of the transport was. */
-export interface MeasuredMeans {
-  readonly rttMs: number | null;
-  readonly minRttMs: number | null;
-  /** Packets declared lost of packets sent, over all loads. */
-  readonly lossRatio: number | null;
-  readonly deliveryRateBps: number | null;
-  /** A load. */
-  readonly packetsLost: number | null;
-}
+export type MeasuredMeans = Readonly<ReturnType<typeof measured>>;
 
 /** All loads of one arm and flow in one cell. Times in milliseconds; intervals of 95 %. */
-export interface Group {
-  readonly cell: string;
-  readonly congestion: string;
-  readonly arm: Arm;
-  readonly flow: Flow;
-  readonly imageBytes: number;
-  /** Loads that count. */
-  readonly n: number;
-  readonly failures: number;
-  readonly timeouts: number;
-  /** Loads left out as a core was busy, or the path late. */
-  readonly droppedBusy: number;
-  readonly droppedLate: number;
-  /** Loads left out as the emulated path lost packets by its own fault. */
-  readonly droppedFault: number;
-  /** Of the loads left out as a core was busy: what this machine could do, where too few loads count. */
-  readonly busyMeanMs: number | null;
-  readonly meanMs: Interval;
-  readonly medianMs: Interval;
-  readonly sdMs: number;
-  /** Loads whose last file came over HTTP/3. */
-  readonly http3: Proportion;
-  readonly handshakeMs: number | null;
-  readonly switchHandshakeMs: number | null;
-  readonly ttfbMs: number | null;
-  readonly edgeCpuMs: number | null;
-  readonly clientCpuMs: number | null;
-  readonly tcp: MeasuredMeans;
-  readonly quic: MeasuredMeans;
-}
+export type Group = Readonly<ReturnType<typeof groupOf>>;
 
 /** The rows of an experiment, one group for each cell, arm and flow that has any. */
 export function groupsOf(experiment: LoadExperiment, rows: readonly LoadRow[], seed: number): Group[] {
@@ -86,29 +49,34 @@ export function timesOf(rows: readonly LoadRow[], cell: string, arm: Arm, flow: 
     .map(({ loadMs }) => loadMs ?? Number.NaN);
 }
 
-function groupOf(cell: Cell, arm: Arm, flow: Flow, rows: readonly LoadRow[], seed: number): Group {
+function groupOf(cell: Cell, arm: Arm, flow: Flow, rows: readonly LoadRow[], seed: number) {
   const good = rows.filter((row) => counts(row));
   const times = good.map(({ loadMs }) => loadMs ?? Number.NaN);
   const random = seededRandom(seed, "group", cell.id, arm, flow);
+  const droppedFor = (reason: LoadRow["dropped"]): LoadRow[] => rows.filter(({ dropped }) => dropped === reason);
   return {
     cell: cell.id,
     congestion: cell.congestion,
     arm,
     flow,
     imageBytes: cell.imageBytes,
+    /** Loads that count. */
     n: good.length,
-    failures: rows.filter(({ outcome, dropped }) => outcome === "failed" && dropped === "").length,
+    failures: droppedFor("").filter(({ outcome }) => outcome === "failed").length,
     timeouts: good.filter(({ outcome }) => outcome === "timeout").length,
-    droppedBusy: rows.filter(({ dropped }) => dropped === "busy").length,
-    droppedLate: rows.filter(({ dropped }) => dropped === "late").length,
-    droppedFault: rows.filter(({ dropped }) => dropped === "fault").length,
+    /** Loads left out as a core was busy, the path late, or as the emulated path lost packets by its own fault. */
+    droppedBusy: droppedFor("busy").length,
+    droppedLate: droppedFor("late").length,
+    droppedFault: droppedFor("fault").length,
+    /** Of the loads left out as a core was busy: what this machine could do, where too few loads count. */
     busyMeanMs: meanOf(
-      rows.filter(({ dropped, outcome }) => dropped === "busy" && outcome === "ok"),
+      droppedFor("busy").filter(({ outcome }) => outcome === "ok"),
       "loadMs",
     ),
     meanMs: meanInterval(times, { random }),
     medianMs: medianInterval(times, { random }),
     sdMs: sd(times),
+    /** Loads whose last file came over HTTP/3. */
     http3: proportion(good.filter(({ lastProtocol }) => lastProtocol === "h3").length, good.length),
     handshakeMs: meanOf(good, "handshakeMs"),
     switchHandshakeMs: meanOf(good, "switchHandshakeMs"),
@@ -120,14 +88,15 @@ function groupOf(cell: Cell, arm: Arm, flow: Flow, rows: readonly LoadRow[], see
   };
 }
 
-function measured(rows: readonly LoadRow[], transport: "tcp" | "quic"): MeasuredMeans {
+function measured(rows: readonly LoadRow[], transport: "tcp" | "quic") {
   const sent = sumOf(rows, `${transport}PacketsSent`);
-  const lost = sumOf(rows, `${transport}PacketsLost`);
   return {
     rttMs: meanOf(rows, `${transport}RttMs`),
     minRttMs: meanOf(rows, `${transport}MinRttMs`),
-    lossRatio: sent > 0 ? lost / sent : null,
+    /** Packets declared lost of packets sent, over all loads. */
+    lossRatio: sent > 0 ? sumOf(rows, `${transport}PacketsLost`) / sent : null,
     deliveryRateBps: meanOf(rows, `${transport}DeliveryRateBps`),
+    /** A load. */
     packetsLost: meanOf(rows, `${transport}PacketsLost`),
   };
 }

@@ -1,75 +1,55 @@
 import type { Transport } from "../../../policy-api/core/sample.ts";
-import type { Congestion } from "../../model/congestion.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import { withCommonHandshake } from "../loads/common-handshake.ts";
 
 /** What the sender counted of one load: what a client's next visit is decided on. */
-export interface Observation {
-  readonly minRttMs: number;
-  readonly packetsSent: number;
-  readonly packetsLost: number;
-  readonly bytesSent: number;
-  readonly deliveryRateBps: number | undefined;
-}
+export type Observation = ReturnType<typeof observation>[number];
 
-/** Recorded first visits of three pages: the time of each page, milliseconds. */
-export interface Visits {
-  readonly onH2: readonly (readonly number[])[];
-  readonly switched: readonly (readonly number[])[];
-  /** Of TCP and TLS: what a page over a connection that exists does not pay. */
-  readonly handshakeMs: number;
-  readonly contentBytes: number;
-}
+/** First visits of three pages: of each load the times of its pages, milliseconds. */
+export type Visits = NonNullable<ReturnType<typeof visitsOf>>;
 
 /** A recorded cell: what would have happened, whatever is decided. */
-export interface RecordedCell {
-  readonly id: string;
-  readonly network: string;
-  readonly congestion: Congestion;
-  readonly contentBytes: number;
-  readonly stayMs: readonly number[];
-  readonly switchMs: readonly number[];
-  /** By the transport that measured. */
-  readonly observed: Readonly<Record<Transport, readonly Observation[]>>;
-  readonly visits: Visits | undefined;
-}
+export type RecordedCell = ReturnType<typeof recordedCells>[number];
 
 /** Loads of each kind without which a half has no mean. */
 const LOADS_MIN = 4;
 const PAGES = 3;
 
 /** Cells that have enough loads that count. */
-export function recordedCells(rows: readonly LoadRow[]): RecordedCell[] {
-  return [...Map.groupBy(rows, ({ cell }) => cell)].flatMap(([id, all]) => {
-    const own = all.filter(counts);
-    const first = own[0];
+export function recordedCells(rows: readonly LoadRow[]) {
+  return [...Map.groupBy(rows.filter(counts), ({ cell }) => cell)].flatMap(([id, own]) => {
     const of = (arm: LoadRow["arm"], flow: LoadRow["flow"]): LoadRow[] =>
       own.filter((row) => row.arm === arm && row.flow === flow);
-    const stay = withCommonHandshake(of("fixed-h2", "trained"), of("always-offer", "trained"));
-    const switched = withCommonHandshake(of("always-offer", "trained"), of("fixed-h2", "trained"));
+    const both = (flow: LoadRow["flow"]): [LoadRow[], LoadRow[]] => {
+      const [stay, switched] = [of("fixed-h2", flow), of("always-offer", flow)];
+      return [withCommonHandshake(stay, switched), withCommonHandshake(switched, stay)];
+    };
+    const [stay, switched] = both("trained");
+    const [first] = stay;
     if (first === undefined || stay.length < LOADS_MIN || switched.length < LOADS_MIN) return [];
+    const loads = (all: readonly LoadRow[]): number[][] =>
+      all.flatMap(({ loadMs }) => (loadMs === null ? [] : [[loadMs]]));
     return [
       {
         id,
         network: id.slice(0, id.lastIndexOf("-")),
         congestion: first.congestion,
-        contentBytes: stay[0]?.imageBytes ?? first.imageBytes,
-        stayMs: stay.flatMap(({ loadMs }) => loadMs ?? []),
-        switchMs: switched.flatMap(({ loadMs }) => loadMs ?? []),
+        contentBytes: first.imageBytes,
+        /** Of each load the times of its pages, here one, milliseconds. */
+        stay: loads(stay),
+        switch: loads(switched),
+        /** By the transport that measured. */
         observed: {
           tcp: stay.flatMap((row) => observation(row, "tcp")),
           quic: of("fixed-h3", "trained").flatMap((row) => observation(row, "quic")),
         },
-        visits: visitsOf(
-          withCommonHandshake(of("fixed-h2", "cold"), of("always-offer", "cold")),
-          withCommonHandshake(of("always-offer", "cold"), of("fixed-h2", "cold")),
-        ),
+        visits: visitsOf(...both("cold")),
       },
     ];
   });
 }
 
-function observation(row: LoadRow, transport: Transport): Observation[] {
+function observation(row: LoadRow, transport: Transport) {
   const minRttMs = row[`${transport}MinRttMs`];
   const packetsSent = row[`${transport}PacketsSent`];
   if (minRttMs === null || packetsSent === null || packetsSent === 0) return [];
@@ -84,7 +64,7 @@ function observation(row: LoadRow, transport: Transport): Observation[] {
   ];
 }
 
-function visitsOf(onH2: readonly LoadRow[], switched: readonly LoadRow[]): Visits | undefined {
+function visitsOf(onH2: readonly LoadRow[], switched: readonly LoadRow[]) {
   const pages = (rows: readonly LoadRow[]): number[][] =>
     rows.map(({ pagesMs }) => pagesMs.split(";").map(Number)).filter(({ length }) => length === PAGES);
   const handshakes = onH2.flatMap(({ handshakeMs }) => handshakeMs ?? []).toSorted((a, b) => a - b);
@@ -92,8 +72,9 @@ function visitsOf(onH2: readonly LoadRow[], switched: readonly LoadRow[]): Visit
   const [stays, switches] = [pages(onH2), pages(switched)];
   if (handshakeMs === undefined || stays.length < LOADS_MIN || switches.length < LOADS_MIN) return undefined;
   return {
-    onH2: stays,
-    switched: switches,
+    stay: stays,
+    switch: switches,
+    /** Of TCP and TLS: what a page over a connection that exists does not pay. */
     handshakeMs,
     // The flow's images are of 1 MB at the most.
     contentBytes: Math.min(onH2[0]?.imageBytes ?? 1_000_000, 1_000_000),

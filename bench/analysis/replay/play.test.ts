@@ -10,15 +10,15 @@ const seen = (minRttMs: number): Observation => ({
   bytesSent: 1e6,
   deliveryRateBps: 1e6,
 });
-const visits: Visits = { onH2: [], switched: [], handshakeMs: 10, contentBytes: 1e6 };
-const pages = { onH2: [100, 60, 60], switched: [120, 40, 40] };
+const visits: Visits = { stay: [], switch: [], handshakeMs: 10, contentBytes: 1e6 };
+const pages = { stay: [100, 60, 60], switched: [120, 40, 40] };
 const cell: RecordedCell = {
   id: "x-cubic",
   network: "x",
   congestion: "cubic",
   contentBytes: 1e6,
-  stayMs: [],
-  switchMs: [],
+  stay: [],
+  switch: [],
   observed: { tcp: [seen(50), seen(150)], quic: [seen(50), seen(150)] },
   visits,
 };

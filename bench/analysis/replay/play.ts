@@ -12,85 +12,70 @@ const UNITS = [0.25, 0.75] as const;
 const NOW_MS = 1_800_000_000_000;
 
 /** The share of decisions that offer HTTP/3 to a client that has visited once, half of them over either protocol. */
-export function offeredAfterVisit(policy: Policy, cell: RecordedCell): number {
-  const told = withBytes(policy, cell.contentBytes);
-  const shares = TRANSPORTS.filter((transport) => cell.observed[transport].length > 0).map((transport) =>
-    mean(
-      cell.observed[transport].flatMap((seen) =>
-        UNITS.map((shareUnit) =>
-          Number(
-            offers(told, { transport: "tcp", rttMs: seen.minRttMs, path: "/", shareUnit }, known(transport, seen)),
-          ),
-        ),
-      ),
-    ),
-  );
-  return shares.length === 0 ? 0 : mean(shares);
+export function offeredAfterVisit(policy: Policy, { observed, contentBytes }: RecordedCell): number {
+  const told = withBytes(policy, contentBytes);
+  const transports = TRANSPORTS.filter((transport) => observed[transport].length > 0);
+  return mean(transports.map((transport) => offered(told, observed[transport], (seen) => known(transport, seen))));
 }
 
 /** The same for a client of whom only the handshake's RTT is known. */
-export function offeredCold(policy: Policy, cell: RecordedCell): number {
-  const told = withBytes(policy, cell.contentBytes);
-  const decisions = cell.observed.tcp.flatMap(({ minRttMs }) =>
-    UNITS.map((shareUnit) =>
-      offers(told, { transport: "tcp", rttMs: minRttMs, path: "/", shareUnit }, { state: "unknown" }),
-    ),
-  );
-  return decisions.length === 0 ? 0 : mean(decisions.map(Number));
+export function offeredCold(policy: Policy, { observed, contentBytes }: RecordedCell): number {
+  return offered(withBytes(policy, contentBytes), observed.tcp, () => UNKNOWN);
 }
 
-/** Means of the pages of a first visit, of loads that stayed and of loads that switched on the first page. */
-export interface PageMeans {
-  readonly onH2: readonly number[];
-  readonly switched: readonly number[];
+const UNKNOWN: History = { state: "unknown" };
+
+function offered(policy: Policy, all: readonly Observation[], historyOf: (seen: Observation) => History): number {
+  return mean(
+    all.flatMap((seen) =>
+      UNITS.map((shareUnit) =>
+        Number(offers(policy, { transport: "tcp", rttMs: seen.minRttMs, path: "/", shareUnit }, historyOf(seen))),
+      ),
+    ),
+  );
 }
 
 /**
- * The expected time of a first visit of three pages, each decided anew, milliseconds.
+ * The expected time of a first visit of three pages, each decided anew, milliseconds, from means of the pages of loads that
+ * stayed and of loads that switched on the first page.
  *
  * What was not recorded is put together: a switch on a later page is one on the first less TCP's handshake; a page whose
  * document takes HTTP/3 back loads its image over a TCP connection that begins slowly, as the first page of a session
  * that stays, less the handshake (so it was in the recorded loads of the published policy: 199 and 389 ms in networks 2
  * and 3 where this says 198 and 388).
  */
-export function visitMs(policy: Policy, cell: RecordedCell, visits: Visits, pages: PageMeans): number {
-  const told = withBytes(policy, visits.contentBytes);
-  const { tcp, quic } = cell.observed;
-  const times: number[] = [];
-  for (const [i, onTcp] of tcp.entries())
-    for (const shareUnit of UNITS) {
-      const onQuic = quic[i % Math.max(1, quic.length)];
-      times.push(onQuic === undefined ? Number.NaN : oneVisit(told, onTcp, onQuic, shareUnit, visits, pages));
-    }
-  return mean(times);
-}
-
-function oneVisit(
+export function visitMs(
   policy: Policy,
-  onTcp: Observation,
-  onQuic: Observation,
-  shareUnit: number,
-  { handshakeMs }: Visits,
-  { onH2, switched }: PageMeans,
+  { observed: { tcp, quic } }: RecordedCell,
+  { handshakeMs, contentBytes }: Visits,
+  { stay, switched }: { readonly stay: readonly number[]; readonly switched: readonly number[] },
 ): number {
-  let transport: Transport = "tcp";
-  let total = 0;
-  for (let page = 0; page < onH2.length; page++) {
-    const seen = transport === "tcp" ? onTcp : onQuic;
-    const request: RequestFacts = {
-      transport,
-      rttMs: seen.minRttMs,
-      path: "/",
-      shareUnit,
-      ...(transport === "quic" ? { offering: true, offerUntilMs: NOW_MS + 60_000 } : {}),
-    };
-    const offered = offers(policy, request, page === 0 ? { state: "unknown" } : known(transport, seen));
-    const paid = page === 0 ? 0 : handshakeMs;
-    if (transport === "tcp") total += offered ? (switched[0] ?? 0) - paid : (onH2[page] ?? 0);
-    else total += offered ? (switched[page] ?? 0) : (onH2[0] ?? 0) - handshakeMs;
-    transport = offered ? "quic" : "tcp";
-  }
-  return total;
+  const told = withBytes(policy, contentBytes);
+  const oneVisit = (seen: Readonly<Record<Transport, Observation>>, shareUnit: number): number => {
+    let transport: Transport = "tcp";
+    let total = 0;
+    for (let page = 0; page < stay.length; page++) {
+      const request: RequestFacts = {
+        transport,
+        rttMs: seen[transport].minRttMs,
+        path: "/",
+        shareUnit,
+        ...(transport === "quic" ? { offering: true, offerUntilMs: NOW_MS + 60_000 } : {}),
+      };
+      const isOffered = offers(told, request, page === 0 ? UNKNOWN : known(transport, seen[transport]));
+      const paid = page === 0 ? 0 : handshakeMs;
+      if (transport === "tcp") total += isOffered ? (switched[0] ?? 0) - paid : (stay[page] ?? 0);
+      else total += isOffered ? (switched[page] ?? 0) : (stay[0] ?? 0) - handshakeMs;
+      transport = isOffered ? "quic" : "tcp";
+    }
+    return total;
+  };
+  return mean(
+    tcp.flatMap((onTcp, i) => {
+      const onQuic = quic[i % quic.length];
+      return UNITS.map((unit) => (onQuic === undefined ? Number.NaN : oneVisit({ tcp: onTcp, quic: onQuic }, unit)));
+    }),
+  );
 }
 
 function offers(policy: Policy, request: RequestFacts, history: History): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judge, verdict, type Verdict } from "./allocation.ts";
+import { judge, type Judgement } from "./allocation.ts";
 import { plannedLooks } from "./looks.ts";
 import { seededRandom } from "./random.ts";
 import { lognormal } from "./testing.ts";
@@ -8,14 +8,14 @@ import { lognormal } from "./testing.ts";
 function experiment(
   arms: { a: { mean: number; cv: number }; b: { mean: number; cv: number }; min: number; cap: number },
   name: string,
-): { answer: Verdict; runs: number } {
+): { answer: Judgement["verdict"]; runs: number } {
   const random = seededRandom(name);
   const a = lognormal(arms.cap, arms.a, random);
   const b = lognormal(arms.cap, arms.b, random);
   for (const n of plannedLooks(arms.min, arms.cap)) {
     const { min, cap } = arms;
-    const answer = verdict({ a: a.slice(0, n), b: b.slice(0, n), min, cap, random: seededRandom(name, n) });
-    if (answer !== "more") return { answer, runs: n };
+    const { verdict } = judge({ a: a.slice(0, n), b: b.slice(0, n), min, cap, random: seededRandom(name, n) });
+    if (verdict !== "more") return { answer: verdict, runs: n };
   }
   throw new Error("the cap gives an answer");
 }
@@ -60,16 +60,12 @@ describe("looks", () => {
     judge({ a: a.slice(0, n), b: b.slice(0, m), min: 10, cap: 100, random: random() });
 
   it("waits for the first", () => {
-    expect(at(9)).toEqual({ verdict: "more", nextRuns: 10, runs: 0, ratio: undefined });
+    expect(at(9)).toEqual({ verdict: "more", nextRuns: 10 });
   });
 
   it("learns nothing between two of them", () => {
-    expect(at(15)).toMatchObject({ verdict: "more", runs: 15, nextRuns: 23 });
+    expect(at(15)).toEqual({ verdict: "more", nextRuns: 23 });
     expect(at(22)).toEqual(at(15));
     expect(at(30, 16)).toEqual(at(15));
-  });
-
-  it("takes equal steps where one is given", () => {
-    expect(judge({ a, b, min: 10, cap: 100, step: 15, random: random() })).toMatchObject({ runs: 25, nextRuns: 40 });
   });
 });

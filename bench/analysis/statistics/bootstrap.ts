@@ -32,19 +32,23 @@ export function ratioOfMeansInterval(a: readonly number[], b: readonly number[],
  * The median, with a percentile bootstrap interval: a median has no standard error worth dividing by (its density is
  * unknown), and for one sample the percentile interval is nearly the exact one between order statistics.
  */
-export function medianInterval(values: readonly number[], options: BootstrapOptions): Interval {
-  return percentile(median(values), values.length > 1, options, medianOfResample(values, options.random));
+export function medianInterval(
+  values: readonly number[],
+  { random, resamples = 2_000 }: { readonly random: Random; readonly resamples?: number },
+): Interval {
+  if (values.length < 2) return { estimate: median(values), low: 0, high: Number.POSITIVE_INFINITY };
+  const drawn = new Float64Array(values.length);
+  const medians = Array.from({ length: resamples }, () => {
+    for (let draw = 0; draw < drawn.length; draw++) drawn[draw] = values[integer(values.length, random)] ?? 0;
+    return quantileOfSorted(drawn.sort(), 0.5);
+  });
+  return percentileInterval(median(values), medians);
 }
 
-/** median(a) / median(b) of two independent samples, percentile bootstrap. */
-export function ratioOfMediansInterval(
-  a: readonly number[],
-  b: readonly number[],
-  options: BootstrapOptions,
-): Interval {
-  const ofA = medianOfResample(a, options.random);
-  const ofB = medianOfResample(b, options.random);
-  return percentile(median(a) / median(b), a.length > 1 && b.length > 1, options, () => ofA() / ofB());
+/** An estimate with the percentiles of its resamples: 95 %. */
+export function percentileInterval(estimate: number, resamples: Iterable<number>): Interval {
+  const sorted = Float64Array.from(resamples).sort();
+  return { estimate, low: quantileOfSorted(sorted, 0.025), high: quantileOfSorted(sorted, 0.975) };
 }
 
 /** The sum of signed log means, resampled within each sample; returned as its exponential. */
@@ -101,24 +105,4 @@ function centred(values: readonly number[]): { mean: number; deviations: Float64
   let squares = 0;
   for (const deviation of deviations) squares += deviation * deviation;
   return { mean: centre, deviations, squares };
-}
-
-function medianOfResample(values: readonly number[], random: Random): () => number {
-  const drawn = new Float64Array(values.length);
-  return () => {
-    for (let draw = 0; draw < drawn.length; draw++) drawn[draw] = values[integer(values.length, random)] ?? 0;
-    return quantileOfSorted(drawn.sort(), 0.5);
-  };
-}
-
-function percentile(
-  estimate: number,
-  enough: boolean,
-  { confidence = 0.95, resamples = 2_000 }: BootstrapOptions,
-  draw: () => number,
-): Interval {
-  if (!enough) return { estimate, low: 0, high: Number.POSITIVE_INFINITY };
-  const sorted = Float64Array.from({ length: resamples }, draw).sort();
-  const tail = (1 - confidence) / 2;
-  return { estimate, low: quantileOfSorted(sorted, tail), high: quantileOfSorted(sorted, 1 - tail) };
 }

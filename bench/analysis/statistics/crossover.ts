@@ -1,7 +1,7 @@
-import type { Interval } from "./bootstrap.ts";
-import { resampledMean } from "./halves.ts";
+import { type Interval, percentileInterval } from "./bootstrap.ts";
+import { resampled } from "./halves.ts";
 import type { Random } from "./random.ts";
-import { mean, quantile } from "./summary.ts";
+import { mean } from "./summary.ts";
 
 /** Two samples at one place of an axis. */
 export interface Pair {
@@ -27,18 +27,16 @@ export interface Crossover {
  */
 export function crossover(all: readonly Pair[], random: Random, resamples = 2_000): Crossover {
   const pairs = all.filter(({ a, b }) => a.length > 0 && b.length > 0);
-  const found = Array.from({ length: resamples }, () =>
-    firstZero(pairs.map(({ x, a, b }) => ({ x, difference: resampledMean(a, random) - resampledMean(b, random) }))),
-  ).filter((x) => x !== undefined);
-  const share = found.length / resamples;
-  return {
-    x: firstZero(pairs.map(({ x, a, b }) => ({ x, difference: mean(a) - mean(b) }))),
-    interval: share < 0.5 ? undefined : [quantile(found, 0.025), quantile(found, 0.975)],
-    share,
-  };
+  const found = Array.from({ length: resamples }, () => firstZero(pairs, (values) => mean(resampled(values, random))));
+  const crossings = found.filter((x) => x !== undefined);
+  const share = crossings.length / resamples;
+  const x = firstZero(pairs, mean);
+  const { low, high } = percentileInterval(x ?? Number.NaN, crossings);
+  return { x, interval: share < 0.5 ? undefined : [low, high], share };
 }
 
-function firstZero(points: readonly { readonly x: number; readonly difference: number }[]): number | undefined {
+function firstZero(pairs: readonly Pair[], average: (values: readonly number[]) => number): number | undefined {
+  const points = pairs.map(({ x, a, b }) => ({ x, difference: average(a) - average(b) }));
   for (const [index, right] of points.entries()) {
     const left = points[index - 1];
     if (right.difference === 0) return right.x;
@@ -49,13 +47,7 @@ function firstZero(points: readonly { readonly x: number; readonly difference: n
 }
 
 /** (mean(b) - mean(a)) / steps: what one step between two places adds, with a percentile interval of 95 %. */
-export function growth(
-  a: readonly number[],
-  b: readonly number[],
-  steps: number,
-  random: Random,
-  resamples = 2_000,
-): Interval {
-  const drawn = Array.from({ length: resamples }, () => (resampledMean(b, random) - resampledMean(a, random)) / steps);
-  return { estimate: (mean(b) - mean(a)) / steps, low: quantile(drawn, 0.025), high: quantile(drawn, 0.975) };
+export function growth(a: readonly number[], b: readonly number[], steps: number, random: Random): Interval {
+  const drawn = Array.from({ length: 2_000 }, () => (mean(resampled(b, random)) - mean(resampled(a, random))) / steps);
+  return percentileInterval((mean(b) - mean(a)) / steps, drawn);
 }

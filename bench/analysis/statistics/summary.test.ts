@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { mean, median, quantile, sd, summarize } from "./summary.ts";
+import { mean, median, quantile, sd } from "./summary.ts";
 
 it.each([
   [0, 1],
@@ -17,8 +17,6 @@ it("summarizes a sample", () => {
   expect(mean(values)).toBe(5);
   expect(median(values)).toBe(4.5);
   expect(sd(values)).toBeCloseTo(Math.sqrt(32 / 7), 12);
-  expect(summarize(values)).toMatchObject({ n: 8, mean: 5, median: 4.5, min: 2, max: 9 });
-  expect(summarize(values).cv).toBeCloseTo(Math.sqrt(32 / 7) / 5, 12);
   expect(values).toEqual([2, 4, 4, 4, 5, 5, 7, 9]);
 });
 
@@ -27,16 +25,5 @@ it("keeps a small spread beside a large mean", () => {
 });
 
 it("says NaN where nothing can be said", () => {
-  expect(summarize([])).toEqual({
-    n: 0,
-    mean: Number.NaN,
-    median: Number.NaN,
-    sd: Number.NaN,
-    cv: Number.NaN,
-    p10: Number.NaN,
-    p90: Number.NaN,
-    min: Number.NaN,
-    max: Number.NaN,
-  });
-  expect(summarize([3])).toMatchObject({ n: 1, mean: 3, median: 3, sd: Number.NaN });
+  expect([mean([]), median([]), sd([]), sd([3])]).toEqual([Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
 });

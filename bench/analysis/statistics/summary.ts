@@ -1,33 +1,4 @@
-/** What is said of one sample. Every figure of an empty sample is NaN, and so is the spread of a single value. */
-export interface Summary {
-  readonly n: number;
-  readonly mean: number;
-  readonly median: number;
-  readonly sd: number;
-  /** sd / mean. */
-  readonly cv: number;
-  readonly p10: number;
-  readonly p90: number;
-  readonly min: number;
-  readonly max: number;
-}
-
-export function summarize(values: readonly number[]): Summary {
-  const sorted = ascending(values);
-  const centre = mean(values);
-  const spread = sd(values);
-  return {
-    n: values.length,
-    mean: centre,
-    median: quantileOfSorted(sorted, 0.5),
-    sd: spread,
-    cv: spread / centre,
-    p10: quantileOfSorted(sorted, 0.1),
-    p90: quantileOfSorted(sorted, 0.9),
-    min: sorted[0] ?? Number.NaN,
-    max: sorted.at(-1) ?? Number.NaN,
-  };
-}
+// Every figure of an empty sample is NaN, and so is the spread of a single value.
 
 export function mean(values: readonly number[]): number {
   let sum = 0;
@@ -51,7 +22,10 @@ export function sd(values: readonly number[]): number {
 
 /** The quantile of type 7 in Hyndman and Fan (1996): linear between order statistics, as R and NumPy do unasked. */
 export function quantile(values: readonly number[], probability: number): number {
-  return quantileOfSorted(ascending(values), probability);
+  return quantileOfSorted(
+    values.toSorted((one, other) => one - other),
+    probability,
+  );
 }
 
 /** The same, of values that are in ascending order already. */
@@ -63,8 +37,4 @@ export function quantileOfSorted(sorted: ArrayLike<number>, probability: number)
   const high = sorted[Math.min(below + 1, sorted.length - 1)] ?? 0;
   // Not low + 0 * (high - low), which is NaN where high is infinite.
   return position === below ? low : low + (position - below) * (high - low);
-}
-
-function ascending(values: readonly number[]): number[] {
-  return values.toSorted((one, other) => one - other);
 }

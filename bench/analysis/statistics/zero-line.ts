@@ -26,53 +26,33 @@ export function zeroLine(lattice: readonly (readonly GainVertex[])[]): Polyline[
       const [fourth, third] = [lattice[row + 1]?.[column], lattice[row + 1]?.[column + 1]];
       if (!isMeasured(first) || !isMeasured(second) || !isMeasured(third) || !isMeasured(fourth)) continue;
       // Edges are named by their lattice position, so that neighbouring squares meet in the very same point.
-      segments.push(
-        ...segmentsOf([
-          { name: `${row},${column}-`, from: first, to: second },
-          { name: `${row},${column + 1}|`, from: second, to: third },
-          { name: `${row + 1},${column}-`, from: third, to: fourth },
-          { name: `${row},${column}|`, from: fourth, to: first },
-        ]),
-      );
+      const crossings = [
+        ...crossing(`${row},${column}-`, first, second),
+        ...crossing(`${row},${column + 1}|`, second, third),
+        ...crossing(`${row + 1},${column}-`, third, fourth),
+        ...crossing(`${row},${column}|`, fourth, first),
+      ];
+      // Four are a saddle: the sign in the middle says which opposite corners are joined, and the line cuts off the others.
+      const middle = (first.gain + second.gain + third.gain + fourth.gain) / 4;
+      if (crossings.length === 4 && isPositive(middle) !== isPositive(first.gain))
+        crossings.unshift(...crossings.splice(3));
+      if (crossings.length > 0) segments.push(crossings.slice(0, 2));
+      if (crossings.length > 2) segments.push(crossings.slice(2));
     }
   return chain(segments).map(withoutRepeats);
 }
 
 type Measured = Point & { readonly gain: number };
 
-interface Edge {
-  readonly name: string;
-  readonly from: Measured;
-  readonly to: Measured;
-}
-
 interface Crossing extends Point {
   readonly edge: string;
 }
 
-type Segment = readonly [Crossing, Crossing];
+/** From one crossing of a square's edges to another. */
+type Segment = readonly Crossing[];
 
 function isMeasured(vertex: GainVertex | undefined): vertex is Measured {
   return vertex?.gain !== undefined && Number.isFinite(vertex.gain);
-}
-
-/** The pieces of line in one square, whose edges go around it. */
-function segmentsOf(edges: readonly [Edge, Edge, Edge, Edge]): Segment[] {
-  const [one, other, ...more] = edges.filter(({ from, to }) => isPositive(from.gain) !== isPositive(to.gain));
-  if (one === undefined || other === undefined) return [];
-  if (more.length === 0) return [[crossing(one), crossing(other)]];
-  // A saddle: the sign in the middle says which opposite corners are joined, and the line cuts off the other two.
-  const middle = edges.reduce((sum, { from }) => sum + from.gain, 0) / 4;
-  const [first, second, third, fourth] = edges;
-  return isPositive(middle) === isPositive(first.from.gain)
-    ? [
-        [crossing(first), crossing(second)],
-        [crossing(third), crossing(fourth)],
-      ]
-    : [
-        [crossing(fourth), crossing(first)],
-        [crossing(second), crossing(third)],
-      ];
 }
 
 /** Zero counts as positive: then every square has an even number of crossings. */
@@ -80,38 +60,32 @@ function isPositive(gain: number): boolean {
   return gain >= 0;
 }
 
-function crossing({ name, from, to }: Edge): Crossing {
+/** Where the gain is zero on an edge, if it changes its sign there. */
+function crossing(edge: string, from: Measured, to: Measured): Crossing[] {
+  if (isPositive(from.gain) === isPositive(to.gain)) return [];
   const way = from.gain / (from.gain - to.gain);
-  return { edge: name, x: from.x + way * (to.x - from.x), y: from.y + way * (to.y - from.y) };
+  return [{ edge, x: from.x + way * (to.x - from.x), y: from.y + way * (to.y - from.y) }];
 }
 
 /** Joins segments that share an edge. An edge has at most two, so an open piece begins at an edge that has one. */
 function chain(segments: readonly Segment[]): Crossing[][] {
-  const touching = new Map<string, Segment[]>();
-  for (const segment of segments)
-    for (const { edge } of segment) touching.set(edge, [...(touching.get(edge) ?? []), segment]);
-  const used = new Set<Segment>();
-  const follow = (start: Crossing): Crossing[] => {
-    const piece = [start];
-    for (let at = start; ;) {
-      const next = touching.get(at.edge)?.find((segment) => !used.has(segment));
-      if (next === undefined) return piece;
-      used.add(next);
-      at = next[0].edge === at.edge ? next[1] : next[0];
-      piece.push(at);
-    }
-  };
   const ends = segments.flat();
-  const openEnds = ends.filter(({ edge }) => touching.get(edge)?.length === 1);
+  const used = new Set<Segment>();
+  const touching = (edge: string): Segment[] => segments.filter((segment) => segment.some((end) => end.edge === edge));
+  const follow = (start: Crossing): Crossing[] => {
+    const segment = touching(start.edge).find((candidate) => !used.has(candidate));
+    const next = segment?.find(({ edge }) => edge !== start.edge);
+    if (segment === undefined || next === undefined) return [start];
+    used.add(segment);
+    return [start, ...follow(next)];
+  };
+  const openEnds = ends.filter(({ edge }) => touching(edge).length === 1);
   return [...openEnds, ...ends].map(follow).filter((piece) => piece.length > 1);
 }
 
 /** A vertex of gain 0 is a crossing of two or more edges: it is one point of the line. */
 function withoutRepeats(crossings: readonly Crossing[]): Polyline {
   return crossings
-    .filter(({ x, y }, index) => {
-      const before = crossings[index - 1];
-      return before === undefined || before.x !== x || before.y !== y;
-    })
+    .filter(({ x, y }, index) => index === 0 || crossings[index - 1]?.x !== x || crossings[index - 1]?.y !== y)
     .map(({ x, y }) => ({ x, y }));
 }

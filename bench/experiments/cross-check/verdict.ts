@@ -1,6 +1,6 @@
 import { type Interval, meanInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
-import { summarize } from "../../analysis/statistics/summary.ts";
+import { mean, median, sd } from "../../analysis/statistics/summary.ts";
 import { counts, type CrossRow } from "./row.ts";
 import type { Client, CrossProtocol } from "./settings.ts";
 
@@ -49,13 +49,13 @@ export function findingOf(setting: string, protocol: CrossProtocol, rows: readon
   const sample = (client: Client): Sample => {
     const rowsOfClient = own.filter((row) => row.client === client);
     const good = rowsOfClient.filter(counts);
-    const { n, median, cv } = summarize(timesOf(client));
-    const meanOf = (pick: (row: CrossRow) => number): number => summarize(good.map(pick)).mean;
+    const times = timesOf(client);
+    const meanOf = (pick: (row: CrossRow) => number): number => mean(good.map(pick));
     return {
-      n,
-      meanMs: meanInterval(timesOf(client), { random: random(client) }),
-      medianMs: median,
-      cv,
+      n: times.length,
+      meanMs: meanInterval(times, { random: random(client) }),
+      medianMs: median(times),
+      cv: sd(times) / mean(times),
       handshakeMs: meanOf(({ handshakeMs }) => handshakeMs),
       requestMs: meanOf(({ handshakeMs, ttfbMs }) => ttfbMs - handshakeMs),
       bodyMs: meanOf(({ ttfbMs, loadMs }) => loadMs - ttfbMs),

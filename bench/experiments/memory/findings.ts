@@ -1,8 +1,8 @@
 import type { TopLevelSpec } from "vega-lite";
 import { distinct, lastMachine, machineText } from "../../harness/machine-text.ts";
-import { columnsTable } from "../../analysis/tables/columns-table.ts";
+import { tableOf } from "../../analysis/tables/table-of.ts";
 import { number, size, withInterval } from "../../analysis/tables/format.ts";
-import { armScales } from "../../analysis/charts/theme.ts";
+import { ARM_STYLES, look } from "../../analysis/charts/theme.ts";
 import { LOOK_EVERY_MS } from "./measure.ts";
 import type { MemorySummary } from "./summary.ts";
 
@@ -18,7 +18,7 @@ export function memoryValues(summary: MemorySummary) {
     path: { rateMbps, delayMs, queue: size(queueBytes), bytes: size(bytes), sendBuffer: tcpBuffers.send },
     rounds,
     lookMs: LOOK_EVERY_MS,
-    crowds: columnsTable(summary.crowds, [
+    crowds: tableOf(summary.crowds, [
       ["clients at once", ({ clients }) => String(clients)],
       ["protocol", ({ protocol }) => protocol],
       ["n", ({ n }) => String(n)],
@@ -28,7 +28,7 @@ export function memoryValues(summary: MemorySummary) {
       ["all clients (k6), MiB", ({ clientMiB }) => withInterval(clientMiB)],
       ["seconds", ({ seconds }) => number(seconds)],
     ]),
-    perClient: columnsTable(summary.perClient, [
+    perClient: tableOf(summary.perClient, [
       ["a client more takes", ({ protocol }) => protocol],
       ["of the edge, KiB", ({ edgeKiB }) => withInterval(edgeKiB)],
       ["of edge and kernel, KiB", ({ serverKiB }) => withInterval(serverKiB)],
@@ -46,11 +46,12 @@ const PANELS = [
 
 /** Panels side by side, a line for each protocol. */
 export function memoryPicture({ crowds }: MemorySummary): TopLevelSpec {
-  const { colour, shape } = armScales(["fixed-h2", "fixed-h3"]);
   const quantitative = { type: "quantitative" } as const;
-  const protocol = { field: "protocol", type: "nominal", title: "protocol" } as const;
   // The arms' looks, under the protocols' names.
-  const domain = ["h2", "h3"];
+  const { color, shape } = look("protocol", [
+    { ...ARM_STYLES["fixed-h2"], name: "h2" },
+    { ...ARM_STYLES["fixed-h3"], name: "h3" },
+  ]);
   return {
     title: {
       text: "Peak memory over clients at once",
@@ -65,7 +66,7 @@ export function memoryPicture({ crowds }: MemorySummary): TopLevelSpec {
         data: { values },
         encoding: {
           x: { field: "clients", ...quantitative, title: "clients at once" },
-          color: { ...protocol, scale: { ...colour, domain } },
+          color,
         },
         layer: [
           {
@@ -81,7 +82,7 @@ export function memoryPicture({ crowds }: MemorySummary): TopLevelSpec {
             mark: { type: "point" as const, filled: true, size: 70, opacity: 1 },
             encoding: {
               y: { field: "estimate", ...quantitative },
-              shape: { ...protocol, scale: { ...shape, domain } },
+              shape,
             },
           },
         ],

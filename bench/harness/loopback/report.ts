@@ -1,6 +1,6 @@
 import { NOTHING } from "../../analysis/statistics/round-figure.ts";
 import { number, percent, withQuartiles } from "../../analysis/tables/format.ts";
-import { type ColumnOf, columnsTable } from "../../analysis/tables/columns-table.ts";
+import { type Column as ColumnOf, tableOf } from "../../analysis/tables/table-of.ts";
 import { lastMachine, machineText } from "../machine-text.ts";
 import { CLOSED_CLIENTS, WARM_SECONDS } from "./measure.ts";
 import { type FigureName, FIGURES, type LoopbackResult, type LoopbackSummary } from "./summary.ts";
@@ -20,7 +20,7 @@ export function ratioColumns(names: readonly FigureName[]): Column[] {
 }
 
 export function resultsTable(results: readonly LoopbackResult[], columns: readonly Column[]): string {
-  return columnsTable(results, [["", ({ title }) => title], ...columns]);
+  return tableOf(results, [["", ({ title }) => title], ...columns]);
 }
 
 /** The values that every report.md has. */
