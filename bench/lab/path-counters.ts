@@ -2,7 +2,7 @@
 export interface PathCounters {
   readonly up: number;
   readonly down: number;
-  /** Over 1 ms after they were due; NaN where the emulator cannot know. */
+  /** Over 1 ms after they were due. */
   readonly late: number;
   readonly droppedLoss: number;
   readonly droppedQueue: number;
@@ -10,14 +10,14 @@ export interface PathCounters {
 
 interface Direction {
   readonly forwardedPackets: number;
-  readonly latePackets: number | null;
+  readonly latePackets: number;
   readonly droppedLoss: number;
   readonly droppedBurst: number;
   readonly droppedQueue: number;
   /** By netpath's own fault. */
-  readonly droppedDevice?: number | null;
-  readonly droppedMemory?: number | null;
-  readonly droppedWrite?: number | null;
+  readonly droppedDevice: number;
+  readonly droppedMemory: number;
+  readonly droppedWrite: number;
 }
 
 /** The counters of an answer of netpath. @throws Error where it has none */
@@ -26,7 +26,7 @@ export function parsePath(line: string): PathCounters {
   return {
     up: up.forwardedPackets,
     down: down.forwardedPackets,
-    late: (up.latePackets ?? Number.NaN) + (down.latePackets ?? Number.NaN),
+    late: up.latePackets + down.latePackets,
     droppedLoss: up.droppedLoss + up.droppedBurst + down.droppedLoss + down.droppedBurst,
     droppedQueue: up.droppedQueue + down.droppedQueue,
   };
@@ -36,7 +36,7 @@ export function parsePath(line: string): PathCounters {
 export function faultsIn(line: string): { aToB: number; bToA: number } {
   const { aToB, bToA } = statsIn(line);
   const sum = ({ droppedDevice, droppedMemory, droppedWrite }: Direction): number =>
-    (droppedDevice ?? 0) + (droppedMemory ?? 0) + (droppedWrite ?? 0);
+    droppedDevice + droppedMemory + droppedWrite;
   return { aToB: sum(aToB), bToA: sum(bToA) };
 }
 

@@ -4,6 +4,7 @@ import { startProgram } from "../../infra/workerd/processes.ts";
 import { openControl } from "./netpath-control.ts";
 import { faultsIn, parsePath, type PathCounters } from "./path-counters.ts";
 import { NETPATH_PROGRAM } from "./programs.ts";
+import { shell } from "./shell.ts";
 
 /** One direction of an emulated path. What is left out is unlimited, or none. */
 export interface Direction {
@@ -18,7 +19,6 @@ export interface Direction {
     readonly lossGood: number;
     readonly lossBad: number;
   };
-  readonly queueMs?: number;
   readonly queueBytes?: number;
 }
 
@@ -39,7 +39,6 @@ export const SERVER_DEVICE = "netpath-server";
 interface Answer {
   readonly ok: boolean;
   readonly error?: string;
-  readonly faults?: readonly { readonly pointer: string; readonly message: string }[];
 }
 
 /** A path between two namespaces, made by netpath. */
@@ -74,8 +73,6 @@ export async function startPath(ends: PathEnds, folder: string): Promise<Emulate
     args: [
       ["-a", ends.client, "-b", ends.server, "-control", control],
       ["-device-a", CLIENT_DEVICE, "-device-b", SERVER_DEVICE],
-      ["-address-a", `${ends.clientAddress}/32`, "-route-a", `${ends.serverAddress}/32`],
-      ["-address-b", `${ends.serverAddress}/32`, "-route-b", ends.clientNetwork],
     ].flat(),
     onLine: () => ready.resolve(undefined),
     onErrorLine: (line) => complaints.push(line),
@@ -83,17 +80,20 @@ export async function startPath(ends: PathEnds, folder: string): Promise<Emulate
   const ended = program.ended.then((why) => [...complaints, `netpath ended by itself (${why}).`].join("\n"));
   const failure = await Promise.race([ready.promise, ended]);
   if (failure !== undefined) throw new UserError(failure);
+  for (const [namespace, device, address, route] of [
+    [ends.client, CLIENT_DEVICE, ends.clientAddress, `${ends.serverAddress}/32`],
+    [ends.server, SERVER_DEVICE, ends.serverAddress, ends.clientNetwork],
+  ] as const) {
+    await shell("ip", "-n", namespace, "address", "add", `${address}/32`, "dev", device);
+    await shell("ip", "-n", namespace, "route", "add", route, "dev", device);
+  }
   const connection = await openControl(control);
   return {
     control,
     failed: ended,
     set: async (config) => {
       const answer = JSON.parse(await connection.ask({ set: config })) as Answer;
-      if (!answer.ok)
-        throw new UserError(
-          (answer.faults ?? []).map(({ pointer, message }) => `The network's ${pointer} ${message}.`).join("\n") ||
-            `The network could not be set: ${answer.error ?? "netpath gave no reason"}.`,
-        );
+      if (!answer.ok) throw new UserError(`The network could not be set: ${answer.error ?? "netpath gave no reason"}.`);
     },
     counters: async () => parsePath(await connection.ask({ stats: true })),
     faults: async () => faultsIn(await connection.ask({ stats: true })),
