@@ -5,8 +5,6 @@ export type Protocol = "h1" | "h2" | "h3";
 
 /** A file of JSON: loads that run one after the other. */
 export interface Plan {
-  /** Names the emulated network in results and metrics. */
-  readonly network: string;
   /** The network path's control socket; without one its counters are null. */
   readonly control: string | null;
   readonly loads: readonly Load[];
@@ -14,8 +12,6 @@ export interface Plan {
 
 export interface Load {
   readonly id: string;
-  readonly arm: string;
-  readonly flow: string;
   /** The source address of the client's sockets; "" leaves it to the routing table. */
   readonly clientAddress: string;
   readonly origin: Origin;
@@ -41,8 +37,6 @@ export interface Load {
    * request in 0-RTT besides, over QUIC alone. A timed session that the server does not resume has failed. Nothing by default.
    */
   readonly resume?: "tickets" | "early-data";
-  /** Further tags of the metrics. */
-  readonly tags?: Readonly<Record<string, string>>;
   /** One client after the other from the same address; exactly one is timed. */
   readonly sessions: readonly Session[];
 }
@@ -72,15 +66,14 @@ export interface Page {
   readonly pauseAfterMs?: number;
 }
 
-/** One line of output, of the timed session. What is not known is null. */
+/** One line of output, of the timed session, and how busy the machine was meanwhile. What is not known is null. */
 export interface LoadResult {
   readonly id: string;
-  readonly arm: string;
-  readonly flow: string;
-  readonly network: string;
   readonly clientAddress: string;
   /** Since the epoch. */
   readonly startedMs: number;
+  /** 0 if the timed session never came. */
+  readonly endedMs: number;
   /** `timeout`: it took longer than timeoutMs. `failed`: anything else that went wrong, in whatever session. */
   readonly outcome: "ok" | "failed" | "timeout";
   readonly error: string;
@@ -90,8 +83,6 @@ export interface LoadResult {
   readonly pageMs: readonly number[];
   /** Of the first connection: TCP and TLS, or QUIC. */
   readonly handshakeMs: number | null;
-  /** TCP's part of it; null over QUIC. */
-  readonly connectMs: number | null;
   /** Of the first QUIC connection that an Alt-Svc made the client open. */
   readonly switchHandshakeMs: number | null;
   /** From the session's start to the first response's header. */
@@ -112,26 +103,18 @@ export interface LoadResult {
   readonly edgeCpuMs: number | null;
   /** Of k6 itself. */
   readonly clientCpuMs: number | null;
-  /** The busy share, 0 to 1, of the busiest core, over the timed session and at least 250 ms. */
+  /** The busy share, 0 to 1, of the busiest core, over the timed session and at least 250 ms; k6's driver reads it. */
   readonly busyRatio: number | null;
-  /** pathLate / pathForwarded. */
+  /** The share of the packets, over both directions, that left the path late. */
   readonly lateRatio: number | null;
-  /** Packets, over both directions. */
-  readonly pathLate: number | null;
-  readonly pathForwarded: number | null;
   /** By the emulated loss, bursts included. */
   readonly droppedLoss: number | null;
   readonly droppedQueue: number | null;
   /** By the emulator's own fault, which no network asked for. */
   readonly droppedFault: number | null;
-  /** Of an untimed session that failed; the outcome is then `failed`. */
-  readonly warmupError: string;
 }
 
 export interface Connection {
   readonly protocol: Protocol;
-  readonly localPort: number;
   readonly handshakeMs: number;
-  /** When it began to be opened, since the session's start. */
-  readonly openedMs: number;
 }

@@ -9,7 +9,7 @@ export const GO_MODULES: readonly GoModule[] = [
   { folder: "infra/edge", packages: ["./..."] },
   { folder: "bench/instrument/netpath", packages: ["./..."] },
   // Without the packages that import k6, which takes minutes to compile. `npm run test:bench` vets and tests them.
-  { folder: "bench/instrument/k6", packages: ["./altsvc", "./session", "./reading", "./load", "./testsite"] },
+  { folder: "bench/instrument/k6", packages: ["./altsvc", "./session", "./load", "./testsite"] },
 ];
 
 /** The module whose go.mod pins the formatter. */

@@ -60,7 +60,7 @@ export async function runBatch(options: BatchOptions): Promise<void> {
     ...(profileRepeatMs !== undefined && { profileRepeatMs }),
   });
   await lane.setInitialWindow(cell.tcp?.initialWindow);
-  const plan: Plan = { network: cell.network.name, control: lane.path.control, loads: loads.map(planned) };
+  const plan: Plan = { control: lane.path.control, loads: loads.map(planned) };
   const movedTo = new Map(plan.loads.flatMap(({ id, move }) => (move === undefined ? [] : [[id, move.clientAddress]])));
   const byId = new Map(loads.map((load) => [load.id, load]));
   await runPlan({
@@ -79,8 +79,6 @@ export async function runBatch(options: BatchOptions): Promise<void> {
     const resume = resumeOf(load.flow);
     return {
       id: load.id,
-      arm: load.arm,
-      flow: load.flow,
       clientAddress: lane.freshClient(),
       origin,
       edgePids,

@@ -7,17 +7,14 @@ import { rowOf, whyDropped } from "./row-of.ts";
 
 const RESULT: LoadResult = {
   id: "x/adaptive/trained/0",
-  arm: "adaptive",
-  flow: "trained",
-  network: "x",
   clientAddress: "10.0.1.1",
   startedMs: 1000,
+  endedMs: 1200,
   outcome: "ok",
   error: "",
   loadMs: 200,
   pageMs: [200],
   handshakeMs: 5,
-  connectMs: 2,
   switchHandshakeMs: null,
   ttfbMs: 9,
   documentProtocol: "h2",
@@ -31,12 +28,9 @@ const RESULT: LoadResult = {
   clientCpuMs: 20,
   busyRatio: 0.5,
   lateRatio: 0.001,
-  pathLate: 1,
-  pathForwarded: 1000,
   droppedLoss: 0,
   droppedQueue: 0,
   droppedFault: 0,
-  warmupError: "",
 };
 
 describe("whyDropped", () => {
@@ -93,7 +87,7 @@ it("counts a timeout as the timeout: it took at least that long", () => {
 });
 
 it("keeps a failed load, with why, and without a time", () => {
-  const failed = { ...RESULT, outcome: "failed", loadMs: null, warmupError: "refused" } as const;
+  const failed = { ...RESULT, outcome: "failed", loadMs: null, error: "refused" } as const;
   expect(rowOf(EXPERIMENT, CELL, LOAD, failed, [])).toMatchObject({
     outcome: "failed",
     loadMs: null,

@@ -39,7 +39,7 @@ export function rowOf(
     lossRatio: network.lossRatio,
     startedMs: result.startedMs,
     outcome: result.outcome,
-    error: result.error || result.warmupError,
+    error: result.error,
     dropped: whyDropped(result),
     loadMs:
       result.outcome === "timeout"
