@@ -75,16 +75,16 @@ func (r *Result) run(
 ) (timedOut bool, failure, err error) {
 	timed, cancel := context.WithTimeout(ctx, one.timeout(spec.TimeoutMs))
 	defer cancel()
-	var before counters
-	if one.Timed {
-		before = readBefore(ctx, spec)
-		r.StartedMs = epochMs()
-	}
 	client, err := session.Open(timed, config)
 	if err != nil {
 		return false, nil, err
 	}
 	defer client.Close()
+	var before counters
+	if one.Timed {
+		before = readBefore(ctx, spec)
+		r.StartedMs = epochMs()
+	}
 	failure = loadPages(timed, client, one.Pages)
 	timedOut = errors.Is(timed.Err(), context.DeadlineExceeded)
 	if !one.Timed {

@@ -35,6 +35,9 @@ func requestHeader(destination, mode, site string) http.Header {
 // first failure, which stops the rest.
 func (s *Session) LoadPage(document string, subresources ...string) error {
 	began := time.Now()
+	if s.began.IsZero() {
+		s.began = began
+	}
 	if err := s.fetch(s.ctx, document, documentHeader); err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ type Session struct {
 	authority string // host:port of the origin
 	// What TCP connections speak: a session that begins with h3 falls back to h2.
 	tcpProtocol Protocol
-	began       time.Time
+	began       time.Time       // of the first page
 	ctx         context.Context // of the session: connections outlive the request that opened them
 	cancel      context.CancelFunc
 
@@ -132,7 +132,6 @@ func Open(ctx context.Context, config Config) (*Session, error) {
 			return nil, err
 		}
 	}
-	s.began = time.Now()
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	return s, nil
 }
