@@ -1,5 +1,5 @@
-// Package extension_test runs the built k6 with its scripts: go build -o dist/k6 first (npm run bench does).
-package extension_test
+// Package e2e runs the built k6 with its scripts: go build -o dist/k6 first (npm run bench does).
+package e2e
 
 import (
 	"bufio"
@@ -20,7 +20,7 @@ import (
 
 const patience = 60 * time.Second
 
-// k6 prepares a run of the program; K6 names another one than dist/k6.
+// k6 prepares a run of the program, without its API's server, whose port is another k6's; K6 names another one than dist/k6.
 func k6(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	program := os.Getenv("K6")
@@ -30,7 +30,7 @@ func k6(t *testing.T, args ...string) *exec.Cmd {
 	if _, err := os.Stat(program); err != nil {
 		t.Fatalf("k6 is not built (cd bench/instrument/k6 && go build -o ../../../dist/k6 .): %v", err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, append([]string{"run", "--no-usage-report", "--quiet"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), program, append([]string{"run", "--no-usage-report", "--quiet", "--address="}, args...)...)
 	cmd.Env = append(os.Environ(), "K6_AUTO_EXTENSION_RESOLUTION=false", "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=true")
 	cmd.WaitDelay = patience
 	return cmd
