@@ -14,6 +14,5 @@ beforeAll(() => buildLab(), BUILD_MS);
 it("k6 keeps what k6 has: options, thresholds, outputs", () => {
   const go = requireGo();
   const cwd = join(ROOT, "bench/instrument/k6");
-  expect(execFileSync(go, ["vet", "./..."], { cwd, encoding: "utf8" })).toBe("");
-  expect(execFileSync(go, ["test", "./extension"], { cwd, encoding: "utf8" })).toMatch(/^ok /);
+  expect(execFileSync(go, ["test", "./e2e"], { cwd, encoding: "utf8" })).toMatch(/^ok /);
 });

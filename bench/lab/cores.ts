@@ -1,11 +1,8 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 
-/**
- * The kernel counts in ticks of 10 ms: a shorter window says little. k6 reads its cores itself, by the same rules
- * (bench/instrument/k6/reading): around one timed session of many, in a process that no other can look into.
- */
-const WINDOW_MS = 250;
+/** The kernel counts in ticks of 10 ms: a shorter window says little. */
+export const WINDOW_MS = 250;
 const INTERVAL_MS = 50;
 
 /** What one core has done so far, in ticks. */
@@ -19,22 +16,41 @@ export interface CoreSample {
   readonly cores: readonly Core[];
 }
 
-/** Watches the cores of this machine while `work` runs; with how busy the busiest was in any part of that time. */
-export async function watchCores<Result>(
-  work: () => Promise<Result>,
-): Promise<{ result: Result; busyRatio: (fromMs: number, toMs: number) => number }> {
+interface CoreWatch {
+  /** How busy the busiest core was in a part of the time since the start, as `busiest` has it. */
+  readonly busyRatio: (fromMs: number, toMs: number) => number;
+  readonly stop: () => void;
+}
+
+/** Watches the cores of this machine until it is stopped. */
+export function startCoreWatch(): CoreWatch {
   const samples: CoreSample[] = [];
   const take = (): void => {
     samples.push({ atMs: Date.now(), cores: readCores() });
   };
   take();
   const timer = setInterval(take, INTERVAL_MS);
+  return {
+    busyRatio: (fromMs, toMs) => {
+      if ((samples.at(-1)?.atMs ?? 0) < toMs) take();
+      return busiest(samples, fromMs, toMs);
+    },
+    stop: () => {
+      clearInterval(timer);
+      take();
+    },
+  };
+}
+
+/** Watches the cores of this machine while `work` runs; with how busy the busiest was in any part of that time. */
+export async function watchCores<Result>(
+  work: () => Promise<Result>,
+): Promise<{ result: Result; busyRatio: CoreWatch["busyRatio"] }> {
+  const { busyRatio, stop } = startCoreWatch();
   try {
-    const result = await work();
-    take();
-    return { result, busyRatio: (fromMs, toMs) => busiest(samples, fromMs, toMs) };
+    return { result: await work(), busyRatio };
   } finally {
-    clearInterval(timer);
+    stop();
   }
 }
 

@@ -1,9 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
 import { type RunningProgram, startProgram } from "../../infra/workerd/processes.ts";
 import type { LoadResult, Plan } from "../model/plan.ts";
+import { startCoreWatch, WINDOW_MS } from "./cores.ts";
 import { K6_PROGRAM } from "./programs.ts";
 
 export interface K6Options {
@@ -80,6 +82,9 @@ export async function runPlan(options: {
   const { plan, file, namespace, signal } = options;
   writeFileSync(file, JSON.stringify(plan));
   const finished: Promise<void>[] = [];
+  const cores = startCoreWatch();
+  // k6 can end a short load sooner than that, of which the watch would know nothing.
+  await wait(WINDOW_MS);
   const k6 = startK6({
     script: "loads.ts",
     env: { PLAN: file },
@@ -87,13 +92,16 @@ export async function runPlan(options: {
     signal,
     onLine: (line) => {
       if (!line.startsWith("{")) return;
-      const result = options.onResult(JSON.parse(line) as LoadResult);
+      const load = JSON.parse(line) as Omit<LoadResult, "busyRatio">;
+      // The watch counts whole milliseconds.
+      const busyRatio = cores.busyRatio(load.startedMs, Math.floor(load.endedMs));
+      const result = options.onResult({ ...load, busyRatio: Number.isNaN(busyRatio) ? null : busyRatio });
       finished.push(result);
       // The reason comes out where the results are waited for.
       result.catch(() => void k6.stop("SIGKILL"));
     },
   });
-  await k6.ended;
+  await k6.ended.finally(() => cores.stop());
   await Promise.all(finished);
   await k6.assertEndedWell("Not all loads were made");
   if (!signal.aborted && finished.length < plan.loads.length)

@@ -2,7 +2,7 @@
 export interface PathCounters {
   readonly up: number;
   readonly down: number;
-  /** Over 1 ms after they were due; NaN where the emulator cannot know. */
+  /** Over 1 ms after they were due. */
   readonly late: number;
   readonly droppedLoss: number;
   readonly droppedQueue: number;
@@ -16,21 +16,21 @@ export interface PathStats {
 
 interface DirectionStats {
   readonly forwardedPackets: number;
-  readonly latePackets: number | null;
+  readonly latePackets: number;
   readonly droppedLoss: number;
   readonly droppedBurst: number;
   readonly droppedQueue: number;
   /** By netpath's own fault. */
-  readonly droppedDevice?: number | null;
-  readonly droppedMemory?: number | null;
-  readonly droppedWrite?: number | null;
+  readonly droppedDevice: number;
+  readonly droppedMemory: number;
+  readonly droppedWrite: number;
 }
 
 export function countersOf({ aToB: up, bToA: down }: PathStats): PathCounters {
   return {
     up: up.forwardedPackets,
     down: down.forwardedPackets,
-    late: (up.latePackets ?? Number.NaN) + (down.latePackets ?? Number.NaN),
+    late: up.latePackets + down.latePackets,
     droppedLoss: up.droppedLoss + up.droppedBurst + down.droppedLoss + down.droppedBurst,
     droppedQueue: up.droppedQueue + down.droppedQueue,
   };
@@ -39,7 +39,7 @@ export function countersOf({ aToB: up, bToA: down }: PathStats): PathCounters {
 /** Packets that netpath lost by its own fault: it was too slow, or its memory full. */
 export function faultsOf({ aToB, bToA }: PathStats): { readonly aToB: number; readonly bToA: number } {
   const sum = ({ droppedDevice, droppedMemory, droppedWrite }: DirectionStats): number =>
-    (droppedDevice ?? 0) + (droppedMemory ?? 0) + (droppedWrite ?? 0);
+    droppedDevice + droppedMemory + droppedWrite;
   return { aToB: sum(aToB), bToA: sum(bToA) };
 }
 

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { UserError } from "../../base/user-error.ts";
 import { countersOf, faultsOf, type PathCounters, type PathStats } from "./path-counters.ts";
 import { NETPATH_PROGRAM } from "./programs.ts";
-import { startServer } from "./shell.ts";
+import { shell, startServer } from "./shell.ts";
 
 /** One direction of an emulated path. What is left out is unlimited, or none. */
 export interface Direction {
@@ -20,7 +20,6 @@ export interface Direction {
     readonly lossGood: number;
     readonly lossBad: number;
   };
-  readonly queueMs?: number;
   readonly queueBytes?: number;
 }
 
@@ -42,7 +41,6 @@ export const SERVER_DEVICE = "netpath-server";
 interface Answer {
   readonly ok: boolean;
   readonly error?: string;
-  readonly faults?: readonly { readonly pointer: string; readonly message: string }[];
   readonly stats?: PathStats;
 }
 
@@ -75,15 +73,18 @@ export async function startPath(ends: PathEnds, folder: string, stack: AsyncDisp
     control,
     a: ends.client,
     "device-a": CLIENT_DEVICE,
-    "address-a": `${ends.clientAddress}/32`,
-    "route-a": `${ends.serverAddress}/32`,
     b: ends.server,
     "device-b": SERVER_DEVICE,
-    "address-b": `${ends.serverAddress}/32`,
-    "route-b": ends.clientNetwork,
   };
   const flags = Object.entries(options).flatMap(([name, value]) => [`-${name}`, value]);
   const { failed } = await startServer("netpath", [NETPATH_PROGRAM, ...flags], stack);
+  for (const [namespace, device, address, route] of [
+    [ends.client, CLIENT_DEVICE, ends.clientAddress, `${ends.serverAddress}/32`],
+    [ends.server, SERVER_DEVICE, ends.serverAddress, ends.clientNetwork],
+  ] as const) {
+    await shell("ip", "-n", namespace, "address", "add", `${address}/32`, "dev", device);
+    await shell("ip", "-n", namespace, "route", "add", route, "dev", device);
+  }
   // One JSON object a line each way.
   const socket = connect(control);
   await once(socket, "connect");
@@ -113,10 +114,8 @@ export async function startPath(ends: PathEnds, folder: string, stack: AsyncDisp
     control,
     failed,
     set: async (config) => {
-      const { ok, faults = [], error } = await ask({ set: config });
-      if (ok) return;
-      const named = faults.map(({ pointer, message }) => `The network's ${pointer} ${message}.`);
-      throw new UserError(named.join("\n") || `The network could not be set: ${error}.`);
+      const { ok, error } = await ask({ set: config });
+      if (!ok) throw new UserError(`The network could not be set: ${error ?? "netpath gave no reason"}.`);
     },
     counters: async () => countersOf(await stats()),
     faults: async () => faultsOf(await stats()),

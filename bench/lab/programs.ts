@@ -63,9 +63,13 @@ export async function buildQuiche(): Promise<void> {
   );
 }
 
+/**
+ * Without -trimpath, so that what `npm run check` and tests have compiled need not be compiled again; without tables for a
+ * debugger, which the linker takes seconds to write.
+ */
 async function goBuild(module: string, program: string, what: string): Promise<void> {
   mkdirSync(join(ROOT, "dist"), { recursive: true });
-  await build(requireGo(), ["build", "-o", program, what], module);
+  await build(requireGo(), ["build", "-ldflags=-s -w", "-o", program, what], module);
 }
 
 async function build(program: string, args: readonly string[], module: string): Promise<void> {

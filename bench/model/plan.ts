@@ -5,8 +5,6 @@ export type Protocol = "h1" | "h2" | "h3";
 
 /** A file of JSON: loads that run one after the other. */
 export interface Plan {
-  /** Names the emulated network in results and metrics. */
-  readonly network: string;
   /** The network path's control socket; without one its counters are null. */
   readonly control: string | null;
   readonly loads: readonly Load[];
@@ -14,8 +12,6 @@ export interface Plan {
 
 export interface Load {
   readonly id: string;
-  readonly arm: string;
-  readonly flow: string;
   /** The source address of the client's sockets; "" leaves it to the routing table. */
   readonly clientAddress: string;
   readonly origin: Origin;
@@ -70,15 +66,14 @@ export interface Page {
   readonly pauseAfterMs?: number;
 }
 
-/** One line of output, of the timed session. What is not known is null. */
+/** One line of output, of the timed session, and how busy the machine was meanwhile. What is not known is null. */
 export interface LoadResult {
   readonly id: string;
-  readonly arm: string;
-  readonly flow: string;
-  readonly network: string;
   readonly clientAddress: string;
   /** Since the epoch. */
   readonly startedMs: number;
+  /** 0 if the timed session never came. */
+  readonly endedMs: number;
   /** `timeout`: it took longer than timeoutMs. `failed`: anything else that went wrong, in whatever session. */
   readonly outcome: "ok" | "failed" | "timeout";
   readonly error: string;
@@ -108,23 +103,18 @@ export interface LoadResult {
   readonly edgeCpuMs: number | null;
   /** Of k6 itself. */
   readonly clientCpuMs: number | null;
-  /** The busy share, 0 to 1, of the busiest core, over the timed session and at least 250 ms. */
+  /** The busy share, 0 to 1, of the busiest core, over the timed session and at least 250 ms; k6's driver reads it. */
   readonly busyRatio: number | null;
-  /** Packets over 1 ms late, of all that the path forwarded in both directions. */
+  /** The share of the packets, over both directions, that left the path late. */
   readonly lateRatio: number | null;
   /** By the emulated loss, bursts included. */
   readonly droppedLoss: number | null;
   readonly droppedQueue: number | null;
   /** By the emulator's own fault, which no network asked for. */
   readonly droppedFault: number | null;
-  /** Of an untimed session that failed; the outcome is then `failed`. */
-  readonly warmupError: string;
 }
 
 export interface Connection {
   readonly protocol: Protocol;
-  readonly localPort: number;
   readonly handshakeMs: number;
-  /** When it began to be opened, since the session's start. */
-  readonly openedMs: number;
 }

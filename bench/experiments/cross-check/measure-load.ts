@@ -63,14 +63,11 @@ function planOf(load: CrossLoad, lane: Lane): Plan {
     pauseAfterMs: timed ? 0 : BETWEEN_SESSIONS_MS,
   });
   return {
-    network: load.setting.network.name,
     // The driver reads the path itself, for both clients.
     control: null,
     loads: [
       {
         id: load.id,
-        arm,
-        flow: "download",
         clientAddress: lane.freshClient(),
         origin,
         edgePids,

@@ -37,7 +37,7 @@ export function fidelitySettings(quick: boolean): FidelitySetting[] {
     add({ delayMs: 5, lossRatio }, { mode: "loss", packets: quick ? 10_000 : 20_000, gapMs: 0.05 });
   add({ delayMs: 5, burstLoss: BURST_LOSS }, { mode: "loss", packets: quick ? 10_000 : 40_000, gapMs: 0.05 });
   for (const rateMbps of quick ? [50, 200] : [5, 50, 100, 200, 400, 600, 1_000]) {
-    const asked = { rateMbps, delayMs: 5, queueMs: QUEUE_MS };
+    const asked = { rateMbps, delayMs: 5, queueBytes: (rateMbps * 1_000_000 * QUEUE_MS) / 8_000 };
     add(asked, { mode: "rate", seconds: quick ? 0.6 : 1.2 });
     add(asked, delay(quick ? 600 : 1_500, 1, rateMbps * 0.8));
     if (!quick && rateMbps <= 200) add(asked, { mode: "rate", seconds: 1.2 }, true);

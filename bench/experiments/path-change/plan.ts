@@ -21,8 +21,6 @@ export function loadOf(
   const { imageBytes } = navigation.scenario;
   return {
     id: navigationId(navigation),
-    arm: "adaptive",
-    flow: "path-change",
     clientAddress,
     origin,
     edgePids,

@@ -33,7 +33,6 @@ export async function runStretch(options: StretchOptions): Promise<void> {
   });
   const origin = lane.origin("adaptive", stretch.congestion);
   const plan: Plan = {
-    network: network.name,
     control: lane.path.control,
     loads: navigations.map((navigation) => loadOf(navigation, options.clientAddress, origin)),
   };

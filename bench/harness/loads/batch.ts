@@ -67,11 +67,7 @@ export async function runBatch(
     onRow(row, isTraced ? windowsOf(row, own, readFileSync(traceFile, "utf8")) : []);
   };
   await runPlan({
-    plan: {
-      network: cell.network.name,
-      control: lane.path.control,
-      loads: [...planned.values()].map(({ plan }) => plan),
-    },
+    plan: { control: lane.path.control, loads: [...planned.values()].map(({ plan }) => plan) },
     file: join(folder, `plan-${lane.index}.json`),
     namespace: lane.clientNamespace,
     signal,
@@ -100,8 +96,6 @@ function planOf({ id, arm, flow }: Load, cell: Cell, lane: Lane, { timeoutMs }: 
   const { edgePids, ...origin } = lane.origin(arm, cell.congestion);
   return {
     id,
-    arm,
-    flow,
     clientAddress: lane.freshClient(),
     origin,
     edgePids,

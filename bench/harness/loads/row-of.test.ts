@@ -7,11 +7,9 @@ import { rowOf, whyDropped } from "./row-of.ts";
 
 const RESULT: LoadResult = {
   id: "x/adaptive/trained/0",
-  arm: "adaptive",
-  flow: "trained",
-  network: "x",
   clientAddress: "10.0.1.1",
   startedMs: 1000,
+  endedMs: 1200,
   outcome: "ok",
   error: "",
   loadMs: 200,
@@ -33,7 +31,6 @@ const RESULT: LoadResult = {
   droppedLoss: 0,
   droppedQueue: 0,
   droppedFault: 0,
-  warmupError: "",
 };
 
 describe("whyDropped", () => {
@@ -90,7 +87,7 @@ it("counts a timeout as the timeout: it took at least that long", () => {
 });
 
 it("keeps a failed load, with why, and without a time", () => {
-  const failed = { ...RESULT, outcome: "failed", loadMs: null, warmupError: "refused" } as const;
+  const failed = { ...RESULT, outcome: "failed", loadMs: null, error: "refused" } as const;
   expect(rowOf(EXPERIMENT, CELL, LOAD, failed, [])).toMatchObject({
     outcome: "failed",
     loadMs: null,

@@ -38,7 +38,6 @@ export function rowOf(
     rateMbps,
     delayMs,
     lossRatio,
-    error: result.error || result.warmupError,
     dropped: whyDropped(result),
     loadMs: result.outcome === "timeout" ? experiment.timeoutMs : measuredMs,
     pagesMs: result.pageMs.map((ms) => ms.toFixed(3)).join(";"),

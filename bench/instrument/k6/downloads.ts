@@ -1,5 +1,5 @@
 import { check, sleep } from "k6";
-import { load } from "k6/x/adaptive-h3";
+import { load } from "./load.ts";
 
 // So many clients at once, each with a connection of its own, and one download each. What fails is told on stderr, and ends
 // in an exit code other than 0.
@@ -21,8 +21,6 @@ export function download(): void {
   sleep((__VU - 1) * APART_S);
   const result = load({
     id: protocol,
-    arm: "bare",
-    flow: "download",
     clientAddress: "",
     origin: {
       host: "localhost",

@@ -1,4 +1,4 @@
-// What k6 itself gives to scripts, as far as load.ts uses it.
+// What k6 itself gives to scripts, as far as scripts use it.
 
 declare module "k6/http" {
   interface Response {
@@ -30,10 +30,10 @@ declare module "k6/execution" {
 declare module "k6/metrics" {
   export class Counter {
     constructor(name: string);
-    add(value: number): void;
+    add(value: number, tags?: Readonly<Record<string, string>>): void;
   }
   export class Trend {
     constructor(name: string, isTime: boolean);
-    add(value: number): void;
+    add(value: number, tags?: Readonly<Record<string, string>>): void;
   }
 }

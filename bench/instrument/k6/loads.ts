@@ -1,4 +1,4 @@
-import { load, print } from "k6/x/adaptive-h3";
+import { print, run } from "k6/x/adaptive-h3";
 import type { Plan, Load } from "../../model/plan.ts";
 
 // Runs the loads of a plan one after the other, and prints a line of JSON for each as soon as it ends. Stdout has nothing
@@ -35,7 +35,7 @@ function longestMs({ sessions, timeoutMs }: Load): number {
 
 export function nextLoad(): void {
   const one = plan.loads[next++];
-  if (one !== undefined) print(load({ ...one, network: plan.network, control: plan.control }));
+  if (one !== undefined) print(run(JSON.stringify({ ...one, control: plan.control })));
 }
 
 /** Without it the stock summary would stand at the end of stdout. */

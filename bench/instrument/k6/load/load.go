@@ -6,95 +6,104 @@ import (
 	"fmt"
 	"time"
 
-	"adaptive-h3/bench/instrument/k6/reading"
 	"adaptive-h3/bench/instrument/k6/session"
 )
+
+// The outcomes of a load. A load that timed out took longer than its timeout: it stays in the analysis, censored.
+const (
+	OutcomeOK      = "ok"
+	OutcomeFailed  = "failed"
+	OutcomeTimeout = "timeout"
+)
+
+// Result is one line of the output (plan.ts). All of it is about the timed session; null is unknown.
+type Result struct {
+	ID            string `json:"id"`
+	ClientAddress string `json:"clientAddress"`
+	// Since the epoch.
+	StartedMs float64 `json:"startedMs"`
+	EndedMs   float64 `json:"endedMs"`
+	Outcome   string  `json:"outcome"`
+	Error     string  `json:"error"`
+	// The sum of the pages; null unless all were complete.
+	LoadMs session.Ms `json:"loadMs"`
+	session.Report
+	Readings
+}
 
 // Run runs the sessions of a load in a row, each as a client that knows nothing of the one before, unless the load says what
 // it keeps. It returns an error only for a specification that makes no sense, and for a context that ends, which is no
 // result: whatever happens on the network is an outcome.
-func Run(ctx context.Context, spec Spec, busy *reading.Busy) (Result, error) {
+func Run(ctx context.Context, spec Spec) (Result, error) {
 	result := Result{
-		ID: spec.ID, Arm: spec.Arm, Flow: spec.Flow, Network: spec.Network, ClientAddress: spec.ClientAddress,
-		StartedMs: epochMs(), Outcome: OutcomeOK, PageMs: []float64{}, Connections: []Connection{},
+		ID: spec.ID, ClientAddress: spec.ClientAddress, StartedMs: epochMs(), Outcome: OutcomeOK, Report: session.NewReport(),
 	}
 	if err := spec.check(); err != nil {
-		return result, err
-	}
-	config, err := spec.config()
-	if err != nil {
 		return result, fmt.Errorf("load %q: %w", spec.ID, err)
 	}
-	if busy != nil {
-		// At most once, right after the program's start.
-		if err := busy.Wait(ctx); err != nil {
-			return result, fmt.Errorf("load %q was interrupted: %w", spec.ID, err)
-		}
+	config := spec.Config
+	if spec.Resume != ResumeNothing {
+		config.Resumption = session.NewResumption(spec.Resume == ResumeEarlyData)
 	}
 	for i, one := range spec.Sessions {
 		config.FirstProtocol = one.FirstProtocol
-		if one.Timed {
-			err = runTimed(ctx, spec, one, config, busy, &result)
-		} else if err = runUntimed(ctx, spec, one, config); err != nil {
-			result.WarmupError = fmt.Sprintf("session %d: %v", i, err)
-			result.Outcome, result.Error = OutcomeFailed, result.WarmupError
+		timedOut, failure, err := result.run(ctx, spec, one, config)
+		if err == nil && failure == nil {
+			failure = pause(ctx, one.PauseAfterMs)
 		}
-		if ctx.Err() != nil {
-			return result, fmt.Errorf("load %q was interrupted: %w", spec.ID, ctx.Err())
-		}
-		var bad *badSpecError
-		if errors.As(err, &bad) {
+		switch {
+		case err != nil:
 			return result, fmt.Errorf("load %q: %w", spec.ID, err)
-		}
-		if err != nil {
+		case ctx.Err() != nil:
+			return result, fmt.Errorf("load %q was interrupted: %w", spec.ID, ctx.Err())
+		case failure != nil:
+			result.Outcome, result.Error = OutcomeFailed, failure.Error()
+			if !one.Timed {
+				result.Error = fmt.Sprintf("session %d: %v", i, failure)
+			} else if timedOut {
+				result.Outcome = OutcomeTimeout
+			}
 			return result, nil
-		}
-		if err := pause(ctx, one.PauseAfterMs); err != nil {
-			return result, fmt.Errorf("load %q was interrupted: %w", spec.ID, err)
 		}
 	}
 	return result, nil
 }
 
-func runUntimed(ctx context.Context, spec Spec, one SessionSpec, config session.Config) error {
-	ctx, cancel := context.WithTimeout(ctx, one.timeout(spec.TimeoutMs))
-	defer cancel()
-	client, err := session.Open(ctx, config)
-	if err != nil {
-		return &badSpecError{err}
-	}
-	defer client.Close()
-	return loadPages(ctx, client, one.Pages)
-}
-
-func runTimed(
-	ctx context.Context, spec Spec, one SessionSpec, config session.Config, busy *reading.Busy, result *Result,
-) error {
-	around := beginReadings(ctx, spec, busy)
+// run runs one session and, if it is timed, notes what it saw. An error is a mistake of whoever wrote the plan.
+func (r *Result) run(
+	ctx context.Context, spec Spec, one SessionSpec, config session.Config,
+) (timedOut bool, failure, err error) {
 	timed, cancel := context.WithTimeout(ctx, one.timeout(spec.TimeoutMs))
 	defer cancel()
-	result.StartedMs = epochMs()
 	client, err := session.Open(timed, config)
 	if err != nil {
-		return &badSpecError{err}
+		return false, nil, err
 	}
 	defer client.Close()
-	err = loadPages(timed, client, one.Pages)
-	timedOut := errors.Is(timed.Err(), context.DeadlineExceeded)
-	around.end(ctx, result)
-	result.take(client.Report())
-	if err == nil {
-		err = spec.Resume.check(result.Report)
+	var before counters
+	if one.Timed {
+		before = readBefore(ctx, spec)
+		r.StartedMs = epochMs()
 	}
-	switch {
-	case err == nil:
-		result.sumPages()
-	case timedOut:
-		result.Outcome, result.Error = OutcomeTimeout, err.Error()
-	default:
-		result.Outcome, result.Error = OutcomeFailed, err.Error()
+	failure = loadPages(timed, client, one.Pages)
+	timedOut = errors.Is(timed.Err(), context.DeadlineExceeded)
+	if !one.Timed {
+		return timedOut, failure, nil
 	}
-	return err
+	r.EndedMs = epochMs()
+	r.Readings = before.since(ctx, spec)
+	r.Report = client.Report()
+	if failure == nil {
+		failure = spec.Resume.check(r.Report)
+	}
+	if failure == nil {
+		var sum time.Duration
+		for _, page := range r.Report.Pages {
+			sum += milliseconds(float64(page))
+		}
+		r.LoadMs = session.MsOf(sum)
+	}
+	return timedOut, failure, nil
 }
 
 // check says what a timed session lacks of what it was to take over: a measurement of something else.
@@ -112,13 +121,12 @@ func (r Resume) check(report session.Report) error {
 
 func loadPages(ctx context.Context, client *session.Session, pages []PageSpec) error {
 	for i, page := range pages {
-		if err := client.LoadPage(session.Page{Document: page.Document, Subresources: page.Subresources}); err != nil {
-			return err
+		if i > 0 {
+			if err := pause(ctx, pages[i-1].PauseAfterMs); err != nil {
+				return err
+			}
 		}
-		if i == len(pages)-1 {
-			break // nothing follows that the pause could be before
-		}
-		if err := pause(ctx, page.PauseAfterMs); err != nil {
+		if err := client.LoadPage(page.Document, page.Subresources...); err != nil {
 			return err
 		}
 	}
@@ -126,23 +134,12 @@ func loadPages(ctx context.Context, client *session.Session, pages []PageSpec) e
 }
 
 func pause(ctx context.Context, ms float64) error {
-	if ms <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(milliseconds(ms))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(milliseconds(ms)):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
-
-// badSpecError is a mistake of whoever wrote the plan, not of the network.
-type badSpecError struct{ err error }
-
-func (e *badSpecError) Error() string { return e.err.Error() }
-func (e *badSpecError) Unwrap() error { return e.err }
 
 func epochMs() float64 { return float64(time.Now().UnixMicro()) / 1e3 }

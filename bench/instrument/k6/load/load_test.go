@@ -61,9 +61,11 @@ func (s *site) spec(t *testing.T, sessions ...SessionSpec) Spec {
 	}
 	address := s.Listener.Addr().(*net.TCPAddr)
 	return Spec{
-		ID: "one", Arm: "fixed-h2", Flow: "cold", Network: "9", ClientAddress: "127.0.0.3",
-		Origin:    Origin{Host: "example.com", Address: address.IP.String(), Port: address.Port, CAFile: ca},
-		TimeoutMs: 20_000, Switch: session.SwitchWait, Sessions: sessions,
+		ID: "one", TimeoutMs: 20_000, Sessions: sessions,
+		Config: session.Config{
+			Origin:        session.Origin{Host: "example.com", Address: address.IP.String(), Port: address.Port, CAFile: ca},
+			ClientAddress: "127.0.0.3", Switch: session.SwitchWait,
+		},
 	}
 }
 
@@ -77,7 +79,7 @@ func visit(timed bool, documents ...string) SessionSpec {
 
 func run(t *testing.T, spec Spec) Result {
 	t.Helper()
-	result, err := Run(t.Context(), spec, nil)
+	result, err := Run(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +91,7 @@ func TestALoad(t *testing.T) {
 	spec := site.spec(t, visit(false, "/before"), visit(true, "/a", "/b"), visit(false, "/after"))
 	spec.Sessions[1].Pages[0].PauseAfterMs = 50
 	spec.EdgePids = []int{os.Getpid(), os.Getppid()}
+	began := time.Now()
 	result := run(t, spec)
 	want := []string{
 		"127.0.0.3 /before", "127.0.0.3 /image", "127.0.0.3 /a", "127.0.0.3 /image",
@@ -97,21 +100,24 @@ func TestALoad(t *testing.T) {
 	if !reflect.DeepEqual(site.clients, want) {
 		t.Errorf("the server saw %q", site.clients)
 	}
-	if result.Outcome != OutcomeOK || result.Error != "" || result.Bytes != 4000 || len(result.PageMs) != 2 {
+	if result.Outcome != OutcomeOK || result.Error != "" || result.Bytes != 4000 || len(result.Pages) != 2 {
 		t.Errorf("%+v", result)
 	}
-	if sum := result.PageMs[0] + result.PageMs[1]; *result.LoadMs < sum-0.01 || *result.LoadMs > sum+0.01 || sum <= 0 {
-		t.Errorf("loadMs %v of pages %v", *result.LoadMs, result.PageMs)
+	if sum := result.Pages[0] + result.Pages[1]; result.LoadMs < sum-0.01 || result.LoadMs > sum+0.01 || sum <= 0 {
+		t.Errorf("loadMs %v of pages %v", result.LoadMs, result.Pages)
 	}
-	if *result.HandshakeMs != result.Connections[0].HandshakeMs || *result.ConnectMs >= *result.HandshakeMs ||
-		*result.TTFBMs < *result.HandshakeMs || *result.TTFBMs > result.PageMs[0] {
-		t.Errorf("handshake %v, connect %v, first byte %v, page %v", *result.HandshakeMs, *result.ConnectMs, *result.TTFBMs, result.PageMs)
+	if result.Handshake != result.Connections[0].Handshake || result.FirstByte < result.Handshake || result.FirstByte > result.Pages[0] {
+		t.Errorf("handshake %v, first byte %v, page %v", result.Handshake, result.FirstByte, result.Pages[0])
+	}
+	// The pause lies between, and what came after the timed session does not.
+	if took := result.EndedMs - result.StartedMs; took < float64(result.LoadMs)+50 || took > float64(time.Since(began))/1e6 {
+		t.Errorf("started %v, ended %v", result.StartedMs, result.EndedMs)
 	}
 	if result.DocumentProtocol != "h2" || result.LastProtocol != "h2" || result.AltSvc != `h2=":1"; ma=60` || result.Switched {
 		t.Errorf("%+v", result)
 	}
-	if result.EdgeCPUMs == nil || *result.EdgeCPUMs <= 0 || result.ClientCPUMs == nil || *result.ClientCPUMs <= 0 {
-		t.Errorf("CPU time: %v, %v", result.EdgeCPUMs, result.ClientCPUMs)
+	if result.EdgeCPU <= 0 || result.ClientCPU <= 0 {
+		t.Errorf("CPU time: %v, %v", result.EdgeCPU, result.ClientCPU)
 	}
 }
 
@@ -126,20 +132,27 @@ func TestALineOfOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	null := []string{
-		"loadMs", "switchHandshakeMs", "edgeCpuMs", "busyRatio", "lateRatio", "pathLate", "pathForwarded", "droppedLoss", "droppedQueue",
-		"droppedFault",
+		"loadMs", "switchHandshakeMs", "edgeCpuMs", "lateRatio", "droppedLoss", "droppedQueue", "droppedFault",
 	}
 	for _, name := range null {
 		if value, ok := fields[name]; !ok || value != nil {
 			t.Errorf("%s is %v, want null", name, value)
 		}
 	}
-	if fields["outcome"] != "failed" || fields["error"] != "/broken over h2: status 502" || fields["warmupError"] != "" ||
+	if fields["outcome"] != "failed" || fields["error"] != "/broken over h2: status 502" ||
 		!reflect.DeepEqual(fields["pageMs"], []any{}) || fields["documentProtocol"] != "h2" {
 		t.Errorf("%s", line)
 	}
-	if len(fields) != 31 {
+	if len(fields) != 24 {
 		t.Errorf("%d fields: %s", len(fields), line)
+	}
+}
+
+func TestALineOfALoadWhoseTimedSessionNeverCame(t *testing.T) {
+	site := startSite(t)
+	line, err := json.Marshal(run(t, site.spec(t, visit(false, "/broken"), visit(true, "/a"))))
+	if err != nil || !strings.Contains(string(line), `"pageMs":[]`) || !strings.Contains(string(line), `"connections":[]`) {
+		t.Errorf("%s, %v", line, err)
 	}
 }
 
@@ -149,14 +162,14 @@ func TestOutcomes(t *testing.T) {
 		name     string
 		sessions []SessionSpec
 		outcome  string
-		warmup   bool
+		error    string
 		loaded   bool
 	}{
-		{"the timed session takes too long", []SessionSpec{visit(true, "/never")}, OutcomeTimeout, false, false},
-		{"its second page does", []SessionSpec{visit(true, "/a", "/never")}, OutcomeTimeout, false, false},
-		{"the session before it takes too long", []SessionSpec{visit(false, "/never"), visit(true, "/a")}, OutcomeFailed, true, false},
-		{"the session before it fails", []SessionSpec{visit(false, "/broken"), visit(true, "/a")}, OutcomeFailed, true, false},
-		{"the session after it fails", []SessionSpec{visit(true, "/a"), visit(false, "/broken")}, OutcomeFailed, true, true},
+		{"the timed session takes too long", []SessionSpec{visit(true, "/never")}, OutcomeTimeout, "/never over h2: ", false},
+		{"its second page does", []SessionSpec{visit(true, "/a", "/never")}, OutcomeTimeout, "/never over h2: ", false},
+		{"the session before it takes too long", []SessionSpec{visit(false, "/never"), visit(true, "/a")}, OutcomeFailed, "session 0: /never", false},
+		{"the session before it fails", []SessionSpec{visit(false, "/broken"), visit(true, "/a")}, OutcomeFailed, "session 0: /broken", false},
+		{"the session after it fails", []SessionSpec{visit(true, "/a"), visit(false, "/broken")}, OutcomeFailed, "session 1: /broken", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			spec := site.spec(t, test.sessions...)
@@ -164,7 +177,7 @@ func TestOutcomes(t *testing.T) {
 				spec.TimeoutMs = 200
 			}
 			result := run(t, spec)
-			if result.Outcome != test.outcome || result.Error == "" || (result.WarmupError != "") != test.warmup || (result.LoadMs != nil) != test.loaded {
+			if result.Outcome != test.outcome || !strings.HasPrefix(result.Error, test.error) || (result.LoadMs > 0) != test.loaded {
 				t.Errorf("%+v", result)
 			}
 		})
@@ -199,7 +212,7 @@ func TestALoadThatIsNotResumedHasFailed(t *testing.T) {
 		spec := site.spec(t, visit(false, "/before"), visit(true, "/a"))
 		spec.Resume = test.resume
 		result := run(t, spec)
-		if result.Error != test.want || (result.Outcome == OutcomeOK) != (test.want == "") || (result.LoadMs != nil) != (test.want == "") {
+		if result.Error != test.want || (result.Outcome == OutcomeOK) != (test.want == "") || (result.LoadMs > 0) != (test.want == "") {
 			t.Errorf("%q without tickets %t: %+v", test.resume, test.withoutTicket, result)
 		}
 	}
@@ -209,7 +222,7 @@ func TestAnInterruptedLoadIsNoResult(t *testing.T) {
 	site := startSite(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if result, err := Run(ctx, site.spec(t, visit(true, "/never")), nil); !errors.Is(err, context.DeadlineExceeded) {
+	if result, err := Run(ctx, site.spec(t, visit(true, "/never"))); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
@@ -229,20 +242,19 @@ func TestPathCounters(t *testing.T) {
 				return
 			}
 			_, _ = bufio.NewReader(conn).ReadString('\n')
-			one := fmt.Sprintf(`{"forwardedPackets":%d,"latePackets":%d,"droppedLoss":%d,"droppedBurst":0,"droppedQueue":%d}`, 100*asked, asked, 3*asked, 7)
+			one := fmt.Sprintf(`{"forwardedPackets":%d,"latePackets":%d,"droppedLoss":%d,"droppedBurst":%d,"droppedQueue":7,"droppedWrite":%d}`, 100*asked, asked, 3*asked, asked, asked)
 			_, _ = fmt.Fprintf(conn, `{"ok":true,"stats":{"aToB":%s,"bToA":%s}}`+"\n", one, one)
 			_ = conn.Close()
 		}
 	}()
 	spec := site.spec(t, visit(true, "/a"))
-	spec.Control = &control
+	spec.Control = control
 	result := run(t, spec)
-	if *result.PathForwarded != 200 || *result.PathLate != 2 || *result.LateRatio != 0.01 || *result.DroppedLoss != 6 || *result.DroppedQueue != 0 {
+	if *result.LateRatio != 0.01 || *result.DroppedLoss != 8 || *result.DroppedQueue != 0 || *result.DroppedFault != 2 {
 		t.Errorf("%+v", result)
 	}
-	gone := control + ".none"
-	spec.Control = &gone
-	if result := run(t, spec); result.Outcome != OutcomeOK || result.PathForwarded != nil || result.LateRatio != nil {
+	spec.Control = control + ".none"
+	if result := run(t, spec); result.Outcome != OutcomeOK || result.DroppedLoss != nil || result.LateRatio != nil {
 		t.Errorf("a path that does not answer: %+v", result)
 	}
 }
@@ -261,7 +273,7 @@ func TestBadSpecs(t *testing.T) {
 	} {
 		spec := site.spec(t, visit(true, "/a"))
 		change(&spec)
-		if _, err := Run(t.Context(), spec, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Run(t.Context(), spec); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

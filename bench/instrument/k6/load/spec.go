@@ -2,42 +2,26 @@
 package load
 
 import (
-	"crypto/x509"
-	"errors"
 	"fmt"
-	"net/netip"
-	"os"
 	"time"
 
 	"adaptive-h3/bench/instrument/k6/session"
 )
 
-// Spec is a load as the plan has it (plan.ts), with the plan's network and control socket beside it.
+// Spec is a load as the plan has it (plan.ts), with the plan's control socket beside it. JSON names a field as Go does,
+// whatever the case.
 type Spec struct {
-	ID            string  `json:"id"`
-	Arm           string  `json:"arm"`
-	Flow          string  `json:"flow"`
-	Network       string  `json:"network"`
-	Control       *string `json:"control"`
-	ClientAddress string  `json:"clientAddress"`
-	Origin        Origin  `json:"origin"`
+	ID string
+	session.Config
+	// The network path's control socket; without one its counters are null.
+	Control string
 	// Processes whose CPU time together is the edge's.
-	EdgePids []int `json:"edgePids"`
+	EdgePids []int
 	// What each session may take, its pauses not counted. A timed session that takes longer is an outcome, not an error.
-	TimeoutMs     float64        `json:"timeoutMs"`
-	Switch        session.Switch `json:"switch"`
-	Parallel      int            `json:"parallel"`
-	QUICTimeoutMs float64        `json:"quicTimeoutMs"`
-	Move          *MoveSpec      `json:"move"`
-	// Of QUIC connections; 0 leaves quic-go its own choice.
-	UDPReceiveBufferBytes int `json:"udpReceiveBufferBytes"`
+	TimeoutMs float64
 	// Whether the sessions are one client's that keeps what the server gave it.
-	Resume   Resume            `json:"resume"`
-	Tags     map[string]string `json:"tags"`
-	Sessions []SessionSpec     `json:"sessions"`
-
-	// Trust any certificate; k6's own option of that name.
-	InsecureSkipVerify bool `json:"-"`
+	Resume   Resume
+	Sessions []SessionSpec
 }
 
 // Resume says what a session takes over from those before it.
@@ -52,33 +36,19 @@ const (
 	ResumeEarlyData Resume = "early-data"
 )
 
-// Origin is where the requests go. Without an address the host is looked up, without a file the system's roots count.
-type Origin struct {
-	Host    string `json:"host"`
-	Address string `json:"address"`
-	Port    int    `json:"port"`
-	CAFile  string `json:"caFile"`
-}
-
-// MoveSpec is a change of the client's address in each session.
-type MoveSpec struct {
-	AfterBytes    int64  `json:"afterBytes"`
-	ClientAddress string `json:"clientAddress"`
-}
-
 // SessionSpec is one session of the load's client.
 type SessionSpec struct {
-	Timed         bool             `json:"timed"`
-	FirstProtocol session.Protocol `json:"firstProtocol"`
-	Pages         []PageSpec       `json:"pages"`
-	PauseAfterMs  float64          `json:"pauseAfterMs"`
+	Timed         bool
+	FirstProtocol session.Protocol
+	Pages         []PageSpec
+	PauseAfterMs  float64
 }
 
 // PageSpec is one page; the pause after it is in no measure.
 type PageSpec struct {
-	Document     string   `json:"document"`
-	Subresources []string `json:"subresources"`
-	PauseAfterMs float64  `json:"pauseAfterMs"`
+	Document     string
+	Subresources []string
+	PauseAfterMs float64
 }
 
 func (s Spec) check() error {
@@ -88,69 +58,18 @@ func (s Spec) check() error {
 			timed++
 		}
 		if len(one.Pages) == 0 {
-			return fmt.Errorf("load %q: session %d has no page", s.ID, i)
+			return fmt.Errorf("session %d has no page", i)
 		}
 	}
-	if timed != 1 {
-		return fmt.Errorf("load %q: exactly one session is timed, not %d", s.ID, timed)
-	}
-	switch s.Resume {
-	case ResumeNothing, ResumeTickets, ResumeEarlyData:
-	default:
-		return fmt.Errorf("load %q: resume %q is none of tickets, early-data", s.ID, s.Resume)
-	}
-	if s.TimeoutMs <= 0 {
-		return fmt.Errorf("load %q: timeoutMs must be above 0", s.ID)
+	switch {
+	case timed != 1:
+		return fmt.Errorf("exactly one session is timed, not %d", timed)
+	case s.Resume != ResumeNothing && s.Resume != ResumeTickets && s.Resume != ResumeEarlyData:
+		return fmt.Errorf("resume %q is none of tickets, early-data", s.Resume)
+	case s.TimeoutMs <= 0:
+		return fmt.Errorf("timeoutMs (%v) must be above 0", s.TimeoutMs)
 	}
 	return nil
-}
-
-// TimedSession gives the one session that is timed.
-func (s Spec) TimedSession() SessionSpec {
-	for _, one := range s.Sessions {
-		if one.Timed {
-			return one
-		}
-	}
-	return SessionSpec{}
-}
-
-// config gives what all sessions of the load have in common.
-func (s Spec) config() (session.Config, error) {
-	config := session.Config{
-		Host: s.Origin.Host, Port: s.Origin.Port, Address: s.Origin.Address,
-		Switch: s.Switch, Parallel: s.Parallel, QUICTimeout: milliseconds(s.QUICTimeoutMs),
-		UDPReceiveBuffer:   s.UDPReceiveBufferBytes,
-		InsecureSkipVerify: s.InsecureSkipVerify,
-	}
-	if s.Resume != ResumeNothing {
-		config.Resumption = session.NewResumption(s.Resume == ResumeEarlyData)
-	}
-	if s.ClientAddress != "" {
-		address, err := netip.ParseAddr(s.ClientAddress)
-		if err != nil {
-			return config, fmt.Errorf("clientAddress: %w", err)
-		}
-		config.ClientAddress = address
-	}
-	if s.Move != nil {
-		to, err := netip.ParseAddr(s.Move.ClientAddress)
-		if err != nil {
-			return config, fmt.Errorf("move.clientAddress: %w", err)
-		}
-		config.Move = &session.Move{AfterBytes: s.Move.AfterBytes, To: to}
-	}
-	if s.Origin.CAFile != "" {
-		pem, err := os.ReadFile(s.Origin.CAFile)
-		if err != nil {
-			return config, fmt.Errorf("caFile: %w", err)
-		}
-		config.Roots = x509.NewCertPool()
-		if !config.Roots.AppendCertsFromPEM(pem) {
-			return config, errors.New("caFile: no certificate in " + s.Origin.CAFile)
-		}
-	}
-	return config, nil
 }
 
 // timeout is the session's deadline: only what is measured counts towards it.

@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 func open(t *testing.T, site *testsite.Site, change func(*Config)) *Session {
 	t.Helper()
 	config := Config{
-		Host: "localhost", Port: site.Port, Address: testsite.Address, Roots: site.Roots,
-		FirstProtocol: H2, Switch: SwitchWait, QUICTimeout: patience,
+		Origin:        Origin{Host: "localhost", Port: site.Port, Address: testsite.Address, CAFile: site.CAFile},
+		FirstProtocol: H2, Switch: SwitchWait, QUICTimeoutMs: float64(patience.Milliseconds()),
 	}
 	if change != nil {
 		change(&config)
@@ -38,7 +38,7 @@ func open(t *testing.T, site *testsite.Site, change func(*Config)) *Session {
 
 func load(t *testing.T, s *Session, document string, subresources ...string) {
 	t.Helper()
-	if err := s.LoadPage(Page{document, subresources}); err != nil {
+	if err := s.LoadPage(document, subresources...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"time"
@@ -18,8 +17,8 @@ import (
 // probed while the old one still carries, then used. A TCP connection ends with its address: a new one asks for the rest
 // (RFC 9110, section 14.2).
 type Move struct {
-	AfterBytes int64
-	To         netip.Addr
+	AfterBytes    int64
+	ClientAddress string
 }
 
 // readMoving reads a body to its end, and moves on the way, if that is asked for. It returns what was read of the
@@ -34,14 +33,14 @@ func (s *Session) readMoving(ctx context.Context, body io.Reader, over *connecti
 		return read, err
 	}
 	s.mu.Lock()
-	s.clientAddress = move.To
+	s.clientAddress = s.moveTo
 	s.mu.Unlock()
 	if over.migrate == nil {
 		return read, errMoved
 	}
 	migrated := make(chan error, 1)
 	// The old path goes on carrying meanwhile.
-	go func() { migrated <- over.migrate(ctx, move.To) }()
+	go func() { migrated <- over.migrate(ctx, s.moveTo) }()
 	rest, err := countBytes(body)
 	select {
 	case migrateErr := <-migrated:
@@ -57,23 +56,16 @@ var errMoved = errors.New("the client has moved")
 // askForRest ends the connection and gets what is missing of a resource over a new one. It returns the bytes it got, and over
 // what.
 func (s *Session) askForRest(
-	ctx context.Context, path string, to destination, got int64, over *connection,
+	ctx context.Context, path string, header http.Header, got int64, over *connection,
 ) (int64, *connection, error) {
 	over.close()
-	s.mu.Lock()
-	s.h2 = nil
-	s.mu.Unlock()
 	connection, err := s.route(ctx)
 	if err != nil {
 		return 0, over, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.authority+path, nil)
-	if err != nil {
-		return 0, connection, err
-	}
-	request.Header = requestHeader[to].Clone()
-	request.Header.Set("Range", fmt.Sprintf("bytes=%d-", got))
-	response, err := connection.RoundTrip(request)
+	header = header.Clone()
+	header.Set("Range", fmt.Sprintf("bytes=%d-", got))
+	response, err := s.send(ctx, connection, path, header)
 	if err != nil {
 		return 0, connection, fmt.Errorf("the rest over %s: %w", connection.Protocol, err)
 	}
@@ -85,17 +77,12 @@ func (s *Session) askForRest(
 	return rest, connection, err
 }
 
-// migrate moves a QUIC connection to another address. What it opened ends with the connection.
-func migrate(ctx context.Context, conn *quic.Conn, to netip.Addr) (release func(), err error) {
+// migrate moves a QUIC connection to another address.
+func (s *Session) migrate(ctx context.Context, conn *quic.Conn, to netip.Addr) error {
 	began := time.Now()
-	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: to.AsSlice()})
+	transport, err := s.newTransport(to)
 	if err != nil {
-		return func() {}, fmt.Errorf("opening a UDP socket: %w", err)
-	}
-	transport := &quic.Transport{Conn: socket}
-	release = func() {
-		_ = transport.Close()
-		_ = socket.Close()
+		return err
 	}
 	path, err := conn.AddPath(transport)
 	if err == nil {
@@ -105,7 +92,7 @@ func migrate(ctx context.Context, conn *quic.Conn, to netip.Addr) (release func(
 		err = path.Switch()
 	}
 	if err != nil {
-		return release, fmt.Errorf("migrating to %s, after %s: %w", to, time.Since(began), err)
+		return fmt.Errorf("migrating to %s, after %s: %w", to, time.Since(began), err)
 	}
-	return release, nil
+	return nil
 }

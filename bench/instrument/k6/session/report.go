@@ -1,48 +1,109 @@
 package session
 
-import "time"
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"time"
+)
 
-// Report is what a session saw until now.
+// Ms is a duration in milliseconds, to the microsecond: what lies below is the clock's noise. 0 was never measured, and is
+// written as null.
+type Ms float64
+
+// MsOf converts a duration.
+func MsOf(d time.Duration) Ms { return Ms(math.Round(float64(d)/1e3) / 1e3) }
+
+// MarshalJSON writes a number or null.
+func (m Ms) MarshalJSON() ([]byte, error) {
+	if m == 0 {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(m))
+}
+
+// Report is what a session saw until now, as a load's line has it (plan.ts).
 type Report struct {
-	// In the order in which they became usable.
-	Connections []Connection
-	// In the order in which they ended.
-	Responses []Response
 	// Complete pages.
-	Pages []time.Duration
-	// From the session's start to the first response's header; 0 where none came.
-	FirstByte time.Duration
-	// The handshake of the first QUIC connection that an Alt-Svc made the session open; 0 where there was none.
-	SwitchHandshake time.Duration
-	// Switched says whether a response came over such a connection.
-	Switched bool
+	Pages []Ms `json:"pageMs"`
+	// Of the first connection.
+	Handshake Ms `json:"handshakeMs"`
+	// Of the first QUIC connection that an Alt-Svc made the session open.
+	SwitchHandshake Ms `json:"switchHandshakeMs"`
+	// From the session's start to the first response's header.
+	FirstByte        Ms       `json:"ttfbMs"`
+	DocumentProtocol Protocol `json:"documentProtocol"`
+	LastProtocol     Protocol `json:"lastProtocol"`
+	// Whether a response came over a connection that an Alt-Svc made the session open.
+	Switched bool `json:"switched"`
 	// The last Alt-Svc received.
-	AltSvc string
-	// Broken counts the alternatives that could not be reached.
-	Broken int
+	AltSvc string `json:"altSvc"`
+	// Whether an alternative could not be reached.
+	Broken bool  `json:"altSvcBroken"`
+	Bytes  int64 `json:"bytes"`
+	// In the order in which they became usable.
+	Connections []Connection `json:"connections"`
+	// In the order in which they ended.
+	Responses []Response `json:"-"`
+}
+
+// NewReport is one of nothing: its lists are empty, and not null.
+func NewReport() Report { return Report{Pages: []Ms{}, Connections: []Connection{}} }
+
+// Connection is what is reported of a connection.
+type Connection struct {
+	Protocol Protocol `json:"protocol"`
+	// From the beginning until requests may be sent: TCP and TLS, a name lookup included, or QUIC's handshake, which is
+	// both. With 0-RTT they may be sent at once, and it is next to nothing.
+	Handshake Ms `json:"handshakeMs"`
+	// Whether its TLS session was resumed, and whether the server accepted 0-RTT packets.
+	Resumed   bool `json:"-"`
+	EarlyData bool `json:"-"`
+}
+
+// Response is what is reported of a response.
+type Response struct {
+	Protocol Protocol
+	Bytes    int64
 }
 
 // Report may be asked for at any time.
 func (s *Session) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := Report{
-		Responses: append([]Response(nil), s.responses...),
-		Pages:     append([]time.Duration(nil), s.pages...),
-		FirstByte: s.firstByte,
-		Switched:  s.switched,
-		AltSvc:    s.altSvc,
-		Broken:    len(s.broken),
-	}
-	for _, connection := range s.connections {
-		own := connection.Connection
-		if connection.resumed != nil {
-			own.Resumed, own.EarlyData = connection.resumed()
-		}
-		r.Connections = append(r.Connections, own)
-		if connection.forAltSvc && r.SwitchHandshake == 0 {
-			r.SwitchHandshake = connection.Handshake
-		}
+	r := s.report
+	r.Pages, r.Connections, r.Responses = slices.Clone(r.Pages), slices.Clone(r.Connections), slices.Clone(r.Responses)
+	for i, connection := range s.connections {
+		r.Connections[i].Resumed, r.Connections[i].EarlyData = connection.resumed()
 	}
 	return r
+}
+
+// opened notes a new connection, so that it is reported, and closed at the end.
+func (s *Session) opened(c *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &s.report
+	if len(s.connections) == 0 {
+		r.Handshake = c.Handshake
+	}
+	if c.forAltSvc && r.SwitchHandshake == 0 {
+		r.SwitchHandshake = c.Handshake
+	}
+	s.connections = append(s.connections, c)
+	r.Connections = append(r.Connections, c.Connection)
+}
+
+// ended notes a response whose body has ended.
+func (s *Session) ended(response Response, over *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &s.report
+	if len(r.Responses) == 0 {
+		r.DocumentProtocol = response.Protocol
+	}
+	r.LastProtocol = response.Protocol
+	r.Switched = r.Switched || over.forAltSvc
+	r.Bytes += response.Bytes
+	r.Responses = append(r.Responses, response)
 }

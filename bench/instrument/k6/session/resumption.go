@@ -6,14 +6,12 @@ import (
 	"github.com/quic-go/quic-go"
 )
 
-const (
-	// One client and one server: as many tickets and tokens as sessions that follow each other could use.
-	keptTickets = 8
-	keptTokens  = 8
-)
+// One client and one server: as many tickets and tokens as sessions that follow each other could use.
+const kept = 8
 
 // Resumption is what a client keeps of its sessions with a server, as a browser does: TLS session tickets (RFC 8446, section
-// 4.6.1), each transport's own, and QUIC's tokens for an address that was validated (RFC 9000, section 8.1.3).
+// 4.6.1), each transport's own, and QUIC's tokens for an address that was validated (RFC 9000, section 8.1.3). The zero
+// value keeps nothing: a client that was never here.
 type Resumption struct {
 	// EarlyData sends requests over QUIC before the handshake is complete, where the ticket allows it (0-RTT; RFC 9001,
 	// section 4.6). Over TCP Go's TLS has no early data.
@@ -24,34 +22,11 @@ type Resumption struct {
 }
 
 // NewResumption knows nothing yet.
-func NewResumption(earlyData bool) *Resumption {
-	return &Resumption{
+func NewResumption(earlyData bool) Resumption {
+	return Resumption{
 		EarlyData: earlyData,
-		tcp:       tls.NewLRUClientSessionCache(keptTickets),
-		quic:      tls.NewLRUClientSessionCache(keptTickets),
-		tokens:    quic.NewLRUTokenStore(1, keptTokens),
+		tcp:       tls.NewLRUClientSessionCache(kept),
+		quic:      tls.NewLRUClientSessionCache(kept),
+		tokens:    quic.NewLRUTokenStore(1, kept),
 	}
-}
-
-// Of a nil Resumption each of these is nil as an interface: no cache, and not a cache that is nil.
-
-func (r *Resumption) tcpTickets() tls.ClientSessionCache {
-	if r == nil {
-		return nil
-	}
-	return r.tcp
-}
-
-func (r *Resumption) quicTickets() tls.ClientSessionCache {
-	if r == nil {
-		return nil
-	}
-	return r.quic
-}
-
-func (r *Resumption) addressTokens() quic.TokenStore {
-	if r == nil {
-		return nil
-	}
-	return r.tokens
 }

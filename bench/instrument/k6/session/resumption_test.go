@@ -10,14 +10,14 @@ func TestALaterSessionIsResumed(t *testing.T) {
 	for _, test := range []struct {
 		name                string
 		protocol            Protocol
-		resumption          *Resumption
+		resumption          Resumption
 		resumed, early, saw bool
 	}{
 		{"h1", H1, NewResumption(false), true, false, true},
 		{"h2", H2, NewResumption(false), true, false, true},
 		{"h3", H3, NewResumption(false), true, false, true},
 		{"h3 in 0-RTT", H3, NewResumption(true), true, true, true},
-		{"nothing kept", H3, nil, false, false, false},
+		{"nothing kept", H3, Resumption{}, false, false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			site := testsite.Start(t)

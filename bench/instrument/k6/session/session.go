@@ -1,73 +1,175 @@
+// Package session is one visit of one client: connections over HTTP/1.1, HTTP/2 and HTTP/3 that are its own, an
+// Alt-Svc cache that is its own, and nothing left over from an earlier visit unless Config.Resumption carries it over.
 package session
 
 import (
+	"cmp"
 	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/quic-go/quic-go"
+
 	"adaptive-h3/bench/instrument/k6/altsvc"
 )
+
+// Protocol is a version of HTTP, by its short name.
+type Protocol string
+
+// The protocols a session can begin with.
+const (
+	H1 Protocol = "h1"
+	H2 Protocol = "h2"
+	H3 Protocol = "h3"
+)
+
+// Switch is what a session does with its requests while the QUIC connection of an offered alternative is being opened.
+type Switch string
+
+const (
+	// SwitchWait holds them until the new connection is there.
+	SwitchWait Switch = "wait"
+	// SwitchBackground sends them over the old connection until the new one is there, as browsers do.
+	SwitchBackground Switch = "background"
+)
+
+const (
+	// defaultParallel is the number of connections that browsers open to one origin over HTTP/1.1.
+	defaultParallel = 6
+	// defaultQUICTimeoutMs bounds a QUIC handshake. Where UDP is blocked a session waits that long, once.
+	defaultQUICTimeoutMs = 2000
+)
+
+// Config is what a session is to be. Its fields are those of a load (plan.ts), and what differs from session to session.
+type Config struct {
+	Origin Origin
+	// The source address; empty leaves it to the routing table.
+	ClientAddress string
+	Switch        Switch
+	// Subresources under way at a time.
+	Parallel      int
+	QUICTimeoutMs float64
+	// A change of the client's address on the way; nil for none. For sessions that load one file at a time.
+	Move *Move
+	// What the kernel keeps of a QUIC connection's packets until they are read, as a program asks for it (the kernel books
+	// twice as much); 0 leaves quic-go its own choice, 7 MiB where that is allowed.
+	UDPReceiveBufferBytes int
+
+	FirstProtocol Protocol `json:"-"`
+	// What earlier sessions have left, and where this one leaves its own.
+	Resumption Resumption `json:"-"`
+	// The clock of Alt-Svc freshness only.
+	Now func() time.Time `json:"-"`
+}
+
+// Origin is where the requests go. Without an address the host is looked up, without a file the system's roots count.
+type Origin struct {
+	Host    string
+	Address string
+	Port    int
+	CAFile  string
+}
 
 // Session is one client session. It begins with Open, and its connections end with Close.
 type Session struct {
 	config    Config
-	origin    altsvc.Origin
+	roots     *x509.CertPool
+	moveTo    netip.Addr
 	authority string // host:port of the origin
 	// What TCP connections speak: a session that begins with h3 falls back to h2.
 	tcpProtocol Protocol
-	began       time.Time
+	began       time.Time       // of the first page
 	ctx         context.Context // of the session: connections outlive the request that opened them
 	cancel      context.CancelFunc
-	cache       altsvc.Cache
 
-	moved atomic.Bool
+	moved     atomic.Bool
+	openingH2 sync.Mutex
 
 	mu            sync.Mutex
 	clientAddress netip.Addr // what new connections are opened from
+	cache         altsvc.Cache
 	tcpUsed       bool
-	h2            *attempt
-	idleH1        []*connection
+	idleTCP       []*connection
 	quic          map[string]*attempt // by the alternative's authority
-	broken        map[string]bool     // alternatives whose handshake failed, for the rest of the session
 	connections   []*connection
-	responses     []Response
-	pages         []time.Duration
-	firstByte     time.Duration
-	altSvc        string
-	switched      bool
+	transports    []*quic.Transport
+	report        Report
 }
 
 // Open begins a session, which the context bounds as a whole. It opens no connection yet.
 func Open(ctx context.Context, config Config) (*Session, error) {
-	config, err := config.withDefaults()
-	if err != nil {
-		return nil, err
+	config.Origin.Address = cmp.Or(config.Origin.Address, config.Origin.Host)
+	config.Parallel = cmp.Or(config.Parallel, defaultParallel)
+	config.QUICTimeoutMs = cmp.Or(config.QUICTimeoutMs, defaultQUICTimeoutMs)
+	if config.Now == nil {
+		config.Now = time.Now
 	}
 	s := &Session{
-		config:        config,
-		origin:        altsvc.Origin{Host: config.Host, Port: config.Port},
-		authority:     net.JoinHostPort(config.Host, strconv.Itoa(config.Port)),
-		tcpProtocol:   config.FirstProtocol,
-		began:         time.Now(),
-		clientAddress: config.ClientAddress,
-		quic:          map[string]*attempt{},
-		broken:        map[string]bool{},
+		config:      config,
+		authority:   net.JoinHostPort(config.Origin.Host, strconv.Itoa(config.Origin.Port)),
+		tcpProtocol: config.FirstProtocol,
+		cache:       altsvc.Cache{Host: config.Origin.Host},
+		quic:        map[string]*attempt{},
+		report:      NewReport(),
 	}
-	s.ctx, s.cancel = context.WithCancel(ctx)
+	if err := s.check(); err != nil {
+		return nil, err
+	}
 	if config.FirstProtocol == H3 {
 		// Such a client knows the alternative from an earlier visit, and forgets it like any other: by clear, by the next
 		// Alt-Svc, or by its age.
 		s.tcpProtocol = H2
-		known := []string{`h3=":` + strconv.Itoa(config.Port) + `"`}
-		if err := s.cache.Update(s.origin, known, 0, config.Now()); err != nil {
+		known := []string{`h3=":` + strconv.Itoa(config.Origin.Port) + `"`}
+		if err := s.cache.Update(known, 0, config.Now()); err != nil {
 			return nil, err
 		}
 	}
+	s.ctx, s.cancel = context.WithCancel(ctx)
 	return s, nil
+}
+
+// check reads addresses and certificates, and says what is wrong with the configuration.
+func (s *Session) check() (err error) {
+	c := s.config
+	switch {
+	case c.Origin.Host == "" || c.Origin.Port < 1 || c.Origin.Port > 65535:
+		return fmt.Errorf("the origin needs a host and a port, not %q and %d", c.Origin.Host, c.Origin.Port)
+	case c.FirstProtocol != H1 && c.FirstProtocol != H2 && c.FirstProtocol != H3:
+		return fmt.Errorf("firstProtocol %q is none of h1, h2, h3", c.FirstProtocol)
+	case c.Switch != SwitchWait && c.Switch != SwitchBackground:
+		return fmt.Errorf("switch %q is neither wait nor background", c.Switch)
+	case c.Parallel < 0 || c.QUICTimeoutMs < 0 || c.UDPReceiveBufferBytes < 0:
+		return errors.New("parallel, quicTimeoutMs and udpReceiveBufferBytes must be above 0")
+	}
+	if c.ClientAddress != "" {
+		if s.clientAddress, err = netip.ParseAddr(c.ClientAddress); err != nil {
+			return fmt.Errorf("clientAddress: %w", err)
+		}
+	}
+	if c.Move != nil {
+		if s.moveTo, err = netip.ParseAddr(c.Move.ClientAddress); err != nil || c.Move.AfterBytes <= 0 {
+			return fmt.Errorf("a move is after some bytes (%d), to an address (%q)", c.Move.AfterBytes, c.Move.ClientAddress)
+		}
+	}
+	if c.Origin.CAFile != "" {
+		pem, err := os.ReadFile(c.Origin.CAFile)
+		if err != nil {
+			return fmt.Errorf("caFile: %w", err)
+		}
+		s.roots = x509.NewCertPool()
+		if !s.roots.AppendCertsFromPEM(pem) {
+			return errors.New("caFile: no certificate in " + c.Origin.CAFile)
+		}
+	}
+	return nil
 }
 
 // from gives the address that a new connection is opened from; the zero address leaves it to the routing table.
@@ -80,21 +182,16 @@ func (s *Session) from() netip.Addr {
 // Close closes all connections in an orderly way, and returns when that is done.
 func (s *Session) Close() {
 	s.cancel()
-	s.mu.Lock()
-	attempts := make([]*attempt, 0, len(s.quic)+1)
-	for _, quic := range s.quic {
-		attempts = append(attempts, quic)
-	}
-	if s.h2 != nil {
-		attempts = append(attempts, s.h2)
-	}
-	s.mu.Unlock()
-	for _, attempt := range attempts {
+	for _, attempt := range s.quic {
 		<-attempt.done
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, connection := range s.connections {
 		connection.close()
+	}
+	for _, transport := range s.transports {
+		_ = transport.Close()
+		_ = transport.Conn.Close()
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log"
 	"math/big"
@@ -22,6 +23,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -67,15 +69,8 @@ func Start(t *testing.T) *Site {
 	if err := os.WriteFile(s.CAFile, block, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tcp, err := net.Listen("tcp", Address+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tcp, udp := listen(t)
 	s.Port = tcp.Addr().(*net.TCPAddr).Port
-	udp, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(Address), Port: s.Port})
-	if err != nil {
-		t.Fatal(err)
-	}
 
 	overTCP := &http.Server{
 		Handler:           s,
@@ -115,6 +110,25 @@ func Start(t *testing.T) *Site {
 		_ = udp.Close()
 	})
 	return s
+}
+
+// listen finds a port that is free for TCP and for UDP: a client's UDP socket may have any, on all addresses.
+func listen(t *testing.T) (net.Listener, *net.UDPConn) {
+	t.Helper()
+	for {
+		tcp, err := net.Listen("tcp", Address+":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		udp, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(Address), Port: tcp.Addr().(*net.TCPAddr).Port})
+		if err == nil {
+			return tcp, udp
+		}
+		_ = tcp.Close()
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			t.Fatal(err)
+		}
+	}
 }
 
 // ServeHTTP answers /bytes/N, /status/N and /short (a body that breaks off), and does not answer /never.

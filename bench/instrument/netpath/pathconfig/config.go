@@ -3,10 +3,11 @@ package pathconfig
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"strings"
 
 	"adaptive-h3/bench/instrument/netpath/shaper"
@@ -27,123 +28,134 @@ import (
 // and DIRECTION, in which every field may be left out:
 //
 //	{
-//	  "rateMbps": 50,                // of IP packets; null: unlimited
+//	  "rateMbps": 50,                // of IP packets; 0: unlimited
 //	  "delayMs": 12.5,               // one way
 //	  "jitterMs": 1,                 // uniform, plus or minus; at most delayMs; keeps the order
 //	  "lossRatio": 0.01,
-//	  "burstLoss": {"goodToBad": 0.01, "badToGood": 0.25, "lossGood": 0, "lossBad": 1},   // or null
-//	  "queueBytes": 1500000          // or queueMs
+//	  "burstLoss": {"goodToBad": 0.01, "badToGood": 0.25, "lossGood": 0, "lossBad": 1},
+//	  "queueBytes": 1500000
 //	}
 type Config struct {
-	Seed     uint64
-	AToB     shaper.Settings
-	BToA     shaper.Settings
-	Profile  []Step
+	Seed uint64
+	// The beginning, at 0, and the profile. Times only grow.
+	Steps    []Step
 	RepeatNs int64
 }
 
-// Step is the whole state of both directions from a time on.
+// Step is the whole state of both directions, a to b and b to a, from a time on.
 type Step struct {
-	AtNs int64
-	AToB shaper.Settings
-	BToA shaper.Settings
+	AtNs     int64
+	Settings [2]shaper.Settings
 }
 
-// Free is a path that neither limits, delays nor loses.
-func Free() Config {
-	free := shaper.Settings{QueueBytes: shaper.DefaultQueueBytes}
-	return Config{Seed: 1, AToB: free, BToA: free}
+// Change is the n-th change since the configuration was set, from 1; false if there is none.
+func (c Config) Change(n int) (Step, bool) {
+	if n >= len(c.Steps) && c.RepeatNs == 0 {
+		return Step{}, false
+	}
+	step := c.Steps[n%len(c.Steps)]
+	step.AtNs += int64(n/len(c.Steps)) * c.RepeatNs
+	return step, true
 }
 
-// Fault is one thing that is wrong: where (RFC 6901) and what it must be.
-type Fault struct {
-	Pointer string `json:"pointer"`
-	Message string `json:"message"`
+// The bounds are those within which the emulator keeps its promises: memory, and arithmetic in nanoseconds.
+const (
+	minRateMbps   = 0.001
+	maxRateMbps   = 100_000
+	maxDelayMs    = 10_000
+	maxQueueBytes = 64_000_000
+	maxProfileMs  = 7 * 24 * 3600 * 1000
+)
+
+type direction struct {
+	RateMbps, DelayMs, JitterMs, LossRatio float64
+	BurstLoss                              shaper.GilbertElliott
+	QueueBytes                             int64
 }
 
-// Faults is all that is wrong with a configuration.
-type Faults []Fault
-
-func (f Faults) Error() string {
-	lines := make([]string, len(f))
-	for i, fault := range f {
-		lines[i] = fault.Pointer + " " + fault.Message
-		if fault.Pointer == "" {
-			lines[i] = "the configuration " + fault.Message
+// check says all that is wrong with a direction, by the names of its fields.
+func (d direction) check(at string) error {
+	var faults []error
+	for _, field := range []struct {
+		name             string
+		value, low, high float64
+	}{
+		{"rateMbps", cmp.Or(d.RateMbps, minRateMbps), minRateMbps, maxRateMbps},
+		{"delayMs", d.DelayMs, 0, maxDelayMs},
+		// A packet cannot arrive before it was sent.
+		{"jitterMs", d.JitterMs, 0, d.DelayMs},
+		{"lossRatio", d.LossRatio, 0, 1},
+		{"burstLoss.goodToBad", d.BurstLoss.GoodToBad, 0, 1},
+		{"burstLoss.badToGood", d.BurstLoss.BadToGood, 0, 1},
+		{"burstLoss.lossGood", d.BurstLoss.LossGood, 0, 1},
+		{"burstLoss.lossBad", d.BurstLoss.LossBad, 0, 1},
+		{"queueBytes", float64(d.QueueBytes), 0, maxQueueBytes},
+	} {
+		if field.value < field.low || field.value > field.high {
+			faults = append(faults, fmt.Errorf("%s.%s must be from %.10g to %.10g", at, field.name, field.low, field.high))
 		}
 	}
-	return strings.Join(lines, "\n")
+	return errors.Join(faults...)
 }
 
-// Parse reads a configuration. Its error is of type Faults.
+func (d direction) settings() shaper.Settings {
+	return shaper.Settings{
+		RateBps: d.RateMbps * 1e6, DelayNs: nanoseconds(d.DelayMs), JitterNs: nanoseconds(d.JitterMs),
+		LossRatio: d.LossRatio, Burst: d.BurstLoss, QueueBytes: d.QueueBytes,
+	}
+}
+
+func nanoseconds(ms float64) int64 { return int64(math.Round(ms * 1e6)) }
+
+// Parse reads a configuration.
 func Parse(text []byte) (Config, error) {
+	free := direction{QueueBytes: shaper.DefaultQueueBytes}
+	// A step changes what it names, and only that.
+	type step struct {
+		AtMs       float64
+		AToB, BToA json.RawMessage
+	}
+	file := struct {
+		Seed            uint64
+		AToB, BToA      direction
+		Profile         []step
+		ProfileRepeatMs float64
+	}{Seed: 1, AToB: free, BToA: free}
+	if err := decode(text, &file); err != nil {
+		return Config{}, fmt.Errorf("the configuration is not as it should be: %w", err)
+	}
+	config := Config{Seed: file.Seed, RepeatNs: nanoseconds(file.ProfileRepeatMs)}
+	var faults []error
+	add := func(at string, atMs float64) {
+		faults = append(faults, file.AToB.check(at+"aToB"), file.BToA.check(at+"bToA"))
+		settings := [2]shaper.Settings{file.AToB.settings(), file.BToA.settings()}
+		config.Steps = append(config.Steps, Step{nanoseconds(atMs), settings})
+	}
+	add("", 0)
+	lastMs := -1.0
+	for i, step := range file.Profile {
+		at := fmt.Sprintf("profile[%d].", i)
+		if err := errors.Join(decode(step.AToB, &file.AToB), decode(step.BToA, &file.BToA)); err != nil {
+			faults = append(faults, fmt.Errorf("%s is not as it should be: %w", strings.TrimSuffix(at, "."), err))
+		}
+		if step.AtMs < 0 || step.AtMs <= lastMs || step.AtMs > maxProfileMs {
+			faults = append(faults, fmt.Errorf("%satMs must be later than the entry before, and at most %d", at, maxProfileMs))
+		}
+		lastMs = step.AtMs
+		add(at, step.AtMs)
+	}
+	if repeatMs := file.ProfileRepeatMs; repeatMs != 0 && (repeatMs <= max(lastMs, 0) || repeatMs > maxProfileMs || lastMs < 0) {
+		faults = append(faults, fmt.Errorf("profileRepeatMs must be later than the last entry of a profile, and at most %d", maxProfileMs))
+	}
+	return config, errors.Join(faults...)
+}
+
+// decode changes the fields that the text names, if there is one. A name that is no field is an error.
+func decode(text []byte, into any) error {
+	if text == nil {
+		return nil
+	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return Config{}, Faults{{"", fmt.Sprintf("is not JSON: %v", err)}}
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Config{}, Faults{{"", "is followed by something else"}}
-	}
-	r := &reader{}
-	config := readConfig(r, value)
-	if len(r.faults) > 0 {
-		return Config{}, r.faults
-	}
-	return config, nil
-}
-
-func readConfig(r *reader, value any) Config {
-	config := Free()
-	fields, ok := r.object("", value, "seed", "aToB", "bToA", "profile", "profileRepeatMs")
-	if !ok {
-		return config
-	}
-	if v, ok := fields["seed"]; ok {
-		config.Seed = r.whole("/seed", v)
-	}
-	readDirection(r, "", "aToB", fields, &config.AToB)
-	readDirection(r, "", "bToA", fields, &config.BToA)
-	readProfile(r, fields, &config)
-	return config
-}
-
-func readProfile(r *reader, fields map[string]any, config *Config) {
-	var last int64
-	if value, ok := fields["profile"]; ok {
-		entries, isList := value.([]any)
-		if !isList {
-			r.fault("/profile", "must be a list")
-		}
-		at := Step{AToB: config.AToB, BToA: config.BToA}
-		for i, entry := range entries {
-			pointer := fmt.Sprintf("/profile/%d", i)
-			entryFields, ok := r.object(pointer, entry, "atMs", "aToB", "bToA")
-			if !ok {
-				continue
-			}
-			if v, ok := entryFields["atMs"]; !ok {
-				r.fault(pointer+"/atMs", "is missing")
-			} else if ns, ok := r.ms(pointer+"/atMs", v, maxProfileMs); ok {
-				if at.AtNs = ns; i > 0 && ns <= last {
-					r.fault(pointer+"/atMs", "must be later than the entry before")
-				}
-				last = max(last, ns)
-			}
-			readDirection(r, pointer, "aToB", entryFields, &at.AToB)
-			readDirection(r, pointer, "bToA", entryFields, &at.BToA)
-			config.Profile = append(config.Profile, at)
-		}
-	}
-	if v, ok := fields["profileRepeatMs"]; ok {
-		ns, ok := r.ms("/profileRepeatMs", v, maxProfileMs)
-		switch {
-		case ok && len(config.Profile) == 0:
-			r.fault("/profileRepeatMs", "repeats a profile that is missing")
-		case ok && ns <= last:
-			r.fault("/profileRepeatMs", "must be later than the last entry of the profile")
-		}
-		config.RepeatNs = ns
-	}
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into)
 }

@@ -6,7 +6,7 @@ type lossProcess struct {
 	burstStep   stream
 	burstLoss   stream
 	burstStart  stream
-	burst       *GilbertElliott
+	burst       GilbertElliott
 	bad         bool
 }
 
@@ -15,13 +15,13 @@ func (l *lossProcess) seed(seed uint64, direction int) {
 	l.burstStep.seed(seed, direction, streamBurstStep)
 	l.burstLoss.seed(seed, direction, streamBurstLoss)
 	l.burstStart.seed(seed, direction, streamBurstStart)
-	l.burst, l.bad = nil, false
+	l.burst, l.bad = GilbertElliott{}, false
 }
 
 // use takes the chain's parameters. A chain that begins does so in its stationary state, so that the first packets
 // of a short run lose as much as later ones; one that is only changed keeps its state.
-func (l *lossProcess) use(burst *GilbertElliott) {
-	if burst != nil && l.burst == nil {
+func (l *lossProcess) use(burst GilbertElliott) {
+	if none := (GilbertElliott{}); burst != none && l.burst == none {
 		l.bad = l.burstStart.next() < burst.StationaryBad()
 	}
 	l.burst = burst
@@ -34,9 +34,6 @@ func (l *lossProcess) decide(lossRatio float64) Verdict {
 	verdict := Accepted
 	if independent < lossRatio {
 		verdict = DroppedLoss
-	}
-	if l.burst == nil {
-		return verdict
 	}
 	lossHere, leave := l.burst.LossGood, l.burst.GoodToBad
 	if l.bad {

@@ -33,7 +33,7 @@ func TestIndependentLoss(t *testing.T) {
 func TestGilbertElliott(t *testing.T) {
 	const n = 1_000_000
 	chain := GilbertElliott{GoodToBad: 0.01, BadToGood: 0.25, LossGood: 0, LossBad: 1}
-	all := verdicts(configured(Settings{Burst: &chain}, 1, 0), n)
+	all := verdicts(configured(Settings{Burst: chain}, 1, 0), n)
 	lost, bursts := 0, 0
 	for i, v := range all {
 		if v == DroppedBurst {
@@ -57,7 +57,7 @@ func TestTheChainBeginsStationary(t *testing.T) {
 	const runs = 20_000
 	chain := GilbertElliott{GoodToBad: 0.001, BadToGood: 0.009, LossBad: 1}
 	for seed := range uint64(runs) {
-		if configured(Settings{Burst: &chain}, seed, 0).Arrive(0, 40, 0) == DroppedBurst {
+		if configured(Settings{Burst: chain}, seed, 0).Arrive(0, 40, 0) == DroppedBurst {
 			lost++
 		}
 	}
@@ -67,7 +67,7 @@ func TestTheChainBeginsStationary(t *testing.T) {
 }
 
 func TestSeeds(t *testing.T) {
-	settings := Settings{LossRatio: 0.1, Burst: &GilbertElliott{GoodToBad: 0.1, BadToGood: 0.5, LossBad: 0.5}}
+	settings := Settings{LossRatio: 0.1, Burst: GilbertElliott{GoodToBad: 0.1, BadToGood: 0.5, LossBad: 0.5}}
 	first := verdicts(configured(settings, 7, 0), 2000)
 	if !slices.Equal(first, verdicts(configured(settings, 7, 0), 2000)) {
 		t.Error("the same seed gave other drops")

@@ -13,15 +13,12 @@ type Settings struct {
 	// JitterNs is the half width of a uniform variation of the delay; at most DelayNs.
 	JitterNs  int64
 	LossRatio float64
-	Burst     *GilbertElliott
+	Burst     GilbertElliott
 	// QueueBytes bounds what waits, without the packet that is being sent.
 	QueueBytes int64
-	// With QueueByTime, QueueNs bounds the waiting time instead.
-	QueueByTime bool
-	QueueNs     int64
 }
 
-// GilbertElliott is loss by a two-state chain that steps once a packet.
+// GilbertElliott is loss by a two-state chain that steps once a packet; the zero value is none.
 type GilbertElliott struct {
 	GoodToBad float64
 	BadToGood float64

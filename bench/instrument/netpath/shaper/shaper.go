@@ -76,7 +76,7 @@ func (s *Shaper) Arrive(nowNs int64, size int, slot int32) Verdict {
 	nowNs = s.advance(nowNs)
 	start := max(float64(nowNs), s.busyUntilNs)
 	waits := start > float64(nowNs)
-	if waits && s.overflows(start-float64(nowNs), size) {
+	if waits && s.waitingBytes+int64(size) > s.settings.QueueBytes {
 		return DroppedQueue
 	}
 	if s.tail-s.head > s.mask {
@@ -138,13 +138,6 @@ func (s *Shaper) Held() int { return int(s.tail - s.head) }
 func (s *Shaper) WaitingBytes(nowNs int64) int64 {
 	s.advance(nowNs)
 	return s.waitingBytes
-}
-
-func (s *Shaper) overflows(waitNs float64, size int) bool {
-	if s.settings.QueueByTime {
-		return waitNs > float64(s.settings.QueueNs)
-	}
-	return s.waitingBytes+int64(size) > s.settings.QueueBytes
 }
 
 func (s *Shaper) sendNs(bits float64) float64 {

@@ -57,16 +57,6 @@ func TestKnownAnswers(t *testing.T) {
 			Settings{RateBps: rate},
 			[]arrival{{0, 1500, Accepted, ms}, {ms - 1, 40, DroppedQueue, -1}, {ms, 1500, Accepted, 2 * ms}},
 		},
-		"a queue in time": {
-			Settings{RateBps: rate, QueueByTime: true, QueueNs: 2 * ms},
-			[]arrival{
-				{0, 1500, Accepted, ms},
-				{0, 1500, Accepted, 2 * ms},
-				{0, 1500, Accepted, 3 * ms}, // waits 2 ms exactly
-				{0, 1500, DroppedQueue, -1},
-				{ms, 1500, Accepted, 4 * ms},
-			},
-		},
 		"fractions of a nanosecond add up": {
 			Settings{RateBps: 2.4e9, QueueBytes: 9000}, // 1 byte takes 3.33 ns
 			[]arrival{{0, 1, Accepted, 4}, {0, 1, Accepted, 7}, {0, 1, Accepted, 10}},
@@ -76,7 +66,7 @@ func TestKnownAnswers(t *testing.T) {
 			[]arrival{{0, 1500, DroppedLoss, -1}, {0, 1500, DroppedLoss, -1}, {0, 1500, DroppedQueue, -1}},
 		},
 		"the chain wins over independent loss": {
-			Settings{LossRatio: 1, Burst: &GilbertElliott{LossGood: 1}},
+			Settings{LossRatio: 1, Burst: GilbertElliott{LossGood: 1}},
 			[]arrival{{0, 1500, DroppedBurst, -1}},
 		},
 	}
@@ -135,7 +125,6 @@ func TestOrderIsKept(t *testing.T) {
 			return Settings{
 				RateBps: float64(r.IntN(3)) * 5e6, DelayNs: 10 * ms, JitterNs: int64(r.IntN(10 * ms)),
 				LossRatio: 0.1 * float64(r.IntN(2)), QueueBytes: int64(r.IntN(20_000)),
-				QueueByTime: r.IntN(2) == 0, QueueNs: int64(r.IntN(5 * ms)),
 			}
 		}
 		s.Configure(0, randomSettings(), seed, 0)

@@ -20,8 +20,10 @@ type device struct {
 // full ring drops without the shaper's knowledge: statistics name that droppedDevice.
 const txQueueLen = 10_000
 
+const mtu = 1500
+
 // open makes the device within the namespace: it is never seen in the root namespace, where others might configure it.
-func open(namespace, name string, mtu int) (*device, error) {
+func open(namespace, name string) (*device, error) {
 	d := &device{name: name}
 	err := netns.Do(namespace, func() error {
 		file, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC, 0)
@@ -45,12 +47,12 @@ func open(namespace, name string, mtu int) (*device, error) {
 		if d.stats, err = os.Open("/proc/thread-self/net/dev"); err != nil {
 			return err
 		}
-		return bringUp(name, mtu)
+		return bringUp(name)
 	})
 	return d, err
 }
 
-func bringUp(name string, mtu int) error {
+func bringUp(name string) error {
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -61,7 +63,7 @@ func bringUp(name string, mtu int) error {
 		ioctl uint
 		set   func(*unix.Ifreq)
 	}{
-		{"set the MTU of", unix.SIOCSIFMTU, func(r *unix.Ifreq) { r.SetUint32(uint32(mtu)) }},
+		{"set the MTU of", unix.SIOCSIFMTU, func(r *unix.Ifreq) { r.SetUint32(mtu) }},
 		{"set the queue length of", unix.SIOCSIFTXQLEN, func(r *unix.Ifreq) { r.SetUint32(txQueueLen) }},
 		{"bring up", unix.SIOCSIFFLAGS, func(r *unix.Ifreq) { r.SetUint16(unix.IFF_UP) }},
 	} {

@@ -2,6 +2,7 @@ package tunpath
 
 import (
 	"math"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,36 +20,21 @@ type direction struct {
 	mu        lock
 	shaper    *shaper.Shaper
 	pool      *pool
-	timeline  *pathconfig.Timeline
+	config    pathconfig.Config
 	setNs     int64
+	changes   int   // of the configuration, with its beginning
 	wakesNs   int64 // when the releaser wakes by itself
 	releasing bool  // packets are out of the shaper and not yet written
-	received  received
-	forwarded forwarded
+	counted   Counters
 }
 
-// received is what became of the packets that came in, as far as it is known when they come.
-type received struct {
-	packets, bytes              uint64
-	droppedLoss, droppedBurst   uint64
-	droppedQueue, droppedMemory uint64
-}
+var started = time.Now()
 
-// forwarded is what left.
-type forwarded struct {
-	packets, bytes uint64
-	droppedWrite   uint64
-	lateness       lateness
-}
+// nowNs is CLOCK_MONOTONIC since the start of the process: Go reads it without a system call, and the shaper's
+// fractions of a nanosecond want small numbers.
+func nowNs() int64 { return int64(time.Since(started)) }
 
-func (f *forwarded) add(other *forwarded) {
-	f.packets += other.packets
-	f.bytes += other.bytes
-	f.droppedWrite += other.droppedWrite
-	f.lateness.add(&other.lateness)
-}
-
-func newDirection(index, from, to, mtu int) *direction {
+func newDirection(index, from, to int) *direction {
 	var monotonic unix.Timespec
 	before := nowNs()
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &monotonic)
@@ -62,36 +48,20 @@ func newDirection(index, from, to, mtu int) *direction {
 func (d *direction) set(atNs int64, config pathconfig.Config) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	settings := config.AToB
-	if d.index == 1 {
-		settings = config.BToA
-	}
-	d.timeline = pathconfig.NewTimeline(config)
-	d.setNs, d.forwarded.lateness.maxNs = atNs, 0
-	d.shaper.Configure(atNs, settings, config.Seed, d.index)
+	d.config, d.setNs, d.changes = config, atNs, 1
+	d.shaper.Configure(atNs, config.Steps[0].Settings[d.index], config.Seed, d.index)
 	d.wakeIfEarlier()
 }
 
 // followProfile applies the changes that are due, at their own times. d.mu is held.
 func (d *direction) followProfile(now int64) {
-	if d.timeline == nil {
-		return
-	}
 	for {
-		step, ok := d.timeline.Peek()
-		if !ok {
-			d.timeline = nil
+		step, ok := d.config.Change(d.changes)
+		if !ok || d.setNs+step.AtNs > now {
 			return
 		}
-		if d.setNs+step.AtNs > now {
-			return
-		}
-		settings := step.AToB
-		if d.index == 1 {
-			settings = step.BToA
-		}
-		d.shaper.Change(d.setNs+step.AtNs, settings)
-		d.timeline.Advance()
+		d.shaper.Change(d.setNs+step.AtNs, step.Settings[d.index])
+		d.changes++
 	}
 }
 
@@ -109,10 +79,8 @@ func (d *direction) nextNs() int64 {
 	if at, ok := d.shaper.Next(); ok {
 		next = at
 	}
-	if d.timeline != nil {
-		if step, ok := d.timeline.Peek(); ok {
-			next = min(next, d.setNs+step.AtNs)
-		}
+	if step, ok := d.config.Change(d.changes); ok {
+		next = min(next, d.setNs+step.AtNs)
 	}
 	return next
 }

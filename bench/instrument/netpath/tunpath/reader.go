@@ -32,13 +32,11 @@ func (d *direction) read() {
 		now := nowNs()
 		d.mu.Lock()
 		d.followProfile(now)
-		d.received.packets++
-		d.received.bytes += uint64(n)
 		if ok {
 			d.pool.sizes[slot] = int32(n)
 			ok = !d.arrive(now, n, slot)
 		} else {
-			d.received.droppedMemory++
+			d.counted.DroppedMemory++
 		}
 		d.mu.Unlock()
 	}
@@ -51,13 +49,13 @@ func (d *direction) arrive(now int64, size int, slot int32) bool {
 	case shaper.Accepted:
 		return !d.passAtOnce(now)
 	case shaper.DroppedQueue:
-		d.received.droppedQueue++
+		d.counted.DroppedQueue++
 	case shaper.DroppedLoss:
-		d.received.droppedLoss++
+		d.counted.DroppedLoss++
 	case shaper.DroppedBurst:
-		d.received.droppedBurst++
+		d.counted.DroppedBurst++
 	case shaper.DroppedFull:
-		d.received.droppedMemory++
+		d.counted.DroppedMemory++
 	}
 	return false
 }
@@ -66,7 +64,7 @@ func (d *direction) arrive(now int64, size int, slot int32) bool {
 func (d *direction) passAtOnce(now int64) bool {
 	if d.shaper.Held() == 1 && !d.releasing {
 		if slot, due, ok := d.shaper.Pop(now); ok {
-			d.write(d.pool.packet(slot), due, &d.forwarded)
+			d.write(d.pool.packet(slot), due, &d.counted)
 			return true
 		}
 	}

@@ -23,15 +23,17 @@ func (d *direction) release() {
 	var (
 		ready [batch]due
 		n     int
-		done  forwarded
+		done  Counters // what was written without the lock
 	)
 	for {
 		d.mu.Lock()
 		for _, r := range ready[:n] {
 			d.pool.give(r.slot)
 		}
-		d.forwarded.add(&done)
-		done = forwarded{}
+		d.counted.Forwarded += done.Forwarded
+		d.counted.Late += done.Late
+		d.counted.DroppedWrite += done.DroppedWrite
+		done = Counters{}
 		now := nowNs()
 		d.followProfile(now)
 		for n = 0; n < batch; n++ {
@@ -67,14 +69,17 @@ func (d *direction) sleepUntil(ns int64, heard uint32) {
 	d.bell.sleep(heard, &until)
 }
 
+const lateNs = 1_000_000
+
 // write passes a packet on and counts it. Called by one thread at a time.
-func (d *direction) write(packet []byte, dueNs int64, f *forwarded) {
-	lateNs := nowNs() - dueNs
+func (d *direction) write(packet []byte, dueNs int64, counted *Counters) {
+	late := nowNs()-dueNs > lateNs
 	if _, err := unix.Write(d.to, packet); err != nil {
-		f.droppedWrite++
+		counted.DroppedWrite++
 		return
 	}
-	f.packets++
-	f.bytes += uint64(len(packet))
-	f.lateness.count(lateNs)
+	counted.Forwarded++
+	if late {
+		counted.Late++
+	}
 }

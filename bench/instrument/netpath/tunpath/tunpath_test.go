@@ -1,25 +1,9 @@
 package tunpath
 
 import (
-	"slices"
 	"sync"
 	"testing"
 )
-
-func TestLateness(t *testing.T) {
-	var one, all lateness
-	for _, ns := range []int64{-5, 50_000, 50_001, 1_000_000, 1_000_001, 9_000_000, 11_000_000} {
-		one.count(ns)
-	}
-	all.add(&one)
-	all.add(&one)
-	if want := []uint64{4, 2, 0, 0, 2, 2, 0, 2, 2}; !slices.Equal(all.counts[:], want) {
-		t.Errorf("counts %v, want %v", all.counts, want)
-	}
-	if all.late != 6 || all.maxNs != 11_000_000 {
-		t.Errorf("%d late, at most %d ns", all.late, all.maxNs)
-	}
-}
 
 func TestPool(t *testing.T) {
 	p := newPool(4)

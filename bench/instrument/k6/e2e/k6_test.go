@@ -1,5 +1,5 @@
-// Package extension_test runs the built k6 with its scripts: go build -o dist/k6 first (npm run bench does).
-package extension_test
+// Package e2e runs the built k6 with its scripts: go build -o dist/k6 first (npm run bench does).
+package e2e
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ import (
 
 const patience = 60 * time.Second
 
-// k6 prepares a run of the program; K6 names another one than dist/k6.
+// k6 prepares a run of the program, without its API's server, whose port is another k6's; K6 names another one than dist/k6.
 func k6(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	program := os.Getenv("K6")
@@ -27,9 +28,9 @@ func k6(t *testing.T, args ...string) *exec.Cmd {
 		program = filepath.Join("..", "..", "..", "..", "dist", "k6")
 	}
 	if _, err := os.Stat(program); err != nil {
-		t.Fatalf("k6 is not built (cd bench/instrument/k6 && go build -trimpath -o ../../../dist/k6 .): %v", err)
+		t.Fatalf("k6 is not built (cd bench/instrument/k6 && go build -o ../../../dist/k6 .): %v", err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, append([]string{"run", "--no-usage-report", "--quiet"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), program, append([]string{"run", "--no-usage-report", "--quiet", "--address="}, args...)...)
 	cmd.Env = append(os.Environ(), "K6_AUTO_EXTENSION_RESOLUTION=false", "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=true")
 	cmd.WaitDelay = patience
 	return cmd
@@ -38,12 +39,12 @@ func k6(t *testing.T, args ...string) *exec.Cmd {
 func planFile(t *testing.T, site *testsite.Site, loads ...string) string {
 	t.Helper()
 	for i, load := range loads {
-		loads[i] = fmt.Sprintf(`{"id":"%d","arm":"a","flow":"f","clientAddress":"127.0.0.4","origin":{"host":"localhost",
+		loads[i] = fmt.Sprintf(`{"id":"%d","clientAddress":"127.0.0.4","origin":{"host":"localhost",
 			"address":"%s","port":%d,"caFile":%q,"note":"the driver's own"},"edgePids":[],"timeoutMs":60000,
 			"switch":"wait",%s}`, i, testsite.Address, site.Port, site.CAFile, load)
 	}
 	path := filepath.Join(t.TempDir(), "plan.json")
-	plan := `{"network":"9","control":null,"loads":[` + strings.Join(loads, ",") + `]}`
+	plan := `{"control":null,"loads":[` + strings.Join(loads, ",") + `]}`
 	if err := os.WriteFile(path, []byte(plan), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestLoadsOfAPlan(t *testing.T) {
 		t.Fatalf("%d lines:\n%s", len(lines), stdout)
 	}
 	var first, second struct {
-		ID, Network, Outcome, Error    string
+		ID, Outcome, Error             string
 		DocumentProtocol, LastProtocol string
 		Switched                       bool
 		Bytes                          int
@@ -85,7 +86,7 @@ func TestLoadsOfAPlan(t *testing.T) {
 			t.Fatalf("%v: %s", err, line)
 		}
 	}
-	if first.ID != "0" || first.Network != "9" || first.Outcome != "ok" || first.DocumentProtocol != "h2" ||
+	if first.ID != "0" || first.Outcome != "ok" || first.DocumentProtocol != "h2" ||
 		first.LastProtocol != "h3" || !first.Switched || first.Bytes != 150 || first.LoadMs == nil {
 		t.Errorf("%s", lines[0])
 	}
@@ -134,15 +135,11 @@ func TestStockOptionsOutputsAndThresholds(t *testing.T) {
 	points, table, summary := filepath.Join(folder, "p.json"), filepath.Join(folder, "p.csv"), filepath.Join(folder, "s.json")
 	url := fmt.Sprintf("https://localhost:%d/bytes/1000", site.Port)
 	visit := func(more ...string) *exec.Cmd {
-		return k6(t, append(more, "-e", "URL="+url, "-e", "CA="+site.CAFile, filepath.Join("..", "visit.ts"))...)
-	}
-	// The name of the site is one that only the option knows.
-	hosts := filepath.Join(folder, "hosts.json")
-	if err := os.WriteFile(hosts, []byte(`{"hosts":{"localhost":"`+testsite.Address+`"}}`), 0o600); err != nil {
-		t.Fatal(err)
+		environment := []string{"-e", "URL=" + url, "-e", "ADDRESS=" + testsite.Address, "-e", "CA=" + site.CAFile}
+		return k6(t, slices.Concat(more, environment, []string{filepath.Join("..", "visit.ts")})...)
 	}
 	out, err := visit(
-		"--vus", "2", "--iterations", "4", "--config", hosts, "--summary-export", summary,
+		"--vus", "2", "--iterations", "4", "--summary-export", summary,
 		"--out", "json="+points, "--out", "csv="+table, "-e", "MODE=fixed-h3",
 	).CombinedOutput()
 	if err != nil {
@@ -161,7 +158,7 @@ func TestStockOptionsOutputsAndThresholds(t *testing.T) {
 
 	// A server that does not do as the mode says crosses a threshold.
 	var exit *exec.ExitError
-	out, err = visit("--iterations", "1", "--config", hosts, "-e", "MODE=fixed-h2").CombinedOutput()
+	out, err = visit("--iterations", "1", "-e", "MODE=fixed-h2").CombinedOutput()
 	if !errors.As(err, &exit) || exit.ExitCode() != 99 {
 		t.Errorf("%v, want k6's 99 for thresholds\n%s", err, out)
 	}
