@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { setTimeout as wait } from "node:timers/promises";
 
 /**
  * The kernel counts in ticks of 10 ms: a shorter window says little. k6 reads its cores itself, by the same rules
@@ -37,22 +36,6 @@ export async function watchCores<Result>(
     clearInterval(timer);
   }
 }
-
-/** The share of all cores that is in use now; to be called while what is measured stands still. */
-export async function busyRatioNow(signal: AbortSignal | undefined): Promise<number> {
-  const used = (): Core =>
-    readCores().reduce((sum, { busy, total }) => ({ busy: sum.busy + busy, total: sum.total + total }), {
-      busy: 0,
-      total: 0,
-    });
-  const before = used();
-  await wait(LOOK_MS, undefined, signal === undefined ? {} : { signal });
-  const after = used();
-  return after.total <= before.total ? 0 : (after.busy - before.busy) / (after.total - before.total);
-}
-
-/** In ticks of 10 ms this tells 5 % on two cores. */
-const LOOK_MS = 100;
 
 export function readCores(): Core[] {
   return parseCores(readFileSync("/proc/stat", "utf8"));
