@@ -32,6 +32,7 @@ const MACHINE = {
   memoryGiB: 8,
   go: "go1",
   quicGo: "v0",
+  quiche: "v0",
   k6: "v1",
   workerd: "1",
   node: "v24",

@@ -17,6 +17,7 @@ export interface PathChangeSummary {
 
 /** The values of report.md. */
 export function pathChangeValues({ command, day, clients, scenarios, machine, findings }: PathChangeSummary) {
+  const { kernel, arch, cores, cpu, memoryGiB, go, quicGo, workerd, k6, node, commit } = machine;
   const verdicts = findings.flatMap(({ followings }) => followings.map(({ verdict }) => verdict));
   const count = (verdict: Verdict): number => verdicts.filter((one) => one === verdict).length;
   return {
@@ -38,7 +39,7 @@ export function pathChangeValues({ command, day, clients, scenarios, machine, fi
     following: followingTable(findings),
     answers: answersText(findings),
     failed: findings.reduce((sum, { failed }) => sum + failed, 0),
-    machine: { ...machine },
+    machine: { kernel, arch, cores, cpu, memoryGiB, go, quicGo, workerd, k6, node, commit },
   };
 }
 
