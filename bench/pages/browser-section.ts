@@ -1,8 +1,8 @@
 import type { Values } from "../analysis/tables/template.ts";
-import { PUBLISHED_BROWSER } from "../experiments/browser-page/published.ts";
 import { type Place, placeId } from "../experiments/browser-page/settings.ts";
 import { EARLY_BYTES, isEarly } from "../experiments/browser-page/slow-start.ts";
 import { type BrowserGroup, type BrowserSummary, findGroup } from "../experiments/browser-page/summary.ts";
+import { publishedTable } from "../experiments/browser-page/tables.ts";
 import { figuresTable } from "../analysis/tables/figures-table.ts";
 import { number, percent, size, withInterval } from "../analysis/tables/format.ts";
 import type { Interval } from "../analysis/statistics/bootstrap.ts";
@@ -24,7 +24,7 @@ export function browserValues(recorded: RecordedBrowser): Values {
     number(at(place, arm, navigation).loadMs.estimate);
   return {
     version: browser,
-    published: publishedTable(recorded, places),
+    published: publishedTable(recorded, "repeated visits"),
     arms: armsTable(recorded, places),
     command: command,
     wiredPage: ratio("wired-cubic", "fixed-h3", 2),
@@ -65,29 +65,6 @@ function slowStartsText({ slowStarts }: RecordedBrowser["connections"]): string 
       return i === 0 ? `${early} connections of ${browsers} browser` : `in ${early} of ${browsers} at a time`;
     })
     .join(", and ");
-}
-
-function publishedTable(recorded: RecordedBrowser, places: readonly Place[]): string {
-  const fast = places.filter(({ network: { name } }) => name === "wired" || name === "unlimited");
-  return figuresTable(
-    [
-      "repeated visits",
-      "published: h2 ms",
-      "h3 ms",
-      "h2 / h3",
-      ...fast.flatMap(({ network: { name } }) => [`${name}: h2 ms`, "h3 ms", "h2 / h3"]),
-    ],
-    PUBLISHED_BROWSER.map(({ page, about, h2Ms, h3Ms }) => [
-      about,
-      number(h2Ms),
-      number(h3Ms),
-      number(h2Ms / h3Ms),
-      ...fast.flatMap((place) => {
-        const [h2, h3] = ["fixed-h2", "fixed-h3"].map((arm) => findGroup(recorded, placeId(place), page, arm, 2));
-        return [number(h2?.loadMs.estimate), number(h3?.loadMs.estimate), ratioText(h3?.loadRatio)];
-      }),
-    ]),
-  );
 }
 
 function armsTable(recorded: RecordedBrowser, places: readonly Place[]): string {
