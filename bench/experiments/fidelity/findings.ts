@@ -1,5 +1,5 @@
 import { type Proportion, proportion } from "../../analysis/statistics/proportion.ts";
-import { figuresTable } from "../../analysis/tables/figures-table.ts";
+import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Direction } from "../../lab/path.ts";
 import type { Packet } from "./packets.ts";
 import type { FidelitySetting, Way } from "./settings.ts";
@@ -72,22 +72,17 @@ export function verdictOf(rows: readonly FidelityRow[]): { ok: boolean; limitMbp
 }
 
 export function fidelityTable(rows: readonly FidelityRow[]): string {
-  return figuresTable(
-    ["way", "path", "quantity", "asked", "measured", "bound", ""],
-    rows.map(({ direction, setting, quantity, unit, asked, measured, low, high, ok, note }) => {
-      const digits = unit === "ms" || unit === "%" ? 3 : 2;
-      const number = (value: number): string => (Number.isFinite(value) ? value.toFixed(digits) : "-");
-      return [
-        direction === "aToB" ? "a->b" : "b->a",
-        setting,
-        quantity,
-        `${number(asked)} ${unit}`,
-        number(measured),
-        `${number(low)} to ${number(high)}`,
-        [ok ? "ok" : "MISSED", note].filter(Boolean).join("; "),
-      ];
-    }),
-  );
+  const fixed = (value: number, { unit }: FidelityRow): string =>
+    Number.isFinite(value) ? value.toFixed(unit === "ms" || unit === "%" ? 3 : 2) : "-";
+  return tableOf(rows, [
+    ["way", ({ direction }) => (direction === "aToB" ? "a->b" : "b->a")],
+    ["path", ({ setting }) => setting],
+    ["quantity", ({ quantity }) => quantity],
+    ["asked", (row) => `${fixed(row.asked, row)} ${row.unit}`],
+    ["measured", (row) => fixed(row.measured, row)],
+    ["bound", (row) => `${fixed(row.low, row)} to ${fixed(row.high, row)}`],
+    ["", ({ ok, note }) => [ok ? "ok" : "MISSED", note].filter(Boolean).join("; ")],
+  ]);
 }
 
 function delays({ setting: { asked }, packets, stamps }: Measurement): Quantity[] {

@@ -22,8 +22,8 @@ export interface Finding {
   readonly settledA: Settled;
   readonly settledB: Settled;
   readonly followings: readonly Following[];
-  /** Of each client and stretch, a letter a navigation: H offered, - nothing, c taken back, ? unknown. */
-  readonly answers: readonly { readonly client: number; readonly byStretch: Readonly<Record<Stretch, string>> }[];
+  /** Of each client and stretch (A1, B, A2, B0), a letter a navigation: H offered, - nothing, c taken back, ? unknown. */
+  readonly answers: readonly { readonly client: number; readonly stretches: readonly string[] }[];
   readonly failed: number;
 }
 
@@ -63,12 +63,7 @@ export function findingOf(
     settledA,
     settledB,
     followings: [following("A to B", "B", settledA, settledB), following("B to A", "A2", settledB, settledA)],
-    answers: clients.map((client) => ({
-      client,
-      byStretch: Object.fromEntries(STRETCHES.map((stretch) => [stretch, letters(client, stretch)])) as Readonly<
-        Record<Stretch, string>
-      >,
-    })),
+    answers: clients.map((client) => ({ client, stretches: STRETCHES.map((stretch) => letters(client, stretch)) })),
     failed: rows.filter(({ outcome }) => outcome !== "ok").length,
   };
 }

@@ -2,7 +2,7 @@ import { size } from "../../analysis/tables/format.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Machine } from "../../model/machine.ts";
 import type { Finding, Verdict } from "./findings.ts";
-import { APART_MS, FOLLOW_WITHIN, NAVIGATIONS, type Scenario, STRETCHES } from "./scenarios.ts";
+import { APART_MS, FOLLOW_WITHIN, NAVIGATIONS, type Scenario } from "./scenarios.ts";
 import type { Settled } from "./settle.ts";
 
 export interface PathChangeSummary {
@@ -65,10 +65,9 @@ function settledText({ offers, votes, of }: Settled): string {
 
 function answersText(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ scenario, congestion, answers }) =>
-    answers.map(({ client, byStretch }) => {
-      const name = `${scenario} ${congestion} ${client}`.padEnd(14);
-      return `${name} ${STRETCHES.map((stretch) => byStretch[stretch]).join("  ")}`;
-    }),
+    answers.map(
+      ({ client, stretches }) => `${`${scenario} ${congestion} ${client}`.padEnd(14)} ${stretches.join("  ")}`,
+    ),
   );
   return lines.join("\n");
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"time"
 
 	"adaptive-h3/bench/instrument/netpath/netns"
@@ -79,18 +80,18 @@ func measure(from, to string, address netip.Addr, planFile string, quiet time.Du
 	if err := errors.Join(prepareReceiver(receiver), prepareSender(sender)); err != nil {
 		return nil, err
 	}
-	s := &stamps{SentNs: make([]int64, len(p.DueNs)), ReceivedNs: make([]int64, len(p.DueNs))}
 	// The kernel begins to stamp some milliseconds after the first socket asks for it.
 	time.Sleep(20 * time.Millisecond)
+	s := &stamps{SentNs: make([]int64, len(p.DueNs)), ReceivedNs: slices.Repeat([]int64{-1}, len(p.DueNs))}
 	began := time.Now()
-	if err := send(sender, p, s.SentNs); err != nil {
+	if err := send(sender, p, began, s.SentNs); err != nil {
 		return nil, fmt.Errorf("cannot send: %w", err)
 	}
 	// Only now: what arrived meanwhile waits in the socket, and the receiver took no core from the path.
-	if err := errors.Join(receive(receiver, s.ReceivedNs, quiet), readDrops(receiver, &s.ReceiverDrops)); err != nil {
+	if err := errors.Join(receive(receiver, began, s.ReceivedNs, quiet), readDrops(receiver, &s.ReceiverDrops)); err != nil {
 		return nil, fmt.Errorf("cannot receive: %w", err)
 	}
-	s.settle(began)
+	s.ClockStepNs = clockStep(began)
 	return s, nil
 }
 
@@ -113,20 +114,11 @@ func readPlan(file string) (p plan, err error) {
 	return p, nil
 }
 
-// settle makes the stamps, which are of the wall clock as the kernel's are, count from the run's beginning.
-func (s *stamps) settle(began time.Time) {
-	// Beside the monotonic clock: a step of the wall clock must not pass for delay.
+// clockStep is how far the wall clock, of which the kernel's stamps are, was set meanwhile: that must not pass for delay.
+func clockStep(began time.Time) int64 {
 	now := time.Now()
 	if step := now.UnixNano() - began.UnixNano() - int64(now.Sub(began)); max(step, -step) > 50_000 {
-		s.ClockStepNs = step
+		return step
 	}
-	start := began.UnixNano()
-	for i := range s.SentNs {
-		s.SentNs[i] -= start
-		if s.ReceivedNs[i] == 0 {
-			s.ReceivedNs[i] = -1
-		} else {
-			s.ReceivedNs[i] -= start
-		}
-	}
+	return 0
 }

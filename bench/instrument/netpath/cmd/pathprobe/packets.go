@@ -57,7 +57,7 @@ func control(conn *net.UDPConn, f func(socket uintptr) error) error {
 }
 
 // send sends the packets of the plan and writes down when each of them really left.
-func send(conn *net.UDPConn, p plan, sentNs []int64) error {
+func send(conn *net.UDPConn, p plan, began time.Time, sentNs []int64) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
@@ -65,7 +65,7 @@ func send(conn *net.UDPConn, p plan, sentNs []int64) error {
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &start); err != nil {
 		return err
 	}
-	began, packet := time.Now(), make([]byte, maxPacket)
+	packet := make([]byte, maxPacket)
 	for i, dueNs := range p.DueNs {
 		if time.Since(began) < time.Duration(dueNs) {
 			// time.Sleep is too coarse.
@@ -73,7 +73,7 @@ func send(conn *net.UDPConn, p plan, sentNs []int64) error {
 			_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil)
 		}
 		binary.BigEndian.PutUint32(packet, uint32(i))
-		sentNs[i] = time.Now().UnixNano()
+		sentNs[i] = time.Now().UnixNano() - began.UnixNano()
 		if _, err := conn.Write(packet[:p.Bytes[i]-headerBytes]); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func send(conn *net.UDPConn, p plan, sentNs []int64) error {
 }
 
 // receive takes packets until all have come, or none came for a while.
-func receive(conn *net.UDPConn, receivedNs []int64, quiet time.Duration) error {
+func receive(conn *net.UDPConn, began time.Time, receivedNs []int64, quiet time.Duration) error {
 	payload, control := make([]byte, numberBytes), make([]byte, 64)
 	for left := len(receivedNs); left > 0; {
 		if err := conn.SetReadDeadline(time.Now().Add(quiet)); err != nil {
@@ -96,12 +96,14 @@ func receive(conn *net.UDPConn, receivedNs []int64, quiet time.Duration) error {
 			return err
 		}
 		number := int(binary.BigEndian.Uint32(payload))
-		if number >= len(receivedNs) || receivedNs[number] != 0 {
+		if number >= len(receivedNs) || receivedNs[number] >= 0 {
 			continue
 		}
-		if receivedNs[number], err = stampIn(control[:n]); err != nil {
+		stampNs, err := stampIn(control[:n])
+		if err != nil {
 			return err
 		}
+		receivedNs[number] = stampNs - began.UnixNano()
 		left--
 	}
 	return nil
