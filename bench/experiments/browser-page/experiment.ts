@@ -21,7 +21,7 @@ const CONNECTIONS_FILE = "connections.json";
 export const experiment = defineExperiment({
   about: "a real browser over HTTP/2 and HTTP/3: page load and LCP, first and repeated visits (40 minutes)",
   options: {
-    quick: flag("two visits of each: whether it works"),
+    quick: flag("two visits of each, with little loss and short pauses: whether it works"),
     full: flag("as many visits as published, 50, also where the usual run has fewer"),
     seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
   },
