@@ -30,24 +30,24 @@ function send(response: ServerResponse, type: string, body: Buffer): void {
 }
 
 function documentOf(page: BrowserPage): Buffer {
-  const assets = BROWSER_PAGES[page].map(([kind, bytes], number) => ({
-    kind,
-    bytes,
-    path: `${BROWSER_PREFIX}${kind}/${bytes}/${number}`,
-  }));
-  const of = (kind: AssetKind, tag: (path: string, bytes: number) => string): string =>
-    assets.flatMap((asset) => (asset.kind === kind ? [tag(asset.path, asset.bytes)] : [])).join("\n");
+  const tags = (wanted: AssetKind, tag: (path: string, bytes: number) => string): string =>
+    BROWSER_PAGES[page]
+      .flatMap(([kind, bytes], number) =>
+        kind === wanted ? [tag(`${BROWSER_PREFIX}${kind}/${bytes}/${number}`, bytes)] : [],
+      )
+      .join("\n");
+  const image = (path: string, bytes: number): string => {
+    const { width, height } = dimensionsOf(bytes);
+    return `<img src="${path}" width="${width}" height="${height}" alt="">`;
+  };
   return padded(
     `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>${page}</title><link rel="icon" href="data:,">
-${of("css", (path) => `<link rel="stylesheet" href="${path}">`)}
-${of("js", (path) => `<script defer src="${path}"></script>`)}
+${tags("css", (path) => `<link rel="stylesheet" href="${path}">`)}
+${tags("js", (path) => `<script defer src="${path}"></script>`)}
 <h1>A page that a browser loads</h1>
 <p>Its images are as large as they say, and are decoded and painted.</p>
-${of("png", (path, bytes) => {
-  const { width, height } = dimensionsOf(bytes);
-  return `<img src="${path}" width="${width}" height="${height}" alt="">`;
-})}
+${tags("png", image)}
 <!--`,
     "-->\n",
     DOCUMENT_BYTES,
@@ -78,33 +78,34 @@ function dimensionsOf(bytes: number): { width: number; height: number } {
   return bytes >= LARGE_BYTES ? { width: 640, height: 400 } : { width: 320, height: 200 };
 }
 
+const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const CHUNK_OVERHEAD = 12;
+
 /**
  * A picture that can be painted only when nearly all of it is there: what makes it as large as it is stands before its
  * pixels, in a private chunk that decoders pass over (PNG, third edition, 5.4 and 13.1).
  */
 function pngOf(bytes: number): Buffer {
   const { width, height } = dimensionsOf(bytes);
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
   // Eight bits of grey.
-  header[8] = 8;
+  const header = Buffer.concat([uint32(width), uint32(height), Buffer.from([8, 0, 0, 0, 0])]);
   // A filter byte and then the pixels of each line: noise, so that browsers do not take it for a placeholder.
-  const lines = Buffer.from(
-    Array.from({ length: height * (width + 1) }, (_, i) => (i % (width + 1) === 0 ? 0 : (i * 2_654_435_761) >>> 24)),
+  const lines = Uint8Array.from({ length: height * (width + 1) }, (_, i) =>
+    i % (width + 1) === 0 ? 0 : (i * 2_654_435_761) >>> 24,
   );
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  const parts = [chunk("IHDR", header), chunk("IDAT", deflateSync(lines)), chunk("IEND", Buffer.alloc(0))] as const;
-  const CHUNK_OVERHEAD = 12;
-  const rest = bytes - signature.length - CHUNK_OVERHEAD - parts.reduce((sum, { length }) => sum + length, 0);
-  return Buffer.concat([signature, parts[0], chunk("paDd", Buffer.alloc(Math.max(0, rest), 0x5a)), parts[1], parts[2]]);
+  const before = Buffer.concat([SIGNATURE, chunk("IHDR", header)]);
+  const after = Buffer.concat([chunk("IDAT", deflateSync(lines)), chunk("IEND", Buffer.alloc(0))]);
+  const padding = Math.max(0, bytes - before.length - CHUNK_OVERHEAD - after.length);
+  return Buffer.concat([before, chunk("paDd", Buffer.alloc(padding, 0x5a)), after]);
 }
 
 function chunk(type: string, data: Buffer): Buffer {
   const typed = Buffer.concat([Buffer.from(type, "latin1"), data]);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(data.length);
-  const checksum = Buffer.alloc(4);
-  checksum.writeUInt32BE(crc32(typed));
-  return Buffer.concat([length, typed, checksum]);
+  return Buffer.concat([uint32(data.length), typed, uint32(crc32(typed))]);
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
 }

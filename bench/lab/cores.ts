@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { setTimeout as wait } from "node:timers/promises";
 
 /** The kernel counts in ticks of 10 ms: a shorter window says little. */
 export const WINDOW_MS = 250;
@@ -53,18 +52,6 @@ export async function watchCores<Result>(
     stop();
   }
 }
-
-/** The share of all cores that is in use now; to be called while what is measured stands still. */
-export async function busyRatioNow(signal: AbortSignal | undefined): Promise<number> {
-  const before = readCores();
-  await wait(LOOK_MS, undefined, signal === undefined ? {} : { signal });
-  const passed = ticksBetween(before, readCores());
-  const total = passed.reduce((sum, core) => sum + core.total, 0);
-  return total === 0 ? 0 : passed.reduce((sum, { busy }) => sum + busy, 0) / total;
-}
-
-/** In ticks of 10 ms this tells 5 % on two cores. */
-const LOOK_MS = 100;
 
 export function readCores(): Core[] {
   return parseCores(readFileSync("/proc/stat", "utf8"));

@@ -1,7 +1,7 @@
 import type { ReplayTable } from "../analysis/replay/replay.ts";
 import { percent, percentWithInterval } from "../analysis/tables/format.ts";
 import { tableOf } from "../analysis/tables/table-of.ts";
-import { browserReadmeTable } from "../experiments/browser-page/readme-table.ts";
+import { browserReadmeTable } from "../experiments/browser-page/tables.ts";
 import { type BrowserSummary, findGroup } from "../experiments/browser-page/summary.ts";
 import { methodsAlike, otherStackCosts } from "./claims.ts";
 import { decisionsTable } from "./network-tables.ts";

@@ -1,3 +1,5 @@
+import { normalQuantile } from "./normal.ts";
+
 export interface Proportion {
   readonly count: number;
   readonly n: number;
@@ -6,18 +8,16 @@ export interface Proportion {
   readonly high: number;
 }
 
-/** 95 % of a normal variable lie within so many standard deviations. */
-const Z = 1.9599639845400532;
-
 /**
- * A share with its score interval of 95 % (Wilson 1927). Turned down: Wald's, which says 0 to 0 for 0 of n, and Clopper and
+ * A share with its score interval (Wilson 1927). Turned down: Wald's, which says 0 to 0 for 0 of n, and Clopper and
  * Pearson's, which covers 97 to 99 % where 95 were asked.
  */
-export function proportion(count: number, n: number): Proportion {
+export function proportion(count: number, n: number, confidence = 0.95): Proportion {
   if (n === 0) return { count, n, share: Number.NaN, low: 0, high: 1 };
+  const z = normalQuantile((1 + confidence) / 2);
   // Exact at the ends, where rounding would give 1e-17 or 1 + 1e-16.
-  const low = count === 0 ? 0 : wilsonBound(count, n, -Z);
-  const high = count === n ? 1 : wilsonBound(count, n, Z);
+  const low = count === 0 ? 0 : wilsonBound(count, n, -z);
+  const high = count === n ? 1 : wilsonBound(count, n, z);
   return { count, n, share: count / n, low, high };
 }
 

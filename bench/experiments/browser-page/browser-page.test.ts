@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { errors, type Page } from "playwright-core";
+import { describe, expect, it, vi } from "vitest";
 import { exampleStart } from "../../harness/loads/testing.ts";
 import { renderSvg } from "../../analysis/charts/chart.ts";
 import { sizeOf } from "../../harness/loads/options.ts";
@@ -7,13 +8,17 @@ import { commonOptions } from "../../harness/run.ts";
 import { readOptions } from "../../model/options.ts";
 import { experiment } from "./experiment.ts";
 import { browserPictures, browserValues } from "./findings.ts";
+import { shareOf } from "./load-pages.ts";
 import { rowOf } from "./measure.ts";
 import type { BrowserRow } from "./row.ts";
+import { navigate } from "./navigate.ts";
 import { missingVisits, navigationId } from "./schedule.ts";
 import { type Place, placeId, placesOf } from "./settings.ts";
 import { type BrowserSummary, findGroup, groupsOf } from "./summary.ts";
 
-const TIMING = {
+const SEEN = {
+  outcome: "ok",
+  answer: "none",
   loadMs: 100,
   lcpMs: 80,
   ttfbMs: 10,
@@ -22,7 +27,8 @@ const TIMING = {
   resourcesH2: 14,
   resourcesH3: 0,
   resourceBytes: 1_880_000,
-};
+} as const;
+const COUNTED = { up: 30, down: 70, late: 5, droppedLoss: 2, droppedQueue: 0 };
 
 async function browserReport(
   summary: BrowserSummary,
@@ -44,9 +50,8 @@ function readBrowserPageOptions(args: readonly string[]) {
 function rowsOf(place: Place, loadMs: (arm: string, navigation: number) => number): BrowserRow[] {
   return missingVisits(place, [], 1).flatMap((visit) =>
     [0, ...place.pausesMs].map((_, index) => {
-      const timing = { ...TIMING, loadMs: loadMs(visit.arm, index + 1) * (1 + (visit.visit % 2) / 100) };
-      const navigated = { startedMs: 1e12, endedMs: 1e12, error: "", altSvc: "", timing, isTimeout: false };
-      return rowOf(visit, place, index + 1, navigated, 0.9, undefined);
+      const ms = loadMs(visit.arm, index + 1) * (1 + (visit.visit % 2) / 100);
+      return rowOf(visit, place, index + 1, { ...SEEN, startedMs: 1e12, loadMs: ms, busyRatio: 0.9 }, COUNTED);
     }),
   );
 }
@@ -81,33 +86,53 @@ describe("missingVisits", () => {
   });
 });
 
-it("tells what a browser was answered, and what failed", () => {
+it("a row has what the browser, the cores and the path tell, and nothing of what failed", () => {
   const [place] = placesOf("usual");
+  if (place === undefined) throw new Error("There is a place.");
   const visit = { id: "a", page: "page", arm: "adaptive", visit: 0 } as const;
-  const of = (altSvc: string) =>
-    rowOf(
-      visit,
-      place as Place,
-      2,
-      { startedMs: 1, endedMs: 2, error: "", altSvc, timing: TIMING, isTimeout: false },
-      Number.NaN,
-      {
-        up: 30,
-        down: 70,
-        late: 5,
-        droppedLoss: 2,
-        droppedQueue: 0,
-      },
+  const row = rowOf(visit, place, 2, { ...SEEN, answer: "offer", busyRatio: Number.NaN }, COUNTED);
+  expect(row).toMatchObject({ id: "a/2", answer: "offer", lateRatio: 0.05, busyRatio: null, packetsDroppedLoss: 2 });
+  const late = { ...COUNTED, late: Number.NaN };
+  const failed = rowOf(visit, place, 1, { outcome: "failed", error: "net::ERR", busyRatio: 0.1 }, late);
+  expect(failed).toMatchObject({ loadMs: null, lcpMs: null, answer: "", busyRatio: 0.1, lateRatio: null });
+});
+
+describe("navigate", () => {
+  const timing = { loadMs: 12, documentProtocol: "h2" };
+  const pageOf = (goto: () => Promise<unknown>) =>
+    ({ goto, evaluate: () => Promise.resolve(timing) }) as unknown as Page;
+  const answered = (altSvc: string | null, code = 200) =>
+    navigate(
+      pageOf(() => Promise.resolve({ status: () => code, headerValue: () => Promise.resolve(altSvc) })),
+      "https://h3.test/",
     );
-  expect(of('h3=":8010"; ma=300')).toMatchObject({ id: "a/2", answer: "offer", lateRatio: 0.05, busyRatio: null });
-  expect(of("clear").answer).toBe("clear");
-  expect(of("").answer).toBe("none");
-  const failed = { startedMs: 1, endedMs: 2, error: "net::ERR", altSvc: "", timing: undefined, isTimeout: false };
-  expect(rowOf(visit, place as Place, 1, { ...failed, isTimeout: true }, 0.1, undefined)).toMatchObject({
-    outcome: "timeout",
-    loadMs: 120_000,
+
+  it.each([
+    ['h3=":8010"; ma=300', "offer"],
+    ["clear", "clear"],
+    [null, "none"],
+  ])("Alt-Svc %j is %s", async (altSvc, answer) => {
+    expect(await answered(altSvc)).toEqual({ outcome: "ok", answer, ...timing });
   });
-  expect(rowOf(visit, place as Place, 1, failed, 0.1, undefined)).toMatchObject({ outcome: "failed", loadMs: null });
+
+  it("says why a page was not loaded", async () => {
+    expect(await answered("clear", 502)).toEqual({ outcome: "failed", error: "status 502" });
+    const failing = (error: Error) => navigate(pageOf(vi.fn().mockRejectedValue(error)), "https://h3.test/");
+    expect(await failing(new Error("net::ERR\nat page"))).toEqual({ outcome: "failed", error: "net::ERR" });
+    expect(await failing(new errors.TimeoutError("late"))).toEqual({
+      outcome: "timeout",
+      error: "late",
+      loadMs: 120_000,
+    });
+  });
+});
+
+it("the share that is done is of visits, each with its last navigation", () => {
+  const places = placesOf("quick");
+  const rows = places.flatMap((place) => rowsOf(place, () => 100));
+  expect(shareOf(places, [], 1)).toBe(0);
+  expect(shareOf(places, rows, 1)).toBe(1);
+  expect(shareOf(places, rows.slice(0, -1), 1)).toBeCloseTo(1 - 1 / 30, 9);
 });
 
 describe("the report", () => {
@@ -178,7 +203,7 @@ describe("the report", () => {
       3,
       3,
     ]);
-    expect((await browserReport({ ...summary, groups })).markdown).toMatch(/ 3 of 16 \|/);
+    expect((await browserReport({ ...summary, groups })).markdown).toMatch(/\| +16 \|.* \| +3 \|/);
   });
 
   it("says whether there are as many loads as in the published runs", async () => {

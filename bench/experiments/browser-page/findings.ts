@@ -5,25 +5,16 @@ import { lastMachine, machineText } from "../../harness/machine-text.ts";
 import { ARM_SETUPS } from "../../model/arm.ts";
 import { BROWSER_PAGES, browserBytes, type BrowserPage } from "../../model/browser-pages.ts";
 import { PUBLISHED_BROWSER, PUBLISHED_LOADS } from "./published.ts";
-import { isPublished, lastOf, type Place, placeId, TIMEOUT_MS } from "./settings.ts";
-import { slowStartsTable } from "./slow-start-table.ts";
+import { handshakeTable } from "./handshake.ts";
+import { isFar, lastOf, type Place, placeId, TIMEOUT_MS } from "./settings.ts";
+import { slowStartsTable } from "./slow-start.ts";
 import { type BrowserSummary, findGroup } from "./summary.ts";
-import {
-  allTable,
-  busyTable,
-  farLines,
-  farTable,
-  handshakeTable,
-  networkText,
-  publishedTable,
-  visitsTable,
-} from "./tables.ts";
+import { allTable, networkText, publishedTable, visitsTable } from "./tables.ts";
 
 /** The values of report.md. */
 export function browserValues(summary: BrowserSummary) {
   const { command, day, browser, starts, places, rows, failures, timeouts, connections } = summary;
   const machine = lastMachine(starts);
-  const far = farOf(places);
   return {
     command,
     day,
@@ -47,13 +38,10 @@ export function browserValues(summary: BrowserSummary) {
       about: ARM_SETUPS[arm].about,
     })),
     published: publishedTable(summary),
-    busy: busyTable(summary),
     visits: visitsTable(summary),
-    far: farTable(summary, far),
-    farLines: farLines(summary, far),
     connections: {
       place: connections.place,
-      slowStarts: slowStartsTable(connections),
+      slowStarts: slowStartsTable(connections.slowStarts),
       handshake: handshakeTable(connections.packets).trimEnd(),
     },
     all: allTable(summary),
@@ -62,39 +50,20 @@ export function browserValues(summary: BrowserSummary) {
 
 export function browserPictures(summary: BrowserSummary): NonNullable<Report["pictures"]> {
   const { places } = summary;
-  const farBars = (field: "loadMs" | "lcpMs") =>
-    farOf(places).flatMap((place) =>
-      [1, lastOf(place)].flatMap((navigation) => barsOf(summary, place, "page", navigation, field)),
-    );
+  const fast = places
+    .filter((place) => !isFar(place))
+    .flatMap((place) => place.pages.flatMap((page) => barsOf(summary, place, page, lastOf(place), "loadMs")));
+  const far = (field: "loadMs" | "lcpMs") =>
+    places
+      .filter(isFar)
+      .flatMap((place) => [1, lastOf(place)].flatMap((visit) => barsOf(summary, place, "page", visit, field)));
+  const [load, paint] = ["mean load time (ms)", "mean LCP (ms)"];
+  const paints = "Distant and lossy paths: largest contentful paint";
   return [
-    {
-      file: "fast.svg",
-      spec: armBars(
-        places
-          .filter(isPublished)
-          .flatMap((place) => place.pages.flatMap((page) => barsOf(summary, place, page, lastOf(place), "loadMs"))),
-        { title: "Repeated visits on a fast line: page load", yTitle: "mean load time (ms)" },
-      ),
-    },
-    {
-      file: "far.svg",
-      spec: armBars(farBars("loadMs"), {
-        title: "Distant and lossy paths: page load",
-        yTitle: "mean load time (ms)",
-      }),
-    },
-    {
-      file: "far-lcp.svg",
-      spec: armBars(farBars("lcpMs"), {
-        title: "Distant and lossy paths: largest contentful paint",
-        yTitle: "mean LCP (ms)",
-      }),
-    },
+    { file: "fast.svg", spec: armBars(fast, { title: "Repeated visits on a fast line: page load", yTitle: load }) },
+    { file: "far.svg", spec: armBars(far("loadMs"), { title: "Distant and lossy paths: page load", yTitle: load }) },
+    { file: "far-lcp.svg", spec: armBars(far("lcpMs"), { title: paints, yTitle: paint }) },
   ];
-}
-
-function farOf(places: readonly Place[]): Place[] {
-  return places.filter((place) => !isPublished(place));
 }
 
 function barsOf(
@@ -105,23 +74,13 @@ function barsOf(
   field: "loadMs" | "lcpMs",
 ) {
   const id = placeId(place);
-  const title = isPublished(place)
-    ? `${place.network.name}, ${page}`
-    : `${id}, ${navigation === 1 ? "first" : "repeated"}`;
+  const network = isFar(place) ? `${id}, ${navigation === 1 ? "first" : "repeated"}` : `${place.network.name}, ${page}`;
   const published = place.network.name === "wired" ? PUBLISHED_BROWSER.find((one) => one.page === page) : undefined;
   return place.arms.flatMap((arm) => {
     const found = findGroup(summary, id, page, arm, navigation)?.[field];
     if (found === undefined) return [];
     const publishedMs = arm === "fixed-h2" ? published?.h2Ms : arm === "fixed-h3" ? published?.h3Ms : undefined;
-    return [
-      {
-        network: title,
-        arm,
-        loadMs: found.estimate,
-        lowMs: found.low,
-        highMs: Math.min(found.high, 10 * found.estimate),
-        publishedMs,
-      },
-    ];
+    const highMs = Math.min(found.high, 10 * found.estimate);
+    return [{ network, arm, loadMs: found.estimate, lowMs: found.low, highMs, publishedMs }];
   });
 }

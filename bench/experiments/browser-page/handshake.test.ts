@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { handshakeOf, packetsOf } from "./handshake.ts";
+import { handshakeOf } from "./handshake.ts";
 import { eventsOf } from "./qlog.ts";
 
 function event(time: number, name: string, type: string, number: number, frames: object[]): string {
@@ -18,11 +18,13 @@ const QLOG = [
   event(153, "quic:packet_received", "handshake", 0, [{ frame_type: "crypto" }]),
   event(154, "quic:packet_sent", "1RTT", 1, [{ frame_type: "handshake_done" }]),
   event(155, "quic:packet_received", "1RTT", 1, [{ frame_type: "stream", stream_id: 0 }]),
-  event(156, "quic:packet_sent", "1RTT", 2, [{ frame_type: "stream", stream_id: 0 }]),
+  ...[2, 3, 4, 5, 6].map((number) =>
+    event(154 + number, "quic:packet_sent", "1RTT", number, [{ frame_type: "stream", stream_id: 4 }]),
+  ),
 ].join("");
 
-it("reads packets in their order, from the first on, with what is in them", () => {
-  const packets = packetsOf(eventsOf(QLOG));
+it("reads packets in their order, from the first on, up to some after the one that confirms the handshake", () => {
+  const packets = handshakeOf(eventsOf(QLOG));
   expect(packets.map(({ atMs, from, type, frames }) => [atMs, from, type, frames])).toEqual([
     [0, "client", "Initial", "CRYPTO, PADDING"],
     [1, "server", "Initial", "ACK, CRYPTO"],
@@ -30,17 +32,14 @@ it("reads packets in their order, from the first on, with what is in them", () =
     [151, "client", "Handshake", "CRYPTO"],
     [152, "server", "1-RTT", "HANDSHAKE_DONE"],
     [153, "client", "1-RTT", "STREAM 0"],
-    [154, "server", "1-RTT", "STREAM 0"],
+    [154, "server", "1-RTT", "STREAM 4"],
+    [155, "server", "1-RTT", "STREAM 4"],
+    [156, "server", "1-RTT", "STREAM 4"],
   ]);
   expect(packets[0]).toMatchObject({ number: 1, bytes: 1_200 });
 });
 
-it("passes over what was cut off", () => {
-  expect(packetsOf(eventsOf(`${QLOG}\u001E{"time":1`))).toHaveLength(7);
-});
-
-it("ends some packets after the handshake is confirmed, and keeps all of one that never is", () => {
-  const packets = packetsOf(eventsOf(QLOG));
-  expect(handshakeOf(packets, 1).at(-1)).toMatchObject({ from: "client", frames: "STREAM 0" });
-  expect(handshakeOf(packets.slice(0, 4))).toHaveLength(4);
+it("passes over what was cut off, and a handshake that was never confirmed is none", () => {
+  expect(handshakeOf(eventsOf(`${QLOG}\u001E{"time":1`))).toHaveLength(9);
+  expect(handshakeOf(eventsOf(QLOG).slice(0, 5))).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { markdownTable } from "../../analysis/tables/table.ts";
 import type { QlogEvent } from "./qlog.ts";
 
 /** A packet of a QUIC connection, as the server's qlog has it. */
@@ -5,6 +6,7 @@ export interface HandshakePacket {
   /** Since the connection's first packet. */
   readonly atMs: number;
   readonly from: "client" | "server";
+  /** As RFC 9000, 17.2, has it. */
   readonly type: string;
   readonly number: number | null;
   readonly bytes: number | null;
@@ -12,39 +14,45 @@ export interface HandshakePacket {
   readonly frames: string;
 }
 
-const PACKET = /:packet_(sent|received)$/;
+const TYPES: Readonly<Record<string, string>> = {
+  initial: "Initial",
+  handshake: "Handshake",
+  "0RTT": "0-RTT",
+  "1RTT": "1-RTT",
+};
+/** That many packets follow. */
+const AFTER = 4;
 
-/** All packets of a connection, in their order. */
-export function packetsOf(events: readonly QlogEvent[]): HandshakePacket[] {
-  const packets = events.flatMap(({ name, time, data }) => {
-    const direction = PACKET.exec(name)?.[1];
-    return direction === undefined ? [] : [{ direction, time, data }];
-  });
-  const began = packets[0]?.time ?? 0;
-  return packets.map(({ direction, time, data: { header, raw, frames = [] } }) => ({
-    atMs: time - began,
-    from: direction === "sent" ? "server" : "client",
-    type: typeText(header?.packet_type ?? "?"),
+/** A connection's packets up to the one that confirms the handshake to the client (RFC 9001, 4.1.2), and some that follow. */
+export function handshakeOf(events: readonly QlogEvent[]): HandshakePacket[] {
+  const packets = events.filter(({ name }) => /:packet_(sent|received)$/.test(name));
+  const confirmed = packets.findIndex(({ data: { frames = [] } }) =>
+    frames.some(({ frame_type: type }) => type === "handshake_done"),
+  );
+  if (confirmed === -1) return [];
+  return packets.slice(0, confirmed + 1 + AFTER).map(({ name, time, data: { header, raw, frames = [] } }) => ({
+    atMs: time - (packets[0]?.time ?? 0),
+    from: name.endsWith("sent") ? "server" : "client",
+    type: TYPES[header?.packet_type ?? ""] ?? "?",
     number: header?.packet_number ?? null,
     bytes: raw?.length ?? null,
     frames: [
-      ...new Set(
-        frames.map(({ frame_type: type, stream_id: stream }) =>
-          stream === undefined ? type.toUpperCase() : `${type.toUpperCase()} ${stream}`,
-        ),
-      ),
+      ...new Set(frames.map((frame) => [frame.frame_type.toUpperCase(), frame.stream_id].join(" ").trim())),
     ].join(", "),
   }));
 }
 
-/** From the first packet to the one that confirms the handshake to the client (RFC 9001, 4.1.2), and some that follow. */
-export function handshakeOf(packets: readonly HandshakePacket[], after = 4): HandshakePacket[] {
-  const confirmed = packets.findIndex(({ frames }) => frames.includes("HANDSHAKE_DONE"));
-  return packets.slice(0, confirmed === -1 ? undefined : confirmed + 1 + after);
-}
-
-function typeText(type: string): string {
-  return type === "1RTT" || type === "0RTT"
-    ? type.replace("RTT", "-RTT")
-    : type.charAt(0).toUpperCase() + type.slice(1);
+export function handshakeTable(packets: readonly HandshakePacket[]): string {
+  const right = (title: string) => ({ title, align: "right" }) as const;
+  return markdownTable(
+    [right("ms"), "from", "packet", right("number"), right("bytes"), "frames"],
+    packets.map(({ atMs, from, type, number, bytes, frames }) => [
+      atMs.toFixed(1),
+      from,
+      type,
+      String(number ?? "-"),
+      String(bytes ?? "-"),
+      frames,
+    ]),
+  );
 }

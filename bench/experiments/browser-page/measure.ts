@@ -1,26 +1,24 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Browser } from "playwright-core";
-import type { Arm } from "../../model/arm.ts";
 import { browserPath } from "../../model/browser-pages.ts";
+import { blankRow } from "../../model/row-schema.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { watchCores } from "../../lab/cores.ts";
 import { countedBetween, type PathCounters } from "../../lab/path-counters.ts";
 import { integer, seededRandom } from "../../analysis/statistics/random.ts";
 import { HOST } from "./browser.ts";
-import type { BrowserRow } from "./row.ts";
+import { navigate, type Navigated } from "./navigate.ts";
+import { BROWSER_ROW, type BrowserRow } from "./row.ts";
 import { navigationId, type Visit } from "./schedule.ts";
-import { type Place, placeId, TIMEOUT_MS } from "./settings.ts";
-import { type Navigated, visit as makeVisit } from "./visit.ts";
+import { type Place, placeId } from "./settings.ts";
 
-/** One that follows Alt-Svc alone, and one that speaks QUIC to the arm `fixed-h3` from the first packet. */
-export interface Browsers {
-  readonly plain: Browser;
-  readonly forced: Browser;
-}
-
-/** Makes one visit, from an address that the server has not seen, and reads cores and path around each navigation. */
+/**
+ * Makes one visit of a browser that knows nothing of the site: its own connections, its own Alt-Svc, no cache, an address that
+ * the server has not seen. Reads cores and path around each navigation.
+ */
 export async function measureVisit(
   visit: Visit,
-  { place, lane, browsers, seed }: { place: Place; lane: Lane; browsers: Browsers; seed: number },
+  { place, lane, browser, seed }: { place: Place; lane: Lane; browser: Browser; seed: number },
 ): Promise<BrowserRow[]> {
   const { rateMbps, delayMs, lossRatio, queueBytes } = place.network;
   await lane.path.set({
@@ -29,38 +27,42 @@ export async function measureVisit(
     bToA: { rateMbps, delayMs, queueBytes, lossRatio },
   });
   await lane.setClientAddress(lane.freshClient());
-  const { port } = lane.origin(visit.arm, place.congestion);
-  const counted: PathCounters[] = [];
-  const { result: navigations, busyRatio } = await watchCores(() =>
-    makeVisit(browserFor(visit.arm, browsers), `https://${HOST}:${port}${browserPath(visit.page)}`, {
-      pausesMs: place.pausesMs,
-      onNavigation: async (work) => {
+  const url = `https://${HOST}:${lane.origin(visit.arm, place.congestion).port}${browserPath(visit.page)}`;
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    const devtools = await context.newCDPSession(page);
+    await devtools.send("Network.enable");
+    await devtools.send("Network.setCacheDisabled", { cacheDisabled: true });
+    const { result, busyRatio } = await watchCores(async () => {
+      const navigations = [];
+      for (const [index, pauseMs] of [0, ...place.pausesMs].entries()) {
+        await pause(pauseMs);
         const before = await lane.path.counters();
-        const navigated = await work();
-        counted.push(countedBetween(before, await lane.path.counters()));
-        return navigated;
-      },
-    }),
-  );
-  return navigations.map((navigated, index) =>
-    rowOf(visit, place, index + 1, navigated, busyRatio(navigated.startedMs, navigated.endedMs), counted[index]),
-  );
-}
-
-function browserFor(arm: Arm, { plain, forced }: Browsers): Browser {
-  return arm === "fixed-h3" ? forced : plain;
+        const startedMs = Date.now();
+        const navigated = await navigate(page, `${url}?${index + 1}`);
+        const counted = countedBetween(before, await lane.path.counters());
+        navigations.push({ startedMs, navigated, counted });
+      }
+      return navigations;
+    });
+    return result.map(({ startedMs, navigated, counted }, index) => {
+      const busy = busyRatio(startedMs, startedMs + (navigated.loadMs ?? 0));
+      return rowOf(visit, place, index + 1, { startedMs, busyRatio: busy, ...navigated }, counted);
+    });
+  } finally {
+    await context.close();
+  }
 }
 
 export function rowOf(
   { id, page, arm, visit }: Visit,
   place: Place,
   navigation: number,
-  { startedMs, error, altSvc, timing, isTimeout }: Navigated,
-  busyRatio: number,
-  counted: PathCounters | undefined,
+  seen: Navigated,
+  { up, down, late, droppedLoss, droppedQueue }: PathCounters,
 ): BrowserRow {
-  const packets = (counted?.up ?? 0) + (counted?.down ?? 0);
-  return {
+  return blankRow(BROWSER_ROW, {
     id: navigationId(id, navigation),
     place: placeId(place),
     congestion: place.congestion,
@@ -68,21 +70,10 @@ export function rowOf(
     arm,
     visit,
     navigation,
-    startedMs,
-    outcome: timing !== undefined ? "ok" : isTimeout ? "timeout" : "failed",
-    error,
-    loadMs: timing?.loadMs ?? (isTimeout ? TIMEOUT_MS : null),
-    lcpMs: timing?.lcpMs ?? null,
-    ttfbMs: timing?.ttfbMs ?? null,
-    connectMs: timing?.connectMs ?? null,
-    documentProtocol: timing?.documentProtocol ?? "",
-    resourcesH2: timing?.resourcesH2 ?? null,
-    resourcesH3: timing?.resourcesH3 ?? null,
-    resourceBytes: timing?.resourceBytes ?? null,
-    answer: timing === undefined ? "" : altSvc.startsWith("h3=") ? "offer" : altSvc === "clear" ? "clear" : "none",
-    busyRatio: Number.isFinite(busyRatio) ? busyRatio : null,
-    lateRatio: counted === undefined || packets === 0 || Number.isNaN(counted.late) ? null : counted.late / packets,
-    packetsDroppedLoss: counted?.droppedLoss ?? null,
-    packetsDroppedQueue: counted?.droppedQueue ?? null,
-  };
+    ...seen,
+    busyRatio: Number.isFinite(seen.busyRatio) ? (seen.busyRatio ?? null) : null,
+    lateRatio: Number.isFinite(late / (up + down)) ? late / (up + down) : null,
+    packetsDroppedLoss: droppedLoss,
+    packetsDroppedQueue: droppedQueue,
+  });
 }

@@ -2,6 +2,7 @@
 export interface QlogEvent {
   /** Milliseconds since the connection's first event. */
   readonly time: number;
+  /** `recovery:packet_lost` */
   readonly name: string;
   readonly data: {
     readonly header?: { readonly packet_type?: string; readonly packet_number?: number };
@@ -17,19 +18,14 @@ export interface QlogEvent {
   };
 }
 
-const RECORD_SEPARATOR = "\u001E";
-
 /** The events of a qlog in JSON text sequences (RFC 7464), in their order, without what an edge that was ended has cut off. */
 export function eventsOf(qlog: string): QlogEvent[] {
-  return qlog
-    .split(RECORD_SEPARATOR)
-    .filter((text) => text.trim() !== "")
-    .flatMap((text) => {
-      try {
-        const event = JSON.parse(text) as Partial<QlogEvent>;
-        return event.name === undefined || event.time === undefined ? [] : [event as QlogEvent];
-      } catch {
-        return [];
-      }
-    });
+  return qlog.split("\u001E").flatMap((text) => {
+    try {
+      const event = JSON.parse(text) as Partial<QlogEvent>;
+      return event.name === undefined || event.time === undefined ? [] : [event as QlogEvent];
+    } catch {
+      return [];
+    }
+  });
 }

@@ -1,114 +1,93 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
 import { UserError } from "../../../base/user-error.ts";
-import { browserPath } from "../../model/browser-pages.ts";
-import { startLab } from "../../lab/lab.ts";
-import type { Lane } from "../../lab/lane.ts";
+import { inLab } from "../../harness/in-lab.ts";
 import { makeRunFolder } from "../../lab/leftovers.ts";
-import { HOST, launchIn } from "./browser.ts";
-import { handshakeOf, type HandshakePacket, packetsOf } from "./handshake.ts";
+import { launchIn } from "./browser.ts";
+import { handshakeOf, type HandshakePacket } from "./handshake.ts";
+import { measureVisit } from "./measure.ts";
 import { eventsOf } from "./qlog.ts";
 import { type Place, placeId } from "./settings.ts";
-import { type SlowStart, slowStartOf } from "./slow-start.ts";
-import { visit } from "./visit.ts";
+import { slowStartOf, type SlowStarts } from "./slow-start.ts";
 
 /** What the server's qlog tells of a browser's connections on one network, each of which loads a page over HTTP/3. */
 export interface RecordedConnections {
   readonly place: string;
   /** The handshake of one of them, packet by packet. */
   readonly packets: readonly HandshakePacket[];
-  /** By how many browsers loaded pages at the same time, on cores that they share. */
-  readonly slowStarts: readonly { readonly browsers: number; readonly connections: readonly SlowStart[] }[];
+  readonly slowStarts: readonly SlowStarts[];
 }
 
-/** Browsers that load at the same time, and how many pages each. */
-export type Crowd = readonly [browsers: number, visits: number];
+/** Browsers that load at the same time: one alone, and as many as in the run. */
+const CROWDS = [1, 3];
+const QUICK_CROWDS = [1, 2];
+/** Pages that a crowd loads. */
+const PAGES = 60;
 
-export interface RecordOptions {
-  readonly place: Place;
-  /** The browser's. */
-  readonly program: string;
-  readonly crowds: readonly Crowd[];
-  readonly signal: AbortSignal;
+export interface Recorded {
+  /** The browser's version. */
+  readonly browser: string;
+  readonly connections: RecordedConnections;
 }
 
 /**
  * Records connections of browsers on a place's network, in a lab of its own, as writing down costs time.
  *
- * @returns undefined where it was interrupted
  * @throws UserError where a page was not loaded, or no whole handshake was recorded
  */
 export async function recordConnections(
-  options: RecordOptions,
-): Promise<{ browser: string; connections: RecordedConnections } | undefined> {
-  const folder = makeRunFolder();
-  try {
-    return await recordInto(folder.path, options);
-  } finally {
-    folder.remove();
-  }
-}
-
-async function recordInto(qlogFolder: string, { place, program, crowds, signal }: RecordOptions) {
-  const lanes = Math.max(...crowds.map(([browsers]) => browsers));
-  const lab = await startLab({ arms: ["fixed-h3"], lanes, qlogFolder });
-  const stack = new AsyncDisposableStack();
-  stack.defer(() => lab.stop());
-  const files: string[][] = [];
+  { network, congestion }: Place,
+  quick: boolean,
+  signal: AbortSignal,
+): Promise<Recorded> {
+  const place: Place = { network, congestion, pages: [], arms: [], visits: 0, pausesMs: [], isAlone: true };
+  const crowds = quick ? QUICK_CROWDS : CROWDS;
+  const { path: qlogFolder, remove } = makeRunFolder();
+  const qlogs = (): string[] => readdirSync(qlogFolder).filter((name) => name.endsWith(".sqlog"));
+  const filesOf: string[][] = [];
   let version = "";
   try {
-    const loads = await Promise.all(
-      lab.lanes.map(async (lane) => {
-        const { rateMbps, delayMs, queueBytes } = place.network;
-        const direction = { rateMbps, delayMs, queueBytes };
-        await lane.path.set({ seed: 1, aToB: direction, bToA: direction });
-        const { port, address, spkiSha256 } = lane.origin("fixed-h3", place.congestion);
-        const options = { program, folder: lab.folder, stack, address, spkiSha256, forcedPorts: [port] };
-        const browser = await launchIn(lane, options);
-        version = browser.version();
-        const url = `https://${HOST}:${port}${browserPath("page")}`;
-        return () => loadIn(lane, browser, url);
-      }),
-    );
-    for (const [browsers, visits] of crowds) {
-      const before = new Set(readdirSync(qlogFolder));
-      await Promise.all(
-        loads.slice(0, browsers).map(async (load) => {
-          for (let i = 0; i < visits && !signal.aborted; i++) await load();
-        }),
+    await inLab({ arms: ["fixed-h3"], lanes: Math.max(...crowds), qlogFolder }, signal, async (lab, _, told) => {
+      const stack = new AsyncDisposableStack();
+      try {
+        const loads = await Promise.all(
+          lab.lanes.map(async (lane) => {
+            const browser = await launchIn(lane, congestion, lab.folder, stack);
+            version = browser.version();
+            return async (visit: number): Promise<void> => {
+              const id = `recorded/${visit}`;
+              const options = { place, lane, browser, seed: 1 };
+              const [row] = await measureVisit({ id, page: "page", arm: "fixed-h3", visit }, options);
+              if (row?.outcome !== "ok")
+                throw new UserError(`A page was not loaded (${row?.error}): the same command goes on.`);
+            };
+          }),
+        );
+        for (const browsers of crowds) {
+          const visits = quick ? 1 : PAGES / browsers;
+          const before = new Set(qlogs());
+          const loadAll = async (load: (visit: number) => Promise<void>): Promise<void> => {
+            for (let visit = 0; visit < visits && !told.aborted; visit++) await load(visit);
+          };
+          await Promise.all(loads.slice(0, browsers).map(loadAll));
+          filesOf.push(qlogs().filter((name) => !before.has(name)));
+        }
+      } finally {
+        // The browsers' end closes the connections, and the edge's closes its files.
+        await stack.disposeAsync();
+      }
+    });
+    signal.throwIfAborted();
+    const told = filesOf.map((names) => names.map((name) => eventsOf(readFileSync(join(qlogFolder, name), "utf8"))));
+    const handshakes = told.flat().map((events) => handshakeOf(events));
+    const packets = handshakes.find(({ length }) => length > 0);
+    if (packets === undefined)
+      throw new UserError(
+        "No QUIC handshake was recorded: the edge wrote no qlog of a whole one. Try the same command again.",
       );
-      files.push(readdirSync(qlogFolder).filter((file) => !before.has(file)));
-    }
+    const slowStarts = crowds.map((browsers, i) => ({ browsers, connections: (told[i] ?? []).map(slowStartOf) }));
+    return { browser: version, connections: { place: placeId(place), packets, slowStarts } };
   } finally {
-    // The browser's end closes the connection, and the edge's closes its file.
-    await stack.disposeAsync();
+    remove();
   }
-  if (signal.aborted) return undefined;
-  const told = files.map((own) =>
-    own.map((file) => {
-      const events = eventsOf(readFileSync(join(qlogFolder, file), "utf8"));
-      return { packets: handshakeOf(packetsOf(events)), slowStart: slowStartOf(events) };
-    }),
-  );
-  const whole = told.flat().find(({ packets }) => packets.some(({ frames }) => frames.includes("HANDSHAKE_DONE")));
-  if (whole === undefined)
-    throw new UserError(
-      "No QUIC handshake was recorded: the edge wrote no qlog of a whole one. Try the same command again.",
-    );
-  const slowStarts = crowds.map(([browsers], index) => ({
-    browsers,
-    connections: (told[index] ?? []).map(({ slowStart }) => slowStart),
-  }));
-  return { browser: version, connections: { place: placeId(place), packets: whole.packets, slowStarts } };
-}
-
-/** From an address that the server has not seen. @throws UserError where the page was not loaded */
-async function loadIn(lane: Lane, browser: Browser, url: string): Promise<void> {
-  await lane.setClientAddress(lane.freshClient());
-  const [navigated] = await visit(browser, url, { pausesMs: [], onNavigation: (work) => work() });
-  if (navigated?.timing === undefined)
-    throw new UserError(
-      `A page was not loaded (${navigated?.error ?? "no answer"}). The rows are kept: the same command goes on.`,
-    );
 }

@@ -2,6 +2,7 @@ import type { Arm } from "../../model/arm.ts";
 import { type Network, QUEUE_BYTES } from "../../model/cell.ts";
 import type { BrowserPage } from "../../model/browser-pages.ts";
 import type { Congestion } from "../../model/congestion.ts";
+import type { LoadOptions } from "../../model/load-experiment.ts";
 import { PUBLISHED_LOADS } from "./published.ts";
 
 /** Where browsers load pages, and how often. */
@@ -40,36 +41,42 @@ function network(name: string, rateMbps: number, delayMs: number, lossRatio = 0)
  * `wired` and `unlimited`: the published fast line (browser-page: 900 and 350 Mbit/s, a CDN's edge nearby), as a path that this
  * machine keeps and as fast as it is. `distant`, `lossy`: where the published measurement did not look.
  */
-export function placesOf(size: "quick" | "usual" | "full"): readonly Place[] {
-  const pages: readonly BrowserPage[] = size === "quick" ? ["page"] : ["page", "document", "images"];
-  const visits = { quick: 2, usual: PUBLISHED_LOADS, full: PUBLISHED_LOADS }[size];
+export function placesOf(size: LoadOptions["size"]): readonly Place[] {
+  if (size === "quick") return quickPlaces();
+  const pages = ["page", "document", "images"] as const;
+  const most = (usual: number): number => (size === "full" ? PUBLISHED_LOADS : usual);
+  const fast = { congestion: "cubic", pages, visits: PUBLISHED_LOADS, pausesMs: AGAIN, isAlone: true } as const;
   // A visit over HTTP/2 with loss and cubic takes half a minute.
-  const visitsFar = { quick: 2, usual: 16, full: PUBLISHED_LOADS }[size];
-  const fast = { congestion: "cubic", pages, visits, pausesMs: AGAIN, isAlone: true } as const;
-  const far = { pages: ["page"], arms: ALL, visits: visitsFar, pausesMs: AGAIN_MEASURED, isAlone: false } as const;
-  const places: Place[] = [
+  const far = { pages: ["page"], arms: ALL, visits: most(16), pausesMs: AGAIN_MEASURED, isAlone: false } as const;
+  return [
     { ...fast, network: network("wired", 200, 1), arms: FIXED },
     // Without always-offer, which is fixed-h3 after its first visit.
-    {
-      ...fast,
-      network: network("unlimited", 10_000, 0),
-      arms: FIXED.slice(0, 2),
-      visits: { quick: 2, usual: 20, full: PUBLISHED_LOADS }[size],
-    },
+    { ...fast, network: network("unlimited", 10_000, 0), arms: FIXED.slice(0, 2), visits: most(20) },
     { ...far, network: network("distant", 50, 75), congestion: "cubic" },
     { ...far, network: network("lossy", 20, 15, 0.02), congestion: "cubic" },
     { ...far, network: network("lossy", 20, 15, 0.02), congestion: "bbr" },
   ];
-  return size === "quick" ? places.filter(({ network: { name } }) => name !== "unlimited") : places;
+}
+
+/** Whether it works, without the waits: no navigation after the edge has told of the first, and a tenth of the loss. */
+function quickPlaces(): readonly Place[] {
+  const quick = { pages: ["page"], visits: 2, congestion: "cubic", pausesMs: AGAIN, isAlone: false } as const;
+  const far = { ...quick, arms: ALL };
+  return [
+    { ...quick, network: network("wired", 200, 1), arms: FIXED, isAlone: true },
+    { ...far, network: network("distant", 50, 75) },
+    { ...far, network: network("lossy", 20, 15, 0.002) },
+    { ...far, network: network("lossy", 20, 15, 0.002), congestion: "bbr" },
+  ];
 }
 
 export function placeId({ network: { name }, congestion }: Place): string {
   return `${name}-${congestion}`;
 }
 
-/** Whether something was published of such a line. */
-export function isPublished({ network: { name } }: Place): boolean {
-  return name === "wired" || name === "unlimited";
+/** Whether it is a path where something is to be decided, of which nothing was published. */
+export function isFar({ arms }: Place): boolean {
+  return arms.includes("adaptive");
 }
 
 /** The number of the last navigation of a visit: of a browser that knows the site. */

@@ -1,3 +1,6 @@
+import { median } from "../../analysis/statistics/summary.ts";
+import { number, size } from "../../analysis/tables/format.ts";
+import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { QlogEvent } from "./qlog.ts";
 
 /** How a connection's first growth ended, as its sender saw it. */
@@ -30,26 +33,43 @@ export function slowStartOf(events: readonly QlogEvent[]): SlowStart {
     ({ name, data }) =>
       name.endsWith(":congestion_state_updated") && data.new !== "slow_start" && data.new !== "application_limited",
   );
-  const isFull = ({ name, data }: QlogEvent): boolean =>
-    name.endsWith(":packet_sent") &&
-    (data.raw?.length ?? 0) >= FULL &&
-    (data.frames ?? []).some(({ frame_type: type }) => type === "stream");
+  const told = end === -1 ? -1 : events.findIndex(({ data }, i) => i > end && data.latest_rtt !== undefined);
+  // A qlog tells a figure when it changes: the last one told is the one that is.
+  const lastBefore = (index: number, field: "congestion_window" | "min_rtt"): number | undefined =>
+    events.slice(0, Math.max(0, index)).findLast(({ data }) => data[field] !== undefined)?.data[field];
+  const minRttMs = lastBefore(told + 1, "min_rtt");
+  const fullPacket = events.findLast(
+    ({ name, data: { raw, frames = [] } }) =>
+      name.endsWith(":packet_sent") &&
+      (raw?.length ?? 0) >= FULL &&
+      frames.some(({ frame_type: type }) => type === "stream"),
+  );
   return {
-    leftAtBytes: end === -1 ? null : (lastOf(events.slice(0, end), "congestion_window") ?? null),
-    rttAboveMs: end === -1 ? null : rttAboveAt(events, end),
+    leftAtBytes: lastBefore(end, "congestion_window") ?? null,
+    rttAboveMs: minRttMs === undefined ? null : (events[told]?.data.latest_rtt ?? Number.NaN) - minRttMs,
     packetsLost: events.filter(({ name }) => name.endsWith(":packet_lost")).length,
-    transferMs: events.findLast(isFull)?.time ?? 0,
+    transferMs: fullPacket?.time ?? 0,
   };
 }
 
-function rttAboveAt(events: readonly QlogEvent[], end: number): number | null {
-  const told = events.findIndex(({ data }, i) => i > end && data.latest_rtt !== undefined);
-  const rttMs = events[told]?.data.latest_rtt;
-  const minRttMs = lastOf(events.slice(0, told + 1), "min_rtt");
-  return rttMs === undefined || minRttMs === undefined ? null : rttMs - minRttMs;
+/** Of connections, by how many browsers loaded pages at the same time, on cores that they share. */
+export interface SlowStarts {
+  readonly browsers: number;
+  readonly connections: readonly SlowStart[];
 }
 
-/** A qlog tells a figure when it changes: the last one told is the one that is. */
-function lastOf(events: readonly QlogEvent[], field: "congestion_window" | "min_rtt"): number | undefined {
-  return events.findLast(({ data }) => data[field] !== undefined)?.data[field];
+export function slowStartsTable(slowStarts: readonly SlowStarts[]): string {
+  const medianOf = (connections: readonly SlowStart[], field: "rttAboveMs" | "transferMs"): string =>
+    number(median(connections.flatMap((one) => one[field] ?? [])));
+  const late = ({ connections }: SlowStarts): SlowStart[] => connections.filter((one) => !isEarly(one));
+  const early = ({ connections }: SlowStarts): SlowStart[] => connections.filter(isEarly);
+  return tableOf(slowStarts, [
+    ["browsers at a time", ({ browsers }) => String(browsers)],
+    ["connections", ({ connections }) => String(connections.length)],
+    [`slow start ended below ${size(EARLY_BYTES)}`, (row) => String(early(row).length)],
+    ["RTT above the smallest then, ms", (row) => medianOf(early(row), "rttAboveMs")],
+    ["their transfer, ms", (row) => medianOf(early(row), "transferMs")],
+    ["the others' transfer, ms", (row) => medianOf(late(row), "transferMs")],
+    ["packets lost, of all", ({ connections }) => String(connections.reduce((sum, one) => sum + one.packetsLost, 0))],
+  ]);
 }

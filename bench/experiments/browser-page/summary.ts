@@ -4,9 +4,9 @@ import type { Start } from "../../model/recorded-run.ts";
 import { type Interval, meanInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean, median } from "../../analysis/statistics/summary.ts";
-import type { RecordedConnections } from "./record-connections.ts";
+import type { Recorded } from "./record-connections.ts";
 import type { BrowserRow } from "./row.ts";
-import { type Place, placeId } from "./settings.ts";
+import { lastOf, type Place, placeId } from "./settings.ts";
 
 /** All navigations of one number, of one arm, page and place. Times in milliseconds; intervals of 95 %. */
 export interface BrowserGroup {
@@ -31,40 +31,35 @@ export interface BrowserGroup {
   readonly lcpRatio: Interval | undefined;
   /** Documents over HTTP/3, of all. */
   readonly documentsH3: number;
-  /** Of what a page loaded beside its document; null where there was nothing. */
+  /** Of what a page loaded beside its document; NaN, in a file null, where there was nothing. */
   readonly resourcesH3: number | null;
   /** Documents that were offered HTTP/3, of all. */
   readonly offered: number;
+  /** Likewise NaN or null where nothing was read. */
   readonly busyMedian: number | null;
   readonly lateMedian: number | null;
 }
 
-export interface BrowserSummary {
+export interface BrowserSummary extends Recorded {
   readonly command: string;
   readonly day: string;
   readonly seed: number;
-  readonly browser: string;
   readonly starts: readonly Start[];
   readonly places: readonly Place[];
   readonly rows: number;
   readonly failures: number;
   readonly timeouts: number;
   readonly groups: readonly BrowserGroup[];
-  readonly connections: RecordedConnections;
 }
 
 export function groupsOf(places: readonly Place[], rows: readonly BrowserRow[], seed: number): BrowserGroup[] {
+  const groups = Map.groupBy(rows, ({ place, page, arm, navigation }) => [place, page, arm, navigation].join(" "));
   return places.flatMap((place) =>
     place.pages.flatMap((page) =>
       place.arms.flatMap((arm) =>
-        [1, ...place.pausesMs.map((_, index) => index + 2)].flatMap((navigation) => {
-          const of = (one: Arm): BrowserRow[] =>
-            rows.filter(
-              (row) =>
-                row.place === placeId(place) && row.page === page && row.arm === one && row.navigation === navigation,
-            );
-          const own = of(arm);
-          return own.length === 0 ? [] : groupOf(own, arm === "fixed-h2" ? [] : of("fixed-h2"), seed);
+        Array.from({ length: lastOf(place) }, (_, i) => i + 1).flatMap((navigation) => {
+          const of = (one: Arm): BrowserRow[] => groups.get([placeId(place), page, one, navigation].join(" ")) ?? [];
+          return groupOf(of(arm), arm === "fixed-h2" ? [] : of("fixed-h2"), seed);
         }),
       ),
     ),
@@ -82,12 +77,9 @@ function groupOf(rows: readonly BrowserRow[], base: readonly BrowserRow[], seed:
     const [a, b] = [valuesOf(base, field), valuesOf(rows, field)];
     return a.length < 2 || b.length < 2 ? undefined : ratioOfMeansInterval(a, b, { random });
   };
-  const resources = sumOf(rows, "resourcesH2") + sumOf(rows, "resourcesH3");
+  const [overH2, overH3] = [sumOf(rows, "resourcesH2"), sumOf(rows, "resourcesH3")];
   const ok = rows.filter(({ outcome }) => outcome === "ok");
-  const medianOf = (field: "busyRatio" | "lateRatio"): number | null => {
-    const values = valuesOf(rows, field);
-    return values.length === 0 ? null : median(values);
-  };
+  const share = (of: readonly BrowserRow[]): number => (ok.length === 0 ? 0 : of.length / ok.length);
   return [
     {
       place,
@@ -105,11 +97,11 @@ function groupOf(rows: readonly BrowserRow[], base: readonly BrowserRow[], seed:
       connectMs: mean(valuesOf(rows, "connectMs")),
       loadRatio: ratio("loadMs"),
       lcpRatio: ratio("lcpMs"),
-      documentsH3: shareOf(ok, ({ documentProtocol }) => documentProtocol === "h3"),
-      resourcesH3: resources === 0 ? null : sumOf(rows, "resourcesH3") / resources,
-      offered: shareOf(ok, ({ answer }) => answer === "offer"),
-      busyMedian: medianOf("busyRatio"),
-      lateMedian: medianOf("lateRatio"),
+      documentsH3: share(ok.filter(({ documentProtocol }) => documentProtocol === "h3")),
+      resourcesH3: overH3 / (overH2 + overH3),
+      offered: share(ok.filter(({ answer }) => answer === "offer")),
+      busyMedian: median(valuesOf(rows, "busyRatio")),
+      lateMedian: median(valuesOf(rows, "lateRatio")),
     },
   ];
 }
@@ -122,10 +114,6 @@ function valuesOf(rows: readonly BrowserRow[], field: NumberField): number[] {
 
 function sumOf(rows: readonly BrowserRow[], field: NumberField): number {
   return valuesOf(rows, field).reduce((sum, value) => sum + value, 0);
-}
-
-function shareOf(rows: readonly BrowserRow[], is: (row: BrowserRow) => boolean): number {
-  return rows.length === 0 ? 0 : rows.filter(is).length / rows.length;
 }
 
 export function findGroup(

@@ -1,11 +1,11 @@
-import { figuresTable } from "../../analysis/tables/figures-table.ts";
 import { number, percent, withInterval } from "../../analysis/tables/format.ts";
-import { markdownTable } from "../../analysis/tables/table.ts";
+import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
 import type { Interval } from "../../analysis/statistics/bootstrap.ts";
-import type { HandshakePacket } from "./handshake.ts";
 import { PUBLISHED_BROWSER } from "./published.ts";
-import { isPublished, lastOf, type Place, placeId } from "./settings.ts";
+import { isFar, lastOf, type Place, placeId } from "./settings.ts";
 import { type BrowserGroup, type BrowserSummary, findGroup } from "./summary.ts";
+
+type Groups = Pick<BrowserSummary, "places" | "groups">;
 
 /** `20 Mbit/s, RTT 30 ms, loss 2 %, TCP with bbr` */
 export function networkText({ network: { rateMbps, delayMs, lossRatio }, congestion }: Place): string {
@@ -13,208 +13,92 @@ export function networkText({ network: { rateMbps, delayMs, lossRatio }, congest
   return `${path}${lossRatio > 0 ? `, loss ${lossRatio * 100} %` : ""}, TCP with ${congestion}`;
 }
 
-export function publishedTable(summary: BrowserSummary): string {
-  const places = summary.places.filter(isPublished);
-  return figuresTable(
-    [
-      "page",
-      "published: h2 ms",
-      "h3 ms",
-      "h2 / h3",
-      ...places.flatMap(({ network: { name } }) => [`${name}: h2 ms`, "h3 ms", "h2 / h3"]),
-    ],
-    PUBLISHED_BROWSER.map(({ page, about, h2Ms, h3Ms }) => [
-      about,
-      number(h2Ms),
-      number(h3Ms),
-      number(h2Ms / h3Ms),
-      ...places.flatMap((place) => {
-        const [h2, h3] = ["fixed-h2", "fixed-h3"].map((arm) =>
-          findGroup(summary, placeId(place), page, arm, lastOf(place)),
-        );
-        return [number(h2?.loadMs.estimate), number(h3?.loadMs.estimate), ratioText(h3?.loadRatio)];
-      }),
-    ]),
-  );
+/** Repeated visits on fast lines beside the published ones. @param title of the pages */
+export function publishedTable(summary: Groups, title = "page"): string {
+  const measured = (place: Place): Column<(typeof PUBLISHED_BROWSER)[number]>[] => {
+    const of = (page: string, arm: string): BrowserGroup | undefined =>
+      findGroup(summary, placeId(place), page, arm, lastOf(place));
+    return [
+      [`${place.network.name}: h2 ms`, ({ page }) => number(of(page, "fixed-h2")?.loadMs.estimate)],
+      ["h3 ms", ({ page }) => number(of(page, "fixed-h3")?.loadMs.estimate)],
+      ["h2 / h3", ({ page }) => ratioText(of(page, "fixed-h3")?.loadRatio)],
+    ];
+  };
+  return tableOf(PUBLISHED_BROWSER, [
+    [title, ({ about }) => about],
+    ["published: h2 ms", ({ h2Ms }) => number(h2Ms)],
+    ["h3 ms", ({ h3Ms }) => number(h3Ms)],
+    ["h2 / h3", ({ h2Ms, h3Ms }) => number(h2Ms / h3Ms)],
+    ...summary.places.filter((place) => !isFar(place)).flatMap(measured),
+  ]);
 }
 
-/** How busy the cores were, and how late the packets, on the lines that stand beside published ones. */
-export function busyTable(summary: BrowserSummary): string {
-  const lines = summary.places.filter(isPublished).flatMap((place) =>
-    place.pages.flatMap((page) => {
-      const own = ["fixed-h2", "fixed-h3"].map((arm) => findGroup(summary, placeId(place), page, arm, lastOf(place)));
-      const [h2, h3] = own;
-      return h2 === undefined || h3 === undefined
-        ? []
-        : [
-            [
-              `${place.network.name}, ${page}`,
-              percent(h2.busyMedian),
-              percent(h3.busyMedian),
-              percent(h2.lateMedian),
-              percent(h3.lateMedian),
-            ],
-          ];
+/** The first and the last navigation of each place and arm, on the same page. */
+export function visitsTable(summary: Groups): string {
+  const visits = summary.places.flatMap((place) =>
+    place.arms.flatMap((arm) => {
+      const of = (navigation: number): BrowserGroup | undefined =>
+        findGroup(summary, placeId(place), "page", arm, navigation);
+      const [first, last] = [of(1), of(lastOf(place))];
+      return first === undefined || last === undefined ? [] : [{ first, last }];
     }),
   );
-  return figuresTable(["", "h2: busiest core", "h3", "h2: packets late", "h3"], lines);
+  return tableOf(visits, [
+    ["", ({ first }) => first.place],
+    ["arm", ({ first }) => first.arm],
+    ["first: load ms", ({ first }) => withInterval(first.loadMs)],
+    ["h2 / this", ({ first }) => ratioText(first.loadRatio)],
+    ["first: LCP ms", ({ first }) => number(first.lcpMs?.estimate)],
+    ["repeated: load ms", ({ last }) => withInterval(last.loadMs)],
+    ["h2 / this", ({ last }) => ratioText(last.loadRatio)],
+    ["repeated: LCP ms", ({ last }) => number(last.lcpMs?.estimate)],
+    ["files over HTTP/3, first", ({ first }) => percent(first.resourcesH3)],
+    ["repeated", ({ last }) => percent(last.resourcesH3)],
+  ]);
 }
 
-export function visitsTable(summary: BrowserSummary): string {
-  return figuresTable(
-    [
-      "",
-      "arm",
-      "first: load ms",
-      "h2 / this",
-      "first: LCP ms",
-      "repeated: load ms",
-      "h2 / this",
-      "repeated: LCP ms",
-      "files over HTTP/3, first",
-      "repeated",
-    ],
-    summary.places.flatMap((place) =>
-      place.arms.flatMap((arm) => {
-        const [first, last] = [1, lastOf(place)].map((navigation) =>
-          findGroup(summary, placeId(place), "page", arm, navigation),
-        );
-        if (first === undefined || last === undefined) return [];
-        return [
-          [
-            placeId(place),
-            arm,
-            withInterval(first.loadMs),
-            ratioText(first.loadRatio),
-            number(first.lcpMs?.estimate),
-            withInterval(last.loadMs),
-            ratioText(last.loadRatio),
-            number(last.lcpMs?.estimate),
-            percent(first.resourcesH3),
-            percent(last.resourcesH3),
-          ],
-        ];
-      }),
-    ),
-  );
+export function allTable({ groups }: Groups): string {
+  return tableOf(groups, [
+    ["", ({ place }) => place],
+    ["page", ({ page }) => page],
+    ["arm", ({ arm }) => arm],
+    ["visit", ({ navigation }) => String(navigation)],
+    ["n", ({ n }) => String(n)],
+    ["failed", ({ failures }) => String(failures)],
+    ["timeouts", ({ timeouts }) => String(timeouts)],
+    ["load ms", ({ loadMs }) => withInterval(loadMs)],
+    ["median", ({ loadMedianMs }) => number(loadMedianMs)],
+    ["over twice it", ({ slow }) => String(slow)],
+    ["h2 / this", ({ loadRatio }) => ratioText(loadRatio)],
+    ["LCP ms", ({ lcpMs }) => (lcpMs === undefined ? "-" : withInterval(lcpMs))],
+    ["h2 / this", ({ lcpRatio }) => ratioText(lcpRatio)],
+    ["first byte ms", ({ ttfbMs }) => number(ttfbMs)],
+    ["connecting ms", ({ connectMs }) => number(connectMs)],
+    ["documents over HTTP/3", ({ documentsH3 }) => percent(documentsH3)],
+    ["documents offered it", ({ offered }) => percent(offered)],
+    ["busiest core", ({ busyMedian }) => percent(busyMedian)],
+    ["packets late", ({ lateMedian }) => percent(lateMedian)],
+  ]);
 }
 
-export function farTable(summary: BrowserSummary, far: readonly Place[]): string {
-  return figuresTable(
-    [
-      "",
-      "arm",
-      "visit",
-      "load ms",
-      "median",
-      "over twice it",
-      "h2 / this",
-      "LCP ms",
-      "h2 / this",
-      "documents over HTTP/3",
-      "documents offered it",
-    ],
-    far.flatMap((place) =>
-      place.arms.flatMap((arm) =>
-        Array.from({ length: lastOf(place) }, (_, index) =>
-          findGroup(summary, placeId(place), "page", arm, index + 1),
-        ).flatMap((group) =>
-          group === undefined
-            ? []
-            : [
-                [
-                  placeId(place),
-                  arm,
-                  String(group.navigation),
-                  withInterval(group.loadMs),
-                  number(group.loadMedianMs),
-                  `${group.slow} of ${group.n}`,
-                  ratioText(group.loadRatio),
-                  group.lcpMs === undefined ? "-" : withInterval(group.lcpMs),
-                  ratioText(group.lcpRatio),
-                  percent(group.documentsH3),
-                  percent(group.offered),
-                ],
-              ],
-        ),
-      ),
-    ),
-  );
-}
-
-/** What repeated visits take on each path, in a sentence. */
-export function farLines(summary: BrowserSummary, far: readonly Place[]) {
-  return far.map((place) => {
-    const of = (arm: string): BrowserGroup | undefined =>
-      findGroup(summary, placeId(place), "page", arm, lastOf(place));
-    const [h2, offer, adaptive] = ["fixed-h2", "always-offer", "adaptive"].map(of);
-    return {
-      id: placeId(place),
-      network: networkText(place),
-      h2: number(h2?.loadMs.estimate),
-      offer: number(offer?.loadMs.estimate),
-      adaptive: number(adaptive?.loadMs.estimate),
-      documents: percent(adaptive?.documentsH3),
+/** Repeated visits of a browser on the paths where something is to be decided: for the README. */
+export function browserReadmeTable(summary: Groups): string {
+  const repeated =
+    (arm: string) =>
+    (place: Place): string => {
+      const group = findGroup(summary, placeId(place), "page", arm, lastOf(place));
+      return group === undefined ? "-" : withInterval(group.loadMs);
     };
-  });
-}
-
-export function handshakeTable(packets: readonly HandshakePacket[]): string {
-  return markdownTable(
+  return tableOf(summary.places.filter(isFar), [
     [
-      { title: "ms", align: "right" },
-      "from",
-      "packet",
-      { title: "number", align: "right" },
-      { title: "bytes", align: "right" },
-      "frames",
+      "path",
+      ({ network: { rateMbps, delayMs, lossRatio }, congestion }) =>
+        `${rateMbps} Mbit/s, RTT ${2 * delayMs} ms, loss ${lossRatio * 100} %, ${congestion}`,
     ],
-    packets.map(({ atMs, from, type, number: packet, bytes, frames }) => [
-      atMs.toFixed(1),
-      from,
-      type,
-      packet === null ? "-" : String(packet),
-      bytes === null ? "-" : String(bytes),
-      frames,
-    ]),
-  );
-}
-
-export function allTable({ groups }: BrowserSummary): string {
-  return figuresTable(
-    [
-      "",
-      "page",
-      "arm",
-      "visit",
-      "n",
-      "failed",
-      "timeouts",
-      "load ms",
-      "median",
-      "LCP ms",
-      "first byte ms",
-      "connecting ms",
-      "busiest core",
-      "packets late",
-    ],
-    groups.map((group) => [
-      group.place,
-      group.page,
-      group.arm,
-      String(group.navigation),
-      String(group.n),
-      String(group.failures),
-      String(group.timeouts),
-      withInterval(group.loadMs),
-      number(group.loadMedianMs),
-      group.lcpMs === undefined ? "-" : withInterval(group.lcpMs),
-      number(group.ttfbMs),
-      number(group.connectMs),
-      percent(group.busyMedian),
-      percent(group.lateMedian),
-    ]),
-  );
+    ["HTTP/2 only, ms", repeated("fixed-h2")],
+    ["HTTP/3 offered to all", repeated("always-offer")],
+    ["adaptive", repeated("adaptive")],
+  ]);
 }
 
 function ratioText(ratio: Interval | undefined): string {

@@ -1,11 +1,11 @@
 """A client that shares no code with k6 and its extension: aioquic for HTTP/3, h2 and Python's own ssl for HTTP/2.
 
-    client.py PLAN [ACK_DELAY_MS]  runs the loads of a plan as k6 reads it (bench/instrument/k6/plan.ts), and prints a line of JSON
-                                   for each; acknowledges QUIC packets so late instead of as aioquic does
+    client.py PLAN [ACK_DELAY_MS]  runs the load of a plan as k6 reads it (bench/model/plan.ts), and prints a line of JSON;
+                                   acknowledges QUIC packets so late instead of as aioquic does
     client.py --versions           prints what it is made of
 
-Of a plan it knows what the cross-check needs: sessions of one document each, over h2 or h3. Each session opens a
-connection of its own; there is no resumption, no 0-RTT, and none but the given certificate is trusted.
+Of a plan it knows what the cross-check needs: one load, of sessions of one document each, over h2 or h3. Each session opens
+a connection of its own; there is no resumption, no 0-RTT, and none but the given certificate is trusted.
 """
 
 import asyncio
@@ -43,33 +43,27 @@ class LoadError(Exception):
 
 
 class Timing:
-    """Milliseconds since the moment before the connection was opened."""
+    """What comes of one GET. Milliseconds since the moment before the connection was opened."""
 
     def __init__(self):
         self.began = time.perf_counter()
-        self.handshakeMs = None
-        self.ttfbMs = None
-        self.loadMs = None
+        self.handshakeMs = self.ttfbMs = self.loadMs = None
         self.bytes = 0
 
     def now(self):
         return (time.perf_counter() - self.began) * 1000
 
+    def take_headers(self, headers):
+        self.ttfbMs = self.now()
+        status = dict(headers).get(b":status")
+        if status != b"200":
+            raise LoadError(f"the status is {status}")
+
 
 def headers_of(origin, path):
-    return [
-        (b":method", b"GET"),
-        (b":scheme", b"https"),
-        (b":authority", f"{origin['host']}:{origin['port']}".encode()),
-        (b":path", path.encode()),
-        (b"user-agent", b"cross-check"),
-    ]
-
-
-def check_status(headers):
-    status = dict(headers).get(b":status")
-    if status != b"200":
-        raise LoadError(f"the status is {status}")
+    authority = f"{origin['host']}:{origin['port']}".encode()
+    get = [(b":method", b"GET"), (b":scheme", b"https"), (b":authority", authority), (b":path", path.encode())]
+    return [*get, (b"user-agent", b"cross-check")]
 
 
 def load_h2(load, path, context):
@@ -87,27 +81,20 @@ def load_h2(load, path, context):
                 raise LoadError(f"the server speaks {tls.selected_alpn_protocol()}, not h2")
             http = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True, header_encoding=None))
             # As initial values: h2 sends these, and counts by them at once. A later change counts once it is acknowledged.
-            http.local_settings = h2.settings.Settings(
-                client=True,
-                initial_values={
-                    h2.settings.SettingCodes.ENABLE_PUSH: 0,
-                    h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: H2_STREAM_WINDOW,
-                },
-            )
+            codes = h2.settings.SettingCodes
+            values = {codes.ENABLE_PUSH: 0, codes.INITIAL_WINDOW_SIZE: H2_STREAM_WINDOW}
+            http.local_settings = h2.settings.Settings(client=True, initial_values=values)
             http.initiate_connection()
             http.increment_flow_control_window(H2_CONNECTION_WINDOW)
-            stream = http.get_next_available_stream_id()
-            http.send_headers(stream, headers_of(origin, path), end_stream=True)
-            tls.sendall(http.data_to_send())
+            http.send_headers(http.get_next_available_stream_id(), headers_of(origin, path), end_stream=True)
             while timing.loadMs is None:
+                tls.sendall(http.data_to_send())
                 tls.settimeout(max(0.001, deadline - time.monotonic()))
                 data = tls.recv(1 << 16)
                 if not data:
                     raise LoadError("the server closed the connection")
                 for event in http.receive_data(data):
                     on_h2_event(event, http, timing)
-                if pending := http.data_to_send():
-                    tls.sendall(pending)
             http.close_connection()
             tls.sendall(http.data_to_send())
     return timing
@@ -115,8 +102,7 @@ def load_h2(load, path, context):
 
 def on_h2_event(event, http, timing):
     if isinstance(event, h2.events.ResponseReceived):
-        timing.ttfbMs = timing.now()
-        check_status(event.headers)
+        timing.take_headers(event.headers)
     elif isinstance(event, h2.events.DataReceived):
         timing.bytes += len(event.data)
         http.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
@@ -138,37 +124,36 @@ class H3Client(QuicConnectionProtocol):
 
     def quic_event_received(self, event):
         try:
-            self.take(event)
-        except LoadError as error:
             if not self.done.done():
-                self.done.set_exception(error)
+                self.take(event)
+        except LoadError as error:
+            self.done.set_exception(error)
 
     def take(self, event):
         if isinstance(event, HandshakeCompleted):
             self.timing.handshakeMs = self.timing.now()
             # The protocol sends what is queued once it has handled the events of a datagram.
             self.http.send_headers(self._quic.get_next_available_stream_id(), self.headers, end_stream=True)
-        elif isinstance(event, (ConnectionTerminated, StreamReset)) and not self.done.done():
+        elif isinstance(event, (ConnectionTerminated, StreamReset)):
             raise LoadError(f"the server ended it: {event}")
         for part in self.http.handle_event(event):
             if isinstance(part, HeadersReceived):
-                self.timing.ttfbMs = self.timing.now()
-                check_status(part.headers)
+                self.timing.take_headers(part.headers)
             elif isinstance(part, DataReceived):
                 self.timing.bytes += len(part.data)
-            if isinstance(part, (HeadersReceived, DataReceived)) and part.stream_ended and not self.done.done():
-                self.timing.loadMs = self.timing.now()
-                self.done.set_result(None)
+                if part.stream_ended:
+                    self.timing.loadMs = self.timing.now()
+                    self.done.set_result(None)
 
 
 async def load_h3(load, path, ack_delay_ms):
     origin = load["origin"]
+    # No server_name: with one aioquic also compares names, and its service_identity refuses any certificate that names
+    # *.localhost, as the edge's does. The chain is verified all the same, against this file, which has the edge's own
+    # certificate and no other.
     configuration = QuicConfiguration(
         is_client=True,
         alpn_protocols=H3_ALPN,
-        # No server_name: with one aioquic also compares names, and its service_identity refuses any certificate that
-        # names *.localhost, as the edge's does. The chain is verified all the same, against this file, which has the
-        # edge's own certificate and no other.
         cafile=origin["caFile"],
         verify_mode=ssl.CERT_REQUIRED,
         max_stream_data=H3_STREAM_WINDOW,
@@ -182,17 +167,9 @@ async def load_h3(load, path, ack_delay_ms):
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, UDP_BUFFER)
     udp.bind((load["clientAddress"], 0))
-    loop = asyncio.get_running_loop()
-    transport, client = await loop.create_datagram_endpoint(
+    transport, client = await asyncio.get_running_loop().create_datagram_endpoint(
         lambda: H3Client(quic, timing, headers_of(origin, path)), sock=udp
     )
-
-    def fail(_, context):
-        # What aioquic raises while it reads a datagram (a bad certificate) would else end in a timeout.
-        if not client.done.done():
-            client.done.set_exception(LoadError(repr(context.get("exception") or context["message"])))
-
-    loop.set_exception_handler(fail)
     try:
         client.connect((origin["address"], origin["port"]))
         await asyncio.wait_for(client.done, load["timeoutMs"] / 1000)
@@ -203,29 +180,22 @@ async def load_h3(load, path, ack_delay_ms):
     return timing
 
 
-async def run_session(load, session, context, ack_delay_ms):
-    path = session["pages"][0]["document"]
-    if session["firstProtocol"] == "h3":
-        return await load_h3(load, path, ack_delay_ms)
-    return load_h2(load, path, context)
-
-
 async def run_load(load, ack_delay_ms):
-    """All sessions, of which one is timed; its line of JSON."""
+    """All sessions, of which one is timed; the line of JSON."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(load["origin"]["caFile"])
     context.set_alpn_protocols(["h2"])
     result = {"id": load["id"], "outcome": "ok", "error": ""}
     for session in load["sessions"]:
+        path = session["pages"][0]["document"]
         started, cpu = time.time() * 1000, time.process_time()
         try:
-            timing = await run_session(load, session, context, ack_delay_ms)
-        except TimeoutError as error:  # of a socket and of asyncio
-            result.update(outcome="timeout", error=f"timeout {error}".strip(), startedMs=started)
-            return result
-        except (LoadError, OSError, ConnectionError) as error:
-            result.update(outcome="failed", error=f"{type(error).__name__}: {error}", startedMs=started)
-            return result
+            is_h3 = session["firstProtocol"] == "h3"
+            timing = await load_h3(load, path, ack_delay_ms) if is_h3 else load_h2(load, path, context)
+        except (LoadError, OSError) as error:
+            # A timeout of a socket and of asyncio is a TimeoutError, which is an OSError.
+            outcome = "timeout" if isinstance(error, TimeoutError) else "failed"
+            return {**result, "outcome": outcome, "error": f"{type(error).__name__}: {error}", "startedMs": started}
         if session["timed"]:
             del timing.began
             result.update(vars(timing), startedMs=started, clientCpuMs=(time.process_time() - cpu) * 1000)
@@ -233,24 +203,16 @@ async def run_load(load, ack_delay_ms):
     return result
 
 
-async def main(plan_file, ack_delay_ms=None):
+def versions():
+    packages = {name: version(name) for name in ("aioquic", "h2")}
+    return {"python": platform.python_version(), **packages, "openssl": ssl.OPENSSL_VERSION}
+
+
+def run(plan_file, ack_delay_ms=None):
     with open(plan_file, encoding="utf-8") as file:
-        plan = json.load(file)
-    for load in plan["loads"]:
-        print(json.dumps(await run_load(load, ack_delay_ms)), flush=True)
+        [load] = json.load(file)["loads"]
+    return asyncio.run(run_load(load, None if ack_delay_ms is None else float(ack_delay_ms)))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--versions"]:
-        print(
-            json.dumps(
-                {
-                    "python": platform.python_version(),
-                    "aioquic": version("aioquic"),
-                    "h2": version("h2"),
-                    "openssl": ssl.OPENSSL_VERSION,
-                }
-            )
-        )
-    else:
-        asyncio.run(main(sys.argv[1], *map(float, sys.argv[2:])))
+    print(json.dumps(versions() if sys.argv[1:] == ["--versions"] else run(*sys.argv[1:])))

@@ -1,21 +1,18 @@
 import { defineExperiment } from "../../harness/experiment.ts";
+import { inLab } from "../../harness/in-lab.ts";
 import { lastMachine } from "../../harness/machine-text.ts";
-import { unlessItFails } from "../../harness/unless-it-fails.ts";
-import { startLab } from "../../lab/lab.ts";
 import { buildLab } from "../../lab/programs.ts";
 import { decimal, flag, someOf, wholeNumber } from "../../model/options.ts";
-import { crossCheckValues, summaryLine } from "./findings.ts";
+import { crossCheckValues, findingsTable } from "./findings.ts";
 import { ARM_OF, measureLoad } from "./measure-load.ts";
-import { pythonVersions, requirePython } from "./python.ts";
+import { requireTheirClient } from "./python.ts";
 import { counts, CROSS_ROW, type CrossRow } from "./row.ts";
 import { nextRound } from "./schedule.ts";
-import { CLIENTS, PROTOCOLS, type Setting, settingsOf } from "./settings.ts";
+import { CLIENTS, NETWORK_NAMES, PROTOCOLS, type Setting, settingsOf } from "./settings.ts";
 import { findingOf } from "./verdict.ts";
 
 /** Nothing here should fail; a client that does not work at all must not cost a timeout a load. */
 const FAILURES_MAX = 3;
-
-const NETWORK_NAMES = settingsOf({ quick: false, networks: undefined }).map(({ network }) => network.name);
 
 export const OPTIONS = {
   quick: flag("three loads of the nearest network: whether it works"),
@@ -39,49 +36,36 @@ export const experiment = defineExperiment({
     theirAckDelayMs,
     settings: settingsOf(which),
   }),
-  done: ({ seed, ...which }, rows) => {
-    const settings = settingsOf(which);
-    const isDone = nextRound(settings, rows, 0, seed).length === 0 || failures(rows) >= FAILURES_MAX;
-    return isDone ? 1 : shareDone(settings, rows);
-  },
+  done: ({ seed, ...which }, rows) => (isOver(settingsOf(which), rows, seed) ? 1 : shareDone(settingsOf(which), rows)),
   prepare: async (_, signal) => {
-    const versions = await pythonVersions(await requirePython(signal), signal);
+    const versions = await requireTheirClient(signal);
     await buildLab();
-    return { ...versions };
+    return versions;
   },
   measure: async ({ options: { seed, "their-ack-delay-ms": theirAckDelayMs, ...which }, folder, signal, progress }) => {
     const settings = settingsOf(which);
-    const python = await requirePython(signal);
-    const lab = await startLab({ arms: PROTOCOLS.map((protocol) => ARM_OF[protocol]), lanes: 1 });
-    const [lane] = lab.lanes;
-    if (lane === undefined) throw new Error("A lab has a lane.");
-    try {
-      await unlessItFails(lab.failed, signal, async (either) => {
-        const options = { lane, python, folder: lab.folder, seed, theirAckDelayMs, signal: either };
-        for (let round = 1 + Math.max(-1, ...folder.rows.map((row) => row.round)); ; round++) {
-          const loads = nextRound(settings, folder.rows, round, seed);
-          if (loads.length === 0) return;
-          for (const load of loads) {
-            folder.append(await measureLoad(load, options));
-            progress.show(shareDone(settings, folder.rows), `${folder.rows.length} rows, now ${load.id}`);
-            if (failures(folder.rows) >= FAILURES_MAX) return;
-          }
+    const arms = PROTOCOLS.map((protocol) => ARM_OF[protocol]);
+    await inLab({ arms, lanes: 1 }, signal, async (lab, lane, either) => {
+      const options = { lane, folder: lab.folder, seed, theirAckDelayMs, signal: either };
+      const first = 1 + Math.max(-1, ...folder.rows.map(({ round }) => round));
+      for (let round = first; !isOver(settings, folder.rows, seed); round++)
+        for (const load of nextRound(settings, folder.rows, round, seed)) {
+          if (isOver(settings, folder.rows, seed)) return;
+          folder.append(await measureLoad(load, options));
+          progress.show(shareDone(settings, folder.rows), `${folder.rows.length} rows, now ${load.id}`);
         }
-      });
-    } finally {
-      await lab.stop();
-    }
+    });
   },
   summarise: ({ options: { seed, "their-ack-delay-ms": theirAckDelayMs = null, ...which }, rows, command, starts }) => {
     const settings = settingsOf(which);
     const findings = settings.flatMap(({ network }) =>
       PROTOCOLS.map((protocol) => findingOf(network.name, protocol, rows, seed)),
     );
-    const python = starts.at(-1)?.tools ?? {};
+    const python = (starts.at(-1)?.tools ?? {}) as Readonly<Record<string, string>>;
     return { command, theirAckDelayMs, settings, findings, machine: lastMachine(starts), python };
   },
   report: (summary) => ({ values: crossCheckValues(summary) }),
-  lines: ({ findings }) => findings.map(summaryLine),
+  lines: ({ findings }) => [findingsTable(findings)],
   fault: (rows) => {
     const failed = rows.find(({ outcome }) => outcome !== "ok");
     return failed === undefined ? undefined : `A load failed, ${failed.id}: ${failed.error}.`;
@@ -93,6 +77,8 @@ function shareDone(settings: readonly Setting[], rows: readonly CrossRow[]): num
   return Math.min(rows.filter(counts).length / all, 0.999);
 }
 
-function failures(rows: readonly CrossRow[]): number {
-  return rows.filter(({ outcome }) => outcome !== "ok").length;
+/** Whether all loads were made, or too many failed. */
+function isOver(settings: readonly Setting[], rows: readonly CrossRow[], seed: number): boolean {
+  const failures = rows.filter(({ outcome }) => outcome !== "ok").length;
+  return failures >= FAILURES_MAX || nextRound(settings, rows, 0, seed).length === 0;
 }

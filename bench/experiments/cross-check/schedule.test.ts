@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { nextRound } from "./schedule.ts";
-import { settingsOf } from "./settings.ts";
+import { NETWORK_NAMES, settingsOf } from "./settings.ts";
 import { exampleRow } from "./testing.ts";
 
-const [near] = settingsOf({ quick: true, networks: undefined });
+const [near] = settingsOf({ quick: true, networks: NETWORK_NAMES });
 if (near === undefined) throw new Error("the quick experiment has a setting");
 
 const rows = (n: number, given: Parameters<typeof exampleRow>[0] = {}) =>
@@ -11,7 +11,7 @@ const rows = (n: number, given: Parameters<typeof exampleRow>[0] = {}) =>
 
 describe("nextRound", () => {
   it("has each client and protocol of each setting once, in an order of its own each round", () => {
-    const settings = settingsOf({ quick: false, networks: undefined });
+    const settings = settingsOf({ quick: false, networks: NETWORK_NAMES });
     const orders = [0, 1, 2].map((round) => nextRound(settings, [], round, 1).map(({ id }) => id));
     for (const [round, ids] of orders.entries()) {
       expect(new Set(ids).size).toBe(settings.length * 4);

@@ -18,30 +18,17 @@ export const OBJECT_BYTES = 1_000_000;
 /** What takes longer has failed: the slowest of these loads takes some seconds. */
 export const TIMEOUT_MS = 30_000;
 
-const dumbbell = (name: string, delayMs: number, lossRatio: number): Network => ({
-  name,
-  rateMbps: 20,
-  delayMs,
-  lossRatio,
-  queueBytes: QUEUE_BYTES,
-});
+function setting(name: string, delayMs: number, lossRatio: number, runs: number): Setting {
+  return { network: { name, rateMbps: 20, delayMs, lossRatio, queueBytes: QUEUE_BYTES }, runs };
+}
 
 /** Lossy loads are heavy-tailed, so they are more. */
-const USUAL: readonly Setting[] = [
-  { network: dumbbell("near", 10, 0), runs: 12 },
-  { network: dumbbell("near-lossy", 10, 0.02), runs: 30 },
-  { network: dumbbell("far", 40, 0), runs: 12 },
-];
-
+const USUAL = [setting("near", 10, 0, 12), setting("near-lossy", 10, 0.02, 30), setting("far", 40, 0, 12)];
 /** Whether it works, in seconds: too few to compare by. */
-const QUICK: readonly Setting[] = USUAL.slice(0, 1).map((setting) => ({ ...setting, runs: 3 }));
+const QUICK = [setting("near", 10, 0, 3)];
 
-export function settingsOf({
-  quick,
-  networks,
-}: {
-  quick: boolean;
-  networks: readonly string[] | undefined;
-}): readonly Setting[] {
-  return (quick ? QUICK : USUAL).filter(({ network }) => networks?.includes(network.name) ?? true);
+export const NETWORK_NAMES = USUAL.map(({ network }) => network.name);
+
+export function settingsOf({ quick, networks }: { quick: boolean; networks: readonly string[] }): readonly Setting[] {
+  return (quick ? QUICK : USUAL).filter(({ network }) => networks.includes(network.name));
 }

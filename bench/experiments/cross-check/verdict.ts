@@ -1,5 +1,5 @@
 import { type Interval, meanInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
-import { seededRandom } from "../../analysis/statistics/random.ts";
+import { type Random, seededRandom } from "../../analysis/statistics/random.ts";
 import { mean, median, sd } from "../../analysis/statistics/summary.ts";
 import { counts, type CrossRow } from "./row.ts";
 import type { Client, CrossProtocol } from "./settings.ts";
@@ -37,47 +37,40 @@ export interface Finding {
   readonly ratio: Interval;
   /** `short`: too few loads count to say anything. */
   readonly verdict: "agrees" | "differs" | "short";
-  /** Whether the mean of theirs lies in the 95 % interval of ours. */
-  readonly withinOurs: boolean;
 }
 
 export function findingOf(setting: string, protocol: CrossProtocol, rows: readonly CrossRow[], seed: number): Finding {
   const own = rows.filter((row) => row.setting === setting && row.protocol === protocol);
-  const timesOf = (client: Client): number[] =>
-    own.filter((row) => row.client === client && counts(row)).map(({ loadMs }) => loadMs);
+  const of = (client: Client): CrossRow[] => own.filter((row) => row.client === client);
   const random = (what: string) => seededRandom(seed, "bootstrap", setting, protocol, what);
-  const sample = (client: Client): Sample => {
-    const rowsOfClient = own.filter((row) => row.client === client);
-    const good = rowsOfClient.filter(counts);
-    const times = timesOf(client);
-    const meanOf = (pick: (row: CrossRow) => number): number => mean(good.map(pick));
-    return {
-      n: times.length,
-      meanMs: meanInterval(times, { random: random(client) }),
-      medianMs: median(times),
-      cv: sd(times) / mean(times),
-      handshakeMs: meanOf(({ handshakeMs }) => handshakeMs),
-      requestMs: meanOf(({ handshakeMs, ttfbMs }) => ttfbMs - handshakeMs),
-      bodyMs: meanOf(({ ttfbMs, loadMs }) => loadMs - ttfbMs),
-      clientCpuMs: meanOf(({ clientCpuMs }) => clientCpuMs),
-      packetsUp: meanOf(({ packetsUp }) => packetsUp),
-      packetsDown: meanOf(({ packetsDown }) => packetsDown),
-      dropped: rowsOfClient.filter(({ outcome, dropped }) => outcome === "ok" && dropped !== "").length,
-      failed: rowsOfClient.filter(({ outcome }) => outcome !== "ok").length,
-    };
-  };
-  const ours = sample("ours");
-  const theirs = sample("theirs");
-  const ratio = ratioOfMeansInterval(timesOf("theirs"), timesOf("ours"), { random: random("ratio") });
+  const [ours, theirs] = [sampleOf(of("ours"), random("ours")), sampleOf(of("theirs"), random("theirs"))];
+  const ratio = ratioOfMeansInterval(timesOf(of("theirs")), timesOf(of("ours")), { random: random("ratio") });
+  const verdict = Math.min(ours.n, theirs.n) < 2 ? "short" : agrees(ratio) ? "agrees" : "differs";
+  return { setting, protocol, ours, theirs, ratio, verdict };
+}
+
+function sampleOf(rows: readonly CrossRow[], random: Random): Sample {
+  const good = rows.filter(counts);
+  const times = timesOf(rows);
+  const meanOf = (pick: (row: CrossRow) => number): number => mean(good.map(pick));
   return {
-    setting,
-    protocol,
-    ours,
-    theirs,
-    ratio,
-    verdict: ours.n < 2 || theirs.n < 2 ? "short" : agrees(ratio) ? "agrees" : "differs",
-    withinOurs: theirs.meanMs.estimate >= ours.meanMs.low && theirs.meanMs.estimate <= ours.meanMs.high,
+    n: times.length,
+    meanMs: meanInterval(times, { random }),
+    medianMs: median(times),
+    cv: sd(times) / mean(times),
+    handshakeMs: meanOf(({ handshakeMs }) => handshakeMs),
+    requestMs: meanOf(({ handshakeMs, ttfbMs }) => ttfbMs - handshakeMs),
+    bodyMs: meanOf(({ ttfbMs, loadMs }) => loadMs - ttfbMs),
+    clientCpuMs: meanOf(({ clientCpuMs }) => clientCpuMs),
+    packetsUp: meanOf(({ packetsUp }) => packetsUp),
+    packetsDown: meanOf(({ packetsDown }) => packetsDown),
+    dropped: rows.filter(({ outcome, dropped }) => outcome === "ok" && dropped !== "").length,
+    failed: rows.filter(({ outcome }) => outcome !== "ok").length,
   };
+}
+
+function timesOf(rows: readonly CrossRow[]): number[] {
+  return rows.filter(counts).map(({ loadMs }) => loadMs);
 }
 
 /** Whether a ratio of means is no evidence of a difference that matters. */

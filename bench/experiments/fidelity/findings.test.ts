@@ -1,31 +1,50 @@
 import { describe, expect, it } from "vitest";
-import { checkFidelity, type FidelityRow, lossDispersion, type Measurement, type ProbeResult } from "./findings.ts";
-import { type FidelitySetting, fidelitySettings } from "./settings.ts";
-import { fidelityTable } from "./table.ts";
+import type { Direction } from "../../lab/path.ts";
+import { fidelityTable, lossDispersion, type Measurement, rowsOf, verdictOf } from "./findings.ts";
+import { type FidelitySetting, fidelitySettings, type Probe } from "./settings.ts";
+import type { Stamps } from "./stamps.ts";
 
-const SOUND: ProbeResult = { sent: 100, received: 100, reordered: 0, receiverDrops: 0, clockStepMs: 0 };
-const DELAY = { mode: "delay", packets: 100, gapMs: 1, loadMbps: 0 } as const;
-const RATE = { mode: "rate", seconds: 1 } as const;
-const LOSS = { mode: "loss", packets: 100, gapMs: 1 } as const;
-const ON_TIME = { p1: 0, median: 0, p99: 0 };
+const DELAY: Probe = { mode: "delay", packets: 100, gapMs: 1, loadMbps: 0 };
+const BURST_LOSS = { goodToBad: 0.01, badToGood: 0.25, lossGood: 0, lossBad: 1 };
 
+/** A packet each 100 us; `delayNs` of each, -1 where it is lost. */
 function measured(
-  asked: FidelitySetting["asked"],
-  probe: FidelitySetting["probe"],
-  result: Partial<ProbeResult>,
-  emulatorDrops = 0,
+  asked: Direction,
+  probe: Probe,
+  delaysNs: readonly number[],
+  { emulatorDrops = 0, ...given }: Partial<Stamps & Measurement> = {},
 ): Measurement {
+  const sentNs = delaysNs.map((_, i) => i * 1e5);
+  const receivedNs = delaysNs.map((delay, i) => (delay < 0 ? -1 : i * 1e5 + delay));
   return {
-    setting: { direction: "aToB", bothWays: false, asked, probe },
+    setting: { ways: ["aToB"], asked, probe },
     direction: "aToB",
-    result: { ...SOUND, ...result },
+    packets: delaysNs.map((_, i) => ({ dueNs: i * 1e5, bytes: 64, isProbe: true })),
+    stamps: { sentNs, receivedNs, receiverDrops: 0, clockStepNs: 0, ...given },
     emulatorDrops,
   };
 }
 
-function verdicts(measurement: Measurement): [string, boolean][] {
-  return checkFidelity([measurement]).rows.map((row: FidelityRow) => [row.quantity, row.ok]);
+/** A run at 100 Mbit/s of what is sent, of which the path lets through so much. */
+function atRate(askedMbps: number, rateMbps: number, offeredMbps = 2 * askedMbps): Measurement {
+  const count = 2 * Math.round((askedMbps * 1e6) / 12e3);
+  const sentNs = Array.from({ length: count }, (_, i) => (i * 12e6) / offeredMbps);
+  return {
+    setting: { ways: ["aToB"], asked: { rateMbps: askedMbps }, probe: { mode: "rate", seconds: 1 } },
+    direction: "aToB",
+    packets: sentNs.map((dueNs) => ({ dueNs, bytes: 1_500, isProbe: true })),
+    stamps: {
+      sentNs,
+      receivedNs: sentNs.map((_, i) => (i * 12e6) / rateMbps),
+      receiverDrops: 0,
+      clockStepNs: 0,
+    },
+    emulatorDrops: 0,
+  };
 }
+
+const verdicts = (measurement: Measurement): [string, boolean][] =>
+  rowsOf(measurement, 10).map(({ quantity, ok }) => [quantity, ok]);
 
 describe("bounds", () => {
   it.each([
@@ -34,26 +53,36 @@ describe("bounds", () => {
     [-0.51, 0, false, true],
     [0.1, 1.01, true, false],
   ])("delay: a median %f ms and a p99 %f ms off", (median, p99, medianOk, p99Ok) => {
-    expect(verdicts(measured({ delayMs: 12.5 }, DELAY, { errorMs: { p1: 0, median, p99 } }))).toEqual([
+    const delays = Array.from({ length: 1_000 }, (_, i) => 1e6 * (12.5 + (i < 980 ? median : p99)) - 1e-3);
+    expect(verdicts(measured({ delayMs: 12.5 }, DELAY, delays))).toEqual([
       ["delay, median", medianOk],
       ["delay, p99", p99Ok],
     ]);
   });
 
   it.each([
-    [48.5, true],
+    [48.6, true],
     [48.4, false],
-    [51.5, true],
+    [51.4, true],
     [51.6, false],
   ])("rate: %f of 50 Mbit/s", (rateMbps, ok) => {
-    expect(verdicts(measured({ rateMbps: 50 }, RATE, { rateMbps }))).toEqual([["rate", ok]]);
+    expect(verdicts(atRate(50, rateMbps))).toEqual([["rate", ok]]);
   });
 
   it("jitter: the spread must be there, too", () => {
     const asked = { delayMs: 12.5, jitterMs: 2 };
-    const spread = { errorMs: { p1: -1.96, median: 0, p99: 1.96 } };
-    expect(verdicts(measured(asked, DELAY, spread)).every(([, ok]) => ok)).toBe(true);
-    expect(verdicts(measured(asked, DELAY, { errorMs: ON_TIME }))).toEqual([
+    const uniform = Array.from({ length: 999 }, (_, i) => 1e6 * (10.5 + (4 * i) / 998));
+    // Far apart, so that no packet overtakes another one.
+    const far = (delays: readonly number[]): Measurement => {
+      const measurement = measured(asked, DELAY, delays);
+      const sentNs = delays.map((_, i) => i * 20e6);
+      return {
+        ...measurement,
+        stamps: { ...measurement.stamps, sentNs, receivedNs: delays.map((delay, i) => i * 20e6 + delay) },
+      };
+    };
+    expect(verdicts(far(uniform)).every(([, ok]) => ok)).toBe(true);
+    expect(verdicts(far(uniform.map(() => 12.5e6)))).toEqual([
       ["delay, p1", false],
       ["delay, median", true],
       ["delay, p99", false],
@@ -61,110 +90,99 @@ describe("bounds", () => {
   });
 
   it("loss: a row fails by the interval that all rows hold together, and notes its own", () => {
-    const intervals = { interval: { low: 0.02, high: 0.03 }, familyInterval: { low: 0.018, high: 0.032 } };
-    const row = (lossRatio: number) =>
-      checkFidelity([measured({ lossRatio }, LOSS, { lossRatio: 0.025, ...intervals })]).rows[0];
-    expect(row(0.025)).toMatchObject({ ok: true, note: expect.stringMatching(/^in its own 95 % interval/) });
-    expect(row(0.019)).toMatchObject({ ok: true, note: expect.stringMatching(/^not in its own 95 % interval/) });
-    expect(row(0.033)).toMatchObject({ ok: false });
+    const row = (lost: number) =>
+      rowsOf(
+        measured(
+          { lossRatio: 0.025 },
+          { mode: "loss", packets: 10_000 },
+          Array.from({ length: 10_000 }, (_, i) => (i % 10 === 0 && i < 10 * lost ? -1 : 1e6)),
+        ),
+        10,
+      )[0];
+    expect(row(250)).toMatchObject({ ok: true, note: expect.stringMatching(/^in its own 95 % interval/) });
+    expect(row(286)).toMatchObject({ ok: true, note: expect.stringMatching(/^not in its own 95 % interval/) });
+    expect(row(310)).toMatchObject({ ok: false });
   });
 
   it("loss in bursts: ratio and length", () => {
-    const burstLoss = { goodToBad: 0.01, badToGood: 0.25, lossGood: 0, lossBad: 1 };
-    const intervals = { interval: { low: 0.03, high: 0.05 }, familyInterval: { low: 0.03, high: 0.05 } };
-    const result = { lossRatio: 0.04, bursts: 400, ...intervals };
-    expect(verdicts(measured({ burstLoss }, LOSS, { ...result, meanBurstLength: 4.5 }))).toEqual([
+    const lossOf = (burst: number) =>
+      measured(
+        { burstLoss: BURST_LOSS },
+        { mode: "loss", packets: 10_000 },
+        Array.from({ length: 10_400 }, (_, i) => (i % (26 * burst) < burst ? -1 : 1e6)),
+      );
+    expect(verdicts(lossOf(4))).toEqual([
       ["loss", true],
       ["burst length", true],
     ]);
-    expect(verdicts(measured({ burstLoss }, LOSS, { ...result, meanBurstLength: 1 }))).toEqual([
+    expect(verdicts(lossOf(1))).toEqual([
       ["loss", true],
       ["burst length", false],
     ]);
   });
 
-  it.each<[string, Partial<ProbeResult>, number]>([
-    ["receiver's buffer", { receiverDrops: 1 }, 0],
-    ["clock stepped", { clockStepMs: -2 }, 0],
-    ["reordered", { reordered: 1 }, 0],
-    ["own fault", {}, 1],
-    ["were lost", { received: 99 }, 0],
-  ])("a spoiled measurement fails, and says why: %s", (reason, result, drops) => {
-    const { rows } = checkFidelity([measured({ delayMs: 1 }, DELAY, { errorMs: ON_TIME, ...result }, drops)]);
-    expect(rows.map((row) => [row.ok, row.note.includes(reason)])).toEqual([
+  it.each<[string, Parameters<typeof measured>[3], readonly number[]]>([
+    ["receiver's buffer", { receiverDrops: 1 }, [1e6, 1e6]],
+    ["clock stepped by -2 ms", { clockStepNs: -2e6 }, [1e6, 1e6]],
+    ["1 packets were reordered", {}, [1.2e6, 1e6]],
+    ["own fault", { emulatorDrops: 1 }, [1e6, 1e6]],
+    ["1 packets were lost", {}, [1e6, -1]],
+  ])("a spoiled measurement fails, and says why: %s", (reason, given, delays) => {
+    const rows = rowsOf(measured({ delayMs: 1 }, DELAY, delays, given), 1);
+    expect(rows.map(({ ok, note }) => [ok, note.includes(reason)])).toEqual([
       [false, true],
       [false, true],
     ]);
   });
+
+  it("where nothing arrives nothing holds", () => {
+    const [row] = rowsOf(measured({ delayMs: 1 }, DELAY, [-1, -1]), 1);
+    expect(row).toMatchObject({ ok: false, note: expect.stringContaining("nothing arrived") });
+  });
 });
 
 it("a probe that could not send enough does not blame the path", () => {
-  const { rows } = checkFidelity([measured({ rateMbps: 1000 }, RATE, { rateMbps: 980, offeredMbps: 990 })]);
-  expect(rows[0]).toMatchObject({ ok: false, note: "the probe could send only 990 Mbit/s" });
+  const [row] = rowsOf(atRate(1_000, 990, 990), 1);
+  expect(row).toMatchObject({ ok: false, note: "the probe could send only 990 Mbit/s" });
 });
 
-it("a missed bound names a busy machine", () => {
-  const note = (othersBusyRatio: number, rateMbps: number): string | undefined =>
-    checkFidelity([{ ...measured({ rateMbps: 50 }, RATE, { rateMbps }), othersBusyRatio }]).rows[0]?.note;
-  expect(note(0.6, 40)).toBe("others used 60 % of the cores just before");
-  expect(note(0.05, 40)).toBe("");
-  expect(note(0.6, 50)).toBe("");
-});
-
-describe("the limit", () => {
-  const rates = (...pairs: readonly (readonly [number, boolean])[]): Measurement[] =>
-    pairs.map(([rateMbps, ok]) => measured({ rateMbps }, RATE, { rateMbps: ok ? rateMbps : 0.9 * rateMbps }));
+describe("the verdict", () => {
+  const rates = (...pairs: readonly (readonly [number, boolean])[]) =>
+    pairs.flatMap(([rateMbps, ok]) => rowsOf(atRate(rateMbps, ok ? rateMbps : 0.9 * rateMbps), 1));
 
   it.each([
     [rates([50, true], [200, true], [400, true]), true, 400],
     [rates([50, true], [200, true], [400, false], [600, true]), true, 200],
     [rates([50, true], [200, false], [400, true]), false, 50],
     [rates([50, false], [200, true]), false, 0],
-  ])("%#: holds with all rates below it", (measurements, ok, limitMbps) => {
-    expect(checkFidelity(measurements)).toMatchObject({ ok, limitMbps });
+  ])("%#: holds with all rates below it", (rows, ok, limitMbps) => {
+    expect(verdictOf(rows)).toEqual({ ok, limitMbps });
   });
 
-  it("is 0 if a row without a bottleneck does not hold", () => {
-    const late = measured({ delayMs: 5 }, DELAY, { errorMs: { p1: 0, median: 3, p99: 9 } });
-    expect(checkFidelity([...rates([50, true]), late])).toMatchObject({ ok: false, limitMbps: 0 });
+  it("is 0 if a row without a bottleneck does not hold, unless it was measured again", () => {
+    const late = rowsOf(measured({ delayMs: 5 }, DELAY, [8e6, 8e6]), 1);
+    const rows = rates([50, true]);
+    expect(verdictOf([...rows, ...late])).toEqual({ ok: false, limitMbps: 0 });
+    const superseded = late.map((row) => ({ ...row, superseded: true }));
+    expect(verdictOf([...rows, ...superseded])).toEqual({ ok: true, limitMbps: 50 });
   });
 
-  it("stands under the table", () => {
-    const lines = fidelityTable(checkFidelity(rates([50, true], [400, false])));
-    expect(lines.at(-1)).toBe("holds up to 50 Mbit/s on this machine");
+  it("stands in the table row by row", () => {
+    const lines = fidelityTable(rates([50, true], [400, false])).split("\n");
     expect(lines.filter((line) => line.includes("MISSED"))).toHaveLength(1);
-    expect(fidelityTable(checkFidelity(rates([50, false]))).at(-1)).toMatch(/does NOT hold/);
+    expect(lines).toHaveLength(4);
   });
 });
 
-describe("the dispersion of losses in bursts", () => {
-  it("is that of a two-state chain", () => {
-    // Of a chain whose states are the losses themselves: (1 + r) / (1 - r) with r = 1 - 0.01 - 0.25.
-    const chain = { goodToBad: 0.01, badToGood: 0.25, lossGood: 0, lossBad: 1 };
-    expect(lossDispersion({ burstLoss: chain })).toBeCloseTo(1.74 / 0.26, 9);
-    expect(lossDispersion({ lossRatio: 0.5 })).toBe(1);
-  });
+it("the dispersion of losses in bursts is that of a two-state chain", () => {
+  // Of a chain whose states are the losses themselves: (1 + r) / (1 - r) with r = 1 - 0.01 - 0.25.
+  expect(lossDispersion(BURST_LOSS)).toBeCloseTo(1.74 / 0.26, 9);
 });
 
 it("every setting is measured in both directions", () => {
   for (const quick of [true, false]) {
-    const settings = fidelitySettings(quick).filter(({ bothWays }) => !bothWays);
-    const of = (direction: string): FidelitySetting["asked"][] =>
-      settings.filter((setting) => setting.direction === direction).map(({ asked }) => asked);
+    const of = (way: string): FidelitySetting["asked"][] =>
+      fidelitySettings(quick).flatMap(({ ways, asked }) => (ways.some((one) => one === way) ? [asked] : []));
     expect(of("aToB")).toEqual(of("bToA"));
   }
-});
-
-it("shows what was measured again, and judges by the last measurement", () => {
-  const late = measured({ delayMs: 5 }, DELAY, { errorMs: { p1: 0, median: 0, p99: 3 } });
-  const onTime = measured({ delayMs: 5 }, DELAY, { errorMs: ON_TIME });
-  const report = checkFidelity([{ ...late, superseded: true }, onTime]);
-  expect(report).toMatchObject({ ok: true });
-  expect(report.rows.map(({ ok, note }) => [ok, note])).toEqual([
-    [true, "measured again"],
-    [false, "measured again"],
-    [true, ""],
-    [true, ""],
-  ]);
-  expect(checkFidelity([{ ...onTime, superseded: true }, late])).toMatchObject({ ok: false });
 });

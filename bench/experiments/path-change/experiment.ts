@@ -1,40 +1,19 @@
 import type { Policy } from "../../../policy-api/core/policy.ts";
-import { defineExperiment, type Run } from "../../harness/experiment.ts";
+import { defineExperiment } from "../../harness/experiment.ts";
+import { inLab } from "../../harness/in-lab.ts";
 import { SampleBook } from "../../harness/loads/sample-book.ts";
 import { lastDay, lastMachine } from "../../harness/machine-text.ts";
-import { unlessItFails } from "../../harness/unless-it-fails.ts";
 import { policyOf } from "../../lab/arm-policy.ts";
-import { startLab } from "../../lab/lab.ts";
-import type { Lane } from "../../lab/lane.ts";
 import { buildLab } from "../../lab/programs.ts";
-import { flag, type OptionsOf, someOf, wholeNumber } from "../../model/options.ts";
+import { flag, type OptionsOf, wholeNumber } from "../../model/options.ts";
 import { findingOf, withSettled } from "./findings.ts";
 import { dependsOnAnswerBefore } from "./margin.ts";
+import { followingTable, pathChangeValues } from "./report.ts";
 import { type Navigation, NAVIGATION_ROW, navigationId, type NavigationRow } from "./row.ts";
-import { runStretch, type StretchOptions } from "./run-stretch.ts";
-import {
-  ALL_STRETCHES,
-  APART_MS,
-  CONTROL,
-  MEASURED_CONGESTIONS,
-  NAVIGATIONS,
-  SCENARIOS,
-  type Stretch,
-  STRETCHES,
-  TIMEOUT_MS,
-} from "./scenarios.ts";
-import { pathChangeValues, summaryLines } from "./tables.ts";
+import { runStretch } from "./run-stretch.ts";
+import { APART_MS, MEASURED_CONGESTIONS, NAVIGATIONS, SCENARIOS, STRETCHES, TIMEOUT_MS } from "./scenarios.ts";
 
-const SCENARIO_NAMES = SCENARIOS.map(({ name }) => name);
-
-export const OPTIONS = {
-  scenarios: someOf(`some only, with commas: ${SCENARIO_NAMES.join(", ")}`, SCENARIO_NAMES, SCENARIO_NAMES, "be of"),
-  congestion: someOf(
-    `of the server's TCP, with commas: ${MEASURED_CONGESTIONS.join(", ")}`,
-    MEASURED_CONGESTIONS,
-    MEASURED_CONGESTIONS,
-    "be of",
-  ),
+const OPTIONS = {
   clients: wholeNumber("of each scenario and congestion control, one after the other (5)", [1, 100], 5),
   seed: wholeNumber("what losses are drawn from (1)", [0, 2 ** 31 - 1], 1),
   quick: flag("one client of the first scenario and congestion control: whether it works"),
@@ -50,27 +29,29 @@ export const experiment = defineExperiment({
     const settings = { navigations: NAVIGATIONS, apartMs: APART_MS, timeoutMs: TIMEOUT_MS };
     return { seed: given.seed, clients, congestions, scenarios, ...settings };
   },
-  done: (given, rows) => 1 - missingClients(given, rows).length / clientsOf(given).length,
+  done: (given, rows) => 1 - missingClients(given, rows).length / missingClients(given, []).length,
   prepare: async () => {
     await buildLab();
     return undefined;
   },
-  measure: async (run) => {
-    const lab = await startLab({ arms: ["adaptive"], lanes: 1 });
-    const samples = new SampleBook();
-    lab.onSample((sample) => samples.add(sample));
-    const [lane] = lab.lanes;
-    if (lane === undefined) throw new Error("A lab has a lane.");
-    const { seed } = run.options;
-    const { onRow } = rowsOf(run);
-    try {
-      await unlessItFails(lab.failed, run.signal, async (signal) => {
-        for (const client of missingClients(run.options, run.folder.rows))
-          await visit(client, { lane, folder: lab.folder, samples, seed, signal, onRow });
-      });
-    } finally {
-      await lab.stop();
-    }
+  measure: async ({ options: given, folder, signal: interrupted, progress }) => {
+    const missing = missingClients(given, folder.rows);
+    const before = missingClients(given, []).length - missing.length;
+    await inLab({ arms: ["adaptive"], lanes: 1 }, interrupted, async (lab, lane, signal) => {
+      const samples = new SampleBook();
+      lab.onSample((sample) => samples.add(sample));
+      const onRow = (row: NavigationRow): void => folder.append(row);
+      const options = { lane, folder: lab.folder, samples, seed: given.seed, signal, onRow };
+      for (const [i, client] of missing.entries()) {
+        progress.show((before + i) / (before + missing.length), `${client.scenario.name} ${client.congestion}`);
+        // A client that knows B alone, and one whose path becomes B and A again.
+        for (const stretches of [["B0"], ["A1", "B", "A2"]] as const) {
+          const address = lane.freshClient();
+          for (const stretch of stretches)
+            if (!signal.aborted) await runStretch({ ...client, stretch }, address, options);
+        }
+      }
+    });
   },
   summarise: ({ options: given, rows: all, command, starts }) => {
     const { scenarios, congestions, clients } = choose(given);
@@ -90,64 +71,35 @@ export const experiment = defineExperiment({
   },
   settled: (rows, { findings }) => withSettled(lastOfEach(rows), findings),
   report: (summary) => ({ values: pathChangeValues(summary) }),
-  lines: ({ findings }) => summaryLines(findings),
+  lines: ({ findings }) => [followingTable(findings)],
 });
 
 type Given = OptionsOf<typeof OPTIONS>;
 type Client = Omit<Navigation, "stretch" | "number">;
 
-/** What is measured. `--quick` is one client of the first scenario and congestion control that are asked for. */
-export function choose({ scenarios: names, congestion, clients, quick }: Given) {
-  const scenarios = SCENARIOS.filter(({ name }) => names.includes(name));
-  const congestions = MEASURED_CONGESTIONS.filter((name) => congestion.includes(name));
+/** What is measured. */
+function choose({ clients, quick }: Given) {
   return quick
-    ? { scenarios: scenarios.slice(0, 1), congestions: congestions.slice(0, 1), clients: 1 }
-    : { scenarios, congestions, clients };
-}
-
-function clientsOf(given: Given): Client[] {
-  const { scenarios, congestions, clients } = choose(given);
-  return scenarios.flatMap((scenario) =>
-    congestions.flatMap((congestion) =>
-      Array.from({ length: clients }, (_, i): Client => ({ scenario, congestion, client: i + 1 })),
-    ),
-  );
+    ? { scenarios: SCENARIOS.slice(0, 1), congestions: MEASURED_CONGESTIONS.slice(0, 1), clients: 1 }
+    : { scenarios: SCENARIOS, congestions: MEASURED_CONGESTIONS, clients };
 }
 
 /** A client whose visit was cut short makes all of it again, from a new address. */
 function missingClients(given: Given, rows: readonly NavigationRow[]): Client[] {
+  const { scenarios, congestions, clients } = choose(given);
   const made = new Set(rows.map(({ id }) => id));
-  return clientsOf(given).filter((client) =>
-    ALL_STRETCHES.some((stretch) => !made.has(navigationId({ ...client, stretch, number: NAVIGATIONS[stretch] }))),
-  );
+  return scenarios
+    .flatMap((scenario) =>
+      congestions.flatMap((congestion) =>
+        Array.from({ length: clients }, (_, i): Client => ({ scenario, congestion, client: i + 1 })),
+      ),
+    )
+    .filter((client) =>
+      STRETCHES.some((stretch) => !made.has(navigationId({ ...client, stretch, number: NAVIGATIONS[stretch] }))),
+    );
 }
 
 /** Of a visit that was cut short and made again the last counts. */
 function lastOfEach(rows: readonly NavigationRow[]): NavigationRow[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
-}
-
-function rowsOf({ options, folder, progress }: Run<Given, NavigationRow>): Pick<StretchOptions, "onRow"> {
-  const perClient = ALL_STRETCHES.reduce((sum, stretch) => sum + NAVIGATIONS[stretch], 0);
-  const all = clientsOf(options).length * perClient;
-  return {
-    onRow: (row) => {
-      folder.append(row);
-      progress.show(Math.min(folder.rows.length / all, 0.999), row.id);
-    },
-  };
-}
-
-/** A client that knows B alone, and one whose path becomes B and A again. */
-async function visit(
-  client: Client,
-  { lane, ...options }: Omit<StretchOptions, "stretch" | "clientAddress"> & { readonly lane: Lane },
-): Promise<void> {
-  for (const stretches of [[CONTROL], STRETCHES] as const satisfies readonly (readonly Stretch[])[]) {
-    const clientAddress = lane.freshClient();
-    for (const stretch of stretches) {
-      if (options.signal.aborted) return;
-      await runStretch({ ...options, stretch: { ...client, stretch }, clientAddress, lane });
-    }
-  }
 }

@@ -4,7 +4,7 @@ import type { Congestion } from "../../model/congestion.ts";
 import type { PostedSample } from "../../lab/tee.ts";
 import { measuredPath } from "../../harness/loads/sample-book.ts";
 import { whyDropped } from "../../harness/loads/row-of.ts";
-import { networkOf, type Scenario, type Stretch } from "./scenarios.ts";
+import { isOnB, type Scenario, type Stretch } from "./scenarios.ts";
 
 /** One navigation: a session that begins on HTTP/2, with a document and one image. */
 export const NAVIGATION_ROW = {
@@ -67,32 +67,20 @@ export function navigationRow(
   result: LoadResult,
   samples: readonly PostedSample[],
 ): NavigationRow {
-  const { scenario, congestion, client, stretch, number } = navigation;
-  const { rateMbps, delayMs, lossRatio } = networkOf(scenario, stretch);
+  const { scenario, stretch } = navigation;
   const tcp = measuredPath(samples, "tcp", result.startedMs);
   const quic = measuredPath(samples, "quic", result.startedMs);
   return {
+    ...(isOnB(stretch) ? scenario.b : scenario.a),
+    ...result,
+    ...navigation,
     id: navigationId(navigation),
     scenario: scenario.name,
-    congestion,
-    client,
-    stretch,
-    number,
-    rateMbps,
-    delayMs,
-    lossRatio,
     imageBytes: scenario.imageBytes,
-    startedMs: result.startedMs,
-    outcome: result.outcome,
     error: result.error.replaceAll("\n", " "),
     dropped: whyDropped(result),
-    loadMs: result.loadMs,
     answer: answerOf(result),
-    altSvc: result.altSvc,
     settled: "",
-    documentProtocol: result.documentProtocol,
-    lastProtocol: result.lastProtocol,
-    switched: result.switched,
     tcpMinRttMs: tcp.minRttMs,
     tcpPacketsSent: tcp.packetsSent,
     tcpPacketsLost: tcp.packetsLost,

@@ -1,16 +1,14 @@
 import { join } from "node:path";
-import type { LoadResult, Plan } from "../../model/plan.ts";
+import { documentOf } from "../../model/content.ts";
+import type { Load, LoadResult } from "../../model/plan.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { runPlan } from "../../lab/k6.ts";
 import type { SampleBook } from "../../harness/loads/sample-book.ts";
 import { integer, seededRandom } from "../../analysis/statistics/random.ts";
-import { loadOf, navigationsOf } from "./plan.ts";
-import { networkOf } from "./scenarios.ts";
 import { type Navigation, navigationId, type NavigationRow, navigationRow } from "./row.ts";
+import { APART_MS, isOnB, NAVIGATIONS, TIMEOUT_MS } from "./scenarios.ts";
 
 export interface StretchOptions {
-  readonly stretch: Omit<Navigation, "number">;
-  readonly clientAddress: string;
   readonly lane: Lane;
   readonly folder: string;
   readonly samples: SampleBook;
@@ -20,40 +18,61 @@ export interface StretchOptions {
 }
 
 /** Makes the path what it is in this stretch, and then its navigations, by one k6. @throws UserError where k6 fails */
-export async function runStretch(options: StretchOptions): Promise<void> {
-  const { stretch, lane, signal } = options;
-  const network = networkOf(stretch.scenario, stretch.stretch);
-  const { rateMbps, delayMs, lossRatio, queueBytes } = network;
-  const navigations = navigationsOf(stretch);
+export async function runStretch(
+  stretch: Omit<Navigation, "number">,
+  clientAddress: string,
+  { lane, folder, samples, seed, signal, onRow }: StretchOptions,
+): Promise<void> {
+  const { scenario } = stretch;
+  const { rateMbps, delayMs, lossRatio, queueBytes } = isOnB(stretch.stretch) ? scenario.b : scenario.a;
+  const count = NAVIGATIONS[stretch.stretch];
+  const navigations = Array.from({ length: count }, (_, i): Navigation => ({ ...stretch, number: i + 1 }));
   const byId = new Map(navigations.map((navigation) => [navigationId(navigation), navigation]));
   await lane.path.set({
-    seed: integer(2 ** 31, seededRandom(options.seed, "path", ...byId.keys())),
+    seed: integer(2 ** 31, seededRandom(seed, "path", ...byId.keys())),
     aToB: { rateMbps, delayMs, queueBytes },
     bToA: { rateMbps, delayMs, queueBytes, lossRatio },
   });
   const origin = lane.origin("adaptive", stretch.congestion);
-  const plan: Plan = {
-    control: lane.path.control,
-    loads: navigations.map((navigation) => loadOf(navigation, options.clientAddress, origin)),
+  const finish = async (result: LoadResult): Promise<void> => {
+    const closed = await samples.closed(result.clientAddress, result.startedMs, result.connections.length);
+    const navigation = byId.get(result.id);
+    // What fails as the system under it is being stopped is no result.
+    if (!signal.aborted && navigation !== undefined) onRow(navigationRow(navigation, result, closed));
   };
   // One after the other: the sample book waits for one load of a client at a time.
   let written = Promise.resolve();
   await runPlan({
-    plan,
-    file: join(options.folder, "path-change-plan.json"),
+    plan: {
+      control: lane.path.control,
+      loads: navigations.map((navigation) => loadOf(navigation, clientAddress, origin)),
+    },
+    file: join(folder, "path-change-plan.json"),
     namespace: lane.clientNamespace,
     signal,
-    onResult: (result) => {
-      const navigation = byId.get(result.id);
-      written = written.then(() => (navigation === undefined ? undefined : finish(navigation, result)));
-      return written;
-    },
+    onResult: (result) => (written = written.then(() => finish(result))),
   });
+}
 
-  async function finish(navigation: Navigation, result: LoadResult): Promise<void> {
-    const samples = await options.samples.closed(result.clientAddress, result.startedMs, result.connections.length);
-    // What fails as the system under it is being stopped is no result.
-    if (signal.aborted) return;
-    options.onRow(navigationRow(navigation, result, samples));
-  }
+/**
+ * A navigation as k6 makes it: a session of its own, which begins on HTTP/2 and follows an offer for its image. All come
+ * from the client's one address.
+ */
+export function loadOf(
+  navigation: Navigation,
+  clientAddress: string,
+  { edgePids, ...origin }: ReturnType<Lane["origin"]>,
+): Load {
+  const { imageBytes } = navigation.scenario;
+  // The document's path tells the policy how much the page transfers.
+  const page = { document: documentOf(imageBytes), subresources: [`/image/${imageBytes}`] };
+  return {
+    id: navigationId(navigation),
+    clientAddress,
+    origin,
+    edgePids,
+    timeoutMs: TIMEOUT_MS,
+    switch: "wait",
+    sessions: [{ timed: true, firstProtocol: "h2", pages: [page], pauseAfterMs: APART_MS }],
+  };
 }

@@ -12,18 +12,16 @@ export interface Settled {
   readonly of: number;
 }
 
-/** `clear` and nothing both withhold; which one it is depends on what a client may hold. */
-export function offers(answer: Answer): boolean | null {
-  return answer === "unknown" ? null : answer === "offer";
+/** Whether each answer that is known offers HTTP/3. `clear` and nothing both withhold; which of them depends on what a client may hold. */
+function offersIn(answers: readonly Answer[]): boolean[] {
+  return answers.filter((answer) => answer !== "unknown").map((answer) => answer === "offer");
 }
 
 /** What most of the last navigations of each client's stretches got; the rows are those of one path. */
 export function settledAnswer(rows: readonly NavigationRow[]): Settled {
   const stretches = Map.groupBy(rows, ({ client, stretch }) => `${client} ${stretch}`);
-  const votes = [...stretches.values()]
-    .flatMap((stretch) => inOrder(stretch).slice(-VOTERS))
-    .map(({ answer }) => offers(answer))
-    .filter((vote) => vote !== null);
+  const last = [...stretches.values()].flatMap((stretch) => inOrder(stretch).slice(-VOTERS));
+  const votes = offersIn(last.map(({ answer }) => answer));
   const yes = votes.filter(Boolean).length;
   const no = votes.length - yes;
   return { offers: yes === no ? null : yes > no, votes: Math.max(yes, no), of: votes.length };
@@ -34,15 +32,13 @@ export function settledAnswer(rows: readonly NavigationRow[]): Settled {
  * another. What is unknown neither breaks nor makes it.
  */
 export function navigationsUntil(answers: readonly Answer[], settledOffers: boolean): number | null {
-  const known = answers.map((answer) => offers(answer));
-  const last = known.findLastIndex((answer) => answer !== null);
-  const lastOther = known.findLastIndex((answer) => answer !== null && answer !== settledOffers);
-  return last === -1 || lastOther === last ? null : lastOther + 1;
+  if (offersIn(answers).at(-1) !== settledOffers) return null;
+  return 1 + answers.findLastIndex((answer) => offersIn([answer])[0] === !settledOffers);
 }
 
 /** How often the answer changes within a stretch. To follow a change takes one, or none. */
 export function changesOf(answers: readonly Answer[]): number {
-  const known = answers.map((answer) => offers(answer)).filter((answer) => answer !== null);
+  const known = offersIn(answers);
   return known.filter((answer, i) => i > 0 && answer !== known[i - 1]).length;
 }
 

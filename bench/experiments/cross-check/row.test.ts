@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { counts } from "./row.ts";
-import { crossRow } from "./row-of.ts";
+import { counts, crossRow } from "./row.ts";
 import { nextRound } from "./schedule.ts";
-import { settingsOf } from "./settings.ts";
+import { NETWORK_NAMES, settingsOf } from "./settings.ts";
 
-const load = nextRound(settingsOf({ quick: true, networks: undefined }), [], 0, 1).find(
+const load = nextRound(settingsOf({ quick: true, networks: NETWORK_NAMES }), [], 0, 1).find(
   ({ id }) => id === "near-h3-ours-0",
 );
 if (load === undefined) throw new Error("no such load");
-const line = { id: load.id, outcome: "ok", error: "", startedMs: 7, loadMs: 470, bytes: 1_000_000 } as const;
+const line = { outcome: "ok", error: "", startedMs: 7, loadMs: 470, bytes: 1_000_000 } as const;
 const counted = { up: 400, down: 600, late: 10, droppedLoss: 0, droppedQueue: 0 };
 
 describe("crossRow", () => {
@@ -30,13 +29,13 @@ describe("crossRow", () => {
 
   it.each([
     ["too few bytes", { bytes: 999_999 }, "999999 bytes came instead of 1000000"],
-    ["a fallback", { documentProtocol: "h2" }, "it came over h2 instead of h3"],
+    ["a fallback", { documentProtocol: "h2" as const }, "it came over h2 instead of h3"],
   ])("takes %s for a failure", (_, given, error) => {
     expect(crossRow(load, { ...line, ...given }, 0, counted)).toMatchObject({ outcome: "failed", error });
   });
 
   it("keeps the client's own reason", () => {
-    const row = crossRow(load, { id: load.id, outcome: "timeout", error: "timeout", startedMs: 7 }, 0, counted);
+    const row = crossRow(load, { outcome: "timeout", error: "timeout", startedMs: 7 }, 0, counted);
     expect(row).toMatchObject({ outcome: "timeout", error: "timeout", bytes: 0 });
     expect(row.loadMs).toBeNaN();
   });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { loadOf, navigationsOf } from "./plan.ts";
+import { loadOf } from "./run-stretch.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
 const origin = {
@@ -12,13 +12,12 @@ const origin = {
   traceFile: undefined,
 };
 
-it("a stretch is so many navigations from one address, each a session that begins on HTTP/2", () => {
+it("a navigation is a session that begins on HTTP/2", () => {
   const scenario = SCENARIOS.find(({ name }) => name === "rate");
   if (scenario === undefined) throw new Error("There is a scenario of that name.");
-  const navigations = navigationsOf({ scenario, congestion: "bbr", client: 2, stretch: "A1" });
-  const loads = navigations.map((navigation) => loadOf(navigation, "10.0.1.1", origin));
-  expect(loads.map(({ id }) => id)).toEqual([1, 2, 3, 4].map((number) => `rate/bbr/2/A1/${number}`));
-  expect(loads[0]).toMatchObject({
+  const navigation = { scenario, congestion: "bbr", client: 2, stretch: "A1", number: 3 } as const;
+  expect(loadOf(navigation, "10.0.1.1", origin)).toMatchObject({
+    id: "rate/bbr/2/A1/3",
     clientAddress: "10.0.1.1",
     edgePids: [7],
     origin: { port: 8000 },
