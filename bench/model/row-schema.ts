@@ -55,6 +55,8 @@ export function readRecord<Schema extends RowSchema>(
 
 /** A row that nobody has filled, but for what is given. */
 export function blankRow<Schema extends RowSchema>(schema: Schema, given: Partial<RowOf<Schema>>): RowOf<Schema> {
-  const blank = Object.entries(schema).map(([name, read]) => [name, read("") ?? read("0") ?? read("false")]);
+  // Null and NaN are values: only undefined is none.
+  const blankOf = (read: Column<unknown>): unknown => ["", "0", "false"].map(read).find((value) => value !== undefined);
+  const blank = Object.entries(schema).map(([name, read]) => [name, blankOf(read)]);
   return { ...Object.fromEntries(blank), ...given } as RowOf<Schema>;
 }
