@@ -6,6 +6,7 @@ import type { RunningProgram } from "../../infra/workerd/processes.ts";
 import { type Arm, ARM_SETUPS, type Quic } from "../model/arm.ts";
 import type { Congestion } from "../model/congestion.ts";
 import type { ArmSystem } from "./arm-system.ts";
+import { CROWD_FLAGS } from "./crowd-flags.ts";
 import { ownPrefix } from "./leftovers.ts";
 import { makeNamespace, type TcpBuffers } from "./namespace.ts";
 import { CLIENT_DEVICE, type EmulatedPath, SERVER_DEVICE, startPath } from "./path.ts";
@@ -130,8 +131,7 @@ export async function startLane(
       stateDir,
       flags: [
         ["-host", SERVER_ADDRESS],
-        // A crowd here comes from one address.
-        ["-max-requests", "100000"],
+        CROWD_FLAGS,
         traceFile === undefined ? [] : ["-trace", traceFile],
         qlogFolder === undefined ? [] : ["-qlog", qlogFolder],
         ARM_SETUPS[arm].edgeFlags ?? [],

@@ -4,6 +4,7 @@ import { UserError } from "../../base/user-error.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
 import { activatePolicy } from "../../infra/workerd/policy-client.ts";
 import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
+import { CROWD_FLAGS } from "./crowd-flags.ts";
 import { startOrigin } from "./origin-process.ts";
 import { makeRunFolder, removeLeftoverFolders } from "./leftovers.ts";
 import { startSampleTee } from "./tee.ts";
@@ -85,8 +86,7 @@ export async function startLoopbackSystem(
         // What an edge measures is part of it; what becomes of the readings, of this worker only.
         samples: `unix:${setup.worker === "ours" && workerd !== undefined ? workerd.samplesSocket : sink.socket}`,
         stateDir: certificates,
-        // All clients here have one address.
-        flags: ["-max-requests", "100000"],
+        flags: CROWD_FLAGS,
       });
       stack.defer(() => edge.program.stop());
       void edge.program.ended.then((why) => failure.resolve(`An edge ended by itself (${why}).`));
