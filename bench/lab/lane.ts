@@ -4,6 +4,7 @@ import { UserError } from "../../base/user-error.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
 import { type Arm, ARM_SETUPS, type Quic } from "../model/arm.ts";
 import type { Congestion } from "../model/congestion.ts";
+import { CROWD_FLAGS } from "./crowd-flags.ts";
 import { ownPrefix } from "./leftovers.ts";
 import { makeNamespace, type TcpBuffers } from "./namespace.ts";
 import { CLIENT_DEVICE, type EmulatedPath, SERVER_DEVICE, startPath } from "./path.ts";
@@ -172,8 +173,7 @@ async function startOrigins(
     stateDir,
     flags: [
       ["-host", SERVER_ADDRESS],
-      // A crowd here comes from one address.
-      ["-max-requests", "100000"],
+      CROWD_FLAGS,
       traceFile === undefined ? [] : ["-trace", traceFile],
       qlogFolder === undefined ? [] : ["-qlog", qlogFolder],
       edgeFlags,

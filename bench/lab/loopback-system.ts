@@ -4,6 +4,7 @@ import { startEdge } from "../../infra/workerd/edge.ts";
 import { activatePolicy } from "../../infra/workerd/policy-client.ts";
 import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
 import { childrenOf } from "./cpu.ts";
+import { CROWD_FLAGS } from "./crowd-flags.ts";
 import { makeRunFolder, removeLeftoverFolders } from "./leftovers.ts";
 import { LOOPBACK_ARMS, type LoopbackArm, TOKEN } from "./loopback-arms.ts";
 import { startNginx } from "./nginx.ts";
@@ -65,8 +66,7 @@ export async function startLoopbackSystem(names: readonly LoopbackArm[]) {
               // What an edge measures is part of it; what becomes of the readings, of this worker only.
               samples: `unix:${worker === "ours" ? workerd?.samplesSocket : sink.socket}`,
               stateDir: certificates,
-              // All clients here have one address.
-              flags: ["-max-requests", "100000"],
+              flags: CROWD_FLAGS,
             });
       stack.defer(() => program.stop());
       void program.ended.then((why) => failure.resolve(`The ${front} of ${name} ended by itself (${why}).`));

@@ -1,15 +1,21 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  type SecureClientSessionOptions,
+} from "node:http2";
 import type { AddressInfo } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
-import { EDGE_PROGRAM } from "../setup/build.ts";
+import { EDGE_PROGRAM, FORGE_PROGRAM } from "../setup/build.ts";
 import { startEdge } from "../workerd/edge.ts";
 import { startWorkerd } from "../workerd/workerd.ts";
-import { portOf, testFolder, until } from "./harness.ts";
+import { portOf, probe, startTestSystem, testFolder, TOKEN, until } from "./harness.ts";
 
 // Tests what one client can do to the others. All are on this machine, with different loopback addresses.
 
@@ -17,8 +23,13 @@ const ATTACKER = "127.0.0.66";
 const VISITOR = "127.0.0.2";
 
 /** An HTTP/2 connection from a loopback address. */
-async function connectFrom(localAddress: string, port: number): Promise<ClientHttp2Session> {
+async function connectFrom(
+  localAddress: string,
+  port: number,
+  options: SecureClientSessionOptions = {},
+): Promise<ClientHttp2Session> {
   const session = connectHttp2(`https://localhost:${port}`, {
+    ...options,
     createConnection: () =>
       connectTls({ host: "127.0.0.1", port, localAddress, ALPNProtocols: ["h2"], rejectUnauthorized: false } as never),
   });
@@ -30,17 +41,27 @@ async function connectFrom(localAddress: string, port: number): Promise<ClientHt
 }
 
 /** Sends a request over this connection. Returns the status and the whole body. */
-async function get(session: ClientHttp2Session, path: string): Promise<{ status: number; body: string; ms: number }> {
+async function get(
+  session: ClientHttp2Session,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: string; ms: number }> {
   const began = performance.now();
-  const stream = session.request({ ":path": path, accept: "text/html" });
-  const [headers] = (await once(stream, "response")) as [Record<string, number>];
+  const stream = session.request({ ":path": path, accept: "text/html", ...headers });
+  const [answered] = (await once(stream, "response")) as [Record<string, number>];
   let body = "";
   for await (const chunk of stream.setEncoding("utf8")) body += chunk;
-  return { status: headers[":status"] ?? 0, body, ms: performance.now() - began };
+  return { status: answered[":status"] ?? 0, body, ms: performance.now() - began };
 }
 
 function openDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** What a process holds of the machine's memory in MB: now, or at most since its start (proc(5), VmHWM). */
+function memoryMb(pid: number, field: "VmRSS" | "VmHWM" = "VmRSS"): number {
+  const text = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(text)?.[1]) / 1024;
 }
 
 /** An origin that answers pages, and never answers under /hang. */
@@ -109,3 +130,50 @@ it.each([
     expect(await Promise.race([failed, get(visitor, "/")])).toMatchObject({ status: 200 });
   },
 );
+
+it("forged QUIC handshakes take no memory, and clients of HTTP/3 still come", async () => {
+  const system = await startTestSystem();
+  const url = `https://127.0.0.1:${system.port}/`;
+  await probe(system, "h3", [url]);
+  const quietMb = memoryMb(system.edgePid());
+  const address = system.addresses[0] ?? "";
+  // On a version without a bound each of these costs about 20 KB until 5 s have passed, 200 MB in all.
+  const attack = promisify(execFile)(FORGE_PROGRAM, ["-to", address, "-rate", "3000", "-for", "4s"]);
+  const [load] = await probe(system, "h3", [url]);
+  expect(load).toMatchObject({ protocol: "h3", status: 200 });
+  expect(Number((await attack).stdout)).toBeGreaterThan(3000);
+  expect(memoryMb(system.edgePid(), "VmHWM") - quietMb).toBeLessThan(60);
+});
+
+it("responses that nobody reads take a bounded part of workerd's memory, and end", async () => {
+  const system = await startTestSystem({
+    edgeFlags: ["-max-unread-client", "20", "-unread-timeout", "3s"],
+  });
+  const visitor = await connectFrom(VISITOR, system.port);
+  expect((await get(visitor, "/")).status).toBe(200);
+  const quietMb = memoryMb(system.workerd.pid());
+
+  const ended = { streams: 0 };
+  const attacker = await connectFrom(ATTACKER, system.port, { settings: { initialWindowSize: 1000 } });
+  for (let i = 0; i < 90; i++) {
+    const stream = attacker.request({ ":path": "/image/1000000000" });
+    stream.on("error", () => undefined);
+    stream.on("close", () => ended.streams++);
+  }
+  // Each of them costs workerd 2.7 MB. The edge ends those above the limit at once, and the rest after the timeout.
+  await until("the end of those above the limit", () => (ended.streams >= 70 ? true : undefined));
+  expect((await get(visitor, "/")).status).toBe(200);
+  await until("the end of the others", () => (ended.streams === 90 ? true : undefined));
+  expect(memoryMb(system.workerd.pid(), "VmHWM") - quietMb).toBeLessThan(90 * 2.7 * 0.75);
+});
+
+it("an operator's call gets through while attackers hold all other places", async () => {
+  const origin = await startHangingOrigin();
+  const system = await startTestSystem({ origin, edgeFlags: ["-max-requests", "8"] });
+  const attacker = await connectFrom(ATTACKER, system.port);
+  for (let i = 0; i < 90; i++) attacker.request({ ":path": "/hang" }).on("error", () => undefined);
+  const operator = await connectFrom(VISITOR, system.port);
+  await until("no place for a page", async () => ((await get(operator, "/")).status === 503 ? true : undefined));
+  const call = await get(operator, "/_h3/v1/activation", { authorization: `Bearer ${TOKEN}` });
+  expect(call).toMatchObject({ status: 200 });
+});

@@ -1,8 +1,9 @@
-import { buildEdge, buildProbe, buildWorker } from "../setup/build.ts";
+import { buildEdge, buildForge, buildProbe, buildWorker } from "../setup/build.ts";
 
 /** Vitest's global set-up: builds the programs of the systems under test. */
 export async function setup(): Promise<void> {
   await buildWorker();
   await buildEdge();
   await buildProbe();
+  await buildForge();
 }

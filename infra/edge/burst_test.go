@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"net"
 	"net/http"
 	"sync"
 	"testing"
@@ -13,8 +15,12 @@ import (
 )
 
 // A burst of new clients is served, and not refused for being more than quic-go lets wait: a browser would not come back.
+//
+// The 400 handshakes take 4 s of both cores' time under the race detector, and quic-go gives one up that hears nothing for 5 s.
+// So on a busy machine some end in a timeout, which says nothing about refusals: it is enough that many more came through than
+// quic-go lets wait (32).
 func TestBurstOfQUICConnections(t *testing.T) {
-	const clients = 400
+	const clients, enough = 400, 100
 	e := startEdgeWith(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) {}))
 	config := e.tlsConfig()
 	config.NextProtos = []string{http3.NextProtoH3}
@@ -24,7 +30,7 @@ func TestBurstOfQUICConnections(t *testing.T) {
 	var all sync.WaitGroup
 	for range clients {
 		all.Go(func() {
-			conn, err := quic.DialAddr(ctx, e.addresses[0], config, &quic.Config{})
+			conn, err := quic.DialAddr(ctx, e.addresses[0], config, &quic.Config{HandshakeIdleTimeout: edgetest.Patience})
 			if err != nil {
 				failures <- err
 				return
@@ -41,7 +47,15 @@ func TestBurstOfQUICConnections(t *testing.T) {
 	}
 	all.Wait()
 	close(failures)
+	served := clients
 	for err := range failures {
-		t.Error(err)
+		served--
+		var timeout net.Error
+		if !errors.As(err, &timeout) || !timeout.Timeout() {
+			t.Error(err)
+		}
+	}
+	if served < enough {
+		t.Errorf("%d of %d were served", served, clients)
 	}
 }

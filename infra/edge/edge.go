@@ -17,6 +17,7 @@ import (
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/certificate"
 	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/giveback"
 	"adaptive-h3/infra/edge/internal/health"
 	"adaptive-h3/infra/edge/internal/listen"
 	"adaptive-h3/infra/edge/internal/origin"
@@ -24,6 +25,7 @@ import (
 	"adaptive-h3/infra/edge/internal/proxy"
 	"adaptive-h3/infra/edge/internal/quicserver"
 	"adaptive-h3/infra/edge/internal/trace"
+	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
 	"adaptive-h3/infra/edge/internal/visitor"
 )
@@ -40,15 +42,17 @@ const (
 
 // edge is the running program.
 type edge struct {
-	log      *errorlog.Log
-	handler  *proxy.Handler
-	desk     *admission.Desk
-	registry *visitor.Registry
-	sampler  *pathsample.Sampler
-	poster   *pathsample.Poster // nil: no samples
-	upstream *http.Transport
-	spki     string
-	linger   listen.Lingerer
+	log        *errorlog.Log
+	handler    *proxy.Handler
+	desk       *admission.Desk
+	registry   *visitor.Registry
+	handshakes *quicserver.Handshakes
+	sampler    *pathsample.Sampler
+	poster     *pathsample.Poster // nil: no samples
+	watch      *unread.Watch
+	upstream   *http.Transport
+	spki       string
+	linger     listen.Lingerer
 
 	servers []*server
 	health  *http.Server // nil: no -health
@@ -58,7 +62,7 @@ type edge struct {
 	beating  sync.WaitGroup
 	stopScan context.CancelFunc
 	stopPost context.CancelFunc
-	scanning sync.WaitGroup // the sampler, and the trace if there is one
+	scanning sync.WaitGroup // what looks again and again: the sampler, the watch, and the trace if there is one
 }
 
 // server is one socket being served.
@@ -97,11 +101,14 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		fallback = origin.New(pool, opts.origin, opts.samples, log)
 		transport = fallback
 	}
+	registry := visitor.NewRegistry()
+	watch := unread.NewWatch(opts.unread, registry, log)
 	e := &edge{
-		log: log, registry: visitor.NewRegistry(), upstream: pool, spki: certificate.SPKISHA256(leaf),
-		handler: proxy.New(opts.proxy, transport, bounds.Desk(), log),
-		desk:    bounds.Desk(),
-		failed:  make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
+		log: log, registry: registry, watch: watch, upstream: pool, spki: certificate.SPKISHA256(leaf),
+		handler:    proxy.New(opts.proxy, transport, bounds.Desk(), watch, log),
+		desk:       bounds.Desk(),
+		handshakes: quicserver.NewHandshakes(opts.handshakes, log),
+		failed:     make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
 	var windows *trace.Windows
 	if opts.traceFile != "" {
@@ -138,11 +145,14 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	return e, nil
 }
 
-// startSampling starts the two goroutines of the path samples, if anybody wants them, and that of a trace.
+// startSampling starts what looks at connections, responses and memory; the two goroutines of the path samples, if anybody wants
+// them; and that of a trace.
 func (e *edge) startSampling(to upstream.Target, windows *trace.Windows) {
 	scanCtx, stopScan := context.WithCancel(context.Background())
 	postCtx, stopPost := context.WithCancel(context.Background())
 	e.stopScan, e.stopPost = stopScan, stopPost
+	e.scanning.Go(func() { e.watch.Run(scanCtx) })
+	e.scanning.Go(func() { giveback.Run(scanCtx) })
 	if windows != nil {
 		e.scanning.Go(func() { windows.Run(scanCtx) })
 	}
@@ -195,7 +205,7 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, opts options) (
 	srv.quic, err = quicserver.New(quicserver.Options{
 		TCP: s.TCP, UDP: s.UDP, Bind: func() (*net.UDPConn, error) { return listen.UDP(s.TCP) }, TLS: tlsConfig,
 		Handler: e.handler, InContext: srv.http, MaxHeaderBytes: maxHeaderBytes, IdleTimeout: idleTimeout,
-		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Retry: opts.retry, Tracer: trace.Qlog(opts.qlogDir, e.log),
+		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes, Tracer: trace.Qlog(opts.qlogDir, e.log),
 		Registry: e.registry, OnClose: e.closed, Serves: srv.serves, Log: e.log,
 	})
 	return srv, err

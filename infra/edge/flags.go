@@ -16,6 +16,8 @@ import (
 	"adaptive-h3/infra/edge/internal/listen"
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/proxy"
+	"adaptive-h3/infra/edge/internal/quicserver"
+	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -30,13 +32,18 @@ type options struct {
 	traceFile       string // "": no trace
 	qlogDir         string // "": no qlog
 	earlyData       bool
-	retry           bool
+	handshakes      quicserver.HandshakeLimits
 	requests        upstream.RequestLimits
+	unread          unread.Limits
 	maxStreams      int
 	shutdownTimeout time.Duration
 }
 
-const defaultListen = "localhost:8443"
+const (
+	defaultListen = "localhost:8443"
+	// Bytes per second: less than a modem's, and slow enough that no visitor waits for a page at it.
+	slowestRate = 1000
+)
 
 // parseOptions reads the command line. Errors are one sentence that names the flag and what is allowed; for a flag that
 // does not exist the list of flags goes to stderr too. -h gives flag.ErrHelp after the list was printed.
@@ -46,6 +53,8 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 			UpstreamTimeout: 60 * time.Second, BodyTimeout: 60 * time.Second, AltSvc: proxy.AltSvcPass,
 		},
 		certificate: certificate.Options{StateDir: ".adaptive-h3"},
+		handshakes:  quicserver.HandshakeLimits{Unproven: 256, Total: 1024},
+		unread:      unread.Limits{Timeout: 60 * time.Second, Rate: slowestRate},
 		maxStreams:  100, shutdownTimeout: 10 * time.Second,
 	}
 	// The flag package prints every error with the whole list; only an unknown flag deserves that here.
@@ -71,7 +80,9 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.StringVar(&o.qlogDir, "qlog", "", "`DIR` that exists, for a qlog of every QUIC connection, a file each without addresses; for looking into transports, as it grows without end")
 	fs.StringVar(&o.traceFile, "trace", "", "`FILE` for every connection's window, RTT and bytes, a line of JSON each 50 ms; for looking into transports, as it grows without end")
 	fs.BoolVar(&o.earlyData, "early-data", false, "take GET and HEAD requests over HTTP/3 in 0-RTT, with Early-Data: 1; anybody may send such a request again, from an address that nobody verified: for looking into transports, not for visitors")
-	fs.BoolVar(&o.retry, "retry", false, "have every QUIC client prove its address before its handshake begins, by a Retry (RFC 9000, section 8.1.2): a round trip more, against floods from forged addresses")
+	fs.BoolVar(&o.handshakes.Always, "retry", false, "have every QUIC client prove its address before its handshake begins, by a Retry (RFC 9000, section 8.1.2), which takes a round trip; without this flag only while -retry-above says so")
+	fs.Func("retry-above", "have each new QUIC client prove its address while `N` handshakes are in progress whose clients have not, down to half as many (default 256)", setCount(&o.handshakes.Unproven))
+	fs.Func("max-handshakes", "at most `N` QUIC handshakes in progress, and a quarter of that of one client that proved its address; others are refused (default 1024)", setCount(&o.handshakes.Total))
 	fs.Func("host", "a further `NAME` of the development certificate; repeatable", func(s string) error {
 		if !validHost(s) {
 			return errors.New("it must be a host name or an IP address, without port")
@@ -97,8 +108,13 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	})
 	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096; 128 where that cannot be told)", setCount(&o.requests.Total))
 	fs.Func("max-requests-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64 (default: a quarter of -max-requests, at least 100)", setCount(&o.requests.PerClient))
+	fs.Func("reserved-requests", "`N` requests more for the worker's own paths (/_h3/), while others take all of -max-requests; a quarter of them for one client (default 16)", setCount(&o.requests.Reserved))
 	fs.Func("max-streams", "at most `N` requests at a time on an HTTP/2 or HTTP/3 connection; the client waits by itself beyond that (default 100)", setCount(&o.maxStreams))
-	fs.Func("body-timeout", "`DURATION` that a visitor's request body may pause before the upstream answers (default 60s)", setDuration(&o.proxy.BodyTimeout))
+	fs.Func("body-timeout", "`DURATION` that a visitor's request body may pause, or come more slowly than -slowest-rate, before the upstream answers (default 60s)", setDuration(&o.proxy.BodyTimeout))
+	fs.Func("unread-timeout", "`DURATION` that a response may wait for a client that takes less than -slowest-rate; then it is ended (default 60s)", setDuration(&o.unread.Timeout))
+	fs.Func("slowest-rate", "`BYTES` a second that a client must take of a response that waits for it, and send of a request body (default 1000)", setCount(&o.unread.Rate))
+	fs.Func("max-unread", "at most `N` responses that wait for their clients; beyond it those that wait longest are ended (default: one for each 24 MB of memory, at least 64)", setCount(&o.unread.Total))
+	fs.Func("max-unread-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64 (default 128)", setCount(&o.unread.PerClient))
 	fs.Func("upstream-timeout", "`DURATION` that the upstream has for its response header (default 60s)", setDuration(&o.proxy.UpstreamTimeout))
 	fs.Func("shutdown-timeout", "`DURATION` that requests have to finish at the end (default 10s)", setDuration(&o.shutdownTimeout))
 
@@ -122,6 +138,16 @@ func (o *options) check(fs *flag.FlagSet) error {
 	}
 	if o.origin != nil && o.samples == (upstream.Target{}) {
 		return errors.New("flag -origin wants -samples: its listener is asked whether the worker is there")
+	}
+	o.proxy.SlowestRate = o.unread.Rate
+	if o.unread.Total == 0 {
+		o.unread.Total = unread.DefaultTotal(unread.Memory())
+	}
+	if o.unread.PerClient == 0 {
+		o.unread.PerClient = unread.DefaultPerClient(o.unread.Total)
+	}
+	if o.handshakes.Unproven > o.handshakes.Total {
+		return fmt.Errorf("flag -retry-above is %d: it must not be above -max-handshakes, which is %d", o.handshakes.Unproven, o.handshakes.Total)
 	}
 	if (o.certificate.CertFile == "") != (o.certificate.KeyFile == "") {
 		return errors.New("flags -cert and -key go together: give both, or neither for a development certificate")

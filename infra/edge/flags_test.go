@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"adaptive-h3/infra/edge/internal/proxy"
+	"adaptive-h3/infra/edge/internal/quicserver"
+	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -21,7 +23,9 @@ func TestOptionDefaults(t *testing.T) {
 	if len(o.listen) != 1 || o.listen[0].Text != "localhost:8443" || !o.listen[0].HTTP3 || len(o.listen[0].Hosts) != 2 ||
 		o.proxy.Upstream != (upstream.Target{Network: "tcp", Address: "127.0.0.1:8787"}) || o.samples != (upstream.Target{}) || o.certificate.StateDir != ".adaptive-h3" ||
 		o.proxy.AltSvc != proxy.AltSvcPass || o.proxy.ServerTiming || o.proxy.UpstreamTimeout != time.Minute || o.proxy.BodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second ||
-		o.requests.Total != 0 || o.requests.PerClient != 0 || o.maxStreams != 100 {
+		o.requests.Total != 0 || o.requests.PerClient != 0 || o.maxStreams != 100 || o.requests.Reserved != 0 ||
+		o.handshakes != (quicserver.HandshakeLimits{Unproven: 256, Total: 1024}) ||
+		o.unread.Timeout != time.Minute || o.unread.Rate != 1000 || o.unread.Total < 64 || o.unread.PerClient < 64 || o.proxy.SlowestRate != 1000 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -32,7 +36,9 @@ func TestOptionsAsGiven(t *testing.T) {
 		"-upstream", "unix:/run/workerd.sock", "-samples", "http://[::1]:99/", "-cert", "c", "-key", "k", "-state", "s",
 		"-host", "a.example", "-host", "192.0.2.1", "-host", "*.b.example",
 		"-alt-svc", "override", "-server-timing=true", "-upstream-timeout", "1m30s", "-shutdown-timeout=1ms",
-		"-max-requests", "10", "-max-requests-client", "4", "-max-streams", "3",
+		"-max-requests", "10", "-max-requests-client", "4", "-max-streams", "3", "-reserved-requests", "5",
+		"-retry", "-retry-above", "6", "-max-handshakes", "7",
+		"-unread-timeout", "8s", "-slowest-rate", "9", "-max-unread", "11", "-max-unread-client", "10",
 	}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +48,9 @@ func TestOptionsAsGiven(t *testing.T) {
 		l[2].Hosts[0].String() != "::" || o.proxy.Upstream != (upstream.Target{Network: "unix", Address: "/run/workerd.sock"}) || o.samples != (upstream.Target{Network: "tcp", Address: "[::1]:99"}) ||
 		o.certificate.CertFile != "c" || o.certificate.KeyFile != "k" || o.certificate.StateDir != "s" || strings.Join(o.certificate.Hosts, " ") != "a.example 192.0.2.1 *.b.example" ||
 		o.proxy.AltSvc != proxy.AltSvcOverride || !o.proxy.ServerTiming || o.proxy.UpstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
-		o.requests.Total != 10 || o.requests.PerClient != 4 || o.maxStreams != 3 {
+		o.requests.Total != 10 || o.requests.PerClient != 4 || o.maxStreams != 3 || o.requests.Reserved != 5 ||
+		o.handshakes != (quicserver.HandshakeLimits{Unproven: 6, Total: 7, Always: true}) ||
+		o.unread != (unread.Limits{Timeout: 8 * time.Second, Rate: 9, Total: 11, PerClient: 10}) || o.proxy.SlowestRate != 9 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -70,6 +78,14 @@ func TestBadFlags(t *testing.T) {
 		{"-max-requests 0", []string{"-max-requests", "above 0"}},
 		{"-max-requests-client many", []string{"-max-requests-client", "above 0"}},
 		{"-max-streams -1", []string{"-max-streams", "above 0"}},
+		{"-reserved-requests 0", []string{"-reserved-requests", "above 0"}},
+		{"-retry-above 0", []string{"-retry-above", "above 0"}},
+		{"-max-handshakes few", []string{"-max-handshakes", "above 0"}},
+		{"-retry-above 9 -max-handshakes 8", []string{"-retry-above", "-max-handshakes", "8"}},
+		{"-unread-timeout 0s", []string{"-unread-timeout", "above 0"}},
+		{"-slowest-rate 1k", []string{"-slowest-rate", "above 0"}},
+		{"-max-unread 0", []string{"-max-unread", "above 0"}},
+		{"-max-unread-client -1", []string{"-max-unread-client", "above 0"}},
 		{"-upstream https://127.0.0.1:1", []string{"-upstream", "http://HOST:PORT", "unix:/path"}},
 		{"-upstream http://127.0.0.1", []string{"-upstream", "http://HOST:PORT"}},
 		{"-upstream http://127.0.0.1:1/base", []string{"-upstream", "without a path"}},

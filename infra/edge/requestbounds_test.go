@@ -110,3 +110,32 @@ func TestStreamsOfAConnection(t *testing.T) {
 		})
 	}
 }
+
+// While one client holds all places that it can get, and others wait, a call of the worker's API still finds one.
+func TestAPIHasPlacesOfItsOwn(t *testing.T) {
+	forProtocols(t, func(t *testing.T, protocol string) {
+		hang := make(chan struct{})
+		started := make(chan struct{}, 10)
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/hang" {
+				started <- struct{}{}
+				<-hang
+			}
+		}), "-max-requests", "2")
+		var hanging sync.WaitGroup
+		for range 2 {
+			c := e.client(protocol)
+			hanging.Go(func() { e.get(c, "/hang") })
+			edgetest.Receive(t, "request", started)
+		}
+		c := e.client(protocol)
+		if res, _ := e.get(c, "/"); res.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("a page: %s", res.Status)
+		}
+		if res, _ := e.get(c, "/_h3/v1/health"); res.StatusCode != http.StatusOK {
+			t.Errorf("the API: %s", res.Status)
+		}
+		close(hang)
+		hanging.Wait()
+	})
+}

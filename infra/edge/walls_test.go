@@ -20,16 +20,18 @@ const thisModule = "adaptive-h3/infra/edge"
 // modules by their path. A new import needs a line here, and a reason to be there.
 var walls = map[string][]string{
 	".": {
-		"internal/admission", "internal/certificate", "internal/errorlog", "internal/health", "internal/listen",
-		"internal/measure", "internal/origin", "internal/pathsample", "internal/proxy", "internal/quicserver",
-		"internal/trace", "internal/upstream", "internal/visitor",
+		"internal/admission", "internal/certificate", "internal/errorlog", "internal/giveback", "internal/health",
+		"internal/listen", "internal/measure", "internal/origin", "internal/pathsample", "internal/proxy",
+		"internal/quicserver", "internal/trace", "internal/unread", "internal/upstream", "internal/visitor",
 	},
 	"cmd/probe": {quicGo},
+	"cmd/forge": {"internal/forge"},
 
 	// They import nothing of this module.
 	"internal/admission":   {},
 	"internal/certificate": {},
 	"internal/errorlog":    {},
+	"internal/giveback":    {},
 	"internal/heartbeat":   {},
 	"internal/measure":     {quicGo, sys},
 	"internal/quicprobe":   {quicGo},
@@ -41,12 +43,13 @@ var walls = map[string][]string{
 	"internal/metadata":   {"internal/measure", "internal/visitor"},
 	"internal/listen":     {"internal/measure", "internal/visitor", sys},
 	"internal/quicserver": {"internal/errorlog", "internal/measure", "internal/quicprobe", "internal/visitor", quicGo},
+	"internal/unread":     {"internal/errorlog", "internal/visitor"},
 	"internal/trace":      {"internal/errorlog", "internal/measure", "internal/visitor", quicGo},
 	"internal/pathsample": {"internal/errorlog", "internal/measure", "internal/upstream", "internal/visitor"},
 	"internal/origin":     {"internal/errorlog", "internal/heartbeat", "internal/metadata", "internal/upstream"},
 	"internal/proxy": {
 		"internal/admission", "internal/errorlog", "internal/measure", "internal/metadata", "internal/origin",
-		"internal/upstream", "internal/visitor",
+		"internal/unread", "internal/upstream", "internal/visitor",
 	},
 	"internal/health": {
 		"internal/admission", "internal/errorlog", "internal/measure", "internal/quicprobe", "internal/upstream",
@@ -54,6 +57,7 @@ var walls = map[string][]string{
 
 	// For tests: no package above may import them.
 	"internal/edgetest":            {},
+	"internal/forge":               {},
 	"internal/visitor/visitortest": {"internal/measure", "internal/visitor"},
 }
 

@@ -36,6 +36,14 @@ export async function buildProbe(): Promise<void> {
   await buildGo(PROBE_PROGRAM, "./cmd/probe");
 }
 
+/** The path of the forger, an attack for tests: it sends the first packets of QUIC handshakes from forged addresses. */
+export const FORGE_PROGRAM = join(ROOT, "dist", "forge");
+
+/** Builds the forger into `dist/forge`. @throws UserError */
+export async function buildForge(): Promise<void> {
+  await buildGo(FORGE_PROGRAM, "./cmd/forge");
+}
+
 async function buildGo(program: string, what: string): Promise<void> {
   mkdirSync(join(ROOT, "dist"), { recursive: true });
   await run(requireGo(), ["build", "-o", program, what], join(ROOT, "infra/edge"));

@@ -21,7 +21,12 @@ var (
 type Limits struct {
 	Total     int // requests in flight
 	PerClient int // of them, those of one client
+	// Reserved places are there beside Total, for requests that say so. One client gets a quarter of them, at least one.
+	Reserved int
 }
+
+// reservedShare is the part of the reserved places that one client may take.
+const reservedShare = 4
 
 // Desk admits requests. A request for which there is no place waits for one, for at most Wait, in the order of arrival; no
 // more requests wait than may be in flight.
@@ -29,12 +34,14 @@ type Desk struct {
 	// Wait is how long a request may wait for a place.
 	Wait time.Duration
 
-	mu       sync.Mutex
-	limits   Limits
-	inFlight int
-	clients  map[netip.Prefix]int // in flight or waiting
-	queue    []*place
-	refused  uint64
+	mu        sync.Mutex
+	limits    Limits
+	inFlight  int
+	clients   map[netip.Prefix]int // in flight or waiting
+	reserved  map[netip.Prefix]int // in flight, in reserved places
+	inReserve int
+	queue     []*place
+	refused   uint64
 }
 
 // place is one that a request waits for; closed once it has it.
@@ -42,7 +49,7 @@ type place struct{ taken chan struct{} }
 
 // NewDesk makes a desk that admits within limits.
 func NewDesk(limits Limits, wait time.Duration) *Desk {
-	return &Desk{Wait: wait, limits: limits, clients: map[netip.Prefix]int{}}
+	return &Desk{Wait: wait, limits: limits, clients: map[netip.Prefix]int{}, reserved: map[netip.Prefix]int{}}
 }
 
 // SetLimits changes the bounds for what comes from now on.
@@ -60,25 +67,28 @@ func (d *Desk) Limits() Limits {
 	return d.limits
 }
 
-// Counts returns how many requests are in flight, how many wait, and how many have been refused so far.
+// Counts returns how many requests are in flight, reserved places included, how many wait, and how many have been refused so far.
 func (d *Desk) Counts() (inFlight, waiting int, refused uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.inFlight, len(d.queue), d.refused
+	return d.inFlight + d.inReserve, len(d.queue), d.refused
 }
 
-// Admit takes a place for a request of this client, whose release the caller must call once. The error is ErrClient,
-// ErrFull, or that of ctx.
-func (d *Desk) Admit(ctx context.Context, client netip.Addr) (release func(), err error) {
-	key := clientOf(client)
-	p, err := d.enter(key)
+// Admit takes a place for a request of this client, whose release the caller must call once. Where no place is free for it, and
+// mayReserve says so, it takes a reserved place. The error is ErrClient, ErrFull, or that of ctx.
+func (d *Desk) Admit(ctx context.Context, client netip.Prefix, mayReserve func() bool) (release func(), err error) {
+	p, err := d.enter(client)
+	if p == nil && err == nil {
+		return func() { d.leave(client) }, nil
+	}
+	if mayReserve() && d.reserve(client, p) {
+		return func() { d.leaveReserve(client) }, nil
+	}
 	if err != nil {
+		d.refuse()
 		return nil, err
 	}
-	release = func() { d.leave(key) }
-	if p == nil {
-		return release, nil
-	}
+	release = func() { d.leave(client) }
 	timer := time.NewTimer(d.Wait)
 	defer timer.Stop()
 	select {
@@ -89,7 +99,7 @@ func (d *Desk) Admit(ctx context.Context, client netip.Addr) (release func(), er
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	if !d.giveUp(key, p) {
+	if !d.giveUp(client, p) {
 		return release, nil // it came at the same moment
 	}
 	return nil, err
@@ -100,7 +110,6 @@ func (d *Desk) enter(key netip.Prefix) (*place, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.clients[key] >= d.limits.PerClient {
-		d.refused++
 		return nil, ErrClient
 	}
 	if d.inFlight < d.limits.Total {
@@ -109,7 +118,6 @@ func (d *Desk) enter(key netip.Prefix) (*place, error) {
 		return nil, nil
 	}
 	if len(d.queue) >= d.limits.Total {
-		d.refused++
 		return nil, ErrFull
 	}
 	p := &place{make(chan struct{})}
@@ -122,15 +130,53 @@ func (d *Desk) enter(key netip.Prefix) (*place, error) {
 func (d *Desk) giveUp(key netip.Prefix, p *place) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if !d.unqueue(key, p) {
+		return false
+	}
+	d.refused++
+	return true
+}
+
+// unqueue takes p out of the queue; false where it is not there.
+func (d *Desk) unqueue(key netip.Prefix, p *place) bool {
 	for i, other := range d.queue {
 		if other == p {
 			d.queue = append(d.queue[:i], d.queue[i+1:]...)
-			d.refused++
 			d.forget(key)
 			return true
 		}
 	}
 	return false
+}
+
+// reserve takes a reserved place, and gives up p, which waits for another one; p may be nil.
+func (d *Desk) reserve(key netip.Prefix, p *place) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.inReserve >= d.limits.Reserved || d.reserved[key] >= max(d.limits.Reserved/reservedShare, 1) {
+		return false
+	}
+	if p != nil && !d.unqueue(key, p) {
+		return false // its place came at the same moment
+	}
+	d.inReserve++
+	d.reserved[key]++
+	return true
+}
+
+func (d *Desk) leaveReserve(key netip.Prefix) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.inReserve--
+	if d.reserved[key]--; d.reserved[key] <= 0 {
+		delete(d.reserved, key)
+	}
+}
+
+func (d *Desk) refuse() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refused++
 }
 
 func (d *Desk) leave(key netip.Prefix) {
@@ -155,17 +201,4 @@ func (d *Desk) forget(key netip.Prefix) {
 	if d.clients[key]--; d.clients[key] <= 0 {
 		delete(d.clients, key)
 	}
-}
-
-// clientOf is an IPv4 address or an IPv6 /64, which is what one customer has.
-func clientOf(address netip.Addr) netip.Prefix {
-	bits := 32
-	if address.Is6() {
-		bits = 64
-	}
-	prefix, err := address.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{} // no address: all of them are one client
-	}
-	return prefix
 }

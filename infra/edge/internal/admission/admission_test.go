@@ -12,13 +12,17 @@ import (
 )
 
 var (
-	alice = netip.MustParseAddr("192.0.2.1")
-	bob   = netip.MustParseAddr("192.0.2.2")
+	alice = netip.MustParsePrefix("192.0.2.1/32")
+	bob   = netip.MustParsePrefix("192.0.2.2/32")
+	carol = netip.MustParsePrefix("192.0.2.3/32")
 )
 
-func mustAdmit(t *testing.T, d *Desk, client netip.Addr) (release func()) {
+func never() bool  { return false }
+func always() bool { return true }
+
+func mustAdmit(t *testing.T, d *Desk, client netip.Prefix) (release func()) {
 	t.Helper()
-	release, err := d.Admit(t.Context(), client)
+	release, err := d.Admit(t.Context(), client, never)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +33,7 @@ func TestShareOfAClient(t *testing.T) {
 	d := NewDesk(Limits{Total: 10, PerClient: 2}, time.Hour)
 	first := mustAdmit(t, d, alice)
 	mustAdmit(t, d, alice)
-	if _, err := d.Admit(t.Context(), alice); !errors.Is(err, ErrClient) {
+	if _, err := d.Admit(t.Context(), alice, never); !errors.Is(err, ErrClient) {
 		t.Errorf("a third: %v", err)
 	}
 	mustAdmit(t, d, bob)
@@ -37,14 +41,48 @@ func TestShareOfAClient(t *testing.T) {
 	mustAdmit(t, d, alice)
 }
 
-// A /64 is one client, however many addresses it makes of it.
-func TestClientOfIPv6(t *testing.T) {
-	d := NewDesk(Limits{Total: 10, PerClient: 1}, time.Hour)
-	mustAdmit(t, d, netip.MustParseAddr("2001:db8::1"))
-	if _, err := d.Admit(t.Context(), netip.MustParseAddr("2001:db8::ffff:2")); !errors.Is(err, ErrClient) {
-		t.Errorf("the same /64: %v", err)
+// Whoever may, finds a reserved place while others hold or wait for all the rest, and gets no more than a share of them.
+func TestReservedPlaces(t *testing.T) {
+	d := NewDesk(Limits{Total: 1, PerClient: 1, Reserved: 8}, time.Hour)
+	mustAdmit(t, d, alice)
+	var releases []func()
+	for range 2 {
+		// Alice has her share of the others already, and bob would wait.
+		for _, client := range []netip.Prefix{alice, bob} {
+			release, err := d.Admit(t.Context(), client, always)
+			if err != nil {
+				t.Fatal(err)
+			}
+			releases = append(releases, release)
+		}
 	}
-	mustAdmit(t, d, netip.MustParseAddr("2001:db8:0:1::1"))
+	if _, err := d.Admit(t.Context(), alice, always); !errors.Is(err, ErrClient) {
+		t.Errorf("a third reserved place of one client: %v", err)
+	}
+	if _, err := d.Admit(t.Context(), alice, never); !errors.Is(err, ErrClient) {
+		t.Errorf("a request without a claim: %v", err)
+	}
+	if inFlight, waiting, refused := d.Counts(); inFlight != 5 || waiting != 0 || refused != 2 {
+		t.Errorf("%d in flight, %d wait, %d refused", inFlight, waiting, refused)
+	}
+	for _, release := range releases {
+		release()
+	}
+	if inFlight, _, _ := d.Counts(); inFlight != 1 || len(d.reserved) != 0 || len(d.clients) != 1 {
+		t.Errorf("%d in flight, %d clients with reserved places, %d with others", inFlight, len(d.reserved), len(d.clients))
+	}
+}
+
+// All reserved places together are bounded too.
+func TestReservedPlacesAreBounded(t *testing.T) {
+	d := NewDesk(Limits{Total: 1, PerClient: 1, Reserved: 1}, time.Millisecond)
+	mustAdmit(t, d, alice)
+	if _, err := d.Admit(t.Context(), bob, always); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Admit(t.Context(), carol, always); !errors.Is(err, ErrFull) {
+		t.Errorf("a second one: %v", err)
+	}
 }
 
 func TestWaitsForAPlace(t *testing.T) {
@@ -52,11 +90,11 @@ func TestWaitsForAPlace(t *testing.T) {
 	release := mustAdmit(t, d, alice)
 	admitted := make(chan error)
 	go func() {
-		_, err := d.Admit(t.Context(), bob)
+		_, err := d.Admit(t.Context(), bob, never)
 		admitted <- err
 	}()
 	untilWaiting(d, 1)
-	if _, err := d.Admit(t.Context(), netip.MustParseAddr("192.0.2.3")); !errors.Is(err, ErrFull) {
+	if _, err := d.Admit(t.Context(), carol, never); !errors.Is(err, ErrFull) {
 		t.Errorf("no more wait than may be in flight: %v", err)
 	}
 	release()
@@ -71,13 +109,13 @@ func TestWaitsForAPlace(t *testing.T) {
 func TestWaitIsBounded(t *testing.T) {
 	d := NewDesk(Limits{Total: 1, PerClient: 1}, time.Millisecond)
 	mustAdmit(t, d, alice)
-	if _, err := d.Admit(t.Context(), bob); !errors.Is(err, ErrFull) {
+	if _, err := d.Admit(t.Context(), bob, never); !errors.Is(err, ErrFull) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	d.Wait = time.Hour
-	if _, err := d.Admit(ctx, bob); !errors.Is(err, context.Canceled) {
+	if _, err := d.Admit(ctx, bob, never); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if inFlight, waiting, _ := d.Counts(); inFlight != 1 || waiting != 0 {
@@ -90,7 +128,7 @@ func TestHigherLimitsServeWhoWaits(t *testing.T) {
 	mustAdmit(t, d, alice)
 	admitted := make(chan error)
 	go func() {
-		_, err := d.Admit(t.Context(), bob)
+		_, err := d.Admit(t.Context(), bob, never)
 		admitted <- err
 	}()
 	untilWaiting(d, 1)
@@ -105,16 +143,16 @@ func TestBoundsHold(t *testing.T) {
 	limits := Limits{Total: 7, PerClient: 3}
 	d := NewDesk(limits, 200*time.Microsecond)
 	var mu sync.Mutex
-	now := map[netip.Addr]int{}
+	now := map[netip.Prefix]int{}
 	total := 0
 	var all sync.WaitGroup
 	for i := range 40 {
-		client := netip.AddrFrom4([4]byte{192, 0, 2, byte(i % 5)})
+		client := netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i % 5)}), 32)
 		random := rand.New(rand.NewPCG(1, uint64(i)))
 		all.Go(func() {
 			for range 300 {
 				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(random.IntN(400))*time.Microsecond)
-				release, err := d.Admit(ctx, client)
+				release, err := d.Admit(ctx, client, never)
 				cancel()
 				if err != nil {
 					continue

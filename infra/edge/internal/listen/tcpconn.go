@@ -72,12 +72,16 @@ func newTCPConn(c *net.TCPConn, now time.Time, onClose func(*visitor.Connection)
 		remote = visitor.ClientAddr(a.AddrPort())
 	}
 	t.conn.Client = func() netip.Addr { return remote }
+	t.conn.Taken = func() uint64 { return measure.TakenTCP(raw) }
+	t.conn.Abort = t.abort
 	t.conn.Read = func() (measure.Reading, bool) { return measure.ReadTCP(raw) }
 	return t, nil
 }
 
 func (t *tcpConn) Write(p []byte) (int, error) {
+	t.conn.Writes.Begin()
 	n, err := t.TCPConn.Write(p)
+	t.conn.Writes.End()
 	t.conn.Sent.Add(uint64(n))
 	return n, err
 }
@@ -96,4 +100,11 @@ func (t *tcpConn) Close() error {
 		t.closeErr = t.TCPConn.Close()
 	})
 	return t.closeErr
+}
+
+// abort closes the connection by a reset. After a usual close the kernel would keep what a client does not read.
+func (t *tcpConn) abort() {
+	_ = t.SetLinger(0)
+	t.conn.Lingers.Store(false)
+	_ = t.Close()
 }

@@ -31,3 +31,7 @@ func ReadQUIC(s quic.ConnectionStats, deliveryRate uint64) Reading {
 func QUICFlow(s quic.ConnectionStats) Flow {
 	return Flow{sent: s.BytesSent, lost: s.BytesLost, window: s.CongestionWindow, srtt: s.SmoothedRTT}
 }
+
+// TakenQUIC returns how many bytes a QUIC client took: what was sent less what was lost. quic-go counts no acknowledged bytes.
+// A client that acknowledges nothing gets a few probes only, and its connection ends after the idle timeout.
+func TakenQUIC(s quic.ConnectionStats) uint64 { return s.BytesSent - min(s.BytesLost, s.BytesSent) }

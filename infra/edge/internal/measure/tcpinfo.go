@@ -20,6 +20,16 @@ func ReadTCP(socket syscall.RawConn) (r Reading, ok bool) {
 	return tcpReading(info, appLimited(info)), true
 }
 
+// TakenTCP returns how many bytes the other end of a TCP socket acknowledged; 0 when the socket is closed.
+func TakenTCP(socket syscall.RawConn) (bytes uint64) {
+	_ = socket.Control(func(fd uintptr) {
+		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			bytes = info.Bytes_acked
+		}
+	})
+	return bytes
+}
+
 // appLimited reads tcpi_delivery_rate_app_limited, the lowest bit of the byte at offset 7 of struct tcp_info
 // (linux/tcp.h; bit-fields grow from the lowest bit on amd64 and arm64). x/sys leaves that byte out of TCPInfo, as
 // padding, although the kernel fills it.

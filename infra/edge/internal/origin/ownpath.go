@@ -1,13 +1,23 @@
 package origin
 
 import (
+	"net/http"
 	"net/url"
 	"path"
 	"strings"
+
+	"adaptive-h3/infra/edge/internal/upstream"
 )
 
 // ownPrefix is where the worker's API is. A request there may carry a token, which nobody else may see.
 const ownPrefix = "/_h3"
+
+// WorkersOwn says whether a visitor's request might be for the worker's API.
+func WorkersOwn(r *http.Request) bool {
+	asked := &url.URL{}
+	upstream.PassTarget(asked, r.RequestURI)
+	return workersOwn(asked)
+}
 
 // workersOwn says whether the worker might take a request for one of its own. The worker resolves dot segments and reads
 // backslashes as slashes (WHATWG URL), so a path counts when any of these readings leads to the prefix.

@@ -18,16 +18,23 @@ var errBodyOver = errors.New("the response has ended")
 // answer before sending more would wait for ever when the upstream dies: net/http's transport reports that only after the
 // body's read has returned. Once the response's header is there, the stream may pause as long as it likes.
 //
+// It bounds the rate in the same way: the upstream may wait for the body as long as a pause may last, and longer by the time
+// that the bytes so far take at the slowest rate. Without that bound a client that sends a byte a minute holds a place for ever.
+//
 // The body also ends with its handler. After an early answer of the upstream the transport may still read the body, while
 // the server reads the same connection for the next request.
 type boundedBody struct {
 	io.ReadCloser
 	controller *http.ResponseController
 	timeout    time.Duration
+	rate       int // bytes per second
 
 	mu       sync.Mutex
 	idle     sync.Cond // signals that no call of the body is under way
 	calls    int       // calls of the body that are under way
+	since    time.Time // when the read under way began
+	waited   time.Duration
+	got      int64 // bytes
 	released bool
 	expired  bool
 	whole    bool // its end has been read
@@ -36,11 +43,11 @@ type boundedBody struct {
 
 // boundBody wraps the request's body, if it has one. The caller calls release when the answer begins, and end before the
 // handler returns.
-func boundBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*http.Request, *boundedBody) {
+func boundBody(w http.ResponseWriter, r *http.Request, timeout time.Duration, rate int) (*http.Request, *boundedBody) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r, nil
 	}
-	body := &boundedBody{ReadCloser: r.Body, controller: http.NewResponseController(w), timeout: timeout}
+	body := &boundedBody{ReadCloser: r.Body, controller: http.NewResponseController(w), timeout: timeout, rate: rate}
 	body.idle.L = &body.mu
 	out := *r
 	out.Body = body
@@ -52,7 +59,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 		return 0, errBodyOver
 	}
 	n, err := b.ReadCloser.Read(p)
-	b.done(err)
+	b.done(n, err)
 	return n, err
 }
 
@@ -62,7 +69,7 @@ func (b *boundedBody) Close() error {
 		return nil
 	}
 	err := b.ReadCloser.Close()
-	b.done(nil)
+	b.done(0, nil)
 	return err
 }
 
@@ -75,14 +82,25 @@ func (b *boundedBody) begin() bool {
 	}
 	b.calls++
 	if !b.released {
-		_ = b.controller.SetReadDeadline(time.Now().Add(b.timeout))
+		b.since = time.Now()
+		_ = b.controller.SetReadDeadline(b.since.Add(b.patience()))
 	}
 	return true
 }
 
-func (b *boundedBody) done(err error) {
+// patience is how long the next read may take.
+func (b *boundedBody) patience() time.Duration {
+	worth := time.Duration(float64(b.got) / float64(b.rate) * float64(time.Second))
+	return min(b.timeout, max(b.timeout+worth-b.waited, 0))
+}
+
+func (b *boundedBody) done(n int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !b.released {
+		b.got += int64(n)
+		b.waited += time.Since(b.since)
+	}
 	b.calls--
 	b.whole = b.whole || errors.Is(err, io.EOF)
 	if err != nil && !b.ended {

@@ -10,7 +10,9 @@ import (
 
 	"adaptive-h3/infra/edge/internal/edgetest"
 	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
+	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 // The upstream is told of a request that may be a replay; one that may act twice is refused until nobody can send it again.
@@ -23,9 +25,9 @@ func TestEarlyRequests(t *testing.T) {
 	}
 	transport := upstream.NewTransport(target, 1, nil)
 	defer transport.CloseIdleConnections()
-	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, AltSvc: AltSvcPass, ServerTiming: true}
+	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, AltSvc: AltSvcPass, ServerTiming: true}
 	log := errorlog.New(io.Discard)
-	handler := New(options, transport, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
+	handler := New(options, transport, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), unread.NewWatch(unread.Limits{}, visitor.NewRegistry(), log), log)
 	for _, test := range []struct {
 		method   string
 		complete bool

@@ -21,7 +21,7 @@ func (p *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 		if r.ProtoMajor == 1 {
 			w.Header().Set("Connection", "close")
 		}
-		writeError(w, http.StatusRequestTimeout, "the request body paused for too long")
+		writeError(w, http.StatusRequestTimeout, "the request body paused for too long, or came too slowly")
 	case r.Context().Err() != nil:
 		// The visitor left; nobody reads this, but the stream must not end as if all were well.
 		panic(http.ErrAbortHandler)

@@ -1,5 +1,5 @@
 // Package proxy answers every request, over any protocol, with what the upstream answers. Of this module it imports
-// admission, errorlog, measure, metadata, origin (for one error), upstream and visitor. It does not know how connections are
+// admission, errorlog, measure, metadata, origin (for one error, and for the worker's own paths), unread, upstream and visitor. It does not know how connections are
 // accepted.
 package proxy
 
@@ -12,6 +12,8 @@ import (
 
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/origin"
+	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
 	"adaptive-h3/infra/edge/internal/visitor"
 )
@@ -21,6 +23,7 @@ type Options struct {
 	Upstream        upstream.Target
 	UpstreamTimeout time.Duration // that the upstream has for its response header
 	BodyTimeout     time.Duration // that a visitor's request body may pause before the upstream answers
+	SlowestRate     int           // bytes a second of a request body, on average, once BodyTimeout has passed
 	AltSvc          AltSvcMode
 	ServerTiming    bool // add Server-Timing: cfL4 to responses
 }
@@ -40,13 +43,14 @@ type Handler struct {
 	options Options
 	proxy   *httputil.ReverseProxy
 	desk    *admission.Desk
+	watch   *unread.Watch
 	log     *errorlog.Log
 	active  atomic.Int64 // requests being answered
 }
 
-// New makes a handler that admits requests at desk, and sends them over transport.
-func New(options Options, transport http.RoundTripper, desk *admission.Desk, log *errorlog.Log) *Handler {
-	p := &Handler{options: options, desk: desk, log: log}
+// New makes a handler that admits requests at desk, and sends them over transport. watch sees its responses.
+func New(options Options, transport http.RoundTripper, desk *admission.Desk, watch *unread.Watch, log *errorlog.Log) *Handler {
+	p := &Handler{options: options, desk: desk, watch: watch, log: log}
 	p.proxy = &httputil.ReverseProxy{
 		Rewrite:        p.rewrite,
 		Transport:      upstream.WithHeaderTimeout(transport, options.UpstreamTimeout),
@@ -74,7 +78,7 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.Sent.Add(1) // for the header, whose length does not matter
 		}
 	}
-	r, body := boundBody(w, r, p.options.BodyTimeout)
+	r, body := boundBody(w, r, p.options.BodyTimeout, p.options.SlowestRate)
 	defer body.end()
 	rw := &responseWriter{ResponseWriter: w, handler: p, request: r, conn: c, body: body}
 	if strings.Contains(r.RequestURI, " ") {
@@ -97,13 +101,16 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(rw, http.StatusTooEarly, "not before the handshake is complete")
 		return
 	}
-	release, err := p.desk.Admit(r.Context(), visitor.ClientOf(c))
+	release, err := p.desk.Admit(r.Context(), visitor.Client(visitor.ClientOf(c)), func() bool { return origin.WorkersOwn(r) })
 	if err != nil {
 		p.log.Report("requests", err.Error())
 		writeUnavailable(rw, err.Error())
 		return
 	}
 	defer release()
+	rw.unread.Conn, rw.unread.Stream = c, rw
+	p.watch.Add(&rw.unread)
+	defer p.watch.Remove(&rw.unread)
 	switch r.ProtoMajor {
 	case 1:
 		// Otherwise the server reads the whole request before it writes the response, and nothing can stream both ways.

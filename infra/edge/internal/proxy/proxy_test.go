@@ -11,6 +11,7 @@ import (
 
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/measure"
+	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
 	"adaptive-h3/infra/edge/internal/visitor"
 	"adaptive-h3/infra/edge/internal/visitor/visitortest"
@@ -39,8 +40,8 @@ func (w *discardWriter) Flush()                      {}
 func oneRequest(transport measure.Transport, protoMajor int) func() {
 	log := errorlog.New(io.Discard)
 	target := upstream.Target{Network: "tcp", Address: "127.0.0.1:1"}
-	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, AltSvc: AltSvcPass, ServerTiming: true}
-	handler := New(options, stubUpstream{}, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
+	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, AltSvc: AltSvcPass, ServerTiming: true}
+	handler := New(options, stubUpstream{}, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), unread.NewWatch(unread.Limits{}, visitor.NewRegistry(), log), log)
 	c := visitortest.Connection("0123456789abcdef", transport, "192.0.2.7:1", visitortest.ReadingTCP, true)
 	if transport == measure.QUIC {
 		c.Rate = measure.NewRateMeter(func() measure.Flow { return measure.Flow{} })

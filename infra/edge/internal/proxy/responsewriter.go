@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/visitor"
 )
 
@@ -15,6 +16,12 @@ type responseWriter struct {
 	conn    *visitor.Connection
 	body    *boundedBody // nil: the request has no body
 	done    bool         // the final header is out
+	unread  unread.Response
+}
+
+// Reset ends the response. A deadline in the past does that: over HTTP/2 and HTTP/3 it ends the stream only.
+func (w *responseWriter) Reset() {
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Unix(1, 0))
 }
 
 // Unwrap lets http.ResponseController reach what this type does not wrap, above all Hijack for websockets.
@@ -59,6 +66,8 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 	if !w.done {
 		w.WriteHeader(http.StatusOK)
 	}
+	w.unread.Begin()
+	defer w.unread.End()
 	if w.conn == nil || w.conn.Rate == nil {
 		return w.ResponseWriter.Write(p) // tcpConn counts below TLS, and the kernel measures
 	}
@@ -71,6 +80,8 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 
 // FlushError writes what is buffered. It can block, as Write can.
 func (w *responseWriter) FlushError() error {
+	w.unread.Begin()
+	defer w.unread.End()
 	flush := http.NewResponseController(w.ResponseWriter).Flush
 	if w.conn == nil || w.conn.Rate == nil {
 		return flush()

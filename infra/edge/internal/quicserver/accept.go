@@ -35,7 +35,10 @@ func (q *Server) listen(transport *quic.Transport) (http3.QUICListener, error) {
 // accept enters an accepted connection in the registry, until it ends.
 func (q *Server) accept(qc *quic.Conn) *visitor.Connection {
 	c := newConnection(qc, time.Now())
-	if q.options.EarlyData {
+	if !q.options.EarlyData {
+		complete(qc)
+	} else {
+		go completeLater(qc)
 		c.Verified = func() bool {
 			select {
 			case <-qc.HandshakeComplete():
@@ -51,6 +54,15 @@ func (q *Server) accept(qc *quic.Conn) *visitor.Connection {
 	return c
 }
 
+// completeLater ends the handshake of a connection that was accepted before its handshake was complete.
+func completeLater(qc *quic.Conn) {
+	select {
+	case <-qc.HandshakeComplete():
+		complete(qc)
+	case <-qc.Context().Done(): // which ends it too
+	}
+}
+
 // newConnection describes an accepted QUIC connection. Its statistics are atomics of the connection, and stay readable
 // after its end.
 func newConnection(qc *quic.Conn, now time.Time) *visitor.Connection {
@@ -62,6 +74,7 @@ func newConnection(qc *quic.Conn, now time.Time) *visitor.Connection {
 		return netip.Addr{}
 	}
 	c.Rate = measure.NewRateMeter(func() measure.Flow { return measure.QUICFlow(qc.ConnectionStats()) })
+	c.Taken = func() uint64 { return measure.TakenQUIC(qc.ConnectionStats()) }
 	c.Read = func() (measure.Reading, bool) {
 		return measure.ReadQUIC(qc.ConnectionStats(), c.Rate.Best()), true
 	}

@@ -37,7 +37,7 @@ type Options struct {
 	IdleTimeout    time.Duration // how long a connection may rest between requests
 	MaxStreams     int           // requests on a connection, at a time
 	EarlyData      bool          // take 0-RTT
-	Retry          bool          // validate every client's address first (RFC 9000, section 8.1.2)
+	Handshakes     *Handshakes   // bounds those in progress, of all servers that share it
 	// Tracer writes qlogs; nil writes none.
 	Tracer func(context.Context, bool, quic.ConnectionID) qlogwriter.Trace
 
@@ -83,10 +83,11 @@ func New(options Options) (*Server, error) {
 
 // open prepares what serves on the socket.
 func (q *Server) open(udp *net.UDPConn) error {
-	s := socket{udp: udp, transport: &quic.Transport{Conn: udp}}
-	if q.options.Retry {
-		s.transport.VerifySourceAddress = func(net.Addr) bool { return true }
-	}
+	s := socket{udp: udp, transport: &quic.Transport{
+		Conn:                udp,
+		VerifySourceAddress: q.options.Handshakes.asksForProof,
+		ConnContext:         q.options.Handshakes.begin,
+	}}
 	var err error
 	if s.listener, err = q.listen(s.transport); err != nil {
 		return err

@@ -22,6 +22,9 @@ const (
 	minRequestsOfClient = 100
 	// A few visitors can fill a total below this.
 	fewRequests = 512
+	// For calls of the API, so that the kill switch answers while everybody else's requests are refused. One operator's tools have
+	// a few at a time.
+	reservedRequests = 16
 	// Long enough for a burst to pass, and shorter than a visitor's patience.
 	admissionWait = time.Second
 )
@@ -30,6 +33,7 @@ const (
 type RequestLimits struct {
 	Total     int // requests in flight; 0: as many as the upstream's process can hold
 	PerClient int // of them, those of one client; 0: a share of the total
+	Reserved  int // beside the total, for calls of the API; 0: a few
 }
 
 // Bounds keeps a desk's limits at what the upstream's process can hold.
@@ -64,7 +68,11 @@ func limitsFor(want RequestLimits, descriptors int) admission.Limits {
 	if want.PerClient > 0 {
 		perClient = want.PerClient
 	}
-	return admission.Limits{Total: total, PerClient: min(perClient, total)}
+	reserved := reservedRequests
+	if want.Reserved > 0 {
+		reserved = want.Reserved
+	}
+	return admission.Limits{Total: total, PerClient: min(perClient, total), Reserved: reserved}
 }
 
 // Look connects to t once, so that the bounds are known before the first request.

@@ -35,6 +35,12 @@ type Connection struct {
 	// Serves says whether HTTP/3 serves on the same port number, where an offer on this connection leads. It is nil on QUIC
 	// connections, and where HTTP/3 is off.
 	Serves *atomic.Bool
+	// Taken returns how many bytes the client's transport took, as far as the sender knows; nil: nobody knows.
+	Taken func() uint64
+	// Writes counts the writes to a TCP connection's socket. QUIC has none of its own for each connection.
+	Writes Counter
+	// Abort closes a TCP connection at once, and throws away what it still has to send. It is nil on QUIC connections.
+	Abort func()
 	// Lingers is set where a response ended before its request did: the connection then closes slowly (RFC 9112, section 9.6).
 	Lingers atomic.Bool
 
@@ -54,6 +60,14 @@ func New(t measure.Transport, now time.Time) *Connection {
 // MayOffer says whether an offer of HTTP/3 on this connection leads to a server, as far as this program knows. c may be nil.
 func (c *Connection) MayOffer() bool { return c == nil || c.Serves == nil || c.Serves.Load() }
 
+// TakenBytes returns how many bytes the client's transport took. c may be nil.
+func (c *Connection) TakenBytes() uint64 {
+	if c == nil || c.Taken == nil {
+		return 0
+	}
+	return c.Taken()
+}
+
 // Sampled says whether the connection deserves samples: it has had a request, and its client's address is verified.
 func (c *Connection) Sampled() bool {
 	return c.Answering.Load() && (c.Verified == nil || c.Verified())
@@ -71,6 +85,20 @@ func ClientOf(c *Connection) netip.Addr {
 		return netip.Addr{}
 	}
 	return c.Client()
+}
+
+// Client is what counts as one client where there are limits for each: an IPv4 address, or an IPv6 /64, which is what one
+// customer has. An address that is invalid gives an invalid prefix.
+func Client(address netip.Addr) netip.Prefix {
+	bits := 32
+	if address.Is6() {
+		bits = 64
+	}
+	prefix, err := address.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return prefix
 }
 
 type key struct{}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
+)
+
+// bodies serves a response without end under /endless, and tells when its handler has ended.
+func bodies(t *testing.T) (url string, ended chan struct{}) {
+	ended = make(chan struct{}, 100)
+	block := make([]byte, 64<<10)
+	return edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/endless":
+			defer func() { ended <- struct{}{} }()
+			for {
+				if _, err := w.Write(block); err != nil {
+					return
+				}
+			}
+		case "/events":
+			for i := range 3 {
+				fmt.Fprintf(w, "data: %d\n\n", i)
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(800 * ms) // longer than the timeout: a quiet origin is the case
+			}
+		}
+	}), ended
+}
+
+// A response that its client does not read is ended, and the upstream with it. What a quiet origin sends late is not.
+func TestUnreadResponseIsEnded(t *testing.T) {
+	upstream, ended := bodies(t)
+	e := startEdgeWith(t, upstream, "-unread-timeout", "500ms")
+	forProtocols(t, func(t *testing.T, protocol string) {
+		c := e.client(protocol)
+		res, err := c.Get(e.url("/endless"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		edgetest.Receive(t, "end of the request upstream", ended)
+		if n, err := io.Copy(io.Discard, res.Body); err == nil {
+			t.Errorf("the response ended after %d bytes as if it were whole", n)
+		}
+		_, body := e.get(e.client(protocol), "/events")
+		if string(body) != "data: 0\n\ndata: 1\n\ndata: 2\n\n" {
+			t.Errorf("events: %q", body)
+		}
+	})
+}
+
+// More responses than may wait do not: those that wait longest are ended at once.
+func TestUnreadResponsesAreBounded(t *testing.T) {
+	upstream, ended := bodies(t)
+	e := startEdgeWith(t, upstream, "-max-unread", "2")
+	forProtocols(t, func(t *testing.T, protocol string) {
+		for range 4 {
+			res, err := e.client(protocol).Get(e.url("/endless"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+		}
+		edgetest.Receive(t, "end of the request upstream", ended)
+		edgetest.Receive(t, "end of the request upstream", ended)
+	})
+}
+
+// A websocket whose client is quiet, and whose upstream is, lasts; one whose client does not read what waits is closed.
+func TestUnreadWebsocket(t *testing.T) {
+	upgraded := make(chan io.ReadWriteCloser, 2)
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		fmt.Fprint(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		upgraded <- c
+	}), "-unread-timeout", "500ms")
+	open := func() (*bufio.Reader, io.ReadWriteCloser) {
+		c := e.rawTLS()
+		fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		r := bufio.NewReader(c)
+		if res, err := http.ReadResponse(r, nil); err != nil || res.StatusCode != http.StatusSwitchingProtocols {
+			t.Fatalf("%v, %v", res, err)
+		}
+		return r, edgetest.Receive(t, "upgrade", upgraded)
+	}
+	quiet, quietEnd := open()
+	_, unreadEnd := open()
+	block := make([]byte, 64<<10)
+	for { // until the connection is closed
+		if _, err := unreadEnd.Write(block); err != nil {
+			break
+		}
+	}
+	fmt.Fprintln(quietEnd, "still here")
+	if line, err := quiet.ReadString('\n'); err != nil || line != "still here\n" {
+		t.Errorf("the quiet websocket: %q, %v", line, err)
+	}
+}
+
+// A body that comes a byte at a time is refused in time, although no pause is long.
+func TestDrippingBodyIsBounded(t *testing.T) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}), "-body-timeout", "500ms")
+	forProtocols(t, func(t *testing.T, protocol string) {
+		in, out := io.Pipe()
+		t.Cleanup(func() { out.Close() })
+		go func() {
+			for {
+				if _, err := out.Write([]byte("x")); err != nil {
+					return
+				}
+				time.Sleep(50 * ms) // the drip is the case
+			}
+		}()
+		res, err := e.client(protocol).Post(e.url("/"), "text/plain", in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if res.StatusCode != http.StatusRequestTimeout {
+			t.Errorf("%s", res.Status)
+		}
+	})
+}
