@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { BODY_MAX_BYTES, DEPTH_MAX } from "./json-body.ts";
 import { apiDocument, CALLS, callApi, faultsOf, send, type TestPorts, testPorts, TOKENS } from "./testing.ts";
 
@@ -108,6 +108,24 @@ describe("a body", () => {
     const nested = await callApi(ports, method, resource, { ...options, body: "[".repeat(DEPTH_MAX + 1) });
     expect([nested.status, nested.json["detail"]]).toEqual([400, `a body may be nested ${DEPTH_MAX} levels deep`]);
   });
+
+  it.each([
+    ["beside the fields", (names: object) => names],
+    ["in the policy", (names: object) => ({ request: { transport: "tcp" }, policy: names })],
+    ["in the facts", (names: object) => ({ request: names })],
+  ])(
+    "with 17,000 unknown names %s costs little: only the first 100 are compared with the known names",
+    async (_, of) => {
+      const names = Object.fromEntries(Array.from({ length: 17_000 }, (__, i) => [`reques${i}`, 1]));
+      const compared = vi.spyOn(String.prototype, "toLowerCase");
+      const reply = await callApi(ports, "POST", "decisions/explain", { body: of(names), token: TOKENS.read });
+      const calls = compared.mock.calls.length;
+      compared.mockRestore();
+      expect([reply.status, faultsOf(reply).length]).toEqual([400, 100]);
+      expect(reply.json["detail"]).toBe("the request is not valid (at most 100 faults are listed)");
+      expect(calls).toBeLessThan(10_000);
+    },
+  );
 
   it.each([
     [BODY_MAX_BYTES + 1, 413],
