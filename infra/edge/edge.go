@@ -18,6 +18,7 @@ import (
 	"adaptive-h3/infra/edge/internal/certificate"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/health"
+	"adaptive-h3/infra/edge/internal/killswitch"
 	"adaptive-h3/infra/edge/internal/listen"
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/pathsample"
@@ -89,20 +90,20 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		sockets = append(sockets, opened...)
 	}
 
+	e := &edge{
+		log: log, registry: visitor.NewRegistry(), spki: certificate.SPKISHA256(leaf), stopBeat: func() {},
+		failed: make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
+	}
+	opts.proxy.Kill = &killswitch.Switch{}
 	bounds := upstream.NewBounds(opts.requests, log)
 	pool := upstream.NewTransport(opts.proxy.Upstream, upstream.MaxIdle, bounds.Connected)
 	var fallback *origin.Fallback
 	var transport http.RoundTripper = pool
 	if opts.origin != nil {
-		fallback = origin.New(pool, opts.origin, opts.samples, log)
+		fallback = origin.New(pool, opts.origin, opts.samples, origin.Exchange{Kill: opts.proxy.Kill, HTTP3: e.http3}, log)
 		transport = fallback
 	}
-	e := &edge{
-		log: log, registry: visitor.NewRegistry(), upstream: pool, spki: certificate.SPKISHA256(leaf),
-		handler: proxy.New(opts.proxy, transport, bounds.Desk(), log),
-		desk:    bounds.Desk(),
-		failed:  make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
-	}
+	e.upstream, e.desk, e.handler = pool, bounds.Desk(), proxy.New(opts.proxy, transport, bounds.Desk(), log)
 	var windows *trace.Windows
 	if opts.traceFile != "" {
 		if windows, err = trace.NewWindows(opts.traceFile, e.registry, log); err != nil {
@@ -112,7 +113,6 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	}
 	bounds.Look(opts.proxy.Upstream)
 	e.startSampling(opts.samples, windows)
-	e.startHeartbeat(fallback)
 	tlsConfig := &tls.Config{
 		Certificates: []tls.Certificate{cert},
 		MinVersion:   tls.VersionTLS12, // below it are protocols that RFC 8996 forbids
@@ -127,6 +127,7 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		}
 		e.servers = append(e.servers, srv)
 	}
+	e.startHeartbeat(fallback)
 	if err := e.startHealth(opts.health, leaf, fallback); err != nil {
 		listen.Close(sockets)
 		e.shutdown(time.Millisecond)
@@ -163,6 +164,21 @@ func (e *edge) startHeartbeat(fallback *origin.Fallback) {
 	if fallback != nil {
 		e.beating.Go(func() { fallback.Run(ctx) })
 	}
+}
+
+// http3 says whether HTTP/3 serves and answers on every address.
+func (e *edge) http3() string {
+	said := "off"
+	for _, s := range e.servers {
+		if s.serves == nil {
+			continue
+		}
+		if !s.serves.Load() {
+			return "down"
+		}
+		said = "ok"
+	}
+	return said
 }
 
 // closed sees every connection once, while its statistics can still be read.

@@ -20,8 +20,8 @@ const thisModule = "adaptive-h3/infra/edge"
 // modules by their path. A new import needs a line here, and a reason to be there.
 var walls = map[string][]string{
 	".": {
-		"internal/admission", "internal/certificate", "internal/errorlog", "internal/health", "internal/listen",
-		"internal/measure", "internal/origin", "internal/pathsample", "internal/proxy", "internal/quicserver",
+		"internal/admission", "internal/certificate", "internal/errorlog", "internal/health", "internal/killswitch",
+		"internal/listen", "internal/measure", "internal/origin", "internal/pathsample", "internal/proxy", "internal/quicserver",
 		"internal/trace", "internal/upstream", "internal/visitor",
 	},
 	"cmd/probe": {quicGo},
@@ -31,6 +31,7 @@ var walls = map[string][]string{
 	"internal/certificate": {},
 	"internal/errorlog":    {},
 	"internal/heartbeat":   {},
+	"internal/killswitch":  {},
 	"internal/measure":     {quicGo, sys},
 	"internal/quicprobe":   {quicGo},
 
@@ -43,10 +44,12 @@ var walls = map[string][]string{
 	"internal/quicserver": {"internal/errorlog", "internal/measure", "internal/quicprobe", "internal/visitor", quicGo},
 	"internal/trace":      {"internal/errorlog", "internal/measure", "internal/visitor", quicGo},
 	"internal/pathsample": {"internal/errorlog", "internal/measure", "internal/upstream", "internal/visitor"},
-	"internal/origin":     {"internal/errorlog", "internal/heartbeat", "internal/metadata", "internal/upstream"},
+	"internal/origin": {
+		"internal/errorlog", "internal/heartbeat", "internal/killswitch", "internal/metadata", "internal/upstream",
+	},
 	"internal/proxy": {
-		"internal/admission", "internal/errorlog", "internal/measure", "internal/metadata", "internal/origin",
-		"internal/upstream", "internal/visitor",
+		"internal/admission", "internal/errorlog", "internal/killswitch", "internal/measure", "internal/metadata",
+		"internal/origin", "internal/upstream", "internal/visitor",
 	},
 	"internal/health": {
 		"internal/admission", "internal/errorlog", "internal/measure", "internal/quicprobe", "internal/upstream",

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ownPrefix is where the worker's API is. A request there may carry a token, which nobody else may see.
-const ownPrefix = "/_h3"
+// OwnPrefix is where the worker's API is. A request there may carry a token, which nobody else may see.
+const OwnPrefix = "/_h3"
 
 // workersOwn says whether the worker might take a request for one of its own. The worker resolves dot segments and reads
 // backslashes as slashes (WHATWG URL), so a path counts when any of these readings leads to the prefix.
@@ -18,7 +18,7 @@ func workersOwn(u *url.URL) bool {
 	}
 	for range 3 { // a path that is escaped twice counts too
 		clean := path.Clean("/" + strings.ReplaceAll(raw, `\`, "/"))
-		if lower := strings.ToLower(clean); lower == ownPrefix || strings.HasPrefix(lower, ownPrefix+"/") {
+		if lower := strings.ToLower(clean); lower == OwnPrefix || strings.HasPrefix(lower, OwnPrefix+"/") {
 			return true
 		}
 		raw = unescapeLeniently(raw)
