@@ -38,7 +38,7 @@ it("the units' commands serve, also after both have been killed", async () => {
   onTestFinished(() => rmSync(run, { recursive: true, force: true }));
   const stateDir = testFolder();
   const certificates = testFolder();
-  mkdirSync(join(stateDir, "objects"));
+  for (const name of ["objects", "marker"]) mkdirSync(join(stateDir, name));
   const demo = await startDemoOrigin();
   onTestFinished(demo.stop);
   const port = await freePort();
@@ -55,6 +55,7 @@ it("the units' commands serve, also after both have been killed", async () => {
       word
         .replace("/opt/adaptive-h3/", ROOT)
         .replace("/run/adaptive-h3", run)
+        .replace("/var/lib/adaptive-h3-marker", join(stateDir, "marker"))
         .replace("/var/lib/adaptive-h3", join(stateDir, "objects"))
         .replace("${ORIGIN}", demo.url)
         .replace(/^:443$/, `127.0.0.1:${port}`),
