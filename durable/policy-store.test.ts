@@ -691,9 +691,9 @@ describe("a health check", () => {
   it("has a row written at most once in ten seconds, and changes nothing by it", async () => {
     const before = await store().bundle();
     const writes = async (): Promise<number> =>
-      runInDurableObject(store(), async (object, state) => {
+      runInDurableObject(store(), (object, state) => {
         const exec = vi.spyOn(Object.getPrototypeOf(state.storage.sql) as SqlStorage, "exec");
-        await object.tryWrite();
+        object.tryWrite();
         const calls = exec.mock.calls.filter(([query]) => query.startsWith("UPDATE")).length;
         exec.mockRestore();
         return calls;

@@ -32,8 +32,8 @@ async function pages(system: TestSystem): Promise<string[]> {
  */
 function testDisk() {
   const flag = join(testFolder(), "full");
-  const limit = ({ pid }: Workerd, bytes: string): void => {
-    expect(spawnSync("prlimit", ["--pid", String(pid()), `--fsize=${bytes}:`]).status).toBe(0);
+  const limit = (workerd: Workerd, bytes: string): void => {
+    expect(spawnSync("prlimit", ["--pid", String(workerd.pid()), `--fsize=${bytes}:`]).status).toBe(0);
   };
   return {
     /** Runs workerd. Without the trap, the signal SIGXFSZ would end a workerd that meets the limit. */

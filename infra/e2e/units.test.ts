@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -8,17 +8,9 @@ import { startDemoOrigin } from "../workerd/demo-origin.ts";
 import { freePort } from "../workerd/listening.ts";
 import { type RunningProgram, startProgram } from "../workerd/processes.ts";
 import { probe, testFolder, until } from "./harness.ts";
+import { commandOf, unitText } from "./unit-commands.ts";
 
 const NAMES = ["worker", "edge"] as const;
-
-const unitText = (name: string): string =>
-  readFileSync(join(ROOT, `infra/systemd/adaptive-h3-${name}.service`), "utf8");
-
-/** The words of a unit's command, with its lines joined as systemd joins them. */
-function commandOf(text: string, key: "ExecStart" | "ExecStartPre"): string[] {
-  const line = new RegExp(`^${key}=(.*)$`, "m").exec(text.replaceAll("\\\n", " "))?.[1];
-  return (line ?? "").trim().split(/\s+/);
-}
 
 it("systemd accepts the units", () => {
   const folder = testFolder();

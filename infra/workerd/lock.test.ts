@@ -28,6 +28,8 @@ it.each([String(process.ppid), `${process.ppid} 1`, `${process.pid} 1`])(
   "a lock whose process number belongs to another process by now (%j) is taken over",
   (text) => {
     writeFileSync(join(folder, "lock"), text);
-    lockFolder(folder)();
+    const release = lockFolder(folder);
+    expect(readFileSync(join(folder, "lock"), "utf8")).not.toBe(text);
+    release();
   },
 );

@@ -298,8 +298,8 @@ describe("the kill switch", () => {
 
     // The store can be read again.
     ports.store.gone = false;
-    const shown = await call("GET", "activation", { headers: { "if-none-match": '"r1"' } });
-    expect([shown.status, shown.json]).toEqual([200, { ...initial, killSwitch: "clear", killSwitchStored: false }]);
+    const read = await call("GET", "activation", { headers: { "if-none-match": '"r1"' } });
+    expect([read.status, read.json]).toEqual([200, { ...initial, killSwitch: "clear", killSwitchStored: false }]);
 
     // The next one is stored, and takes its place.
     const stored = await call("PUT", "activation/kill-switch", { body: { kind: "fixed-h2" }, ifMatch: "*" });
