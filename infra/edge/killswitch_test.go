@@ -82,3 +82,24 @@ func TestKillSwitchThatTheWorkerCouldNotStore(t *testing.T) {
 	all(`worker h3=":1"; ma=60`)
 	until("nothing is told", func() bool { return told.Load() == "" })
 }
+
+func TestWhatTheWorkerHearsAboutHTTP3(t *testing.T) {
+	flag := func(serves bool) *server {
+		s := &server{serves: new(atomic.Bool)}
+		s.serves.Store(serves)
+		return s
+	}
+	for _, tc := range []struct {
+		servers []*server
+		want    string
+	}{
+		{nil, "off"},
+		{[]*server{{}}, "off"},
+		{[]*server{{}, flag(true)}, "ok"},
+		{[]*server{flag(true), flag(false)}, "down"},
+	} {
+		if got := (&edge{servers: tc.servers}).http3(); got != tc.want {
+			t.Errorf("%d servers: %s, want %s", len(tc.servers), got, tc.want)
+		}
+	}
+}
