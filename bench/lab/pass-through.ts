@@ -27,6 +27,7 @@ const config :Workerd.Config = (
       modules = [ ( name = "worker.js", esModule = embed "worker.js" ) ], compatibilityDate = "${compatibilityDate}",
       bindings = [ ( name = "ORIGIN", fromEnvironment = "ORIGIN" ) ] ) ),
     ( name = "state", disk = ( writable = true ) ),
+    ( name = "marker", disk = ( writable = true ) ),
     ( name = "internet", network = ( allow = ["private", "local", "public"] ) ) ],
   sockets = [
     ( name = "visitors", http = ( cfBlobHeader = "MF-CF-Blob" ), service = "worker" ),

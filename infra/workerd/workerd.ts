@@ -21,7 +21,7 @@ export interface WorkerdOptions {
   readonly tokens?: string | undefined;
   /** Further variables of the worker. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Another configuration file, with the same sockets and the same disk. */
+  /** Another configuration file, with the same sockets and the same disks. */
   readonly config?: string;
   /** A program and its arguments that run workerd: workerd's own command line comes after them. */
   readonly runner?: readonly [string, ...string[]];
