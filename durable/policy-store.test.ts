@@ -677,3 +677,35 @@ describe("several who write", () => {
     expect(made[0]).toMatchObject({ isNew: true });
   });
 });
+
+describe("a health check", () => {
+  it("gets an id that stays over an eviction, and that another store does not have", async () => {
+    const { id, activation } = await store().check();
+    expect(id).toMatch(/^[0-9a-f]{32}$/);
+    expect(activation).toEqual(INITIAL_ACTIVATION);
+    await evictDurableObject(store());
+    expect((await store().check()).id).toBe(id);
+    expect((await storeNamed("another").check()).id).not.toBe(id);
+  });
+
+  it("has a row written at most once in ten seconds, and changes nothing by it", async () => {
+    const before = await store().bundle();
+    const writes = async (): Promise<number> =>
+      runInDurableObject(store(), (object, state) => {
+        const exec = vi.spyOn(Object.getPrototypeOf(state.storage.sql) as SqlStorage, "exec");
+        object.tryWrite();
+        const calls = exec.mock.calls.filter(([query]) => query.startsWith("UPDATE")).length;
+        exec.mockRestore();
+        return calls;
+      });
+    expect([await writes(), await writes()]).toEqual([1, 0]);
+    later(9_999);
+    expect(await writes()).toBe(0);
+    later(1);
+    expect(await writes()).toBe(1);
+    // The clock was set back.
+    later(-3_600_000);
+    expect(await writes()).toBe(1);
+    expect(await store().bundle()).toEqual(before);
+  });
+});

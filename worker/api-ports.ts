@@ -1,4 +1,3 @@
-import type { Activation } from "../policy-api/core/activation.ts";
 import { LEVELS, type PathState } from "../policy-api/core/estimator.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import { FailedAttempts } from "../policy-api/http/failed-attempts.ts";
@@ -15,9 +14,8 @@ import { pathObject, pathStore, policyStore, type StoredClient, type StoreBindin
 const failedAttempts = new FailedAttempts();
 const errorLog = new LimitedLog("The API failed inside");
 
-/** Anybody may call the health check. The store is asked at most once in this time for all callers, milliseconds. */
-const CHECK_MS = 1_000;
-let checked: { readonly atMs: number; readonly activation: Activation | null | undefined } | undefined;
+/** The TLS edge speaks every 250 ms. What it said is old after this time, milliseconds. */
+const EDGE_SILENT_MS = 10_000;
 
 /** What the API gets from the worker: the objects, and what this isolate holds. */
 export function apiPorts(
@@ -33,16 +31,15 @@ export function apiPorts(
       await isolate.policyCache.ready(stores, ctx, Date.now());
       return isolate.policyCache.held?.inForce;
     },
-    checkActivation: async () => {
-      const nowMs = Date.now();
-      if (checked === undefined || Math.abs(nowMs - checked.atMs) >= CHECK_MS)
-        checked = {
-          atMs: nowMs,
-          activation: await policyStore(env)
-            .activation()
-            .catch(() => null),
-        };
-      return checked.activation;
+    checkStore: () => isolate.storeHealth.check(env, Date.now()),
+    edgeHttp3: () => {
+      const said = isolate.edgeHttp3;
+      return said === undefined || Math.abs(Date.now() - said.atMs) > EDGE_SILENT_MS ? "unknown" : said.state;
+    },
+    unstoredKill: {
+      held: () => isolate.kill.held,
+      hold: (kind, author, note) => isolate.kill.hold(kind, author, note, Date.now()),
+      settle: () => isolate.kill.settle(),
     },
     changed: async () => isolate.policyCache.renew(stores, Date.now()),
     tokens: settings.tokens,
@@ -80,8 +77,9 @@ function clientsPort(
 ): ClientsPort {
   const hasherHeld = async (): Promise<Hasher> => {
     await isolate.policyCache.ready(stores, ctx, Date.now());
-    if (isolate.policyCache.held === undefined) throw new Error("the policy store does not answer");
-    return isolate.policyCache.held.hasher;
+    const hasher = isolate.policyCache.held?.hasher;
+    if (hasher === undefined) throw new Error("the policy store does not answer");
+    return hasher;
   };
   const regions = isolate.settings.edge === "cloudflare" ? REGIONS : (["local"] as const);
   /**

@@ -43,7 +43,7 @@ afterEach(() => {
 
 /** The real stores, with each call counted. */
 function counted(stores: Stores): { stores: Stores; counts: Record<keyof Stores, number>; objects: Set<string> } {
-  const counts = { lookUp: 0, record: 0, policyBundle: 0 };
+  const counts = { lookUp: 0, record: 0, policyBundle: 0, storeKill: 0 };
   const objects = new Set<string>();
   return {
     counts,
@@ -61,6 +61,10 @@ function counted(stores: Stores): { stores: Stores; counts: Record<keyof Stores,
       policyBundle: (heldRevision) => {
         counts.policyBundle++;
         return stores.policyBundle(heldRevision);
+      },
+      storeKill: (kill) => {
+        counts.storeKill++;
+        return stores.storeKill(kill);
       },
     },
   };

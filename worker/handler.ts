@@ -68,6 +68,7 @@ async function remember(
   nowMs: number,
 ): Promise<void> {
   try {
+    if (isolate.kill.held !== undefined) await isolate.retryKill(stores, nowMs);
     const { connection } = found;
     // Our TLS edge posts this connection's samples too, but later. If this sample makes the client known, the next
     // navigation must know it too, even over another connection: else the answer would flap. A sample that arrives

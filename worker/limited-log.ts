@@ -11,7 +11,8 @@ export class LimitedLog {
 
   write(error: unknown): void {
     const nowMs = Date.now();
-    if (nowMs - this.#writtenAtMs < INTERVAL_MS) return;
+    // The clock may have been set back.
+    if (Math.abs(nowMs - this.#writtenAtMs) < INTERVAL_MS) return;
     this.#writtenAtMs = nowMs;
     console.error(`${this.#kind}: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -71,6 +71,7 @@ export function lookUp(
     const inForce = held?.inForce;
     if (held === undefined || inForce === undefined || inForce.killSwitch !== null) return;
     const { hasher } = held;
+    if (hasher === undefined) return;
     if (address !== undefined && dependsOnClient(inForce, facts.path))
       found = { ...found, activationUnit: await hasher.activationUnit(address) };
     const policy = activeFor(found)?.policy;
@@ -115,10 +116,11 @@ export async function storedClient(
   { client, address, held, connection, facts }: Found,
   { settings }: Isolate,
 ): Promise<StoredClient | undefined> {
-  if (client !== undefined || address === undefined || held === undefined) return client;
+  const hasher = held?.hasher;
+  if (client !== undefined || address === undefined || hasher === undefined) return client;
   const [keys, number] = await Promise.all([
-    held.hasher.client(address, facts.asn),
-    held.hasher.object(address, settings.objectsPerRegion),
+    hasher.client(address, facts.asn),
+    hasher.object(address, settings.objectsPerRegion),
   ]);
   return { keys, object: pathObject(regionOf(connection), number) };
 }

@@ -1,8 +1,9 @@
-import { type InForce, offersEndMs } from "../policy-api/core/activation.ts";
+import { type InForce, OFFER_LONGEST_MS, offersEndMs } from "../policy-api/core/activation.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
 import { POLICY_CACHE_MS, POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
 import { Hasher } from "./hasher.ts";
 import type { Stores } from "./stores.ts";
+import { KillHold, type UnstoredKill } from "./unstored-kill.ts";
 
 /** After a failed renewal the store is not asked for this long, milliseconds. */
 const RETRY_MS = 1_000;
@@ -13,7 +14,8 @@ const RENEWAL_LOST_MS = 5_000;
 export interface HeldBundle {
   /** Undefined if the stored activation cannot be read: then responses say nothing about HTTP/3. */
   readonly inForce?: InForce;
-  readonly hasher: Hasher;
+  /** Undefined until the store has answered once. */
+  readonly hasher?: Hasher;
 }
 
 /**
@@ -23,6 +25,9 @@ export interface HeldBundle {
  */
 export class PolicyCache {
   #held: HeldBundle | undefined;
+  readonly #kill: KillHold;
+  /** What is held, with a kill switch that the store could not take. */
+  #killed: { readonly kill: UnstoredKill; readonly of: HeldBundle | undefined; readonly held: HeldBundle } | undefined;
   /** When the store was asked for what is held. */
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #renewAtMs = 0;
@@ -34,9 +39,22 @@ export class PolicyCache {
   #asked = 0;
   #answered = 0;
 
-  /** What is held, however old. Undefined until the store has answered once. */
+  constructor(kill = new KillHold()) {
+    this.#kill = kill;
+  }
+
+  /** What is held, however old. Undefined until the store has answered once, unless a kill switch is in force. */
   get held(): HeldBundle | undefined {
-    return this.#held;
+    const kill = this.#kill.held;
+    if (kill === undefined) return this.#held;
+    if (this.#killed?.kill !== kill || this.#killed.of !== this.#held)
+      this.#killed = { kill, of: this.#held, held: withKill(this.#held, kill) };
+    return this.#killed.held;
+  }
+
+  /** Whether a kill switch is on in what the store sent. */
+  get hasStoredKill(): boolean {
+    return (this.#held?.inForce?.killSwitch ?? null) !== null;
   }
 
   /** Whether it is time to renew. Unless something is outdated, at most one renewal is under way. */
@@ -106,10 +124,24 @@ export class PolicyCache {
  * than the store expects. So the isolate keeps its own, later end of those offers.
  */
 function withOffersOf(before: InForce | undefined, held: HeldBundle, nowMs: number): HeldBundle {
-  const { inForce, hasher } = held;
+  const { inForce } = held;
   if (before === undefined || inForce === undefined || before.revision === inForce.revision) return held;
   const earlierOffersUntilMs = Math.max(inForce.earlierOffersUntilMs, offersEndMs(before, nowMs));
-  return { inForce: { ...inForce, earlierOffersUntilMs }, hasher };
+  return { ...held, inForce: { ...inForce, earlierOffersUntilMs } };
+}
+
+/** What is held under a kill switch that the store could not take. */
+function withKill(held: HeldBundle | undefined, { kind, atMs }: UnstoredKill): HeldBundle {
+  const unknown: InForce = {
+    revision: 0,
+    sinceMs: atMs,
+    everyone: { version: 0 },
+    stages: [],
+    killSwitch: null,
+    earlierOffersUntilMs: atMs + POLICY_OUTDATED_MS + OFFER_LONGEST_MS,
+  };
+  const inForce = held?.inForce ?? unknown;
+  return { ...held, inForce: { ...inForce, killSwitch: kind, earlierOffersUntilMs: offersEndMs(inForce, atMs) } };
 }
 
 async function holdable({ inForce, hashKey }: PolicyBundle): Promise<HeldBundle> {

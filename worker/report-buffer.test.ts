@@ -28,6 +28,19 @@ describe("ReportBuffer", () => {
     ]);
   });
 
+  it("does not wait for an hour if the clock is set back an hour", async () => {
+    const buffer = new ReportBuffer();
+    const send = async (): Promise<void> => undefined;
+    buffer.add("o", keys("a"), { sample: sample(T) }, T);
+    await buffer.flush("o", T, send);
+    const before = T - 3_600_000;
+    expect(buffer.add("o", keys("a"), { sample: sample(T) }, before)).toBe(0);
+    await buffer.flush("o", before, send);
+    // A flush that was promised before the clock was set back does not count either.
+    expect(buffer.add("o", keys("a"), { sample: sample(T) }, before + 1)).toBe(GATHER_MS - 1);
+    expect(buffer.add("o", keys("a"), { sample: sample(T) }, before - 3_600_000)).toBe(0);
+  });
+
   it("passes on the autonomous system that came with the keys", async () => {
     const buffer = new ReportBuffer();
     buffer.add("o", { ...keys("a"), asn: 64_500 }, { sample: sample(T) }, T);

@@ -72,8 +72,11 @@ export class ReportBuffer {
     }
     if (news.sample !== undefined) keepNewest(client.samples, news.sample);
     if (news.answer !== undefined) keepNewest(client.answers, news.answer);
-    if (nowMs < buffer.scheduledUntilMs) return undefined;
-    const waitMs = Math.max(0, buffer.lastFlushMs + GATHER_MS - nowMs);
+    // A time that is farther ahead is from before the clock was set back.
+    const isAhead = (ms: number, most: number): boolean => nowMs < ms && ms <= nowMs + most;
+    if (isAhead(buffer.scheduledUntilMs, GATHER_MS + FLUSH_LOST_MS)) return undefined;
+    const dueMs = buffer.lastFlushMs + GATHER_MS;
+    const waitMs = isAhead(dueMs, GATHER_MS) ? dueMs - nowMs : 0;
     buffer.scheduledUntilMs = nowMs + waitMs + FLUSH_LOST_MS;
     return waitMs;
   }

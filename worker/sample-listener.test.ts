@@ -76,6 +76,7 @@ describe("receiveSamples", () => {
     const stores = new FakeStores(mode("observe"));
     const response = await receiveSamples(new Request("http://internal/heartbeat"), stores, ctx, new Isolate(SETTINGS));
     expect([response.status, stores.lookUps, stores.records]).toEqual([204, [], []]);
+    expect([...response.headers]).toEqual([]);
   });
 
   it("serves nothing else", async () => {

@@ -3,8 +3,9 @@ import { type Fault, list, object, parse, type Reader, text } from "../policy-ap
 import { pathSampleFields } from "../policy-api/core/parse-sample.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { type ClientAddress, clientAddress } from "./address.ts";
+import { answerHeartbeat } from "./heartbeat.ts";
 import type { Isolate } from "./isolate.ts";
-import { pathObject, type Stores } from "./stores.ts";
+import { pathObject, type StoreBindings, type Stores } from "./stores.ts";
 
 /** One sample as our TLS edge posts it. The address is hashed at once and goes no further. */
 export interface PostedSample extends PathSample {
@@ -39,8 +40,7 @@ export async function receiveSamples(
   isolate: Isolate,
 ): Promise<Response> {
   const { pathname } = new URL(request.url);
-  // The edge asks every 250 ms whether this process answers at all: nothing is looked up.
-  if (request.method === "GET" && pathname === "/heartbeat") return new Response(null, { status: 204 });
+  if (request.method === "GET" && pathname === "/heartbeat") return answerHeartbeat(request, stores, ctx, isolate);
   if (request.method !== "POST" || pathname !== "/samples")
     return new Response("Only POST /samples and GET /heartbeat are served here.\n", { status: 404 });
   if (Number(request.headers.get("content-length") ?? Number.NaN) > BODY_MAX_BYTES)
@@ -55,9 +55,9 @@ export async function receiveSamples(
   if (!batch.ok) return refuse(batch.faults);
 
   const nowMs = Date.now();
-  if (isolate.policyCache.held === undefined || isolate.policyCache.due(nowMs)) {
+  if (isolate.policyCache.held?.hasher === undefined || isolate.policyCache.due(nowMs)) {
     const renewal = isolate.policyCache.renew(stores, nowMs);
-    if (isolate.policyCache.held === undefined) await renewal;
+    if (isolate.policyCache.held?.hasher === undefined) await renewal;
     else ctx.waitUntil(renewal);
   }
   const hasher = isolate.policyCache.held?.hasher;
@@ -92,12 +92,13 @@ function refuse(faults: readonly Fault[]): Response {
 }
 
 /** The entrypoint for the samples' socket. */
-export function sampleListener<Env>(
+export function sampleListener<Env extends StoreBindings>(
   assemble: (env: Env) => { stores: Stores; isolate: Isolate },
 ): new (ctx: ExecutionContext, env: Env) => WorkerEntrypoint<Env> {
   return class extends WorkerEntrypoint<Env> {
     override fetch(request: Request): Promise<Response> {
       const { stores, isolate } = assemble(this.env);
+      this.ctx.waitUntil(isolate.storeHealth.checkFirst(this.env, Date.now()));
       return receiveSamples(request, stores, this.ctx, isolate);
     }
   };

@@ -3,6 +3,7 @@ import type { PathStore } from "../durable/path-store.ts";
 import type { PolicyBundle, PolicyStore } from "../durable/policy-store.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import type { Region } from "./region.ts";
+import type { UnstoredKill } from "./unstored-kill.ts";
 
 /** The object that holds a client. */
 export interface PathObject {
@@ -27,11 +28,15 @@ export interface Stores {
   record(object: PathObject, reports: readonly ClientReport[]): Promise<void>;
   /** @param heldRevision The revision that the isolate has. If it is still in force, the answer is `unchanged`. */
   policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged">;
+  /** Stores a kill switch that the store could not take before. */
+  storeKill(kill: UnstoredKill): Promise<void>;
 }
 
 export interface StoreBindings {
   readonly PATHS: DurableObjectNamespace<PathStore>;
   readonly POLICY: DurableObjectNamespace<PolicyStore>;
+  /** A folder outside of the store, with the store's id. Only on one's own machine (infra/workerd/config.capnp). */
+  readonly MARKER?: Fetcher;
 }
 
 /** The stores as Durable Objects. */
@@ -41,6 +46,9 @@ export function durableStores(env: StoreBindings): Stores {
     lookUp: async ({ object, keys }) => (await pathStore(env, object).lookUp(keys)) as Remembered,
     record: async (object, reports) => pathStore(env, object).record(reports),
     policyBundle: async (heldRevision) => policyStore(env).bundle(heldRevision),
+    storeKill: async ({ kind, author, note }) => {
+      await policyStore(env).change({ kind: "kill-switch", to: kind }, { author, note, ifMatch: "*" });
+    },
   };
 }
 

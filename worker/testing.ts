@@ -10,6 +10,7 @@ import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import type { Settings } from "./settings.ts";
 import type { PathObject, StoredClient, Stores } from "./stores.ts";
+import type { UnstoredKill } from "./unstored-kill.ts";
 
 export const SETTINGS: Settings = {
   origin: new URL("http://origin.test"),
@@ -56,6 +57,13 @@ export class FakeStores implements Stores {
 
   constructor(policy: Policy | undefined) {
     this.bundle = policy === undefined ? { hashKey: HASH_KEY } : { inForce: inForce(policy), hashKey: HASH_KEY };
+  }
+
+  readonly kills: UnstoredKill[] = [];
+
+  async storeKill(kill: UnstoredKill): Promise<void> {
+    if (this.bundle instanceof Error) throw this.bundle;
+    this.kills.push(kill);
   }
 
   async lookUp(client: StoredClient): Promise<Remembered> {

@@ -46,7 +46,10 @@ export { PathStore, PolicyStore };
 
 export default {
   fetch(request, env, ctx) {
-    const url = new URL(request.url);
+    // workerd passes every Host on, and an exception here would be a 500, and a line in the log each time.
+    const url = URL.parse(request.url);
+    if (url === null)
+      return new Response("400 Bad Request: the Host is not one that a URL can have\n", { status: 400 });
     if (url.pathname.startsWith(API_PREFIX)) return callApi(request, env, ctx);
     const { isolate, stores } = assemble(env);
     return handleVisitor(request, url, stores, ctx, isolate);

@@ -14,6 +14,7 @@ const config :Workerd.Config = (
       compatibilityDate = "2026-10-01",
       bindings = [ ( name = "ORIGIN", fromEnvironment = "ORIGIN" ) ] ) ),
     ( name = "state", disk = ( writable = true ) ),
+    ( name = "marker", disk = ( writable = true ) ),
     ( name = "internet", network = ( allow = ["private", "local", "public"] ) ) ],
   sockets = [
     ( name = "visitors", http = ( cfBlobHeader = "MF-CF-Blob" ), service = "worker" ),

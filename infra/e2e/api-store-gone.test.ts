@@ -46,13 +46,13 @@ it(
 
     rename(stateDir, "activations", "activations_away");
     const health = await callApi(api, "", "GET", "health");
-    expect([health.status, health.json]).toEqual([
+    expect([health.status, health.json]).toMatchObject([
       503,
-      { status: "degraded", policy: "unreachable", revision: null, settings: [] },
+      { status: "degraded", policy: "unreachable", store: "unreachable", revision: null, settings: [] },
     ]);
     for (const [method, resource, body] of [
       ["GET", "activation", undefined],
-      ["PUT", "activation/kill-switch", { kind: "clear" }],
+      ["PUT", "activation", { everyone: 0 }],
     ] as const) {
       const refused = await callApi(api, TOKEN, method, resource, body, { "if-match": "*" });
       expect([refused.status, refused.headers["content-type"]]).toEqual([503, "application/problem+json"]);

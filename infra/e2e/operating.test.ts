@@ -7,6 +7,7 @@ import { expect, it } from "vitest";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
 import { ROOT } from "../../base/root.ts";
 import { requireGo } from "../setup/programs.ts";
+import { commandsOf } from "./documented-commands.ts";
 import { testFolder, until } from "./harness.ts";
 import { freePort, interrupt, NPM, type Started, start } from "./npm-start.ts";
 
@@ -24,21 +25,6 @@ const SEEN: readonly (readonly [command: string, said: RegExp])[] = [
   ["alice-1 is no longer known", /exit code 3/],
   ["forget --client", /forgot|nothing/i],
 ];
-
-/** The commands of a document: its indented blocks, separated by empty lines. */
-function commandsOf(markdown: string): string[] {
-  return markdown
-    .split("\n\n")
-    .filter((paragraph) => paragraph.split("\n").every((line) => line.startsWith("    ")))
-    .map((paragraph) =>
-      paragraph
-        .split("\n")
-        .map((line) => line.trim())
-        .join("\n")
-        .trim(),
-    )
-    .filter((paragraph) => paragraph !== "");
-}
 
 it("every command of docs/operating.md does what the page says, one after another", { timeout: 300_000 }, async () => {
   const origin = await startDemoOrigin();

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -8,17 +8,9 @@ import { startDemoOrigin } from "../workerd/demo-origin.ts";
 import { freePort } from "../workerd/listening.ts";
 import { type RunningProgram, startProgram } from "../workerd/processes.ts";
 import { probe, testFolder, until } from "./harness.ts";
+import { commandOf, unitText } from "./unit-commands.ts";
 
 const NAMES = ["worker", "edge"] as const;
-
-const unitText = (name: string): string =>
-  readFileSync(join(ROOT, `infra/systemd/adaptive-h3-${name}.service`), "utf8");
-
-/** The words of a unit's command, with its lines joined as systemd joins them. */
-function commandOf(text: string, key: "ExecStart" | "ExecStartPre"): string[] {
-  const line = new RegExp(`^${key}=(.*)$`, "m").exec(text.replaceAll("\\\n", " "))?.[1];
-  return (line ?? "").trim().split(/\s+/);
-}
 
 it("systemd accepts the units", () => {
   const folder = testFolder();
@@ -38,7 +30,7 @@ it("the units' commands serve, also after both have been killed", async () => {
   onTestFinished(() => rmSync(run, { recursive: true, force: true }));
   const stateDir = testFolder();
   const certificates = testFolder();
-  mkdirSync(join(stateDir, "objects"));
+  for (const name of ["objects", "marker"]) mkdirSync(join(stateDir, name));
   const demo = await startDemoOrigin();
   onTestFinished(demo.stop);
   const port = await freePort();
@@ -55,6 +47,7 @@ it("the units' commands serve, also after both have been killed", async () => {
       word
         .replace("/opt/adaptive-h3/", ROOT)
         .replace("/run/adaptive-h3", run)
+        .replace("/var/lib/adaptive-h3-marker", join(stateDir, "marker"))
         .replace("/var/lib/adaptive-h3", join(stateDir, "objects"))
         .replace("${ORIGIN}", demo.url)
         .replace(/^:443$/, `127.0.0.1:${port}`),

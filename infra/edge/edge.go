@@ -19,6 +19,7 @@ import (
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/giveback"
 	"adaptive-h3/infra/edge/internal/health"
+	"adaptive-h3/infra/edge/internal/killswitch"
 	"adaptive-h3/infra/edge/internal/listen"
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/pathsample"
@@ -93,23 +94,23 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		sockets = append(sockets, opened...)
 	}
 
+	e := &edge{
+		log: log, registry: visitor.NewRegistry(), spki: certificate.SPKISHA256(leaf), stopBeat: func() {},
+		failed: make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
+	}
+	opts.proxy.Kill = &killswitch.Switch{}
 	bounds := upstream.NewBounds(opts.requests, log)
 	pool := upstream.NewTransport(opts.proxy.Upstream, upstream.MaxIdle, bounds.Connected)
 	var fallback *origin.Fallback
 	var transport http.RoundTripper = pool
 	if opts.origin != nil {
-		fallback = origin.New(pool, opts.origin, opts.samples, log)
+		fallback = origin.New(pool, opts.origin, opts.samples, origin.Exchange{Kill: opts.proxy.Kill, HTTP3: e.http3}, log)
 		transport = fallback
 	}
-	registry := visitor.NewRegistry()
-	watch := unread.NewWatch(opts.unread, registry, log)
-	e := &edge{
-		log: log, registry: registry, watch: watch, upstream: pool, spki: certificate.SPKISHA256(leaf),
-		handler:    proxy.New(opts.proxy, transport, bounds.Desk(), watch, log),
-		desk:       bounds.Desk(),
-		handshakes: quicserver.NewHandshakes(opts.handshakes, log),
-		failed:     make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
-	}
+	e.watch = unread.NewWatch(opts.unread, e.registry, log)
+	e.handshakes = quicserver.NewHandshakes(opts.handshakes, log)
+	e.upstream, e.desk = pool, bounds.Desk()
+	e.handler = proxy.New(opts.proxy, transport, e.desk, e.watch, log)
 	var windows *trace.Windows
 	if opts.traceFile != "" {
 		if windows, err = trace.NewWindows(opts.traceFile, e.registry, log); err != nil {
@@ -119,7 +120,6 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	}
 	bounds.Look(opts.proxy.Upstream)
 	e.startSampling(opts.samples, windows)
-	e.startHeartbeat(fallback)
 	tlsConfig := &tls.Config{
 		Certificates: []tls.Certificate{cert},
 		MinVersion:   tls.VersionTLS12, // below it are protocols that RFC 8996 forbids
@@ -134,6 +134,7 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		}
 		e.servers = append(e.servers, srv)
 	}
+	e.startHeartbeat(fallback)
 	if err := e.startHealth(opts.health, leaf, fallback); err != nil {
 		listen.Close(sockets)
 		e.shutdown(time.Millisecond)
@@ -173,6 +174,21 @@ func (e *edge) startHeartbeat(fallback *origin.Fallback) {
 	if fallback != nil {
 		e.beating.Go(func() { fallback.Run(ctx) })
 	}
+}
+
+// http3 says whether HTTP/3 serves and answers on every address.
+func (e *edge) http3() string {
+	said := "off"
+	for _, s := range e.servers {
+		if s.serves == nil {
+			continue
+		}
+		if !s.serves.Load() {
+			return "down"
+		}
+		said = "ok"
+	}
+	return said
 }
 
 // closed sees every connection once, while its statistics can still be read.

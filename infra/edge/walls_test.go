@@ -21,8 +21,8 @@ const thisModule = "adaptive-h3/infra/edge"
 var walls = map[string][]string{
 	".": {
 		"internal/admission", "internal/certificate", "internal/errorlog", "internal/giveback", "internal/health",
-		"internal/listen", "internal/measure", "internal/origin", "internal/pathsample", "internal/proxy",
-		"internal/quicserver", "internal/trace", "internal/unread", "internal/upstream", "internal/visitor",
+		"internal/killswitch", "internal/listen", "internal/measure", "internal/origin", "internal/pathsample",
+		"internal/proxy", "internal/quicserver", "internal/trace", "internal/unread", "internal/upstream", "internal/visitor",
 	},
 	"cmd/probe": {quicGo},
 	"cmd/forge": {"internal/forge"},
@@ -33,6 +33,7 @@ var walls = map[string][]string{
 	"internal/errorlog":    {},
 	"internal/giveback":    {},
 	"internal/heartbeat":   {},
+	"internal/killswitch":  {},
 	"internal/measure":     {quicGo, sys},
 	"internal/quicprobe":   {quicGo},
 
@@ -46,10 +47,12 @@ var walls = map[string][]string{
 	"internal/unread":     {"internal/errorlog", "internal/visitor"},
 	"internal/trace":      {"internal/errorlog", "internal/measure", "internal/visitor", quicGo},
 	"internal/pathsample": {"internal/errorlog", "internal/measure", "internal/upstream", "internal/visitor"},
-	"internal/origin":     {"internal/errorlog", "internal/heartbeat", "internal/metadata", "internal/upstream"},
+	"internal/origin": {
+		"internal/errorlog", "internal/heartbeat", "internal/killswitch", "internal/metadata", "internal/upstream",
+	},
 	"internal/proxy": {
-		"internal/admission", "internal/errorlog", "internal/measure", "internal/metadata", "internal/origin",
-		"internal/unread", "internal/upstream", "internal/visitor",
+		"internal/admission", "internal/errorlog", "internal/killswitch", "internal/measure", "internal/metadata",
+		"internal/origin", "internal/unread", "internal/upstream", "internal/visitor",
 	},
 	"internal/health": {
 		"internal/admission", "internal/errorlog", "internal/measure", "internal/quicprobe", "internal/upstream",

@@ -1,6 +1,7 @@
 # workerd on your own machine, behind infra/edge. Variables come from the environment of `workerd serve`. Its command line
-# gives the addresses of the sockets and the folder of the disk (see workerd.ts):
-#   workerd serve config.capnp --socket-addr visitors=unix:... --socket-addr samples=unix:... --directory-path state=...
+# gives the addresses of the sockets and the folders (see workerd.ts):
+#   workerd serve config.capnp --socket-addr visitors=unix:... --socket-addr samples=unix:... \
+#     --directory-path state=... --directory-path marker=...
 using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
@@ -15,6 +16,7 @@ const config :Workerd.Config = (
           ( name = "POLICY", durableObjectNamespace = "PolicyStore" ),
           # infra/edge sets the client's address and request.cf, and removes what visitors send under those names.
           ( name = "EDGE", text = "adaptive-h3" ),
+          ( name = "MARKER", service = "marker" ),
           ( name = "ORIGIN", fromEnvironment = "ORIGIN" ),
           ( name = "BUDGET_MS", fromEnvironment = "BUDGET_MS" ),
           ( name = "OBJECTS_PER_REGION", fromEnvironment = "OBJECTS_PER_REGION" ),
@@ -29,6 +31,8 @@ const config :Workerd.Config = (
         durableObjectStorage = ( localDisk = "state" ),
       ) ),
     ( name = "state", disk = ( writable = true ) ),
+    # A file here says which store this deployment has, so that an emptied store does not pass for a new one.
+    ( name = "marker", disk = ( writable = true ) ),
     # The origin may be on this machine or in its network: so private and local addresses too.
     ( name = "internet", network = ( allow = ["public", "private", "local"] ) ),
   ],

@@ -17,9 +17,19 @@ it("one process holds the folder, and another can take it after the release", ()
   lockFolder(folder)();
 });
 
-it.each(["", "none", "0", "4194305"])("a lock of no running process (%j) is taken over", (text) => {
+it.each(["", "none", "0", "4194305", "4194305 1"])("a lock of no running process (%j) is taken over", (text) => {
   writeFileSync(join(folder, "lock"), text);
   const release = lockFolder(folder);
-  expect(readFileSync(join(folder, "lock"), "utf8")).toBe(String(process.pid));
+  expect(readFileSync(join(folder, "lock"), "utf8")).toMatch(new RegExp(`^${process.pid} \\d+$`));
   release();
 });
+
+it.each([String(process.ppid), `${process.ppid} 1`, `${process.pid} 1`])(
+  "a lock whose process number belongs to another process by now (%j) is taken over",
+  (text) => {
+    writeFileSync(join(folder, "lock"), text);
+    const release = lockFolder(folder);
+    expect(readFileSync(join(folder, "lock"), "utf8")).not.toBe(text);
+    release();
+  },
+);

@@ -11,7 +11,7 @@ import { supervise, type Supervision } from "./supervise.ts";
 import { watchHeartbeat } from "./watch-heartbeat.ts";
 
 export interface WorkerdOptions {
-  /** The folder of all state. The objects get a folder in it. */
+  /** The folder of all state. The objects and the marker of their store get a folder each in it. */
   readonly stateDir: string;
   /** The origin's URL. */
   readonly origin: string;
@@ -21,8 +21,10 @@ export interface WorkerdOptions {
   readonly tokens?: string | undefined;
   /** Further variables of the worker. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Another configuration file, with the same sockets and the same disk. */
+  /** Another configuration file, with the same sockets and the same disks. */
   readonly config?: string;
+  /** A program and its arguments that run workerd: workerd's own command line comes after them. */
+  readonly runner?: readonly [string, ...string[]];
   /** If set, workerd starts again when it ends, and this takes a sentence about it. If not, `failed` resolves. */
   readonly onRestart?: ((sentence: string) => void) | undefined;
   /** Takes each line of workerd's output. */
@@ -47,12 +49,8 @@ const READY_MS = 20_000;
 
 /** Starts workerd and returns when it accepts connections. @throws UserError */
 export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
-  const objectsDir = join(options.stateDir, "objects");
-  try {
-    mkdirSync(objectsDir, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new UserError(`Cannot write the folder ${objectsDir}: ${(error as Error).message}.`);
-  }
+  const objectsDir = madeFolder(join(options.stateDir, "objects"));
+  const markerDir = madeFolder(join(options.stateDir, "marker"));
   // Only this user can enter this folder: whoever reaches the socket controls request.cf. The path is short, because the
   // path of a Unix socket may have at most 107 bytes.
   const socketsDir = mkdtempSync(join(tmpdir(), "h3-"));
@@ -66,8 +64,10 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
   const launch = async (): Promise<RunningProgram> => {
     // A killed workerd leaves its sockets behind, and the next one could not bind to them.
     for (const socket of [visitorsSocket, samplesSocket]) rmSync(socket, { force: true });
-    const program = startProgram(workerdProgram(), {
+    const [file, ...before] = [...(options.runner ?? []), workerdProgram()] as [string, ...string[]];
+    const program = startProgram(file, {
       args: [
+        ...before,
         "serve",
         options.config ?? join(ROOT, "infra/workerd/config.capnp"),
         "--socket-addr",
@@ -76,6 +76,8 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
         `samples=unix:${samplesSocket}`,
         "--directory-path",
         `state=${objectsDir}`,
+        "--directory-path",
+        `marker=${markerDir}`,
       ],
       env: {
         ORIGIN: options.origin,
@@ -151,6 +153,16 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
     },
     stop,
   };
+}
+
+/** @throws UserError */
+function madeFolder(folder: string): string {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new UserError(`Cannot write the folder ${folder}: ${(error as Error).message}.`);
+  }
+  return folder;
 }
 
 async function localEntry(token: string | undefined): Promise<string> {

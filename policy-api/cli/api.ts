@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto";
 import type { KillSwitch } from "../core/activation.ts";
 import type { Policy } from "../core/policy.ts";
-import type { NewActivation } from "../contract/activation.ts";
+import type { Activation, NewActivation, UnstoredKillSwitch } from "../contract/activation.ts";
 import type { ClientRecord } from "../contract/clients.ts";
 import type { NewQuestion } from "../contract/decisions.ts";
 import { clientOf } from "./client.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { EXIT, Failure } from "./failure.ts";
 import type { PageOptions } from "./page-options.ts";
+
+/** The activation in force, or what could not be stored. */
+type KillReply = Activation | UnstoredKillSwitch;
 
 export type Api = ReturnType<typeof connect>;
 
@@ -45,8 +48,8 @@ export function connect(endpoint: Endpoint) {
       body(activation.rollback.$post({ json: { note }, ...matching(etag) })),
     // In an incident the kill switch must work, whatever somebody else changed meanwhile.
     kill: (kind: KillSwitch, note: string | undefined) =>
-      body(activation["kill-switch"].$put({ json: { kind, note }, ...matching("*") })),
-    endKill: (etag: string) => body(activation["kill-switch"].$delete(matching(etag))),
+      body<KillReply>(activation["kill-switch"].$put({ json: { kind, note }, ...matching("*") })),
+    endKill: (etag: string) => body<KillReply>(activation["kill-switch"].$delete(matching(etag))),
     explain: (json: NewQuestion) => body(api.decisions.explain.$post({ json })),
     lookUp: (what: "clients" | "networks", address: string): Promise<ClientRecord> =>
       body(api[what]["look-up"].$post({ json: { address } })),

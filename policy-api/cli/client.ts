@@ -8,7 +8,7 @@ import { EXIT, Failure } from "./failure.ts";
 import { refusal } from "./refusal.ts";
 
 /** The replies that a caller gets; every other reply is thrown. (503 is the reply of a server that is not well.) */
-type Answered = PickResponseByStatusCode<ContractApi, 200 | 201 | 503>;
+type Answered = PickResponseByStatusCode<ContractApi, 200 | 201 | 202 | 503>;
 
 /**
  * The API's calls, which Hono derives from the contract. Each is sent once, as a second try could undo what somebody did in

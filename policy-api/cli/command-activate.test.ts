@@ -201,6 +201,28 @@ describe("kill", () => {
     expect((await anna.does("kill off --yes")).out).toContain("The kill switch is off already.");
   });
 
+  it("where the store cannot take it: says so, and turns it off again", async () => {
+    anna.api.ports.store.gone = true;
+    const killed = await anna.does("kill clear --yes");
+    expect(killed.code).toBe(0);
+    expect(killed.out).toMatch(/^\*\*\* THE KILL SWITCH IS ON \(clear\)[^]*^NOT STORED: the store could not take it/m);
+    const { code, out } = await anna.does("status");
+    expect(code).toBe(5);
+    expect(out).toContain("in force in memory only");
+    expect(out).toContain("*** THE KILL SWITCH IS ON (clear)");
+    const json = JSON.parse((await anna.does("kill fixed-h2 --yes --json")).out) as unknown;
+    expect(json).toMatchObject({ changed: true, stored: false, killSwitch: "fixed-h2" });
+
+    const off = await anna.does("kill off --yes");
+    expect([off.code, anna.api.ports.killed]).toEqual([0, undefined]);
+    expect(off.out).toMatch(/^The kill switch in memory is off\.[^]*^NOT STORED: /m);
+    // The store is back, and has nothing to turn off.
+    await anna.does("kill --yes");
+    anna.api.ports.store.gone = false;
+    expect(await anna.does("kill off --yes")).toMatchObject({ code: 0 });
+    expect([inForce(), anna.api.ports.killed]).toMatchObject([{ killSwitch: null }, undefined]);
+  });
+
   it.each([["kill"], ["kill clear"]])("%s, and nobody to ask: refuses", async (line) => {
     expect(await anna.does(line)).toMatchObject({ code: 2 });
     expect(anna.api.requests).toEqual([]);

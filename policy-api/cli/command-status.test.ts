@@ -42,14 +42,20 @@ Nobody has pushed a policy yet.
   it("of one that is not well: what is wrong, and 5", async () => {
     const health = {
       status: "degraded",
+      problems: ["the policy in force cannot be read", "the variable BUDGET_MS must be a whole number"],
       policy: "unreadable",
+      store: "ok",
       revision: null,
+      killSwitch: null,
+      http3: "ok",
       settings: [{ name: "BUDGET_MS", message: "must be a whole number" }],
     };
     anna.api.instead = ({ path }) => (path.endsWith("/health") ? { status: 503, body: health } : undefined);
     const { code, out } = await anna.does("status");
     expect(code).toBe(5);
-    expect(out).toContain(": degraded; the policy is unreadable\n  the variable BUDGET_MS must be a whole number\n");
+    expect(out).toContain(
+      ": degraded\n  the policy in force cannot be read\n  the variable BUDGET_MS must be a whole number\n",
+    );
     expect(JSON.parse((await anna.does("status --json")).out)).toMatchObject({ health, activation: { revision: 0 } });
   });
 

@@ -1,4 +1,4 @@
-import { inForceText, stagesText } from "./activation-text.ts";
+import { inForceText, killSwitchLines, stagesText } from "./activation-text.ts";
 import type { Command } from "./command.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { Health } from "../contract/health.ts";
@@ -33,9 +33,9 @@ export const STATUS: Command = {
   },
 };
 
-function healthText({ status, policy, settings }: Health): string {
-  const faults = settings.map(({ name, message }) => `\n  the variable ${name} ${message}`);
-  return `${status}${policy === "ok" ? "" : `; the policy is ${policy}`}${faults.join("")}`;
+function healthText({ status, problems, killSwitch }: Health): string {
+  const kill = killSwitch?.stored === false ? killSwitchLines(killSwitch.kind).slice(0, 1) : [];
+  return [status, ...problems, ...kill].join("\n  ");
 }
 
 export const HISTORY: Command = {

@@ -19,6 +19,10 @@ export const Activation = strict({
   everyone: versionNumber.openapi({ description: "The version for all whom no stage matches; 0: observe" }),
   stages,
   killSwitch: killSwitch.nullable(),
+  killSwitchStored: z
+    .literal(false)
+    .optional()
+    .openapi({ description: "There if the kill switch is in force in memory, because the store could not take it" }),
   author: z.string(),
   note: z.string().nullable(),
   at: isoTime,
@@ -77,19 +81,32 @@ export const rollBack = createRoute({
   responses: { 200: changedTo, ...problems(409, 412, 413, 428) },
 });
 
+const UnstoredKillSwitch = strict({
+  stored: z.literal(false),
+  killSwitch: killSwitch.nullable(),
+  problem: z.string(),
+}).openapi("UnstoredKillSwitch");
+export type UnstoredKillSwitch = z.infer<typeof UnstoredKillSwitch>;
+const held = jsonOf(
+  "In force, but not stored, because the store does not answer or cannot be written. `problem` says how long it lasts",
+  UnstoredKillSwitch,
+);
+
 export const putKillSwitch = createRoute({
   ...writes("put", "/activation/kill-switch", "putKillSwitch", "Stop offering HTTP/3 to anybody"),
   description:
-    "fixed-h2: offers nothing, and takes back what clients may still hold. clear: sends `Alt-Svc: clear` with every page.",
+    "fixed-h2: offers nothing, and takes back what clients may still hold. clear: sends `Alt-Svc: clear` with every page. " +
+    "If the store cannot take it, it is in force all the same (202), and the store is asked again every few seconds.",
   request: {
     headers: ifMatch,
     body: bodyOf(strict({ kind: killSwitch, note: note.optional() }).openapi("KillSwitch")),
   },
-  responses: { 200: changedTo, ...problems(412, 413, 428) },
+  responses: { 200: changedTo, 202: held, ...problems(412, 413, 428) },
 });
 
 export const deleteKillSwitch = createRoute({
   ...writes("delete", "/activation/kill-switch", "deleteKillSwitch", "Obey the policy again"),
+  description: "Also turns off a kill switch that the store could not take.",
   request: { headers: ifMatch },
-  responses: { 200: changedTo, ...problems(412, 428) },
+  responses: { 200: changedTo, 202: held, ...problems(412, 428) },
 });

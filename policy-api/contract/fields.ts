@@ -1,16 +1,13 @@
 import { z } from "@hono/zod-openapi";
-import { type Reader, unknownName } from "../core/parse.ts";
+import type { Reader } from "../core/parse.ts";
 import { readPolicy } from "../core/parse-policy.ts";
 import type { Policy } from "../core/policy.ts";
 import { TRANSPORTS } from "../core/sample.ts";
 
-/** An object with exactly these fields. The fault of an unknown field names the field that was most likely meant. */
+/** An object with exactly these fields. The message of its unknown fields is the known ones, a line each. */
 export function strict<T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$strict> {
-  const known = Object.keys(shape);
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === "unrecognized_keys" ? issue.keys.map((key) => unknownName(key, known)).join("\n") : undefined,
-  });
+  const known = Object.keys(shape).join("\n");
+  return z.strictObject(shape, { error: (issue) => (issue.code === "unrecognized_keys" ? known : undefined) });
 }
 
 /** A schema that reads with a reader of core. Its faults are core's, and the document shows core's bounds. */

@@ -11,7 +11,7 @@ export const ProblemDetails = z
     faults: z
       .array(strict({ pointer: z.string(), message: z.string() }))
       .optional()
-      .openapi({ description: "Every fault, with a JSON pointer to its place" }),
+      .openapi({ description: "The faults, at most 100, each with a JSON pointer to its place" }),
   })
   .openapi("Problem");
 
@@ -25,7 +25,7 @@ const PROBLEMS = {
   413: "The body is too large",
   422: "Each value is as documented, but the values do not fit together",
   428: "If-Match is missing",
-  429: "Too many wrong tokens came from this address. Retry-After says how long to wait",
+  429: "This token is wrong, as were too many before it from this address. Retry-After says how long to wait",
   503: "The store does not answer, or its contents cannot be read",
 } as const;
 

@@ -2,7 +2,16 @@ import { describe, expect, it } from "vitest";
 import { hasShape, isReplyOf, routeOf } from "./reply-of.ts";
 import { ProblemDetails } from "./replies.ts";
 
-const health = { status: "ok", policy: "ok", revision: 3, settings: [] };
+const health = {
+  status: "ok",
+  problems: [],
+  policy: "ok",
+  store: "ok",
+  revision: 3,
+  killSwitch: null,
+  http3: "ok",
+  settings: [],
+};
 const explanation = {
   revision: 1,
   policyVersion: 2,

@@ -3,6 +3,9 @@ import { nearestName } from "./nearest.ts";
 /** The largest RTT and rate that an input may have: an hour, and 100 Tbit/s. Above them, a meter or a clock is broken. */
 export const MAX = { rttMs: 3_600_000, deliveryRateBps: 1.25e13 } as const;
 
+/** How many faults are worth showing. With so many, unknown fields are not looked at any more. */
+export const FAULTS_MAX = 100;
+
 /** One thing wrong with an input. */
 export interface Fault {
   /** JSON pointer to the value (RFC 6901); the empty string is the whole input. */
@@ -48,7 +51,7 @@ export function described<T>(reader: Reader<T>, schema: JsonSchema | undefined):
   });
 }
 
-/** Runs a reader on a whole input. Returns the value, or every fault. Never throws on data. */
+/** Runs a reader on a whole input. Returns the value, or its faults. Never throws on data. */
 export function parse<T>(reader: Reader<T>, input: unknown): Parsed<T> {
   const faults: Fault[] = [];
   const value = reader(input, "", faults);
@@ -139,8 +142,11 @@ export function object<T>(fields: { readonly [K in keyof T]-?: Field<Exclude<T[K
       if (typeof value !== "object" || value === null || Array.isArray(value))
         return fail(pointer, "must be an object", faults);
       const given = value as Record<string, unknown>;
-      for (const name of Object.keys(given))
+      for (const name of Object.keys(given)) {
+        // To find the name that was meant takes time, and an input can have many thousand names.
+        if (faults.length >= FAULTS_MAX) break;
         if (!known.includes(name)) fail(child(pointer, name), unknownName(name, known), faults);
+      }
       const result: Record<string, unknown> = {};
       for (const name of known) {
         const field = fields[name as keyof T] as Field<unknown>;

@@ -285,6 +285,53 @@ describe("the kill switch", () => {
     expect([reply.status, reply.json["killSwitch"]]).toEqual([200, "clear"]);
   });
 
+  it("is in force in memory where the store cannot take it, and the answer says so", async () => {
+    ports.store.gone = true;
+    const body = { kind: "clear", note: "incident" };
+    const held = await call("PUT", "activation/kill-switch", { body, ifMatch: "*" });
+    expect([held.status, held.json]).toEqual([
+      202,
+      { stored: false, killSwitch: "clear", problem: expect.stringContaining("the store could not take it") },
+    ]);
+    expect(ports.killed).toEqual({ kind: "clear", author: "ann", note: "incident" });
+    expect(ports.failures).toHaveLength(1);
+
+    // The store can be read again.
+    ports.store.gone = false;
+    const read = await call("GET", "activation", { headers: { "if-none-match": '"r1"' } });
+    expect([read.status, read.json]).toEqual([200, { ...initial, killSwitch: "clear", killSwitchStored: false }]);
+
+    // The next one is stored, and takes its place.
+    const stored = await call("PUT", "activation/kill-switch", { body: { kind: "fixed-h2" }, ifMatch: "*" });
+    expect([stored.status, stored.json["killSwitch"], ports.killed]).toEqual([200, "fixed-h2", undefined]);
+  });
+
+  it("is in force in memory where the store hangs", { timeout: 20_000 }, async () => {
+    vi.spyOn(ports.store, "change").mockImplementation(() => new Promise(() => undefined));
+    const held = await call("PUT", "activation/kill-switch", { body: { kind: "clear" }, ifMatch: "*" });
+    expect([held.status, ports.killed?.kind]).toEqual([202, "clear"]);
+  });
+
+  it("is turned off in memory, with and without the store", async () => {
+    ports.store.gone = true;
+    expect((await call("DELETE", "activation/kill-switch", { ifMatch: "*" })).status).toBe(503);
+    for (const gone of [true, false]) {
+      ports.killed = { kind: "clear", author: "ann", note: null };
+      ports.store.gone = gone;
+      const off = await call("DELETE", "activation/kill-switch", { ifMatch: "*" });
+      expect([off.status, off.json["killSwitch"], ports.killed]).toEqual([gone ? 202 : 200, null, undefined]);
+    }
+  });
+
+  it("that is refused is not in force in memory either", async () => {
+    for (const ifMatch of ['"r0"', undefined])
+      await call("PUT", "activation/kill-switch", {
+        body: { kind: "clear" },
+        ...(ifMatch === undefined ? {} : { ifMatch }),
+      });
+    expect(ports.killed).toBeUndefined();
+  });
+
   it.each<[object, string[]]>([
     [{}, ['/kind: must be one of "fixed-h2", "clear"']],
     [{ kind: "off" }, ['/kind: must be one of "fixed-h2", "clear"']],

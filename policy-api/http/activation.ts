@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import * as contract from "../contract/activation.ts";
-import type { Activation, ActivationChange } from "../core/activation.ts";
+import type { Activation, ActivationChange, KillSwitch } from "../core/activation.ts";
 import type { ApiEnv } from "./env.ts";
 import { guarded } from "./guarded.ts";
 import { etagOf, isNoneMatchHit, parseIfMatch } from "./preconditions.ts";
@@ -10,11 +10,15 @@ import { activationView } from "./view.ts";
 
 export function addActivation(api: OpenAPIHono<ApiEnv>): void {
   api.openapi(guarded(contract.getActivation), async (c) => {
-    const activation = await c.get("ports").store.activation();
+    const { store, unstoredKill } = c.get("ports");
+    const activation = await store.activation();
     if (activation === undefined)
       throw new Problem(503, "the stored activation cannot be read: put one, with If-Match: *");
     const etag = etagOf("r", activation.revision);
     c.header("etag", etag);
+    const held = unstoredKill.held();
+    if (held !== undefined)
+      return c.json({ ...activationView(activation), killSwitch: held.kind, killSwitchStored: false as const }, 200);
     if (isNoneMatchHit(c.req.header("if-none-match"), etag)) return c.body(null, 304);
     return c.json(activationView(activation), 200);
   });
@@ -36,12 +40,61 @@ export function addActivation(api: OpenAPIHono<ApiEnv>): void {
 
   api.openapi(guarded(contract.putKillSwitch), async (c) => {
     const { kind, note } = c.req.valid("json");
-    return c.json(activationView(await changeTo(c, { kind: "kill-switch", to: kind }, note)), 200);
+    const { unstoredKill } = c.get("ports");
+    try {
+      const activation = await changeKillSwitch(c, kind, note);
+      unstoredKill.settle();
+      return c.json(activationView(activation), 200);
+    } catch (error) {
+      refuseOrLog(c, error);
+      unstoredKill.hold(kind, c.get("actor"), note ?? null);
+      return c.json({ stored: false as const, killSwitch: kind, problem: KILLED }, 202);
+    }
   });
 
-  api.openapi(guarded(contract.deleteKillSwitch), async (c) =>
-    c.json(activationView(await changeTo(c, { kind: "kill-switch", to: null }, undefined)), 200),
-  );
+  api.openapi(guarded(contract.deleteKillSwitch), async (c) => {
+    const { unstoredKill } = c.get("ports");
+    try {
+      const activation = await changeKillSwitch(c, null, undefined);
+      unstoredKill.settle();
+      return c.json(activationView(activation), 200);
+    } catch (error) {
+      // There is nothing here to turn off.
+      if (unstoredKill.held() === undefined) throw error;
+      refuseOrLog(c, error);
+      unstoredKill.settle();
+      return c.json({ stored: false as const, killSwitch: null, problem: REVIVED }, 202);
+    }
+  });
+}
+
+const KILLED =
+  "the store could not take it: it is in force in memory, while the worker or the TLS edge in front of it runs, and the " +
+  "store is asked again every few seconds. On Cloudflare it is in force only in the isolate that took this call";
+const REVIVED =
+  "the kill switch in memory is off, but the store does not take changes: if it holds a kill switch, that one stays in force";
+
+/** How long the store may take, milliseconds: an operator waits. */
+const STORE_MS = 5_000;
+
+/** @throws Problem if the call is refused; another error if the store cannot take the change */
+async function changeKillSwitch(
+  c: Context<ApiEnv>,
+  to: KillSwitch | null,
+  note: string | undefined,
+): Promise<Activation> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("the store did not answer in time")), STORE_MS);
+  try {
+    return await Promise.race([changeTo(c, { kind: "kill-switch", to }, note), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function refuseOrLog(c: Context<ApiEnv>, error: unknown): void {
+  if (error instanceof Problem) throw error;
+  c.get("ports").failed(error);
 }
 
 /** Makes a change under the call's If-Match, and sets the reply's ETag. @throws Problem */

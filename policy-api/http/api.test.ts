@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { BODY_MAX_BYTES, DEPTH_MAX } from "./json-body.ts";
 import { apiDocument, CALLS, callApi, faultsOf, send, type TestPorts, testPorts, TOKENS } from "./testing.ts";
 
@@ -34,7 +34,13 @@ describe("every call", () => {
     },
   );
 
-  it.each(CALLS.filter(({ resource }) => !/^(clients|networks)\/look-up/.test(resource)))(
+  it.each(
+    CALLS.filter(
+      // The kill switch works without the store too.
+      ({ method, resource }) =>
+        !/^(clients|networks)\/look-up/.test(resource) && `${method} ${resource}` !== "PUT activation/kill-switch",
+    ),
+  )(
     "$method $resource: 503 where the store does not answer, and nothing of why",
     async ({ method, resource, ...options }) => {
       ports.store.gone = true;
@@ -108,6 +114,24 @@ describe("a body", () => {
     const nested = await callApi(ports, method, resource, { ...options, body: "[".repeat(DEPTH_MAX + 1) });
     expect([nested.status, nested.json["detail"]]).toEqual([400, `a body may be nested ${DEPTH_MAX} levels deep`]);
   });
+
+  it.each([
+    ["beside the fields", (names: object) => names],
+    ["in the policy", (names: object) => ({ request: { transport: "tcp" }, policy: names })],
+    ["in the facts", (names: object) => ({ request: names })],
+  ])(
+    "with 17,000 unknown names %s costs little: only the first 100 are compared with the known names",
+    async (_, of) => {
+      const names = Object.fromEntries(Array.from({ length: 17_000 }, (__, i) => [`reques${i}`, 1]));
+      const compared = vi.spyOn(String.prototype, "toLowerCase");
+      const reply = await callApi(ports, "POST", "decisions/explain", { body: of(names), token: TOKENS.read });
+      const calls = compared.mock.calls.length;
+      compared.mockRestore();
+      expect([reply.status, faultsOf(reply).length]).toEqual([400, 100]);
+      expect(reply.json["detail"]).toBe("the request is not valid (at most 100 faults are listed)");
+      expect(calls).toBeLessThan(10_000);
+    },
+  );
 
   it.each([
     [BODY_MAX_BYTES + 1, 413],
@@ -256,9 +280,75 @@ describe("health", () => {
     for (const token of ["", "wrong", TOKENS.read]) {
       const health = await callApi(ports, "GET", "health", { token });
       expect(health.status).toBe(code);
-      expect(health.json).toEqual({ status, policy, revision, settings: ports.settingsFaults });
+      expect(health.json).toMatchObject({ status, policy, revision, settings: ports.settingsFaults });
+      expect(health.json["problems"]).toHaveLength(code === 200 ? 0 : 1);
     }
     ports.tokens = [];
     expect((await callApi(ports, "GET", "health", { token: "" })).status).toBe(code);
+  });
+
+  const well = {
+    status: "ok",
+    problems: [],
+    policy: "ok",
+    store: "ok",
+    revision: 1,
+    killSwitch: null,
+    http3: "unknown",
+    settings: [],
+  };
+  it.each<[string, () => void, object]>([
+    ["all is well", () => undefined, well],
+    ["HTTP/3 is served", () => (ports.http3 = "ok"), { ...well, http3: "ok" }],
+    ["HTTP/3 is off", () => (ports.http3 = "off"), { ...well, http3: "off" }],
+    [
+      "the edge's UDP socket is dead",
+      () => (ports.http3 = "down"),
+      {
+        ...well,
+        status: "degraded",
+        http3: "down",
+        problems: ["the TLS edge's HTTP/3 does not answer: nothing offers it meanwhile"],
+      },
+    ],
+    [
+      "the disk is full",
+      () => (ports.takesWrites = false),
+      {
+        ...well,
+        status: "degraded",
+        store: "unwritable",
+        problems: ["the policy store cannot be written: is the disk full?"],
+      },
+    ],
+    [
+      "the store was emptied",
+      () => (ports.isReplaced = true),
+      {
+        ...well,
+        status: "degraded",
+        store: "replaced",
+        problems: ["the policy store is not the one that this deployment had: it was emptied or replaced"],
+      },
+    ],
+    [
+      "a kill switch is in memory",
+      () => (ports.killed = { kind: "clear", author: "ann", note: null }),
+      {
+        ...well,
+        status: "degraded",
+        killSwitch: { kind: "clear", stored: false },
+        problems: ["the kill switch is in force in memory only: the store could not take it yet"],
+      },
+    ],
+  ])("says which part is not well: %s", async (_name, arrange, expected) => {
+    arrange();
+    expect((await callApi(ports, "GET", "health", { token: "" })).json).toEqual(expected);
+  });
+
+  it("shows a kill switch that is stored", async () => {
+    await callApi(ports, "PUT", "activation/kill-switch", { body: { kind: "fixed-h2" }, ifMatch: "*" });
+    const health = await callApi(ports, "GET", "health");
+    expect([health.status, health.json["killSwitch"]]).toEqual([200, { kind: "fixed-h2", stored: true }]);
   });
 });

@@ -16,7 +16,10 @@ export class FailedAttempts {
   async waitMs(address: string, nowMs: number): Promise<number> {
     if (this.#byAddress.size === 0) return 0;
     const held = this.#byAddress.get(await this.#name(address));
-    return held !== undefined && held.count >= ATTEMPTS_MAX ? Math.max(0, held.endsAtMs - nowMs) : 0;
+    if (held === undefined || held.count < ATTEMPTS_MAX) return 0;
+    // If the clock was set back, the minute begins again.
+    held.endsAtMs = Math.min(held.endsAtMs, nowMs + WINDOW_MS);
+    return Math.max(0, held.endsAtMs - nowMs);
   }
 
   async add(address: string, nowMs: number): Promise<void> {

@@ -2,25 +2,53 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { getHealth } from "../contract/health.ts";
 import type { Activation } from "../core/activation.ts";
 import type { ApiEnv } from "./env.ts";
-import type { PolicyApiPorts } from "./ports.ts";
+import type { PolicyApiPorts, StoreState } from "./ports.ts";
 
 export function addHealth(api: OpenAPIHono<ApiEnv>): void {
   api.openapi(getHealth, async (c) => {
     const ports = c.get("ports");
     const { settingsFaults } = ports;
-    const activation = await ports.checkActivation();
+    const state = await ports.checkStore();
+    const { activation } = state;
     const policy = activation === null ? "unreachable" : (await isReadable(activation, ports)) ? "ok" : "unreadable";
-    const healthy = policy === "ok" && settingsFaults.length === 0;
+    const store = storeOf(state);
+    const held = ports.unstoredKill.held();
+    const kind = held?.kind ?? activation?.killSwitch ?? null;
+    const http3 = ports.edgeHttp3();
+    const problems = [
+      ...(policy === "unreadable" ? ["the policy in force cannot be read"] : []),
+      ...(store === "ok" ? [] : [STORE_PROBLEMS[store]]),
+      ...(held === undefined ? [] : ["the kill switch is in force in memory only: the store could not take it yet"]),
+      ...(http3 === "down" ? ["the TLS edge's HTTP/3 does not answer: nothing offers it meanwhile"] : []),
+      ...settingsFaults.map(({ name, message }) => `the variable ${name} ${message}`),
+    ];
+    const healthy = problems.length === 0;
     return c.json(
       {
         status: healthy ? ("ok" as const) : ("degraded" as const),
+        problems,
         policy,
+        store,
         revision: activation?.revision ?? null,
+        killSwitch: kind && { kind, stored: held === undefined },
+        http3,
         settings: settingsFaults.map(({ name, message }) => ({ name, message })),
       },
       healthy ? 200 : 503,
     );
   });
+}
+
+const STORE_PROBLEMS = {
+  unreachable: "the policy store does not answer",
+  replaced: "the policy store is not the one that this deployment had: it was emptied or replaced",
+  unwritable: "the policy store cannot be written: is the disk full?",
+} as const;
+
+function storeOf({ activation, isReplaced, takesWrites }: StoreState): "ok" | keyof typeof STORE_PROBLEMS {
+  if (activation === null) return "unreachable";
+  if (isReplaced) return "replaced";
+  return takesWrites ? "ok" : "unwritable";
 }
 
 /** Whether every policy in force can be read. The clients of a stage whose policy cannot be read get no offers. */

@@ -1,4 +1,4 @@
-import type { Activation, ActivationChange, InForce } from "../core/activation.ts";
+import type { Activation, ActivationChange, InForce, KillSwitch } from "../core/activation.ts";
 import type { Remembered } from "../core/history.ts";
 import type { Policy } from "../core/policy.ts";
 import type {
@@ -49,13 +49,33 @@ export interface ClientsPort {
   units(address: string, nowMs: number): Promise<ClientUnits | undefined>;
 }
 
+/** What is known of the store without a token. */
+export interface StoreState {
+  /** Undefined if it cannot be read; null if the store does not answer. */
+  readonly activation: Activation | undefined | null;
+  readonly takesWrites: boolean;
+  /** Whether this is another store than the deployment had: somebody emptied or replaced it. */
+  readonly isReplaced: boolean;
+}
+
+/** A kill switch that is in force although the store could not take it. */
+export interface UnstoredKillPort {
+  held(): { readonly kind: KillSwitch; readonly author: string } | undefined;
+  hold(kind: KillSwitch, author: string, note: string | null): void;
+  /** Turns it off, or leaves it to the store, which has taken one. */
+  settle(): void;
+}
+
 export interface PolicyApiPorts {
   readonly store: PolicyStorePort;
   readonly clients: ClientsPort;
   /** What this isolate obeys, at most 30 s old while the store answers. Undefined if it cannot be read. */
   inForce(): Promise<InForce | undefined>;
-  /** For callers without a token, so not each of them reaches the store. Null if the store does not answer. */
-  checkActivation(): Promise<Activation | undefined | null>;
+  /** For callers without a token, so not each of them reaches the store. */
+  checkStore(): Promise<StoreState>;
+  readonly unstoredKill: UnstoredKillPort;
+  /** What the TLS edge says about its HTTP/3; `unknown` if no edge says anything. */
+  edgeHttp3(): "ok" | "down" | "off" | "unknown";
   /** Called after a change, so that this isolate obeys it before the API answers. Never rejects. */
   changed(): Promise<void>;
   /** Who may call. Without tokens, every route that needs a token is off. */

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Fault } from "../core/parse.ts";
+import { type Fault, FAULTS_MAX } from "../core/parse.ts";
 
 const TITLES = {
   400: "Bad Request",
@@ -16,9 +16,6 @@ const TITLES = {
   429: "Too Many Requests",
   503: "Service Unavailable",
 } as const satisfies Partial<Record<ContentfulStatusCode, string>>;
-
-/** The most faults that one answer lists. */
-const FAULTS_MAX = 100;
 
 export type ProblemStatus = keyof typeof TITLES;
 
@@ -45,8 +42,10 @@ export class Problem extends Error {
   static ofFaults(detail: string, faults: readonly Fault[]): Problem {
     const status = faults.every(({ relation }) => relation === true) ? 422 : 400;
     const shown = faults.slice(0, FAULTS_MAX).map(({ pointer, message }) => ({ pointer, message }));
-    const more = faults.length - shown.length;
-    return new Problem(status, more > 0 ? `${detail} (and ${more} more faults)` : detail, { faults: shown });
+    const isCut = faults.length >= FAULTS_MAX;
+    return new Problem(status, isCut ? `${detail} (at most ${FAULTS_MAX} faults are listed)` : detail, {
+      faults: shown,
+    });
   }
 
   /** For an If-Match that does not hold. The body says what there is now. */

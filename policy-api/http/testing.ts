@@ -2,7 +2,7 @@
 import { Validator } from "@cfworker/json-schema";
 import { expect } from "vitest";
 import type { Scope } from "../contract/access.ts";
-import { type ActivePolicy, type ActivationChange, type Activation, type InForce } from "../core/activation.ts";
+import type { ActivePolicy, ActivationChange, Activation, InForce, KillSwitch } from "../core/activation.ts";
 import type { Remembered } from "../core/history.ts";
 import { parsePolicy } from "../core/parse-policy.ts";
 import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
@@ -21,7 +21,14 @@ import type {
 } from "../core/versions.ts";
 import { createApi } from "./api.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
-import type { ClientsPort, ClientUnits, PolicyApiPorts, PolicyStorePort } from "./ports.ts";
+import type {
+  ClientsPort,
+  ClientUnits,
+  PolicyApiPorts,
+  PolicyStorePort,
+  StoreState,
+  UnstoredKillPort,
+} from "./ports.ts";
 import { parseTokens, type Token, tokenEntry } from "./tokens.ts";
 
 const INITIAL_VERSION: PolicyVersion = {
@@ -203,9 +210,24 @@ export class TestPorts implements PolicyApiPorts {
     this.changes++;
   }
 
-  async checkActivation(): Promise<Activation | undefined | null> {
-    return this.store.activation().catch(() => null);
+  takesWrites = true;
+  isReplaced = false;
+  async checkStore(): Promise<StoreState> {
+    const activation = await this.store.activation().catch(() => null);
+    return { activation, takesWrites: this.takesWrites, isReplaced: this.isReplaced };
   }
+
+  http3: ReturnType<PolicyApiPorts["edgeHttp3"]> = "unknown";
+  edgeHttp3(): ReturnType<PolicyApiPorts["edgeHttp3"]> {
+    return this.http3;
+  }
+
+  killed: { kind: KillSwitch; author: string; note: string | null } | undefined;
+  readonly unstoredKill: UnstoredKillPort = {
+    held: () => this.killed,
+    hold: (kind, author, note) => void (this.killed = { kind, author, note }),
+    settle: () => void (this.killed = undefined),
+  };
 
   /** The failures that it was told to log. */
   readonly failures: unknown[] = [];

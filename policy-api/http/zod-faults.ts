@@ -1,23 +1,27 @@
 import type { z } from "@hono/zod-openapi";
-import type { Fault } from "../core/parse.ts";
+import { type Fault, FAULTS_MAX, unknownName } from "../core/parse.ts";
 
 /** Pointers begin with the part of the request that Hono validated; those into the body have no prefix. */
 const PREFIXES: Readonly<Record<string, string>> = { json: "", query: "/query", param: "/path", header: "/header" };
 
-/** The faults that zod found, with JSON pointers. */
+/** The first faults that zod found, with JSON pointers. */
 export function faultsOf(error: z.core.$ZodError, target: string): Fault[] {
-  return error.issues.flatMap((issue) => faultsOfIssue(issue, PREFIXES[target] ?? `/${target}`));
+  const faults: Fault[] = [];
+  for (const issue of error.issues) {
+    if (faults.length >= FAULTS_MAX) break;
+    faults.push(...faultsOfIssue(issue, PREFIXES[target] ?? `/${target}`, FAULTS_MAX - faults.length));
+  }
+  return faults;
 }
 
-function faultsOfIssue(issue: z.core.$ZodIssue, prefix: string): Fault[] {
+function faultsOfIssue(issue: z.core.$ZodIssue, prefix: string, most: number): Fault[] {
   const pointer = prefix + pointerOf(issue.path);
   switch (issue.code) {
     case "unrecognized_keys": {
-      const messages = issue.message.split("\n");
-      return issue.keys.map((key, i) => ({
-        pointer: pointer + pointerOf([key]),
-        message: messages[i] ?? "is not known here",
-      }));
+      const known = issue.message.split("\n");
+      return issue.keys
+        .slice(0, most)
+        .map((key) => ({ pointer: pointer + pointerOf([key]), message: unknownName(key, known) }));
     }
     case "invalid_type":
       return [

@@ -6,15 +6,28 @@ import (
 	"io"
 	"net/http"
 
+	"adaptive-h3/infra/edge/internal/killswitch"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
+// http3Header tells the worker whether HTTP/3 answers, for its own health.
+const http3Header = "Adaptive-H3-Http3"
+
+// Exchange is what the two programs tell each other with a heartbeat.
+type Exchange struct {
+	Kill *killswitch.Switch
+	// HTTP3 says whether HTTP/3 serves and answers on every address: ok, down, or off where it is served on none.
+	HTTP3 func() string
+}
+
 // askBeat asks the worker's internal listener whether it is there: GET /heartbeat, answered by a 2xx.
-func askBeat(ctx context.Context, client *http.Client, t upstream.Target) error {
+func askBeat(ctx context.Context, client *http.Client, t upstream.Target, tell Exchange) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+t.URLHost()+"/heartbeat", nil)
 	if err != nil {
 		return err
 	}
+	tell.Kill.Tell(req.Header)
+	req.Header.Set(http3Header, tell.HTTP3())
 	res, err := client.Do(req)
 	if err != nil {
 		return err
@@ -24,5 +37,6 @@ func askBeat(ctx context.Context, client *http.Client, t upstream.Target) error 
 	if res.StatusCode/100 != 2 {
 		return fmt.Errorf("status %d", res.StatusCode)
 	}
+	tell.Kill.Hear(res.Header)
 	return nil
 }

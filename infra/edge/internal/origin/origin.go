@@ -1,6 +1,6 @@
 // Package origin asks the origin directly while the worker is gone, so that a visitor gets the origin's response whatever
-// happens to the worker. Of this module it imports errorlog, heartbeat, metadata (for the header that must not reach the
-// origin) and upstream.
+// happens to the worker. Of this module it imports errorlog, heartbeat, killswitch, metadata (for the header that must
+// not reach the origin) and upstream.
 package origin
 
 import (
@@ -47,9 +47,9 @@ type Fallback struct {
 
 // New puts the origin at url behind the worker. watched is the worker's internal listener, which answers the heartbeat. Run
 // has to run for the fallback to notice anything.
-func New(worker http.RoundTripper, url *url.URL, watched upstream.Target, log *errorlog.Log) *Fallback {
+func New(worker http.RoundTripper, url *url.URL, watched upstream.Target, tell Exchange, log *errorlog.Log) *Fallback {
 	beats := &http.Client{Transport: upstream.NewTransport(watched, 1, nil)}
-	monitor := heartbeat.New(func(ctx context.Context) error { return askBeat(ctx, beats, watched) }, func(gone bool) {
+	monitor := heartbeat.New(func(ctx context.Context) error { return askBeat(ctx, beats, watched, tell) }, func(gone bool) {
 		if gone {
 			log.Report("worker", fmt.Sprintf("%s does not answer: %s is asked instead, and nobody decides", watched.Address, url.Host))
 		} else {

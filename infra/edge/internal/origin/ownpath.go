@@ -9,8 +9,8 @@ import (
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
-// ownPrefix is where the worker's API is. A request there may carry a token, which nobody else may see.
-const ownPrefix = "/_h3"
+// OwnPrefix is where the worker's API is. A request there may carry a token, which nobody else may see.
+const OwnPrefix = "/_h3"
 
 // WorkersOwn says whether a visitor's request might be for the worker's API.
 func WorkersOwn(r *http.Request) bool {
@@ -28,7 +28,7 @@ func workersOwn(u *url.URL) bool {
 	}
 	for range 3 { // a path that is escaped twice counts too
 		clean := path.Clean("/" + strings.ReplaceAll(raw, `\`, "/"))
-		if lower := strings.ToLower(clean); lower == ownPrefix || strings.HasPrefix(lower, ownPrefix+"/") {
+		if lower := strings.ToLower(clean); lower == OwnPrefix || strings.HasPrefix(lower, OwnPrefix+"/") {
 			return true
 		}
 		raw = unescapeLeniently(raw)

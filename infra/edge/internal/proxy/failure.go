@@ -22,6 +22,8 @@ func (p *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 			w.Header().Set("Connection", "close")
 		}
 		writeError(w, http.StatusRequestTimeout, "the request body paused for too long, or came too slowly")
+	case errors.Is(err, errAPIBodyTooLarge):
+		writeAPIBodyTooLarge(w)
 	case r.Context().Err() != nil:
 		// The visitor left; nobody reads this, but the stream must not end as if all were well.
 		panic(http.ErrAbortHandler)

@@ -1,6 +1,6 @@
 // Package proxy answers every request, over any protocol, with what the upstream answers. Of this module it imports
-// admission, errorlog, measure, metadata, origin (for one error, and for the worker's own paths), unread, upstream and visitor. It does not know how connections are
-// accepted.
+// admission, errorlog, killswitch, measure, metadata, origin (for one error, and for the worker's own paths), unread, upstream
+// and visitor. It does not know how connections are accepted.
 package proxy
 
 import (
@@ -12,6 +12,7 @@ import (
 
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/killswitch"
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
@@ -26,6 +27,7 @@ type Options struct {
 	SlowestRate     int           // bytes a second of a request body, on average, once BodyTimeout has passed
 	AltSvc          AltSvcMode
 	ServerTiming    bool // add Server-Timing: cfL4 to responses
+	Kill            *killswitch.Switch
 }
 
 // AltSvcMode says what happens to the Alt-Svc of the upstream's response, so that one can try what a CDN would do to it.
@@ -91,6 +93,10 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(rw, http.StatusBadRequest, "no path in the request target")
 		return
 	}
+	if !parsesAsHost(r.Host) {
+		writeError(rw, http.StatusBadRequest, "the Host is not one that a URL can have")
+		return
+	}
 	if r.Method == http.MethodConnect {
 		// A tunnel is no request to an origin. Websockets over HTTP/3 come this way too (RFC 9220, section 3, names this status).
 		writeError(rw, http.StatusNotImplemented, "CONNECT is not supported")
@@ -99,6 +105,10 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if isEarly(r) && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		// RFC 8470, section 5.2: the client sends it again once the handshake is complete.
 		writeError(rw, http.StatusTooEarly, "not before the handshake is complete")
+		return
+	}
+	if !boundAPIBody(r) {
+		writeAPIBodyTooLarge(rw)
 		return
 	}
 	release, err := p.desk.Admit(r.Context(), visitor.Client(visitor.ClientOf(c)), func() bool { return origin.WorkersOwn(r) })

@@ -31,6 +31,9 @@ func (p *Handler) finishHeader(h http.Header, r *http.Request, c *visitor.Connec
 	if !c.MayOffer() {
 		dropOffers(h)
 	}
+	if p.options.Kill.On() {
+		h.Set("Alt-Svc", "clear")
+	}
 	if p.options.ServerTiming && c != nil {
 		// In 0-RTT nobody has measured anything yet, and a zero would look like a figure.
 		if r, ok := c.Read(); ok && r.RTT > 0 {

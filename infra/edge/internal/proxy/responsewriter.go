@@ -36,7 +36,7 @@ func (w *responseWriter) WriteHeader(status int) {
 		// Early hints and the like: the final header is still to come.
 		if w.handler.options.AltSvc != AltSvcPass {
 			h.Del("Alt-Svc")
-		} else if !w.conn.MayOffer() {
+		} else if !w.conn.MayOffer() || w.handler.options.Kill.On() {
 			dropOffers(h)
 		}
 		w.ResponseWriter.WriteHeader(status)

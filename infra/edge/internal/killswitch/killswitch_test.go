@@ -1,0 +1,41 @@
+package killswitch
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestSwitch(t *testing.T) {
+	s := &Switch{}
+	told := func() string {
+		question := http.Header{}
+		s.Tell(question)
+		return question.Get("adaptive-h3-kill")
+	}
+	for i, step := range []struct {
+		heard string
+		on    bool
+		told  string
+	}{
+		{"", false, ""},
+		{"clear a", true, "clear a"},
+		{"", true, "clear a"}, // a worker that was started since
+		{strings.Repeat("x", 201), true, "clear a"},
+		{"fixed-h2 b", true, "fixed-h2 b"},
+		{"off", false, ""},
+		{"off", false, ""},
+	} {
+		answer := http.Header{}
+		if step.heard != "" {
+			answer.Set("adaptive-h3-kill", step.heard)
+		}
+		s.Hear(answer)
+		if s.On() != step.on || told() != step.told {
+			t.Errorf("%d, after %q: on %v, told %q", i, step.heard, s.On(), told())
+		}
+	}
+	if (*Switch)(nil).On() {
+		t.Error("nil is on")
+	}
+}

@@ -1,0 +1,20 @@
+import type { Isolate } from "./isolate.ts";
+import type { Stores } from "./stores.ts";
+
+/**
+ * Answers the TLS edge's heartbeat, which comes every 250 ms. The two tell each other of a kill switch that the store could
+ * not take, and the edge says whether HTTP/3 answers.
+ */
+export function answerHeartbeat(
+  { headers }: Request,
+  stores: Stores,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  isolate: Isolate,
+): Response {
+  const nowMs = Date.now();
+  const http3 = headers.get("adaptive-h3-http3");
+  if (http3 === "ok" || http3 === "down" || http3 === "off") isolate.edgeHttp3 = { state: http3, atMs: nowMs };
+  const kill = isolate.kill.exchange(headers.get("adaptive-h3-kill") ?? undefined);
+  if (isolate.kill.held !== undefined) ctx.waitUntil(isolate.retryKill(stores, nowMs));
+  return new Response(null, { status: 204, headers: kill === undefined ? {} : { "adaptive-h3-kill": kill } });
+}

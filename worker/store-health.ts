@@ -1,0 +1,60 @@
+import type { StoreState } from "../policy-api/http/ports.ts";
+import { LimitedLog } from "./limited-log.ts";
+import { policyStore, type StoreBindings } from "./stores.ts";
+
+/** Anybody may ask for the health. The store is asked at most once in this time for all callers, milliseconds. */
+const READ_MS = 1_000;
+/** It is asked to write at most once in this time, milliseconds. */
+const WRITE_MS = 10_000;
+const MARKER = "http://marker/store-id";
+
+const replacedLog = new LimitedLog("The policy store was emptied or replaced");
+
+/** What is known of the store's health, in one isolate. */
+export class StoreHealth {
+  #state: StoreState | undefined;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #writtenAtMs = Number.NEGATIVE_INFINITY;
+
+  async check(env: StoreBindings, nowMs: number): Promise<StoreState> {
+    if (this.#state !== undefined && Math.abs(nowMs - this.#readAtMs) < READ_MS) return this.#state;
+    this.#readAtMs = nowMs;
+    const store = policyStore(env);
+    const read = await store.check().catch(() => null);
+    const isReplaced = read !== null && !(await isMarked(env.MARKER, read.id));
+    let takesWrites = this.#state?.takesWrites ?? true;
+    if (Math.abs(nowMs - this.#writtenAtMs) >= WRITE_MS) {
+      this.#writtenAtMs = nowMs;
+      takesWrites = await store.tryWrite().then(
+        () => true,
+        () => false,
+      );
+    }
+    this.#state = { activation: read === null ? null : read.activation, takesWrites, isReplaced };
+    if (isReplaced)
+      replacedLog.write("it is not the one that this deployment had. docs/deploying.md says how to repair it");
+    return this.#state;
+  }
+
+  /** Checks once in the life of an isolate, so that the log says early if the store was replaced. Never rejects. */
+  async checkFirst(env: StoreBindings, nowMs: number): Promise<void> {
+    if (this.#readAtMs === Number.NEGATIVE_INFINITY) await this.check(env, nowMs).catch(() => undefined);
+  }
+}
+
+/**
+ * Whether the store is the one that the marker names. The marker is a file in a folder of its own, and the first store
+ * writes it. On Cloudflare there is none: nobody can empty an object there from outside.
+ */
+async function isMarked(marker: Fetcher | undefined, id: string): Promise<boolean> {
+  if (marker === undefined) return true;
+  try {
+    const found = await marker.fetch(MARKER);
+    const text = await found.text();
+    if (found.ok) return text.trim() === id;
+    if (found.status === 404) await (await marker.fetch(MARKER, { method: "PUT", body: id })).text();
+  } catch {
+    // Without its folder nothing can be said.
+  }
+  return true;
+}
