@@ -7,16 +7,16 @@ import { unlessItFails } from "./unless-it-fails.ts";
  *
  * @param work gets the lab, its first lane, and a signal that tells it to stop
  */
-export async function inLab(
+export async function inLab<Result>(
   options: LabOptions,
   signal: AbortSignal,
-  work: (lab: Lab, lane: Lane, signal: AbortSignal) => Promise<void>,
-): Promise<void> {
+  work: (lab: Lab, lane: Lane, signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const lab = await startLab(options);
   try {
     const [lane] = lab.lanes;
     if (lane === undefined) throw new Error("A lab has a lane.");
-    await unlessItFails(lab.failed, signal, (either) => work(lab, lane, either));
+    return await unlessItFails(lab.failed, signal, (either) => work(lab, lane, either));
   } finally {
     await lab.stop();
   }

@@ -6,9 +6,6 @@ import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
 /** A server in front of the same origin, asked for the same files in the same way. */
 export type LoopbackArm = "bare" | "pass-through" | "subresource" | "fixed-h3" | "adaptive" | "nginx";
 
-/** Of the API of every worker here. */
-export const TOKEN = "token-of-a-bench";
-
 export interface ArmSetup {
   /** As tables call it. */
   readonly title: string;

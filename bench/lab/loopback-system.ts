@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { buildEdge, buildWorker, EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
-import { activatePolicy } from "../../infra/workerd/policy-client.ts";
-import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
 import { childrenOf } from "./cpu.ts";
 import { CROWD_FLAGS } from "./crowd-flags.ts";
 import { makeRunFolder, removeLeftoverFolders } from "./leftovers.ts";
-import { LOOPBACK_ARMS, type LoopbackArm, TOKEN } from "./loopback-arms.ts";
+import { LOOPBACK_ARMS, type LoopbackArm } from "./loopback-arms.ts";
 import { startNginx } from "./nginx.ts";
 import { startOrigin } from "./origin-process.ts";
 import { buildK6 } from "./programs.ts";
+import { startTogether } from "./started.ts";
 import { startSampleTee } from "./tee.ts";
+import { startWorker, TOKEN } from "./worker.ts";
 
 /** What runs of an arm. */
 export interface ArmProcesses {
@@ -39,22 +39,25 @@ export async function buildLoopback(): Promise<void> {
  *
  * @throws UserError
  */
-export async function startLoopbackSystem(names: readonly LoopbackArm[]) {
-  const stack = new AsyncDisposableStack();
-  const failure = Promise.withResolvers<string>();
-  try {
+export function startLoopbackSystem(names: readonly LoopbackArm[]) {
+  return startTogether(async (stack, fail) => {
     removeLeftoverFolders();
     const { path: folder, remove } = makeRunFolder();
     stack.defer(remove);
-    const origin = await startOrigin(join(folder, "origin.sock"), stack, failure.resolve);
+    const origin = await startOrigin(join(folder, "origin.sock"), stack, fail);
     const sink = await startSampleTee(join(folder, "samples"), undefined, () => undefined);
     stack.defer(() => sink.stop());
     const certificates = join(folder, "certificate");
     const arms = new Map<LoopbackArm, ArmProcesses>();
     for (const name of names) {
-      const { front, worker } = LOOPBACK_ARMS[name];
-      const workerd = worker === "none" ? undefined : await startWorker(name, join(folder, name), origin.url, stack);
-      void workerd?.failed.then(failure.resolve);
+      const { front, worker, policy } = LOOPBACK_ARMS[name];
+      const passThrough = { config: join(import.meta.dirname, "pass-through.capnp") };
+      const own = {
+        stateDir: join(folder, name),
+        origin: origin.url,
+        ...(worker === "ours" ? { token: TOKEN } : passThrough),
+      };
+      const workerd = worker === "none" ? undefined : await startWorker(own, policy, stack, fail);
       const { program, addresses } =
         front === "nginx"
           ? // An edge has made the certificate: the first arm is one.
@@ -69,7 +72,7 @@ export async function startLoopbackSystem(names: readonly LoopbackArm[]) {
               flags: CROWD_FLAGS,
             });
       stack.defer(() => program.stop());
-      void program.ended.then((why) => failure.resolve(`The ${front} of ${name} ended by itself (${why}).`));
+      void program.ended.then((why) => fail(`The ${front} of ${name} ended by itself (${why}).`));
       arms.set(name, {
         url: `https://${addresses[0]}`,
         frontPids: () => [program.pid, ...childrenOf(program.pid)],
@@ -77,23 +80,6 @@ export async function startLoopbackSystem(names: readonly LoopbackArm[]) {
         visitorsSocket: workerd?.visitorsSocket ?? "",
       });
     }
-    return { arms, originPid: origin.pid, failed: failure.promise, stop: () => stack.disposeAsync() };
-  } catch (error) {
-    await stack.disposeAsync();
-    throw error;
-  }
-}
-
-async function startWorker(
-  name: LoopbackArm,
-  stateDir: string,
-  origin: string,
-  stack: AsyncDisposableStack,
-): Promise<Workerd> {
-  const { worker, policy } = LOOPBACK_ARMS[name];
-  const passThrough = { config: join(import.meta.dirname, "pass-through.capnp") };
-  const workerd = await startWorkerd({ stateDir, origin, ...(worker === "ours" ? { token: TOKEN } : passThrough) });
-  stack.defer(() => workerd.stop());
-  if (policy !== undefined) await activatePolicy(workerd.visitorsSocket, TOKEN, policy);
-  return workerd;
+    return { arms, originPid: origin.pid };
+  });
 }

@@ -28,8 +28,8 @@ export interface LoadExperiment {
   readonly takesQuic?: boolean;
   /** What a load may take, milliseconds; what takes longer counts as this long, and as a timeout. */
   readonly timeoutMs: number;
-  /** What the reader of the report should know of how this differs from what was published. */
-  readonly notes: readonly string[];
+  /** What the reader of the report should know of how this differs from what was published; false: a note that does not hold here. */
+  readonly notes: readonly (string | false)[];
 }
 
 /** What a person may ask of an experiment. */
@@ -43,11 +43,11 @@ export interface LoadOptions {
   readonly quic?: Quic;
 }
 
-/** A few rounds, no more: nothing is answered by them. */
-export const QUICK_ALLOCATION: Allocation = { first: 3, cap: 3, comparisons: [] };
-
-/** As many as published, everywhere. */
-export const FULL_ALLOCATION: Allocation = { first: 400, cap: 400, comparisons: [] };
+/** A quick run has a few rounds, by which nothing is answered; a full one has as many as published, everywhere. */
+export const ALLOCATIONS = {
+  quick: { first: 3, cap: 3, comparisons: [] },
+  full: { first: 400, cap: 400, comparisons: [] },
+} as const satisfies Readonly<Record<string, Allocation>>;
 
 /** How many loads of an arm and flow a round of a cell has. */
 export function loadsPerRound(cell: Cell, { arm, flow }: PlannedLoad): number {

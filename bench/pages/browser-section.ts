@@ -1,17 +1,15 @@
-import { placeId } from "../experiments/browser-page/settings.ts";
+import { isFar } from "../experiments/browser-page/settings.ts";
 import { EARLY_BYTES, isEarly } from "../experiments/browser-page/slow-start.ts";
 import { type BrowserGroup, type BrowserSummary, findGroup } from "../experiments/browser-page/summary.ts";
-import { publishedTable } from "../experiments/browser-page/tables.ts";
+import { publishedTable, ratioText, visitsOf } from "../experiments/browser-page/tables.ts";
 import { number, percent, size, withInterval } from "../analysis/tables/format.ts";
 import { tableOf } from "../analysis/tables/table-of.ts";
 import { claimed } from "./claims.ts";
+import { known } from "./recorded.ts";
 
 export function browserValues(recorded: BrowserSummary) {
-  const at = (place: string, arm: string, navigation: number, page = "page"): BrowserGroup => {
-    const found = findGroup(recorded, place, page, arm, navigation);
-    if (found === undefined) throw new Error(`There is no ${arm} in ${place} (${page}, ${navigation}).`);
-    return found;
-  };
+  const at = (place: string, arm: string, navigation: number, page = "page"): BrowserGroup =>
+    known(findGroup(recorded, place, page, arm, navigation), `${arm} in ${place} (${page}, ${navigation})`);
   return {
     version: recorded.browser,
     published: publishedTable(recorded),
@@ -41,24 +39,15 @@ function slowStartsText({ slowStarts }: BrowserSummary["connections"]): string {
     .join(", and ");
 }
 
+/** Of the places where something is to be decided. */
 function armsTable(recorded: BrowserSummary): string {
-  const rows = recorded.places
-    .filter(({ arms }) => arms.includes("adaptive"))
-    .flatMap((place) =>
-      place.arms.map((arm) => {
-        const of = (navigation: number) => findGroup(recorded, placeId(place), "page", arm, navigation);
-        return { place: placeId(place), arm, first: of(1), last: of(place.pausesMs.length + 1) };
-      }),
-    );
-  const ratioText = (group: BrowserGroup | undefined): string =>
-    group?.loadRatio === undefined ? "" : withInterval(group.loadRatio);
-  return tableOf(rows, [
-    ["", ({ place }) => place],
-    ["arm", ({ arm }) => arm],
-    ["first visit: ms", ({ first }) => number(first?.loadMs.estimate)],
-    ["h2 / this", ({ first }) => ratioText(first)],
-    ["repeated: ms", ({ last }) => number(last?.loadMs.estimate)],
-    ["h2 / this", ({ last }) => ratioText(last)],
-    ["repeated: LCP ms", ({ last }) => number(last?.lcpMs?.estimate)],
+  return tableOf(visitsOf({ ...recorded, places: recorded.places.filter(isFar) }), [
+    ["", ({ first }) => first.place],
+    ["arm", ({ first }) => first.arm],
+    ["first visit: ms", ({ first }) => number(first.loadMs.estimate)],
+    ["h2 / this", ({ first }) => ratioText(first.loadRatio)],
+    ["repeated: ms", ({ last }) => number(last.loadMs.estimate)],
+    ["h2 / this", ({ last }) => ratioText(last.loadRatio)],
+    ["repeated: LCP ms", ({ last }) => number(last.lcpMs?.estimate)],
   ]);
 }

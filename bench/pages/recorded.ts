@@ -37,16 +37,17 @@ export function readRecorded() {
       ...(summaryIn(`evaluation-${quic}`) as RecordedEvaluation),
       quic,
     })),
-    memory: summaryIn("memory") as MemorySummary & {
-      command: string;
-      bytes: number;
-      rateMbps: number;
-      delayMs: number;
-    },
+    memory: summaryIn("memory") as MemorySummary,
     replay: summaryIn("replay") as readonly ReplayTable[],
     overhead: summaryIn("overhead") as LoopbackSummary,
     apiLoad: summaryIn("api-load") as LoopbackSummary,
   };
+}
+
+/** What a page names must have been recorded. @throws Error naming what is missing */
+export function known<Found>(found: Found | null | undefined, what: string): Found {
+  if (found == null) throw new Error(`Nothing was recorded about ${what}.`);
+  return found;
 }
 
 function summaryIn(folder: string): unknown {

@@ -1,21 +1,19 @@
 import type { ReplayTable } from "../analysis/replay/replay.ts";
 import { percent, percentWithInterval } from "../analysis/tables/format.ts";
-import { tableOf } from "../analysis/tables/table-of.ts";
+import { type Column, tableOf } from "../analysis/tables/table-of.ts";
 import { browserReadmeTable } from "../experiments/browser-page/tables.ts";
 import { type BrowserSummary, findGroup } from "../experiments/browser-page/summary.ts";
 import { methodsAlike, otherStackCosts } from "./claims.ts";
 import { decisionsTable } from "./network-tables.ts";
-import type { RecordedEvaluation } from "./recorded.ts";
+import { known, type RecordedEvaluation } from "./recorded.ts";
 
 export function savingValues(evaluation: RecordedEvaluation, browser: BrowserSummary, replay: readonly ReplayTable[]) {
-  const distant = findGroup(browser, "distant-cubic", "page", "adaptive", 3);
-  if (distant === undefined) throw new Error("Nothing was recorded about adaptive on the distant path.");
+  const distant = known(findGroup(browser, "distant-cubic", "page", "adaptive", 3), "adaptive on the distant path");
   return {
     decisions: decisionsTable(evaluation),
     regret: (congestion: string) => meanRegret(evaluation, congestion),
     cut: (cell: string, arm: "fixedH2" | "alwaysOffer") => {
-      const found = evaluation.cuts.find((one) => one.cell === cell)?.[arm];
-      if (found == null) throw new Error(`Nothing was recorded about ${cell}.`);
+      const found = known(evaluation.cuts.find((one) => one.cell === cell)?.[arm], cell);
       // Recorded as a change: less time is below 0.
       return percentWithInterval({ estimate: -found.estimate, low: -found.high, high: -found.low });
     },
@@ -38,14 +36,12 @@ function replayTable(tables: readonly ReplayTable[]): string {
   const chosen = tables.filter(({ on, sessions }) => on === "other run" && sessions === "after a visit");
   return tableOf(chosen[0]?.scores.map(({ contender }) => contender) ?? [], [
     ["policy", (contender) => contender],
-    ...chosen.flatMap(({ congestion, scores }) =>
-      (["mean", "worst"] as const).map(
-        (of) =>
-          [
-            of === "mean" ? `${congestion}: mean` : of,
-            (contender: string) => percent(scores.find((one) => one.contender === contender)?.[of]),
-          ] as const,
-      ),
-    ),
+    ...chosen.flatMap(({ congestion, scores }): Column<string>[] => {
+      const of = (contender: string) => scores.find((one) => one.contender === contender);
+      return [
+        [`${congestion}: mean`, (contender) => percent(of(contender)?.mean)],
+        ["worst", (contender) => percent(of(contender)?.worst)],
+      ];
+    }),
   ]);
 }

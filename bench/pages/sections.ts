@@ -1,5 +1,5 @@
 import { number, size, withInterval } from "../analysis/tables/format.ts";
-import { tableOf } from "../analysis/tables/table-of.ts";
+import { type Column, tableOf } from "../analysis/tables/table-of.ts";
 import { movedText, ratiosTable, type Stack, zerosTable } from "../experiments/stacks/findings.ts";
 import { findWay } from "../experiments/tcp-congestion/findings.ts";
 import { findingsTable, TCP_CONGESTION_SOURCE, wayFigures } from "../experiments/tcp-congestion/tables.ts";
@@ -12,7 +12,7 @@ import {
   oneWindow,
 } from "./claims.ts";
 import { winnersTable } from "./network-tables.ts";
-import type { Recorded, RecordedEvaluation } from "./recorded.ts";
+import { known, type Recorded, type RecordedEvaluation } from "./recorded.ts";
 
 const WHERE = {
   anywhere: () => true,
@@ -30,7 +30,8 @@ export function gridValues({ command, cells }: Recorded["grid"]) {
     cells.filter(
       (cell) => cell.congestion === congestion && WHERE[where](cell) && (winner ?? cell.winner) === cell.winner,
     ).length;
-  const byRate = [...Map.groupBy(cells, ({ rateMbps }) => rateMbps)].toSorted(([one], [other]) => one - other);
+  type Rate = readonly [rateMbps: number, cells: typeof cells];
+  const byRate: Rate[] = [...Map.groupBy(cells, ({ rateMbps }) => rateMbps)].toSorted(([one], [other]) => one - other);
   return {
     command,
     cells: cells.length,
@@ -38,20 +39,15 @@ export function gridValues({ command, cells }: Recorded["grid"]) {
     count,
     winners: tableOf(byRate, [
       ["rate", ([rate]) => `${rate} Mbit/s`],
-      ...["cubic", "bbr"].flatMap((name) =>
-        [
-          ["h3", `${name}: HTTP/3 wins`],
-          ["h2", "HTTP/2 wins"],
-          ["tie", "ties"],
-        ].map(
-          ([winner, title]) =>
-            [
-              title ?? "",
-              ([, own]: (typeof byRate)[number]) =>
-                String(own.filter((cell) => cell.congestion === name && cell.winner === winner).length),
-            ] as const,
-        ),
-      ),
+      ...["cubic", "bbr"].flatMap((name): Column<Rate>[] => {
+        const won = (own: typeof cells, winner: string): string =>
+          String(own.filter((cell) => cell.congestion === name && cell.winner === winner).length);
+        return [
+          [`${name}: HTTP/3 wins`, ([, own]) => won(own, "h3")],
+          ["HTTP/2 wins", ([, own]) => won(own, "h2")],
+          ["ties", ([, own]) => won(own, "tie")],
+        ];
+      }),
     ]),
     lowRates: lowRates(cells),
     growingRegion: growingRegion(cells),
@@ -72,11 +68,7 @@ export function congestionValues(summary: Recorded["congestion"]) {
   const { command, findings, ways } = summary;
   const lowerBeta = findings.find(({ published }) => published === "beta 0.2 was slower than 0.3")?.verdict;
   return {
-    ...wayFigures(summary, (cell, arm) => {
-      const found = findWay(ways, cell, arm);
-      if (found === undefined) throw new Error(`There is no ${arm} in ${cell}.`);
-      return found;
-    }),
+    ...wayFigures(summary, (cell, arm) => known(findWay(ways, cell, arm), `${arm} in ${cell}`)),
     command,
     source: TCP_CONGESTION_SOURCE,
     findings: findingsTable(findings),

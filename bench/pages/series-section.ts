@@ -9,7 +9,7 @@ import { PUBLISHED_SWEEP } from "../experiments/latency-sweep/published.ts";
 import type { ReturningWay } from "../experiments/latency-sweep/returning.ts";
 import { ratiosTable } from "../harness/loads/series.ts";
 import { claimed, crossesAsPublished, endsAsPublished, variesAsPublished } from "./claims.ts";
-import type { Recorded } from "./recorded.ts";
+import { known, type Recorded } from "./recorded.ts";
 
 export function limitsValues(limits: Recorded["limits"]) {
   const published = cellAt(limits, "limits", "10 Mbit/s, 50 ms");
@@ -25,8 +25,7 @@ export function limitsValues(limits: Recorded["limits"]) {
 export function sweepValues(sweep: Recorded["sweep"]) {
   const reading = (series: string, congestion = "cubic"): SweepReading => {
     const found = sweep.sweep.find((one) => one.series === series && one.congestion === congestion);
-    if (found === undefined) throw new Error(`There is no reading ${series} of the sweep with ${congestion}.`);
-    return found;
+    return known(found, `the reading ${series} of the sweep with ${congestion}`);
   };
   const both = reading("window");
   const growth = ({ h2, h3 }: { h2: number | undefined; h3: number | undefined }): string =>
@@ -55,11 +54,8 @@ export function sweepValues(sweep: Recorded["sweep"]) {
 /** What the pages name of an experiment's series: with cubic unless another congestion control is given. */
 function seriesFigures(summary: Recorded["limits"], head: string, published: PublishedSeries) {
   const { command, cells } = summary;
-  const ratio = (series: string, label: string, congestion?: string): number => {
-    const found = cellAt(summary, series, label, congestion).ratio;
-    if (found === undefined) throw new Error(`There is no ratio of ${series} at ${label}.`);
-    return found.estimate;
-  };
+  const ratio = (series: string, label: string, congestion?: string): number =>
+    known(cellAt(summary, series, label, congestion).ratio, `the ratio of ${series} at ${label}`).estimate;
   return {
     command,
     times: ratiosTable(
@@ -86,16 +82,14 @@ function seriesFigures(summary: Recorded["limits"], head: string, published: Pub
 
 function cellAt({ cells }: Recorded["limits"], series: string, label: string, congestion = "cubic"): SeriesCell {
   const found = cells.find((cell) => cell.series === series && cell.label === label && cell.congestion === congestion);
-  if (found === undefined) throw new Error(`There is no ${label} in ${series} with ${congestion}.`);
-  return found;
+  return known(found, `${label} in ${series} with ${congestion}`);
 }
 
 /** What a client gains that comes again, at a delay of 50 ms. */
 function returningValues({ returning }: Recorded["sweep"]) {
   const at = (way: string, congestion = "cubic"): ReturningWay => {
     const found = returning.find((one) => one.way === way && one.delayMs === 50 && one.congestion === congestion);
-    if (found === undefined) throw new Error(`There is no ${way} at 50 ms with ${congestion}.`);
-    return found;
+    return known(found, `${way} at 50 ms with ${congestion}`);
   };
   const gains = ["cubic", "bbr"].flatMap((congestion) =>
     ["h2", "h3"].map((protocol) => {

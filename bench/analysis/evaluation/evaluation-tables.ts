@@ -4,8 +4,8 @@ import type { Cell } from "../../model/cell.ts";
 import { type Flow, imageBytesOf } from "../../model/flow.ts";
 import { type Evaluation, lessOne } from "./evaluation.ts";
 import type { Interval } from "../statistics/bootstrap.ts";
-import { figuresTable } from "../tables/figures-table.ts";
 import { number, percent, percentWithInterval, share, size, withInterval } from "../tables/format.ts";
+import { type Column, tableOf } from "../tables/table-of.ts";
 import { FEW, type Group } from "../loads/groups.ts";
 import { gain, OHASHI_NETWORKS, type PublishedNetwork, publishedRegret } from "./published.ts";
 
@@ -22,7 +22,10 @@ export function evaluationTables(experiment: LoadExperiment, evaluation: Evaluat
       flow,
       what: flow === "trained" ? "page, switch if offered, image" : "first visit, three pages with an image each",
       table: networksTable(cells, flow, [
-        ...armsOf(experiment).map((arm): Column => [arm, ({ id }) => timeOf(find(evaluation.groups, id, arm, flow))]),
+        ...armsOf(experiment).map((arm): Column<Cell> => [
+          arm,
+          ({ id }) => timeOf(find(evaluation.groups, id, arm, flow)),
+        ]),
         ["n an arm", ({ id }) => ranOf(evaluation.groups.filter((group) => group.cell === id && group.flow === flow))],
       ]),
     })),
@@ -32,7 +35,7 @@ export function evaluationTables(experiment: LoadExperiment, evaluation: Evaluat
       ["measured", ({ id }) => comparable(gains.find(({ cell }) => cell === id)?.fixedH3)],
       ["measured, by the switch", ({ id }) => comparable(gains.find(({ cell }) => cell === id)?.alwaysOffer)],
       ["HTTP/3 share, published", publishedPercent(({ h3Share }) => h3Share)],
-      ["measured", (cell) => shareOf(groupOf(cell, "adaptive"))],
+      ["measured", (cell) => share(groupOf(cell, "adaptive")?.http3)],
       ["regret to the free choice, published", publishedPercent(publishedRegret)],
       ["measured", (cell) => comparable(regretOf(cell)?.toFreeChoice)],
     ]),
@@ -57,25 +60,19 @@ export function pagedFlows({ loads }: LoadExperiment): ("trained" | "cold")[] {
   return (["trained", "cold"] as const).filter((one) => loads.some(({ flow }) => flow === one));
 }
 
-type Column = readonly [title: string, text: (cell: Cell) => string];
-
 /** A row for each network: what it is, and these columns. */
-function networksTable(cells: readonly Cell[], flow: Flow, columns: readonly Column[]): string {
-  const all: readonly Column[] = [
+function networksTable(cells: readonly Cell[], flow: Flow, columns: readonly Column<Cell>[]): string {
+  return tableOf(cells, [
     ["network", ({ network }) => network.name],
     ["Mbit/s", ({ network }) => String(network.rateMbps)],
     ["loss", ({ network }) => `${Number((network.lossRatio * 100).toFixed(2))} %`],
     ["delay ms", ({ network }) => String(network.delayMs)],
     ["image", ({ imageBytes }) => size(imageBytesOf(flow, imageBytes))],
     ...columns,
-  ];
-  return figuresTable(
-    all.map(([title]) => title),
-    cells.map((cell) => all.map(([, text]) => text(cell))),
-  );
+  ]);
 }
 
-function pathColumns(transport: string, pathOf: (cell: Cell) => Group["tcp"] | undefined): Column[] {
+function pathColumns(transport: string, pathOf: (cell: Cell) => Group["tcp"] | undefined): Column<Cell>[] {
   return [
     [`${transport} RTT ms`, (cell) => number(pathOf(cell)?.rttMs)],
     ["min RTT ms", (cell) => number(pathOf(cell)?.minRttMs)],
@@ -104,10 +101,6 @@ function timeOf(group: Group | undefined): string {
   return group.n < FEW ? `${time} (n = ${group.n}; ${busy})` : time;
 }
 
-function shareOf(group: Group | undefined): string {
-  return group === undefined ? "-" : share(group.http3);
-}
-
 function ranOf(groups: readonly Group[]): string {
   const numbers = groups.map(({ n }) => n);
   const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
@@ -121,33 +114,22 @@ function find(groups: readonly Group[], cell: string, arm: Arm, flow: Flow): Gro
 
 function regretTable({ regrets }: Evaluation, cells: readonly Cell[]): string {
   const own = regrets.filter(({ cell }) => cells.some(({ id }) => id === cell));
-  const rows = own.map(({ network, flow, regret: found }) => [
-    network,
-    `\`${flow}\``,
-    found.tie ? "tie" : found.better,
-    percentWithInterval({ ...found.stayToSwitch, ...lessOne(found.stayToSwitch) }),
-    share(found.wrong),
-    percentWithInterval(found.decision),
-    found.expected === undefined ? "-" : percentWithInterval(found.expected),
-    found.expected === undefined ? "-" : percent(found.expected.upper95),
-    percentWithInterval(found.overhead),
-    percentWithInterval(found.total),
-    percent(found.total.upper95),
+  return tableOf(own, [
+    ["network", ({ network }) => network],
+    ["flow", ({ flow }) => `\`${flow}\``],
+    ["better", ({ regret: { tie, better } }) => (tie ? "tie" : better)],
+    [
+      "staying costs over switching",
+      ({ regret: { stayToSwitch } }) => percentWithInterval({ ...stayToSwitch, ...lessOne(stayToSwitch) }),
+    ],
+    ["wrong choices", ({ regret: { wrong } }) => share(wrong)],
+    ["regret of decisions", ({ regret: { decision } }) => percentWithInterval(decision)],
+    ["regret", ({ regret: { expected } }) => percentWithInterval(expected)],
+    ["its upper bound (95 %, one-sided)", ({ regret: { expected } }) => percent(expected?.upper95)],
+    ["rest of the load time", ({ regret: { overhead } }) => percentWithInterval(overhead)],
+    ["raw: adaptive mean / better mean - 1", ({ regret: { total } }) => percentWithInterval(total)],
+    ["its upper bound", ({ regret: { total } }) => percent(total.upper95)],
   ]);
-  const heads = [
-    "network",
-    "flow",
-    "better",
-    "staying costs over switching",
-    "wrong choices",
-    "regret of decisions",
-    "regret",
-    "its upper bound (95 %, one-sided)",
-    "rest of the load time",
-    "raw: adaptive mean / better mean - 1",
-    "its upper bound",
-  ];
-  return figuresTable(heads, rows);
 }
 
 function meansText({ means }: Evaluation, congestion: string): string {

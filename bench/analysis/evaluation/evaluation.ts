@@ -13,15 +13,6 @@ import { groupsOf, isComparable, timesOf } from "../loads/groups.ts";
 /** `trained-on-either`: decisions after a visit over either protocol together. */
 export type DecisionFlow = Flow | "trained-on-either";
 
-/** Regret of the adaptive arm in one cell and flow. */
-export type CellRegret = Evaluation["regrets"][number];
-
-/** What an arm takes less than others in one cell; null where too few loads count. */
-export type Cut = Evaluation["cuts"][number];
-
-/** The mean regret over the networks of one congestion control that are no tie. */
-export type MeanRegret = ReturnType<typeof meanRegret>;
-
 /** What an evaluation of arms found, for summary.json and the tables. */
 export type Evaluation = ReturnType<typeof evaluate>;
 
@@ -31,7 +22,9 @@ export function evaluate(experiment: LoadExperiment, rows: readonly LoadRow[], s
   const found = experiment.cells.flatMap((cell) => flows.flatMap((flow) => regretOf(cell, flow, rows, seed) ?? []));
   return {
     groups: groupsOf(experiment, rows, seed),
+    /** Of the adaptive arm in each cell and flow. */
     regrets: found.map(({ regret: { expectedDraws: _draws, ...kept }, ...which }) => ({ ...which, regret: kept })),
+    /** Over the networks of one congestion control that are no tie. */
     means: [...Map.groupBy(found, ({ congestion, flow }) => `${congestion} ${flow}`).values()].map(meanRegret),
     /** HTTP/3's gain from the first packet and by the switch, of cell and flow `trained`; ratios of means less 1. */
     gains: experiment.cells.map(({ id }) => ({
@@ -39,7 +32,7 @@ export function evaluate(experiment: LoadExperiment, rows: readonly LoadRow[], s
       fixedH3: compared(rows, id, "fixed-h2", "fixed-h3", seededRandom(seed, "gain", id, "fixed-h3")),
       alwaysOffer: compared(rows, id, "fixed-h2", "always-offer", seededRandom(seed, "gain", id, "always-offer")),
     })),
-    /** What `adaptive` takes less than others, after a visit over either protocol; ratios of means less 1. */
+    /** What `adaptive` takes less than others, after a visit over either protocol; ratios of means less 1. Null where too few loads count. */
     cuts: experiment.cells.map(({ id }) => ({
       cell: id,
       fixedH2: compared(rows, id, "adaptive", "fixed-h2", seededRandom(seed, "cut", id, "fixed-h2")),

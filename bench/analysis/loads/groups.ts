@@ -24,9 +24,6 @@ export function isComparable(rows: readonly LoadRow[], cell: string, arm: Arm, f
   return own.filter((row) => counts(row)).length >= FEW && !isMostlyBusy(own);
 }
 
-/** What the sender measured, over the loads of a group; null where no connection of the transport was. */
-export type MeasuredMeans = Readonly<ReturnType<typeof measured>>;
-
 /** All loads of one arm and flow in one cell. Times in milliseconds; intervals of 95 %. */
 export type Group = Readonly<ReturnType<typeof groupOf>>;
 
@@ -88,6 +85,7 @@ function groupOf(cell: Cell, arm: Arm, flow: Flow, rows: readonly LoadRow[], see
   };
 }
 
+/** What the sender measured, over the loads of a group; null where no connection of the transport was. */
 function measured(rows: readonly LoadRow[], transport: "tcp" | "quic") {
   const sent = sumOf(rows, `${transport}PacketsSent`);
   return {

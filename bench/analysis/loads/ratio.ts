@@ -13,11 +13,19 @@ export interface Loads {
   readonly flow: Flow;
 }
 
-/** The mean time of `a` over that of `b`; undefined where too few loads of either count. */
-export function ratioOfLoads(rows: readonly LoadRow[], a: Loads, b: Loads, random: Random): Interval | undefined {
-  const [timesA = [], timesB = []] = [a, b].map(({ cell, arm, flow }) =>
-    isComparable(rows, cell, arm, flow) ? timesOf(rows, cell, arm, flow) : [],
-  );
+/** The mean time of `a` over that of `b`; undefined where too few loads of either count, or there are none. */
+export function ratioOfLoads(
+  rows: readonly LoadRow[],
+  a: Loads | undefined,
+  b: Loads | undefined,
+  random: Random,
+): Interval | undefined {
+  const timesIn = (loads: Loads | undefined): number[] => {
+    if (loads === undefined) return [];
+    const { cell, arm, flow } = loads;
+    return isComparable(rows, cell, arm, flow) ? timesOf(rows, cell, arm, flow) : [];
+  };
+  const [timesA, timesB] = [timesIn(a), timesIn(b)];
   return timesA.length === 0 || timesB.length === 0 ? undefined : ratioOfMeansInterval(timesA, timesB, { random });
 }
 

@@ -46,9 +46,6 @@ function figuresOf(
     h2,
     h3,
     /** HTTP/2's mean over HTTP/3's, above 1 where HTTP/3 is faster; undefined where too few loads count. */
-    ratio:
-      h2 === undefined || h3 === undefined
-        ? undefined
-        : ratioOfLoads(rows, h2, h3, seededRandom(seed, "series", cell.id)),
+    ratio: ratioOfLoads(rows, h2, h3, seededRandom(seed, "series", cell.id)),
   };
 }

@@ -1,20 +1,9 @@
-import { figuresTable } from "../tables/figures-table.ts";
 import { percent } from "../tables/format.ts";
+import { tableOf } from "../tables/table-of.ts";
 import { fillFile, type Value } from "../tables/template.ts";
 import { OURS } from "./contenders.ts";
 import type { ReplayTable } from "./replay.ts";
 import { ORACLE, type Score } from "./score.ts";
-
-const HEADS = [
-  "policy",
-  "mean regret",
-  "p95",
-  "worst",
-  "in",
-  "wrong choices",
-  "mean above ours (points)",
-  "worst above ours (points)",
-];
 
 /** The tables of a replay. */
 export function replayReport(
@@ -30,27 +19,29 @@ export function replayReport(
       congestion,
       tables: own.map(({ sessions, on, cells, scores }) => ({
         title: `${capital(sessions)}; ${on}, ${cells} cells`,
-        figures: figuresTable(HEADS, scores.map(row)),
+        figures: scoresTable(scores),
       })),
     })),
     verdicts: verdicts(tables),
   });
 }
 
-function row(score: Score): string[] {
-  const isOurs = score.contender === OURS;
-  const points = ({ estimate, low, high }: Score["meanAboveOurs"]): string =>
-    isOurs ? "-" : `${(100 * estimate).toFixed(1)} (${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)})`;
-  return [
-    isOurs ? `**${score.contender}**` : score.contender,
-    percent(score.mean),
-    percent(score.p95),
-    percent(score.worst),
-    score.worstCell,
-    percent(score.wrongShare),
-    points(score.meanAboveOurs),
-    points(score.worstAboveOurs),
-  ];
+function scoresTable(scores: readonly Score[]): string {
+  const percents = (ratio: number): string => (100 * ratio).toFixed(1);
+  const points = (score: Score, figure: "meanAboveOurs" | "worstAboveOurs"): string => {
+    const { estimate, low, high } = score[figure];
+    return score.contender === OURS ? "-" : `${percents(estimate)} (${percents(low)} to ${percents(high)})`;
+  };
+  return tableOf(scores, [
+    ["policy", ({ contender }) => (contender === OURS ? `**${contender}**` : contender)],
+    ["mean regret", ({ mean }) => percent(mean)],
+    ["p95", ({ p95 }) => percent(p95)],
+    ["worst", ({ worst }) => percent(worst)],
+    ["in", ({ worstCell }) => worstCell],
+    ["wrong choices", ({ wrongShare }) => percent(wrongShare)],
+    ["mean above ours (points)", (score) => points(score, "meanAboveOurs")],
+    ["worst above ours (points)", (score) => points(score, "worstAboveOurs")],
+  ]);
 }
 
 /** Policies whose interval lies wholly below ours, the oracle apart, of each table. */

@@ -42,8 +42,9 @@ export function percentWithInterval(interval: Interval | null | undefined): stri
 }
 
 /** `97 % of 40` */
-export function share({ share: ratio, n }: Proportion): string {
-  return n === 0 ? UNKNOWN : `${Math.round(ratio * 100)} % of ${n}`;
+export function share(proportion: Proportion | undefined): string {
+  if (proportion === undefined || proportion.n === 0) return UNKNOWN;
+  return `${Math.round(proportion.share * 100)} % of ${proportion.n}`;
 }
 
 /** `10 MB`, `125 bytes` */

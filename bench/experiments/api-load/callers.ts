@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { setTimeout as wait } from "node:timers/promises";
-import { TOKEN } from "../../lab/loopback-arms.ts";
+import { TOKEN } from "../../lab/worker.ts";
 import { API, type CallerName, CALLERS, type CallersPlan, type CallSample } from "./mix.ts";
 
 // Calls at steady rates, as PLAN says, until it is asked to end (SIGTERM); prints `ready`, and at its end a line of

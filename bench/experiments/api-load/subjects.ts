@@ -1,6 +1,7 @@
 import { activatePolicy } from "../../../infra/workerd/policy-client.ts";
 import type { Company, Subject } from "../../harness/loopback/subject.ts";
-import { offeringPolicy, TOKEN } from "../../lab/loopback-arms.ts";
+import { offeringPolicy } from "../../lab/loopback-arms.ts";
+import { TOKEN } from "../../lab/worker.ts";
 import { LOOPS, SIZES } from "../../model/request-plan.ts";
 import { API_CALLERS, CALLERS, type CallerName, decisionsCall, OPERATORS } from "./mix.ts";
 import { startCallers } from "./start-callers.ts";

@@ -5,7 +5,7 @@ import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts
 import type { Network, PlannedLoad } from "../../model/cell.ts";
 import { over, type Place, type PlacedSeries, planSeries } from "../../model/series.ts";
 
-/** What a file must have that is still under way when half of it is there and QUIC has probed the new path. */
+/** What a file must have that is still under way when half of it is there and QUIC has probed the path to which a client has moved. */
 const MOVED_BYTES_MIN = 1_000_000;
 
 /** More than any load here takes: the machine is the limit. */
@@ -64,6 +64,7 @@ export function bandwidthLimits({ congestions, bytes, size }: LoadOptions): Load
   const published = place(far("far"), runs);
   const small = { imageBytes: smallBytes };
   const clean = place(far("loss-0"), runsMore, small);
+  const moved = { imageBytes: Math.max(imageBytes, MOVED_BYTES_MIN), loads: both("moved") };
   const sizesKB = [...new Set([...otherKB, imageBytes / 1000])].toSorted((one, other) => one - other);
   const series: PlacedSeries[] = [
     {
@@ -119,14 +120,7 @@ export function bandwidthLimits({ congestions, bytes, size }: LoadOptions): Load
       axis: "connection, path",
       points: [
         ["new", clean],
-        [
-          "moved",
-          place(far("moved"), runsMore, {
-            // A smaller file has arrived before the client has moved.
-            imageBytes: Math.max(imageBytes, MOVED_BYTES_MIN),
-            loads: both("moved"),
-          }),
-        ],
+        ["moved", place(far("moved"), runsMore, moved)],
         ["reused", place(far("reused"), runsMore, { ...small, loads: both("reused") })],
         ["mobile", place({ name: "mobile", rateMbps: 20, delayMs: 30, ...MOBILE }, runs)],
       ],
@@ -141,11 +135,8 @@ export function bandwidthLimits({ congestions, bytes, size }: LoadOptions): Load
     timeoutMs: size === "full" ? 600_000 : 180_000,
     notes: [
       "A load is timed from connection setup to the last byte.",
-      ...(size === "usual"
-        ? [
-            `${runs} loads of each protocol where one to three were published, ${runsSlow} at 1 Mbit/s, where one takes a minute and a half, and ${runsMore} in the follow-ups; those with loss have ${smallBytes / 1e6} MB. \`--full\` makes 50 of each, all of 10 MB, and 100 MB besides.`,
-          ]
-        : []),
+      size === "usual" &&
+        `${runs} loads of each protocol where one to three were published, ${runsSlow} at 1 Mbit/s, where one takes a minute and a half, and ${runsMore} in the follow-ups; those with loss have ${smallBytes / 1e6} MB. \`--full\` makes 50 of each, all of 10 MB, and 100 MB besides.`,
     ],
   };
 }

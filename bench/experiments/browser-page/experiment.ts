@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { UserError } from "../../../base/user-error.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { sizeOf } from "../../harness/loads/options.ts";
-import { lastDay } from "../../harness/machine-text.ts";
 import { buildLab } from "../../lab/programs.ts";
 import { flag, wholeNumber } from "../../model/options.ts";
 import { requireBrowser } from "./browser.ts";
@@ -12,7 +11,7 @@ import { lanesOf, loadPages, shareOf } from "./load-pages.ts";
 import { type Recorded, recordConnections } from "./record-connections.ts";
 import { BROWSER_ROW } from "./row.ts";
 import { placesOf } from "./settings.ts";
-import { type BrowserSummary, groupsOf } from "./summary.ts";
+import { browserSummary } from "./summary.ts";
 
 /** What is found out once all pages were loaded; with it the report can be made again. */
 const CONNECTIONS_FILE = "connections.json";
@@ -45,24 +44,10 @@ export const experiment = defineExperiment({
     const recorded = await recordConnections(place, quick, run.signal);
     run.folder.write(CONNECTIONS_FILE, `${JSON.stringify(recorded, undefined, 2)}\n`);
   },
-  summarise: ({ options: { seed, ...size }, rows: all, command, starts, path }): BrowserSummary => {
-    const places = placesOf(sizeOf(size));
+  summarise: ({ options: { seed, ...size }, path, ...run }) => {
     const recorded = recordedIn(path);
     if (recorded === undefined) throw new UserError(`${path} has no ${CONNECTIONS_FILE}: the same command goes on.`);
-    // A run that was killed between two rows of a visit has made it again.
-    const rows = [...new Map(all.map((row) => [row.id, row])).values()];
-    return {
-      command,
-      day: lastDay(rows),
-      seed,
-      ...recorded,
-      starts,
-      places,
-      rows: rows.length,
-      failures: rows.filter(({ outcome }) => outcome === "failed").length,
-      timeouts: rows.filter(({ outcome }) => outcome === "timeout").length,
-      groups: groupsOf(places, rows, seed),
-    };
+    return browserSummary(run, placesOf(sizeOf(size)), recorded, seed);
   },
   report: (summary) => ({ values: browserValues(summary), pictures: browserPictures(summary) }),
 });

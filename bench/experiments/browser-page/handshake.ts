@@ -2,17 +2,7 @@ import { markdownTable } from "../../analysis/tables/table.ts";
 import type { QlogEvent } from "./qlog.ts";
 
 /** A packet of a QUIC connection, as the server's qlog has it. */
-export interface HandshakePacket {
-  /** Since the connection's first packet. */
-  readonly atMs: number;
-  readonly from: "client" | "server";
-  /** As RFC 9000, 17.2, has it. */
-  readonly type: string;
-  readonly number: number | null;
-  readonly bytes: number | null;
-  /** `CRYPTO, ACK, PADDING`; with streams' numbers. */
-  readonly frames: string;
-}
+export type HandshakePacket = ReturnType<typeof handshakeOf>[number];
 
 const TYPES: Readonly<Record<string, string>> = {
   initial: "Initial",
@@ -24,18 +14,21 @@ const TYPES: Readonly<Record<string, string>> = {
 const AFTER = 4;
 
 /** A connection's packets up to the one that confirms the handshake to the client (RFC 9001, 4.1.2), and some that follow. */
-export function handshakeOf(events: readonly QlogEvent[]): HandshakePacket[] {
+export function handshakeOf(events: readonly QlogEvent[]) {
   const packets = events.filter(({ name }) => /:packet_(sent|received)$/.test(name));
   const confirmed = packets.findIndex(({ data: { frames = [] } }) =>
     frames.some(({ frame_type: type }) => type === "handshake_done"),
   );
   if (confirmed === -1) return [];
   return packets.slice(0, confirmed + 1 + AFTER).map(({ name, time, data: { header, raw, frames = [] } }) => ({
+    /** Since the connection's first packet. */
     atMs: time - (packets[0]?.time ?? 0),
     from: name.endsWith("sent") ? "server" : "client",
+    /** As RFC 9000, 17.2, has it. */
     type: TYPES[header?.packet_type ?? ""] ?? "?",
     number: header?.packet_number ?? null,
     bytes: raw?.length ?? null,
+    /** `CRYPTO, ACK, PADDING`; with streams' numbers. */
     frames: [
       ...new Set(frames.map((frame) => [frame.frame_type.toUpperCase(), frame.stream_id].join(" ").trim())),
     ].join(", "),

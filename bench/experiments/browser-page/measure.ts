@@ -5,7 +5,7 @@ import { blankRow } from "../../model/row-schema.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { watchCores } from "../../lab/cores.ts";
 import { countedBetween, type PathCounters } from "../../lab/path-counters.ts";
-import { integer, seededRandom } from "../../analysis/statistics/random.ts";
+import { setNetwork } from "../../harness/set-network.ts";
 import { HOST } from "./browser.ts";
 import { navigate, type Navigated } from "./navigate.ts";
 import { BROWSER_ROW, type BrowserRow } from "./row.ts";
@@ -20,12 +20,7 @@ export async function measureVisit(
   visit: Visit,
   { place, lane, browser, seed }: { place: Place; lane: Lane; browser: Browser; seed: number },
 ): Promise<BrowserRow[]> {
-  const { rateMbps, delayMs, lossRatio, queueBytes } = place.network;
-  await lane.path.set({
-    seed: integer(2 ** 31, seededRandom(seed, "path", visit.id)),
-    aToB: { rateMbps, delayMs, queueBytes },
-    bToA: { rateMbps, delayMs, queueBytes, lossRatio },
-  });
+  await setNetwork(lane, place.network, seed, visit.id);
   await lane.setClientAddress(lane.freshClient());
   const url = `https://${HOST}:${lane.origin(visit.arm, place.congestion).port}${browserPath(visit.page)}`;
   const context = await browser.newContext();

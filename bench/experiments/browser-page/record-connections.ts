@@ -4,19 +4,14 @@ import { UserError } from "../../../base/user-error.ts";
 import { inLab } from "../../harness/in-lab.ts";
 import { makeRunFolder } from "../../lab/leftovers.ts";
 import { launchIn } from "./browser.ts";
-import { handshakeOf, type HandshakePacket } from "./handshake.ts";
+import { handshakeOf } from "./handshake.ts";
 import { measureVisit } from "./measure.ts";
 import { eventsOf } from "./qlog.ts";
 import { type Place, placeId } from "./settings.ts";
-import { slowStartOf, type SlowStarts } from "./slow-start.ts";
+import { slowStartOf } from "./slow-start.ts";
 
-/** What the server's qlog tells of a browser's connections on one network, each of which loads a page over HTTP/3. */
-export interface RecordedConnections {
-  readonly place: string;
-  /** The handshake of one of them, packet by packet. */
-  readonly packets: readonly HandshakePacket[];
-  readonly slowStarts: readonly SlowStarts[];
-}
+/** The browser's version, and what the server's qlog tells of its connections, each of which loads a page over HTTP/3. */
+export type Recorded = Awaited<ReturnType<typeof recordConnections>>;
 
 /** Browsers that load at the same time: one alone, and as many as in the run. */
 const CROWDS = [1, 3];
@@ -24,22 +19,12 @@ const QUICK_CROWDS = [1, 2];
 /** Pages that a crowd loads. */
 const PAGES = 60;
 
-export interface Recorded {
-  /** The browser's version. */
-  readonly browser: string;
-  readonly connections: RecordedConnections;
-}
-
 /**
  * Records connections of browsers on a place's network, in a lab of its own, as writing down costs time.
  *
  * @throws UserError where a page was not loaded, or no whole handshake was recorded
  */
-export async function recordConnections(
-  { network, congestion }: Place,
-  quick: boolean,
-  signal: AbortSignal,
-): Promise<Recorded> {
+export async function recordConnections({ network, congestion }: Place, quick: boolean, signal: AbortSignal) {
   const place: Place = { network, congestion, pages: [], arms: [], visits: 0, pausesMs: [], isAlone: true };
   const crowds = quick ? QUICK_CROWDS : CROWDS;
   const { path: qlogFolder, remove } = makeRunFolder();
@@ -80,6 +65,7 @@ export async function recordConnections(
     signal.throwIfAborted();
     const told = filesOf.map((names) => names.map((name) => eventsOf(readFileSync(join(qlogFolder, name), "utf8"))));
     const handshakes = told.flat().map((events) => handshakeOf(events));
+    // One of them, packet by packet.
     const packets = handshakes.find(({ length }) => length > 0);
     if (packets === undefined)
       throw new UserError(

@@ -4,15 +4,7 @@ import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { QlogEvent } from "./qlog.ts";
 
 /** How a connection's first growth ended, as its sender saw it. */
-export interface SlowStart {
-  /** The congestion window when slow start ended, bytes; null where it lasted as long as the connection. */
-  readonly leftAtBytes: number | null;
-  /** The RTT sample of the acknowledgement that ended it, less the connection's smallest RTT, milliseconds. */
-  readonly rttAboveMs: number | null;
-  readonly packetsLost: number;
-  /** From the connection's first event to the last full packet of a response, milliseconds. */
-  readonly transferMs: number;
-}
+export type SlowStart = ReturnType<typeof slowStartOf>;
 
 /** A window at which slow start ends too early: a quarter of what the path of the recorded connections holds (937 kB). */
 export const EARLY_BYTES = 234_000;
@@ -28,7 +20,7 @@ const FULL = 1_000;
  * Reads a connection's slow start. Leaving and entering it for want of data (`application_limited`) is no end of it. quic-go
  * tells of the state first, and of the RTT by which it changed after that.
  */
-export function slowStartOf(events: readonly QlogEvent[]): SlowStart {
+export function slowStartOf(events: readonly QlogEvent[]) {
   const end = events.findIndex(
     ({ name, data }) =>
       name.endsWith(":congestion_state_updated") && data.new !== "slow_start" && data.new !== "application_limited",
@@ -45,9 +37,12 @@ export function slowStartOf(events: readonly QlogEvent[]): SlowStart {
       frames.some(({ frame_type: type }) => type === "stream"),
   );
   return {
+    /** The congestion window when slow start ended, bytes; null where it lasted as long as the connection. */
     leftAtBytes: lastBefore(end, "congestion_window") ?? null,
+    /** The RTT sample of the acknowledgement that ended it, less the connection's smallest RTT, milliseconds. */
     rttAboveMs: minRttMs === undefined ? null : (events[told]?.data.latest_rtt ?? Number.NaN) - minRttMs,
     packetsLost: events.filter(({ name }) => name.endsWith(":packet_lost")).length,
+    /** From the connection's first event to the last full packet of a response, milliseconds. */
     transferMs: fullPacket?.time ?? 0,
   };
 }

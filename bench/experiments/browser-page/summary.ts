@@ -1,6 +1,5 @@
-import type { Arm } from "../../model/arm.ts";
-import type { BrowserPage } from "../../model/browser-pages.ts";
-import type { Start } from "../../model/recorded-run.ts";
+import type { Recorded as Run } from "../../harness/experiment.ts";
+import { lastDay } from "../../harness/machine-text.ts";
 import { type Interval, meanInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean, median } from "../../analysis/statistics/summary.ts";
@@ -9,47 +8,30 @@ import type { BrowserRow } from "./row.ts";
 import { lastOf, type Place, placeId } from "./settings.ts";
 
 /** All navigations of one number, of one arm, page and place. Times in milliseconds; intervals of 95 %. */
-export interface BrowserGroup {
-  readonly place: string;
-  readonly page: BrowserPage;
-  readonly arm: Arm;
-  /** 1: the first visit. */
-  readonly navigation: number;
-  readonly n: number;
-  readonly failures: number;
-  readonly timeouts: number;
-  readonly loadMs: Interval;
-  readonly loadMedianMs: number;
-  /** Loads that took over twice the median. */
-  readonly slow: number;
-  readonly lcpMs: Interval | undefined;
-  readonly ttfbMs: number;
-  readonly connectMs: number;
-  /** fixed-h2's mean load time over this one's, of the same navigation: above 1 this is faster. */
-  readonly loadRatio: Interval | undefined;
-  /** Likewise of the largest contentful paint. */
-  readonly lcpRatio: Interval | undefined;
-  /** Documents over HTTP/3, of all. */
-  readonly documentsH3: number;
-  /** Of what a page loaded beside its document; NaN, in a file null, where there was nothing. */
-  readonly resourcesH3: number | null;
-  /** Documents that were offered HTTP/3, of all. */
-  readonly offered: number;
-  /** Likewise NaN or null where nothing was read. */
-  readonly busyMedian: number | null;
-  readonly lateMedian: number | null;
-}
+export type BrowserGroup = ReturnType<typeof groupOf>[number];
 
-export interface BrowserSummary extends Recorded {
-  readonly command: string;
-  readonly day: string;
-  readonly seed: number;
-  readonly starts: readonly Start[];
-  readonly places: readonly Place[];
-  readonly rows: number;
-  readonly failures: number;
-  readonly timeouts: number;
-  readonly groups: readonly BrowserGroup[];
+export type BrowserSummary = ReturnType<typeof browserSummary>;
+
+export function browserSummary(
+  { rows: all, command, starts }: Pick<Run<unknown, BrowserRow>, "rows" | "command" | "starts">,
+  places: readonly Place[],
+  recorded: Recorded,
+  seed: number,
+) {
+  // A run that was killed between two rows of a visit has made it again.
+  const rows = [...new Map(all.map((row) => [row.id, row])).values()];
+  return {
+    command,
+    day: lastDay(rows),
+    seed,
+    ...recorded,
+    starts,
+    places,
+    rows: rows.length,
+    failures: rows.filter(({ outcome }) => outcome === "failed").length,
+    timeouts: rows.filter(({ outcome }) => outcome === "timeout").length,
+    groups: groupsOf(places, rows, seed),
+  };
 }
 
 export function groupsOf(places: readonly Place[], rows: readonly BrowserRow[], seed: number): BrowserGroup[] {
@@ -58,7 +40,8 @@ export function groupsOf(places: readonly Place[], rows: readonly BrowserRow[], 
     place.pages.flatMap((page) =>
       place.arms.flatMap((arm) =>
         Array.from({ length: lastOf(place) }, (_, i) => i + 1).flatMap((navigation) => {
-          const of = (one: Arm): BrowserRow[] => groups.get([placeId(place), page, one, navigation].join(" ")) ?? [];
+          const of = (one: BrowserRow["arm"]): BrowserRow[] =>
+            groups.get([placeId(place), page, one, navigation].join(" ")) ?? [];
           return groupOf(of(arm), arm === "fixed-h2" ? [] : of("fixed-h2"), seed);
         }),
       ),
@@ -66,7 +49,7 @@ export function groupsOf(places: readonly Place[], rows: readonly BrowserRow[], 
   );
 }
 
-function groupOf(rows: readonly BrowserRow[], base: readonly BrowserRow[], seed: number): BrowserGroup[] {
+function groupOf(rows: readonly BrowserRow[], base: readonly BrowserRow[], seed: number) {
   const [first] = rows;
   const times = valuesOf(rows, "loadMs");
   if (first === undefined || times.length === 0) return [];
@@ -85,21 +68,29 @@ function groupOf(rows: readonly BrowserRow[], base: readonly BrowserRow[], seed:
       place,
       page,
       arm,
+      /** 1: the first visit. */
       navigation,
       n: ok.length,
       failures: rows.filter(({ outcome }) => outcome === "failed").length,
       timeouts: rows.filter(({ outcome }) => outcome === "timeout").length,
       loadMs: meanInterval(times, { random }),
       loadMedianMs: median(times),
+      /** Loads that took over twice the median. */
       slow: times.filter((ms) => ms > 2 * median(times)).length,
       lcpMs: paints.length === 0 ? undefined : meanInterval(paints, { random }),
       ttfbMs: mean(valuesOf(rows, "ttfbMs")),
       connectMs: mean(valuesOf(rows, "connectMs")),
+      /** fixed-h2's mean load time over this one's, of the same navigation: above 1 this is faster. */
       loadRatio: ratio("loadMs"),
+      /** Likewise of the largest contentful paint. */
       lcpRatio: ratio("lcpMs"),
+      /** Documents over HTTP/3, of all. */
       documentsH3: share(ok.filter(({ documentProtocol }) => documentProtocol === "h3")),
+      /** Of what a page loaded beside its document; NaN, in a file null, where there was nothing. */
       resourcesH3: overH3 / (overH2 + overH3),
+      /** Documents that were offered HTTP/3, of all. */
       offered: share(ok.filter(({ answer }) => answer === "offer")),
+      /** Likewise NaN or null where nothing was read. */
       busyMedian: median(valuesOf(rows, "busyRatio")),
       lateMedian: median(valuesOf(rows, "lateRatio")),
     },

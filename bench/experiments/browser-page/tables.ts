@@ -34,8 +34,8 @@ export function publishedTable(summary: Groups, title = "page"): string {
 }
 
 /** The first and the last navigation of each place and arm, on the same page. */
-export function visitsTable(summary: Groups): string {
-  const visits = summary.places.flatMap((place) =>
+export function visitsOf(summary: Groups): { first: BrowserGroup; last: BrowserGroup }[] {
+  return summary.places.flatMap((place) =>
     place.arms.flatMap((arm) => {
       const of = (navigation: number): BrowserGroup | undefined =>
         findGroup(summary, placeId(place), "page", arm, navigation);
@@ -43,7 +43,10 @@ export function visitsTable(summary: Groups): string {
       return first === undefined || last === undefined ? [] : [{ first, last }];
     }),
   );
-  return tableOf(visits, [
+}
+
+export function visitsTable(summary: Groups): string {
+  return tableOf(visitsOf(summary), [
     ["", ({ first }) => first.place],
     ["arm", ({ first }) => first.arm],
     ["first: load ms", ({ first }) => withInterval(first.loadMs)],
@@ -101,6 +104,6 @@ export function browserReadmeTable(summary: Groups): string {
   ]);
 }
 
-function ratioText(ratio: Interval | undefined): string {
+export function ratioText(ratio: Interval | undefined): string {
   return ratio === undefined ? "" : withInterval(ratio);
 }

@@ -4,12 +4,7 @@ import { number, percent, size as sizeText } from "../../analysis/tables/format.
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Report } from "../../harness/experiment.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
-import {
-  type Allocation,
-  type LoadExperiment,
-  type LoadOptions,
-  QUICK_ALLOCATION,
-} from "../../model/load-experiment.ts";
+import { ALLOCATIONS, type Allocation, type LoadExperiment, type LoadOptions } from "../../model/load-experiment.ts";
 import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
 
 /**
@@ -30,8 +25,8 @@ const LARGE_BYTES = 10_000_000;
 const LARGE_LOSS_DELAY_MAX = 0.05;
 
 const comparisons = [{ flow: "trained", a: "fixed-h2", b: "always-offer" }] as const;
-const ALLOCATIONS: Readonly<Record<LoadOptions["size"], Allocation>> = {
-  quick: QUICK_ALLOCATION,
+const ALLOCATION: Readonly<Record<LoadOptions["size"], Allocation>> = {
+  ...ALLOCATIONS,
   usual: { first: 4, cap: 8, comparisons },
   full: { first: 4, cap: 100, comparisons },
 };
@@ -59,7 +54,7 @@ export function calibration({ congestions, bytes, size }: LoadOptions): LoadExpe
     loads: (["fixed-h2", "always-offer", "fixed-h3"] as const).map((arm) => ({ arm, flow: "trained" as const })),
     cells,
     takesQuic: true,
-    allocation: ALLOCATIONS[size],
+    allocation: ALLOCATION[size],
     timeoutMs: 60_000,
     notes: [
       "Each load is a page: a small document and one image. The arms differ in what the session does: stay on HTTP/2, switch to HTTP/3 after the document, or begin on HTTP/3.",

@@ -5,7 +5,7 @@ import type { Arm } from "../../model/arm.ts";
 import type { Plan, Session } from "../../model/plan.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { runPlan } from "../../lab/k6.ts";
-import { integer, seededRandom } from "../../analysis/statistics/random.ts";
+import { setNetwork } from "../../harness/set-network.ts";
 import { watchCores } from "../../lab/cores.ts";
 import { countedBetween } from "../../lab/path-counters.ts";
 import { run, THEIR_CLIENT } from "./python.ts";
@@ -33,12 +33,7 @@ export interface MeasureOptions {
  */
 export async function measureLoad(load: CrossLoad, options: MeasureOptions): Promise<CrossRow> {
   const { lane, seed } = options;
-  const { rateMbps, delayMs, lossRatio, queueBytes } = load.setting.network;
-  await lane.path.set({
-    seed: integer(2 ** 31, seededRandom(seed, "path", load.id)),
-    aToB: { rateMbps, delayMs, queueBytes },
-    bToA: { rateMbps, delayMs, queueBytes, lossRatio },
-  });
+  await setNetwork(lane, load.setting.network, seed, load.id);
   const plan = planOf(load, lane);
   const before = await lane.path.counters();
   const { result: line, busyRatio } = await watchCores(() => (load.client === "ours" ? ours : theirs)(plan, options));

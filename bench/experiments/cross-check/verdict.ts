@@ -8,48 +8,24 @@ import type { Client, CrossProtocol } from "./settings.ts";
 const NEAR = 0.05;
 
 /** The load times of one client. */
-export interface Sample {
-  readonly n: number;
-  readonly meanMs: Interval;
-  readonly medianMs: number;
-  /** sd / mean. */
-  readonly cv: number;
-  /** Means of the parts of a load: to the handshake's end, on to the response's header, on to the last byte. */
-  readonly handshakeMs: number;
-  readonly requestMs: number;
-  readonly bodyMs: number;
-  readonly clientCpuMs: number;
-  /** Means of packets a load. */
-  readonly packetsUp: number;
-  readonly packetsDown: number;
-  /** Loads that the machine spoiled, and loads that failed. */
-  readonly dropped: number;
-  readonly failed: number;
-}
+export type Sample = ReturnType<typeof sampleOf>;
 
 /** What the two clients of one setting and protocol say of each other. */
-export interface Finding {
-  readonly setting: string;
-  readonly protocol: CrossProtocol;
-  readonly ours: Sample;
-  readonly theirs: Sample;
-  /** Mean of theirs / mean of ours, with its 95 % interval. */
-  readonly ratio: Interval;
-  /** `short`: too few loads count to say anything. */
-  readonly verdict: "agrees" | "differs" | "short";
-}
+export type Finding = ReturnType<typeof findingOf>;
 
-export function findingOf(setting: string, protocol: CrossProtocol, rows: readonly CrossRow[], seed: number): Finding {
+export function findingOf(setting: string, protocol: CrossProtocol, rows: readonly CrossRow[], seed: number) {
   const own = rows.filter((row) => row.setting === setting && row.protocol === protocol);
   const of = (client: Client): CrossRow[] => own.filter((row) => row.client === client);
   const random = (what: string) => seededRandom(seed, "bootstrap", setting, protocol, what);
   const [ours, theirs] = [sampleOf(of("ours"), random("ours")), sampleOf(of("theirs"), random("theirs"))];
+  // Mean of theirs over mean of ours.
   const ratio = ratioOfMeansInterval(timesOf(of("theirs")), timesOf(of("ours")), { random: random("ratio") });
+  // `short`: too few loads count to say anything.
   const verdict = Math.min(ours.n, theirs.n) < 2 ? "short" : agrees(ratio) ? "agrees" : "differs";
   return { setting, protocol, ours, theirs, ratio, verdict };
 }
 
-function sampleOf(rows: readonly CrossRow[], random: Random): Sample {
+function sampleOf(rows: readonly CrossRow[], random: Random) {
   const good = rows.filter(counts);
   const times = timesOf(rows);
   const meanOf = (pick: (row: CrossRow) => number): number => mean(good.map(pick));
@@ -57,13 +33,17 @@ function sampleOf(rows: readonly CrossRow[], random: Random): Sample {
     n: times.length,
     meanMs: meanInterval(times, { random }),
     medianMs: median(times),
+    /** sd / mean. */
     cv: sd(times) / mean(times),
+    /** Means of the parts of a load: to the handshake's end, on to the response's header, on to the last byte. */
     handshakeMs: meanOf(({ handshakeMs }) => handshakeMs),
     requestMs: meanOf(({ handshakeMs, ttfbMs }) => ttfbMs - handshakeMs),
     bodyMs: meanOf(({ ttfbMs, loadMs }) => loadMs - ttfbMs),
     clientCpuMs: meanOf(({ clientCpuMs }) => clientCpuMs),
+    /** Means of packets a load. */
     packetsUp: meanOf(({ packetsUp }) => packetsUp),
     packetsDown: meanOf(({ packetsDown }) => packetsDown),
+    /** Loads that the machine spoiled, and loads that failed. */
     dropped: rows.filter(({ outcome, dropped }) => outcome === "ok" && dropped !== "").length,
     failed: rows.filter(({ outcome }) => outcome !== "ok").length,
   };

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { reportText } from "../../harness/results.ts";
 import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
-import { costsOf, decideCostValues } from "./findings.ts";
+import { decideCostValues } from "./findings.ts";
+import { costsOf } from "./summary.ts";
 import type { Subject } from "./subjects.ts";
 
 const subject = (name: string): Subject => ({ name, about: "", calls: 10, run: () => 0 });

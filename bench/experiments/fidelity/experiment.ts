@@ -4,19 +4,10 @@ import { defineCheck } from "../../harness/experiment.ts";
 import { FIDELITY_FOLDER } from "../../harness/known-fidelity.ts";
 import { machine } from "../../harness/machine.ts";
 import { dayOf } from "../../harness/machine-text.ts";
-import type { Machine } from "../../model/machine.ts";
 import { flag } from "../../model/options.ts";
 import type { KnownFidelity } from "../../model/recorded-run.ts";
-import { type FidelityRow, fidelityTable, MUST_HOLD_MBPS, verdictOf } from "./findings.ts";
+import { fidelityTable, MUST_HOLD_MBPS, verdictOf } from "./findings.ts";
 import { measureFidelity } from "./measure.ts";
-
-interface FidelitySummary extends KnownFidelity {
-  readonly command: string;
-  readonly kernel: string;
-  readonly machine: Machine;
-  readonly ok: boolean;
-  readonly rows: readonly FidelityRow[];
-}
 
 // A check and no experiment of rows: what is timed and misses its bound is measured again at once, and whether the emulated
 // path holds is an answer about all settings together, within a minute and a half.
@@ -24,11 +15,12 @@ export const experiment = defineCheck({
   about: "the emulated network against what was asked of it, by probes of its own",
   options: { quick: flag("fewer settings: whether it works") },
   folderName: ({ quick }) => (quick ? "fidelity-quick" : undefined),
-  check: async ({ options: { quick }, command, signal, progress }): Promise<FidelitySummary> => {
+  check: async ({ options: { quick }, command, signal, progress }) => {
     const rows = await measureFidelity(quick, signal, (share) => progress.show(share, "settings"));
     const { ok, limitMbps } = verdictOf(rows);
     const about = machine();
     const summary = { date: dayOf(Date.now()), kernel: about.kernel, limitMbps, command, machine: about, ok, rows };
+    summary satisfies KnownFidelity;
     // Other reports look it up where it always is; a quick run knows too little of this machine for that.
     if (!quick) {
       mkdirSync(FIDELITY_FOLDER, { recursive: true });
@@ -36,7 +28,7 @@ export const experiment = defineCheck({
     }
     return summary;
   },
-  report: ({ command, date, kernel, limitMbps, rows }: FidelitySummary) => ({
+  report: ({ command, date, kernel, limitMbps, rows }) => ({
     values: { command, date, kernel, limitMbps, mustHold: MUST_HOLD_MBPS, table: fidelityTable(rows) },
   }),
   lines: ({ rows, ok, limitMbps }) => [

@@ -6,22 +6,7 @@ import type { FidelitySetting, Way } from "./settings.ts";
 import { delayErrorsMs, lossesOf, rates, reorderedIn, type Stamps } from "./stamps.ts";
 
 /** One line of the table. */
-export interface FidelityRow {
-  readonly direction: Way;
-  readonly setting: string;
-  readonly quantity: string;
-  readonly unit: string;
-  readonly asked: number;
-  readonly measured: number;
-  readonly low: number;
-  readonly high: number;
-  readonly ok: boolean;
-  /** The rate of the bottleneck, where there is one. */
-  readonly rateMbps: number | undefined;
-  readonly note: string;
-  /** Whether the same was measured again after it: then it is shown, and decides nothing. */
-  readonly superseded: boolean;
-}
+export type FidelityRow = ReturnType<typeof rowsOf>[number];
 
 /** What a probe of one way saw. */
 export interface Measurement {
@@ -41,11 +26,20 @@ const P99_TOLERANCE_MS = 1;
 /** About 0.05 % of honest rows lie farther out. */
 const STANDARD_ERRORS = 3.5;
 
-type Quantity = Pick<FidelityRow, "quantity" | "unit" | "asked" | "measured" | "low" | "high"> &
-  Partial<Pick<FidelityRow, "ok" | "note">>;
+/** What was measured of one thing, between its bounds; `ok` is false where it cannot hold whatever it is. */
+interface Quantity {
+  readonly quantity: string;
+  readonly unit: string;
+  readonly asked: number;
+  readonly measured: number;
+  readonly low: number;
+  readonly high: number;
+  readonly ok?: boolean;
+  readonly note?: string;
+}
 
 /** Compares what was measured with what was asked. @param family the number of loss intervals in the table */
-export function rowsOf(measurement: Measurement, family: number): FidelityRow[] {
+export function rowsOf(measurement: Measurement, family: number) {
   const { direction, setting } = measurement;
   const { asked, probe, ways } = setting;
   const load = probe.mode === "delay" && probe.loadMbps > 0 ? `, beside ${round(probe.loadMbps)} Mbit/s` : "";
@@ -56,8 +50,10 @@ export function rowsOf(measurement: Measurement, family: number): FidelityRow[] 
     setting: describe(asked) + load + (ways.length > 1 ? ", both ways at once" : ""),
     ...quantity,
     ok: ok && spoiled === "" && quantity.measured >= quantity.low && quantity.measured <= quantity.high,
+    /** Of the bottleneck, where there is one. */
     rateMbps: asked.rateMbps,
     note: [spoiled, note].filter(Boolean).join("; "),
+    /** Whether the same was measured again after it: then it is shown, and decides nothing. */
     superseded: false,
   }));
 }

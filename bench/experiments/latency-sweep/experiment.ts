@@ -53,12 +53,8 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
       id: "rtt",
       title: "The other reading: the published delay as RTT",
       axis: "RTT (ms)",
-      points: [
-        [0, sweep(0)],
-        [50, halfAsFar(25)],
-        [100, sweep(50)],
-        [150, halfAsFar(75)],
-      ],
+      // The sweep has every other of them.
+      points: over(DELAYS_MS, (rttMs) => (rttMs % 100 === 0 ? sweep(rttMs / 2) : halfAsFar(rttMs / 2))),
     },
     {
       id: "retry",
@@ -136,11 +132,8 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
     timeoutMs: 180_000,
     notes: [
       "A load is timed from connection setup to the last byte.",
-      ...(size === "usual"
-        ? [
-            `The sweep has the published ${runs} loads of each protocol; the follow-ups have ${runsMore}, those with loss and those of 10 MB ${runsLong}, as one of them takes up to a minute. \`--full\` makes ${runs} of each.`,
-          ]
-        : []),
+      size === "usual" &&
+        `The sweep has the published ${runs} loads of each protocol; the follow-ups have ${runsMore}, those with loss and those of 10 MB ${runsLong}, as one of them takes up to a minute. \`--full\` makes ${runs} of each.`,
     ],
   };
 }

@@ -2,7 +2,7 @@ import type { TopLevelSpec } from "vega-lite";
 import { distinct, lastMachine, machineText } from "../../harness/machine-text.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import { number, size, withInterval } from "../../analysis/tables/format.ts";
-import { ARM_STYLES, look } from "../../analysis/charts/theme.ts";
+import { ARM_STYLES, INTERVAL, look } from "../../analysis/charts/theme.ts";
 import { LOOK_EVERY_MS } from "./measure.ts";
 import type { MemorySummary } from "./summary.ts";
 
@@ -53,10 +53,7 @@ export function memoryPicture({ crowds }: MemorySummary): TopLevelSpec {
     { ...ARM_STYLES["fixed-h3"], name: "h3" },
   ]);
   return {
-    title: {
-      text: "Peak memory over clients at once",
-      subtitle: "Means of all rounds; bars: 95 % intervals.",
-    },
+    title: { text: "Peak memory over clients at once", subtitle: "Means of all rounds; bars: 95 % intervals." },
     spacing: 30,
     hconcat: PANELS.map(({ field, title }) => {
       const values = crowds.map((crowd) => ({ clients: crowd.clients, protocol: crowd.protocol, ...crowd[field] }));
@@ -64,26 +61,16 @@ export function memoryPicture({ crowds }: MemorySummary): TopLevelSpec {
         width: 190,
         height: 220,
         data: { values },
-        encoding: {
-          x: { field: "clients", ...quantitative, title: "clients at once" },
-          color,
-        },
+        encoding: { x: { field: "clients", ...quantitative, title: "clients at once" }, color },
         layer: [
           {
             mark: { type: "line" as const, strokeWidth: 1.5 },
             encoding: { y: { field: "estimate", ...quantitative, title, scale: { zero: true } } },
           },
-          {
-            transform: [{ filter: "isValid(datum.high)" }],
-            mark: { type: "rule" as const, strokeWidth: 2 },
-            encoding: { y: { field: "low", ...quantitative }, y2: { field: "high" } },
-          },
+          INTERVAL,
           {
             mark: { type: "point" as const, filled: true, size: 70, opacity: 1 },
-            encoding: {
-              y: { field: "estimate", ...quantitative },
-              shape,
-            },
+            encoding: { y: { field: "estimate", ...quantitative }, shape },
           },
         ],
       };

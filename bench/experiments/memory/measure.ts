@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { unlessItFails } from "../../harness/unless-it-fails.ts";
+import { inLab } from "../../harness/in-lab.ts";
+import { setNetwork } from "../../harness/set-network.ts";
 import { startK6 } from "../../lab/k6.ts";
-import { type Lab, startLab } from "../../lab/lab.ts";
+import type { Lane } from "../../lab/lane.ts";
 import { residentBytes, socketBytes } from "../../lab/memory.ts";
 import { LINUX_TCP_BUFFERS } from "../../lab/namespace.ts";
 import type { MemoryRow } from "./row.ts";
@@ -26,28 +27,20 @@ export type Crowd = Pick<MemoryRow, "id" | "protocol" | "clients" | "round">;
  * @throws UserError where a download fails, or a program does
  */
 export async function measureCrowd(crowd: Crowd, signal: AbortSignal): Promise<MemoryRow | undefined> {
-  const lab = await startLab({ arms: ["bare"], lanes: 1, tcpBuffers: SETTINGS.tcpBuffers });
-  try {
-    return await unlessItFails(lab.failed, signal, (either) => download(lab, crowd, either));
-  } finally {
-    await lab.stop();
-  }
+  const { tcpBuffers } = SETTINGS;
+  return inLab({ arms: ["bare"], lanes: 1, tcpBuffers }, signal, (_, lane, either) => download(lane, crowd, either));
 }
 
-async function download(lab: Lab, crowd: Crowd, signal: AbortSignal): Promise<MemoryRow | undefined> {
+async function download(lane: Lane, crowd: Crowd, signal: AbortSignal): Promise<MemoryRow | undefined> {
   const { protocol, clients } = crowd;
-  const { bytes, rateMbps, delayMs, queueBytes } = SETTINGS;
-  const [lane] = lab.lanes;
-  if (lane === undefined) throw new Error("A lab has a lane.");
-  const line = { rateMbps, delayMs, queueBytes };
-  await lane.path.set({ seed: 1, aToB: line, bToA: { ...line, lossRatio: 0 } });
+  await setNetwork(lane, { ...SETTINGS, lossRatio: 0 }, 1);
   const { address, port, caFile, edgePids } = lane.origin("bare", "cubic");
   const edgeBytes = (): number => edgePids.reduce((sum, pid) => sum + residentBytes(pid), 0);
   const edgeBeforeBytes = edgeBytes();
   const startedMs = Date.now();
   const k6 = startK6({
     script: "downloads.ts",
-    env: { CLIENTS: clients, PROTOCOL: protocol, ADDRESS: address, PORT: port, CA: caFile, BYTES: bytes },
+    env: { CLIENTS: clients, PROTOCOL: protocol, ADDRESS: address, PORT: port, CA: caFile, BYTES: SETTINGS.bytes },
     namespace: lane.clientNamespace,
     signal,
   });

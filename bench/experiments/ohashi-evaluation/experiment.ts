@@ -4,22 +4,15 @@ import { differences } from "../../analysis/evaluation/differences.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 import { NINE_NETWORKS } from "../../model/nine-networks.ts";
 import { ARMS } from "../../model/arm.ts";
-import {
-  type Allocation,
-  type LoadExperiment,
-  type LoadOptions,
-  FULL_ALLOCATION,
-  QUICK_ALLOCATION,
-} from "../../model/load-experiment.ts";
+import { ALLOCATIONS, type Allocation, type LoadExperiment, type LoadOptions } from "../../model/load-experiment.ts";
 import { type Cell } from "../../model/cell.ts";
 
 const BYTES = { quick: 100_000, reduced: 1_000_000, published: 10_000_000 } as const;
 
-const ALLOCATIONS: Readonly<Record<LoadOptions["size"] | "otherQuic", Allocation>> = {
-  quick: QUICK_ALLOCATION,
+const ALLOCATION: Readonly<Record<LoadOptions["size"] | "otherQuic", Allocation>> = {
+  ...ALLOCATIONS,
   // Ten rounds everywhere: how many loads a round has is told for each cell, by what its answer hangs on.
   usual: { first: 10, cap: 10, comparisons: [] },
-  full: FULL_ALLOCATION,
   // 40 decisions in every cell.
   otherQuic: { first: 5, cap: 5, comparisons: [] },
 };
@@ -69,22 +62,16 @@ export function ohashiEvaluation({ congestions, bytes, size, quic = "quic-go" }:
     ],
     cells,
     takesQuic: true,
-    allocation: ALLOCATIONS[isOther && size === "usual" ? "otherQuic" : size],
+    allocation: ALLOCATION[isOther && size === "usual" ? "otherQuic" : size],
     timeoutMs: size === "full" ? 600_000 : 60_000,
     notes: [
       "The source does not say whether its delay and loss meet one direction or both. Here delay is one way and meets both directions; loss meets the data.",
-      ...(size === "usual" && bytes === undefined
-        ? [
-            "Images are as large as published (10 MB) in the networks with delay and without loss. Elsewhere they are of 1 MB: with loss and delay a load of 10 MB takes over 10 s, and without delay it keeps both cores of a small machine busy, so that the machine is measured. Times there are to be compared as ratios only.",
-          ]
-        : []),
-      ...(isOther
-        ? [
-            "`adaptive` has the policy that is shipped for this QUIC (policy-api/policies), told what the pages transfer. The flow `cold` is left out: behind this QUIC is no worker, which could take an offer back.",
-          ]
-        : [
-            "In `cold` each of three pages has an image of 1 MB at the most, in all networks, and a load's time is that of all three together.",
-          ]),
+      size === "usual" &&
+        bytes === undefined &&
+        "Images are as large as published (10 MB) in the networks with delay and without loss. Elsewhere they are of 1 MB: with loss and delay a load of 10 MB takes over 10 s, and without delay it keeps both cores of a small machine busy, so that the machine is measured. Times there are to be compared as ratios only.",
+      isOther
+        ? "`adaptive` has the policy that is shipped for this QUIC (policy-api/policies), told what the pages transfer. The flow `cold` is left out: behind this QUIC is no worker, which could take an offer back."
+        : "In `cold` each of three pages has an image of 1 MB at the most, in all networks, and a load's time is that of all three together.",
       "`trained-on-h2` runs for `adaptive` alone: what the other arms answer does not depend on what was measured, so that it is their `trained`.",
     ],
   };

@@ -1,13 +1,7 @@
 import { defineLoads } from "../../harness/loads/define.ts";
 import { gridCells } from "./grid.ts";
 import { gridReport } from "./findings.ts";
-import {
-  type Allocation,
-  type LoadExperiment,
-  type LoadOptions,
-  FULL_ALLOCATION,
-  QUICK_ALLOCATION,
-} from "../../model/load-experiment.ts";
+import { ALLOCATIONS, type Allocation, type LoadExperiment, type LoadOptions } from "../../model/load-experiment.ts";
 import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
 
 const GRID = {
@@ -19,11 +13,7 @@ const GRID = {
 const QUICK_GRID: typeof GRID = { rateMbps: [50, 200], lossRatio: [0, 0.02], delayMs: [0, 10] };
 const BYTES = { quick: 100_000, usual: 1_000_000, full: 10_000_000 } as const;
 
-const ALLOCATIONS: Readonly<Record<LoadOptions["size"], Allocation>> = {
-  quick: QUICK_ALLOCATION,
-  usual: { first: 5, cap: 12, comparisons: [{ flow: "download", a: "fixed-h2", b: "fixed-h3" }] },
-  full: FULL_ALLOCATION,
-};
+const USUAL: Allocation = { first: 5, cap: 12, comparisons: [{ flow: "download", a: "fixed-h2", b: "fixed-h3" }] };
 
 /** The published grid (ohashi-2020): where each protocol wins, over rate, loss and delay, for one size of object. */
 export function ohashiGrid({ congestions, bytes, size }: LoadOptions): LoadExperiment {
@@ -51,14 +41,13 @@ export function ohashiGrid({ congestions, bytes, size }: LoadOptions): LoadExper
       { arm: "fixed-h3", flow: "download" },
     ],
     cells,
-    allocation: ALLOCATIONS[size],
+    allocation: { ...ALLOCATIONS, usual: USUAL }[size],
     timeoutMs: size === "full" ? 600_000 : 60_000,
     notes: [
       "The source does not say whether its delay and loss meet one direction or both. Here delay is one way and meets both directions; loss meets the data.",
-      ...(imageBytes === BYTES.full ? [] : [`Objects of ${imageBytes / 1e6} MB instead of the published 10 MB.`]),
-      ...(size === "full"
-        ? []
-        : ["Few runs where the answer is plain instead of 400 everywhere: `--full` runs it as published, for days."]),
+      imageBytes !== BYTES.full && `Objects of ${imageBytes / 1e6} MB instead of the published 10 MB.`,
+      size !== "full" &&
+        "Few runs where the answer is plain instead of 400 everywhere: `--full` runs it as published, for days.",
     ],
   };
 }

@@ -51,12 +51,7 @@ function gainMaps(byRate: ByRate, of: string) {
   return gainHeatMaps(
     byRate.map(([rateMbps, at]) => ({
       rateMbps,
-      cells: at.map(({ delayMs, lossPercent, ratio, winner }) => ({
-        delayMs,
-        lossPercent,
-        ratio: ratio?.estimate,
-        tie: winner === "tie",
-      })),
+      cells: at.map(({ ratio, ...cell }) => ({ ...cell, ratio: ratio?.estimate, tie: cell.winner === "tie" })),
       zeroLine: zeroLinesAt(at, COORDINATES.configured.of),
     })),
     {

@@ -1,17 +1,13 @@
-import type { Policy } from "../../../policy-api/core/policy.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { inLab } from "../../harness/in-lab.ts";
 import { SampleBook } from "../../harness/loads/sample-book.ts";
-import { lastDay, lastMachine } from "../../harness/machine-text.ts";
-import { policyOf } from "../../lab/arm-policy.ts";
 import { buildLab } from "../../lab/programs.ts";
 import { flag, type OptionsOf, wholeNumber } from "../../model/options.ts";
-import { findingOf, withSettled } from "./findings.ts";
-import { dependsOnAnswerBefore } from "./margin.ts";
-import { followingTable, pathChangeValues } from "./report.ts";
+import { withSettled } from "./findings.ts";
+import { followingTable, lastOfEach, pathChangeSummary, pathChangeValues } from "./report.ts";
 import { type Navigation, NAVIGATION_ROW, navigationId, type NavigationRow } from "./row.ts";
 import { runStretch } from "./run-stretch.ts";
-import { APART_MS, MEASURED_CONGESTIONS, NAVIGATIONS, SCENARIOS, STRETCHES, TIMEOUT_MS } from "./scenarios.ts";
+import { APART_MS, chosen, NAVIGATIONS, STRETCHES, TIMEOUT_MS } from "./scenarios.ts";
 
 const OPTIONS = {
   clients: wholeNumber("of each scenario and congestion control, one after the other (5)", [1, 100], 5),
@@ -25,7 +21,7 @@ export const experiment = defineExperiment({
   options: OPTIONS,
   row: NAVIGATION_ROW,
   question: (given) => {
-    const { scenarios, congestions, clients } = choose(given);
+    const { scenarios, congestions, clients } = chosen(given);
     const settings = { navigations: NAVIGATIONS, apartMs: APART_MS, timeoutMs: TIMEOUT_MS };
     return { seed: given.seed, clients, congestions, scenarios, ...settings };
   },
@@ -53,22 +49,7 @@ export const experiment = defineExperiment({
       }
     });
   },
-  summarise: ({ options: given, rows: all, command, starts }) => {
-    const { scenarios, congestions, clients } = choose(given);
-    const rows = lastOfEach(all);
-    const findings = scenarios.flatMap(({ name }) =>
-      congestions.map((congestion) =>
-        findingOf(
-          name,
-          congestion,
-          rows.filter((row) => row.scenario === name && row.congestion === congestion),
-          (row) => dependsOnAnswerBefore(policyOf("adaptive", congestion, "quic-go") as Policy, row),
-        ),
-      ),
-    );
-    const machine = lastMachine(starts);
-    return { command, day: lastDay(rows), seed: given.seed, clients, scenarios, machine, findings };
-  },
+  summarise: ({ options, ...recorded }) => pathChangeSummary(recorded, chosen(options), options.seed),
   settled: (rows, { findings }) => withSettled(lastOfEach(rows), findings),
   report: (summary) => ({ values: pathChangeValues(summary) }),
   lines: ({ findings }) => [followingTable(findings)],
@@ -77,16 +58,9 @@ export const experiment = defineExperiment({
 type Given = OptionsOf<typeof OPTIONS>;
 type Client = Omit<Navigation, "stretch" | "number">;
 
-/** What is measured. */
-function choose({ clients, quick }: Given) {
-  return quick
-    ? { scenarios: SCENARIOS.slice(0, 1), congestions: MEASURED_CONGESTIONS.slice(0, 1), clients: 1 }
-    : { scenarios: SCENARIOS, congestions: MEASURED_CONGESTIONS, clients };
-}
-
 /** A client whose visit was cut short makes all of it again, from a new address. */
 function missingClients(given: Given, rows: readonly NavigationRow[]): Client[] {
-  const { scenarios, congestions, clients } = choose(given);
+  const { scenarios, congestions, clients } = chosen(given);
   const made = new Set(rows.map(({ id }) => id));
   return scenarios
     .flatMap((scenario) =>
@@ -97,9 +71,4 @@ function missingClients(given: Given, rows: readonly NavigationRow[]): Client[] 
     .filter((client) =>
       STRETCHES.some((stretch) => !made.has(navigationId({ ...client, stretch, number: NAVIGATIONS[stretch] }))),
     );
-}
-
-/** Of a visit that was cut short and made again the last counts. */
-function lastOfEach(rows: readonly NavigationRow[]): NavigationRow[] {
-  return [...new Map(rows.map((row) => [row.id, row])).values()];
 }

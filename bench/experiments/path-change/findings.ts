@@ -5,27 +5,8 @@ import { changesOf, inOrder, navigationsUntil, type Settled, settledAnswer, VOTE
 
 export type Verdict = "followed" | "not followed" | "within the margin" | "nothing to follow" | "never settled";
 
-/** How clients were followed in one direction. */
-export interface Following {
-  readonly direction: "A to B" | "B to A";
-  /** Navigations after the change until the answer settled, of each client; null: not within the stretch. */
-  readonly until: readonly (number | null)[];
-  /** Changes of answer within the stretch, of each client. */
-  readonly changes: readonly number[];
-  readonly verdict: Verdict;
-}
-
 /** What was found of one scenario under one congestion control. */
-export interface Finding {
-  readonly scenario: Scenario["name"];
-  readonly congestion: Congestion;
-  readonly settledA: Settled;
-  readonly settledB: Settled;
-  readonly followings: readonly Following[];
-  /** Of each client and stretch (A1, B, A2, B0), a letter a navigation: H offered, - nothing, c taken back, ? unknown. */
-  readonly answers: readonly { readonly client: number; readonly stretches: readonly string[] }[];
-  readonly failed: number;
-}
+export type Finding = ReturnType<typeof findingOf>;
 
 const LETTERS = { offer: "H", none: "-", clear: "c", unknown: "?" } as const;
 
@@ -38,20 +19,24 @@ export function findingOf(
   congestion: Congestion,
   rows: readonly NavigationRow[],
   eitherIsRight: (row: NavigationRow) => boolean,
-): Finding {
+) {
   const clients = [...new Set(rows.map(({ client }) => client))].sort((one, other) => one - other);
   const stretchOf = (client: number, stretch: Stretch): NavigationRow[] =>
     inOrder(rows.filter((row) => row.client === client && row.stretch === stretch));
   // Of clients that knew no other path: those that come from one are what is judged.
   const settledA = settledAnswer(rows.filter(({ stretch }) => stretch === "A1"));
   const settledB = settledAnswer(rows.filter(({ stretch }) => stretch === "B0"));
-  const following = (direction: Following["direction"], stretch: "B" | "A2", from: Settled, to: Settled): Following => {
+  /** How clients were followed in one direction. */
+  const following = (direction: "A to B" | "B to A", stretch: "B" | "A2", from: Settled, to: Settled) => {
     const answers = clients.map((client) => stretchOf(client, stretch).map(({ answer }) => answer));
+    // Navigations after the change until the answer settled, of each client; null: not within the stretch.
     const until = answers.map((own) => (to.offers === null ? null : navigationsUntil(own, to.offers)));
     const isWithinMargin = STRETCHES.filter((one) => isOnB(one) === isOnB(stretch)).some((one) =>
       clients.some((client) => stretchOf(client, one).slice(-VOTERS).some(eitherIsRight)),
     );
-    return { direction, until, changes: answers.map(changesOf), verdict: verdictOf(from, to, until, isWithinMargin) };
+    // Changes of answer within the stretch, of each client.
+    const changes = answers.map(changesOf);
+    return { direction, until, changes, verdict: verdictOf(from, to, until, isWithinMargin) };
   };
   const letters = (client: number, stretch: Stretch): string =>
     stretchOf(client, stretch)
@@ -63,6 +48,7 @@ export function findingOf(
     settledA,
     settledB,
     followings: [following("A to B", "B", settledA, settledB), following("B to A", "A2", settledB, settledA)],
+    /** Of each client and stretch (A1, B, A2, B0), a letter a navigation: H offered, - nothing, c taken back, ? unknown. */
     answers: clients.map((client) => ({ client, stretches: STRETCHES.map((stretch) => letters(client, stretch)) })),
     failed: rows.filter(({ outcome }) => outcome !== "ok").length,
   };

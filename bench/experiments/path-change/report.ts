@@ -1,18 +1,39 @@
 import { size } from "../../analysis/tables/format.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
-import type { Machine } from "../../model/machine.ts";
-import type { Finding, Verdict } from "./findings.ts";
-import { APART_MS, FOLLOW_WITHIN, NAVIGATIONS, type Scenario } from "./scenarios.ts";
+import type { Policy } from "../../../policy-api/core/policy.ts";
+import type { Recorded } from "../../harness/experiment.ts";
+import { lastDay, lastMachine } from "../../harness/machine-text.ts";
+import { policyOf } from "../../lab/arm-policy.ts";
+import { type Finding, findingOf, type Verdict } from "./findings.ts";
+import { dependsOnAnswerBefore } from "./margin.ts";
+import type { NavigationRow } from "./row.ts";
+import { APART_MS, type Chosen, FOLLOW_WITHIN, NAVIGATIONS } from "./scenarios.ts";
 import type { Settled } from "./settle.ts";
 
-export interface PathChangeSummary {
-  readonly command: string;
-  readonly day: string;
-  readonly seed: number;
-  readonly clients: number;
-  readonly scenarios: readonly Scenario[];
-  readonly machine: Machine;
-  readonly findings: readonly Finding[];
+export type PathChangeSummary = ReturnType<typeof pathChangeSummary>;
+
+/** @param rows all that were measured: of a visit that was cut short and made again the last counts */
+export function pathChangeSummary(
+  { rows: all, command, starts }: Pick<Recorded<unknown, NavigationRow>, "rows" | "command" | "starts">,
+  { scenarios, congestions, clients }: Chosen,
+  seed: number,
+) {
+  const rows = lastOfEach(all);
+  const findings = scenarios.flatMap(({ name }) =>
+    congestions.map((congestion) =>
+      findingOf(
+        name,
+        congestion,
+        rows.filter((row) => row.scenario === name && row.congestion === congestion),
+        (row) => dependsOnAnswerBefore(policyOf("adaptive", congestion, "quic-go") as Policy, row),
+      ),
+    ),
+  );
+  return { command, day: lastDay(rows), seed, clients, scenarios, machine: lastMachine(starts), findings };
+}
+
+export function lastOfEach(rows: readonly NavigationRow[]): NavigationRow[] {
+  return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
 
 /** The values of report.md. */

@@ -4,7 +4,7 @@ import type { Load, LoadResult } from "../../model/plan.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { runPlan } from "../../lab/k6.ts";
 import type { SampleBook } from "../../harness/loads/sample-book.ts";
-import { integer, seededRandom } from "../../analysis/statistics/random.ts";
+import { setNetwork } from "../../harness/set-network.ts";
 import { type Navigation, navigationId, type NavigationRow, navigationRow } from "./row.ts";
 import { APART_MS, isOnB, NAVIGATIONS, TIMEOUT_MS } from "./scenarios.ts";
 
@@ -24,15 +24,10 @@ export async function runStretch(
   { lane, folder, samples, seed, signal, onRow }: StretchOptions,
 ): Promise<void> {
   const { scenario } = stretch;
-  const { rateMbps, delayMs, lossRatio, queueBytes } = isOnB(stretch.stretch) ? scenario.b : scenario.a;
   const count = NAVIGATIONS[stretch.stretch];
   const navigations = Array.from({ length: count }, (_, i): Navigation => ({ ...stretch, number: i + 1 }));
   const byId = new Map(navigations.map((navigation) => [navigationId(navigation), navigation]));
-  await lane.path.set({
-    seed: integer(2 ** 31, seededRandom(seed, "path", ...byId.keys())),
-    aToB: { rateMbps, delayMs, queueBytes },
-    bToA: { rateMbps, delayMs, queueBytes, lossRatio },
-  });
+  await setNetwork(lane, isOnB(stretch.stretch) ? scenario.b : scenario.a, seed, ...byId.keys());
   const origin = lane.origin("adaptive", stretch.congestion);
   const finish = async (result: LoadResult): Promise<void> => {
     const closed = await samples.closed(result.clientAddress, result.startedMs, result.connections.length);

@@ -33,7 +33,16 @@ export const SCENARIOS: readonly Scenario[] = [
   scenario("rate", "rate 20 to 400 Mbit/s at 20 ms of RTT, without loss", [20, 10, 0], [400, 10, 0], 10_000_000),
 ];
 
-export const MEASURED_CONGESTIONS = ["cubic", "bbr"] as const satisfies readonly Congestion[];
+const MEASURED_CONGESTIONS = ["cubic", "bbr"] as const satisfies readonly Congestion[];
+
+export type Chosen = ReturnType<typeof chosen>;
+
+/** What is measured. */
+export function chosen({ clients, quick }: { readonly clients: number; readonly quick: boolean }) {
+  return quick
+    ? { scenarios: SCENARIOS.slice(0, 1), congestions: MEASURED_CONGESTIONS.slice(0, 1), clients: 1 }
+    : { scenarios: SCENARIOS, congestions: MEASURED_CONGESTIONS, clients };
+}
 
 /**
  * The stretches of a scenario, and how many navigations each has: of a client on the path before, after, and back again; and of

@@ -36,9 +36,8 @@ export function stacks({ congestions, bytes, size }: LoadOptions): LoadExperimen
       "quiche's server (bench/instrument/quiche, on tokio-quiche) answers by itself: no edge, no worker, no origin behind it, which HTTP/2 and quic-go have: differences of a few ms, as in the network without loss and delay, may be that. It asks for no address validation by Retry, and paces to about 1 ms.",
       "quiche begins with 10 packets of 1,350 bytes, as Linux' TCP does with 10 of 1,448; quic-go with 32 of 1,280 and larger ones once it knows that they fit. In files of 1 MB that is a part of the difference.",
       "The loads of HTTP/2 with bbr stand beside loads of HTTP/3 that were made with cubic's, in the same network and the same run, one group of cells after the other.",
-      ...(size === "full"
-        ? []
-        : [`Files of ${(bytes ?? usualBytes) / 1e6} MB instead of the published 10 MB; \`--full\` has those.`]),
+      size !== "full" &&
+        `Files of ${(bytes ?? usualBytes) / 1e6} MB instead of the published 10 MB; \`--full\` has those.`,
     ],
   };
 }

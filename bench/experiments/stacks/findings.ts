@@ -67,10 +67,7 @@ function stackCells({ experiment, rows, seed }: LoadsRecorded) {
         h2,
         h3,
         /** HTTP/2's mean over HTTP/3's: above 1 HTTP/3 is faster. */
-        ratio:
-          h2 === undefined || h3 === undefined
-            ? undefined
-            : ratioOfLoads(rows, h2, h3, seededRandom(seed, "stack", id, stack)),
+        ratio: ratioOfLoads(rows, h2, h3, seededRandom(seed, "stack", id, stack)),
       };
     }),
   );

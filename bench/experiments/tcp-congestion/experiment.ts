@@ -85,11 +85,8 @@ export function tcpCongestion({ congestions, bytes, size }: LoadOptions): LoadEx
       `The page is a small document and then ${IMAGES} images at the same time: all on one connection over HTTP/2 and HTTP/3, on six over HTTP/1.1. A load is timed from connection setup; the published time begins with the first image.`,
       `The published rate is not told; here it is ${RATE_MBPS} Mbit/s. The published largest window is 16 MB, as much as this path and its queue hold seven times over.`,
       "Ways that differ in a setting of the whole machine, and those that keep a core busy, were measured one after another; the others in turns.",
-      ...(size === "usual"
-        ? [
-            `${rounds} loads of each, as one over HTTP/2 takes half a minute; \`--full\` makes 50. How many were published is not told.`,
-          ]
-        : []),
+      size === "usual" &&
+        `${rounds} loads of each, as one over HTTP/2 takes half a minute; \`--full\` makes 50. How many were published is not told.`,
     ],
   };
 }

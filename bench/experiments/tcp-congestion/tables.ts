@@ -36,7 +36,11 @@ export function congestionReport(summary: CongestionSummary, recorded: LoadsReco
   const { cells } = recorded.experiment;
   const far = ways.filter((way) => cells.some(({ id, isTraced }) => id === way.cell && isTraced === true));
   const base = cells.find(({ id }) => id === BASE);
-  const lines = windowsByLoad(recorded);
+  const windows = windowsByLoad(recorded);
+  const lines = far.flatMap(({ cell, arm, name }) => {
+    const points = windows.get(`${cell}/${arm}`);
+    return points === undefined ? [] : [{ name, points }];
+  });
   return {
     values: {
       ...wayFigures(summary, (cell, arm) => findWay(ways, cell, arm)),
@@ -50,16 +54,7 @@ export function congestionReport(summary: CongestionSummary, recorded: LoadsReco
     },
     pictures: [
       { file: "times.svg", spec: variantTimes(far.filter(({ group }) => group.n > 1)) },
-      {
-        file: "windows.svg",
-        spec: windowLines(
-          far.flatMap(({ cell, arm, name }) => {
-            const line = lines.get(`${cell}/${arm}`);
-            return line === undefined ? [] : [{ name, points: line }];
-          }),
-          pathBytes,
-        ),
-      },
+      { file: "windows.svg", spec: windowLines(lines, pathBytes) },
     ],
   };
 }

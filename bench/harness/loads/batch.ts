@@ -9,6 +9,7 @@ import type { Load as PlannedLoad, LoadResult } from "../../model/plan.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { runPlan } from "../../lab/k6.ts";
 import { integer, seededRandom } from "../../analysis/statistics/random.ts";
+import { setNetwork } from "../set-network.ts";
 import { profileFrom } from "./path-profile.ts";
 import type { SampleBook } from "./sample-book.ts";
 import type { LoadRow } from "../../model/load-row.ts";
@@ -22,6 +23,7 @@ const FAILURE_SETTLES_MS = 300;
 export interface BatchOptions {
   readonly experiment: LoadExperiment;
   readonly seed: number;
+  readonly switch: PlannedLoad["switch"];
   readonly folder: string;
   readonly samples: SampleBook;
   readonly signal: AbortSignal;
@@ -34,20 +36,15 @@ export async function runBatch(
   lane: Lane,
   cell: Cell,
   loads: readonly Load[],
-  { experiment, seed, folder, samples, signal, onRow }: BatchOptions,
+  { experiment, seed, switch: how, folder, samples, signal, onRow }: BatchOptions,
 ): Promise<void> {
   const first = loads[0];
   if (first === undefined || signal.aborted) return;
   await setPath(lane, cell, first, seed);
   await lane.setInitialWindow(cell.tcp?.initialWindow);
-  const planned = new Map(
-    loads.map((load): [string, { load: Load; plan: PlannedLoad }] => [
-      load.id,
-      { load, plan: planOf(load, cell, lane, experiment) },
-    ]),
-  );
+  const planned = loads.map((load) => ({ load, plan: { ...planOf(load, cell, lane, experiment), switch: how } }));
   const finish = async (result: LoadResult): Promise<void> => {
-    const { load, plan } = planned.get(result.id) ?? {};
+    const { load, plan } = planned.find(({ load: { id } }) => id === result.id) ?? {};
     if (load === undefined) return;
     const to = plan?.move?.clientAddress;
     // Of a client that has moved, the server knows its last connection by its last address.
@@ -67,7 +64,7 @@ export async function runBatch(
     onRow(row, isTraced ? windowsOf(row, own, readFileSync(traceFile, "utf8")) : []);
   };
   await runPlan({
-    plan: { control: lane.path.control, loads: [...planned.values()].map(({ plan }) => plan) },
+    plan: { control: lane.path.control, loads: planned.map(({ plan }) => plan) },
     file: join(folder, `plan-${lane.index}.json`),
     namespace: lane.clientNamespace,
     signal,
@@ -76,23 +73,21 @@ export async function runBatch(
 }
 
 async function setPath(lane: Lane, { id, network }: Cell, first: Load, seed: number): Promise<void> {
-  const { jitterMs, lossRatio, queueBytes, profileRepeatMs } = network;
+  const { profileRepeatMs } = network;
   // A path that repeats itself is met anywhere in it, by all loads of a turn from the same moment.
   const phase = seededRandom(seed, "phase", id, first.turn);
-  const { rateMbps, delayMs, profile } =
-    profileRepeatMs === undefined ? network : profileFrom(network, profileRepeatMs, integer(profileRepeatMs, phase));
-  const both = { rateMbps, delayMs, queueBytes, jitterMs };
-  await lane.path.set({
-    // Each batch has draws of its own: a round that is made up for does not meet the same losses again.
-    seed: integer(2 ** 31, seededRandom(seed, "path", first.id)),
-    aToB: both,
-    bToA: { ...both, lossRatio },
-    profile: profile?.map(({ atMs, ...change }) => ({ atMs, aToB: change, bToA: change })),
-    profileRepeatMs,
-  });
+  const from =
+    profileRepeatMs === undefined ? {} : profileFrom(network, profileRepeatMs, integer(profileRepeatMs, phase));
+  // Each batch has draws of its own: a round that is made up for does not meet the same losses again.
+  await setNetwork(lane, { ...network, ...from }, seed, first.id);
 }
 
-function planOf({ id, arm, flow }: Load, cell: Cell, lane: Lane, { timeoutMs }: LoadExperiment): PlannedLoad {
+function planOf(
+  { id, arm, flow }: Load,
+  cell: Cell,
+  lane: Lane,
+  { timeoutMs }: LoadExperiment,
+): Omit<PlannedLoad, "switch"> {
   const { edgePids, ...origin } = lane.origin(arm, cell.congestion);
   return {
     id,
@@ -100,7 +95,6 @@ function planOf({ id, arm, flow }: Load, cell: Cell, lane: Lane, { timeoutMs }: 
     origin,
     edgePids,
     timeoutMs,
-    switch: "wait",
     // Over HTTP/1.1 these are connections: as many as browsers open.
     parallel: arm === "fixed-h1" ? undefined : cell.images,
     move:

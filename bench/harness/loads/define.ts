@@ -1,14 +1,13 @@
 import { join } from "node:path";
 import { UserError } from "../../../base/user-error.ts";
-import { startLab } from "../../lab/lab.ts";
 import { buildLab, buildQuiche } from "../../lab/programs.ts";
 import { ARM_SETUPS, type Quic } from "../../model/arm.ts";
 import { armsOf, type LoadExperiment, type LoadOptions, withRounds } from "../../model/load-experiment.ts";
 import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
 import { type OptionsOf, readOptions } from "../../model/options.ts";
 import type { Experiment, Recorded, Report } from "../experiment.ts";
+import { inLab } from "../in-lab.ts";
 import { openRows } from "../run-folder.ts";
-import { unlessItFails } from "../unless-it-fails.ts";
 import { reportHead } from "./head.ts";
 import { LOAD_OPTIONS, loadOptions } from "./options.ts";
 import type { LoadsRecorded } from "./recorded.ts";
@@ -50,10 +49,10 @@ export function defineLoads<Summary extends object>(definition: LoadsDefinition<
     options: LOAD_OPTIONS,
     row: LOAD_ROW,
     question: (given) => {
-      const { seed, quic } = given;
+      const { seed, quic, switch: how } = given;
       const { timeoutMs, loads, cells } = planned(given);
-      // Runs that were recorded before there was another QUIC name none. Clients wait for HTTP/3 once it is offered.
-      return { seed, switch: "wait", ...(quic !== "quic-go" && { quic }), timeoutMs, loads, cells };
+      // Runs that were recorded before there was another QUIC name none.
+      return { seed, switch: how, ...(quic !== "quic-go" && { quic }), timeoutMs, loads, cells };
     },
     done: (given, rows) => new Work(planned(given), rows, given.seed, lanes(given)).share(),
     lanes,
@@ -67,19 +66,14 @@ export function defineLoads<Summary extends object>(definition: LoadsDefinition<
       const experiment = planned(given);
       const isTraced = experiment.cells.some((cell) => cell.isTraced === true);
       const windows = isTraced ? openRows(join(folder.path, WINDOWS_FILE), WINDOW_POINT) : undefined;
-      const lab = await startLab({
-        arms: armsOf(experiment),
-        lanes: lanes(given),
-        quic: given.quic,
-        isTraced,
-        setsCubic: experiment.cells.some(({ tcp }) => tcp?.cubic !== undefined),
-      });
+      const setsCubic = experiment.cells.some(({ tcp }) => tcp?.cubic !== undefined);
+      const asked = { arms: armsOf(experiment), lanes: lanes(given), quic: given.quic, isTraced, setsCubic };
+      const { seed, switch: how } = given;
       try {
-        await unlessItFails(lab.failed, signal, (either) =>
-          runCells({ experiment, lab, rows: folder, windows, seed: given.seed, signal: either, progress }),
+        await inLab(asked, signal, (lab, _, either) =>
+          runCells({ experiment, lab, rows: folder, windows, seed, switch: how, signal: either, progress }),
         );
       } finally {
-        await lab.stop();
         windows?.close();
       }
     },

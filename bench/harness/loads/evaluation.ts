@@ -14,11 +14,9 @@ import { OHASHI_NETWORKS, publishedRegret } from "../../analysis/evaluation/publ
 import { type RegretBar, regretBars } from "../../analysis/charts/regret-bars.ts";
 
 /** What an experiment that runs all arms finds: load times, choices and regret, beside what was published. */
-export interface EvaluationSummary extends Evaluation {
-  readonly cells: readonly Cell[];
-}
+export type EvaluationSummary = ReturnType<typeof evaluationSummary>;
 
-export function evaluationSummary({ experiment, rows, seed }: LoadsRecorded): EvaluationSummary {
+export function evaluationSummary({ experiment, rows, seed }: LoadsRecorded) {
   return { cells: experiment.cells, ...evaluate(experiment, rows, seed) };
 }
 

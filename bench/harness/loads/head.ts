@@ -47,7 +47,7 @@ export function reportHead({ name, experiment, rows, starts, command, quic }: Lo
     mostlyBusy: mostlyBusy(rows),
     fidelity: fidelityValues(experiment, fidelityAt(start)),
     arms: armsOf(experiment).map((arm) => ({ name: arm, about: ARM_SETUPS[arm].about })),
-    notes: experiment.notes,
+    notes: experiment.notes.filter((note) => note !== false),
   });
 }
 

@@ -15,6 +15,7 @@ it("knows its defaults", () => {
     size: "usual",
     runs: undefined,
     seed: 1,
+    switch: "wait",
     lanes: 4,
     quic: "quic-go",
     out: undefined,
@@ -23,11 +24,14 @@ it("knows its defaults", () => {
 });
 
 it("reads what is given", () => {
-  expect(readOptions(["--congestion", "reno", "--runs", "3", "--bytes", "5000", "--quick"])).toMatchObject({
+  expect(
+    readOptions(["--congestion", "reno", "--runs", "3", "--bytes", "5000", "--quick", "--switch", "background"]),
+  ).toMatchObject({
     congestions: ["reno"],
     runs: 3,
     bytes: 5000,
     size: "quick",
+    switch: "background",
   });
 });
 
@@ -37,6 +41,7 @@ it.each([
   [["--bytes=-5"], "--bytes must be a whole number from 1"],
   [["--seed", "x"], "--seed must be a whole number from 0"],
   [["--quic", "msquic"], "--quic must be one of quic-go, quiche-cubic, quiche-bbr2, not msquic"],
+  [["--switch", "never"], "--switch must be one of wait, background, not never"],
   [["--congestion", "vegas"], "--congestion must be one of cubic, bbr, reno, not vegas"],
   [["--quick", "--full"], "exclude each other"],
   [["--rate", "5"], "Known options"],
