@@ -22,7 +22,7 @@ const PASSES: readonly Pass[] = [
 
 it(
   "the API does what its document says, for any calls in any order",
-  { timeout: FULL ? 900_000 : 150_000 },
+  { timeout: FULL ? 900_000 : 300_000 },
   async () => {
     const system = await startTestSystem();
     // So the versions in the document's examples exist.

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { ROOT } from "../../base/root.ts";
@@ -16,10 +16,22 @@ export const WRANGLER_ENV = {
   WRANGLER_HIDE_BANNER: "true",
 };
 
-/** Bundles the worker as it would be deployed, into `dist/worker.js`. @throws UserError */
+/**
+ * Bundles the worker as it would be deployed, into `dist/worker.js`. The file is always whole: a workerd that starts meanwhile
+ * reads the bundle of before or the new one.
+ *
+ * @throws UserError
+ */
 export async function buildWorker(): Promise<void> {
-  // Run with this Node: the Node that wrangler's own script finds on the PATH may be too old for wrangler.
-  await run(process.execPath, [WRANGLER, "deploy", "--dry-run", "--outdir", "dist"], ROOT, WRANGLER_ENV);
+  mkdirSync(join(ROOT, "dist"), { recursive: true });
+  const folder = mkdtempSync(join(ROOT, "dist/worker-"));
+  try {
+    // Run with this Node: the Node that wrangler's own script finds on the PATH may be too old for wrangler.
+    await run(process.execPath, [WRANGLER, "deploy", "--dry-run", "--outdir", folder], ROOT, WRANGLER_ENV);
+    renameSync(join(folder, "worker.js"), join(ROOT, "dist/worker.js"));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 export const EDGE_PROGRAM = join(ROOT, "dist", "edge");

@@ -57,20 +57,29 @@ async function main(): Promise<Count> {
   // Tests write only to this folder. It is removed after the tests, also after an interruption.
   const folder = mkdtempSync(join(tmpdir(), "h3-run-"));
   try {
-    for (const module of GO_MODULES)
-      if (!interrupted) {
-        heading(`Go: ${module.folder}`);
-        counts.push(await goTests(go, module, compiler !== undefined, folder));
-      }
+    heading("Decision, worker, objects, API; Go's tests at the same time");
+    const testGo = async (): Promise<GoResult[]> => {
+      const results: GoResult[] = [];
+      for (const module of GO_MODULES)
+        if (!interrupted) results.push(await goTests(go, module, compiler !== undefined, folder));
+      return results;
+    };
+    const [units, ofGo] = await Promise.all([vitest(["core", "workerd", "node"], [], browser, folder), testGo()]);
+    counts.push(units);
+    for (const { module, count, text } of ofGo) {
+      heading(`Go: ${module.folder}`);
+      process.stdout.write(text);
+      counts.push(count);
+    }
     if (!interrupted) {
-      heading("Decision, worker, objects, API, whole system");
+      heading("The whole system");
       const without = [
         ...(browser === undefined ? ["infra/e2e/browser.test.ts"] : []),
         ...(hasSystemd ? [] : ["infra/e2e/units.test.ts"]),
         ...(hasProxies ? [] : ["infra/e2e/decision-examples.test.ts"]),
         ...(hasSchemathesis ? [] : ["infra/e2e/api-schemathesis.test.ts"]),
       ];
-      counts.push(await vitest(browser, without, folder));
+      counts.push(await vitest(["e2e", "e2e-alone"], without, browser, folder));
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -110,8 +119,16 @@ function notRun(what: string, why: string): Count {
   return { passed: 0, failed: MISSING_IS_FAILURE ? 1 : 0 };
 }
 
-async function goTests(go: string, module: GoModule, race: boolean, folder: string): Promise<Count> {
+interface GoResult {
+  readonly module: GoModule;
+  readonly count: Count;
+  /** What is to be said of it, as other tests print while it runs. */
+  readonly text: string;
+}
+
+async function goTests(go: string, module: GoModule, race: boolean, folder: string): Promise<GoResult> {
   const count: Count = { passed: 0, failed: 0 };
+  let said = "";
   const output = new Map<string, string>();
   const { child, ended } = start(go, ["test", "-json", ...(race ? ["-race"] : []), ...module.packages], {
     cwd: join(ROOT, module.folder),
@@ -137,23 +154,27 @@ async function goTests(go: string, module: GoModule, race: boolean, folder: stri
       // A package fails when its tests fail. It counts by itself only if it did not even build.
       if (event.Test !== undefined || event.Action === "build-fail") count.failed++;
       // If a package dies, its tests die too. Only their output says why.
-      for (const [said, text] of output) if (said === name || said.startsWith(`${name} `)) process.stdout.write(text);
+      for (const [of, text] of output) if (of === name || of.startsWith(`${name} `)) said += text;
     }
-    if (event.Action === "pass" && event.Test === undefined) console.log(`ok    ${name}`);
+    if (event.Action === "pass" && event.Test === undefined) said += `ok    ${name}\n`;
   }
   if ((await ended) !== 0 && count.failed === 0) count.failed++;
-  return count;
+  return { module, count, text: said };
 }
 
-async function vitest(browser: string | undefined, without: readonly string[], folder: string): Promise<Count> {
-  const results = join(folder, "results.json");
+async function vitest(
+  projects: readonly string[],
+  without: readonly string[],
+  browser: string | undefined,
+  folder: string,
+): Promise<Count> {
+  const results = join(folder, `${projects.join("-")}.json`);
   const { ended } = start(
     process.execPath,
     [
       join(ROOT, "node_modules/.bin/vitest"),
       "run",
-      "--project=!bench",
-      "--project=!quiche",
+      ...projects.map((project) => `--project=${project}`),
       "--reporter=default",
       "--reporter=json",
       `--outputFile.json=${results}`,
