@@ -24,11 +24,13 @@ var walls = map[string][]string{
 		"internal/measure", "internal/origin", "internal/pathsample", "internal/proxy", "internal/quicserver",
 		"internal/trace", "internal/upstream", "internal/visitor",
 	},
-	"cmd/probe": {quicGo},
+	"cmd/load":  {"internal/client"},
+	"cmd/probe": {"internal/client"},
 
 	// They import nothing of this module.
 	"internal/admission":   {},
 	"internal/certificate": {},
+	"internal/client":      {quicGo},
 	"internal/errorlog":    {},
 	"internal/heartbeat":   {},
 	"internal/measure":     {quicGo, sys},
