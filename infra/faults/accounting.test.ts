@@ -11,6 +11,7 @@ function request(changes: Partial<RequestRecord> = {}): RequestRecord {
     began: AT,
     ended: AT + 10,
     connected: AT - 1_000,
+    told: AT + 2,
     outcome: "right",
     status: 200,
     beyondMs: 10,
@@ -23,18 +24,21 @@ function request(changes: Partial<RequestRecord> = {}): RequestRecord {
 const nothing: Events = { endings: [], deaths: [] };
 const workerdEnds = (ms: number): Events => ({ endings: [{ program: "workerd", ms, backMs: ms + 100 }], deaths: [] });
 const edgeEnds = (ms: number): Events => ({ endings: [{ program: "edge", ms, backMs: ms + 100 }], deaths: [] });
+const udpEnds = (ms: number): Events => ({ endings: [{ program: "udp", ms }], deaths: [] });
 const originDies = (ms: number): Events => ({ endings: [], deaths: [{ ms, backMs: ms + 1_000 }] });
 
 describe("excuse", () => {
   const post = request({ kind: "post", outcome: "own", status: 502 });
   const begun = request({ outcome: "aborted" });
-  const unbegun = request({ outcome: "aborted", status: 0 });
+  const unbegun = request({ outcome: "aborted", status: 0, told: 0 });
   it.each<[what: string, record: RequestRecord, events: Events]>([
     ["a response that had begun when workerd ended", begun, workerdEnds(AT + 5)],
     ["a POST in flight when workerd ended", post, workerdEnds(AT + 5)],
     ["a request on a connection to an edge that ended", unbegun, edgeEnds(AT + 5)],
     ["a request long after, on a connection to an edge that ended", unbegun, edgeEnds(AT - 800)],
     ["a connection while the edge is gone", request({ outcome: "refused", connected: 0 }), edgeEnds(AT - 50)],
+    ["a response whose header the edge had, and the client had not", { ...unbegun, told: AT + 2 }, workerdEnds(AT + 5)],
+    ["a request on a QUIC connection that lost its socket", { ...unbegun, protocol: "h3" }, udpEnds(AT + 5)],
     ["a response that the origin broke off", begun, originDies(AT + 5)],
     ["a 502 while the origin is dead", request({ outcome: "own", status: 502 }), originDies(AT - 500)],
     ["a 502 for a lie", request({ outcome: "own", status: 502, kind: "lie" }), nothing],
@@ -47,6 +51,13 @@ describe("excuse", () => {
     ["an abort for no reason", begun, nothing],
     ["a response that had not begun when workerd ended", unbegun, workerdEnds(AT + 5)],
     ["a response that began after workerd had ended", begun, workerdEnds(AT - 500)],
+    [
+      "a response that the origin began after workerd had ended",
+      { ...begun, told: AT + 600, ended: AT + 700 },
+      workerdEnds(AT),
+    ],
+    ["a request over TCP when the UDP socket is gone", unbegun, udpEnds(AT + 5)],
+    ["a QUIC connection to the next UDP socket", { ...unbegun, protocol: "h3", connected: AT - 1 }, udpEnds(AT - 800)],
     ["a GET that gets a 502 when workerd ends", request({ outcome: "own", status: 502 }), workerdEnds(AT + 5)],
     ["a POST that gets a 504 when workerd ends", { ...post, status: 504 }, workerdEnds(AT + 5)],
     ["a POST that gets a 502 long after workerd ended", post, workerdEnds(AT - 500)],

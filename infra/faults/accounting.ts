@@ -8,6 +8,8 @@ export interface RequestRecord {
   readonly ended: number;
   /** When its connection was made. */
   readonly connected: number;
+  /** When the origin began to answer. 0 if it did not. */
+  readonly told: number;
   /** own: a 502, 503 or 504 of this system. refused: no connection was to be had. */
   readonly outcome: "right" | "own" | "aborted" | "refused" | "wrong";
   readonly what?: string;
@@ -19,9 +21,9 @@ export interface RequestRecord {
   readonly attempts: number;
 }
 
-/** The end of a program, and when its successor took requests. */
+/** The end of a program, or of the edge's UDP socket with all QUIC connections, and when its successor took requests. */
 export interface Ending {
-  readonly program: "workerd" | "edge";
+  readonly program: "workerd" | "edge" | "udp";
   readonly ms: number;
   backMs?: number;
 }
@@ -64,7 +66,10 @@ export function excuse(record: RequestRecord, { endings, deaths }: Events): stri
       // A client learns late that its QUIC connection is gone: all requests on a connection to an edge that ended may break.
       if (ended("edge", ({ ms, backMs }) => record.connected <= (backMs ?? Infinity) && record.ended >= ms - SLACK_MS))
         return "its edge ended";
-      if (record.status !== 0 && ended("workerd", ({ ms }) => inFlight(ms)))
+      if (record.protocol === "h3" && ended("udp", ({ ms }) => record.connected <= ms + SLACK_MS && record.ended >= ms))
+        return "its QUIC connection ended with the UDP socket";
+      // The edge may have the header, and not have sent it on, when workerd ends. So what counts is that the origin had begun.
+      if (record.told !== 0 && ended("workerd", ({ ms }) => inFlight(ms) && record.told <= ms + SLACK_MS))
         return "the response had begun when workerd ended";
       if (record.status !== 0 && deaths.some(({ ms }) => inFlight(ms))) return "the origin broke it off";
       return undefined;
@@ -104,6 +109,8 @@ export class Accounting implements Events {
   readonly deaths: OriginDeath[] = [];
   readonly phases: Phase[] = [];
   readonly counts = new Map<string, Count>();
+  /** What was not right. The runner hears of an ending after the requests that it broke, so this is judged at the end. */
+  readonly #doubtful: { readonly name: string; readonly record: RequestRecord }[] = [];
   /** Of each kind of violation, how often it came, and an example. */
   readonly violations = new Map<string, { times: number; readonly example: string }>();
   #decided = false;
@@ -137,7 +144,7 @@ export class Accounting implements Events {
     if (record.attempts > 1) count.repeated++;
     count[record.outcome]++;
     if (record.outcome === "right") count.beyondMs.push(record.beyondMs);
-    else if (excuse(record, this) === undefined) this.violate(name, record);
+    else this.#doubtful.push({ name, record });
     const healedMs = phase?.healedMs;
     if (phase !== this.phases.at(-1) || healedMs === undefined || this.#decided) return;
     if (record.kind !== "page" || !record.decided || record.began < healedMs) return;
@@ -165,8 +172,9 @@ export class Accounting implements Events {
       });
   }
 
-  /** The violations as sentences, the first ones with an example. */
+  /** The violations as sentences, the first ones with an example. To be called once, at the end. */
   report(): string[] {
+    for (const { name, record } of this.#doubtful) if (excuse(record, this) === undefined) this.violate(name, record);
     return [...this.violations].map(
       ([key, { times, example }], i) =>
         `${times} x ${key}${i < EXAMPLES && example !== "" ? `\n    such as ${example}` : ""}`,

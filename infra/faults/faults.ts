@@ -144,7 +144,10 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
   "udp-destroyed": {
     needs: ["ss"],
     holdMs: 0,
-    inject: ({ port }) => destroyUdp(port),
+    inject: async ({ port, accounting }) => {
+      accounting.endings.push({ program: "udp", ms: Date.now() });
+      await destroyUdp(port);
+    },
     heal: async () => undefined,
   },
   "memory-short": {

@@ -87,7 +87,8 @@ async function main(): Promise<void> {
   console.log(
     "A clock that is set forward or back is not among the faults: the worker takes its time from the machine.",
   );
-  if (accounting.violations.size > 0) throw new UserError(`\nWrong:\n${accounting.report().join("\n")}`);
+  const wrong = accounting.report();
+  if (wrong.length > 0) throw new UserError(`\nWrong:\n${wrong.join("\n")}`);
   if (leftOut.length > 0 && process.env["CI"] === "true")
     throw new UserError("\nWith CI=true no fault may be left out.");
   console.log("Every visitor got the origin's response, or could see that it broke where it had to.");
@@ -115,7 +116,7 @@ async function startKept(stateDir: string, origin: string, accounting: Accountin
   return system;
 }
 
-async function noteEnding(program: Ending["program"], accounting: Accounting, pid: () => number): Promise<void> {
+async function noteEnding(program: "workerd" | "edge", accounting: Accounting, pid: () => number): Promise<void> {
   const ended = pid();
   const ending: Ending = { program, ms: Date.now() };
   accounting.endings.push(ending);

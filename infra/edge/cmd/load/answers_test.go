@@ -39,6 +39,7 @@ func TestJudge(t *testing.T) {
 		{"a HEAD", "HEAD", plain, got{200, plain.header, nil, 100, nil}, right},
 		{"a HEAD of another length", "HEAD", plain, got{200, plain.header, nil, 0, nil}, wrong},
 		{"a lie that arrives broken", "GET", lying, got{200, lying.header, lying.body, 200, broke}, right},
+		{"a lie that breaks before its header arrives", "GET", lying, got{err: broke}, right},
 		{"a lie that arrives as a success", "GET", lying, got{200, lying.header, lying.body, 100, nil}, wrong},
 	} {
 		if outcome, what := judge(test.method, test.a, test.g); outcome != test.want {

@@ -19,11 +19,17 @@ const lyingPause = 300 * time.Millisecond
 type origin struct {
 	address string
 	delay   atomic.Int64 // nanoseconds before each answer
-	// waited has, by path, how long the origin took before it began to answer.
-	waited sync.Map
+	// told has, by path, when and after how long the origin first began to answer.
+	told sync.Map
 
 	mutex  sync.Mutex
 	server *http.Server // nil: dead
+}
+
+// telling is the beginning of an answer.
+type telling struct {
+	at    time.Time
+	after time.Duration
 }
 
 // start listens on address, and on its port again after a stop.
@@ -70,7 +76,8 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-time.After(delay):
 		}
 	}
-	o.waited.Store(r.URL.Path, time.Since(began))
+	// The edge asks again where workerd ended before it answered. So the first time counts.
+	o.told.LoadOrStore(r.URL.Path, telling{at: time.Now(), after: time.Since(began)})
 	a := answerTo(r.Method, r.URL.Path, digest)
 	if a.lie != "" {
 		tell(w, a)
