@@ -109,9 +109,14 @@ describe("Accounting", () => {
     accounting.inject("fault", AT - 10);
     for (const bytes of [123, 45_678])
       accounting.add(request({ outcome: "wrong", what: `cut off without a sign after ${bytes} bytes` }));
-    accounting.add(request({ outcome: "own", status: 503 }));
+    accounting.add(request({ outcome: "own", status: 503, began: AT - 900, ended: AT - 5 }));
+    accounting.deaths.push({ ms: AT + 2_000, backMs: AT + 2_100 });
+    accounting.add(request({ outcome: "own", status: 502, began: AT + 2_020, ended: AT + 2_030 }));
+    accounting.add(request({ outcome: "own", status: 502, began: AT + 5_000, ended: AT + 5_010 }));
+    accounting.settle();
+    expect([...accounting.excused]).toEqual([["fault: a 502 of ours, because the origin was dead", 1]]);
     const report = accounting.report();
-    expect(report).toHaveLength(2);
+    expect(report).toHaveLength(3);
     expect(report[0]).toMatch(
       /^2 x fault: wrong, get over h2: cut off without a sign after # bytes\n {4}such as \{.*"sinceMs":10/,
     );

@@ -113,6 +113,8 @@ export class Accounting implements Events {
   readonly #doubtful: { readonly name: string; readonly record: RequestRecord }[] = [];
   /** Of each kind of violation, how often it came, and an example. */
   readonly violations = new Map<string, { times: number; readonly example: string }>();
+  /** How often each excuse was taken. */
+  readonly excused = new Map<string, number>();
   #decided = false;
 
   /** Begins a fault. */
@@ -172,9 +174,21 @@ export class Accounting implements Events {
       });
   }
 
-  /** The violations as sentences, the first ones with an example. To be called once, at the end. */
+  /** Judges what was not right. To be called once, at the end. */
+  settle(): void {
+    for (const { name, record } of this.#doubtful) {
+      const why = excuse(record, this);
+      if (why === undefined) {
+        this.violate(name, record);
+        continue;
+      }
+      const key = `${name}: ${record.outcome === "own" ? `a ${record.status} of ours` : record.outcome}, because ${why}`;
+      this.excused.set(key, (this.excused.get(key) ?? 0) + 1);
+    }
+  }
+
+  /** The violations as sentences, the first ones with an example. */
   report(): string[] {
-    for (const { name, record } of this.#doubtful) if (excuse(record, this) === undefined) this.violate(name, record);
     return [...this.violations].map(
       ([key, { times, example }], i) =>
         `${times} x ${key}${i < EXAMPLES && example !== "" ? `\n    such as ${example}` : ""}`,

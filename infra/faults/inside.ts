@@ -82,7 +82,10 @@ async function main(): Promise<void> {
     rmSync(stateDir, { recursive: true, force: true });
   }
   if (interrupted.happened) throw new UserError("Interrupted: nothing is left behind, and nothing was proved.");
+  accounting.settle();
   console.log(`\n${tableOf([...accounting.counts.values()])}\n`);
+  for (const [why, times] of accounting.excused) console.log(`${times} x ${why}`);
+  console.log();
   for (const sentence of leftOut) console.log(sentence);
   console.log(
     "A clock that is set forward or back is not among the faults: the worker takes its time from the machine.",

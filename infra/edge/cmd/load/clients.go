@@ -162,7 +162,12 @@ func (l *load) request(transport http.RoundTripper, protocol string, random *ran
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	var attempts atomic.Int32
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { attempts.Add(1) }})
+	// The connection of this request. Another request may have made another one before this one ends.
+	var over atomic.Int64
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		attempts.Add(1)
+		over.Store(connected.Load())
+	}})
 	var sent io.Reader
 	digest := ""
 	if body != nil {
@@ -198,7 +203,7 @@ func (l *load) request(transport http.RoundTripper, protocol string, random *ran
 		r.Outcome = refused
 	}
 	r.Status, r.Decided = g.status, g.header.Get("Alt-Svc") != ""
-	r.Began, r.Ended, r.Connected = unixMs(began), unixMs(ended), float64(connected.Load())/1000
+	r.Began, r.Ended, r.Connected = unixMs(began), unixMs(ended), float64(over.Load())/1000
 	r.BeyondMs = float64(ended.Sub(began).Microseconds()) / 1000
 	if told, ok := l.origin.told.LoadAndDelete(path); ok {
 		first := told.(telling)
