@@ -9,8 +9,8 @@ it("a row for each fault, with the slowest return to deciding", () => {
   ]).split("\n");
   expect(lines).toHaveLength(3);
   expect(lines[0]).toMatch(
-    /^fault +requests +right +wrong +aborted +refused +502-504 +repeated +deciding again +p50 +p99$/,
+    /^fault +requests +right +wrong +aborted +refused +502-504 +repeated +deciding again +p50 +p99 +max$/,
   );
-  expect(lines[1]).toMatch(/^edge-killed +12 +10 +0 +1 +0 +1 +0 +12\.3 s +2\.0 ms +300 ms$/);
-  expect(lines[2]).toMatch(/^a +12 +10 +0 +1 +0 +1 +0 +- +- +-$/);
+  expect(lines[1]).toMatch(/^edge-killed +12 +10 +0 +1 +0 +1 +0 +12\.3 s +2\.0 ms +300 ms +300 ms$/);
+  expect(lines[2]).toMatch(/^a +12 +10 +0 +1 +0 +1 +0 +- +- +- +-$/);
 });

@@ -12,6 +12,7 @@ const HEADINGS = [
   "deciding again",
   "p50",
   "p99",
+  "max",
 ] as const;
 
 /** The table at the end of a run: a row for each fault. */
@@ -23,6 +24,7 @@ export function tableOf(counts: readonly Count[]): string {
     count.decidingMs.length === 0 ? "-" : time(Math.max(...count.decidingMs)),
     time(quantile(count.beyondMs, 0.5)),
     time(quantile(count.beyondMs, 0.99)),
+    time(quantile(count.beyondMs, 1)),
   ]);
   const all = [[...HEADINGS], ...rows];
   const widths = HEADINGS.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
