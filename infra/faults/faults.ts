@@ -16,7 +16,7 @@ import { UserError } from "../../base/user-error.ts";
 import type { System } from "../workerd/system.ts";
 import type { Accounting } from "./accounting.ts";
 import type { Load } from "./load.ts";
-import { blockUdp, destroyUdp, limit, type Need, openDescriptors, unblockUdp } from "./machine.ts";
+import { blockUdp, destroyUdp, limit, type Need, unblockUdp } from "./machine.ts";
 import type { FaultName } from "./names.ts";
 
 /** What a fault acts on. */
@@ -40,8 +40,9 @@ export interface Fault {
 }
 
 const BACK_WITHIN_MS = 20_000;
+/** Fewer than workerd has open: those stay, and it gets no other. */
+const FEW_DESCRIPTORS = 16;
 /** The room that is left to workerd. */
-const SPARE_DESCRIPTORS = 4;
 const SPARE_BYTES = 4_000_000;
 const ORIGIN_DELAY_MS = 400;
 
@@ -165,7 +166,7 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
     inject: async ({ system }) => {
       const pid = system.workerd.pid();
       allowed.set(pid, descriptorsAllowed(pid));
-      await limit(pid, "nofile", openDescriptors(pid) + SPARE_DESCRIPTORS);
+      await limit(pid, "nofile", FEW_DESCRIPTORS);
     },
     heal: async ({ system }) => {
       const pid = system.workerd.pid();

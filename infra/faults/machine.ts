@@ -1,5 +1,4 @@
 import { execFile, spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
 import { promisify } from "node:util";
 import { findProgram } from "../../base/find-program.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -98,10 +97,6 @@ export async function unmount(folder: string): Promise<void> {
 /** Sets a soft limit of a process. */
 export async function limit(pid: number, resource: "nofile" | "data", value: number | "unlimited"): Promise<void> {
   await call("prlimit", "--pid", String(pid), `--${resource}=${value}:`);
-}
-
-export function openDescriptors(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
 }
 
 async function call(program: string, ...args: readonly string[]): Promise<string> {
