@@ -84,6 +84,10 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the certificate: %w", err)
 	}
+	resetSecret, err := certificate.ResetSecret(cert)
+	if err != nil {
+		return nil, err
+	}
 	var sockets []listen.Socket
 	for _, spec := range opts.listen {
 		opened, err := listen.Open(spec)
@@ -126,7 +130,7 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		NextProtos:   []string{"h2", "http/1.1"},
 	}
 	for i, s := range sockets {
-		srv, err := e.newServer(s, tlsConfig, opts)
+		srv, err := e.newServer(s, tlsConfig, resetSecret, opts)
 		if err != nil {
 			listen.Close(sockets[i:])
 			e.shutdown(time.Millisecond)
@@ -197,7 +201,7 @@ func (e *edge) closed(c *visitor.Connection) {
 	e.registry.Remove(c)
 }
 
-func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, opts options) (*server, error) {
+func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32]byte, opts options) (*server, error) {
 	srv := &server{socket: s, http: &http.Server{
 		Handler:           e.handler,
 		TLSConfig:         tlsConfig.Clone(),
@@ -222,7 +226,7 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, opts options) (
 		TCP: s.TCP, UDP: s.UDP, Bind: func() (*net.UDPConn, error) { return listen.UDP(s.TCP) }, TLS: tlsConfig,
 		Handler: e.handler, InContext: srv.http, MaxHeaderBytes: maxHeaderBytes, IdleTimeout: idleTimeout,
 		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes, Tracer: trace.Qlog(opts.qlogDir, e.log),
-		Registry: e.registry, OnClose: e.closed, Serves: srv.serves, Log: e.log,
+		ResetSecret: resetSecret, Registry: e.registry, OnClose: e.closed, Serves: srv.serves, Log: e.log,
 	})
 	return srv, err
 }

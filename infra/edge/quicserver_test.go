@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,6 +13,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
 
 	"adaptive-h3/infra/edge/internal/edgetest"
 	"adaptive-h3/infra/edge/internal/errorlog"
@@ -66,6 +71,42 @@ func TestSocketIsHadAgain(t *testing.T) {
 	if said := e.stderr.String(); !strings.Contains(said, "does not serve any more") || !strings.Contains(said, "serves again") {
 		t.Errorf("said: %s", said)
 	}
+}
+
+// A client learns from the next socket that its connection is gone. It need not wait for its idle timeout.
+func TestConnectionsOfALostSocketAreReset(t *testing.T) {
+	e, inside := startInside(t, edgetest.StartUpstream(t, offering))
+	conn, err := quic.DialAddr(t.Context(), e.addresses[0], http3Config(e), &quic.Config{MaxIdleTimeout: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := inside.servers[0].quic.Socket()
+	before.Close()
+	edgetest.Eventually(t, "another socket", func() bool {
+		return inside.servers[0].quic.Socket() != before && inside.servers[0].serves.Load()
+	})
+	stream, err := conn.OpenUniStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Write(make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-conn.Context().Done():
+	case <-time.After(edgetest.Patience):
+		t.Fatal("the client does not learn that its connection is gone")
+	}
+	var reset *quic.StatelessResetError
+	if err := context.Cause(conn.Context()); !errors.As(err, &reset) {
+		t.Errorf("ended by %v", err)
+	}
+}
+
+func http3Config(e *testEdge) *tls.Config {
+	config := e.tlsConfig()
+	config.NextProtos = []string{http3.NextProtoH3}
+	return config
 }
 
 // While HTTP/3 is not served nothing offers it; what takes an offer back passes.

@@ -24,12 +24,14 @@ var walls = map[string][]string{
 		"internal/killswitch", "internal/listen", "internal/measure", "internal/origin", "internal/pathsample",
 		"internal/proxy", "internal/quicserver", "internal/trace", "internal/unread", "internal/upstream", "internal/visitor",
 	},
-	"cmd/probe": {quicGo},
 	"cmd/forge": {"internal/forge"},
+	"cmd/load":  {"internal/client"},
+	"cmd/probe": {"internal/client"},
 
 	// They import nothing of this module.
 	"internal/admission":   {},
 	"internal/certificate": {},
+	"internal/client":      {quicGo},
 	"internal/errorlog":    {},
 	"internal/giveback":    {},
 	"internal/heartbeat":   {},

@@ -38,6 +38,9 @@ export const EDGE_PROGRAM = join(ROOT, "dist", "edge");
 /** The path of the probe, a client for tests and experiments: it loads URLs over one connection of one protocol. */
 export const PROBE_PROGRAM = join(ROOT, "dist", "probe");
 
+/** The path of the load generator, the origin and the visitors of the fault harness. */
+export const LOAD_PROGRAM = join(ROOT, "dist", "load");
+
 /** Builds the TLS edge into `dist/edge`. @throws UserError */
 export async function buildEdge(): Promise<void> {
   await buildGo(EDGE_PROGRAM, ".");
@@ -54,6 +57,11 @@ export const FORGE_PROGRAM = join(ROOT, "dist", "forge");
 /** Builds the forger into `dist/forge`. @throws UserError */
 export async function buildForge(): Promise<void> {
   await buildGo(FORGE_PROGRAM, "./cmd/forge");
+}
+
+/** Builds the load generator into `dist/load`. @throws UserError */
+export async function buildLoad(): Promise<void> {
+  await buildGo(LOAD_PROGRAM, "./cmd/load");
 }
 
 async function buildGo(program: string, what: string): Promise<void> {

@@ -5,21 +5,18 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"strings"
 	"time"
 
-	"github.com/quic-go/quic-go/http3"
+	"adaptive-h3/infra/edge/internal/client"
 )
 
 // load is what is printed of one URL. A load that broke has an error and what had arrived until then.
@@ -69,7 +66,7 @@ func run(opts options, urls []string, out io.Writer) error {
 	if len(urls) == 0 {
 		return errors.New("name at least one URL")
 	}
-	transport, closeTransport, err := newTransport(opts)
+	transport, closeTransport, err := client.New(client.Options{Protocol: opts.protocol, CAFile: opts.caFile, DialTimeout: opts.timeout})
 	if err != nil {
 		return err
 	}
@@ -83,42 +80,6 @@ func run(opts options, urls []string, out io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// newTransport returns a transport that speaks one protocol only, and what closes its connections.
-func newTransport(opts options) (http.RoundTripper, func(), error) {
-	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12}
-	if opts.caFile != "" {
-		pem, err := os.ReadFile(opts.caFile)
-		if err != nil {
-			return nil, nil, fmt.Errorf("-ca: %w", err)
-		}
-		tlsConfig.RootCAs = x509.NewCertPool()
-		if !tlsConfig.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, nil, fmt.Errorf("-ca: no certificate in %s", opts.caFile)
-		}
-	}
-	if opts.protocol == "h3" {
-		transport := &http3.Transport{TLSClientConfig: tlsConfig, DisableCompression: true}
-		return transport, func() { _ = transport.Close() }, nil
-	}
-	protocols := new(http.Protocols)
-	switch opts.protocol {
-	case "h1":
-		protocols.SetHTTP1(true)
-	case "h2":
-		protocols.SetHTTP2(true)
-	default:
-		return nil, nil, fmt.Errorf("-protocol: %q is none of h1, h2, h3", opts.protocol)
-	}
-	transport := &http.Transport{
-		TLSClientConfig:    tlsConfig,
-		Protocols:          protocols,
-		DisableCompression: true,
-		MaxConnsPerHost:    1,
-		DialContext:        (&net.Dialer{Timeout: opts.timeout}).DialContext,
-	}
-	return transport, transport.CloseIdleConnections, nil
 }
 
 func loadOne(ctx context.Context, transport http.RoundTripper, url string, opts options) load {

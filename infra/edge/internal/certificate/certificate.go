@@ -3,6 +3,7 @@
 package certificate
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -129,4 +130,16 @@ func Leaf(cert tls.Certificate) (*x509.Certificate, error) {
 		return cert.Leaf, nil
 	}
 	return x509.ParseCertificate(cert.Certificate[0])
+}
+
+// ResetSecret returns a secret that is always the same for this certificate's private key, from which QUIC's stateless resets
+// can be derived (RFC 9000, section 10.3.2).
+func ResetSecret(cert tls.Certificate) ([32]byte, error) {
+	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("cannot read the certificate's private key: %w", err)
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("QUIC stateless reset"))
+	return [32]byte(mac.Sum(nil)), nil
 }

@@ -4,6 +4,8 @@ package quicserver
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -38,6 +40,9 @@ type Options struct {
 	MaxStreams     int           // requests on a connection, at a time
 	EarlyData      bool          // take 0-RTT
 	Handshakes     *Handshakes   // bounds those in progress, of all servers that share it
+	// ResetSecret outlives the socket and the process: a client learns from it that its connection is gone, with the first
+	// packet that it sends. Otherwise it would wait for its own idle timeout.
+	ResetSecret [32]byte
 	// Tracer writes qlogs; nil writes none.
 	Tracer func(context.Context, bool, quic.ConnectionID) qlogwriter.Trace
 
@@ -85,6 +90,7 @@ func New(options Options) (*Server, error) {
 func (q *Server) open(udp *net.UDPConn) error {
 	s := socket{udp: udp, transport: &quic.Transport{
 		Conn:                udp,
+		StatelessResetKey:   q.resetKey(),
 		VerifySourceAddress: q.options.Handshakes.asksForProof,
 		ConnContext:         q.options.Handshakes.begin,
 	}}
@@ -108,6 +114,15 @@ func (q *Server) open(udp *net.UDPConn) error {
 	q.now = s
 	q.options.Serves.Store(true)
 	return nil
+}
+
+// resetKey is a key of this address alone. With a key for several addresses, one of them would tell the reset tokens of
+// another's connections (RFC 9000, section 21.11).
+func (q *Server) resetKey() *quic.StatelessResetKey {
+	mac := hmac.New(sha256.New, q.options.ResetSecret[:])
+	mac.Write([]byte(q.Address()))
+	key := quic.StatelessResetKey(mac.Sum(nil))
+	return &key
 }
 
 func (q *Server) current() socket {

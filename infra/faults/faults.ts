@@ -1,0 +1,243 @@
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { UserError } from "../../base/user-error.ts";
+import type { System } from "../workerd/system.ts";
+import type { Accounting } from "./accounting.ts";
+import type { Load } from "./load.ts";
+import { blockUdp, destroyUdp, limit, type Need, unblockUdp } from "./machine.ts";
+import type { FaultName } from "./names.ts";
+
+/** What a fault acts on. */
+export interface Scene {
+  readonly system: System;
+  readonly load: Load;
+  readonly accounting: Accounting;
+  readonly port: number;
+  /** The folder of the objects' files. */
+  readonly objectsDir: string;
+  readonly seed: number;
+}
+
+export interface Fault {
+  readonly needs: readonly Need[];
+  /** How long it stays, milliseconds. */
+  readonly holdMs: number;
+  inject(scene: Scene): Promise<void>;
+  /** Ends it. Resolves when nothing of it is left but what the system itself has to mend. */
+  heal(scene: Scene): Promise<void>;
+}
+
+const BACK_WITHIN_MS = 20_000;
+/** Fewer than workerd has open: those stay, and it gets no other. */
+const FEW_DESCRIPTORS = 16;
+/** The room that is left to workerd. */
+const SPARE_BYTES = 4_000_000;
+const ORIGIN_DELAY_MS = 400;
+
+/** Every fault: how it is injected, and how it is healed. */
+export const FAULTS: Readonly<Record<FaultName, Fault>> = {
+  "workerd-killed": {
+    needs: [],
+    holdMs: 0,
+    inject: async ({ system }) => {
+      const pid = system.workerd.pid();
+      process.kill(pid, "SIGKILL");
+      await another("workerd", pid, () => system.workerd.pid());
+    },
+    heal: async () => undefined,
+  },
+  "workerd-stopped": {
+    needs: [],
+    holdMs: 3_000,
+    inject: async ({ system }) => void process.kill(system.workerd.pid(), "SIGSTOP"),
+    heal: async ({ system }) => void process.kill(system.workerd.pid(), "SIGCONT"),
+  },
+  "edge-killed": {
+    needs: [],
+    holdMs: 0,
+    inject: async ({ system }) => {
+      const pid = system.edgePid();
+      process.kill(pid, "SIGKILL");
+      await another("edge", pid, () => system.edgePid());
+    },
+    heal: async () => undefined,
+  },
+  "edge-stopped": {
+    needs: [],
+    holdMs: 1_500,
+    inject: async ({ system }) => void process.kill(system.edgePid(), "SIGSTOP"),
+    heal: async ({ system }) => void process.kill(system.edgePid(), "SIGCONT"),
+  },
+  "disk-full": {
+    needs: ["namespaces"],
+    holdMs: 2_000,
+    inject: async ({ objectsDir }) => fill(join(objectsDir, "filling")),
+    heal: async ({ objectsDir }) => rmSync(join(objectsDir, "filling"), { force: true }),
+  },
+  "store-corrupt": {
+    needs: [],
+    holdMs: 2_000,
+    inject: async (scene) => {
+      await restart(scene, () => {
+        // The copy is beside the files, because it has to end with them.
+        const kept = mkdtempSync(`${scene.objectsDir}-`);
+        keeping.set(scene, kept);
+        for (const file of databasesIn(scene.objectsDir)) {
+          cpSync(join(scene.objectsDir, file), join(kept, file), { recursive: true });
+          corrupt(join(scene.objectsDir, file), scene.seed);
+        }
+      });
+    },
+    heal: async (scene) => {
+      const kept = keeping.get(scene);
+      if (kept === undefined) return;
+      await restart(scene, () => {
+        for (const file of databasesIn(scene.objectsDir)) rmSync(join(scene.objectsDir, file));
+        for (const file of databasesIn(kept)) copyFileSync(join(kept, file), join(scene.objectsDir, file));
+      });
+      rmSync(kept, { recursive: true, force: true });
+      keeping.delete(scene);
+    },
+  },
+  "origin-slow": {
+    needs: [],
+    holdMs: 2_000,
+    inject: ({ load }) => load.delay(ORIGIN_DELAY_MS),
+    heal: ({ load }) => load.delay(0),
+  },
+  "origin-dead": {
+    needs: [],
+    holdMs: 1_500,
+    inject: async ({ load, accounting }) => {
+      accounting.deaths.push({ ms: Date.now() });
+      await load.killOrigin();
+    },
+    heal: async ({ load, accounting }) => {
+      await load.startOrigin();
+      const death = accounting.deaths.at(-1);
+      if (death !== undefined) death.backMs = Date.now();
+    },
+  },
+  "origin-lying": {
+    needs: [],
+    holdMs: 2_500,
+    inject: ({ load }) => load.lies(30),
+    heal: ({ load }) => load.lies(0),
+  },
+  "udp-blocked": {
+    needs: ["tc"],
+    holdMs: 2_500,
+    inject: ({ port }) => blockUdp(port),
+    heal: () => unblockUdp(),
+  },
+  "udp-destroyed": {
+    needs: ["ss"],
+    holdMs: 0,
+    inject: async ({ port, accounting }) => {
+      accounting.endings.push({ program: "udp", ms: Date.now() });
+      await destroyUdp(port);
+    },
+    heal: async () => undefined,
+  },
+  "memory-short": {
+    needs: ["prlimit"],
+    holdMs: 2_500,
+    inject: async ({ system }) => {
+      const pid = system.workerd.pid();
+      await limit(pid, "data", dataBytes(pid) + SPARE_BYTES);
+    },
+    heal: ({ system }) => limit(system.workerd.pid(), "data", "unlimited"),
+  },
+  "descriptors-short": {
+    needs: ["prlimit"],
+    holdMs: 2_500,
+    inject: async ({ system }) => {
+      const pid = system.workerd.pid();
+      allowed.set(pid, descriptorsAllowed(pid));
+      await limit(pid, "nofile", FEW_DESCRIPTORS);
+    },
+    heal: async ({ system }) => {
+      const pid = system.workerd.pid();
+      const before = allowed.get(pid);
+      // If workerd ended, its successor has no such limit.
+      if (before !== undefined) await limit(pid, "nofile", before);
+    },
+  },
+};
+
+/** The copies of the files that `store-corrupt` overwrites. */
+const keeping = new WeakMap<Scene, string>();
+/** The limits on descriptors that `descriptors-short` changed, by process. */
+const allowed = new Map<number, number>();
+
+/** Resolves when another process has taken the place of one that was killed. @throws UserError */
+async function another(name: string, pid: number, current: () => number): Promise<void> {
+  const deadlineMs = Date.now() + BACK_WITHIN_MS;
+  while (current() === pid) {
+    if (Date.now() > deadlineMs) throw new UserError(`No other ${name} within ${BACK_WITHIN_MS / 1000} s.`);
+    await pause(10);
+  }
+}
+
+/** Kills workerd, changes its files, and starts it. */
+async function restart({ system, accounting }: Scene, change: () => void): Promise<void> {
+  const ending = { program: "workerd" as const, ms: Date.now(), backMs: Infinity };
+  accounting.endings.push(ending);
+  await system.workerd.crash(change);
+  ending.backMs = Date.now();
+}
+
+/** Writes until the disk is full. */
+function fill(file: string): void {
+  const descriptor = openSync(file, "w");
+  try {
+    for (const size of [1 << 20, 1 << 12])
+      for (const block = Buffer.alloc(size); ;)
+        try {
+          writeSync(descriptor, block);
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+          break;
+        }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The files of databases in a folder, with their logs. */
+function databasesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+    /\.sqlite(?:-wal|-shm)?$/.test(file),
+  );
+}
+
+/** Overwrites 64 bytes of each 512 of a file. */
+function corrupt(file: string, seed: number): void {
+  const descriptor = openSync(file, "r+");
+  const { length } = readFileSync(file);
+  for (let at = 0; at < length; at += 512)
+    writeSync(descriptor, createHash("sha512").update(`${seed} ${at}`).digest(), 0, Math.min(64, length - at), at);
+  closeSync(descriptor);
+}
+
+/** The private memory of a process that it can write, which is what the limit `data` counts. */
+function dataBytes(pid: number): number {
+  const kB = /^VmData:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kB) * 1024;
+}
+
+function descriptorsAllowed(pid: number): number {
+  return Number(/^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, "utf8"))?.[1]);
+}

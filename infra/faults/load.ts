@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { UserError } from "../../base/user-error.ts";
+import { LOAD_PROGRAM } from "../setup/build.ts";
+import type { RequestRecord } from "./accounting.ts";
+
+export interface LoadStart {
+  readonly site: string;
+  /** The PEM file of the certificate to trust. */
+  readonly ca: string;
+  readonly perSecond: number;
+  readonly seed: number;
+}
+
+/** The origin and the visitors, in a process of their own (infra/edge/cmd/load). */
+export interface Load {
+  /** The origin's URL. */
+  readonly origin: string;
+  start(options: LoadStart): Promise<void>;
+  /** Sends no more requests, and resolves when all are answered. */
+  stop(): Promise<void>;
+  /** The origin waits for so long before each answer. */
+  delay(ms: number): Promise<void>;
+  /** So many percent of the requests ask the origin to lie. */
+  lies(percent: number): Promise<void>;
+  killOrigin(): Promise<void>;
+  startOrigin(): Promise<void>;
+  /** Ends the process. */
+  end(): Promise<void>;
+}
+
+/** Starts the load generator. @throws UserError */
+export async function startLoad(onRecord: (record: RequestRecord) => void): Promise<Load> {
+  const child: ChildProcess = spawn(LOAD_PROGRAM, [], { stdio: ["pipe", "pipe", "inherit"], detached: true });
+  const ended = once(child, "close");
+  const origin = Promise.withResolvers<string>();
+  const waiting: (() => void)[] = [];
+  if (child.stdout === null || child.stdin === null) throw new UserError("The load generator could not be started.");
+  const input = child.stdin;
+  input.on("error", () => undefined);
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const said = JSON.parse(line) as { origin?: string; done?: string } & RequestRecord;
+    if (said.done !== undefined) waiting.shift()?.();
+    else if (said.origin === undefined) onRecord(said);
+    else origin.resolve(said.origin);
+  });
+  const died = ended.then(() => {
+    throw new UserError("The load generator ended by itself.");
+  });
+  died.catch(() => undefined);
+  const order = async (command: object): Promise<void> => {
+    const done = new Promise<void>((resolve) => waiting.push(resolve));
+    input.write(`${JSON.stringify(command)}\n`);
+    await Promise.race([done, died]);
+  };
+  return {
+    origin: await Promise.race([origin.promise, died]),
+    start: (options) => order({ do: "start", ...options }),
+    stop: () => order({ do: "stop" }),
+    delay: (ms) => order({ do: "delay", ms }),
+    lies: (percent) => order({ do: "lies", percent }),
+    killOrigin: () => order({ do: "kill-origin" }),
+    startOrigin: () => order({ do: "start-origin" }),
+    end: async () => {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** The names of the faults, in the order in which they are injected. */
+export const FAULT_NAMES = [
+  "workerd-killed",
+  "workerd-stopped",
+  "edge-killed",
+  "edge-stopped",
+  "disk-full",
+  "store-corrupt",
+  "origin-slow",
+  "origin-dead",
+  "origin-lying",
+  "udp-blocked",
+  "udp-destroyed",
+  "memory-short",
+  "descriptors-short",
+] as const;
+export type FaultName = (typeof FAULT_NAMES)[number];
