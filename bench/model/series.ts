@@ -1,6 +1,5 @@
 import type { Congestion } from "./congestion.ts";
 import { type Cell, type Network, QUEUE_BYTES } from "./cell.ts";
-import type { LoadExperiment } from "./load-experiment.ts";
 
 /** Places that differ in one thing: a table and a picture of a report. A place may be in several series. */
 export interface Series<Point = SeriesPoint> {
@@ -46,7 +45,7 @@ export function planSeries(
   others: readonly Place[],
   congestions: readonly Congestion[],
   isQuick: boolean,
-): Required<Pick<LoadExperiment, "cells" | "rounds" | "series">> {
+) {
   const most = isQuick ? QUICK_POINTS : Number.POSITIVE_INFINITY;
   const shown = all.map((one) => ({ ...one, points: one.points.slice(0, most) }));
   const inSeries = shown.flatMap(({ points }) => points.map(([, place]) => place));

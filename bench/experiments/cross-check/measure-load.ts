@@ -9,8 +9,7 @@ import { setNetwork } from "../../harness/set-network.ts";
 import { watchCores } from "../../lab/cores.ts";
 import { countedBetween } from "../../lab/path-counters.ts";
 import { run, THEIR_CLIENT } from "./python.ts";
-import { type ClientLine, type CrossRow, crossRow } from "./row.ts";
-import type { CrossLoad } from "./schedule.ts";
+import { type ClientLine, type CrossLoad, type CrossRow, crossRow } from "./row.ts";
 import { type CrossProtocol, OBJECT_BYTES, TIMEOUT_MS } from "./settings.ts";
 
 /** The arms whose clients begin with these protocols and are offered no other. */

@@ -2,8 +2,16 @@ import { BUSY_RATIO_MAX, LATE_RATIO_MAX } from "../../harness/loads/row-of.ts";
 import type { PathCounters } from "../../lab/path-counters.ts";
 import type { LoadResult } from "../../model/plan.ts";
 import { float, floatOrNaN, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
-import type { CrossLoad } from "./schedule.ts";
-import { type Client, type CrossProtocol, OBJECT_BYTES } from "./settings.ts";
+import { type Client, type CrossProtocol, OBJECT_BYTES, type Setting } from "./settings.ts";
+
+/** A load that is to be made. */
+export interface CrossLoad {
+  readonly id: string;
+  readonly setting: Setting;
+  readonly protocol: CrossProtocol;
+  readonly client: Client;
+  readonly round: number;
+}
 
 /** One load of one client. What is not known is NaN, an empty field in the file. */
 export const CROSS_ROW = {

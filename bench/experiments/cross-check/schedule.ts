@@ -1,14 +1,6 @@
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
-import { counts, type CrossRow } from "./row.ts";
-import { type Client, CLIENTS, type CrossProtocol, PROTOCOLS, type Setting } from "./settings.ts";
-
-export interface CrossLoad {
-  readonly id: string;
-  readonly setting: Setting;
-  readonly protocol: CrossProtocol;
-  readonly client: Client;
-  readonly round: number;
-}
+import { counts, type CrossLoad, type CrossRow } from "./row.ts";
+import { CLIENTS, PROTOCOLS, type Setting } from "./settings.ts";
 
 /**
  * The loads of the next round, in random order: one of each client, protocol and setting that lacks loads that count.
