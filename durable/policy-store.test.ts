@@ -708,4 +708,30 @@ describe("a health check", () => {
     expect(await writes()).toBe(1);
     expect(await store().bundle()).toEqual(before);
   });
+
+  it("a write that failed is told to every caller until the next try", async () => {
+    await store().bundle();
+    const tried = async (isBroken: boolean): Promise<boolean> =>
+      runInDurableObject(store(), (object, state) => {
+        const exec = vi.spyOn(Object.getPrototypeOf(state.storage.sql) as SqlStorage, "exec");
+        if (isBroken)
+          exec.mockImplementation(() => {
+            throw new Error("database or disk is full");
+          });
+        try {
+          object.tryWrite();
+          return true;
+        } catch {
+          return false;
+        } finally {
+          exec.mockRestore();
+        }
+      });
+    expect(await tried(true)).toBe(false);
+    later(9_999);
+    expect(await tried(false)).toBe(false);
+    later(1);
+    expect(await tried(false)).toBe(true);
+    expect(await tried(false)).toBe(true);
+  });
 });

@@ -45,6 +45,7 @@ export interface PolicyBundle {
 export class PolicyStore extends DurableObject {
   readonly #tables: PolicyTables;
   #triedAtMs = Number.NEGATIVE_INFINITY;
+  #tryFailed = false;
 
   constructor(ctx: DurableObjectState, env: unknown) {
     super(ctx, env as never);
@@ -164,14 +165,19 @@ export class PolicyStore extends DurableObject {
   }
 
   /**
-   * Writes a row as it is. So a caller learns whether the disk takes it: the call rejects if not. At most once in ten
-   * seconds for all callers, as rows are billed.
+   * Writes a row as it is. So a caller learns whether the disk takes it: the call rejects if not. It writes at most once in
+   * ten seconds, as rows are billed; in between every caller learns how that went.
    */
   tryWrite(): void {
     const nowMs = Date.now();
-    if (Math.abs(nowMs - this.#triedAtMs) < TRY_MS) return;
+    if (Math.abs(nowMs - this.#triedAtMs) < TRY_MS) {
+      if (this.#tryFailed) throw new Error("the store took no write when it was tried last");
+      return;
+    }
     this.#triedAtMs = nowMs;
+    this.#tryFailed = true;
     this.ctx.storage.sql.exec("UPDATE schema_version SET version = version");
+    this.#tryFailed = false;
   }
 
   audit(page: PageRequest): Page<AuditEntry> {

@@ -83,7 +83,7 @@ it("with a full disk the kill switch works, survives workerd's end, and is store
       "the kill switch is in force in memory only: the store could not take it yet",
     ]) as string[],
   });
-  // The edge asks every 250 ms.
+  // The edge learns of it by its next question, within 250 ms. Nothing outside shows that it has: so four of them.
   await new Promise((resolve) => {
     setTimeout(resolve, 1_000);
   });

@@ -22,13 +22,13 @@ async function installed() {
   // The path is short, because the path of a Unix socket may have at most 107 bytes.
   const folder = mkdtempSync(join(tmpdir(), "h3-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const here = (text: string): string => text.replaceAll(/\/(opt|root|run|var\/lib)\//g, `${folder}/$1/`);
+  const here = (text: string): string => text.replaceAll(/\/(opt|run|var\/lib|var\/backups)\//g, `${folder}/$1/`);
   const version = (name: string): void => {
     for (const file of ["infra/workerd/config.capnp", "dist/worker.js"])
       cpSync(join(ROOT, file), join(folder, "opt", name, file));
     writeFileSync(join(folder, "opt", name, "version"), name);
   };
-  for (const name of ["root", "run/adaptive-h3", "var/lib/adaptive-h3", "var/lib/adaptive-h3-marker"])
+  for (const name of ["run/adaptive-h3", "var/backups", "var/lib/adaptive-h3", "var/lib/adaptive-h3-marker"])
     mkdirSync(join(folder, name), { recursive: true });
   version("adaptive-h3");
   const variables = { ORIGIN: "http://127.0.0.1:9", POLICY_TOKENS: await tokenEntry("ann", "write", TOKEN) };
@@ -120,7 +120,7 @@ it(
     await untilStore("unreachable", null);
     await type(begin);
     await untilStore("ok", 0);
-    expect(existsSync(path("root/adaptive-h3-broken/adaptive-h3-PolicyStore"))).toBe(true);
+    expect(existsSync(path("var/backups/adaptive-h3-broken/adaptive-h3-PolicyStore"))).toBe(true);
     // With one.
     await type(restore);
     await untilStore("ok", 1);

@@ -13,17 +13,22 @@ import (
 	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
+// startHanging starts an upstream that keeps each request for /hang until hang is closed, and tells started of it.
+func startHanging(t *testing.T) (url string, started, hang chan struct{}) {
+	started, hang = make(chan struct{}, 10), make(chan struct{})
+	return edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hang" {
+			started <- struct{}{}
+			<-hang
+		}
+	}), started, hang
+}
+
 // Requests beyond the bound get a 503 that says when to come again; others are served as soon as there is room.
 func TestRequestsInFlightAreBounded(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
-		hang := make(chan struct{})
-		started := make(chan struct{}, 10)
-		e := startEdgeWith(t, edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/hang" {
-				started <- struct{}{}
-				<-hang
-			}
-		}), "-max-requests", "4", "-max-requests-client", "3")
+		upstream, started, hang := startHanging(t)
+		e := startEdgeWith(t, upstream, "-max-requests", "4", "-max-requests-client", "3")
 		var hanging sync.WaitGroup
 		for range 3 {
 			c := e.client(protocol)
@@ -114,14 +119,8 @@ func TestStreamsOfAConnection(t *testing.T) {
 // While one client holds all places that it can get, and others wait, a call of the worker's API still finds one.
 func TestAPIHasPlacesOfItsOwn(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
-		hang := make(chan struct{})
-		started := make(chan struct{}, 10)
-		e := startEdgeWith(t, edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/hang" {
-				started <- struct{}{}
-				<-hang
-			}
-		}), "-max-requests", "2")
+		upstream, started, hang := startHanging(t)
+		e := startEdgeWith(t, upstream, "-max-requests", "2")
 		var hanging sync.WaitGroup
 		for range 2 {
 			c := e.client(protocol)

@@ -23,10 +23,10 @@ func (d *drip) Close() error { return nil }
 
 func (d *drip) Read(p []byte) (int, error) {
 	if left := time.Until(d.deadline); !d.deadline.IsZero() && left < d.pause {
-		time.Sleep(left)
+		time.Sleep(left) // fake time
 		return 0, os.ErrDeadlineExceeded
 	}
-	time.Sleep(d.pause)
+	time.Sleep(d.pause) // fake time
 	return min(d.bytes, len(p)), nil
 }
 

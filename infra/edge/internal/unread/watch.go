@@ -1,6 +1,5 @@
 // Package unread ends the responses whose clients do not take them. While a client does not read, the server behind holds as
-// much of the response as it reads ahead. Of this module it imports errorlog and
-// visitor.
+// much of the response as it reads ahead. Of this module it imports errorlog and visitor.
 package unread
 
 import (

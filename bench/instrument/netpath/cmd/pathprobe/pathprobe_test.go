@@ -45,7 +45,7 @@ func TestSendAndReceive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sender.Close()
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(20 * time.Millisecond) // the kernel begins to stamp packets a moment after it was asked to, and says nothing
 	sentNs, receivedNs := make([]int64, 2), []int64{-1, -1, -1}
 	began := time.Now()
 	if err := send(sender, plan{[]int64{0, 30e6}, []int{64, 1500}}, began, sentNs); err != nil {
