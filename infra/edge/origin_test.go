@@ -160,6 +160,30 @@ func TestWorkerSilent(t *testing.T) {
 	})
 }
 
+// A worker that is busy for a moment still gets the calls of its API, also those that waited when it counted as gone.
+func TestWorkerBusy(t *testing.T) {
+	forProtocols(t, func(t *testing.T, protocol string) {
+		e, worker, _ := startWithOrigin(t)
+		e.text(e.client(protocol), "GET", "/", "")
+		worker.silent.Store(true)
+		answers := make(chan string, 2)
+		call := func() {
+			status, text := e.text(e.client(protocol), "GET", "/_h3/v1/health", "")
+			answers <- fmt.Sprint(status, " ", text)
+		}
+		go call()
+		edgetest.Eventually(t, "the edge knows", func() bool { return strings.Contains(e.stderr.String(), "nobody decides") })
+		go call()
+		worker.silent.Store(false)
+		close(worker.woken)
+		for range 2 {
+			if got := edgetest.Receive(t, "answer", answers); got != "200 worker" {
+				t.Error(got)
+			}
+		}
+	})
+}
+
 // A worker that breaks off without an answer while it is there: a GET is asked again, of the origin; a POST is not.
 func TestWorkerBreaksOff(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {

@@ -25,7 +25,7 @@ type Monitor struct {
 	changed func(gone bool)
 
 	mu      sync.Mutex
-	gone    bool
+	back    chan struct{} // while the server is gone: closed when it is back
 	waiting map[*func()]struct{}
 }
 
@@ -39,7 +39,26 @@ func New(ask func(context.Context) error, changed func(gone bool)) *Monitor {
 func (m *Monitor) Gone() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.gone
+	return m.back != nil
+}
+
+// Await waits while the server is gone, for d at most, and says whether the server is there.
+func (m *Monitor) Await(ctx context.Context, d time.Duration) bool {
+	m.mu.Lock()
+	back := m.back
+	m.mu.Unlock()
+	if back == nil {
+		return true
+	}
+	timeout := time.NewTimer(d)
+	defer timeout.Stop()
+	select {
+	case <-back:
+		return true
+	case <-timeout.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // OnGone has f called once when the server is gone: at once where it is. f must not block. The caller calls forget when it
@@ -47,7 +66,7 @@ func (m *Monitor) Gone() bool {
 func (m *Monitor) OnGone(f func()) (forget func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.gone {
+	if m.back != nil {
 		f()
 		return func() {}
 	}
@@ -101,13 +120,16 @@ func (m *Monitor) Run(ctx context.Context) {
 
 func (m *Monitor) set(gone bool) {
 	m.mu.Lock()
-	if gone == m.gone {
+	if gone == (m.back != nil) {
 		m.mu.Unlock()
 		return
 	}
-	m.gone = gone
 	var told []func()
-	if gone {
+	if !gone {
+		close(m.back)
+		m.back = nil
+	} else {
+		m.back = make(chan struct{})
 		for f := range m.waiting {
 			told = append(told, *f)
 		}

@@ -160,3 +160,29 @@ func TestTellsOfChanges(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+func TestAwait(t *testing.T) {
+	run(t, func(t *testing.T, s *server, m *Monitor) {
+		if !m.Await(t.Context(), 0) {
+			t.Error("a server that is there is waited for")
+		}
+		s.silent.Store(true)
+		after(Patience + tick)
+		if m.Await(t.Context(), time.Second) {
+			t.Error("there, and it is silent")
+		}
+		left, leave := context.WithCancel(t.Context())
+		leave()
+		if m.Await(left, time.Hour) {
+			t.Error("there for a caller that left")
+		}
+		go func() {
+			time.Sleep(time.Second) // fake time
+			s.wake()
+		}()
+		began := time.Now()
+		if !m.Await(t.Context(), time.Hour) || time.Since(began) > time.Second+2*Interval {
+			t.Errorf("not there after %v", time.Since(began))
+		}
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"time"
 
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/heartbeat"
@@ -75,11 +76,36 @@ func newTransport() *http.Transport {
 	return upstream.NewPool(upstream.MaxIdle, dialer.DialContext, nil)
 }
 
+// ownPatience is how long a request for one of the worker's own paths waits for a worker that is gone. Nobody else may see
+// the request, and the worker may only be busy.
+const ownPatience = 2 * time.Second
+
 // RoundTrip asks the worker, and the origin where that is safe. Its errors are ErrOwnPath and those of the two transports.
 func (f *Fallback) RoundTrip(req *http.Request) (*http.Response, error) {
+	own := workersOwn(req.URL)
 	if f.monitor.Gone() {
-		return f.askOrigin(req)
+		if !own {
+			return f.askOrigin(req)
+		}
+		if !f.monitor.Await(req.Context(), ownPatience) {
+			return nil, ErrOwnPath
+		}
 	}
+	res, again, err := f.askWorker(req)
+	switch {
+	case !again:
+		return res, err
+	case !own:
+		return f.askOrigin(req)
+	case errors.Is(err, errWorkerGone) && f.monitor.Await(req.Context(), ownPatience):
+		return f.worker.RoundTrip(req)
+	}
+	return nil, ErrOwnPath
+}
+
+// askWorker asks the worker. Where that fails, again says that the request cannot act twice if it is sent once more. The
+// error is then errWorkerGone if the worker went while the request waited.
+func (f *Fallback) askWorker(req *http.Request) (res *http.Response, again bool, err error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	asked := req.WithContext(ctx)
 	var body *heldBody
@@ -87,32 +113,33 @@ func (f *Fallback) RoundTrip(req *http.Request) (*http.Response, error) {
 		body = &heldBody{ReadCloser: req.Body}
 		asked.Body = body
 	}
-	again := body == nil && (req.Method == http.MethodGet || req.Method == http.MethodHead)
+	safe := body == nil && (req.Method == http.MethodGet || req.Method == http.MethodHead)
 	forget, giveUp := func() {}, func() { cancel(errWorkerGone) }
-	if again {
+	if safe {
 		forget = f.monitor.OnGone(giveUp)
 	}
-	res, err := f.worker.RoundTrip(asked)
+	res, err = f.worker.RoundTrip(asked)
 	forget()
-	if err == nil && context.Cause(ctx) == nil {
+	gone := context.Cause(ctx)
+	if err == nil && gone == nil {
 		// ctx must outlive this call, as the response's body still depends on it; it ends with the request's own.
-		return res, nil
+		return res, false, nil
 	}
 	if err == nil {
 		res.Body.Close() // the worker answered at the moment when this call gave it up
 	}
 	cancel(nil)
-	if req.Context().Err() != nil || (!again && !neverReached(err, body)) {
-		return nil, err
+	switch {
+	case req.Context().Err() != nil:
+		return nil, false, err
+	case errors.Is(gone, errWorkerGone):
+		return nil, true, gone
 	}
-	return f.askOrigin(req)
+	return nil, safe || neverReached(err, body), err
 }
 
 // askOrigin sends the request as the worker would have sent it (testdata/origin-requests.json).
 func (f *Fallback) askOrigin(req *http.Request) (*http.Response, error) {
-	if workersOwn(req.URL) {
-		return nil, ErrOwnPath
-	}
 	asked := req.Clone(req.Context())
 	asked.URL.Scheme, asked.URL.Host = f.url.Scheme, f.url.Host
 	asked.Host = f.url.Host
