@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { ROOT } from "../../base/root.ts";
@@ -15,10 +15,12 @@ import { findProxies } from "./proxies.ts";
 import { runMain } from "../../base/run-main.ts";
 import { installSchemathesis } from "./schemathesis.ts";
 
-// Runs every test that needs no root. The last line has the counts over all of them.
+// Runs every test that needs no root. At the end, what failed is said once more, so that nobody has to look for it; the
+// last line has the counts over all of them.
 interface Count {
   passed: number;
-  failed: number;
+  /** What each failed test was, and what it said. */
+  failures: string[];
 }
 
 const MISSING_IS_FAILURE = process.env["CI"] === "true";
@@ -87,7 +89,7 @@ async function main(): Promise<Count> {
   if (interrupted) throw new UserError("Interrupted.");
   return {
     passed: counts.reduce((sum, count) => sum + count.passed, 0),
-    failed: counts.reduce((sum, count) => sum + count.failed, 0),
+    failures: counts.flatMap((count) => count.failures),
   };
 }
 
@@ -115,8 +117,9 @@ function start(
 
 /** Says that something did not run. In CI, where nobody reads that, it counts as a failure. */
 function notRun(what: string, why: string): Count {
-  console.error(`\nNOT RUN: ${what}: ${why}.\n`);
-  return { passed: 0, failed: MISSING_IS_FAILURE ? 1 : 0 };
+  const said = `NOT RUN: ${what}: ${why}.`;
+  console.error(`\n${said}\n`);
+  return { passed: 0, failures: MISSING_IS_FAILURE ? [said] : [] };
 }
 
 interface GoResult {
@@ -127,7 +130,7 @@ interface GoResult {
 }
 
 async function goTests(go: string, module: GoModule, race: boolean, folder: string): Promise<GoResult> {
-  const count: Count = { passed: 0, failed: 0 };
+  const count: Count = { passed: 0, failures: [] };
   let said = "";
   const output = new Map<string, string>();
   const { child, ended } = start(go, ["test", "-json", ...(race ? ["-race"] : []), ...module.packages], {
@@ -151,14 +154,17 @@ async function goTests(go: string, module: GoModule, race: boolean, folder: stri
       output.delete(name);
     }
     if (event.Action === "fail" || event.Action === "build-fail") {
-      // A package fails when its tests fail. It counts by itself only if it did not even build.
-      if (event.Test !== undefined || event.Action === "build-fail") count.failed++;
       // If a package dies, its tests die too. Only their output says why.
-      for (const [of, text] of output) if (of === name || of.startsWith(`${name} `)) said += text;
+      const why = [...output]
+        .flatMap(([of, text]) => (of === name || of.startsWith(`${name} `) ? [text] : []))
+        .join("");
+      // A package fails when its tests fail. It counts by itself only if it did not even build.
+      if (event.Test !== undefined || event.Action === "build-fail") count.failures.push(`${name}\n${why}`);
+      said += why;
     }
     if (event.Action === "pass" && event.Test === undefined) said += `ok    ${name}\n`;
   }
-  if ((await ended) !== 0 && count.failed === 0) count.failed++;
+  if ((await ended) !== 0 && count.failures.length === 0) count.failures.push(`${module.folder}: go test failed`);
   return { module, count, text: said };
 }
 
@@ -183,11 +189,29 @@ async function vitest(
     { cwd: ROOT, env: { TMPDIR: folder, ...(browser === undefined ? {} : { CHROMIUM: browser }) }, stdout: "inherit" },
   );
   const code = await ended;
-  if (!existsSync(results)) return { passed: 0, failed: 1 };
-  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(results, "utf8")) as Record<string, number>;
-  const failed = numFailedTests ?? 0;
-  // A file that cannot be loaded, or an error outside the tests, fails the run but no test.
-  return { passed: numPassedTests ?? 0, failed: code !== 0 && failed === 0 ? 1 : failed };
+  const outside = `${projects.join(", ")}: a file that cannot be loaded, or an error outside the tests; see above`;
+  if (!existsSync(results)) return { passed: 0, failures: [outside] };
+  const { numPassedTests, testResults } = JSON.parse(readFileSync(results, "utf8")) as VitestResults;
+  const failures = testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === "failed")
+      .map(({ fullName, failureMessages }) => [relative(ROOT, name), fullName, ...failureMessages].join("\n")),
+  );
+  return { passed: numPassedTests, failures: code !== 0 && failures.length === 0 ? [outside] : failures };
+}
+
+/** What is used of vitest's JSON reporter. */
+interface VitestResults {
+  readonly numPassedTests: number;
+  readonly testResults: readonly {
+    /** The file. */
+    readonly name: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
 }
 
 function heading(text: string): void {
@@ -195,7 +219,8 @@ function heading(text: string): void {
 }
 
 await runMain(async () => {
-  const { passed, failed } = await main();
-  console.log(`\n${passed} passed, ${failed} failed`);
-  process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+  const { passed, failures } = await main();
+  for (const failure of failures) console.log(`\nFAILED ${failure}`);
+  console.log(`\n${passed} passed, ${failures.length} failed`);
+  process.exitCode = failures.length === 0 && passed > 0 ? 0 : 1;
 });
