@@ -15,6 +15,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { UserError } from "../../base/user-error.ts";
 import type { System } from "../workerd/system.ts";
 import type { Accounting } from "./accounting.ts";
+import type { Clock } from "./clock.ts";
 import type { Load } from "./load.ts";
 import { blockUdp, destroyUdp, limit, type Need, unblockUdp } from "./machine.ts";
 import type { FaultName } from "./names.ts";
@@ -28,6 +29,8 @@ export interface Scene {
   /** The folder of the objects' files. */
   readonly objectsDir: string;
   readonly seed: number;
+  /** workerd's clock. Undefined if no fault needs it. */
+  readonly clock: Clock | undefined;
 }
 
 export interface Fault {
@@ -45,6 +48,7 @@ const FEW_DESCRIPTORS = 16;
 /** The room that is left to workerd. */
 const SPARE_BYTES = 4_000_000;
 const ORIGIN_DELAY_MS = 400;
+const DAY_S = 86_400;
 
 /** Every fault: how it is injected, and how it is healed. */
 export const FAULTS: Readonly<Record<FaultName, Fault>> = {
@@ -135,6 +139,18 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
     holdMs: 2_500,
     inject: ({ load }) => load.lies(30),
     heal: ({ load }) => load.lies(0),
+  },
+  "clock-ahead": {
+    needs: ["compiler"],
+    holdMs: 2_000,
+    inject: async ({ clock }) => clock?.shift(DAY_S),
+    heal: async ({ clock }) => clock?.shift(0),
+  },
+  "clock-behind": {
+    needs: ["compiler"],
+    holdMs: 2_000,
+    inject: async ({ clock }) => clock?.shift(-DAY_S),
+    heal: async ({ clock }) => clock?.shift(0),
   },
   "udp-blocked": {
     needs: ["tc"],

@@ -2,19 +2,22 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
+import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
 import { runMain } from "../../base/run-main.ts";
 import { UserError } from "../../base/user-error.ts";
 import { EDGE_PROGRAM } from "../setup/build.ts";
+import { firstPolicy } from "../workerd/first-policy.ts";
 import { activatePolicy } from "../workerd/policy-client.ts";
 import { startSystem, type System } from "../workerd/system.ts";
 import { Accounting, type Ending } from "./accounting.ts";
+import { buildClock, type Clock } from "./clock.ts";
 import { FAULTS, type Scene } from "./faults.ts";
-import { type Load, startLoad } from "./load.ts";
+import { type Load, type LoadStart, startLoad } from "./load.ts";
 import { lacking, mountMemory, raiseLoopback, unmount } from "./machine.ts";
 import type { FaultName } from "./names.ts";
 import { readOptions } from "./options.ts";
-import { tableOf } from "./table.ts";
+import { growth, JUDGED_FROM_MINUTES, watch } from "./soak.ts";
+import { soakTableOf, tableOf } from "./table.ts";
 
 // The run itself. main.ts starts it, in namespaces of its own where it can.
 
@@ -27,6 +30,9 @@ const QUIET_MS = 1_000;
 const DECIDING_WITHIN_MS = 30_000;
 /** The disk of the objects, where there can be one of their own. */
 const DISK_BYTES = 32 << 20;
+/** A moderate load: about a third of what two cores carry. */
+const SOAK_PER_SECOND = 100;
+const SOAK_ADDRESSES = 5_000;
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(3));
@@ -39,7 +45,7 @@ async function main(): Promise<void> {
       .filter((need) => lacks.has(need))
       .map((need) => `${name} is left out: this machine lacks ${lacks.get(need)}.`),
   );
-  if (faults.length === 0) throw new UserError(leftOut.join("\n"));
+  if (faults.length === 0 && leftOut.length > 0) throw new UserError(leftOut.join("\n"));
 
   const accounting = new Accounting();
   const interrupted = untilSignal();
@@ -51,29 +57,13 @@ async function main(): Promise<void> {
   try {
     if (inNamespaces) await mountMemory(objectsDir, DISK_BYTES);
     load = await startLoad((record) => accounting.add(record));
-    system = await startKept(stateDir, load.origin, accounting);
-    await activatePolicy(system.workerd.visitorsSocket, TOKEN, {
-      ...INITIAL_POLICY,
-      mode: "fixed-h3",
-      ma: { minS: 1, maxS: 60 },
-    });
+    const clock = faults.some((name) => FAULTS[name].needs.includes("compiler")) ? buildClock(stateDir) : undefined;
+    system = await startKept(stateDir, load.origin, accounting, clock);
     const port = Number(/:(\d+)$/.exec(system.addresses[0] ?? "")?.[1]);
-    const scene: Scene = { system, load, accounting, port, objectsDir, seed: options.seed };
-    const rounds = Math.ceil(options.requests / (faults.length * REQUESTS_IN_PHASE));
-    const quota = Math.ceil(options.requests / (faults.length * rounds));
-    await load.start({
-      site: `https://localhost:${port}`,
-      ca: join(stateDir, "dev-cert.pem"),
-      perSecond: Math.ceil(quota / (PHASE_MS / 1000)),
-      seed: options.seed,
-    });
-    await pause(2 * QUIET_MS);
-    for (let round = 1; round <= rounds; round++)
-      for (const name of faults) {
-        if (interrupted.happened) break;
-        console.log(`${rounds === 1 ? "" : `round ${round} of ${rounds}: `}${name}`);
-        await injectOne(name, scene, quota, interrupted);
-      }
+    const scene: Scene = { system, load, accounting, port, objectsDir, seed: options.seed, clock };
+    const visits = { site: `https://localhost:${port}`, ca: join(stateDir, "dev-cert.pem"), seed: options.seed };
+    if (options.soakMinutes === undefined) await injectAll(faults, options.requests, scene, visits, interrupted);
+    else await soak(options.soakMinutes, scene, visits, interrupted);
     if (!interrupted.happened) await load.stop();
   } finally {
     await system?.stop();
@@ -87,9 +77,6 @@ async function main(): Promise<void> {
   for (const [why, times] of accounting.excused) console.log(`${times} x ${why}`);
   console.log();
   for (const sentence of leftOut) console.log(sentence);
-  console.log(
-    "A clock that is set forward or back is not among the faults: the worker takes its time from the machine.",
-  );
   const wrong = accounting.report();
   if (wrong.length > 0) throw new UserError(`\nWrong:\n${wrong.join("\n")}`);
   if (leftOut.length > 0 && process.env["CI"] === "true")
@@ -97,14 +84,63 @@ async function main(): Promise<void> {
   console.log("Every visitor got the origin's response, or could see that it broke where it had to.");
 }
 
+/** Injects the faults in rounds, under a load that gives each of them its part of the requests. */
+async function injectAll(
+  faults: readonly FaultName[],
+  requests: number,
+  scene: Scene,
+  visits: Visits,
+  interrupted: Interruption,
+): Promise<void> {
+  // Each page is decided, so that the first decision after a fault can be told.
+  await activate(scene, { ...INITIAL_POLICY, mode: "fixed-h3", ma: { minS: 1, maxS: 60 } });
+  const rounds = Math.ceil(requests / (faults.length * REQUESTS_IN_PHASE));
+  const quota = Math.ceil(requests / (faults.length * rounds));
+  await scene.load.start({ ...visits, perSecond: Math.ceil(quota / (PHASE_MS / 1000)), addresses: 0 });
+  await pause(2 * QUIET_MS);
+  for (let round = 1; round <= rounds; round++)
+    for (const name of faults) {
+      if (interrupted.happened) return;
+      console.log(`${rounds === 1 ? "" : `round ${round} of ${rounds}: `}${name}`);
+      await injectOne(name, scene, quota, interrupted);
+    }
+}
+
+/** Lets visitors come from many addresses, under the policy that `npm start` begins with, and reads what the programs hold. */
+async function soak(minutes: number, scene: Scene, visits: Visits, interrupted: Interruption): Promise<void> {
+  const { system, load, accounting, objectsDir } = scene;
+  await activate(scene, firstPolicy("cubic"));
+  await load.start({ ...visits, perSecond: SOAK_PER_SECOND, addresses: SOAK_ADDRESSES });
+  const watched = { workerdPid: () => system.workerd.pid(), edgePid: () => system.edgePid(), objectsDir };
+  const readings = await watch(watched, minutes, interrupted, ({ minute }) => {
+    if (minute % 10 === 0) console.log(`minute ${minute} of ${minutes}`);
+  });
+  console.log(`\n${soakTableOf(readings)}`);
+  if (minutes < JUDGED_FROM_MINUTES) console.log(`\nToo short to tell growth: ${JUDGED_FROM_MINUTES} minutes do.`);
+  for (const sentence of growth(readings)) accounting.violate("soak", sentence);
+  for (const { program } of accounting.endings) accounting.violate("soak", `${program} ended`);
+}
+
+type Visits = Omit<LoadStart, "perSecond" | "addresses">;
+
+async function activate({ system }: Scene, policy: Policy): Promise<void> {
+  await activatePolicy(system.workerd.visitorsSocket, TOKEN, policy);
+}
+
 /** Starts the system as `npm start` does: what ends is started again. Notes each end of a program. */
-async function startKept(stateDir: string, origin: string, accounting: Accounting): Promise<System> {
+async function startKept(
+  stateDir: string,
+  origin: string,
+  accounting: Accounting,
+  clock: Clock | undefined,
+): Promise<System> {
   const system: System = await startSystem({
     edgeProgram: EDGE_PROGRAM,
     stateDir,
     origin,
     listen: ["127.0.0.1:0"],
     token: TOKEN,
+    ...(clock === undefined ? {} : { runner: clock.runner }),
     variables: { OBJECTS_PER_REGION: "1" },
     onRestart: (sentence) => {
       console.log(`  ${sentence}`);

@@ -10,6 +10,8 @@ export interface LoadStart {
   /** The PEM file of the certificate to trust. */
   readonly ca: string;
   readonly perSecond: number;
+  /** How many addresses the visitors have. 0: the system's choice. */
+  readonly addresses: number;
   readonly seed: number;
 }
 

@@ -2,15 +2,17 @@ import { execFile, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
 import { findProgram } from "../../base/find-program.ts";
 import { UserError } from "../../base/user-error.ts";
+import { findCompiler } from "./clock.ts";
 
 /** What a fault needs of the machine. */
-export type Need = "namespaces" | "tc" | "ss" | "prlimit";
+export type Need = "namespaces" | "tc" | "ss" | "prlimit" | "compiler";
 
 const WHY: Readonly<Record<Need, string>> = {
   namespaces: "namespaces of its own (unshare and ip, as root or where users may make user namespaces)",
   tc: "tc, and a kernel with HTB and u32",
   ss: "ss -K, and a kernel that can destroy UDP sockets",
   prlimit: "prlimit (util-linux)",
+  compiler: "a C compiler (cc, gcc or clang)",
 };
 
 /** The command that runs a program in network and mount namespaces of its own. Undefined if this user may not make them. */
@@ -34,13 +36,15 @@ export function lacking(inNamespaces: boolean): ReadonlyMap<Need, string> {
         return inNamespaces;
       case "prlimit":
         return findProgram("prlimit") !== undefined;
+      case "compiler":
+        return findCompiler() !== undefined;
       case "ss":
         return inNamespaces && findProgram("ss") !== undefined;
       case "tc":
         return inNamespaces && canDrop();
     }
   };
-  const needs: readonly Need[] = ["namespaces", "tc", "ss", "prlimit"];
+  const needs: readonly Need[] = ["namespaces", "tc", "ss", "prlimit", "compiler"];
   return new Map(needs.filter((need) => !has(need)).map((need) => [need, WHY[need]]));
 }
 

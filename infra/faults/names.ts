@@ -9,6 +9,8 @@ export const FAULT_NAMES = [
   "origin-slow",
   "origin-dead",
   "origin-lying",
+  "clock-ahead",
+  "clock-behind",
   "udp-blocked",
   "udp-destroyed",
   "memory-short",

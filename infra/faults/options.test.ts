@@ -4,7 +4,13 @@ import { readOptions } from "./options.ts";
 
 describe("readOptions", () => {
   it("takes all faults where none is named", () => {
-    expect(readOptions([])).toEqual({ requests: 30_000, faults: FAULT_NAMES, seed: 1, help: false });
+    expect(readOptions([])).toEqual({
+      requests: 30_000,
+      faults: FAULT_NAMES,
+      seed: 1,
+      soakMinutes: undefined,
+      help: false,
+    });
   });
 
   it("takes what is given", () => {
@@ -12,8 +18,13 @@ describe("readOptions", () => {
       requests: 1_000_000,
       faults: ["edge-killed", "disk-full"],
       seed: 7,
+      soakMinutes: undefined,
       help: false,
     });
+  });
+
+  it("takes a soak, which has no faults", () => {
+    expect(readOptions(["--soak", "60"])).toMatchObject({ soakMinutes: 60, faults: [] });
   });
 
   it.each([
@@ -25,6 +36,8 @@ describe("readOptions", () => {
     [["--faults", "disk-full,disk-full"], /^--faults: a name is there twice/],
     [["--seed", "1", "--seed", "2"], /^--seed is there twice/],
     [["--rounds", "2"], /^There is no option --rounds/],
+    [["--soak", "0"], /^--soak must be a whole number from 1 to 1440: "0"/],
+    [["--soak", "60", "--faults", "disk-full"], /^--soak goes without --faults/],
     [["disk-full"], /^"disk-full" is no option/],
   ])("refuses %j", (argv, said) => {
     expect(() => readOptions(argv)).toThrow(said);

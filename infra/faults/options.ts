@@ -7,14 +7,18 @@ export interface Options {
   readonly requests: number;
   readonly faults: readonly FaultName[];
   readonly seed: number;
+  /** If set, there are no faults: visitors come for so many minutes, and what the programs hold is read. */
+  readonly soakMinutes: number | undefined;
   readonly help: boolean;
 }
 
 export const USAGE = `npm run test:faults -- [--requests N] [--faults NAME,NAME] [--seed N]
+       npm run test:faults -- --soak MINUTES [--seed N]
 
   --requests N   how many requests to send, 1000 to 10000000 (default 30000, 2 to 3 minutes)
   --faults LIST  which faults to inject, with commas between (default: all)
   --seed N       a whole number that the order and the sizes of the requests depend on (default 1)
+  --soak M       no faults: visitors from 5,000 addresses for 1 to 1440 minutes, and what the programs hold by then
 
 The faults: ${FAULT_NAMES.join(", ")}.`;
 
@@ -26,6 +30,7 @@ export function readOptions(argv: readonly string[]): Options {
       requests: { type: "string" },
       faults: { type: "string" },
       seed: { type: "string" },
+      soak: { type: "string" },
       help: { type: "boolean", short: "h" },
     },
     strict: false,
@@ -36,17 +41,21 @@ export function readOptions(argv: readonly string[]): Options {
   for (const token of tokens) {
     if (token.kind === "positional") throw new UserError(`"${token.value}" is no option.\n\n${USAGE}`);
     if (token.kind !== "option") continue;
-    if (!["requests", "faults", "seed", "help"].includes(token.name))
+    if (!["requests", "faults", "seed", "soak", "help"].includes(token.name))
       throw new UserError(`There is no option ${token.rawName}.\n\n${USAGE}`);
     if (given.has(token.name)) throw new UserError(`${token.rawName} is there twice.`);
     if (token.name !== "help" && (token.value === undefined || token.value === ""))
       throw new UserError(`${token.rawName} needs a value.`);
     given.set(token.name, token.value ?? "");
   }
+  for (const name of ["requests", "faults"])
+    if (given.has("soak") && given.has(name)) throw new UserError(`--soak goes without --${name}.`);
+  const soak = given.get("soak");
   return {
     requests: readWhole("--requests", given.get("requests") ?? "30000", 1_000, 10_000_000),
-    faults: readFaults(given.get("faults")),
+    faults: soak === undefined ? readFaults(given.get("faults")) : [],
     seed: readWhole("--seed", given.get("seed") ?? "1", 0, 4_294_967_295),
+    soakMinutes: soak === undefined ? undefined : readWhole("--soak", soak, 1, 1_440),
     help: given.has("help"),
   };
 }

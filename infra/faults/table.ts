@@ -1,4 +1,5 @@
 import { type Count, quantile } from "./accounting.ts";
+import type { Reading } from "./soak.ts";
 
 const HEADINGS = [
   "fault",
@@ -26,9 +27,31 @@ export function tableOf(counts: readonly Count[]): string {
     time(quantile(count.beyondMs, 0.99)),
     time(quantile(count.beyondMs, 1)),
   ]);
-  const all = [[...HEADINGS], ...rows];
-  const widths = HEADINGS.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  return all
+  return aligned([[...HEADINGS], ...rows]);
+}
+
+const SOAK_MINUTES = 10;
+
+/** The table of a soak: a row for every ten minutes, and the last. */
+export function soakTableOf(readings: readonly Reading[]): string {
+  const rows = readings.filter(({ minute }, i) => minute % SOAK_MINUTES === 0 || i === readings.length - 1);
+  return aligned([
+    ["minute", "workerd", "descriptors", "edge", "descriptors", "rows"],
+    ...rows.map((r) => [
+      String(r.minute),
+      `${r.workerdMB} MB`,
+      String(r.workerdDescriptors),
+      `${r.edgeMB} MB`,
+      String(r.edgeDescriptors),
+      String(r.rows),
+    ]),
+  ]);
+}
+
+/** Lines up the columns: the first to the left, the others to the right. */
+function aligned(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
     .map((row) =>
       row
         .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))

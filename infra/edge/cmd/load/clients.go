@@ -63,6 +63,7 @@ type load struct {
 	ids          atomic.Uint64
 	lies         atomic.Int64 // percent of the requests
 	seed         uint64
+	addresses    int // how many addresses the clients have in 127.0.0.0/8; 0: they have the system's choice
 }
 
 func unixMs(t time.Time) float64 { return float64(t.UnixMicro()) / 1000 }
@@ -99,7 +100,7 @@ func (l *load) run(ctx context.Context, perSecond int) {
 func (l *load) connection(ctx context.Context, protocol string, inEach int, random *rand.Rand) {
 	var connected atomic.Int64
 	transport, end, err := client.New(client.Options{
-		Protocol: protocol, CAFile: l.caFile, DialTimeout: requestTimeout, IdleTimeout: quicIdle,
+		Protocol: protocol, CAFile: l.caFile, DialTimeout: requestTimeout, IdleTimeout: quicIdle, From: l.address(random),
 		OnConnect: func() { connected.Store(time.Now().UnixMicro()) },
 	})
 	if err != nil {
@@ -125,6 +126,15 @@ func (l *load) connection(ctx context.Context, protocol string, inEach int, rand
 		})
 	}
 	streams.Wait()
+}
+
+// address draws the address of a client.
+func (l *load) address(random *rand.Rand) string {
+	if l.addresses == 0 {
+		return ""
+	}
+	i := random.IntN(l.addresses)
+	return fmt.Sprintf("127.%d.%d.%d", 1+i>>16, i>>8&255, i&255)
 }
 
 var sizes = []int{0, 1, 100, 1_400, 16_000, 16_000, 65_536, 200_000}

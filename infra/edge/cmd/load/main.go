@@ -16,11 +16,12 @@ import (
 
 // command is one line of the input.
 type command struct {
-	// Do is start (Site, CA, PerSecond and Seed say what), stop, delay (Ms), lies (Percent), kill-origin or start-origin.
+	// Do is start (Site, CA, PerSecond, Addresses and Seed say what), stop, delay (Ms), lies (Percent), kill-origin or start-origin.
 	Do        string `json:"do"`
 	Site      string `json:"site"`
 	CA        string `json:"ca"`
 	PerSecond int    `json:"perSecond"`
+	Addresses int    `json:"addresses"`
 	Seed      uint64 `json:"seed"`
 	Ms        int    `json:"ms"`
 	Percent   int64  `json:"percent"`
@@ -66,7 +67,7 @@ func run(in io.Reader, out io.Writer) error {
 		case "start":
 			ctx, cancel := context.WithCancel(context.Background())
 			end = cancel
-			l.site, l.caFile, l.seed = c.Site, c.CA, c.Seed
+			l.site, l.caFile, l.seed, l.addresses = c.Site, c.CA, c.Seed, c.Addresses
 			running.Go(func() { l.run(ctx, c.PerSecond) })
 		case "stop":
 			end()

@@ -24,6 +24,8 @@ type Options struct {
 	DialTimeout time.Duration
 	// IdleTimeout is how long a QUIC connection may hear nothing from the server; 0: the default of quic-go.
 	IdleTimeout time.Duration
+	// From is the address to connect from; "": the system's choice.
+	From string
 	// OnConnect, if set, is told when a connection was made.
 	OnConnect func()
 }
@@ -51,7 +53,7 @@ func New(o Options) (http.RoundTripper, func(), error) {
 		transport.Dial = func(ctx context.Context, addr string, t *tls.Config, c *quic.Config) (*quic.Conn, error) {
 			c = c.Clone()
 			c.MaxIdleTimeout = o.IdleTimeout
-			conn, err := quic.DialAddrEarly(ctx, addr, t, c)
+			conn, err := dialQUIC(ctx, o.From, addr, t, c)
 			if err == nil {
 				connected()
 			}
@@ -69,6 +71,9 @@ func New(o Options) (http.RoundTripper, func(), error) {
 		return nil, nil, fmt.Errorf("-protocol: %q is none of h1, h2, h3", o.Protocol)
 	}
 	dialer := &net.Dialer{Timeout: o.DialTimeout}
+	if o.From != "" {
+		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(o.From)}
+	}
 	transport := &http.Transport{
 		TLSClientConfig:    tlsConfig,
 		Protocols:          protocols,
@@ -83,4 +88,28 @@ func New(o Options) (http.RoundTripper, func(), error) {
 		},
 	}
 	return transport, transport.CloseIdleConnections, nil
+}
+
+// dialQUIC dials over a socket of its own, which ends with the connection.
+func dialQUIC(ctx context.Context, from, addr string, t *tls.Config, c *quic.Config) (*quic.Conn, error) {
+	if from == "" {
+		return quic.DialAddrEarly(ctx, addr, t, c)
+	}
+	to, err := net.ResolveUDPAddr("udp", addr)
+	if err != nil {
+		return nil, err
+	}
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(from)})
+	if err != nil {
+		return nil, err
+	}
+	transport := &quic.Transport{Conn: socket}
+	end := func() { _, _ = transport.Close(), socket.Close() }
+	conn, err := transport.DialEarly(ctx, to, t, c)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	context.AfterFunc(conn.Context(), end)
+	return conn, nil
 }
