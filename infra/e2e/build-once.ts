@@ -1,4 +1,4 @@
-import { buildEdge, buildForge, buildProbe, buildWorker } from "../setup/build.ts";
+import { buildEdge, buildForge, buildPlain, buildProbe, buildWorker } from "../setup/build.ts";
 
 /** Vitest's global set-up: builds the programs of the systems under test. */
 export async function setup(): Promise<void> {
@@ -6,4 +6,5 @@ export async function setup(): Promise<void> {
   await buildEdge();
   await buildProbe();
   await buildForge();
+  await buildPlain();
 }

@@ -64,9 +64,28 @@ export async function buildLoad(): Promise<void> {
   await buildGo(LOAD_PROGRAM, "./cmd/load");
 }
 
-async function buildGo(program: string, what: string): Promise<void> {
+/** The path of h2spec, which tests a server of HTTP/2 for conformance. */
+export const H2SPEC_PROGRAM = join(ROOT, "dist", "h2spec");
+
+/** Builds h2spec into `dist/h2spec`. The first time, this needs Go's module proxy. @throws UserError */
+export async function buildH2spec(): Promise<void> {
+  await buildGo(H2SPEC_PROGRAM, "github.com/summerwind/h2spec/cmd/h2spec", H2SPEC_MODULE);
+}
+
+/** The path of the plain HTTP/2 server with which the test with h2spec compares the edge. */
+export const PLAIN_PROGRAM = join(ROOT, "dist", "plain");
+
+/** Builds the plain server into `dist/plain`. @throws UserError */
+export async function buildPlain(): Promise<void> {
+  await buildGo(PLAIN_PROGRAM, "./plain", H2SPEC_MODULE);
+}
+
+/** A module of its own, so that h2spec's dependencies are not the edge's. */
+const H2SPEC_MODULE = "infra/e2e/h2spec";
+
+async function buildGo(program: string, what: string, module = "infra/edge"): Promise<void> {
   mkdirSync(join(ROOT, "dist"), { recursive: true });
-  await run(requireGo(), ["build", "-o", program, what], join(ROOT, "infra/edge"));
+  await run(requireGo(), ["build", "-o", program, what], join(ROOT, module));
 }
 
 async function run(

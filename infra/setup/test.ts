@@ -6,6 +6,7 @@ import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { ROOT } from "../../base/root.ts";
+import { buildH2spec } from "./build.ts";
 import { installChromium } from "./chromium.ts";
 import { GO_MODULES, type GoModule } from "./go-modules.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -51,6 +52,9 @@ async function main(): Promise<Count> {
         "schemathesis is not installed, and could not be installed (it needs Python and PyPI)",
       ),
     );
+  const whyNoH2spec = await buildH2spec().then(() => undefined, String);
+  if (whyNoH2spec !== undefined)
+    counts.push(notRun("HTTP/2 conformance", `h2spec could not be built (it needs Go's module proxy): ${whyNoH2spec}`));
 
   const hasSystemd = findOrInstall(["systemd-analyze"], "systemd") !== undefined;
   if (!hasSystemd)
@@ -79,6 +83,7 @@ async function main(): Promise<Count> {
         ...(browser === undefined ? ["infra/e2e/browser.test.ts"] : []),
         ...(hasSystemd ? [] : ["infra/e2e/units.test.ts"]),
         ...(hasProxies ? [] : ["infra/e2e/decision-examples.test.ts"]),
+        ...(whyNoH2spec === undefined ? [] : ["infra/e2e/h2spec.test.ts"]),
         ...(hasSchemathesis ? [] : ["infra/e2e/api-schemathesis.test.ts"]),
       ];
       counts.push(await vitest(["e2e", "e2e-alone"], without, browser, folder));
