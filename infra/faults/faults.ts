@@ -3,6 +3,7 @@ import {
   closeSync,
   copyFileSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -56,7 +57,7 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
     needs: [],
     holdMs: 0,
     inject: async ({ system }) => {
-      const pid = system.workerd.pid();
+      const pid = await running(system);
       process.kill(pid, "SIGKILL");
       await another("workerd", pid, () => system.workerd.pid());
     },
@@ -65,7 +66,7 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
   "workerd-stopped": {
     needs: [],
     holdMs: 3_000,
-    inject: async ({ system }) => void process.kill(system.workerd.pid(), "SIGSTOP"),
+    inject: async ({ system }) => void process.kill(await running(system), "SIGSTOP"),
     heal: async ({ system }) => void process.kill(system.workerd.pid(), "SIGCONT"),
   },
   "edge-killed": {
@@ -171,16 +172,16 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
     needs: ["prlimit"],
     holdMs: 2_500,
     inject: async ({ system }) => {
-      const pid = system.workerd.pid();
+      const pid = await running(system);
       await limit(pid, "data", dataBytes(pid) + SPARE_BYTES);
     },
-    heal: ({ system }) => limit(system.workerd.pid(), "data", "unlimited"),
+    heal: ({ system }) => limitWhereItRuns(system.workerd.pid(), "data", "unlimited"),
   },
   "descriptors-short": {
     needs: ["prlimit"],
     holdMs: 2_500,
     inject: async ({ system }) => {
-      const pid = system.workerd.pid();
+      const pid = await running(system);
       allowed.set(pid, descriptorsAllowed(pid));
       await limit(pid, "nofile", FEW_DESCRIPTORS);
     },
@@ -188,7 +189,7 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
       const pid = system.workerd.pid();
       const before = allowed.get(pid);
       // If workerd ended, its successor has no such limit.
-      if (before !== undefined) await limit(pid, "nofile", before);
+      if (before !== undefined) await limitWhereItRuns(pid, "nofile", before);
     },
   },
 };
@@ -205,6 +206,29 @@ async function another(name: string, pid: number, current: () => number): Promis
     if (Date.now() > deadlineMs) throw new UserError(`No other ${name} within ${BACK_WITHIN_MS / 1000} s.`);
     await pause(10);
   }
+}
+
+/** The id of workerd. The fault before may have ended it: then resolves when it has started again. @throws UserError */
+async function running(system: System): Promise<number> {
+  const deadlineMs = Date.now() + BACK_WITHIN_MS;
+  while (!isThere(system.workerd.pid())) {
+    if (Date.now() > deadlineMs) throw new UserError(`No workerd within ${BACK_WITHIN_MS / 1000} s.`);
+    await pause(10);
+  }
+  return system.workerd.pid();
+}
+
+/** Sets a limit of a process, which may have ended under the fault, or end meanwhile: its successor has no such limit. */
+async function limitWhereItRuns(...[pid, resource, value]: Parameters<typeof limit>): Promise<void> {
+  try {
+    await limit(pid, resource, value);
+  } catch (error) {
+    if (isThere(pid)) throw error;
+  }
+}
+
+function isThere(pid: number): boolean {
+  return existsSync(`/proc/${pid}`);
 }
 
 /** Kills workerd, changes its files, and starts it. */
