@@ -75,10 +75,17 @@ describe("the origin", () => {
     expect(origin.fetched[0]?.url).toBe("http://site.test:8443/page?a=1");
   });
 
-  it("an origin that refuses is a 502, as from a plain proxy", async () => {
+  it("an origin that refuses is a 502, as from a plain proxy; our edge is told that it is the worker's", async () => {
     origin.answer = () => Promise.reject(new TypeError("connection refused"));
-    const { response } = await visit(navigation(), new FakeStores(adaptivePolicy()));
-    expect(response.status).toBe(502);
+    for (const [edge, mark] of [
+      ["adaptive-h3", "1"],
+      ["cloudflare", null],
+      ["none", null],
+    ] as const) {
+      const isolate = new Isolate({ ...SETTINGS, edge });
+      const { response } = await visit(navigation(), new FakeStores(adaptivePolicy()), isolate);
+      expect([response.status, response.headers.get("adaptive-h3-unreached")]).toEqual([502, mark]);
+    }
   });
 
   it.each(["GET", "POST"])("an origin that drops a %s is asked once, with or without ORIGIN", async (method) => {

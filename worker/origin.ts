@@ -25,10 +25,18 @@ export async function fetchOrigin(
     errorLog.write(error);
     return new Response("Bad gateway: the origin does not answer.\n", {
       status: 502,
-      headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
+      headers: {
+        "content-type": "text/plain; charset=utf-8",
+        "cache-control": "no-store",
+        // Our TLS edge then asks the origin itself, where that is safe: this process may only be out of descriptors.
+        ...(edge === "adaptive-h3" ? { [UNREACHED_HEADER]: "1" } : {}),
+      },
     });
   }
 }
+
+/** Says that this 502 is the worker's own. The edge removes it (infra/edge/internal/origin). */
+const UNREACHED_HEADER = "adaptive-h3-unreached";
 
 const errorLog = new LimitedLog("The origin does not answer");
 

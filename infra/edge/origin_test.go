@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"adaptive-h3/infra/edge/internal/edgetest"
+	"adaptive-h3/infra/edge/internal/origin"
 )
 
 // testWorker is a worker that can be silenced and ended: one HTTP server for visitors, with what only the internal
@@ -200,6 +201,37 @@ func TestWorkerBreaksOff(t *testing.T) {
 		}
 		if status, text := e.text(c, "POST", "/", "body"); status != 502 {
 			t.Errorf("POST: %d %s", status, text)
+		}
+	})
+}
+
+// A worker that cannot reach the origin says so: a GET goes to the origin from here, and a POST gets the worker's 502, without
+// the mark.
+func TestWorkerDoesNotReachOrigin(t *testing.T) {
+	forProtocols(t, func(t *testing.T, protocol string) {
+		asked := edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "origin") })
+		worker := edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/heartbeat" {
+				w.Header().Set(origin.UnreachedHeader, "1")
+				w.WriteHeader(http.StatusBadGateway)
+			}
+			fmt.Fprint(w, "worker")
+		})
+		e := startEdgeWith(t, worker, "-samples", worker, "-origin", asked)
+		c := e.client(protocol)
+		if status, text := e.text(c, "GET", "/", ""); status != 200 || text != "origin" {
+			t.Errorf("GET: %d %s", status, text)
+		}
+		if status, text := e.text(c, "GET", "/_h3/v1/health", ""); status != 503 {
+			t.Errorf("the worker's own: %d %s", status, text)
+		}
+		res, err := c.Post(e.url("/"), "text/plain", strings.NewReader("body"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if res.StatusCode != 502 || res.Header.Get(origin.UnreachedHeader) != "" {
+			t.Errorf("POST: %d %v", res.StatusCode, res.Header)
 		}
 	})
 }

@@ -60,10 +60,10 @@ describe("excuse", () => {
     ["a QUIC connection to the next UDP socket", { ...unbegun, protocol: "h3", connected: AT - 1 }, udpEnds(AT - 800)],
     ["a GET that gets a 502 when workerd ends", request({ outcome: "own", status: 502 }), workerdEnds(AT + 5)],
     ["a POST that gets a 504 when workerd ends", { ...post, status: 504 }, workerdEnds(AT + 5)],
-    ["a POST that gets a 502 long after workerd ended", post, workerdEnds(AT - 500)],
+    ["a POST that gets a 502 long after workerd ended", post, workerdEnds(AT - 800)],
     ["an abort on a connection to the next edge", { ...unbegun, connected: AT - 1 }, edgeEnds(AT - 800)],
     ["an abort before the edge ended", unbegun, edgeEnds(AT + 1_000)],
-    ["a refusal when the edge is back", request({ outcome: "refused" }), edgeEnds(AT - 500)],
+    ["a refusal when the edge is back", request({ outcome: "refused" }), edgeEnds(AT - 800)],
     ["a 502 when the origin is back", request({ outcome: "own", status: 502 }), originDies(AT - 5_000)],
     ["a response that had not begun when the origin died", unbegun, originDies(AT + 5)],
   ])("not for %s", (_, record, events) => {

@@ -48,7 +48,7 @@ export interface Events {
 }
 
 /** The runner hears of the end of a program a little late, and another process writes the times of requests. */
-const SLACK_MS = 250;
+const SLACK_MS = 500;
 
 /** Says why a request need not have had the right answer. Undefined: it had to. */
 export function excuse(record: RequestRecord, { endings, deaths }: Events): string | undefined {

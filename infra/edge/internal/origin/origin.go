@@ -20,10 +20,14 @@ import (
 
 var (
 	// ErrOwnPath means that the worker is gone, and that the request is for one of the worker's own paths.
-	ErrOwnPath = errors.New("the worker does not answer, and this path is its own")
+	ErrOwnPath   = errors.New("the worker does not answer, and this path is its own")
+	errUnreached = errors.New("the worker did not reach the origin")
 	// errWorkerGone means that the worker went while a request waited for its answer.
 	errWorkerGone = errors.New("the worker is gone")
 )
+
+// UnreachedHeader marks a 502 that is the worker's own. No visitor sees it.
+const UnreachedHeader = "Adaptive-H3-Unreached"
 
 // Parse reads http://HOST[:PORT] or https://HOST[:PORT]. Its error says what is allowed.
 func Parse(s string) (*url.URL, error) {
@@ -122,6 +126,12 @@ func (f *Fallback) askWorker(req *http.Request) (res *http.Response, again bool,
 	forget()
 	gone := context.Cause(ctx)
 	if err == nil && gone == nil {
+		// The worker answered in the origin's place, because it could not reach it. It may only be out of descriptors.
+		if safe && res.Header.Get(UnreachedHeader) != "" {
+			res.Body.Close()
+			cancel(nil)
+			return nil, true, errUnreached
+		}
 		// ctx must outlive this call, as the response's body still depends on it; it ends with the request's own.
 		return res, false, nil
 	}

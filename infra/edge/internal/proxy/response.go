@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"adaptive-h3/infra/edge/internal/metadata"
+	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/visitor"
 )
 
@@ -22,6 +23,7 @@ func (p *Handler) modifyResponse(res *http.Response) error {
 // finishHeader makes a response's header what the visitor gets. It reads the connection for Server-Timing now, and not when
 // the request came, because the page wants the latest figures.
 func (p *Handler) finishHeader(h http.Header, r *http.Request, c *visitor.Connection) {
+	h.Del(origin.UnreachedHeader)
 	switch p.options.AltSvc {
 	case AltSvcStrip:
 		h.Del("Alt-Svc")
