@@ -10,10 +10,11 @@ import { activatePolicy } from "../workerd/policy-client.ts";
 import { startSystem, type System } from "../workerd/system.ts";
 import { Accounting, type Ending } from "./accounting.ts";
 import { FAULTS, type Scene } from "./faults.ts";
-import { type Load, startLoad } from "./load.ts";
+import { attack, type Said } from "./hostile.ts";
+import { type Load, type LoadStart, startLoad } from "./load.ts";
 import { lacking, mountMemory, raiseLoopback, unmount } from "./machine.ts";
 import type { FaultName } from "./names.ts";
-import { readOptions } from "./options.ts";
+import { type Options, readOptions } from "./options.ts";
 import { tableOf } from "./table.ts";
 
 // The run itself. main.ts starts it, in namespaces of its own where it can.
@@ -32,6 +33,49 @@ async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(3));
   const inNamespaces = process.argv[2] === "namespaces";
   if (inNamespaces) await raiseLoopback();
+  const { faults, leftOut } = whatCanBe(options, inNamespaces);
+
+  const accounting = new Accounting();
+  const said: Said = { lines: [], endings: [] };
+  const interrupted = untilSignal();
+  const stateDir = mkdtempSync(join(tmpdir(), "h3-faults-"));
+  const objectsDir = join(stateDir, "objects");
+  mkdirSync(objectsDir, { mode: 0o700 });
+  const hasOwnDisk = inNamespaces && options.hostile === undefined;
+  let load: Load | undefined;
+  let system: System | undefined;
+  let report: () => void;
+  try {
+    if (hasOwnDisk) await mountMemory(objectsDir, DISK_BYTES);
+    load = await startLoad((record) => accounting.add(record));
+    system = await startKept(stateDir, load.origin, accounting, said);
+    await activatePolicy(system.workerd.visitorsSocket, TOKEN, {
+      ...INITIAL_POLICY,
+      mode: "fixed-h3",
+      ma: { minS: 1, maxS: 60 },
+    });
+    const port = Number(/:(\d+)$/.exec(system.addresses[0] ?? "")?.[1]);
+    const site = { site: `https://localhost:${port}`, ca: join(stateDir, "dev-cert.pem"), seed: options.seed };
+    if (options.hostile === undefined) {
+      const scene: Scene = { system, load, accounting, port, objectsDir, seed: options.seed };
+      await injectAll(scene, site, faults, options.requests, interrupted);
+      report = () => reportFaults(accounting, leftOut);
+    } else {
+      const inputs = { ...site, token: TOKEN, from: options.from, count: options.hostile };
+      report = await attack({ system, load, accounting, said }, inputs, interrupted.promise);
+    }
+  } finally {
+    await system?.stop();
+    await load?.end();
+    if (hasOwnDisk) await unmount(objectsDir);
+    rmSync(stateDir, { recursive: true, force: true });
+  }
+  if (interrupted.happened) throw new UserError("Interrupted: nothing is left behind, and nothing was proved.");
+  report();
+}
+
+/** Which faults this machine can have, and a sentence about each other one. @throws UserError if it can have none */
+function whatCanBe(options: Options, inNamespaces: boolean): { faults: readonly FaultName[]; leftOut: string[] } {
   const lacks = lacking(inNamespaces);
   const faults = options.faults.filter((name) => FAULTS[name].needs.every((need) => !lacks.has(need)));
   const leftOut = options.faults.flatMap((name) =>
@@ -40,48 +84,32 @@ async function main(): Promise<void> {
       .map((need) => `${name} is left out: this machine lacks ${lacks.get(need)}.`),
   );
   if (faults.length === 0) throw new UserError(leftOut.join("\n"));
+  return { faults, leftOut };
+}
 
-  const accounting = new Accounting();
-  const interrupted = untilSignal();
-  const stateDir = mkdtempSync(join(tmpdir(), "h3-faults-"));
-  const objectsDir = join(stateDir, "objects");
-  mkdirSync(objectsDir, { mode: 0o700 });
-  let load: Load | undefined;
-  let system: System | undefined;
-  try {
-    if (inNamespaces) await mountMemory(objectsDir, DISK_BYTES);
-    load = await startLoad((record) => accounting.add(record));
-    system = await startKept(stateDir, load.origin, accounting);
-    await activatePolicy(system.workerd.visitorsSocket, TOKEN, {
-      ...INITIAL_POLICY,
-      mode: "fixed-h3",
-      ma: { minS: 1, maxS: 60 },
-    });
-    const port = Number(/:(\d+)$/.exec(system.addresses[0] ?? "")?.[1]);
-    const scene: Scene = { system, load, accounting, port, objectsDir, seed: options.seed };
-    const rounds = Math.ceil(options.requests / (faults.length * REQUESTS_IN_PHASE));
-    const quota = Math.ceil(options.requests / (faults.length * rounds));
-    await load.start({
-      site: `https://localhost:${port}`,
-      ca: join(stateDir, "dev-cert.pem"),
-      perSecond: Math.ceil(quota / (PHASE_MS / 1000)),
-      seed: options.seed,
-    });
-    await pause(2 * QUIET_MS);
-    for (let round = 1; round <= rounds; round++)
-      for (const name of faults) {
-        if (interrupted.happened) break;
-        console.log(`${rounds === 1 ? "" : `round ${round} of ${rounds}: `}${name}`);
-        await injectOne(name, scene, quota, interrupted);
-      }
-    if (!interrupted.happened) await load.stop();
-  } finally {
-    await system?.stop();
-    await load?.end();
-    if (inNamespaces) await unmount(objectsDir);
-    rmSync(stateDir, { recursive: true, force: true });
-  }
-  if (interrupted.happened) throw new UserError("Interrupted: nothing is left behind, and nothing was proved.");
+/** Injects the faults under load, in rounds, until there were enough requests. */
+async function injectAll(
+  scene: Scene,
+  site: Omit<LoadStart, "perSecond">,
+  faults: readonly FaultName[],
+  requests: number,
+  interrupted: Interruption,
+): Promise<void> {
+  const rounds = Math.ceil(requests / (faults.length * REQUESTS_IN_PHASE));
+  const quota = Math.ceil(requests / (faults.length * rounds));
+  await scene.load.start({ ...site, perSecond: Math.ceil(quota / (PHASE_MS / 1000)) });
+  await pause(2 * QUIET_MS);
+  for (let round = 1; round <= rounds; round++)
+    for (const name of faults) {
+      if (interrupted.happened) return;
+      console.log(`${rounds === 1 ? "" : `round ${round} of ${rounds}: `}${name}`);
+      await injectOne(name, scene, quota, interrupted);
+    }
+  if (!interrupted.happened) await scene.load.stop();
+}
+
+/** @throws UserError if something was wrong */
+function reportFaults(accounting: Accounting, leftOut: readonly string[]): void {
   accounting.settle();
   console.log(`\n${tableOf([...accounting.counts.values()])}\n`);
   for (const [why, times] of accounting.excused) console.log(`${times} x ${why}`);
@@ -98,7 +126,11 @@ async function main(): Promise<void> {
 }
 
 /** Starts the system as `npm start` does: what ends is started again. Notes each end of a program. */
-async function startKept(stateDir: string, origin: string, accounting: Accounting): Promise<System> {
+async function startKept(stateDir: string, origin: string, accounting: Accounting, said: Said): Promise<System> {
+  const keep = (line: string): void => {
+    said.lines.push(line);
+    if (process.env["DEBUG"] !== undefined) console.error(line);
+  };
   const system: System = await startSystem({
     edgeProgram: EDGE_PROGRAM,
     stateDir,
@@ -108,13 +140,13 @@ async function startKept(stateDir: string, origin: string, accounting: Accountin
     variables: { OBJECTS_PER_REGION: "1" },
     onRestart: (sentence) => {
       console.log(`  ${sentence}`);
+      said.endings.push(sentence);
       if (!sentence.includes("ended by itself")) return;
       const program = sentence.startsWith("workerd") ? "workerd" : "edge";
       void noteEnding(program, accounting, () => (program === "workerd" ? system.workerd.pid() : system.edgePid()));
     },
-    onErrorLine: (line) => {
-      if (process.env["DEBUG"] !== undefined) console.error(line);
-    },
+    onWorkerLine: keep,
+    onErrorLine: keep,
   });
   return system;
 }

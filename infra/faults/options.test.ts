@@ -4,7 +4,15 @@ import { readOptions } from "./options.ts";
 
 describe("readOptions", () => {
   it("takes all faults where none is named", () => {
-    expect(readOptions([])).toEqual({ requests: 30_000, faults: FAULT_NAMES, seed: 1, help: false });
+    expect(readOptions([])).toEqual({ requests: 30_000, faults: FAULT_NAMES, seed: 1, from: 0, help: false });
+  });
+
+  it("takes hostile inputs in the place of faults", () => {
+    expect(readOptions(["--hostile", "100000", "--seed=3", "--from", "40"])).toMatchObject({
+      hostile: 100_000,
+      seed: 3,
+      from: 40,
+    });
   });
 
   it("takes what is given", () => {
@@ -12,6 +20,7 @@ describe("readOptions", () => {
       requests: 1_000_000,
       faults: ["edge-killed", "disk-full"],
       seed: 7,
+      from: 0,
       help: false,
     });
   });
@@ -21,6 +30,10 @@ describe("readOptions", () => {
     [["--requests", "999"], /^--requests must be/],
     [["--requests"], /^--requests needs a value/],
     [["--seed=-1"], /^--seed must be a whole number/],
+    [["--hostile", "0"], /^--hostile must be a whole number from 1/],
+    [["--hostile", "9", "--faults", "disk-full"], /^--faults does not go with --hostile/],
+    [["--hostile", "9", "--requests", "2000"], /^--requests does not go with --hostile/],
+    [["--from", "9"], /^--from does not go without --hostile/],
     [["--faults", "rain"], /^--faults: there is no fault "rain"\. There are workerd-killed,/],
     [["--faults", "disk-full,disk-full"], /^--faults: a name is there twice/],
     [["--seed", "1", "--seed", "2"], /^--seed is there twice/],

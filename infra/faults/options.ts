@@ -7,14 +7,21 @@ export interface Options {
   readonly requests: number;
   readonly faults: readonly FaultName[];
   readonly seed: number;
+  /** Send so many hostile inputs, and inject no fault. */
+  readonly hostile?: number;
+  /** The index of the first hostile input. */
+  readonly from: number;
   readonly help: boolean;
 }
 
 export const USAGE = `npm run test:faults -- [--requests N] [--faults NAME,NAME] [--seed N]
+npm run test:faults -- --hostile N [--seed N] [--from N]
 
   --requests N   how many requests to send, 1000 to 10000000 (default 30000, 2 to 3 minutes)
   --faults LIST  which faults to inject, with commas between (default: all)
-  --seed N       a whole number that the order and the sizes of the requests depend on (default 1)
+  --seed N       a whole number that the order and the sizes of the requests depend on, and the hostile inputs (default 1)
+  --hostile N    instead of faults, send so many hostile inputs to the edge and to the API, 1 to 10000000
+  --from N       the index of the first hostile input (default 0): to send again what a finding names
 
 The faults: ${FAULT_NAMES.join(", ")}.`;
 
@@ -26,6 +33,8 @@ export function readOptions(argv: readonly string[]): Options {
       requests: { type: "string" },
       faults: { type: "string" },
       seed: { type: "string" },
+      hostile: { type: "string" },
+      from: { type: "string" },
       help: { type: "boolean", short: "h" },
     },
     strict: false,
@@ -36,14 +45,20 @@ export function readOptions(argv: readonly string[]): Options {
   for (const token of tokens) {
     if (token.kind === "positional") throw new UserError(`"${token.value}" is no option.\n\n${USAGE}`);
     if (token.kind !== "option") continue;
-    if (!["requests", "faults", "seed", "help"].includes(token.name))
+    if (!["requests", "faults", "seed", "hostile", "from", "help"].includes(token.name))
       throw new UserError(`There is no option ${token.rawName}.\n\n${USAGE}`);
     if (given.has(token.name)) throw new UserError(`${token.rawName} is there twice.`);
     if (token.name !== "help" && (token.value === undefined || token.value === ""))
       throw new UserError(`${token.rawName} needs a value.`);
     given.set(token.name, token.value ?? "");
   }
+  const hostile = given.get("hostile");
+  for (const name of hostile === undefined ? ["from"] : ["requests", "faults"])
+    if (given.has(name))
+      throw new UserError(`--${name} does not go ${hostile === undefined ? "without" : "with"} --hostile.`);
   return {
+    ...(hostile === undefined ? {} : { hostile: readWhole("--hostile", hostile, 1, 10_000_000) }),
+    from: readWhole("--from", given.get("from") ?? "0", 0, 4_294_967_295),
     requests: readWhole("--requests", given.get("requests") ?? "30000", 1_000, 10_000_000),
     faults: readFaults(given.get("faults")),
     seed: readWhole("--seed", given.get("seed") ?? "1", 0, 4_294_967_295),

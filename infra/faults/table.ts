@@ -26,9 +26,13 @@ export function tableOf(counts: readonly Count[]): string {
     time(quantile(count.beyondMs, 0.99)),
     time(quantile(count.beyondMs, 1)),
   ]);
-  const all = [[...HEADINGS], ...rows];
-  const widths = HEADINGS.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  return all
+  return aligned([[...HEADINGS], ...rows]);
+}
+
+/** Rows as lines. All columns but the first one end alike. */
+export function aligned(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
     .map((row) =>
       row
         .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
