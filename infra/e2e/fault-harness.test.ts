@@ -37,15 +37,29 @@ it("3,000 requests and five faults: nobody gets a wrong answer", { timeout: 180_
   expect(leftBehind()).toEqual(before);
 });
 
-it("an interrupted run leaves nothing behind, and is no success", async () => {
+it("3,000 hostile inputs: no error of ours, no panic, no hang", { timeout: 180_000 }, async () => {
   const before = leftBehind();
-  const run = spawn(process.execPath, [PROGRAM, "--faults", "workerd-stopped"], {
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, "--hostile", "3000"]);
+  const [, ...all] = /^all +(\d+) +(\d+) +(\d+) +(\d+)$/m.exec(stdout) ?? [];
+  expect(
+    all.map(Number).reduce((a, b) => a + b, 0),
+    stdout,
+  ).toBe(3000);
+  expect(stdout).toContain("No input brought an error of ours");
+  expect(leftBehind()).toEqual(before);
+});
+
+it.each([
+  { args: ["--faults", "workerd-stopped"], begun: "workerd-stopped" },
+  { args: ["--hostile", "1000000"], begun: "hostile inputs go" },
+])("an interrupted run leaves nothing behind, and is no success: $args", async ({ args, begun }) => {
+  const before = leftBehind();
+  const run = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
   const said = text(run.stderr);
-  for await (const chunk of run.stdout as AsyncIterable<Buffer>)
-    if (chunk.toString().includes("workerd-stopped")) break;
+  for await (const chunk of run.stdout as AsyncIterable<Buffer>) if (chunk.toString().includes(begun)) break;
   const group = -(run.pid ?? 0);
   process.kill(group, "SIGINT");
   const [code] = (await once(run, "exit")) as [number | null];

@@ -25,7 +25,7 @@ var walls = map[string][]string{
 		"internal/proxy", "internal/quicserver", "internal/trace", "internal/unread", "internal/upstream", "internal/visitor",
 	},
 	"cmd/forge": {"internal/forge"},
-	"cmd/load":  {"internal/client"},
+	"cmd/load":  {"internal/client", "internal/hostile", qpack, quicGo, xNet},
 	"cmd/probe": {"internal/client"},
 
 	// They import nothing of this module.
@@ -63,12 +63,16 @@ var walls = map[string][]string{
 	// For tests: no package above may import them.
 	"internal/edgetest":            {},
 	"internal/forge":               {},
+	"internal/hostile":             {},
 	"internal/visitor/visitortest": {"internal/measure", "internal/visitor"},
 }
 
 const (
 	quicGo = "github.com/quic-go/quic-go"
 	sys    = "golang.org/x/sys"
+	// To read the answers to hostile inputs.
+	qpack = "github.com/quic-go/qpack"
+	xNet  = "golang.org/x/net"
 )
 
 // A package imports what its wall lets in, and nothing else.

@@ -12,10 +12,11 @@ import { startSystem, type System } from "../workerd/system.ts";
 import { Accounting, type Ending } from "./accounting.ts";
 import { buildClock, type Clock } from "./clock.ts";
 import { FAULTS, type Scene } from "./faults.ts";
+import { attack, type Said } from "./hostile.ts";
 import { type Load, type LoadStart, startLoad } from "./load.ts";
 import { lacking, mountMemory, raiseLoopback, unmount } from "./machine.ts";
 import type { FaultName } from "./names.ts";
-import { readOptions } from "./options.ts";
+import { type Options, readOptions } from "./options.ts";
 import { growth, JUDGED_FROM_MINUTES, watch } from "./soak.ts";
 import { soakTableOf, tableOf } from "./table.ts";
 
@@ -38,6 +39,47 @@ async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(3));
   const inNamespaces = process.argv[2] === "namespaces";
   if (inNamespaces) await raiseLoopback();
+  const { faults, leftOut } = whatCanBe(options, inNamespaces);
+
+  const accounting = new Accounting();
+  const said: Said = { lines: [], endings: [] };
+  const interrupted = untilSignal();
+  const stateDir = mkdtempSync(join(tmpdir(), "h3-faults-"));
+  const objectsDir = join(stateDir, "objects");
+  mkdirSync(objectsDir, { mode: 0o700 });
+  const hasOwnDisk = inNamespaces && options.hostile === undefined;
+  let load: Load | undefined;
+  let system: System | undefined;
+  let report = (): void => reportVisits(accounting, leftOut);
+  try {
+    if (hasOwnDisk) await mountMemory(objectsDir, DISK_BYTES);
+    load = await startLoad((record) => accounting.add(record));
+    const clock = faults.some((name) => FAULTS[name].needs.includes("compiler")) ? buildClock(stateDir) : undefined;
+    system = await startKept({ stateDir, origin: load.origin, accounting, said, clock });
+    // Each page is decided, so that the first decision after a fault can be told.
+    const policy: Policy = { ...INITIAL_POLICY, mode: "fixed-h3", ma: { minS: 1, maxS: 60 } };
+    const soaks = options.soakMinutes !== undefined;
+    await activatePolicy(system.workerd.visitorsSocket, TOKEN, soaks ? firstPolicy("cubic") : policy);
+    const port = Number(/:(\d+)$/.exec(system.addresses[0] ?? "")?.[1]);
+    const scene: Scene = { system, load, accounting, port, objectsDir, seed: options.seed, clock };
+    const visits = { site: `https://localhost:${port}`, ca: join(stateDir, "dev-cert.pem"), seed: options.seed };
+    if (options.hostile !== undefined) {
+      const inputs = { ...visits, token: TOKEN, from: options.from, count: options.hostile };
+      report = await attack({ system, load, accounting, said }, inputs, interrupted.promise);
+    } else if (options.soakMinutes !== undefined) await soak(options.soakMinutes, scene, visits, interrupted);
+    else await injectAll(faults, options.requests, scene, visits, interrupted);
+  } finally {
+    await system?.stop();
+    await load?.end();
+    if (hasOwnDisk) await unmount(objectsDir);
+    rmSync(stateDir, { recursive: true, force: true });
+  }
+  if (interrupted.happened) throw new UserError("Interrupted: nothing is left behind, and nothing was proved.");
+  report();
+}
+
+/** Which faults this machine can have, and a sentence about each other one. @throws UserError if it can have none */
+function whatCanBe(options: Options, inNamespaces: boolean): { faults: readonly FaultName[]; leftOut: string[] } {
   const lacks = lacking(inNamespaces);
   const faults = options.faults.filter((name) => FAULTS[name].needs.every((need) => !lacks.has(need)));
   const leftOut = options.faults.flatMap((name) =>
@@ -46,32 +88,11 @@ async function main(): Promise<void> {
       .map((need) => `${name} is left out: this machine lacks ${lacks.get(need)}.`),
   );
   if (faults.length === 0 && leftOut.length > 0) throw new UserError(leftOut.join("\n"));
+  return { faults, leftOut };
+}
 
-  const accounting = new Accounting();
-  const interrupted = untilSignal();
-  const stateDir = mkdtempSync(join(tmpdir(), "h3-faults-"));
-  const objectsDir = join(stateDir, "objects");
-  mkdirSync(objectsDir, { mode: 0o700 });
-  let load: Load | undefined;
-  let system: System | undefined;
-  try {
-    if (inNamespaces) await mountMemory(objectsDir, DISK_BYTES);
-    load = await startLoad((record) => accounting.add(record));
-    const clock = faults.some((name) => FAULTS[name].needs.includes("compiler")) ? buildClock(stateDir) : undefined;
-    system = await startKept(stateDir, load.origin, accounting, clock);
-    const port = Number(/:(\d+)$/.exec(system.addresses[0] ?? "")?.[1]);
-    const scene: Scene = { system, load, accounting, port, objectsDir, seed: options.seed, clock };
-    const visits = { site: `https://localhost:${port}`, ca: join(stateDir, "dev-cert.pem"), seed: options.seed };
-    if (options.soakMinutes === undefined) await injectAll(faults, options.requests, scene, visits, interrupted);
-    else await soak(options.soakMinutes, scene, visits, interrupted);
-    if (!interrupted.happened) await load.stop();
-  } finally {
-    await system?.stop();
-    await load?.end();
-    if (inNamespaces) await unmount(objectsDir);
-    rmSync(stateDir, { recursive: true, force: true });
-  }
-  if (interrupted.happened) throw new UserError("Interrupted: nothing is left behind, and nothing was proved.");
+/** Prints what visitors got. @throws UserError if something was wrong */
+function reportVisits(accounting: Accounting, leftOut: readonly string[]): void {
   accounting.settle();
   console.log(`\n${tableOf([...accounting.counts.values()])}\n`);
   for (const [why, times] of accounting.excused) console.log(`${times} x ${why}`);
@@ -84,6 +105,8 @@ async function main(): Promise<void> {
   console.log("Every visitor got the origin's response, or could see that it broke where it had to.");
 }
 
+type Visits = Omit<LoadStart, "perSecond" | "addresses">;
+
 /** Injects the faults in rounds, under a load that gives each of them its part of the requests. */
 async function injectAll(
   faults: readonly FaultName[],
@@ -92,8 +115,6 @@ async function injectAll(
   visits: Visits,
   interrupted: Interruption,
 ): Promise<void> {
-  // Each page is decided, so that the first decision after a fault can be told.
-  await activate(scene, { ...INITIAL_POLICY, mode: "fixed-h3", ma: { minS: 1, maxS: 60 } });
   const rounds = Math.ceil(requests / (faults.length * REQUESTS_IN_PHASE));
   const quota = Math.ceil(requests / (faults.length * rounds));
   await scene.load.start({ ...visits, perSecond: Math.ceil(quota / (PHASE_MS / 1000)), addresses: 0 });
@@ -104,12 +125,12 @@ async function injectAll(
       console.log(`${rounds === 1 ? "" : `round ${round} of ${rounds}: `}${name}`);
       await injectOne(name, scene, quota, interrupted);
     }
+  if (!interrupted.happened) await scene.load.stop();
 }
 
 /** Lets visitors come from many addresses, under the policy that `npm start` begins with, and reads what the programs hold. */
 async function soak(minutes: number, scene: Scene, visits: Visits, interrupted: Interruption): Promise<void> {
   const { system, load, accounting, objectsDir } = scene;
-  await activate(scene, firstPolicy("cubic"));
   await load.start({ ...visits, perSecond: SOAK_PER_SECOND, addresses: SOAK_ADDRESSES });
   const watched = { workerdPid: () => system.workerd.pid(), edgePid: () => system.edgePid(), objectsDir };
   const readings = await watch(watched, minutes, interrupted, ({ minute }) => {
@@ -119,21 +140,23 @@ async function soak(minutes: number, scene: Scene, visits: Visits, interrupted: 
   if (minutes < JUDGED_FROM_MINUTES) console.log(`\nToo short to tell growth: ${JUDGED_FROM_MINUTES} minutes do.`);
   for (const sentence of growth(readings)) accounting.violate("soak", sentence);
   for (const { program } of accounting.endings) accounting.violate("soak", `${program} ended`);
+  if (!interrupted.happened) await load.stop();
 }
 
-type Visits = Omit<LoadStart, "perSecond" | "addresses">;
-
-async function activate({ system }: Scene, policy: Policy): Promise<void> {
-  await activatePolicy(system.workerd.visitorsSocket, TOKEN, policy);
+interface Kept {
+  readonly stateDir: string;
+  readonly origin: string;
+  readonly accounting: Accounting;
+  readonly said: Said;
+  readonly clock: Clock | undefined;
 }
 
 /** Starts the system as `npm start` does: what ends is started again. Notes each end of a program. */
-async function startKept(
-  stateDir: string,
-  origin: string,
-  accounting: Accounting,
-  clock: Clock | undefined,
-): Promise<System> {
+async function startKept({ stateDir, origin, accounting, said, clock }: Kept): Promise<System> {
+  const keep = (line: string): void => {
+    said.lines.push(line);
+    if (process.env["DEBUG"] !== undefined) console.error(line);
+  };
   const system: System = await startSystem({
     edgeProgram: EDGE_PROGRAM,
     stateDir,
@@ -144,13 +167,13 @@ async function startKept(
     variables: { OBJECTS_PER_REGION: "1" },
     onRestart: (sentence) => {
       console.log(`  ${sentence}`);
+      said.endings.push(sentence);
       if (!sentence.includes("ended by itself")) return;
       const program = sentence.startsWith("workerd") ? "workerd" : "edge";
       void noteEnding(program, accounting, () => (program === "workerd" ? system.workerd.pid() : system.edgePid()));
     },
-    onErrorLine: (line) => {
-      if (process.env["DEBUG"] !== undefined) console.error(line);
-    },
+    onWorkerLine: keep,
+    onErrorLine: keep,
   });
   return system;
 }

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { UserError } from "../../base/user-error.ts";
 import { LOAD_PROGRAM } from "../setup/build.ts";
 import type { RequestRecord } from "./accounting.ts";
+import type { HostileSummary } from "./hostile-judge.ts";
 
 export interface LoadStart {
   readonly site: string;
@@ -13,6 +14,13 @@ export interface LoadStart {
   /** How many addresses the visitors have. 0: the system's choice. */
   readonly addresses: number;
   readonly seed: number;
+}
+
+export interface HostileStart extends Omit<LoadStart, "perSecond" | "addresses"> {
+  readonly from: number;
+  readonly count: number;
+  /** A token for the worker's API. */
+  readonly token: string;
 }
 
 /** The origin and the visitors, in a process of their own (infra/edge/cmd/load). */
@@ -26,10 +34,20 @@ export interface Load {
   delay(ms: number): Promise<void>;
   /** So many percent of the requests ask the origin to lie. */
   lies(percent: number): Promise<void>;
+  /** Sends hostile inputs, and says what came of them. `onSent` is told how many are sent. */
+  hostile(options: HostileStart, onSent: (sent: number) => void): Promise<HostileSummary>;
   killOrigin(): Promise<void>;
   startOrigin(): Promise<void>;
   /** Ends the process. */
   end(): Promise<void>;
+}
+
+/** A line of the load generator's output, if it is no record of a request. */
+interface Said {
+  readonly origin?: string;
+  readonly done?: string;
+  readonly sent?: number;
+  readonly hostile?: HostileSummary;
 }
 
 /** Starts the load generator. @throws UserError */
@@ -38,12 +56,16 @@ export async function startLoad(onRecord: (record: RequestRecord) => void): Prom
   const ended = once(child, "close");
   const origin = Promise.withResolvers<string>();
   const waiting: (() => void)[] = [];
+  let onSent: (sent: number) => void = () => undefined;
+  let summary: HostileSummary | undefined;
   if (child.stdout === null || child.stdin === null) throw new UserError("The load generator could not be started.");
   const input = child.stdin;
   input.on("error", () => undefined);
   createInterface({ input: child.stdout }).on("line", (line) => {
-    const said = JSON.parse(line) as { origin?: string; done?: string } & RequestRecord;
+    const said = JSON.parse(line) as Said & RequestRecord;
     if (said.done !== undefined) waiting.shift()?.();
+    else if (said.sent !== undefined) onSent(said.sent);
+    else if (said.hostile !== undefined) summary = said.hostile;
     else if (said.origin === undefined) onRecord(said);
     else origin.resolve(said.origin);
   });
@@ -62,6 +84,12 @@ export async function startLoad(onRecord: (record: RequestRecord) => void): Prom
     stop: () => order({ do: "stop" }),
     delay: (ms) => order({ do: "delay", ms }),
     lies: (percent) => order({ do: "lies", percent }),
+    hostile: async (options, told) => {
+      onSent = told;
+      await order({ do: "hostile", ...options });
+      if (summary === undefined) throw new UserError("The load generator says nothing of the hostile inputs.");
+      return summary;
+    },
     killOrigin: () => order({ do: "kill-origin" }),
     startOrigin: () => order({ do: "start-origin" }),
     end: async () => {

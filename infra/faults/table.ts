@@ -49,7 +49,7 @@ export function soakTableOf(readings: readonly Reading[]): string {
 }
 
 /** Lines up the columns: the first to the left, the others to the right. */
-function aligned(rows: readonly (readonly string[])[]): string {
+export function aligned(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows
     .map((row) =>

@@ -1,5 +1,6 @@
 // Load is the origin and the visitors of the fault harness (infra/faults). It takes commands as lines of JSON on its input,
-// and prints lines of JSON: {"origin": URL} at its start, {"done": COMMAND} after each command, and a record of each request.
+// and prints lines of JSON: {"origin": URL} at its start, {"done": COMMAND} after each command, and a record of each request. With hostile inputs, {"sent": N} comes now and then, and a
+// {"hostile": SUMMARY} at the end.
 // It ends with its input.
 package main
 
@@ -16,7 +17,8 @@ import (
 
 // command is one line of the input.
 type command struct {
-	// Do is start (Site, CA, PerSecond, Addresses and Seed say what), stop, delay (Ms), lies (Percent), kill-origin or start-origin.
+	// Do is start (Site, CA, PerSecond, Addresses and Seed say what), stop, delay (Ms), lies (Percent), kill-origin, start-origin, or hostile
+	// (Site, CA, Seed, From, Count, and Token for the worker's API), which ends when all inputs are sent.
 	Do        string `json:"do"`
 	Site      string `json:"site"`
 	CA        string `json:"ca"`
@@ -25,6 +27,9 @@ type command struct {
 	Seed      uint64 `json:"seed"`
 	Ms        int    `json:"ms"`
 	Percent   int64  `json:"percent"`
+	From      uint64 `json:"from"`
+	Count     uint64 `json:"count"`
+	Token     string `json:"token"`
 }
 
 func main() {
@@ -78,6 +83,13 @@ func run(in io.Reader, out io.Writer) error {
 			l.lies.Store(c.Percent)
 		case "kill-origin":
 			o.stop()
+		case "hostile":
+			a, err := newAttack(c)
+			if err != nil {
+				return err
+			}
+			summary := a.run(c.From, c.Count, o, func(sent uint64) { print(map[string]uint64{"sent": sent}) })
+			print(map[string]any{"hostile": summary})
 		case "start-origin":
 			if err := o.start(o.address); err != nil {
 				return err

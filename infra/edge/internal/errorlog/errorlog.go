@@ -64,7 +64,11 @@ func (w writer) Write(p []byte) (int, error) {
 	// Handshakes fail because of clients (scanners, browsers that refuse the development certificate), which is no error
 	// of the edge. ReverseProxy says "context canceled" when a visitor left.
 	if !strings.Contains(message, "TLS handshake error") && !strings.Contains(message, "context canceled") {
-		w.log.Report(w.kind, message)
+		kind := w.kind
+		if strings.Contains(message, "panic serving") {
+			kind = "panic" // which no other line of its second may hide
+		}
+		w.log.Report(kind, message)
 	}
 	return len(p), nil
 }

@@ -16,6 +16,7 @@ func TestLog(t *testing.T) {
 	l.Report("upstream", "dial tcp 127.0.0.1:8787: connection refused")
 	l.Report("upstream", "again")
 	l.Report("upstream", "again")
+	l.Logger("http").Print("http: something else")
 	l.Logger("http").Print("http: panic serving 203.0.113.9:4711: oh\ngoroutine 1 [running]:\nmain.main()")
 	l.Logger("proxy").Print("http: TLS handshake error from 203.0.113.9:4711: EOF")
 	l.Logger("proxy").Print("httputil: ReverseProxy read error during body copy: context canceled")
@@ -25,7 +26,8 @@ func TestLog(t *testing.T) {
 
 	want := strings.Join([]string{
 		"edge: upstream: dial tcp 127.0.0.1:8787: connection refused",
-		"edge: http: http: panic serving (address): oh",
+		"edge: http: http: something else",
+		"edge: panic: http: panic serving (address): oh",
 		"edge: upstream: read tcp (address)->127.0.0.1:8787: reset (and 2 more of this kind)",
 		"edge: http: from (address)",
 	}, "\n") + "\n"

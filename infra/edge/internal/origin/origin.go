@@ -136,7 +136,9 @@ func (f *Fallback) askWorker(req *http.Request) (res *http.Response, again bool,
 		return res, false, nil
 	}
 	if err == nil {
-		res.Body.Close() // the worker answered at the moment when this call gave it up
+		// The worker answered at the moment when this call gave it up, or when the visitor left.
+		res.Body.Close()
+		err = gone
 	}
 	cancel(nil)
 	switch {

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"adaptive-h3/infra/edge/internal/heartbeat"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -120,6 +121,27 @@ func TestNeverReached(t *testing.T) {
 	_, _ = touched.Read(nil)
 	if neverReached(refused, touched) || neverReached(&net.OpError{Op: "write", Err: errors.New("broken")}, nil) || neverReached(io.EOF, nil) {
 		t.Error("it may have reached the worker")
+	}
+}
+
+// leavingVisitor is a worker that answers just when the visitor leaves.
+type leavingVisitor struct{ leaves context.CancelFunc }
+
+func (w leavingVisitor) RoundTrip(*http.Request) (*http.Response, error) {
+	w.leaves()
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+}
+
+// A RoundTripper that returns neither a response nor an error makes ReverseProxy panic.
+func TestAnAnswerAsTheVisitorLeavesIsAnError(t *testing.T) {
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		ctx, cancel := context.WithCancel(t.Context())
+		beat := func(context.Context) error { return nil }
+		f := &Fallback{worker: leavingVisitor{cancel}, monitor: heartbeat.New(beat, func(bool) {})}
+		res, err := f.RoundTrip(httptest.NewRequestWithContext(ctx, method, "http://upstream.test/", nil))
+		if res != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, %v", method, res, err)
+		}
 	}
 }
 

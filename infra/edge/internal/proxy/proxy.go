@@ -83,6 +83,11 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r, body := boundBody(w, r, p.options.BodyTimeout, p.options.SlowestRate)
 	defer body.end()
 	rw := &responseWriter{ResponseWriter: w, handler: p, request: r, conn: c, body: body}
+	if !isMethod(r.Method) {
+		// HTTP/1.1's server refuses it too. Those of HTTP/2 and HTTP/3 pass it on, and no upstream could be asked with it.
+		writeError(rw, http.StatusBadRequest, "the method is no token")
+		return
+	}
 	if strings.Contains(r.RequestURI, " ") {
 		// HTTP/1.1's server refuses it too: in the upstream's request line the space would begin another word.
 		writeError(rw, http.StatusBadRequest, "a space in the request target")

@@ -34,6 +34,17 @@ func (p *Handler) rewrite(pr *httputil.ProxyRequest) {
 	metadata.Set(pr.Out, client, metadata.CF(pr.In, c, r, ok))
 }
 
+// isMethod says whether a method is a token (RFC 9110, sections 5.6.2 and 9.1).
+func isMethod(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
 // isEarly says whether a request came in 0-RTT and its handshake is not complete yet. Such a request may be a replay
 // (RFC 9001, section 9.2).
 func isEarly(r *http.Request) bool { return r.TLS != nil && !r.TLS.HandshakeComplete }

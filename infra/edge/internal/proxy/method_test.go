@@ -1,0 +1,44 @@
+package proxy
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/unread"
+	"adaptive-h3/infra/edge/internal/upstream"
+	"adaptive-h3/infra/edge/internal/visitor"
+)
+
+// The servers of HTTP/2 and HTTP/3 pass on every method. The upstream's transport refused some, and the visitor got a 502.
+func TestAMethodThatIsNoTokenIsTheVisitorsFault(t *testing.T) {
+	log := errorlog.New(io.Discard)
+	target := upstream.Target{Network: "tcp", Address: "127.0.0.1:1"}
+	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, AltSvc: AltSvcPass}
+	handler := New(options, upstream.NewTransport(target, 1, nil), upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), unread.NewWatch(unread.Limits{}, visitor.NewRegistry(), log), log)
+	for _, method := range []string{"GETa b", "GET / HTTP/1.1\r\nX: y\r\n\r\n", ""} {
+		request := httptest.NewRequest(http.MethodGet, "https://localhost/", nil)
+		request.Method = method
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, request)
+		if answer.Code != http.StatusBadRequest {
+			t.Errorf("%q gets a %d", method, answer.Code)
+		}
+	}
+}
+
+func TestIsMethod(t *testing.T) {
+	for _, method := range []string{"GET", "get", "M-SEARCH", "x!#$%&'*+.^_`|~9"} {
+		if !isMethod(method) {
+			t.Errorf("%s is refused", method)
+		}
+	}
+	for _, method := range []string{"", "GET ", "G T", "GET / HTTP/1.1\r\nX: y", "G\x00", "\xff", "G\u00e9T", "A:", "(", "@"} {
+		if isMethod(method) {
+			t.Errorf("%q is taken", method)
+		}
+	}
+}
