@@ -161,6 +161,27 @@ describe("PathStore", () => {
     }
   });
 
+  it("sets an alarm again that is a minute late: workerd's list of alarms was lost", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const beganMs = Date.now();
+      await object().record([report()]);
+      const alarm = () => runInDurableObject(object(), (_, state) => state.storage.getAlarm());
+      const lostMs = (await alarm()) ?? 0;
+      expect(lostMs).toBeGreaterThan(beganMs);
+      for (const [lateMs, isSetAgain] of [
+        [60_000 - 1, false],
+        [60_000, true],
+      ] as const) {
+        vi.setSystemTime(lostMs + lateMs);
+        await object().record([report({ client: `c${lateMs}` })]);
+        expect((await alarm()) !== lostMs).toBe(isSetAgain);
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("takes a corrupt row for one that is not there, and mends it", async () => {
     await object().record([report()]);
     for (const [column, value] of [

@@ -20,6 +20,8 @@ export const WRITE_INTERVAL_MS = 10_000;
 const EXPIRY_INTERVAL_MS = 3_600_000;
 /** Isolates and TLS edges may still send old news for this long after a row was forgotten, milliseconds. */
 const FORGOTTEN_MS = 60_000;
+/** An alarm that is this late will not ring: on one's own machine, workerd's list of alarms may be lost. */
+const ALARM_LOST_MS = 60_000;
 /** Rows in memory. Each takes about 4 KB of an object's 128 MB. */
 const HELD_MAX = 5_000;
 
@@ -184,7 +186,8 @@ export class PathStore extends DurableObject {
 
   async #wakeAt(atMs: number): Promise<void> {
     this.#alarmAtMs ??= (await this.ctx.storage.getAlarm()) ?? undefined;
-    if (this.#alarmAtMs !== undefined && this.#alarmAtMs <= atMs) return;
+    const setAtMs = this.#alarmAtMs;
+    if (setAtMs !== undefined && setAtMs <= atMs && setAtMs > Date.now() - ALARM_LOST_MS) return;
     this.#alarmAtMs = atMs;
     this.#alarmsSet++;
     await this.ctx.storage.setAlarm(atMs);

@@ -5,8 +5,10 @@ import type { StoreBindings } from "./stores.ts";
 afterEach(() => void vi.restoreAllMocks());
 
 /** A store with this id, and a marker file with this text. */
-function bindings(options: { id?: string; marker?: string | undefined; takesWrites?: boolean } = {}) {
-  const { id = "a", takesWrites = true } = options;
+function bindings(
+  options: { id?: string; marker?: string | undefined; takesWrites?: boolean; isSetAside?: boolean } = {},
+) {
+  const { id = "a", takesWrites = true, isSetAside = false } = options;
   const file = { text: options.marker };
   const store = {
     check: vi.fn<() => Promise<{ activation: undefined; id: string }>>(() =>
@@ -16,7 +18,8 @@ function bindings(options: { id?: string; marker?: string | undefined; takesWrit
       takesWrites ? Promise.resolve() : Promise.reject(new Error("disk full")),
     ),
   };
-  const fetch = (_url: string, init?: { method: string; body: string }): Promise<Response> => {
+  const fetch = (url: string, init?: { method: string; body: string }): Promise<Response> => {
+    if (url.endsWith("/set-aside")) return Promise.resolve(new Response(null, { status: isSetAside ? 200 : 404 }));
     if (init?.method === "PUT") file.text = init.body;
     return Promise.resolve(
       file.text === undefined ? new Response("none", { status: 404 }) : new Response(`${file.text}\n`),
@@ -34,6 +37,7 @@ it("the first store writes the marker, and is known by it from then on", async (
     activation: undefined,
     takesWrites: true,
     isReplaced: false,
+    isSetAside: false,
   });
   expect(file.text).toBe("a");
   expect((await new StoreHealth().check(env, T)).isReplaced).toBe(false);
@@ -53,6 +57,13 @@ it("without a marker's folder nothing is said about it", async () => {
   expect((await new StoreHealth().check({ PATHS, POLICY }, T)).isReplaced).toBe(false);
   const broken = { fetch: () => Promise.reject(new Error("no folder")) } as unknown as Fetcher;
   expect((await new StoreHealth().check({ ...env, MARKER: broken }, T)).isReplaced).toBe(false);
+});
+
+it("a database that was set aside is found out, also if the store does not answer", async () => {
+  const { env, store } = bindings({ isSetAside: true });
+  expect(await new StoreHealth().check(env, T)).toMatchObject({ isReplaced: false, isSetAside: true });
+  store.check.mockImplementation(() => Promise.reject(new Error("gone")));
+  expect(await new StoreHealth().check(env, T)).toMatchObject({ activation: null, isSetAside: true });
 });
 
 it("a store that takes no writes is found out, and asked at most once in ten seconds", async () => {

@@ -7,6 +7,8 @@ const READ_MS = 1_000;
 /** It is asked to write at most once in this time, milliseconds. */
 const WRITE_MS = 10_000;
 const MARKER = "http://marker/store-id";
+/** infra/workerd/set-aside.ts writes this file beside it. An operator removes it. */
+const SET_ASIDE = "http://marker/set-aside";
 
 const replacedLog = new LimitedLog("The policy store was emptied or replaced");
 
@@ -22,6 +24,7 @@ export class StoreHealth {
     const store = policyStore(env);
     const read = await store.check().catch(() => null);
     const isReplaced = read !== null && !(await isMarked(env.MARKER, read.id));
+    const isSetAside = await exists(env.MARKER, SET_ASIDE);
     let takesWrites = this.#state?.takesWrites ?? true;
     if (Math.abs(nowMs - this.#writtenAtMs) >= WRITE_MS) {
       this.#writtenAtMs = nowMs;
@@ -30,7 +33,7 @@ export class StoreHealth {
         () => false,
       );
     }
-    this.#state = { activation: read === null ? null : read.activation, takesWrites, isReplaced };
+    this.#state = { activation: read === null ? null : read.activation, takesWrites, isReplaced, isSetAside };
     if (isReplaced)
       replacedLog.write("it is not the one that this deployment had. docs/deploying.md says how to repair it");
     return this.#state;
@@ -57,4 +60,13 @@ async function isMarked(marker: Fetcher | undefined, id: string): Promise<boolea
     // Without its folder nothing can be said.
   }
   return true;
+}
+
+async function exists(marker: Fetcher | undefined, url: string): Promise<boolean> {
+  try {
+    const found = await marker?.fetch(url, { method: "HEAD" });
+    return found?.ok === true;
+  } catch {
+    return false;
+  }
 }

@@ -112,11 +112,15 @@ it("with a full disk the kill switch works, survives workerd's end, and is store
 });
 
 it("with a corrupt store visitors get their pages, and the kill switch goes on and off", async () => {
-  const system = await startTestSystem();
+  const lines: string[] = [];
+  const system = await startTestSystem({ onErrorLine: (line) => void lines.push(line) });
   await system.putPolicy(fixed("fixed-h3"));
   await system.workerd.crash(() => corrupt(system));
   await until("a page", async () => ((await pages(system))[0] === "200 -" ? true : undefined));
   expect(await health(system)).toMatchObject({ status: "degraded", store: "unreachable" });
+  // Its files stay in their places, so that an empty store never passes for it.
+  expect(lines.filter((line) => /^The policy store .* It stays as it is/.test(line))).toHaveLength(1);
+  expect(policyFiles(system).filter((file) => file.includes("set-aside"))).toEqual([]);
 
   const killed = await call(system, "PUT", "activation/kill-switch", { kind: "clear" });
   expect(killed.status).toBe(202);

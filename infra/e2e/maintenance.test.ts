@@ -9,7 +9,7 @@ import { activatePolicy, type ApiReply, callApi } from "../workerd/policy-client
 import { type RunningProgram, startProgram } from "../workerd/processes.ts";
 import { commandsOf } from "./documented-commands.ts";
 import { fixed, TOKEN, until } from "./harness.ts";
-import { commandOf, unitText } from "./unit-commands.ts";
+import { commandsOf as unitCommandsOf, unitText } from "./unit-commands.ts";
 
 /** The blocks of commands under a heading of docs/deploying.md. */
 function commandsUnder(heading: string): string[] {
@@ -24,7 +24,7 @@ async function installed() {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const here = (text: string): string => text.replaceAll(/\/(opt|run|var\/lib|var\/backups)\//g, `${folder}/$1/`);
   const version = (name: string): void => {
-    for (const file of ["infra/workerd/config.capnp", "dist/worker.js"])
+    for (const file of ["infra/workerd/config.capnp", "infra/workerd/set-aside.ts", "dist/worker.js"])
       cpSync(join(ROOT, file), join(folder, "opt", name, file));
     writeFileSync(join(folder, "opt", name, "version"), name);
   };
@@ -39,10 +39,11 @@ async function installed() {
     await worker?.stop();
     worker = undefined;
     if (verb === "stop") return;
-    const [before = "", ...beforeArgs] = commandOf(unitText("worker"), "ExecStartPre").map(here);
-    expect(spawnSync(before, beforeArgs).status).toBe(0);
-    const [program = "", ...args] = commandOf(unitText("worker"), "ExecStart");
-    worker = startProgram(program.replace("/opt/adaptive-h3/", ROOT), {
+    const program = (path = ""): string => here(path.replace("/opt/adaptive-h3/node_modules/", `${ROOT}node_modules/`));
+    for (const [before, ...args] of unitCommandsOf(unitText("worker"), "ExecStartPre"))
+      expect(spawnSync(program(before), args.map(here)).status).toBe(0);
+    const [workerd, ...args] = unitCommandsOf(unitText("worker"), "ExecStart")[0] ?? [];
+    worker = startProgram(program(workerd), {
       args: args.map(here),
       cwd: join(folder, "opt/adaptive-h3"),
       env: { ...empty, ...variables },
@@ -90,7 +91,7 @@ it(
   { timeout: 180_000 },
   async () => {
     const [backUp, restore] = commandsUnder("Back up and restore");
-    const [begin, accept] = commandsUnder("Repair a store");
+    const [begin, accept, takeNote] = commandsUnder("Repair a store");
     const [upgrade, goBack] = commandsUnder("Upgrade, and go back");
     const machine = await installed();
     const { call, type, untilStore, path, systemctl } = machine;
@@ -134,6 +135,18 @@ it(
     await untilStore("ok", 0);
     await type(restore);
     await untilStore("ok", 1);
+
+    // A database that is not the policy store.
+    await systemctl("stop");
+    writeFileSync(path("var/lib/adaptive-h3/adaptive-h3-PathStore/metadata.sqlite"), Buffer.alloc(30_000, "A"));
+    await systemctl("start");
+    await untilStore("ok", 1);
+    const health = async (): Promise<unknown> => (await call("GET", "health")).json;
+    expect(await health()).toMatchObject({ problems: [expect.stringContaining("it was set aside") as string] });
+    await type(takeNote);
+    await until("a health that is well", async () =>
+      ((await health()) as { status: string }).status === "ok" ? true : undefined,
+    );
 
     machine.next();
     await type(upgrade);

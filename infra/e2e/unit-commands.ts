@@ -7,8 +7,8 @@ export function unitText(name: "worker" | "edge"): string {
   return readFileSync(join(ROOT, `infra/systemd/adaptive-h3-${name}.service`), "utf8");
 }
 
-/** The words of a unit's command, with its lines joined as systemd joins them. */
-export function commandOf(text: string, key: "ExecStart" | "ExecStartPre"): string[] {
-  const line = new RegExp(`^${key}=(.*)$`, "m").exec(text.replaceAll("\\\n", " "))?.[1];
-  return (line ?? "").trim().split(/\s+/);
+/** The words of each of a unit's commands, with its lines joined as systemd joins them. */
+export function commandsOf(text: string, key: "ExecStart" | "ExecStartPre"): string[][] {
+  const lines = text.replaceAll("\\\n", " ").matchAll(new RegExp(`^${key}=-?(.*)$`, "gm"));
+  return [...lines].map(([, line]) => (line ?? "").trim().split(/\s+/));
 }

@@ -8,7 +8,7 @@ import { startDemoOrigin } from "../workerd/demo-origin.ts";
 import { freePort } from "../workerd/listening.ts";
 import { type RunningProgram, startProgram } from "../workerd/processes.ts";
 import { probe, testFolder, until } from "./harness.ts";
-import { commandOf, unitText } from "./unit-commands.ts";
+import { commandsOf, unitText } from "./unit-commands.ts";
 
 const NAMES = ["worker", "edge"] as const;
 
@@ -53,9 +53,9 @@ it("the units' commands serve, also after both have been killed", async () => {
         .replace(/^:443$/, `127.0.0.1:${port}`),
     );
   const start = (name: (typeof NAMES)[number]): RunningProgram => {
-    const before = onThisMachine(commandOf(unitText(name), "ExecStartPre"));
-    if (before[0] !== "") expect(spawnSync(before[0] ?? "", before.slice(1)).status).toBe(0);
-    const [program = "", ...args] = onThisMachine(commandOf(unitText(name), "ExecStart"));
+    for (const [before = "", ...args] of commandsOf(unitText(name), "ExecStartPre").map(onThisMachine))
+      expect(spawnSync(before, args).status).toBe(0);
+    const [program = "", ...args] = onThisMachine(commandsOf(unitText(name), "ExecStart")[0] ?? []);
     // Without systemd there are no credentials: the edge makes a development certificate.
     const own =
       name === "edge"

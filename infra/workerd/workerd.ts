@@ -7,6 +7,7 @@ import { tokenEntry } from "../../policy-api/http/tokens.ts";
 import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
 import { type RunningProgram, startProgram } from "./processes.ts";
+import { setAsideBroken } from "./set-aside.ts";
 import { supervise, type Supervision } from "./supervise.ts";
 import { watchHeartbeat } from "./watch-heartbeat.ts";
 
@@ -56,6 +57,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
   const socketsDir = mkdtempSync(join(tmpdir(), "h3-"));
   const visitorsSocket = join(socketsDir, "visitors");
   const samplesSocket = join(socketsDir, "samples");
+  const onErrorLine = options.onErrorLine ?? ((line: string): void => console.error(line));
   const failure = Promise.withResolvers<string>();
   /** The program that should run now. Undefined while none should. */
   let running: RunningProgram | undefined;
@@ -64,6 +66,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
   const launch = async (): Promise<RunningProgram> => {
     // A killed workerd leaves its sockets behind, and the next one could not bind to them.
     for (const socket of [visitorsSocket, samplesSocket]) rmSync(socket, { force: true });
+    setAsideBroken(objectsDir, markerDir, onErrorLine);
     const [file, ...before] = [...(options.runner ?? []), workerdProgram()] as [string, ...string[]];
     const program = startProgram(file, {
       args: [
@@ -89,7 +92,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
         ...options.variables,
       },
       onLine: options.onWorkerLine ?? (() => undefined),
-      onErrorLine: options.onErrorLine ?? ((line) => console.error(line)),
+      onErrorLine,
       // workerd has nothing to finish: all that it acknowledged is on disk.
       graceMs: 3_000,
     });

@@ -332,6 +332,15 @@ describe("health", () => {
       },
     ],
     [
+      "a database was set aside",
+      () => (ports.isSetAside = true),
+      {
+        ...well,
+        status: "degraded",
+        problems: ["a database of what is known about clients could not be opened: it was set aside, and begins anew"],
+      },
+    ],
+    [
       "a kill switch is in memory",
       () => (ports.killed = { kind: "clear", author: "ann", note: null }),
       {

@@ -18,6 +18,7 @@ export function addHealth(api: OpenAPIHono<ApiEnv>): void {
     const problems = [
       ...(policy === "unreadable" ? ["the policy in force cannot be read"] : []),
       ...(store === "ok" ? [] : [STORE_PROBLEMS[store]]),
+      ...(state.isSetAside ? [SET_ASIDE] : []),
       ...(held === undefined ? [] : ["the kill switch is in force in memory only: the store could not take it yet"]),
       ...(http3 === "down" ? ["the TLS edge's HTTP/3 does not answer: nothing offers it meanwhile"] : []),
       ...settingsFaults.map(({ name, message }) => `the variable ${name} ${message}`),
@@ -38,6 +39,8 @@ export function addHealth(api: OpenAPIHono<ApiEnv>): void {
     );
   });
 }
+
+const SET_ASIDE = "a database of what is known about clients could not be opened: it was set aside, and begins anew";
 
 const STORE_PROBLEMS = {
   unreachable: "the policy store does not answer",

@@ -56,6 +56,8 @@ export interface StoreState {
   readonly takesWrites: boolean;
   /** Whether this is another store than the deployment had: somebody emptied or replaced it. */
   readonly isReplaced: boolean;
+  /** Whether a database of what is known about clients was set aside, and nobody has taken note of it. */
+  readonly isSetAside: boolean;
 }
 
 /** A kill switch that is in force although the store could not take it. */

@@ -212,9 +212,11 @@ export class TestPorts implements PolicyApiPorts {
 
   takesWrites = true;
   isReplaced = false;
+  isSetAside = false;
   async checkStore(): Promise<StoreState> {
     const activation = await this.store.activation().catch(() => null);
-    return { activation, takesWrites: this.takesWrites, isReplaced: this.isReplaced };
+    const { takesWrites, isReplaced, isSetAside } = this;
+    return { activation, takesWrites, isReplaced, isSetAside };
   }
 
   http3: ReturnType<PolicyApiPorts["edgeHttp3"]> = "unknown";
