@@ -56,6 +56,21 @@ it.each(["ohashi-grid", "ohashi-evaluation"])("%s: every cell, arm and flow", as
   expect(summary()).toMatchObject({ experiment: name });
 });
 
+it("offers: a browser's pages come over what they were told, and a return too", async () => {
+  await succeeded(bench("offers", "--quick"));
+  const over = (treatment: string): string[] =>
+    Array.from({ length: 5 }, (_, i) => rows().find(({ id }) => id === `2 ms/cubic/${treatment}/0/${i + 1}`)).map(
+      (row) => `${row?.["documentProtocol"]} ${[...new Set(row?.["files"])].sort().join("")}`,
+    );
+  expect(over("never")).toEqual(Array<string>(5).fill("h2 2"));
+  // On a short path the browser changes in the middle of the page that brings the offer.
+  expect(over("first")).toEqual([expect.stringMatching(/^h2 2/), ...Array<string>(4).fill("h3 3")]);
+  expect(over("second").slice(0, 1)).toEqual(["h2 2"]);
+  expect(over("second").slice(2)).toEqual(Array<string>(3).fill("h3 3"));
+  expect(over("cleared").slice(3)).toEqual(["h2 2", "h2 2"]);
+  expect(report().text).toContain("a page that changes to HTTP/3 in its middle");
+}, 180_000);
+
 it("memory: crowds over both protocols, interrupted and gone on with", async () => {
   const stopped = bench("memory", "--quick");
   await untilRows(1, stopped);

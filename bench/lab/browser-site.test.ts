@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { BROWSER_PAGES, browserBytes, type BrowserPage, browserPath } from "../model/browser-pages.ts";
@@ -35,6 +35,24 @@ it.each([
   expect(total).toBe(browserBytes(page));
   expect(Math.abs(total / bytes - 1)).toBeLessThan(0.01);
   expect(BROWSER_PAGES[page]).toHaveLength(requests - 1);
+});
+
+it.each([
+  ["h3", `h3=":8443"; ma=86400`],
+  ["clear", "clear"],
+  ["none", null],
+])("a page whose URL asks for %s says so by Alt-Svc; its files say nothing", async (offer, altSvc) => {
+  const ask = async (path: string): Promise<string | null> => {
+    const answered = Promise.withResolvers<string | null>();
+    // fetch does not let a caller choose the Host.
+    get(`${url}${path}?offer=${offer}&page=1`, { headers: { host: "h3.test:8443" } }, (response) => {
+      response.resume();
+      answered.resolve(response.headers["alt-svc"] ?? null);
+    });
+    return answered.promise;
+  };
+  expect(await ask(browserPath("page"))).toBe(altSvc);
+  expect(await ask("/browser/css/1000/0")).toBe(null);
 });
 
 it("answers nothing else", async () => {

@@ -6,27 +6,45 @@ import {
   BROWSER_PREFIX,
   type BrowserPage,
   DOCUMENT_BYTES,
+  OFFER_PARAMETER,
 } from "../model/browser-pages.ts";
 
 const TYPES: Readonly<Record<AssetKind, string>> = { css: "text/css", js: "text/javascript", png: "image/png" };
 
 /** Answers what lies under /browser/; false where the request is for something else. Nothing may be stored. */
 export function serveBrowserSite(request: IncomingMessage, response: ServerResponse): boolean {
-  const path = request.url?.split("?")[0] ?? "";
+  const [path = "", query] = request.url?.split("?") ?? [];
   if (!path.startsWith(BROWSER_PREFIX)) return false;
   const name = path.slice(BROWSER_PREFIX.length);
   const asset = /^(css|js|png)\/(\d{1,8})\/\d{1,2}$/.exec(name);
   if (asset !== null) send(response, TYPES[asset[1] as AssetKind], assetOf(asset[1] as AssetKind, Number(asset[2])));
   else if (Object.hasOwn(BROWSER_PAGES, name))
-    send(response, "text/html; charset=utf-8", documentOf(name as BrowserPage));
+    send(response, "text/html; charset=utf-8", documentOf(name as BrowserPage), altSvcOf(query, request.headers.host));
   else response.writeHead(404).end();
   return true;
 }
 
-function send(response: ServerResponse, type: string, body: Buffer): void {
+function send(response: ServerResponse, type: string, body: Buffer, altSvc?: string): void {
   response
-    .writeHead(200, { "content-type": type, "content-length": body.length, "cache-control": "no-store" })
+    .writeHead(200, {
+      "content-type": type,
+      "content-length": body.length,
+      "cache-control": "no-store",
+      ...(altSvc === undefined ? {} : { "alt-svc": altSvc }),
+    })
     .end(body);
+}
+
+/** What a page's URL asks for: HTTP/3 on the port that the request came by, for a day, as CDNs offer it. */
+function altSvcOf(query: string | undefined, host = ""): string | undefined {
+  switch (new URLSearchParams(query).get(OFFER_PARAMETER)) {
+    case "h3":
+      return `h3=":${/:(\d+)$/.exec(host)?.[1] ?? "443"}"; ma=86400`;
+    case "clear":
+      return "clear";
+    default:
+      return undefined;
+  }
 }
 
 function documentOf(page: BrowserPage): Buffer {

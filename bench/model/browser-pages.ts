@@ -19,6 +19,8 @@ export type BrowserPage = keyof typeof BROWSER_PAGES;
 
 export const DOCUMENT_BYTES = 20_000;
 export const BROWSER_PREFIX = "/browser/";
+/** Of a page's URL: h3, clear or none, which is what the origin itself then says by Alt-Svc, without a worker. */
+export const OFFER_PARAMETER = "offer";
 
 export function browserPath(page: BrowserPage): string {
   return `${BROWSER_PREFIX}${page}`;

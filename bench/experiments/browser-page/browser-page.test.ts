@@ -11,7 +11,7 @@ import { browserPictures, browserValues } from "./findings.ts";
 import { shareOf } from "./load-pages.ts";
 import { rowOf } from "./measure.ts";
 import type { BrowserRow } from "./row.ts";
-import { navigate } from "./navigate.ts";
+import { navigate } from "../../lab/navigate.ts";
 import { missingVisits, navigationId } from "./schedule.ts";
 import { type Place, placeId, placesOf } from "./settings.ts";
 import { type BrowserSummary, findGroup, groupsOf } from "./summary.ts";
@@ -24,8 +24,7 @@ const SEEN = {
   ttfbMs: 10,
   connectMs: 4,
   documentProtocol: "h2",
-  resourcesH2: 14,
-  resourcesH3: 0,
+  files: Array<string>(14).fill("h2"),
   resourceBytes: 1_880_000,
 } as const;
 const COUNTED = { up: 30, down: 70, late: 5, droppedLoss: 2, droppedQueue: 0 };

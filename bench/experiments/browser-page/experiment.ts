@@ -5,7 +5,7 @@ import { defineExperiment } from "../../harness/experiment.ts";
 import { sizeOf } from "../../harness/loads/options.ts";
 import { buildLab } from "../../lab/programs.ts";
 import { flag, wholeNumber } from "../../model/options.ts";
-import { requireBrowser } from "./browser.ts";
+import { requireBrowser } from "../../lab/browser.ts";
 import { browserPictures, browserValues } from "./findings.ts";
 import { lanesOf, loadPages, shareOf } from "./load-pages.ts";
 import { type Recorded, recordConnections } from "./record-connections.ts";

@@ -3,7 +3,7 @@ import type { Run } from "../../harness/experiment.ts";
 import { inLab } from "../../harness/in-lab.ts";
 import type { Lab } from "../../lab/lab.ts";
 import type { Lane } from "../../lab/lane.ts";
-import { launchIn } from "./browser.ts";
+import { launchIn } from "../../lab/browser.ts";
 import { measureVisit } from "./measure.ts";
 import type { BrowserRow } from "./row.ts";
 import { missingVisits } from "./schedule.ts";
@@ -36,7 +36,8 @@ async function loadOn(
 ): Promise<void> {
   const stack = new AsyncDisposableStack();
   try {
-    const browser = await launchIn(lane, place.congestion, lab.folder, stack);
+    const origin = lane.origin("fixed-h3", place.congestion);
+    const browser = await launchIn(lane, origin, [origin.port], lab.folder, stack);
     for (const visit of missingVisits(place, folder.rows, seed)) {
       if (signal.aborted) return;
       const rows = await measureVisit(visit, { place, lane, browser, seed }).catch((error: unknown) => {

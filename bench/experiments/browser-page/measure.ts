@@ -6,8 +6,8 @@ import type { Lane } from "../../lab/lane.ts";
 import { watchCores } from "../../lab/cores.ts";
 import { countedBetween, type PathCounters } from "../../lab/path-counters.ts";
 import { setNetwork } from "../../harness/set-network.ts";
-import { HOST } from "./browser.ts";
-import { navigate, type Navigated } from "./navigate.ts";
+import { HOST, openClient } from "../../lab/browser.ts";
+import { navigate, type Navigated } from "../../lab/navigate.ts";
 import { BROWSER_ROW, type BrowserRow } from "./row.ts";
 import { navigationId, type Visit } from "./schedule.ts";
 import { type Place, placeId } from "./settings.ts";
@@ -21,14 +21,9 @@ export async function measureVisit(
   { place, lane, browser, seed }: { place: Place; lane: Lane; browser: Browser; seed: number },
 ): Promise<BrowserRow[]> {
   await setNetwork(lane, place.network, seed, visit.id);
-  await lane.setClientAddress(lane.freshClient());
   const url = `https://${HOST}:${lane.origin(visit.arm, place.congestion).port}${browserPath(visit.page)}`;
-  const context = await browser.newContext();
+  const page = await openClient(browser, lane);
   try {
-    const page = await context.newPage();
-    const devtools = await context.newCDPSession(page);
-    await devtools.send("Network.enable");
-    await devtools.send("Network.setCacheDisabled", { cacheDisabled: true });
     const { result, busyRatio } = await watchCores(async () => {
       const navigations = [];
       for (const [index, pauseMs] of [0, ...place.pausesMs].entries()) {
@@ -46,7 +41,7 @@ export async function measureVisit(
       return rowOf(visit, place, index + 1, { startedMs, busyRatio: busy, ...navigated }, counted);
     });
   } finally {
-    await context.close();
+    await page.context().close();
   }
 }
 
@@ -54,7 +49,7 @@ export function rowOf(
   { id, page, arm, visit }: Visit,
   place: Place,
   navigation: number,
-  seen: Navigated,
+  { files, ...seen }: Navigated & { readonly startedMs?: number; readonly busyRatio?: number },
   { up, down, late, droppedLoss, droppedQueue }: PathCounters,
 ): BrowserRow {
   return blankRow(BROWSER_ROW, {
@@ -66,9 +61,14 @@ export function rowOf(
     visit,
     navigation,
     ...seen,
+    ...(files === undefined ? {} : { resourcesH2: over("h2", files), resourcesH3: over("h3", files) }),
     busyRatio: Number.isFinite(seen.busyRatio) ? (seen.busyRatio ?? null) : null,
     lateRatio: Number.isFinite(late / (up + down)) ? late / (up + down) : null,
     packetsDroppedLoss: droppedLoss,
     packetsDroppedQueue: droppedQueue,
   });
+}
+
+function over(protocol: string, files: readonly string[]): number {
+  return files.filter((one) => one === protocol).length;
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { UserError } from "../../../base/user-error.ts";
 import { inLab } from "../../harness/in-lab.ts";
 import { makeRunFolder } from "../../lab/leftovers.ts";
-import { launchIn } from "./browser.ts";
+import { launchIn } from "../../lab/browser.ts";
 import { handshakeOf } from "./handshake.ts";
 import { measureVisit } from "./measure.ts";
 import { eventsOf } from "./qlog.ts";
@@ -37,7 +37,8 @@ export async function recordConnections({ network, congestion }: Place, quick: b
       try {
         const loads = await Promise.all(
           lab.lanes.map(async (lane) => {
-            const browser = await launchIn(lane, congestion, lab.folder, stack);
+            const origin = lane.origin("fixed-h3", congestion);
+            const browser = await launchIn(lane, origin, [origin.port], lab.folder, stack);
             version = browser.version();
             return async (visit: number): Promise<void> => {
               const id = `recorded/${visit}`;

@@ -19,9 +19,6 @@ export interface Place {
   readonly isAlone: boolean;
 }
 
-/** What a navigation may take, milliseconds. */
-export const TIMEOUT_MS = 120_000;
-
 const FIXED = ["fixed-h2", "fixed-h3", "always-offer"] as const satisfies readonly Arm[];
 const ALL = [...FIXED, "adaptive"] as const satisfies readonly Arm[];
 

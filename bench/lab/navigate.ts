@@ -1,9 +1,27 @@
 import { errors, type Page } from "playwright-core";
-import type { BrowserRow } from "./row.ts";
-import { TIMEOUT_MS } from "./settings.ts";
 
-/** What a browser tells of one navigation. Times since its start, milliseconds. */
-export type Navigated = Pick<BrowserRow, "outcome"> & Partial<BrowserRow>;
+/** What a navigation may take, milliseconds. */
+export const TIMEOUT_MS = 120_000;
+
+/** What a browser tells of one navigation. Times since its start, milliseconds; only `outcome` where it failed. */
+export interface Navigated {
+  /** A navigation that takes longer than its limit counts as long as that, as a timeout. */
+  readonly outcome: "ok" | "failed" | "timeout";
+  readonly error?: string;
+  /** To the end of the load event. */
+  readonly loadMs?: number;
+  /** The largest contentful paint; null where nothing was painted that counts. */
+  readonly lcpMs?: number | null;
+  readonly ttfbMs?: number;
+  /** Of the connection that the document came over; 0 where it was open already. */
+  readonly connectMs?: number;
+  readonly documentProtocol?: string;
+  /** The protocol of each file that the page loaded beside its document, in the order in which they were asked for. */
+  readonly files?: readonly string[];
+  readonly resourceBytes?: number;
+  /** What the document's Alt-Svc said. */
+  readonly answer?: "offer" | "clear" | "none";
+}
 
 /** A paint is reported a frame or two after it. */
 const PAINT_SETTLES_MS = 150;
@@ -35,16 +53,15 @@ async function readTiming(settlesMs: number) {
   const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
   const resources = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
   if (navigation === undefined) throw new Error("the browser tells nothing of its navigation");
-  const over = (protocol: string): number =>
-    resources.filter(({ nextHopProtocol }) => nextHopProtocol === protocol).length;
   return {
     loadMs: navigation.loadEventEnd,
     lcpMs: paints.at(-1)?.startTime ?? null,
     ttfbMs: navigation.responseStart,
     connectMs: navigation.connectEnd - navigation.connectStart,
     documentProtocol: navigation.nextHopProtocol,
-    resourcesH2: over("h2"),
-    resourcesH3: over("h3"),
+    files: resources
+      .toSorted((one, other) => one.startTime - other.startTime)
+      .map(({ nextHopProtocol }) => nextHopProtocol),
     resourceBytes: resources.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
   };
 }

@@ -1,0 +1,44 @@
+import { defineExperiment } from "../../harness/experiment.ts";
+import { requireBrowser } from "../../lab/browser.ts";
+import { buildLab } from "../../lab/programs.ts";
+import { flag, wholeNumber } from "../../model/options.ts";
+import { offersSummary } from "./findings.ts";
+import { offersValues } from "./report.ts";
+import { OFFER_ROW } from "./row.ts";
+import { missingVisits } from "./schedule.ts";
+import { placesOf } from "./settings.ts";
+import { LANES, makeVisits } from "./visits.ts";
+
+const QUICK_LANES = 2;
+
+/** What an offer of HTTP/3 changes in a real browser: on the page at hand, the next ones, and when it returns. */
+export const experiment = defineExperiment({
+  about: "what an offer changes in a real browser: this page, the next ones, a return (4 hours)",
+  options: {
+    visits: wholeNumber("of each network, congestion control and treatment (20)", [1, 1_000], 20),
+    seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
+    quick: flag("one visit of each treatment on one network, with short pauses: whether it works"),
+  },
+  row: OFFER_ROW,
+  // Not how many visits: a longer run goes on with the rows of a shorter one.
+  question: ({ visits, seed, quick }) => ({
+    seed,
+    quick,
+    places: placesOf(visits, quick).map(({ network, congestion, treatments }) => ({ network, congestion, treatments })),
+  }),
+  done: ({ visits, seed, quick }, rows) => {
+    const places = placesOf(visits, quick);
+    return 1 - missingVisits(places, rows, seed).length / missingVisits(places, [], seed).length;
+  },
+  lanes: ({ quick }) => (quick ? QUICK_LANES : LANES),
+  prepare: async () => {
+    requireBrowser();
+    await buildLab();
+    return undefined;
+  },
+  measure: (run) =>
+    makeVisits(placesOf(run.options.visits, run.options.quick), run, run.options.quick ? QUICK_LANES : LANES),
+  summarise: ({ options: { visits, seed, quick }, ...recorded }) =>
+    offersSummary(recorded, placesOf(visits, quick), seed),
+  report: (summary) => ({ values: offersValues(summary) }),
+});

@@ -1,0 +1,88 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Browser, Page } from "playwright-core";
+import { setNetwork } from "../../harness/set-network.ts";
+import { HOST, openClient } from "../../lab/browser.ts";
+import { watchCores } from "../../lab/cores.ts";
+import type { Lane } from "../../lab/lane.ts";
+import { navigate, type Navigated } from "../../lab/navigate.ts";
+import { countedBetween, type PathCounters } from "../../lab/path-counters.ts";
+import { shell } from "../../lab/shell.ts";
+import { browserPath, OFFER_PARAMETER } from "../../model/browser-pages.ts";
+import { blankRow } from "../../model/row-schema.ts";
+import { OFFER_ROW, type OfferRow } from "./row.ts";
+import { pageId, type Visit } from "./schedule.ts";
+import { AWAY_MS, RETURN } from "./settings.ts";
+
+export interface Measuring {
+  readonly lane: Lane;
+  readonly browser: Browser;
+  readonly seed: number;
+  readonly quick: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Makes one visit and its return. The server is an edge without a worker; the origin answers as the URL asks. */
+export async function measureVisit(
+  visit: Visit,
+  { lane, browser, seed, quick, signal }: Measuring,
+): Promise<OfferRow[]> {
+  const { place, treatment } = visit;
+  await setNetwork(lane, place.network, seed, visit.id);
+  const page = await openClient(browser, lane);
+  const { port } = lane.origin("bare", place.congestion);
+  const rows: OfferRow[] = [];
+  try {
+    for (const [i, answer] of treatment.answers.entries()) {
+      const number = i + 1;
+      if (number === RETURN) {
+        await endTcp(lane);
+        await pause(quick ? 500 : AWAY_MS, undefined, { signal });
+      } else if (number > 1) await pause(treatment.pauseMs, undefined, { signal });
+      const url = `https://${HOST}:${port}${browserPath("page")}?${OFFER_PARAMETER}=${answer}&page=${number}`;
+      rows.push(await measurePage(visit, number, page, url, lane));
+    }
+    return rows;
+  } finally {
+    await page.context().close();
+  }
+}
+
+async function measurePage(visit: Visit, number: number, page: Page, url: string, lane: Lane): Promise<OfferRow> {
+  const before = await lane.path.counters();
+  const startedMs = Date.now();
+  const { result: seen, busyRatio } = await watchCores(() => navigate(page, url));
+  const busy = busyRatio(startedMs, startedMs + (seen.loadMs ?? 0));
+  return rowOf(
+    visit,
+    number,
+    { startedMs, busyRatio: busy, ...seen },
+    countedBetween(before, await lane.path.counters()),
+  );
+}
+
+export function rowOf(
+  { id, place, treatment, visit }: Visit,
+  page: number,
+  { files = [], busyRatio, ...seen }: Navigated & { readonly startedMs: number; readonly busyRatio: number },
+  { up, down, late, droppedLoss, droppedQueue }: PathCounters,
+): OfferRow {
+  return blankRow(OFFER_ROW, {
+    id: pageId(id, page),
+    network: place.network.name,
+    congestion: place.congestion,
+    treatment: treatment.name,
+    visit,
+    page,
+    ...seen,
+    files: files.map((protocol) => protocol.replace("h", "")).join(""),
+    busyRatio: Number.isFinite(busyRatio) ? busyRatio : null,
+    lateRatio: Number.isFinite(late / (up + down)) ? late / (up + down) : null,
+    packetsDroppedLoss: droppedLoss,
+    packetsDroppedQueue: droppedQueue,
+  });
+}
+
+/** Ends all TCP connections of a lane's clients, as a browser does that is closed. */
+async function endTcp({ clientNamespace }: Lane): Promise<void> {
+  await shell("ip", "netns", "exec", clientNamespace, "ss", "-K", "-t", "-a");
+}
