@@ -88,6 +88,17 @@ describe("Accounting", () => {
     expect(accounting.report()).toEqual([]);
   });
 
+  it("counts how many a fault has had in this round", () => {
+    const accounting = new Accounting();
+    for (const atMs of [AT - 5, AT + 1_000]) {
+      accounting.inject("fault", atMs);
+      expect(accounting.inPhase).toBe(0);
+      accounting.add(request({ began: atMs, ended: atMs + 10 }));
+      accounting.add(request({ began: atMs - 20, ended: atMs - 1 }));
+      expect(accounting.inPhase).toBe(1);
+    }
+  });
+
   it("says when the first navigation was decided that began after healing", () => {
     const accounting = new Accounting();
     const page = { kind: "page", decided: true };

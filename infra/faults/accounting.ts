@@ -116,11 +116,13 @@ export class Accounting implements Events {
   /** How often each excuse was taken. */
   readonly excused = new Map<string, number>();
   #decided = false;
+  #inPhase = 0;
 
   /** Begins a fault. */
   inject(name: string, nowMs: number): void {
     this.phases.push({ name, injectedMs: nowMs });
     this.#decided = false;
+    this.#inPhase = 0;
   }
 
   heal(nowMs: number): void {
@@ -133,9 +135,9 @@ export class Accounting implements Events {
     return this.#decided;
   }
 
-  /** How many requests the current fault has had. */
+  /** How many requests the current fault has had since it was injected for the last time. */
   get inPhase(): number {
-    return this.#count(this.phases.at(-1)?.name ?? NO_FAULT).requests;
+    return this.#inPhase;
   }
 
   add(record: RequestRecord): void {
@@ -143,6 +145,7 @@ export class Accounting implements Events {
     const name = phase?.name ?? NO_FAULT;
     const count = this.#count(name);
     count.requests++;
+    if (phase === this.phases.at(-1)) this.#inPhase++;
     if (record.attempts > 1) count.repeated++;
     count[record.outcome]++;
     if (record.outcome === "right") count.beyondMs.push(record.beyondMs);

@@ -126,6 +126,8 @@ async function injectAll(
       await injectOne(name, scene, quota, interrupted);
     }
   if (!interrupted.happened) await scene.load.stop();
+  const sent = [...scene.accounting.counts.values()].reduce((sum, count) => sum + count.requests, 0);
+  if (sent < requests) console.log(`This machine was too slow: visitors sent ${sent} of ${requests} requests.`);
 }
 
 /** Lets visitors come from many addresses, under the policy that `npm start` begins with, and reads what the programs hold. */
