@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { UserError } from "../../base/user-error.ts";
 import type { System } from "../workerd/system.ts";
 import type { Accounting } from "./accounting.ts";
 import { type HostileRun, judgeHostile, megabytes, MEMORY_MAX_BYTES, tablesOf } from "./hostile-judge.ts";
 import type { HostileStart, Load } from "./load.ts";
+import { residentBytes } from "./machine.ts";
 
 /** Visitors that come meanwhile, so that nobody attacks a system at rest. */
 const VISITORS_PER_SECOND = 30;
@@ -68,13 +68,4 @@ export async function attack(
     if (wrong.length > 0) throw new UserError(`\nWrong:\n${wrong.join("\n")}`);
     console.log("No input brought an error of ours, a panic or a hang, and every visitor got the origin's response.");
   };
-}
-
-/** The memory that a process has in use; 0 if it is gone. */
-function residentBytes(pid: number): number {
-  try {
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
-  } catch {
-    return 0;
-  }
 }

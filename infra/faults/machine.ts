@@ -1,8 +1,18 @@
 import { execFile, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { findProgram } from "../../base/find-program.ts";
 import { UserError } from "../../base/user-error.ts";
 import { findCompiler } from "./clock.ts";
+
+/** The memory that a process has in use, bytes; 0 if it is gone. */
+export function residentBytes(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
 
 /** What a fault needs of the machine. */
 export type Need = "namespaces" | "tc" | "ss" | "prlimit" | "compiler";

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
+import { residentBytes } from "./machine.ts";
 
 /** What the two programs hold at a moment. */
 export interface Reading {
@@ -74,11 +75,11 @@ export function growth(readings: readonly Reading[]): string[] {
 }
 
 function holds(pid: number): { MB: number; descriptors: number } {
+  const MB = Math.round(residentBytes(pid) / 1e6);
   try {
-    const kiB = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
-    return { MB: Math.round((kiB * 1024) / 1e6), descriptors: readdirSync(`/proc/${pid}/fd`).length };
+    return { MB, descriptors: readdirSync(`/proc/${pid}/fd`).length };
   } catch {
-    return { MB: 0, descriptors: 0 }; // it ended, and another one takes its place
+    return { MB, descriptors: 0 }; // it ended, and another one takes its place
   }
 }
 

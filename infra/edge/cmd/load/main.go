@@ -1,7 +1,7 @@
-// Load is the origin and the visitors of the fault harness (infra/faults). It takes commands as lines of JSON on its input,
-// and prints lines of JSON: {"origin": URL} at its start, {"done": COMMAND} after each command, and a record of each request. With hostile inputs, {"sent": N} comes now and then, and a
-// {"hostile": SUMMARY} at the end.
-// It ends with its input.
+// Load is the origin and the visitors of the fault harness (infra/faults), and its attackers. It takes commands as lines of
+// JSON on its input, and prints lines of JSON: {"origin": URL} at its start, {"done": COMMAND} after each command, and a
+// record of each request. With hostile inputs, {"sent": N} comes now and then, and a {"hostile": SUMMARY} at the end. It ends
+// with its input.
 package main
 
 import (

@@ -86,9 +86,8 @@ const ownPatience = 2 * time.Second
 
 // RoundTrip asks the worker, and the origin where that is safe. Its errors are ErrOwnPath and those of the two transports.
 func (f *Fallback) RoundTrip(req *http.Request) (*http.Response, error) {
-	own := workersOwn(req.URL)
 	if f.monitor.Gone() {
-		if !own {
+		if !workersOwn(req.URL) {
 			return f.askOrigin(req)
 		}
 		if !f.monitor.Await(req.Context(), ownPatience) {
@@ -99,7 +98,7 @@ func (f *Fallback) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case !again:
 		return res, err
-	case !own:
+	case !workersOwn(req.URL):
 		return f.askOrigin(req)
 	case errors.Is(err, errWorkerGone) && f.monitor.Await(req.Context(), ownPatience):
 		return f.worker.RoundTrip(req)
