@@ -5,7 +5,9 @@ import { defineConfig } from "vitest/config";
 const PATIENCE = { testTimeout: 60_000, hookTimeout: 120_000 };
 
 /** Tests of the whole system that measure time or load, or that a busy machine makes fail. Each runs alone. */
-const ALONE = ["attacks", "browser", "faults", "samples", "supervision"].map((name) => `infra/e2e/${name}.test.ts`);
+const ALONE = ["attacks", "browser", "faults", "reporter", "samples", "supervision"].map(
+  (name) => `infra/e2e/${name}.test.ts`,
+);
 
 const E2E = { ...PATIENCE, globalSetup: ["infra/e2e/build-once.ts"] };
 
@@ -16,14 +18,14 @@ const COMPUTING = { maxWorkers: "100%" };
 export default defineConfig({
   test: {
     projects: [
-      { test: { ...PATIENCE, ...COMPUTING, name: "core", include: ["policy-api/core/*.test.ts"] } },
+      { test: { ...PATIENCE, ...COMPUTING, name: "core", include: ["policy-api/{core,outcomes}/*.test.ts"] } },
       {
         plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
         test: {
           ...PATIENCE,
           ...COMPUTING,
           name: "workerd",
-          include: ["worker/*.test.ts", "durable/*.test.ts", "policy-api/http/*.test.ts"],
+          include: ["worker/**/*.test.ts", "durable/*.test.ts", "policy-api/http/*.test.ts"],
         },
       },
       {

@@ -1,4 +1,5 @@
 import type { Answer } from "../policy-api/core/offers.ts";
+import type { PageDecision, PageNews } from "../policy-api/core/page-outcome.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 
 /**
@@ -15,4 +16,16 @@ export interface ClientKeys {
 export interface ClientReport extends ClientKeys {
   readonly samples: readonly PathSample[];
   readonly answers: readonly Answer[];
+  /** Pages of drawn arms that were asked to report, as they were decided about. Absent: none. They count before `pages`. */
+  readonly decided?: readonly PageDecision[] | undefined;
+  /** What its pages said of their loads. Absent: nothing. */
+  readonly pages?: readonly PageNews[] | undefined;
+}
+
+/** What became of pages' reports that did not count. */
+export interface Recorded {
+  /** They were counted before. */
+  readonly replayed: number;
+  /** Their clients have reported too often. */
+  readonly crowded: number;
 }

@@ -1,7 +1,10 @@
-import { parseIgnored, parsePathState } from "../policy-api/core/parse-state.ts";
-import type { PathState } from "../policy-api/core/estimator.ts";
+import type { CountedPage } from "../policy-api/core/counted-pages.ts";
+import { type ClientState, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
+import { EMPTY_LEVEL, type LevelState } from "../policy-api/core/mix.ts";
 import { NO_OFFER, type OfferState } from "../policy-api/core/offers.ts";
-import { KNOWN_PACKETS } from "../policy-api/core/path.ts";
+import { parseClientState, parseCountedPages, parseIgnored, parseLevelState } from "../policy-api/core/parse-state.ts";
+import { type AssignedClient, parseAssignedClient } from "../policy-api/outcomes/assigned-client.ts";
+import type { Lost } from "./outcome-rows.ts";
 import { readStored } from "./read-stored.ts";
 
 export const PATH_MIGRATIONS = [
@@ -27,26 +30,62 @@ export const PATH_MIGRATIONS = [
     sql.exec("ALTER TABLE paths ADD COLUMN network TEXT NOT NULL DEFAULT ''");
     sql.exec("ALTER TABLE paths ADD COLUMN packets INTEGER NOT NULL DEFAULT 0");
   },
+  (sql: SqlStorage): void => {
+    // Pages of a client whose reports were counted, so that none counts twice.
+    sql.exec("ALTER TABLE paths ADD COLUMN counted_pages TEXT NOT NULL DEFAULT '[]'");
+  },
+  (sql: SqlStorage): void => {
+    // What clients of drawn arms did, and what it adds up to. The time stands before the long columns: expiry reads it.
+    sql.exec("ALTER TABLE paths ADD COLUMN assigned TEXT");
+    sql.exec(`CREATE TABLE outcomes (
+      version INTEGER NOT NULL,
+      arm TEXT NOT NULL,
+      key TEXT NOT NULL,
+      at_ms INTEGER NOT NULL,
+      sums TEXT NOT NULL,
+      load TEXT NOT NULL,
+      lcp TEXT NOT NULL,
+      PRIMARY KEY (version, arm, key)
+    )`);
+  },
 ];
 
-/** A row of any level, as memory holds it. */
+/** A row as memory holds it: of a client, or of a level above. The other of the two states is empty. */
 export interface PathRow {
-  readonly state: PathState;
+  readonly client: ClientState;
+  readonly level: LevelState;
   readonly offers: OfferState;
+  /** Pages of a client whose reports were counted within the hour. */
+  readonly countedPages: readonly CountedPage[];
+  /** What a client did in its period of assignment, as the sums of outcomes have it. Undefined: in no drawn arm so far. */
+  readonly assigned: AssignedClient | undefined;
   /** When the last report about it came: expiry and eviction go by it. */
   readonly lastAtMs: number;
   /** A client's network. Empty for rows of other levels. */
   readonly network: string;
 }
 
-export const EMPTY_ROW: PathRow = { state: {}, offers: NO_OFFER, lastAtMs: 0, network: "" };
+export const EMPTY_ROW: PathRow = {
+  client: EMPTY_CLIENT,
+  level: EMPTY_LEVEL,
+  offers: NO_OFFER,
+  countedPages: [],
+  assigned: undefined,
+  lastAtMs: 0,
+  network: "",
+};
+
+/** Rows of clients have keys that begin so. */
+export const CLIENT_PREFIX = "client ";
 
 /** How many rows a store may hold. */
 export const ROWS_MAX = 20_000;
 /** A network whose clients have more rows than this gives them up first, so that one network cannot push out others. */
 export const NETWORK_ROWS = 32;
-/** For how long. Loss has a half-life of an hour, and windows end after six: after a day nothing of use is left. */
-export const RETENTION_MS = 24 * 3_600_000;
+/** For how long: three half-lives of what is known. A visitor who comes back tomorrow is still known. */
+export const RETENTION_MS = 72 * 3_600_000;
+/** A client of whom fewer packets are known goes first. */
+const TELLS_PACKETS = 100;
 
 type Columns = {
   state: string;
@@ -57,6 +96,8 @@ type Columns = {
   offer_taken_at_ms: number;
   offers_ignored_at_ms: string;
   network: string;
+  counted_pages: string;
+  assigned: string | null;
 };
 
 /** The table of paths: reading, writing, and keeping it bounded. */
@@ -74,10 +115,13 @@ export class PathRows {
   read(key: string): PathRow | undefined {
     const columns = this.#sql.exec<Columns>("SELECT * FROM paths WHERE key = ?", key).toArray()[0];
     if (columns === undefined) return undefined;
-    const state = readStored(columns.state, parsePathState);
-    if (state === undefined) return undefined;
+    const isClient = key.startsWith(CLIENT_PREFIX);
+    const client = isClient ? readStored(columns.state, parseClientState) : EMPTY_CLIENT;
+    const level = isClient ? EMPTY_LEVEL : readStored(columns.state, parseLevelState);
+    if (client === undefined || level === undefined) return undefined;
     return {
-      state,
+      client,
+      level,
       offers: {
         untilMs: columns.offer_until_ms,
         answeredAtMs: columns.offer_answered_at_ms,
@@ -85,6 +129,8 @@ export class PathRows {
         takenAtMs: columns.offer_taken_at_ms,
         ignoredAtMs: readStored(columns.offers_ignored_at_ms, parseIgnored) ?? [],
       },
+      countedPages: readStored(columns.counted_pages, parseCountedPages) ?? [],
+      assigned: columns.assigned === null ? undefined : readStored(columns.assigned, parseAssignedClient),
       lastAtMs: columns.last_at_ms,
       network: columns.network,
     };
@@ -94,13 +140,14 @@ export class PathRows {
     const known = this.#sql.exec("SELECT 1 FROM paths WHERE key = ?", key).toArray().length > 0;
     if (!known) this.#makeRoom();
     const cursor = this.#sql.exec(
-      `INSERT INTO paths VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
+      `INSERT INTO paths VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
          state = excluded.state, offer_until_ms = excluded.offer_until_ms,
          offer_answered_at_ms = excluded.offer_answered_at_ms, offering = excluded.offering,
          last_at_ms = excluded.last_at_ms, offer_taken_at_ms = excluded.offer_taken_at_ms,
-         offers_ignored_at_ms = excluded.offers_ignored_at_ms, network = excluded.network, packets = excluded.packets`,
+         offers_ignored_at_ms = excluded.offers_ignored_at_ms, network = excluded.network, packets = excluded.packets,
+         counted_pages = excluded.counted_pages, assigned = excluded.assigned`,
       key,
-      JSON.stringify(row.state),
+      JSON.stringify(key.startsWith(CLIENT_PREFIX) ? row.client : row.level),
       row.offers.untilMs,
       row.offers.answeredAtMs,
       row.offers.offering ? 1 : 0,
@@ -108,10 +155,38 @@ export class PathRows {
       row.offers.takenAtMs,
       JSON.stringify(row.offers.ignoredAtMs),
       row.network,
-      Math.round((row.state.tcp?.loss.packets ?? 0) + (row.state.quic?.loss.packets ?? 0)),
+      row.client.connections.reduce(
+        (sum, { packetsSent, forgotten }) => sum + packetsSent - (forgotten?.packetsSent ?? 0),
+        0,
+      ),
+      JSON.stringify(row.countedPages),
+      row.assigned === undefined ? null : JSON.stringify(row.assigned),
     );
     this.written += cursor.rowsWritten;
     if (!known && this.#count !== undefined) this.#count++;
+  }
+
+  /** Takes out of all clients' rows what was in sums that are gone. It reads the whole table. */
+  forgetOutcomes({ versions, keys }: Lost): void {
+    // json_extract fails on text that is no JSON.
+    const read = "CASE WHEN json_valid(assigned) THEN json_extract(assigned, '$.version') END";
+    for (const version of versions) {
+      const cursor = this.#sql.exec(
+        `UPDATE paths SET assigned = json_set(assigned, '$.rows', json('{}')) WHERE ${read} = ?`,
+        version,
+      );
+      this.written += cursor.rowsWritten;
+    }
+    for (const { version, arm, key } of keys) {
+      const cursor = this.#sql.exec(
+        `UPDATE paths SET assigned = json_remove(assigned, ?1) WHERE CASE ${read} WHEN ?2
+           THEN json_extract(assigned, '$.arm') = ?3 AND json_type(assigned, ?1) IS NOT NULL END`,
+        `$.rows."${key}"`,
+        version,
+        arm,
+      );
+      this.written += cursor.rowsWritten;
+    }
   }
 
   /** @returns whether there was such a row. */
@@ -153,7 +228,7 @@ export class PathRows {
          ) ORDER BY MAX(place, ?) DESC, network = '' OR packets >= ?, last_at_ms LIMIT ?
        )`,
       NETWORK_ROWS,
-      KNOWN_PACKETS,
+      TELLS_PACKETS,
       ROWS_MAX / 20,
     );
     this.written += cursor.rowsWritten;

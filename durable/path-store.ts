@@ -1,18 +1,28 @@
 import { DurableObject } from "cloudflare:workers";
-import {
-  applyIncrement,
-  applySample,
-  inOrder,
-  type Level,
-  LEVELS,
-  openConnectionsOf,
-  type PathState,
-} from "../policy-api/core/estimator.ts";
+import { type ConnectionRecord, forgottenOf } from "../policy-api/core/connections.ts";
+import { countPages } from "../policy-api/core/counted-pages.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
+import { applySamples, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
+import {
+  addGiven,
+  addToNetwork,
+  type Given,
+  type Mix,
+  NO_MIX,
+  type UpperLevel,
+  UPPER_LEVELS,
+} from "../policy-api/core/mix.ts";
 import { applyAnswer } from "../policy-api/core/offers.ts";
+import type { PageDecision, PageNews } from "../policy-api/core/page-outcome.ts";
+import { addDecision, addOutcome } from "../policy-api/outcomes/assigned-client.ts";
+import { comparedWith, expectedTimes } from "../policy-api/outcomes/expected-time.ts";
+import type { OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";
+import { changesOf, isContinued, type OutcomeKey } from "../policy-api/outcomes/sums-change.ts";
+import { forgetOutcomes, goneBy, type HeldRow, inSumsOf, waits, withoutOutcomes } from "./held-row.ts";
 import { migrate } from "./migrations.ts";
-import { EMPTY_ROW, PATH_MIGRATIONS, type PathRow, PathRows, RETENTION_MS } from "./path-rows.ts";
-import type { ClientKeys, ClientReport } from "./client-report.ts";
+import { OUTCOMES_RETENTION_MS, OutcomeRows } from "./outcome-rows.ts";
+import { CLIENT_PREFIX, EMPTY_ROW, PATH_MIGRATIONS, PathRows, RETENTION_MS } from "./path-rows.ts";
+import type { ClientKeys, ClientReport, Recorded } from "./client-report.ts";
 
 /** A row is written if its last write is at least this old. Until then, changes wait in memory. */
 export const WRITE_INTERVAL_MS = 10_000;
@@ -22,12 +32,15 @@ const EXPIRY_INTERVAL_MS = 3_600_000;
 const FORGOTTEN_MS = 60_000;
 /** An alarm that is this late will not ring: on one's own machine, workerd's list of alarms may be lost. */
 const ALARM_LOST_MS = 60_000;
-/** Rows in memory. Each takes about 4 KB of an object's 128 MB. */
-const HELD_MAX = 5_000;
+/**
+ * Rows in memory. Each takes about 4 KB of an object's 128 MB. A client of a drawn arm takes about 1 KB more, and at most 9 KB: 24 keys
+ * take 4.5 KB, twice if all of them wait to be written. So all rows take 65 MB at most.
+ */
+export const HELD_MAX = 5_000;
 
-interface HeldRow {
-  row: PathRow;
-  writtenAtMs: number;
+interface Tables {
+  readonly rows: PathRows;
+  readonly outcomes: OutcomeRows;
 }
 
 /**
@@ -36,14 +49,18 @@ interface HeldRow {
  *
  * Reports are many and writes are expensive. So rows live in memory, and each is written at most every ten seconds: by
  * the report that finds it due, or else by an alarm.
+ *
+ * What clients of drawn arms did is added up in sums of outcomes. The sums of all clients that wait are written together, every ten
+ * seconds, in one transaction with what those clients' rows say of it. So a crash loses both or neither, and the sums are always
+ * those of the rows as they were written. A row that is due sooner is written without that part, as the part was last written.
  */
 export class PathStore extends DurableObject {
-  #rows: PathRows | undefined;
+  #tables: Tables | undefined;
   readonly #held = new Map<string, HeldRow>();
   /**
    * Rows that were forgotten, by key. Older samples and answers, or connections still open, must not bring them back.
    */
-  readonly #forgotten = new Map<string, { readonly atMs: number; readonly open: PathState | undefined }>();
+  readonly #forgotten = new Map<string, { readonly atMs: number; readonly open: readonly ConnectionRecord[] }>();
   /** Keys of held rows that have changed since they were written. */
   readonly #dirty = new Set<string>();
   /** When the alarm will ring, as far as this instance knows. */
@@ -51,106 +68,175 @@ export class PathStore extends DurableObject {
   /** When to look for old rows next. 0 in an instance that does not know. */
   #expireAtMs = 0;
   #alarmsSet = 0;
+  /** When sums were last written. 0 in an instance that has not written any. */
+  #sumsAtMs = 0;
 
   /** Writes nothing. */
   lookUp(keys: ClientKeys): Remembered {
     const found: { -readonly [F in keyof Remembered]: Remembered[F] } = {};
-    for (const level of LEVELS) {
-      const name = keys[level];
-      const row = name === undefined ? undefined : this.#load(rowKey(level, name))?.row;
-      if (row === undefined) continue;
-      found[level] = row.state;
-      if (level === "client") found.offers = row.offers;
+    const client = this.#load(clientKey(keys.client))?.row;
+    if (client !== undefined) {
+      found.client = client.client;
+      found.offers = client.offers;
+      const { assigned } = client;
+      if (assigned !== undefined) found.decided = { period: assigned.period, atMs: assigned.atMs };
     }
-    this.#shrink();
+    for (const level of UPPER_LEVELS) {
+      const key = levelKey(level, keys);
+      const row = key === undefined ? undefined : this.#load(key)?.row;
+      if (row !== undefined) found[level] = row.level;
+    }
+    this.#shrink(true);
     return found;
   }
 
   /**
-   * Adds what isolates gathered. It is on disk when this resolves, except for rows written less than ten seconds ago.
+   * Adds what isolates gathered. It is on disk when this resolves, except for rows written less than ten seconds ago, and for
+   * outcomes if sums were written less than ten seconds ago.
    */
-  async record(reports: readonly ClientReport[]): Promise<void> {
+  async record(reports: readonly ClientReport[]): Promise<Recorded> {
     const nowMs = Date.now();
-    for (const report of reports) this.#add(report, nowMs);
+    let replayed = 0;
+    let crowded = 0;
+    for (const report of reports) {
+      const refused = this.#add(report, nowMs);
+      replayed += refused?.replayed ?? 0;
+      crowded += refused?.crowded ?? 0;
+    }
     this.#writeDue(nowMs);
     this.#shrink();
     await this.#schedule(nowMs);
+    return { replayed, crowded };
   }
 
   /**
    * Forgets a client or a network: in memory, in the table, and news that is still on its way here. The row's bytes may
-   * stay on the disk until later rows use their space.
+   * stay on the disk until later rows use their space. What a client added to sums of outcomes stays in them: they have no hash, and
+   * nothing says any more which part was its.
    *
    * @returns whether there was anything to forget.
    */
   forget(what: { readonly client: string } | { readonly network: string }): boolean {
-    const key = "client" in what ? rowKey("client", what.client) : rowKey("network", what.network);
+    const key = "client" in what ? clientKey(what.client) : networkKey(what.network);
     const nowMs = Date.now();
+    const row = this.#load(key)?.row;
+    // What was forgotten already may have connections that are still open.
+    const open = row === undefined ? (this.#forgotten.get(key)?.open ?? []) : forgottenOf(row.client.connections);
     for (const [forgotten, { atMs }] of this.#forgotten)
       if (atMs <= nowMs - FORGOTTEN_MS) this.#forgotten.delete(forgotten);
-    const row = this.#load(key)?.row;
-    this.#forgotten.set(key, { atMs: nowMs, open: row && openConnectionsOf(row.state) });
+    this.#forgotten.set(key, { atMs: nowMs, open });
     this.#held.delete(key);
     this.#dirty.delete(key);
-    this.#table()?.delete(key);
+    this.#tablesIfAny()?.rows.delete(key);
     return row !== undefined;
+  }
+
+  /** What clients of drawn arms add up to under a version, as it was last written. */
+  outcomes(version: number): OutcomeRow[] {
+    return this.#tablesIfAny()?.outcomes.of(version) ?? [];
+  }
+
+  /** The versions that have outcomes, and when those of each last changed. */
+  outcomeVersions(): { version: number; atMs: number }[] {
+    return this.#tablesIfAny()?.outcomes.versions() ?? [];
   }
 
   /** What this instance wrote so far, as Cloudflare bills it: rows with their index entries, and alarms. */
   writes(): { rows: number; alarms: number } {
-    return { rows: this.#rows?.written ?? 0, alarms: this.#alarmsSet };
+    const { rows, outcomes } = this.#tables ?? {};
+    return { rows: (rows?.written ?? 0) + (outcomes?.written ?? 0), alarms: this.#alarmsSet };
   }
 
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
     this.#alarmAtMs = undefined;
-    for (const key of this.#dirty) this.#write(key, nowMs);
+    this.#write([...this.#dirty], nowMs);
     if (this.#expireAtMs <= nowMs) {
-      const oldestMs = this.#table()?.expire(nowMs);
+      const expireAtMs = this.#expire(nowMs);
       for (const [key, held] of this.#held) if (held.row.lastAtMs <= nowMs - RETENTION_MS) this.#held.delete(key);
-      if (oldestMs === undefined) {
+      if (expireAtMs === undefined) {
         // Nothing is left: delete the schema too.
         await this.ctx.storage.deleteAlarm();
         await this.ctx.storage.deleteAll();
-        this.#rows = undefined;
+        this.#tables = undefined;
         this.#held.clear();
         return;
       }
-      this.#expireAtMs = Math.max(oldestMs + RETENTION_MS, nowMs + EXPIRY_INTERVAL_MS);
+      this.#expireAtMs = Math.max(expireAtMs, nowMs + EXPIRY_INTERVAL_MS);
     }
     await this.#wakeAt(this.#expireAtMs);
   }
 
-  #add(whole: ClientReport, nowMs: number): void {
-    const clientKey = rowKey("client", whole.client);
-    const report = this.#since(this.#forgotten.get(clientKey)?.atMs, whole);
-    if (report === undefined) return;
-    const client = this.#loadOrBegin(clientKey);
-    let { state } = client.row;
-    let added = inOrder(report.samples).map((sample) => {
-      const { state: next, onward } = applySample(state, sample);
-      state = next;
-      return onward;
-    });
-    const offers = report.answers.reduce(applyAnswer, client.row.offers);
-    client.row = { state, offers, lastAtMs: nowMs, network: report.network };
-    this.#dirty.add(clientKey);
-    // Each level passes a bounded share of it on to the next: the network, then its autonomous system.
-    for (const level of LEVELS) {
-      const name = report[level];
-      if (level === "client" || name === undefined) continue;
-      const key = rowKey(level, name);
-      const forgottenAtMs = this.#forgotten.get(key)?.atMs ?? Number.NEGATIVE_INFINITY;
-      const counted = added.filter(({ atMs }) => atMs > forgottenAtMs);
-      if (counted.length === 0) continue;
-      const held = this.#loadOrBegin(key);
-      let { state: levelState } = held.row;
-      added = counted.map((increment) => {
-        const { state: next, onward } = applyIncrement(levelState, increment);
-        levelState = next;
-        return onward;
-      });
-      held.row = { ...held.row, state: levelState, lastAtMs: nowMs };
+  /** @returns when the next row or outcome expires; undefined if none is left. */
+  #expire(nowMs: number): number | undefined {
+    const tables = this.#tablesIfAny();
+    const oldestMs = tables?.rows.expire(nowMs);
+    const changedAtMs = tables?.outcomes.expire(nowMs);
+    if (oldestMs === undefined && changedAtMs === undefined) return undefined;
+    return Math.min((oldestMs ?? Infinity) + RETENTION_MS, (changedAtMs ?? Infinity) + OUTCOMES_RETENTION_MS);
+  }
+
+  #add(whole: ClientReport, nowMs: number): Recorded | undefined {
+    const key = clientKey(whole.client);
+    const report = this.#since(this.#forgotten.get(key)?.atMs, whole);
+    if (report === undefined) return undefined;
+    const held = this.#loadOrBegin(key);
+    const { network } = report;
+    held.row = { ...held.row, lastAtMs: nowMs, network };
+    for (const decision of report.decided ?? []) this.#addDecision(key, held, decision, report.asn, nowMs);
+    const pages = countPages(held.row.countedPages, report.pages ?? [], nowMs);
+    for (const page of pages.fresh) this.#addOutcome(held, page, report.asn);
+    const samples = [...report.samples, ...pages.fresh.flatMap((page) => page.samples)];
+    // What is older than the time when the network was forgotten is still the client's.
+    const sinceMs = this.#forgotten.get(networkKey(report.network))?.atMs ?? Number.NEGATIVE_INFINITY;
+    const older = samples.filter(({ atMs }) => atMs <= sinceMs);
+    const newer = samples.filter(({ atMs }) => atMs > sinceMs);
+    const { state, given } = applySamples(applySamples(held.row.client, older, nowMs).state, newer, nowMs);
+    const offers = report.answers.reduce(applyAnswer, held.row.offers);
+    held.row = { ...held.row, client: state, offers, countedPages: pages.held };
+    this.#dirty.add(key);
+    if (given.before !== given.after && !(isNothing(given.before) && isNothing(given.after)))
+      this.#giveOn(report, given, nowMs);
+    return pages;
+  }
+
+  #addDecision(key: string, held: HeldRow, decision: PageDecision, asn: number | undefined, nowMs: number): void {
+    const { assigned: before } = held.row;
+    const assigned = addDecision(before, decision, asn);
+    if (assigned === before) return;
+    // What the client did before is of another period, version or arm, and the row has place for one.
+    if (before !== undefined && assigned !== undefined && waits(held) && !isContinued(before, assigned))
+      this.#write([key], nowMs);
+    held.row = { ...held.row, assigned };
+  }
+
+  #addOutcome(held: HeldRow, { outcome }: PageNews, asn: number | undefined): void {
+    const { assigned } = held.row;
+    if (assigned === undefined || outcome.arm === "policy") return;
+    // Not by the page's own RTT: that is measured over the protocol that the arm led to.
+    const { rttMs } = assigned;
+    const before = this.#tablesIfAny()?.outcomes.before(comparedWith({ rttMs }));
+    const expected = expectedTimes({ rttMs, contentBytes: outcome.contentBytes }, before);
+    const added = addOutcome(assigned, outcome, expected, asn);
+    held.row = { ...held.row, assigned: added.held };
+    if (added.times !== undefined) held.times.push(added.times);
+  }
+
+  /** A client gives to its network, and that a bounded share to its autonomous system and to the site. */
+  #giveOn(report: ClientReport, given: Given, nowMs: number): void {
+    const network = this.#loadOrBegin(networkKey(report.network));
+    const { asn: earlierAsn } = network.row.level;
+    const { state, given: onward } = addToNetwork(network.row.level, given, report.asn);
+    network.row = { ...EMPTY_ROW, level: state, lastAtMs: nowMs };
+    this.#dirty.add(networkKey(report.network));
+    for (const level of ["asn", "site"] as const) {
+      const key = levelKey(level, { ...report, asn: state.asn });
+      if (key === undefined) continue;
+      const above = this.#loadOrBegin(key);
+      // Before its number was known, the system got nothing.
+      const isNew = level === "asn" && earlierAsn !== state.asn;
+      const part = isNew ? { ...onward, before: NO_MIX } : onward;
+      above.row = { ...EMPTY_ROW, level: { held: addGiven(above.row.level.held, part) }, lastAtMs: nowMs };
       this.#dirty.add(key);
     }
   }
@@ -160,27 +246,83 @@ export class PathStore extends DurableObject {
     if (forgottenAtMs === undefined) return report;
     const samples = report.samples.filter(({ atMs }) => atMs > forgottenAtMs);
     const answers = report.answers.filter(({ atMs }) => atMs > forgottenAtMs);
-    return samples.length + answers.length === 0 ? undefined : { ...report, samples, answers };
+    const decided = (report.decided ?? []).filter(({ atMs }) => atMs > forgottenAtMs);
+    const pages = (report.pages ?? []).filter(({ outcome }) => outcome.atMs > forgottenAtMs);
+    const news = { samples, answers, decided, pages };
+    return Object.values(news).every((some) => some.length === 0) ? undefined : { ...report, ...news };
   }
 
   #writeDue(nowMs: number): void {
-    for (const key of this.#dirty)
-      if ((this.#held.get(key)?.writtenAtMs ?? 0) + WRITE_INTERVAL_MS <= nowMs) this.#write(key, nowMs);
+    const isSumsDue = this.#sumsAtMs + WRITE_INTERVAL_MS <= nowMs;
+    const isDue = (key: string): boolean => {
+      const held = this.#held.get(key);
+      return held === undefined || held.writtenAtMs + WRITE_INTERVAL_MS <= nowMs || (isSumsDue && waits(held));
+    };
+    this.#write([...this.#dirty].filter(isDue), nowMs, isSumsDue);
   }
 
-  #write(key: string, nowMs: number): void {
-    const held = this.#held.get(key);
-    this.#dirty.delete(key);
-    if (held === undefined) return;
-    this.#tableOrCreate().write(key, held.row);
-    held.writtenAtMs = nowMs;
+  /**
+   * Writes rows, and the sums that they change, all of it or nothing.
+   *
+   * @param withSums False: what changes sums goes on waiting
+   */
+  #write(keys: readonly string[], nowMs: number, withSums = true): void {
+    const writing: { key: string; held: HeldRow; isWhole: boolean }[] = [];
+    for (const key of keys) {
+      const held = this.#held.get(key);
+      if (held === undefined) this.#dirty.delete(key);
+      else writing.push({ key, held, isWhole: withSums || !waits(held) });
+    }
+    if (writing.length === 0) return;
+    const changes = changesOf(
+      writing.flatMap(({ held: { row, inSums, times }, isWhole }) =>
+        isWhole && row.assigned !== undefined && row.assigned !== inSums.assigned
+          ? [{ before: inSums.assigned, after: row.assigned, times }]
+          : [],
+      ),
+    );
+    const { rows, outcomes } = this.#tablesOrCreate();
+    let isGone: ((key: OutcomeKey) => boolean) | undefined;
+    let isLost = false;
+    try {
+      this.ctx.storage.transactionSync(() => {
+        const { refused, lost } = outcomes.apply(changes, nowMs);
+        rows.forgetOutcomes(lost);
+        isGone = goneBy(refused, lost);
+        isLost = lost.versions.length + lost.keys.length > 0;
+        for (const { key, held, isWhole } of writing) {
+          const row = withoutOutcomes(held.row, isGone);
+          rows.write(key, isWhole ? row : { ...row, ...withoutOutcomes(held.inSums, isGone) });
+        }
+      });
+    } catch (error) {
+      // What they know of the tables may be wrong now.
+      this.#tables = undefined;
+      throw error;
+    }
+    // Nobody else is in sums that were refused.
+    const gone = isLost ? [...this.#held.values()] : writing.map(({ held }) => held);
+    if (isGone !== undefined) for (const held of gone) forgetOutcomes(held, isGone);
+    for (const { key, held, isWhole } of writing) {
+      held.writtenAtMs = nowMs;
+      if (!isWhole) continue;
+      held.inSums = inSumsOf(held.row);
+      held.times = [];
+      this.#dirty.delete(key);
+    }
+    if (changes.length > 0) this.#sumsAtMs = nowMs;
   }
 
-  /** There is one alarm for both: for the first row that is due to be written, and for rows that will expire. */
+  /**
+   * There is one alarm for all: for the first row that is due to be written, for sums that are, and for what will expire.
+   */
   async #schedule(nowMs: number): Promise<void> {
     let atMs = Math.max(this.#expireAtMs, nowMs + EXPIRY_INTERVAL_MS);
-    for (const key of this.#dirty)
-      atMs = Math.min(atMs, (this.#held.get(key)?.writtenAtMs ?? nowMs) + WRITE_INTERVAL_MS);
+    for (const key of this.#dirty) {
+      const held = this.#held.get(key);
+      atMs = Math.min(atMs, (held?.writtenAtMs ?? nowMs) + WRITE_INTERVAL_MS);
+      if (held !== undefined && waits(held)) atMs = Math.min(atMs, Math.max(nowMs, this.#sumsAtMs + WRITE_INTERVAL_MS));
+    }
     await this.#wakeAt(atMs);
   }
 
@@ -201,10 +343,10 @@ export class PathStore extends DurableObject {
       this.#held.set(key, held);
       return held;
     }
-    const row = this.#table()?.read(key);
+    const row = this.#tablesIfAny()?.rows.read(key);
     if (row === undefined) return undefined;
     // The row was written when it was last heard of, or a little later.
-    const loaded: HeldRow = { row, writtenAtMs: row.lastAtMs };
+    const loaded: HeldRow = { row, writtenAtMs: row.lastAtMs, inSums: inSumsOf(row), times: [] };
     this.#held.set(key, loaded);
     return loaded;
   }
@@ -212,38 +354,67 @@ export class PathStore extends DurableObject {
   #loadOrBegin(key: string): HeldRow {
     const loaded = this.#load(key);
     if (loaded !== undefined) return loaded;
-    const open = this.#forgotten.get(key)?.open;
-    const begun: HeldRow = { row: open === undefined ? EMPTY_ROW : { ...EMPTY_ROW, state: open }, writtenAtMs: 0 };
+    const connections = this.#forgotten.get(key)?.open ?? [];
+    const row = { ...EMPTY_ROW, client: { ...EMPTY_CLIENT, connections } };
+    const begun: HeldRow = { row, writtenAtMs: 0, inSums: inSumsOf(row), times: [] };
     this.#held.set(key, begun);
     return begun;
   }
 
-  #shrink(): void {
+  /**
+   * Keeps memory bounded.
+   *
+   * @param onlyClean Whether only rows without changes may go. Otherwise, more clients in ten seconds than memory holds are written
+   *   before they are due.
+   */
+  #shrink(onlyClean = false): void {
+    const excess: string[] = [];
     for (const key of this.#held.keys()) {
-      if (this.#held.size <= HELD_MAX) return;
-      // More clients in ten seconds than memory holds: they are written before they are due.
-      if (this.#dirty.has(key)) this.#write(key, Date.now());
-      this.#held.delete(key);
+      if (this.#held.size - excess.length <= HELD_MAX) break;
+      if (!onlyClean || !this.#dirty.has(key)) excess.push(key);
     }
+    const dirty = excess.filter((key) => this.#dirty.has(key));
+    this.#write(dirty, Date.now());
+    for (const key of excess) this.#held.delete(key);
   }
 
-  /** The table. Undefined if nothing was ever recorded: a look-up must not create the schema. */
-  #table(): PathRows | undefined {
-    if (this.#rows !== undefined) return this.#rows;
+  /** The tables. Undefined if nothing was ever recorded: a look-up must not create the schema. */
+  #tablesIfAny(): Tables | undefined {
+    if (this.#tables !== undefined) return this.#tables;
     const exists = this.ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'paths'").toArray().length > 0;
-    return exists ? this.#tableOrCreate() : undefined;
+    return exists ? this.#tablesOrCreate() : undefined;
   }
 
-  #tableOrCreate(): PathRows {
-    if (this.#rows === undefined) {
+  #tablesOrCreate(): Tables {
+    if (this.#tables === undefined) {
       migrate(this.ctx.storage, PATH_MIGRATIONS);
-      this.#rows = new PathRows(this.ctx.storage.sql);
+      const { sql } = this.ctx.storage;
+      this.#tables = { rows: new PathRows(sql), outcomes: new OutcomeRows(sql) };
     }
-    return this.#rows;
+    return this.#tables;
   }
 }
 
-/** @param name Which client, network or autonomous system: the field of ClientKeys. */
-function rowKey(level: Level, name: string | number): string {
-  return `${level} ${name}`;
+function isNothing({ clients }: Mix): boolean {
+  return clients.every((n) => n === 0);
+}
+
+function clientKey(client: string): string {
+  return CLIENT_PREFIX + client;
+}
+
+function networkKey(network: string): string {
+  return `network ${network}`;
+}
+
+/** The row of a level that this client belongs to. Undefined where that is not known. */
+function levelKey(level: UpperLevel, { network, asn }: Pick<ClientKeys, "network" | "asn">): string | undefined {
+  switch (level) {
+    case "network":
+      return networkKey(network);
+    case "asn":
+      return asn === undefined ? undefined : `asn ${asn}`;
+    case "site":
+      return "site";
+  }
 }

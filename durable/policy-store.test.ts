@@ -143,7 +143,7 @@ describe("versions", () => {
   });
 
   it("with what may be left out are the same as without", async () => {
-    await create({ schema: 2, mode: "observe" } as Policy);
+    await create({ schema: 3, mode: "observe" } as Policy);
     expect(await create(INITIAL_POLICY)).toMatchObject({ isNew: false, version: { version: 1 } });
   });
 
@@ -299,7 +299,7 @@ describe("the activation", () => {
       [9, 8],
     ],
   ])("no version that is not there: %s", async (_name, to, versions) => {
-    expect(await change(to)).toEqual({ kind: "no-such-version", versions });
+    expect(await change(to)).toEqual({ kind: "unusable-versions", versions: versions.map((version) => ({ version })) });
     expect(await store().activation()).toEqual(INITIAL_ACTIVATION);
     expect(await audit()).toHaveLength(3);
   });
@@ -547,22 +547,31 @@ describe("nothing is half done when the disk fails", () => {
 });
 
 describe("what cannot be read", () => {
-  const texts = ["{", '{"schema":2,"mode":"always"}', '{"schema":1,"mode":"fixed-h3"}', "null", "", "[1]"];
-  it.each(texts)("a policy, %j: nothing is said to those whom it is for", async (text) => {
+  const any = "cannot be read any more";
+  const older = expect.stringMatching(/^is of an older schema: make a new policy .*calibrate/) as string;
+  it.each<[string, Policy["mode"] | null, string]>([
+    ["{", null, any],
+    ['{"schema":3,"mode":"always"}', null, any],
+    ['{"schema":2,"mode":"adaptive","coldStart":{"advertise":"nothing"}}', "adaptive", older],
+    ['{"schema":1,"mode":"fixed-h3"}', "fixed-h3", older],
+    ["null", null, any],
+    ["", null, any],
+    ["[1]", null, any],
+  ])("a policy, %j: nothing is said to those whom it is for", async (text, mode, fault) => {
     await create(fixed("fixed-h3"));
     await create(fixed("fixed-h2"));
     await change(put(1, [{ version: 2, share: 0.5 }]));
     await change(put(2));
     await corrupt(2, text);
-    const mode = text.includes("always") ? null : text.includes("fixed-h3") ? "fixed-h3" : null;
     expect(await store().version(2)).toEqual({
       version: expect.objectContaining({ version: 2, author: "ann", mode, source: null }) as unknown,
-      policy: undefined,
+      fault,
     });
     expect((await store().versions(all)).items).toHaveLength(2);
-    expect((await inForce())?.everyone).toEqual({ version: 2 });
-    expect(await change(put(1, [{ version: 2, share: 0.5 }]))).toEqual({ kind: "no-such-version", versions: [2] });
-    expect(await change(rollback)).toEqual({ kind: "no-such-version", versions: [2] });
+    expect((await inForce())?.everyone).toEqual({ version: 2, fault });
+    const unusable = { kind: "unusable-versions", versions: [{ version: 2, fault }] };
+    expect(await change(put(1, [{ version: 2, share: 0.5 }]))).toEqual(unusable);
+    expect(await change(rollback)).toEqual(unusable);
     expect(await change(kill("clear"))).toMatchObject({ kind: "changed", activation: { killSwitch: "clear" } });
     await change(kill(null));
     await change(put(1));

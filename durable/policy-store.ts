@@ -12,7 +12,7 @@ import {
   versionsOf,
 } from "../policy-api/core/activation.ts";
 import { parsePolicy } from "../policy-api/core/parse-policy.ts";
-import { type Policy, POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
+import { POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
 import type {
   ActivationChanged,
   ActivationRequest,
@@ -24,6 +24,7 @@ import type {
   PageRequest,
   PolicyVersion,
   Precondition,
+  StoredVersion,
 } from "../policy-api/core/versions.ts";
 import { migrate } from "./migrations.ts";
 import { POLICY_MIGRATIONS, PolicyTables } from "./policy-tables.ts";
@@ -75,10 +76,9 @@ export class PolicyStore extends DurableObject {
     return { ...this.#tables.versions(page), latest: this.#tables.latestVersion() };
   }
 
-  /** A version. Its policy is undefined if it cannot be read. */
-  version(version: number): { version: PolicyVersion; policy: Policy | undefined } | undefined {
+  version(version: number): StoredVersion | undefined {
     const found = this.#tables.version(version);
-    return found && { version: found, policy: this.#tables.policy(version) };
+    return found && { ...this.#tables.active(version), version: found };
   }
 
   /**
@@ -140,11 +140,13 @@ export class PolicyStore extends DurableObject {
       if (!holds(ifMatch, current.revision)) return { kind: "precondition-failed", current };
       const next = changed(current, change, (revision) => tables.activation(revision));
       if (next === undefined) return { kind: "nothing-before" };
-      // A version that cannot be read is missing too: its clients would be told nothing, and no offer would be taken
+      // A version that cannot be read is refused too: its clients would be told nothing, and no offer would be taken
       // back. The kill switch names no version.
       const named = change.kind === "kill-switch" ? [] : versionsOf(next);
-      const missing = named.filter((version) => tables.policy(version) === undefined);
-      if (missing.length > 0) return { kind: "no-such-version", versions: missing };
+      const unusable = named
+        .map((version): ActivePolicy => tables.active(version) ?? { version })
+        .filter(({ policy }) => policy === undefined);
+      if (unusable.length > 0) return { kind: "unusable-versions", versions: unusable };
       if (held !== undefined && change.kind !== "rollback" && isSameState(current, next))
         return { kind: "changed", activation: current };
       const earlierOffersUntilMs =
@@ -190,10 +192,7 @@ export class PolicyStore extends DurableObject {
   }
 
   #resolve(activation: Activation, earlierOffersUntilMs: number): InForce {
-    const active = (version: number): ActivePolicy => {
-      const policy = this.#tables.policy(version);
-      return policy === undefined ? { version } : { version, policy };
-    };
+    const active = (version: number): ActivePolicy => this.#tables.active(version) ?? { version };
     return {
       revision: activation.revision,
       sinceMs: activation.atMs,

@@ -1,14 +1,15 @@
 import {
   type Activation,
   type ActivationState,
+  type ActivePolicy,
   INITIAL_ACTIVATION,
   KILL_SWITCHES,
 } from "../policy-api/core/activation.ts";
 import { integer, list, nullable, number, object, oneOf, optional, parse, text } from "../policy-api/core/parse.ts";
-import { parsePolicy } from "../policy-api/core/parse-policy.ts";
-import { INITIAL_POLICY, type Mode, MODES, type Policy } from "../policy-api/core/policy.ts";
+import { parsePolicy, whyUnreadable } from "../policy-api/core/parse-policy.ts";
+import { INITIAL_POLICY, type Mode, MODES } from "../policy-api/core/policy.ts";
 import type { AuditAction, AuditEntry, Page, PageRequest, PolicyVersion } from "../policy-api/core/versions.ts";
-import { readStored } from "./read-stored.ts";
+import { readStored, storedJson } from "./read-stored.ts";
 
 export const POLICY_MIGRATIONS = [
   (sql: SqlStorage): void => {
@@ -162,13 +163,16 @@ export class PolicyTables {
     return this.#page<VersionRow, PolicyVersion>(COLUMNS, "policies", "version", page, versionOf);
   }
 
-  /** A version's policy. Undefined without one that can be read. */
-  policy(version: number): Policy | undefined {
-    if (version === 0) return INITIAL_POLICY;
+  /** A version with its policy, or with why that cannot be read. Undefined if there is no such version. */
+  active(version: number): ActivePolicy | undefined {
+    if (version === 0) return { version, policy: INITIAL_POLICY };
     const row = this.#sql
       .exec<{ policy: string }>("SELECT policy FROM policies WHERE version = ?", version)
       .toArray()[0];
-    return row && readStored(row.policy, parsePolicy);
+    if (row === undefined) return undefined;
+    const json = storedJson(row.policy);
+    const parsed = parsePolicy(json);
+    return parsed.ok ? { version, policy: parsed.value } : { version, fault: whyUnreadable(json) };
   }
 
   addVersion(

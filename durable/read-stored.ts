@@ -2,12 +2,15 @@ import type { Parsed } from "../policy-api/core/parse.ts";
 
 /** Reads JSON back from a row, which is parsed like any input. Undefined if it has a fault. */
 export function readStored<T>(text: string, parse: (json: unknown) => Parsed<T>): T | undefined {
-  let json: unknown;
+  const parsed = parse(storedJson(text));
+  return parsed.ok ? parsed.value : undefined;
+}
+
+/** Undefined if it is no JSON, which no reader takes. */
+export function storedJson(text: string): unknown {
   try {
-    json = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
-  const parsed = parse(json);
-  return parsed.ok ? parsed.value : undefined;
 }

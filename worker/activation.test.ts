@@ -8,6 +8,7 @@ import {
   CF_H2,
   CF_H3,
   FakeStores,
+  H3_FIRST,
   HASH_KEY,
   inForce,
   mode,
@@ -128,7 +129,7 @@ describe("the kill switch", () => {
     vi.useRealTimers();
   });
 
-  const adaptive = { version: 3, policy: adaptivePolicy({ coldStart: { advertise: "h3" } }) };
+  const adaptive = { version: 3, policy: H3_FIRST };
 
   it.each([
     ["fixed-h2", CF_H2, 0, null],
@@ -136,7 +137,7 @@ describe("the kill switch", () => {
     ["fixed-h2", CF_H3, 0, "clear"],
     ["clear", CF_H2, 0, "clear"],
     ["clear", CF_H3, 0, "clear"],
-    [null, CF_H2, 0, 'h3=":8443"; ma=10'],
+    [null, CF_H2, 0, 'h3=":8443"; ma=100'],
   ] as const)("%s, %j, earlier offers live for %d ms more: %s", async (killSwitch, cf, livesMs, altSvc) => {
     const over = { everyone: adaptive, killSwitch, earlierOffersUntilMs: Date.now() + livesMs };
     expect(await told(over, navigation(cf))).toBe(altSvc);

@@ -1,10 +1,15 @@
 import { modesByPath } from "../policy-api/core/activation.ts";
 import { decide, decideKilled, type Decision } from "../policy-api/core/decide.ts";
-import type { PathState } from "../policy-api/core/estimator.ts";
 import type { History, RequestFacts } from "../policy-api/core/facts.ts";
 import { historyAt } from "../policy-api/core/history.ts";
-import { type Answer, applyAnswer, earlierOffer, NO_OFFER, pausedUntilMs } from "../policy-api/core/offers.ts";
-import type { PathSample } from "../policy-api/core/sample.ts";
+import {
+  type Answer,
+  applyAnswer,
+  earlierOffer,
+  lastQuicAtMs,
+  NO_OFFER,
+  pausedUntilMs,
+} from "../policy-api/core/offers.ts";
 import type { Isolate } from "./isolate.ts";
 import { activeFor, type Found } from "./look-up.ts";
 import { NO_NEWS } from "./report-buffer.ts";
@@ -30,16 +35,17 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
   const now = client === undefined ? NO_NEWS : isolate.reports.pending(client.object.name, client.keys.client);
   const fresh = [...pending.samples, ...now.samples, ...(connection.sample === undefined ? [] : [connection.sample])];
   const offers = [...pending.answers, ...now.answers].reduce(applyAnswer, remembered?.offers ?? NO_OFFER);
+  const history = historyAt(remembered, fresh, nowMs);
   const request: RequestFacts = {
     ...found.facts,
     offerUntilMs: offers.untilMs,
     earlierOffersUntilMs: inForce.earlierOffersUntilMs,
     offering: offers.offering,
-    pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(remembered?.client, fresh)),
+    answeredAtMs: offers.answeredAtMs,
+    pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(history, nowMs)),
     ...(found.shareUnit === undefined ? {} : { shareUnit: found.shareUnit }),
     ...(inForce.stages.length === 0 ? {} : { modesElsewhere: modesByPath(inForce) }),
   };
-  const history = historyAt(remembered, fresh, nowMs);
   const decision =
     inForce.killSwitch !== null
       ? decideKilled(inForce.killSwitch, request, nowMs)
@@ -57,12 +63,4 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
         ? undefined
         : earlierOffer(request.transport, offers, nowMs),
   };
-}
-
-/** When this client was last measured over QUIC. 0: never. */
-function lastQuicAtMs(state: PathState | undefined, fresh: readonly PathSample[]): number {
-  return fresh.reduce(
-    (latest, sample) => (sample.transport === "quic" ? Math.max(latest, sample.atMs) : latest),
-    state?.quic?.lastAtMs ?? 0,
-  );
 }

@@ -2,19 +2,20 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { bindings, freshStorage } from "../durable/testing.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
+import { periodAt } from "../policy-api/core/assignment.ts";
 import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type Policy } from "../policy-api/core/policy.ts";
 import { adaptivePolicy, sample } from "../policy-api/core/testing.ts";
 import type { PolicyApiPorts } from "../policy-api/http/ports.ts";
+import { drawnRows } from "../policy-api/outcomes/testing-rows.ts";
 import { CALLS, callApi, testTokens, TOKENS } from "../policy-api/http/testing.ts";
 import { clientAddress } from "./address.ts";
 import { apiPorts } from "./api-ports.ts";
 import { Isolate } from "./isolate.ts";
 import { Hasher } from "./hasher.ts";
-import { EXPLORATION_PERIOD_MS } from "./look-up.ts";
 import type { Region } from "./region.ts";
 import type { Settings } from "./settings.ts";
 import { durableStores, pathObject, pathStore, policyStore } from "./stores.ts";
-import { CF_H2, mode, SETTINGS, stubOrigin, visit } from "./testing.ts";
+import { CF_H2, mode, navigation, SETTINGS, stubOrigin, visit } from "./testing.ts";
 
 freshStorage();
 stubOrigin();
@@ -118,9 +119,9 @@ describe("what is in force here", () => {
 describe("what is known of clients", () => {
   const address = "192.0.2.7";
   /** Leaves a sample of a client with the object of its region. */
-  async function met(region: Region, text: string, objects: number): Promise<void> {
+  async function met(region: Region, text: string, objects: number, asn?: number): Promise<void> {
     const hasher = await Hasher.from(await hashKey());
-    const client = await hasher.client(addressOf(text));
+    const client = await hasher.client(addressOf(text), asn);
     const number = await hasher.object(addressOf(text), objects);
     const report = {
       ...client,
@@ -139,16 +140,41 @@ describe("what is known of clients", () => {
   ] as const)("at the edge %s is found, wherever it was met: %s", async (edge, region) => {
     await met(region, address, SETTINGS.objectsPerRegion);
     const { clients } = mounted({ edge });
-    expect(await clients.lookUp(address)).toMatchObject({ client: { tcp: {} }, network: { tcp: {} }, offers: {} });
+    expect(await clients.lookUp(address)).toMatchObject({
+      client: { connections: [{ transport: "tcp", packetsSent: 500, packetsLost: 5, rttMs: 40 }] },
+      network: { held: {} },
+      site: { held: {} },
+      offers: {},
+    });
     expect(await clients.lookUp("192.0.2.8")).not.toHaveProperty("client");
     expect(await clients.lookUp("192.0.2.8")).toHaveProperty("network");
-    expect(await clients.lookUp("203.0.113.1")).toEqual({});
+    // Of another network only what its object has met of the site, if it is the same one.
+    for (const level of ["client", "network", "asn"])
+      expect(await clients.lookUp("203.0.113.1", 64_500)).not.toHaveProperty(level);
+  });
+
+  it("of an address that nobody knows is what its autonomous system has, else the site", async () => {
+    await met("weur", address, 1, 64_500);
+    const { clients } = mounted({ edge: "cloudflare", objectsPerRegion: 1 });
+    expect(Object.keys((await clients.lookUp("203.0.113.1", 64_500)) ?? {})).toEqual(["asn", "site"]);
+    expect(Object.keys((await clients.lookUp("203.0.113.1", 64_501)) ?? {})).toEqual(["site"]);
+    expect(Object.keys((await clients.lookUp("203.0.113.1")) ?? {})).toEqual(["site"]);
   });
 
   it("is that of the place where the client itself was met, not that of its network alone", async () => {
     await met("wnam", "192.0.2.8", SETTINGS.objectsPerRegion);
     await met("weur", address, SETTINGS.objectsPerRegion);
     expect(await mounted({ edge: "cloudflare" }).clients.lookUp(address)).toHaveProperty("client");
+  });
+
+  it("is that of the place where it was met last", async () => {
+    const last = async () =>
+      (await mounted({ edge: "cloudflare" }).clients.lookUp(address))?.client?.connections[0]?.atMs;
+    for (const region of ["weur", "wnam", "weur"] as const) {
+      later(1_000);
+      await met(region, address, SETTINGS.objectsPerRegion);
+      expect(await last()).toBe(Date.now());
+    }
   });
 
   it("is forgotten in every place: how many rows that were", async () => {
@@ -159,7 +185,8 @@ describe("what is known of clients", () => {
     expect(await clients.lookUp(address)).not.toHaveProperty("client");
     expect(await clients.lookUp(address)).toHaveProperty("network");
     expect(await clients.forget("network", address)).toBe(2);
-    expect(await clients.lookUp(address)).toEqual({});
+    // Its share of the site is nobody's.
+    expect(Object.keys((await clients.lookUp(address)) ?? {})).toEqual(["site"]);
   });
 
   it("of what is no address is not asked for", async () => {
@@ -179,8 +206,65 @@ describe("what is known of clients", () => {
     expect(await mounted().clients.units("2001:db8::7", nowMs)).toEqual({
       activation: await hasher.activationUnit(addressOf("2001:db8::1")),
       share: await hasher.shareUnit(addressOf("2001:db8::1")),
-      exploration: await hasher.explorationUnit(addressOf("2001:db8::1"), Math.floor(nowMs / EXPLORATION_PERIOD_MS)),
+      exploration: await hasher.explorationUnit(addressOf("2001:db8::1"), periodAt(nowMs)),
     });
+  });
+});
+
+describe("what visitors' pages reported", () => {
+  const rows = drawnRows(3, [{ rttMs: 20, clients: 5, saves: 0, overH3: 0, asn: 64_496 }]);
+  /** The ports over objects that answer so, by name. */
+  const over = (answer: (name: string) => Promise<unknown>, settings: Partial<Settings>) => {
+    const PATHS = {
+      idFromName: (name: string) => name,
+      get: (name: string) => ({ outcomes: async () => answer(name) }),
+    } as unknown as (typeof bindings)["PATHS"];
+    const isolate = new Isolate({ ...SETTINGS, ...settings });
+    return apiPorts({ ...bindings, PATHS }, { isolate, stores, settingsFaults: [] }, ctx).outcomes;
+  };
+
+  it("is asked of every object of every region, and merged", async () => {
+    const asked: string[] = [];
+    const { rows: merged, objects } = await over(
+      async (name) => {
+        asked.push(name);
+        return name === "weur:1" || name === "oc:0" ? rows : [];
+      },
+      { edge: "cloudflare", objectsPerRegion: 2 },
+    ).outcomes(3);
+    expect(objects).toEqual({ asked: 20, answered: 20 });
+    expect(new Set(asked).size).toBe(20);
+    expect(asked).toEqual(expect.arrayContaining(["wnam:0", "local:1"]));
+    const everyone = merged.filter(({ key }) => key === "all");
+    expect(everyone.map(({ arm, sums }) => [arm, sums.assigned.clients])).toEqual([
+      ["offer", "10"],
+      ["withhold", "10"],
+    ]);
+  });
+
+  it("leaves out objects that fail, answer what cannot be read, or do not answer in time", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const answers: Record<string, () => Promise<unknown>> = {
+      "local:0": async () => Promise.reject(new Error("gone")),
+      "local:1": async () => [{ ...rows[0], sums: {} }],
+      "local:2": async () => new Promise(() => undefined),
+    };
+    const asking = over(async (name) => (answers[name] ?? (async () => rows))(), {
+      edge: "adaptive-h3",
+      objectsPerRegion: 4,
+    }).outcomes(3);
+    await vi.advanceTimersByTimeAsync(5_000);
+    const { rows: merged, objects } = await asking;
+    expect(objects).toEqual({ asked: 4, answered: 1 });
+    expect(merged.find(({ key }) => key === "all")?.sums.assigned.clients).toBe("5");
+  });
+
+  it("and what became of reports here, and which news were dropped", () => {
+    const isolate = new Isolate(SETTINGS);
+    isolate.reportCounts.add("late", 2);
+    isolate.reports.dropped.add("full", 3);
+    const { outcomes } = mounted({}, isolate);
+    expect([outcomes.reportsHere(), outcomes.droppedHere()]).toEqual([{ late: 2 }, { full: 3 }]);
   });
 });
 
@@ -217,6 +301,44 @@ it("a decision of the API is the answer that the visitor gets, client by client"
   expect(new Set(decisions.map(({ reason }) => reason))).toEqual(
     new Set(["share", "exploration", "mode-fixed-h3", "mode-fixed-h2"]),
   );
+});
+
+it("an explanation of the API is the answer that the visitor gets, whatever is known of the client", async () => {
+  await activate(adaptivePolicy());
+  const isolate = new Isolate({ ...SETTINGS, objectsPerRegion: 1, tokens: await testTokens(), budgetMs: 1000 });
+  const hasher = await Hasher.from(await hashKey());
+  const lossy = { packetsSent: 5000, packetsLost: 250 };
+  const met = [
+    { address: "203.0.113.7", asn: 64_501, packetsSent: 5000, packetsLost: 0 },
+    { address: "203.0.113.8", asn: 64_501, ...lossy },
+    ...[1, 2, 3].map((i) => ({ address: `198.51.${i}.1`, asn: 64_500, ...lossy })),
+  ];
+  const reports = met.map(async ({ address, asn, ...counters }) => ({
+    ...(await hasher.client(addressOf(address), asn)),
+    samples: [sample({ atMs: Date.now(), rttMs: 40, ...counters })],
+    answers: [],
+  }));
+  await stores.record(pathObject("local", 0), await Promise.all(reports));
+  const asked = [
+    ["203.0.113.7", 64_501],
+    ["203.0.113.8", 64_501],
+    // Nobody knows these: only their autonomous system, and only the site.
+    ["192.0.2.1", 64_500],
+    ["192.0.2.2", 64_502],
+  ] as const;
+  const explained: unknown[] = [];
+  for (const [client, asn] of asked) {
+    const request = { transport: "tcp", rttMs: 40, path: "/page", asn };
+    const body = { client, request, port: 8443 };
+    explained.push((await callApi(mounted({}, isolate), "POST", "decisions/explain", { body })).json["altSvc"]);
+  }
+  const told: unknown[] = [];
+  for (const [address, asn] of asked) {
+    const { response } = await visit(navigation({ ...CF_H2, asn }, { "cf-connecting-ip": address }), stores, isolate);
+    told.push(response.headers.get("alt-svc"));
+  }
+  expect(told).toEqual([null, 'h3=":8443"; ma=100', 'h3=":8443"; ma=100', null]);
+  expect(explained).toEqual(told);
 });
 
 it.each(CALLS)("on the real objects: $method $resource", async ({ method, resource, status, ...options }) => {

@@ -1,15 +1,25 @@
-import { LEVELS, type PathState } from "../policy-api/core/estimator.ts";
+import { periodAt } from "../policy-api/core/assignment.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
+import { Gathered } from "../policy-api/outcomes/gathered.ts";
+import type { OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";
+import { type UpperLevel, UPPER_LEVELS } from "../policy-api/core/mix.ts";
 import { FailedAttempts } from "../policy-api/http/failed-attempts.ts";
-import type { ClientsPort, PolicyApiPorts } from "../policy-api/http/ports.ts";
+import type { ClientsPort, OutcomesPort, PolicyApiPorts } from "../policy-api/http/ports.ts";
 import { clientAddress } from "./address.ts";
 import { LimitedLog } from "./limited-log.ts";
 import type { Isolate } from "./isolate.ts";
 import type { Hasher } from "./hasher.ts";
-import { EXPLORATION_PERIOD_MS } from "./look-up.ts";
-import { REGIONS } from "./region.ts";
+import { type Region, REGIONS } from "./region.ts";
 import type { SettingsFault } from "./settings.ts";
-import { pathObject, pathStore, policyStore, type StoredClient, type StoreBindings, type Stores } from "./stores.ts";
+import {
+  pathObject,
+  type PathObject,
+  pathStore,
+  policyStore,
+  type StoredClient,
+  type StoreBindings,
+  type Stores,
+} from "./stores.ts";
 
 const failedAttempts = new FailedAttempts();
 const errorLog = new LimitedLog("The API failed inside");
@@ -27,6 +37,7 @@ export function apiPorts(
   return {
     store: policyStore(env),
     clients: clientsPort(env, isolate, stores, ctx),
+    outcomes: outcomesPort(env, isolate),
     inForce: async () => {
       await isolate.policyCache.ready(stores, ctx, Date.now());
       return isolate.policyCache.held?.inForce;
@@ -58,15 +69,51 @@ export function apiPorts(
 
 /** For a client that was in several regions: the reply with the nearest level, and of several the most recent. */
 function newest(replies: readonly Remembered[]): Remembered {
-  const heardAtMs = (state: PathState | undefined): number =>
-    Math.max(state?.tcp?.lastAtMs ?? 0, state?.quic?.lastAtMs ?? 0);
-  for (const level of LEVELS) {
+  for (const level of ["client", ...UPPER_LEVELS] as const) {
     const having = replies.filter((reply) => reply[level] !== undefined);
     const [first] = having;
     if (first !== undefined)
-      return having.reduce((best, reply) => (heardAtMs(reply[level]) > heardAtMs(best[level]) ? reply : best), first);
+      return having.reduce((best, reply) => (heardAtMs(reply, level) > heardAtMs(best, level) ? reply : best), first);
   }
   return {};
+}
+
+function heardAtMs(reply: Remembered, level: "client" | UpperLevel): number {
+  if (level !== "client") return reply[level]?.held.asOfMs ?? 0;
+  const { client, offers } = reply;
+  return Math.max(offers?.answeredAtMs ?? 0, ...(client?.connections ?? []).map(({ atMs }) => atMs));
+}
+
+/** Where this deployment may have objects. */
+function regionsOf({ settings }: Isolate): readonly Region[] {
+  return settings.edge === "cloudflare" ? REGIONS : ["local"];
+}
+
+/** How long an object may take to say its outcomes, milliseconds: callers of the API wait 10 s. */
+const OUTCOMES_MS = 5_000;
+
+function outcomesPort(env: StoreBindings, isolate: Isolate): OutcomesPort {
+  return {
+    outcomes: async (version) => {
+      const objects = regionsOf(isolate).flatMap((region) =>
+        Array.from({ length: isolate.settings.objectsPerRegion }, (_, number) => pathObject(region, number)),
+      );
+      const gathered = new Gathered(version);
+      const answers = objects.map(async (object) => gathered.add(await outcomesOf(env, object, version)));
+      const { promise: late, resolve } = Promise.withResolvers<false>();
+      const timer = setTimeout(resolve, OUTCOMES_MS, false);
+      const counted = await Promise.all(answers.map(async (answer) => Promise.race([answer.catch(() => false), late])));
+      clearTimeout(timer);
+      return { rows: gathered.rows(), objects: { asked: objects.length, answered: counted.filter(Boolean).length } };
+    },
+    reportsHere: () => isolate.reportCounts.read(),
+    droppedHere: () => isolate.reports.dropped.read(),
+  };
+}
+
+async function outcomesOf(env: StoreBindings, object: PathObject, version: number): Promise<readonly OutcomeRow[]> {
+  // Over the wire a pair is a list: the type of the call does not know its length.
+  return (await pathStore(env, object).outcomes(version)) as unknown as readonly OutcomeRow[];
 }
 
 function clientsPort(
@@ -81,7 +128,7 @@ function clientsPort(
     if (hasher === undefined) throw new Error("the policy store does not answer");
     return hasher;
   };
-  const regions = isolate.settings.edge === "cloudflare" ? REGIONS : (["local"] as const);
+  const regions = regionsOf(isolate);
   /**
    * A client, in each object that may hold it. Undefined for what is no address.
    *
@@ -114,7 +161,7 @@ function clientsPort(
       const [activation, share, exploration] = await Promise.all([
         hasher.activationUnit(address),
         hasher.shareUnit(address),
-        hasher.explorationUnit(address, Math.floor(nowMs / EXPLORATION_PERIOD_MS)),
+        hasher.explorationUnit(address, periodAt(nowMs)),
       ]);
       return { activation, share, exploration };
     },

@@ -143,8 +143,8 @@ it(
         (_, state) => state.storage.sql.exec("SELECT COUNT(*) AS n FROM paths").one()["n"] as number,
       );
     }
-    // A row for each client and for each network, as all had samples. A new row has an index entry.
-    expect(rows).toBe(2 * clients);
+    // A row for each client and for each network, as all had samples, and one for the site. A new row has an index entry.
+    expect(rows).toBe(2 * clients + 1);
     expect(written.rows).toBeGreaterThan(rows * (intervals / 2));
     expect(written.rows).toBeLessThanOrEqual(rows * intervals + rows);
     expect(written.alarms).toBeLessThanOrEqual(counts.record);

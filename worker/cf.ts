@@ -1,4 +1,4 @@
-import { RATE_GATE_BYTES } from "../policy-api/core/estimator.ts";
+import { RATE_GATE_BYTES } from "../policy-api/core/connections.ts";
 import type { RequestFacts } from "../policy-api/core/facts.ts";
 import type { PathSample, Transport } from "../policy-api/core/sample.ts";
 import type { Settings } from "./settings.ts";
@@ -14,6 +14,8 @@ export interface ConnectionFacts {
   readonly addressTrusted: boolean;
   /** The reading of this connection that came with the request. */
   readonly sample?: PathSample | undefined;
+  /** Its delivery rate whatever it has sent, bytes per second: for whoever knows from elsewhere how much that was. */
+  readonly anyRateBps?: number | undefined;
   /** Whether the TLS edge also posts samples of this connection: then this reading need not go to the store. */
   readonly edgePostsSamples: boolean;
 }
@@ -33,9 +35,10 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
   const transport: Transport = httpProtocol === "HTTP/3" ? "quic" : "tcp";
   const rttMs = positive(fields[transport === "quic" ? "clientQuicRtt" : "clientTcpRtt"]);
   const bytesSent = counter(own["bytesSent"]);
-  // A sender that has sent little has measured its own pauses. Cloudflare does not say how much was sent.
-  const rated = bytesSent === undefined || bytesSent >= RATE_GATE_BYTES;
-  const deliveryRateBps = rated ? positive(record(fields["edgeL4"])["deliveryRate"]) : undefined;
+  // A sender that has sent little has measured its own pauses. So has one that does not say how much it sent (Cloudflare).
+  const rated = bytesSent !== undefined && bytesSent >= RATE_GATE_BYTES;
+  const anyRateBps = positive(record(fields["edgeL4"])["deliveryRate"]);
+  const deliveryRateBps = rated ? anyRateBps : undefined;
   const connectionId = text(own["connectionId"]);
   const edgePostsSamples = settings.edge === "adaptive-h3" && connectionId !== undefined;
   const longitude = Number(fields["longitude"] ?? Number.NaN);
@@ -53,6 +56,7 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
           packetsSent: counter(own["packetsSent"]),
           packetsLost: counter(own["packetsLost"]),
           bytesSent,
+          busyMs: counter(own["busyMs"]),
           deliveryRateBps,
           closing: false,
         };
@@ -70,8 +74,21 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
     longitude: Number.isFinite(longitude) ? longitude : undefined,
     addressTrusted: edgePostsSamples || (settings.edge === "cloudflare" && text(fields["colo"]) !== undefined),
     sample,
+    anyRateBps,
     edgePostsSamples,
   };
+}
+
+/** A connection that has sent this many packets tells something of its loss: a page of 150 kB. */
+const TELLS_PACKETS = 100;
+
+/**
+ * The reading that goes to the store. Our TLS edge posts this connection's samples too, but later. If this one tells much, the
+ * next navigation must know it, even over another connection: else the answer would flap. A sample that arrives twice counts
+ * once.
+ */
+export function keptSample({ edgePostsSamples, sample }: ConnectionFacts): PathSample | undefined {
+  return !edgePostsSamples || (sample?.packetsSent ?? 0) >= TELLS_PACKETS ? sample : undefined;
 }
 
 function record(value: unknown): Loose {

@@ -1,14 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { applySample, applySamples, type PathState } from "../policy-api/core/estimator.ts";
+import { applySamples, type ClientState, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
+import { addGiven, addToNetwork, EMPTY_LEVEL, type LevelState, NO_MIX } from "../policy-api/core/mix.ts";
 import { applyAnswer, NO_OFFER } from "../policy-api/core/offers.ts";
 import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type Policy } from "../policy-api/core/policy.ts";
-import { adaptivePolicy, LATTICE } from "../policy-api/core/testing.ts";
+import type { PathSample } from "../policy-api/core/sample.ts";
+import { adaptivePolicy, flatTable, GAINS, sample } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
 import {
   CF_H2,
   CF_H3,
   fails,
   FakeStores,
+  H3_FIRST,
   HASH_KEY,
   inForce,
   mode,
@@ -22,22 +25,29 @@ import {
 
 const origin = stubOrigin();
 
-const h3First = adaptivePolicy({ coldStart: { advertise: "h3" } });
+/** What is kept of a client after one connection, and what it gives to its network. */
+function met(over: Partial<PathSample>): ReturnType<typeof applySamples> {
+  const nowMs = Date.now();
+  const one = sample({
+    connectionId: "q",
+    atMs: nowMs,
+    rttMs: 40,
+    packetsSent: 5000,
+    packetsLost: 200,
+    closing: true,
+    ...over,
+  });
+  return applySamples(EMPTY_CLIENT, [one], nowMs);
+}
 
-/** A client whose path lost packets. */
-const lossy = async () => ({
-  client: applySamples({}, [
-    {
-      transport: "quic",
-      connectionId: "q",
-      atMs: Date.now(),
-      rttMs: 40,
-      packetsSent: 5000,
-      packetsLost: 200,
-      closing: true,
-    },
-  ]),
-});
+/** A network of so many clients whose paths lost packets, and what is above it after ten such networks. */
+function lossyLevels(clients: number): { network: LevelState; above: LevelState } {
+  let network = EMPTY_LEVEL;
+  let above = NO_MIX;
+  for (let i = 0; i < clients; i++) network = addToNetwork(network, met({}).given, undefined).state;
+  for (let i = 0; i < 10; i++) above = addGiven(above, { before: NO_MIX, after: network.given ?? NO_MIX });
+  return { network, above: { held: above } };
+}
 
 describe("what a navigation is told", () => {
   it.each([
@@ -45,8 +55,9 @@ describe("what a navigation is told", () => {
     ["fixed-h2 on HTTP/2", mode("fixed-h2"), CF_H2, null],
     ["fixed-h2 on HTTP/3", mode("fixed-h2"), CF_H3, "clear"],
     ["observe", mode("observe"), CF_H3, null],
-    ["adaptive, an unknown client, HTTP/3 first", h3First, CF_H2, 'h3=":8443"; ma=10'],
-    ["adaptive, an unknown client, HTTP/2 first", adaptivePolicy(), CF_H2, null],
+    ["adaptive, an unknown client, where many gain", H3_FIRST, CF_H2, 'h3=":8443"; ma=100'],
+    ["adaptive, an unknown client, where few gain", adaptivePolicy(), CF_H2, null],
+    ["adaptive, an unknown client on HTTP/3, where few gain", adaptivePolicy(), CF_H3, "clear"],
     ["no policy that can be read", undefined, CF_H2, null],
   ])("%s", async (_name, policy, cf, expected) => {
     const { response } = await visit(navigation(cf), new FakeStores(policy));
@@ -57,9 +68,29 @@ describe("what a navigation is told", () => {
 
   it("adaptive, a client that is known", async () => {
     const stores = new FakeStores(adaptivePolicy());
-    stores.reply = lossy;
-    const { response } = await visit(navigation(), stores);
+    stores.reply = async () => ({ client: met({}).state });
+    const { response } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, budgetMs: 1000 }));
     expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=100');
+  });
+
+  it.each([
+    ["its network", "network"],
+    ["its autonomous system", "asn"],
+    ["the site", "site"],
+  ] as const)("adaptive, a client that is not known, but %s is", async (_name, level) => {
+    const { network, above } = lossyLevels(20);
+    const stores = new FakeStores(adaptivePolicy());
+    stores.reply = async () => ({ [level]: level === "network" ? network : above });
+    const { response } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, budgetMs: 1000 }));
+    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=100');
+  });
+
+  it("adaptive, a client that shows no loss, whatever its network has", async () => {
+    const { network } = lossyLevels(20);
+    const stores = new FakeStores(adaptivePolicy());
+    stores.reply = async () => ({ client: met({ packetsLost: 0 }).state, network });
+    const { response } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, budgetMs: 1000 }));
+    expect(response.headers.get("alt-svc")).toBeNull();
   });
 
   it("a port of 443 when the visitor's URL names none", async () => {
@@ -69,7 +100,7 @@ describe("what a navigation is told", () => {
   });
 
   it("what this isolate has learnt and not yet told counts for the next visit", async () => {
-    const stores = new FakeStores(h3First);
+    const stores = new FakeStores(H3_FIRST);
     const isolate = new Isolate(SETTINGS);
     stores.taken = never;
     await visit(navigation(), stores, isolate);
@@ -81,21 +112,73 @@ describe("what a navigation is told", () => {
   });
 
   it("an address that cannot be believed is a client that is not known", async () => {
-    const stores = new FakeStores(h3First);
+    const stores = new FakeStores(H3_FIRST);
     const { response } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, edge: "none" }));
-    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=10');
+    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=100');
     expect(stores.lookUps).toEqual([]);
   });
 
   it.each([
-    ["above HTTP/2", [800, 800], null],
-    ["below HTTP/2", [50, 200], 'h3=":8443"; ma=10'],
-  ])("a late look-up: what the cold start has for HTTP/3 at this connection's RTT, %s", async (_name, ms, expected) => {
-    const mix = { ...LATTICE, lossRatio: [0], stayMs: [100, 400], switchMs: ms, coldMs: ms };
-    const stores = new FakeStores(adaptivePolicy({ coldStart: { advertise: "nothing", times: mix } }));
+    ["near", 12, null],
+    ["far away", 90, 'h3=":8443"; ma=100'],
+  ])("a late look-up: by the mix, at this connection's RTT: %s", async (_name, clientTcpRtt, expected) => {
+    const gains = {
+      gain: [
+        [
+          [-0.3, 0.3],
+          [-0.3, 0.3],
+        ],
+      ],
+      se: [
+        [
+          [0.01, 0.01],
+          [0.01, 0.01],
+        ],
+      ],
+    };
+    const table = flatTable(0, 0, {
+      rttMs: [10, 100],
+      next: gains,
+      return: gains,
+      price: [0, 0],
+      priceSe: [0.01, 0.01],
+    });
+    const stores = new FakeStores(adaptivePolicy({ method: { ...GAINS, table } }));
     stores.reply = never;
-    const { response } = await visit(navigation(), stores);
+    const { response } = await visit(navigation({ ...CF_H2, clientTcpRtt }), stores);
     expect(response.headers.get("alt-svc")).toBe(expected);
+  });
+
+  it.each([
+    ["loss", 250, 'h3=":8443"; ma=100'],
+    ["none", 0, null],
+  ])("a late look-up: and by what this connection has shown of loss: %s", async (_name, packetsLost, expected) => {
+    const stores = new FakeStores(adaptivePolicy());
+    stores.reply = never;
+    const cf = { ...CF_H2, adaptiveH3: { ...CF_H2.adaptiveH3, packetsSent: 5000, packetsLost } };
+    const { response } = await visit(navigation(cf), stores);
+    expect(response.headers.get("alt-svc")).toBe(expected);
+  });
+
+  it.each([
+    ["a visit's first page", undefined, 1.2],
+    ["the next one, a minute later", 60_000, 0.875],
+    ["the first one of another visit", 3_600_000, 1.2],
+  ])("adaptive, by the pages that follow: after %s", async (_name, answeredMsAgo, pages) => {
+    const lines: string[] = [];
+    const log = vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));
+    const stores = new FakeStores(H3_FIRST);
+    if (answeredMsAgo !== undefined)
+      stores.reply = async () => ({ offers: { ...NO_OFFER, answeredAtMs: Date.now() - answeredMsAgo } });
+    const { settled } = await visit(
+      navigation(),
+      stores,
+      new Isolate({ ...SETTINGS, budgetMs: 1000, logDecisions: true }),
+    );
+    await settled;
+    log.mockRestore();
+    const [line] = lines.map((one) => JSON.parse(one) as { decision: { pages: number } });
+    expect(line?.decision.pages).toBeCloseTo(pages, 9);
   });
 
   it.each([
@@ -116,10 +199,10 @@ describe("what a navigation is told", () => {
         vi.setSystemTime(Date.now() + 8_000);
         return new Response("page");
       };
-      const stores = new FakeStores(h3First);
+      const stores = new FakeStores(H3_FIRST);
       const { settled } = await visit(navigation(), stores);
       await settled;
-      expect(stores.records[0]?.[0]?.answers).toEqual([{ atMs: Date.now(), offerUntilMs: Date.now() + 10_000 }]);
+      expect(stores.records[0]?.[0]?.answers).toEqual([{ atMs: Date.now(), offerUntilMs: Date.now() + 100_000 }]);
     } finally {
       vi.useRealTimers();
     }
@@ -151,15 +234,15 @@ describe("what a navigation is told", () => {
 describe("a client that ignores its offers", () => {
   /** Visits of one client, each to a new isolate, with a store that remembers. */
   class Client {
-    readonly #stores = new FakeStores(adaptivePolicy({ coldStart: { advertise: "h3" }, ma: { minS: 60, maxS: 100 } }));
+    readonly #stores = new FakeStores({ ...H3_FIRST, ma: { minS: 60, maxS: 60 } });
     readonly #beganMs = Date.now();
 
-    #state: PathState | undefined;
+    #state: ClientState | undefined;
 
     /** Adds a closing sample of a connection over QUIC, this many seconds after the first visit. */
     measuredOverQuic(second: number): void {
-      const sample = { transport: "quic", connectionId: "q", atMs: this.#beganMs + second * 1000, rttMs: 5 } as const;
-      this.#state = applySample({}, { ...sample, packetsSent: 9, packetsLost: 0, closing: true }).state;
+      const atMs = this.#beganMs + second * 1000;
+      this.#state = met({ transport: "quic", atMs, rttMs: 5, packetsSent: 9, packetsLost: 0 }).state;
     }
 
     constructor() {
@@ -233,7 +316,12 @@ describe("the visitor's response does not depend on this system", () => {
   const faults: [string, (stores: FakeStores) => void][] = [
     ["object throws", (stores) => (stores.reply = fails)],
     ["object never answers", (stores) => (stores.reply = never)],
-    ["object answers nonsense", (stores) => (stores.reply = async () => ({ client: { quic: 7 } }) as never)],
+    ["object answers nonsense", (stores) => (stores.reply = async () => ({ client: { connections: 7 } }) as never)],
+    [
+      "object answers what it kept before",
+      (stores) => (stores.reply = async () => ({ client: { quic: {} } }) as never),
+    ],
+    ["object answers a level that is none", (stores) => (stores.reply = async () => ({ network: 7 }) as never)],
     ["object answers null", (stores) => (stores.reply = async () => null as never)],
     ["object takes no reports", (stores) => (stores.taken = fails)],
     ["policy store throws", (stores) => (stores.bundle = new Error("gone"))],
@@ -263,7 +351,7 @@ describe("the visitor's response does not depend on this system", () => {
   });
 
   it("waits no longer than the budget after the origin's headers", async () => {
-    const stores = new FakeStores(h3First);
+    const stores = new FakeStores(H3_FIRST);
     stores.reply = never;
     const isolate = new Isolate(SETTINGS);
     await isolate.policyCache.renew(stores, Date.now());
@@ -275,8 +363,8 @@ describe("the visitor's response does not depend on this system", () => {
     });
     const { response } = await visit(navigation(), stores, isolate);
     expect(waits).toEqual([5]);
-    // The look-up is late, so the cold start decides.
-    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=10');
+    // The look-up is late, so the mix decides.
+    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=100');
   });
 
   it("does not wait at all when the answer is there first", async () => {

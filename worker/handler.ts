@@ -1,12 +1,14 @@
 import { altSvcValue } from "../policy-api/core/alt-svc.ts";
 import type { Answer } from "../policy-api/core/offers.ts";
-import { KNOWN_PACKETS } from "../policy-api/core/path.ts";
 import { type Advice, advise } from "./advise.ts";
+import { keptSample } from "./cf.ts";
 import { logDecision } from "./decision-log.ts";
 import type { Isolate } from "./isolate.ts";
 import { type Found, lookUp, storedClient } from "./look-up.ts";
 import { isNavigation } from "./navigation.ts";
 import { fetchOrigin } from "./origin.ts";
+import { ask, isCounted, withAsked } from "./reporter/ask.ts";
+import type { Asked } from "./reporter/asked.ts";
 import type { Stores } from "./stores.ts";
 
 /**
@@ -27,7 +29,7 @@ export async function handleVisitor(
   if (!isNavigation(request)) return fetching;
   let foundWithin: ReturnType<typeof lookUp>;
   try {
-    foundWithin = lookUp(request, url, stores, ctx, isolate);
+    foundWithin = lookUp(request, url, stores, ctx, isolate, (found) => ask(request, found, isolate));
   } catch {
     return fetching;
   }
@@ -51,12 +53,18 @@ function conclude(
   const nowMs = Date.now();
   const advice = advise(found, isolate, nowMs);
   ctx.waitUntil(remember(advice, found, stores, isolate, nowMs));
-  const value = advice === undefined ? undefined : altSvcValue(advice.decision.advertise, portOf(url));
-  if (value === undefined) return response;
-  // This header is for one visitor: it is added after any cache, so that none stores it.
+  if (advice === undefined) return response;
+  const value = altSvcValue(advice.decision.advertise, portOf(url));
+  const { asked } = found;
+  if (value === undefined && asked === undefined) return response;
+  // These headers are for one visitor: they are added after any cache, so that none stores them.
   const advertised = new Response(response.body, response);
-  advertised.headers.set("alt-svc", value);
-  return advertised;
+  if (value !== undefined) advertised.headers.set("alt-svc", value);
+  if (asked === undefined) return advertised;
+  const page = withAsked(advertised, asked, advice, found, isolate, nowMs);
+  if (page === undefined) return advertised;
+  if (isCounted(asked.decision)) ctx.waitUntil(rememberAsked(asked, stores, isolate, nowMs));
+  return page;
 }
 
 /** Keeps what this navigation taught, after the response. Never rejects. */
@@ -69,12 +77,7 @@ async function remember(
 ): Promise<void> {
   try {
     if (isolate.kill.held !== undefined) await isolate.retryKill(stores, nowMs);
-    const { connection } = found;
-    // Our TLS edge posts this connection's samples too, but later. If this sample makes the client known, the next
-    // navigation must know it too, even over another connection: else the answer would flap. A sample that arrives
-    // twice counts once.
-    const isKept = !connection.edgePostsSamples || (connection.sample?.packetsSent ?? 0) >= KNOWN_PACKETS;
-    const sample = isKept ? connection.sample : undefined;
+    const sample = keptSample(found.connection);
     const answer = answerOf(advice, nowMs);
     const logs = isolate.settings.logDecisions && advice !== undefined;
     if (sample === undefined && answer === undefined && !logs) return;
@@ -85,6 +88,20 @@ async function remember(
     await isolate.report(stores, client, news, nowMs);
   } catch {
     // What is lost here, later samples show again.
+  }
+}
+
+/** Keeps that a page was asked to report, after the response. Never rejects. */
+async function rememberAsked(
+  { client, decision }: Asked,
+  stores: Stores,
+  isolate: Isolate,
+  nowMs: number,
+): Promise<void> {
+  try {
+    await isolate.report(stores, client, { decided: decision }, nowMs);
+  } catch {
+    // The page is asked all the same.
   }
 }
 

@@ -68,6 +68,27 @@ describe("Hasher", () => {
     expect(await hasher.explorationUnit(address("10.0.0.1"), 6)).not.toBe(units[0]);
   });
 
+  it("draws arms in a domain of their own: a client's object, share and reports say nothing of its arm", async () => {
+    const hasher = await Hasher.from(HASH_KEY);
+    const clients = Array.from({ length: 400 }, (_, i) => address(`10.${i >> 8}.${i & 255}.1`));
+    const halves = async (draw: (client: (typeof clients)[number]) => Promise<boolean>): Promise<boolean[]> =>
+      Promise.all(clients.map(draw));
+    const offered = await halves(async (client) => (await hasher.explorationUnit(client, 10_000)) < 0.5);
+    const others: [string, boolean[]][] = [
+      ["object", await halves(async (client) => (await hasher.object(client, 2)) === 0)],
+      ["share", await halves(async (client) => (await hasher.shareUnit(client)) < 0.5)],
+      ["activation", await halves(async (client) => (await hasher.activationUnit(client)) < 0.5)],
+      ["reporting", await halves(async (client) => (await hasher.reportingUnit(client)) < 0.5)],
+      ["the next period", await halves(async (client) => (await hasher.explorationUnit(client, 10_001)) < 0.5)],
+    ];
+    for (const [name, other] of others) {
+      // A quarter of 400, with a deviation of 8.7.
+      const both = other.filter((is, i) => is && offered[i]).length;
+      expect(both, name).toBeGreaterThan(70);
+      expect(both, name).toBeLessThan(130);
+    }
+  });
+
   it("draws for a share in a domain of its own, always the same for a client", async () => {
     const hasher = await Hasher.from(HASH_KEY);
     const clients = Array.from({ length: 400 }, (_, i) => address(`10.${i >> 8}.${i & 255}.1`));

@@ -2,7 +2,7 @@ import type { ClientKeys } from "../durable/client-report.ts";
 import type { ClientAddress } from "./address.ts";
 
 /** What a hash is for. Each use has its own domain, so that one hash says nothing about another. */
-type Domain = "client" | "network" | "object" | "exploration" | "share" | "activation";
+type Domain = "client" | "network" | "object" | "exploration" | "share" | "activation" | "reporting" | "report";
 
 const encoder = new TextEncoder();
 
@@ -46,6 +46,22 @@ export class Hasher {
   /** 0 to 1, uniform over clients, constant for a client: it says which share of an activation the client is in. */
   async activationUnit(address: ClientAddress): Promise<number> {
     return new DataView(await this.#hash("activation", address.client)).getUint32(0) / 2 ** 32;
+  }
+
+  /** 0 to 1, uniform over clients, constant for a client: it says whether the client's pages are asked to report. */
+  async reportingUnit(address: ClientAddress): Promise<number> {
+    return new DataView(await this.#hash("reporting", address.client)).getUint32(0) / 2 ** 32;
+  }
+
+  /**
+   * The authentication code of what a page takes along for its report. It is of this client: from another one the same
+   * bytes have another code.
+   *
+   * @param length Bytes of the code, of at most 32.
+   */
+  async reportCode(bytes: Uint8Array, client: string, length: number): Promise<Uint8Array> {
+    const text = `${String.fromCharCode(...bytes)}\0${client}`;
+    return new Uint8Array(await this.#hash("report", text), 0, length);
   }
 
   #hash(domain: Domain, text: string): Promise<ArrayBuffer> {

@@ -1,11 +1,12 @@
-import type { Answer } from "../policy-api/core/offers.ts";
-import type { PathSample } from "../policy-api/core/sample.ts";
+import type { Recorded } from "../durable/client-report.ts";
+import { Counts } from "./counts.ts";
 import { PolicyCache } from "./policy-cache.ts";
-import { ReportBuffer } from "./report-buffer.ts";
+import { type ClientNews, ReportBuffer } from "./report-buffer.ts";
+import type { ReportFate } from "./reporter/report-counts.ts";
 import { StoreHealth } from "./store-health.ts";
 import { KillHold } from "./unstored-kill.ts";
 import type { Settings } from "./settings.ts";
-import type { StoredClient, Stores } from "./stores.ts";
+import type { PathObject, StoredClient, Stores } from "./stores.ts";
 
 /**
  * What the requests of an isolate share. Plain data only: a promise or a stream belongs to the request that made it.
@@ -19,6 +20,8 @@ export class Isolate {
   /** What the TLS edge said last about its HTTP/3. */
   edgeHttp3: { readonly state: "ok" | "down" | "off"; readonly atMs: number } | undefined;
   readonly reports = new ReportBuffer();
+  /** What became of pages' own reports. Plain numbers, for whoever wants to show them. */
+  readonly reportCounts = new Counts<ReportFate>();
 
   constructor(settings: Settings) {
     this.settings = settings;
@@ -39,16 +42,25 @@ export class Isolate {
   }
 
   /** Keeps news about a client, and sends the object everything that waits for it when that is due. Never rejects. */
-  async report(
-    stores: Stores,
-    { keys, object }: StoredClient,
-    news: { sample?: PathSample; answer?: Answer },
-    nowMs: number,
-  ): Promise<void> {
+  async report(stores: Stores, { keys, object }: StoredClient, news: ClientNews, nowMs: number): Promise<void> {
     const waitMs = this.reports.add(object.name, keys, news, nowMs);
     if (waitMs === undefined) return;
     // Even without a wait: first the caller's loop ends, so that a batch of samples leaves in one RPC.
     await (waitMs > 0 ? scheduler.wait(waitMs) : Promise.resolve());
-    await this.reports.flush(object.name, nowMs + waitMs, (reports) => stores.record(object, reports));
+    await this.#flush(stores, object, nowMs + waitMs);
+    // Once more, and not for ever: Cloudflare lets a request live for 30 s after its response.
+    const againMs = this.reports.again(object.name, nowMs + waitMs);
+    if (againMs === undefined) return;
+    await scheduler.wait(againMs);
+    await this.#flush(stores, object, nowMs + waitMs + againMs);
+  }
+
+  async #flush(stores: Stores, object: PathObject, nowMs: number): Promise<void> {
+    await this.reports.flush(object.name, nowMs, async (reports) => {
+      // For a moment of a deployment an object may be of the version before, which says nothing.
+      const recorded: Recorded | undefined = await stores.record(object, reports);
+      this.reportCounts.add("replayed", recorded?.replayed ?? 0);
+      this.reportCounts.add("crowded", recorded?.crowded ?? 0);
+    });
   }
 }

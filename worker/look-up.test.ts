@@ -5,11 +5,9 @@ import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
 import { lookUp } from "./look-up.ts";
 import { Hasher } from "./hasher.ts";
-import { CF_H2, CF_H3, FakeStores, mode, navigation, never, SETTINGS, stubOrigin, visit } from "./testing.ts";
+import { CF_H2, CF_H3, FakeStores, H3_FIRST, mode, navigation, never, SETTINGS, stubOrigin, visit } from "./testing.ts";
 
 stubOrigin();
-
-const h3First = adaptivePolicy({ coldStart: { advertise: "h3" } });
 
 describe("who is believed", () => {
   const lookUpsFor = async (edge: (typeof SETTINGS)["edge"], cf: unknown): Promise<number> => {
@@ -46,7 +44,7 @@ describe("who is believed", () => {
 
 describe("what is remembered of a visit", () => {
   it("what this connection showed, so that the next visit over another does not begin cold", async () => {
-    const stores = new FakeStores(adaptivePolicy());
+    const stores = new FakeStores(H3_FIRST);
     stores.taken = never;
     const isolate = new Isolate(SETTINGS);
     const shown = { ...CF_H3, adaptiveH3: { ...CF_H2.adaptiveH3, packetsSent: 5000 } };
@@ -56,7 +54,7 @@ describe("what is remembered of a visit", () => {
   });
 
   it("of a connection that showed nothing yet only the answer: our edge posts its samples", async () => {
-    const stores = new FakeStores(h3First);
+    const stores = new FakeStores(H3_FIRST);
     const { settled } = await visit(navigation(), stores);
     await settled;
     expect(stores.records).toMatchObject([[{ samples: [], answers: [{ offerUntilMs: expect.any(Number) }] }]]);
@@ -82,7 +80,7 @@ describe("what a visit tells of an earlier offer", () => {
     ["nothing: it has ended", CF_H2, { ...NO_OFFER, ...offering, untilMs: nowMs - 1 }, undefined],
     ["nothing: it is too fresh", CF_H2, { ...NO_OFFER, ...offering, answeredAtMs: nowMs + 60_000 }, undefined],
   ])("%s", async (_name, cf, offers, expected) => {
-    const stores = new FakeStores(h3First);
+    const stores = new FakeStores(H3_FIRST);
     stores.reply = async () => ({ offers });
     const { settled } = await visit(navigation(cf), stores);
     await settled;
@@ -116,7 +114,7 @@ describe("when the time is up", () => {
 
 describe("the autonomous system", () => {
   it("goes with the client's keys, in the look-up and in what is remembered", async () => {
-    const stores = new FakeStores(h3First);
+    const stores = new FakeStores(H3_FIRST);
     const { settled } = await visit(navigation({ ...CF_H2, asn: 64_500 }), stores);
     await settled;
     expect(stores.lookUps.map(({ keys }) => keys.asn)).toEqual([64_500]);
@@ -127,7 +125,7 @@ describe("the autonomous system", () => {
     ["none is told", CF_H2],
     ["what is told is none", { ...CF_H2, asn: "AS64500" }],
   ])("stays out of them where %s", async (_name, cf) => {
-    const stores = new FakeStores(h3First);
+    const stores = new FakeStores(H3_FIRST);
     const { settled } = await visit(navigation(cf), stores);
     await settled;
     for (const keys of [stores.lookUps[0]?.keys, stores.records[0]?.[0]]) expect(keys).not.toHaveProperty("asn");

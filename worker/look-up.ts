@@ -1,4 +1,5 @@
 import { type ActivePolicy, dependsOnClient, policyFor } from "../policy-api/core/activation.ts";
+import { periodAt } from "../policy-api/core/assignment.ts";
 import { modeFor } from "../policy-api/core/decide.ts";
 import type { RequestFacts } from "../policy-api/core/facts.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
@@ -8,13 +9,16 @@ import type { Isolate } from "./isolate.ts";
 import type { HeldBundle } from "./policy-cache.ts";
 import { regionOf } from "./region.ts";
 import { NO_NEWS, type PendingNews } from "./report-buffer.ts";
+import type { Asked } from "./reporter/asked.ts";
 import { pathObject, type StoredClient, type Stores } from "./stores.ts";
-
-/** Exploration draws anew each hour. */
-export const EXPLORATION_PERIOD_MS = 3_600_000;
 
 /** What is known about one navigation at one moment. It never changes: what arrives later goes into a new one. */
 export interface Found {
+  /**
+   * When the look-up began, milliseconds since the epoch. The period of assignment is that of this moment, so that a page at its
+   * end has the arm and the period of one draw.
+   */
+  readonly atMs: number;
   readonly connection: ConnectionFacts;
   readonly facts: RequestFacts;
   /** Undefined where the address cannot be believed. */
@@ -30,11 +34,14 @@ export interface Found {
   /** What the isolate had not yet told the object when it asked: `remembered` may lack it. */
   readonly pending: PendingNews;
   readonly remembered: Remembered | undefined;
+  /** Set where the page is asked to report how long it took. */
+  readonly asked: Asked | undefined;
 }
 
 /**
  * Starts to look up everything that one navigation needs, while the origin works.
  *
+ * @param ask What comes last, if there is time for it.
  * @returns a function to call when the origin's headers are there. It returns what was found: at once if the look-up is
  *   over, else when it is over or `budgetMs` have passed. It never rejects.
  */
@@ -44,14 +51,15 @@ export function lookUp(
   stores: Stores,
   ctx: Pick<ExecutionContext, "waitUntil">,
   isolate: Isolate,
+  ask: (found: Found) => Promise<Asked | undefined> | undefined = () => undefined,
 ): (budgetMs: number) => Promise<Found> {
   const nowMs = Date.now();
   const connection = connectionFacts(request.cf, isolate.settings, nowMs);
   const facts = { ...connection.facts, path: url.pathname };
-  const addressText = connection.addressTrusted ? request.headers.get("cf-connecting-ip") : null;
-  const address = addressText === null ? undefined : clientAddress(addressText);
+  const address = addressOf(request, connection);
   let isOver = false;
   let found: Found = {
+    atMs: nowMs,
     connection,
     facts,
     address,
@@ -62,6 +70,7 @@ export function lookUp(
     shareUnit: undefined,
     pending: NO_NEWS,
     remembered: undefined,
+    asked: undefined,
   };
 
   const search = async (): Promise<void> => {
@@ -84,15 +93,21 @@ export function lookUp(
     const client = await storedClient(found, isolate);
     if (client === undefined) return;
     found = { ...found, client };
-    if (policy.exploration.share > 0) {
-      const period = Math.floor(nowMs / EXPLORATION_PERIOD_MS);
-      found = { ...found, explorationUnit: await hasher.explorationUnit(address, period) };
-    }
+    if (policy.exploration.share > 0)
+      found = { ...found, explorationUnit: await hasher.explorationUnit(address, periodAt(nowMs)) };
     if (policy.method?.kind === "share") found = { ...found, shareUnit: await hasher.shareUnit(address) };
     found = { ...found, pending: isolate.reports.pending(client.object.name, client.keys.client) };
     found = { ...found, remembered: await stores.lookUp(client) };
   };
-  const searching = search().then(end, end);
+  const searching = search().then(askLast, end);
+  function askLast(): Promise<void> | void {
+    const asking = ask(found);
+    if (asking === undefined) return end();
+    return asking.then((asked) => {
+      found = { ...found, asked };
+      return end();
+    }, end);
+  }
   function end(): void {
     isOver = true;
   }
@@ -100,6 +115,12 @@ export function lookUp(
     if (!isOver && budgetMs > 0) await Promise.race([searching, scheduler.wait(budgetMs)]);
     return found;
   };
+}
+
+/** The client's address, where the platform vouches for it. */
+export function addressOf({ headers }: Request, { addressTrusted }: ConnectionFacts): ClientAddress | undefined {
+  const text = addressTrusted ? headers.get("cf-connecting-ip") : null;
+  return text === null ? undefined : clientAddress(text);
 }
 
 /** The version of the policy for this request. Undefined while that is not known. */
@@ -113,13 +134,13 @@ export function activeFor({ held, address, activationUnit, facts }: Found): Acti
 
 /** The client's keys and object, computed unless they were found. Undefined without an address or a hasher. */
 export async function storedClient(
-  { client, address, held, connection, facts }: Found,
+  { client, address, held, connection }: Pick<Found, "client" | "address" | "held" | "connection">,
   { settings }: Isolate,
 ): Promise<StoredClient | undefined> {
   const hasher = held?.hasher;
   if (client !== undefined || address === undefined || hasher === undefined) return client;
   const [keys, number] = await Promise.all([
-    hasher.client(address, facts.asn),
+    hasher.client(address, connection.facts.asn),
     hasher.object(address, settings.objectsPerRegion),
   ]);
   return { keys, object: pathObject(regionOf(connection), number) };

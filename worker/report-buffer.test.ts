@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ClientReport } from "../durable/client-report.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
-import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
+import { pageDecision, pageNews } from "../policy-api/core/testing-pages.ts";
+import { DROP_CAUSES, GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 
 const keys = (client: string, network = "n") => ({ client, network });
 const sample = (atMs: number): PathSample => ({ transport: "tcp", connectionId: "c", atMs, closing: false });
@@ -71,7 +72,7 @@ describe("ReportBuffer", () => {
     resolve();
     await flushing;
     expect(buffer.pending("o", "a").samples.map((s) => s.atMs)).toEqual([2]);
-    expect(buffer.pending("o", "z")).toEqual({ samples: [], answers: [] });
+    expect(buffer.pending("o", "z")).toEqual({ samples: [], answers: [], decided: [] });
   });
 
   it("keeps for the next flush what an object did not take, before what came since", async () => {
@@ -152,5 +153,138 @@ describe("ReportBuffer", () => {
     await buffer.flush("o", T, () => Promise.reject(new Error("overloaded")));
     for (let i = 300; i < 400; i++) buffer.add("o", keys(`c${i}`), { sample: sample(i) }, T);
     expect(await reported(buffer)).toHaveLength(250);
+  });
+
+  describe("counts what it drops", () => {
+    const decision = pageDecision({ arm: "offer" });
+    const all = { sample: sample(T), answer: { atMs: T, offerUntilMs: T }, page: pageNews("n"), decided: decision };
+    const pieces = (reports: readonly ClientReport[]): number =>
+      reports.reduce(
+        (sum, { samples, answers, pages = [], decided: asked = [] }) =>
+          sum + samples.length + answers.length + pages.length + asked.length,
+        0,
+      );
+
+    it("nothing where there is room", () => {
+      const buffer = new ReportBuffer();
+      buffer.add("o", keys("a"), all, T);
+      expect(buffer.dropped.read()).toEqual({});
+    });
+
+    it("all pieces of a client beyond those of its network, or of the isolate", () => {
+      const buffer = new ReportBuffer();
+      for (let i = 0; i < 251; i++) buffer.add("o", keys(`c${i}`), all, T);
+      expect(buffer.dropped.read()).toEqual({ "network-full": 4 });
+      for (let i = 0; i < 1_751; i++) buffer.add("o", keys(`q${i}`, `n${i}`), { sample: sample(T) }, T);
+      // The last one found no room, and half of the crowd gave way: 125 of 250, with four pieces each.
+      expect(buffer.dropped.read()).toEqual({ "network-full": 4, "gave-way": 500 });
+      const crowdless = new ReportBuffer();
+      for (let i = 0; i < 2_003; i++) crowdless.add("o", keys(`c${i}`, `n${i}`), all, T);
+      expect(crowdless.dropped.read()).toEqual({ full: 12 });
+    });
+
+    it("readings and answers that newer ones push out, and pages after the first ones", () => {
+      const buffer = new ReportBuffer();
+      for (let i = 0; i < 70; i++) buffer.add("o", keys("a"), all, T);
+      expect(buffer.dropped.read()).toEqual({ older: 12, page: 66, "asked-page": 62 });
+    });
+
+    it("what has no place any more when an object did not take it", async () => {
+      const buffer = new ReportBuffer();
+      const { promise, reject } = Promise.withResolvers<void>();
+      for (let i = 0; i < 40; i++) buffer.add("o", keys("a"), { sample: sample(i) }, T);
+      for (let i = 0; i < 3; i++) buffer.add("o", keys("a"), { page: pageNews(`n${i}`), decided: decision }, T);
+      const flushing = buffer.flush("o", T, () => promise);
+      for (let i = 0; i < 30; i++) buffer.add("o", keys("a"), { sample: sample(i) }, T);
+      for (let i = 0; i < 4; i++) buffer.add("o", keys("a"), { page: pageNews(`m${i}`), decided: decision }, T);
+      for (let i = 0; i < 2; i++) buffer.add("o", keys("a"), { decided: decision }, T);
+      expect(buffer.dropped.read()).toEqual({});
+      reject(new Error("overloaded"));
+      await flushing;
+      expect(buffer.dropped.read()).toEqual({ older: 6, page: 3, "asked-page": 1 });
+    });
+
+    it("so that each piece is either told or counted, in a flood", async () => {
+      const buffer = new ReportBuffer();
+      const rounds = 3;
+      for (let round = 0; round < rounds; round++)
+        for (let i = 0; i < 20_000; i++)
+          buffer.add(i % 2 === 0 ? "o" : "p", keys(`c${i}`, i % 3 === 0 ? "crowd" : `n${i % 5_000}`), all, T);
+      const told = [...(await reported(buffer)), ...(await reported(buffer, "p"))];
+      expect(told.length).toBeLessThanOrEqual(2_000);
+      expect(told.filter(({ network }) => network === "crowd").length).toBeLessThanOrEqual(2 * 250);
+      const dropped = buffer.dropped.read();
+      expect(Object.keys(dropped).every((cause) => DROP_CAUSES.some((one) => one === cause))).toBe(true);
+      const counted = Object.values(dropped).reduce((sum, count) => sum + count, 0);
+      expect(pieces(told) + counted).toBe(rounds * 20_000 * 4);
+    });
+  });
+
+  it("keeps a client's first pages, shows what they showed, and puts them back", async () => {
+    const buffer = new ReportBuffer();
+    for (let i = 0; i < 6; i++) {
+      expect(buffer.takesPage("o", "a"), String(i)).toBe(i < 4);
+      buffer.add("o", keys("a"), { page: pageNews(`n${i}`, { samples: [sample(i)] }) }, T);
+    }
+    expect(buffer.takesPage("o", "b")).toBe(true);
+    expect(buffer.pending("o", "a").samples.map(({ atMs }) => atMs)).toEqual([0, 1, 2, 3]);
+    await buffer.flush("o", T, () => Promise.reject(new Error("overloaded")));
+    const [report] = await reported(buffer);
+    expect(report?.pages?.map(({ nonce }) => nonce)).toEqual(["n0", "n1", "n2", "n3"]);
+    // What pages showed goes with them: the object decides whether they count.
+    expect(report?.samples).toEqual([]);
+    buffer.add("o", keys("a"), { sample: sample(1) }, T);
+    expect((await reported(buffer))[0]).not.toHaveProperty("pages");
+  });
+
+  const decided = (atMs: number) => ({ decided: pageDecision({ arm: "offer", atMs }) });
+  const times = (pages: readonly { readonly atMs: number }[] | undefined) => pages?.map(({ atMs }) => atMs);
+
+  it("keeps the first pages that were asked to report, says when there is no room, and leaves none out of a report", async () => {
+    const buffer = new ReportBuffer();
+    for (let i = 0; i < 12; i++) {
+      expect(buffer.takesDecided("o", "a"), String(i)).toBe(i < 8);
+      buffer.add("o", keys("a"), decided(i), T);
+    }
+    for (const [object, client] of [
+      ["o", "b"],
+      ["p", "a"],
+    ] as const)
+      expect(buffer.takesDecided(object, client)).toBe(true);
+    const [report] = await reported(buffer);
+    expect(times(report?.decided)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(report?.decided?.[0]).toEqual(pageDecision({ arm: "offer", atMs: 0 }));
+    expect(report).not.toHaveProperty("pages");
+    expect(buffer.takesDecided("o", "a")).toBe(true);
+  });
+
+  it("says nothing of such pages where there are none", async () => {
+    const buffer = new ReportBuffer();
+    buffer.add("o", keys("a"), { sample: sample(1), page: pageNews("n") }, T);
+    expect((await reported(buffer))[0]).not.toHaveProperty("decided");
+  });
+
+  it("shows such pages until the object has them", async () => {
+    const buffer = new ReportBuffer();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    buffer.add("o", keys("a"), decided(1), T);
+    const flushing = buffer.flush("o", T, () => promise);
+    buffer.add("o", keys("a"), decided(2), T + 1);
+    expect(times(buffer.pending("o", "a").decided)).toEqual([1, 2]);
+    expect(buffer.pending("o", "b").decided).toEqual([]);
+    resolve();
+    await flushing;
+    expect(times(buffer.pending("o", "a").decided)).toEqual([2]);
+  });
+
+  it("puts such pages back before those that came since, within their bound", async () => {
+    const buffer = new ReportBuffer();
+    const { promise, reject } = Promise.withResolvers<void>();
+    for (let i = 0; i < 6; i++) buffer.add("o", keys("a"), decided(i), T);
+    const flushing = buffer.flush("o", T, () => promise);
+    for (let i = 6; i < 12; i++) buffer.add("o", keys("a"), decided(i), T);
+    reject(new Error("overloaded"));
+    await flushing;
+    expect(times((await reported(buffer))[0]?.decided)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 });

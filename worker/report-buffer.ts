@@ -1,36 +1,70 @@
 import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
 import type { Answer } from "../policy-api/core/offers.ts";
+import type { PageDecision, PageNews } from "../policy-api/core/page-outcome.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
+import { Counts } from "./counts.ts";
 
 /** An isolate calls an object at most once in this time, milliseconds. */
 export const GATHER_MS = 10_000;
 /** A flush that is this late has died with its request, and another may begin, milliseconds. */
 const FLUSH_LOST_MS = 10_000;
 /**
- * Clients in an isolate's buffer, for all objects, and readings per client: at most 26 MB of the isolate's 128. Of more
- * readings the newest stay, which say enough about one path. If more clients come, the most crowded network gives up
- * those of its clients who have told least.
+ * Clients in an isolate's buffer, for all objects, and per client readings, pages' reports and pages that were asked for one: at
+ * most 39 MB of the isolate's 128. Of more readings the newest stay, which say enough about one path; of more reports and pages
+ * the first. If more clients come, the most crowded network gives up those of its clients who have told least.
  */
 const CLIENTS_MAX = 2_000;
 const READINGS_MAX = 64;
+const PAGES_MAX = 4;
+/** More pages than reports: some never report, and that must be known. */
+const DECIDED_MAX = 8;
 /** Clients of one network: of more, the first stay. A network that shows new ones without end fills only this. */
 const NETWORK_CLIENTS_MAX = CLIENTS_MAX / 8;
+
+/** Why a piece of news does not reach an object: a reading, an answer, a page's report, or a page that was asked for one. */
+export const DROP_CAUSES = [
+  /** The isolate holds as many clients as it can. */
+  "full",
+  /** And its network has its share of them. */
+  "network-full",
+  /** Its client gave way to one of a less crowded network. */
+  "gave-way",
+  /** Its client has newer readings or answers, as many as wait. */
+  "older",
+  /** Its client has as many reports as wait. Most are refused before, as `crowded` reports. */
+  "page",
+  /** Its client has as many pages that were asked. Where that is known in time, the page is not asked. */
+  "asked-page",
+] as const;
+export type DropCause = (typeof DROP_CAUSES)[number];
+
+/** What an isolate learns of a client at a time. */
+export interface ClientNews {
+  readonly sample?: PathSample;
+  readonly answer?: Answer;
+  readonly page?: PageNews;
+  /** A page of a drawn arm that was asked to report. */
+  readonly decided?: PageDecision;
+}
 
 /** What this isolate knows about a client, and the object may not know. */
 export interface PendingNews {
   readonly samples: readonly PathSample[];
   readonly answers: readonly Answer[];
+  readonly decided: readonly PageDecision[];
 }
 
-export const NO_NEWS: PendingNews = { samples: [], answers: [] };
+export const NO_NEWS: PendingNews = { samples: [], answers: [], decided: [] };
 
-interface ClientNews {
+interface Gathered {
   readonly keys: ClientKeys;
   readonly samples: PathSample[];
   readonly answers: Answer[];
+  readonly pages: PageNews[];
+  readonly decided: PageDecision[];
 }
 
-type Gathering = Map<string, ClientNews>;
+type Gathering = Map<string, Gathered>;
 
 interface ObjectBuffer {
   gathering: Gathering;
@@ -48,30 +82,44 @@ interface ObjectBuffer {
  * may come before the next flush.
  */
 export class ReportBuffer {
+  /** Plain numbers, for whoever wants to show them. */
+  readonly dropped = new Counts<DropCause>();
   readonly #objects = new Map<string, ObjectBuffer>();
 
   /**
-   * Adds a reading or an answer.
+   * Adds a reading, an answer, a page's report or a page that was asked for one.
    *
    * @returns how long the caller has to wait before it calls `flush`; undefined if another caller will do that.
    */
-  add(
-    object: string,
-    keys: ClientKeys,
-    news: { sample?: PathSample; answer?: Answer },
-    nowMs: number,
-  ): number | undefined {
+  add(object: string, keys: ClientKeys, news: ClientNews, nowMs: number): number | undefined {
     const buffer = this.#of(object);
     let client = buffer.gathering.get(keys.client);
     if (client === undefined) {
       const neighbours = buffer.networks.get(keys.network) ?? 0;
-      if (neighbours >= NETWORK_CLIENTS_MAX) return undefined;
-      if (this.#clients() >= CLIENTS_MAX && !this.#makeRoom(neighbours)) return undefined;
-      client = { keys: { ...keys }, samples: [], answers: [] };
+      if (neighbours >= NETWORK_CLIENTS_MAX) return this.#refuse("network-full", news);
+      if (this.#clients() >= CLIENTS_MAX && !this.#makeRoom(neighbours)) return this.#refuse("full", news);
+      client = { keys: { ...keys }, samples: [], answers: [], pages: [], decided: [] };
       put(buffer, keys.client, client);
     }
-    if (news.sample !== undefined) keepNewest(client.samples, news.sample);
-    if (news.answer !== undefined) keepNewest(client.answers, news.answer);
+    if (news.sample !== undefined) this.#keepNewest(client.samples, news.sample);
+    if (news.answer !== undefined) this.#keepNewest(client.answers, news.answer);
+    if (news.page !== undefined) this.#keepFirst(client.pages, news.page, PAGES_MAX, "page");
+    if (news.decided !== undefined) this.#keepFirst(client.decided, news.decided, DECIDED_MAX, "asked-page");
+    return this.#promise(buffer, nowMs);
+  }
+
+  /**
+   * To be asked after a flush: what the object did not take waits, and there may be no further news to take it along.
+   *
+   * @returns how long the caller has to wait before it calls `flush` again; undefined if nothing waits, or another caller will do that.
+   */
+  again(object: string, nowMs: number): number | undefined {
+    const buffer = this.#objects.get(object);
+    return buffer === undefined || buffer.gathering.size === 0 ? undefined : this.#promise(buffer, nowMs);
+  }
+
+  /** @returns after how long a flush is due, which the caller then promises; undefined if one is promised. */
+  #promise(buffer: ObjectBuffer, nowMs: number): number | undefined {
     // A time that is farther ahead is from before the clock was set back.
     const isAhead = (ms: number, most: number): boolean => nowMs < ms && ms <= nowMs + most;
     if (isAhead(buffer.scheduledUntilMs, GATHER_MS + FLUSH_LOST_MS)) return undefined;
@@ -81,13 +129,24 @@ export class ReportBuffer {
     return waitMs;
   }
 
+  /** Whether there is room for a page's report of a client. */
+  takesPage(object: string, client: string): boolean {
+    return (this.#objects.get(object)?.gathering.get(client)?.pages.length ?? 0) < PAGES_MAX;
+  }
+
+  /** Whether there is room for a page of a client that is asked to report. */
+  takesDecided(object: string, client: string): boolean {
+    return (this.#objects.get(object)?.gathering.get(client)?.decided.length ?? 0) < DECIDED_MAX;
+  }
+
   pending(object: string, client: string): PendingNews {
     const buffer = this.#objects.get(object);
     const inFlight = buffer?.inFlight?.get(client);
     const gathering = buffer?.gathering.get(client);
     return {
-      samples: [...(inFlight?.samples ?? []), ...(gathering?.samples ?? [])],
+      samples: [...samplesOf(inFlight), ...samplesOf(gathering)],
       answers: [...(inFlight?.answers ?? []), ...(gathering?.answers ?? [])],
+      decided: [...(inFlight?.decided ?? []), ...(gathering?.decided ?? [])],
     };
   }
 
@@ -104,9 +163,9 @@ export class ReportBuffer {
     buffer.lastFlushMs = nowMs;
     buffer.scheduledUntilMs = 0;
     try {
-      await send([...reports.values()].map(({ keys, samples, answers }) => ({ ...keys, samples, answers })));
+      await send([...reports.values()].map(reportOf));
     } catch {
-      putBack(buffer, reports);
+      this.#putBack(buffer, reports);
     }
     if (buffer.inFlight === reports) buffer.inFlight = undefined;
   }
@@ -128,9 +187,52 @@ export class ReportBuffer {
       .filter(([, { keys }]) => keys.network === network)
       .toSorted(([, one], [, other]) => one.samples.length - other.samples.length);
     const leaving = told.slice(0, Math.ceil((clients - neighbours) / 2));
-    for (const [name] of leaving) buffer.gathering.delete(name);
+    for (const [name, { samples, answers, pages, decided }] of leaving) {
+      this.dropped.add("gave-way", samples.length + answers.length + pages.length + decided.length);
+      buffer.gathering.delete(name);
+    }
     buffer.networks.set(network, clients - leaving.length);
     return true;
+  }
+
+  #refuse(cause: DropCause, { sample, answer, page, decided }: ClientNews): undefined {
+    for (const piece of [sample, answer, page, decided]) if (piece !== undefined) this.dropped.add(cause);
+    return undefined;
+  }
+
+  #keepNewest<T>(readings: T[], reading: T): void {
+    if (readings.length >= READINGS_MAX) {
+      readings.shift();
+      this.dropped.add("older");
+    }
+    readings.push(reading);
+  }
+
+  #keepFirst<T>(pages: T[], page: T, most: number, cause: DropCause): void {
+    if (pages.length < most) pages.push(page);
+    else this.dropped.add(cause);
+  }
+
+  /** Puts reports back, in front of those that were gathered since. */
+  #putBack(buffer: ObjectBuffer, reports: Gathering): void {
+    for (const [name, { keys, samples, answers, pages, decided }] of reports) {
+      const since = buffer.gathering.get(name);
+      const newest = <T>(readings: readonly T[]): T[] => {
+        this.dropped.add("older", Math.max(0, readings.length - READINGS_MAX));
+        return readings.slice(-READINGS_MAX);
+      };
+      const first = <T>(all: readonly T[], most: number, cause: DropCause): T[] => {
+        this.dropped.add(cause, Math.max(0, all.length - most));
+        return all.slice(0, most);
+      };
+      put(buffer, name, {
+        keys,
+        samples: newest([...samples, ...(since?.samples ?? [])]),
+        answers: newest([...answers, ...(since?.answers ?? [])]),
+        pages: first([...pages, ...(since?.pages ?? [])], PAGES_MAX, "page"),
+        decided: first([...decided, ...(since?.decided ?? [])], DECIDED_MAX, "asked-page"),
+      });
+    }
   }
 
   /** Clients in the buffer or on their way, for all objects. */
@@ -156,25 +258,23 @@ export class ReportBuffer {
   }
 }
 
-/** Puts reports back, in front of those that were gathered since. */
-function putBack(buffer: ObjectBuffer, reports: Gathering): void {
-  for (const [name, { keys, samples, answers }] of reports) {
-    const since = buffer.gathering.get(name);
-    put(buffer, name, {
-      keys,
-      samples: [...samples, ...(since?.samples ?? [])].slice(-READINGS_MAX),
-      answers: [...answers, ...(since?.answers ?? [])].slice(-READINGS_MAX),
-    });
-  }
+/** What its connections have shown, whoever says so. */
+function samplesOf(gathered: Gathered | undefined): readonly PathSample[] {
+  return gathered === undefined ? [] : [...gathered.samples, ...gathered.pages.flatMap(({ samples }) => samples)];
 }
 
-function put(buffer: ObjectBuffer, name: string, news: ClientNews): void {
+function reportOf({ keys, samples, answers, pages, decided }: Gathered): ClientReport {
+  return {
+    ...keys,
+    samples,
+    answers,
+    ...(decided.length === 0 ? {} : { decided }),
+    ...(pages.length === 0 ? {} : { pages }),
+  };
+}
+
+function put(buffer: ObjectBuffer, name: string, news: Gathered): void {
   const { network } = news.keys;
   if (!buffer.gathering.has(name)) buffer.networks.set(network, (buffer.networks.get(network) ?? 0) + 1);
   buffer.gathering.set(name, news);
-}
-
-function keepNewest<T>(readings: T[], reading: T): void {
-  if (readings.length >= READINGS_MAX) readings.shift();
-  readings.push(reading);
 }

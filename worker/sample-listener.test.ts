@@ -51,6 +51,13 @@ describe("receiveSamples", () => {
     expect(stores.records[0]).toHaveLength(1);
   });
 
+  it("takes all that a sample says", async () => {
+    const full = { rttMs: 12.5, minRttMs: 10, packetsSent: 700, packetsLost: 7, bytesSent: 1e6, busyMs: 90.5 };
+    const { stores } = await post({ samples: [{ ...SAMPLE, ...full, deliveryRateBps: 5e6 }] });
+    const { clientAddress: _, ...rest } = SAMPLE;
+    expect(stores.records[0]?.[0]?.samples).toEqual([{ ...rest, ...full, deliveryRateBps: 5e6 }]);
+  });
+
   it("a clock that runs ahead is set back to now", async () => {
     const { stores } = await post({ samples: [{ ...SAMPLE, atMs: Date.now() + 1e9 }] });
     expect(stores.records[0]?.[0]?.samples[0]?.atMs).toBeLessThanOrEqual(Date.now());
@@ -98,6 +105,16 @@ describe("what the edge writes is what is read here", () => {
     const connection = connectionFacts(json, { edge: "adaptive-h3" }, 5);
     expect(connection).toMatchObject({ addressTrusted: true, edgePostsSamples: true, httpProtocol: json.httpProtocol });
     expect(connection.facts.transport).toBe(json.adaptiveH3.transport);
-    expect(connection.sample?.rttMs).toBe((json.adaptiveH3 as { rttMs?: number }).rttMs);
+    const { rttMs, busyMs } = json.adaptiveH3 as { rttMs?: number; busyMs?: number };
+    expect(connection.sample?.rttMs).toBe(rttMs);
+    expect(connection.sample?.busyMs).toBe(rttMs === undefined ? undefined : busyMs);
+  });
+
+  it("request.cf: how long responses were under way", () => {
+    const own = { connectionId: "c1", packetsSent: 9, busyMs: 12 };
+    const cf = { httpProtocol: "HTTP/2", clientTcpRtt: 40, adaptiveH3: own };
+    expect(connectionFacts(cf, { edge: "adaptive-h3" }, 5).sample).toMatchObject({ busyMs: 12, packetsSent: 9 });
+    const strange = { ...cf, adaptiveH3: { ...own, busyMs: -1 } };
+    expect(connectionFacts(strange, { edge: "adaptive-h3" }, 5).sample?.busyMs).toBeUndefined();
   });
 });

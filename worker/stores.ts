@@ -1,4 +1,4 @@
-import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
+import type { ClientKeys, ClientReport, Recorded } from "../durable/client-report.ts";
 import type { PathStore } from "../durable/path-store.ts";
 import type { PolicyBundle, PolicyStore } from "../durable/policy-store.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
@@ -25,7 +25,7 @@ export interface StoredClient {
 /** The state behind the worker, as the visitor's path sees it. Each call may reject, or never answer. */
 export interface Stores {
   lookUp(client: StoredClient): Promise<Remembered>;
-  record(object: PathObject, reports: readonly ClientReport[]): Promise<void>;
+  record(object: PathObject, reports: readonly ClientReport[]): Promise<Recorded>;
   /** @param heldRevision The revision that the isolate has. If it is still in force, the answer is `unchanged`. */
   policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged">;
   /** Stores a kill switch that the store could not take before. */
@@ -42,8 +42,7 @@ export interface StoreBindings {
 /** The stores as Durable Objects. */
 export function durableStores(env: StoreBindings): Stores {
   return {
-    // The types of RPC turn tuples into arrays. The values are as they were sent.
-    lookUp: async ({ object, keys }) => (await pathStore(env, object).lookUp(keys)) as Remembered,
+    lookUp: async ({ object, keys }) => pathStore(env, object).lookUp(keys),
     record: async (object, reports) => pathStore(env, object).record(reports),
     policyBundle: async (heldRevision) => policyStore(env).bundle(heldRevision),
     storeKill: async ({ kind, author, note }) => {

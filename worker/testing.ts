@@ -1,11 +1,12 @@
 // What the worker's tests share. Nothing that is deployed imports it.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { afterEach, beforeEach, vi } from "vitest";
-import type { ClientReport } from "../durable/client-report.ts";
+import type { ClientReport, Recorded } from "../durable/client-report.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
 import type { InForce } from "../policy-api/core/activation.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import { INITIAL_POLICY, type Policy } from "../policy-api/core/policy.ts";
+import { adaptivePolicy, GAINS } from "../policy-api/core/testing.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import type { Settings } from "./settings.ts";
@@ -71,9 +72,10 @@ export class FakeStores implements Stores {
     return this.reply();
   }
 
-  async record(_object: PathObject, reports: readonly ClientReport[]): Promise<void> {
+  async record(_object: PathObject, reports: readonly ClientReport[]): Promise<Recorded> {
     this.records.push(reports);
-    return this.taken();
+    await this.taken();
+    return { replayed: 0, crowded: 0 };
   }
 
   async policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged"> {
@@ -83,7 +85,13 @@ export class FakeStores implements Stores {
   }
 }
 
-export const mode = (name: Policy["mode"]): Policy => ({ ...INITIAL_POLICY, mode: name });
+/**
+ * Offers HTTP/3 to a client of whom nothing is known, for ten seconds: half of all clients are thought to lose packets. One
+ * that shows no loss is offered nothing.
+ */
+export const H3_FIRST = adaptivePolicy({ method: { ...GAINS, mix: [0.5, 0.5] } });
+
+export const mode = (name: Policy["mode"]): Policy => ({ ...INITIAL_POLICY, mode: name, ma: { minS: 60, maxS: 300 } });
 
 export function navigation(cf: unknown = CF_H2, headers: Record<string, string> = {}): Request {
   return new Request("http://site.test:8443/page?a=1", {

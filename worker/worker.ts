@@ -4,11 +4,17 @@ import type { Api } from "../policy-api/http/api.ts";
 import { apiPorts } from "./api-ports.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
+import { REPORT_PATH, REPORTER_PATH } from "./reporter/paths.ts";
+import { receiveReport } from "./reporter/report-endpoint.ts";
+import { serveScript } from "./reporter/serve-script.ts";
 import { sampleListener } from "./sample-listener.ts";
 import { readSettings, type SettingsFault, type SettingsSource } from "./settings.ts";
 import { durableStores, type StoreBindings, type Stores } from "./stores.ts";
 
-export interface Env extends StoreBindings, SettingsSource {}
+export interface Env extends StoreBindings, SettingsSource {
+  /** On Cloudflare, if it is bound: a data point of each report (docs/measuring-visitors.md). */
+  readonly REPORTS?: AnalyticsEngineDataset;
+}
 
 interface Assembly {
   readonly isolate: Isolate;
@@ -16,7 +22,7 @@ interface Assembly {
   readonly settingsFaults: readonly SettingsFault[];
 }
 
-/** Where the API is, on the site's own host name. */
+/** Where the API is, on the site's own host name. Pages' own two paths are below it too, and need none of it. */
 const API_PREFIX = "/_h3/";
 
 let assembly: Assembly | undefined;
@@ -50,8 +56,10 @@ export default {
     const url = URL.parse(request.url);
     if (url === null)
       return new Response("400 Bad Request: the Host is not one that a URL can have\n", { status: 400 });
-    if (url.pathname.startsWith(API_PREFIX)) return callApi(request, env, ctx);
+    if (url.pathname === REPORTER_PATH) return serveScript(request);
+    if (url.pathname.startsWith(API_PREFIX) && url.pathname !== REPORT_PATH) return callApi(request, env, ctx);
     const { isolate, stores } = assemble(env);
+    if (url.pathname === REPORT_PATH) return receiveReport(request, stores, ctx, isolate, env.REPORTS);
     return handleVisitor(request, url, stores, ctx, isolate);
   },
 } satisfies ExportedHandler<Env>;

@@ -52,10 +52,11 @@ it(
 );
 
 it(
-  "calibration --quic quiche-cubic: clients of the edge's HTTP/2 switch to quiche at the same address",
+  "ohashi-evaluation --quic quiche-cubic: clients of the edge's HTTP/2 switch to quiche at the same address",
   async () => {
     await buildQuiche();
-    await succeeded(bench("calibration", "--quick", "--quic", "quiche-cubic", "--congestion", "bbr", "--lanes", "2"));
+    const options = ["--quick", "--quic", "quiche-cubic", "--congestion", "bbr", "--lanes", "2"];
+    await succeeded(bench("ohashi-evaluation", ...options));
     const offered = rows().filter(({ arm, outcome }) => arm === "always-offer" && outcome === "ok");
     expect(offered.length).toBeGreaterThan(10);
     for (const row of offered) {
@@ -67,7 +68,7 @@ it(
     expect(report().text).toContain("quiche 0.30.0 with its cubic");
     const refused = await bench("tcp-congestion", "--quick", "--quic", "quiche-cubic", "--fresh").ended;
     expect(refused).toMatchObject({ code: 1 });
-    expect(refused.output).toContain("--quic is for calibration");
+    expect(refused.output).toContain("--quic is for ohashi-evaluation");
   },
   WITH_QUICHE_MS,
 );

@@ -23,10 +23,11 @@ it("finds every folder's experiment", () => {
   expect(made.map(([name]) => name)).toEqual(
     expect.arrayContaining([
       "bandwidth-limits",
-      "calibration",
+      "clients",
       "latency-sweep",
       "ohashi-evaluation",
       "ohashi-grid",
+      "senders",
       "smoke",
       "stacks",
       "tcp-congestion",

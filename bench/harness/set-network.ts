@@ -5,7 +5,17 @@ import type { Network } from "../model/cell.ts";
 /** Makes a lane's path such a network. Loss meets the data; all else meets both directions. Its draws come from `seed` and `parts`. */
 export async function setNetwork(
   { path }: Lane,
-  { rateMbps, delayMs, queueBytes, jitterMs, lossRatio, profile, profileRepeatMs }: Omit<Network, "name">,
+  {
+    rateMbps,
+    delayMs,
+    queueBytes,
+    jitterMs,
+    lossRatio,
+    udpLossRatio,
+    outages,
+    profile,
+    profileRepeatMs,
+  }: Omit<Network, "name">,
   seed: number,
   ...parts: readonly string[]
 ): Promise<void> {
@@ -13,7 +23,7 @@ export async function setNetwork(
   await path.set({
     seed: integer(2 ** 31, seededRandom(seed, "path", ...parts)),
     aToB: both,
-    bToA: { ...both, lossRatio },
+    bToA: { ...both, lossRatio, udpLossRatio, outages },
     profile: profile?.map(({ atMs, ...change }) => ({ atMs, aToB: change, bToA: change })),
     profileRepeatMs,
   });

@@ -8,17 +8,17 @@ import { contentRoutes } from "../model/content.ts";
 
 /**
  * What an arm's worker is told, where the server's TCP has this congestion control and its HTTP/3 is served by this QUIC;
- * undefined for an edge without a worker. An adaptive arm has the policy that was calibrated for both, with what the
- * bench's pages transfer. The policies for quic-go take unknown clients from the nine networks; those in
- * policy-api/policies take them from access lines, most of which are clean. For another QUIC it is the policy that is
- * shipped.
+ * undefined for an edge without a worker. An adaptive arm has the policy that is shipped for both, with what the bench's pages
+ * transfer.
  */
 export function policyOf(arm: Arm, congestion: Congestion, quic: Quic): object | undefined {
-  const { mode } = ARM_SETUPS[arm];
-  if (mode !== "adaptive") return mode && { ...INITIAL_POLICY, mode };
+  const { mode, reports } = ARM_SETUPS[arm];
+  const asked = reports === true ? { reports: { share: 1, inject: true } } : {};
+  if (mode !== "adaptive") return mode && { ...INITIAL_POLICY, mode, ...asked };
   // Reno reacts to loss as cubic does.
   const name = `${congestion === "bbr" ? "bbr" : "cubic"}.json`;
-  const folder = quic === "quic-go" ? "bench/policies" : `policy-api/policies/${quic}`;
-  const policy = JSON.parse(readFileSync(join(ROOT, folder, name), "utf8")) as object;
+  const policy = JSON.parse(
+    readFileSync(join(ROOT, "policy-api/policies", quic === "quic-go" ? "" : quic, name), "utf8"),
+  ) as object;
   return { ...policy, contentBytes: { default: 1_000_000, routes: contentRoutes() } };
 }

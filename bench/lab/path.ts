@@ -20,6 +20,10 @@ export interface Direction {
     readonly lossGood: number;
     readonly lossBad: number;
   };
+  /** Losses in bursts by time: the mean length of either state, and what the bad one loses. */
+  readonly outages?: { readonly goodMs: number; readonly badMs: number; readonly lossBad: number } | undefined;
+  /** Of UDP alone, before the queue: a network that polices it. */
+  readonly udpLossRatio?: number | undefined;
   readonly queueBytes?: number;
 }
 

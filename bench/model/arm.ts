@@ -6,7 +6,16 @@ export type Quic = (typeof QUICS)[number];
 export const ARMS = ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const;
 
 /** An origin behind the path: the same content, the same worker, another policy or another first protocol. */
-export type Arm = (typeof ARMS)[number] | "fixed-h1" | "early-h3" | "retry-h3" | "quiche-cubic" | "quiche-bbr2";
+export type Arm =
+  | (typeof ARMS)[number]
+  | "fixed-h1"
+  | "early-h3"
+  | "retry-h3"
+  | "reporting-h2"
+  | "reporting-h3"
+  | "bare-h3"
+  | "quiche-cubic"
+  | "quiche-bbr2";
 
 export interface ArmSetup {
   readonly about: string;
@@ -14,12 +23,16 @@ export interface ArmSetup {
   readonly firstProtocol: "h1" | "h2" | "h3";
   /** The mode of the worker behind its edge; undefined: there is none. */
   readonly mode?: "fixed-h2" | "fixed-h3" | "adaptive";
+  /** Whether the worker asks every page to report how long it took. */
+  readonly reports?: boolean;
   /** Of its edge, beside those that every edge has. */
   readonly edgeFlags?: readonly string[];
   /** Where another server than our edge answers, over HTTP/3 alone. */
   readonly quic?: Exclude<Quic, "quic-go">;
 }
 
+/** The edge says of its connections what Cloudflare says, for the reporter to read. */
+const REPORTING = { reports: true, edgeFlags: ["-server-timing=true"] } as const;
 const H3 = { firstProtocol: "h3", mode: "fixed-h3" } as const;
 
 export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
@@ -53,9 +66,21 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     firstProtocol: "h2",
     mode: "adaptive",
   },
+  "reporting-h2": {
+    about: "as `fixed-h2`, and each page is asked to report how long it took",
+    firstProtocol: "h2",
+    mode: "fixed-h2",
+    ...REPORTING,
+  },
+  "reporting-h3": {
+    ...H3,
+    about: "as `fixed-h3`, and each page is asked to report how long it took",
+    ...REPORTING,
+  },
   "quiche-cubic": quicheArm("cubic", "quiche-cubic"),
   "quiche-bbr2": quicheArm("BBRv2", "quiche-bbr2"),
   bare: { about: "the edge without a worker, over HTTP/2", firstProtocol: "h2" },
+  "bare-h3": { about: "the edge without a worker, over HTTP/3 from the first packet", firstProtocol: "h3" },
 };
 
 function quicheArm(congestion: string, quic: Exclude<Quic, "quic-go">): ArmSetup {

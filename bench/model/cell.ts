@@ -20,6 +20,10 @@ export interface Network {
   readonly jitterMs?: number;
   /** Random, on the data's direction. */
   readonly lossRatio: number;
+  /** Losses in bursts by time, on the data's direction: the mean length of either state, and what the bad one loses. */
+  readonly outages?: { readonly goodMs: number; readonly badMs: number; readonly lossBad: number };
+  /** Of UDP alone, on the data's direction: a network that polices it. */
+  readonly udpLossRatio?: number;
   /** What may wait for the bottleneck in each direction, bytes. */
   readonly queueBytes: number;
   /** A path that changes: what is so from each time on, in both directions. */

@@ -1,6 +1,16 @@
 import type { Load } from "./plan.ts";
 
-export const FLOWS = ["download", "reused", "moved", "resumed", "early", "trained", "trained-on-h2", "cold"] as const;
+export const FLOWS = [
+  "download",
+  "reused",
+  "moved",
+  "resumed",
+  "early",
+  "trained",
+  "trained-on-h2",
+  "cold",
+  "visit",
+] as const;
 
 /** What a client does in one load; see sessions.ts. */
 export type Flow = (typeof FLOWS)[number];

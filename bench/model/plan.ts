@@ -81,6 +81,8 @@ export interface LoadResult {
   readonly loadMs: number | null;
   /** The pages that were complete. */
   readonly pageMs: readonly number[];
+  /** Of each of them, how many of its subresources came over HTTP/3. */
+  readonly filesH3: readonly number[];
   /** Of the first connection: TCP and TLS, or QUIC. */
   readonly handshakeMs: number | null;
   /** Of the first QUIC connection that an Alt-Svc made the client open. */

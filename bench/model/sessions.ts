@@ -7,6 +7,12 @@ import { type Flow, imageBytesOf } from "./flow.ts";
 /** What lies between two sessions: the edge's closing sample is with the worker after a round trip. */
 const BETWEEN_SESSIONS_MS = 200;
 const COLD_PAGES = 3;
+/**
+ * Between the pages of a visit. At a pause Linux' TCP halves its window once per retransmission timeout, down to the first one, except
+ * with bbr (tcp_slow_start_after_idle; RFC 9293's RTO is 0.2 to 0.6 s on the paths here). So after this time the window is as small as
+ * after any longer pause, and most pauses of visits are longer.
+ */
+const BETWEEN_PAGES_MS = 5_000;
 /** What a cell's pages hold. */
 export type PageOf = Pick<Cell, "imageBytes" | "images">;
 
@@ -24,6 +30,7 @@ export type PageOf = Pick<Cell, "imageBytes" | "images">;
  *   on what was measured skip the first session.
  * - `trained-on-h2`: the same after an HTTP/2 session.
  * - `cold`: a first visit of three pages, each with an image of 1 MB at the most.
+ * - `visit`: the page, a pause, and the page again over the same connection.
  */
 export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: PageOf): Session[] {
   const { firstProtocol } = ARM_SETUPS[arm];
@@ -63,5 +70,7 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
       return [...training("h2"), timed([page])];
     case "cold":
       return [timed(Array.from({ length: COLD_PAGES }, () => pageWith(imageBytesOf(flow, imageBytes))))];
+    case "visit":
+      return [timed([{ ...page, pauseAfterMs: BETWEEN_PAGES_MS }, page])];
   }
 }

@@ -1,13 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  crossesAsPublished,
-  fasterWhereLossyAndFar,
-  growingRegion,
-  lowRates,
-  methodsAlike,
-  oneWindow,
-  otherStackCosts,
-} from "./claims.ts";
+import { crossesAsPublished, fasterWhereLossyAndFar, growingRegion, lowRates, oneWindow } from "./claims.ts";
 import { readRecorded } from "./recorded.ts";
 
 const recorded = readRecorded();
@@ -33,18 +25,6 @@ describe("a published finding beside other figures", () => {
 
   it("is not shown where nothing was measured", () => {
     expect(oneWindow([])).toBe("Not shown");
-  });
-
-  it("compares methods by what they cost above ours", () => {
-    const { replay } = recorded;
-    const above = (meanAboveOurs: { estimate: number; low: number; high: number }): typeof replay =>
-      replay.map((table) => ({ ...table, scores: table.scores.map((score) => ({ ...score, meanAboveOurs })) }));
-    expect([methodsAlike(replay), otherStackCosts(replay)]).toEqual(["Holds", "Holds"]);
-    const worse = above({ estimate: 0.1, low: 0.05, high: 0.2 });
-    expect([methodsAlike(worse), otherStackCosts(worse)]).toEqual(["Does not hold", "Holds"]);
-    const better = above({ estimate: -0.1, low: -0.2, high: -0.05 });
-    expect([methodsAlike(better), otherStackCosts(better)]).toEqual(["Does not hold", "Does not hold"]);
-    expect([methodsAlike([]), otherStackCosts([])]).toEqual(["Not shown", "Not shown"]);
   });
 
   it("looks where two lines cross", () => {

@@ -1,6 +1,5 @@
 import { OHASHI_NETWORKS } from "../analysis/evaluation/published.ts";
 import type { SeriesCell } from "../analysis/loads/series-cells.ts";
-import type { ReplayTable } from "../analysis/replay/replay.ts";
 import type { Interval } from "../analysis/statistics/bootstrap.ts";
 import { allVerdict, sideVerdict, type Verdict, verdict } from "../analysis/statistics/verdict.ts";
 import type { Way } from "../experiments/tcp-congestion/findings.ts";
@@ -88,22 +87,4 @@ export function oneWindow(ways: readonly Way[]): Verdict {
     ({ cell, arm }) => (cell === "beta-0.3" && arm === "fixed-h1") || (cell === "bbr" && arm === "fixed-h2"),
   );
   return allVerdict(causes.map(({ ratio }) => sideVerdict(ratio, "above")));
-}
-
-/** Mean regrets of the methods that were fitted on this stack, after a visit: each as ours within its interval. */
-export function methodsAlike(tables: readonly ReplayTable[]): Verdict {
-  const others = aboveOurs(tables, ["the paper's zero line", "wins by two round trips"]);
-  return others.length === 0 ? "Not shown" : verdict(others.every(({ low, high }) => low <= 0 && high >= 0));
-}
-
-/** "Deciding for another server costs more": ours, calibrated for the other congestion control, beyond its interval. */
-export function otherStackCosts(tables: readonly ReplayTable[]): Verdict {
-  return allVerdict(aboveOurs(tables, ["ours, calibrated for the other"]).map((one) => sideVerdict(one, "above", 0)));
-}
-
-function aboveOurs(tables: readonly ReplayTable[], contenders: readonly string[]): Interval[] {
-  return tables
-    .filter(({ on, sessions }) => on === "other run" && sessions === "after a visit")
-    .flatMap(({ scores }) => scores.filter(({ contender }) => contenders.includes(contender)))
-    .map(({ meanAboveOurs }) => meanAboveOurs);
 }

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Quic, QUICS } from "../model/arm.ts";
 import { ROOT } from "../../base/root.ts";
-import type { ReplayTable } from "../analysis/replay/replay.ts";
 import type { BrowserSummary } from "../experiments/browser-page/summary.ts";
+import type { OffersSummary } from "../experiments/offers/findings.ts";
+import type { PopulationSummary } from "../analysis/population/report.ts";
 import type { MemorySummary } from "../experiments/memory/summary.ts";
 import type { LoopbackSummary } from "../harness/loopback/summary.ts";
 import type { experiment as limits } from "../experiments/bandwidth-limits/experiment.ts";
@@ -32,13 +33,14 @@ export function readRecorded() {
     limits: summaryIn("bandwidth-limits") as SummaryOf<typeof limits>,
     congestion: summaryIn("tcp-congestion") as SummaryOf<typeof congestion>,
     browser: summaryIn("browser-page") as BrowserSummary,
+    offers: summaryIn("offers") as OffersSummary,
+    population: summaryIn("population") as PopulationSummary,
     stacks: summaryIn("stacks") as SummaryOf<typeof stacks>,
     quicEvaluations: QUICS.filter((quic) => quic !== "quic-go").map((quic): QuicEvaluation => ({
       ...(summaryIn(`evaluation-${quic}`) as RecordedEvaluation),
       quic,
     })),
     memory: summaryIn("memory") as MemorySummary,
-    replay: summaryIn("replay") as readonly ReplayTable[],
     overhead: summaryIn("overhead") as LoopbackSummary,
     apiLoad: summaryIn("api-load") as LoopbackSummary,
   };

@@ -3,9 +3,12 @@ import { join } from "node:path";
 import { fillFile } from "../analysis/tables/template.ts";
 import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
-import { browserValues } from "./browser-section.ts";
+import type { Policy } from "../../policy-api/core/policy.ts";
+import { browserValues, offersValues } from "./browser-section.ts";
 import { costValues, smallLatency } from "./cost-section.ts";
+import { decidesValues, shownPolicy } from "./decides-section.ts";
 import { winnersTable } from "./network-tables.ts";
+import { populationValues } from "./population-section.ts";
 import { policiesValues } from "./quic-policies-section.ts";
 import { readRecorded, type Recorded } from "./recorded.ts";
 import { meanRegret, savingValues } from "./saving-section.ts";
@@ -16,13 +19,16 @@ export const RESULTS_PAGE = join(ROOT, "docs/results.md");
 
 export const README = join(ROOT, "README.md");
 
-/** Writes docs/results.md and README.md, of what was recorded in bench/results. @throws UserError where it takes arguments */
+export const DECIDES_PAGE = join(ROOT, "docs/how-it-decides.md");
+
+/** Writes docs/results.md, docs/how-it-decides.md and README.md, of what was recorded in bench/results. @throws UserError where it takes arguments */
 export async function writePages(args: readonly string[]): Promise<void> {
   if (args.length > 0) throw new UserError(`\`results\` takes no options, and got ${args.join(" ")}.`);
   const recorded = readRecorded();
   writeFileSync(RESULTS_PAGE, resultsPage(recorded));
   writeFileSync(README, readmePage(recorded));
-  console.log("Written: docs/results.md and README.md.");
+  writeFileSync(DECIDES_PAGE, decidesPage(shownPolicy()));
+  console.log("Written: docs/results.md, docs/how-it-decides.md and README.md.");
 }
 
 /** docs/results.md: every published experiment that was run here, beside its published table. */
@@ -34,17 +40,30 @@ export function resultsPage(recorded: Recorded): string {
     limits: limitsValues(recorded.limits),
     congestion: congestionValues(recorded.congestion),
     browser: browserValues(recorded.browser),
+    offers: offersValues(recorded.offers),
+    population: populationValues(recorded.population),
     stacks: stacksValues(recorded.stacks),
     policies: policiesValues(recorded.quicEvaluations),
     memory: memoryValues(recorded.memory),
-    saving: savingValues(recorded.evaluation, recorded.browser, recorded.replay),
+    saving: savingValues(recorded.evaluation, recorded.browser),
     cost: costValues(recorded.overhead, recorded.apiLoad),
   });
 }
 
+/** docs/how-it-decides.md, with the gain table of a shipped policy and a decision by it. */
+export function decidesPage(policy: Policy): string {
+  return fillFile("bench/pages/how-it-decides.md", decidesValues(policy));
+}
+
 /** README.md, with the figures that were recorded. */
-export function readmePage({ evaluation, overhead }: Pick<Recorded, "evaluation" | "overhead">): string {
+export function readmePage({
+  evaluation,
+  overhead,
+  population,
+}: Pick<Recorded, "evaluation" | "overhead" | "population">): string {
+  const { clients, less } = populationValues(population);
   return fillFile("bench/pages/readme.md", {
+    population: { clients, less },
     winners: winnersTable(evaluation, false),
     command: evaluation.command,
     regret: (congestion: string) => meanRegret(evaluation, congestion),

@@ -22,12 +22,13 @@ export type Call = (
   headers?: Record<string, string>,
 ) => Promise<ApiReply>;
 
-/** Adaptive, so that pages are decided, and what they offer is recorded. */
+/** Adaptive, so that pages are decided, and what they offer is recorded. Clients draw their arms, and pages are asked to report. */
 const policyNumber = (i: number): Policy => ({
   ...INITIAL_POLICY,
   mode: "adaptive",
   method: { kind: "rtt-threshold", rttMs: 1 },
-  coldStart: { advertise: "h3" },
+  exploration: { share: 1 },
+  reports: { share: 1, inject: false },
   source: `number ${i}`,
 });
 
@@ -123,7 +124,9 @@ export class AcknowledgedChanges {
     const put = (resource: string, body: unknown) => this.#call("PUT", resource, body, { "if-match": "*" });
     if (i % 5 === 2) return put("activation", { everyone: version });
     if (i % 5 === 3) return put("activation", { everyone: 0, stages: [{ version, share: random() }] });
-    if (random() < 0.5) return this.#call("POST", "activation/rollback", {}, { "if-match": "*" });
+    if (random() < 0.4) return this.#call("POST", "activation/rollback", {}, { "if-match": "*" });
+    // Off more often than on, so that policies decide most of the time.
+    if (random() < 0.7) return this.#call("DELETE", "activation/kill-switch", undefined, { "if-match": "*" });
     return put("activation/kill-switch", { kind: random() < 0.5 ? "fixed-h2" : "clear" });
   }
 

@@ -1,8 +1,10 @@
 import assert, { equal } from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ClientRecord } from "../../policy-api/contract/clients.ts";
 import type { Call } from "./acknowledged-changes.ts";
 import { type Load, probe, type TestSystem } from "./harness.ts";
 import { startRelay } from "./relay.ts";
+import { sendReport, tokenOf } from "./sent-report.ts";
 
 /** Between two visits of a client, milliseconds. */
 const PAUSE_MS = 150;
@@ -26,7 +28,8 @@ interface Lost {
 
 /**
  * Visitors load a page and an image over a connection of their own. Newcomers come once, each from its own address, so each
- * sample can be looked up by itself. One client comes again and again, so that its row is written and waits in turn.
+ * sample can be looked up by itself. One client comes again and again, so that its row is written and waits in turn. Pages that are
+ * asked to report do so.
  */
 export class CountedVisits {
   readonly #system: TestSystem;
@@ -47,6 +50,10 @@ export class CountedVisits {
   broken = 0;
   /** Newcomers' lost samples that came around the time without workerd: perhaps the edge could not post them. */
   lostAround = 0;
+  /** All whole visits of the client that comes back, also those that tell nothing of samples. */
+  visitsOfReturning = 0;
+  /** Reports that were sent whole. */
+  reports = 0;
   readonly ofNewcomers: Lost = { visits: 0, samples: 0, oldestMs: 0 };
   readonly ofReturning: Lost = { visits: 0, samples: 0, oldestMs: 0 };
 
@@ -63,7 +70,10 @@ export class CountedVisits {
       this.#visit(newcomer, (visit) => this.#newcomers.push(visit)),
       this.#visit(
         () => `127.200.${Math.floor(this.#lives / LIVES)}.1`,
-        (visit) => this.#returning.push(visit),
+        (visit) => {
+          this.visitsOfReturning++;
+          this.#returning.push(visit);
+        },
       ),
     ]);
   }
@@ -112,8 +122,9 @@ export class CountedVisits {
   async #lastAtMs(address: string): Promise<number | undefined> {
     const { status, json } = await this.#call("POST", "clients/look-up", { address });
     equal(status, 200);
-    const { client } = json as { client?: { tcp?: { ageMs: number } } };
-    return client?.tcp === undefined ? undefined : Date.now() - client.tcp.ageMs;
+    const { connections = [] } = json as ClientRecord;
+    const ages = connections.map(({ ageMs }) => ageMs);
+    return ages.length === 0 ? undefined : Date.now() - Math.min(...ages);
   }
 
   async #visit(nextAddress: () => string, closed: (visit: Visit) => void): Promise<void> {
@@ -129,6 +140,8 @@ export class CountedVisits {
       this.broken += urls.length - whole;
       // What broke may have ended at any time before.
       if (whole === urls.length) closed({ address: visited, closedAtMs: Date.now() });
+      const token = loads.map(tokenOf).find((one) => one !== undefined);
+      if (token !== undefined && (await sendReport(this.#system, port, token)) === 204) this.reports++;
       await sleep(PAUSE_MS);
     }
   }

@@ -3,10 +3,13 @@ import { expect, it } from "vitest";
 import { fixed, probe, startTestSystem, TOKEN, until } from "./harness.ts";
 import { rowsOnDisk } from "./objects.ts";
 import { callApi } from "../workerd/policy-client.ts";
+import { CONNECTIONS } from "../../policy-api/core/connections.ts";
 
 const LOST_AT_MOST_MS = 10_000;
+/** What each connection loads. */
+const BYTES = 200_000;
 
-it("kill -9 of workerd under load loses no acknowledged policy, and at most the last 10 s of the estimates", async () => {
+it("kill -9 of workerd under load loses no acknowledged policy, and at most the last 10 s of what clients showed", async () => {
   const system = await startTestSystem();
   const ended = new AbortController();
   const closedAtMs: number[] = [];
@@ -15,7 +18,7 @@ it("kill -9 of workerd under load loses no acknowledged policy, and at most the 
   const load = (async () => {
     while (!ended.signal.aborted) {
       try {
-        await probe(system, "h2", [`https://localhost:${system.port}/image/200000`]);
+        await probe(system, "h2", [`https://localhost:${system.port}/image/${BYTES}`]);
         closedAtMs.push(Date.now());
       } catch {
         // A load may fail during the crash.
@@ -54,19 +57,23 @@ it("kill -9 of workerd under load loses no acknowledged policy, and at most the 
   expect(policy.ma.maxS).toBe(version === last?.version ? last.maxS : (last?.maxS ?? 0) + 1);
   expect(acknowledged.map((put) => put.version)).toEqual(acknowledged.map((_, i) => i + 1));
 
-  // 200 kB over the loopback are at least one packet a connection. So connections closed 10 s before are in the row.
-  const [row] = rowsOnDisk(system.stateDir).clients;
-  expect(killedAtMs - (row?.tcp?.lastAtMs ?? 0)).toBeLessThan(LOST_AT_MOST_MS);
-  const before = closedAtMs.filter((ms) => ms < killedAtMs - LOST_AT_MOST_MS).length;
-  expect(before).toBeGreaterThan(10);
-  const perConnection = 200_000 / 65_536;
-  expect(row?.tcp?.loss.packets).toBeGreaterThan(before * perConnection * 0.9);
+  // Of the newest connections, all that had closed 10 s before are in the row, with all that they sent.
+  const connections = rowsOnDisk(system.stateDir).clients[0]?.connections ?? [];
+  expect(killedAtMs - (connections[0]?.atMs ?? 0)).toBeLessThan(LOST_AT_MOST_MS);
+  expect(closedAtMs.filter((ms) => ms < killedAtMs - LOST_AT_MOST_MS).length).toBeGreaterThan(CONNECTIONS);
+  expect(connections).toHaveLength(CONNECTIONS);
+  const perConnection = BYTES / 65_536;
+  for (const { closed, packetsSent, bytesSent } of connections) {
+    expect(closed).toBe(true);
+    expect(packetsSent).toBeGreaterThan(perConnection * 0.9);
+    expect(bytesSent).toBeGreaterThan(BYTES);
+  }
 
   // The system goes on serving and learning.
   const [after] = await probe(system, "h2", [`https://localhost:${system.port}/`], ["-header", "Accept: text/html"]);
   expect(after?.headers["Alt-Svc"]?.[0]).toContain("h3=");
   await until("a newer sample", () => {
-    const lastAtMs = rowsOnDisk(system.stateDir).clients[0]?.tcp?.lastAtMs ?? 0;
+    const lastAtMs = rowsOnDisk(system.stateDir).clients[0]?.connections[0]?.atMs ?? 0;
     return lastAtMs > killedAtMs ? true : undefined;
   });
 });

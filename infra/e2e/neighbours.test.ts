@@ -3,8 +3,8 @@ import { json } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { ClientRecord } from "../../policy-api/contract/clients.ts";
-import { SHARE_PACKETS } from "../../policy-api/core/estimator.ts";
-import { KNOWN_PACKETS } from "../../policy-api/core/path.ts";
+import type { Explanation } from "../../policy-api/contract/decisions.ts";
+import published from "../../policy-api/policies/published.json" with { type: "json" };
 import { startTestSystem, type TestSystem, TOKEN } from "./harness.ts";
 
 // What one client or one network can do to what is known of others, by samples as the edge posts them.
@@ -21,11 +21,14 @@ function post(socketPath: string, path: string, body: object): Promise<unknown> 
   return promise;
 }
 
+const PACKETS = 700;
+const RTT_MS = 30;
+
 /** The closing sample of a page of 1 MB. */
-function closing(clientAddress: string, packetsLost = 0): object {
-  const counters = { packetsSent: 700, packetsLost, bytesSent: 1_000_000 };
-  const connectionId = `c${clientAddress}`;
-  return { clientAddress, connectionId, transport: "tcp", atMs: Date.now(), closing: true, rttMs: 30, ...counters };
+function closing(clientAddress: string, packetsLost = 0, connectionId = `c${clientAddress}`): object {
+  const counters = { packetsSent: PACKETS, packetsLost, bytesSent: 1_000_000, busyMs: 400 };
+  const named = { clientAddress, connectionId, transport: "tcp" };
+  return { ...named, atMs: Date.now(), closing: true, rttMs: RTT_MS, ...counters };
 }
 
 async function postSamples({ workerd }: TestSystem, samples: readonly object[]): Promise<void> {
@@ -52,15 +55,47 @@ it("a network that shows 477 new clients a second keeps no other client from bei
   // An isolate tells the objects what it has gathered within ten seconds.
   await wait(10_500);
   const known = await Promise.all(others.map((address) => lookUp(system, address)));
-  expect(known.filter(({ client }) => (client?.tcp?.packets ?? 0) >= KNOWN_PACKETS)).toHaveLength(60);
+  expect(known.filter(({ connections }) => connections?.[0]?.packets === PACKETS)).toHaveLength(60);
 });
 
-it("a client that loses 30 % of its packets makes nothing known of its neighbour", async () => {
+/** The published gains, where most clients are on clean paths: whoever is not known is better off on HTTP/2. */
+const MOSTLY_CLEAN = { ...published, method: { ...published.method, mix: [0.9, 0.07, 0.03] } };
+
+/** What a client would be offered on its next page, and why. */
+async function explained({ workerd }: TestSystem, client: string): Promise<Explanation["decision"]> {
+  const question = { client, request: { transport: "tcp", rttMs: RTT_MS }, policy: MOSTLY_CLEAN };
+  const { decision } = (await post(workerd.visitorsSocket, "/_h3/v1/decisions/explain", question)) as Explanation;
+  return decision;
+}
+
+const total = (clients: readonly number[] = []): number => clients.reduce((sum, n) => sum + n, 0);
+
+it("a client that loses 30 % of its packets does not get its neighbour offered HTTP/3", async () => {
   const system = await startTestSystem();
-  await postSamples(system, [closing("192.0.2.1", 210)]);
+  const [dropper, neighbour] = ["192.0.2.1", "192.0.2.2"] as const;
+  const before = await explained(system, neighbour);
+  expect(before).toMatchObject({ advertise: { kind: "nothing" }, reason: "h2-faster" });
+
+  // However many connections it drops them on.
+  const dropped = 0.3 * PACKETS;
+  await postSamples(
+    system,
+    Array.from({ length: 40 }, (_, i) => closing(dropper, dropped, `c${i}`)),
+  );
   await wait(500);
-  expect((await lookUp(system, "192.0.2.1")).client?.tcp?.lossRatio).toBeCloseTo(0.3, 2);
-  const neighbour = await lookUp(system, "192.0.2.2");
-  expect(neighbour).not.toHaveProperty("client");
-  expect(neighbour.network?.tcp?.packets ?? 0).toBeLessThanOrEqual(SHARE_PACKETS);
+  expect((await lookUp(system, dropper)).connections?.[0]).toMatchObject({ packets: PACKETS, lost: dropped });
+  expect(await explained(system, dropper)).toMatchObject({ advertise: { kind: "h3" }, reason: "h3-faster" });
+
+  // Its network and its site have heard of it, as of one client.
+  const record = await lookUp(system, neighbour);
+  expect(record).not.toHaveProperty("connections");
+  for (const level of [record.network, record.site]) {
+    expect(total(level)).toBeGreaterThan(0.5);
+    expect(total(level)).toBeLessThanOrEqual(1);
+  }
+  const after = await explained(system, neighbour);
+  expect(after).toMatchObject({ advertise: { kind: "nothing" }, reason: "h2-faster" });
+  const shift = (after.belief?.weights.at(-1) ?? 1) - (before.belief?.weights.at(-1) ?? 0);
+  expect(shift).toBeGreaterThan(0);
+  expect(shift).toBeLessThan(0.07);
 });

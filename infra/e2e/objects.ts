@@ -1,20 +1,54 @@
-import { existsSync, readdirSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { parsePathState } from "../../policy-api/core/parse-state.ts";
-import type { PathState } from "../../policy-api/core/estimator.ts";
+import type { ClientState } from "../../policy-api/core/levels.ts";
+import type { LevelState } from "../../policy-api/core/mix.ts";
+import { type Parsed } from "../../policy-api/core/parse.ts";
+import { parseClientState, parseCountedPages, parseLevelState } from "../../policy-api/core/parse-state.ts";
+import { type AssignedClient, parseAssignedClient } from "../../policy-api/outcomes/assigned-client.ts";
+import { type DrawnArm } from "../../policy-api/outcomes/outcome-row.ts";
+import { parseSums, type Sums } from "../../policy-api/outcomes/sums.ts";
+import { outcomeId } from "../../policy-api/outcomes/sums-change.ts";
 
-/** Reads the rows of PathStore's objects from disk, while workerd runs. */
-export function rowsOnDisk(stateDir: string): { clients: PathState[]; networks: PathState[] } {
-  const rows = { clients: [] as PathState[], networks: [] as PathState[] };
+/** Reads the rows of PathStore's objects from disk, while workerd runs: of clients also how many of their pages count. */
+export function rowsOnDisk(stateDir: string): { clients: ClientState[]; networks: LevelState[]; pages: number } {
+  const rows = { clients: [] as ClientState[], networks: [] as LevelState[], pages: 0 };
+  readObjects(stateDir, (database) => {
+    for (const row of database.prepare("SELECT key, state, counted_pages FROM paths").all()) {
+      const key = String(row["key"]);
+      rows.pages += valueOf(key, parseCountedPages(JSON.parse(String(row["counted_pages"])))).length;
+      const state: unknown = JSON.parse(String(row["state"]));
+      if (key.startsWith("client ")) rows.clients.push(valueOf(key, parseClientState(state)));
+      else if (key.startsWith("network ")) rows.networks.push(valueOf(key, parseLevelState(state)));
+    }
+  });
+  return rows;
+}
+
+/**
+ * Reads from disk what clients of drawn arms did, and the sums of that by outcomeId, as they were at one time. A test whose system has
+ * several objects gets the sums of one of them.
+ */
+export function outcomesOnDisk(stateDir: string): { clients: AssignedClient[]; sums: Map<string, Sums> } {
+  const outcomes = { clients: [] as AssignedClient[], sums: new Map<string, Sums>() };
+  readObjects(stateDir, (database) => {
+    for (const row of database.prepare("SELECT key, assigned FROM paths WHERE assigned IS NOT NULL").all())
+      outcomes.clients.push(valueOf(String(row["key"]), parseAssignedClient(JSON.parse(String(row["assigned"])))));
+    for (const row of database.prepare("SELECT version, arm, key, sums FROM outcomes").all()) {
+      const id = outcomeId({ version: Number(row["version"]), arm: row["arm"] as DrawnArm, key: String(row["key"]) });
+      outcomes.sums.set(id, valueOf(id, parseSums(JSON.parse(String(row["sums"])))));
+    }
+  });
+  return outcomes;
+}
+
+/** Calls `read` with each object's database, as it was at one time. */
+function readObjects(stateDir: string, read: (database: DatabaseSync) => void): void {
   for (const file of databases(stateDir)) {
     const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
     try {
-      for (const row of database.prepare("SELECT key, state FROM paths").all()) {
-        const parsed = parsePathState(JSON.parse(String(row["state"])));
-        if (!parsed.ok) throw new Error(`row ${String(row["key"])}: ${JSON.stringify(parsed.faults)}`);
-        rows[String(row["key"]).startsWith("client ") ? "clients" : "networks"].push(parsed.value);
-      }
+      database.exec("BEGIN");
+      read(database);
     } catch (error) {
       // The object has recorded nothing yet.
       if (!(error as Error).message.includes("no such table")) throw error;
@@ -22,7 +56,12 @@ export function rowsOnDisk(stateDir: string): { clients: PathState[]; networks: 
       database.close();
     }
   }
-  return rows;
+}
+
+/** Throws if a row cannot be read. */
+export function valueOf<T>(key: string, parsed: Parsed<T>): T {
+  if (!parsed.ok) throw new Error(`row ${key}: ${JSON.stringify(parsed.faults)}`);
+  return parsed.value;
 }
 
 /** Runs SQL on the objects' files. workerd must not have them open. */
@@ -42,5 +81,20 @@ function databases(stateDir: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => name.endsWith(".sqlite") && name !== "metadata.sqlite")
-    .map((name) => join(folder, name));
+    .map((name) => join(folder, name))
+    .filter(isWriteAhead);
+}
+
+/**
+ * Whether workerd has made this database ready. It creates the file and then switches it to a write-ahead log, for which nobody else
+ * may have it open: a reader at that moment makes the object fail. The file's bytes 18 and 19 say 2 then (https://sqlite.org/fileformat.html).
+ */
+function isWriteAhead(file: string): boolean {
+  const header = Buffer.alloc(20);
+  const opened = openSync(file, "r");
+  try {
+    return readSync(opened, header, 0, 20, 0) === 20 && header[18] === 2 && header[19] === 2;
+  } finally {
+    closeSync(opened);
+  }
 }

@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
-import { estimateAt } from "../../policy-api/core/estimate.ts";
-import { SHARE_LOSS, SHARE_PACKETS } from "../../policy-api/core/estimator.ts";
+import { applySamples, EMPTY_CLIENT } from "../../policy-api/core/levels.ts";
 import type { PathSample } from "../../policy-api/core/sample.ts";
 import { fixed, probe, startTestSystem, testFolder, until } from "./harness.ts";
 import { rowsOnDisk } from "./objects.ts";
@@ -87,18 +86,19 @@ it.each([
     expect((closing.packetsLost ?? 0) / sent).toBeGreaterThan(dropped * 0.7);
     expect((closing.packetsLost ?? 0) / sent).toBeLessThan(dropped * 1.6);
   }
-  // ... and the object has the same figures, for the client and, within a client's share, for its network.
-  for (const [state, packets] of [
-    [client, sent],
-    [networks[0] ?? {}, SHARE_PACKETS],
-  ] as const) {
-    const estimate = estimateAt(state, closing.atMs)?.[transport];
-    expect(estimate?.packets).toBeCloseTo(packets, 6);
-    const lossRatio = (closing.packetsLost ?? 0) / sent;
-    expect(estimate?.lossRatio).toBeCloseTo(state === client ? lossRatio : Math.min(lossRatio, SHARE_LOSS), 9);
-    expect(estimate?.minRttMs).toBe(closing.minRttMs);
-    expect(estimate?.deliveryRateBps).toBe(closing.deliveryRateBps);
-  }
+  // The edge was busy with it while the client loaded it, if scheduling is left aside.
+  expect(closing.busyMs).toBeGreaterThan(0);
+  expect(closing.busyMs).toBeLessThan((load?.ms ?? 0) + 200);
+  // ... and the object has the same figures for the client, and of its network as much as one client counts for.
+  const { packetsSent, packetsLost, bytesSent, busyMs, minRttMs: rttMs, deliveryRateBps } = closing;
+  const figures = { packetsSent, packetsLost, bytesSent, busyMs, rttMs, deliveryRateBps };
+  expect(client.connections).toEqual([
+    { id: closing.connectionId, transport, atMs: closing.atMs, closed: true, ...figures },
+  ]);
+  const { clients: given } = applySamples(EMPTY_CLIENT, [closing], closing.atMs).given.after;
+  expect(given.reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(1);
+  expect(networks[0]?.held).toEqual(client.given);
+  for (const [node, n] of client.given.clients.entries()) expect(n).toBeCloseTo(given[node] ?? Number.NaN, 3);
   // The rate is close to the relay's, or else to the rate at which the client received the image.
   const rateBps = path !== undefined && "rateBps" in path ? path.rateBps : (IMAGE_BYTES / (load?.ms ?? 0)) * 1000;
   expect(closing.deliveryRateBps).toBeGreaterThan(rateBps * 0.5);

@@ -108,7 +108,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	})
 	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096; 128 where that cannot be told)", setCount(&o.requests.Total))
 	fs.Func("max-requests-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64 (default: a quarter of -max-requests, at least 100)", setCount(&o.requests.PerClient))
-	fs.Func("reserved-requests", "`N` requests more for the worker's own paths (/_h3/), while others take all of -max-requests; a quarter of them for one client (default 16)", setCount(&o.requests.Reserved))
+	fs.Func("reserved-requests", "`N` requests more for the worker's API (/_h3/), while others take all of -max-requests; a quarter of them for one client (default 16)", setCount(&o.requests.Reserved))
 	fs.Func("max-streams", "at most `N` requests at a time on an HTTP/2 or HTTP/3 connection; the client waits by itself beyond that (default 100)", setCount(&o.maxStreams))
 	fs.Func("body-timeout", "`DURATION` that a visitor's request body may pause, or come more slowly than -slowest-rate, before the upstream answers (default 60s)", setDuration(&o.proxy.BodyTimeout))
 	fs.Func("unread-timeout", "`DURATION` that a response may wait for a client that takes less than -slowest-rate; then it is ended (default 60s)", setDuration(&o.unread.Timeout))

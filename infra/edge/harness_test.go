@@ -54,6 +54,7 @@ type pathSampleJSON struct {
 	PacketsSent     int64   `json:"packetsSent"`
 	PacketsLost     int64   `json:"packetsLost"`
 	BytesSent       int64   `json:"bytesSent"`
+	BusyMs          int64   `json:"busyMs"`
 	DeliveryRateBps float64 `json:"deliveryRateBps"`
 	Closing         bool    `json:"closing"`
 }

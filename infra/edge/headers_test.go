@@ -72,6 +72,7 @@ func checkMetadata(t *testing.T, h http.Header, protocol string) {
 			ConnectionID string
 			Transport    string
 			PacketsSent  *int
+			BusyMs       *int
 			RTTMs        float64
 		}
 	}
@@ -83,7 +84,7 @@ func checkMetadata(t *testing.T, h http.Header, protocol string) {
 		rtt, other, transport = other, rtt, "quic"
 	}
 	if cf.HTTPProtocol != protocol || cf.TLSVersion != "TLSv1.3" || len(cf.AdaptiveH3.ConnectionID) != 16 ||
-		cf.AdaptiveH3.Transport != transport || cf.AdaptiveH3.PacketsSent == nil {
+		cf.AdaptiveH3.Transport != transport || cf.AdaptiveH3.PacketsSent == nil || cf.AdaptiveH3.BusyMs == nil {
 		t.Errorf("request.cf: %s", h.Get("Mf-Cf-Blob"))
 	}
 	// Over loopback RTTs are far below a second, and not rounded to whole ms, which would be 0.

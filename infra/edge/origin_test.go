@@ -117,6 +117,12 @@ func TestWorkerEnded(t *testing.T) {
 			}
 			edgetest.Eventually(t, "the edge knows", func() bool { return strings.Contains(e.stderr.String(), "nobody decides") })
 		}
+		// A page's load event waits for the reporter. A call of the API would wait for two seconds.
+		began := time.Now()
+		status, text := e.text(c, "GET", "/_h3/v1/reporter.js", "")
+		if took := time.Since(began); status != 503 || took > 1500*ms {
+			t.Errorf("the reporter: %d %s, after %s", status, text, took)
+		}
 		if len(asked) > 0 {
 			t.Errorf("the origin saw %s", (<-asked).RequestURI)
 		}

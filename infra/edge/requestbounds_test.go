@@ -134,6 +134,12 @@ func TestAPIHasPlacesOfItsOwn(t *testing.T) {
 		if res, _ := e.get(c, "/_h3/v1/health"); res.StatusCode != http.StatusOK {
 			t.Errorf("the API: %s", res.Status)
 		}
+		// Visitors' pages ask for these by themselves.
+		for _, path := range []string{"/_h3/v1/reporter.js", "/_h3/v1/report"} {
+			if res, _ := e.get(c, path); res.StatusCode != http.StatusServiceUnavailable {
+				t.Errorf("%s: %s", path, res.Status)
+			}
+		}
 		close(hang)
 		hanging.Wait()
 	})

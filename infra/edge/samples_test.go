@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,6 +92,46 @@ func TestClosingSampleOverLossyPath(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	e.noMore()
+}
+
+// Rest between requests does not count, and requests at the same time count once.
+func TestClosingSampleSaysForHowLongResponsesWereUnderWay(t *testing.T) {
+	const lasts, rest = 200 * ms, 200 * ms
+	forProtocols(t, func(t *testing.T, protocol string) {
+		e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(lasts)
+			w.Write([]byte("late"))
+		}))
+		c := e.client(protocol)
+		began := time.Now()
+		e.get(c, "/")
+		time.Sleep(rest)
+		atOnce := 3
+		if protocol == "HTTP/1.1" {
+			atOnce = 1
+		}
+		var asking sync.WaitGroup
+		for range atOnce {
+			asking.Go(func() {
+				res, err := c.Get(e.url("/"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				io.Copy(io.Discard, res.Body)
+				res.Body.Close()
+			})
+		}
+		asking.Wait()
+		// A handler may return a little later than its client has the response.
+		most := time.Since(began) - rest/2
+		c.disconnect()
+		s := edgetest.Receive(t, "closing sample", e.samples)
+		if s.BusyMs < 2*lasts.Milliseconds() || s.BusyMs > most.Milliseconds() {
+			t.Errorf("%d ms, want %v to %v", s.BusyMs, 2*lasts, most)
+		}
+		e.noMore()
+	})
 }
 
 func TestNoSampleWithoutRequest(t *testing.T) {

@@ -11,6 +11,31 @@ import (
 	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
+// A page reads the counters of its connection from a late response: they are those of that moment, and not of the request's.
+func TestServerTimingIsFresh(t *testing.T) {
+	const bytes = 300_000
+	form := regexp.MustCompile(`&sent=(\d+)&.*&sent_bytes=(\d+)&.*&cid=(\w+)`)
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, bytes)) }))
+	forProtocols(t, func(t *testing.T, protocol string) {
+		c := e.client(protocol)
+		var sent, sentBytes int
+		var cid string
+		for i := range 3 { // on the same connection
+			res, _ := e.get(c, "/")
+			found := form.FindStringSubmatch(res.Header.Get("Server-Timing"))
+			if found == nil {
+				t.Fatalf("%q", res.Header["Server-Timing"])
+			}
+			nowSent, _ := strconv.Atoi(found[1])
+			nowBytes, _ := strconv.Atoi(found[2])
+			if i > 0 && (nowBytes < sentBytes+bytes || nowSent <= sent || found[3] != cid) {
+				t.Errorf("%d packets and %d bytes, after a response of %d bytes %d and %d (connections %s, %s)", sent, sentBytes, bytes, nowSent, nowBytes, cid, found[3])
+			}
+			sent, sentBytes, cid = nowSent, nowBytes, found[3]
+		}
+	})
+}
+
 func TestServerTimingOnResponses(t *testing.T) {
 	form := regexp.MustCompile(`^cfL4;desc="\?([^"]*)"$`)
 	for _, on := range []bool{true, false} {

@@ -173,7 +173,10 @@ export class Accounting implements Events {
     else
       this.violations.set(key, {
         times: 1,
-        example: typeof record === "string" ? "" : JSON.stringify({ ...record, sinceMs: this.#since(record) }),
+        example:
+          typeof record === "string"
+            ? ""
+            : JSON.stringify({ ...record, sinceMs: this.#since(record), endsMs: this.#nextEnd(record) }),
       });
   }
 
@@ -202,6 +205,12 @@ export class Accounting implements Events {
   #since(record: RequestRecord): number | undefined {
     const phase = this.phases.findLast(({ injectedMs }) => injectedMs <= record.ended);
     return phase === undefined ? undefined : Math.round(record.began - phase.injectedMs);
+  }
+
+  /** How long after the request a program ended, if soon. */
+  #nextEnd(record: RequestRecord): number | undefined {
+    const after = this.endings.map(({ ms }) => Math.round(ms - record.ended)).filter((ms) => ms >= 0 && ms < 60_000);
+    return after.length === 0 ? undefined : Math.min(...after);
   }
 
   #count(name: string): Count {

@@ -6,6 +6,7 @@ const RIGHT: HostileRun = {
   summary: {
     inputs: { h1: { target: 12, chunks: 3 }, h3: { qpack: 5 } },
     replies: { h1: { "200": 9, "400": 6 }, h3: { "reset H3_MESSAGE_ERROR": 5 } },
+    reports: { fates: { accepted: 2 }, pages: 1, clients: 1 },
     found: 0,
     findings: [],
     seconds: 1,
@@ -14,6 +15,11 @@ const RIGHT: HostileRun = {
   endings: [],
   memory: { edge: 50e6, workerd: 200e6 },
   visitors: { requests: 30, wrong: [] },
+  reports: {
+    attacked: { fates: { accepted: 2, replayed: 1 }, pages: 1 },
+    replayed: { fates: { accepted: 3, replayed: 2 }, pages: 1, sent: 1 },
+    late: undefined,
+  },
 };
 const finding = { index: 45, first: 40, protocol: "h2", kind: "pseudo", what: "a 502 of ours" };
 
@@ -38,6 +44,11 @@ describe("judgeHostile", () => {
     ["a workerd that is gone", { memory: { edge: 1, workerd: 0 } }, /^workerd holds 0 MB/],
     ["no visitors", { visitors: { requests: 0, wrong: [] } }, /^no visitor came/],
     ["a wrong answer", { visitors: { requests: 1, wrong: ["1 x wrong"] } }, /^a visitor: 1 x wrong$/],
+    [
+      "reports that the books do not fit",
+      { reports: { ...RIGHT.reports, replayed: { ...RIGHT.reports.attacked, sent: 1 } } },
+      /^reports: 0 were known when they came again/,
+    ],
   ])("finds %s", (_, changes, said) => {
     const wrong = judgeHostile({ ...RIGHT, ...changes });
     expect(wrong).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { judgeReports, type ReportBooks, type SentReports } from "./report-books.ts";
 import { aligned } from "./table.ts";
 
 /** What the load generator prints of hostile inputs (infra/edge/cmd/load). */
@@ -6,6 +7,7 @@ export interface HostileSummary {
   readonly inputs: Counts;
   /** How many replies, by protocol and status, or by what came in the place of one. */
   readonly replies: Counts;
+  readonly reports: SentReports;
   readonly found: number;
   /** The first ones. */
   readonly findings: readonly Finding[];
@@ -35,6 +37,8 @@ export interface HostileRun {
   readonly memory: Readonly<Record<Program, number>>;
   /** Visitors that came meanwhile, and what was wrong with their answers. */
   readonly visitors: { readonly requests: number; readonly wrong: readonly string[] };
+  /** What became of pages' reports. */
+  readonly reports: ReportBooks;
 }
 
 export type Program = "edge" | "workerd";
@@ -47,7 +51,7 @@ const FAILURE = /panic|goroutine \d+|\.go:\d+|^\s*at .+:\d+:\d+|uncaught|fatal|a
 const LINES_SHOWN = 10;
 
 /** Says what was wrong with a run. Nothing, if it was right. */
-export function judgeHostile({ seed, summary, lines, endings, memory, visitors }: HostileRun): string[] {
+export function judgeHostile({ seed, summary, lines, endings, memory, visitors, reports }: HostileRun): string[] {
   const failures = lines.filter((line) => FAILURE.test(line));
   return [
     ...summary.findings.map(
@@ -65,6 +69,7 @@ export function judgeHostile({ seed, summary, lines, endings, memory, visitors }
     ),
     ...(visitors.requests === 0 ? ["no visitor came meanwhile"] : []),
     ...visitors.wrong.map((sentence) => `a visitor: ${sentence}`),
+    ...judgeReports(summary.reports, reports),
   ];
 }
 

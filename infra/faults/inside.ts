@@ -10,7 +10,7 @@ import { firstPolicy } from "../workerd/first-policy.ts";
 import { activatePolicy } from "../workerd/policy-client.ts";
 import { startSystem, type System } from "../workerd/system.ts";
 import { Accounting, type Ending } from "./accounting.ts";
-import { buildClock, type Clock } from "./clock.ts";
+import { buildClock, type Clock, findCompiler } from "./clock.ts";
 import { FAULTS, type Scene } from "./faults.ts";
 import { attack, type Said } from "./hostile.ts";
 import { type Load, type LoadStart, startLoad } from "./load.ts";
@@ -54,18 +54,24 @@ async function main(): Promise<void> {
   try {
     if (hasOwnDisk) await mountMemory(objectsDir, DISK_BYTES);
     load = await startLoad((record) => accounting.add(record));
-    const clock = faults.some((name) => FAULTS[name].needs.includes("compiler")) ? buildClock(stateDir) : undefined;
+    const isHostile = options.hostile !== undefined;
+    const setsClock = faults.some((name) => FAULTS[name].needs.includes("compiler")) || isHostile;
+    const clock = setsClock && findCompiler() !== undefined ? buildClock(stateDir) : undefined;
     system = await startKept({ stateDir, origin: load.origin, accounting, said, clock });
     // Each page is decided, so that the first decision after a fault can be told.
     const policy: Policy = { ...INITIAL_POLICY, mode: "fixed-h3", ma: { minS: 1, maxS: 60 } };
-    const soaks = options.soakMinutes !== undefined;
-    await activatePolicy(system.workerd.visitorsSocket, TOKEN, soaks ? firstPolicy("cubic") : policy);
+    // Pages are asked to report, and stay as they are: each is compared with the origin's.
+    const first: Policy = { ...firstPolicy("cubic"), reports: { share: 1, inject: false } };
+    // What reports say is added up.
+    const reporting: Policy = { ...first, exploration: { share: 0.5 } };
+    const active = isHostile ? reporting : options.soakMinutes === undefined ? policy : first;
+    await activatePolicy(system.workerd.visitorsSocket, TOKEN, active);
     const port = Number(/:(\d+)$/.exec(system.addresses[0] ?? "")?.[1]);
     const scene: Scene = { system, load, accounting, port, objectsDir, seed: options.seed, clock };
     const visits = { site: `https://localhost:${port}`, ca: join(stateDir, "dev-cert.pem"), seed: options.seed };
     if (options.hostile !== undefined) {
       const inputs = { ...visits, token: TOKEN, from: options.from, count: options.hostile };
-      report = await attack({ system, load, accounting, said }, inputs, interrupted.promise);
+      report = await attack({ ...scene, said }, inputs, interrupted.promise);
     } else if (options.soakMinutes !== undefined) await soak(options.soakMinutes, scene, visits, interrupted);
     else await injectAll(faults, options.requests, scene, visits, interrupted);
   } finally {

@@ -34,8 +34,12 @@ export interface Load {
   delay(ms: number): Promise<void>;
   /** So many percent of the requests ask the origin to lie. */
   lies(percent: number): Promise<void>;
-  /** Sends hostile inputs, and says what came of them. `onSent` is told how many are sent. */
-  hostile(options: HostileStart, onSent: (sent: number) => void): Promise<HostileSummary>;
+  /** Sends those of the hostile inputs that are reports of pages. `onSent` is told how many inputs are sent. */
+  hostileReports(options: HostileStart, onSent: (sent: number) => void): Promise<void>;
+  /** Sends reports of pages once more that counted when hostile inputs had them first. Resolves to how many. */
+  replay(): Promise<number>;
+  /** Sends the other hostile inputs, and says what came of all of them. */
+  hostile(): Promise<HostileSummary>;
   killOrigin(): Promise<void>;
   startOrigin(): Promise<void>;
   /** Ends the process. */
@@ -48,6 +52,7 @@ interface Said {
   readonly done?: string;
   readonly sent?: number;
   readonly hostile?: HostileSummary;
+  readonly replayed?: number;
 }
 
 /** Starts the load generator. @throws UserError */
@@ -58,6 +63,7 @@ export async function startLoad(onRecord: (record: RequestRecord) => void): Prom
   const waiting: (() => void)[] = [];
   let onSent: (sent: number) => void = () => undefined;
   let summary: HostileSummary | undefined;
+  let replayed = 0;
   if (child.stdout === null || child.stdin === null) throw new UserError("The load generator could not be started.");
   const input = child.stdin;
   input.on("error", () => undefined);
@@ -66,6 +72,7 @@ export async function startLoad(onRecord: (record: RequestRecord) => void): Prom
     if (said.done !== undefined) waiting.shift()?.();
     else if (said.sent !== undefined) onSent(said.sent);
     else if (said.hostile !== undefined) summary = said.hostile;
+    else if (said.replayed !== undefined) replayed = said.replayed;
     else if (said.origin === undefined) onRecord(said);
     else origin.resolve(said.origin);
   });
@@ -84,11 +91,18 @@ export async function startLoad(onRecord: (record: RequestRecord) => void): Prom
     stop: () => order({ do: "stop" }),
     delay: (ms) => order({ do: "delay", ms }),
     lies: (percent) => order({ do: "lies", percent }),
-    hostile: async (options, told) => {
+    hostileReports: async (options, told) => {
       onSent = told;
-      await order({ do: "hostile", ...options });
+      await order({ do: "reports", ...options });
+    },
+    hostile: async () => {
+      await order({ do: "hostile" });
       if (summary === undefined) throw new UserError("The load generator says nothing of the hostile inputs.");
       return summary;
+    },
+    replay: async () => {
+      await order({ do: "replay" });
+      return replayed;
     },
     killOrigin: () => order({ do: "kill-origin" }),
     startOrigin: () => order({ do: "start-origin" }),

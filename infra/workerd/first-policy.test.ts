@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { decide } from "../../policy-api/core/decide.ts";
 import { parsePolicy } from "../../policy-api/core/parse-policy.ts";
 import { firstPolicy } from "./first-policy.ts";
 
@@ -12,5 +13,15 @@ it.each([
   const policy = firstPolicy(congestionControl);
   expect(policy.mode).toBe(mode);
   expect(policy.provenance?.congestionControl).toBe(calibratedFor);
+  expect(policy.reports).toEqual({ share: 1, inject: true });
   expect(parsePolicy(JSON.parse(JSON.stringify(policy)))).toMatchObject({ ok: true });
+});
+
+it.each(["cubic", "bbr"])("over a clean local path a demonstration with %s shows an offer", (congestionControl) => {
+  const policy = firstPolicy(congestionControl);
+  const clean = { transport: "tcp", ageMs: 0, packets: 10_000, lost: 0, rttMs: 0.1 } as const;
+  for (const history of [{ state: "unknown" }, { state: "known", connections: [clean] }] as const) {
+    const { advertise } = decide({ transport: "tcp", path: "/", rttMs: 0.1 }, history, policy, Date.now(), undefined);
+    expect(advertise.kind).toBe("h3");
+  }
 });

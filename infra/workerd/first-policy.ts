@@ -16,13 +16,15 @@ export function systemCongestionControl(): string {
 const CALIBRATED: Readonly<Record<string, string>> = { cubic: "cubic.json", reno: "cubic.json", bbr: "bbr.json" };
 
 /**
- * The policy that a demonstration starts with: the one calibrated for this edge with the machine's congestion control. One
- * thing differs: a client that nothing is known about is offered HTTP/3, to show what an offer looks like. With a congestion
- * control that nobody has measured, the demonstration starts in observe.
+ * The policy that a demonstration starts with: the one calibrated for this edge with the machine's congestion control. Two
+ * things differ. Its margin: over a loopback HTTP/2 is a little faster, and a demonstration is to show what an offer looks
+ * like. And its pages report how long they took. With a congestion control that nobody has measured, the demonstration starts
+ * in observe.
  */
 export function firstPolicy(congestionControl: string): Policy {
+  const reports = { share: 1, inject: true };
   const file = Object.hasOwn(CALIBRATED, congestionControl) ? CALIBRATED[congestionControl] : undefined;
-  if (file === undefined) return INITIAL_POLICY;
+  if (file === undefined) return { ...INITIAL_POLICY, reports };
   const policy = JSON.parse(readFileSync(join(ROOT, "policy-api/policies", file), "utf8")) as Policy;
-  return { ...policy, coldStart: { advertise: "h3" } };
+  return { ...policy, margin: { enter: -1, leave: -1 }, reports };
 }

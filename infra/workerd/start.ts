@@ -48,6 +48,8 @@ async function main(): Promise<void> {
       origin: ORIGIN ?? demo?.url ?? "",
       // As the edge's default, localhost:8443: on IPv4, and on IPv6 if the machine has it.
       listen: [`localhost:${port}`],
+      // The demonstration's pages report the counters of their connections too, as they do on Cloudflare.
+      edgeFlags: demo === undefined ? [] : ["-server-timing=true"],
       token,
       tokens: POLICY_TOKENS,
       variables: { LOG_DECISIONS: "on", ...VARIABLES },
@@ -125,9 +127,8 @@ async function putFirstPolicy(system: System, token: string): Promise<void> {
   await activatePolicy(system.workerd.visitorsSocket, token, firstPolicy(systemCongestionControl()));
 }
 
-const ABOUT_DEMO = `  The policy was calibrated for this edge (policy-api/policies). For the demonstration, pages offer HTTP/3 (cold start) until
-  a hundred packets have been measured. On a clean local path HTTP/2 is faster: after a load of 1 MB, the next page takes the
-  offer back (clear).`;
+const ABOUT_DEMO = `  The policy was calibrated for this edge (policy-api/policies). On a clean local path HTTP/2 is a little faster. For the
+  demonstration, pages offer HTTP/3 all the same. Each page also reports how long it took (docs/measuring-visitors.md).`;
 const ABOUT_OBSERVING = `  With a new store the worker only observes: it measures, and changes no header, until you activate a policy.`;
 
 function welcome(system: System, port: number, stateDir: string): string {

@@ -51,6 +51,8 @@ export function connect(endpoint: Endpoint) {
       body<KillReply>(activation["kill-switch"].$put({ json: { kind, note }, ...matching("*") })),
     endKill: (etag: string) => body<KillReply>(activation["kill-switch"].$delete(matching(etag))),
     explain: (json: NewQuestion) => body(api.decisions.explain.$post({ json })),
+    results: (version: number | undefined) => body(api.results.$get(ofVersion(version))),
+    proposal: (version: number | undefined) => body(api.results.proposal.$get(ofVersion(version))),
     lookUp: (what: "clients" | "networks", address: string): Promise<ClientRecord> =>
       body(api[what]["look-up"].$post({ json: { address } })),
     forget: (what: "clients" | "networks", address: string) => body(api[what].forget.$post({ json: { address } })),
@@ -60,6 +62,10 @@ export function connect(endpoint: Endpoint) {
 
 async function body<T>(reply: Promise<{ json(): Promise<T> }>): Promise<T> {
   return (await reply).json();
+}
+
+function ofVersion(version: number | undefined) {
+  return { query: { version: version?.toString() } };
 }
 
 function queryOf({ limit, before }: PageOptions) {

@@ -21,7 +21,7 @@ it.each<readonly [unknown, unknown, readonly string[]]>([
   ],
   [{ ms: numbers(1_200) }, { ms: numbers(900) }, ["/ms 1,200 numbers -> 900 numbers"]],
   [{ method: { kind: "share", share: 1 } }, {}, ['/method {"kind":"share","share":1} -> -']],
-  [{}, { method: { kind: "times", tcp: { stayMs: numbers(20) } } }, ["/method - -> { kind, tcp }"]],
+  [{}, { method: { kind: "gains", mix: numbers(20) } }, ["/method - -> { kind, mix }"]],
 ])("%#", (before, after, lines) => {
   expect(jsonDiff(before, after).map((change) => `${change.pointer} ${changeText(change)}`)).toEqual(lines);
 });

@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { whyUnreadable } from "../core/parse-policy.ts";
 import { type Person, person } from "./testing.ts";
 
 let anna: Person;
 beforeEach(async () => {
   anna = await person();
-  anna.writes("h3.json", { schema: 2, mode: "fixed-h3" });
-  anna.writes("h2.json", { schema: 2, mode: "fixed-h2" });
+  anna.writes("h3.json", { schema: 3, mode: "fixed-h3" });
+  anna.writes("h2.json", { schema: 3, mode: "fixed-h2" });
   await anna.does(["push", "h3.json", "--note", "all of it"]);
   await anna.does("push h2.json");
   anna.api.requests.length = 0;
@@ -231,5 +232,32 @@ describe("kill", () => {
   it("another word is none", async () => {
     expect(await anna.does("kill everything")).toMatchObject({ code: 2, out: "" });
     expect(await anna.does("kill off --note why")).toMatchObject({ code: 2, out: "" });
+  });
+});
+
+describe("a version of an older schema", () => {
+  const older = whyUnreadable({ schema: 2 });
+  beforeEach(async () => {
+    await anna.does("activate 1 --yes");
+    await anna.does("activate 2 --yes");
+    anna.api.ports.store.fault = older;
+    anna.api.ports.store.unreadableVersions.add(1);
+  });
+
+  it.each([
+    ["activate 1 --share 5%", `  /stages/0/version: version 1 ${older}\n`],
+    ["rollback --yes", `The server refuses this (409 Conflict).\nversion 1 ${older}\n`],
+  ])("%s: refused, with what to do", async (line, why) => {
+    const { code, err } = await anna.does(line);
+    expect([code, err]).toEqual([1, expect.stringContaining(why)]);
+    expect(err).toContain("npm run bench -- calibrate");
+    expect(inForce()).toMatchObject({ everyone: 2, stages: [] });
+  });
+
+  it("in force: status says so", async () => {
+    anna.api.ports.store.unreadableVersions.add(2);
+    const { code, out } = await anna.does("status");
+    expect(code).toBe(5);
+    expect(out).toContain(`: degraded\n  version 2 is in force and offers nothing, as it ${older}\n`);
   });
 });

@@ -4,41 +4,44 @@ import { confirm } from "./confirm.ts";
 import { misused } from "./failure.ts";
 import type { Options } from "./options.ts";
 import { count, counted, milliseconds, percent, rate } from "./quantities.ts";
-import { readings } from "./readings.ts";
-import { table } from "./table.ts";
-import { timeText } from "./time-text.ts";
+import { levelsText } from "./readings.ts";
+import { nameList, table } from "./table.ts";
+import { sinceText, timeText } from "./time-text.ts";
 import { ifGiven } from "./values.ts";
 
 export const LOOK_UP: Command = {
   name: "look-up",
   usage: "--client ADDRESS | --network ADDRESS",
   summary: "Say what is remembered about a client, or about the network of an address.",
-  details: `Shows everything, even if it is too little for a decision. A visit shows up to 20 s after it.
+  details: `A line for each connection, then what the levels above it tell: there clients fade, and one of few
+packets counts little. A visit shows up to 20 s after it.
 A client is an IPv4 address or an IPv6 /64, a network its /24 or /48. The address is sent in a body,
 never in a URL.`,
   options: ["client", "network"],
   async run({ options, api }) {
     const { what, address, whose } = readWhose(options);
     const known = await (await api()).lookUp(what, address);
-    return { json: known, text: known.known ? knownText(known) : `Nothing is known of ${whose}.` };
+    return { json: known, text: known.known ? knownText(known, what) : `Nothing is known of ${whose}.` };
   },
 };
 
-function knownText(known: ClientRecord): string {
-  const rows = readings(known).map(({ level, transport, packets, lossRatio, minRttMs, deliveryRateBps, ageMs }) => [
-    level,
-    transport,
-    count(Math.round(packets)),
-    ifGiven(lossRatio, percent),
-    ifGiven(minRttMs, milliseconds),
+function knownText({ connections = [], offers, ...levels }: ClientRecord, what: "clients" | "networks"): string {
+  const rows = connections.map(({ transport, packets, lost, rttMs, deliveryRateBps, ageMs }) => [
+    transport.toUpperCase(),
+    count(packets),
+    packets === 0 ? undefined : percent(lost / packets),
+    ifGiven(rttMs, milliseconds),
     ifGiven(deliveryRateBps, rate),
-    `${milliseconds(ageMs)} ago`,
+    sinceText(ageMs),
   ]);
-  const measured =
-    rows.length === 0
-      ? "Nothing was measured."
-      : table(["of the", "over", "packets", "loss", "least RTT", "most", "last heard of"], rows);
-  return known.offers === undefined ? measured : `${measured}\n\n${offersText(known.offers)}`;
+  const above = levelsText(levels);
+  return [
+    ...(rows.length > 0 ? [table(["over", "packets", "loss", "least RTT", "best rate", "last heard of"], rows)] : []),
+    ...(rows.length === 0 && what === "clients" ? ["Nothing was measured of it."] : []),
+    ...(Object.keys(above).length > 0 ? [nameList(above)] : []),
+    ...(Object.keys(above).length === 0 && what === "networks" ? ["Too little is left to tell anything."] : []),
+    ...(offers === undefined ? [] : [offersText(offers)]),
+  ].join("\n\n");
 }
 
 function offersText({ untilMs, takenAtMs, ignoredAtMs }: NonNullable<ClientRecord["offers"]>): string {

@@ -5,8 +5,8 @@ import { type Person, person } from "./testing.ts";
 let anna: Person;
 beforeEach(async () => {
   anna = await person();
-  anna.writes("observe.json", { schema: 2, mode: "observe" });
-  anna.writes("h3.json", { schema: 2, mode: "fixed-h3" });
+  anna.writes("observe.json", { schema: 3, mode: "observe" });
+  anna.writes("h3.json", { schema: 3, mode: "fixed-h3" });
   anna.writes("adaptive.json", adaptivePolicy());
 });
 
@@ -16,20 +16,20 @@ describe("diff", () => {
     expect(code).toBe(1);
     expect(out).toContain("observe.json -> adaptive.json: 4 fields of the policy differ.");
     expect(out).toMatch(/^\/mode +"observe" -> "adaptive"$/m);
-    expect(out).toMatch(/^\/method +- -> \{ kind, tcp \}$/m);
+    expect(out).toMatch(/^\/method +- -> \{ kind, table, mix \}$/m);
     expect(out).toMatch(/^Of 25 answers on \/, \d+ would change \(->\):$/m);
     expect(anna.api.requests).toEqual([]);
   });
 
   it("says when no answer changes", async () => {
-    anna.writes("told.json", { schema: 2, mode: "observe", source: "told" });
+    anna.writes("told.json", { schema: 3, mode: "observe", source: "told" });
     const { out } = await anna.does("diff observe.json told.json --path /shop/");
     expect(out).toContain(": 1 field of the policy differs.");
     expect(out).toContain("Of 25 answers on /shop/, none would change.");
   });
 
   it("the same policy, however it is written, ends with 0", async () => {
-    anna.writes("same.json", { mode: "observe", ma: { maxS: 300, minS: 60 }, schema: 2 });
+    anna.writes("same.json", { mode: "observe", ma: { maxS: 3_600, minS: 60 }, schema: 3 });
     expect(await anna.does("diff observe.json same.json")).toEqual({
       code: 0,
       out: "observe.json and same.json are the same policy.\n",
@@ -76,18 +76,38 @@ describe("validate", () => {
     const { code, out } = await anna.does("validate adaptive.json");
     expect(code).toBe(0);
     expect(out).toMatch(/^adaptive\.json is a valid policy of \d+ bytes\.\n\nmode +adaptive\n/);
-    expect(out).toContain("times; over TCP 4 nodes (2 RTTs x 2 losses x 1 rate x 1 size)");
+    expect(out.split("\n").slice(3, 8)).toEqual([
+      "method        gains at 1 RTT x 2 losses x 1 size, of a next page and of a return",
+      "a session     1 MB",
+      "a new client  no loss: 95 %, loss 5 %: 5 %",
+      "a visit       2.2 pages on average, and 45 % come back",
+      "an offer      lives 10 s to 100 s",
+    ]);
+    expect(out).toContain("an offer begins above a gain of 0.005, and ends at -0.005");
     expect(JSON.parse((await anna.does("validate adaptive.json --json")).out)).toMatchObject({
       valid: true,
       mode: "adaptive",
-      method: "times",
+      method: "gains",
     });
+  });
+
+  it.each([
+    [{ share: 0, inject: true }, "none"],
+    [{ share: 0.05, inject: true }, "the pages of 5 % of clients, with a tag that the worker puts in"],
+    [{ share: 1 }, "the pages of 100 % of clients, with the site's own tag"],
+  ])("says who reports: %j", async (reports, text) => {
+    anna.writes("a.json", { schema: 3, mode: "observe", reports });
+    expect((await anna.does("validate a.json")).out.split("\n")).toContain(`reports      ${text}`);
   });
 
   it.each([
     ["{", /^a\.json is no valid policy\.\na\.json: is no JSON: .*\n$/],
     ["[]", /^a\.json is no valid policy\.\na\.json: must be an object\n$/],
-    ['{"schema":2,"mode":"adaptive"}', /\na\.json: \/method must be there where a mode is adaptive\n$/],
+    [
+      '{"schema":2,"mode":"adaptive"}',
+      /\na\.json: \/schema is 2, an older schema: make a new policy .* policy-api\/policies\n$/,
+    ],
+    ['{"schema":3,"mode":"adaptive"}', /\na\.json: \/method must be there where a mode is adaptive\n$/],
   ])("tells what is wrong with %s", async (content, err) => {
     anna.writes("a.json", content);
     const ran = await anna.does("validate a.json");
@@ -96,7 +116,7 @@ describe("validate", () => {
   });
 
   it("for a program", async () => {
-    anna.writes("a.json", { schema: 2 });
+    anna.writes("a.json", { schema: 3 });
     expect(JSON.parse((await anna.does("validate a.json --json")).out)).toEqual({
       error: {
         status: null,

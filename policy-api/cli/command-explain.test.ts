@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { applySamples } from "../core/estimator.ts";
+import { applySamples, EMPTY_CLIENT } from "../core/levels.ts";
+import { addToNetwork, EMPTY_LEVEL } from "../core/mix.ts";
 import { NO_OFFER } from "../core/offers.ts";
+import type { PathSample } from "../core/sample.ts";
 import { adaptivePolicy, sample } from "../core/testing.ts";
 import { MADE_MS, type Person, person } from "./testing.ts";
 
@@ -9,6 +11,7 @@ beforeEach(async () => {
   anna = await person();
   anna.writes("adaptive.json", adaptivePolicy());
 });
+const told = (...samples: PathSample[]) => applySamples(EMPTY_CLIENT, samples, MADE_MS);
 const asked = (): unknown => anna.api.requests.at(-1)?.body;
 
 describe("explain", () => {
@@ -18,31 +21,30 @@ describe("explain", () => {
     );
     expect(code).toBe(0);
     expect(out.split("\n").map((line) => line.trim())).toEqual([
-      `header    alt-svc: h3=":${new URL(anna.api.url).port}"; ma=100`,
-      "reason    h3-faster: HTTP/3 is expected to be faster, by more than the margin",
-      "policy    the one of the file, adaptive on /",
-      "request   over TCP, RTT 50 ms, 200 Mbit/s",
-      "known     client over TCP, loss 4 % (1,000,000 packets)",
-      "path      RTT 50 ms, loss 4 %, 200 Mbit/s",
-      "evidence  what was measured of this client",
-      expect.stringMatching(/^times {5}stay on HTTP\/2 .* ms, switch .* ms, begin on HTTP\/3 .* ms; for 1 MB$/),
-      expect.stringMatching(/^saving {4}100 % \(9\d\.\d % to 10\d % *\)$/),
-      "chance    100 % that this policy gives this answer here",
+      `header   alt-svc: h3=":${new URL(anna.api.url).port}"; ma=100`,
+      "reason   h3-faster: what HTTP/3 is expected to gain is above the margin",
+      "policy   the one of the file, adaptive on /",
+      "request  over TCP, RTT 50 ms, 200 Mbit/s",
+      "known    1 connection over TCP (40,000 of 1,000,000 packets lost)",
+      "likely   loss 5 %: 100 %",
+      "gains    at 50 ms, 1 MB: a next page 100 % faster (give or take 1.01 %); a return 100 % faster (give or take 1.01 %)",
+      "worth    100 % faster (give or take 1.01 %) for each of 1.2 next pages",
+      "chance   100 % that this policy gives this answer here",
       "",
     ]);
     expect(asked()).toMatchObject({
       request: { transport: "tcp", path: "/", rttMs: 50, deliveryRateBps: 25e6 },
-      history: { state: "known", client: { tcp: { lossRatio: 0.04, packets: 1e6 } } },
+      history: { state: "known", connections: [{ transport: "tcp", packets: 1e6, lost: 40_000, rttMs: 50 }] },
       policy: { mode: "adaptive" },
     });
   });
 
   it("a client: the address is in the body, and the server knows the rest", async () => {
-    const seen = applySamples({}, [sample({ atMs: MADE_MS, packetsSent: 5_000, packetsLost: 150, minRttMs: 40 })]);
-    anna.api.ports.clients.known.set("192.0.2.7", { client: seen });
+    const { state } = told(sample({ atMs: MADE_MS, packetsSent: 5_000, packetsLost: 150, minRttMs: 40 }));
+    anna.api.ports.clients.known.set("192.0.2.7", { client: state });
     const { out } = await anna.does("explain --client 192.0.2.7");
     expect(out).toContain("header   none");
-    expect(out).toContain("known    client over TCP, loss 3 % (5,000 packets)");
+    expect(out).toContain("known    1 connection over TCP (150 of 5,000 packets lost)");
     expect(out).toContain("version 0 (revision 0), observe on /");
     expect(anna.api.asked()).toEqual(["POST /decisions/explain"]);
     expect(asked()).toEqual({ client: "192.0.2.7", request: { transport: "tcp", path: "/" } });
@@ -70,8 +72,7 @@ describe("explain", () => {
   });
 });
 
-const network = applySamples({}, [sample({ atMs: MADE_MS - 500, packetsSent: 1_200, packetsLost: 0 })]);
-const client = applySamples({}, [
+const { state: client, given } = told(
   sample({
     atMs: MADE_MS - 13_016,
     minRttMs: 40,
@@ -81,7 +82,9 @@ const client = applySamples({}, [
     deliveryRateBps: 2_500_000,
   }),
   sample({ transport: "quic", atMs: MADE_MS - 60_000, minRttMs: 41.5 }),
-]);
+);
+const neighbour = told(sample({ atMs: MADE_MS, packetsSent: 1_200 })).given;
+const network = addToNetwork(addToNetwork(EMPTY_LEVEL, given, undefined).state, neighbour, undefined).state;
 const offers = {
   ...NO_OFFER,
   untilMs: MADE_MS,
@@ -99,10 +102,11 @@ describe("look-up", () => {
     const { code, out } = await anna.does("look-up --client 192.0.2.7");
     expect(code).toBe(0);
     expect(out.split("\n")).toEqual([
-      "of the   over  packets  loss   least RTT  most       last heard of",
-      "client   TCP        40  2.5 %  40 ms      20 Mbit/s  13 s ago",
-      "client   QUIC        0  -      41.5 ms    -          60 s ago",
-      "network  TCP     1,200  0 %    -          -          500 ms ago",
+      "over  packets  loss   least RTT  best rate  last heard of",
+      "TCP        40  2.5 %  40 ms      20 Mbit/s  13 s ago",
+      "QUIC        0  -      41.5 ms    -          1 min ago",
+      "",
+      "network  0.86 clients' worth; no loss: 79 %, loss 0.1 %: 12 %, loss 0.2 %: 7 %, loss 0.5 %: 2 %",
       "",
       "The last offer lives until 2026-11-21T10:00:00Z.",
       "None was taken.",
@@ -114,7 +118,9 @@ describe("look-up", () => {
   });
 
   it("of a network, of somebody who is not known, and of nobody", async () => {
-    expect((await anna.does("look-up --network 192.0.2.9")).out).toMatch(/^of the .*\nnetwork  TCP +1,200 /);
+    expect((await anna.does("look-up --network 192.0.2.9")).out).toMatch(
+      /^network  1 clients' worth; no loss: 7\d %, .*\n$/,
+    );
     expect((await anna.does("look-up --client 192.0.2.8")).out).toBe("Nothing is known of the client 192.0.2.8.\n");
     expect(await anna.does("look-up")).toMatchObject({ code: 2 });
   });

@@ -14,7 +14,7 @@ export const EXPLAIN: Command = {
   --transport tcp     or quic: what the connection is over
   --rtt MS            of the connection
   --rate BYTES        a second, of the connection and of the remembered path
-  --loss 2.5%         the remembered loss of the client; without it the client is unknown
+  --loss 2.5%         the remembered loss of the client; without it the policy's mix stands for it
   --packets N         the evidence for the loss, 1000 unless you set it
   --path /shop/  --asn 64500  --country JP
   --policy FILE       by this policy, stored or not
@@ -27,19 +27,27 @@ export const EXPLAIN: Command = {
   },
 };
 
+/** The evidence for a loss that comes without packets: enough to believe it. */
+const PACKETS = 1_000;
+
 /** What to ask the API. --loss stands for what is remembered about the client. @throws Failure */
 function questionOf(options: Options, policy: Policy | undefined): NewQuestion {
-  const { client, version, transport = "tcp", path = "/", rtt, rate, loss, packets, asn, country } = options;
+  const { client, version, transport = "tcp", path = "/", rtt, rate, loss, packets = PACKETS, asn, country } = options;
   if (version !== undefined && policy !== undefined) throw misused("--policy and --version exclude each other.");
   for (const name of ["loss", "packets"] as const)
     if (client !== undefined && options[name] !== undefined)
       throw misused(`With --client the server looks up what --${name} would tell.`);
-  if (packets !== undefined && loss === undefined)
+  if (options.packets !== undefined && loss === undefined)
     throw misused("--packets is the evidence behind --loss, which is not given.");
-  const estimate = { lossRatio: loss, packets, minRttMs: rtt, deliveryRateBps: rate };
   return {
     request: { transport, path, rttMs: rtt, deliveryRateBps: rate, asn, country },
-    history: loss === undefined ? undefined : { state: "known", client: { [transport]: estimate } },
+    history:
+      loss === undefined
+        ? undefined
+        : {
+            state: "known",
+            connections: [{ transport, packets, lost: loss * packets, rttMs: rtt, deliveryRateBps: rate }],
+          },
     client,
     policy,
     version,

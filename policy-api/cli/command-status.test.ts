@@ -4,7 +4,7 @@ import { type Person, person } from "./testing.ts";
 let anna: Person;
 beforeEach(async () => {
   anna = await person();
-  anna.writes("h3.json", { schema: 2, mode: "fixed-h3" });
+  anna.writes("h3.json", { schema: 3, mode: "fixed-h3" });
 });
 
 describe("status", () => {

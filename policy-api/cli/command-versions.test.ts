@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { INITIAL_POLICY } from "../core/policy.ts";
 import { type Person, person, TOKENS } from "./testing.ts";
 
-const FIXED_H3 = { schema: 2, mode: "fixed-h3" };
-const FIXED_H2 = { schema: 2, mode: "fixed-h2" };
+const FIXED_H3 = { schema: 3, mode: "fixed-h3" };
+const FIXED_H2 = { schema: 3, mode: "fixed-h2" };
 
 let anna: Person;
 beforeEach(async () => {
@@ -42,7 +42,7 @@ describe("push", () => {
   });
 
   it("sends nothing that is not valid", async () => {
-    anna.writes("bad.json", { schema: 2, mode: "fixed", ma: { minS: 0, maxS: 60 } });
+    anna.writes("bad.json", { schema: 3, mode: "fixed", ma: { minS: 0, maxS: 60 } });
     const { code, out, err } = await anna.does("push bad.json");
     expect([code, out]).toEqual([1, ""]);
     expect(err).toMatch(
@@ -123,6 +123,16 @@ describe("show", () => {
   it("the active one, and all of a version", async () => {
     expect(JSON.parse((await anna.does("show active")).out)).toEqual(INITIAL_POLICY);
     expect(JSON.parse((await anna.does("show 0 --json")).out)).toMatchObject({ version: 0, author: "initial" });
+  });
+
+  it("one that the server cannot read any more", async () => {
+    await anna.does("push h3.json");
+    anna.api.ports.store.unreadableVersions.add(1);
+    const err =
+      "The server cannot read version 1 any more. Most likely it is of an older schema: `push` a new policy.\n";
+    expect(await anna.does("show 1")).toEqual({ code: 1, out: "", err });
+    expect(await anna.does("diff 1")).toEqual({ code: 2, out: "", err });
+    expect(JSON.parse((await anna.does("show 1 --json")).out)).toMatchObject({ author: "writer", policy: null });
   });
 
   it("one that is not there", async () => {

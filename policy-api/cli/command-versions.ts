@@ -1,5 +1,5 @@
 import type { Command } from "./command.ts";
-import { namedVersion } from "./named-policy.ts";
+import { namedVersion, readable } from "./named-policy.ts";
 import { nextPageText, PAGE_OPTIONS } from "./page-options.ts";
 import { readPolicyFile } from "./policy-file.ts";
 import { printable } from "./printable.ts";
@@ -59,8 +59,9 @@ export const SHOW: Command = {
   summary: "Print a version's policy, as JSON that `push` takes.",
   details: "With --json, everything that is stored about the version: its author, note and hash too.",
   words: [1, 1],
-  async run({ words: [name = ""], api }) {
+  async run({ words: [name = ""], options, api }) {
     const stored = await namedVersion(name, await api());
-    return { json: stored, text: JSON.stringify(stored.policy, undefined, 2) };
+    const { policy } = options.json === true ? stored : readable(stored);
+    return { json: stored, text: JSON.stringify(policy, undefined, 2) };
   },
 };

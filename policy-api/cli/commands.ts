@@ -1,8 +1,11 @@
 import { ACTIVATE } from "./command-activate.ts";
 import { FORGET, LOOK_UP } from "./command-clients.ts";
+import { AUTOPILOT } from "./command-autopilot.ts";
 import { DIFF } from "./command-diff.ts";
 import { EXPLAIN } from "./command-explain.ts";
 import { KILL } from "./command-kill.ts";
+import { PROPOSE } from "./command-propose.ts";
+import { RESULTS } from "./command-results.ts";
 import { ROLLBACK } from "./command-rollback.ts";
 import { AUDIT, HISTORY, STATUS } from "./command-status.ts";
 import { TOKEN } from "./command-token.ts";
@@ -23,6 +26,9 @@ export const COMMANDS: readonly Command[] = [
   AUDIT,
   ROLLBACK,
   KILL,
+  RESULTS,
+  PROPOSE,
+  AUTOPILOT,
   EXPLAIN,
   LOOK_UP,
   FORGET,

@@ -7,9 +7,8 @@ import { table } from "./table.ts";
 const RTTS_MS = [5, 25, 50, 100, 200] as const;
 /** `undefined`: a client about whom only the RTT is known. */
 const LOSS_RATIOS = [0, 0.005, 0.025, 0.05, undefined] as const;
-const RATE_BPS = 25_000_000;
 /** The packets of about 14 MB: enough to tell a loss of 0.5 % from none. */
-const PACKETS = 10_000;
+const MEASURED = { transport: "tcp", ageMs: 0, packets: 10_000, deliveryRateBps: 25_000_000 } as const;
 /** Nothing here depends on the time. */
 const NOW_MS = 0;
 
@@ -49,8 +48,10 @@ export function isChanged({ before, after }: Cell): boolean {
 function answerText(policy: Policy, path: string, rttMs: number, lossRatio: number | undefined): string {
   // The client with the share unit 0 is in every share that is not empty.
   const request: RequestFacts = { transport: "tcp", path, rttMs, shareUnit: 0 };
-  const tcp = { lossRatio, packets: PACKETS, minRttMs: rttMs, deliveryRateBps: RATE_BPS, ageMs: 0 };
-  const history: History = lossRatio === undefined ? { state: "unknown" } : { state: "known", client: { tcp } };
+  const history: History =
+    lossRatio === undefined
+      ? { state: "unknown" }
+      : { state: "known", connections: [{ ...MEASURED, lost: lossRatio * MEASURED.packets, rttMs }] };
   const share = policy.method?.kind === "share" && modeFor(policy, request) === "adaptive" ? policy.method.share : 1;
   const { advertise } = decide(request, history, policy, NOW_MS, undefined);
   const answer = advertise.kind === "h3" ? `h3 ${advertise.maS} s` : advertise.kind;

@@ -1,8 +1,8 @@
 import type { Explanation } from "../contract/decisions.ts";
 import type { Reason } from "../core/decide.ts";
-import { type Basis, KNOWN_PACKETS } from "../core/path.ts";
-import { bytes, count, milliseconds, percent, rate } from "./quantities.ts";
-import { readings } from "./readings.ts";
+import { TRANSPORTS } from "../core/sample.ts";
+import { bytes, count, counted, milliseconds, percent, rate } from "./quantities.ts";
+import { levelsText, lossesText, roughly } from "./readings.ts";
 import { nameList } from "./table.ts";
 import { ifGiven } from "./values.ts";
 
@@ -13,20 +13,15 @@ const REASONS: Readonly<Record<Reason, string>> = {
   "mode-fixed-h2": "the policy's mode here is fixed-h2: never offer",
   "mode-fixed-h3": "the policy's mode here is fixed-h3: always offer",
   "kill-switch": "the kill switch is on, whatever the policy says",
-  "cold-start": "nothing is known of this client or its network: as the policy's cold start says",
-  "h3-faster": "HTTP/3 is expected to be faster, by more than the margin",
+  "not-measured": "nobody has measured what the policy's method needs: an RTT, or for zero lines a loss",
+  "h3-faster": "what HTTP/3 is expected to gain is above the margin",
   "h2-faster": "HTTP/2 is expected to be faster",
-  "within-margin": "HTTP/3 is expected to be faster, but not by the margin over the whole uncertainty",
+  "within-margin": "HTTP/3 is expected to be faster, but not by the margin",
+  "quic-loses": "most likely the network drops packets of QUIC alone",
+  "own-loads-slower": "this client's own pages were slower over HTTP/3 than the table says",
   "udp-blocked": "this client was offered HTTP/3 and did not come: most likely no UDP reaches it",
   share: "by the policy's share of clients",
   exploration: "drawn, not predicted: this client explores",
-};
-
-const EVIDENCE: Readonly<Record<Basis, string>> = {
-  client: "what was measured of this client",
-  network: "what was measured of its network (/24 or /48)",
-  asn: "what was measured of its autonomous system",
-  prior: "nothing but the RTT: the mix of networks of the policy's cold start",
 };
 
 /**
@@ -36,7 +31,7 @@ const EVIDENCE: Readonly<Record<Basis, string>> = {
  */
 export function explanationText(explanation: Explanation, isLookedUp: boolean): string {
   const { policyVersion, revision, request, history, decision, altSvc } = explanation;
-  const { mode, reason, propensity, basis, path, predicted, saving, savingLow, savingHigh } = decision;
+  const { mode, reason, propensity, belief, next, saving } = decision;
   const version = `version ${policyVersion}${revision === null ? "" : ` (revision ${revision})`}`;
   // A newer server may have reasons that are not in the table.
   const why: string | undefined = REASONS[reason];
@@ -46,17 +41,46 @@ export function explanationText(explanation: Explanation, isLookedUp: boolean): 
     policy: `${policyVersion === null ? "the one of the file" : version}, ${mode} on ${request.path}`,
     request: requestText(request),
     known: historyText(history, isLookedUp),
-    path: path && `RTT ${milliseconds(path.rttMs)}, loss ${percent(path.lossRatio)}, ${rate(path.deliveryRateBps)}`,
-    evidence: basis && EVIDENCE[basis],
-    times: predicted && timesText(predicted),
-    saving: ifGiven(saving, (is) => `${percent(is)} (${percent(savingLow ?? is)} to ${percent(savingHigh ?? is)})`),
+    likely: belief && likelyText(belief),
+    gains: next && gainsText(decision),
+    worth: saving && worthText(decision),
     chance: `${percent(propensity)} that this policy gives this answer here`,
   });
 }
 
-function timesText({ stayMs, switchMs, coldMs, contentBytes, clamped }: NonNullable<Decision["predicted"]>): string {
-  const times = `stay on HTTP/2 ${milliseconds(stayMs)}, switch ${milliseconds(switchMs)}, begin on HTTP/3 ${milliseconds(coldMs)}`;
-  return `${times}; for ${bytes(contentBytes)}${clamped ? " (outside what was measured)" : ""}`;
+function likelyText({ weights, quicAlone }: NonNullable<Decision["belief"]>): string {
+  const alone = quicAlone < 0.005 ? "" : `; the network drops packets of QUIC alone: ${percent(quicAlone)}`;
+  return lossesText(weights) + alone;
+}
+
+/** `8 % faster`: a gain is the logarithm of a ratio of times. */
+function speedText(gain: number): string {
+  return `${percent(Math.abs(Math.expm1(gain)))} ${gain < 0 ? "slower" : "faster"}`;
+}
+
+/** `8 % faster (give or take 3 %)` */
+function expectedText({ gain, deviation }: NonNullable<Decision["next"]>): string {
+  return `${speedText(gain)} (give or take ${percent(Math.expm1(deviation))})`;
+}
+
+function gainsText({ next, return: again, price, ownShift, rttMs, contentBytes }: Decision): string {
+  const at = [ifGiven(rttMs, milliseconds), ifGiven(contentBytes, bytes)].filter(Boolean).join(", ");
+  const parts = [
+    ifGiven(next, (gain) => `a next page ${expectedText(gain)}`),
+    ifGiven(again, (gain) => `a return ${expectedText(gain)}`),
+    ifGiven(price || undefined, (lost) => `this page ${speedText(-lost)}`),
+    ifGiven(ownShift || undefined, (shift) => `its own loads count in both: ${speedText(shift)}`),
+  ];
+  return `at ${at}: ${parts.filter(Boolean).join("; ")}`;
+}
+
+function worthText({ saving, price = 0, pages = 0, returns = 0 }: Decision): string {
+  if (saving === undefined || pages + returns === 0) return "nothing: an offer changes no page";
+  const changed = [
+    ...(pages === 0 ? [] : [`${roughly(pages)} next ${pages === 1 ? "page" : "pages"}`]),
+    ...(returns < 0.005 ? [] : [`${roughly(returns)} ${returns === 1 ? "return" : "returns"}`]),
+  ].join(" and ");
+  return `${expectedText(saving)} for each of ${changed}${price === 0 ? "" : ", this page counted in"}`;
 }
 
 function requestText({ transport, rttMs, deliveryRateBps, asn, country }: Explanation["request"]): string {
@@ -77,12 +101,16 @@ function headerText(altSvc: string | null, reason: Reason): string {
   return `alt-svc: ${altSvc}${isTakenBack ? " (nothing is offered, and an earlier offer may still live)" : ""}`;
 }
 
-function historyText({ state, ...levels }: Explanation["history"], isLookedUp: boolean): string {
-  const known = readings(levels).map(({ level, transport, packets, lossRatio }) => {
-    const loss = lossRatio === undefined ? "" : `, loss ${percent(lossRatio)}`;
-    return `${level} over ${transport}${loss} (${count(Math.round(packets))} packets)`;
+function historyText({ state, connections = [], ...levels }: Explanation["history"], isLookedUp: boolean): string {
+  const own = TRANSPORTS.flatMap((transport) => {
+    const over = connections.filter((one) => one.transport === transport);
+    if (over.length === 0) return [];
+    const [packets, lost] = [over.reduce((n, one) => n + one.packets, 0), over.reduce((n, one) => n + one.lost, 0)];
+    const lossText = packets === 0 ? "packets not counted" : `${count(lost)} of ${counted(packets, "packet")} lost`;
+    return [`${counted(over.length, "connection")} over ${transport.toUpperCase()} (${lossText})`];
   });
+  const known = [...own, ...Object.entries(levelsText(levels)).map(([level, text]) => `${level} (${text})`)];
   if (known.length > 0) return known.join("; ");
   if (state === "late") return "the look-up came too late";
-  return isLookedUp ? `nothing, or under ${KNOWN_PACKETS} packets (\`look-up\` says what is stored)` : "nothing";
+  return isLookedUp ? "nothing (`look-up` says what is stored)" : "nothing";
 }

@@ -39,7 +39,7 @@ describe("the program", () => {
 
   it("reads files from where npm was called, and tells faults without a stack", async () => {
     const called = testFolder();
-    writeFileSync(join(called, "a.json"), '{"schema":2}');
+    writeFileSync(join(called, "a.json"), '{"schema":3}');
     const npm = { npm_lifecycle_event: "policy", INIT_CWD: called };
     expect(await program(testFolder(), ["validate", "a.json"], npm)).toEqual({
       code: 1,

@@ -12,23 +12,45 @@ const ACTIVE = "active";
 /** Finds a policy by a version's number, by `active` or by a file's name. @throws Failure */
 export async function namedPolicy(name: string, { api, io }: Call): Promise<{ name: string; policy: Policy }> {
   if (name !== ACTIVE && !/^\d+$/.test(name)) return { name, policy: readPolicyFile(name, io) };
-  const { version, policy } = await namedVersion(name, await api());
+  const { version, policy } = readable(await namedVersion(name, await api()));
+  return {
+    name: `${name === ACTIVE ? "active, " : ""}version ${version}`,
+    policy: fromServer(policy, `version ${version}`),
+  };
+}
+
+/** A policy that the server sent, as this program reads it. @throws Failure */
+export function fromServer(policy: unknown, place: string): Policy {
   const parsed = parsePolicy(policy);
-  if (parsed.ok) return { name: `${name === ACTIVE ? "active, " : ""}version ${version}`, policy: parsed.value };
+  if (parsed.ok) return parsed.value;
+  throw new Failure(EXIT.refused, `This program cannot read ${place}: is it of another age than the server?`, {
+    faults: parsed.faults,
+    place,
+  });
+}
+
+/** A version whose policy the server can still read. @throws Failure */
+export function readable<T extends { readonly version: number; readonly policy: unknown }>(stored: T): T {
+  if (stored.policy !== null) return stored;
   throw new Failure(
     EXIT.refused,
-    `This program cannot read version ${version}: is it of another age than the server?`,
-    { faults: parsed.faults, place: `version ${version}` },
+    `The server cannot read version ${stored.version} any more. Most likely it is of an older schema: \`push\` a new policy.`,
   );
 }
 
 /** Finds a stored version by its number, or the active one. @throws Failure */
 export async function namedVersion(name: string, api: Api): ReturnType<Api["version"]> {
   const version = name === ACTIVE ? (await api.activation()).activation.everyone : readVersion(name, "The version");
+  return ofVersion(version, api.version(version));
+}
+
+/** An answer about a version. @throws Failure that says so if there is no such version */
+export async function ofVersion<T>(version: number | undefined, answer: Promise<T>): Promise<T> {
   try {
-    return await api.version(version);
+    return await answer;
   } catch (error) {
-    if (!(error instanceof Failure) || error.exitCode !== EXIT.refused || error.details.status !== 404) throw error;
+    const isMissing = error instanceof Failure && error.exitCode === EXIT.refused && error.details.status === 404;
+    if (version === undefined || !isMissing) throw error;
     throw new Failure(EXIT.refused, `There is no version ${version}: \`list\` shows them all.`, { status: 404 });
   }
 }

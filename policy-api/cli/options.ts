@@ -12,6 +12,7 @@ const OPTIONS = {
   json: FLAG,
   yes: FLAG,
   rotate: FLAG,
+  push: FLAG,
   url: readText,
   "token-file": readText,
   ca: readText,

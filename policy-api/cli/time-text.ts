@@ -14,8 +14,12 @@ export function timeText(iso: string): string {
 /** How long ago that was, in the largest unit that fits: `3 min ago`. As clocks differ, a time in the future is now. */
 export function agoText(iso: string, nowMs: number): string {
   const ms = Date.parse(iso);
-  if (!(ms > 0)) return "-";
-  const seconds = Math.floor((nowMs - ms) / 1000);
+  return ms > 0 ? sinceText(nowMs - ms) : "-";
+}
+
+/** The same, of a length in milliseconds. */
+export function sinceText(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
   const unit = UNITS.find(([, length]) => seconds >= length);
   return unit === undefined ? "just now" : `${Math.floor(seconds / unit[1])} ${unit[0]} ago`;
 }

@@ -5,6 +5,7 @@ import * as clients from "./clients.ts";
 import { decide, explain } from "./decisions.ts";
 import { getHealth } from "./health.ts";
 import * as policies from "./policies.ts";
+import { getProposal, getResults } from "./results.ts";
 
 /** Every call. */
 export const ROUTES = [
@@ -21,6 +22,8 @@ export const ROUTES = [
   activation.deleteKillSwitch,
   decide,
   explain,
+  getResults,
+  getProposal,
   clients.lookUpClient,
   clients.lookUpNetwork,
   clients.forgetClient,

@@ -1,21 +1,19 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { Offers, PathEstimate } from "./decisions.ts";
+import { known as levels, Offers } from "./decisions.ts";
 import { address, strict } from "./fields.ts";
 import { reads, writes } from "./head.ts";
 import { bodyOf, jsonOf, problems } from "./replies.ts";
 
 const request = { body: bodyOf(strict({ address }).openapi("Address")) };
-const known = z.boolean().openapi({ description: "Whether the store holds anything" });
+const known = z.boolean().openapi({ description: "Whether the store holds anything about it" });
 
 const ClientRecord = strict({
   known,
-  client: PathEstimate.optional(),
-  network: PathEstimate.optional(),
-  asn: PathEstimate.optional(),
+  ...levels,
   offers: Offers.optional(),
 }).openapi("ClientRecord");
 export type ClientRecord = z.infer<typeof ClientRecord>;
-const NetworkRecord = strict({ known, network: PathEstimate.optional() }).openapi("NetworkRecord");
+const NetworkRecord = strict({ known, network: levels.network }).openapi("NetworkRecord");
 const Forgotten = strict({ forgotten: z.int().min(0).openapi({ description: "Number of rows" }) }).openapi("Forgotten");
 
 const forgotten = { 200: jsonOf("Deleted", Forgotten), ...problems(413) };

@@ -1,6 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { REASONS } from "../core/decide.ts";
-import { BASES } from "../core/path.ts";
+import { NODES } from "../core/loss-nodes.ts";
+import { CONNECTIONS } from "../core/connections.ts";
 import { MODES } from "../core/policy.ts";
 import {
   address,
@@ -21,11 +22,7 @@ import {
 import { reads } from "./head.ts";
 import { bodyOf, jsonOf, problems } from "./replies.ts";
 
-const packets = z
-  .number()
-  .min(0)
-  .max(1e15)
-  .openapi({ description: "Packets sent, the evidence for lossRatio", example: 1000 });
+const packets = z.number().min(0).max(1e15).openapi({ description: "Packets sent", example: 1000 });
 /** A time, or how long ago it was, in milliseconds. */
 const ms = z.number().min(0).max(1e15);
 
@@ -45,25 +42,36 @@ export const Facts = strict({
 }).openapi("Facts");
 export type Facts = z.infer<typeof Facts>;
 
-const PathFacts = strict({ rttMs: z.number(), lossRatio: z.number(), deliveryRateBps: z.number() }).openapi("Path");
+const expected = (about: string) =>
+  strict({ gain: z.number(), deviation: z.number() }).openapi({
+    description: `${about}: ln(HTTP/2's time / HTTP/3's), and its deviation over what is not known`,
+  });
+// Not `length`: the document would not say it.
+const weights = z.array(z.number().min(0)).min(NODES).max(NODES).readonly();
 
-const predicted = strict({
-  stayMs: z.number(),
-  switchMs: z.number(),
-  coldMs: z.number(),
-  contentBytes: z.number(),
-  clamped: z.boolean().openapi({ description: "Whether the path lies beyond what was measured" }),
-}).openapi("PredictedTimes");
+const belief = strict({
+  weights: weights.openapi({ description: "The probability of each loss: 0, 0.1, 0.2, 0.5, 2 and 5 %" }),
+  quicAlone: z
+    .number()
+    .min(0)
+    .max(1)
+    .openapi({ description: "The probability that the network drops QUIC's packets alone" }),
+  packets: strict({ tcp: z.number(), quic: z.number() }).openapi({ description: "The evidence, faded" }),
+}).openapi("Belief");
 
 const explained = {
   mode: z.enum(MODES),
   reason: z.enum(REASONS),
-  basis: z.enum(BASES).optional().openapi({ description: "Whose measurements the decision rests on" }),
-  path: PathFacts.optional(),
-  predicted: predicted.optional(),
-  saving: z.number().optional().openapi({ description: "What HTTP/3 saves: stay / switch - 1" }),
-  savingLow: z.number().optional(),
-  savingHigh: z.number().optional(),
+  rttMs: z.number().optional().openapi({ description: "What the gain table was read at" }),
+  contentBytes: z.number().optional().openapi({ description: "Likewise" }),
+  belief: belief.optional(),
+  next: expected("The gain of a next page").optional(),
+  return: expected("The gain of a return's first page").optional(),
+  price: z.number().optional().openapi({ description: "What the page at hand loses" }),
+  ownShift: z.number().optional().openapi({ description: "What the client's own loads add to both gains" }),
+  pages: z.number().optional().openapi({ description: "How many next pages the offer changes" }),
+  returns: z.number().optional().openapi({ description: "How many returns it changes" }),
+  saving: expected("What the offer is worth for each page that it changes").optional(),
   propensity: z.number().min(0).max(1).openapi({ description: "The probability of this answer" }),
 };
 
@@ -89,19 +97,30 @@ const Decision = strict({
   ...explained,
 }).openapi("Decision");
 
-const TransportEstimate = strict({
-  minRttMs: rttMs.optional(),
-  lossRatio: lossRatio.optional(),
-  packets: packets.default(1_000),
+const ConnectionSeen = strict({
+  transport,
+  ageMs: ms.default(0).openapi({ description: "Milliseconds since its newest sample" }),
+  packets: packets.default(0),
+  lost: packets.default(0).openapi({ description: "Packets declared lost" }),
+  rttMs: rttMs.optional(),
+  bytes: packets.optional().openapi({ description: "Bytes sent" }),
+  busyMs: ms.optional().openapi({ description: "How long responses were under way" }),
   deliveryRateBps: deliveryRateBps.optional(),
-  ageMs: ms.default(0),
-  changedMsAgo: ms.optional().openapi({ description: "Milliseconds since the path changed" }),
-}).openapi("TransportEstimate");
+}).openapi("ConnectionSeen");
 
-export const PathEstimate = strict({ tcp: TransportEstimate.optional(), quic: TransportEstimate.optional() }).openapi(
-  "PathEstimate",
-);
-export type PathEstimate = z.infer<typeof PathEstimate>;
+const clientsAt = weights.openapi({ description: "How many clients have each loss: 0, 0.1, 0.2, 0.5, 2 and 5 %" });
+
+/** What is known of a client and the levels above it. */
+export const known = {
+  connections: z
+    .array(ConnectionSeen)
+    .max(2 * CONNECTIONS)
+    .readonly()
+    .optional(),
+  network: clientsAt.optional(),
+  asn: clientsAt.optional(),
+  site: clientsAt.optional(),
+};
 
 export const Offers = strict({
   untilMs: ms,
@@ -121,6 +140,7 @@ const RequestFacts = strict({
   offerUntilMs: ms.optional(),
   earlierOffersUntilMs: ms.optional(),
   offering: z.boolean().optional(),
+  answeredAtMs: ms.optional(),
   pausedUntilMs: ms.optional(),
   shareUnit: share.optional(),
   modesElsewhere: z.array(z.enum(MODES)).max(100).optional(),
@@ -128,10 +148,9 @@ const RequestFacts = strict({
 
 const History = strict({
   state: z.enum(["known", "unknown", "late"]),
-  client: PathEstimate.optional(),
-  network: PathEstimate.optional(),
-  asn: PathEstimate.optional(),
+  ...known,
 }).openapi("History");
+export type History = z.infer<typeof History>;
 
 const Questions = strict({ paths: z.array(Facts).min(1).max(100), port: port.default(443) }).openapi("DecisionRequest");
 
@@ -169,8 +188,8 @@ export type Explanation = z.infer<typeof Explanation>;
 export const decide = createRoute({
   ...reads("post", "/decisions", "decide", "Decide what to advertise, for callers other than this worker"),
   description:
-    "Takes facts about 1 to 100 paths. Returns for each the header's value, how long it lives, the reason and the predicted " +
-    "times. A path with a loss ratio is known; otherwise the policy's cold start answers. Nothing is looked up or stored.",
+    "Takes facts about 1 to 100 paths. Returns for each the header's value, how long it lives, the reason and the expected " +
+    "gains. Without a loss ratio the policy's mix stands for it. Nothing is looked up or stored.",
   request: { body: bodyOf(Questions) },
   responses: { 200: jsonOf("The answers, in the order of the paths", Answers), ...problems(413) },
 });

@@ -43,7 +43,7 @@ export const note = z
   .openapi({
     // JSON Schema has no flags, so the document needs a pattern without one. JSON has no lone surrogates anyhow.
     pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`,
-    example: "new times, measured on the new servers",
+    example: "new gains, measured on the new servers",
   });
 export const isoTime = z.iso.datetime({ offset: true }).openapi({ example: "2026-11-21T10:00:00.000Z" });
 export const transport = z.enum(TRANSPORTS).openapi({ description: "tcp: HTTP/1.1 and 2; quic: HTTP/3" });

@@ -42,3 +42,16 @@ export const fromActivation = {
   showPolicy: link("getPolicy", "The version for everyone", { "path.version": "$response.body#/everyone" }),
   showIfChanged: link("getActivation", "Only if it has changed meanwhile, else 304", IF_NONE_MATCH),
 };
+
+const OF_VERSION = { "query.version": "$response.body#/version" };
+
+/** From results of a version. */
+export const fromResults = {
+  propose: link("getProposal", "What they propose", OF_VERSION),
+  showPolicy: link("getPolicy", "The version", VERSION),
+};
+
+/** From a proposal. */
+export const fromProposal = {
+  results: link("getResults", "What it rests on", OF_VERSION),
+};

@@ -20,7 +20,7 @@ const PROBLEMS = {
   401: "There is no token, or the server does not know it",
   403: "The token may only read, or no token is configured",
   404: "Not there",
-  409: "There is nothing to go back to",
+  409: "There is nothing to go back to, or nothing that can be read",
   412: "Somebody changed it meanwhile; `current` says what there is now",
   413: "The body is too large",
   422: "Each value is as documented, but the values do not fit together",

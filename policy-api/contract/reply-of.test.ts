@@ -16,7 +16,7 @@ const explanation = {
   revision: 1,
   policyVersion: 2,
   request: { transport: "tcp", path: "/" },
-  history: { state: "known", client: { tcp: { packets: 5_000, ageMs: 0 } } },
+  history: { state: "known", connections: [{ transport: "tcp", packets: 5_000 }] },
   decision: { advertise: { kind: "h3", maS: 60 }, mode: "adaptive", reason: "h3-faster", propensity: 1 },
   altSvc: null,
 };

@@ -64,31 +64,17 @@ export function changed(
   change: ActivationChange,
   revision: (number: number) => Activation | undefined,
 ): (ActivationState & Pick<Activation, "previousRevision">) | undefined {
+  const { everyone, stages, killSwitch, revision: previousRevision } = current;
   switch (change.kind) {
     case "put":
-      return {
-        everyone: change.everyone,
-        stages: change.stages,
-        killSwitch: current.killSwitch,
-        previousRevision: current.revision,
-      };
+      return { everyone: change.everyone, stages: change.stages, killSwitch, previousRevision };
     case "kill-switch":
-      return {
-        everyone: current.everyone,
-        stages: current.stages,
-        killSwitch: change.to,
-        previousRevision: current.revision,
-      };
+      return { everyone, stages, killSwitch: change.to, previousRevision };
     case "rollback": {
       const target = current.previousRevision === null ? undefined : revision(current.previousRevision);
-      return (
-        target && {
-          everyone: target.everyone,
-          stages: target.stages,
-          killSwitch: target.killSwitch,
-          previousRevision: target.previousRevision,
-        }
-      );
+      if (target === undefined) return undefined;
+      const { revision: _, author: __, note: ___, atMs: ____, ...state } = target;
+      return state;
     }
   }
 }
@@ -110,6 +96,8 @@ export function isSameState(a: ActivationState, b: ActivationState): boolean {
 export interface ActivePolicy {
   readonly version: number;
   readonly policy?: Policy | undefined;
+  /** Why the policy cannot be read, as the end of a sentence. */
+  readonly fault?: string | undefined;
 }
 
 /** An activation with everything that a worker needs to obey it. */

@@ -1,5 +1,4 @@
-import type { PathEstimate } from "./estimate.ts";
-import type { Level } from "./estimator.ts";
+import type { UpperLevel } from "./mix.ts";
 import type { Mode } from "./policy.ts";
 import type { Transport } from "./sample.ts";
 
@@ -22,6 +21,8 @@ export interface RequestFacts {
   readonly earlierOffersUntilMs?: number | undefined;
   /** Whether the last answer to this client was an offer. */
   readonly offering?: boolean | undefined;
+  /** When this client was last answered with an offer or a `clear`, milliseconds since the epoch. */
+  readonly answeredAtMs?: number | undefined;
   /** Until when offers pause because this client ignored them, milliseconds since the epoch. */
   readonly pausedUntilMs?: number | undefined;
   /** 0 to 1, uniform over clients and constant for a client: for policies that offer to a share of clients. */
@@ -30,10 +31,29 @@ export interface RequestFacts {
   readonly modesElsewhere?: readonly Mode[] | undefined;
 }
 
+/** What one connection of a client has shown. */
+export interface ConnectionSeen {
+  readonly transport: Transport;
+  /** Since its newest sample, milliseconds. */
+  readonly ageMs: number;
+  /** Packets sent, retransmissions included. 0 where nobody counts them. */
+  readonly packets: number;
+  /** Packets declared lost. */
+  readonly lost: number;
+  /** Its smallest RTT, milliseconds. */
+  readonly rttMs?: number | undefined;
+  /** Bytes sent, and for how long responses were under way, milliseconds. */
+  readonly bytes?: number | undefined;
+  readonly busyMs?: number | undefined;
+  /** Its largest delivery rate, bytes per second. */
+  readonly deliveryRateBps?: number | undefined;
+}
+
 /**
- * What a decision knows of the past: an estimate for each level that is known. `unknown`: the look-up found nothing
- * that counts. `late`: the look-up did not arrive in time.
+ * What a decision knows of the past: the client's own connections, and for each level above it how many clients are on
+ * each loss node. `unknown`: the look-up found nothing. `late`: it did not arrive in time.
  */
-export interface History extends Readonly<Partial<Record<Level, PathEstimate | undefined>>> {
+export interface History extends Readonly<Partial<Record<UpperLevel, readonly number[] | undefined>>> {
   readonly state: "known" | "unknown" | "late";
+  readonly connections?: readonly ConnectionSeen[] | undefined;
 }

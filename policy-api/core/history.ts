@@ -1,44 +1,41 @@
-import { estimateAt, type PathEstimate } from "./estimate.ts";
-import { applySamples, type Level, LEVELS, type PathState } from "./estimator.ts";
+import { addSample, seenAt } from "./connections.ts";
 import type { History } from "./facts.ts";
+import type { ClientState } from "./levels.ts";
+import { type LevelState, mixAt, type UpperLevel, UPPER_LEVELS } from "./mix.ts";
 import type { OfferState } from "./offers.ts";
-import { KNOWN_PACKETS } from "./path.ts";
+import type { LastDecided } from "./assignment.ts";
 import type { PathSample } from "./sample.ts";
 
 /** What a look-up brings: the state of each level that has one, and the offers that the client may hold. */
-export interface Remembered extends Readonly<Partial<Record<Level, PathState | undefined>>> {
+export interface Remembered extends Readonly<Partial<Record<UpperLevel, LevelState | undefined>>> {
+  readonly client?: ClientState | undefined;
   readonly offers?: OfferState | undefined;
+  /** The last page of this client that a drawn arm decided about. */
+  readonly decided?: LastDecided | undefined;
 }
 
 /**
  * What is known of a client at `nowMs`, from what was remembered and from fresh samples (this connection's, and those
  * on their way to the store). Fresh samples that are already in what was remembered change nothing.
  *
- * A level is known once enough packets were sent over it. Where the platform counts no packets (Cloudflare), a
- * remembered RTT makes it known, as nothing more will come. A handshake alone, or an offer, makes nothing known.
+ * A client is not its own neighbour: what its network has of it is left out. (Of what the levels above have, it is one of
+ * many.)
  *
  * @param remembered Undefined if the look-up did not arrive in time.
  */
 export function historyAt(remembered: Remembered | undefined, fresh: readonly PathSample[], nowMs: number): History {
-  const known: { [L in Level]?: PathEstimate } = {};
-  for (const level of LEVELS) {
-    const state = remembered?.[level] ?? {};
-    const held = estimateAt(state, nowMs);
-    const estimate = level === "client" ? estimateAt(applySamples(state, fresh), nowMs) : held;
-    if (estimate !== undefined && (isKnown(estimate) || isUncounted(held))) known[level] = estimate;
+  const held = fresh.reduce(addSample, remembered?.client?.connections ?? []);
+  const connections = held.map((record) => seenAt(record, nowMs));
+  const levels: { [L in UpperLevel]?: readonly number[] } = {};
+  const own = remembered?.client?.given;
+  for (const level of UPPER_LEVELS) {
+    const state = remembered?.[level];
+    if (state === undefined) continue;
+    const clients = mixAt(state.held, nowMs);
+    const ours = level === "network" && own !== undefined ? mixAt(own, nowMs) : undefined;
+    levels[level] = ours === undefined ? clients : clients.map((n, node) => Math.max(0, n - (ours[node] ?? 0)));
   }
-  if (remembered === undefined) return { state: "late", ...known };
-  return { state: Object.keys(known).length === 0 ? "unknown" : "known", ...known };
-}
-
-function isKnown(estimate: PathEstimate): boolean {
-  return packetsOf(estimate) >= KNOWN_PACKETS;
-}
-
-function isUncounted(estimate: PathEstimate | undefined): boolean {
-  return estimate !== undefined && packetsOf(estimate) === 0;
-}
-
-function packetsOf(estimate: PathEstimate): number {
-  return Math.max(estimate.tcp?.packets ?? 0, estimate.quic?.packets ?? 0);
+  if (remembered === undefined) return { state: "late", connections };
+  const nothing = remembered.client === undefined && Object.keys(levels).length === 0;
+  return { state: nothing ? "unknown" : "known", connections, ...levels };
 }

@@ -66,7 +66,7 @@ describe("jsonDiff", () => {
 
   it("between two policies", () => {
     const before = adaptivePolicy({ rules: [{ pathPrefix: "/live/", mode: "observe" }] });
-    const after = adaptivePolicy({ margin: { enter: 0.1, leave: 0, standardErrors: 1 }, source: "s" });
+    const after = adaptivePolicy({ margin: { enter: 0.1, leave: -0.005 }, source: "s" });
     expect(jsonDiff(before, after).map(({ pointer, kind }) => `${kind} ${pointer}`)).toEqual([
       "changed /margin/enter",
       "changed /rules",

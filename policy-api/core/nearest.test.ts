@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nearestName } from "./nearest.ts";
 
-const KNOWN = ["schema", "mode", "method", "contentBytes", "coldStart", "ma", "margin", "rules"];
+const KNOWN = ["schema", "mode", "method", "contentBytes", "visit", "ma", "margin", "rules"];
 
 describe("nearestName", () => {
   it.each([
@@ -10,7 +10,7 @@ describe("nearestName", () => {
     ["Method", "method"],
     ["contentbytes", "contentBytes"],
     ["content_bytes", "contentBytes"],
-    ["coldStrat", "coldStart"],
+    ["vistis", "visit"],
     ["rule", "rules"],
     ["margins", "margin"],
   ])("%s: %s was meant", (name, meant) => {

@@ -1,3 +1,5 @@
+import type { History } from "./facts.ts";
+
 /** An offer or a `clear`: answers that say what a client may hold afterwards. */
 export interface Answer {
   readonly atMs: number;
@@ -82,4 +84,12 @@ export function earlierOffer(
   if (transport === "quic") return "taken";
   const hadTime = state.answeredAtMs + TIME_TO_ACT_MS <= nowMs;
   return state.offering && state.untilMs > nowMs && hadTime ? "ignored" : undefined;
+}
+
+/** When a client was last measured over QUIC, milliseconds since the epoch. 0: never. */
+export function lastQuicAtMs({ connections = [] }: History, nowMs: number): number {
+  return connections.reduce(
+    (last, { transport, ageMs }) => (transport === "quic" ? Math.max(last, nowMs - ageMs) : last),
+    0,
+  );
 }

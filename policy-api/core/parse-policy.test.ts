@@ -2,52 +2,48 @@ import { describe, expect, it } from "vitest";
 import bbr from "../policies/bbr.json" with { type: "json" };
 import cubic from "../policies/cubic.json" with { type: "json" };
 import published from "../policies/published.json" with { type: "json" };
-import { parsePolicy } from "./parse-policy.ts";
+import { parsePolicy, whyUnreadable } from "./parse-policy.ts";
 import { INITIAL_POLICY } from "./policy.ts";
-import { adaptivePolicy, LATTICE } from "./testing.ts";
+import { adaptivePolicy, flatTable, GAINS } from "./testing.ts";
 
 const faults = (input: unknown): string[] => {
   const parsed = parsePolicy(input);
   return parsed.ok ? [] : parsed.faults.map((fault) => `${fault.pointer}: ${fault.message}`);
 };
-const FIELDS = "schema, mode, source, provenance, method, contentBytes, coldStart, ma, margin, exploration, rules";
+const FIELDS = "schema, mode, source, provenance, method, contentBytes, visit, ma, margin, exploration, reports, rules";
+const ANEW = "make a new policy (`npm run bench -- calibrate`), or push one of policy-api/policies";
 /** A policy of mode observe, with these fields. */
-const observe = (fields: object): object => ({ schema: 2, mode: "observe", ...fields });
+const observe = (fields: object): object => ({ schema: 3, mode: "observe", ...fields });
 
 describe("parsePolicy", () => {
   it("fills in what may be left out", () => {
-    expect(parsePolicy({ schema: 2, mode: "observe" })).toEqual({ ok: true, value: INITIAL_POLICY });
+    expect(parsePolicy({ schema: 3, mode: "observe" })).toEqual({ ok: true, value: INITIAL_POLICY });
     expect(parsePolicy(observe({ margin: { enter: 1, leave: 0 }, contentBytes: { default: 5 } }))).toMatchObject({
       ok: true,
-      value: { margin: { enter: 1, leave: 0, standardErrors: 1 }, contentBytes: { default: 5, routes: [] } },
+      value: { margin: { enter: 1, leave: 0 }, contentBytes: { default: 5, routes: [] } },
+    });
+    expect(parsePolicy(observe({ reports: { share: 0.1 } }))).toMatchObject({
+      value: { reports: { share: 0.1, inject: false } },
     });
   });
 
   it.each([
     ["the initial one", INITIAL_POLICY],
-    ["adaptive by times", adaptivePolicy()],
-    [
-      "with times of its own for a cold start",
-      adaptivePolicy({
-        coldStart: {
-          advertise: "h3",
-          mix: "lines, half each with 2 % loss",
-          times: { ...LATTICE, lossRatio: [0], stayMs: [1, 2], switchMs: [1, 2], coldMs: [1, 2] },
-        },
-      }),
-    ],
-    [
-      "by a switch of two round trips",
-      adaptivePolicy({ method: { kind: "times", quic: LATTICE, switchRoundTrips: 2 } }),
-    ],
+    ["adaptive by gains", adaptivePolicy()],
+    ["with a visit of its own", adaptivePolicy({ visit: { pages: [0.5, 0.5], returns: [] } })],
     [
       "by zero lines",
       adaptivePolicy({
-        method: { kind: "zero-lines", lines: [{ deliveryRateBps: 1, rttMs: [0, 1], lossRatio: [2, 0] }] },
+        method: {
+          kind: "zero-lines",
+          lines: [{ deliveryRateBps: 1, rttMs: [0, 1], lossRatio: [2, 0] }],
+          unknown: "h3",
+        },
       }),
     ],
     ["by an RTT", adaptivePolicy({ method: { kind: "rtt-threshold", rttMs: 100 } })],
     ["by share", adaptivePolicy({ method: { kind: "share", share: 0.5 } })],
+    ["with reports", adaptivePolicy({ reports: { share: 0.05, inject: true } })],
     ["with rules", { ...adaptivePolicy(), rules: [{ mode: "observe" }] }],
   ])("reads what it wrote: %s", (_name, policy) => {
     expect(parsePolicy(JSON.parse(JSON.stringify(policy)))).toEqual({ ok: true, value: policy });
@@ -57,18 +53,23 @@ describe("parsePolicy", () => {
     ["published", published],
     ["cubic", cubic],
     ["bbr", bbr],
-  ])("accepts the policy of the %s times as it stands", (_name, policy) => {
-    expect(parsePolicy(policy)).toEqual({ ok: true, value: policy });
+  ])("accepts the policy %s as it stands, and says the rest", (_name, policy) => {
+    expect(parsePolicy(policy)).toMatchObject({ ok: true, value: policy });
   });
 
   it.each([
     ["no object", [], [": must be an object"]],
     ["null", null, [": must be an object"]],
     ["nothing in it", {}, ["/schema: is missing", "/mode: is missing"]],
-    ["an earlier schema", { schema: 1, mode: "observe" }, ["/schema: must be one of 2"]],
+    [
+      "an older schema, whatever else is in it",
+      { schema: 2, mode: "adaptive", coldStart: {}, margin: { enter: 0.05, leave: 0, standardErrors: 2 } },
+      [`/schema: is 2, an older schema: ${ANEW}`],
+    ],
+    ["a newer schema", { schema: 4, mode: "observe" }, ["/schema: must be one of 3"]],
     [
       "several faults, each with its place",
-      { schema: 2, mode: "always", ma: { minS: 0, maxS: "60" }, margin: { enter: Number.NaN, leave: 0 }, "a/b~": 1 },
+      { schema: 3, mode: "always", ma: { minS: 0, maxS: "60" }, margin: { enter: Number.NaN, leave: 0 }, "a/b~": 1 },
       [
         `/a~1b~0: is not known here; known: ${FIELDS}`,
         '/mode: must be one of "observe", "fixed-h2", "fixed-h3", "adaptive"',
@@ -77,7 +78,7 @@ describe("parsePolicy", () => {
         "/margin/enter: must be a number from -1 to 10",
       ],
     ],
-    ["adaptive without a method", { schema: 2, mode: "adaptive" }, ["/method: must be there where a mode is adaptive"]],
+    ["adaptive without a method", { schema: 3, mode: "adaptive" }, ["/method: must be there where a mode is adaptive"]],
     [
       "a rule that is adaptive without a method",
       observe({ rules: [{ mode: "adaptive" }] }),
@@ -89,9 +90,9 @@ describe("parsePolicy", () => {
       ["/ma/minS: must not be larger than maxS", "/margin/leave: must not be larger than enter"],
     ],
     [
-      "a negative caution",
-      observe({ margin: { enter: 0, leave: 0, standardErrors: -1 } }),
-      ["/margin/standardErrors: must be a number from 0 to 10"],
+      "visits that do not add up",
+      observe({ visit: { pages: [0.5, 0.4] } }),
+      ["/visit/pages: must add up to 1, not 0.9"],
     ],
     [
       "rules",
@@ -112,6 +113,11 @@ describe("parsePolicy", () => {
       ],
     ],
     [
+      "who reports",
+      observe({ reports: { share: 5, inject: "yes" } }),
+      ["/reports/share: must be a number from 0 to 1", "/reports/inject: must be true or false"],
+    ],
+    [
       "where it comes from",
       observe({ provenance: { stack: "s", congestionControl: "cubic", command: "c", rowsSha256: "AB", loads: 1 } }),
       [
@@ -120,13 +126,8 @@ describe("parsePolicy", () => {
       ],
     ],
     [
-      "a cold start over loss and rate, which nobody knows then",
-      observe({ coldStart: { advertise: "h3", times: { ...LATTICE, deliveryRateBps: [1] } } }),
-      ["/coldStart/times/lossRatio: must have one value in a cold start"],
-    ],
-    [
       "a key that would reach the prototype",
-      JSON.parse('{"schema":2,"mode":"observe","__proto__":{"mode":"fixed-h3"}}'),
+      JSON.parse('{"schema":3,"mode":"observe","__proto__":{"mode":"fixed-h3"}}'),
       [`/__proto__: is not known here; known: ${FIELDS}`],
     ],
   ])("%s", (_name, input, expected) => {
@@ -134,54 +135,78 @@ describe("parsePolicy", () => {
   });
 });
 
+it.each([
+  [{ schema: 1 }, `is of an older schema: ${ANEW}`],
+  [{ schema: 2, mode: "fixed-h3" }, `is of an older schema: ${ANEW}`],
+  [{ schema: 3, mode: "always" }, "cannot be read any more"],
+  [{}, "cannot be read any more"],
+  [null, "cannot be read any more"],
+  [undefined, "cannot be read any more"],
+])("of the stored policy %j it says that it %s", (stored, why) => {
+  expect(whyUnreadable(stored)).toBe(why);
+});
+
 describe("a method", () => {
-  const TCP = "/method/tcp";
+  const TABLE = "/method/table";
+  const table = flatTable(0, 0);
+  const hole = { gain: [[[0]]], se: [[[0.1], [0.1]]] };
   const line = { deliveryRateBps: 1e6, rttMs: [0, 10], lossRatio: [0.1, 0.2] };
   it.each<[string, unknown, readonly string[]]>([
-    ["no object", 7, ['/method/kind: must be one of "times", "zero-lines", "rtt-threshold", "share"']],
-    ["no kind", {}, ['/method/kind: must be one of "times", "zero-lines", "rtt-threshold", "share"']],
+    ["no object", 7, ['/method/kind: must be one of "gains", "zero-lines", "rtt-threshold", "share"']],
+    ["no kind", {}, ['/method/kind: must be one of "gains", "zero-lines", "rtt-threshold", "share"']],
     [
       "another kind",
       { kind: "guess" },
-      ['/method/kind: must be one of "times", "zero-lines", "rtt-threshold", "share"'],
+      ['/method/kind: must be one of "gains", "zero-lines", "rtt-threshold", "share"'],
     ],
     [
       "fields of another kind",
       { kind: "share", share: 1, rttMs: 5 },
       ["/method/rttMs: is not known here; known: kind, share"],
     ],
-    ["times of no transport", { kind: "times" }, ["/method: must have times over what tcp or quic measures"]],
     [
-      "a lattice that does not fit its axes",
-      { kind: "times", tcp: { ...LATTICE, rttMs: [5, 5], stayMs: [1, 2, 3], coldSe: [1] } },
+      "a table with a hole",
+      { ...GAINS, table: { ...table, next: hole } },
+      [`${TABLE}/next/gain/0: must have one for each of 2 lossRatio`],
+    ],
+    [
+      "a table with a short line",
+      { ...GAINS, table: { ...table, rttMs: [5, 50], price: [0, 0] } },
       [
-        `${TCP}/rttMs/1: must be larger than the one before it`,
-        `${TCP}/stayMs: must have a figure for each of 4 nodes`,
-        `${TCP}/coldSe: must have a figure for each of 4 nodes`,
+        `${TABLE}/priceSe: must have one for each of 2 rttMs`,
+        ...["next", "return"].flatMap((of) =>
+          ["gain", "se"].flatMap((name) =>
+            [0, 1].map((loss) => `${TABLE}/${of}/${name}/0/${loss}: must have one for each of 2 rttMs`),
+          ),
+        ),
       ],
     ],
     [
-      "a lattice without an axis",
-      { kind: "times", tcp: { ...LATTICE, contentBytes: [] } },
-      [`${TCP}/contentBytes: must be a list of 1 to 64 items`],
+      "an axis in the wrong order",
+      { ...GAINS, table: { ...table, lossRatio: [0.05, 0] } },
+      [`${TABLE}/lossRatio/1: must be larger than the one before it`],
     ],
     [
-      "a time of 0",
-      { kind: "times", quic: { ...LATTICE, switchMs: [0, 1, 1, 1] } },
-      ["/method/quic/switchMs/0: must be a number from 0.001 to 86400000"],
+      "a standard error of 0",
+      { ...GAINS, table: { ...table, return: { gain: [[[0], [0]]], se: [[[0.1], [0]]] } } },
+      [`${TABLE}/return/se/0/1/0: must be a number from 0.000001 to 10`],
     ],
     [
-      "half supported",
-      { kind: "times", tcp: { ...LATTICE, supported: [1, 1, 0.5, 1] } },
-      [`${TCP}/supported/2: must be a whole number from 0 to 1`],
+      "a mix of other losses, that does not add up",
+      { ...GAINS, mix: [0.5, 0.4, 0.2] },
+      ["/method/mix: must have one for each of 2 lossRatio", "/method/mix: must add up to 1, not 1.1"],
     ],
-    ["no zero lines", { kind: "zero-lines", lines: [] }, ["/method/lines: must be a list of 1 to 32 items"]],
+    [
+      "no zero lines",
+      { kind: "zero-lines", lines: [], unknown: "h3" },
+      ["/method/lines: must be a list of 1 to 32 items"],
+    ],
     [
       "a zero line that steps back, and lacks a loss",
-      { kind: "zero-lines", lines: [line, { ...line, rttMs: [0, 10, 10] }] },
+      { kind: "zero-lines", lines: [line, { ...line, rttMs: [0, 10, 10] }], unknown: "h3" },
       [
         "/method/lines/1/rttMs/2: must be larger than the one before it",
-        "/method/lines/1/lossRatio: must have a loss for each of 3 rttMs",
+        "/method/lines/1/lossRatio: must have one for each of 3 rttMs",
       ],
     ],
     [

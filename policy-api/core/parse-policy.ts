@@ -1,6 +1,7 @@
 import {
+  boolean,
   described,
-  type Fault,
+  fitting,
   integer,
   list,
   number,
@@ -13,17 +14,13 @@ import {
   text,
   withDefault,
 } from "./parse.ts";
-import {
-  type ColdStart,
-  type ContentBytes,
-  INITIAL_POLICY,
-  MA_MAX_S,
-  type Margin,
-  type Mode,
-  MODES,
-} from "./policy.ts";
-import type { Policy, Provenance, Rule } from "./policy.ts";
-import { readLattice, readMethod } from "./parse-method.ts";
+import { type ContentBytes, INITIAL_POLICY, MA_MAX_S, type Margin, type Mode, MODES } from "./policy.ts";
+import type { Policy, Provenance, Reports, Rule } from "./policy.ts";
+import { readMethod } from "./parse-method.ts";
+import type { VisitProfile } from "./visit.ts";
+
+/** What to do about a policy of an older schema. */
+const ANEW = "make a new policy (`npm run bench -- calibrate`), or push one of policy-api/policies";
 
 const RULES_MAX = 100;
 const BYTES_MAX = 1e12;
@@ -31,6 +28,16 @@ const BYTES_MAX = 1e12;
 /** Reads a policy. Returns it, or every fault with its JSON pointer. Never throws on data. */
 export function parsePolicy(input: unknown): Parsed<Policy> {
   return parse(readPolicy, input);
+}
+
+/** Why a stored policy cannot be read, as the end of a sentence. */
+export function whyUnreadable(stored: unknown): string {
+  return olderSchema(stored) === undefined ? "cannot be read any more" : `is of an older schema: ${ANEW}`;
+}
+
+function olderSchema(input: unknown): number | undefined {
+  const schema = typeof input === "object" && input !== null ? (input as { schema?: unknown }).schema : undefined;
+  return schema === 1 || schema === 2 ? schema : undefined;
 }
 
 const readMode = oneOf<Mode>(...MODES);
@@ -55,6 +62,14 @@ const readContentBytes = object<ContentBytes>({
   ),
 });
 
+const readVisit = object<VisitProfile>({
+  pages: list(number(0, 1), 1, 100),
+  returns: withDefault(
+    list(object<VisitProfile["returns"][number]>({ afterS: number(1, 1e8), share: number(0, 1) }), 0, 20),
+    [],
+  ),
+});
+
 const readProvenance = object<Provenance>({
   stack: text(500),
   congestionControl: text(50),
@@ -64,53 +79,40 @@ const readProvenance = object<Provenance>({
   cells: integer(0, 1e6),
 });
 
+const readReports = object<Reports>({
+  share: number(0, 1),
+  inject: withDefault(boolean(), INITIAL_POLICY.reports.inject),
+});
+
 const readPolicyFields = object<Policy>({
-  schema: oneOf(2),
+  schema: oneOf(3),
   mode: readMode,
   source: optional(text(1000)),
   provenance: optional(readProvenance),
   method: optional(readMethod),
   contentBytes: withDefault(readContentBytes, INITIAL_POLICY.contentBytes),
-  coldStart: withDefault(
-    object<ColdStart>({
-      advertise: oneOf("h3", "nothing"),
-      mix: optional(text(1000)),
-      times: optional(readLattice),
-    }),
-    INITIAL_POLICY.coldStart,
-  ),
+  visit: withDefault(readVisit, INITIAL_POLICY.visit),
   ma: withDefault(object<Policy["ma"]>({ minS: integer(1, MA_MAX_S), maxS: integer(1, MA_MAX_S) }), INITIAL_POLICY.ma),
-  margin: withDefault(
-    object<Margin>({
-      enter: number(-1, 10),
-      leave: number(-1, 10),
-      standardErrors: withDefault(number(0, 10), INITIAL_POLICY.margin.standardErrors),
-    }),
-    INITIAL_POLICY.margin,
-  ),
+  margin: withDefault(object<Margin>({ enter: number(-1, 10), leave: number(-1, 10) }), INITIAL_POLICY.margin),
   exploration: withDefault(object<Policy["exploration"]>({ share: number(0, 1) }), INITIAL_POLICY.exploration),
+  reports: withDefault(readReports, INITIAL_POLICY.reports),
   rules: withDefault(list(readRule, 0, RULES_MAX), INITIAL_POLICY.rules),
+});
+
+const readFitting = fitting(readPolicyFields, ({ ma, margin, visit, mode, rules, method }, fault) => {
+  if (ma.minS > ma.maxS) fault("/ma/minS", "must not be larger than maxS");
+  if (margin.leave > margin.enter) fault("/margin/leave", "must not be larger than enter");
+  const visits = visit.pages.reduce((sum, share) => sum + share, 0);
+  if (Math.abs(visits - 1) > 0.001) fault("/visit/pages", `must add up to 1, not ${visits}`);
+  const isAdaptive = mode === "adaptive" || rules.some((rule) => rule.mode === "adaptive");
+  if (isAdaptive && method === undefined) fault("/method", "must be there where a mode is adaptive");
 });
 
 /** Reads a policy that is part of a larger value. */
 export const readPolicy: Reader<Policy> = described((value, pointer, faults) => {
-  const before = faults.length;
-  const policy = readPolicyFields(value, pointer, faults);
-  // Conditions between fields are checked only if the fields themselves could be read.
-  if (faults.length > before) return policy;
-  const fault = (field: string, message: string): void =>
-    void faults.push({ pointer: pointer + field, message, relation: true });
-  if (policy.ma.minS > policy.ma.maxS) fault("/ma/minS", "must not be larger than maxS");
-  if (policy.margin.leave > policy.margin.enter) fault("/margin/leave", "must not be larger than enter");
-  requireOneValue(policy.coldStart, `${pointer}/coldStart/times`, faults);
-  const adaptive = policy.mode === "adaptive" || policy.rules.some((rule) => rule.mode === "adaptive");
-  if (adaptive && policy.method === undefined) fault("/method", "must be there where a mode is adaptive");
-  return policy;
+  const older = olderSchema(value);
+  if (older === undefined) return readFitting(value, pointer, faults);
+  // Its other fields mean something else, or nothing.
+  faults.push({ pointer: `${pointer}/schema`, message: `is ${older}, an older schema: ${ANEW}` });
+  return undefined as never;
 }, readPolicyFields.schema);
-
-/** A cold start has no loss and no rate to look up: these axes must have one value. */
-function requireOneValue({ times }: ColdStart, pointer: string, faults: Fault[]): void {
-  for (const axis of ["lossRatio", "deliveryRateBps"] as const)
-    if (times !== undefined && times[axis].length !== 1)
-      faults.push({ pointer: `${pointer}/${axis}`, message: "must have one value in a cold start", relation: true });
-}

@@ -13,6 +13,7 @@ export const pathSampleFields = {
   packetsSent: optional(integer(0, Number.MAX_SAFE_INTEGER)),
   packetsLost: optional(integer(0, Number.MAX_SAFE_INTEGER)),
   bytesSent: optional(integer(0, Number.MAX_SAFE_INTEGER)),
+  busyMs: optional(number(0, Number.MAX_SAFE_INTEGER)),
   deliveryRateBps: optional(number(0, MAX.deliveryRateBps)),
   closing: boolean(),
 } as const;

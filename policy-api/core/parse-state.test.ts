@@ -1,59 +1,61 @@
 import { describe, expect, it } from "vitest";
-import { estimateAt } from "./estimate.ts";
-import { applySample, type PathState } from "./estimator.ts";
-import { EPOCHS } from "./epochs.ts";
-import { NO_LOSS } from "./loss.ts";
+import { CONNECTIONS } from "./connections.ts";
+import { applySamples, EMPTY_CLIENT } from "./levels.ts";
+import { addGiven, addToNetwork, EMPTY_LEVEL } from "./mix.ts";
 import { IGNORED_MAX } from "./offers.ts";
-import { parseIgnored, parsePathState } from "./parse-state.ts";
-import { HOUR_MS, NOON_MS, sample } from "./testing.ts";
+import { parseClientState, parseIgnored, parseLevelState } from "./parse-state.ts";
+import { NOON_MS, sample } from "./testing.ts";
 
-/** A row as it was written before epochs were kept. */
-const OLD_ROW = {
-  tcp: {
-    minRttMs: [[NOON_MS / HOUR_MS, 5]],
-    deliveryRateBps: [[NOON_MS / HOUR_MS, 1e6]],
-    loss: { packets: 1_000, lost: 10, asOfMs: NOON_MS },
-    lastAtMs: NOON_MS,
-    baselines: [
-      { connectionId: "c1", atMs: NOON_MS, packetsSent: 1_000, packetsLost: 10, bytesSent: 1e6, closed: false },
-    ],
-  },
-};
-const EPOCH = { atMs: NOON_MS, packets: 1, lost: 0, bytes: 1 };
+const { state: CLIENT, given: GIVEN } = applySamples(
+  EMPTY_CLIENT,
+  [sample({ packetsSent: 1_000, packetsLost: 10, rttMs: 20, bytesSent: 1e6, busyMs: 90, deliveryRateBps: 1e6 })],
+  NOON_MS,
+);
+const [CONNECTION] = CLIENT.connections;
+const { state: NETWORK, given: ONWARD } = addToNetwork(EMPTY_LEVEL, GIVEN, 64_500);
+const faultsOf = (parsed: ReturnType<typeof parseClientState | typeof parseLevelState>) =>
+  parsed.ok ? [] : parsed.faults.map(({ pointer }) => pointer);
 
-describe("parsePathState", () => {
-  it("reads rows of before epochs were kept, and what they held counts on", () => {
-    const parsed = parsePathState(OLD_ROW);
-    expect(parsed).toEqual({
-      ok: true,
-      value: { tcp: { ...OLD_ROW.tcp, epochs: [], changedAtMs: 0, passedOn: NO_LOSS } },
-    });
-    const state: PathState = parsed.ok ? parsed.value : {};
-    const next = applySample(state, sample({ atMs: NOON_MS + 1, packetsSent: 1_200, packetsLost: 12, rttMs: 6 })).state;
-    expect(estimateAt(next, NOON_MS + 1)?.tcp).toMatchObject({ minRttMs: 5, deliveryRateBps: 1e6, lossRatio: 0.01 });
-    expect(next.tcp?.epochs).toEqual([{ atMs: NOON_MS, packets: 200, lost: 2, bytes: 0, minRttMs: 6 }]);
+describe("parseClientState", () => {
+  it("reads what was written", () => {
+    expect(parseClientState(JSON.parse(JSON.stringify(CLIENT)))).toEqual({ ok: true, value: CLIENT });
   });
 
   it.each([
-    ["nothing", {}, []],
     ["no object", [], [""]],
-    ["another transport", { sctp: OLD_ROW.tcp }, ["/sctp"]],
-    ["a loss of another kind", { tcp: { ...OLD_ROW.tcp, loss: "much" } }, ["/tcp/loss"]],
-    ["a negative count", { quic: { ...OLD_ROW.tcp, epochs: [{ ...EPOCH, lost: -1 }] } }, ["/quic/epochs/0/lost"]],
+    ["nothing", {}, ["/connections", "/given"]],
+    ["a row of before connections were kept apart", { tcp: { lastAtMs: 1 } }, ["/tcp", "/connections", "/given"]],
     [
-      "a share that is none",
-      { quic: { ...OLD_ROW.tcp, passedOn: { packets: 1 } } },
-      ["/quic/passedOn/lost", "/quic/passedOn/asOfMs"],
+      "another transport",
+      { ...CLIENT, connections: [{ ...CONNECTION, transport: "sctp" }] },
+      ["/connections/0/transport"],
     ],
-    ["a count that is none", { quic: { ...OLD_ROW.tcp, changedAtMs: null } }, ["/quic/changedAtMs"]],
     [
-      "more epochs than are kept",
-      { tcp: { ...OLD_ROW.tcp, epochs: Array.from({ length: EPOCHS + 1 }, () => EPOCH) } },
-      ["/tcp/epochs"],
+      "a negative count",
+      { ...CLIENT, connections: [{ ...CONNECTION, packetsLost: -1 }] },
+      ["/connections/0/packetsLost"],
     ],
+    [
+      "more connections than are kept",
+      { ...CLIENT, connections: Array.from({ length: CONNECTIONS + 1 }, () => CONNECTION) },
+      ["/connections"],
+    ],
+    ["a mix that is none", { ...CLIENT, given: { clients: [1], asOfMs: 0 } }, ["/given/clients"]],
   ])("%s", (_name, input, pointers) => {
-    const parsed = parsePathState(input);
-    expect(parsed.ok ? [] : parsed.faults.map((fault) => fault.pointer)).toEqual(pointers);
+    expect(faultsOf(parseClientState(input))).toEqual(pointers);
+  });
+});
+
+describe("parseLevelState", () => {
+  it.each([
+    ["of a network", NETWORK],
+    ["of what is above", { held: addGiven(EMPTY_LEVEL.held, ONWARD) }],
+  ])("reads what was written: %s", (_name, state) => {
+    expect(parseLevelState(JSON.parse(JSON.stringify(state)))).toEqual({ ok: true, value: state });
+  });
+
+  it("names what is wrong", () => {
+    expect(faultsOf(parseLevelState({ held: { clients: "many", asOfMs: 0 } }))).toEqual(["/held/clients"]);
   });
 });
 

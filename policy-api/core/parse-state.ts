@@ -1,76 +1,56 @@
-import { type Baseline, BASELINES, type PathState, type TransportState } from "./estimator.ts";
-import { type Epoch, EPOCHS } from "./epochs.ts";
-import { type DecayedLoss, NO_LOSS } from "./loss.ts";
+import { CONNECTIONS, type ConnectionRecord, type Counters } from "./connections.ts";
+import { type CountedPage, REPORTS_MAX } from "./counted-pages.ts";
+import type { ClientState } from "./levels.ts";
+import { NODES } from "./loss-nodes.ts";
+import type { LevelState, Mix } from "./mix.ts";
 import { IGNORED_MAX } from "./offers.ts";
-import {
-  boolean,
-  list,
-  number,
-  object,
-  optional,
-  parse,
-  type Parsed,
-  type Reader,
-  text,
-  withDefault,
-} from "./parse.ts";
-import { BUCKETS, type Windowed } from "./windowed.ts";
+import { boolean, list, number, object, oneOf, optional, parse, type Parsed, text } from "./parse.ts";
+import { TRANSPORTS } from "./sample.ts";
 
 const any = number(0, Number.MAX_VALUE);
 
-const readWindowed: Reader<Windowed> = (value, pointer, faults) => {
-  const before = faults.length;
-  const rows = list(list(any, 2, 2), 0, BUCKETS)(value, pointer, faults);
-  return faults.length > before ? [] : rows.map((row) => [row[0] ?? 0, row[1] ?? 0] as const);
-};
+const readMix = object<Mix>({ clients: list(any, NODES, NODES), asOfMs: any });
 
-const readLoss = object<DecayedLoss>({ packets: any, lost: any, asOfMs: any });
+const COUNTERS = { packetsSent: any, packetsLost: any, bytesSent: any, busyMs: any } as const;
 
-const readTransportState = object<TransportState>({
-  minRttMs: readWindowed,
-  deliveryRateBps: readWindowed,
-  loss: readLoss,
-  lastAtMs: any,
-  baselines: list(
-    object<Baseline>({
-      connectionId: text(64),
+const readClientState = object<ClientState>({
+  connections: list(
+    object<ConnectionRecord>({
+      id: text(64),
+      transport: oneOf(...TRANSPORTS),
       atMs: any,
-      packetsSent: any,
-      packetsLost: any,
-      bytesSent: any,
+      rttMs: optional(any),
+      deliveryRateBps: optional(any),
       closed: boolean(),
+      ...COUNTERS,
+      forgotten: optional(object<Counters>(COUNTERS)),
     }),
     0,
-    BASELINES,
+    CONNECTIONS,
   ),
-  // Old rows have none of these three fields.
-  epochs: withDefault(
-    list(
-      object<Epoch>({
-        atMs: any,
-        packets: any,
-        lost: any,
-        bytes: any,
-        minRttMs: optional(any),
-        deliveryRateBps: optional(any),
-      }),
-      0,
-      EPOCHS,
-    ),
-    [],
-  ),
-  changedAtMs: withDefault(any, 0),
-  passedOn: withDefault(readLoss, NO_LOSS),
+  given: readMix,
 });
+
+const readLevelState = object<LevelState>({ held: readMix, given: optional(readMix), asn: optional(any) });
 
 /** Reads the times when offers were ignored. Never throws on data. */
 export function parseIgnored(input: unknown): Parsed<readonly number[]> {
   return parse(list(any, 0, IGNORED_MAX), input);
 }
 
-/** Reads a state from a row, which is parsed like any input. Never throws on data. */
-export function parsePathState(input: unknown): Parsed<PathState> {
-  return parse(readPathState, input);
+const readCountedPage = object<CountedPage>({ nonce: text(16), atMs: any });
+
+/** Reads which pages of a client were counted. Never throws on data. */
+export function parseCountedPages(input: unknown): Parsed<readonly CountedPage[]> {
+  return parse(list(readCountedPage, 0, REPORTS_MAX), input);
 }
 
-const readPathState = object<PathState>({ tcp: optional(readTransportState), quic: optional(readTransportState) });
+/** Reads a client's state from a row, which is parsed like any input. Never throws on data. */
+export function parseClientState(input: unknown): Parsed<ClientState> {
+  return parse(readClientState, input);
+}
+
+/** Reads a level's state from a row, likewise. */
+export function parseLevelState(input: unknown): Parsed<LevelState> {
+  return parse(readLevelState, input);
+}

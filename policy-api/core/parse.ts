@@ -51,6 +51,20 @@ export function described<T>(reader: Reader<T>, schema: JsonSchema | undefined):
   });
 }
 
+/** A reader that also checks how fields fit together. They are checked only if the fields themselves could be read. */
+export function fitting<T>(
+  reader: Reader<T>,
+  check: (value: T, fault: (place: string, message: string) => void) => void,
+): Reader<T> {
+  return described((value, pointer, faults) => {
+    const before = faults.length;
+    const read = reader(value, pointer, faults);
+    if (faults.length === before)
+      check(read, (place, message) => void faults.push({ pointer: pointer + place, message, relation: true }));
+    return read;
+  }, reader.schema);
+}
+
 /** Runs a reader on a whole input. Returns the value, or its faults. Never throws on data. */
 export function parse<T>(reader: Reader<T>, input: unknown): Parsed<T> {
   const faults: Fault[] = [];

@@ -8,8 +8,7 @@ import published from "../policies/published.json" with { type: "json" };
 import type { JsonSchema } from "./parse.ts";
 import { parsePolicy, readPolicy } from "./parse-policy.ts";
 import { INITIAL_POLICY, type Method, type Policy } from "./policy.ts";
-import { LATTICE } from "./testing.ts";
-import type { TimesLattice } from "./times.ts";
+import { GAINS } from "./testing.ts";
 
 /** With all fields: a field that is added to the types has to be added here. */
 type Whole<T> = T extends readonly (infer I)[]
@@ -18,42 +17,28 @@ type Whole<T> = T extends readonly (infer I)[]
     ? { [K in keyof T]-?: Whole<NonNullable<T[K]>> }
     : T;
 
-const lattice: Whole<TimesLattice> = {
-  ...LATTICE,
-  switchSe: [0, 0, 0, 0],
-  coldSe: [0, 0, 0, 0],
-  supported: [1, 1, 0, 1],
-};
 const methods: { [K in Method["kind"]]: Whole<Extract<Method, { kind: K }>> } = {
-  times: { kind: "times", tcp: lattice, quic: lattice, switchRoundTrips: 2 },
-  "zero-lines": { kind: "zero-lines", lines: [{ deliveryRateBps: 1e6, rttMs: [0, 10], lossRatio: [0.1, 2] }] },
+  gains: { ...GAINS, mixAbout: "m" },
+  "zero-lines": {
+    kind: "zero-lines",
+    lines: [{ deliveryRateBps: 1e6, rttMs: [0, 10], lossRatio: [0.1, 2] }],
+    unknown: "h3",
+  },
   "rtt-threshold": { kind: "rtt-threshold", rttMs: 10 },
   share: { kind: "share", share: 0.5 },
 };
 const whole = (method: Whole<Method>): Whole<Policy> => ({
-  schema: 2,
+  schema: 3,
   mode: "adaptive",
   source: "s",
   provenance: { stack: "s", congestionControl: "c", command: "c", rowsSha256: "0".repeat(64), loads: 1, cells: 1 },
   method,
   contentBytes: { default: 1, routes: [{ pathPrefix: "/", bytes: 1 }] },
-  coldStart: {
-    advertise: "h3",
-    mix: "m",
-    times: {
-      ...lattice,
-      lossRatio: [0],
-      stayMs: [1, 1],
-      switchMs: [1, 1],
-      coldMs: [1, 1],
-      switchSe: [0, 0],
-      coldSe: [0, 0],
-      supported: [1, 1],
-    },
-  },
+  visit: { pages: [1], returns: [{ afterS: 60, share: 0.1 }] },
   ma: { minS: 1, maxS: 2 },
-  margin: { enter: 0.1, leave: 0, standardErrors: 1 },
+  margin: { enter: 0.1, leave: 0 },
   exploration: { share: 0.5 },
+  reports: { share: 0.5, inject: true },
   rules: [{ pathPrefix: "/", asn: [1], country: ["JP"], mode: "observe" }],
 });
 const wholes = Object.values(methods).map(whole);
@@ -135,21 +120,14 @@ it("is right about every policy that is off in one place", () => {
   expect(Math.min(counts.taken, counts.refused)).toBeGreaterThan(300);
 });
 
-it("tells that times of no transport are none", () => {
-  const policy = { ...INITIAL_POLICY, method: { kind: "times" } };
-  expect(schemaFaults(policy)).not.toEqual([]);
-  expect(parsePolicy(policy)).toMatchObject({ ok: false, faults: [{ pointer: "/method", relation: true }] });
-  for (const transport of ["tcp", "quic"])
-    expect(schemaFaults({ ...INITIAL_POLICY, method: { kind: "times", [transport]: lattice } })).toEqual([]);
-});
-
 it.each([
   ["modes", "mode"],
   ["Method", "method"],
   ["contentbytes", "contentBytes"],
-  ["coldstart", "coldStart"],
+  ["visits", "visit"],
   ["margins", "margin"],
   ["explorations", "exploration"],
+  ["report", "reports"],
   ["rule", "rules"],
 ])("of the unknown field %s it says that %s was meant", (name, meant) => {
   const parsed = parsePolicy({ ...INITIAL_POLICY, [name]: 1 });

@@ -1,4 +1,5 @@
-import type { TimesLattice } from "./times.ts";
+import type { GainTable } from "./gain-table.ts";
+import type { VisitProfile } from "./visit.ts";
 
 /**
  * `observe`: measure, and touch no header. `fixed-h2`: never offer, and take offers back. `fixed-h3`: always offer.
@@ -8,18 +9,14 @@ export type Mode = "observe" | "fixed-h2" | "fixed-h3" | "adaptive";
 
 export const MODES = ["observe", "fixed-h2", "fixed-h3", "adaptive"] as const satisfies readonly Mode[];
 
-/** Times that were measured on one stack: this project's own method. */
-export interface TimesMethod {
-  readonly kind: "times";
-  /** Over what TCP connections measure. If one of the two lattices is left out, the other is used for both. */
-  readonly tcp?: TimesLattice | undefined;
-  /** Over what QUIC connections measure. */
-  readonly quic?: TimesLattice | undefined;
-  /**
-   * What a switch costs, in round trips on top of a cold session, instead of the measured switch. 2 means "HTTP/3 only
-   * if it wins by two round trips".
-   */
-  readonly switchRoundTrips?: number | undefined;
+/** Gains that were measured on one stack: this project's own method. */
+export interface GainsMethod {
+  readonly kind: "gains";
+  readonly table: GainTable;
+  /** How many clients have each of the table's losses, as shares: what is thought of a client before it was measured. */
+  readonly mix: readonly number[];
+  /** Where the mix comes from, in words. */
+  readonly mixAbout?: string | undefined;
 }
 
 /** Where both protocols take equally long, at one rate. HTTP/3 is offered beyond it. */
@@ -35,6 +32,8 @@ export interface ZeroLine {
 export interface ZeroLinesMethod {
   readonly kind: "zero-lines";
   readonly lines: readonly ZeroLine[];
+  /** The answer to a client that was not measured yet. The published method begins on HTTP/3. */
+  readonly unknown: "h3" | "nothing";
 }
 
 /** HTTP/3 if the RTT is at least this. */
@@ -51,7 +50,7 @@ export interface ShareMethod {
 }
 
 /** How an adaptive policy finds out for which clients HTTP/3 is faster. */
-export type Method = TimesMethod | ZeroLinesMethod | RttThresholdMethod | ShareMethod;
+export type Method = GainsMethod | ZeroLinesMethod | RttThresholdMethod | ShareMethod;
 
 /** What sessions transfer, bytes: that of the first route whose prefix begins the document's path, else the default. */
 export interface ContentBytes {
@@ -59,27 +58,15 @@ export interface ContentBytes {
   readonly routes: readonly { readonly pathPrefix: string; readonly bytes: number }[];
 }
 
-/** What to do for a client of which only this connection's RTT is known. */
-export interface ColdStart {
-  /** The answer without `times`, or without an RTT. The published method begins on HTTP/3. */
-  readonly advertise: "h3" | "nothing";
-  /** The mix of networks that `times` is the mean of, in words. */
-  readonly mix?: string | undefined;
-  /** Over RTT and bytes; other axes have one value. */
-  readonly times?: TimesLattice | undefined;
-}
-
-/** Hysteresis and caution over the predicted saving, stay / switch - 1. */
+/** Hysteresis over the expected gain of the pages that an offer changes, ln(HTTP/2's time / HTTP/3's). */
 export interface Margin {
-  /** An offer begins if the saving, less its uncertainty, is above this. */
+  /** An offer begins if the expected gain is above this. */
   readonly enter: number;
-  /** An offer ends if the expected saving is at or below this. */
+  /** An offer ends if the expected gain is at or below this. */
   readonly leave: number;
-  /** The uncertainty's half-width, in standard errors. */
-  readonly standardErrors: number;
 }
 
-/** Where a policy's times come from, so that they can be made again. */
+/** Where a policy's gains come from, so that they can be made again. */
 export interface Provenance {
   /** Server software with versions. */
   readonly stack: string;
@@ -103,8 +90,16 @@ export interface Rule {
   readonly mode: Mode;
 }
 
+/** Which clients' pages report how long they took. */
+export interface Reports {
+  /** The share of clients, 0 to 1, whose pages are asked to. A client is in the share always or never. */
+  readonly share: number;
+  /** Whether the worker puts the reporter's tag into the pages that it asks. Otherwise the owner has put it there. */
+  readonly inject: boolean;
+}
+
 export interface Policy {
-  readonly schema: 2;
+  readonly schema: 3;
   readonly mode: Mode;
   /** What it was made from, and by whom, in words. */
   readonly source?: string | undefined;
@@ -112,12 +107,14 @@ export interface Policy {
   /** Needed if any mode is adaptive. */
   readonly method?: Method | undefined;
   readonly contentBytes: ContentBytes;
-  readonly coldStart: ColdStart;
+  /** How the site is visited. */
+  readonly visit: VisitProfile;
   /** Bounds of an offer's life (RFC 7838 section 3.1), seconds. */
   readonly ma: { readonly minS: number; readonly maxS: number };
   readonly margin: Margin;
-  /** The share of clients, 0 to 1, that draw their answer, so that predictions can be checked. */
+  /** The share of clients, 0 to 1, that draw their answer for a period of assignment, so that predictions can be checked. */
   readonly exploration: { readonly share: number };
+  readonly reports: Reports;
   readonly rules: readonly Rule[];
 }
 
@@ -134,12 +131,20 @@ export const POLICY_OUTDATED_MS = 30_000;
 
 /** A stack that nobody has measured is only observed. */
 export const INITIAL_POLICY: Policy = {
-  schema: 2,
+  schema: 3,
   mode: "observe",
   contentBytes: { default: 1_000_000, routes: [] },
-  coldStart: { advertise: "nothing" },
-  ma: { minS: 60, maxS: 300 },
-  margin: { enter: 0.05, leave: 0, standardErrors: 1 },
+  visit: {
+    pages: [0.45, 0.2, 0.15, 0.1, 0.1],
+    returns: [
+      { afterS: 600, share: 0.1 },
+      { afterS: 10_800, share: 0.15 },
+      { afterS: 86_400, share: 0.2 },
+    ],
+  },
+  ma: { minS: 60, maxS: 3_600 },
+  margin: { enter: 0.005, leave: -0.005 },
   exploration: { share: 0 },
+  reports: { share: 0, inject: false },
   rules: [],
 };

@@ -25,8 +25,15 @@ export interface PathSample {
   readonly packetsLost?: number | undefined;
   /** Bytes sent so far. */
   readonly bytesSent?: number | undefined;
+  /** How long at least one response was under way so far, milliseconds. */
+  readonly busyMs?: number | undefined;
   /** Delivery rate, bytes per second. */
   readonly deliveryRateBps?: number | undefined;
   /** Whether the connection was ending. */
   readonly closing: boolean;
+}
+
+/** Samples in the order of reading, so that counters move as they did on the connection. */
+export function inOrder(samples: readonly PathSample[]): readonly PathSample[] {
+  return samples.toSorted((a, b) => a.atMs - b.atMs);
 }

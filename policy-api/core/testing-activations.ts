@@ -2,6 +2,7 @@
 import {
   type Activation,
   type ActivationChange,
+  type ActivePolicy,
   changed,
   INITIAL_ACTIVATION,
   isSameState,
@@ -14,10 +15,11 @@ import type { ActivationChanged, ActivationRequest, Page, PageRequest, Precondit
 export class MemoryActivations {
   /** By number. The first is revision 0, which no store keeps. */
   readonly revisions: Activation[] = [INITIAL_ACTIVATION];
-  readonly #knows: (version: number) => boolean;
+  readonly #unusable: (version: number) => ActivePolicy | undefined;
 
-  constructor(knows: (version: number) => boolean = () => true) {
-    this.#knows = knows;
+  /** @param unusable A version that is not there or cannot be read; undefined if it can be activated. */
+  constructor(unusable: (version: number) => ActivePolicy | undefined = () => undefined) {
+    this.#unusable = unusable;
   }
 
   get current(): Activation {
@@ -29,8 +31,9 @@ export class MemoryActivations {
     if (ifMatch !== "*" && !ifMatch.includes(current.revision)) return { kind: "precondition-failed", current };
     const next = changed(current, change, (revision) => this.revisions[revision]);
     if (next === undefined) return { kind: "nothing-before" };
-    const missing = versionsOf(next).filter((version) => version !== 0 && !this.#knows(version));
-    if (missing.length > 0) return { kind: "no-such-version", versions: missing };
+    const named = change.kind === "kill-switch" ? [] : versionsOf(next);
+    const unusable = named.flatMap((version) => this.#unusable(version) ?? []);
+    if (unusable.length > 0) return { kind: "unusable-versions", versions: unusable };
     if (change.kind !== "rollback" && isSameState(current, next)) return { kind: "changed", activation: current };
     this.revisions.push({ ...next, revision: current.revision + 1, author, note, atMs });
     return { kind: "changed", activation: this.current };
@@ -151,7 +154,7 @@ function faultsOfRound(
   }
   const current = before[base] ?? INITIAL_ACTIVATION;
   const effective = ({ change, result }: Attempt): boolean => {
-    if (result.kind === "no-such-version") return false;
+    if (result.kind === "unusable-versions") return false;
     const next = changed(current, change, (revision) => before[revision]);
     return next !== undefined && (change.kind === "rollback" || !isSameState(current, next));
   };

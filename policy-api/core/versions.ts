@@ -1,5 +1,5 @@
 // What the API and the store of policies exchange.
-import type { Activation, ActivationState } from "./activation.ts";
+import type { Activation, ActivationState, ActivePolicy } from "./activation.ts";
 import type { Mode, Policy } from "./policy.ts";
 
 /** A version of the policy. It is immutable, and can also be found by its content. */
@@ -14,6 +14,11 @@ export interface PolicyVersion {
   /** From the policy, for lists. Null if it cannot be read. */
   readonly mode: Mode | null;
   readonly source: string | null;
+}
+
+/** A version with its policy, or with why that cannot be read. */
+export interface StoredVersion extends Omit<ActivePolicy, "version"> {
+  readonly version: PolicyVersion;
 }
 
 export const AUDIT_ACTIONS = [
@@ -85,4 +90,5 @@ export type ActivationChanged =
   | { readonly kind: "changed"; readonly activation: Activation }
   | { readonly kind: "precondition-failed"; readonly current: Activation }
   | { readonly kind: "nothing-before" }
-  | { readonly kind: "no-such-version"; readonly versions: readonly number[] };
+  /** Versions that do not exist, which have no fault, and versions that cannot be read. */
+  | { readonly kind: "unusable-versions"; readonly versions: readonly ActivePolicy[] };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ZeroLine } from "./policy.ts";
+import { clientWith } from "./testing.ts";
 import { isBeyondZeroLine } from "./zero-lines.ts";
 
 /** At a larger RTT less loss is enough. Without RTT no loss is enough. */
@@ -32,6 +33,20 @@ describe("isBeyondZeroLine", () => {
     ["an RTT that is no number", [FAST], Number.NaN, 0.5, 25e6, false],
   ];
   it.each(cases)("%s", (_name, lines, rttMs, lossRatio, deliveryRateBps, expected) => {
-    expect(isBeyondZeroLine(lines, { rttMs, lossRatio, deliveryRateBps })).toBe(expected);
+    const history = clientWith(lossRatio, { deliveryRateBps });
+    expect(isBeyondZeroLine({ lines }, {}, history, rttMs)).toBe(expected);
+  });
+
+  it("takes this connection's rate where the client's others have none, and an access line's where it has none either", () => {
+    const beyond = (rateBps: number | undefined) =>
+      isBeyondZeroLine({ lines: [FAST, SLOW] }, { deliveryRateBps: rateBps }, clientWith(0), 0);
+    expect(beyond(1e6)).toBe(true);
+    expect(beyond(25e6)).toBe(false);
+    expect(beyond(undefined)).toBe(true);
+  });
+
+  it("does not know where nobody counted packets", () => {
+    expect(isBeyondZeroLine({ lines: [FAST] }, {}, { state: "unknown" }, 10)).toBeUndefined();
+    expect(isBeyondZeroLine({ lines: [FAST] }, {}, clientWith(0, { packets: 0 }), 10)).toBeUndefined();
   });
 });

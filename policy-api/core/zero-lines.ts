@@ -1,28 +1,36 @@
-import type { ZeroLine } from "./policy.ts";
-import type { PathFacts } from "./times.ts";
+import type { History, RequestFacts } from "./facts.ts";
+import { placeOn } from "./gain-table.ts";
+import type { ZeroLine, ZeroLinesMethod } from "./policy.ts";
 
-/** Whether HTTP/3 is faster by the line whose rate is nearest (in the logarithm). Pure. */
-export function isBeyondZeroLine(lines: readonly ZeroLine[], path: PathFacts): boolean {
-  let nearest: ZeroLine | undefined;
-  let distance = Number.POSITIVE_INFINITY;
-  for (const line of lines) {
-    const away = Math.abs(Math.log(path.deliveryRateBps / line.deliveryRateBps));
-    if (nearest === undefined || away < distance) {
-      nearest = line;
-      distance = away;
-    }
-  }
-  return nearest !== undefined && path.lossRatio >= lossAt(nearest, path.rttMs);
+/** An unknown rate: 25 Mbit/s, the speed of an access line. */
+const RATE_BPS = 3_125_000;
+
+/**
+ * Whether what a client's connections together have lost is beyond the line whose rate is nearest (in the logarithm). Undefined
+ * where nobody counted packets. Pure.
+ */
+export function isBeyondZeroLine(
+  { lines }: Pick<ZeroLinesMethod, "lines">,
+  request: Pick<RequestFacts, "deliveryRateBps">,
+  { connections = [] }: History,
+  rttMs: number,
+): boolean | undefined {
+  const packets = connections.reduce((sum, one) => sum + one.packets, 0);
+  const lost = connections.reduce((sum, one) => sum + one.lost, 0);
+  if (!(packets > 0)) return undefined;
+  const fastest = Math.max(0, ...connections.map(({ deliveryRateBps = 0 }) => deliveryRateBps));
+  const rateBps = fastest || request.deliveryRateBps || RATE_BPS;
+  const away = (line: ZeroLine): number => Math.abs(Math.log(rateBps / line.deliveryRateBps));
+  const nearest = lines.reduce<ZeroLine | undefined>(
+    (best, line) => (best && away(best) <= away(line) ? best : line),
+    undefined,
+  );
+  return nearest !== undefined && lost / packets >= lossAt(nearest, rttMs);
 }
 
 /** The loss of the line at an RTT: linear between its points, constant outside them. */
 function lossAt({ rttMs, lossRatio }: ZeroLine, rtt: number): number {
-  const last = rttMs.length - 1;
-  if (rtt <= (rttMs[0] ?? 0)) return lossRatio[0] ?? Number.NaN;
-  if (rtt >= (rttMs[last] ?? 0)) return lossRatio[last] ?? Number.NaN;
-  let i = 0;
-  while ((rttMs[i + 1] ?? rtt) <= rtt) i++;
-  const [from, to] = [rttMs[i] ?? rtt, rttMs[i + 1] ?? rtt];
-  const [low, high] = [lossRatio[i] ?? Number.NaN, lossRatio[i + 1] ?? Number.NaN];
-  return low + ((rtt - from) / (to - from)) * (high - low);
+  const [index, share] = placeOn(rttMs, rtt);
+  const low = lossRatio[index] ?? Number.NaN;
+  return share === 0 ? low : low + share * ((lossRatio[index + 1] ?? Number.NaN) - low);
 }

@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import * as contract from "../contract/activation.ts";
-import type { Activation, ActivationChange, KillSwitch } from "../core/activation.ts";
+import type { Activation, ActivationChange, ActivePolicy, KillSwitch } from "../core/activation.ts";
 import type { ApiEnv } from "./env.ts";
 import { guarded } from "./guarded.ts";
 import { etagOf, isNoneMatchHit, parseIfMatch } from "./preconditions.ts";
@@ -117,11 +117,8 @@ async function changeTo(c: Context<ApiEnv>, change: ActivationChange, note: stri
     }
     case "nothing-before":
       throw new Problem(409, "there is nothing to go back to");
-    case "no-such-version":
-      throw Problem.ofFaults(
-        "only versions that exist and can be read can be activated",
-        faultsOf(change, result.versions),
-      );
+    case "unusable-versions":
+      throw unusable(change, result.versions);
     case "changed": {
       await ports.changed();
       c.header("etag", etagOf("r", result.activation.revision));
@@ -130,16 +127,25 @@ async function changeTo(c: Context<ApiEnv>, change: ActivationChange, note: stri
   }
 }
 
-function faultsOf(
-  change: ActivationChange,
-  missing: readonly number[],
-): { pointer: string; message: string; relation: true }[] {
-  if (change.kind !== "put") return [];
+/** For a change to versions that are not there or cannot be read. */
+function unusable(change: ActivationChange, versions: readonly ActivePolicy[]): Problem {
+  const faults = new Map(
+    versions.map(({ version, fault }) => [
+      version,
+      fault === undefined ? `there is no version ${version}` : `version ${version} ${fault}`,
+    ]),
+  );
+  // The body of a rollback names no versions.
+  if (change.kind !== "put") return new Problem(409, [...faults.values()].join("; "));
   const named = [
     { pointer: "/everyone", version: change.everyone },
     ...change.stages.map(({ version }, i) => ({ pointer: `/stages/${i}/version`, version })),
   ];
-  return named
-    .filter(({ version }) => missing.includes(version))
-    .map(({ pointer, version }) => ({ pointer, message: `there is no version ${version}`, relation: true as const }));
+  return Problem.ofFaults(
+    "only versions that exist and can be read can be activated",
+    named.flatMap(({ pointer, version }) => {
+      const message = faults.get(version);
+      return message === undefined ? [] : [{ pointer, message, relation: true as const }];
+    }),
+  );
 }

@@ -4,25 +4,28 @@ import { altSvcValue } from "../core/alt-svc.ts";
 import { decide, decideKilled, type Decision } from "../core/decide.ts";
 import type { History, RequestFacts } from "../core/facts.ts";
 import type { ClientUnits } from "./ports.ts";
+import { Problem } from "./problem.ts";
+import { silentText } from "./view.ts";
 
 /** The evidence for a loss ratio that comes without packets: enough to believe it. */
 const PACKETS = 1_000;
 
-/** What the worker would answer to a client on this path; undefined if the policy for the path cannot be read. */
+/** What the worker would answer to a client on this path. @throws Problem if the policy for the path cannot be read */
 export function answer(
   inForce: InForce,
   facts: Facts,
   units: ClientUnits | undefined,
   nowMs: number,
   port: number,
-): Answer | undefined {
-  const { version, policy } = policyFor(inForce, facts.path, units?.activation);
+): Answer {
+  const active = policyFor(inForce, facts.path, units?.activation);
+  const { version, policy } = active;
   const request = requestOf(facts, inForce, units, nowMs);
   const decision =
     inForce.killSwitch !== null
       ? decideKilled(inForce.killSwitch, request, nowMs)
       : policy && decide(request, historyOf(facts), policy, nowMs, units?.exploration);
-  if (decision === undefined) return undefined;
+  if (decision === undefined) throw new Problem(503, silentText(active));
   const { advertise, ...explained } = finite(decision);
   return {
     altSvc: altSvcValue(advertise, port) ?? null,
@@ -50,20 +53,14 @@ function requestOf(facts: Facts, inForce: InForce, units: ClientUnits | undefine
   };
 }
 
-/** A caller that measured a loss knows the path, as the worker does after a visit. */
-function historyOf({ transport, rttMs, lossRatio, packets, deliveryRateBps }: Facts): History {
+/** A caller that measured a loss has a connection that shows it. */
+function historyOf({ transport, rttMs, lossRatio, packets = PACKETS, deliveryRateBps }: Facts): History {
   if (lossRatio === undefined) return { state: "unknown" };
-  const estimate = {
-    lossRatio,
-    packets: packets ?? PACKETS,
-    ageMs: 0,
-    ...(rttMs === undefined ? {} : { minRttMs: rttMs }),
-    ...(deliveryRateBps === undefined ? {} : { deliveryRateBps }),
-  };
-  return { state: "known", client: { [transport]: estimate } };
+  const connection = { transport, ageMs: 0, packets, lost: lossRatio * packets, rttMs, deliveryRateBps };
+  return { state: "known", connections: [connection] };
 }
 
-/** A decision without the figures that JSON cannot write, which come from policies with absurd times. */
+/** A decision without the figures that JSON cannot write, which come from absurd facts. */
 export function finite(decision: Decision): Decision {
   return Object.fromEntries(Object.entries(decision).filter(([, value]) => isFinite(value))) as unknown as Decision;
 }

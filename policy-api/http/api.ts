@@ -13,6 +13,7 @@ import type { PolicyApiPorts } from "./ports.ts";
 import { Problem, renderProblem } from "./problem.ts";
 import { addRecords } from "./records.ts";
 import { addReference } from "./reference.ts";
+import { addResults } from "./results.ts";
 import { faultsOf } from "./zod-faults.ts";
 
 export interface Api<Env> {
@@ -67,6 +68,7 @@ export function createApi<Env extends object>(
   addPolicies(api);
   addActivation(api);
   addDecisions(api);
+  addResults(api);
   addRecords(api);
   addReference(api);
   refuseOtherMethods(api);

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import published from "../policies/published.json" with { type: "json" };
-import { applySamples } from "../core/estimator.ts";
+import { applySamples, EMPTY_CLIENT } from "../core/levels.ts";
+import { addToNetwork, EMPTY_LEVEL } from "../core/mix.ts";
 import { NO_OFFER } from "../core/offers.ts";
 import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
+import type { PathSample } from "../core/sample.ts";
 import { adaptivePolicy, NOON_MS, sample } from "../core/testing.ts";
 import { callApi, faultsOf, type TestPorts, testPorts, TOKENS } from "./testing.ts";
 
@@ -29,7 +31,8 @@ async function explained(body: object): Promise<Record<string, unknown>> {
 }
 
 const request = { transport: "tcp", rttMs: 50 };
-const history = { state: "known", client: { quic: { lossRatio: 0.03, packets: 5000, deliveryRateBps: 25e6 } } };
+const ZERO_LINES = { kind: "zero-lines", lines: [{ deliveryRateBps: 1e6, rttMs: [0], lossRatio: [0] }] } as const;
+const history = { state: "known", connections: [{ transport: "tcp", packets: 5000, lost: 250 }] };
 
 describe("on given facts", () => {
   it("under what is in force", async () => {
@@ -43,7 +46,7 @@ describe("on given facts", () => {
     });
   });
 
-  it("under a policy of its own: decision, predicted times, header; nothing of it is kept", async () => {
+  it("under a policy of its own: decision, gains, header; nothing of it is kept", async () => {
     expect(await explained({ request, history, policy: published, port: 8443 })).toMatchObject({
       revision: null,
       policyVersion: null,
@@ -51,9 +54,10 @@ describe("on given facts", () => {
       decision: {
         advertise: { kind: "h3", maS: 300 },
         reason: "h3-faster",
-        basis: "client",
-        path: { rttMs: 50 },
-        predicted: { contentBytes: 10_000_000 },
+        rttMs: 50,
+        contentBytes: 10_000_000,
+        belief: { packets: { tcp: 5000, quic: 0 } },
+        next: { gain: expect.closeTo(0.335, 2) },
       },
     });
     expect((await ports.store.versions({ limit: 1 })).latest).toBe(1);
@@ -74,7 +78,9 @@ describe("on given facts", () => {
   });
 
   it("takes every fact that a line of the decision log has, and gives them back", async () => {
-    const read = { lossRatio: 0.05, packets: 5000, minRttMs: 40, deliveryRateBps: 25e6, ageMs: 1, changedMsAgo: 1000 };
+    const counted = { packets: 5000, lost: 250, bytes: 7e6, busyMs: 2000 };
+    const read = { ...counted, ageMs: 1, rttMs: 50, deliveryRateBps: 25e6 };
+    const clients = [1, 0, 0, 0, 0.5, 2];
     const facts = {
       ...request,
       deliveryRateBps: 1e6,
@@ -83,10 +89,17 @@ describe("on given facts", () => {
       country: "JP",
       offerUntilMs: 5,
       offering: true,
+      answeredAtMs: 4,
       shareUnit: 0.5,
       modesElsewhere: ["fixed-h3"],
     };
-    const known = { state: "known", client: { tcp: read, quic: read }, network: { tcp: read }, asn: { quic: read } };
+    const known = {
+      state: "known",
+      connections: (["tcp", "quic"] as const).map((transport) => ({ ...read, transport })),
+      network: clients,
+      asn: clients,
+      site: clients,
+    };
     const told = await explained({
       request: { ...facts, pausedUntilMs: 0 },
       history: known,
@@ -96,9 +109,8 @@ describe("on given facts", () => {
     expect(told).toMatchObject({
       request: { ...facts, pausedUntilMs: 0 },
       history: known,
-      // The path has only just changed: the offer is short.
-      altSvc: 'h3=":443"; ma=60',
-      decision: { reason: "h3-faster", basis: "client" },
+      altSvc: 'h3=":443"; ma=300',
+      decision: { reason: "h3-faster", belief: { packets: { tcp: expect.closeTo(5000, 2) } } },
     });
     expect(
       await explained({ request: { ...facts, pausedUntilMs: 10 }, history: known, policy: published, nowMs: 9 }),
@@ -112,20 +124,29 @@ describe("on given facts", () => {
     [{ kind: "share", share: 0.6 }, "share", 'h3=":443"; ma=10'],
     [{ kind: "share", share: 0.4 }, "share", null],
     [{ kind: "rtt-threshold", rttMs: 50 }, "h3-faster", 'h3=":443"; ma=10'],
-    [{ kind: "zero-lines", lines: [{ deliveryRateBps: 1e6, rttMs: [0], lossRatio: [0] }] }, "cold-start", null],
+    [{ ...ZERO_LINES, unknown: "nothing" }, "not-measured", null],
+    [{ ...ZERO_LINES, unknown: "h3" }, "not-measured", 'h3=":443"; ma=10'],
   ] as const)("by another method: %j", async (method, reason, altSvc) => {
     const asked = { request: { ...request, shareUnit: 0.5 }, policy: adaptivePolicy({ method }) };
     expect(await explained(asked)).toMatchObject({ altSvc, decision: { reason } });
   });
 
   it.each([
-    [0.04, "exploration", 'h3=":443"; ma=10'],
+    [0.04, "exploration", 'h3=":443"; ma=100'],
     [0.09, "exploration", null],
-    [0.5, "cold-start", null],
-    [undefined, "cold-start", null],
+    [0.5, "h2-faster", null],
+    [undefined, "h2-faster", null],
   ])("with the unit %s drawn to explore", async (explorationUnit, reason, altSvc) => {
     const policy = adaptivePolicy({ exploration: { share: 0.1 } });
     expect(await explained({ request, policy, explorationUnit })).toMatchObject({ altSvc, decision: { reason } });
+  });
+
+  it("leaves out what JSON cannot write", async () => {
+    // So many clients that a share of them is no number.
+    const network = Array.from({ length: 6 }, () => 1e308);
+    const { decision } = await explained({ request, history: { ...history, network }, policy: adaptivePolicy() });
+    expect(decision).toMatchObject({ reason: "h2-faster", rttMs: 50, pages: expect.any(Number) });
+    for (const name of ["belief", "next", "return", "saving"]) expect(decision).not.toHaveProperty(name);
   });
 
   it("at a time of its own", async () => {
@@ -192,51 +213,51 @@ describe("under what is in force", () => {
 
   it("what cannot be read is a 503", async () => {
     ports.store.unreadableVersions.add(1);
-    const detail = "the policy in force cannot be read: send one along, or activate another";
+    const detail =
+      "version 1 is in force and offers nothing, as it cannot be read any more. Send a policy along, or activate another version";
     const unreadable = await ask({ request });
     expect([unreadable.status, unreadable.json["detail"]]).toEqual([503, detail]);
     ports.store.unreadable = true;
-    expect((await ask({ request })).status).toBe(503);
+    const none = await ask({ request });
+    expect([none.status, none.json["detail"]]).toEqual([
+      503,
+      expect.stringMatching(/^the policy in force cannot be read\./),
+    ]);
     expect((await ask({ request, policy: published })).status).toBe(200);
   });
 });
 
 describe("for a client", () => {
   const client = "192.0.2.7";
-  const state = applySamples({}, [
-    sample({
-      transport: "quic",
-      atMs: NOON_MS,
-      rttMs: 40,
-      minRttMs: 40,
-      packetsSent: 5000,
-      packetsLost: 200,
-      closing: true,
-    }),
-  ]);
+  const told = (over: Partial<PathSample>) =>
+    applySamples(EMPTY_CLIENT, [sample({ rttMs: 40, packetsSent: 5000, ...over })], NOON_MS);
+  const { state, given } = told({ transport: "quic", packetsLost: 250, closing: true });
+  const neighbour = told({ packetsLost: 10 });
+  const network = addToNetwork(addToNetwork(EMPTY_LEVEL, given, 64_500).state, neighbour.given, 64_500).state;
   const offers = { ...NO_OFFER, untilMs: NOON_MS + 5000, answeredAtMs: NOON_MS - 1, offering: true };
 
   it("what is known of it is the history, and what it holds is among the facts", async () => {
     const version = await add(adaptivePolicy());
     await ports.store.change({ kind: "put", everyone: version, stages: [] }, by);
-    ports.clients.known.set(client, { client: state, network: state, offers });
+    ports.clients.known.set(client, { client: state, network, offers });
     ports.clients.ofUnits.set(client, { activation: 0.3, share: 0.7, exploration: 0.9 });
-    const told = await explained({ client });
-    expect(told).toMatchObject({
+    expect(await explained({ client })).toMatchObject({
       request: {
         transport: "tcp",
         path: "/",
         offerUntilMs: offers.untilMs,
         offering: true,
+        answeredAtMs: offers.answeredAtMs,
         pausedUntilMs: 0,
         shareUnit: 0.7,
       },
       history: {
         state: "known",
-        client: { quic: { lossRatio: 0.04, minRttMs: 40 } },
-        network: { quic: { lossRatio: 0.04 } },
+        connections: [{ transport: "quic", packets: 5000, lost: 250, ageMs: 0, rttMs: 40 }],
+        // Its neighbour's alone.
+        network: neighbour.state.given.clients.map((n) => expect.closeTo(n, 9)),
       },
-      decision: { reason: "h3-faster", basis: "client" },
+      decision: { reason: "h3-faster", belief: { packets: { tcp: 0, quic: 5000 } } },
     });
     expect(ports.clients.calls.toSorted()).toEqual([`look up ${client}`, `units ${client}`]);
     expect(await explained({ client, request: { transport: "quic", path: "/a", offering: false } })).toMatchObject({
@@ -247,7 +268,7 @@ describe("for a client", () => {
   it("that nobody knows: unknown", async () => {
     expect(await explained({ client, policy: adaptivePolicy() })).toMatchObject({
       history: { state: "unknown" },
-      decision: { reason: "cold-start" },
+      decision: { reason: "not-measured" },
     });
   });
 
@@ -267,7 +288,7 @@ describe("for a client", () => {
     const some = await add(adaptivePolicy({ exploration: { share: 1 } }));
     await ports.store.change({ kind: "put", everyone: 1, stages: [{ version: some, share: 0.05 }] }, by);
     ports.clients.ofUnits.set(client, { activation: 0.04, share: 0.5, exploration: 0.4 });
-    expect(await explained({ client })).toMatchObject({ policyVersion: some, altSvc: 'h3=":443"; ma=10' });
+    expect(await explained({ client })).toMatchObject({ policyVersion: some, altSvc: 'h3=":443"; ma=100' });
     expect(await explained({ client, explorationUnit: 0.6 })).toMatchObject({ policyVersion: some, altSvc: null });
     expect(await explained({ client, activationUnit: 0.05 })).toMatchObject({ policyVersion: 1 });
   });
@@ -283,8 +304,8 @@ describe("a question", () => {
     [{ request: { transport: "sctp" } }, ['/request/transport: must be one of "tcp", "quic"']],
     [{ request: {} }, ['/request/transport: must be one of "tcp", "quic"']],
     [
-      { request, history: { state: "known", client: { tcp: { lossRatio: 2 } } } },
-      ["/history/client/tcp/lossRatio: must be at most 1"],
+      { request, history: { state: "known", connections: [{ transport: "tcp", lost: -1 }], network: [1] } },
+      ["/history/connections/0/lost: must be at least 0", "/history/network: must have at least 6 items"],
     ],
     [{ request, history: {} }, ['/history/state: must be one of "known", "unknown", "late"']],
     [{ request: { ...request, shareUnit: 2 } }, ["/request/shareUnit: must be at most 1"]],

@@ -4,11 +4,12 @@ import { altSvcValue } from "../core/alt-svc.ts";
 import { decide, decideKilled } from "../core/decide.ts";
 import type { History, RequestFacts } from "../core/facts.ts";
 import { historyAt } from "../core/history.ts";
-import { NO_OFFER, pausedUntilMs } from "../core/offers.ts";
+import { lastQuicAtMs, NO_OFFER, pausedUntilMs } from "../core/offers.ts";
 import type { Mode, Policy } from "../core/policy.ts";
 import { finite } from "./answer.ts";
 import type { ClientUnits, PolicyApiPorts } from "./ports.ts";
 import { Problem } from "./problem.ts";
+import { silentText } from "./view.ts";
 
 /**
  * Says what the worker would decide on given facts, or for a client: by the policy in force, by a stored version, or by a
@@ -52,30 +53,27 @@ export async function explain(
 
 /** What is known about the client that the question names. */
 async function aboutClient(
-  { client, request, history }: Question,
+  { client, request, history: told }: Question,
   clients: PolicyApiPorts["clients"],
   nowMs: number,
 ): Promise<{ units: ClientUnits | undefined; facts: RequestFacts; history: History }> {
   const given: RequestFacts = request ?? { transport: "tcp", path: "/" };
-  if (client === undefined) return { units: undefined, facts: given, history: history ?? { state: "unknown" } };
+  if (client === undefined) return { units: undefined, facts: given, history: told ?? { state: "unknown" } };
   const [known, units] = await Promise.all([clients.lookUp(client, request?.asn), clients.units(client, nowMs)]);
   if (known === undefined || units === undefined)
     throw Problem.ofFaults("the question is not valid", [
       { pointer: "/client", message: "must be an IPv4 or IPv6 address" },
     ]);
   const offers = known.offers ?? NO_OFFER;
-  const remembered = {
-    ...(known.client === undefined ? {} : { client: known.client }),
-    ...(known.network === undefined ? {} : { network: known.network }),
-    ...(known.asn === undefined ? {} : { asn: known.asn }),
-  };
+  const history = historyAt(known, [], nowMs);
   return {
     units,
-    history: historyAt(remembered, [], nowMs),
+    history,
     facts: {
       offerUntilMs: offers.untilMs,
       offering: offers.offering,
-      pausedUntilMs: pausedUntilMs(offers, known.client?.quic?.lastAtMs ?? 0),
+      answeredAtMs: offers.answeredAtMs,
+      pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(history, nowMs)),
       shareUnit: units.share,
       ...given,
     },
@@ -101,15 +99,16 @@ async function choosePolicy(
   if (policy !== undefined) return { revision: null, policyVersion: null, speaks: policy, ...alone };
   if (version !== undefined) {
     const stored = await ports.store.version(version);
-    if (stored?.policy === undefined)
-      throw notTogether("/version", stored === undefined ? "is no known version" : "cannot be read any more");
+    if (stored?.policy === undefined) throw notTogether("/version", stored?.fault ?? "is no known version");
     return { revision: null, policyVersion: version, speaks: stored.policy, ...alone };
   }
   const active = await ports.inForce();
   const chosen = active && policyFor(active, path, activationUnit);
   const speaks = active?.killSwitch ?? chosen?.policy;
-  if (active === undefined || chosen === undefined || speaks === undefined)
-    throw new Problem(503, "the policy in force cannot be read: send one along, or activate another");
+  if (active === undefined || chosen === undefined || speaks === undefined) {
+    const why = chosen === undefined ? "the policy in force cannot be read" : silentText(chosen);
+    throw new Problem(503, `${why}. Send a policy along, or activate another version`);
+  }
   return {
     revision: active.revision,
     policyVersion: chosen.version,

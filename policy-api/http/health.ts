@@ -3,6 +3,7 @@ import { getHealth } from "../contract/health.ts";
 import type { Activation } from "../core/activation.ts";
 import type { ApiEnv } from "./env.ts";
 import type { PolicyApiPorts, StoreState } from "./ports.ts";
+import { silentText } from "./view.ts";
 
 export function addHealth(api: OpenAPIHono<ApiEnv>): void {
   api.openapi(getHealth, async (c) => {
@@ -10,13 +11,14 @@ export function addHealth(api: OpenAPIHono<ApiEnv>): void {
     const { settingsFaults } = ports;
     const state = await ports.checkStore();
     const { activation } = state;
-    const policy = activation === null ? "unreachable" : (await isReadable(activation, ports)) ? "ok" : "unreadable";
+    const unread = activation === null ? [] : await unreadable(activation, ports);
+    const policy = activation === null ? "unreachable" : unread.length === 0 ? "ok" : "unreadable";
     const store = storeOf(state);
     const held = ports.unstoredKill.held();
     const kind = held?.kind ?? activation?.killSwitch ?? null;
     const http3 = ports.edgeHttp3();
     const problems = [
-      ...(policy === "unreadable" ? ["the policy in force cannot be read"] : []),
+      ...unread,
       ...(store === "ok" ? [] : [STORE_PROBLEMS[store]]),
       ...(state.isSetAside ? [SET_ASIDE] : []),
       ...(held === undefined ? [] : ["the kill switch is in force in memory only: the store could not take it yet"]),
@@ -54,9 +56,10 @@ function storeOf({ activation, isReplaced, takesWrites }: StoreState): "ok" | ke
   return takesWrites ? "ok" : "unwritable";
 }
 
-/** Whether every policy in force can be read. The clients of a stage whose policy cannot be read get no offers. */
-async function isReadable(activation: Activation | undefined, ports: PolicyApiPorts): Promise<boolean> {
-  if (activation === undefined) return false;
-  const inForce = await ports.inForce();
-  return inForce !== undefined && [inForce.everyone, ...inForce.stages].every(({ policy }) => policy !== undefined);
+/** What of the policies in force cannot be read, and why: a sentence each. Their clients get no offers. */
+async function unreadable(activation: Activation | undefined, ports: PolicyApiPorts): Promise<readonly string[]> {
+  const inForce = activation && (await ports.inForce());
+  if (inForce === undefined) return ["the policy in force cannot be read"];
+  const silent = [inForce.everyone, ...inForce.stages].filter(({ policy }) => policy === undefined);
+  return [...new Set(silent.map(silentText))];
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import published from "../policies/published.json" with { type: "json" };
 import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
-import { adaptivePolicy, NOON_MS } from "../core/testing.ts";
+import { adaptivePolicy, flatTable, GAINS, NOON_MS } from "../core/testing.ts";
 import { callApi, type CallOptions, faultsOf, type TestPorts, testPorts, TOKENS } from "./testing.ts";
 
 let ports: TestPorts;
@@ -33,7 +33,7 @@ describe("adding a version", () => {
       createdAt: NOON,
       mode: "adaptive",
       source: published.source,
-      policy: published,
+      policy: { ...INITIAL_POLICY, ...published },
     });
     // Where Location leads is what was answered; and nothing of it is in force.
     expect((await call("GET", "policies/2")).json).toEqual(reply.json);
@@ -42,7 +42,7 @@ describe("adding a version", () => {
   });
 
   it("fills in what may be left out", async () => {
-    expect((await add({ schema: 2, mode: "observe" })).json).toMatchObject({
+    expect((await add({ schema: 3, mode: "observe" })).json).toMatchObject({
       note: null,
       source: null,
       policy: INITIAL_POLICY,
@@ -66,7 +66,7 @@ describe("adding a version", () => {
     ["a policy that is none", { policy: "observe" }, 400, ["/policy: must be an object"]],
     [
       "several faults, each with its place",
-      { policy: { schema: 2, mode: "always", ma: { minS: 0 } }, note: 5 },
+      { policy: { schema: 3, mode: "always", ma: { minS: 0 } }, note: 5 },
       400,
       [
         '/policy/mode: must be one of "observe", "fixed-h2", "fixed-h3", "adaptive"',
@@ -77,7 +77,7 @@ describe("adding a version", () => {
     ],
     [
       "a field that is not known, and the one that was meant",
-      { policy: { schema: 2, mode: "observe", "margn/~": 1, margn: {}, rules: [{ mode: "observe", contry: ["JP"] }] } },
+      { policy: { schema: 3, mode: "observe", "margn/~": 1, margn: {}, rules: [{ mode: "observe", contry: ["JP"] }] } },
       400,
       ["/policy/margn: is not known here: margin?", "/policy/rules/0/contry: is not known here: country?"],
     ],
@@ -99,7 +99,7 @@ describe("adding a version", () => {
     ["null for no note", { policy: INITIAL_POLICY, note: null }, 400, ["/note: must be text"]],
     [
       "what does not go together",
-      { policy: { schema: 2, mode: "adaptive", ma: { minS: 9, maxS: 5 }, margin: { enter: 0, leave: 1 } } },
+      { policy: { schema: 3, mode: "adaptive", ma: { minS: 9, maxS: 5 }, margin: { enter: 0, leave: 1 } } },
       422,
       [
         "/policy/ma/minS: must not be larger than maxS",
@@ -108,14 +108,14 @@ describe("adding a version", () => {
       ],
     ],
     [
-      "a lattice that does not fit its axes",
-      { policy: adaptivePolicy({ method: { kind: "times", tcp: { ...lattice(), stayMs: [1] } } }) },
+      "a table that does not fit its axes",
+      { policy: adaptivePolicy({ method: { ...GAINS, table: flatTable(0, 0, { price: [0, 0] }) } }) },
       422,
-      ["/policy/method/tcp/stayMs: must have a figure for each of 2 nodes"],
+      ["/policy/method/table/price: must have one for each of 1 rttMs"],
     ],
     [
       "what does not go together beside what is wrong by itself",
-      { policy: { schema: 2, mode: "observe", ma: { minS: 9, maxS: 5 } }, note: 5 },
+      { policy: { schema: 3, mode: "observe", ma: { minS: 9, maxS: 5 } }, note: 5 },
       400,
       ["/policy/ma/minS: must not be larger than maxS", "/note: must be text"],
     ],
@@ -131,7 +131,7 @@ describe("adding a version", () => {
 
   it("names places by JSON pointers, whatever is in a name", async () => {
     const reply = await add(
-      { schema: 2, mode: "observe", "a/b~": 1, rules: [{ mode: "observe", "~1/": 1 }] },
+      { schema: 3, mode: "observe", "a/b~": 1, rules: [{ mode: "observe", "~1/": 1 }] },
       { "c/~d": 1 },
     );
     expect(faultsOf(reply).map((fault) => fault.split(":")[0])).toEqual([
@@ -362,15 +362,3 @@ describe("the list", () => {
     expect([await size(""), await size("?limit=100"), await size("?limit=1")]).toEqual([20, 100, 1]);
   });
 });
-
-function lattice() {
-  return {
-    rttMs: [0, 100],
-    lossRatio: [0],
-    deliveryRateBps: [1],
-    contentBytes: [1],
-    stayMs: [1, 2],
-    switchMs: [1, 2],
-    coldMs: [1, 2],
-  };
-}

@@ -1,8 +1,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { createPolicy, diffPolicies, getPolicy, listPolicies } from "../contract/policies.ts";
 import { jsonDiff } from "../core/json-diff.ts";
-import type { Policy } from "../core/policy.ts";
-import type { PolicyVersion } from "../core/versions.ts";
+import type { StoredVersion } from "../core/versions.ts";
 import type { ApiEnv } from "./env.ts";
 import { guarded } from "./guarded.ts";
 import type { PolicyStorePort } from "./ports.ts";
@@ -60,17 +59,14 @@ export function addPolicies(api: OpenAPIHono<ApiEnv>): void {
       versionOf(store, version, "/path/version"),
       versionOf(store, other, "/path/other"),
     ]);
-    for (const { policy, version: unreadable } of [from, to])
-      if (policy === undefined) throw new Problem(422, `version ${unreadable.version} cannot be read any more`);
+    for (const { policy, fault, version: unreadable } of [from, to])
+      if (policy === undefined) throw new Problem(422, `version ${unreadable.version} ${fault}`);
     return c.json({ from: version, to: other, changes: [...jsonDiff(from.policy, to.policy)] }, 200);
   });
 }
 
-async function versionOf(
-  store: PolicyStorePort,
-  version: number,
-  pointer: string,
-): Promise<{ version: PolicyVersion; policy: Policy | undefined }> {
+/** @throws Problem if there is no such version */
+export async function versionOf(store: PolicyStorePort, version: number, pointer: string): Promise<StoredVersion> {
   const found = await store.version(version);
   if (found === undefined)
     throw new Problem(404, `there is no version ${version}`, {

@@ -1,6 +1,5 @@
 import type { Activation, ActivationChange, InForce, KillSwitch } from "../core/activation.ts";
 import type { Remembered } from "../core/history.ts";
-import type { Policy } from "../core/policy.ts";
 import type {
   ActivationChanged,
   ActivationRequest,
@@ -11,7 +10,9 @@ import type {
   Page,
   PageRequest,
   PolicyVersion,
+  StoredVersion,
 } from "../core/versions.ts";
+import type { OutcomeRow } from "../outcomes/outcome-row.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import type { Token } from "./tokens.ts";
 
@@ -21,9 +22,7 @@ import type { Token } from "./tokens.ts";
  */
 export interface PolicyStorePort {
   versions(page: PageRequest): Promise<Page<PolicyVersion> & { readonly latest: number }>;
-  version(
-    version: number,
-  ): Promise<{ readonly version: PolicyVersion; readonly policy: Policy | undefined } | undefined>;
+  version(version: number): Promise<StoredVersion | undefined>;
   create(creation: Creation): Promise<Created>;
   /** Undefined if the stored activation cannot be read. */
   activation(): Promise<Activation | undefined>;
@@ -49,6 +48,19 @@ export interface ClientsPort {
   units(address: string, nowMs: number): Promise<ClientUnits | undefined>;
 }
 
+/** What visitors' pages reported. */
+export interface OutcomesPort {
+  /** What the objects hold of a version, merged: a row for each arm and key. Objects that fail are not waited for. */
+  outcomes(version: number): Promise<{
+    readonly rows: readonly OutcomeRow[];
+    readonly objects: { readonly asked: number; readonly answered: number };
+  }>;
+  /** How many reports reached this isolate since it began, by what became of them. */
+  reportsHere(): Readonly<Record<string, number>>;
+  /** How many pieces of news about clients this isolate could not keep until it told the store, by cause, since it began. */
+  droppedHere(): Readonly<Record<string, number>>;
+}
+
 /** What is known of the store without a token. */
 export interface StoreState {
   /** Undefined if it cannot be read; null if the store does not answer. */
@@ -71,6 +83,7 @@ export interface UnstoredKillPort {
 export interface PolicyApiPorts {
   readonly store: PolicyStorePort;
   readonly clients: ClientsPort;
+  readonly outcomes: OutcomesPort;
   /** What this isolate obeys, at most 30 s old while the store answers. Undefined if it cannot be read. */
   inForce(): Promise<InForce | undefined>;
   /** For callers without a token, so not each of them reaches the store. */

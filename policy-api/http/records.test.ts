@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { estimateAt } from "../core/estimate.ts";
-import { applySamples } from "../core/estimator.ts";
+import { historyAt, type Remembered } from "../core/history.ts";
+import { applySamples, EMPTY_CLIENT } from "../core/levels.ts";
+import { addGiven, addToNetwork, EMPTY_LEVEL, NO_MIX } from "../core/mix.ts";
 import { NO_OFFER } from "../core/offers.ts";
 import { NOON_MS, sample } from "../core/testing.ts";
 import { callApi, type CallOptions, faultsOf, type TestPorts, testPorts, TOKENS } from "./testing.ts";
@@ -17,54 +18,56 @@ afterEach(() => {
 const address = "192.0.2.7";
 const call = (resource: string, options: CallOptions = {}) =>
   callApi(ports, "POST", resource, { body: { address }, token: TOKENS.read, ...options });
-const state = applySamples({}, [
-  sample({
-    transport: "tcp",
-    atMs: NOON_MS,
-    rttMs: 30,
-    minRttMs: 30,
-    packetsSent: 1000,
-    packetsLost: 10,
-    deliveryRateBps: 1e6,
-  }),
-  sample({
-    transport: "quic",
-    connectionId: "q",
-    atMs: NOON_MS,
-    rttMs: 40,
-    packetsSent: 500,
-    packetsLost: 0,
-    closing: true,
-  }),
-]);
+const tcp = sample({
+  rttMs: 35,
+  minRttMs: 30,
+  packetsSent: 1000,
+  packetsLost: 10,
+  bytesSent: 1.4e6,
+  deliveryRateBps: 1e6,
+});
+const quic = sample({ transport: "quic", connectionId: "q", rttMs: 40, packetsSent: 500, closing: true });
+const { state: client, given: told } = applySamples(EMPTY_CLIENT, [tcp, quic], NOON_MS);
+const { state: network, given: onward } = addToNetwork(EMPTY_LEVEL, told, 64_500);
+const above = { held: addGiven(NO_MIX, onward) };
 const offers = { ...NO_OFFER, untilMs: NOON_MS + 5000, answeredAtMs: NOON_MS, offering: true, ignoredAtMs: [NOON_MS] };
 
 describe("what is known", () => {
   it("of a client and of what it is a part of, as it would be used now", async () => {
-    ports.clients.known.set(address, { client: state, network: state, asn: state, offers });
-    vi.setSystemTime(NOON_MS + 60_000);
-    const estimate = estimateAt(state, NOON_MS + 60_000);
+    const two = addToNetwork(network, { before: NO_MIX, after: told.after }, 64_500).state;
+    ports.clients.known.set(address, { client, network: two, asn: above, site: above, offers });
+    const nowMs = NOON_MS + 60_000;
+    vi.setSystemTime(nowMs);
     expect((await call("clients/look-up")).json).toEqual({
       known: true,
-      client: estimate,
-      network: estimate,
-      asn: estimate,
+      connections: [
+        { transport: "quic", ageMs: 60_000, packets: 500, lost: 0, rttMs: 40 },
+        { transport: "tcp", ageMs: 60_000, packets: 1000, lost: 10, rttMs: 30, bytes: 1.4e6, deliveryRateBps: 1e6 },
+      ],
+      // Its neighbour's alone.
+      network: historyAt({ client, network: two }, [], nowMs).network,
+      asn: historyAt({ asn: above }, [], nowMs).asn,
+      site: historyAt({ site: above }, [], nowMs).site,
       offers,
     });
-    expect(estimate?.tcp).toMatchObject({ minRttMs: 30, lossRatio: 0.01, ageMs: 60_000 });
-    expect((await call("networks/look-up")).json).toEqual({ known: true, network: estimate });
+    // Both are of the network.
+    expect((await call("networks/look-up")).json).toEqual({
+      known: true,
+      network: historyAt({ network: two }, [], nowMs).network,
+    });
     expect(ports.clients.calls).toEqual([`look up ${address}`, `look up ${address}`]);
   });
 
-  it.each([
+  it.each<[string, Remembered, object, object]>([
     ["nothing", {}, { known: false }, { known: false }],
-    ["of its network alone", { network: state }, { known: true, network: expect.anything() }, { known: true }],
+    ["of its network alone", { network }, { known: true, network: expect.anything() }, { known: true }],
+    ["of the site alone", { site: above }, { known: false, site: expect.anything() }, { known: false }],
     ["of offers alone", { offers }, { known: true, offers }, { known: false }],
-    ["what is too old to tell anything", { client: {}, network: {} }, { known: false }, { known: false }],
-  ])("%s", async (_name, known, client, network) => {
+    ["what tells nothing", { client: EMPTY_CLIENT, network: EMPTY_LEVEL }, { known: false }, { known: false }],
+  ])("%s", async (_name, known, ofClient, ofNetwork) => {
     ports.clients.known.set(address, known);
-    expect((await call("clients/look-up")).json).toEqual(client);
-    expect((await call("networks/look-up")).json).toMatchObject(network);
+    expect((await call("clients/look-up")).json).toEqual(ofClient);
+    expect((await call("networks/look-up")).json).toMatchObject(ofNetwork);
   });
 
   it("is not written into the audit, nor is the address anywhere", async () => {
@@ -78,7 +81,7 @@ describe("what is known", () => {
 
 describe("forgetting", () => {
   it.each(["client", "network"] as const)("a %s: how many rows, and who did it", async (what) => {
-    ports.clients.known.set(address, { client: state });
+    ports.clients.known.set(address, { client });
     const forgotten = async () => (await call(`${what}s/forget`, { token: TOKENS.write })).json;
     expect(await forgotten()).toEqual({ forgotten: 1 });
     expect(await forgotten()).toEqual({ forgotten: 0 });

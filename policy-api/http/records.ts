@@ -1,9 +1,9 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { listAudit } from "../contract/audit.ts";
 import * as contract from "../contract/clients.ts";
-import type { PathEstimate } from "../contract/decisions.ts";
-import { estimateAt } from "../core/estimate.ts";
-import type { Remembered } from "../core/history.ts";
+import type { History } from "../contract/decisions.ts";
+import { historyAt, type Remembered } from "../core/history.ts";
+import { UPPER_LEVELS } from "../core/mix.ts";
 import type { ApiEnv } from "./env.ts";
 import { guarded } from "./guarded.ts";
 import { Problem } from "./problem.ts";
@@ -13,12 +13,15 @@ import { auditView } from "./view.ts";
 
 export function addRecords(api: OpenAPIHono<ApiEnv>): void {
   api.openapi(guarded(contract.lookUpClient), async (c) => {
-    const { client, network, asn, offers } = found(await c.get("ports").clients.lookUp(c.req.valid("json").address));
-    const read = estimates({ client, network, asn });
+    const remembered = found(await c.get("ports").clients.lookUp(c.req.valid("json").address));
+    const { offers } = remembered;
+    // What the site's clients have is no knowledge of this one.
+    const { site, ...read } = known(remembered);
     return c.json(
       {
         known: Object.keys(read).length > 0 || offers !== undefined,
         ...read,
+        ...(site && { site }),
         ...(offers && { offers: { ...offers, ignoredAtMs: [...offers.ignoredAtMs] } }),
       },
       200,
@@ -26,9 +29,10 @@ export function addRecords(api: OpenAPIHono<ApiEnv>): void {
   });
 
   api.openapi(guarded(contract.lookUpNetwork), async (c) => {
-    const { network } = found(await c.get("ports").clients.lookUp(c.req.valid("json").address));
-    const read = estimates({ network });
-    return c.json({ known: read.network !== undefined, ...read }, 200);
+    const remembered = found(await c.get("ports").clients.lookUp(c.req.valid("json").address));
+    // Without the client of this address: its network's record has it too.
+    const { network } = known({ network: remembered.network });
+    return c.json({ known: network !== undefined, ...(network && { network }) }, 200);
   });
 
   for (const [route, what] of [
@@ -48,16 +52,15 @@ export function addRecords(api: OpenAPIHono<ApiEnv>): void {
   });
 }
 
-function estimates(levels: Pick<Remembered, "client" | "network" | "asn">): {
-  [L in "client" | "network" | "asn"]?: PathEstimate;
-} {
-  const nowMs = Date.now();
-  return Object.fromEntries(
-    Object.entries(levels).flatMap(([level, state]) => {
-      const estimate = state === undefined ? undefined : estimateAt(state, nowMs);
-      return estimate === undefined ? [] : [[level, estimate]];
-    }),
-  );
+/** What is known now. Levels without clients are left out. */
+function known(remembered: Remembered): Omit<History, "state"> {
+  const { connections = [], ...levels } = historyAt(remembered, [], Date.now());
+  return {
+    ...(connections.length > 0 && { connections }),
+    ...Object.fromEntries(
+      UPPER_LEVELS.flatMap((level) => (levels[level]?.some((n) => n > 0) === true ? [[level, levels[level]]] : [])),
+    ),
+  };
 }
 
 function found<T>(answer: T | undefined): T {

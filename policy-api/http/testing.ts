@@ -18,12 +18,15 @@ import type {
   Page,
   PageRequest,
   PolicyVersion,
+  StoredVersion,
 } from "../core/versions.ts";
+import type { OutcomeRow } from "../outcomes/outcome-row.ts";
 import { createApi } from "./api.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
 import type {
   ClientsPort,
   ClientUnits,
+  OutcomesPort,
   PolicyApiPorts,
   PolicyStorePort,
   StoreState,
@@ -51,8 +54,13 @@ export class MemoryStore implements PolicyStorePort {
   unreadable = false;
   /** Versions whose policy cannot be read. */
   readonly unreadableVersions = new Set<number>();
+  /** Why, as the end of a sentence. */
+  fault = "cannot be read any more";
   readonly #versions: { version: PolicyVersion; policy: Policy }[] = [];
-  readonly #activations = new MemoryActivations((version) => version <= this.#versions.length);
+  readonly #activations = new MemoryActivations((version) => {
+    const active = this.#active(version) ?? { version };
+    return active.policy === undefined ? active : undefined;
+  });
   readonly #audit: AuditEntry[] = [];
   readonly #keys = new Map<string, { content: string; created: Created }>();
 
@@ -62,10 +70,10 @@ export class MemoryStore implements PolicyStorePort {
     return { ...pageOf(versions, ({ version }) => version, page), latest: versions.length };
   }
 
-  async version(number: number): Promise<{ version: PolicyVersion; policy: Policy | undefined } | undefined> {
+  async version(number: number): Promise<StoredVersion | undefined> {
     this.#answers();
-    const found = number === 0 ? { version: INITIAL_VERSION, policy: INITIAL_POLICY } : this.#versions[number - 1];
-    return found && { version: found.version, policy: this.unreadableVersions.has(number) ? undefined : found.policy };
+    const version = number === 0 ? INITIAL_VERSION : this.#versions[number - 1]?.version;
+    return version && { ...this.#active(number), version };
   }
 
   async create({ policy, author, note, ifMatch, idempotencyKey }: Creation): Promise<Created> {
@@ -142,10 +150,7 @@ export class MemoryStore implements PolicyStorePort {
   /** What an isolate would obey. */
   inForce(earlierOffersUntilMs: number): InForce | undefined {
     if (this.gone || this.unreadable) return undefined;
-    const active = (version: number): ActivePolicy => {
-      const policy = version === 0 ? INITIAL_POLICY : this.#versions[version - 1]?.policy;
-      return policy === undefined || this.unreadableVersions.has(version) ? { version } : { version, policy };
-    };
+    const active = (version: number): ActivePolicy => this.#active(version) ?? { version };
     const { revision, everyone, stages, killSwitch } = this.#activations.current;
     return {
       revision,
@@ -155,6 +160,11 @@ export class MemoryStore implements PolicyStorePort {
       earlierOffersUntilMs,
       sinceMs: 0,
     };
+  }
+
+  #active(version: number): ActivePolicy | undefined {
+    const policy = version === 0 ? INITIAL_POLICY : this.#versions[version - 1]?.policy;
+    return policy && (this.unreadableVersions.has(version) ? { version, fault: this.fault } : { version, policy });
   }
 
   #answers(): void {
@@ -190,10 +200,34 @@ export class MemoryClients implements ClientsPort {
   }
 }
 
+/** What pages reported. */
+export class MemoryOutcomes implements OutcomesPort {
+  rows: readonly OutcomeRow[] = [];
+  objects = { asked: 32, answered: 32 };
+  fates: Readonly<Record<string, number>> = {};
+  dropped: Readonly<Record<string, number>> = {};
+  /** The versions that were asked for. */
+  readonly asked: number[] = [];
+
+  async outcomes(version: number): ReturnType<OutcomesPort["outcomes"]> {
+    this.asked.push(version);
+    return { rows: this.rows, objects: this.objects };
+  }
+
+  reportsHere(): Readonly<Record<string, number>> {
+    return this.fates;
+  }
+
+  droppedHere(): Readonly<Record<string, number>> {
+    return this.dropped;
+  }
+}
+
 /** The ports of an API over a store in memory. */
 export class TestPorts implements PolicyApiPorts {
   readonly store = new MemoryStore();
   readonly clients = new MemoryClients();
+  readonly outcomes = new MemoryOutcomes();
   tokens: readonly Token[] = [];
   failedAttempts = new FailedAttempts();
   corsOrigins: readonly string[] = [];
@@ -384,6 +418,8 @@ export const CALLS: readonly {
     "activation",
     "activation/history",
     "audit",
+    "results",
+    "results/proposal",
   ].map((template) => ({
     method: "GET",
     template,
@@ -393,7 +429,7 @@ export const CALLS: readonly {
   })),
   ...(
     [
-      ["POST", "policies", 201, { body: { policy: { schema: 2, mode: "observe", source: "new" } } }, "write"],
+      ["POST", "policies", 201, { body: { policy: { schema: 3, mode: "observe", source: "new" } } }, "write"],
       ["PUT", "activation", 200, { body: { everyone: 0 }, ifMatch: "*" }, "write"],
       ["POST", "activation/rollback", 200, { ifMatch: "*" }, "write"],
       ["PUT", "activation/kill-switch", 200, { body: { kind: "clear" }, ifMatch: "*" }, "write"],

@@ -1,7 +1,7 @@
 import type * as shown from "../contract/activation.ts";
 import type * as audit from "../contract/audit.ts";
 import type * as policies from "../contract/policies.ts";
-import type { Activation } from "../core/activation.ts";
+import type { Activation, ActivePolicy } from "../core/activation.ts";
 import type { AuditEntry, PolicyVersion } from "../core/versions.ts";
 
 // The store's records as the API shows them. Times are text.
@@ -28,6 +28,11 @@ export function auditView(entry: AuditEntry): audit.AuditEntry {
     activation: activation && { ...activation, stages: [...activation.stages] },
     note,
   };
+}
+
+/** For a version in force whose policy cannot be read. */
+export function silentText({ version, fault = "cannot be read any more" }: ActivePolicy): string {
+  return `version ${version} is in force and offers nothing, as it ${fault}`;
 }
 
 function isoTime(ms: number): string {

@@ -1,128 +1,156 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ROOT } from "../../../base/root.ts";
+import { type GainTable, gainsAt } from "../../../policy-api/core/gain-table.ts";
+import { LOSS_NODES } from "../../../policy-api/core/loss-nodes.ts";
 import { parsePolicy } from "../../../policy-api/core/parse-policy.ts";
-import type { Policy } from "../../../policy-api/core/policy.ts";
-import { logTimesAt } from "../../../policy-api/core/times.ts";
-import { exampleRow } from "../../model/testing.ts";
-import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
-import { rowsIn } from "../../model/recorded-run.ts";
-import { calibrate, policyOf } from "./calibrate.ts";
-import { cellsOf } from "./cells.ts";
-import { MIXES } from "./mixes.ts";
-import { cellsOfTruth, type Truth } from "./testing.ts";
+import type { LogTime, Place, SenderTimes } from "../senders/places.ts";
+import { gainTableOf, policyOf } from "./calibrate.ts";
+import type { PriceAt } from "./price.ts";
 
-/** Linear in the coordinates of the fit: HTTP/3 gains by loss, and a cold session 0.2 more. */
-const truth: Truth = {
-  stay: ({ rttMs }, bytes) => 3 + 0.6 * Math.log(rttMs + 1) + 0.5 * Math.log(bytes / 1e6),
-  switchSaving: ({ lossRatio }) => 0.3 * (Math.log(lossRatio + 0.001) - Math.log(0.006)),
-  coldSaving: ({ lossRatio }) => 0.3 * (Math.log(lossRatio + 0.001) - Math.log(0.006)) + 0.2,
-};
-const MIX = MIXES["nine-networks"];
+const RTTS = [5, 30, 100];
+const SIZES = [1e5, 1e6];
+/** What was measured besides, which no belief has a node for. */
+const LOSSES = [...LOSS_NODES, 0.01].toSorted((a, b) => a - b);
+const STACK = { tcp: "cubic", quic: "quic-go" } as const;
 
-describe("calibrate", () => {
-  const calibration = calibrate(cellsOfTruth(truth), MIX);
+const sure = (log: number, se = 0.02): LogTime => ({ log, se });
+const times = (first: LogTime, opened: LogTime, later: LogTime): SenderTimes => ({ n: 9, first, opened, later });
 
-  it.each([
-    { rttMs: 20, lossRatio: 0.02, deliveryRateBps: 6e6 },
-    { rttMs: 34, lossRatio: 0, deliveryRateBps: 2e7 },
-    { rttMs: 60, lossRatio: 0.04, deliveryRateBps: 1e7 },
-  ])("gives back the times that cells were made of, at $rttMs ms and $lossRatio", (path) => {
-    for (const transport of ["tcp", "quic"] as const) {
-      const lattice = calibration?.method[transport];
-      if (lattice === undefined) throw new Error("nothing was calibrated");
-      const times = logTimesAt(lattice, path, 3e5);
-      expect(times.stay).toBeCloseTo(truth.stay(path, 3e5), 0);
-      expect(Math.abs(times.switchSaving - truth.switchSaving(path, 3e5))).toBeLessThan(0.1);
-      expect(Math.abs(times.coldSaving - truth.coldSaving(path, 3e5))).toBeLessThan(0.1);
-      expect(times.clamped).toBe(false);
-    }
+/** Another gain at each place: a tenth for a size, a hundredth for a loss, a thousandth for an RTT. */
+const gainAt = (size: number, loss: number, rtt: number): number => 0.1 * size + 0.01 * loss + 0.001 * rtt;
+
+/** The page after the offer gains 0.05 less than that, and the ones after it 0.05 more; a return twice as much, as set-ups are alike. */
+function placeAt(size: number, loss: number, rtt: number, change = 1): Place {
+  const gain = change * gainAt(size, loss, rtt);
+  return {
+    rttMs: RTTS[rtt] ?? Number.NaN,
+    lossRatio: LOSSES[loss] ?? Number.NaN,
+    contentBytes: SIZES[size] ?? Number.NaN,
+    times: {
+      cubic: times(sure(6), sure(5.9), sure(5)),
+      "quic-go": times(sure(6 - 2 * gain), sure(5.05 - gain), sure(4.95 - gain)),
+    },
+  };
+}
+
+const PLACES = SIZES.flatMap((_size, size) =>
+  LOSSES.flatMap((_loss, loss) => RTTS.map((_rtt, rtt) => placeAt(size, loss, rtt))),
+);
+const NO_PRICE: PriceAt = () => ({ log: 0, se: 0.01 });
+
+function tableOf(places: readonly Place[], priceAt: PriceAt = NO_PRICE): GainTable {
+  const made = gainTableOf(places, STACK, priceAt);
+  if ("missing" in made) throw new Error(`These are missing: ${made.missing.join("; ")}`);
+  return made.table;
+}
+
+describe("gainTableOf", () => {
+  const table = tableOf(PLACES);
+
+  it("has the RTTs and sizes that were measured, and the losses of a belief", () => {
+    expect(table).toMatchObject({ rttMs: RTTS, contentBytes: SIZES, lossRatio: LOSS_NODES });
   });
 
-  it("says where nothing was measured", () => {
-    const lattice = calibration?.method.tcp;
-    if (lattice === undefined) throw new Error("nothing was calibrated");
-    expect(logTimesAt(lattice, { rttMs: 900, lossRatio: 0.01, deliveryRateBps: 1e7 }, 1e6).clamped).toBe(true);
+  it("has at each place what was measured there", () => {
+    for (const [size] of SIZES.entries())
+      for (const [node, lossRatio] of LOSS_NODES.entries())
+        for (const [rtt] of RTTS.entries()) {
+          const gain = gainAt(size, LOSSES.indexOf(lossRatio), rtt);
+          // 30 % of gain - 0.05, 36 % of gain + 0.05, 34 % of a page with a set-up: 5 - (6 - 2 gain).
+          expect(table.next.gain[size]?.[node]?.[rtt]).toBeCloseTo(1.34 * gain - 0.337, 2);
+          expect(table.return.gain[size]?.[node]?.[rtt]).toBeCloseTo(2 * gain, 9);
+        }
   });
 
-  it("begins an unknown client at the mean over the mix", () => {
-    const times = calibration?.coldStart;
-    if (times === undefined) throw new Error("nothing was calibrated");
-    const expected = [0, 0.025, 0.05]
-      .map((lossRatio) => truth.switchSaving({ rttMs: 25, lossRatio, deliveryRateBps: 2.5e7 }, 1e6))
-      .reduce((sum, saving) => sum + saving / 3, 0);
-    const found = logTimesAt(times, { rttMs: 25, lossRatio: 0, deliveryRateBps: 1 }, 1e6);
-    expect(Math.abs(found.switchSaving - expected)).toBeLessThan(0.1);
+  it("is what a decision reads at these places", () => {
+    for (const [size, contentBytes] of SIZES.entries())
+      for (const [rtt, rttMs] of RTTS.entries()) {
+        const { next } = gainsAt(table, rttMs, contentBytes);
+        for (const [node] of LOSS_NODES.entries())
+          expect(next[node]).toBeCloseTo(table.next.gain[size]?.[node]?.[rtt] ?? Number.NaN, 9);
+      }
   });
+
+  it("does not depend on the order of the places", () => {
+    expect(tableOf(PLACES.toReversed())).toEqual(table);
+  });
+
+  it("tells how certain each is: of a next page, three kinds count by their shares", () => {
+    const certain = PLACES.map((place) => ({
+      ...place,
+      times: {
+        cubic: times(sure(6, 0.03), sure(5.9, 9), sure(5, 0.02)),
+        "quic-go": times(sure(6, 0.04), sure(5, 0.06), sure(5, 0.08)),
+      },
+    }));
+    const { next, return: again } = tableOf(certain);
+    expect(again.se[1]?.[2]?.[0]).toBe(0.05);
+    // The root of 0.02², (0.3 x 0.06)², (0.36 x 0.08)² and (0.34 x 0.04)².
+    expect(next.se[1]?.[2]?.[0]).toBe(0.042);
+  });
+
+  it("claims no more than a measurement does: three digits, and no error of 0", () => {
+    const exact = PLACES.map((place) => ({
+      ...place,
+      times: {
+        cubic: times(sure(6, 0), sure(6, 0), sure(1 / 3, 0)),
+        "quic-go": times(sure(6, 0), sure(0, 0), sure(0, 0)),
+      },
+    }));
+    const { next, return: again, priceSe } = tableOf(exact, () => ({ log: 0.12345, se: 0 }));
+    // A third of 1, less 34 % of 6.
+    expect(next.gain[0]?.[0]?.[0]).toBe(-1.707);
+    for (const se of [...next.se.flat(2), ...again.se.flat(2), ...priceSe]) expect(se).toBe(0.001);
+  });
+
+  it("has for each RTT what the page that brings an offer loses", () => {
+    const { price, priceSe } = tableOf(PLACES, (rttMs) => ({ log: 0.3 - rttMs / 100, se: rttMs / 1_000 }));
+    expect(price).toEqual([0.25, 0, -0.7]);
+    expect(priceSe).toEqual([0.005, 0.03, 0.1]);
+  });
+
+  it("takes the senders of its own stack", () => {
+    const twoTcps = PLACES.map((place) => ({
+      ...place,
+      times: { ...place.times, bbr: times(sure(7), sure(7), sure(7)) },
+    }));
+    expect(tableOf(twoTcps)).toEqual(table);
+    const beside = gainTableOf(twoTcps, { tcp: "bbr", quic: "quic-go" }, NO_PRICE);
+    // Two more than cubic's.
+    expect("table" in beside && beside.table.next.gain[0]?.[0]?.[0]).toBeCloseTo(2 - 0.337, 9);
+  });
+
+  it("names each place that it lacks, once", () => {
+    const lacking = PLACES.flatMap((place) => {
+      const { rttMs, lossRatio, contentBytes, times: own } = place;
+      if (rttMs === 30 && lossRatio === 0.001 && contentBytes === 1e5) return [];
+      if (rttMs === 100 && lossRatio === 0.05 && contentBytes === 1e6)
+        return [{ ...place, times: { cubic: own.cubic } as Place["times"] }];
+      // No node of a belief: nothing lacks.
+      return lossRatio === 0.01 ? [] : [place];
+    });
+    expect(gainTableOf(lacking, STACK, NO_PRICE)).toEqual({
+      missing: ["100000 bytes, 0.1 %, 30 ms", "1000000 bytes, 5 %, 100 ms"],
+    });
+  });
+});
+
+describe("policyOf", () => {
+  const provenance = {
+    stack: "a server",
+    congestionControl: "cubic",
+    command: "npm run bench -- calibrate",
+    rowsSha256: "a".repeat(64),
+    loads: 1_000,
+    cells: PLACES.length,
+  };
 
   it("makes a policy that can be put", () => {
-    if (calibration === undefined) throw new Error("nothing was calibrated");
-    const policy = policyOf(calibration, MIX, undefined);
+    const policy = policyOf(tableOf(PLACES), provenance);
+    expect(policy).toMatchObject({ mode: "adaptive", provenance, method: { kind: "gains" } });
     expect(parsePolicy(JSON.parse(JSON.stringify(policy)))).toEqual({ ok: true, value: policy });
   });
 
-  it("calibrates nothing of too few cells", () => {
-    expect(calibrate(cellsOfTruth(truth).slice(0, 5), MIX)).toBeUndefined();
+  it("needs no provenance", () => {
+    expect(policyOf(tableOf(PLACES), undefined)).not.toHaveProperty("provenance");
   });
-});
-
-describe("cellsOf", () => {
-  const load = (arm: LoadRow["arm"], round: number, over: Partial<LoadRow> = {}): LoadRow =>
-    exampleRow({
-      cell: "x-cubic",
-      congestion: "cubic",
-      arm,
-      flow: "trained",
-      round,
-      loadMs: 100 + round,
-      imageBytes: 1e6,
-      rateMbps: 80,
-      delayMs: 5,
-      lossRatio: 0.01,
-      tcpMinRttMs: 10,
-      tcpPacketsSent: 700,
-      tcpPacketsLost: arm === "fixed-h2" ? round : 0,
-      tcpDeliveryRateBps: 1e6,
-      quicMinRttMs: 11,
-      quicPacketsSent: 800,
-      quicPacketsLost: 8,
-      quicDeliveryRateBps: 2e6,
-      ...over,
-    });
-  const arms = ["fixed-h2", "always-offer", "fixed-h3"] as const;
-  const rows = arms.flatMap((arm) => [1, 2, 3].map((round) => load(arm, round)));
-
-  it("pools what senders measured: loss over all packets, RTT and rate by median", () => {
-    const [cell] = cellsOf(rows);
-    expect(cell?.measured.tcp).toEqual({ rttMs: 10, lossRatio: 6 / 2100, deliveryRateBps: 1e6 });
-    expect(cell?.measured.quic).toEqual({ rttMs: 11, lossRatio: 0.01, deliveryRateBps: 2e6 });
-    expect(cell?.configured).toEqual({ rttMs: 10, lossRatio: 0.01, deliveryRateBps: 1e7 });
-    expect(cell?.stay.log).toBeCloseTo(Math.log(102), 9);
-  });
-
-  it.each([
-    ["dropped loads", rows.map((row) => (row.round === 3 ? { ...row, dropped: "busy" as const } : row))],
-    ["other flows", rows.map((row) => ({ ...row, flow: "cold" as const }))],
-    ["an arm that is missing", rows.filter(({ arm }) => arm !== "fixed-h3")],
-  ])("leaves a cell out for %s", (_name, given) => {
-    expect(cellsOf(given)).toEqual([]);
-  });
-});
-
-it.each([
-  ["policy-api/policies", "mostly-clean", "calibration", ["cubic", "bbr"]],
-  ["bench/policies", "nine-networks", "calibration", ["cubic", "bbr"]],
-  ["policy-api/policies/quiche-cubic", "mostly-clean", "calibration-quiche-cubic", ["cubic", "bbr"]],
-  ["policy-api/policies/quiche-bbr2", "mostly-clean", "calibration-quiche-bbr2", ["cubic", "bbr"]],
-] as const)("the policies in %s are what the recorded rows say, with the mix %s", (folder, mix, from, congestions) => {
-  const cells = cellsOf(rowsIn(join(ROOT, "bench/results", from), LOAD_ROW));
-  for (const congestion of congestions) {
-    const own = cells.filter((cell) => cell.congestion === congestion);
-    const calibration = calibrate(own, MIXES[mix]);
-    const kept = JSON.parse(readFileSync(join(ROOT, folder, `${congestion}.json`), "utf8")) as Policy;
-    expect(calibration).toBeDefined();
-    if (calibration !== undefined) expect(policyOf(calibration, MIXES[mix], kept.provenance)).toEqual(kept);
-    expect(kept.provenance?.cells).toBe(own.length);
-  }
 });

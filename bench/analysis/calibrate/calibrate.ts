@@ -1,88 +1,66 @@
-import type { Policy, Provenance } from "../../../policy-api/core/policy.ts";
-import { INITIAL_POLICY } from "../../../policy-api/core/policy.ts";
-import type { TimesLattice } from "../../../policy-api/core/times.ts";
-import type { CalibrationCell } from "./cells.ts";
-import { type Axes, digits, type Fit, fitTimes, latticeOf } from "./fit.ts";
-import type { Mix } from "./mixes.ts";
+import type { GainTable, Gains } from "../../../policy-api/core/gain-table.ts";
+import { LOSS_NODES } from "../../../policy-api/core/loss-nodes.ts";
+import { INITIAL_POLICY, type Policy, type Provenance } from "../../../policy-api/core/policy.ts";
+import { GAINS, type LogTime, type Place, type SenderTimes, type Stack } from "../senders/places.ts";
+import { ACCESS_LINES } from "./mixes.ts";
+import type { PriceAt } from "./price.ts";
 
-export type Calibration = NonNullable<ReturnType<typeof calibrate>>;
+/** A table, or the places that it lacks. */
+export type Tabled = { readonly table: GainTable } | { readonly missing: readonly string[] };
 
-/** Nodes of the RTT axis, milliseconds: closer together than the measured cells, which the fit runs between. */
-const RTT_MS = [0.1, 3, 10, 20, 35, 55, 90] as const;
-const LOSS_RATIO = [0, 0.003, 0.01, 0.02, 0.035, 0.06] as const;
-const RATES = 4;
-/**
- * How cautious a calibrated policy is. A wrong offer and a wrong silence cost alike, so that more caution than half a
- * standard error loses more to silence than it saves: `replay` with other figures here, on held-out cells.
- */
-const STANDARD_ERRORS = 0.5;
+/** As many digits as a measurement has. */
+const DIGITS = 3;
+/** A standard error below this would claim more than any measurement. */
+const SE_MIN = 0.001;
 
 /**
- * Turns cells of one stack and congestion control into times over what each transport measures, and a cold start over a
- * mix of networks. Pure. Undefined with too few cells.
+ * The gain table of one stack: at every RTT and size that was measured, and at the loss nodes of a belief, what was measured there.
+ * Nothing is fitted, so that each figure is one of the report's. Pure.
  */
-export function calibrate(cells: readonly CalibrationCell[], mix: Mix) {
-  const tcp = fitTimes(cells, ({ measured }) => measured.tcp);
-  const quic = fitTimes(cells, ({ measured }) => measured.quic);
-  const configured = fitTimes(cells, (cell) => cell.configured);
-  if (tcp === undefined || quic === undefined || configured === undefined) return undefined;
-  return {
-    method: { kind: "times" as const, tcp: latticeOf(axesOf(tcp), tcp.at), quic: latticeOf(axesOf(quic), quic.at) },
-    coldStart: coldStartOf(configured, mix),
-    validation: { tcp: tcp.validation, quic: quic.validation, configured: configured.validation },
+export function gainTableOf(places: readonly Place[], { tcp, quic }: Stack, priceAt: PriceAt): Tabled {
+  const axis = (of: (place: Place) => number): number[] => [...new Set(places.map(of))].sort((a, b) => a - b);
+  const rttMs = axis((place) => place.rttMs);
+  const contentBytes = axis((place) => place.contentBytes);
+  const missing: string[] = [];
+  const gains = (gain: (h2: SenderTimes, h3: SenderTimes) => LogTime): Gains => {
+    const at = contentBytes.map((bytes) =>
+      LOSS_NODES.map((loss) =>
+        rttMs.map((rtt) => {
+          const { times } =
+            places.find((one) => one.rttMs === rtt && one.lossRatio === loss && one.contentBytes === bytes) ?? {};
+          const [h2, h3] = [times?.[tcp], times?.[quic]];
+          if (h2 !== undefined && h3 !== undefined) return gain(h2, h3);
+          missing.push(`${bytes} bytes, ${loss * 100} %, ${rtt} ms`);
+          return { log: 0, se: 1 };
+        }),
+      ),
+    );
+    const figures = (of: (time: LogTime) => number): number[][][] =>
+      at.map((losses) => losses.map((rtts) => rtts.map((time) => rounded(of(time)))));
+    return { gain: figures(({ log }) => log), se: figures(({ se }) => Math.max(se, SE_MIN)) };
   };
+  const table: GainTable = {
+    rttMs,
+    lossRatio: LOSS_NODES,
+    contentBytes,
+    next: gains(GAINS.next),
+    return: gains(GAINS.return),
+    price: rttMs.map((rtt) => rounded(priceAt(rtt).log)),
+    priceSe: rttMs.map((rtt) => rounded(Math.max(priceAt(rtt).se, SE_MIN))),
+  };
+  return missing.length > 0 ? { missing: [...new Set(missing)] } : { table };
 }
 
-/** The policy of a calibration: what an operator may deploy, or change first. */
-export function policyOf(calibration: Calibration, mix: Mix, provenance: Provenance | undefined): Policy {
+function rounded(value: number): number {
+  return Number(value.toFixed(DIGITS));
+}
+
+/** The policy of a stack: what an operator may deploy, or change first. */
+export function policyOf(table: GainTable, provenance: Provenance | undefined): Policy {
   return {
     ...INITIAL_POLICY,
     mode: "adaptive",
     ...(provenance === undefined ? {} : { provenance }),
-    method: calibration.method,
-    margin: { ...INITIAL_POLICY.margin, standardErrors: STANDARD_ERRORS },
-    coldStart: { advertise: "nothing", mix: mix.about, times: calibration.coldStart },
+    method: { kind: "gains", table, mix: ACCESS_LINES.weights, mixAbout: ACCESS_LINES.about },
   };
-}
-
-/** RTT and loss as far as cells reach; rates evenly in the logarithm between the slowest and the fastest measured. */
-function axesOf({ nodes }: Fit): Axes {
-  const rttMax = Math.max(...nodes.map(({ rttMs }) => rttMs));
-  const lossMax = Math.max(...nodes.map(({ lossRatio }) => lossRatio));
-  const rates = nodes.map(({ deliveryRateBps }) => deliveryRateBps);
-  const [low, high] = [Math.min(...rates), Math.max(...rates)];
-  return {
-    rttMs: RTT_MS.filter((rttMs, i) => i === 0 || rttMs <= rttMax * 1.2),
-    lossRatio: LOSS_RATIO.filter((lossRatio, i) => i === 0 || lossRatio <= lossMax * 1.2),
-    deliveryRateBps:
-      high > low
-        ? Array.from({ length: RATES }, (_, i) => Math.round(low * (high / low) ** (i / (RATES - 1))))
-        : [Math.round(low)],
-    contentBytes: [...new Set(nodes.map(({ contentBytes }) => contentBytes))].sort((a, b) => a - b),
-  };
-}
-
-/** Times over RTT and size alone: the mean of the logarithms over the mix, so that halving and doubling weigh the same. */
-function coldStartOf(fit: Fit, { networks }: Mix): TimesLattice {
-  const total = networks.reduce((sum, { weight }) => sum + weight, 0);
-  const mean = (values: readonly number[]): number =>
-    networks.reduce((sum, { weight }, i) => sum + (weight / total) * (values[i] ?? Number.NaN), 0);
-  const axes = {
-    ...axesOf(fit),
-    lossRatio: [digits(mean(networks.map(({ lossRatio }) => lossRatio)), 4)],
-    deliveryRateBps: [Math.round(mean(networks.map(({ rateMbps }) => (rateMbps * 1e6) / 8)))],
-  };
-  return latticeOf(axes, ({ rttMs, contentBytes }) => {
-    const all = networks.map(({ lossRatio, rateMbps }) =>
-      fit.at({ rttMs, contentBytes, lossRatio, deliveryRateBps: (rateMbps * 1e6) / 8 }),
-    );
-    return {
-      stay: mean(all.map(({ stay }) => stay)),
-      switchSaving: mean(all.map(({ switchSaving }) => switchSaving)),
-      coldSaving: mean(all.map(({ coldSaving }) => coldSaving)),
-      switchSe: mean(all.map(({ switchSe }) => switchSe)),
-      coldSe: mean(all.map(({ coldSe }) => coldSe)),
-      supported: all.every(({ supported }) => supported),
-    };
-  });
 }

@@ -1,14 +1,27 @@
 import { expect, it } from "vitest";
+import { NODES } from "../../../policy-api/core/loss-nodes.ts";
+import { ACCESS_LINES } from "./mixes.ts";
 import { readCalibrateOptions } from "./options.ts";
 
-it("reads the recorded calibration by default, and several runs where it is asked", () => {
-  expect(readCalibrateOptions([]).from).toEqual(["bench/results/calibration"]);
-  expect(readCalibrateOptions(["--from", "a,b"]).from).toEqual(["a", "b"]);
+it("reads the recorded runs by default, and several runs where it is asked", () => {
+  const { from, offers } = readCalibrateOptions([]);
+  expect([from, offers]).toEqual([["bench/results/senders"], "bench/results/offers"]);
+  expect(readCalibrateOptions(["--from", "a,b", "--offers", "c"])).toMatchObject({ from: ["a", "b"], offers: "c" });
 });
 
-it.each([
-  [["--mix", "none"], "--mix must be one of nine-networks, mostly-clean, not none."],
-  [["--rows", "x"], "Known options:"],
-])("names what is wrong in %j", (args, message) => {
-  expect(() => readCalibrateOptions(args)).toThrow(message);
+it("overwrites no policy that is shipped, unless it is told to", () => {
+  expect(readCalibrateOptions([])).toMatchObject({
+    policies: ".adaptive-h3/policies",
+    out: ".adaptive-h3/bench/calibrate",
+  });
+  expect(readCalibrateOptions(["--policies", "policy-api/policies"]).policies).toBe("policy-api/policies");
+});
+
+it("the mix is a share of clients for each loss", () => {
+  expect(ACCESS_LINES.weights).toHaveLength(NODES);
+  expect(ACCESS_LINES.weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
+});
+
+it("names what is wrong", () => {
+  expect(() => readCalibrateOptions(["--rows", "x"])).toThrow("Known options:");
 });

@@ -15,11 +15,14 @@ export interface Style {
  */
 export const ARM_STYLES: Readonly<Record<Arm, Style & { readonly short: string }>> = {
   bare: { name: "bare", short: "bare", colour: "#999999", shape: "cross" },
+  "bare-h3": { name: "bare-h3", short: "bare h3", colour: "#666666", shape: "cross" },
   "fixed-h1": { name: "fixed-h1", short: "h1", colour: "#cc79a7", shape: "triangle-down" },
   "fixed-h2": { name: "fixed-h2", short: "h2", colour: "#0072b2", shape: "circle" },
   "fixed-h3": { name: "fixed-h3", short: "h3", colour: "#d55e00", shape: "square" },
   "early-h3": { name: "early-h3", short: "h3 0-RTT", colour: "#f0e442", shape: "stroke" },
   "retry-h3": { name: "retry-h3", short: "h3 Retry", colour: "#a6761d", shape: "stroke" },
+  "reporting-h2": { name: "reporting-h2", short: "h2, reports", colour: "#0072b2", shape: "stroke" },
+  "reporting-h3": { name: "reporting-h3", short: "h3, reports", colour: "#d55e00", shape: "stroke" },
   "quiche-cubic": { name: "quiche-cubic", short: "quiche cubic", colour: "#56b4e9", shape: "triangle-right" },
   "quiche-bbr2": { name: "quiche-bbr2", short: "quiche bbr2", colour: "#000000", shape: "triangle-left" },
   "always-offer": { name: "always-offer", short: "offer", colour: "#e69f00", shape: "triangle-up" },

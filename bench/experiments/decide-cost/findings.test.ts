@@ -5,7 +5,13 @@ import { decideCostValues } from "./findings.ts";
 import { costsOf } from "./summary.ts";
 import type { Subject } from "./subjects.ts";
 
-const subject = (name: string): Subject => ({ name, about: "", calls: 10, run: () => 0 });
+const subject = (name: string, state?: Subject["state"]): Subject => ({
+  name,
+  about: "",
+  calls: 10,
+  run: () => 0,
+  ...(state && { state }),
+});
 const SUBJECTS = [subject("decide"), subject("plain look-up")];
 
 function costs(decideNs: readonly number[], lookUpNs: readonly number[], bytes = 0) {
@@ -17,7 +23,7 @@ function costs(decideNs: readonly number[], lookUpNs: readonly number[], bytes =
 }
 
 function reportOf(made: ReturnType<typeof costs>): string {
-  const about = { command: "", day: "", policy: "", nodes: { tcp: 1, quic: 1 }, rounds: 3, heapCalls: 1e6 };
+  const about = { command: "", day: "", policy: "", gains: 504, rounds: 3, heapCalls: 1e6 };
   return reportText("decide-cost", { values: decideCostValues({ ...about, machine: EXAMPLE_MACHINE, costs: made }) });
 }
 
@@ -33,10 +39,10 @@ it("takes medians, ranges, and ratios within a round", () => {
 });
 
 it.each([
-  [[1_999, 1_999, 9_000], "is within"],
-  [[2_001, 2_001, 1_000], "**misses**"],
+  [[1_499, 1_499, 9_000], "is within"],
+  [[1_501, 1_501, 1_000], "**misses**"],
 ])("decide at %j ns %s its bound", (ns, text) => {
-  expect(reportOf(costs(ns, [1, 1, 1]))).toContain(`\`decide\` ${text} its bound of 2.00 microseconds`);
+  expect(reportOf(costs(ns, [1, 1, 1]))).toContain(`\`decide\` ${text} its bound of 1.50 microseconds`);
 });
 
 it.each([
@@ -45,4 +51,14 @@ it.each([
   [16, "**something is left"],
 ])("%d bytes a call: %s", (bytes, text) => {
   expect(reportOf(costs([1], [1], bytes))).toContain(text);
+});
+
+it("says how large what is kept of a client grows", () => {
+  const timings = new Map([["update", [1]]]);
+  const made = costsOf([subject("update", { connections: 8, bytes: 1_650 })], timings, () => 0);
+  expect(reportOf(made)).toContain("8 connections, 1,650 bytes of JSON");
+});
+
+it("says how many gains were read", () => {
+  expect(reportOf(costs([1], [1]))).toContain("504 gains");
 });

@@ -4,7 +4,7 @@ import type { StateSize } from "./samples.ts";
 import type { DecideCostSummary, SubjectCost } from "./summary.ts";
 
 /** What a decision may cost. */
-const BOUND_NS = 2_000;
+const BOUND_NS = 1_500;
 /** The smallest object takes 16 bytes: below this, fewer than one call in 16 leaves anything. */
 const GROWTH_BOUND_BYTES = 1;
 
@@ -23,8 +23,8 @@ export function costTable(costs: readonly SubjectCost[]): string {
 export function decideCostValues({ costs, heapCalls, machine, ...given }: DecideCostSummary) {
   const ns = (name: string): number => costs.find(({ subject }) => subject === name)?.nsPerCall.median ?? Number.NaN;
   // A recorded summary may have other fields, which the template does not use.
-  const { command, day, policy, nodes, rounds } = given;
-  const about = { command, day, policy, nodes, rounds };
+  const { command, day, policy, gains, rounds } = given;
+  const about = { command, day, policy, gains, rounds };
   const { node, cores, cpu, kernel, arch, commit } = machine;
   return {
     ...about,
@@ -35,7 +35,6 @@ export function decideCostValues({ costs, heapCalls, machine, ...given }: Decide
     grows: costs.every(({ heapBytesPerCall }) => heapBytesPerCall < GROWTH_BOUND_BYTES)
       ? "nothing is left on the heap that grows with them"
       : "**something is left on the heap**",
-    later: number(ns("update after 1,000,000") / ns("update after 10,000")),
     states: costs
       .flatMap(({ subject, state }) => (state === null ? [] : [`${subject} ${stateText(state)}`]))
       .join("; "),
@@ -44,9 +43,8 @@ export function decideCostValues({ costs, heapCalls, machine, ...given }: Decide
   };
 }
 
-function stateText({ epochs, buckets, baselines, bytes }: StateSize): string {
-  const length = bytes.toLocaleString("en-US");
-  return `${epochs} epochs, ${buckets} buckets a window, ${baselines} baselines, ${length} bytes of JSON`;
+function stateText({ connections, bytes }: StateSize): string {
+  return `${connections} connections, ${bytes.toLocaleString("en-US")} bytes of JSON`;
 }
 
 function rangeText({ min, max }: SubjectCost["ratio"]): string {

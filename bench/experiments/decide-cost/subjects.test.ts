@@ -1,17 +1,24 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { CONNECTIONS } from "../../../policy-api/core/connections.ts";
 import { decide } from "../../../policy-api/core/decide.ts";
 import { inputsOver, NOW_MS } from "./inputs.ts";
 import { measuredPolicy } from "./policy.ts";
 import { nearestIndex } from "./subjects.ts";
 
-it("every input is decided by times, of what both transports measured", () => {
-  const { policy, tcp } = measuredPolicy();
-  for (const { request, history, explorationUnit } of inputsOver(tcp, 64, 1)) {
-    const decision = decide(request, history, policy, NOW_MS, explorationUnit);
-    expect(decision.basis).toBe("client");
-    expect(decision.saving).not.toBeNaN();
+it("every input is decided by gains, of what both transports measured", () => {
+  const { policy, table } = measuredPolicy();
+  const inputs = inputsOver(table, 64, 1);
+  const packets = { tcp: 0, quic: 0 };
+  for (const { request, history, explorationUnit } of inputs) {
+    expect(history.connections).toHaveLength(CONNECTIONS);
+    const { saving, belief } = decide(request, history, policy, NOW_MS, explorationUnit);
+    expect(saving?.gain).toBeTypeOf("number");
+    expect(saving?.gain).not.toBeNaN();
+    packets.tcp += belief?.packets.tcp ?? Number.NaN;
+    packets.quic += belief?.packets.quic ?? Number.NaN;
   }
+  for (const sent of Object.values(packets)) expect(sent / inputs.length).toBeGreaterThan(100);
 });
 
 it.each([

@@ -1,6 +1,6 @@
 import { decide } from "../../../policy-api/core/decide.ts";
-import { applySample } from "../../../policy-api/core/estimator.ts";
-import type { TimesLattice } from "../../../policy-api/core/times.ts";
+import { applySamples } from "../../../policy-api/core/levels.ts";
+import type { GainTable } from "../../../policy-api/core/gain-table.ts";
 import { type Input, inputsOver, NOW_MS } from "./inputs.ts";
 import type { MeasuredPolicy } from "./policy.ts";
 import { sampleAt, sizeOf, type StateSize, stateAfter } from "./samples.ts";
@@ -21,14 +21,14 @@ const INPUTS = 1_024;
 
 /** What is timed, in the order of the table. Each has a loop of its own, so that none shapes another's code. */
 export function subjectsFor(measured: MeasuredPolicy, seed: number): Subject[] {
-  const inputs = inputsOver(measured.tcp, INPUTS, seed);
-  return [deciding(measured, inputs), lookUp(measured.tcp, inputs), updating(10_000), updating(1_000_000)];
+  const inputs = inputsOver(measured.table, INPUTS, seed);
+  return [deciding(measured, inputs), lookUp(measured.table, inputs), updating(10_000)];
 }
 
 function deciding({ policy }: MeasuredPolicy, inputs: readonly Input[]): Subject {
   return {
     name: "decide",
-    about: "`decide` by full times, a client known over TCP and QUIC",
+    about: "`decide` by a gain table, eight connections and three levels remembered",
     calls: 5_000,
     run: (calls) => {
       let sum = 0;
@@ -37,38 +37,37 @@ function deciding({ policy }: MeasuredPolicy, inputs: readonly Input[]): Subject
         if (input === undefined) continue;
         const { request, history, explorationUnit } = input;
         const decision = decide(request, history, policy, NOW_MS, explorationUnit);
-        sum += decision.propensity + (decision.saving ?? 0);
+        sum += decision.propensity + (decision.saving?.gain ?? 0);
       }
       return sum;
     },
   };
 }
 
-/** The least that a decision could be: a table of figures, of which the nearest node's is taken as it is. */
-function lookUp(times: TimesLattice, inputs: readonly Input[]): Subject {
-  const [rtts, losses, rates, contents] = [times.rttMs, times.lossRatio, times.deliveryRateBps, times.contentBytes].map(
-    (axis) => Float64Array.from(axis),
-  ) as [Float64Array, Float64Array, Float64Array, Float64Array];
-  const figures = Float64Array.from(times.stayMs, (stayMs, node) => stayMs / (times.switchMs[node] ?? Number.NaN));
+/** The least that a decision could be: a table of figures, of which the nearest place's is taken as it is. */
+function lookUp(table: GainTable, inputs: readonly Input[]): Subject {
+  const [rtts, losses, contents] = [table.rttMs, table.lossRatio, table.contentBytes].map((axis) =>
+    Float64Array.from(axis),
+  ) as [Float64Array, Float64Array, Float64Array];
+  const figures = Float64Array.from(table.next.gain.flat(2));
   // Flat, so that nothing but the look-up is timed.
   const places = Float64Array.from(
     inputs.flatMap(({ request, history, contentBytes }) => {
-      const { lossRatio, deliveryRateBps } = history.client.tcp;
-      return [request.rttMs, lossRatio, deliveryRateBps, contentBytes];
+      const [newest] = history.connections;
+      return [request.rttMs, newest === undefined ? 0 : newest.lost / newest.packets, contentBytes];
     }),
   );
   const nearest = (axis: Float64Array, place: number): number => nearestIndex(axis, places[place] ?? 0);
   return {
     name: "plain look-up",
-    about: "the nearest node of a table: four binary searches, one read",
+    about: "the nearest place of a table: three binary searches, one read",
     calls: 100_000,
     run: (calls) => {
       let sum = 0;
       for (let i = 0; i < calls; i++) {
-        const at = (i % INPUTS) * 4;
-        // As core's lattices have them: the first axis runs fastest.
-        const row = nearest(contents, at + 3) * rates.length + nearest(rates, at + 2);
-        const node = (row * losses.length + nearest(losses, at + 1)) * rtts.length + nearest(rtts, at);
+        const at = (i % INPUTS) * 3;
+        const node =
+          (nearest(contents, at + 2) * losses.length + nearest(losses, at + 1)) * rtts.length + nearest(rtts, at);
         sum += figures[node] ?? Number.NaN;
       }
       return sum;
@@ -96,7 +95,7 @@ function updating(samplesBefore: number): Subject {
   const next = Array.from({ length: SAMPLES }, (_, i) => sampleAt(samplesBefore + i));
   return {
     name: `update after ${before}`,
-    about: `\`applySample\` on a state after ${before} samples, its epochs, windows and baselines full`,
+    about: `\`applySamples\` on a state after ${before} samples, all its connections in use`,
     calls: SAMPLES,
     run: (calls) => {
       let sum = 0;
@@ -105,9 +104,9 @@ function updating(samplesBefore: number): Subject {
         const sample = next[i % SAMPLES];
         if (sample === undefined) continue;
         if (i % SAMPLES === 0) state = full;
-        const updated = applySample(state, sample);
+        const updated = applySamples(state, [sample], sample.atMs);
         state = updated.state;
-        sum += updated.onward.packets;
+        sum += updated.given.after.asOfMs;
       }
       return sum;
     },

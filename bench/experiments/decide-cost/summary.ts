@@ -21,8 +21,7 @@ export function decideCostSummary(rounds: number, command: string) {
     command,
     day: dayOf(Date.now()),
     policy: POLICY_FILE,
-    /** Of both lattices. */
-    nodes: { tcp: measured.tcp.stayMs.length, quic: measured.quic.stayMs.length },
+    gains: 2 * measured.table.next.gain.flat(2).length,
     rounds,
     heapCalls: HEAP_CALLS,
     machine: machine(),

@@ -1,13 +1,13 @@
 import { defineExperiment } from "../../harness/experiment.ts";
 import { requireBrowser } from "../../lab/browser.ts";
 import { buildLab } from "../../lab/programs.ts";
-import { flag, wholeNumber } from "../../model/options.ts";
+import { flag, oneOf, wholeNumber } from "../../model/options.ts";
 import { offersSummary } from "./findings.ts";
 import { offersValues } from "./report.ts";
-import { OFFER_ROW } from "./row.ts";
+import { OFFER_ROW } from "../../model/offer-row.ts";
 import { missingVisits } from "./schedule.ts";
 import { placesOf } from "./settings.ts";
-import { LANES, makeVisits } from "./visits.ts";
+import { CLIENTS, LANES, makeVisits } from "./visits.ts";
 
 const QUICK_LANES = 2;
 
@@ -17,13 +17,15 @@ export const experiment = defineExperiment({
   options: {
     visits: wholeNumber("of each network, congestion control and treatment (20)", [1, 1_000], 20),
     seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
+    client: oneOf("NAME", `who visits: ${CLIENTS.join(", ")} (chromium)`, CLIENTS, "chromium"),
     quick: flag("one visit of each treatment on one network, with short pauses: whether it works"),
   },
   row: OFFER_ROW,
   // Not how many visits: a longer run goes on with the rows of a shorter one.
-  question: ({ visits, seed, quick }) => ({
+  question: ({ visits, seed, quick, client }) => ({
     seed,
     quick,
+    ...(client === "k6" && { client }),
     places: placesOf(visits, quick).map(({ network, congestion, treatments }) => ({ network, congestion, treatments })),
   }),
   done: ({ visits, seed, quick }, rows) => {
@@ -31,8 +33,8 @@ export const experiment = defineExperiment({
     return 1 - missingVisits(places, rows, seed).length / missingVisits(places, [], seed).length;
   },
   lanes: ({ quick }) => (quick ? QUICK_LANES : LANES),
-  prepare: async () => {
-    requireBrowser();
+  prepare: async ({ client }) => {
+    if (client === "chromium") requireBrowser();
     await buildLab();
     return undefined;
   },

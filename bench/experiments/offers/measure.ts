@@ -9,9 +9,10 @@ import { countedBetween, type PathCounters } from "../../lab/path-counters.ts";
 import { shell } from "../../lab/shell.ts";
 import { browserPath, OFFER_PARAMETER } from "../../model/browser-pages.ts";
 import { blankRow } from "../../model/row-schema.ts";
-import { OFFER_ROW, type OfferRow } from "./row.ts";
+import { OFFER_ROW, type OfferRow } from "../../model/offer-row.ts";
 import { pageId, type Visit } from "./schedule.ts";
-import { AWAY_MS, RETURN } from "./settings.ts";
+import { AWAY_MS, type Place, RETURN } from "./settings.ts";
+import type { Turns } from "./turns.ts";
 
 export interface Measuring {
   readonly lane: Lane;
@@ -19,16 +20,23 @@ export interface Measuring {
   readonly seed: number;
   readonly quick: boolean;
   readonly signal: AbortSignal;
+  /** Of the pages that are over soon: they keep the cores busy. */
+  readonly turns: Turns;
+}
+
+/** Where loss makes a page last for seconds the cores rest, and others like it need not wait for it. */
+export function lasts({ network, congestion }: Place): boolean {
+  return network.lossRatio > 0 && congestion === "cubic";
 }
 
 /** Makes one visit and its return. The server is an edge without a worker; the origin answers as the URL asks. */
 export async function measureVisit(
   visit: Visit,
-  { lane, browser, seed, quick, signal }: Measuring,
+  { lane, browser, seed, quick, signal, turns }: Measuring,
 ): Promise<OfferRow[]> {
   const { place, treatment } = visit;
   await setNetwork(lane, place.network, seed, visit.id);
-  const page = await openClient(browser, lane);
+  const page = await turns.take(() => openClient(browser, lane));
   const { port } = lane.origin("bare", place.congestion);
   const rows: OfferRow[] = [];
   try {
@@ -39,7 +47,8 @@ export async function measureVisit(
         await pause(quick ? 500 : AWAY_MS, undefined, { signal });
       } else if (number > 1) await pause(treatment.pauseMs, undefined, { signal });
       const url = `https://${HOST}:${port}${browserPath("page")}?${OFFER_PARAMETER}=${answer}&page=${number}`;
-      rows.push(await measurePage(visit, number, page, url, lane));
+      const measure = (): Promise<OfferRow> => measurePage(visit, number, page, url, lane);
+      rows.push(await (lasts(place) ? measure() : turns.take(measure)));
     }
     return rows;
   } finally {

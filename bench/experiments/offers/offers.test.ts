@@ -3,12 +3,14 @@ import { reportText } from "../../harness/results.ts";
 import { exampleStart } from "../../harness/loads/testing.ts";
 import { changingCosts, findGroup, type OffersSummary, offersSummary, staysAndThenSwitches } from "./findings.ts";
 import { rowOf } from "./measure.ts";
+import { remembers, rowsOf as rowsOfK6 } from "./measure-k6.ts";
 import { offersValues } from "./report.ts";
-import type { OfferRow } from "./row.ts";
+import type { OfferRow } from "../../model/offer-row.ts";
+import type { LoadResult } from "../../model/plan.ts";
 import { missingVisits, pageId } from "./schedule.ts";
 import { PAGES, type Place, placesOf } from "./settings.ts";
 
-const COUNTED = { up: 30, down: 70, late: 5, droppedLoss: 2, droppedQueue: 0 };
+const COUNTED = { up: 30, down: 70, late: 2, droppedLoss: 2, droppedQueue: 0 };
 const VISITS = 4;
 const FAR = placesOf(VISITS, false).filter(({ network }) => network.delayMs === 75 && network.lossRatio === 0);
 const [NEAR] = placesOf(VISITS, true);
@@ -56,11 +58,23 @@ describe("missingVisits", () => {
   });
 });
 
+it("leaves out pages that shared the cores with something else, and says how many", () => {
+  const busy = rowsOf(FAR, () => ({ loadMs: 100, files: over(2, 2) })).map((row, i) =>
+    i % 4 === 0 ? { ...row, lateRatio: 0.031 } : row,
+  );
+  const { rows, late } = offersSummary(
+    { rows: busy, command: "npm run bench -- offers", starts: [exampleStart()] },
+    FAR,
+    1,
+  );
+  expect([rows, late]).toEqual([busy.length, Math.ceil(busy.length / 4)]);
+});
+
 it("a row has what was seen of each file, and nothing of what failed", () => {
   const [visit] = missingVisits([NEAR], [], 1);
   if (visit === undefined) throw new Error("There is a visit.");
   const seen = { outcome: "ok", files: over(2, 2, 3), loadMs: 12, startedMs: 1, busyRatio: Number.NaN } as const;
-  expect(rowOf(visit, 2, seen, COUNTED)).toMatchObject({ files: "223", page: 2, busyRatio: null, lateRatio: 0.05 });
+  expect(rowOf(visit, 2, seen, COUNTED)).toMatchObject({ files: "223", page: 2, busyRatio: null, lateRatio: 0.02 });
   const failed = { outcome: "failed", error: "net::ERR", startedMs: 1, busyRatio: 0.1 } as const;
   expect(rowOf(visit, 2, failed, COUNTED)).toMatchObject({ files: "", loadMs: null, answer: "", error: "net::ERR" });
 });
@@ -108,5 +122,51 @@ describe("what is found", () => {
     const text = reportText("offers", { values: offersValues(summaryOf([NEAR], changing)) });
     for (const { name } of NEAR.treatments) expect(text).toContain(`\`${name}\``);
     expect(text).toContain("50.0 %");
+  });
+});
+
+describe("a visit by k6's client", () => {
+  const [visit] = missingVisits([NEAR], [], 1);
+  if (visit === undefined) throw new Error("There is a visit.");
+  const result = (id: string, pageMs: readonly number[], filesH3: readonly number[]): LoadResult =>
+    ({
+      id,
+      pageMs,
+      filesH3,
+      startedMs: 1e12,
+      outcome: "ok",
+      error: "",
+      documentProtocol: "h2",
+      busyRatio: 0.2,
+      lateRatio: 0.001,
+    }) as unknown as LoadResult;
+
+  it("has a row for each page, as a browser's has", () => {
+    const rows = rowsOfK6(visit, result("visit", [100, 90, 80, 70], [0, 14, 14, 0]));
+    expect(rows.map(({ page, loadMs }) => [page, loadMs])).toEqual([
+      [1, 100],
+      [2, 90],
+      [3, 80],
+      [4, 70],
+    ]);
+    expect(rows.map(({ files }) => files.replaceAll("2", "").length)).toEqual([0, 14, 14, 0]);
+    expect(rowsOfK6(visit, result("return", [60], [14]))).toMatchObject([{ page: PAGES, loadMs: 60, outcome: "ok" }]);
+  });
+
+  it("says of a page that did not load what went wrong", () => {
+    const failed = { ...result("visit", [100], [0]), outcome: "timeout", error: "too long" } as LoadResult;
+    expect(rowsOfK6(visit, failed).map(({ outcome, error }) => [outcome, error])).toEqual([
+      ["ok", ""],
+      ...Array.from({ length: 3 }, () => ["timeout", "too long"]),
+    ]);
+  });
+
+  it.each([
+    [["h3", "h3", "h3", "h3", "h3"], true],
+    [["h3", "h3", "clear", "none", "none"], false],
+    [["none", "h3", "none", "none", "none"], true],
+    [["none", "none", "none", "none", "h3"], false],
+  ] as const)("returns over HTTP/3 where the last answer before was an offer: %j", (answers, known) => {
+    expect(remembers(answers)).toBe(known);
   });
 });

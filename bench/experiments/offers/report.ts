@@ -8,7 +8,7 @@ const FAR_MS = 80;
 
 /** The values of report.md. */
 export function offersValues(summary: OffersSummary) {
-  const { command, day, starts, places, rows, failures, timeouts } = summary;
+  const { command, day, starts, places, rows, late, lateRatioMax, failures, timeouts } = summary;
   const machine = lastMachine(starts);
   const treatments = [...new Map(places.flatMap((place) => place.treatments).map((one) => [one.name, one])).values()];
   return {
@@ -17,6 +17,8 @@ export function offersValues(summary: OffersSummary) {
     versions: { go: machine.go.replace("go", ""), quicGo: machine.quicGo },
     machine: machineText(starts),
     rows,
+    late,
+    lateMax: percent(lateRatioMax),
     failures,
     timeouts,
     rateMbps: places[0]?.network.rateMbps ?? 0,
@@ -57,10 +59,11 @@ function byPage(summary: OffersSummary, text: (group: Group | undefined) => stri
   ]);
 }
 
-/** How many times as fast the offer made each page. */
-function changesTable(summary: OffersSummary): string {
-  const offered = linesOf(summary).filter(({ treatment }) => treatment.name !== treatment.base);
-  return tableOf(offered, [...NAMES, ...byPage(summary, (group) => withInterval(group?.ratio))]);
+/** How many times as fast the offer made each page: of all treatments, or of one. */
+export function changesTable(summary: OffersSummary, of?: string): string {
+  const offered = linesOf(summary).filter(({ treatment: { name, base } }) => name !== base && (of ?? name) === name);
+  const names = of === undefined ? NAMES : NAMES.slice(0, 2);
+  return tableOf(offered, [...names, ...byPage(summary, (group) => withInterval(group?.ratio))]);
 }
 
 /** Which share of the files came over HTTP/3. */

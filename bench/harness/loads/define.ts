@@ -97,7 +97,7 @@ function plan(definition: Pick<LoadsDefinition<object>, "plan">, given: Given): 
   if (quic === "quic-go") return asked;
   if (made.takesQuic !== true)
     throw new UserError(
-      "--quic is for calibration and ohashi-evaluation: the others are served by quic-go, or have arms of their own.",
+      "--quic is for ohashi-evaluation: the others are served by quic-go, or have arms of their own.",
     );
   return {
     ...asked,

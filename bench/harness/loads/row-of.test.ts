@@ -13,6 +13,7 @@ const RESULT: LoadResult = {
   outcome: "ok",
   error: "",
   loadMs: 200,
+  filesH3: [],
   pageMs: [200],
   handshakeMs: 5,
   switchHandshakeMs: null,

@@ -140,10 +140,11 @@ func TestALineOfOutput(t *testing.T) {
 		}
 	}
 	if fields["outcome"] != "failed" || fields["error"] != "/broken over h2: status 502" ||
-		!reflect.DeepEqual(fields["pageMs"], []any{}) || fields["documentProtocol"] != "h2" {
+		!reflect.DeepEqual(fields["pageMs"], []any{}) || !reflect.DeepEqual(fields["filesH3"], []any{}) ||
+		fields["documentProtocol"] != "h2" {
 		t.Errorf("%s", line)
 	}
-	if len(fields) != 24 {
+	if len(fields) != 25 {
 		t.Errorf("%d fields: %s", len(fields), line)
 	}
 }

@@ -26,6 +26,8 @@ func (m Ms) MarshalJSON() ([]byte, error) {
 type Report struct {
 	// Complete pages.
 	Pages []Ms `json:"pageMs"`
+	// Of each of them, how many of its subresources came over HTTP/3.
+	FilesH3 []int `json:"filesH3"`
 	// Of the first connection.
 	Handshake Ms `json:"handshakeMs"`
 	// Of the first QUIC connection that an Alt-Svc made the session open.
@@ -48,7 +50,7 @@ type Report struct {
 }
 
 // NewReport is one of nothing: its lists are empty, and not null.
-func NewReport() Report { return Report{Pages: []Ms{}, Connections: []Connection{}} }
+func NewReport() Report { return Report{Pages: []Ms{}, FilesH3: []int{}, Connections: []Connection{}} }
 
 // Connection is what is reported of a connection.
 type Connection struct {
@@ -72,7 +74,8 @@ func (s *Session) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.report
-	r.Pages, r.Connections, r.Responses = slices.Clone(r.Pages), slices.Clone(r.Connections), slices.Clone(r.Responses)
+	r.Pages, r.FilesH3 = slices.Clone(r.Pages), slices.Clone(r.FilesH3)
+	r.Connections, r.Responses = slices.Clone(r.Connections), slices.Clone(r.Responses)
 	for i, connection := range s.connections {
 		r.Connections[i].Resumed, r.Connections[i].EarlyData = connection.resumed()
 	}

@@ -41,6 +41,9 @@ func (s *Session) LoadPage(document string, subresources ...string) error {
 	if err := s.fetch(s.ctx, document, documentHeader); err != nil {
 		return err
 	}
+	s.mu.Lock()
+	before := len(s.report.Responses)
+	s.mu.Unlock()
 	group, ctx := errgroup.WithContext(s.ctx)
 	group.SetLimit(s.config.Parallel)
 	for _, path := range subresources {
@@ -52,6 +55,13 @@ func (s *Session) LoadPage(document string, subresources ...string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.report.Pages = append(s.report.Pages, MsOf(time.Since(began)))
+	overH3 := 0
+	for _, response := range s.report.Responses[before:] {
+		if response.Protocol == H3 {
+			overH3++
+		}
+	}
+	s.report.FilesH3 = append(s.report.FilesH3, overH3)
 	return nil
 }
 

@@ -33,6 +33,8 @@ import (
 //	  "jitterMs": 1,                 // uniform, plus or minus; at most delayMs; keeps the order
 //	  "lossRatio": 0.01,
 //	  "burstLoss": {"goodToBad": 0.01, "badToGood": 0.25, "lossGood": 0, "lossBad": 1},
+//	  "outages": {"goodMs": 2000, "badMs": 40, "lossBad": 0.5},  // by time: mean lengths of either state
+//	  "udpLossRatio": 0.08,          // of UDP alone, before the queue: a network that polices it
 //	  "queueBytes": 1500000
 //	}
 type Config struct {
@@ -65,12 +67,26 @@ const (
 	maxDelayMs    = 10_000
 	maxQueueBytes = 64_000_000
 	maxProfileMs  = 7 * 24 * 3600 * 1000
+	minStateMs    = 1
+	maxStateMs    = 3_600_000
 )
 
 type direction struct {
 	RateMbps, DelayMs, JitterMs, LossRatio float64
+	UDPLossRatio                           float64
 	BurstLoss                              shaper.GilbertElliott
+	Outages                                outages
 	QueueBytes                             int64
+}
+
+type outages struct{ GoodMs, BadMs, LossBad float64 }
+
+// leastMs stands for a length that is left out: it is allowed where all of them are.
+func (o outages) leastMs() float64 {
+	if o == (outages{}) {
+		return minStateMs
+	}
+	return 0
 }
 
 // check says all that is wrong with a direction, by the names of its fields.
@@ -85,10 +101,15 @@ func (d direction) check(at string) error {
 		// A packet cannot arrive before it was sent.
 		{"jitterMs", d.JitterMs, 0, d.DelayMs},
 		{"lossRatio", d.LossRatio, 0, 1},
+		{"udpLossRatio", d.UDPLossRatio, 0, 1},
 		{"burstLoss.goodToBad", d.BurstLoss.GoodToBad, 0, 1},
 		{"burstLoss.badToGood", d.BurstLoss.BadToGood, 0, 1},
 		{"burstLoss.lossGood", d.BurstLoss.LossGood, 0, 1},
 		{"burstLoss.lossBad", d.BurstLoss.LossBad, 0, 1},
+		// A state that lasts no time would be left without end.
+		{"outages.goodMs", cmp.Or(d.Outages.GoodMs, d.Outages.leastMs()), minStateMs, maxStateMs},
+		{"outages.badMs", cmp.Or(d.Outages.BadMs, d.Outages.leastMs()), minStateMs, maxStateMs},
+		{"outages.lossBad", d.Outages.LossBad, 0, 1},
 		{"queueBytes", float64(d.QueueBytes), 0, maxQueueBytes},
 	} {
 		if field.value < field.low || field.value > field.high {
@@ -101,7 +122,10 @@ func (d direction) check(at string) error {
 func (d direction) settings() shaper.Settings {
 	return shaper.Settings{
 		RateBps: d.RateMbps * 1e6, DelayNs: nanoseconds(d.DelayMs), JitterNs: nanoseconds(d.JitterMs),
-		LossRatio: d.LossRatio, Burst: d.BurstLoss, QueueBytes: d.QueueBytes,
+		LossRatio: d.LossRatio, UDPLossRatio: d.UDPLossRatio, Burst: d.BurstLoss, QueueBytes: d.QueueBytes,
+		Outages: shaper.Outages{
+			GoodNs: nanoseconds(d.Outages.GoodMs), BadNs: nanoseconds(d.Outages.BadMs), LossBad: d.Outages.LossBad,
+		},
 	}
 }
 

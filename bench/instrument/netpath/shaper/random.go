@@ -3,7 +3,8 @@ package shaper
 import "math/rand/v2"
 
 // stream is one sequence of numbers in [0, 1). Each purpose has its own and takes exactly one number a packet, also
-// when its setting is 0: so a change of one setting moves no decision of another.
+// when its setting is 0: so a change of one setting moves no decision of another. (That of outages' times takes one an
+// outage.)
 type stream struct {
 	pcg rand.PCG
 }
@@ -14,6 +15,9 @@ const (
 	streamBurstLoss
 	streamBurstStart
 	streamJitter
+	streamOutageTime
+	streamOutageLoss
+	streamPolice
 )
 
 func (s *stream) seed(seed uint64, direction, purpose int) {

@@ -14,6 +14,9 @@ type Settings struct {
 	JitterNs  int64
 	LossRatio float64
 	Burst     GilbertElliott
+	Outages   Outages
+	// UDPLossRatio is what a network drops of UDP alone, before the bottleneck, as one that polices it.
+	UDPLossRatio float64
 	// QueueBytes bounds what waits, without the packet that is being sent.
 	QueueBytes int64
 }
@@ -24,6 +27,21 @@ type GilbertElliott struct {
 	BadToGood float64
 	LossGood  float64
 	LossBad   float64
+}
+
+// Outages are losses in bursts by time, as of a radio link that fades: a two-state chain whose states last exponentially
+// distributed times, whatever is sent meanwhile. The zero value is none.
+type Outages struct {
+	GoodNs, BadNs int64 // the mean length of either state
+	LossBad       float64
+}
+
+// BadShare is the share of time in the bad state.
+func (o Outages) BadShare() float64 {
+	if o.BadNs == 0 {
+		return 0
+	}
+	return float64(o.BadNs) / float64(o.GoodNs+o.BadNs)
 }
 
 // StationaryBad is the share of packets that meet the bad state.

@@ -21,6 +21,7 @@ type Shaper struct {
 	settings Settings
 	loss     lossProcess
 	jitter   stream
+	police   stream
 
 	// The packets that are in the path, oldest first; positions only grow, the index is position & mask.
 	ring        []packet
@@ -56,6 +57,7 @@ func New(capacity int) *Shaper {
 func (s *Shaper) Configure(nowNs int64, settings Settings, seed uint64, direction int) {
 	s.loss.seed(seed, direction)
 	s.jitter.seed(seed, direction, streamJitter)
+	s.police.seed(seed, direction, streamPolice)
 	s.Change(nowNs, settings)
 }
 
@@ -65,11 +67,15 @@ func (s *Shaper) Change(nowNs int64, settings Settings) {
 	nowNs = s.advance(nowNs)
 	reflow := settings.RateBps != s.settings.RateBps
 	s.settings = settings
-	s.loss.use(settings.Burst)
+	s.loss.use(settings.Burst, settings.Outages, nowNs)
 	if reflow {
 		s.reflow(nowNs)
 	}
 }
+
+// Polices says whether the network drops a packet of UDP before it arrives here. Called once for each of them, and for no
+// other.
+func (s *Shaper) Polices() bool { return s.police.next() < s.settings.UDPLossRatio }
 
 // Arrive takes a packet of size bytes, whose release time is then found by Next.
 func (s *Shaper) Arrive(nowNs int64, size int, slot int32) Verdict {
@@ -82,7 +88,7 @@ func (s *Shaper) Arrive(nowNs int64, size int, slot int32) Verdict {
 	if s.tail-s.head > s.mask {
 		return DroppedFull
 	}
-	verdict := s.loss.decide(s.settings.LossRatio)
+	verdict := s.loss.decide(s.settings.LossRatio, nowNs)
 	variation := int64((2*s.jitter.next() - 1) * float64(s.settings.JitterNs))
 	bits := float64(size) * 8
 	p := packet{

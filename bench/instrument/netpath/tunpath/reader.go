@@ -44,6 +44,10 @@ func (d *direction) read() {
 
 // arrive is true if the slot is now the shaper's. d.mu is held.
 func (d *direction) arrive(now int64, size int, slot int32) bool {
+	if isUDP(d.pool.bytes(slot)[:size]) && d.shaper.Polices() {
+		d.counted.DroppedLoss++
+		return false
+	}
 	verdict := d.shaper.Arrive(now, size, slot)
 	switch verdict {
 	case shaper.Accepted:
@@ -69,5 +73,20 @@ func (d *direction) passAtOnce(now int64) bool {
 		}
 	}
 	d.wakeIfEarlier()
+	return false
+}
+
+// isUDP reads an IP packet's header (RFC 791, RFC 8200; extension headers are not looked into).
+func isUDP(packet []byte) bool {
+	const ipv4, ipv6, bytes = 4, 6, 20
+	if len(packet) < bytes {
+		return false
+	}
+	switch packet[0] >> 4 {
+	case ipv4:
+		return packet[9] == unix.IPPROTO_UDP
+	case ipv6:
+		return packet[6] == unix.IPPROTO_UDP
+	}
 	return false
 }

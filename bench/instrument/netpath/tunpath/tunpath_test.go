@@ -62,3 +62,26 @@ func TestLock(t *testing.T) {
 		t.Errorf("counted %d", n)
 	}
 }
+
+func TestIsUDP(t *testing.T) {
+	header := func(version, at, protocol byte) []byte {
+		packet := make([]byte, 40)
+		packet[0], packet[at] = version<<4, protocol
+		return packet
+	}
+	for name, test := range map[string]struct {
+		packet []byte
+		want   bool
+	}{
+		"IPv4 UDP": {header(4, 9, 17), true},
+		"IPv4 TCP": {header(4, 9, 6), false},
+		"IPv6 UDP": {header(6, 6, 17), true},
+		"IPv6 TCP": {header(6, 6, 6), false},
+		"short":    {header(4, 9, 17)[:19], false},
+		"no IP":    {header(5, 9, 17), false},
+	} {
+		if isUDP(test.packet) != test.want {
+			t.Errorf("%s: not %v", name, test.want)
+		}
+	}
+}

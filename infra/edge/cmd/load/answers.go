@@ -72,8 +72,8 @@ func bytesOf(path string, size int) []byte {
 	return body
 }
 
-// addedOnTheWay names the headers that an answer may have besides the origin's own.
-var addedOnTheWay = map[string]bool{"Alt-Svc": true, "Connection": true, "Content-Length": true, "Date": true}
+// addedOnTheWay names the headers that an answer may have besides the origin's own. A page that is asked to report has Server-Timing.
+var addedOnTheWay = map[string]bool{"Alt-Svc": true, "Connection": true, "Content-Length": true, "Date": true, "Server-Timing": true}
 
 // got is what a client received of an answer.
 type got struct {

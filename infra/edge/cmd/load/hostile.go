@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"regexp"
@@ -40,6 +41,7 @@ type summary struct {
 	// Inputs counts by protocol and kind, Replies by protocol and status, or by what came in the place of one.
 	Inputs   map[string]map[string]int `json:"inputs"`
 	Replies  map[string]map[string]int `json:"replies"`
+	Reports  reportSummary             `json:"reports"`
 	Found    int                       `json:"found"`
 	Findings []finding                 `json:"findings"`
 	Seconds  float64                   `json:"seconds"`
@@ -52,15 +54,23 @@ type attack struct {
 	caFile string
 	token  string
 	seed   uint64
-	ending sync.WaitGroup // connections that the server is to end
+	// The inputs are those from from to before end.
+	from, end uint64
+	sent      atomic.Uint64
+	progress  func(sent uint64)
+	ending    sync.WaitGroup // connections that the server is to end
 
 	mu sync.Mutex
+	// mustCount has the clients of whose pages one may count, and whether one must.
+	mustCount map[string]bool
+	kept      []hostile.Input // reports of pages that counted
 	summary
 }
 
 // reply is an answer, or what came in its place.
 type reply struct {
 	status int
+	header http.Header // of calls in valid HTTP
 	text   string
 	instead,
 	wrong string
@@ -73,7 +83,7 @@ type sender interface {
 	close()
 }
 
-func newAttack(c command) (*attack, error) {
+func newAttack(c command, progress func(sent uint64)) (*attack, error) {
 	site, err := url.Parse(c.Site)
 	if err != nil {
 		return nil, err
@@ -87,39 +97,49 @@ func newAttack(c command) (*attack, error) {
 		return nil, fmt.Errorf("no certificate in %s", c.CA)
 	}
 	return &attack{
-		url: site, caFile: c.CA, token: c.Token, seed: c.Seed,
-		tls:     &tls.Config{RootCAs: roots, ServerName: site.Hostname(), ClientSessionCache: tls.NewLRUClientSessionCache(64)},
-		summary: summary{Inputs: map[string]map[string]int{}, Replies: map[string]map[string]int{}, Findings: []finding{}},
+		url: site, caFile: c.CA, token: c.Token, seed: c.Seed, from: c.From, end: c.From + c.Count, progress: progress,
+		tls:       &tls.Config{RootCAs: roots, ServerName: site.Hostname(), ClientSessionCache: tls.NewLRUClientSessionCache(64)},
+		mustCount: map[string]bool{},
+		summary:   summary{Inputs: map[string]map[string]int{}, Replies: map[string]map[string]int{}, Reports: reportSummary{Fates: map[string]int{}}, Findings: []finding{}},
 	}, nil
 }
 
-// run sends count inputs from the index from on. o counts what of them reaches the origin.
-func (a *attack) run(from, count uint64, o *origin, progress func(sent uint64)) summary {
+// sendReports sends the inputs that are reports. They come first: later, calls of the API may keep pages from being asked.
+func (a *attack) sendReports() {
+	a.send(func(protocol string) bool { return protocol == "report" })
+}
+
+// sendOthers sends the other inputs, and sums everything up. o counts what of them reaches the origin.
+func (a *attack) sendOthers(o *origin) summary {
+	a.send(func(protocol string) bool { return protocol != "report" })
+	a.ending.Wait()
+	a.judgeOrigin(o, a.from, a.end)
+	return a.summary
+}
+
+// send sends the inputs of some protocols.
+func (a *attack) send(has func(protocol string) bool) {
 	began := time.Now()
-	end := from + count
-	var next, sent atomic.Uint64
-	next.Store(from)
+	var next atomic.Uint64
+	next.Store(a.from)
 	var all sync.WaitGroup
 	for range attackers {
 		all.Go(func() {
 			for {
 				first := next.Load()
-				last := min(end, (first/hostile.Batch+1)*hostile.Batch)
-				if first >= end {
+				last := min(a.end, (first/hostile.Batch+1)*hostile.Batch)
+				if first >= a.end {
 					return
 				}
-				if next.CompareAndSwap(first, last) {
+				if next.CompareAndSwap(first, last) && has(hostile.ProtocolOf(first)) {
 					a.batch(first, last)
-					progress(sent.Add(last - first))
+					a.progress(a.sent.Add(last - first))
 				}
 			}
 		})
 	}
 	all.Wait()
-	a.ending.Wait()
-	a.judgeOrigin(o, from, end)
-	a.Seconds = time.Since(began).Seconds()
-	return a.summary
+	a.Seconds += time.Since(began).Seconds()
 }
 
 // batch sends the inputs from first to before last.
@@ -157,8 +177,10 @@ func (a *attack) newSender(in hostile.Input) sender {
 		return &senderH2{attack: a}
 	case "h3":
 		return &senderH3{attack: a}
+	case "report":
+		return &senderReport{attack: a}
 	default:
-		return newSenderAPI(a, in.Call.Over)
+		return newSenderAPI(a, in.Call.Over, "")
 	}
 }
 

@@ -23,8 +23,9 @@ type senderAPI struct {
 	end       func()
 }
 
-func newSenderAPI(a *attack, protocol string) *senderAPI {
-	transport, end, err := client.New(client.Options{Protocol: protocol, CAFile: a.caFile, DialTimeout: hangs, IdleTimeout: quicIdle})
+// newSenderAPI makes a sender for one version of HTTP, which connects from an address; "": the system's choice.
+func newSenderAPI(a *attack, protocol, from string) *senderAPI {
+	transport, end, err := client.New(client.Options{Protocol: protocol, CAFile: a.caFile, DialTimeout: hangs, IdleTimeout: quicIdle, From: from})
 	if err != nil {
 		panic(err)
 	}
@@ -52,6 +53,9 @@ func (s *senderAPI) send(in hostile.Input) ([]reply, string) {
 	if in.Call.Body == nil {
 		request.Body = nil
 	}
+	if in.Call.Unsized {
+		request.ContentLength = -1
+	}
 	if in.Call.Token {
 		request.Header.Set("Authorization", "Bearer "+s.attack.token)
 	}
@@ -73,5 +77,5 @@ func (s *senderAPI) send(in hostile.Input) ([]reply, string) {
 		}
 		return []reply{{instead: "reset"}}, ""
 	}
-	return []reply{{status: status, text: string(body)}}, ""
+	return []reply{{status: status, header: response.Header, text: string(body)}}, ""
 }

@@ -1,7 +1,7 @@
 // Load is the origin and the visitors of the fault harness (infra/faults), and its attackers. It takes commands as lines of
 // JSON on its input, and prints lines of JSON: {"origin": URL} at its start, {"done": COMMAND} after each command, and a
-// record of each request. With hostile inputs, {"sent": N} comes now and then, and a {"hostile": SUMMARY} at the end. It ends
-// with its input.
+// record of each request. With hostile inputs, {"sent": N} comes now and then, and a {"hostile": SUMMARY} at the end. A replay
+// says {"replayed": N}. It ends with its input.
 package main
 
 import (
@@ -17,8 +17,9 @@ import (
 
 // command is one line of the input.
 type command struct {
-	// Do is start (Site, CA, PerSecond, Addresses and Seed say what), stop, delay (Ms), lies (Percent), kill-origin, start-origin, or hostile
-	// (Site, CA, Seed, From, Count, and Token for the worker's API), which ends when all inputs are sent.
+	// Do is start (Site, CA, PerSecond, Addresses and Seed say what), stop, delay (Ms), lies (Percent), kill-origin, start-origin,
+	// reports (Site, CA, Seed, From, Count, and Token for the worker's API), which sends those of the hostile inputs that are
+	// reports, replay, which sends some of these once more, or hostile, which sends the other inputs. Each ends when all are sent.
 	Do        string `json:"do"`
 	Site      string `json:"site"`
 	CA        string `json:"ca"`
@@ -61,11 +62,14 @@ func run(in io.Reader, out io.Writer) error {
 	var running sync.WaitGroup
 	defer func() { end(); running.Wait() }()
 	lines := json.NewDecoder(in)
+	var a *attack
 	for {
 		var c command
-		if err := lines.Decode(&c); err == io.EOF {
+		err := lines.Decode(&c)
+		if err == io.EOF {
 			return nil
-		} else if err != nil {
+		}
+		if err != nil {
 			return fmt.Errorf("a command: %w", err)
 		}
 		switch c.Do {
@@ -83,13 +87,19 @@ func run(in io.Reader, out io.Writer) error {
 			l.lies.Store(c.Percent)
 		case "kill-origin":
 			o.stop()
+		case "reports":
+			if a, err = newAttack(c, func(sent uint64) { print(map[string]uint64{"sent": sent}) }); err != nil {
+				return err
+			}
+			a.sendReports()
 		case "hostile":
-			a, err := newAttack(c)
+			print(map[string]any{"hostile": a.sendOthers(o)})
+		case "replay":
+			replayed, err := a.replay()
 			if err != nil {
 				return err
 			}
-			summary := a.run(c.From, c.Count, o, func(sent uint64) { print(map[string]uint64{"sent": sent}) })
-			print(map[string]any{"hostile": summary})
+			print(map[string]int{"replayed": replayed})
 		case "start-origin":
 			if err := o.start(o.address); err != nil {
 				return err

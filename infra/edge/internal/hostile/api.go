@@ -15,27 +15,44 @@ type Call struct {
 	Body           []byte
 	// Token: the caller has the token.
 	Token bool
+	// Unsized: the length of the body is not announced.
+	Unsized bool
+	// Report: the call is a page's report.
+	Report *Report
 }
 
 var kindsOfAPI = map[string]func(*gen, *Input){
-	"json-deep":     jsonCall(deepJSON),
-	"json-huge":     jsonCall(hugeJSON),
-	"json-types":    jsonCall(func(g *gen, valid string) []byte { return []byte(g.exchangeValues(valid)) }),
-	"json-invalid":  jsonCall(invalidJSON),
-	"json-mutation": jsonCall(func(g *gen, valid string) []byte { return g.mutate([]byte(valid)) }),
-	"not-utf-8": jsonCall(func(g *gen, valid string) []byte {
-		return []byte(strings.ReplaceAll(valid, "a", pick(g, "\xff", "\xed\xa0\x80", "\xc0\xaf", "\xf8\x88", "\ufeff", "\x00")))
-	}),
 	"query":         oddQuery,
 	"path":          oddPath,
 	"preconditions": preconditions,
 	"authorization": authorization,
-	"content":       contentFields,
-	"method":        oddMethod,
-	"sequence":      func(g *gen, in *Input) { in.Call = g.call() },
+	"content": func(g *gen, in *Input) {
+		jsonCall(func(_ *gen, valid string) []byte { return []byte(valid) })(g, in)
+		g.addContentFields(in.Call)
+	},
+	"method": func(g *gen, in *Input) {
+		in.Call = g.call()
+		g.changeMethod(in.Call)
+	},
+	"sequence": func(g *gen, in *Input) { in.Call = g.call() },
 }
 
-const policyJSON = `{"schema":2,"mode":"adaptive","contentBytes":{"default":%n,"routes":[{"pathPrefix":"/a","bytes":1000}]},"coldStart":{"advertise":"nothing"},"method":{"kind":"rtt-threshold","rttMs":50},"ma":{"minS":60,"maxS":300},"margin":{"enter":0.05,"leave":0,"standardErrors":1},"exploration":{"share":0.1},"rules":[]}`
+// changesOfJSON make hostile JSON of valid JSON.
+var changesOfJSON = map[string]func(g *gen, valid string) []byte{
+	"json-deep":     deepJSON,
+	"json-huge":     hugeJSON,
+	"json-types":    func(g *gen, valid string) []byte { return []byte(g.exchangeValues(valid)) },
+	"json-invalid":  invalidJSON,
+	"json-mutation": func(g *gen, valid string) []byte { return g.mutate([]byte(valid)) },
+	"not-utf-8": func(g *gen, valid string) []byte {
+		return []byte(strings.ReplaceAll(valid, "a", pick(g, "\xff", "\xed\xa0\x80", "\xc0\xaf", "\xf8\x88", "\ufeff", "\x00")))
+	},
+}
+
+// over draws by the batch the version of HTTP that valid calls come over.
+func (g *gen) over() string { return Protocols[g.index/Batch/uint64(len(Protocols))%3] }
+
+const policyJSON = `{"schema":3,"mode":"adaptive","contentBytes":{"default":%n,"routes":[{"pathPrefix":"/a","bytes":1000}]},"method":{"kind":"gains","table":{"rttMs":[5,50],"lossRatio":[0,0.02],"contentBytes":[100000],"next":{"gain":[[[0,0.1],[0.2,0.3]]],"se":[[[0.1,0.1],[0.1,0.1]]]},"return":{"gain":[[[0,0.1],[0.2,0.3]]],"se":[[[0.1,0.1],[0.1,0.1]]]},"price":[0,0.01],"priceSe":[0.1,0.1]},"mix":[0.8,0.2],"mixAbout":"a"},"ma":{"minS":60,"maxS":300},"margin":{"enter":0.005,"leave":-0.005},"exploration":{"share":0.1},"reports":{"share":0.5,"inject":false},"rules":[]}`
 
 // operations are valid calls. %d is a version, and %n any number, so that policies differ.
 var operations = []struct{ method, path, body string }{
@@ -60,6 +77,8 @@ var operations = []struct{ method, path, body string }{
 	{"POST", "/clients/forget", `{"address":"192.0.2.7"}`},
 	{"POST", "/networks/forget", `{"address":"192.0.2.7"}`},
 	{"GET", "/audit?limit=3", ""},
+	{"GET", "/results?version=%d", ""},
+	{"GET", "/results/proposal?version=%d", ""},
 }
 
 // call is a valid call, four times of five with the token.
@@ -67,7 +86,7 @@ func (g *gen) call() *Call {
 	op := pick(g, operations...)
 	numbers := strings.NewReplacer("%d", fmt.Sprint(g.IntN(4)), "%n", fmt.Sprint(1_000_000+g.IntN(1_000_000)))
 	c := &Call{
-		Over: Protocols[g.index/Batch/uint64(len(Protocols))%3], Method: op.method, Target: "/_h3/v1" + numbers.Replace(op.path),
+		Over: g.over(), Method: op.method, Target: "/_h3/v1" + numbers.Replace(op.path),
 		Header: http.Header{}, Body: []byte(numbers.Replace(op.body)), Token: g.IntN(5) > 0,
 	}
 	if op.method != "GET" {
@@ -135,8 +154,12 @@ func invalidJSON(g *gen, valid string) []byte {
 
 func oddQuery(g *gen, in *Input) {
 	in.Call = g.call()
-	path, _, _ := strings.Cut(in.Call.Target, "?")
-	in.Call.Target = path + "?" + pick(g, "limit=", "limit=-1", "limit=1e3", "limit=99999999999999999", "limit=1&limit=2", "limit[]=1", "limit=%00", "limit=%ff", "limit=%", "before=0x1", "before=-0", "before=9007199254740993", "__proto__=1", "constructor[prototype]=1", "a="+strings.Repeat("a", 30_000), strings.Repeat("a=1&", 5_000), strings.Repeat("limit=1&", 2_000), "&&&=&=&", "?", "limit=1;before=2", "limit=%31", "\xff", "limit=+1", "limit=٣")
+	g.changeQuery(in.Call)
+}
+
+func (g *gen) changeQuery(c *Call) {
+	path, _, _ := strings.Cut(c.Target, "?")
+	c.Target = path + "?" + pick(g, "limit=", "limit=-1", "limit=1e3", "limit=99999999999999999", "limit=1&limit=2", "limit[]=1", "limit=%00", "limit=%ff", "limit=%", "before=0x1", "before=-0", "before=9007199254740993", "__proto__=1", "constructor[prototype]=1", "a="+strings.Repeat("a", 30_000), strings.Repeat("a=1&", 5_000), strings.Repeat("limit=1&", 2_000), "&&&=&=&", "?", "limit=1;before=2", "limit=%31", "\xff", "limit=+1", "limit=٣")
 }
 
 func oddPath(g *gen, in *Input) {
@@ -159,8 +182,7 @@ func authorization(g *gen, in *Input) {
 	in.Call.Header["Authorization"] = pick(g, []string{"Bearer"}, []string{"Bearer "}, []string{"Bearer  x"}, []string{"bearer x="}, []string{"Basic dTpw"}, []string{"Bearer " + strings.Repeat("a", 30_000)}, []string{"Bearer a b"}, []string{"Bearer \xff"}, []string{"Bearer x", "Bearer y"}, []string{"Bearer =" + strings.Repeat("=", 5_000)}, []string{""}, []string{"Bearer " + strings.Repeat(" ", 30_000)}, []string{"Bearer eyJhbGciOiJub25lIn0.e30."})
 }
 
-func contentFields(g *gen, in *Input) {
-	jsonCall(func(_ *gen, valid string) []byte { return []byte(valid) })(g, in)
+func (g *gen) addContentFields(c *Call) {
 	for range 1 + g.IntN(3) {
 		f := g.oddField()
 		if pick(g, true, false) {
@@ -168,16 +190,15 @@ func contentFields(g *gen, in *Input) {
 		}
 		// Go's own client would act upon these.
 		if f.name != "Host" && f.name != "Connection" && f.name != "Expect" && f.name != "Upgrade" && f.name != "Trailer" && f.name != "TE" {
-			in.Call.Header[http.CanonicalHeaderKey(f.name)] = []string{f.value}
+			c.Header[http.CanonicalHeaderKey(f.name)] = []string{f.value}
 		}
 	}
 }
 
-func oddMethod(g *gen, in *Input) {
-	in.Call = g.call()
-	in.Call.Method = pick(g, "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "PURGE", "FOO", "get", "QUERY")
+func (g *gen) changeMethod(c *Call) {
+	c.Method = pick(g, "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "PURGE", "FOO", "get", "QUERY")
 	if g.IntN(2) == 0 {
-		in.Call.Header["Access-Control-Request-Method"] = []string{pick(g, "PUT", "", "\xff")}
-		in.Call.Header["X-Http-Method-Override"] = []string{"DELETE"}
+		c.Header["Access-Control-Request-Method"] = []string{pick(g, "PUT", "", "\xff")}
+		c.Header["X-Http-Method-Override"] = []string{"DELETE"}
 	}
 }

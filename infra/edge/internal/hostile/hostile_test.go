@@ -2,13 +2,14 @@ package hostile
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 )
 
 // enough inputs that each kind comes several times.
-const enough = 1_500
+const enough = 2_500
 
 func TestTheSameSeedAndIndexGiveTheSameInput(t *testing.T) {
 	differ := 0
@@ -51,9 +52,54 @@ func TestEveryKindComes(t *testing.T) {
 }
 
 func TestABatchHasOneProtocol(t *testing.T) {
-	for index := range uint64(8 * Batch) {
-		if got, want := Make(1, index).Protocol, Protocols[index/Batch%4]; got != want {
+	for index := range uint64(10 * Batch) {
+		if got, want := Make(1, index).Protocol, Protocols[index/Batch%uint64(len(Protocols))]; got != want {
 			t.Errorf("input %d is %s, want %s", index, got, want)
+		}
+	}
+}
+
+func TestReports(t *testing.T) {
+	token := "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+	fates := map[string]int{}
+	for index := range uint64(4 * enough) {
+		in := Make(1, index)
+		if in.Protocol != "report" {
+			continue
+		}
+		report := in.Call.Report
+		fates[report.Fate]++
+		body := Fill(in.Call.Body, token)
+		if report.Fate == "" {
+			continue
+		}
+		if !json.Valid(body) || report.Times < 1 || !report.Page || in.Call.Target != ReportPath || in.Call.Method != "POST" {
+			t.Errorf("%s, input %d is no report: %.200s", in.Kind, index, body)
+		}
+		if isOver := len(body) > reportMax; isOver != (report.Fate == "oversized") {
+			t.Errorf("%s, input %d has %d bytes", in.Kind, index, len(body))
+		}
+		isWhole := bytes.Contains(body, []byte(`"token":"`+token+`"`))
+		if isWhole && report.Fate == "unsigned" && !report.Other || !isWhole && report.Fate == "accepted" {
+			t.Errorf("%s, input %d: %.200s", in.Kind, index, body)
+		}
+	}
+	for _, fate := range []string{"", "accepted", "unsigned", "oversized", "malformed", "absurd", "cross-site"} {
+		if fates[fate] < 20 {
+			t.Errorf("%d reports are %q", fates[fate], fate)
+		}
+	}
+}
+
+func TestFill(t *testing.T) {
+	for _, test := range []struct{ body, want string }{
+		{"a%0-4%b", "a0123b"},
+		{"%2-4%%0-2%", "2301"},
+		{"%1-99%", "123"},
+		{"%3-1%%4-5%%a-1%", "%a-1%"},
+	} {
+		if got := string(Fill([]byte(test.body), "0123")); got != test.want {
+			t.Errorf("%s: %s, want %s", test.body, got, test.want)
 		}
 	}
 }

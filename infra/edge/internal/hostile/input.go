@@ -1,5 +1,5 @@
-// Package hostile makes inputs that a server must survive: HTTP/1.1 bytes, HTTP/2 frames, streams of HTTP/3, and calls of the
-// worker's API. Each is built from valid parts, of which some are exchanged or mutated. The same seed and index give the same
+// Package hostile makes inputs that a server must survive: HTTP/1.1 bytes, HTTP/2 frames, streams of HTTP/3, calls of the
+// worker's API, and reports of pages. Each is built from valid parts, of which some are exchanged or mutated. The same seed and index give the same
 // input. It sends nothing itself. It imports nothing of this module.
 package hostile
 
@@ -17,7 +17,7 @@ import (
 const Batch = 20
 
 // Protocols are the kinds of client, in the order in which their batches come.
-var Protocols = []string{"h1", "h2", "h3", "api"}
+var Protocols = []string{"h1", "h2", "h3", "api", "report"}
 
 // Input is one hostile input. Which of its last fields are set depends on the protocol.
 type Input struct {
@@ -32,7 +32,7 @@ type Input struct {
 	Raw     *Raw     // h1
 	Frames  []Frame  // h2
 	Streams []Stream // h3
-	Call    *Call    // api
+	Call    *Call    // api, report
 	// Ragged: an HTTP/2 frame may have no end, so that the server may wait for one.
 	Ragged bool
 	// Starved: HTTP/2's flow control may keep the answers back.
@@ -61,7 +61,7 @@ type gen struct {
 // Make returns the input of this index.
 func Make(seed, index uint64) Input {
 	g := &gen{Rand: rand.New(rand.NewPCG(seed, index)), index: index}
-	in := Input{Index: index, Protocol: protocolOf(index)}
+	in := Input{Index: index, Protocol: ProtocolOf(index)}
 	kinds := kindsOf[in.Protocol]
 	names := slices.Sorted(maps.Keys(kinds))
 	in.Kind = pick(g, names...)
@@ -72,7 +72,8 @@ func Make(seed, index uint64) Input {
 	return in
 }
 
-func protocolOf(index uint64) string { return Protocols[index/Batch%uint64(len(Protocols))] }
+// ProtocolOf returns the protocol of the input of this index.
+func ProtocolOf(index uint64) string { return Protocols[index/Batch%uint64(len(Protocols))] }
 
 // Kinds returns the names of a protocol's kinds of input.
 func Kinds(protocol string) []string { return slices.Sorted(maps.Keys(kindsOf[protocol])) }
@@ -81,7 +82,10 @@ var kindsOf map[string]map[string]func(*gen, *Input)
 
 // In init, because the kinds themselves call pick, and a variable's own value must not depend on itself.
 func init() {
-	kindsOf = map[string]map[string]func(*gen, *Input){"h1": kindsOfH1, "h2": kindsOfH2, "h3": kindsOfH3, "api": kindsOfAPI}
+	for name, change := range changesOfJSON {
+		kindsOfAPI[name], kindsOfReport[name] = jsonCall(change), jsonReport(change)
+	}
+	kindsOf = map[string]map[string]func(*gen, *Input){"h1": kindsOfH1, "h2": kindsOfH2, "h3": kindsOfH3, "api": kindsOfAPI, "report": kindsOfReport}
 }
 
 func pick[T any](g *gen, of ...T) T { return of[g.IntN(len(of))] }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 
 	"adaptive-h3/infra/edge/internal/measure"
 	"adaptive-h3/infra/edge/internal/visitor"
@@ -36,12 +37,12 @@ type cfAdaptiveH3 struct {
 // CF returns request.cf as a header value: JSON in one line of printable ASCII. It describes the request and its
 // connection as they are when the request arrives. c is nil where no connection is known; ok is false where the
 // connection could not be read, which is no reason to fail the request.
-func CF(req *http.Request, c *visitor.Connection, r measure.Reading, ok bool) string {
-	blob := newCFBlob(req, c, r, ok)
+func CF(req *http.Request, c *visitor.Connection, r measure.Reading, ok bool, now time.Time) string {
+	blob := newCFBlob(req, c, r, ok, now)
 	return blob.encode()
 }
 
-func newCFBlob(req *http.Request, c *visitor.Connection, r measure.Reading, ok bool) cfBlob {
+func newCFBlob(req *http.Request, c *visitor.Connection, r measure.Reading, ok bool, now time.Time) cfBlob {
 	blob := cfBlob{
 		HTTPProtocol:         httpProtocol(req.ProtoMajor, req.ProtoMinor),
 		ClientAcceptEncoding: printable(strings.Join(req.Header.Values("Accept-Encoding"), ", ")),
@@ -57,7 +58,7 @@ func newCFBlob(req *http.Request, c *visitor.Connection, r measure.Reading, ok b
 	if !ok {
 		return blob
 	}
-	blob.AdaptiveH3.Figures = measure.NewFigures(r)
+	blob.AdaptiveH3.Figures = measure.NewFigures(r, c.Busy.Until(now))
 	switch c.Transport {
 	case measure.TCP:
 		blob.ClientTCPRTT = measure.Milliseconds(r.RTT)

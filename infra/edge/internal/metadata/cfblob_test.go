@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"net/http"
 	"testing"
 	"time"
@@ -12,26 +13,43 @@ import (
 )
 
 func TestCFVectors(t *testing.T) {
-	encode := func(major int, version, cipher uint16, accept []string, id string, tr measure.Transport, r measure.Reading, ok bool) string {
+	const ms = time.Millisecond
+	encode := func(
+		major int, version, cipher uint16, accept []string, id string, tr measure.Transport, r measure.Reading, ok bool, busy time.Duration,
+	) string {
 		req := &http.Request{
 			ProtoMajor: major, ProtoMinor: 1, Header: http.Header{"Accept-Encoding": accept},
 			TLS: &tls.ConnectionState{Version: version, CipherSuite: cipher},
 		}
-		return CF(req, visitortest.Connection(id, tr, "192.0.2.7:1", r, ok), r, ok)
+		c := visitortest.Connection(id, tr, "192.0.2.7:1", r, ok)
+		visitortest.AnswersFor(c, busy)
+		return CF(req, c, r, ok, c.Began.Add(time.Hour))
 	}
 	edgetest.CheckVectors(t, "../../testdata/cf.json", map[string]string{
 		"HTTP/2 over TCP": encode(2, tls.VersionTLS13, tls.TLS_AES_128_GCM_SHA256, []string{"gzip, deflate, br", "zstd"},
-			"0123456789abcdef", measure.TCP, visitortest.ReadingTCP, true),
+			"0123456789abcdef", measure.TCP, visitortest.ReadingTCP, true, 480*ms),
 		"HTTP/3 over QUIC": encode(3, tls.VersionTLS13, tls.TLS_CHACHA20_POLY1305_SHA256, []string{"gzip, br"},
-			"fedcba9876543210", measure.QUIC, visitortest.ReadingQUIC, true),
+			"fedcba9876543210", measure.QUIC, visitortest.ReadingQUIC, true, 455*ms),
 		"HTTP/1.1, TLS 1.2, first request: no rate yet, no Accept-Encoding": encode(1, tls.VersionTLS12,
 			tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, nil, "00000000000000ff", measure.TCP,
-			measure.Reading{RTT: visitortest.ReadingNoRate.RTT, MinRTT: visitortest.ReadingNoRate.MinRTT}, true),
+			measure.Reading{RTT: visitortest.ReadingNoRate.RTT, MinRTT: visitortest.ReadingNoRate.MinRTT}, true, 0),
 		"HTTP/3, no RTT measured": encode(3, tls.VersionTLS13, tls.TLS_AES_128_GCM_SHA256, []string{"br"},
-			"00000000000000aa", measure.QUIC, visitortest.ReadingNoRTT, true),
+			"00000000000000aa", measure.QUIC, visitortest.ReadingNoRTT, true, 1900*time.Microsecond),
 		"the connection could not be read": encode(2, tls.VersionTLS13, tls.TLS_AES_256_GCM_SHA384, []string{"\"\xff\\"},
-			"00000000000000bb", measure.TCP, measure.Reading{}, false),
+			"00000000000000bb", measure.TCP, measure.Reading{}, false, 480*ms),
 	})
+}
+
+// The request that the blob describes is under way itself, and others may be.
+func TestCFCountsWhatIsUnderWay(t *testing.T) {
+	c := visitortest.Connection("0123456789abcdef", measure.TCP, "192.0.2.7:1", visitortest.ReadingTCP, true)
+	visitortest.AnswersFor(c, 100*time.Millisecond)
+	c.Busy.Begin(c.Began.Add(time.Second))
+	text := CF(&http.Request{ProtoMajor: 2}, c, visitortest.ReadingTCP, true, c.Began.Add(1300*time.Millisecond))
+	var blob struct{ AdaptiveH3 struct{ BusyMs int } }
+	if err := json.Unmarshal([]byte(text), &blob); err != nil || blob.AdaptiveH3.BusyMs != 400 {
+		t.Errorf("%d ms, want 400 (%v): %s", blob.AdaptiveH3.BusyMs, err, text)
+	}
 }
 
 func BenchmarkCFBlob(b *testing.B) {
@@ -40,9 +58,10 @@ func BenchmarkCFBlob(b *testing.B) {
 		TLS: &tls.ConnectionState{Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256},
 	}
 	c := visitortest.Connection("0123456789abcdef", measure.TCP, "192.0.2.7:1", visitortest.ReadingTCP, true)
+	now := time.Now()
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = CF(req, c, visitortest.ReadingTCP, true)
+		_ = CF(req, c, visitortest.ReadingTCP, true, now)
 	}
 }
 

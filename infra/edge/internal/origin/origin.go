@@ -90,7 +90,8 @@ func (f *Fallback) RoundTrip(req *http.Request) (*http.Response, error) {
 		if !workersOwn(req.URL) {
 			return f.askOrigin(req)
 		}
-		if !f.monitor.Await(req.Context(), ownPatience) {
+		// A page's load event waits for the reporter.
+		if forPages(req.URL) || !f.monitor.Await(req.Context(), ownPatience) {
 			return nil, ErrOwnPath
 		}
 	}
@@ -100,7 +101,7 @@ func (f *Fallback) RoundTrip(req *http.Request) (*http.Response, error) {
 		return res, err
 	case !workersOwn(req.URL):
 		return f.askOrigin(req)
-	case errors.Is(err, errWorkerGone) && f.monitor.Await(req.Context(), ownPatience):
+	case errors.Is(err, errWorkerGone) && !forPages(req.URL) && f.monitor.Await(req.Context(), ownPatience):
 		return f.worker.RoundTrip(req)
 	}
 	return nil, ErrOwnPath

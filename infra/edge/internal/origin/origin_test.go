@@ -99,6 +99,23 @@ func TestWorkersOwnPaths(t *testing.T) {
 	}
 }
 
+// What pages ask for by themselves is the worker's own, and yet no call of an operator's. Only its plain form is that.
+func TestForPages(t *testing.T) {
+	for target, want := range map[string]bool{
+		"/_h3/v1/reporter.js": true, "/_h3/v1/report": true, "/_h3/v1/report?x": true,
+		"/_h3/v1/reports": false, "/_h3/v1/activation": false, "/_H3/v1/report": false, "/x/../_h3/v1/report": false, "/_h3/v1/report/": false, "/": false,
+	} {
+		u := &url.URL{}
+		upstream.PassTarget(u, target)
+		if forPages(u) != want {
+			t.Errorf("%s: %t", target, !want)
+		}
+		if want && !workersOwn(u) {
+			t.Errorf("%s goes to the origin", target)
+		}
+	}
+}
+
 func TestParseOrigin(t *testing.T) {
 	for _, s := range []string{"http://127.0.0.1:3000", "https://origin.example", "https://origin.example:8443/"} {
 		if u, err := Parse(s); err != nil || u.Path != "" {

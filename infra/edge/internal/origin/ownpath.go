@@ -12,11 +12,27 @@ import (
 // OwnPrefix is where the worker's API is. A request there may carry a token, which nobody else may see.
 const OwnPrefix = "/_h3"
 
-// WorkersOwn says whether a visitor's request might be for the worker's API.
-func WorkersOwn(r *http.Request) bool {
+// Visitors' pages ask for these two of the worker's own paths (worker/reporter/paths.ts): the reporter, and where it reports.
+const (
+	reporterPath = OwnPrefix + "/v1/reporter.js"
+	reportPath   = OwnPrefix + "/v1/report"
+)
+
+// ForOperators says whether a visitor's request might be for the worker's API. What visitors' pages ask for by themselves is
+// not: it must not take the places of those who operate the system.
+func ForOperators(r *http.Request) bool {
 	asked := &url.URL{}
 	upstream.PassTarget(asked, r.RequestURI)
-	return workersOwn(asked)
+	return workersOwn(asked) && !forPages(asked)
+}
+
+// forPages says whether a page asks for this by itself. Only the plain form of the paths counts: no page has another one.
+func forPages(u *url.URL) bool {
+	raw := u.Opaque
+	if raw == "" {
+		raw = u.EscapedPath()
+	}
+	return raw == reporterPath || raw == reportPath
 }
 
 // workersOwn says whether the worker might take a request for one of its own. The worker resolves dot segments and reads

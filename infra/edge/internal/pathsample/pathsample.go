@@ -29,6 +29,6 @@ func New(c *visitor.Connection, now time.Time, closing bool) (Sample, bool) {
 	}
 	return Sample{
 		ClientAddress: client, Transport: c.Transport, ConnectionID: c.ID,
-		AtMs: now.UnixMilli(), Figures: measure.NewFigures(r), Closing: closing,
+		AtMs: now.UnixMilli(), Figures: measure.NewFigures(r, c.Busy.Until(now)), Closing: closing,
 	}, true
 }

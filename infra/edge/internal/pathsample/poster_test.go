@@ -19,7 +19,7 @@ import (
 )
 
 func numbered(n int) Sample {
-	return Sample{ClientAddress: netip.MustParseAddr("192.0.2.7"), AtMs: int64(n), Figures: measure.NewFigures(visitortest.ReadingTCP)}
+	return Sample{ClientAddress: netip.MustParseAddr("192.0.2.7"), AtMs: int64(n), Figures: measure.NewFigures(visitortest.ReadingTCP, 0)}
 }
 
 func mustTarget(t *testing.T, s string) upstream.Target {

@@ -53,6 +53,28 @@ func TestSamplerRule(t *testing.T) {
 	}
 }
 
+// A response that is still under way counts up to the sample, and rest does not.
+func TestSamplesSayForHowLongResponsesWereUnderWay(t *testing.T) {
+	c := visitortest.Connection("a", measure.TCP, "192.0.2.7:1", visitortest.ReadingTCP, true)
+	at := func(n int) time.Time { return c.Began.Add(time.Duration(n) * ms) }
+	wants := func(atMs int, want int64) {
+		t.Helper()
+		if s, ok := New(c, at(atMs), false); !ok || s.BusyMs != want {
+			t.Errorf("at %d ms: %d ms, want %d", atMs, s.BusyMs, want)
+		}
+	}
+	wants(50, 0)
+	c.Busy.Begin(at(100))
+	wants(400, 300)
+	c.Busy.Begin(at(500))
+	c.Busy.End(at(600))
+	wants(700, 600)
+	c.Busy.End(at(800))
+	wants(5000, 700)
+	c.Busy.Begin(at(6000))
+	wants(6250, 950)
+}
+
 func TestSamplerLeavesOutConnectionsWithoutRequest(t *testing.T) {
 	c := visitortest.Connection("a", measure.TCP, "192.0.2.7:1", visitortest.ReadingTCP, true)
 	c.Answering.Store(false)

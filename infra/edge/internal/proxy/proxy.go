@@ -76,6 +76,8 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := visitor.ConnectionOf(r.Context())
 	if c != nil {
 		c.Answering.Store(true)
+		c.Busy.Begin(time.Now())
+		defer func() { c.Busy.End(time.Now()) }()
 		if c.Rate != nil {
 			c.Sent.Add(1) // for the header, whose length does not matter
 		}
@@ -116,7 +118,7 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeAPIBodyTooLarge(rw)
 		return
 	}
-	release, err := p.desk.Admit(r.Context(), visitor.Client(visitor.ClientOf(c)), func() bool { return origin.WorkersOwn(r) })
+	release, err := p.desk.Admit(r.Context(), visitor.Client(visitor.ClientOf(c)), func() bool { return origin.ForOperators(r) })
 	if err != nil {
 		p.log.Report("requests", err.Error())
 		writeUnavailable(rw, err.Error())

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"strings"
+	"time"
 
 	"adaptive-h3/infra/edge/internal/measure"
 	"adaptive-h3/infra/edge/internal/metadata"
@@ -31,7 +32,7 @@ func (p *Handler) rewrite(pr *httputil.ProxyRequest) {
 	if isEarly(pr.In) {
 		pr.Out.Header.Set("Early-Data", "1")
 	}
-	metadata.Set(pr.Out, client, metadata.CF(pr.In, c, r, ok))
+	metadata.Set(pr.Out, client, metadata.CF(pr.In, c, r, ok, time.Now()))
 }
 
 // isMethod says whether a method is a token (RFC 9110, sections 5.6.2 and 9.1).

@@ -24,12 +24,19 @@ func (q *Server) listen(transport *quic.Transport) (http3.QUICListener, error) {
 		Allow0RTT:          q.options.EarlyData, // RFC 8470: a replayed request would count and act twice
 		Tracer:             q.options.Tracer,
 	}
+	var listener http3.QUICListener
+	var err error
 	if q.options.EarlyData {
-		return transport.ListenEarly(q.tls, config)
+		listener, err = transport.ListenEarly(q.tls, config)
+	} else {
+		// Not ListenEarly: a connection exists only once its handshake is complete, so its address is verified and its RTT
+		// measured. No request comes earlier than that, as 0-RTT is off.
+		listener, err = transport.Listen(q.tls, config)
 	}
-	// Not ListenEarly: a connection exists only once its handshake is complete, so its address is verified and its RTT
-	// measured. No request comes earlier than that, as 0-RTT is off.
-	return transport.Listen(q.tls, config)
+	if err != nil {
+		return nil, err
+	}
+	return takeEagerly(listener), nil
 }
 
 // accept enters an accepted connection in the registry, until it ends.

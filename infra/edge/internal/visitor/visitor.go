@@ -14,8 +14,8 @@ import (
 )
 
 // Connection is one visitor's connection, as all code sees it except that of its protocol. The code that accepts the
-// connection sets the fields before it adds the connection to a Registry. Afterwards only the atomics and the sampler's two
-// fields change.
+// connection sets the fields before it adds the connection to a Registry. Afterwards only the atomics, Busy and the sampler's
+// two fields change.
 type Connection struct {
 	ID        string // 16 hexadecimal digits, random: it names the connection in samples and says nothing about the client
 	Transport measure.Transport
@@ -37,6 +37,8 @@ type Connection struct {
 	Serves *atomic.Bool
 	// Taken returns how many bytes the client's transport took, as far as the sender knows; nil: nobody knows.
 	Taken func() uint64
+	// Busy knows for how long responses were under way.
+	Busy Busy
 	// Writes counts the writes to a TCP connection's socket. QUIC has none of its own for each connection.
 	Writes Counter
 	// Abort closes a TCP connection at once, and throws away what it still has to send. It is nil on QUIC connections.

@@ -32,3 +32,9 @@ func Connection(id string, tr measure.Transport, client string, r measure.Readin
 	c.Answering.Store(true)
 	return c
 }
+
+// AnswersFor has the connection answer a request for so long, at a time that is over.
+func AnswersFor(c *visitor.Connection, lasts time.Duration) {
+	c.Busy.Begin(c.Began)
+	c.Busy.End(c.Began.Add(lasts))
+}

@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ROOT } from "../../../base/root.ts";
+import { LOSS_NODES } from "../../../policy-api/core/loss-nodes.ts";
+import { parsePolicy } from "../../../policy-api/core/parse-policy.ts";
+import type { GainsMethod, Policy } from "../../../policy-api/core/policy.ts";
+import type { Arm } from "../../model/arm.ts";
+import type { Congestion } from "../../model/congestion.ts";
+import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
+import { OFFER_ROW, type OfferRow } from "../../model/offer-row.ts";
+import { csvOf, type Start, STARTS_FILE } from "../../model/recorded-run.ts";
+import { blankRow } from "../../model/row-schema.ts";
+import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
+import { exampleRow } from "../../model/testing.ts";
+import { calibrateCommand } from "./command.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "h3-calibrate-"));
+  vi.spyOn(console, "log").mockImplementation(() => undefined);
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+  vi.restoreAllMocks();
+});
+
+const RTT_MS = 30;
+
+/** Three visits of one sender at each loss of a belief; HTTP/3 takes half the time. */
+function visitsOf(arm: Arm, congestion: Congestion = "cubic"): LoadRow[] {
+  const pageMs = arm === "bare" ? 200 : 100;
+  return LOSS_NODES.flatMap((lossRatio) =>
+    [1, 2, 3].map((round) =>
+      exampleRow({
+        id: `${lossRatio}/${arm}/${congestion}/${round}`,
+        arm,
+        congestion,
+        flow: "visit",
+        delayMs: RTT_MS / 2,
+        lossRatio,
+        imageBytes: 1e6,
+        handshakeMs: 50,
+        pagesMs: `${pageMs + 50};${pageMs}`,
+      }),
+    ),
+  );
+}
+
+/** First pages on two paths, the second of which loses packets. They take a tenth longer with an offer, there twice as long. */
+function offers(): OfferRow[] {
+  const page = (network: string, treatment: string, visit: number, loadMs: number | null, number = 1): OfferRow =>
+    blankRow(OFFER_ROW, {
+      id: `${network}/${treatment}/${visit}/${number}`,
+      network,
+      treatment,
+      visit,
+      page: number,
+      loadMs,
+    });
+  return [0, 1].flatMap((visit) => [
+    page("30 ms", "never", visit, 100),
+    page("30 ms", "first", visit, 110),
+    page("30 ms, 1 % lost", "never", visit, 100),
+    page("30 ms, 1 % lost", "first", visit, 200),
+    // Neither a later page, nor another treatment, nor a page that did not load.
+    page("30 ms", "first", visit, 500, 2),
+    page("30 ms", "second", visit, 500),
+    page("30 ms", "first, 0.5 s", visit, 500),
+    page("30 ms", "never", visit + 10, null),
+  ]);
+}
+
+const START: Start = {
+  at: "2026-01-01T00:00:00Z",
+  lanes: 1,
+  rowsBefore: 0,
+  machine: { ...EXAMPLE_MACHINE, go: "go1.26", quicGo: "v0.65.0", kernel: "6.1", quiche: "0.30.0" },
+};
+
+function record(name: string, rows: string): string {
+  const at = join(folder, name);
+  mkdirSync(at);
+  writeFileSync(join(at, "rows.csv"), rows);
+  writeFileSync(join(at, STARTS_FILE), JSON.stringify([START]));
+  return at;
+}
+
+/** Runs the command on these rows, with its results in the test's folder. */
+async function calibrated(rows: readonly LoadRow[]): Promise<string> {
+  const [from, prices] = [record("senders", csvOf(rows, LOAD_ROW)), record("offers", csvOf(offers(), OFFER_ROW))];
+  const [policies, out] = [join(folder, "policies"), join(folder, "report")];
+  await calibrateCommand(["--from", from, "--offers", prices, "--policies", policies, "--out", out]);
+  return from;
+}
+
+function policyIn(file: string, from = join(folder, "policies")): Policy {
+  const parsed = parsePolicy(JSON.parse(readFileSync(join(from, file), "utf8")));
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
+  return parsed.value;
+}
+
+describe("calibrate", () => {
+  it("makes a policy for each pair of senders, of their rows alone, and says where it comes from", async () => {
+    const from = await calibrated([...visitsOf("bare"), ...visitsOf("bare", "bbr"), ...visitsOf("bare-h3")]);
+    for (const congestion of ["cubic", "bbr"]) {
+      const { method, provenance } = policyIn(`${congestion}.json`);
+      const { table } = method as GainsMethod;
+      expect(table).toMatchObject({ rttMs: [RTT_MS], contentBytes: [1e6], lossRatio: LOSS_NODES });
+      // 66 % of ln 2, and 34 % of ln (200 / 150) after a long pause.
+      expect(table.next.gain.flat(2)).toEqual(LOSS_NODES.map(() => 0.555));
+      expect(table.return.gain.flat(2)).toEqual(LOSS_NODES.map(() => Number(Math.log(250 / 150).toFixed(3))));
+      expect(provenance).toMatchObject({
+        stack: "Go 1.26 net/http over Linux 6.1 TCP, quic-go v0.65.0",
+        congestionControl: congestion,
+        rowsSha256: createHash("sha256")
+          .update(readFileSync(join(from, "rows.csv")))
+          .digest("hex"),
+        loads: 2 * 3 * LOSS_NODES.length,
+        cells: LOSS_NODES.length,
+      });
+      expect(provenance?.command).toContain("npm run bench -- calibrate --from");
+    }
+    const report = readFileSync(join(folder, "report/report.md"), "utf8");
+    for (const said of ["TCP cubic and quic-go: 36 loads", "TCP bbr and quic-go: 36 loads", "0.555 ± "])
+      expect(report).toContain(said);
+    expect(report).not.toMatch(/NaN|undefined/);
+  });
+
+  it("takes the price of an offer from first pages on paths without loss", async () => {
+    await calibrated([...visitsOf("bare"), ...visitsOf("bare-h3")]);
+    const { price } = (policyIn("cubic.json").method as GainsMethod).table;
+    expect(price).toEqual([Number(Math.log(1.1).toFixed(3))]);
+  });
+
+  it("has a folder for each other QUIC", async () => {
+    await calibrated([...visitsOf("bare"), ...visitsOf("quiche-bbr2")]);
+    const { provenance } = policyIn("quiche-bbr2/cubic.json");
+    expect(provenance?.stack).toContain("quiche 0.30.0 (bbr2)");
+    expect(existsSync(join(folder, "policies/cubic.json"))).toBe(false);
+  });
+
+  it("makes no policy of a run that has not ended, and names what it lacks", async () => {
+    const rows = [...visitsOf("bare"), ...visitsOf("bare-h3").filter(({ lossRatio }) => lossRatio !== 0.002)];
+    await expect(calibrated(rows)).rejects.toThrow(
+      "have too few loads: let `senders` run to its end. Missing: 1000000 bytes, 0.2 %, 30 ms.",
+    );
+    expect(existsSync(join(folder, "policies/cubic.json"))).toBe(false);
+  });
+
+  it("says so where no two senders were measured together", async () => {
+    await expect(calibrated(visitsOf("bare"))).rejects.toThrow("No cell of");
+  });
+});
+
+// Whoever has the rows can make the shipped policies again.
+it("the policies in policy-api/policies are what the recorded rows say", async () => {
+  await calibrateCommand(["--policies", join(folder, "policies"), "--out", join(folder, "report")]);
+  const names = ["", "quiche-cubic/", "quiche-bbr2/"].flatMap((quic) => ["cubic", "bbr"].map((tcp) => quic + tcp));
+  for (const name of names) {
+    const { provenance, ...policy } = policyIn(`${name}.json`);
+    const shipped = policyIn(`${name}.json`, join(ROOT, "policy-api/policies"));
+    const { command: _, ...source } = provenance ?? { command: "" };
+    expect(shipped).toMatchObject({ ...policy, provenance: source });
+  }
+});

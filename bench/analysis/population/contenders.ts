@@ -1,0 +1,122 @@
+import { decide, type Decision } from "../../../policy-api/core/decide.ts";
+import type { RequestFacts } from "../../../policy-api/core/facts.ts";
+import { INITIAL_POLICY, type Policy, type ZeroLine } from "../../../policy-api/core/policy.ts";
+import { pagesAhead, returnsWithin, VISIT_GAP_MS } from "../../../policy-api/core/visit.ts";
+import { NEXT_PAGES } from "../senders/places.ts";
+import type { Asked, Contender, Playing } from "./play.ts";
+
+/** What CDNs offer. */
+export const DAY_S = 86_400;
+
+export const never: Contender = () => 0;
+export const always: Contender = () => DAY_S;
+
+/** A policy of this project, by the decision that the worker makes. */
+export function byPolicy(policy: Policy): Contender {
+  return (asked) => {
+    const { advertise } = decisionOf(policy, asked);
+    return advertise.kind === "h3" ? advertise.maS : 0;
+  };
+}
+
+/** What the worker decides on a page that is asked for. */
+export function decisionOf(policy: Policy, { history, nowMs, ...asked }: Asked): Decision {
+  const { transport, rttMs, contentBytes, offerUntilMs, answeredAtMs } = asked;
+  const request: RequestFacts = {
+    transport,
+    rttMs,
+    path: "/",
+    offerUntilMs,
+    offering: offerUntilMs > nowMs,
+    answeredAtMs,
+  };
+  return decide(request, history, { ...policy, contentBytes: { default: contentBytes, routes: [] } }, nowMs, undefined);
+}
+
+/** The published method, which begins on HTTP/3 with whom it does not know. */
+export function publishedLine(lines: readonly ZeroLine[]): Contender {
+  return byPolicy({ ...INITIAL_POLICY, mode: "adaptive", method: { kind: "zero-lines", lines, unknown: "h3" } });
+}
+
+/** FlexHTTP's published forest, read out between its thresholds: the probability that HTTP/3 is faster. */
+export interface Forest {
+  readonly axes: {
+    readonly rttMsThresholds: readonly number[];
+    readonly lossPercentThresholds: readonly number[];
+    readonly rateMbitPerSThresholds: readonly number[];
+  };
+  readonly probabilityHttp3: readonly (readonly (readonly number[])[])[];
+}
+
+/** The forest asks for a loss and a rate: of a client that was not measured it is told none, and an access line's. */
+export function flexHttp({ axes, probabilityHttp3 }: Forest): Contender {
+  const region = (thresholds: readonly number[], value: number): number =>
+    thresholds.filter((threshold) => value > threshold).length;
+  return ({ rttMs, history: { connections = [] } }) => {
+    const packets = connections.reduce((sum, one) => sum + one.packets, 0);
+    const lost = connections.reduce((sum, one) => sum + one.lost, 0);
+    const rate = Math.max(0, ...connections.map(({ deliveryRateBps = 0 }) => deliveryRateBps)) || 3_125_000;
+    const at = [
+      region(axes.rttMsThresholds, rttMs),
+      region(axes.lossPercentThresholds, packets > 0 ? (100 * lost) / packets : 0),
+      region(axes.rateMbitPerSThresholds, (rate * 8) / 1e6),
+    ] as const;
+    return (probabilityHttp3[at[0]]?.[at[1]]?.[at[2]] ?? 0) > 0.5 ? DAY_S : 0;
+  };
+}
+
+/** The better of never and always for each client, by times of the other half of its loads. */
+export function clairvoyant({ times }: Pick<Playing, "times">): Contender {
+  return ({ client }) => {
+    const own = times[client];
+    if (own === undefined) return 0;
+    return nextGain(own) > 0 ? DAY_S : 0;
+  };
+}
+
+/** ln(HTTP/2's time / HTTP/3's) of a next page, by the kinds of them that a visit has. */
+export function nextGain({ h2, h3 }: Playing["times"][number]): number {
+  const { opened, later, reopened } = NEXT_PAGES;
+  const quic = opened * Math.log(h3.openedMs) + later * Math.log(h3.laterMs) + reopened * Math.log(h3.firstMs);
+  return Math.log(h2.laterMs) - quic;
+}
+
+const RTT_DEVIATION = 0.2;
+const BYTES_DEVIATION = 0.7;
+const FLOOR = 0.0002;
+
+/**
+ * The best policy with the same sight: it knows every other client of the population with its true loss and its measured
+ * gains, and weighs them by how well they fit what is seen of this one. It obeys the same bounds of `ma`.
+ */
+export function sameSight({ clients, times }: Playing, policy: Policy): Contender {
+  const ahead = pagesAhead(policy.visit);
+  return (asked) => {
+    const weights = clients.map((other, i) =>
+      i === asked.client ? 0 : Math.exp(logLikelihood(other.rttMs, other.bytes, other.lossRatio, asked)),
+    );
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    const expected = (gain: (own: Playing["times"][number]) => number): number =>
+      weights.reduce((sum, weight, i) => {
+        const own = times[i];
+        return own === undefined ? sum : sum + (weight / total) * gain(own);
+      }, 0);
+    const next = expected(({ h2, h3 }) => Math.log(h2.laterMs) - (Math.log(h3.openedMs) + Math.log(h3.laterMs)) / 2);
+    const again = expected(({ h2, h3 }) => Math.log(h2.firstMs / h3.firstMs));
+    const isLater = asked.nowMs - asked.answeredAtMs < VISIT_GAP_MS;
+    const pages = isLater ? ahead.later : ahead.first;
+    const maS = again > 0 ? policy.ma.maxS : policy.ma.minS;
+    return pages * next + returnsWithin(policy.visit, maS) * again > 0 ? maS : 0;
+  };
+}
+
+function logLikelihood(rttMs: number, bytes: number, lossRatio: number, asked: Asked): number {
+  const squares =
+    (Math.log(rttMs / asked.rttMs) / RTT_DEVIATION) ** 2 +
+    (Math.log(bytes / asked.contentBytes) / BYTES_DEVIATION) ** 2;
+  const loss = Math.max(lossRatio, FLOOR);
+  let evidence = 0;
+  for (const { packets, lost } of asked.history.connections ?? [])
+    evidence += lost * Math.log(loss) + (packets - lost) * Math.log1p(-loss);
+  return evidence - squares / 2;
+}

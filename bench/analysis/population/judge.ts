@@ -1,0 +1,172 @@
+import type { PopulationDescription } from "../../model/population.ts";
+import type { Policy } from "../../../policy-api/core/policy.ts";
+import { type Interval, percentileInterval } from "../statistics/bootstrap.ts";
+import { integer, type Random, seededRandom } from "../statistics/random.ts";
+import { mean, quantile } from "../statistics/summary.ts";
+import type { Stack } from "../senders/places.ts";
+import { always, byPolicy, clairvoyant, never, nextGain, sameSight } from "./contenders.ts";
+import { type Contender, play, type Playing } from "./play.ts";
+import { halfTimes, type MeasuredClient } from "./truth.ts";
+import { drawLife } from "./visits.ts";
+
+export interface JudgeInput {
+  readonly clients: readonly MeasuredClient[];
+  readonly description: PopulationDescription;
+  readonly stack: Stack;
+  /** The policy that is judged. */
+  readonly ours: Policy;
+  /** Beside never, always, one bit and the references, by name. */
+  readonly others: Readonly<Record<string, Contender>>;
+  readonly price: Playing["price"];
+  readonly withReturns: boolean;
+  readonly countsPackets: boolean;
+  /** How much a client counts: another mix of the population than it was drawn from. */
+  readonly weightOf: (client: MeasuredClient) => number;
+  readonly seed: number;
+}
+
+export const OURS = "ours";
+export const ALWAYS = "always";
+export const ORACLE = "knows each client";
+export const SAME_SIGHT = "best with the same sight";
+export const ONE_BIT = "one bit";
+/** One bit, with offers that live as long as ours at most. */
+export const ONE_BIT_BRIEFLY = "one bit, offers no longer than ours";
+
+/** Lives of each client, and halvings of its loads. */
+const LIVES = 30;
+const HALVINGS = 4;
+
+/** What a contender gained on one client: ln(never's time / its own), the mean over page views. */
+export type Gains = Readonly<Record<string, readonly number[]>>;
+
+/**
+ * Plays all contenders on the same lives of the same clients. What is chosen with sight of a client's own times is chosen
+ * on one half of its loads and scored on the other. Pure.
+ */
+export function gainsOf(input: JudgeInput): { readonly gains: Gains; readonly weights: readonly number[] } {
+  const { description, stack, ours, others, price, withReturns, countsPackets, weightOf, seed } = input;
+  const clients = input.clients.filter(
+    ({ loads }) => loads[stack.tcp] !== undefined && loads[stack.quic] !== undefined,
+  );
+  const sums: Record<string, number[]> = {};
+  for (let halving = 0; halving < HALVINGS; halving++) {
+    const halves = clients.map((client, i) => {
+      const random = seededRandom(seed, "halves", stack.tcp, stack.quic, i, halving >> 1);
+      return {
+        h2: halfTimes(client.loads[stack.tcp] ?? [], random),
+        h3: halfTimes(client.loads[stack.quic] ?? [], random),
+      };
+    });
+    const side = halving & 1;
+    const timesBy = (half: number) => halves.map(({ h2, h3 }) => ({ h2: pick(h2, half), h3: pick(h3, half) }));
+    const playing: Playing = { clients, stack, times: timesBy(side), price, countsPackets };
+    const seen: Playing = { ...playing, times: timesBy(1 - side) };
+    const contenders: Readonly<Record<string, Contender>> = {
+      never,
+      [ALWAYS]: always,
+      [ONE_BIT]: oneBit(seen, weightOf, always),
+      [ONE_BIT_BRIEFLY]: oneBit(seen, weightOf, () => ours.ma.maxS),
+      ...others,
+      [OURS]: byPolicy(ours),
+      [SAME_SIGHT]: sameSight(seen, ours),
+      [ORACLE]: clairvoyant(seen),
+    };
+    for (const [name, contender] of Object.entries(contenders)) {
+      const gained = meanGains(contender, playing, { description, seed, withReturns }, halving);
+      const before = sums[name];
+      sums[name] = gained.map((gain, i) => (before?.[i] ?? 0) + gain / HALVINGS);
+    }
+  }
+  return { gains: sums, weights: clients.map(weightOf) };
+}
+
+/** What a contender gains on each client: the mean over the page views of its lives. */
+export function meanGains(
+  contender: Contender,
+  playing: Playing,
+  {
+    description,
+    seed,
+    withReturns = true,
+  }: Partial<Pick<JudgeInput, "withReturns">> & Pick<JudgeInput, "description" | "seed">,
+  halving: number,
+): number[] {
+  return playing.clients.map((_, i) => {
+    const views = Array.from({ length: LIVES }, (__, life) => {
+      const random = seededRandom(seed, "life", i, life, withReturns ? "returns" : "one");
+      const drawn = drawLife(description, playing.clients.length, withReturns, random);
+      return play(i, drawn, contender, playing, seededRandom(seed, "play", i, life, halving));
+    }).flat();
+    return mean(views.map(({ ms, neverMs }) => Math.log(neverMs / ms)));
+  });
+}
+
+/** Never or always offered, whichever is better for all clients together, by the half that is not scored. */
+function oneBit({ clients, times }: Playing, weightOf: JudgeInput["weightOf"], offer: Contender): Contender {
+  const gain = clients.reduce((sum, client, i) => {
+    const own = times[i];
+    return own === undefined ? sum : sum + weightOf(client) * nextGain(own);
+  }, 0);
+  return gain > 0 ? offer : never;
+}
+
+function pick<T>(halves: readonly [T, T], half: number): T {
+  return halves[half === 0 ? 0 : 1];
+}
+
+/** A contender's figures over the population. */
+export interface Score {
+  readonly contender: string;
+  /** The mean gain of a page view, with its 95 % interval over clients. */
+  readonly gain: Interval;
+  /** By how much ours gains more, on the same clients; 95 %. */
+  readonly oursAhead: Interval;
+  readonly p50: number;
+  readonly p75: number;
+  /** Of the clients, each with each stack, that gain if HTTP/3 is always offered. */
+  readonly p75WhereFaster: number;
+  /** What it gains over what the references gain. */
+  readonly shareOfSameSight: number;
+  readonly shareOfOracle: number;
+}
+
+/** Scores of one stack, or of several whose gains are summed. Pure. */
+export function scoresOf(all: readonly ReturnType<typeof gainsOf>[], random: Random): Score[] {
+  const names = Object.keys(all[0]?.gains ?? {});
+  const gainOf = (name: string, draws: readonly (readonly number[])[]): number =>
+    all.reduce((sum, { gains, weights }, stack) => {
+      const own = gains[name] ?? [];
+      const drawn = draws[stack] ?? [];
+      const total = drawn.reduce((n, i) => n + (weights[i] ?? 0), 0);
+      return sum + drawn.reduce((n, i) => n + (weights[i] ?? 0) * (own[i] ?? 0), 0) / total;
+    }, 0);
+  const whole = all.map(({ weights }) => [...weights.keys()]);
+  // The same clients are drawn for every stack and contender: they are compared on the same ones.
+  const resamples = Array.from({ length: 400 }, () => {
+    const count = whole[0]?.length ?? 0;
+    const drawn = Array.from({ length: count }, () => integer(count, random));
+    return whole.map((own) => drawn.filter((i) => i < own.length));
+  });
+  const [sight, oracle] = [gainOf(SAME_SIGHT, whole), gainOf(ORACLE, whole)];
+  const whenAlways = all.flatMap(({ gains }) => gains[ALWAYS] ?? []);
+  return names.map((contender) => {
+    const gain = gainOf(contender, whole);
+    const aheadOn = (draws: readonly (readonly number[])[]): number => gainOf(OURS, draws) - gainOf(contender, draws);
+    const perClient = all.flatMap(({ gains }) => gains[contender] ?? []);
+    const whereFaster = perClient.filter((_, i) => (whenAlways[i] ?? 0) > 0);
+    return {
+      contender,
+      gain: percentileInterval(
+        gain,
+        resamples.map((draws) => gainOf(contender, draws)),
+      ),
+      oursAhead: percentileInterval(aheadOn(whole), resamples.map(aheadOn)),
+      p50: quantile(perClient, 0.5),
+      p75: quantile(perClient, 0.75),
+      p75WhereFaster: whereFaster.length === 0 ? 0 : quantile(whereFaster, 0.75),
+      shareOfSameSight: gain / sight,
+      shareOfOracle: gain / oracle,
+    };
+  });
+}

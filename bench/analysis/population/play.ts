@@ -1,0 +1,160 @@
+import { applySamples, type ClientState, EMPTY_CLIENT } from "../../../policy-api/core/levels.ts";
+import type { History } from "../../../policy-api/core/facts.ts";
+import { historyAt } from "../../../policy-api/core/history.ts";
+import type { PathSample, Transport } from "../../../policy-api/core/sample.ts";
+import { QUIC_IDLE_MS, type Stack } from "../senders/places.ts";
+import { integer, type Random } from "../statistics/random.ts";
+import type { MeasuredClient, MeasuredLoad, PageTimes } from "./truth.ts";
+import type { Life } from "./visits.ts";
+
+/** What a contender knows when a page is asked for. */
+export interface Asked {
+  readonly transport: Transport;
+  readonly rttMs: number;
+  readonly contentBytes: number;
+  readonly history: History;
+  /** Until when the client may hold an offer, and when it was last answered; 0: never. Milliseconds. */
+  readonly offerUntilMs: number;
+  readonly answeredAtMs: number;
+  readonly nowMs: number;
+  /** For references that are told who it is. */
+  readonly client: number;
+}
+
+/** Seconds that an offer lives; 0: none, and an older one is taken back. */
+export type Contender = (asked: Asked) => number;
+
+/** One page view: what it took, and what it would have taken over HTTP/2, milliseconds. */
+export interface View {
+  readonly ms: number;
+  readonly neverMs: number;
+}
+
+/** One page as a real browser took it: by one measured load, and not by the mean of all. */
+export interface Taken {
+  readonly asked: Asked;
+  readonly ms: number;
+}
+
+export interface Playing {
+  readonly clients: readonly MeasuredClient[];
+  readonly stack: Stack;
+  /** Mean times that views are scored by: of each client, of both senders. */
+  readonly times: readonly { readonly h2: PageTimes; readonly h3: PageTimes }[];
+  /** What the page at hand loses to an offer, at an RTT: a logarithm. */
+  readonly price: (rttMs: number) => number;
+  /** Whether anybody counts packets: Cloudflare's worker sees none. */
+  readonly countsPackets: boolean;
+}
+
+const NOON_MS = 1_800_000_000_000;
+
+/**
+ * Lets a contender decide on every page of a client's life. A page that brings an offer stays on HTTP/2; the next one of the
+ * visit comes over HTTP/3, and so does a return while the offer lives. After `clear` pages are HTTP/2's again.
+ *
+ * @param tell Is told each page after its decision
+ */
+export function play(
+  index: number,
+  life: Life,
+  contender: Contender,
+  { clients, stack, times, price, countsPackets }: Playing,
+  random: Random,
+  tell: (page: Taken) => void = () => undefined,
+): View[] {
+  const views: View[] = [];
+  let known: ClientState = EMPTY_CLIENT;
+  let connections = 0;
+  const learn = (of: MeasuredClient, transport: Transport, atMs: number): void => {
+    const load = anyLoad(of, transport, stack, random);
+    if (load === undefined) return;
+    known = applySamples(known, [sampleOf(load, transport, ++connections, atMs, countsPackets)], atMs).state;
+  };
+  let offerUntilMs = 0;
+  let answeredAtMs = 0;
+  let place = index;
+  for (const [number, visit] of life.visits.entries()) {
+    if (visit.isMoved) {
+      place = (index + (life.moves[number] ?? 0)) % clients.length;
+      known = EMPTY_CLIENT;
+    }
+    const client = clients[place];
+    const own = times[place];
+    if (client === undefined || own === undefined) continue;
+    const beginsAtMs = NOON_MS + (visit.pagesAtMs[0] ?? 0);
+    for (let other = 0; other < life.others; other++)
+      learn(clients[(place + 7 * (other + 1)) % clients.length] ?? client, "tcp", beginsAtMs - 3_600_000 * random());
+    let onQuic = offerUntilMs > beginsAtMs && !life.isUdpBlocked;
+    let quicPages = 0;
+    let beforeMs = 0;
+    for (const [page, sinceMs] of visit.pagesAtMs.entries()) {
+      // Before a return, and after a long pause, there is no QUIC connection any more.
+      const isClosed = page === 0 || sinceMs - beforeMs > QUIC_IDLE_MS;
+      beforeMs = sinceMs;
+      const nowMs = NOON_MS + sinceMs;
+      const transport: Transport = onQuic ? "quic" : "tcp";
+      const load = anyLoad(client, transport, stack, random);
+      const asked: Asked = {
+        transport,
+        rttMs: load?.rttMs ?? client.rttMs,
+        contentBytes: client.bytes,
+        history: historyAt(
+          { client: known },
+          // The connection at hand has shown its RTT.
+          [{ transport, connectionId: "now", atMs: nowMs, rttMs: load?.rttMs ?? client.rttMs, closing: false }],
+          nowMs,
+        ),
+        offerUntilMs,
+        answeredAtMs,
+        nowMs,
+        client: place,
+      };
+      const maS = contender(asked);
+      const neverMs = page === 0 ? own.h2.firstMs : own.h2.laterMs;
+      const isPriced = maS > 0 && !onQuic && offerUntilMs <= nowMs && !life.isUdpBlocked;
+      const paid = isPriced ? Math.exp(price(client.rttMs)) : 1;
+      const quicTime = isClosed ? "firstMs" : quicPages === 0 ? "openedMs" : "laterMs";
+      views.push({ ms: onQuic ? own.h3[quicTime] : neverMs * paid, neverMs });
+      const time = onQuic ? quicTime : page === 0 ? "firstMs" : "laterMs";
+      if (load !== undefined) tell({ asked, ms: load[time] * paid });
+      if (onQuic) quicPages++;
+      learn(client, transport, nowMs + 1);
+      if (maS > 0) offerUntilMs = Math.max(offerUntilMs, nowMs + 1_000 * maS);
+      else offerUntilMs = 0;
+      answeredAtMs = nowMs;
+      onQuic = offerUntilMs > nowMs && !life.isUdpBlocked;
+    }
+  }
+  return views;
+}
+
+function anyLoad(
+  { loads }: MeasuredClient,
+  transport: Transport,
+  { tcp, quic }: Stack,
+  random: Random,
+): MeasuredLoad | undefined {
+  const own = loads[transport === "tcp" ? tcp : quic] ?? [];
+  return own[integer(own.length, random)];
+}
+
+/** What the edge counted of a page: half of what it counted of a load's two. */
+function sampleOf(
+  { packets, lost, rttMs, laterMs, deliveryRateBps }: MeasuredLoad,
+  transport: Transport,
+  number: number,
+  atMs: number,
+  countsPackets: boolean,
+): PathSample {
+  const counted = { packetsSent: Math.round(packets / 2), packetsLost: Math.round(lost / 2) };
+  return {
+    transport,
+    connectionId: `c${number}`,
+    atMs,
+    rttMs,
+    ...(countsPackets ? { ...counted, bytesSent: counted.packetsSent * 1_400, busyMs: Math.round(laterMs) } : {}),
+    deliveryRateBps,
+    closing: true,
+  };
+}

@@ -1,0 +1,64 @@
+import { defineLoads } from "../../harness/loads/define.ts";
+import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
+import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
+import { cellsBySender } from "../../model/senders.ts";
+import { sendersReport, sendersSummary } from "./findings.ts";
+
+const RATE_MBPS = 50;
+const USUAL = {
+  rttMs: [5, 30, 100, 300],
+  lossRatio: [0, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05],
+  imageBytes: [100_000, 1_000_000],
+};
+const QUICK: typeof USUAL = { rttMs: [30], lossRatio: [0, 0.02], imageBytes: [100_000] };
+
+/**
+ * Visits of each sender: many where little loss makes them differ and answers are close, fewer where much loss makes answers
+ * plain or visits long, few where nothing makes them differ.
+ */
+const ROUNDS = { clean: 6, close: 24, plain: 10, long: 6, quick: 3 };
+/** From this loss on answers are plain. */
+const PLAIN_LOSS = 0.01;
+/** Packets x RTT x the root of the loss: above it a page takes about 10 s (Mathis, Semke, Mahdavi, Ott 1997). */
+const LONG_MS = 12_000;
+
+/**
+ * How long a first and a later page take by each sender, over RTT, loss and bytes: what gain tables are made of. Cells lie
+ * where the tables have their places, so that a figure of a table is one of this report.
+ */
+export function senders({ congestions, size }: LoadOptions): LoadExperiment {
+  const { rttMs, lossRatio, imageBytes } = size === "quick" ? QUICK : USUAL;
+  const cells = imageBytes.flatMap((bytes) =>
+    lossRatio.flatMap((loss) =>
+      rttMs.flatMap((rtt) => {
+        const name = `${bytes / 1000}k-${rtt}-${loss * 100}`;
+        const network = { name, rateMbps: RATE_MBPS, delayMs: rtt / 2, lossRatio: loss, queueBytes: QUEUE_BYTES };
+        return cellsBySender({ id: name, network, imageBytes: bytes }, congestions, "visit");
+      }),
+    ),
+  );
+  const roundsOf = (cell: Cell): number => {
+    const { lossRatio: loss } = cell.network;
+    if (size === "quick") return ROUNDS.quick;
+    if (loss === 0) return ROUNDS.clean;
+    return isLong(cell) ? ROUNDS.long : loss < PLAIN_LOSS ? ROUNDS.close : ROUNDS.plain;
+  };
+  return {
+    about: "a first and a later page by each sender, over RTT, loss and size: what gain tables are made of",
+    loads: [{ arm: "bare", flow: "visit" }],
+    cells,
+    allocation: { first: ROUNDS.close, cap: ROUNDS.close, comparisons: [] },
+    rounds: Object.fromEntries(cells.map((cell) => [cell.id, roundsOf(cell)])),
+    timeoutMs: 240_000,
+    notes: [
+      "A load is a visit of two pages over one connection, five seconds apart: a small document and one image each. It begins on HTTP/2 or on HTTP/3 and stays there. No worker stands behind any of the servers; quiche's answers by itself, the edge asks an origin on the same machine.",
+    ],
+  };
+}
+
+function isLong({ network: { delayMs, lossRatio }, imageBytes }: Cell): boolean {
+  const packets = imageBytes / 1_400;
+  return packets * 2 * delayMs * Math.sqrt(lossRatio) > LONG_MS;
+}
+
+export const experiment = defineLoads({ plan: senders, summarise: sendersSummary, report: sendersReport });

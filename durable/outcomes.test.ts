@@ -1,0 +1,429 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { periodAt } from "../policy-api/core/assignment.ts";
+import { outcomeOf, type PageDecision, type PageNews } from "../policy-api/core/page-outcome.ts";
+import { pageDecision, pageNews, pageReport } from "../policy-api/core/testing-pages.ts";
+import { type AssignedClient, parseAssignedClient } from "../policy-api/outcomes/assigned-client.ts";
+import { type OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";
+import { add, NO_SUMS, type Sums, sumsJson } from "../policy-api/outcomes/sums.ts";
+import type { ClientReport } from "./client-report.ts";
+import { ASN_KEYS_MAX, KEYS_MAX, OUTCOMES_RETENTION_MS, VERSIONS_MAX } from "./outcome-rows.ts";
+import { RETENTION_MS } from "./path-rows.ts";
+import type { PathStore } from "./path-store.ts";
+import { readStored } from "./read-stored.ts";
+import { bindings, freshStorage } from "./testing.ts";
+
+freshStorage();
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const object = () => bindings.PATHS.get(bindings.PATHS.idFromName("local:2"));
+const later = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
+const decision = (over: Partial<PageDecision> = {}): PageDecision =>
+  pageDecision({
+    arm: "offer",
+    position: "next",
+    place: { rtt: 3, size: 1 },
+    atMs: Date.now(),
+    period: periodAt(Date.now()),
+    ...over,
+  });
+let pages = 0;
+const page = (of: PageDecision, loadMs: number | undefined = 700): PageNews =>
+  pageNews(`n${pages++}`, {
+    outcome: outcomeOf(of, pageReport({ loadMs, lcpMs: 400 }), { transport: of.transport }),
+  });
+const report = (over: Partial<ClientReport> = {}): ClientReport => ({
+  client: "c1",
+  network: "n1",
+  samples: [],
+  answers: [],
+  ...over,
+});
+/** A client that one page was decided for, and whose page reported. */
+const visit = (client: string, of = decision(), asn?: number): ClientReport =>
+  report({ client, decided: [of], pages: [page(of)], asn });
+const rowsOf = async (version = 3): Promise<OutcomeRow[]> =>
+  (await object().outcomes(version)) as unknown as OutcomeRow[];
+const rowAt = async (key: string, version = 3): Promise<OutcomeRow | undefined> =>
+  (await rowsOf(version)).find((row) => row.key === key);
+const clientsAt = async (key: string, version = 3): Promise<string | undefined> =>
+  (await rowAt(key, version))?.sums.load.clients;
+const sql = async (text: string, ...bound: SqlStorageValue[]): Promise<Record<string, SqlStorageValue>[]> =>
+  runInDurableObject(object(), (_, state) => state.storage.sql.exec(text, ...bound).toArray());
+function assignedIn({ storage }: DurableObjectState): Record<string, AssignedClient | undefined> {
+  const { sql: db } = storage;
+  if (db.exec("SELECT 1 FROM sqlite_master WHERE name = 'paths'").toArray().length === 0) return {};
+  const rows = db
+    .exec<{ key: string; assigned: string }>("SELECT key, assigned FROM paths WHERE assigned IS NOT NULL ORDER BY key")
+    .toArray();
+  return Object.fromEntries(rows.map((row) => [row.key, readStored(row.assigned, parseAssignedClient)]));
+}
+const assigned = async (): Promise<Record<string, AssignedClient | undefined>> =>
+  runInDurableObject(object(), (_, state) => assignedIn(state));
+/** What clients' rows add up to under each version, arm and key. */
+function sumsOf(clients: readonly AssignedClient[]): Record<string, unknown> {
+  const sums: Record<string, Sums> = {};
+  for (const { version, arm, rows } of clients)
+    for (const [key, day] of Object.entries(rows)) {
+      const id = `${version} ${arm} ${key}`;
+      sums[id] = add(sums[id] ?? NO_SUMS, day);
+    }
+  return Object.fromEntries(Object.entries(sums).map(([id, one]) => [id, sumsJson(one)]));
+}
+/** What the table has. */
+function sumsIn(store: PathStore): Record<string, unknown> {
+  const rows = store.outcomeVersions().flatMap(({ version }) => store.outcomes(version));
+  return Object.fromEntries(rows.map(({ version, arm, key, sums }) => [`${version} ${arm} ${key}`, sums]));
+}
+const stored = async (): Promise<Record<string, unknown>> => runInDurableObject(object(), sumsIn);
+/** Reads both at a time: no alarm can ring in between. */
+const expectSumsOfRows = async (): Promise<void> => {
+  const [found, clients] = await runInDurableObject(object(), (store, state) => [sumsIn(store), assignedIn(state)]);
+  expect(found).toEqual(sumsOf(Object.values(clients).filter((one) => one !== undefined)));
+};
+
+describe("outcomes", () => {
+  it("are nothing where nothing was recorded, and asking leaves nothing behind", async () => {
+    expect(await rowsOf()).toEqual([]);
+    expect(await object().outcomeVersions()).toEqual([]);
+    expect(await sql("SELECT name FROM sqlite_master WHERE name IN ('paths', 'outcomes')")).toEqual([]);
+  });
+
+  it("add up what clients of drawn arms did, under each key", async () => {
+    const withheld = decision({ arm: "withhold" });
+    await object().record([visit("c1", decision(), 64_500), visit("c2"), visit("c3", withheld)]);
+    const rows = await rowsOf();
+    expect(rows.map(({ arm, key, sums }) => [arm, key, sums.load.clients])).toEqual([
+      ["offer", "all", "2"],
+      ["offer", "asn/64500", "1"],
+      ["offer", "next/3/1/-", "2"],
+      ["offer", "rtt/2", "2"],
+      ["withhold", "all", "1"],
+      ["withhold", "next/3/1/-", "1"],
+      ["withhold", "rtt/2", "1"],
+    ]);
+    expect(rows[0]).toMatchObject({ version: 3, load: [[expect.any(Number), 2]], lcp: [[expect.any(Number), 2]] });
+    expect(await object().outcomeVersions()).toEqual([{ version: 3, atMs: Date.now() }]);
+    await expectSumsOfRows();
+  });
+
+  it("have nothing of clients that the policy decides for", async () => {
+    await object().record([visit("c1", decision({ arm: "policy" }))]);
+    expect(await stored()).toEqual({});
+    expect(await assigned()).toEqual({});
+    expect(await object().lookUp({ client: "c1", network: "n1" })).not.toHaveProperty("decided");
+  });
+
+  it("take a client's row out and put it back as it grows, also after a restart", async () => {
+    await object().record([visit("c1")]);
+    for (let i = 0; i < 3; i++) {
+      later(10_000);
+      await object().record([visit("c1")]);
+      await expectSumsOfRows();
+      await evictDurableObject(object());
+    }
+    expect((await rowAt("all"))?.sums.assigned.clients).toBe("1");
+    // A client counts for two pages in the sketches.
+    expect((await rowAt("all"))?.load).toEqual([[expect.any(Number), 2]]);
+  });
+
+  it("count a page's report once", async () => {
+    const of = decision();
+    const once = page(of);
+    await object().record([report({ decided: [of, of], pages: [once] })]);
+    later(10_000);
+    expect(await object().record([report({ pages: [once] })])).toEqual({ replayed: 1, crowded: 0 });
+    expect((await assigned())["client c1"]?.rows["all"]).toMatchObject({ decided: 2, load: { pages: 1 } });
+  });
+
+  it("tell the look-up when the client was last decided about, before it is written too", async () => {
+    const { period, atMs } = decision();
+    await object().record([visit("c1")]);
+    expect((await object().lookUp({ client: "c1", network: "n1" })).decided).toEqual({ period, atMs });
+    later(5);
+    await object().record([report({ decided: [decision({ position: "redrawn" })] })]);
+    expect((await object().lookUp({ client: "c1", network: "n1" })).decided).toEqual({ period, atMs: atMs + 5 });
+  });
+
+  it("keep what a client was in an earlier period, as another client's", async () => {
+    await object().record([visit("c1")]);
+    // Not written yet when the next period begins.
+    later(1);
+    await object().record([visit("c1")]);
+    const next = decision({ period: decision().period + 1, atMs: Date.now() + 1, position: "redrawn" });
+    await object().record([report({ decided: [next, { ...next, position: "next" }] })]);
+    await runDurableObjectAlarm(object());
+    const { sums } = (await rowAt("all")) ?? {};
+    expect([sums?.assigned.clients, sums?.load.clients]).toEqual(["2", "1"]);
+    // Three pages, in parts of 1/4096.
+    expect(sums?.assigned.sums[0]).toBe(String(3 * 4096));
+  });
+
+  it("stay when a client is forgotten, whose row goes", async () => {
+    await object().record([visit("c1"), visit("c2")]);
+    const before = await stored();
+    expect(await object().forget({ client: "c1" })).toBe(true);
+    await runDurableObjectAlarm(object());
+    expect(await stored()).toEqual(before);
+    expect(Object.keys(await assigned())).toEqual(["client c2"]);
+    // News of before does not bring it back. News of after begins another client.
+    await object().record([report({ decided: [decision({ atMs: Date.now() - 1 })] })]);
+    expect(Object.keys(await assigned())).toEqual(["client c2"]);
+    later(10_000);
+    await object().record([visit("c1")]);
+    expect(await clientsAt("all")).toBe("3");
+  });
+
+  it("expect of a page what pages of its RTT took before, in both arms", async () => {
+    const visits = Array.from({ length: 20 }, (_, i) => {
+      const of = decision({ arm: i % 2 === 0 ? "offer" : "withhold", policyVersion: 3 + (i % 3) });
+      return report({ client: `c${i}`, decided: [of], pages: [page(of, 9_000)] });
+    });
+    await object().record(visits);
+    await evictDurableObject(object());
+    const of = decision();
+    await object().record([report({ client: "slow", decided: [of], pages: [page(of, 9_000)] })]);
+    const load = (await assigned())["client slow"]?.rows["all"]?.load;
+    expect(load?.atBound).toBe(0);
+    expect(Math.exp((load?.predicted ?? 0) / 4096)).toBeCloseTo(9, 0);
+    // By the model, before anything was known, it was beyond reach.
+    expect((await assigned())["client c0"]?.rows["all"]?.load.atBound).toBe(1);
+  });
+});
+
+describe("writes of outcomes", () => {
+  it("are one for each key in ten seconds, however many clients change it", async () => {
+    await object().record([visit("c0")]);
+    const before = (await object().writes()).rows;
+    for (let i = 1; i <= 30; i++) {
+      later(300);
+      await object().record([visit(`c${i}`)]);
+    }
+    // Each new client has a row with its index entry, without its part in the sums.
+    expect((await object().writes()).rows - before).toBe(60);
+    expect(await clientsAt("all")).toBe("1");
+    expect(await sql("SELECT key FROM paths WHERE assigned IS NOT NULL OR counted_pages <> '[]'")).toHaveLength(1);
+    later(1_000);
+    await object().record([report({ client: "c31" })]);
+    // Then the thirty, and three sums. And the row of the last one.
+    expect((await object().writes()).rows - before).toBe(60 + 30 + 3 + 2);
+    expect(await clientsAt("all")).toBe("31");
+    await expectSumsOfRows();
+  });
+
+  it("come by alarm where nobody else reports", async () => {
+    const beganMs = Date.now();
+    await object().record([visit("c1")]);
+    later(3_000);
+    await object().record([visit("c2")]);
+    expect(await runInDurableObject(object(), (_, state) => state.storage.getAlarm())).toBe(beganMs + 10_000);
+    await runDurableObjectAlarm(object());
+    expect(await clientsAt("all")).toBe("2");
+    await expectSumsOfRows();
+  });
+
+  it("are lost in a crash with what the clients' rows say of them, and nothing else is", async () => {
+    await object().record([visit("c1")]);
+    later(1_000);
+    const of = decision();
+    const lost = report({ client: "c2", decided: [of], pages: [page(of)] });
+    await object().record([lost]);
+    await evictDurableObject(object());
+    await expectSumsOfRows();
+    // So the page can still be counted, once.
+    expect(await object().record([lost])).toEqual({ replayed: 0, crowded: 0 });
+    expect(await clientsAt("all")).toBe("2");
+    await evictDurableObject(object());
+    expect(await object().record([lost])).toEqual({ replayed: 1, crowded: 0 });
+  });
+
+  it("fail whole, and are made up for", async () => {
+    await object().record([visit("c1")]);
+    later(10_000);
+    await sql(
+      "CREATE TRIGGER full BEFORE UPDATE ON outcomes WHEN NEW.key = 'rtt/2' BEGIN SELECT RAISE(ABORT, 'full'); END",
+    );
+    const news = [visit("c1"), visit("c2")];
+    await runInDurableObject(object(), async (store) => {
+      await expect(store.record(news)).rejects.toThrow("full");
+    });
+    await expectSumsOfRows();
+    expect(Object.keys(await assigned())).toEqual(["client c1"]);
+    await sql("DROP TRIGGER full");
+    later(10_000);
+    await object().record([report({ client: "c3" })]);
+    expect(await clientsAt("all")).toBe("2");
+    await expectSumsOfRows();
+  });
+
+  it("are those of all clients' rows, after any sequence of reports, writes and restarts", async () => {
+    const anyStep = fc.oneof(
+      fc.record({
+        client: fc.constantFrom("c1", "c2", "c3"),
+        over: fc.record({
+          arm: fc.constantFrom("offer" as const, "withhold" as const),
+          position: fc.constantFrom("redrawn" as const, "new" as const, "next" as const),
+          rttMs: fc.constantFrom(5, 50),
+        }),
+        asn: fc.constantFrom(undefined, 1, 2),
+        loadMs: fc.option(fc.integer({ min: 1, max: 9_000 }), { nil: undefined }),
+        afterMs: fc.constantFrom(1, 4_000),
+      }),
+      fc.constantFrom("alarm" as const, "restart" as const, "wait" as const),
+    );
+    let version = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 12 }), async (steps) => {
+        // A client's arm and period stay, so that the rows hold all that was added. Each run has its own clients and version.
+        version++;
+        await expectSumsOfRows();
+        for (const step of steps) {
+          if (step === "restart") await evictDurableObject(object());
+          else if (step === "alarm") await runDurableObjectAlarm(object());
+          else if (step === "wait") later(10_000);
+          else {
+            const { client, over, asn, loadMs, afterMs } = step;
+            later(afterMs);
+            const arm = client === "c1" ? "withhold" : "offer";
+            const of = decision({ ...over, arm, policyVersion: version, period: 100 });
+            const news = { client: `${client} ${version}`, decided: [of], pages: [page(of, loadMs)], asn };
+            await object().record([report(news)]);
+          }
+          await expectSumsOfRows();
+        }
+      }),
+      { numRuns: 12 },
+    );
+    expect(version).toBeGreaterThanOrEqual(12);
+  });
+});
+
+describe("bounds of outcomes", () => {
+  it("so many autonomous systems of a version and arm, those that came first", async () => {
+    const visits = Array.from({ length: ASN_KEYS_MAX + 3 }, (_, i) => visit(`c${i}`, decision(), i));
+    await object().record(visits);
+    const asns = async () => (await rowsOf()).filter(({ key }) => key.startsWith("asn/")).map(({ key }) => key);
+    expect(await asns()).toHaveLength(ASN_KEYS_MAX);
+    expect(await clientsAt("all")).toBe(String(ASN_KEYS_MAX + 3));
+    await expectSumsOfRows();
+    later(10_000);
+    await object().record([visit("c0", decision(), 0), visit("c66", decision(), 66), visit("new", decision(), 0)]);
+    expect(await asns()).not.toContain("asn/66");
+    expect(await clientsAt("asn/0")).toBe("2");
+    await expectSumsOfRows();
+    // The other arm has its own.
+    later(10_000);
+    await object().record([visit("other", decision({ arm: "withhold" }), 66)]);
+    expect(await asns()).toContain("asn/66");
+  });
+
+  it("so many keys of a version and arm", async () => {
+    await object().record([visit("c1")]);
+    await sql(
+      `INSERT INTO outcomes SELECT 3, 'offer', 'new/0/0/' || n, 0, '', '', '' FROM
+         (WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?) SELECT n FROM i)`,
+      KEYS_MAX - 3,
+    );
+    later(10_000);
+    await object().record([visit("c2", decision({ position: "new" }))]);
+    expect(await rowAt("new/3/1/-")).toBeUndefined();
+    expect(await clientsAt("all")).toBe("2");
+    await expectSumsOfRows();
+  });
+
+  it("so many versions: the one that changed the longest ago goes", async () => {
+    for (let version = 1; version <= VERSIONS_MAX; version++) {
+      later(10_000);
+      await object().record([visit(`c${version}`, decision({ policyVersion: version }))]);
+    }
+    later(10_000);
+    await object().record([visit("c1", decision({ policyVersion: 1 }))]);
+    later(10_000);
+    // c2 has something that waits, and it is not written with the one that needs the room.
+    await object().record([visit("new", decision({ policyVersion: 99 }))]);
+    const versions = (await object().outcomeVersions()).map(({ version }) => version);
+    expect(versions).toEqual([1, ...Array.from({ length: 14 }, (_, i) => i + 3), 99]);
+    await expectSumsOfRows();
+    expect((await assigned())["client c2"]?.rows).toEqual({});
+    // Its clients are not taken out of sums that they are not in.
+    for (const isRestarted of [false, true]) {
+      if (isRestarted) await evictDurableObject(object());
+      later(10_000);
+      await object().record([visit("c2", decision({ policyVersion: 2 }))]);
+      expect(await clientsAt("all", 2)).toBe("1");
+      await expectSumsOfRows();
+    }
+  });
+
+  it("more versions at a time than there may be: the further ones are left out", async () => {
+    const visits = Array.from({ length: VERSIONS_MAX + 2 }, (_, i) => visit(`c${i}`, decision({ policyVersion: i })));
+    await object().record(visits);
+    expect(await object().outcomeVersions()).toHaveLength(VERSIONS_MAX);
+    await expectSumsOfRows();
+  });
+
+  it("ninety days after the last change, also when no client's row is left; then nothing is left", async () => {
+    await object().record([visit("c1")]);
+    const beganMs = Date.now();
+    for (const [afterMs, rows] of [
+      [RETENTION_MS, 3],
+      [OUTCOMES_RETENTION_MS - 1, 3],
+      [OUTCOMES_RETENTION_MS, 0],
+    ] as const) {
+      vi.setSystemTime(beganMs + afterMs);
+      await evictDurableObject(object());
+      await runDurableObjectAlarm(object());
+      expect(await rowsOf()).toHaveLength(rows);
+      expect(await object().lookUp({ client: "c1", network: "n1" })).toEqual({});
+      const alarm = await runInDurableObject(object(), (_, state) => state.storage.getAlarm());
+      if (rows > 0) expect(alarm).toBe(Math.max(beganMs + OUTCOMES_RETENTION_MS, Date.now() + 3_600_000));
+      else expect(alarm).toBeNull();
+    }
+    expect(await sql("SELECT name FROM sqlite_master WHERE name IN ('paths', 'outcomes')")).toEqual([]);
+    await object().record([visit("c1")]);
+    await expectSumsOfRows();
+  });
+});
+
+describe("outcomes that cannot be read", () => {
+  it.each(["sums", "load", "lcp"])("a row with corrupt %s counts as missing, and begins anew", async (column) => {
+    await object().record([visit("c1"), visit("c2"), visit("c3")]);
+    await sql(`UPDATE outcomes SET ${column} = '{' WHERE key = 'rtt/2'`);
+    await evictDurableObject(object());
+    await object().lookUp({ client: "c2", network: "n1" });
+    expect(await rowAt("rtt/2")).toBeUndefined();
+    await object().record([visit("c1")]);
+    for (const client of ["c2", "c3", "c1"]) {
+      later(10_000);
+      await object().record([visit(client)]);
+      await expectSumsOfRows();
+    }
+    expect(await clientsAt("rtt/2")).toBe("3");
+    expect(await clientsAt("all")).toBe("3");
+  });
+
+  it.each(["{", "null", '{"period":1}', '{"period":1,"version":3,"arm":"policy","atMs":1,"rows":{}}'])(
+    "a client's part that is %s is none",
+    async (text) => {
+      await object().record([visit("c1")]);
+      await sql("UPDATE paths SET assigned = ? WHERE key = 'client c1'", text);
+      await evictDurableObject(object());
+      expect(await object().lookUp({ client: "c1", network: "n1" })).not.toHaveProperty("decided");
+      await object().record([visit("c1")]);
+      expect(await clientsAt("all")).toBe("2");
+      // Nor does it stand in the way of a version that has to go.
+      for (let version = 10; version < 10 + VERSIONS_MAX; version++) {
+        await sql("UPDATE paths SET assigned = ? WHERE key = 'client c1'", text);
+        later(10_000);
+        await object().record([visit("c2", decision({ policyVersion: version }))]);
+      }
+      expect(await rowsOf(3)).toEqual([]);
+    },
+  );
+});

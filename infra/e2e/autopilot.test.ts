@@ -1,0 +1,125 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { ROOT } from "../../base/root.ts";
+import type { AuditEntry } from "../../policy-api/contract/audit.ts";
+import type { Results } from "../../policy-api/contract/results.ts";
+import { parsePolicy } from "../../policy-api/core/parse-policy.ts";
+import type { Policy } from "../../policy-api/core/policy.ts";
+import unknownStack from "../../policy-api/policies/unknown-stack.json" with { type: "json" };
+import { callApi } from "../workerd/policy-client.ts";
+import { probe, startTestSystem, type TestSystem, TOKEN, until } from "./harness.ts";
+import { startRelay } from "./relay.ts";
+import { sendReport, tokenOf } from "./sent-report.ts";
+
+const CLIENTS = 300;
+const AT_A_TIME = 6;
+/** Isolates tell the objects every ten seconds, and those write sums every ten seconds. */
+const WRITTEN_MS = 45_000;
+
+/** Every client draws its answer, so that few clients are enough. */
+const policy = (over: Partial<Policy>): Policy => {
+  const parsed = parsePolicy({
+    ...unknownStack,
+    exploration: { share: 1 },
+    reports: { share: 1, inject: false },
+    ...over,
+  });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
+  return parsed.value;
+};
+
+/** Visits of two pages by so many clients, each from its own address. A page over HTTP/3 takes `factor` as long. */
+async function visitors(system: TestSystem, from: number, factor: number): Promise<void> {
+  let next = from;
+  const visit = async (): Promise<void> => {
+    for (let i = next++; i < from + CLIENTS; i = next++) {
+      const { port } = await startRelay(system.port, `127.${2 + Math.floor(i / 250)}.${i % 250}.1`);
+      let isOffered = false;
+      for (const page of ["", "two"]) {
+        const protocol = isOffered ? "h3" : "h2";
+        const [load] = await probe(
+          system,
+          protocol,
+          [`https://localhost:${port}/${page}`],
+          ["-header", "Accept: text/html"],
+        );
+        const token = load && tokenOf(load);
+        if (load === undefined || token === undefined) continue;
+        isOffered = load.headers["Alt-Svc"]?.[0]?.startsWith("h3=") === true;
+        const loadMs = Math.round(1_000 * (0.8 + 0.4 * ((i * 0.618) % 1)) * (protocol === "h3" ? factor : 1));
+        expect(await sendReport(system, port, token, { protocol, ttfbMs: 200, loadMs, atMs: loadMs })).toBe(204);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, visit));
+}
+
+async function autopilot({ port, stateDir }: TestSystem): Promise<string> {
+  const env = {
+    ...process.env,
+    H3_URL: `https://localhost:${port}`,
+    H3_TOKEN: TOKEN,
+    H3_CA: join(stateDir, "dev-cert.pem"),
+  };
+  const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, "policy-api/cli/main.ts"), "autopilot"], {
+    env,
+  });
+  return stdout;
+}
+
+it(
+  "learns from an empty table, tries what it learnt, and takes back what somebody put in force and harms",
+  { timeout: 300_000 },
+  async () => {
+    const system = await startTestSystem();
+    const get = async <T>(resource: string): Promise<T> => {
+      const { status, json } = await callApi(system.workerd.visitorsSocket, TOKEN, "GET", resource);
+      expect(status).toBe(200);
+      return json as T;
+    };
+    const reported = async (version: number): Promise<true> =>
+      until(
+        "the pages' reports in the results",
+        async () => {
+          const { offered, withheld } = (await get<Results>(`results?version=${version}`)).everyone;
+          return offered.reported + withheld.reported >= 0.9 * 2 * CLIENTS || undefined;
+        },
+        WRITTEN_MS,
+      );
+
+    const empty = await system.putPolicy(policy({}));
+    expect(await autopilot(system)).toMatch(/^Nothing to do: nothing is proposed\. /);
+    await visitors(system, 0, 0.6);
+    await reported(empty);
+    expect(await autopilot(system)).toMatch(/^Done: it tries what version \d+'s visitors taught: it should save /);
+    const tried = await get<{ everyone: number; stages: { version: number; share: number }[] }>("activation");
+    expect(tried).toMatchObject({ everyone: empty, stages: [{ version: empty + 1, share: 0.05 }] });
+
+    const everywhere = (value: number) => ({
+      ...unknownStack.method.table.next,
+      gain: unknownStack.method.table.next.gain.map((losses) => losses.map((rtts) => rtts.map(() => value))),
+    });
+    const table = { ...unknownStack.method.table, next: everywhere(0.3), return: everywhere(0.3) };
+    const harmful = await system.putPolicy(policy({ method: { ...unknownStack.method, kind: "gains", table } }));
+    await visitors(system, CLIENTS, 1.6);
+    await reported(harmful);
+    expect(await autopilot(system)).toMatch(
+      new RegExp(
+        `^Done: it takes back version ${harmful}\\. Where this version offers HTTP/3, pages take \\d+ to \\d+ % longer\\.`,
+      ),
+    );
+    expect(await get("activation")).toMatchObject({ everyone: empty, stages: [] });
+    const { entries } = await get<{ entries: AuditEntry[] }>("audit?limit=10");
+    expect(entries.map(({ action, note }) => [action, note?.split(":")[0]?.split(".")[0]])).toEqual([
+      ["activation.put", `autopilot takes back version ${harmful}`],
+      ["activation.put", undefined],
+      ["policy.create", undefined],
+      ["activation.put", `autopilot tries what version ${empty}'s visitors taught`],
+      ["policy.create", `autopilot proposes what version ${empty}'s visitors taught`],
+      ["activation.put", undefined],
+      ["policy.create", undefined],
+    ]);
+  },
+);

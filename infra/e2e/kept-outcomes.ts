@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { EVERYWHERE } from "../../policy-api/outcomes/cells.ts";
+import { parseSums, remove, sumsJson } from "../../policy-api/outcomes/sums.ts";
+import { outcomeId } from "../../policy-api/outcomes/sums-change.ts";
+import { outcomesOnDisk, valueOf } from "./objects.ts";
+
+export interface KeptOutcomes {
+  /** Rows of clients that say what is in sums. */
+  readonly clients: number;
+  /** Their pages that reported. */
+  readonly reported: number;
+  /** The last page of one of them that reported, milliseconds since the epoch. */
+  readonly lastAtMs: number;
+  /** Clients in sums of which no row says so: those that were decided about by another version since, once for each. */
+  readonly left: number;
+}
+
+/** Reads the sums of outcomes from disk, while workerd runs. Throws if a client's row says of them what is not in them. */
+export function keptOutcomes(stateDir: string): KeptOutcomes {
+  const { sums, clients } = outcomesOnDisk(stateDir);
+  let reported = 0;
+  let lastAtMs = 0;
+  for (const { version, arm, rows, atMs } of clients)
+    for (const [key, day] of Object.entries(rows)) {
+      const id = outcomeId({ version, arm, key });
+      const held = sums.get(id);
+      assert(held !== undefined, `a client's row says that it is in sums that are not there: ${id}`);
+      sums.set(id, remove(held, day));
+      if (key !== EVERYWHERE || day.load.pages === 0) continue;
+      reported += day.load.pages;
+      lastAtMs = Math.max(lastAtMs, atMs);
+    }
+  let left = 0;
+  for (const [id, rest] of sums) {
+    // Where a row's part is missing, a count or a sum of squares is below 0 by now.
+    valueOf(`${id} without what clients' rows say`, parseSums(sumsJson(rest)));
+    if (id.endsWith(` ${EVERYWHERE}`)) left += Number(rest.assigned.clients);
+  }
+  return { clients: clients.filter(({ rows }) => EVERYWHERE in rows).length, reported, lastAtMs, left };
+}

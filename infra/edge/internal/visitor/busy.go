@@ -1,0 +1,47 @@
+package visitor
+
+import (
+	"sync"
+	"time"
+)
+
+// Busy adds up the time in which at least one response was under way on a connection. It costs a lock at each end of a
+// request. Its zero value has seen none.
+type Busy struct {
+	mu    sync.Mutex
+	under int // requests under way
+	past  time.Duration
+	since time.Time // up to when past counts, or when the first of those under way began
+}
+
+// Begin notes that a request begins.
+func (b *Busy) Begin(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	// Who read the clock first may come second: no moment counts twice.
+	if b.under == 0 && now.After(b.since) {
+		b.since = now
+	}
+	b.under++
+}
+
+// End notes that a request was answered, or given up.
+func (b *Busy) End(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.under--
+	if b.under == 0 && now.After(b.since) {
+		b.past += now.Sub(b.since)
+		b.since = now
+	}
+}
+
+// Until returns the time until now. What is under way counts.
+func (b *Busy) Until(now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.under == 0 {
+		return b.past
+	}
+	return b.past + max(0, now.Sub(b.since))
+}

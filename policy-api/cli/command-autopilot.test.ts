@@ -1,0 +1,182 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
+import { EMPTY_GAINS } from "../outcomes/empty-table.ts";
+import { drawnRows } from "../outcomes/testing-rows.ts";
+import { type Person, person } from "./testing.ts";
+
+const DAY_MS = 86_400_000;
+const LEARNING: Policy = { ...INITIAL_POLICY, mode: "adaptive", method: EMPTY_GAINS };
+const everywhere = (gain: number) => ({
+  ...EMPTY_GAINS.table.next,
+  gain: EMPTY_GAINS.table.next.gain.map((losses) => losses.map((rtts) => rtts.map(() => gain))),
+});
+/** Offers to everyone. */
+const OFFERING: Policy = {
+  ...LEARNING,
+  method: { ...EMPTY_GAINS, table: { ...EMPTY_GAINS.table, next: everywhere(0.3), return: everywhere(0.3) } },
+};
+
+/** Clients of a version, for whom HTTP/3 changes the logarithm of the time by so much. */
+const rowsOf = (version: number, saves: number) =>
+  drawnRows(
+    version,
+    [20, 60, 150].map((rttMs) => ({ rttMs, clients: 1500, saves, overH3: 0.9, asn: 64_496 })),
+  );
+
+let anna: Person;
+const step = async (): Promise<string> => {
+  const { code, out, err } = await anna.does("autopilot");
+  expect([code, err]).toEqual([0, ""]);
+  return out;
+};
+const later = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
+const current = () => {
+  const { everyone, stages, note } = anna.api.current();
+  return { everyone, stages, note };
+};
+/** What a person puts in force. */
+const put = async (everyone: number, stages: readonly { version: number; share: number }[] = []): Promise<void> =>
+  anna.api.change({ kind: "put", everyone, stages });
+
+beforeEach(async () => {
+  anna = await person();
+  Object.assign(anna.io, { nowMs: () => Date.now() });
+  for (const policy of [LEARNING, OFFERING]) await anna.api.ports.store.create({ policy, author: "setup", note: null });
+  await put(1);
+});
+
+describe("autopilot", () => {
+  it("gives what visitors taught to few, then to more, then to everyone", async () => {
+    anna.api.ports.outcomes.rows = rowsOf(1, 0.2);
+    expect(await step()).toMatch(
+      /^Done: it tries what version 1's visitors taught: it should save \d+\.\d % of new clients' time\.\n\nRevision 2 /,
+    );
+    expect(current()).toMatchObject({ everyone: 1, stages: [{ version: 3, share: 0.05 }] });
+    expect(anna.api.requests.at(-1)?.headers["if-match"]).toBe('"r1"');
+    expect(await step()).toBe("Nothing to do: version 3 has not been tried for a day yet.\n");
+    later(DAY_MS);
+    expect(await step()).toContain("Done: it gives version 3 to 25 % of the clients.");
+    expect(await step()).toContain("Nothing to do");
+    later(DAY_MS);
+    expect(await step()).toContain("Done: it gives version 3 to everyone.");
+    expect(current()).toEqual({ everyone: 3, stages: [], note: "autopilot gives version 3 to everyone" });
+    // Nobody has visited under it yet.
+    expect(await step()).toMatch(/^Nothing to do: nothing is proposed\. /);
+  });
+
+  it("takes a trial back that harms, rests for a week, and does not try it again", async () => {
+    anna.api.ports.outcomes.rows = rowsOf(1, 0.2);
+    await step();
+    anna.api.ports.outcomes.rows = [...rowsOf(1, 0.2), ...rowsOf(3, -0.3)];
+    expect(await step()).toMatch(
+      /^Done: it takes back version 3\. Where this version offers HTTP\/3, pages take \d+ to \d+ % longer\./,
+    );
+    expect(current()).toMatchObject({ everyone: 1, stages: [] });
+    expect(await step()).toBe("Nothing to do: something was taken back within the last week.\n");
+    later(7 * DAY_MS);
+    expect(await step()).toBe("Nothing to do: version 3, which is proposed, was tried before.\n");
+    // Other evidence makes another version.
+    anna.api.ports.outcomes.rows = rowsOf(1, 0.25);
+    expect(await step()).toContain("Done: it tries what version 1's visitors taught");
+    expect(current().stages).toEqual([{ version: 4, share: 0.05 }]);
+  });
+
+  it("takes back a version that somebody put in force, once", async () => {
+    await put(2);
+    anna.api.ports.outcomes.rows = rowsOf(2, -0.3);
+    expect(await step()).toContain("Done: it takes back version 2. Where");
+    expect(current().everyone).toBe(1);
+    await put(2);
+    expect(await step()).toBe(
+      "Nothing to do: version 2 harms, but somebody has put it in force again after it was taken back.\n",
+    );
+    expect(current().everyone).toBe(2);
+  });
+
+  it("goes back to a version that nobody speaks against, or to observing", async () => {
+    await anna.api.ports.store.create({ policy: { ...OFFERING, source: "another" }, author: "ben", note: null });
+    await put(2);
+    await put(3);
+    anna.api.ports.outcomes.rows = [...rowsOf(2, -0.3), ...rowsOf(3, -0.3)];
+    await step();
+    expect(current().everyone).toBe(1);
+    const { ports } = anna.api;
+    const fixed: Policy = { ...INITIAL_POLICY, mode: "fixed-h3" };
+    await ports.store.create({ policy: fixed, author: "ben", note: null });
+    ports.store.unreadableVersions.add(1);
+    await put(4);
+    await ports.store.create({ policy: { ...OFFERING, source: "a fifth" }, author: "ben", note: null });
+    await put(5);
+    ports.outcomes.rows = [...rowsOf(2, -0.3), ...rowsOf(3, -0.3), ...rowsOf(5, -0.3)];
+    await step();
+    expect(current().everyone).toBe(0);
+  });
+
+  it("watches the version in force while it tries another, and beside stages of somebody else", async () => {
+    await put(2);
+    anna.api.ports.outcomes.rows = rowsOf(2, 0.3);
+    await put(2, [{ version: 1, share: 0.1 }]);
+    expect(await step()).toBe("Nothing to do: stages are in force that the autopilot did not make.\n");
+    anna.api.ports.outcomes.rows = rowsOf(2, -0.3);
+    expect(await step()).toContain("Done: it takes back version 2.");
+    expect(current()).toMatchObject({ everyone: 1, stages: [{ version: 1, share: 0.1 }] });
+  });
+
+  it("lets people win: it does not begin again what somebody ended", async () => {
+    anna.api.ports.outcomes.rows = rowsOf(1, 0.2);
+    await step();
+    await put(1);
+    expect(await step()).toBe("Nothing to do: somebody changed what it did within the last week.\n");
+    later(7 * DAY_MS);
+    expect(await step()).toBe("Nothing to do: version 3, which is proposed, was tried before.\n");
+  });
+
+  it("does nothing under the kill switch, and goes on with its trial afterwards", async () => {
+    anna.api.ports.outcomes.rows = rowsOf(1, 0.2);
+    await step();
+    await anna.api.change({ kind: "kill-switch", to: "clear" });
+    expect(await step()).toBe("Nothing to do: the kill switch is on.\n");
+    await anna.api.change({ kind: "kill-switch", to: null });
+    later(DAY_MS);
+    expect(await step()).toContain("Done: it gives version 3 to 25 % of the clients.");
+  });
+
+  it("does nothing if somebody changes the activation meanwhile", async () => {
+    anna.api.ports.outcomes.rows = rowsOf(1, 0.2);
+    let hasChanged = false;
+    anna.api.instead = async ({ method }) => {
+      if (method === "PUT" && !hasChanged) {
+        hasChanged = true;
+        await anna.api.change({ kind: "put", everyone: 2, stages: [] }, "ben");
+      }
+      return undefined;
+    };
+    const { code, err } = await anna.does("autopilot");
+    expect([code, err.split("\n")[0]]).toEqual([4, "ben changed the activation meanwhile: nothing of yours was done."]);
+    expect(current()).toMatchObject({ everyone: 2, stages: [] });
+  });
+
+  it("promotes nothing that cannot be judged", async () => {
+    anna.api.ports.outcomes.rows = rowsOf(1, 0.2);
+    await step();
+    later(DAY_MS);
+    anna.api.ports.outcomes.objects = { asked: 32, answered: 31 };
+    expect(await step()).toBe("Nothing to do: not every object of the store answers.\n");
+    anna.api.ports.outcomes.rows = [
+      ...rowsOf(1, 0.2),
+      ...drawnRows(3, [{ rttMs: 60, clients: 900, withheld: 300, saves: 0, overH3: 0.9, asn: 1 }]),
+    ];
+    expect(await step()).toMatch(
+      /^Nothing to do: version 3 cannot be judged\. 75\.0 % of the clients were offered HTTP\/3/,
+    );
+  });
+
+  it("does nothing where nothing is known, or nothing else would save time", async () => {
+    expect(await step()).toMatch(/^Nothing to do: nothing is proposed\. 0 new clients /);
+    anna.api.ports.outcomes.rows = rowsOf(1, -0.1);
+    expect(JSON.parse((await anna.does("autopilot --json")).out)).toEqual({
+      kind: "waits",
+      why: "no other policy is known to save time",
+    });
+  });
+});

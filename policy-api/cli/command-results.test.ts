@@ -1,0 +1,190 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { INITIAL_POLICY } from "../core/policy.ts";
+import { EMPTY_GAINS } from "../outcomes/empty-table.ts";
+import { drawnRows } from "../outcomes/testing-rows.ts";
+import { WIDTH } from "./table.ts";
+import { type Person, person, TOKENS } from "./testing.ts";
+
+const LEARNING = { ...INITIAL_POLICY, mode: "adaptive" as const, method: EMPTY_GAINS };
+const ROWS = drawnRows(1, [
+  { rttMs: 200, clients: 1500, saves: 0.2, overH3: 0.9, asn: 64_496 },
+  { rttMs: 20, clients: 1500, saves: 0, overH3: 0.9, asn: 64_497 },
+  { rttMs: 20, clients: 50, saves: 0, overH3: 0.9, asn: 64_498 },
+]);
+
+let anna: Person;
+beforeEach(async () => {
+  anna = await person();
+  await anna.api.ports.store.create({ policy: LEARNING, author: "setup", note: null });
+  await anna.api.change({ kind: "put", everyone: 1, stages: [] });
+  anna.api.ports.outcomes.rows = ROWS;
+});
+
+describe("results", () => {
+  it("shows tables that fit a terminal, and last a sentence", async () => {
+    anna.api.ports.outcomes.fates = { accepted: 1200, late: 3 };
+    const { code, out, err } = await anna.does("results");
+    expect([code, err]).toEqual([0, ""]);
+    const lines = out.trimEnd().split("\n");
+    expect(lines.slice(0, -1).filter((line) => line.length > WIDTH || !/^[ -~]*$/.test(line))).toEqual([]);
+    expect(lines[0]).toMatch(/^Version 1: clients that were offered HTTP\/3/);
+    expect(out).toMatch(/^all +3,050 \/ 3,050 +\d+ \/ [\d,]+ .* \d+\.\d to \d+\.\d +faster$/m);
+    expect(out).toMatch(/^10 to 30 ms +1,550 \/ 1,550 .* -$/m);
+    expect(out).toMatch(/^under 10 ms +- +- +- +- +- +-$/m);
+    expect(out).toMatch(/^AS64496 +1,500 \/ 1,500 .*faster$/m);
+    expect(out).toMatch(/^all .* 0\.0 \/ 0\.0 +[89]\d\.\d \/ 0\.0$/m);
+    expect(out).not.toContain("news dropped");
+    expect(out).toMatch(/^reports here +1,200 accepted, 3 late \(at one isolate, since it began\)$/m);
+    expect(out).toMatch(/^smaller networks +1 autonomous system without 100 clients in each arm$/m);
+    expect(lines.at(-1)).toMatch(
+      /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors from 150 ms on it saves /,
+    );
+    expect(anna.api.asked()).toEqual(["GET /results"]);
+  });
+
+  it("says which news the isolate dropped", async () => {
+    anna.api.ports.outcomes.dropped = { "network-full": 1200, older: 7 };
+    const { out } = await anna.does("results");
+    expect(out).toMatch(/^news dropped +1,200 network-full, 7 older \(there, too\)$/m);
+  });
+
+  it("of another version, and as JSON", async () => {
+    const { code, out } = await anna.does("results 0 --json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ version: 0, everyone: { offered: { clients: 0 } } });
+    expect(anna.api.asked()).toEqual(["GET /results?version=0"]);
+    expect((await anna.does("results 0")).out).toMatch(/this version has no clients that were drawn\.\n$/);
+  });
+
+  it("begin anew under a version that differs in its `source` alone, for a server that changed", async () => {
+    const policy = JSON.parse((await anna.does("show active")).out) as object;
+    anna.writes("changed.json", { ...policy, source: "nginx 1.33 with BBR" });
+    expect((await anna.does("push changed.json")).out).toContain("changed.json is now version 2.");
+    expect((await anna.does("activate 2 --yes")).code).toBe(0);
+    expect((await anna.does("results")).out).toMatch(/this version has no clients that were drawn\.\n$/);
+    expect((await anna.does("results 1")).out).toMatch(/^all +3,050 \/ 3,050/m);
+  });
+
+  it("says which objects did not answer, and what is against any claim", async () => {
+    anna.api.ports.outcomes.objects = { asked: 32, answered: 30 };
+    anna.api.ports.outcomes.rows = drawnRows(1, [
+      { rttMs: 200, clients: 500, saves: 0.2, overH3: 0.9, withheldOverH3: 0.5, asn: 64_496 },
+    ]);
+    const { out } = await anna.does("results");
+    expect(out).toContain("2 of 32 objects of the store did not answer: their clients are missing.");
+    expect(out).toMatch(/\nNothing may be claimed: .*: something else offers it\.\n$/);
+  });
+
+  it("ends with 5 if nothing of the store answers", async () => {
+    anna.api.ports.outcomes.rows = [];
+    anna.api.ports.outcomes.objects = { asked: 32, answered: 0 };
+    const { code, out } = await anna.does("results");
+    expect([code, out.trimEnd().split("\n").at(-1)]).toEqual([
+      5,
+      "Nothing can be said: none of the store's objects answered.",
+    ]);
+  });
+
+  it("--out draws the same figures, and no picture over another file", async () => {
+    const file = join(anna.io.folder, "saved.svg");
+    const plain = (await anna.does("results")).out;
+    const { code, out } = await anna.does("results --out saved.svg");
+    expect([code, out]).toEqual([0, `${plain}\nThe picture is in ${file}.\n`]);
+    const drawn = readFileSync(file, "utf8");
+    const [saved = "none"] = /-?\d+\.\d to -?\d+\.\d/.exec(/^all .*$/m.exec(plain)?.[0] ?? "") ?? [];
+    expect(drawn).toContain(`>${saved}</text>`);
+    expect(drawn).toContain(">3,050</text>");
+    expect(drawn.match(/class="interval"/g)).toHaveLength(3);
+    expect(await anna.does("results 0 --out saved.svg")).toEqual({
+      code: 2,
+      out: "",
+      err: `--out: ${file} is there already, and is not overwritten.\n`,
+    });
+    expect(readFileSync(file, "utf8")).toBe(drawn);
+    expect(JSON.parse((await anna.does("results 0 --out none.svg --json")).out)).toMatchObject({
+      version: 0,
+      file: join(anna.io.folder, "none.svg"),
+    });
+    expect(readFileSync(join(anna.io.folder, "none.svg"), "utf8")).toContain("has no clients that were drawn.");
+  });
+
+  it.each([
+    ["results x", 2, 'The version must be a whole number from 0 to 9007199254740991, and is "x".\n'],
+    ["results 1 2", 2, "It is: results [VERSION] [--out FILE.svg]\n"],
+    ["results --out results.json", 2, "--out draws a picture: its FILE ends with .svg.\n"],
+    ["results 7", 1, "There is no version 7: `list` shows them all.\n"],
+    ["propose 7", 1, "There is no version 7: `list` shows them all.\n"],
+    ["propose --note x", 2, "--note goes with --push: only a version has a note.\n"],
+  ])("%s: %i", async (line, code, err) => {
+    expect(await anna.does(line)).toEqual({ code, out: "", err });
+  });
+});
+
+describe("propose", () => {
+  it("shows what changes and what it should save, and stores nothing", async () => {
+    const { code, out, err } = await anna.does("propose");
+    expect([code, err]).toEqual([0, ""]);
+    expect(out.split("\n").filter((line) => line.length > WIDTH || !/^[ -~]*$/.test(line))).toEqual([]);
+    expect(out).toMatch(/^From version 1, by [\d,]+ clients /);
+    expect(out).toMatch(/^next page +150 ms +1 MB +0 % +0 +0\.\d+ +0\.\d+ +3,000$/m);
+    expect(out).toMatch(/^\d+ more figures of places near them: with --json\.$/m);
+    expect(out).toMatch(/^150 ms +1 MB +\d+(\.\d)? % +an offer$/m);
+    expect(out).toMatch(/Expected to save \d\.\d\d % .* \(95 %: \d\.\d\d to \d+\.\d\d %\)\./);
+    expect(out).toMatch(/Nothing is stored by this on the server\.\n$/);
+    expect(anna.api.asked()).toEqual(["GET /results/proposal"]);
+  });
+
+  it("--out writes a policy that push takes, and no file over another", async () => {
+    expect((await anna.does("propose --out new.json")).code).toBe(0);
+    expect(await anna.does("validate new.json")).toMatchObject({ code: 0 });
+    expect(JSON.parse(readFileSync(join(anna.io.folder, "new.json"), "utf8"))).toMatchObject({
+      source: "Learnt from outcomes of version 1",
+    });
+    writeFileSync(join(anna.io.folder, "there.json"), "mine");
+    const { code, err } = await anna.does("propose --out there.json --push");
+    expect([code, err]).toEqual([
+      2,
+      `--out: ${join(anna.io.folder, "there.json")} is there already, and is not overwritten.\n`,
+    ]);
+    expect(readFileSync(join(anna.io.folder, "there.json"), "utf8")).toBe("mine");
+    expect(await anna.does("propose --out no/such.json")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--out: "),
+    });
+    expect(anna.api.asked()).not.toContain("POST /policies");
+  });
+
+  it("--push stores a version and activates nothing", async () => {
+    const { code, out } = await anna.does(["propose", "--push", "--note", "learnt"]);
+    expect(code).toBe(0);
+    expect(out).toContain("It is now version 2. It is not in force.");
+    expect(out).toContain("activate 2 --share 5%");
+    expect(anna.api.current().everyone).toBe(1);
+    expect(anna.api.requests.at(-1)?.body).toMatchObject({ note: "learnt" });
+    // After a lost answer.
+    const again = JSON.parse((await anna.does(["propose", "--push", "--note", "learnt", "--json"])).out);
+    expect(again).toMatchObject({ kind: "proposed", pushed: { version: 2, isNew: true } });
+    expect((await anna.does("propose --push")).out).toContain("It is already version 2.");
+  });
+
+  it("a token that may only read may see it, and may not push it", async () => {
+    const bob = await person(TOKENS.read);
+    await bob.api.ports.store.create({ policy: LEARNING, author: "setup", note: null });
+    bob.api.ports.outcomes.rows = ROWS;
+    expect((await bob.does("propose 1")).code).toBe(0);
+    expect((await bob.does("propose 1 --push")).code).toBe(3);
+  });
+
+  it("says why there is none, and ends with 1", async () => {
+    anna.api.ports.outcomes.rows = [];
+    const { code, out } = await anna.does("propose --push");
+    expect([code, out]).toEqual([
+      1,
+      "Nothing is proposed from version 1. 0 new clients that were not offered HTTP/3 have reported; it takes 100 to tell whether something else offers it.\n",
+    ]);
+    expect((await anna.does("propose 0")).out).toContain("The version decides by no gain table.");
+    expect(anna.api.asked()).not.toContain("POST /policies");
+  });
+});

@@ -1,0 +1,130 @@
+import type { Results, Slice } from "../contract/results.ts";
+import { count, counted, percent } from "./quantities.ts";
+import { allAndClasses, inPercent, missingObjects, type NamedSlice, savedRange } from "./slices.ts";
+import { nameList, table } from "./table.ts";
+
+/** How many autonomous systems the tables have. */
+const SYSTEMS_SHOWN = 10;
+
+const CLAIMED = { faster: "faster", slower: "slower", none: undefined } as const;
+
+/** Results as tables, and last the sentence. */
+export function resultsText(results: Results): string {
+  const { version, objects, everyone, cells, grounds, harm, sentence } = results;
+  const slices = slicesOf(results);
+  const missing = missingObjects(objects);
+  const notes = [
+    ...(missing === undefined ? [] : [missing]),
+    ...grounds.objections.map(({ text }) => text),
+    ...(harm === null ? [] : [harm.text]),
+    ...(everyone.load.claim.withstandsLies === false
+      ? ["If 5 % of the visitors lied as well as they can, the claim would not hold."]
+      : []),
+    ...(cells.length === 0 ? [] : [`${counted(cells.length, "cell")} of the gain table: with --json.`]),
+  ];
+  return [
+    `Version ${version}: clients that were offered HTTP/3 / clients that were not. Intervals are of 95 %, and`,
+    "hold however often you look, each by itself. The claim is that of `all`, about the load.",
+    "",
+    "Time until the load event",
+    timesTable(slices, "load"),
+    "",
+    ...(everyone.offered.lcp === null && everyone.withheld.lcp === null
+      ? ["Largest Contentful Paint: too few pages said it."]
+      : ["Largest Contentful Paint", timesTable(slices, "lcp")]),
+    "",
+    "Pages",
+    pagesTable(slices),
+    "",
+    nameList(besides(results)),
+    "",
+    ...(notes.length === 0 ? [] : [...notes, ""]),
+    sentence,
+  ].join("\n");
+}
+
+function slicesOf(results: Results): readonly NamedSlice[] {
+  const systems = results.autonomousSystems.slice(0, SYSTEMS_SHOWN);
+  return [...allAndClasses(results), ...systems.map((slice): NamedSlice => [`AS${slice.asn}`, slice])];
+}
+
+function timesTable(slices: readonly NamedSlice[], outcome: "load" | "lcp"): string {
+  return table(
+    ["whose", "clients", "mean, ms", "p75, ms", "p99, ms", "saved, %", "claim"],
+    slices.map(([name, slice]) => {
+      const time = (of: "meanMs" | "p75Ms" | "p99Ms"): string | undefined =>
+        both(slice, (arm) => arm[outcome]?.[of], wholeText);
+      return [
+        name,
+        both(slice, (arm) => arm[outcome]?.clients, count),
+        time("meanMs"),
+        time("p75Ms"),
+        time("p99Ms"),
+        savedRange(slice, outcome),
+        CLAIMED[slice[outcome].claim.kind],
+      ];
+    }),
+  );
+}
+
+function pagesTable(slices: readonly NamedSlice[]): string {
+  return table(
+    ["whose", "clients", "pages", "not reported, %", "over HTTP/3, %"],
+    slices.map(([name, slice]) => [
+      name,
+      both(slice, ({ clients }) => clients, count),
+      both(slice, ({ pages }) => pages, count),
+      both(slice, ({ counted: all, reported }) => (all === 0 ? null : 1 - reported / all), inPercent),
+      both(slice, ({ overH3 }) => overH3, inPercent),
+    ]),
+  );
+}
+
+/** `812 / 870`: of those offered and of the others. */
+function both(
+  { offered, withheld }: Slice,
+  figure: (arm: Slice["offered"]) => number | null | undefined,
+  text: (value: number) => string,
+): string | undefined {
+  const texts = [offered, withheld].map((arm) => {
+    const value = figure(arm) ?? undefined;
+    return value === undefined ? "-" : text(value);
+  });
+  return texts.every((one) => one === "-") ? undefined : texts.join(" / ");
+}
+
+function wholeText(value: number): string {
+  return count(Math.round(value));
+}
+
+function shareText(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+/** What is of all clients alone. */
+function besides({ everyone, staying, grounds, reportsHere, droppedHere, autonomousSystemsLeftOut: left }: Results) {
+  const { primary } = everyone;
+  const reports = reportsHere.map(({ fate, count: many }) => `${count(many)} ${fate}`).join(", ");
+  const dropped = droppedHere.map(({ cause, count: many }) => `${count(many)} ${cause}`).join(", ");
+  const share = (gain: number, sign: 1 | -1): string => inPercent(sign * (Math.exp(sign * gain) - 1));
+  return {
+    "all pages":
+      primary === null
+        ? undefined
+        : `${share(primary.low, -1)} to ${share(primary.high, -1)} % saved, if pages without a report count as slow`,
+    "pages per client":
+      staying === null ? undefined : `${share(staying.low, 1)} to ${share(staying.high, 1)} % more if offered HTTP/3`,
+    "the draw":
+      grounds.offeredShare === null
+        ? undefined
+        : `${shareText(grounds.offeredShare)} of the clients were offered HTTP/3; ${percent(grounds.expectedShare)} were to be`,
+    "HTTP/3 elsewhere":
+      grounds.http3Elsewhere === null
+        ? undefined
+        : `${shareText(grounds.http3Elsewhere)} of first pages of new clients that were not offered it`,
+    "smaller networks":
+      left === 0 ? undefined : `${counted(left, "autonomous system")} without 100 clients in each arm`,
+    "reports here": `${reports === "" ? "none" : reports} (at one isolate, since it began)`,
+    "news dropped": dropped === "" ? undefined : `${dropped} (there, too)`,
+  };
+}

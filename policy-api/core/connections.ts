@@ -1,0 +1,127 @@
+import type { ConnectionSeen } from "./facts.ts";
+import { left } from "./fading.ts";
+import type { PathSample, Transport } from "./sample.ts";
+
+/** Cumulative counters of one connection. */
+export interface Counters {
+  readonly packetsSent: number;
+  readonly packetsLost: number;
+  readonly bytesSent: number;
+  /** How long at least one response was under way, milliseconds. */
+  readonly busyMs: number;
+}
+
+/** What is kept of one connection: the newest reading of its counters. Plain JSON. */
+export interface ConnectionRecord extends Counters {
+  /** Opaque. Cloudflare names no connections: there all of a client's are one. */
+  readonly id: string;
+  readonly transport: Transport;
+  /** Of the newest sample, milliseconds since the epoch. */
+  readonly atMs: number;
+  /** The smallest RTT seen on it, milliseconds. */
+  readonly rttMs?: number | undefined;
+  /** The largest delivery rate that counted, bytes per second. */
+  readonly deliveryRateBps?: number | undefined;
+  readonly closed: boolean;
+  /** What it had counted when its client was forgotten: that counts no more. */
+  readonly forgotten?: Counters | undefined;
+}
+
+/** How many connections of a client are kept apart: those of its last visits, and of devices that share its address. */
+export const CONNECTIONS = 8;
+
+/**
+ * A delivery rate counts if the connection sent this much: three rounds of slow start from the initial window of ten
+ * segments (RFC 6928 section 2), 10 + 20 + 40 segments of 1,460 bytes. Before that a sender has measured its own pauses.
+ */
+export const RATE_GATE_BYTES = 70 * 1460;
+
+const NOTHING: Counters = { packetsSent: 0, packetsLost: 0, bytesSent: 0, busyMs: 0 };
+
+/**
+ * Adds a sample. Counters are cumulative, so a record holds all evidence of its connection: a sample that comes twice,
+ * or late, changes nothing. Pure, O(CONNECTIONS).
+ */
+export function addSample(connections: readonly ConnectionRecord[], sample: PathSample): readonly ConnectionRecord[] {
+  const held = connections.find(({ id, transport }) => id === sample.connectionId && transport === sample.transport);
+  if (held !== undefined && sample.atMs <= held.atMs) return connections;
+  const others = held === undefined ? connections : connections.filter((one) => one !== held);
+  const all = [recordOf(held, sample), ...others].sort((a, b) => b.atMs - a.atMs);
+  return all.length <= CONNECTIONS ? all : withoutLeast(all);
+}
+
+function recordOf(held: ConnectionRecord | undefined, sample: PathSample): ConnectionRecord {
+  // The count of sent packets never falls: another connection has this id, or its sender began again.
+  const before = held !== undefined && (sample.packetsSent ?? held.packetsSent) >= held.packetsSent ? held : undefined;
+  const bytesSent = sample.bytesSent ?? before?.bytesSent ?? 0;
+  const rttMs = smaller(before?.rttMs, sample.minRttMs || sample.rttMs);
+  const rate = bytesSent >= RATE_GATE_BYTES ? sample.deliveryRateBps : undefined;
+  const deliveryRateBps = Math.max(rate ?? 0, before?.deliveryRateBps ?? 0);
+  return {
+    id: sample.connectionId,
+    transport: sample.transport,
+    atMs: sample.atMs,
+    packetsSent: sample.packetsSent ?? before?.packetsSent ?? 0,
+    // A count of lost packets means nothing without a count of sent packets.
+    packetsLost: sample.packetsSent === undefined ? (before?.packetsLost ?? 0) : (sample.packetsLost ?? 0),
+    bytesSent,
+    busyMs: sample.busyMs ?? before?.busyMs ?? 0,
+    closed: sample.closing,
+    ...(rttMs === undefined ? {} : { rttMs }),
+    ...(deliveryRateBps === 0 ? {} : { deliveryRateBps }),
+    ...(before?.forgotten === undefined ? {} : { forgotten: before.forgotten }),
+  };
+}
+
+/** Platforms give 0 for what they do not know. */
+function smaller(a: number | undefined, b: number | undefined): number | undefined {
+  if (b === undefined || b <= 0) return a;
+  return a === undefined ? b : Math.min(a, b);
+}
+
+/** Leaves out the connection that tells least: the fewest packets, faded by age. The newest one stays. */
+function withoutLeast(connections: readonly ConnectionRecord[]): readonly ConnectionRecord[] {
+  const nowMs = connections[0]?.atMs ?? 0;
+  const tells = (one: ConnectionRecord): number => one.packetsSent * left(nowMs - one.atMs);
+  const least = connections.slice(1).reduce((a, b) => (tells(b) <= tells(a) ? b : a));
+  return connections.filter((one) => one !== least);
+}
+
+/** What a record counts: what its connection did since its client was last forgotten. */
+function counted(record: ConnectionRecord): Counters {
+  const from = record.forgotten ?? NOTHING;
+  return {
+    packetsSent: Math.max(0, record.packetsSent - from.packetsSent),
+    // A packet that was declared lost may turn out to be late: fewer may be lost than were.
+    packetsLost: Math.max(0, record.packetsLost - from.packetsLost),
+    bytesSent: Math.max(0, record.bytesSent - from.bytesSent),
+    busyMs: Math.max(0, record.busyMs - from.busyMs),
+  };
+}
+
+/**
+ * What stays of a client that is to be forgotten: its open connections, which count anew from here. Without them their
+ * next samples would bring back everything that they ever sent.
+ */
+export function forgottenOf(connections: readonly ConnectionRecord[]): readonly ConnectionRecord[] {
+  return connections.flatMap(({ id, transport, atMs, closed, packetsSent, packetsLost, bytesSent, busyMs }) => {
+    const counters = { packetsSent, packetsLost, bytesSent, busyMs };
+    return closed ? [] : [{ id, transport, atMs, closed, ...counters, forgotten: counters }];
+  });
+}
+
+/** What a record shows at `nowMs`. */
+export function seenAt(record: ConnectionRecord, nowMs: number): ConnectionSeen {
+  const { packetsSent, packetsLost, bytesSent, busyMs } = counted(record);
+  const { transport, atMs, rttMs, deliveryRateBps } = record;
+  return {
+    transport,
+    ageMs: Math.max(0, nowMs - atMs),
+    packets: packetsSent,
+    lost: Math.min(packetsSent, packetsLost),
+    ...(rttMs === undefined ? {} : { rttMs }),
+    ...(bytesSent === 0 ? {} : { bytes: bytesSent }),
+    ...(busyMs === 0 ? {} : { busyMs }),
+    ...(deliveryRateBps === undefined ? {} : { deliveryRateBps }),
+  };
+}

@@ -1,0 +1,73 @@
+import { left } from "./fading.ts";
+import { zeros } from "./loss-nodes.ts";
+
+/**
+ * How many clients are on each loss node, as of a moment: a client counts for one at most, spread over the nodes by what
+ * its packets say. Older ones count less. Plain JSON.
+ */
+export interface Mix {
+  readonly clients: readonly number[];
+  readonly asOfMs: number;
+}
+
+/** What is kept of a level above the clients. Plain JSON. */
+export interface LevelState {
+  readonly held: Mix;
+  /** Of a network: what its autonomous system and the site have of it, and the system's number once it is known. */
+  readonly given?: Mix | undefined;
+  readonly asn?: number | undefined;
+}
+
+export const NO_MIX: Mix = { clients: zeros(), asOfMs: 0 };
+export const EMPTY_LEVEL: LevelState = { held: NO_MIX };
+
+/**
+ * Above the clients: a network (a /24 or /48), its autonomous system as far as one object has met it, and all that the
+ * object has met. Each is the prior of the one before it.
+ */
+export const UPPER_LEVELS = ["network", "asn", "site"] as const;
+export type UpperLevel = (typeof UPPER_LEVELS)[number];
+
+/**
+ * How many clients a network counts for above it: one with a thousand addresses is as much to its autonomous system as
+ * one with four clients.
+ */
+const NETWORK_GIVES_MAX = 4;
+
+/** What something gives to the level above it: what it gave before, and what it gives from now on. */
+export interface Given {
+  readonly before: Mix;
+  readonly after: Mix;
+}
+
+/** A mix as of a later moment: what is left of it. */
+export function mixAt({ clients, asOfMs }: Mix, nowMs: number): readonly number[] {
+  const share = left(nowMs - asOfMs);
+  return clients.map((n) => n * share);
+}
+
+/** A mix in which what was given before is replaced by what is given now. No place falls below 0. Pure. */
+export function addGiven(mix: Mix, { before, after }: Given): Mix {
+  const asOfMs = Math.max(mix.asOfMs, after.asOfMs);
+  const [held, old, now] = [mixAt(mix, asOfMs), mixAt(before, asOfMs), mixAt(after, asOfMs)];
+  return { clients: held.map((n, node) => Math.max(0, n - (old[node] ?? 0) + (now[node] ?? 0))), asOfMs };
+}
+
+/** Adds to a network what one of its clients gives, and says what the network gives on. Pure. */
+export function addToNetwork(
+  state: LevelState,
+  given: Given,
+  asn: number | undefined,
+): { state: LevelState; given: Given } {
+  const held = addGiven(state.held, given);
+  const after = atMost(held, NETWORK_GIVES_MAX);
+  return {
+    state: { held, given: after, asn: asn ?? state.asn },
+    given: { before: state.given ?? NO_MIX, after },
+  };
+}
+
+function atMost(mix: Mix, most: number): Mix {
+  const total = mix.clients.reduce((sum, n) => sum + n, 0);
+  return total <= most ? mix : { ...mix, clients: mix.clients.map((n) => (n * most) / total) };
+}

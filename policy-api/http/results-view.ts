@@ -1,0 +1,148 @@
+import type * as shown from "../contract/results.ts";
+import { type ArmFigures, figuresOf, type Took } from "../outcomes/arm-figures.ts";
+import type { Estimate } from "../outcomes/arms.ts";
+import type { Claim, Compared } from "../outcomes/compare.ts";
+import type { Harm } from "../outcomes/harm.ts";
+import { type Objection, objectionText } from "../outcomes/objections.ts";
+import type { Proposal } from "../outcomes/propose.ts";
+import type { Objects, Results, Slice } from "../outcomes/results.ts";
+import { RTT_CLASS_MS } from "../outcomes/rtt-classes.ts";
+import { savedBy, slowedText } from "../outcomes/saved.ts";
+import { sentenceOf } from "../outcomes/sentence.ts";
+import type { GainTable } from "../core/gain-table.ts";
+import type { OutcomesPort } from "./ports.ts";
+
+// Results as the API shows them. What is not known, and what JSON cannot write, is null.
+
+/** @param table The version's, if it has one. */
+export function resultsView(
+  results: Results,
+  table: GainTable | undefined,
+  here: Pick<OutcomesPort, "reportsHere" | "droppedHere">,
+): shown.Results {
+  const { version, objects, grounds, harm, everyone, staying, rttClasses, cells, systems, systemsLeftOut } = results;
+  const { share, expectedShare } = grounds.sampleRatio;
+  return {
+    version,
+    objects: { ...objects },
+    sentence: sentenceOf(results),
+    harm: harm === undefined ? null : { kind: harm.kind, text: harmText(harm) },
+    everyone: sliceView(everyone),
+    staying: estimateView(staying),
+    grounds: {
+      offeredShare: finite(share),
+      expectedShare,
+      http3Elsewhere: finite(grounds.elsewhere),
+      objections: grounds.objections.map(objectionView),
+    },
+    rttClasses: rttClasses.map((slice, rttClass) => ({
+      fromMs: RTT_CLASS_MS[rttClass - 1] ?? 0,
+      toMs: RTT_CLASS_MS[rttClass] ?? null,
+      ...sliceView(slice),
+    })),
+    cells: cells.map(({ cell, slice }) => ({
+      position: cell.position,
+      rttMs: table?.rttMs[cell.rtt] ?? 0,
+      contentBytes: table?.contentBytes[cell.size] ?? 0,
+      lossRatio: cell.loss === undefined ? null : (table?.lossRatio[cell.loss] ?? null),
+      ...sliceView(slice),
+    })),
+    autonomousSystems: systems.map(({ asn, slice }) => ({ asn, ...sliceView(slice) })),
+    autonomousSystemsLeftOut: systemsLeftOut,
+    reportsHere: Object.entries(here.reportsHere()).map(([fate, count]) => ({ fate, count })),
+    droppedHere: Object.entries(here.droppedHere()).map(([cause, count]) => ({ cause, count })),
+  };
+}
+
+function harmText({ kind, interval }: Harm): string {
+  const share = (value: number): string => (value * 100).toFixed(1);
+  return kind === "slower"
+    ? `Where this version offers HTTP/3, pages take ${slowedText(interval)} longer.`
+    : `Where this version offers HTTP/3, ${share(interval.low)} to ${share(interval.high)} percentage points more of the pages do not report.`;
+}
+
+export function proposalView(version: number, proposal: Proposal, { asked, answered }: Objects): shown.Proposal {
+  const of = { version, objects: { asked, answered } };
+  switch (proposal.kind) {
+    case "proposed": {
+      const { kind, policy, clients, changes, expectation } = proposal;
+      return {
+        kind,
+        ...of,
+        policy,
+        clients,
+        changes: changes.map(({ contentBytes = null, lossRatio = null, ...change }) => ({
+          ...change,
+          contentBytes,
+          lossRatio,
+        })),
+        gain: { ...expectation.gain },
+        turned: expectation.turned.map((one) => ({ ...one })),
+      };
+    }
+    case "no-gain-table":
+      return { kind: proposal.kind, ...of, why: "The version decides by no gain table." };
+    case "not-comparable":
+      return { kind: proposal.kind, ...of, why: proposal.objections.map(objectionText).join(" ") };
+    case "no-evidence":
+      return {
+        kind: proposal.kind,
+        ...of,
+        why: "The cells of the gain table do not have 100 clients in each arm whose protocol the offer changed.",
+      };
+  }
+}
+
+function sliceView({ arms: { offered, withheld }, load, lcp }: Slice): shown.Slice {
+  return {
+    offered: armView(figuresOf(offered)),
+    withheld: armView(figuresOf(withheld)),
+    primary: estimateView(load.primary),
+    load: comparedView(load),
+    lcp: comparedView(lcp),
+  };
+}
+
+function armView({ overH3, load, lcp, ...figures }: ArmFigures): shown.Slice["offered"] {
+  return { ...figures, overH3: finite(overH3), load: tookView(load), lcp: tookView(lcp) };
+}
+
+function tookView(took: Took | undefined): shown.Slice["offered"]["load"] {
+  return took === undefined ? null : { ...took };
+}
+
+function comparedView({ effect, withMissing, claim }: Compared): shown.Slice["load"] {
+  const saved = effect &&
+    withMissing && {
+      value: savedBy(effect.gain.value),
+      low: savedBy(withMissing.gain.low),
+      high: savedBy(withMissing.gain.high),
+    };
+  return {
+    gain: estimateView(effect?.gain),
+    saved: saved !== undefined && Object.values(saved).every(Number.isFinite) ? saved : null,
+    ofChanged: estimateView(effect?.local),
+    claim: claimView(claim),
+  };
+}
+
+function claimView(claim: Claim): shown.Slice["load"]["claim"] {
+  if (claim.kind === "none")
+    return { kind: "none", interval: null, withstandsLies: null, objections: claim.objections.map(objectionView) };
+  const { kind, interval, withstandsLies } = claim;
+  return { kind, interval: { ...interval }, withstandsLies, objections: [] };
+}
+
+function objectionView(objection: Objection): { kind: Objection["kind"]; text: string } {
+  return { kind: objection.kind, text: objectionText(objection) };
+}
+
+function estimateView(estimate: Estimate | undefined): shown.Results["staying"] {
+  if (estimate === undefined) return null;
+  const { value, se, low, high } = estimate;
+  return [value, se, low, high].every(Number.isFinite) ? { value, se, low, high } : null;
+}
+
+function finite(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null;
+}

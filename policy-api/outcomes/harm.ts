@@ -1,0 +1,59 @@
+import { decide } from "../core/decide.ts";
+import type { Policy } from "../core/policy.ts";
+import { type Arms, type Interval, ofEach } from "./arms.ts";
+import { compare, type GroundsChecked } from "./compare.ts";
+import { sampleRatioOf } from "./sample-ratio.ts";
+import { mergeArms, type Sums } from "./sums.ts";
+
+/** What a version's own visitors say against it. */
+export interface Harm {
+  /** Its offers make pages slower, or keep pages from reporting: visitors leave, or pages fail. */
+  readonly kind: "slower" | "fewer-reports";
+  /** Of the gain, below 0; or of the share of pages that do not report, above it. Holds however often one looks. */
+  readonly interval: Interval;
+}
+
+/** RTTs in each class of RTT_CLASS_MS, milliseconds. */
+const CLASS_RTTS_MS = [
+  [1, 3, 5, 9],
+  [10, 15, 20, 29],
+  [30, 45, 60, 79],
+  [80, 100, 120, 149],
+  [150, 200, 300, 600],
+] as const;
+/** So many fewer reports, as a share of pages, are no harm. */
+const FEWER_MIN = 0.01;
+
+/**
+ * Looks for harm where a version offers HTTP/3 to new clients: in those classes of RTT, clients that drew an offer are compared
+ * with those that drew none. A version that offers it nowhere can do no harm. Each client is in one class. Pure.
+ *
+ * @param classes What clients of each class add up to
+ */
+export function harmOf(policy: Policy, classes: readonly Arms<Sums>[], grounds: GroundsChecked): Harm | undefined {
+  const offered = classes.filter((_, rttClass) => offersIn(policy, rttClass));
+  if (offered.length === 0) return undefined;
+  const arms = mergeArms(offered);
+  // To which class a client comes may depend on its arm: over HTTP/3 an RTT is measured otherwise.
+  const { isUneven } = sampleRatioOf(
+    ofEach(arms, ({ assigned }) => Number(assigned.clients)),
+    grounds.sampleRatio.expectedShare,
+  );
+  if (isUneven || grounds.sampleRatio.isUneven) return undefined;
+  const { claim, missing } = compare(grounds, arms);
+  if (claim.kind === "slower") return { kind: "slower", interval: claim.interval };
+  if (missing === undefined || missing.difference.low <= FEWER_MIN) return undefined;
+  const { low, high } = missing.difference;
+  return { kind: "fewer-reports", interval: { low, high } };
+}
+
+/** Whether a policy offers HTTP/3 to some client that nobody knows, on some page. */
+function offersIn(policy: Policy, rttClass: number): boolean {
+  const paths = ["/", ...policy.contentBytes.routes.map(({ pathPrefix }) => pathPrefix)];
+  return (CLASS_RTTS_MS[rttClass] ?? []).some((rttMs) =>
+    paths.some((path) => {
+      const request = { transport: "tcp", rttMs, path, shareUnit: 0 } as const;
+      return decide(request, { state: "unknown" }, policy, 0, undefined).advertise.kind === "h3";
+    }),
+  );
+}

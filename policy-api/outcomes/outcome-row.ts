@@ -1,0 +1,20 @@
+import type { Sketch } from "./quantiles.ts";
+import type { SumsJson } from "./sums.ts";
+
+/** The arms that are compared. Clients whose answer the policy chose are in neither. */
+export const DRAWN_ARMS = ["offer", "withhold"] as const;
+export type DrawnArm = (typeof DRAWN_ARMS)[number];
+
+/**
+ * What the clients of one version and arm add up to under one key: `all` (EVERYWHERE), a cell (cellKey), a class of RTT
+ * (`rtt/0`, rtt-classes.ts) or an autonomous system (`asn/64496`). Plain JSON. No client can be told from it.
+ */
+export interface OutcomeRow {
+  readonly version: number;
+  readonly arm: DrawnArm;
+  readonly key: string;
+  readonly sums: SumsJson;
+  /** Load times of pages, and their largest contentful paints. */
+  readonly load: Sketch;
+  readonly lcp: Sketch;
+}

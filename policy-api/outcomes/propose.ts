@@ -1,0 +1,62 @@
+import type { GainsMethod, Policy } from "../core/policy.ts";
+import { type Expectation, expectationOf } from "./expected-gain.ts";
+import type { GroundsChecked } from "./compare.ts";
+import { type CellEvidence, learn } from "./learn.ts";
+import { type Change, learntTable } from "./learnt-table.ts";
+import type { Objection } from "./objections.ts";
+
+/** A version that was in force, and what its outcomes say. */
+export interface Learning {
+  readonly version: number;
+  readonly policy: Policy;
+  readonly grounds: GroundsChecked;
+  readonly evidence: readonly CellEvidence[];
+  /** How many clients there are in all. In the evidence a client is in each of its cells. */
+  readonly clients: number;
+}
+
+export type Proposal =
+  | {
+      readonly kind: "proposed";
+      /** The policy with the new table. All else is as it was. */
+      readonly policy: Policy;
+      /** Whose pages it is learnt from, of both arms: a client counts in each of its cells. */
+      readonly clients: number;
+      readonly changes: readonly Change[];
+      readonly expectation: Expectation;
+    }
+  /** The policy decides by something else than a gain table. */
+  | { readonly kind: "no-gain-table" }
+  /** No effect may be claimed: the arms are not comparable. */
+  | { readonly kind: "not-comparable"; readonly objections: readonly Objection[] }
+  /** No cell has enough clients whose protocol the assignment changed. */
+  | { readonly kind: "no-evidence" };
+
+const SOURCE_MAX = 1000;
+
+/**
+ * Proposes a table: the version's own as the prior, what its clients reported as the evidence, each by its certainty. It
+ * switches nothing: whoever reads it may push the policy as a new version. Pure; never throws on data.
+ */
+export function propose({ version, policy, grounds, evidence, clients: distinct }: Learning): Proposal {
+  const { method } = policy;
+  if (method?.kind !== "gains") return { kind: "no-gain-table" };
+  if (grounds.objections.length > 0) return { kind: "not-comparable", objections: grounds.objections };
+  const learnt = learn(method, evidence);
+  const { clients } = learnt;
+  if (clients === 0) return { kind: "no-evidence" };
+  const { table, changes } = learntTable(method.table, learnt);
+  const after: GainsMethod = { ...method, table };
+  const { provenance: _, ...others } = policy;
+  const source = `Learnt from outcomes of version ${version}${policy.source === undefined ? "" : `. Before: ${policy.source}`}`;
+  return {
+    kind: "proposed",
+    policy: { ...others, source: source.slice(0, SOURCE_MAX), method: after },
+    clients,
+    changes,
+    expectation: expectationOf(policy, method, after, learnt, {
+      evidence,
+      cellsPerClient: Math.max(1, clients / distinct),
+    }),
+  };
+}

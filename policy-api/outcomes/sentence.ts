@@ -1,0 +1,89 @@
+import type { Interval } from "./arms.ts";
+import type { Claim, Compared } from "./compare.ts";
+import { type Objection, objectionText } from "./objections.ts";
+import type { Results } from "./results.ts";
+import { RTT_CLASS_MS } from "./rtt-classes.ts";
+import { mayBeSavedText, savedText, slowedText } from "./saved.ts";
+
+/**
+ * What can be said, as one sentence. It claims what the claims do, and no more: percentages are rounded outwards, and where
+ * neighbouring classes of RTT say the same, their interval holds all of theirs. Pure.
+ */
+export function sentenceOf({ objects, grounds, everyone, rttClasses }: Results): string {
+  if (objects.asked > 0 && objects.answered === 0) return "Nothing can be said: none of the store's objects answered.";
+  const clients = everyone.arms.offered.sums.assigned.clients + everyone.arms.withheld.sums.assigned.clients;
+  if (clients === 0n) return "Nothing can be said yet: this version has no clients that were drawn.";
+  const { objections } = grounds;
+  if (objections.length > 0) {
+    const isEarly = objections.every(({ kind }) => kind === "too-few-new-clients");
+    return `${isEarly ? "Nothing can be said yet" : "Nothing may be claimed"}: ${reasons(objections)}.`;
+  }
+  const groups = grouped(rttClasses);
+  const { claim } = everyone.load;
+  const isSilent = groups.every(({ kind }) => kind === "none");
+  if (claim.kind === "none" && isSilent) return `Nothing can be said yet: ${reasons(claim.objections)}.`;
+  const silent = groups.filter(({ kind }) => kind === "none").map(rangeText);
+  const parts: string[] = [];
+  const say = (whom: string, kind: "faster" | "slower", interval: Interval): void => {
+    const isFirst = !parts.some((part) => part.includes("HTTP/3"));
+    const what =
+      kind === "faster"
+        ? `saves ${savedText(interval)}${isFirst ? " of the load time" : ""}`
+        : `makes pages take ${slowedText(interval)} longer`;
+    parts.push(`${whom} ${isFirst ? "offering HTTP/3" : "it"} ${what}`);
+  };
+  if (claim.kind === "none") parts.push("In all, nothing can be said yet");
+  else say("In all,", claim.kind, claim.interval);
+  for (const { kind, interval, ...range } of groups)
+    if (kind !== "none" && interval !== undefined) say(`for visitors ${rangeText(range)}`, kind, interval);
+  if (silent.length > 0) parts.push(`${isSilent ? "by RTT" : silent.join(" and ")} nothing can be said yet`);
+  return `${parts.join("; ")}.`;
+}
+
+/** Neighbouring classes of RTT whose claims are of one kind. */
+interface Group {
+  readonly kind: Claim["kind"];
+  readonly first: number;
+  readonly last: number;
+  /** That holds the intervals of all of them. */
+  readonly interval: Interval | undefined;
+}
+
+function grouped(classes: readonly { readonly load: Compared }[]): Group[] {
+  const groups: Group[] = [];
+  for (const [rttClass, { load }] of classes.entries()) {
+    const { claim } = load;
+    const interval = claim.kind === "none" ? undefined : claim.interval;
+    const before = groups.at(-1);
+    if (before?.kind === claim.kind)
+      groups[groups.length - 1] = { ...before, last: rttClass, interval: hull(before.interval, interval) };
+    else groups.push({ kind: claim.kind, first: rttClass, last: rttClass, interval });
+  }
+  return groups;
+}
+
+function hull(a: Interval | undefined, b: Interval | undefined): Interval | undefined {
+  return a && b && { low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) };
+}
+
+/** `under 30 ms`, `from 30 to 80 ms`, `from 80 ms on` */
+function rangeText({ first, last }: Pick<Group, "first" | "last">): string {
+  const [from, to] = [RTT_CLASS_MS[first - 1], RTT_CLASS_MS[last]];
+  if (from === undefined) return to === undefined ? "at every RTT" : `under ${to} ms`;
+  return to === undefined ? `from ${from} ms on` : `from ${from} to ${to} ms`;
+}
+
+function reasons(objections: readonly Objection[]): string {
+  return objections.map(reason).join("; and ");
+}
+
+/** An objection as the end of a sentence. */
+function reason(objection: Objection): string {
+  if (objection.kind === "not-shown")
+    return `offering HTTP/3 may save anything from ${mayBeSavedText(objection.interval)} of the load time`;
+  const text = objectionText(objection)
+    .replace(/\.$/, "")
+    .replaceAll(". ", ", and ")
+    .replace(", and With", ", and with");
+  return text.replace(/^[A-Z]/, (letter) => letter.toLowerCase());
+}

@@ -1,0 +1,139 @@
+import { periodAt } from "../../policy-api/core/assignment.ts";
+import { ownLoss } from "../../policy-api/core/belief.ts";
+import { contentBytesOf, drawnArm } from "../../policy-api/core/decide.ts";
+import { nearestPlace, type TablePlace } from "../../policy-api/core/gain-table.ts";
+import { type Arm, type PageDecision, positionOf } from "../../policy-api/core/page-outcome.ts";
+import type { Policy, Reports } from "../../policy-api/core/policy.ts";
+import type { ClientAddress } from "../address.ts";
+import { type Advice, advise } from "../advise.ts";
+import type { Hasher } from "../hasher.ts";
+import type { Isolate } from "../isolate.ts";
+import { activeFor, type Found, storedClient } from "../look-up.ts";
+import type { Asked } from "./asked.ts";
+import { mayInject, withTag } from "./inject.ts";
+import { writeToken } from "./token.ts";
+
+/**
+ * Asks a page to report, if the policy and the visitor let it: at the end of the look-up, because a signature takes time
+ * that a page must not wait for. Undefined: it is not asked, which costs nothing where no page is.
+ */
+export function ask({ headers }: Request, found: Found, isolate: Isolate): Promise<Asked | undefined> | undefined {
+  const { held, address } = found;
+  const reports = activeFor(found)?.policy?.reports;
+  const hasher = held?.hasher;
+  if (reports === undefined || reports.share <= 0 || hasher === undefined || address === undefined) return undefined;
+  // Under the kill switch no policy decides, and no load says anything about one.
+  if (held?.inForce?.killSwitch !== null || declines(headers)) return undefined;
+  return askShare(reports, address, hasher, found, isolate);
+}
+
+async function askShare(
+  { share, inject }: Reports,
+  address: ClientAddress,
+  hasher: Hasher,
+  found: Found,
+  isolate: Isolate,
+): Promise<Asked | undefined> {
+  if (share < 1 && (await hasher.reportingUnit(address)) >= share) return undefined;
+  const client = await storedClient(found, isolate);
+  const nowMs = Date.now();
+  const advice = advise(found, isolate, nowMs);
+  if (client === undefined || advice === undefined) return undefined;
+  const decision = decisionOf(advice, found, nowMs);
+  return { decision, client, token: await writeToken(decision, client.keys.client, hasher), inject };
+}
+
+/**
+ * Whether a visitor does not want it: by Global Privacy Control, or because they save data. A page that is only fetched ahead
+ * of time would report a load that nobody waited for.
+ */
+function declines(headers: Headers): boolean {
+  return (
+    headers.get("sec-gpc") === "1" ||
+    headers.get("save-data")?.toLowerCase() === "on" ||
+    headers.has("sec-purpose") ||
+    headers.has("purpose")
+  );
+}
+
+/**
+ * Gives the page what it takes along, for `Server-Timing` of the page's own script. If the decision was another one in the
+ * end, the response is no page, or nobody could remember that it was asked, it is not asked: then the result is undefined.
+ *
+ * @param response One whose headers may be changed.
+ */
+export function withAsked(
+  response: Response,
+  asked: Asked,
+  advice: Advice,
+  found: Found,
+  isolate: Isolate,
+  nowMs: number,
+): Response | undefined {
+  if (!isPage(response) || !isSame(asked.decision, decisionOf(advice, found, nowMs))) return undefined;
+  const { keys, object } = asked.client;
+  if (isCounted(asked.decision) && !isolate.reports.takesDecided(object.name, keys.client)) {
+    isolate.reports.dropped.add("asked-page");
+    return undefined;
+  }
+  // The origin's own entries stay.
+  response.headers.append("server-timing", `h3;desc="${asked.token}"`);
+  return asked.inject && mayInject(response) ? withTag(response) : response;
+}
+
+/** Whether the store counts the page from when it is asked: of a drawn arm, where a missing report says something too. */
+export function isCounted({ arm, position }: PageDecision): boolean {
+  return arm !== "policy" && position !== "unknown";
+}
+
+/** Whether the response is a page, and a whole one: after a 304 a browser would speak of the load before. */
+export function isPage({ status, headers }: Pick<Response, "status" | "headers">): boolean {
+  return (
+    status === 200 &&
+    /^text\/html(?:$|[\s;])/i.test(headers.get("content-type") ?? "") &&
+    !headers.has("content-disposition")
+  );
+}
+
+function isSame(a: PageDecision, b: PageDecision): boolean {
+  return JSON.stringify({ ...a, atMs: 0 }) === JSON.stringify({ ...b, atMs: 0 });
+}
+
+function decisionOf({ decision, request, policyVersion }: Advice, found: Found, nowMs: number): PageDecision {
+  const policy = activeFor(found)?.policy;
+  const rttMs = decision.rttMs ?? request.rttMs;
+  const contentBytes = decision.contentBytes ?? (policy === undefined ? 0 : contentBytesOf(policy, request));
+  const place = placeOf(policy, decision, rttMs, contentBytes);
+  return {
+    policyVersion,
+    revision: found.held?.inForce?.revision ?? 0,
+    arm: armOf(decision, policy, found.explorationUnit),
+    advertised: decision.advertise.kind,
+    propensity: decision.propensity,
+    // Of the moment of the draw: neither may change while the origin works.
+    position: positionOf(found.remembered, found.pending, found.atMs),
+    period: periodAt(found.atMs),
+    ...(place === undefined ? {} : { place }),
+    transport: request.transport,
+    ...(rttMs === undefined ? {} : { rttMs }),
+    contentBytes,
+    atMs: nowMs,
+  };
+}
+
+/** Without a loss where too few packets of this client were counted: then the belief is what is thought of its neighbours. */
+function placeOf(
+  policy: Policy | undefined,
+  { belief }: Advice["decision"],
+  rttMs: number | undefined,
+  contentBytes: number,
+): TablePlace | undefined {
+  if (policy?.method?.kind !== "gains" || rttMs === undefined) return undefined;
+  const lossRatio = belief && ownLoss(belief);
+  return nearestPlace(policy.method.table, { rttMs, contentBytes, lossRatio });
+}
+
+/** By the draw, also where a client's offers pause: those are mostly clients that were drawn to be offered. */
+function armOf({ mode }: Advice["decision"], policy: Policy | undefined, unit: number | undefined): Arm {
+  return (mode === "adaptive" && policy !== undefined ? drawnArm(policy, unit) : undefined) ?? "policy";
+}

@@ -1,0 +1,81 @@
+import { allowsReporter } from "./csp.ts";
+import { REPORTER_PATH } from "./paths.ts";
+import { PROLOGUE_MAX_BYTES, tagPlace } from "./tag-place.ts";
+
+/** An external file, so that a strict policy for scripts needs no exception for it. */
+const TAG = new TextEncoder().encode(`<script src="${REPORTER_PATH}" async></script>`);
+
+/** Headers that vouch for the body as the origin sent it (RFC 9530, RFC 9421). */
+const DIGESTS = ["content-digest", "repr-digest", "digest", "content-md5", "signature-input"] as const;
+
+/**
+ * Whether the tag may be put into this page. Not into a body that is compressed: the runtime would compress it anew, and
+ * then holds back what the origin has already sent.
+ */
+export function mayInject({ headers }: Response): boolean {
+  return (
+    !headers.has("content-encoding") &&
+    !/(?:^|[\s,])no-transform(?:$|[\s,])/i.test(headers.get("cache-control") ?? "") &&
+    DIGESTS.every((name) => !headers.has(name)) &&
+    allowsReporter(headers)
+  );
+}
+
+/**
+ * Puts the reporter's tag into a page as it passes. Nothing is held back, and nothing else changes: if the place for the tag
+ * does not show at once, the page stays as it is.
+ *
+ * The runtime's HTMLRewriter would read the whole page, and ends it in the middle where it finds markup that it cannot be
+ * sure of, such as an `iframe` in a `select` that is not closed (workerd builds it as strict).
+ *
+ * @param response One whose headers may be changed.
+ */
+export function withTag(response: Response): Response {
+  const { body, headers } = response;
+  if (body === null) return response;
+  const { readable, writable } = new IdentityTransformStream();
+  const changed = new Response(readable, response);
+  // The body is longer now, and no longer the one that the origin's strong tag names (RFC 9110, section 8.8.1).
+  changed.headers.delete("content-length");
+  changed.headers.delete("accept-ranges");
+  const etag = headers.get("etag");
+  if (etag?.startsWith('"') === true) changed.headers.set("etag", `W/${etag}`);
+  void pump(body, writable);
+  return changed;
+}
+
+/** Passes a page on, with the tag at its place. Never rejects: what breaks here breaks for the visitor, as it would without. */
+async function pump(page: ReadableStream<Uint8Array>, visitor: WritableStream<Uint8Array>): Promise<void> {
+  const reader = page.getReader();
+  const writer = visitor.getWriter();
+  let seen = "";
+  let isOpen = true;
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      const parts = isOpen ? cut(value) : [value];
+      for (const part of parts) if (part.length > 0) await writer.write(part);
+    }
+    await writer.close();
+  } catch (error) {
+    await Promise.allSettled([writer.abort(error), reader.cancel(error)]);
+  }
+
+  /** The tag's place may be in this piece. What was sent before stays as it is. */
+  function cut(piece: Uint8Array): readonly Uint8Array[] {
+    const sent = seen.length;
+    seen += latin1(piece.subarray(0, PROLOGUE_MAX_BYTES));
+    const place = tagPlace(seen);
+    isOpen = place === "later";
+    const at = typeof place === "number" ? place - sent : -1;
+    return at < 0 ? [piece] : [piece.subarray(0, at), TAG, piece.subarray(at)];
+  }
+}
+
+/** A character for each byte. */
+function latin1(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
+}
