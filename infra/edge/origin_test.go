@@ -161,9 +161,7 @@ func TestWorkerSilent(t *testing.T) {
 			_, text := e.text(c, "GET", "/", "")
 			return text == "worker"
 		})
-		if !strings.Contains(e.stderr.String(), "answers again") {
-			t.Errorf("said: %s", e.stderr)
-		}
+		edgetest.Eventually(t, "the log says that it answers again", func() bool { return strings.Contains(e.stderr.String(), "answers again") })
 	})
 }
 
