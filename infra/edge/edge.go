@@ -25,6 +25,7 @@ import (
 	"adaptive-h3/infra/edge/internal/pathsample"
 	"adaptive-h3/infra/edge/internal/proxy"
 	"adaptive-h3/infra/edge/internal/quicserver"
+	"adaptive-h3/infra/edge/internal/resting"
 	"adaptive-h3/infra/edge/internal/trace"
 	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
@@ -34,9 +35,6 @@ import (
 const (
 	// Generous for a header, which a client sends at once. It also bounds the TLS handshake.
 	readHeaderTimeout = 15 * time.Second
-	// How long a connection may rest between requests. There is no limit on a request or a response itself: streams,
-	// large files on slow lines and websockets last as long as they last.
-	idleTimeout = 120 * time.Second
 	// Half of what workerd accepts for a header (KJ, 128 KiB), because the edge adds to the header.
 	maxHeaderBytes = 64 << 10
 )
@@ -51,6 +49,7 @@ type edge struct {
 	sampler    *pathsample.Sampler
 	poster     *pathsample.Poster // nil: no samples
 	watch      *unread.Watch
+	resting    *resting.Closer
 	upstream   *http.Transport
 	spki       string
 	linger     listen.Lingerer
@@ -112,6 +111,7 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		transport = fallback
 	}
 	e.watch = unread.NewWatch(opts.unread, e.registry, log)
+	e.resting = resting.New(e.registry, opts.restTimeout)
 	e.handshakes = quicserver.NewHandshakes(opts.handshakes, log)
 	e.upstream, e.desk = pool, bounds.Desk()
 	e.handler = proxy.New(opts.proxy, transport, e.desk, e.watch, log)
@@ -157,6 +157,7 @@ func (e *edge) startSampling(to upstream.Target, windows *trace.Windows) {
 	postCtx, stopPost := context.WithCancel(context.Background())
 	e.stopScan, e.stopPost = stopScan, stopPost
 	e.scanning.Go(func() { e.watch.Run(scanCtx) })
+	e.scanning.Go(func() { e.resting.Run(scanCtx) })
 	e.scanning.Go(func() { giveback.Run(scanCtx) })
 	if windows != nil {
 		e.scanning.Go(func() { windows.Run(scanCtx) })
@@ -206,12 +207,14 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 		Handler:           e.handler,
 		TLSConfig:         tlsConfig.Clone(),
 		ReadHeaderTimeout: readHeaderTimeout,
-		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: opts.maxStreams},
 		ErrorLog:          e.log.Logger("http"),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if conn := listen.ConnectionOf(c); conn != nil {
+				if t, ok := c.(*tls.Conn); ok {
+					conn.TLS.Store(t)
+				}
 				return visitor.WithConnection(ctx, conn)
 			}
 			return ctx
@@ -224,7 +227,7 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 	var err error
 	srv.quic, err = quicserver.New(quicserver.Options{
 		TCP: s.TCP, UDP: s.UDP, Bind: func() (*net.UDPConn, error) { return listen.UDP(s.TCP) }, TLS: tlsConfig,
-		Handler: e.handler, InContext: srv.http, MaxHeaderBytes: maxHeaderBytes, IdleTimeout: idleTimeout,
+		Handler: e.handler, InContext: srv.http, MaxHeaderBytes: maxHeaderBytes,
 		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes, Tracer: trace.Qlog(opts.qlogDir, e.log),
 		ResetSecret: resetSecret, Registry: e.registry, OnClose: e.closed, Serves: srv.serves, Log: e.log,
 	})

@@ -142,11 +142,12 @@ func (e *testEdge) tlsConfig() *tls.Config {
 	return &tls.Config{RootCAs: roots}
 }
 
-// testClient speaks one protocol, over one connection as long as that one is free. disconnect ends the connection.
+// testClient speaks one protocol, over one connection as long as that one is free. disconnect ends the connection when it is
+// free, and leave ends it at once.
 type testClient struct {
 	*http.Client
-	protocol   string
-	disconnect func()
+	protocol          string
+	disconnect, leave func()
 }
 
 // client makes a client of one protocol whose packets go to address (the edge's, or a relay's).
@@ -167,12 +168,19 @@ func (e *testEdge) client(protocol string, address ...string) *testClient {
 			},
 		}
 		c.Transport, c.disconnect = tr, func() { tr.Close() }
+		c.leave = c.disconnect
 	} else {
+		leaving, leave := context.WithCancel(context.Background())
+		c.leave = leave
 		tr := &http.Transport{
 			TLSClientConfig:    config,
 			DisableCompression: true,
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return (&net.Dialer{}).DialContext(ctx, "tcp", to)
+				conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", to)
+				if err == nil {
+					context.AfterFunc(leaving, func() { conn.Close() })
+				}
+				return conn, err
 			},
 			Protocols: new(http.Protocols),
 		}

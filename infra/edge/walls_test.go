@@ -22,7 +22,8 @@ var walls = map[string][]string{
 	".": {
 		"internal/admission", "internal/certificate", "internal/errorlog", "internal/giveback", "internal/health",
 		"internal/killswitch", "internal/listen", "internal/measure", "internal/origin", "internal/pathsample",
-		"internal/proxy", "internal/quicserver", "internal/trace", "internal/unread", "internal/upstream", "internal/visitor",
+		"internal/proxy", "internal/quicserver", "internal/resting", "internal/trace", "internal/unread", "internal/upstream",
+		"internal/visitor",
 	},
 	"cmd/forge": {"internal/forge"},
 	"cmd/load":  {"internal/client", "internal/hostile", qpack, quicGo, xNet},
@@ -46,6 +47,7 @@ var walls = map[string][]string{
 	"internal/metadata":   {"internal/measure", "internal/visitor"},
 	"internal/listen":     {"internal/measure", "internal/visitor", sys},
 	"internal/quicserver": {"internal/errorlog", "internal/measure", "internal/quicprobe", "internal/visitor", quicGo},
+	"internal/resting":    {"internal/visitor"},
 	"internal/unread":     {"internal/errorlog", "internal/visitor"},
 	"internal/trace":      {"internal/errorlog", "internal/measure", "internal/visitor", quicGo},
 	"internal/pathsample": {"internal/errorlog", "internal/measure", "internal/upstream", "internal/visitor"},

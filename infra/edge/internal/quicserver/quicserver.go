@@ -13,7 +13,6 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
@@ -36,10 +35,9 @@ type Options struct {
 	// one there; without it a visitor over HTTP/3 would take a truncated body for a whole one.
 	InContext      *http.Server
 	MaxHeaderBytes int
-	IdleTimeout    time.Duration // how long a connection may rest between requests
-	MaxStreams     int           // requests on a connection, at a time
-	EarlyData      bool          // take 0-RTT
-	Handshakes     *Handshakes   // bounds those in progress, of all servers that share it
+	MaxStreams     int         // requests on a connection, at a time
+	EarlyData      bool        // take 0-RTT
+	Handshakes     *Handshakes // bounds those in progress, of all servers that share it
 	// ResetSecret outlives the socket and the process: a client learns from it that its connection is gone, with the first
 	// packet that it sends. Otherwise it would wait for its own idle timeout.
 	ResetSecret [32]byte
@@ -103,7 +101,6 @@ func (q *Server) open(udp *net.UDPConn) error {
 		Port:           q.port(),
 		Handler:        q.options.Handler,
 		MaxHeaderBytes: q.options.MaxHeaderBytes,
-		IdleTimeout:    q.options.IdleTimeout,
 		ConnContext: func(ctx context.Context, qc *quic.Conn) context.Context {
 			ctx = context.WithValue(ctx, http.ServerContextKey, q.options.InContext)
 			return visitor.WithConnection(ctx, q.accept(qc))

@@ -45,3 +45,13 @@ func (b *Busy) Until(now time.Time) time.Duration {
 	}
 	return b.past + max(0, now.Sub(b.since))
 }
+
+// restsSince returns when the last request ended; now while one is under way, and the zero time where none ever was.
+func (b *Busy) restsSince(now time.Time) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.under > 0 {
+		return now
+	}
+	return b.since
+}

@@ -43,6 +43,16 @@ func (r *Registry) Snapshot(buf []*Connection) []*Connection {
 	return buf
 }
 
+// Close closes a connection, if it is still open.
+func (r *Registry) Close(c *Connection) {
+	r.mu.Lock()
+	closeIt := r.open[c]
+	r.mu.Unlock()
+	if closeIt != nil {
+		closeIt()
+	}
+}
+
 // WaitUntilGone returns when no open connection matches, or ctx ends.
 func (r *Registry) WaitUntilGone(ctx context.Context, match func(*Connection) bool) {
 	for {

@@ -5,6 +5,7 @@ package visitor
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"net/netip"
 	"sync/atomic"
@@ -39,6 +40,8 @@ type Connection struct {
 	Taken func() uint64
 	// Busy knows for how long responses were under way.
 	Busy Busy
+	// TLS is a TCP connection's TLS, once the server has it.
+	TLS atomic.Pointer[tls.Conn]
 	// Writes counts the writes to a TCP connection's socket. QUIC has none of its own for each connection.
 	Writes Counter
 	// Abort closes a TCP connection at once, and throws away what it still has to send. It is nil on QUIC connections.
@@ -68,6 +71,14 @@ func (c *Connection) TakenBytes() uint64 {
 		return 0
 	}
 	return c.Taken()
+}
+
+// RestsSince returns since when no request has been under way; now while one is.
+func (c *Connection) RestsSince(now time.Time) time.Time {
+	if since := c.Busy.restsSince(now); since.After(c.Began) {
+		return since
+	}
+	return c.Began
 }
 
 // Sampled says whether the connection deserves samples: it has had a request, and its client's address is verified.
