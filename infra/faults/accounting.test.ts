@@ -115,6 +115,19 @@ describe("Accounting", () => {
     expect(accounting.counts.get("fault")?.decidingMs).toEqual([30]);
   });
 
+  it("keeps the times of requests that began while workerd was known to be gone", () => {
+    const accounting = new Accounting();
+    accounting.add(request({ beyondMs: 1 }));
+    accounting.workerdGone(AT + 100);
+    accounting.add(request({ began: AT + 99, ended: AT + 900, beyondMs: 2 }));
+    accounting.add(request({ began: AT + 100, ended: AT + 110, beyondMs: 3 }));
+    accounting.add(request({ began: AT + 120, ended: AT + 130, outcome: "own", status: 503, beyondMs: 4 }));
+    accounting.workerdBack(AT + 200);
+    accounting.add(request({ began: AT + 199, ended: AT + 300, beyondMs: 5 }));
+    accounting.add(request({ began: AT + 200, ended: AT + 300, beyondMs: 6 }));
+    expect(accounting.beyondWhileGoneMs).toEqual([3, 5]);
+  });
+
   it("reports what is not excused, alike ones once", () => {
     const accounting = new Accounting();
     accounting.inject("fault", AT - 10);

@@ -115,6 +115,9 @@ export class Accounting implements Events {
   readonly violations = new Map<string, { times: number; readonly example: string }>();
   /** How often each excuse was taken. */
   readonly excused = new Map<string, number>();
+  /** The times beyond the origin's of right answers to requests that began while the edge knew that workerd was gone. */
+  readonly beyondWhileGoneMs: number[] = [];
+  readonly #gone: { readonly ms: number; backMs?: number }[] = [];
   #decided = false;
   #inPhase = 0;
 
@@ -128,6 +131,17 @@ export class Accounting implements Events {
   heal(nowMs: number): void {
     const phase = this.phases.at(-1);
     if (phase !== undefined) phase.healedMs = nowMs;
+  }
+
+  /** The edge knows that workerd is gone. */
+  workerdGone(nowMs: number): void {
+    this.#gone.push({ ms: nowMs });
+  }
+
+  /** The edge knows that workerd is back. */
+  workerdBack(nowMs: number): void {
+    const span = this.#gone.at(-1);
+    if (span !== undefined) span.backMs ??= nowMs;
   }
 
   /** Whether a navigation was decided since the last fault was healed. */
@@ -148,8 +162,11 @@ export class Accounting implements Events {
     if (phase === this.phases.at(-1)) this.#inPhase++;
     if (record.attempts > 1) count.repeated++;
     count[record.outcome]++;
-    if (record.outcome === "right") count.beyondMs.push(record.beyondMs);
-    else this.#doubtful.push({ name, record });
+    if (record.outcome === "right") {
+      count.beyondMs.push(record.beyondMs);
+      const span = this.#gone.findLast(({ ms }) => ms <= record.began);
+      if (span !== undefined && record.began < (span.backMs ?? Infinity)) this.beyondWhileGoneMs.push(record.beyondMs);
+    } else this.#doubtful.push({ name, record });
     const healedMs = phase?.healedMs;
     if (phase !== this.phases.at(-1) || healedMs === undefined || this.#decided) return;
     if (record.kind !== "page" || !record.decided || record.began < healedMs) return;

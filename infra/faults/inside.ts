@@ -18,7 +18,7 @@ import { lacking, mountMemory, raiseLoopback, unmount } from "./machine.ts";
 import type { FaultName } from "./names.ts";
 import { type Options, readOptions } from "./options.ts";
 import { growth, JUDGED_FROM_MINUTES, watch } from "./soak.ts";
-import { soakTableOf, tableOf } from "./table.ts";
+import { soakTableOf, tableOf, whileGone } from "./table.ts";
 
 // The run itself. main.ts starts it, in namespaces of its own where it can.
 
@@ -102,7 +102,7 @@ function reportVisits(accounting: Accounting, leftOut: readonly string[]): void 
   accounting.settle();
   console.log(`\n${tableOf([...accounting.counts.values()])}\n`);
   for (const [why, times] of accounting.excused) console.log(`${times} x ${why}`);
-  console.log();
+  console.log(`${whileGone(accounting.beyondWhileGoneMs) ?? ""}\n`);
   for (const sentence of leftOut) console.log(sentence);
   const wrong = accounting.report();
   if (wrong.length > 0) throw new UserError(`\nWrong:\n${wrong.join("\n")}`);
@@ -163,6 +163,9 @@ interface Kept {
 async function startKept({ stateDir, origin, accounting, said, clock }: Kept): Promise<System> {
   const keep = (line: string): void => {
     said.lines.push(line);
+    // The edge's own words (infra/edge/internal/origin).
+    if (line.startsWith("edge: worker: ")) accounting.workerdGone(Date.now());
+    if (line.startsWith("edge: worker back: ")) accounting.workerdBack(Date.now());
     if (process.env["DEBUG"] !== undefined) console.error(line);
   };
   const system: System = await startSystem({

@@ -30,6 +30,13 @@ export function tableOf(counts: readonly Count[]): string {
   return aligned([[...HEADINGS], ...rows]);
 }
 
+/** How fast pages came while the edge knew that workerd was gone. Nothing if it never was. */
+export function whileGone(beyondMs: readonly number[]): string | undefined {
+  if (beyondMs.length === 0) return undefined;
+  const [half, most] = [0.5, 0.99].map((share) => time(quantile(beyondMs, share)));
+  return `While workerd was known to be gone: ${beyondMs.length} right answers, ${half} (p50) and ${most} (p99) beyond the origin's time.`;
+}
+
 const SOAK_MINUTES = 10;
 
 /** The table of a soak: a row for every ten minutes, and the last. */
