@@ -18,7 +18,7 @@ const COMPUTING = { maxWorkers: "100%" };
 export default defineConfig({
   test: {
     projects: [
-      { test: { ...PATIENCE, ...COMPUTING, name: "core", include: ["policy-api/{core,outcomes}/*.test.ts"] } },
+      { test: { ...PATIENCE, ...COMPUTING, name: "core", include: ["policy-api/{core,outcomes,compiled}/*.test.ts"] } },
       {
         plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
         test: {

@@ -94,9 +94,10 @@ function inNode(script: string): Example {
   });
 }
 
-function requireProxies(): Proxies {
+/** @throws UserError */
+export function requireProxies(): Proxies {
   const proxies = findProxies();
   if (proxies === undefined)
-    throw new UserError("The examples need the Debian packages haproxy, nginx and libnginx-mod-http-js.");
+    throw new UserError("These tests need the Debian packages haproxy, nginx and libnginx-mod-http-js.");
   return proxies;
 }

@@ -10,6 +10,8 @@ const VENV = join(ROOT, "dist/schemathesis-venv");
 /** Names the packages of the environment. It is written last, so an incomplete environment has none. */
 const STAMP = join(VENV, "requirements.sha256");
 const PROGRAM = join(VENV, "bin/schemathesis");
+/** The Python of that environment, which also has the parser of Cloudflare's expressions. */
+export const TESTS_PYTHON = join(VENV, "bin/python");
 
 /** The path of schemathesis, in its own environment with the pinned packages. Undefined if it is not installed. */
 export function schemathesisProgram(): string | undefined {
@@ -32,7 +34,7 @@ export function installSchemathesis(): string | undefined {
     (installPackage("python3-venv") && runs([python, "-m", "venv", "--clear", VENV], "tell"));
   // Only wheels: building a package from source may run code that no hash here covers.
   const flags = ["--quiet", "--disable-pip-version-check", "--require-hashes", "--only-binary", ":all:"];
-  if (made && runs([join(VENV, "bin/python"), "-m", "pip", "install", ...flags, "-r", REQUIREMENTS], "tell"))
+  if (made && runs([TESTS_PYTHON, "-m", "pip", "install", ...flags, "-r", REQUIREMENTS], "tell"))
     writeFileSync(STAMP, wanted());
   else rmSync(VENV, { recursive: true, force: true });
   return schemathesisProgram();

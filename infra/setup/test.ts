@@ -40,7 +40,7 @@ async function main(): Promise<Count> {
   if (!hasProxies)
     counts.push(
       notRun(
-        "the examples of docs/decisions.md",
+        "the examples of docs/decisions.md, and compiled policies",
         "HAProxy, nginx or its njs is not installed, and could not be installed",
       ),
     );
@@ -48,7 +48,7 @@ async function main(): Promise<Count> {
   if (!hasSchemathesis)
     counts.push(
       notRun(
-        "the API against its document",
+        "the API against its document, and compiled rules in Cloudflare's parser",
         "schemathesis is not installed, and could not be installed (it needs Python and PyPI)",
       ),
     );
@@ -82,9 +82,9 @@ async function main(): Promise<Count> {
       const without = [
         ...(browser === undefined ? ["infra/e2e/browser.test.ts"] : []),
         ...(hasSystemd ? [] : ["infra/e2e/units.test.ts"]),
-        ...(hasProxies ? [] : ["infra/e2e/decision-examples.test.ts"]),
+        ...(hasProxies ? [] : ["infra/e2e/decision-examples.test.ts", "infra/e2e/compiled.test.ts"]),
         ...(whyNoH2spec === undefined ? [] : ["infra/e2e/h2spec.test.ts"]),
-        ...(hasSchemathesis ? [] : ["infra/e2e/api-schemathesis.test.ts"]),
+        ...(hasSchemathesis ? [] : ["infra/e2e/api-schemathesis.test.ts", "infra/e2e/compiled-cloudflare.test.ts"]),
       ];
       counts.push(await vitest(["e2e", "e2e-alone"], without, browser, folder));
     }

@@ -1,6 +1,7 @@
 import { ACTIVATE } from "./command-activate.ts";
 import { FORGET, LOOK_UP } from "./command-clients.ts";
 import { AUTOPILOT } from "./command-autopilot.ts";
+import { COMPILE } from "./command-compile.ts";
 import { DIFF } from "./command-diff.ts";
 import { EXPLAIN } from "./command-explain.ts";
 import { KILL } from "./command-kill.ts";
@@ -17,6 +18,7 @@ import type { Command } from "./command.ts";
 export const COMMANDS: readonly Command[] = [
   VALIDATE,
   DIFF,
+  COMPILE,
   PUSH,
   LIST,
   SHOW,

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { TARGETS } from "../compiled/targets.ts";
 import { SCOPES } from "../contract/access.ts";
 import { TRANSPORTS } from "../core/sample.ts";
 import { misused, nearest } from "./failure.ts";
@@ -34,6 +35,7 @@ const OPTIONS = {
   version: readVersion,
   scope: oneOf(SCOPES),
   out: readText,
+  to: oneOf(TARGETS),
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;

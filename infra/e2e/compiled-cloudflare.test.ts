@@ -1,0 +1,45 @@
+import { execFileSync } from "node:child_process";
+import { expect, it } from "vitest";
+import { compiled } from "../../policy-api/compiled/targets.ts";
+import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
+import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
+import { installSchemathesis, TESTS_PYTHON } from "../setup/schemathesis.ts";
+
+// What `policy compile --to cloudflare-rule` writes, in wirefilter, Cloudflare's own parser of expressions.
+
+const PARSE = `
+import json, sys
+from octorules_wirefilter import parse_expression
+print(json.dumps([parse_expression(text) for text in json.load(sys.stdin)]))`;
+
+interface Parsed {
+  readonly error?: string;
+  readonly fields: readonly string[];
+  readonly int_literals: readonly number[];
+}
+
+function parse(expressions: readonly string[]): readonly Parsed[] {
+  installSchemathesis();
+  const output = execFileSync(TESTS_PYTHON, ["-c", PARSE], { input: JSON.stringify(expressions), encoding: "utf8" });
+  return JSON.parse(output) as Parsed[];
+}
+
+it.each<[what: string, policy: Policy]>([
+  ["cubic.json", cubic as unknown as Policy],
+  ["a threshold", { ...INITIAL_POLICY, mode: "adaptive", method: { kind: "rtt-threshold", rttMs: 40 } }],
+  ["fixed-h3", { ...INITIAL_POLICY, mode: "fixed-h3" }],
+])("%s", (_, policy) => {
+  const { rules } = JSON.parse(compiled(policy, "cloudflare-rule")) as { rules: { expression: string }[] };
+  const parsed = parse(rules.map(({ expression }) => expression));
+  expect(parsed.length).toBeGreaterThan(0);
+  for (const { error, fields } of parsed) {
+    expect(error).toBeUndefined();
+    expect(fields[0]).toBe("http.request.version");
+    expect(fields.slice(1).every((field) => /^cf\.timings\.client_(tcp|quic)_rtt_msec$/.test(field))).toBe(true);
+  }
+});
+
+it("the parser refuses what is no expression", () => {
+  const [wrong] = parse(['cf.timings.client_tcp_rtt_msec ge "40"']);
+  expect(wrong?.error).toContain("expected digit");
+});

@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import { beforeEach, expect, it } from "vitest";
+import { adaptivePolicy } from "../core/testing.ts";
+import { type Person, person } from "./testing.ts";
+
+let anna: Person;
+beforeEach(async () => {
+  anna = await person();
+  anna.writes("always.json", { schema: 3, mode: "fixed-h3" });
+  anna.writes("observe.json", { schema: 3, mode: "observe" });
+  anna.writes("arms.json", adaptivePolicy({ exploration: { share: 0.1 }, reports: { share: 1, inject: true } }));
+});
+
+it("prints the rule, and asks no server", async () => {
+  const { code, out, err } = await anna.does("compile always.json --to haproxy");
+  expect([code, err]).toEqual([0, ""]);
+  expect(out).toMatch(/^# .*\n(# .*\n)+http-response set-header alt-svc 'h3=":443"; ma=3600'\n$/);
+  expect(anna.api.requests).toEqual([]);
+});
+
+it.each([
+  ["nginx", "Its first lines say where it belongs.\nOver HTTP/3 this server knows no RTT: nothing is said there.\n"],
+  ["vcl", "Its first lines say where it belongs.\n"],
+  [
+    "cloudflare-rule",
+    "It is the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces\nall rules of that phase.\n",
+  ],
+])("writes %s to a file, and says where it belongs", async (target, where) => {
+  const { code, out } = await anna.does(`compile always.json --to ${target} --out rule`);
+  const file = /^The rule is in (.*)\.\n/.exec(out)?.[1] ?? "";
+  expect([code, out]).toEqual([0, `The rule is in ${file}.\n${where}`]);
+  expect(readFileSync(file, "utf8")).toContain("ma=3600");
+  const again = await anna.does(`compile always.json --to ${target} --out rule`);
+  expect([again.code, again.err]).toEqual([2, `--out: ${file} is there already, and is not overwritten.\n`]);
+});
+
+it("tells a program the same", async () => {
+  const { out } = await anna.does("compile always.json --to nginx --json");
+  expect(JSON.parse(out)).toEqual({ target: "nginx", text: expect.stringContaining("map $tcpinfo_rtt") as string });
+});
+
+it.each([
+  ["compile observe.json --to vcl", 1, "No rule can do what observe.json says.\nobserve.json: /mode sets no header"],
+  ["compile arms.json --to vcl", 1, "arms.json: /exploration/share a rule remembers nobody"],
+  ["compile arms.json --to vcl", 1, "arms.json: /reports/share a rule cannot ask pages to report"],
+  ["compile always.json", 2, "--to says what to write: cloudflare-rule, nginx, haproxy, vcl."],
+  ["compile always.json --to caddy", 2, '--to must be cloudflare-rule or nginx or haproxy or vcl, and is "caddy".'],
+  ["compile none.json --to vcl", 2, "none.json"],
+])("%s: %d", async (line, code, sentence) => {
+  const ran = await anna.does(line);
+  expect([ran.code, ran.out]).toEqual([code, ""]);
+  expect(ran.err).toContain(sentence);
+});
