@@ -62,7 +62,7 @@ type edge struct {
 	beating  sync.WaitGroup
 	stopScan context.CancelFunc
 	stopPost context.CancelFunc
-	scanning sync.WaitGroup // what looks again and again: the sampler, the watch, and the trace if there is one
+	scanning sync.WaitGroup // what looks again and again: the sampler, the watch, the closer, and the trace if there is one
 }
 
 // server is one socket being served.
@@ -206,7 +206,7 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 	srv := &server{socket: s, http: &http.Server{
 		Handler:           e.handler,
 		TLSConfig:         tlsConfig.Clone(),
-		ReadHeaderTimeout: readHeaderTimeout,
+		ReadHeaderTimeout: readHeaderTimeout, // and no IdleTimeout or ReadTimeout: see internal/resting
 		MaxHeaderBytes:    maxHeaderBytes,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: opts.maxStreams},
 		ErrorLog:          e.log.Logger("http"),

@@ -100,7 +100,7 @@ func (q *Server) open(udp *net.UDPConn) error {
 		// Otherwise http3 would join every acceptor's port into an Alt-Svc header, which nobody asks for.
 		Port:           q.port(),
 		Handler:        q.options.Handler,
-		MaxHeaderBytes: q.options.MaxHeaderBytes,
+		MaxHeaderBytes: q.options.MaxHeaderBytes, // and no IdleTimeout: see internal/resting
 		ConnContext: func(ctx context.Context, qc *quic.Conn) context.Context {
 			ctx = context.WithValue(ctx, http.ServerContextKey, q.options.InContext)
 			return visitor.WithConnection(ctx, q.accept(qc))

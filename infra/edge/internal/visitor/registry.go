@@ -17,7 +17,7 @@ func NewRegistry() *Registry {
 	return &Registry{open: map[*Connection]func(){}, gone: make(chan struct{})}
 }
 
-// Add enters a connection. CloseAll calls closeIt.
+// Add enters a connection. Close and CloseAll call closeIt.
 func (r *Registry) Add(c *Connection, closeIt func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
