@@ -26,7 +26,7 @@ const POLICIES: readonly (readonly [what: string, policy: Policy, altSvc: string
 ];
 
 it.each(POLICIES)("nginx: a policy that %s", async (_, policy, altSvc) => {
-  const port = await freePort();
+  const [port, origin] = [await freePort(), await startOrigin()];
   const folder = testFolder();
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
@@ -42,14 +42,18 @@ http {
 ${compiled(policy, "nginx")}
   server {
     listen 127.0.0.1:${port};
+    proxy_hide_header Alt-Svc;
     add_header Alt-Svc $h3_offer;
-    location / { return 200 "page"; }
+    location / { proxy_pass http://127.0.0.1:${origin}; }
   }
 }
 `,
   );
   const program = requireProxies().nginx;
-  expect(await pageOf(program, ["-e", "stderr", "-p", folder, "-c", config], port)).toEqual(["page", altSvc]);
+  expect(await altSvcsOf(program, ["-e", "stderr", "-p", folder, "-c", config], port)).toEqual({
+    page: altSvc,
+    image: null,
+  });
 });
 
 it.each(POLICIES)("HAProxy: a policy that %s", async (_, policy, altSvc) => {
@@ -70,15 +74,15 @@ backend site
   server origin 127.0.0.1:${origin}
 `,
   );
-  expect(await pageOf(requireProxies().haproxy, ["-db", "-f", config], port)).toEqual(["page", altSvc]);
+  expect(await altSvcsOf(requireProxies().haproxy, ["-db", "-f", config], port)).toEqual({ page: altSvc, image: null });
 });
 
-/** Starts a server, asks it for a page, and ends it. */
-async function pageOf(
+/** Starts a server, asks it for a page and for an image, and ends it. */
+async function altSvcsOf(
   program: string,
   args: readonly string[],
   port: number,
-): Promise<readonly [body: string, altSvc: string | null]> {
+): Promise<{ readonly page: string | null; readonly image: string | null }> {
   const said: string[] = [];
   const running = startProgram(program, { args, onLine: () => undefined, onErrorLine: (line) => said.push(line) });
   onTestFinished(() => running.stop("SIGKILL"));
@@ -87,12 +91,17 @@ async function pageOf(
   });
   ended.catch(() => undefined); // at the end of the test it is to end
   await Promise.race([untilListens(program, `127.0.0.1:${port}`), ended]);
-  const response = await fetch(`http://127.0.0.1:${port}/`);
-  return [await response.text(), response.headers.get("alt-svc")];
+  const ask = async (destination: string): Promise<string | null> => {
+    const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { "sec-fetch-dest": destination } });
+    expect(await response.text()).toBe("page");
+    return response.headers.get("alt-svc");
+  };
+  return { page: await ask("document"), image: await ask("image") };
 }
 
+/** An origin with an Alt-Svc of its own, which must not reach visitors. */
 async function startOrigin(): Promise<number> {
-  const server = createServer((_, response) => response.end("page"));
+  const server = createServer((_, response) => response.setHeader("alt-svc", 'h3=":1"').end("page"));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {

@@ -14,16 +14,16 @@ beforeEach(async () => {
 it("prints the rule, and asks no server", async () => {
   const { code, out, err } = await anna.does("compile always.json --to haproxy");
   expect([code, err]).toEqual([0, ""]);
-  expect(out).toMatch(/^# .*\n(# .*\n)+http-response set-header alt-svc 'h3=":443"; ma=3600'\n$/);
+  expect(out).toMatch(/^(# .*\n)+http-request (.*\n)+http-response set-header alt-svc 'h3=":443"; ma=3600' if .*\n$/);
   expect(anna.api.requests).toEqual([]);
 });
 
 it.each([
-  ["nginx", "Its first lines say where it belongs.\nOver HTTP/3 this server knows no RTT: nothing is said there.\n"],
-  ["vcl", "Its first lines say where it belongs.\n"],
+  ["nginx", "Its first lines say where it belongs.\nOver HTTP/3 nothing is said, and an offer ends by its ma.\n"],
+  ["vcl", "Its first lines say where it belongs.\nOver HTTP/3 nothing is said, and an offer ends by its ma.\n"],
   [
     "cloudflare-rule",
-    "It is the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces\nall rules of that phase.\n",
+    "It is the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces\nALL rules of that phase: put your own ones beside it first.\n",
   ],
 ])("writes %s to a file, and says where it belongs", async (target, where) => {
   const { code, out } = await anna.does(`compile always.json --to ${target} --out rule`);
@@ -36,7 +36,10 @@ it.each([
 
 it("tells a program the same", async () => {
   const { out } = await anna.does("compile always.json --to nginx --json");
-  expect(JSON.parse(out)).toEqual({ target: "nginx", text: expect.stringContaining("map $tcpinfo_rtt") as string });
+  expect(JSON.parse(out)).toEqual({
+    target: "nginx",
+    text: expect.stringContaining('map "$http_sec_fetch_dest:$tcpinfo_rtt"') as string,
+  });
 });
 
 it.each([

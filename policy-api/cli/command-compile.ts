@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { notCompiled } from "../compiled/answers.ts";
-import { compiled, knowsQuic, TARGETS } from "../compiled/targets.ts";
+import { compiled, answersQuic, TARGETS } from "../compiled/targets.ts";
 import type { Command } from "./command.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
 import { writeNewFile } from "./new-file.ts";
@@ -13,6 +13,9 @@ export const COMPILE: Command = {
   details: `TARGET is cloudflare-rule, nginx, haproxy or vcl. The rule looks at the RTT of the connection
 alone, and answers as the policy does where nothing else is known. It remembers nobody: no loss,
 no earlier page, no pause where UDP is blocked. --out writes to a FILE that is not there yet.
+
+cloudflare-rule is the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/
+entrypoint. That call replaces ALL rules of the phase: put your own ones beside it first.
 
 Ends with 1 if the policy says what no rule can do.`,
   options: ["to", "out"],
@@ -30,9 +33,9 @@ Ends with 1 if the policy says what no rule can do.`,
     const lines = [
       `The rule is in ${file}.`,
       to === "cloudflare-rule"
-        ? "It is the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces\nall rules of that phase."
+        ? "It is the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces\nALL rules of that phase: put your own ones beside it first."
         : "Its first lines say where it belongs.",
-      ...(knowsQuic(to) ? [] : ["Over HTTP/3 this server knows no RTT: nothing is said there."]),
+      ...(answersQuic(to) ? [] : ["Over HTTP/3 nothing is said, and an offer ends by its ma."]),
     ];
     return { text: lines.join("\n"), json: { target: to, file, text } };
   },

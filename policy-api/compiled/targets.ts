@@ -12,9 +12,9 @@ export function compiled(policy: Policy, target: Target): string {
   return write(answersOf(policy, unit), policy);
 }
 
-/** Whether a server knows the RTT of a request over QUIC. Where it does not, it says nothing there, and offers end. */
-export function knowsQuic(target: Target): boolean {
-  return target === "cloudflare-rule" || target === "vcl";
+/** Whether the rule answers requests over HTTP/3 too. Where it does not, it says nothing there, and offers end by their ma. */
+export function answersQuic(target: Target): boolean {
+  return target === "cloudflare-rule";
 }
 
 interface Writer {
@@ -31,114 +31,122 @@ const WRITERS: Readonly<Record<Target, Writer>> = {
 };
 
 /** Lines above a configuration that has comments. */
-function heading(policy: Policy, mark: string, ...about: readonly string[]): string[] {
-  const source = policy.source === undefined ? [] : [`The policy: ${policy.source.replaceAll(/\s+/g, " ")}`];
+function heading({ source }: Policy, { tcp }: Answers, ...about: readonly string[]): string[] {
   return [
-    "What adaptive-h3 answers a client whom nobody remembers, by the RTT of its connection (microseconds).",
-    ...source,
+    "What adaptive-h3 answers a client whom nobody remembers, by the RTT of its connection (microseconds), on pages alone.",
+    "Over HTTP/3 nothing is said, and an offer ends by its ma.",
+    ...(tcp.length === 0 ? ["It offers HTTP/3 to none of them."] : []),
+    ...(source === undefined ? [] : [`The policy: ${source.replaceAll(/\s+/g, " ")}`]),
     ...about,
-  ].map((line) => `${mark} ${line}`);
+  ].map((line) => `# ${line}`);
 }
 
 /**
- * The rules of a zone's phase `http_response_headers_transform`, as Cloudflare's Rulesets API takes them. Fields:
- * cf.timings.client_tcp_rtt_msec, which is 0 over QUIC, and cf.timings.client_quic_rtt_msec, which is 0 over TCP.
+ * The rules of a zone's phase `http_response_headers_transform`, as Cloudflare's Rulesets API takes them. The first one takes away
+ * every other Alt-Svc. Fields: cf.timings.client_tcp_rtt_msec, which is 0 over QUIC, and cf.timings.client_quic_rtt_msec, which is
+ * 0 over TCP.
  */
 function cloudflareRule({ tcp, quic }: Answers): string {
   const rules = [
+    transform("no other Alt-Svc", EVERYTHING, { operation: "remove" }),
     ...tcp.map((answer) =>
-      transform("TCP", 'http.request.version ne "HTTP/3"', "cf.timings.client_tcp_rtt_msec", answer),
+      setting("TCP", 'http.request.version ne "HTTP/3"', "cf.timings.client_tcp_rtt_msec", answer),
     ),
     ...quic.map((answer) =>
-      transform("QUIC", 'http.request.version eq "HTTP/3"', "cf.timings.client_quic_rtt_msec", answer),
+      setting("QUIC", 'http.request.version eq "HTTP/3"', "cf.timings.client_quic_rtt_msec", answer),
     ),
   ];
   return `${JSON.stringify({ rules }, undefined, 2)}\n`;
 }
 
-function transform(over: string, version: string, field: string, { value, spans }: Answer): object {
+/** Cloudflare's parser knows no bare `true`. */
+const EVERYTHING = 'http.request.version ne ""';
+const CLOUDFLARE_PAGE = 'any(http.request.headers["sec-fetch-dest"][*] eq "document")';
+
+function setting(over: string, version: string, field: string, { value, spans }: Answer): object {
   const ranges = spans?.map(({ from, to }) =>
     to === Infinity ? `${field} ge ${from}` : `(${field} ge ${from} and ${field} lt ${to})`,
   );
+  const conditions = [CLOUDFLARE_PAGE, version, ...(ranges === undefined ? [] : [`(${ranges.join(" or ")})`])];
+  return transform(`over ${over}: ${value}`, conditions.join(" and "), { operation: "set", value });
+}
+
+function transform(description: string, expression: string, change: object): object {
   return {
-    description: `adaptive-h3, over ${over}: Alt-Svc ${value}`,
-    expression: ranges === undefined ? version : `${version} and (${ranges.join(" or ")})`,
+    description: `adaptive-h3, ${description}`,
+    expression,
     action: "rewrite",
-    action_parameters: { headers: { "Alt-Svc": { operation: "set", value } } },
+    action_parameters: { headers: { "Alt-Svc": change } },
     enabled: true,
   };
 }
 
-/** A map of nginx compares texts: so each span is a pattern for the digits of its numbers. */
-function nginx({ tcp }: Answers, policy: Policy): string {
-  const always = tcp.find(({ spans }) => spans === undefined);
-  const patterns = tcp.flatMap(({ value, spans = [] }) =>
-    spans.flatMap(({ from, to }) => [
+/** A map of nginx compares texts: so each span is a pattern for the digits of its numbers. Over HTTP/3 there are no digits. */
+function nginx(answers: Answers, policy: Policy): string {
+  const patterns = answers.tcp.flatMap(({ value, spans }) =>
+    (spans ?? [{ from: 1, to: Infinity }]).flatMap(({ from, to }) => [
       `    # from ${from}${to === Infinity ? "" : ` to before ${to}`}`,
-      ...digitsBetween(from, to).map((pattern) => `    "~^${pattern}$" '${value}';`),
+      ...digitsBetween(from, to).map((pattern) => `    "~^document:${pattern}$" '${value}';`),
     ]),
   );
   return [
     ...heading(
       policy,
-      "#",
+      answers,
       "This is for http { }. In each server { } that serves HTTP/3, and in each location { } with an add_header of its own:",
+      "    proxy_hide_header Alt-Svc;",
       "    add_header Alt-Svc $h3_offer;",
-      "Over HTTP/3 nginx knows no RTT: nothing is said there, and an offer ends by its ma.",
     ),
-    "map $tcpinfo_rtt $h3_offer {",
-    `    default ${always === undefined ? '""' : `'${always.value}'`};`,
+    'map "$http_sec_fetch_dest:$tcpinfo_rtt" $h3_offer {',
+    '    default "";',
     ...patterns,
     "}",
     "",
   ].join("\n");
 }
 
-function haproxy({ tcp }: Answers, policy: Policy): string {
+function haproxy(answers: Answers, policy: Policy): string {
   const range = ({ from, to }: Span): string => (to === Infinity ? `${from}:` : `${from}:${to - 1}`);
   return [
-    ...heading(
-      policy,
-      "#",
-      "These lines are for the frontend whose bind lines serve HTTP/2 and HTTP/3.",
-      "Over HTTP/3 HAProxy knows no RTT: nothing is said there, and an offer ends by its ma.",
-    ),
-    ...tcp.map(
+    ...heading(policy, answers, "These lines are for the frontend whose bind lines serve HTTP/2 and HTTP/3."),
+    "http-request set-var(txn.h3_dest) req.hdr(sec-fetch-dest)",
+    "http-response del-header alt-svc",
+    ...answers.tcp.map(
       ({ value, spans }) =>
-        `http-response set-header alt-svc '${value}'${
-          spans === undefined ? "" : ` if { fc_rtt(us) -m int ${spans.map(range).join(" ")} }`
+        `http-response set-header alt-svc '${value}' if { var(txn.h3_dest) -m str document } !{ ssl_fc_alpn h3 }${
+          spans === undefined ? "" : ` { fc_rtt(us) -m int ${spans.map(range).join(" ")} }`
         }`,
     ),
     "",
   ].join("\n");
 }
 
-/** Fastly's VCL. `h3.alt_svc()` is not used: its offer lives for a day, and it overwrites this one. */
-function vcl({ tcp, quic }: Answers, policy: Policy): string {
-  const lines = (answers: readonly Answer[]): string[] =>
-    answers.flatMap(({ value, spans }) => {
-      const set = `set resp.http.Alt-Svc = {"${value}"};`;
-      if (spans === undefined) return [`    ${set}`];
-      const condition = spans.map(({ from, to }) =>
-        to === Infinity ? `var.rtt >= ${from}` : `(var.rtt >= ${from} && var.rtt < ${to})`,
-      );
-      return [`    if (${condition.join(" || ")}) {`, `      ${set}`, "    }"];
-    });
-  const over = (answers: readonly Answer[], field: string): string[] =>
-    answers.length === 0 ? [] : [`    set var.rtt = ${field};`, ...lines(answers)];
+/**
+ * Fastly's VCL. `h3.alt_svc()` is not used: its offer lives for a day, and it overwrites this one. The header of an earlier
+ * vcl_deliver, on a shield, is taken away: it was for another client.
+ */
+function vcl(answers: Answers, policy: Policy): string {
+  const lines = answers.tcp.flatMap(({ value, spans }) => {
+    const set = `set resp.http.Alt-Svc = {"${value}"};`;
+    if (spans === undefined) return [`    ${set}`];
+    const condition = spans.map(({ from, to }) =>
+      to === Infinity ? `var.rtt >= ${from}` : `(var.rtt >= ${from} && var.rtt < ${to})`,
+    );
+    return [`    if (${condition.join(" || ")}) {`, `      ${set}`, "    }"];
+  });
   return [
     ...heading(
       policy,
-      "#",
+      answers,
       "To be called in vcl_deliver: call h3_offer;",
       "h3.alt_svc() must not be called: it replaces this header.",
     ),
     "sub h3_offer {",
     "  declare local var.rtt INTEGER;",
-    '  if (transport.type == "quic") {',
-    ...over(quic, "quic.rtt.smoothed"),
-    "  } else {",
-    ...over(tcp, "client.socket.tcpi_rtt"),
+    "  unset resp.http.Alt-Svc;",
+    '  if (transport.type == "tcp" && req.http.Sec-Fetch-Dest == "document") {',
+    "    set var.rtt = client.socket.tcpi_rtt;",
+    ...lines,
     "  }",
     "}",
     "",
