@@ -6,6 +6,7 @@ import { outcomeOf, type PageDecision, type PageNews } from "../policy-api/core/
 import { pageDecision, pageNews, pageReport } from "../policy-api/core/testing-pages.ts";
 import { type AssignedClient, parseAssignedClient } from "../policy-api/outcomes/assigned-client.ts";
 import { type OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";
+import { periodKey } from "../policy-api/outcomes/period-keys.ts";
 import { add, NO_SUMS, type Sums, sumsJson } from "../policy-api/outcomes/sums.ts";
 import type { ClientReport } from "./client-report.ts";
 import { ASN_KEYS_MAX, KEYS_MAX, OUTCOMES_RETENTION_MS, VERSIONS_MAX } from "./outcome-rows.ts";
@@ -99,15 +100,20 @@ describe("outcomes", () => {
     const withheld = decision({ arm: "withhold" });
     await object().record([visit("c1", decision(), 64_500), visit("c2"), visit("c3", withheld)]);
     const rows = await rowsOf();
+    const during = periodKey(withheld.period, 2);
     expect(rows.map(({ arm, key, sums }) => [arm, key, sums.load.clients])).toEqual([
       ["offer", "all", "2"],
       ["offer", "asn/64500", "1"],
+      ["offer", during, "2"],
       ["offer", "next/3/1/-", "2"],
       ["offer", "rtt/2", "2"],
       ["withhold", "all", "1"],
+      ["withhold", during, "1"],
       ["withhold", "next/3/1/-", "1"],
       ["withhold", "rtt/2", "1"],
     ]);
+    // Sums alone show when an effect changes.
+    expect(rows.find(({ key }) => key === during)).toMatchObject({ load: [], lcp: [] });
     expect(rows[0]).toMatchObject({ version: 3, load: [[expect.any(Number), 2]], lcp: [[expect.any(Number), 2]] });
     expect(await object().outcomeVersions()).toEqual([{ version: 3, atMs: Date.now() }]);
     await expectSumsOfRows();
@@ -211,8 +217,8 @@ describe("writes of outcomes", () => {
     expect(await sql("SELECT key FROM paths WHERE assigned IS NOT NULL OR counted_pages <> '[]'")).toHaveLength(1);
     later(1_000);
     await object().record([report({ client: "c31" })]);
-    // Then the thirty, and three sums. And the row of the last one.
-    expect((await object().writes()).rows - before).toBe(60 + 30 + 3 + 2);
+    // Then the thirty, and four sums. And the row of the last one.
+    expect((await object().writes()).rows - before).toBe(60 + 30 + 4 + 2);
     expect(await clientsAt("all")).toBe("31");
     await expectSumsOfRows();
   });
@@ -328,7 +334,7 @@ describe("bounds of outcomes", () => {
     await sql(
       `INSERT INTO outcomes SELECT 3, 'offer', 'new/0/0/' || n, 0, '', '', '' FROM
          (WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?) SELECT n FROM i)`,
-      KEYS_MAX - 3,
+      KEYS_MAX - 4,
     );
     later(10_000);
     await object().record([visit("c2", decision({ position: "new" }))]);
@@ -372,8 +378,8 @@ describe("bounds of outcomes", () => {
     await object().record([visit("c1")]);
     const beganMs = Date.now();
     for (const [afterMs, rows] of [
-      [RETENTION_MS, 3],
-      [OUTCOMES_RETENTION_MS - 1, 3],
+      [RETENTION_MS, 4],
+      [OUTCOMES_RETENTION_MS - 1, 4],
       [OUTCOMES_RETENTION_MS, 0],
     ] as const) {
       vi.setSystemTime(beganMs + afterMs);

@@ -5,11 +5,14 @@ import { expect, it } from "vitest";
 import { ROOT } from "../../base/root.ts";
 import type { AuditEntry } from "../../policy-api/contract/audit.ts";
 import type { Results } from "../../policy-api/contract/results.ts";
+import { ASSIGNMENT_MS } from "../../policy-api/core/assignment.ts";
+import { decide } from "../../policy-api/core/decide.ts";
 import { parsePolicy } from "../../policy-api/core/parse-policy.ts";
 import type { Policy } from "../../policy-api/core/policy.ts";
 import unknownStack from "../../policy-api/policies/unknown-stack.json" with { type: "json" };
+import { buildClock } from "../faults/clock.ts";
 import { callApi } from "../workerd/policy-client.ts";
-import { probe, startTestSystem, type TestSystem, TOKEN, until } from "./harness.ts";
+import { probe, startTestSystem, testFolder, type TestSystem, TOKEN, until } from "./harness.ts";
 import { startRelay } from "./relay.ts";
 import { sendReport, tokenOf } from "./sent-report.ts";
 
@@ -69,49 +72,60 @@ async function autopilot({ port, stateDir }: TestSystem): Promise<string> {
   return stdout;
 }
 
+async function get<T>(system: TestSystem, resource: string): Promise<T> {
+  const { status, json } = await callApi(system.workerd.visitorsSocket, TOKEN, "GET", resource);
+  expect(status).toBe(200);
+  return json as T;
+}
+
+interface Stages {
+  readonly everyone: number;
+  readonly stages: readonly { readonly version: number; readonly share: number }[];
+}
+
+/** Resolves when the pages of so many visits are in a version's results. */
+async function reported(system: TestSystem, version: number, clients = CLIENTS): Promise<true> {
+  return until(
+    "the pages' reports in the results",
+    async () => {
+      const { offered, withheld } = (await get<Results>(system, `results?version=${version}`)).everyone;
+      return offered.reported + withheld.reported >= 0.9 * 2 * clients || undefined;
+    },
+    WRITTEN_MS,
+  );
+}
+
+/** Offers HTTP/3 to everyone who draws nothing. */
+const OFFERING: Partial<Policy> = (() => {
+  const gain = unknownStack.method.table.next.gain.map((losses) => losses.map((rtts) => rtts.map(() => 0.3)));
+  const gains = { ...unknownStack.method.table.next, gain };
+  const table = { ...unknownStack.method.table, next: gains, return: gains };
+  return { method: { ...unknownStack.method, kind: "gains", table } };
+})();
+
 it(
   "learns from an empty table, tries what it learnt, and takes back what somebody put in force and harms",
   { timeout: 300_000 },
   async () => {
     const system = await startTestSystem();
-    const get = async <T>(resource: string): Promise<T> => {
-      const { status, json } = await callApi(system.workerd.visitorsSocket, TOKEN, "GET", resource);
-      expect(status).toBe(200);
-      return json as T;
-    };
-    const reported = async (version: number): Promise<true> =>
-      until(
-        "the pages' reports in the results",
-        async () => {
-          const { offered, withheld } = (await get<Results>(`results?version=${version}`)).everyone;
-          return offered.reported + withheld.reported >= 0.9 * 2 * CLIENTS || undefined;
-        },
-        WRITTEN_MS,
-      );
-
     const empty = await system.putPolicy(policy({}));
     expect(await autopilot(system)).toMatch(/^Nothing to do: nothing is proposed\. /);
     await visitors(system, 0, 0.6);
-    await reported(empty);
+    await reported(system, empty);
     expect(await autopilot(system)).toMatch(/^Done: it tries what version \d+'s visitors taught: it should save /);
-    const tried = await get<{ everyone: number; stages: { version: number; share: number }[] }>("activation");
+    const tried = await get<Stages>(system, "activation");
     expect(tried).toMatchObject({ everyone: empty, stages: [{ version: empty + 1, share: 0.05 }] });
 
-    const everywhere = (value: number) => ({
-      ...unknownStack.method.table.next,
-      gain: unknownStack.method.table.next.gain.map((losses) => losses.map((rtts) => rtts.map(() => value))),
-    });
-    const table = { ...unknownStack.method.table, next: everywhere(0.3), return: everywhere(0.3) };
-    const harmful = await system.putPolicy(policy({ method: { ...unknownStack.method, kind: "gains", table } }));
+    const harmful = await system.putPolicy(policy(OFFERING));
     await visitors(system, CLIENTS, 1.6);
-    await reported(harmful);
+    await reported(system, harmful);
     expect(await autopilot(system)).toMatch(
       new RegExp(
         `^Done: it takes back version ${harmful}\\. Where this version offers HTTP/3, pages take \\d+ to \\d+ % longer\\.`,
       ),
     );
-    expect(await get("activation")).toMatchObject({ everyone: empty, stages: [] });
-    const { entries } = await get<{ entries: AuditEntry[] }>("audit?limit=10");
+    expect(await get<Stages>(system, "activation")).toMatchObject({ everyone: empty, stages: [] });
+    const { entries } = await get<{ entries: AuditEntry[] }>(system, "audit?limit=10");
     expect(entries.map(({ action, note }) => [action, note?.split(":")[0]?.split(".")[0]])).toEqual([
       ["activation.put", `autopilot takes back version ${harmful}`],
       ["activation.put", undefined],
@@ -121,5 +135,43 @@ it(
       ["activation.put", undefined],
       ["policy.create", undefined],
     ]);
+  },
+);
+
+it(
+  "notices that HTTP/3 does something else since the server changed, begins anew, and offers it no more",
+  { timeout: 300_000 },
+  async () => {
+    const clock = buildClock(testFolder());
+    const system = await startTestSystem({ runner: clock.runner });
+    const first = await system.putPolicy(policy(OFFERING));
+    await visitors(system, 0, 0.6);
+    await reported(system, first);
+    expect(await autopilot(system)).toBe("Nothing to do: no other policy is known to save time.\n");
+
+    // Two periods of assignment later, HTTP/3 is the slower one.
+    clock.shift((2 * ASSIGNMENT_MS) / 1000);
+    await visitors(system, CLIENTS, 1.6);
+    await reported(system, first, 2 * CLIENTS);
+    const { change } = await get<Results>(system, `results?version=${first}`);
+    expect(change?.text).toMatch(
+      /^Since \d{4}-\d\d-\d\d HTTP\/3 does something else than before: of visitors with RTTs of under 10 ms, /,
+    );
+    expect(await autopilot(system)).toContain(
+      `Done: it begins version ${first} anew, as HTTP/3 does something else to pages since ${change?.since.slice(0, 10)}.`,
+    );
+    const anew = first + 1;
+    expect(await get<Stages>(system, "activation")).toMatchObject({ everyone: anew, stages: [] });
+
+    await visitors(system, 2 * CLIENTS, 1.6);
+    await reported(system, anew);
+    expect(await autopilot(system)).toMatch(
+      new RegExp(`^Done: it takes back version ${anew}\\. Where .* Everyone gets what its visitors taught\\.`),
+    );
+    expect(await get<Stages>(system, "activation")).toMatchObject({ everyone: anew + 1, stages: [] });
+    const taught = parsePolicy((await get<{ policy: unknown }>(system, `policies/${anew + 1}`)).policy);
+    if (!taught.ok) throw new Error(JSON.stringify(taught.faults));
+    const request = { transport: "tcp", rttMs: 2, path: "/" } as const;
+    expect(decide(request, { state: "unknown" }, taught.value, 0, undefined).advertise.kind).toBe("nothing");
   },
 );

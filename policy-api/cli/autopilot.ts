@@ -1,5 +1,6 @@
 import type { Activation } from "../contract/activation.ts";
 import { isSameState, type Stage } from "../core/activation.ts";
+import { begunAnew } from "../outcomes/propose.ts";
 import type { Api } from "./api.ts";
 import { fromServer } from "./named-policy.ts";
 
@@ -42,12 +43,20 @@ export async function nextStep(api: Calls, activation: Activation, nowMs: number
   const [trial] = stages;
   const isOurs = trial !== undefined && begun !== undefined;
 
-  const { harm } = await api.results(version);
+  const { harm, change } = await api.results(version);
   // It puts nothing in force that it has taken back.
   const isPutBack = isTakenBack(own, version);
   if (harm !== null && !isPutBack) {
+    const takesBack = `takes back version ${version}. ${harm.text}`;
+    const left = isOurs ? [] : stages;
     const before = await harmless(api, activations, version);
-    return activates(`takes back version ${version}. ${harm.text}`, before, isOurs ? [] : stages);
+    if (before !== 0) return activates(takesBack, before, left);
+    // Version 0 draws no arms, so nobody would learn any more.
+    const taught = await taughtBy(api, version);
+    const isTried = taught.kind === "none" || isTakenBack(own, taught.version);
+    return isTried
+      ? activates(takesBack, 0, left)
+      : activates(`${takesBack} Everyone gets what its visitors taught`, taught.version, left);
   }
   if (trial !== undefined)
     return isOurs
@@ -62,6 +71,7 @@ export async function nextStep(api: Calls, activation: Activation, nowMs: number
         ? "something was taken back within the last week"
         : "somebody changed what it did within the last week",
     );
+  if (change !== null) return beginAnew(api, version, change.since, new Set(own.map(({ everyone }) => everyone)));
   return propose(api, version, new Set(own.flatMap((one) => one.stages.map((stage) => stage.version))));
 }
 
@@ -78,17 +88,41 @@ async function ofTrial(api: Calls, everyone: number, { version, share }: Stage, 
     : activates(`gives version ${version} to ${next * 100} % of the clients`, everyone, [{ version, share: next }]);
 }
 
+/** The same policy as a new version, whose visitors speak of what is so now. No visitor gets another answer by that. */
+async function beginAnew(api: Calls, version: number, since: string, begun: ReadonlySet<number>): Promise<Step> {
+  const { policy } = await api.version(version);
+  if (policy === null) return waits(`version ${version} cannot be read`);
+  const day = since.slice(0, 10);
+  const why = `begins version ${version} anew, as HTTP/3 does something else to pages since ${day}`;
+  const anew = begunAnew(fromServer(policy, `version ${version}`), version, day);
+  const pushed = await (await api.push(anew, `${NOTE_PREFIX}${why}`)).json();
+  // Somebody has put the one before in force again since: the same day makes the same policy.
+  if (begun.has(pushed.version)) return waits(`version ${pushed.version}, which begins anew, was in force before`);
+  return activates(why, pushed.version);
+}
+
 async function propose(api: Calls, version: number, tried: ReadonlySet<number>): Promise<Step> {
-  const proposal = await api.proposal(version);
-  if (proposal.kind !== "proposed") return waits(`nothing is proposed. ${unstopped(proposal.why)}`);
-  const { gain, turned, policy } = proposal;
-  if (turned.length === 0 || gain.low < GAIN_MIN) return waits("no other policy is known to save time");
-  const saves = ((1 - Math.exp(-gain.value)) * 100).toFixed(1);
-  const taught = `what version ${version}'s visitors taught: it should save ${saves} % of new clients' time`;
-  const pushed = await (await api.push(fromServer(policy, "the proposal"), `${NOTE_PREFIX}proposes ${taught}`)).json();
+  const taught = await taughtBy(api, version);
+  if (taught.kind === "none") return waits(taught.why);
   // The same evidence makes the same policy, and the store knows it again.
-  if (tried.has(pushed.version)) return waits(`version ${pushed.version}, which is proposed, was tried before`);
-  return activates(`tries ${taught}`, version, [{ version: pushed.version, share: SHARES[0] }]);
+  if (tried.has(taught.version)) return waits(`version ${taught.version}, which is proposed, was tried before`);
+  return activates(`tries ${taught.what}`, version, [{ version: taught.version, share: SHARES[0] }]);
+}
+
+type Taught =
+  | { readonly kind: "stored"; readonly version: number; readonly what: string }
+  | { readonly kind: "none"; readonly why: string };
+
+/** Stores what a version's visitors taught, if it should save time. */
+async function taughtBy(api: Calls, version: number): Promise<Taught> {
+  const proposal = await api.proposal(version);
+  if (proposal.kind !== "proposed") return { kind: "none", why: `nothing is proposed. ${unstopped(proposal.why)}` };
+  const { gain, turned, policy } = proposal;
+  if (turned.length === 0 || gain.low < GAIN_MIN) return { kind: "none", why: "no other policy is known to save time" };
+  const saves = ((1 - Math.exp(-gain.value)) * 100).toFixed(1);
+  const what = `what version ${version}'s visitors taught: it should save ${saves} % of new clients' time`;
+  const pushed = await (await api.push(fromServer(policy, "the proposal"), `${NOTE_PREFIX}proposes ${what}`)).json();
+  return { kind: "stored", version: pushed.version, what };
 }
 
 /** The last version before this one that everyone had, which nobody speaks against. Otherwise version 0, which observes. */
@@ -101,8 +135,9 @@ async function harmless(api: Calls, activations: readonly Activation[], version:
     const { policy } = await api.version(one);
     // A policy that offers HTTP/3 to everyone draws no arms: nothing would speak against it.
     if (policy === null || policy.mode === "fixed-h3") continue;
-    const { harm } = await api.results(one);
-    if (harm === null) return one;
+    const { harm, change } = await api.results(one);
+    // What was so before a change says nothing of what is so now.
+    if (harm === null && change === null) return one;
   }
   return 0;
 }

@@ -107,9 +107,34 @@ describe("autopilot", () => {
     await put(4);
     await ports.store.create({ policy: { ...OFFERING, source: "a fifth" }, author: "ben", note: null });
     await put(5);
-    ports.outcomes.rows = [...rowsOf(2, -0.3), ...rowsOf(3, -0.3), ...rowsOf(5, -0.3)];
-    await step();
+    const worse = [-0.2, -0.2, -0.7].flatMap((saves, i) =>
+      drawnRows(5, [{ rttMs: 150, clients: 1500, saves, overH3: 0.9, asn: 64_496, period: 10_343 + i }]),
+    );
+    ports.outcomes.rows = [...rowsOf(2, -0.3), ...rowsOf(3, -0.3), ...worse];
+    // Of such as change to something else, nothing is learnt.
+    expect(await step()).toContain("Done: it takes back version 5.");
     expect(current().everyone).toBe(0);
+  });
+
+  it("gives everyone what a harmful version's own visitors taught, where no earlier version is left", async () => {
+    await put(2);
+    anna.api.ports.store.unreadableVersions.add(1);
+    anna.api.ports.outcomes.rows = rowsOf(2, -0.3);
+    expect(await step()).toMatch(
+      /^Done: it takes back version 2\. Where this version offers HTTP\/3, pages take \d+ to \d+ % longer\. Everyone gets what its visitors taught\./,
+    );
+    expect(current()).toMatchObject({ everyone: 3, stages: [] });
+    expect((await anna.api.ports.store.version(3))?.policy?.source).toBe("Learnt from outcomes of version 2");
+  });
+
+  it("goes back to no version since which HTTP/3 does something else", async () => {
+    await put(2);
+    const changed = [0.3, 0.3, -0.2].flatMap((saves, i) =>
+      drawnRows(1, [{ rttMs: 150, clients: 1500, saves, overH3: 0.9, asn: 64_496, period: 10_343 + i }]),
+    );
+    anna.api.ports.outcomes.rows = [...changed, ...rowsOf(2, -0.3)];
+    await step();
+    expect(current()).toMatchObject({ everyone: 3, stages: [] });
   });
 
   it("watches the version in force while it tries another, and beside stages of somebody else", async () => {
@@ -120,6 +145,25 @@ describe("autopilot", () => {
     anna.api.ports.outcomes.rows = rowsOf(2, -0.3);
     expect(await step()).toContain("Done: it takes back version 2.");
     expect(current()).toMatchObject({ everyone: 1, stages: [{ version: 1, share: 0.1 }] });
+  });
+
+  it("begins a version anew since when HTTP/3 does something else, with the same policy, and not again if somebody goes back", async () => {
+    anna.api.ports.outcomes.rows = [0.3, 0.3, -0.2].flatMap((saves, i) =>
+      drawnRows(1, [{ rttMs: 150, clients: 1500, saves, overH3: 0.9, asn: 64_496, period: 10_343 + i }]),
+    );
+    const begun = "begins version 1 anew, as HTTP/3 does something else to pages since 2026-08-25";
+    expect(await step()).toContain(`Done: it ${begun}.`);
+    expect(current()).toEqual({ everyone: 3, stages: [], note: `autopilot ${begun}` });
+    const anew = await anna.api.ports.store.version(3);
+    expect(anew?.policy).toEqual({
+      ...LEARNING,
+      source: "Version 1 begun anew, as something changed on 2026-08-25",
+    });
+    expect(await step()).toMatch(/^Nothing to do: nothing is proposed\. 0 new clients /);
+    await put(1);
+    expect(await step()).toBe("Nothing to do: somebody changed what it did within the last week.\n");
+    later(7 * DAY_MS);
+    expect(await step()).toBe("Nothing to do: version 3, which begins anew, was in force before.\n");
   });
 
   it("lets people win: it does not begin again what somebody ended", async () => {

@@ -111,6 +111,7 @@ function pictureOf(columns: readonly Column[], over: Partial<Results> = {}): str
     objects: { asked: 32, answered: 32 },
     sentence: "What it says.",
     harm: null,
+    change: null,
     everyone,
     staying: null,
     grounds: { offeredShare: null, expectedShare: 0.5, http3Elsewhere: null, objections: [] },

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { POSITIONS } from "../outcomes/cells.ts";
 import { OBJECTIONS } from "../outcomes/objections.ts";
-import { asn, lossRatio, policy, rttMs, share, strict, versionInPath, versionNumber } from "./fields.ts";
+import { asn, isoTime, lossRatio, policy, rttMs, share, strict, versionInPath, versionNumber } from "./fields.ts";
 import { fromProposal, fromResults } from "./links.ts";
 import { reads } from "./head.ts";
 import { jsonOf, problems } from "./replies.ts";
@@ -87,6 +87,13 @@ const Results = strict({
       description: "What speaks against the version, where it offers HTTP/3 to new clients, and the same as a sentence",
     }),
   ),
+  change: nullable(
+    strict({ since: isoTime, text: z.string() }).openapi("StackChange", {
+      description:
+        "Since when HTTP/3 does something else to pages than before, and the same as a sentence. All figures are then of both " +
+        "times together",
+    }),
+  ),
   everyone: Slice.openapi({ description: "Its claim is the one that is made. Each other one holds by itself" }),
   staying: nullable(Estimate).openapi({
     description: "ln(pages of a client that was offered HTTP/3 / of one that was not), reported or not",
@@ -161,7 +168,7 @@ const Proposed = strict({
 }).openapi("Proposed");
 
 const NotProposed = strict({
-  kind: z.enum(["no-gain-table", "not-comparable", "no-evidence"]),
+  kind: z.enum(["no-gain-table", "not-comparable", "changed", "no-evidence"]),
   version,
   objects,
   why: z.string(),

@@ -5,8 +5,9 @@ import type { Claim, Compared } from "../outcomes/compare.ts";
 import type { Harm } from "../outcomes/harm.ts";
 import { type Objection, objectionText } from "../outcomes/objections.ts";
 import type { Proposal } from "../outcomes/propose.ts";
+import { RTT_CLASS_MS, rttClassText } from "../outcomes/rtt-classes.ts";
+import type { StackChange } from "../outcomes/stack-change.ts";
 import type { Objects, Results, Slice } from "../outcomes/results.ts";
-import { RTT_CLASS_MS } from "../outcomes/rtt-classes.ts";
 import { savedBy, slowedText } from "../outcomes/saved.ts";
 import { sentenceOf } from "../outcomes/sentence.ts";
 import type { GainTable } from "../core/gain-table.ts";
@@ -20,13 +21,20 @@ export function resultsView(
   table: GainTable | undefined,
   here: Pick<OutcomesPort, "reportsHere" | "droppedHere">,
 ): shown.Results {
-  const { version, objects, grounds, harm, everyone, staying, rttClasses, cells, systems, systemsLeftOut } = results;
+  const { version, objects, grounds, harm, change, everyone, staying, rttClasses, cells, systems, systemsLeftOut } =
+    results;
   const { share, expectedShare } = grounds.sampleRatio;
+  const changeText = change && stackChangeText(change);
   return {
     version,
     objects: { ...objects },
-    sentence: sentenceOf(results),
+    // What is claimed is of both times together where something changed.
+    sentence: [sentenceOf(results), ...(changeText === undefined ? [] : [changeText])].join(" "),
     harm: harm === undefined ? null : { kind: harm.kind, text: harmText(harm) },
+    change:
+      change === undefined || changeText === undefined
+        ? null
+        : { since: new Date(change.sinceMs).toISOString(), text: changeText },
     everyone: sliceView(everyone),
     staying: estimateView(staying),
     grounds: {
@@ -61,6 +69,20 @@ function harmText({ kind, interval }: Harm): string {
     : `Where this version offers HTTP/3, ${share(interval.low)} to ${share(interval.high)} percentage points more of the pages do not report.`;
 }
 
+function stackChangeText({ sinceMs, rttClass, before, since }: StackChange): string {
+  const day = new Date(sinceMs).toISOString().slice(0, 10);
+  return (
+    `Since ${day} HTTP/3 does something else than before: of visitors with RTTs of ${rttClassText(rttClass)}, ` +
+    `pages over it took ${timesText(before)} of HTTP/2's time, and take ${timesText(since)} now. ` +
+    "The server may have changed, or the way to it."
+  );
+}
+
+function timesText({ value, low, high }: Estimate): string {
+  const times = (gain: number): string => Math.exp(-gain).toFixed(2);
+  return `${times(value)} (${times(high)} to ${times(low)})`;
+}
+
 export function proposalView(version: number, proposal: Proposal, { asked, answered }: Objects): shown.Proposal {
   const of = { version, objects: { asked, answered } };
   switch (proposal.kind) {
@@ -84,6 +106,12 @@ export function proposalView(version: number, proposal: Proposal, { asked, answe
       return { kind: proposal.kind, ...of, why: "The version decides by no gain table." };
     case "not-comparable":
       return { kind: proposal.kind, ...of, why: proposal.objections.map(objectionText).join(" ") };
+    case "changed":
+      return {
+        kind: proposal.kind,
+        ...of,
+        why: `${stackChangeText(proposal.change)} Give the policy another \`source\`, push and activate it: its results begin anew.`,
+      };
     case "no-evidence":
       return {
         kind: proposal.kind,

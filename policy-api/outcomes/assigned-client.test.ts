@@ -11,10 +11,13 @@ import {
   parseAssignedClient,
 } from "./assigned-client.ts";
 import { type ExpectedTimes } from "./expected-time.ts";
+import { periodKey } from "./period-keys.ts";
 
 const EXPECTED: ExpectedTimes = { loadMs: 1000, lcpMs: 800 };
 const decision = (over: Partial<PageDecision> = {}) =>
   pageDecision({ arm: "offer", position: "next", place: { rtt: 3, size: 1 }, ...over });
+/** Of the class of RTT in which these pages are. */
+const DURING = periodKey(decision().period, 2);
 const outcome = (over: Partial<PageDecision> = {}, said: Partial<PageOutcome> = {}): PageOutcome => ({
   ...outcomeOf(decision(over), pageReport({ loadMs: 700, lcpMs: 500 }), { transport: "tcp" }),
   ...said,
@@ -28,9 +31,16 @@ describe("addDecision", () => {
   it("counts a page under each of its keys", () => {
     const client = addDecision(undefined, decision(), 64_500);
     expect(client).toMatchObject({ version: 3, arm: "offer", atMs: NOON_MS, period: decision().period });
-    expect(decidedOf(client)).toEqual({ all: 1, "rtt/2": 1, "next/3/1/-": 1, "asn/64500": 1 });
+    expect(decidedOf(client)).toEqual({ all: 1, "rtt/2": 1, [DURING]: 1, "next/3/1/-": 1, "asn/64500": 1 });
     const twice = addDecision(client, decision({ position: "return", place: { rtt: 3, size: 1, loss: 2 } }), undefined);
-    expect(decidedOf(twice)).toEqual({ all: 2, "rtt/2": 2, "next/3/1/-": 1, "return/3/1/2": 1, "asn/64500": 1 });
+    expect(decidedOf(twice)).toEqual({
+      all: 2,
+      "rtt/2": 2,
+      [DURING]: 2,
+      "next/3/1/-": 1,
+      "return/3/1/2": 1,
+      "asn/64500": 1,
+    });
   });
 
   it("keeps a client in the class of its first page's RTT, whatever is measured over the protocol that it uses then", () => {
@@ -49,11 +59,11 @@ describe("addDecision", () => {
     const first = addDecision(undefined, decision({ ...at(0), position: "new" }), undefined);
     const second = addDecision(first, decision(at(1, 2)), undefined);
     const third = addDecision(second, decision({ ...at(2, 4), transport: "quic" }), undefined);
-    expect(decidedOf(third)).toEqual({ all: 3, "rtt/2": 3, "new/0/1/-": 1, "next/0/1/2": 2 });
+    expect(decidedOf(third)).toEqual({ all: 3, "rtt/2": 3, [DURING]: 3, "new/0/1/-": 1, "next/0/1/2": 2 });
     // Reports come later, in any order.
     const late = addOutcome(third, outcome({ ...at(0), position: "new" }), EXPECTED, undefined).held;
     const told = addOutcome(late, outcome({ ...at(2, 4), transport: "quic" }), EXPECTED, undefined).held;
-    expect(pagesOf(told)).toEqual({ all: 2, "rtt/2": 2, "new/0/1/-": 1, "next/0/1/2": 1 });
+    expect(pagesOf(told)).toEqual({ all: 2, "rtt/2": 2, [DURING]: 2, "new/0/1/-": 1, "next/0/1/2": 1 });
     expect(parseAssignedClient(JSON.parse(JSON.stringify(told)))).toEqual({ ok: true, value: told });
   });
 
@@ -88,7 +98,7 @@ describe("addDecision", () => {
   ] as const)("begins anew with another %s", (_name, over) => {
     const held = addDecision(undefined, decision(), undefined);
     const client = addDecision(held, decision({ ...over, atMs: NOON_MS + 1 }), undefined);
-    expect(decidedOf(client)).toEqual({ all: 1, "rtt/2": 1, "next/3/1/-": 1 });
+    expect(decidedOf(client)).toEqual({ all: 1, "rtt/2": 1, [periodKey(client?.period ?? 0, 2)]: 1, "next/3/1/-": 1 });
     expect(client).toMatchObject({ atMs: NOON_MS + 1 });
   });
 
@@ -124,7 +134,7 @@ describe("addOutcome", () => {
 
   it("adds the times to the rows of the page's decision", () => {
     const { held: client, times } = addOutcome(held, outcome(), EXPECTED, 64_500);
-    expect(pagesOf(client)).toEqual({ all: 1, "rtt/2": 1, "next/3/1/-": 1, "asn/64500": 1 });
+    expect(pagesOf(client)).toEqual({ all: 1, "rtt/2": 1, [DURING]: 1, "next/3/1/-": 1, "asn/64500": 1 });
     expect(client?.rows["all"]).toMatchObject({ decided: 1, load: { overH3: 0 }, lcp: { pages: 1 } });
     expect(times).toEqual({ keys: ["all", "rtt/2", "next/3/1/-", "asn/64500"], loadMs: 700, lcpMs: 500 });
   });
@@ -150,7 +160,7 @@ describe("addOutcome", () => {
   it("adds nothing where no page was decided about", () => {
     expect(addOutcome(undefined, outcome(), EXPECTED, 1)).toEqual({ held: undefined });
     const client = addOutcome(held, outcome({ position: "new", place: { rtt: 0, size: 0 } }), EXPECTED, 7).held;
-    expect(pagesOf(client)).toEqual({ all: 1, "rtt/2": 1, "next/3/1/-": 0, "asn/64500": 0 });
+    expect(pagesOf(client)).toEqual({ all: 1, "rtt/2": 1, [DURING]: 1, "next/3/1/-": 0, "asn/64500": 0 });
     expect(addOutcome(client, outcome(), EXPECTED, undefined).times?.keys).toEqual(["next/3/1/-"]);
   });
 

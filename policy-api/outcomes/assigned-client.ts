@@ -6,6 +6,7 @@ import { cellKey, EVERYWHERE, parseCellKey } from "./cells.ts";
 import { addDecided, addReport, type ClientDay, EMPTY_DAY, readClientDay } from "./client-day.ts";
 import type { ExpectedTimes } from "./expected-time.ts";
 import { DRAWN_ARMS, type DrawnArm } from "./outcome-row.ts";
+import { parsePeriodKey, periodKey } from "./period-keys.ts";
 import { rttClassOf, rttKey } from "./rtt-classes.ts";
 
 /** Under how many keys a client's pages count. Those under further keys count under the first ones alone. */
@@ -113,7 +114,8 @@ export function addOutcome(
     if (added?.kind !== "added") continue;
     isAdded = true;
     rows[key] = added.day;
-    if (added.isForSketch) keys.push(key);
+    // Sums alone show when an effect changes.
+    if (added.isForSketch && parsePeriodKey(key) === undefined) keys.push(key);
   }
   if (!isAdded) return { held };
   const changed = { ...held, rows };
@@ -134,7 +136,7 @@ function isOf(held: AssignedClient, { period, policyVersion, arm }: PageDecision
 
 /** Under which keys a page counts. The most important are first. */
 function keysOf(
-  { position, place }: PageDecision,
+  { position, place, period }: PageDecision,
   client: Pick<AssignedClient, "rttMs" | "place">,
   asn: number | undefined,
 ): readonly string[] {
@@ -142,7 +144,7 @@ function keysOf(
   const isInCell = place !== undefined && position !== "unknown" && position !== "redrawn";
   return [
     EVERYWHERE,
-    ...(rttMs === undefined ? [] : [rttKey(rttClassOf(rttMs))]),
+    ...(rttMs === undefined ? [] : [rttKey(rttClassOf(rttMs)), periodKey(period, rttClassOf(rttMs))]),
     ...(isInCell ? [cellKey({ position, ...atClient(place, client.place) })] : []),
     ...(asn === undefined ? [] : [asnKey(asn)]),
   ];
@@ -154,7 +156,12 @@ function atClient({ rtt, size, loss }: TablePlace, client: ClientPlace | undefin
 }
 
 function isKey(key: string): boolean {
-  return key === EVERYWHERE || /^(rtt\/\d|asn\/\d{1,10})$/.test(key) || parseCellKey(key) !== undefined;
+  return (
+    key === EVERYWHERE ||
+    /^(rtt\/\d|asn\/\d{1,10})$/.test(key) ||
+    parsePeriodKey(key) !== undefined ||
+    parseCellKey(key) !== undefined
+  );
 }
 
 const readRows: Reader<AssignedClient["rows"]> = described(

@@ -23,11 +23,19 @@ function evidence(
   return { cell, arms: drawnArms({ clients, saves, overH3, seed, missing }, { clients, seed: seed + 1 }) };
 }
 
+const LEARNING: Learning = {
+  version: 7,
+  policy: POLICY,
+  grounds: GROUNDS,
+  evidence: [],
+  clients: 2000,
+  change: undefined,
+};
 const learnt = (
   given: readonly CellEvidence[],
   policy: Policy = POLICY,
   grounds: Learning["grounds"] = GROUNDS,
-): Proposal => propose({ version: 7, policy, grounds, evidence: given, clients: 2000 });
+): Proposal => propose({ ...LEARNING, policy, grounds, evidence: given });
 
 function proposed(given: readonly CellEvidence[], policy: Policy = POLICY) {
   const proposal = learnt(given, policy);
@@ -37,6 +45,8 @@ function proposed(given: readonly CellEvidence[], policy: Policy = POLICY) {
   return { ...proposal, table: method.table };
 }
 
+const AT_ONE = { value: 0.1, se: 0.01, low: 0.05, high: 0.15 };
+const CHANGE: Learning["change"] = { sinceMs: 0, rttClass: 2, before: AT_ONE, since: { ...AT_ONE, value: -0.1 } };
 const NEXT: Cell = { position: "next", rtt: 2, size: 1, loss: 0 };
 const gainAt = ({ next }: GainTable, { size, loss = 0, rtt }: Cell = NEXT): number =>
   next.gain[size]?.[loss]?.[rtt] ?? 0;
@@ -196,6 +206,7 @@ describe("propose", () => {
   it.each<[string, Proposal]>([
     ["no-gain-table", learnt([evidence(NEXT, 1)], { ...POLICY, method: { kind: "share", share: 0.5 } })],
     ["no-gain-table", learnt([evidence(NEXT, 1)], INITIAL_POLICY)],
+    ["changed", propose({ ...LEARNING, change: CHANGE })],
     ["no-evidence", learnt([])],
     ["no-evidence", learnt([evidence(NEXT, 1, { clients: 50 })])],
     ["no-evidence", learnt([evidence(NEXT, 1, { overH3: 0.01 })])],

@@ -4,6 +4,7 @@ import type { GroundsChecked } from "./compare.ts";
 import { type CellEvidence, learn } from "./learn.ts";
 import { type Change, learntTable } from "./learnt-table.ts";
 import type { Objection } from "./objections.ts";
+import type { StackChange } from "./stack-change.ts";
 
 /** A version that was in force, and what its outcomes say. */
 export interface Learning {
@@ -13,6 +14,7 @@ export interface Learning {
   readonly evidence: readonly CellEvidence[];
   /** How many clients there are in all. In the evidence a client is in each of its cells. */
   readonly clients: number;
+  readonly change: StackChange | undefined;
 }
 
 export type Proposal =
@@ -29,6 +31,8 @@ export type Proposal =
   | { readonly kind: "no-gain-table" }
   /** No effect may be claimed: the arms are not comparable. */
   | { readonly kind: "not-comparable"; readonly objections: readonly Objection[] }
+  /** The evidence is of two times, between which something changed. */
+  | { readonly kind: "changed"; readonly change: StackChange }
   /** No cell has enough clients whose protocol the assignment changed. */
   | { readonly kind: "no-evidence" };
 
@@ -38,20 +42,21 @@ const SOURCE_MAX = 1000;
  * Proposes a table: the version's own as the prior, what its clients reported as the evidence, each by its certainty. It
  * switches nothing: whoever reads it may push the policy as a new version. Pure; never throws on data.
  */
-export function propose({ version, policy, grounds, evidence, clients: distinct }: Learning): Proposal {
+export function propose({ version, policy, grounds, evidence, clients: distinct, change }: Learning): Proposal {
   const { method } = policy;
   if (method?.kind !== "gains") return { kind: "no-gain-table" };
   if (grounds.objections.length > 0) return { kind: "not-comparable", objections: grounds.objections };
+  if (change !== undefined) return { kind: "changed", change };
   const learnt = learn(method, evidence);
   const { clients } = learnt;
   if (clients === 0) return { kind: "no-evidence" };
   const { table, changes } = learntTable(method.table, learnt);
   const after: GainsMethod = { ...method, table };
   const { provenance: _, ...others } = policy;
-  const source = `Learnt from outcomes of version ${version}${policy.source === undefined ? "" : `. Before: ${policy.source}`}`;
+  const source = sourceAfter(`Learnt from outcomes of version ${version}`, policy);
   return {
     kind: "proposed",
-    policy: { ...others, source: source.slice(0, SOURCE_MAX), method: after },
+    policy: { ...others, source, method: after },
     clients,
     changes,
     expectation: expectationOf(policy, method, after, learnt, {
@@ -59,4 +64,17 @@ export function propose({ version, policy, grounds, evidence, clients: distinct 
       cellsPerClient: Math.max(1, clients / distinct),
     }),
   };
+}
+
+/**
+ * The same policy, as another version: its outcomes begin with no clients, and say what is so from now on. Pure.
+ *
+ * @param day Of the change, such as 2026-11-21
+ */
+export function begunAnew(policy: Policy, version: number, day: string): Policy {
+  return { ...policy, source: sourceAfter(`Version ${version} begun anew, as something changed on ${day}`, policy) };
+}
+
+function sourceAfter(text: string, { source }: Policy): string {
+  return `${text}${source === undefined ? "" : `. Before: ${source}`}`.slice(0, SOURCE_MAX);
 }

@@ -6,9 +6,11 @@ import { CLIENTS_MIN } from "./confidence-sequence.ts";
 import type { Gathered, Tally } from "./gathered.ts";
 import { type Harm, harmOf } from "./harm.ts";
 import type { CellEvidence } from "./learn.ts";
+import { parsePeriodKey } from "./period-keys.ts";
 import type { Learning } from "./propose.ts";
 import { RTT_CLASS_MS, rttKey } from "./rtt-classes.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
+import { type StackChange, stackChangeOf } from "./stack-change.ts";
 import { stayingOf } from "./staying.ts";
 import { mergeArms, type Sums } from "./sums.ts";
 
@@ -27,6 +29,8 @@ export interface Results {
   readonly grounds: GroundsChecked;
   /** Undefined if nothing speaks against the version, or nothing can be said. */
   readonly harm: Harm | undefined;
+  /** Undefined: none is shown. Otherwise all figures are of both times together. */
+  readonly change: StackChange | undefined;
   /** All clients. Its claim is the one that is made; every other slice is a look besides. */
   readonly everyone: Slice;
   /** ln(pages per client offered / pages per client withheld). */
@@ -76,6 +80,7 @@ export function resultsOf(gathered: Gathered, policy: Policy | undefined, object
         classes.map((key) => sumsOf(gathered.of(key))),
         grounds,
       ),
+    change: changeOf(gathered, grounds),
     everyone: compared(all, grounds),
     staying: stayingOf(sumsOf(all)),
     rttClasses: classes.map(slice),
@@ -92,7 +97,15 @@ export function learningOf(gathered: Gathered, policy: Policy): Learning {
     return { cell, arms: sumsOf(gathered.of(key)) };
   });
   const clients = sumOf(clientsOf(gathered.of(EVERYWHERE)));
-  return { version: gathered.version, policy, grounds, evidence, clients };
+  return { version: gathered.version, policy, grounds, evidence, clients, change: changeOf(gathered, grounds) };
+}
+
+function changeOf(gathered: Gathered, grounds: GroundsChecked): StackChange | undefined {
+  const sums = gathered.keys.flatMap((key) => {
+    const of = parsePeriodKey(key);
+    return of === undefined ? [] : [{ ...of, arms: sumsOf(gathered.of(key)) }];
+  });
+  return stackChangeOf(sums, grounds);
 }
 
 function groundsOf(gathered: Gathered): GroundsChecked {

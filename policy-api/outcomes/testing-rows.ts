@@ -5,6 +5,7 @@ import type { ClientDay } from "./client-day.ts";
 import { EMPTY_GAINS } from "./empty-table.ts";
 import { fixed, SCALE } from "./fixed-point.ts";
 import type { DrawnArm, OutcomeRow } from "./outcome-row.ts";
+import { periodKey } from "./period-keys.ts";
 import { addTime, EMPTY_SKETCH, type Sketch } from "./quantiles.ts";
 import { rttClassOf, rttKey } from "./rtt-classes.ts";
 import { drawnDays, sumOf } from "./testing.ts";
@@ -24,6 +25,8 @@ export interface DrawnPlace {
   /** And if not. */
   readonly withheldOverH3?: number;
   readonly asn: number;
+  /** The period of assignment in which they came. */
+  readonly period?: number;
   /** Whether browsers tell the LCP: it then comes after four fifths of the load time. */
   readonly tellLcp?: boolean;
 }
@@ -31,7 +34,17 @@ export interface DrawnPlace {
 /** What a store has of them: pages of 1 MB, over HTTP/3 only after the first page of a client that nobody knew. */
 export function drawnRows(version: number, places: readonly DrawnPlace[]): readonly OutcomeRow[] {
   return places.flatMap((place, index) => {
-    const { rttMs, clients, withheld = clients, saves, overH3, withheldOverH3 = 0, asn, tellLcp = false } = place;
+    const {
+      rttMs,
+      clients,
+      withheld = clients,
+      saves,
+      overH3,
+      withheldOverH3 = 0,
+      asn,
+      period = 10_345,
+      tellLcp = false,
+    } = place;
     const at = nearestPlace(EMPTY_GAINS.table, { rttMs, contentBytes: 1_000_000 });
     const rowsOf = (arm: DrawnArm, count: number, share: number): OutcomeRow[] => {
       const seed = 4 * index + (arm === "offer" ? 1 : 2);
@@ -48,6 +61,7 @@ export function drawnRows(version: number, places: readonly DrawnPlace[]): reado
         ...[EVERYWHERE, rttKey(rttClassOf(rttMs)), `asn/${asn}`, cellKey({ position: "next", ...at })].map((key) =>
           row(key, days),
         ),
+        { ...row(periodKey(period, rttClassOf(rttMs)), days), load: EMPTY_SKETCH, lcp: EMPTY_SKETCH },
         row(cellKey({ position: "new", ...at }), drawn(withheldOverH3, seed + 2)),
       ];
     };

@@ -1,0 +1,13 @@
+/** The key of the sums of a class of RTT in one period of assignment: `during/10345/3`. They show when an effect changes. */
+export function periodKey(period: number, rttClass: number): string {
+  return `${PERIOD_PREFIX}${period}/${rttClass}`;
+}
+
+/** What a key of a period names. Undefined if it is none. */
+export function parsePeriodKey(key: string): { readonly period: number; readonly rttClass: number } | undefined {
+  const [, period, rttClass] = KEY.exec(key) ?? [];
+  return period === undefined ? undefined : { period: Number(period), rttClass: Number(rttClass) };
+}
+
+export const PERIOD_PREFIX = "during/";
+const KEY = /^during\/(\d{1,9})\/(\d)$/;
