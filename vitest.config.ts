@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 const PATIENCE = { testTimeout: 60_000, hookTimeout: 120_000 };
 
 /** Tests of the whole system that measure time or load, or that a busy machine makes fail. Each runs alone. */
-const ALONE = ["attacks", "browser", "faults", "reporter", "samples", "supervision"].map(
+const ALONE = ["attacks", "browser", "faults", "marker", "reporter", "samples", "supervision"].map(
   (name) => `infra/e2e/${name}.test.ts`,
 );
 

@@ -66,6 +66,16 @@ describe("what a navigation is told", () => {
     for (const [name, value] of Object.entries(PAGE_HEADERS)) expect(response.headers.get(name)).toBe(value);
   });
 
+  it.each([
+    ["fixed-h3", mode("fixed-h3"), CF_H2, 'h3=":8443"; ma=300'],
+    ["fixed-h2 on HTTP/3", mode("fixed-h2"), CF_H3, "clear"],
+    ["observe", mode("observe"), CF_H2, null],
+  ])("with a marker, for a rule to make Alt-Svc of: %s", async (_name, policy, cf, expected) => {
+    const isolate = new Isolate({ ...SETTINGS, actuator: "marker" });
+    const { response } = await visit(navigation(cf), new FakeStores(policy), isolate);
+    expect([response.headers.get("h3-advice"), response.headers.get("alt-svc")]).toEqual([expected, null]);
+  });
+
   it("adaptive, a client that is known", async () => {
     const stores = new FakeStores(adaptivePolicy());
     stores.reply = async () => ({ client: met({}).state });

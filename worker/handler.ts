@@ -1,5 +1,6 @@
 import { altSvcValue } from "../policy-api/core/alt-svc.ts";
 import type { Answer } from "../policy-api/core/offers.ts";
+import { ANSWER_HEADERS } from "./actuator.ts";
 import { type Advice, advise } from "./advise.ts";
 import { keptSample } from "./cf.ts";
 import { logDecision } from "./decision-log.ts";
@@ -59,7 +60,7 @@ function conclude(
   if (value === undefined && asked === undefined) return response;
   // These headers are for one visitor: they are added after any cache, so that none stores them.
   const advertised = new Response(response.body, response);
-  if (value !== undefined) advertised.headers.set("alt-svc", value);
+  if (value !== undefined) advertised.headers.set(ANSWER_HEADERS[isolate.settings.actuator], value);
   if (asked === undefined) return advertised;
   const page = withAsked(advertised, asked, advice, found, isolate, nowMs);
   if (page === undefined) return advertised;

@@ -57,6 +57,21 @@ describe("the origin", () => {
     }
   });
 
+  it("has no say in the marker either, where that is how answers reach browsers", async () => {
+    origin.answer = async () => new Response("page", { headers: { "h3-advice": 'h3=":443"; ma=86400' } });
+    for (const [actuator, expected] of [
+      ["marker", null],
+      ["header", 'h3=":443"; ma=86400'],
+    ] as const)
+      for (const edge of ["adaptive-h3", "cloudflare"] as const) {
+        const { origin: _, ...route } = SETTINGS;
+        const settings = { ...(edge === "cloudflare" ? route : SETTINGS), edge, actuator };
+        const { response } = await visit(navigation(), new FakeStores(mode("observe")), new Isolate(settings));
+        expect([edge, response.headers.get("h3-advice")]).toEqual([edge, expected]);
+        expect(await response.text()).toBe("page");
+      }
+  });
+
   it("is never what the visitor's Host header says: without ORIGIN there is none but on Cloudflare", async () => {
     const { origin: _, ...settings } = SETTINGS;
     for (const edge of ["adaptive-h3", "none"] as const) {

@@ -1,3 +1,4 @@
+import { ANSWER_HEADERS } from "./actuator.ts";
 import { LimitedLog } from "./limited-log.ts";
 import type { Settings } from "./settings.ts";
 
@@ -13,14 +14,15 @@ import type { Settings } from "./settings.ts";
 export async function fetchOrigin(
   request: Request,
   visited: URL,
-  settings: Pick<Settings, "origin" | "edge">,
+  settings: Pick<Settings, "origin" | "edge" | "actuator">,
 ): Promise<Response> {
-  const { origin, edge } = settings;
+  const { origin, edge, actuator } = settings;
   try {
-    if (origin !== undefined) return withoutOriginsOffer(await fetchFrom(origin, request, visited, edge));
+    if (origin !== undefined)
+      return without(await fetchFrom(origin, request, visited, edge), "alt-svc", ANSWER_HEADERS[actuator]);
     // Only Cloudflare has routes. Elsewhere the visitor's Host header would choose what is fetched.
     if (edge !== "cloudflare") throw new Error("ORIGIN is not set");
-    return await fetch(request);
+    return without(await fetch(request), ANSWER_HEADERS[actuator]);
   } catch (error) {
     errorLog.write(error);
     return new Response("Bad gateway: the origin does not answer.\n", {
@@ -48,9 +50,9 @@ function fetchFrom(origin: URL, request: Request, visited: URL, edge: Settings["
 }
 
 /** An origin's own Alt-Svc names its own ports, and would outlive decisions made here. Cloudflare removes it too. */
-function withoutOriginsOffer(response: Response): Response {
-  if (!response.headers.has("alt-svc")) return response;
+function without(response: Response, ...names: readonly string[]): Response {
+  if (!names.some((name) => response.headers.has(name))) return response;
   const own = new Response(response.body, response);
-  own.headers.delete("alt-svc");
+  for (const name of names) own.headers.delete(name);
   return own;
 }

@@ -5,6 +5,7 @@ describe("readSettings", () => {
   it("has a default for each", () => {
     const defaults = {
       edge: "cloudflare",
+      actuator: "header",
       budgetMs: 5,
       objectsPerRegion: 32,
       logDecisions: false,
@@ -19,6 +20,7 @@ describe("readSettings", () => {
     const source = {
       ORIGIN: "http://a:81",
       EDGE: "none",
+      ACTUATOR: "marker",
       BUDGET_MS: "0",
       OBJECTS_PER_REGION: "9",
       LOG_DECISIONS: "on",
@@ -29,6 +31,7 @@ describe("readSettings", () => {
       settings: {
         origin: new URL("http://a:81"),
         edge: "none",
+        actuator: "marker",
         budgetMs: 0,
         objectsPerRegion: 9,
         logDecisions: true,
@@ -49,6 +52,7 @@ describe("readSettings", () => {
       "must be an http or https URL without a path",
     ],
     ["EDGE", ["nginx"], "must be one of cloudflare, adaptive-h3, none"],
+    ["ACTUATOR", ["alt-svc", "Header"], "must be one of header, marker"],
     ["BUDGET_MS", ["-1", "1001", "5ms", "1e2"], "must be a whole number from 0 to 1000"],
     ["OBJECTS_PER_REGION", ["0", "10001"], "must be a whole number from 1 to 10000"],
     ["LOG_DECISIONS", ["true"], "must be on or off"],

@@ -1,4 +1,5 @@
 import { parseTokens, type Token } from "../policy-api/http/tokens.ts";
+import { type Actuator, ACTUATORS } from "./actuator.ts";
 
 /** The variables of a deployment, read once. */
 export interface Settings {
@@ -6,6 +7,7 @@ export interface Settings {
   readonly origin?: URL;
   /** Which TLS edge sets the client addresses. With `none` a visitor could forge them, so they are not used. */
   readonly edge: "cloudflare" | "adaptive-h3" | "none";
+  readonly actuator: Actuator;
   /** How long a response may wait after the origin's headers, milliseconds. */
   readonly budgetMs: number;
   /** Over how many objects the clients of a region are spread. */
@@ -27,6 +29,7 @@ export interface SettingsFault {
 export interface SettingsSource {
   readonly ORIGIN?: string | null;
   readonly EDGE?: string | null;
+  readonly ACTUATOR?: string | null;
   readonly BUDGET_MS?: string | null;
   readonly OBJECTS_PER_REGION?: string | null;
   readonly LOG_DECISIONS?: string | null;
@@ -39,6 +42,7 @@ export interface SettingsSource {
 export const VARIABLES: readonly string[] = [
   "ORIGIN",
   "EDGE",
+  "ACTUATOR",
   "BUDGET_MS",
   "OBJECTS_PER_REGION",
   "LOG_DECISIONS",
@@ -47,6 +51,7 @@ export const VARIABLES: readonly string[] = [
 
 const DEFAULTS: Settings = {
   edge: "cloudflare",
+  actuator: "header",
   budgetMs: 5,
   objectsPerRegion: 32,
   logDecisions: false,
@@ -85,6 +90,9 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
   const settings: Settings = {
     ...(origin === undefined ? {} : { origin }),
     edge: read("EDGE", DEFAULTS.edge, `one of ${EDGES.join(", ")}`, (text) => EDGES.find((edge) => edge === text)),
+    actuator: read("ACTUATOR", DEFAULTS.actuator, `one of ${ACTUATORS.join(", ")}`, (text) =>
+      ACTUATORS.find((actuator) => actuator === text),
+    ),
     budgetMs: read("BUDGET_MS", DEFAULTS.budgetMs, "a whole number from 0 to 1000", whole(0, 1000)),
     objectsPerRegion: read(
       "OBJECTS_PER_REGION",

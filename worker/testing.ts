@@ -16,6 +16,7 @@ import type { UnstoredKill } from "./unstored-kill.ts";
 export const SETTINGS: Settings = {
   origin: new URL("http://origin.test"),
   edge: "adaptive-h3",
+  actuator: "header",
   budgetMs: 5,
   objectsPerRegion: 4,
   logDecisions: false,

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
+import { markerRules } from "../../policy-api/compiled/cloudflare.ts";
 import { compiled } from "../../policy-api/compiled/targets.ts";
 import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
@@ -11,6 +12,11 @@ const PARSE = `
 import json, sys
 from octorules_wirefilter import parse_expression
 print(json.dumps([parse_expression(text) for text in json.load(sys.stdin)]))`;
+
+interface Rule {
+  readonly expression: string;
+  readonly action_parameters: { readonly headers: Readonly<Record<string, { readonly expression?: string }>> };
+}
 
 interface Parsed {
   readonly error?: string;
@@ -37,6 +43,16 @@ it.each<[what: string, policy: Policy]>([
     const known = /^(http\.request\.(headers|version)|cf\.timings\.client_(tcp|quic)_rtt_msec)$/;
     expect(fields.filter((field) => !known.test(field))).toEqual([]);
   }
+});
+
+it("the rules for a marker, whose value is a text", () => {
+  const { rules } = JSON.parse(markerRules()) as { rules: Rule[] };
+  const values = rules.flatMap(({ action_parameters: { headers } }) =>
+    Object.values(headers).flatMap(({ expression }) => (expression === undefined ? [] : [`${expression} eq "clear"`])),
+  );
+  const parsed = parse([...rules.map(({ expression }) => expression), ...values]);
+  expect(parsed.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
+  expect(parsed.at(-1)?.fields).toEqual(["http.response.headers"]);
 });
 
 it("the parser refuses what is no expression", () => {

@@ -5,6 +5,7 @@ import { COMPILE } from "./command-compile.ts";
 import { DIFF } from "./command-diff.ts";
 import { EXPLAIN } from "./command-explain.ts";
 import { KILL } from "./command-kill.ts";
+import { MARKER_RULE } from "./command-marker-rule.ts";
 import { PROPOSE } from "./command-propose.ts";
 import { RESULTS } from "./command-results.ts";
 import { ROLLBACK } from "./command-rollback.ts";
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   VALIDATE,
   DIFF,
   COMPILE,
+  MARKER_RULE,
   PUSH,
   LIST,
   SHOW,

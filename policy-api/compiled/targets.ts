@@ -1,5 +1,6 @@
 import type { Policy } from "../core/policy.ts";
 import { type Answer, type Answers, answersOf, type Span, type Unit } from "./answers.ts";
+import { EVERYTHING, rulesJson, transform } from "./cloudflare.ts";
 import { digitsBetween } from "./digits.ts";
 
 /** What a policy is compiled to. */
@@ -48,7 +49,7 @@ function heading({ source }: Policy, { tcp }: Answers, ...about: readonly string
  */
 function cloudflareRule({ tcp, quic }: Answers): string {
   const rules = [
-    transform("no other Alt-Svc", EVERYTHING, { operation: "remove" }),
+    transform("no other Alt-Svc", EVERYTHING, "Alt-Svc", { operation: "remove" }),
     ...tcp.map((answer) =>
       setting("TCP", 'http.request.version ne "HTTP/3"', "cf.timings.client_tcp_rtt_msec", answer),
     ),
@@ -56,11 +57,9 @@ function cloudflareRule({ tcp, quic }: Answers): string {
       setting("QUIC", 'http.request.version eq "HTTP/3"', "cf.timings.client_quic_rtt_msec", answer),
     ),
   ];
-  return `${JSON.stringify({ rules }, undefined, 2)}\n`;
+  return rulesJson(rules);
 }
 
-/** Cloudflare's parser knows no bare `true`. */
-const EVERYTHING = 'http.request.version ne ""';
 const CLOUDFLARE_PAGE = 'any(http.request.headers["sec-fetch-dest"][*] eq "document")';
 
 function setting(over: string, version: string, field: string, { value, spans }: Answer): object {
@@ -68,17 +67,7 @@ function setting(over: string, version: string, field: string, { value, spans }:
     to === Infinity ? `${field} ge ${from}` : `(${field} ge ${from} and ${field} lt ${to})`,
   );
   const conditions = [CLOUDFLARE_PAGE, version, ...(ranges === undefined ? [] : [`(${ranges.join(" or ")})`])];
-  return transform(`over ${over}: ${value}`, conditions.join(" and "), { operation: "set", value });
-}
-
-function transform(description: string, expression: string, change: object): object {
-  return {
-    description: `adaptive-h3, ${description}`,
-    expression,
-    action: "rewrite",
-    action_parameters: { headers: { "Alt-Svc": change } },
-    enabled: true,
-  };
+  return transform(`over ${over}: ${value}`, conditions.join(" and "), "Alt-Svc", { operation: "set", value });
 }
 
 /** A map of nginx compares texts: so each span is a pattern for the digits of its numbers. Over HTTP/3 there are no digits. */

@@ -1,3 +1,8 @@
+/**
+ * A response header with the value that Alt-Svc is to have. For a server that sets Alt-Svc by rules of its own (policy-api/compiled).
+ */
+export const MARKER_HEADER = "h3-advice";
+
 /** What a response tells the client about HTTP/3. */
 export type Advertise =
   { readonly kind: "h3"; readonly maS: number } | { readonly kind: "nothing" } | { readonly kind: "clear" };

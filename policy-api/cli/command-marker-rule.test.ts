@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { person } from "./testing.ts";
+
+it("prints the rules, and asks no server", async () => {
+  const anna = await person();
+  const { code, out, err } = await anna.does("marker-rule");
+  expect([code, err]).toEqual([0, ""]);
+  expect(JSON.parse(out)).toEqual({
+    rules: [
+      {
+        description: "adaptive-h3, the worker's answer as Alt-Svc",
+        expression: 'http.request.version ne ""',
+        action: "rewrite",
+        action_parameters: {
+          headers: { "Alt-Svc": { operation: "set", expression: 'http.response.headers["h3-advice"][0]' } },
+        },
+        enabled: true,
+      },
+      {
+        description: "adaptive-h3, no marker",
+        expression: 'http.request.version ne ""',
+        action: "rewrite",
+        action_parameters: { headers: { "h3-advice": { operation: "remove" } } },
+        enabled: true,
+      },
+    ],
+  });
+  expect(anna.api.requests).toEqual([]);
+});
+
+it("writes them to a file, and says what they are", async () => {
+  const anna = await person();
+  const { code, out } = await anna.does("marker-rule --out rules.json");
+  const file = /^The rules are in (.*)\.\n/.exec(out)?.[1] ?? "";
+  expect([code, out]).toEqual([
+    0,
+    `The rules are in ${file}.\nThey are the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces\nALL rules of that phase: put your own ones beside them first.\n`,
+  ]);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toHaveProperty("rules");
+  const again = await anna.does("marker-rule --out rules.json");
+  expect([again.code, again.err]).toEqual([2, `--out: ${file} is there already, and is not overwritten.\n`]);
+  expect(JSON.parse((await anna.does("marker-rule --json")).out)).toHaveProperty("text");
+});

@@ -1,0 +1,30 @@
+import { resolve } from "node:path";
+import { markerRules } from "../compiled/cloudflare.ts";
+import type { Command } from "./command.ts";
+import { writeNewFile } from "./new-file.ts";
+
+export const MARKER_RULE: Command = {
+  name: "marker-rule",
+  usage: "[--out FILE]",
+  summary: "Write the rules of a zone for a worker that answers by a marker. Needs no server.",
+  details: `For a worker on Cloudflare with ACTUATOR = "marker", whose answers a Response Header Transform Rule
+makes Alt-Svc of. --out writes them to a FILE that is not there yet.
+
+They are the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint.
+That call replaces ALL rules of the phase: put your own ones beside them first.`,
+  options: ["out"],
+  run({ options: { out }, io }) {
+    const text = markerRules();
+    if (out === undefined) return { text: text.trimEnd(), json: { text } };
+    const file = resolve(io.folder, out);
+    writeNewFile(file, text, "the rules");
+    return {
+      text: [
+        `The rules are in ${file}.`,
+        "They are the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces",
+        "ALL rules of that phase: put your own ones beside them first.",
+      ].join("\n"),
+      json: { file, text },
+    };
+  },
+};

@@ -1,0 +1,41 @@
+import { MARKER_HEADER } from "../core/alt-svc.ts";
+
+/** What a rule of Cloudflare's phase `http_response_headers_transform` does to a response header. */
+export type HeaderChange =
+  | { readonly operation: "remove" }
+  | { readonly operation: "set"; readonly value: string }
+  /** Where the expression has no value, the header is removed. */
+  | { readonly operation: "set"; readonly expression: string };
+
+/** One rule, as Cloudflare's Rulesets API takes it. */
+export function transform(description: string, expression: string, header: string, change: HeaderChange): object {
+  return {
+    description: `adaptive-h3, ${description}`,
+    expression,
+    action: "rewrite",
+    action_parameters: { headers: { [header]: change } },
+    enabled: true,
+  };
+}
+
+/** Cloudflare's parser knows no bare `true`. */
+export const EVERYTHING = 'http.request.version ne ""';
+
+/** The body of a call that sets the rules of a phase. */
+export function rulesJson(rules: readonly object[]): string {
+  return `${JSON.stringify({ rules }, undefined, 2)}\n`;
+}
+
+/**
+ * The rules by which a worker with ACTUATOR = "marker" acts: its marker becomes Alt-Svc, and visitors do not get it. On a response
+ * without a marker every Alt-Svc is taken away: on images that pass no worker, too. Pure.
+ */
+export function markerRules(): string {
+  return rulesJson([
+    transform("the worker's answer as Alt-Svc", EVERYTHING, "Alt-Svc", {
+      operation: "set",
+      expression: `http.response.headers["${MARKER_HEADER}"][0]`,
+    }),
+    transform("no marker", EVERYTHING, MARKER_HEADER, { operation: "remove" }),
+  ]);
+}
