@@ -72,6 +72,14 @@ describe("the origin", () => {
       }
   });
 
+  it("keeps its Alt-Svc behind a route, where Cloudflare removes it", async () => {
+    origin.answer = async () => new Response("page", { headers: { "alt-svc": 'h3=":443"; ma=86400' } });
+    const { origin: _, ...route } = SETTINGS;
+    const isolate = new Isolate({ ...route, edge: "cloudflare" });
+    const { response } = await visit(navigation(), new FakeStores(mode("observe")), isolate);
+    expect(response.headers.get("alt-svc")).toBe('h3=":443"; ma=86400');
+  });
+
   it("is never what the visitor's Host header says: without ORIGIN there is none but on Cloudflare", async () => {
     const { origin: _, ...settings } = SETTINGS;
     for (const edge of ["adaptive-h3", "none"] as const) {

@@ -1,4 +1,5 @@
-import { ANSWER_HEADERS } from "./actuator.ts";
+import { MARKER_HEADER } from "../policy-api/core/alt-svc.ts";
+import type { Actuator } from "./actuator.ts";
 import { LimitedLog } from "./limited-log.ts";
 import type { Settings } from "./settings.ts";
 
@@ -18,11 +19,10 @@ export async function fetchOrigin(
 ): Promise<Response> {
   const { origin, edge, actuator } = settings;
   try {
-    if (origin !== undefined)
-      return without(await fetchFrom(origin, request, visited, edge), "alt-svc", ANSWER_HEADERS[actuator]);
+    if (origin !== undefined) return without(await fetchFrom(origin, request, visited, edge), OFFERS[actuator]);
     // Only Cloudflare has routes. Elsewhere the visitor's Host header would choose what is fetched.
     if (edge !== "cloudflare") throw new Error("ORIGIN is not set");
-    return without(await fetch(request), ANSWER_HEADERS[actuator]);
+    return without(await fetch(request), ROUTED_OFFERS[actuator]);
   } catch (error) {
     errorLog.write(error);
     return new Response("Bad gateway: the origin does not answer.\n", {
@@ -49,10 +49,22 @@ function fetchFrom(origin: URL, request: Request, visited: URL, edge: Settings["
   return fetch(asked, { redirect: "manual" });
 }
 
-/** An origin's own Alt-Svc names its own ports, and would outlive decisions made here. Cloudflare removes it too. */
-function without(response: Response, ...names: readonly string[]): Response {
-  if (!names.some((name) => response.headers.has(name))) return response;
-  const own = new Response(response.body, response);
-  for (const name of names) own.headers.delete(name);
-  return own;
+/**
+ * Headers in which an origin could offer HTTP/3 beside the decisions made here. Its own Alt-Svc names its own ports, and would outlive
+ * them; behind a route Cloudflare removes it.
+ */
+const ROUTED_OFFERS = { header: [], marker: [MARKER_HEADER] } as const satisfies Record<Actuator, readonly string[]>;
+const OFFERS = { header: ["alt-svc"], marker: ["alt-svc", MARKER_HEADER] } as const satisfies Record<
+  Actuator,
+  readonly string[]
+>;
+
+function without(response: Response, names: readonly string[]): Response {
+  for (const name of names)
+    if (response.headers.has(name)) {
+      const own = new Response(response.body, response);
+      for (const each of names) own.headers.delete(each);
+      return own;
+    }
+  return response;
 }

@@ -45,8 +45,8 @@ it.each<[what: string, policy: Policy]>([
   }
 });
 
-it("the rules for a marker, whose value is a text", () => {
-  const { rules } = JSON.parse(markerRules()) as { rules: Rule[] };
+it.each([undefined, "www.example.com"])("the rules for a marker, whose value is a text, for host %s", (host) => {
+  const { rules } = JSON.parse(markerRules(host)) as { rules: Rule[] };
   const values = rules.flatMap(({ action_parameters: { headers } }) =>
     Object.values(headers).flatMap(({ expression }) => (expression === undefined ? [] : [`${expression} eq "clear"`])),
   );

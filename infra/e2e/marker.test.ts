@@ -34,8 +34,12 @@ async function visit(page: Page, { port }: TestSystem): Promise<string> {
   return protocol;
 }
 
-it("follows the worker's offer, and goes back when it is taken back, whatever the zone offers on images", async () => {
-  const system = await startIn({ ...OFFERS_ITSELF, rules: markerRules() });
+it.each<[string, ZoneBehaviour]>([
+  ["offers HTTP/3 in the place of", OFFERS_ITSELF],
+  ["offers HTTP/3 beside", { ...OFFERS_ITSELF, ownOffer: "append" }],
+  ["takes away", { ...OFFERS_ITSELF, ownOffer: "none", strips: true }],
+])("follows the worker, on and off HTTP/3, in a zone that %s any Alt-Svc before its rules", async (_how, behaviour) => {
+  const system = await startIn({ ...behaviour, rules: markerRules() });
   const page = await (await launchBrowser(system.spkiSha256)).newPage();
 
   await system.putPolicy(fixed("fixed-h2"));

@@ -57,6 +57,7 @@ export async function startZone(behaviour: ZoneBehaviour): Promise<Zone> {
       const own = `h3=":${headers.host?.split(":")[1] ?? "443"}"; ma=86400`;
       const lines = treated(linesOf(reply), own, behaviour, rules);
       answer.writeHead(reply.statusCode ?? 502, lines.flat());
+      reply.on("error", () => answer.destroy());
       reply.pipe(answer);
     });
     sent.on("error", () => answer.destroy());

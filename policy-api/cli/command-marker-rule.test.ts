@@ -42,3 +42,17 @@ it("writes them to a file, and says what they are", async () => {
   expect([again.code, again.err]).toEqual([2, `--out: ${file} is there already, and is not overwritten.\n`]);
   expect(JSON.parse((await anna.does("marker-rule --json")).out)).toHaveProperty("text");
 });
+
+it("writes them for one host", async () => {
+  const anna = await person();
+  const { out } = await anna.does("marker-rule --host www.example.com");
+  const { rules } = JSON.parse(out) as { rules: { expression: string }[] };
+  expect(rules.map(({ expression }) => expression)).toEqual(Array(2).fill('http.host eq "www.example.com"'));
+  for (const name of ['a" or true', "WWW.example.com", "https://www.example.com", "www", "-a.example"]) {
+    const { code, err } = await anna.does(["marker-rule", `--host=${name}`]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/^--host must be a host name such as www\.example\.com, and is /) as string,
+    ]);
+  }
+});

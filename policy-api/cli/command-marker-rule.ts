@@ -5,16 +5,17 @@ import { writeNewFile } from "./new-file.ts";
 
 export const MARKER_RULE: Command = {
   name: "marker-rule",
-  usage: "[--out FILE]",
+  usage: "[--host NAME] [--out FILE]",
   summary: "Write the rules of a zone for a worker that answers by a marker. Needs no server.",
   details: `For a worker on Cloudflare with ACTUATOR = "marker", whose answers a Response Header Transform Rule
-makes Alt-Svc of. --out writes them to a FILE that is not there yet.
+makes Alt-Svc of. Every other Alt-Svc is taken away, on all hosts of the zone: --host names the one
+host that they are for. --out writes them to a FILE that is not there yet.
 
 They are the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint.
 That call replaces ALL rules of the phase: put your own ones beside them first.`,
-  options: ["out"],
-  run({ options: { out }, io }) {
-    const text = markerRules();
+  options: ["host", "out"],
+  run({ options: { host, out }, io }) {
+    const text = markerRules(host);
     if (out === undefined) return { text: text.trimEnd(), json: { text } };
     const file = resolve(io.folder, out);
     writeNewFile(file, text, "the rules");

@@ -3,7 +3,7 @@ import { TARGETS } from "../compiled/targets.ts";
 import { SCOPES } from "../contract/access.ts";
 import { TRANSPORTS } from "../core/sample.ts";
 import { misused, nearest } from "./failure.ts";
-import { numberUpTo, oneOf, type Read, readPath, readShare, readText, readVersion, whole } from "./values.ts";
+import { numberUpTo, oneOf, type Read, readHost, readPath, readShare, readText, readVersion, whole } from "./values.ts";
 
 const FLAG = "flag";
 
@@ -36,6 +36,7 @@ const OPTIONS = {
   scope: oneOf(SCOPES),
   out: readText,
   to: oneOf(TARGETS),
+  host: readHost,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;

@@ -51,6 +51,12 @@ export const readPath: Read<string> = (text, option) => {
   return text;
 };
 
+export const readHost: Read<string> = (text, option) => {
+  if (!/^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(text))
+    throw mustBe("be a host name such as www.example.com", option, text);
+  return text;
+};
+
 export function oneOf<const T extends string>(allowed: readonly T[]): Read<T> {
   return (text, option) => {
     const found = allowed.find((one) => one === text);

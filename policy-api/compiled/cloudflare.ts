@@ -29,13 +29,16 @@ export function rulesJson(rules: readonly object[]): string {
 /**
  * The rules by which a worker with ACTUATOR = "marker" acts: its marker becomes Alt-Svc, and visitors do not get it. On a response
  * without a marker every Alt-Svc is taken away: on images that pass no worker, too. Pure.
+ *
+ * @param host The only host that they are for. Undefined: all of the zone.
  */
-export function markerRules(): string {
+export function markerRules(host?: string): string {
+  const where = host === undefined ? EVERYTHING : `http.host eq "${host}"`;
   return rulesJson([
-    transform("the worker's answer as Alt-Svc", EVERYTHING, "Alt-Svc", {
+    transform("the worker's answer as Alt-Svc", where, "Alt-Svc", {
       operation: "set",
       expression: `http.response.headers["${MARKER_HEADER}"][0]`,
     }),
-    transform("no marker", EVERYTHING, MARKER_HEADER, { operation: "remove" }),
+    transform("no marker", where, MARKER_HEADER, { operation: "remove" }),
   ]);
 }
