@@ -146,8 +146,8 @@ it("holds so many rows, in the table and in memory, pushes out its own first, an
   const sums = await stored();
   expect(sums).toEqual(sumsOf(everyone));
   expect(Object.keys(sums).filter((id) => id.startsWith("offer asn/"))).toHaveLength(ASN_KEYS_MAX);
-  // All, one class of RTT, the same in this period, one cell, and the autonomous systems.
-  expect(Object.keys(sums)).toHaveLength(2 * (4 + ASN_KEYS_MAX));
+  // All, one class of RTT, one cell, and the autonomous systems.
+  expect(Object.keys(sums)).toHaveLength(2 * (3 + ASN_KEYS_MAX));
   // Two pieces of each client that the buffer could not keep.
   expect(buffer.dropped.read()).toEqual({ "network-full": 12 * 150 * 2, full: 10 * 500 * 2 });
   const held = await heldOf([...after.keys()]);

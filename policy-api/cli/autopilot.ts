@@ -1,8 +1,10 @@
 import type { Activation } from "../contract/activation.ts";
 import { isSameState, type Stage } from "../core/activation.ts";
+import type { Policy } from "../core/policy.ts";
+import { EMPTY_GAINS } from "../outcomes/empty-table.ts";
 import { begunAnew } from "../outcomes/propose.ts";
 import type { Api } from "./api.ts";
-import { fromServer } from "./named-policy.ts";
+import { fromServer, readable } from "./named-policy.ts";
 
 /** What the autopilot's notes begin with: it knows its own changes by it. */
 export const NOTE_PREFIX = "autopilot ";
@@ -13,6 +15,8 @@ const SHARES = [0.05, 0.25] as const;
 const STAGE_MS = 86_400_000;
 /** No proposal is tried for so long after something was taken back, or after a person changed what the autopilot did. */
 const REST_MS = 7 * 86_400_000;
+/** No version is begun anew for so long after another one was. */
+const ANEW_MS = 14 * 86_400_000;
 /** The least that a proposal has to save, at the low end of its interval: ln(time now / time with it), over new clients' visits. */
 const GAIN_MIN = 0.001;
 /** How many activations are looked back at. The API gives no more at a time. */
@@ -47,17 +51,18 @@ export async function nextStep(api: Calls, activation: Activation, nowMs: number
   // It puts nothing in force that it has taken back.
   const isPutBack = isTakenBack(own, version);
   if (harm !== null && !isPutBack) {
+    const before = await harmless(api, activations, version);
     const takesBack = `takes back version ${version}. ${harm.text}`;
     const left = isOurs ? [] : stages;
-    const before = await harmless(api, activations, version);
-    if (before !== 0) return activates(takesBack, before, left);
-    // Version 0 draws no arms, so nobody would learn any more.
-    const taught = await taughtBy(api, version);
-    const isTried = taught.kind === "none" || isTakenBack(own, taught.version);
-    return isTried
-      ? activates(takesBack, 0, left)
-      : activates(`${takesBack} Everyone gets what its visitors taught`, taught.version, left);
+    return before === undefined
+      ? activates(`${takesBack} Everyone gets an empty gain table`, await emptied(api, version), left)
+      : activates(takesBack, before, left);
   }
+  if (isOurs && change !== null)
+    return activates(
+      `ends the trial of version ${trial.version}, as HTTP/3's effect is another one since ${dayOf(change)}`,
+      version,
+    );
   if (trial !== undefined)
     return isOurs
       ? ofTrial(api, version, trial, nowMs - Date.parse(begun.at))
@@ -71,7 +76,7 @@ export async function nextStep(api: Calls, activation: Activation, nowMs: number
         ? "something was taken back within the last week"
         : "somebody changed what it did within the last week",
     );
-  if (change !== null) return beginAnew(api, version, change.since, new Set(own.map(({ everyone }) => everyone)));
+  if (change !== null) return beginAnew(api, version, dayOf(change), own, nowMs);
   return propose(api, version, new Set(own.flatMap((one) => one.stages.map((stage) => stage.version))));
 }
 
@@ -88,49 +93,61 @@ async function ofTrial(api: Calls, everyone: number, { version, share }: Stage, 
     : activates(`gives version ${version} to ${next * 100} % of the clients`, everyone, [{ version, share: next }]);
 }
 
-/** The same policy as a new version, whose visitors speak of what is so now. No visitor gets another answer by that. */
-async function beginAnew(api: Calls, version: number, since: string, begun: ReadonlySet<number>): Promise<Step> {
-  const { policy } = await api.version(version);
-  if (policy === null) return waits(`version ${version} cannot be read`);
-  const day = since.slice(0, 10);
-  const why = `begins version ${version} anew, as HTTP/3 does something else to pages since ${day}`;
-  const anew = begunAnew(fromServer(policy, `version ${version}`), version, day);
+/** The same policy as a new version, so that its results are of what is so now. No visitor gets another answer by that. */
+async function beginAnew(
+  api: Calls,
+  version: number,
+  day: string,
+  own: readonly Activation[],
+  nowMs: number,
+): Promise<Step> {
+  const begins = `begins version ${version} anew`;
+  const isBegun = ({ note }: Activation): boolean => note?.startsWith(`${NOTE_PREFIX}begins version `) === true;
+  if (own.some(({ note }) => note?.startsWith(NOTE_PREFIX + begins)))
+    return waits(`version ${version} was begun anew before, and somebody has put it in force again`);
+  if (own.some((one) => isBegun(one) && nowMs - Date.parse(one.at) < ANEW_MS))
+    return waits("a version was begun anew within the last two weeks");
+  const why = `${begins}, as HTTP/3's effect is another one since ${day}`;
+  const anew = begunAnew(await policyOf(api, version), version, day);
   const pushed = await (await api.push(anew, `${NOTE_PREFIX}${why}`)).json();
-  // Somebody has put the one before in force again since: the same day makes the same policy.
-  if (begun.has(pushed.version)) return waits(`version ${pushed.version}, which begins anew, was in force before`);
   return activates(why, pushed.version);
 }
 
+/** The policy of a version with an empty gain table: it offers to drawn clients alone, and learns from them. Its number. */
+async function emptied(api: Calls, version: number): Promise<number> {
+  const { method: _, provenance: __, ...policy } = await policyOf(api, version);
+  const source = `Version ${version} with an empty gain table, as it harmed visitors`;
+  const note = `${NOTE_PREFIX}empties the gain table of version ${version}, which harms visitors`;
+  return (await (await api.push({ ...policy, source, method: EMPTY_GAINS }, note)).json()).version;
+}
+
+async function policyOf(api: Calls, version: number): Promise<Policy> {
+  return fromServer(readable(await api.version(version)).policy, `version ${version}`);
+}
+
+function dayOf({ since }: { readonly since: string }): string {
+  return since.slice(0, 10);
+}
+
 async function propose(api: Calls, version: number, tried: ReadonlySet<number>): Promise<Step> {
-  const taught = await taughtBy(api, version);
-  if (taught.kind === "none") return waits(taught.why);
-  // The same evidence makes the same policy, and the store knows it again.
-  if (tried.has(taught.version)) return waits(`version ${taught.version}, which is proposed, was tried before`);
-  return activates(`tries ${taught.what}`, version, [{ version: taught.version, share: SHARES[0] }]);
-}
-
-type Taught =
-  | { readonly kind: "stored"; readonly version: number; readonly what: string }
-  | { readonly kind: "none"; readonly why: string };
-
-/** Stores what a version's visitors taught, if it should save time. */
-async function taughtBy(api: Calls, version: number): Promise<Taught> {
   const proposal = await api.proposal(version);
-  if (proposal.kind !== "proposed") return { kind: "none", why: `nothing is proposed. ${unstopped(proposal.why)}` };
+  if (proposal.kind !== "proposed") return waits(`nothing is proposed. ${unstopped(proposal.why)}`);
   const { gain, turned, policy } = proposal;
-  if (turned.length === 0 || gain.low < GAIN_MIN) return { kind: "none", why: "no other policy is known to save time" };
+  if (turned.length === 0 || gain.low < GAIN_MIN) return waits("no other policy is known to save time");
   const saves = ((1 - Math.exp(-gain.value)) * 100).toFixed(1);
-  const what = `what version ${version}'s visitors taught: it should save ${saves} % of new clients' time`;
-  const pushed = await (await api.push(fromServer(policy, "the proposal"), `${NOTE_PREFIX}proposes ${what}`)).json();
-  return { kind: "stored", version: pushed.version, what };
+  const taught = `what version ${version}'s visitors taught: it should save ${saves} % of new clients' time`;
+  const pushed = await (await api.push(fromServer(policy, "the proposal"), `${NOTE_PREFIX}proposes ${taught}`)).json();
+  // The same evidence makes the same policy, and the store knows it again.
+  if (tried.has(pushed.version)) return waits(`version ${pushed.version}, which is proposed, was tried before`);
+  return activates(`tries ${taught}`, version, [{ version: pushed.version, share: SHARES[0] }]);
 }
 
-/** The last version before this one that everyone had, which nobody speaks against. Otherwise version 0, which observes. */
-async function harmless(api: Calls, activations: readonly Activation[], version: number): Promise<number> {
+/** The last version before this one that everyone had, and which nobody speaks against. Version 0 is none: it draws no arms. */
+async function harmless(api: Calls, activations: readonly Activation[], version: number): Promise<number | undefined> {
   const own = activations.filter(isOwn);
   const earlier = new Set(activations.map(({ everyone }) => everyone));
   for (const one of [...earlier]
-    .filter((known) => known !== version && !isTakenBack(own, known))
+    .filter((known) => known !== version && known !== 0 && !isTakenBack(own, known))
     .slice(0, EARLIER_ASKED)) {
     const { policy } = await api.version(one);
     // A policy that offers HTTP/3 to everyone draws no arms: nothing would speak against it.
@@ -139,7 +156,7 @@ async function harmless(api: Calls, activations: readonly Activation[], version:
     // What was so before a change says nothing of what is so now.
     if (harm === null && change === null) return one;
   }
-  return 0;
+  return undefined;
 }
 
 function isOwn({ note }: Activation): boolean {

@@ -9,11 +9,12 @@ export const AUTOPILOT: Command = {
   summary: "One step by what visitors' pages reported: take back what harms, try what helps.",
   details: `Makes one step at most. Run it every ten minutes, with a token of its own:
 
-  - If the version in force harms visitors, everyone gets an earlier one that does not.
+  - If the version in force harms visitors, everyone gets an earlier one that does not, or
+    an empty gain table.
   - If it knows of a policy that saves time, it stores that, and gives it to 5 % of the clients; a
     day later to 25 %, another day later to everyone. If it harms, all get the old one again.
-  - If HTTP/3 does something else to pages than before, it begins the version anew: the same
-    policy, so that the results are of what is so now.
+  - If HTTP/3's effect on pages has changed, it begins the version anew: the same policy, with
+    results of its own.
 
 It does nothing while the kill switch is on. Stages that somebody else made stay. It tries no
 version twice, and nothing for a week after it took something back or somebody changed what it

@@ -90,8 +90,8 @@ const Results = strict({
   change: nullable(
     strict({ since: isoTime, text: z.string() }).openapi("StackChange", {
       description:
-        "Since when HTTP/3 does something else to pages than before, and the same as a sentence. All figures are then of both " +
-        "times together",
+        "Since when HTTP/3's effect on pages is another one, and the same as a sentence. All figures are then of both times " +
+        "together",
     }),
   ),
   everyone: Slice.openapi({ description: "Its claim is the one that is made. Each other one holds by itself" }),

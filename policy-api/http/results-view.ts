@@ -72,9 +72,9 @@ function harmText({ kind, interval }: Harm): string {
 function stackChangeText({ sinceMs, rttClass, before, since }: StackChange): string {
   const day = new Date(sinceMs).toISOString().slice(0, 10);
   return (
-    `Since ${day} HTTP/3 does something else than before: of visitors with RTTs of ${rttClassText(rttClass)}, ` +
-    `pages over it took ${timesText(before)} of HTTP/2's time, and take ${timesText(since)} now. ` +
-    "The server may have changed, or the way to it."
+    `Since ${day} HTTP/3's effect is another one: of visitors with RTTs of ${rttClassText(rttClass)}, ` +
+    `next pages over it took ${timesText(before)} of HTTP/2's time, and now they take ${timesText(since)}. ` +
+    "The server may have changed, the way to it, or which pages visitors open."
   );
 }
 

@@ -63,7 +63,7 @@ describe("GET results", () => {
     expect(results.grounds).toMatchObject({ offeredShare: 0.5, expectedShare: 0.5, http3Elsewhere: 0, objections: [] });
   });
 
-  it("says since when HTTP/3 does something else", async () => {
+  it("says since when HTTP/3 has another effect", async () => {
     expect((await resultsOf("?version=2")).change).toBeNull();
     ports.outcomes.rows = [0.3, 0.3, -0.2].flatMap((saves, i) =>
       drawnRows(2, [{ rttMs: 200, clients: 500, saves, overH3: 0.9, asn: 64_496, period: 10_343 + i }]),
@@ -71,7 +71,7 @@ describe("GET results", () => {
     const { change, sentence } = await resultsOf("?version=2");
     expect(change).toMatchObject({ since: "2026-08-25T00:00:00.000Z" });
     expect(change?.text).toMatch(
-      /^Since 2026-08-25 HTTP\/3 does something else than before: of visitors with RTTs of 150 ms and more, pages over it took 0\.\d\d \(0\.\d\d to 0\.\d\d\) of HTTP\/2's time, and take 1\.\d\d \(1\.\d\d to 1\.\d\d\) now\. The server may have changed, or the way to it\.$/,
+      /^Since 2026-08-25 HTTP\/3's effect is another one: of visitors with RTTs of 150 ms and more, next pages over it took 0\.\d\d \(0\.\d\d to 0\.\d\d\) of HTTP\/2's time, and now they take 1\.\d\d \(1\.\d\d to 1\.\d\d\)\. The server may have changed, the way to it, or which pages visitors open\.$/,
     );
     expect(sentence.endsWith(` ${change?.text}`)).toBe(true);
     expect(await proposalOf("?version=2")).toMatchObject({

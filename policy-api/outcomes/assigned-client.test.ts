@@ -36,7 +36,7 @@ describe("addDecision", () => {
     expect(decidedOf(twice)).toEqual({
       all: 2,
       "rtt/2": 2,
-      [DURING]: 2,
+      [DURING]: 1,
       "next/3/1/-": 1,
       "return/3/1/2": 1,
       "asn/64500": 1,
@@ -59,11 +59,11 @@ describe("addDecision", () => {
     const first = addDecision(undefined, decision({ ...at(0), position: "new" }), undefined);
     const second = addDecision(first, decision(at(1, 2)), undefined);
     const third = addDecision(second, decision({ ...at(2, 4), transport: "quic" }), undefined);
-    expect(decidedOf(third)).toEqual({ all: 3, "rtt/2": 3, [DURING]: 3, "new/0/1/-": 1, "next/0/1/2": 2 });
+    expect(decidedOf(third)).toEqual({ all: 3, "rtt/2": 3, [DURING]: 2, "new/0/1/-": 1, "next/0/1/2": 2 });
     // Reports come later, in any order.
     const late = addOutcome(third, outcome({ ...at(0), position: "new" }), EXPECTED, undefined).held;
     const told = addOutcome(late, outcome({ ...at(2, 4), transport: "quic" }), EXPECTED, undefined).held;
-    expect(pagesOf(told)).toEqual({ all: 2, "rtt/2": 2, [DURING]: 2, "new/0/1/-": 1, "next/0/1/2": 1 });
+    expect(pagesOf(told)).toEqual({ all: 2, "rtt/2": 2, [DURING]: 1, "new/0/1/-": 1, "next/0/1/2": 1 });
     expect(parseAssignedClient(JSON.parse(JSON.stringify(told)))).toEqual({ ok: true, value: told });
   });
 
@@ -160,7 +160,7 @@ describe("addOutcome", () => {
   it("adds nothing where no page was decided about", () => {
     expect(addOutcome(undefined, outcome(), EXPECTED, 1)).toEqual({ held: undefined });
     const client = addOutcome(held, outcome({ position: "new", place: { rtt: 0, size: 0 } }), EXPECTED, 7).held;
-    expect(pagesOf(client)).toEqual({ all: 1, "rtt/2": 1, [DURING]: 1, "next/3/1/-": 0, "asn/64500": 0 });
+    expect(pagesOf(client)).toEqual({ all: 1, "rtt/2": 1, [DURING]: 0, "next/3/1/-": 0, "asn/64500": 0 });
     expect(addOutcome(client, outcome(), EXPECTED, undefined).times?.keys).toEqual(["next/3/1/-"]);
   });
 

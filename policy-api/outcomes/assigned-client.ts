@@ -144,7 +144,9 @@ function keysOf(
   const isInCell = place !== undefined && position !== "unknown" && position !== "redrawn";
   return [
     EVERYWHERE,
-    ...(rttMs === undefined ? [] : [rttKey(rttClassOf(rttMs)), periodKey(period, rttClassOf(rttMs))]),
+    ...(rttMs === undefined ? [] : [rttKey(rttClassOf(rttMs))]),
+    // Other positions have other effects, and how many pages are of which changes while a site gets known.
+    ...(rttMs === undefined || position !== "next" ? [] : [periodKey(period, rttClassOf(rttMs))]),
     ...(isInCell ? [cellKey({ position, ...atClient(place, client.place) })] : []),
     ...(asn === undefined ? [] : [asnKey(asn)]),
   ];

@@ -1,6 +1,9 @@
-/** The key of the sums of a class of RTT in one period of assignment: `during/10345/3`. They show when an effect changes. */
+/**
+ * The key of the sums of next pages of a class of RTT in one period of assignment: `during/10345/3`. They show when an effect
+ * changes.
+ */
 export function periodKey(period: number, rttClass: number): string {
-  return `${PERIOD_PREFIX}${period}/${rttClass}`;
+  return `during/${period}/${rttClass}`;
 }
 
 /** What a key of a period names. Undefined if it is none. */
@@ -9,5 +12,4 @@ export function parsePeriodKey(key: string): { readonly period: number; readonly
   return period === undefined ? undefined : { period: Number(period), rttClass: Number(rttClass) };
 }
 
-export const PERIOD_PREFIX = "during/";
 const KEY = /^during\/(\d{1,9})\/(\d)$/;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ASSIGNMENT_MS } from "../core/assignment.ts";
 import type { GroundsChecked } from "./compare.ts";
+import { reachAfter } from "./confidence-sequence.ts";
+import { effectOf } from "./effect.ts";
 import { type PeriodSums, stackChangeOf } from "./stack-change.ts";
 import { drawnArms } from "./testing.ts";
 
@@ -42,7 +44,7 @@ describe("stackChangeOf", () => {
 
   it("takes no difference between classes, and no small one, for a change", () => {
     expect(stackChangeOf(periodsOf({ 0: [-0.3, -0.3, -0.3], 4: [0.4, 0.4, 0.4] }), GROUNDS)).toBeUndefined();
-    expect(stackChangeOf(periodsOf({ 3: [0.2, 0.2, 0.23, 0.23] }, 20_000), GROUNDS)).toBeUndefined();
+    expect(stackChangeOf(periodsOf({ 3: [0.2, 0.2, 0.3, 0.3] }, 20_000), GROUNDS)).toBeUndefined();
   });
 
   it("does not depend on how many clients use what they are offered", () => {
@@ -59,6 +61,18 @@ describe("stackChangeOf", () => {
       return all.map((__, looks) => stackChangeOf(all.slice(0, looks + 1), GROUNDS)).filter(Boolean).length;
     });
     expect(found.filter((count) => count > 0)).toEqual([]);
+  });
+
+  it("does not take for a change what one comparison alone would", () => {
+    const [before, since] = periodsOf({ 3: [0.1, 0.26] }, 300) as [PeriodSums, PeriodSums];
+    const [earlier, later] = [effectOf(before.arms)?.local, effectOf(since.arms)?.local];
+    if (earlier === undefined || later === undefined) throw new Error("no effect");
+    const inErrors = Math.abs(later.value - earlier.value) / Math.hypot(later.se, earlier.se);
+    expect(Math.abs(later.value - earlier.value)).toBeGreaterThan(0.15);
+    expect(inErrors).toBeGreaterThan(reachAfter(600));
+    expect(stackChangeOf([before, since], GROUNDS)).toBeUndefined();
+    // With more clients it is one.
+    expect(stackChangeOf(periodsOf({ 3: [0.1, 0.26] }, 2000), GROUNDS)).toBeDefined();
   });
 
   it("says nothing where the arms cannot be compared, and of no clients", () => {

@@ -6,7 +6,7 @@ import { effectOf } from "./effect.ts";
 import { RTT_CLASS_MS } from "./rtt-classes.ts";
 import { mergeArms, type Sums } from "./sums.ts";
 
-/** HTTP/3 does something else to pages than before: the server, or the way to it, is another one. */
+/** HTTP/3's effect on pages is another one than before: most likely the server has changed, or the way to it. */
 export interface StackChange {
   /** The beginning of the first period of assignment after the change, milliseconds since the epoch. */
   readonly sinceMs: number;
@@ -17,21 +17,24 @@ export interface StackChange {
   readonly since: Estimate;
 }
 
-/** What clients of one class of RTT did in one period of assignment. */
+/** What next pages of clients of one class of RTT did in one period of assignment. */
 export interface PeriodSums {
   readonly period: number;
   readonly rttClass: number;
   readonly arms: Arms<Sums>;
 }
 
-/** A smaller difference of two effects is no other stack. Weekdays and weekends differ too. */
-const DIFFERENCE_MIN = 0.05;
+/**
+ * A smaller difference of two effects is no other server: they depend on the size of pages and on the loss of clients too, and a
+ * campaign or a redesign changes these. The gain of next pages differs by 0.3 and more between TCP's congestion controls.
+ */
+const DIFFERENCE_MIN = 0.15;
 /** How many pairs of times are compared at most: of each class of RTT, in 90 days of periods. Together they err as often as one. */
 const COMPARED_MAX = (RTT_CLASS_MS.length + 1) * 45;
 
 /**
  * Looks for a period since when offers change pages otherwise than before. Of each class of RTT, all periods before each one are
- * compared with all from then on: the gain of the pages that changed their protocol, which does not depend on how many did. The
+ * compared with all from then on: the gain of the next pages that changed their protocol, which does not depend on how many did. The
  * one at which most speaks for a change is taken. Undefined: none is shown, or the arms cannot be compared. Pure.
  *
  * A false alarm is as rare as an interval that misses the truth, over all looks together: each comparison has its share of ALPHA.

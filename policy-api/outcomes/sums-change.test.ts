@@ -4,7 +4,6 @@ import { outcomeOf, type PageDecision } from "../core/page-outcome.ts";
 import { NOON_MS } from "../core/testing.ts";
 import { pageDecision, pageReport } from "../core/testing-pages.ts";
 import { addDecision, addOutcome, type AssignedClient, type SketchTimes } from "./assigned-client.ts";
-import { periodKey } from "./period-keys.ts";
 import { changed, changesOf, isContinued, NO_OUTCOMES, outcomeId, type Outcomes, withoutKeys } from "./sums-change.ts";
 import { add, NO_SUMS, type Sums } from "./sums.ts";
 
@@ -110,14 +109,11 @@ describe("changes of sums", () => {
       const after = addDecision(undefined, pageDecision({ arm: "offer", rttMs }), undefined);
       return after === undefined ? [] : [{ before: undefined, after, times: [] }];
     };
-    const { period } = pageDecision();
     const changes = changesOf([...of(5), ...of(5), ...of(50)]);
     expect(changes.map(({ key, days }) => [key, days.length])).toEqual([
       ["all", 3],
       ["rtt/0", 2],
-      [periodKey(period, 0), 2],
       ["rtt/2", 1],
-      [periodKey(period, 2), 1],
     ]);
   });
 });
@@ -125,11 +121,7 @@ describe("changes of sums", () => {
 describe("withoutKeys", () => {
   it("takes a client out of sums that are gone, and leaves a client as it is that is in none of them", () => {
     const client = addDecision(undefined, pageDecision({ arm: "offer" }), 7) as AssignedClient;
-    expect(Object.keys(withoutKeys(client, ({ key }) => key === "asn/7").rows)).toEqual([
-      "all",
-      "rtt/2",
-      periodKey(client.period, 2),
-    ]);
+    expect(Object.keys(withoutKeys(client, ({ key }) => key === "asn/7").rows)).toEqual(["all", "rtt/2"]);
     expect(withoutKeys(client, ({ version }) => version === 4)).toBe(client);
   });
 });
