@@ -7,6 +7,7 @@ export interface Settings {
   readonly origin?: URL;
   /** Which TLS edge sets the client addresses. With `none` a visitor could forge them, so they are not used. */
   readonly edge: "cloudflare" | "adaptive-h3" | "none";
+  /** How answers reach browsers. */
   readonly actuator: Actuator;
   /** How long a response may wait after the origin's headers, milliseconds. */
   readonly budgetMs: number;

@@ -29,7 +29,7 @@ export interface PeriodSums {
  * campaign or a redesign changes these. The gain of next pages differs by 0.3 and more between TCP's congestion controls.
  */
 const DIFFERENCE_MIN = 0.15;
-/** How many pairs of times are compared at most: of each class of RTT, in 90 days of periods. Together they err as often as one. */
+/** How many comparisons there are in 90 days at most, after which a store forgets a period: of each class of RTT, before each period. */
 const COMPARED_MAX = (RTT_CLASS_MS.length + 1) * 45;
 
 /**
@@ -37,7 +37,7 @@ const COMPARED_MAX = (RTT_CLASS_MS.length + 1) * 45;
  * compared with all from then on: the gain of the next pages that changed their protocol, which does not depend on how many did. The
  * one at which most speaks for a change is taken. Undefined: none is shown, or the arms cannot be compared. Pure.
  *
- * A false alarm is as rare as an interval that misses the truth, over all looks together: each comparison has its share of ALPHA.
+ * Over 90 days of looks a false alarm is as rare as an interval that misses the truth: each comparison has its share of ALPHA.
  */
 export function stackChangeOf(sums: readonly PeriodSums[], { objections }: GroundsChecked): StackChange | undefined {
   if (objections.length > 0) return undefined;
@@ -80,7 +80,7 @@ function differenceOf(beforeArms: Arms<Sums>, sinceArms: Arms<Sums>) {
   return { before, since, z: se > 0 ? value / se : 0, isShown };
 }
 
-/** Of each place, the sums of all places before it, and of it the whole list last. */
+/** Of each place, the sums of all places before it; last those of the whole list. */
 function added(its: readonly Arms<Sums>[]): Arms<Sums>[] {
   const sums = [mergeArms([])];
   for (const one of its) sums.push(mergeArms([sums.at(-1) ?? mergeArms([]), one]));
