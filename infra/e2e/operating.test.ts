@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
+import { freePort } from "../workerd/listening.ts";
 import { ROOT } from "../../base/root.ts";
 import { requireGo } from "../setup/programs.ts";
 import { commandsOf } from "./documented-commands.ts";
 import { testFolder, until } from "./harness.ts";
-import { freePort, interrupt, NPM, type Started, start } from "./npm-start.ts";
+import { interrupt, NPM, type Started, start } from "./npm-start.ts";
 
 /** What a command has to print. The first text is a part of the command. */
 const SEEN: readonly (readonly [command: string, said: RegExp])[] = [

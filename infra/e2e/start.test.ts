@@ -3,8 +3,9 @@ import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { freePort } from "../workerd/listening.ts";
 import { probe, testFolder, until } from "./harness.ts";
-import { freePort, interrupt, NPM, start } from "./npm-start.ts";
+import { interrupt, NPM, start } from "./npm-start.ts";
 
 /** The processes that a process started, and that these started, according to the kernel. */
 function descendantsOf(pid: number): number[] {

@@ -1,17 +1,40 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect, createServer } from "node:net";
 import { UserError } from "../../base/user-error.ts";
 
 const READY_MS = 10_000;
 
-/** Finds a free port, for a program that cannot listen on port 0 because it does not say which port it got. */
+/**
+ * Ports that the kernel gives to nobody who asks for any: Linux gives those from 32768 on, other systems those from 49152 on (RFC
+ * 6335, section 6). So nothing takes a free port between this look and the program's start.
+ */
+const NAMED_PORTS = { from: 16_384, to: 32_767 };
+const TRIES = 100;
+
+/**
+ * Finds a free port, for a program that cannot listen on port 0 because it does not say which port it got.
+ *
+ * @throws UserError
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const port = randomInt(NAMED_PORTS.from, NAMED_PORTS.to + 1);
+    if (await isFree(port)) return port;
+  }
+  throw new UserError(`None of ${TRIES} ports from ${NAMED_PORTS.from} to ${NAMED_PORTS.to} is free.`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, "close");
-  return port;
+  return true;
 }
 
 /** Resolves when a program accepts connections at HOST:PORT, if it does not say so itself. @throws UserError */
