@@ -144,7 +144,7 @@ it("nearness: the same RTT counts whole, one of twice the length hardly at all",
   expect(nearness(50, 60)).toBeGreaterThan(0.6);
   expect(nearness(20, 45)).toBeLessThan(0.01);
   expect(nearness(0.3, 0.5)).toBeGreaterThan(0.9);
-  for (const none of [undefined, Number.NaN, -3, 0]) {
+  for (const none of [undefined, Number.NaN, Infinity, -3, 0]) {
     expect(nearness(none, 45)).toBe(1);
     expect(nearness(45, none)).toBe(1);
   }

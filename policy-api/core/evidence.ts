@@ -70,8 +70,12 @@ export function nearness(rttMs: number | undefined, theirs: number | undefined):
  * takes no logarithm.
  */
 function lnNearness(rttMs: number | undefined, theirs: number | undefined): number {
-  // NaN, and what is not above 0, is no RTT.
-  if (rttMs === undefined || theirs === undefined || !(rttMs > 0 && theirs > 0)) return 0;
+  // NaN, what is not above 0, and what has no end is no RTT.
+  if (rttMs === undefined || theirs === undefined || !(isRtt(rttMs) && isRtt(theirs))) return 0;
   const apart = rttMs - theirs;
   return (-0.5 / RTT_VARIANCE) * (apart / (rttMs + RTT_OFFSET_MS)) * (apart / (theirs + RTT_OFFSET_MS));
+}
+
+function isRtt(rttMs: number): boolean {
+  return rttMs > 0 && rttMs < Infinity;
 }
