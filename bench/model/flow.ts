@@ -10,6 +10,7 @@ export const FLOWS = [
   "trained-on-h2",
   "cold",
   "visit",
+  "visit-after-h2",
 ] as const;
 
 /** What a client does in one load; see sessions.ts. */

@@ -2,6 +2,7 @@ import type { Arm, Quic } from "./arm.ts";
 import type { Cell, PlannedLoad } from "./cell.ts";
 import type { Congestion } from "./congestion.ts";
 import type { Flow } from "./flow.ts";
+import type { Load } from "./plan.ts";
 import type { Series } from "./series.ts";
 
 /** When a cell has been measured enough. */
@@ -19,6 +20,11 @@ export interface LoadExperiment {
   /** Which arms run which flows: one load each a round, in random order. */
   readonly loads: readonly PlannedLoad[];
   readonly cells: readonly Cell[];
+  /**
+   * What a client does with an offer, unless `--switch` says it. `background`, as browsers do, where it is left out. `wait`: in what
+   * repeats published work, and in what offers nothing and was recorded before there was another way.
+   */
+  readonly switch?: Load["switch"];
   /** How its report groups them, where it has the report of series. */
   readonly series?: readonly Series[];
   readonly allocation: Allocation;

@@ -52,12 +52,12 @@ function numeric<P extends MaybeNumber>(
   return { value, about, preset, read, rule: `be ${name} from ${min} to ${max}` };
 }
 
-export function oneOf<const Word extends string>(
+export function oneOf<const Word extends string, P extends NoInfer<Word> | undefined>(
   value: string,
   about: string,
   known: readonly Word[],
-  preset: NoInfer<Word>,
-): Option<Word> {
+  preset: P,
+): Option<Word | P> {
   const read = (text: string): Word | undefined => known.find((word) => word === text);
   return { value, about, preset, read, rule: `be one of ${known.join(", ")}` };
 }

@@ -32,6 +32,14 @@ describe("sessionsOf", () => {
     expect(sessionsOf("trained", "always-offer", { imageBytes: 1000 })).toHaveLength(1);
   });
 
+  it("visits after a session over HTTP/2 where the answer depends on it", () => {
+    const visit = sessionsOf("visit", "adaptive", { imageBytes: 1000 });
+    const [before, ...after] = sessionsOf("visit-after-h2", "adaptive", { imageBytes: 1000 });
+    expect(before).toMatchObject({ timed: false, firstProtocol: "h2" });
+    expect(after).toEqual(visit);
+    expect(sessionsOf("visit-after-h2", "always-offer", { imageBytes: 1000 })).toEqual(visit);
+  });
+
   it("begins on HTTP/3 in fixed-h3 alone", () => {
     expect(sessionsOf("cold", "fixed-h3", { imageBytes: 1000 })[0]?.firstProtocol).toBe("h3");
     expect(sessionsOf("cold", "always-offer", { imageBytes: 1000 })[0]?.firstProtocol).toBe("h2");

@@ -31,6 +31,7 @@ export type PageOf = Pick<Cell, "imageBytes" | "images">;
  * - `trained-on-h2`: the same after an HTTP/2 session.
  * - `cold`: a first visit of three pages, each with an image of 1 MB at the most.
  * - `visit`: the page, a pause, and the page again over the same connection.
+ * - `visit-after-h2`: the same after an HTTP/2 session, for arms whose answer depends on it.
  */
 export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: PageOf): Session[] {
   const { firstProtocol } = ARM_SETUPS[arm];
@@ -55,6 +56,7 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
     pages,
     pauseAfterMs: 0,
   });
+  const visit = timed([{ ...page, pauseAfterMs: BETWEEN_PAGES_MS }, page]);
   switch (flow) {
     case "download":
     case "moved":
@@ -71,6 +73,8 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
     case "cold":
       return [timed(Array.from({ length: COLD_PAGES }, () => pageWith(imageBytesOf(flow, imageBytes))))];
     case "visit":
-      return [timed([{ ...page, pauseAfterMs: BETWEEN_PAGES_MS }, page])];
+      return [visit];
+    case "visit-after-h2":
+      return [...training("h2"), visit];
   }
 }

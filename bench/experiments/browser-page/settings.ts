@@ -26,9 +26,9 @@ const ALL = [...FIXED, "adaptive"] as const satisfies readonly Arm[];
 const AGAIN: readonly number[] = [500];
 /**
  * The first visit is measured when its connection has rested for 5 s (infra/edge), and decided on with the second
- * navigation's answer, which is for the third.
+ * navigation's answer, which is for the third. After a pause as long as visitors make TCP with cubic begins its window anew.
  */
-const AGAIN_MEASURED: readonly number[] = [6_500, 1_000];
+const AGAIN_MEASURED: readonly number[] = [6_500, 5_000];
 
 function network(name: string, rateMbps: number, delayMs: number, lossRatio = 0): Network {
   return { name, rateMbps, delayMs, lossRatio, queueBytes: QUEUE_BYTES };

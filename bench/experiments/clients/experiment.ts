@@ -18,6 +18,7 @@ export function clients({ congestions, size }: LoadOptions): LoadExperiment {
   const rounds = size === "quick" ? 2 : ROUNDS;
   return {
     about: "a first and a later page of 64 clients of a population: what policies are judged by",
+    switch: "wait",
     loads: [{ arm: "bare", flow: "visit" }],
     cells: drawn.flatMap((client) => cellsBySender(cellOf(client), congestions, "visit")),
     allocation: { first: rounds, cap: rounds, comparisons: [] },

@@ -45,6 +45,7 @@ export function senders({ congestions, size }: LoadOptions): LoadExperiment {
   };
   return {
     about: "a first and a later page by each sender, over RTT, loss and size: what gain tables are made of",
+    switch: "wait",
     loads: [{ arm: "bare", flow: "visit" }],
     cells,
     allocation: { first: ROUNDS.close, cap: ROUNDS.close, comparisons: [] },

@@ -11,6 +11,7 @@ export function smoke({ bytes, congestions }: LoadOptions): LoadExperiment {
   const congestion = congestions[0] ?? CONGESTIONS[0];
   return {
     about: "two networks, all arms and flows, all outputs, in a minute: whether the instrument works",
+    switch: "wait",
     loads: ARMS.flatMap((arm) => (["trained", "trained-on-h2", "cold"] as const).map((flow) => ({ arm, flow }))),
     cells: [
       { name: "near", rateMbps: 100, delayMs: 0, lossRatio: 0, queueBytes: QUEUE_BYTES },

@@ -52,6 +52,7 @@ export function variants({ congestions, size }: LoadOptions): LoadExperiment {
   const rounds = size === "quick" ? QUICK_ROUNDS : ROUNDS;
   return {
     about: "other files, sizes, queues, rates, bursts and jitter: how far gains move",
+    switch: "wait",
     loads: [{ arm: "bare", flow: "visit" }],
     cells: VARIANTS.flatMap((variant) => places.flatMap((place) => cellsOf(variant, place, congestions))),
     allocation: { first: rounds, cap: rounds, comparisons: [] },

@@ -4,6 +4,7 @@ import { buildLab, buildQuiche } from "../../lab/programs.ts";
 import { ARM_SETUPS, type Quic } from "../../model/arm.ts";
 import { armsOf, type LoadExperiment, type LoadOptions, withRounds } from "../../model/load-experiment.ts";
 import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
+import type { Load } from "../../model/plan.ts";
 import { type OptionsOf, readOptions } from "../../model/options.ts";
 import type { Experiment, Recorded, Report } from "../experiment.ts";
 import { inLab } from "../in-lab.ts";
@@ -35,6 +36,7 @@ export type LoadsExperiment<Summary extends object> = Experiment<typeof LOAD_OPT
 /** An experiment that loads pages over emulated networks: k6 sessions in lanes, as many as its answer takes. */
 export function defineLoads<Summary extends object>(definition: LoadsDefinition<Summary>): LoadsExperiment<Summary> {
   const planned = (given: Given): LoadExperiment => plan(definition, given);
+  const switchOf = (given: Given): Load["switch"] => given.switch ?? planned(given).switch ?? "background";
   const lanes = (given: Given): number => Math.min(given.lanes, planned(given).cells.length);
   const loadsOf = ({ options, path, ...recorded }: Recorded<Given, LoadRow>): LoadsRecorded => ({
     ...recorded,
@@ -49,10 +51,10 @@ export function defineLoads<Summary extends object>(definition: LoadsDefinition<
     options: LOAD_OPTIONS,
     row: LOAD_ROW,
     question: (given) => {
-      const { seed, quic, switch: how } = given;
+      const { seed, quic } = given;
       const { timeoutMs, loads, cells } = planned(given);
       // Runs that were recorded before there was another QUIC name none.
-      return { seed, switch: how, ...(quic !== "quic-go" && { quic }), timeoutMs, loads, cells };
+      return { seed, switch: switchOf(given), ...(quic !== "quic-go" && { quic }), timeoutMs, loads, cells };
     },
     done: (given, rows) => new Work(planned(given), rows, given.seed, lanes(given)).share(),
     lanes,
@@ -68,10 +70,10 @@ export function defineLoads<Summary extends object>(definition: LoadsDefinition<
       const windows = isTraced ? openRows(join(folder.path, WINDOWS_FILE), WINDOW_POINT) : undefined;
       const setsCubic = experiment.cells.some(({ tcp }) => tcp?.cubic !== undefined);
       const asked = { arms: armsOf(experiment), lanes: lanes(given), quic: given.quic, isTraced, setsCubic };
-      const { seed, switch: how } = given;
+      const { seed } = given;
       try {
         await inLab(asked, signal, (lab, _, either) =>
-          runCells({ experiment, lab, rows: folder, windows, seed, switch: how, signal: either, progress }),
+          runCells({ experiment, lab, rows: folder, windows, seed, switch: switchOf(given), signal: either, progress }),
         );
       } finally {
         windows?.close();

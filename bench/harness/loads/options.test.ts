@@ -15,7 +15,7 @@ it("knows its defaults", () => {
     size: "usual",
     runs: undefined,
     seed: 1,
-    switch: "wait",
+    switch: undefined,
     lanes: 4,
     quic: "quic-go",
     out: undefined,

@@ -164,11 +164,13 @@ export class Work {
 
 /** About how long one load takes, seconds. */
 export function expectedSeconds(experiment: LoadExperiment, cell: Cell, load: LoadExperiment["loads"][number]): number {
-  const files = sessionsOf(load.flow, load.arm, cell)
-    .flatMap(({ pages }) => pages)
-    .flatMap(({ document, subresources }) => [document, ...subresources]);
+  const sessions = sessionsOf(load.flow, load.arm, cell);
+  const pages = sessions.flatMap((session) => session.pages);
+  const files = pages.flatMap(({ document, subresources }) => [document, ...subresources]);
+  const restsSeconds = sum([...sessions, ...pages].map(({ pauseAfterMs = 0 }) => pauseAfterMs)) / 1000;
   const bytes = sum(files.map((path) => Number(/\/image\/(\d+)$/.exec(path)?.[1] ?? 0)));
-  return Math.min(OVERHEAD_SECONDS + bytes / expectedRateBps(cell.network), experiment.timeoutMs / 1000);
+  const loadsSeconds = OVERHEAD_SECONDS + bytes / expectedRateBps(cell.network);
+  return Math.min(loadsSeconds + restsSeconds, experiment.timeoutMs / 1000);
 }
 
 /** Whether one load may keep this machine's cores or its path so busy that another beside it would be measured too. */
