@@ -58,7 +58,7 @@ export function variants({ congestions, size }: LoadOptions): LoadExperiment {
     allocation: { first: rounds, cap: rounds, comparisons: [] },
     timeoutMs: 240_000,
     notes: [
-      "A load is a visit of two pages over one connection, with a second between them. No worker stands behind any of the servers.",
+      "A load is a visit of two pages over one connection, five seconds apart. No worker stands behind any of the servers.",
       "Losses in bursts have the same mean as the plain network's: half of the packets of 40 ms at a time, at times that no sender moves.",
     ],
   };
