@@ -8,8 +8,8 @@ const BYTES = 1_000_000;
 const QUICK_BYTES = 100_000;
 const ROUNDS = 20;
 /** Where no packet is lost, or none waits: there visits hardly differ, or are short, and each has the machine alone. */
-const CLEAN_ROUNDS = 8;
-const NEAR_ROUNDS = 12;
+const CLEAN_ROUNDS = 5;
+const NEAR_ROUNDS = 8;
 const QUICK_ROUNDS = 4;
 
 /** The nine published networks, with visits as browsers make them and the shipped policies. */
