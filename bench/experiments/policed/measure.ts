@@ -23,7 +23,7 @@ const FILE_BYTES = 100_000;
 /** What a page of these transfers is told to the worker by its document's path. */
 const DOCUMENT = documentOf(FILES * FILE_BYTES);
 const TIMEOUT_MS = 240_000;
-export const LANES = 4;
+export const LANES = 12;
 
 type PolicedRun = Run<{ readonly seed: number; readonly visits: number; readonly quick: boolean }, PolicedRow>;
 
