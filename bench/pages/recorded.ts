@@ -14,6 +14,8 @@ import type { experiment as grid } from "../experiments/ohashi-grid/experiment.t
 import type { experiment as stacks } from "../experiments/stacks/experiment.ts";
 import type { experiment as congestion } from "../experiments/tcp-congestion/experiment.ts";
 
+import type { RecordedVisits } from "./nine-visits-section.ts";
+
 type SummaryOf<Experiment extends { definition: { summarise(recorded: never): object } }> = ReturnType<
   Experiment["definition"]["summarise"]
 > & { readonly command: string };
@@ -35,6 +37,7 @@ export function readRecorded() {
     browser: summaryIn("browser-page") as BrowserSummary,
     offers: summaryIn("offers") as OffersSummary,
     population: summaryIn("population") as PopulationSummary,
+    visits: summaryIn("nine-visits") as RecordedVisits,
     stacks: summaryIn("stacks") as SummaryOf<typeof stacks>,
     quicEvaluations: QUICS.filter((quic) => quic !== "quic-go").map((quic): QuicEvaluation => ({
       ...(summaryIn(`evaluation-${quic}`) as RecordedEvaluation),

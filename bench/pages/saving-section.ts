@@ -20,7 +20,7 @@ export function savingValues(evaluation: RecordedEvaluation, browser: BrowserSum
 }
 
 /** `0.4 % (at most 0.9 %)`: after a visit over either protocol. */
-export function meanRegret({ means }: RecordedEvaluation, congestion: string): string {
+function meanRegret({ means }: RecordedEvaluation, congestion: string): string {
   const mean = means.find((one) => one.congestion === congestion && one.flow === "trained-on-either");
   return `${percent(mean?.expected)} (at most ${percent(mean?.upper95)})`;
 }

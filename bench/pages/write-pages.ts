@@ -8,10 +8,11 @@ import { browserValues, offersValues } from "./browser-section.ts";
 import { costValues, smallLatency } from "./cost-section.ts";
 import { decidesValues, shownPolicy } from "./decides-section.ts";
 import { winnersTable } from "./network-tables.ts";
+import { nineVisitsValues } from "./nine-visits-section.ts";
 import { populationValues } from "./population-section.ts";
 import { policiesValues } from "./quic-policies-section.ts";
 import { readRecorded, type Recorded } from "./recorded.ts";
-import { meanRegret, savingValues } from "./saving-section.ts";
+import { savingValues } from "./saving-section.ts";
 import { congestionValues, evaluationValues, gridValues, memoryValues, stacksValues } from "./sections.ts";
 import { limitsValues, sweepValues } from "./series-section.ts";
 
@@ -42,6 +43,7 @@ export function resultsPage(recorded: Recorded): string {
     browser: browserValues(recorded.browser),
     offers: offersValues(recorded.offers),
     population: populationValues(recorded.population),
+    visits: nineVisitsValues(recorded.visits),
     stacks: stacksValues(recorded.stacks),
     policies: policiesValues(recorded.quicEvaluations),
     memory: memoryValues(recorded.memory),
@@ -60,13 +62,15 @@ export function readmePage({
   evaluation,
   overhead,
   population,
-}: Pick<Recorded, "evaluation" | "overhead" | "population">): string {
+  visits,
+}: Pick<Recorded, "evaluation" | "overhead" | "population" | "visits">): string {
   const { clients, less } = populationValues(population);
+  const { wrong, most, corrected } = nineVisitsValues(visits);
   return fillFile("bench/pages/readme.md", {
     population: { clients, less },
     winners: winnersTable(evaluation, false),
     command: evaluation.command,
-    regret: (congestion: string) => meanRegret(evaluation, congestion),
+    visits: { wrong, most, corrected },
     latency: (arm: string) => smallLatency(overhead, arm),
   });
 }

@@ -1,8 +1,8 @@
-import { type Interval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
-import { seededRandom } from "../../analysis/statistics/random.ts";
-import { regret } from "../../analysis/statistics/regret.ts";
+import { ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
+import { proportion } from "../../analysis/statistics/proportion.ts";
+import { type Random, seededRandom } from "../../analysis/statistics/random.ts";
 import { mean } from "../../analysis/statistics/summary.ts";
-import { number, percent, withInterval } from "../../analysis/tables/format.ts";
+import { FAR_RATIO, number, percent, withInterval } from "../../analysis/tables/format.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Report } from "../../harness/experiment.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
@@ -12,9 +12,7 @@ import { counts, type LoadRow } from "../../model/load-row.ts";
 /** An upper bound on regret in raw load times, or so many standard errors of it where the loads are too few to show that. */
 const BOUND = 0.03;
 const STANDARD_ERRORS = 3;
-/** From the estimate to a one-sided bound of 95 %, in standard errors. */
-const ONE_SIDED = 1.645;
-/** Of an arm: a half of fewer has no spread. */
+/** Of an arm: fewer have no spread worth telling. */
 const LOADS_MIN = 4;
 
 export function nineVisitsSummary({ experiment: { cells }, rows, seed }: LoadsRecorded) {
@@ -27,30 +25,49 @@ function networkOf({ id, network, congestion, imageBytes }: Cell, rows: readonly
   const [h2, offered, adaptive] = [of("fixed-h2"), of("always-offer"), of("adaptive")];
   const what = { network, congestion, imageBytes, n: [h2.length, offered.length, adaptive.length] };
   if (what.n.some((n) => n < LOADS_MIN)) return { ...what, found: undefined };
-  const loads = adaptive.map((row) => ({ loadMs: secondMs(row), switched: row.lastProtocol === "h3" }));
-  const [stayMs, switchMs] = [h2.map(secondMs), offered.map(secondMs)];
   const random = seededRandom(seed, "nine-visits", id);
-  const { better, tie, stayToSwitch, wrong, total, decision } = regret(
-    { stayMs, switchMs, coldMs: switchMs, adaptive: loads },
-    { random },
-  );
+  const times = { h2: h2.map(secondMs), offered: offered.map(secondMs), adaptive: adaptive.map(secondMs) };
+  const stayToSwitch = ratioOfMeansInterval(times.h2, times.offered, { random });
+  const stays = stayToSwitch.estimate <= 1;
+  const [better, worse] = stays ? [times.h2, times.offered] : [times.offered, times.h2];
+  const overH3 = adaptive.filter(({ lastProtocol }) => lastProtocol === "h3").length;
+  const wrong = proportion(stays ? overH3 : adaptive.length - overH3, adaptive.length);
   const visitMs = (all: readonly LoadRow[]): number[] => all.flatMap(({ loadMs }) => loadMs ?? []);
-  const best = better === "stay" ? h2 : offered;
   return {
     ...what,
     found: {
-      secondMs: { h2: mean(stayMs), offered: mean(switchMs), adaptive: mean(loads.map(({ loadMs }) => loadMs)) },
+      secondMs: { h2: mean(times.h2), offered: mean(times.offered), adaptive: mean(times.adaptive) },
       /** HTTP/2's second page over that of who is always offered HTTP/3. */
       stayToSwitch,
-      tie,
-      overH3: mean(loads.map(({ switched }) => (switched ? 1 : 0))),
+      /** Whether neither is known to be faster. */
+      tie: stayToSwitch.low <= 1 && stayToSwitch.high >= 1,
+      overH3: overH3 / adaptive.length,
       wrong,
-      raw: total,
-      corrected: decision,
+      raw: raw(times.adaptive, better, random),
+      corrected: wrong.share * (mean(worse) / mean(better) - 1),
       /** Both pages together, over those of the arm whose second page is the better one. */
-      visit: ratioOfMeansInterval(visitMs(adaptive), visitMs(best), { random }),
+      visit: ratioOfMeansInterval(visitMs(adaptive), visitMs(stays ? h2 : offered), { random }),
     },
   };
+}
+
+/** By how much the mean of some times is above that of others. */
+export interface Excess {
+  readonly estimate: number;
+  /** One-sided: 95 % of such bounds lie above the truth. */
+  readonly upper95: number;
+}
+
+/** From an estimate to a one-sided bound of 95 %, in standard errors. */
+export const ONE_SIDED = 1.645;
+
+export function standardErrorOf({ estimate, upper95 }: Excess): number {
+  return (upper95 - estimate) / ONE_SIDED;
+}
+
+function raw(adaptive: readonly number[], better: readonly number[], random: Random): Excess {
+  const { estimate, high } = ratioOfMeansInterval(adaptive, better, { random, confidence: 0.9 });
+  return { estimate: estimate - 1, upper95: high - 1 };
 }
 
 /** Of a visit that was not there in time: the timeout. */
@@ -58,24 +75,29 @@ function secondMs({ pagesMs, outcome, loadMs }: LoadRow): number {
   return outcome === "timeout" ? (loadMs ?? Number.NaN) : Number(pagesMs.split(";")[1]);
 }
 
-type Found = ReturnType<typeof networkOf>;
-type Bounded = Interval & { readonly upper95: number };
+export type NineVisits = ReturnType<typeof nineVisitsSummary>;
+type Found = NineVisits["networks"][number];
 
-/** Whether a network keeps the promise; undefined where nothing is promised, or too little was measured. */
-export function keeps(raw: Bounded, tie: boolean): boolean | undefined {
-  const standardError = (raw.upper95 - raw.estimate) / ONE_SIDED;
-  return tie ? undefined : raw.upper95 <= Math.max(BOUND, STANDARD_ERRORS * standardError);
+/** What the loads of a network show of the promise. */
+export type Shown = "tie" | "within the bound" | "within the errors" | "breaks it";
+
+export function shown(raw: Excess, isTie: boolean): Shown {
+  if (isTie) return "tie";
+  if (raw.upper95 <= BOUND) return "within the bound";
+  return raw.upper95 <= STANDARD_ERRORS * standardErrorOf(raw) ? "within the errors" : "breaks it";
 }
 
-export function nineVisitsReport({ networks }: ReturnType<typeof nineVisitsSummary>): Report {
-  const bounded = (one: Bounded | undefined): string =>
-    one === undefined ? "-" : `${percent(one.estimate)}, at most ${percent(one.upper95)}`;
+export function nineVisitsReport({ networks }: NineVisits): Report {
+  return { values: { boundPercent: percent(BOUND), errors: STANDARD_ERRORS, table: nineVisitsTable(networks) } };
+}
+
+export function nineVisitsTable(networks: NineVisits["networks"]): string {
   const verdict = ({ found }: Found): string => {
     if (found === undefined) return "too few loads";
-    const kept = keeps(found.raw, found.tie);
-    return kept === undefined ? "tie" : kept ? "keeps it" : "**breaks it**";
+    const says = shown(found.raw, found.tie);
+    return says === "breaks it" ? `**${says}**` : says;
   };
-  const table = tableOf(networks, [
+  return tableOf(networks, [
     ["network", ({ network }) => network.name],
     ["TCP", ({ congestion }) => congestion],
     ["loss", ({ network }) => percent(network.lossRatio)],
@@ -86,11 +108,15 @@ export function nineVisitsReport({ networks }: ReturnType<typeof nineVisitsSumma
     ["HTTP/2 / offered", ({ found }) => withInterval(found?.stayToSwitch)],
     ["adaptive ms", ({ found }) => number(found?.secondMs.adaptive)],
     ["over HTTP/3", ({ found }) => percent(found?.overH3)],
-    ["wrong", ({ found }) => percent(found?.wrong.share)],
-    ["regret, raw", ({ found }) => bounded(found?.raw)],
-    ["corrected", ({ found }) => bounded(found?.corrected)],
+    ["wrong", ({ found }) => (found === undefined ? "-" : `${found.wrong.count} of ${found.wrong.n}`)],
+    ["regret, raw", ({ found }) => (found === undefined ? "-" : excessText(found.raw))],
+    ["corrected", ({ found }) => percent(found?.corrected)],
     ["both pages, over the better arm's", ({ found }) => withInterval(found?.visit)],
     ["", verdict],
   ]);
-  return { values: { boundPercent: percent(BOUND), errors: STANDARD_ERRORS, table } };
+}
+
+/** A bound of many times as much comes of one load among few: how far says nothing. */
+export function excessText({ estimate, upper95 }: Excess): string {
+  return `${percent(estimate)}, ${upper95 > FAR_RATIO ? "no bound" : `at most ${percent(upper95)}`}`;
 }

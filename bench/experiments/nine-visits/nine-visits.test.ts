@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { exampleInput, exampleLoads, exampleOptions, reportOf } from "../../harness/loads/testing.ts";
 import type { LoadRow } from "../../model/load-row.ts";
 import { experiment } from "./experiment.ts";
-import { keeps } from "./findings.ts";
+import { shown } from "./findings.ts";
 
 const planned = experiment.definition.plan(exampleOptions("--congestion", "cubic"));
 const six = planned.cells.filter(({ id }) => id === "6-cubic");
@@ -29,12 +29,12 @@ it("follows offers as browsers do, and asks for nothing that an arm does not do"
   expect(Object.keys(planned.rounds ?? {})).toEqual(planned.cells.map(({ id }) => id));
 });
 
-it("says that decisions for the faster protocol keep the promise, and what those for the other one cost", async () => {
+it("says that decisions for the faster protocol are within the bound, and what those for the other one cost", async () => {
   const right = await tableOf(visits("adaptive", 1010, "h3"));
-  expect(right).toContain("100.0 %");
-  expect(right).toContain("keeps it");
+  expect(right).toContain("| 0 of 10 |");
+  expect(right).toContain("within the bound");
   const wrong = await tableOf(visits("adaptive", 2000, "h2"));
-  expect(wrong).toContain("| 100.0 %, at most");
+  expect(wrong).toMatch(/\| +10 of 10 \| +100\.0 %, at most 10\d\.\d % \| +100\.0 % \|/);
   expect(wrong).toContain("**breaks it**");
 });
 
@@ -43,9 +43,9 @@ it("says where too few visits count", async () => {
 });
 
 it("promises 3 %, or three standard errors, and nothing where no protocol is faster", () => {
-  const bounded = (estimate: number, upper95: number) => ({ estimate, low: 0, high: 1, upper95 });
-  expect(keeps(bounded(0.02, 0.029), false)).toBe(true);
-  expect(keeps(bounded(0.025, 0.04), false)).toBe(false);
-  expect(keeps(bounded(0.01, 0.1), false)).toBe(true);
-  expect(keeps(bounded(0.5, 0.6), true)).toBeUndefined();
+  const excess = (estimate: number, upper95: number) => ({ estimate, upper95 });
+  expect(shown(excess(0.02, 0.029), false)).toBe("within the bound");
+  expect(shown(excess(0.01, 0.1), false)).toBe("within the errors");
+  expect(shown(excess(0.025, 0.04), false)).toBe("breaks it");
+  expect(shown(excess(0.5, 0.6), true)).toBe("tie");
 });
