@@ -43,7 +43,7 @@ function networkOf({ id, network, congestion, imageBytes }: Cell, rows: readonly
       tie: stayToSwitch.low <= 1 && stayToSwitch.high >= 1,
       overH3: overH3 / adaptive.length,
       wrong,
-      raw: raw(times.adaptive, better, random),
+      raw: excessOf(times.adaptive, better, random),
       corrected: wrong.share * (mean(worse) / mean(better) - 1),
       /** Both pages together, over those of the arm whose second page is the better one. */
       visit: ratioOfMeansInterval(visitMs(adaptive), visitMs(stays ? h2 : offered), { random }),
@@ -65,7 +65,7 @@ export function standardErrorOf({ estimate, upper95 }: Excess): number {
   return (upper95 - estimate) / ONE_SIDED;
 }
 
-function raw(adaptive: readonly number[], better: readonly number[], random: Random): Excess {
+function excessOf(adaptive: readonly number[], better: readonly number[], random: Random): Excess {
   const { estimate, high } = ratioOfMeansInterval(adaptive, better, { random, confidence: 0.9 });
   return { estimate: estimate - 1, upper95: high - 1 };
 }
