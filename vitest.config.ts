@@ -18,7 +18,14 @@ const COMPUTING = { maxWorkers: "100%" };
 export default defineConfig({
   test: {
     projects: [
-      { test: { ...PATIENCE, ...COMPUTING, name: "core", include: ["policy-api/{core,outcomes,compiled}/*.test.ts"] } },
+      {
+        test: {
+          ...PATIENCE,
+          ...COMPUTING,
+          name: "core",
+          include: ["policy-api/{core,outcomes,compiled,doctor}/*.test.ts"],
+        },
+      },
       {
         plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
         test: {

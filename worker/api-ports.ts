@@ -5,11 +5,13 @@ import type { OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";
 import { type UpperLevel, UPPER_LEVELS } from "../policy-api/core/mix.ts";
 import { FailedAttempts } from "../policy-api/http/failed-attempts.ts";
 import type { ClientsPort, OutcomesPort, PolicyApiPorts } from "../policy-api/http/ports.ts";
+import { ANSWER_HEADERS } from "./actuator.ts";
 import { clientAddress } from "./address.ts";
+import { connectionFacts } from "./cf.ts";
 import { LimitedLog } from "./limited-log.ts";
 import type { Isolate } from "./isolate.ts";
 import type { Hasher } from "./hasher.ts";
-import { type Region, REGIONS } from "./region.ts";
+import { type Region, regionOf, REGIONS } from "./region.ts";
 import type { SettingsFault } from "./settings.ts";
 import {
   pathObject,
@@ -26,6 +28,9 @@ const errorLog = new LimitedLog("The API failed inside");
 
 /** The TLS edge speaks every 250 ms. What it said is old after this time, milliseconds. */
 const EDGE_SILENT_MS = 10_000;
+
+/** How long a call of the store may take in a probe, milliseconds. */
+const PROBE_MS = 2_000;
 
 /** What the API gets from the worker: the objects, and what this isolate holds. */
 export function apiPorts(
@@ -46,6 +51,21 @@ export function apiPorts(
     edgeHttp3: () => {
       const said = isolate.edgeHttp3;
       return said === undefined || Math.abs(Date.now() - said.atMs) > EDGE_SILENT_MS ? "unknown" : said.state;
+    },
+    probe: async ({ cf }, actuator) => {
+      const connection = connectionFacts(cf, settings, Date.now());
+      const object = pathObject(regionOf(connection), 0);
+      return {
+        actuator: settings.actuator,
+        header: ANSWER_HEADERS[actuator ?? settings.actuator],
+        edge: settings.edge,
+        httpProtocol: connection.httpProtocol || null,
+        cf: knownFields(cf),
+        policyMs: await timed(() => stores.policyBundle()),
+        // No client has this key: nothing is found, and nothing is written.
+        lookUpMs: await timed(() => stores.lookUp({ keys: { client: "-", network: "-" }, object })),
+        budgetMs: settings.budgetMs,
+      };
     },
     unstoredKill: {
       held: () => isolate.kill.held,
@@ -166,4 +186,30 @@ function clientsPort(
       return { activation, share, exploration };
     },
   };
+}
+
+/** The fields of `request.cf` that decisions use, and that have a value here. */
+function knownFields(cf: unknown): string[] {
+  const fields = typeof cf === "object" && cf !== null ? (cf as Readonly<Record<string, unknown>>) : {};
+  const names = ["httpProtocol", "clientTcpRtt", "clientQuicRtt", "edgeL4", "asn", "country", "colo", "continent"];
+  return names.filter((name) => ![undefined, null, "", 0].includes(fields[name] as string));
+}
+
+/**
+ * How long a call takes, milliseconds. On Cloudflare a clock moves only while something is waited for, as here. Null: it failed, or
+ * took too long.
+ */
+async function timed(call: () => Promise<unknown>): Promise<number | null> {
+  const beganMs = Date.now();
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(resolve, PROBE_MS, false);
+  const isDone = await Promise.race([
+    call().then(
+      () => true,
+      () => false,
+    ),
+    late,
+  ]);
+  clearTimeout(timer);
+  return isDone ? Date.now() - beganMs : null;
 }

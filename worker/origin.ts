@@ -1,5 +1,5 @@
 import { MARKER_HEADER } from "../policy-api/core/alt-svc.ts";
-import type { Actuator } from "./actuator.ts";
+import type { Actuator } from "../policy-api/core/alt-svc.ts";
 import { LimitedLog } from "./limited-log.ts";
 import type { Settings } from "./settings.ts";
 

@@ -1,5 +1,5 @@
 import { parseTokens, type Token } from "../policy-api/http/tokens.ts";
-import { type Actuator, ACTUATORS } from "./actuator.ts";
+import { type Actuator, ACTUATORS } from "../policy-api/core/alt-svc.ts";
 
 /** The variables of a deployment, read once. */
 export interface Settings {

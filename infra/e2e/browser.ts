@@ -5,13 +5,13 @@ import { until } from "./harness.ts";
 
 const HOST = "h3.test";
 
-/** Starts a browser that reaches this machine's edge. It ends with the test. */
-export async function launchBrowser(spkiSha256: string): Promise<Browser> {
+/** Starts a browser that reaches this machine's edge, also under more names. It ends with the test. */
+export async function launchBrowser(spkiSha256: string, moreHosts: readonly string[] = []): Promise<Browser> {
   const executablePath = chromiumProgram();
   if (executablePath === undefined) throw new Error("no browser: see infra/setup/chromium.ts");
   const browser = await chromium.launch({
     executablePath,
-    args: browserArgs({ host: HOST, address: "127.0.0.1", spkiSha256 }),
+    args: browserArgs({ host: HOST, moreHosts, address: "127.0.0.1", spkiSha256 }),
     ignoreDefaultArgs: [...UNWANTED_BROWSER_ARGS],
   });
   onTestFinished(() => browser.close());
@@ -19,8 +19,8 @@ export async function launchBrowser(spkiSha256: string): Promise<Browser> {
 }
 
 /** Navigates, and returns the page's protocol (`h2`, `h3`). */
-export async function navigate(page: Page, port: number, path = "/"): Promise<string> {
-  const response = await page.goto(`https://${HOST}:${port}${path}`, { waitUntil: "load" });
+export async function navigate(page: Page, port: number, path = "/", host = HOST): Promise<string> {
+  const response = await page.goto(`https://${host}:${port}${path}`, { waitUntil: "load" });
   if (response?.status() !== 200) throw new Error(`${path}: status ${response?.status()}`);
   return page.evaluate(
     () => (performance.getEntriesByType("navigation") as PerformanceNavigationTiming[])[0]?.nextHopProtocol ?? "",

@@ -8,6 +8,8 @@ import { testFolder } from "./harness.ts";
 export interface ZoneBehaviour {
   /** What it makes of an Alt-Svc of its own, `h3` for a day: not sent, in the place of every other one, or beside it. */
   readonly ownOffer?: "none" | "replace" | "append";
+  /** On which responses: all, those that pass no worker, errors, or those of the worker alone. */
+  readonly ownOfferOn?: "all" | "unrouted" | "errors" | "worker";
   /** Whether that comes before the rules, so that they may change it, or after them. */
   readonly ownOfferComes?: "before-rules" | "after-rules";
   /** Takes every Alt-Svc of a worker away, before the rules. */
@@ -23,6 +25,8 @@ export interface Zone {
   readonly socket: string;
   /** Says where the zone sends them, once both are there. */
   leadsTo(worker: { readonly visitorsSocket: string }, origin: string): void;
+  /** From now on it does this for a host. */
+  treats(host: string, behaviour: ZoneBehaviour): void;
 }
 
 interface Rule {
@@ -45,17 +49,23 @@ const HEADER_VALUE = /^http\.response\.headers\["([a-z0-9-]+)"\]\[0\]$/;
  */
 export async function startZone(behaviour: ZoneBehaviour): Promise<Zone> {
   const socket = join(testFolder(), "zone");
-  const rules = behaviour.rules === undefined ? [] : (JSON.parse(behaviour.rules) as { rules: Rule[] }).rules;
-  const unread = rules.find(({ expression }) => expression !== EVERYTHING);
-  if (unread !== undefined) throw new Error(`The zone of the tests does not understand: ${unread.expression}`);
+  const usual = understood(behaviour);
+  const hosts = new Map<string, Understood>();
   let targets: { readonly worker: RequestOptions; readonly origin: RequestOptions } | undefined;
 
   const pass = (asked: IncomingMessage, answer: ServerResponse): void => {
     const { method, url = "/", headers } = asked;
-    const target = behaviour.unrouted?.test(url) === true ? targets?.origin : targets?.worker;
+    const [host = "", port = "443"] = (headers.host ?? "").split(":");
+    const it = hosts.get(host) ?? usual;
+    const target = it.unrouted?.test(url) === true ? targets?.origin : targets?.worker;
     const sent = request({ ...target, method, path: url, headers }, (reply) => {
-      const own = `h3=":${headers.host?.split(":")[1] ?? "443"}"; ma=86400`;
-      const lines = treated(linesOf(reply), own, behaviour, rules);
+      const isOffered = {
+        all: true,
+        unrouted: target === targets?.origin,
+        errors: (reply.statusCode ?? 0) >= 400,
+        worker: target === targets?.worker,
+      }[it.ownOfferOn ?? "all"];
+      const lines = treated(linesOf(reply), isOffered ? `h3=":${port}"; ma=86400` : undefined, it);
       answer.writeHead(reply.statusCode ?? 502, lines.flat());
       reply.on("error", () => answer.destroy());
       reply.pipe(answer);
@@ -76,7 +86,17 @@ export async function startZone(behaviour: ZoneBehaviour): Promise<Zone> {
       const { hostname, port } = new URL(origin);
       targets = { worker: { socketPath: visitorsSocket }, origin: { hostname, port } };
     },
+    treats: (host, change) => void hosts.set(host, understood(change)),
   };
+}
+
+type Understood = Omit<ZoneBehaviour, "rules"> & { readonly rules: readonly Rule[] };
+
+function understood({ rules: text, ...behaviour }: ZoneBehaviour): Understood {
+  const rules = text === undefined ? [] : (JSON.parse(text) as { rules: Rule[] }).rules;
+  const unread = rules.find(({ expression }) => expression !== EVERYTHING);
+  if (unread !== undefined) throw new Error(`The zone of the tests does not understand: ${unread.expression}`);
+  return { ...behaviour, rules };
 }
 
 type Line = readonly [name: string, value: string];
@@ -85,10 +105,11 @@ function linesOf({ rawHeaders }: IncomingMessage): Line[] {
   return rawHeaders.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), rawHeaders[i + 1] ?? ""]] : []));
 }
 
-function treated(lines: readonly Line[], own: string, behaviour: ZoneBehaviour, rules: readonly Rule[]): Line[] {
-  const { ownOffer = "none", ownOfferComes = "before-rules", strips = false } = behaviour;
+/** @param own The zone's own offer of this response. */
+function treated(lines: readonly Line[], own: string | undefined, behaviour: Understood): Line[] {
+  const { ownOffer = "none", ownOfferComes = "before-rules", strips = false, rules } = behaviour;
   const offered = (before: readonly Line[]): Line[] =>
-    ownOffer === "none"
+    ownOffer === "none" || own === undefined
       ? [...before]
       : [...(ownOffer === "replace" ? without(before, "alt-svc") : before), ["alt-svc", own]];
   const arrived = strips ? without(lines, "alt-svc") : [...lines];

@@ -20,6 +20,8 @@ export function chromiumProgram(): string | undefined {
 export interface BrowserTarget {
   /** The host name; the browser resolves it without DNS. */
   readonly host: string;
+  /** More of them, at the same address. */
+  readonly moreHosts?: readonly string[];
   readonly address: string;
   /** The SHA-256 of the public key of the edge's certificate, base64. */
   readonly spkiSha256: string;
@@ -32,12 +34,13 @@ export interface BrowserTarget {
  * except for hosts in the list of origins forced to QUIC. That exception looks at the host only. So an entry with a port that
  * nobody uses forces nothing, and Alt-Svc alone decides.
  */
-export function browserArgs({ host, address, spkiSha256, forcedPorts = [1] }: BrowserTarget): string[] {
+export function browserArgs({ host, moreHosts = [], address, spkiSha256, forcedPorts = [1] }: BrowserTarget): string[] {
+  const hosts = [host, ...moreHosts];
   return [
     `--ignore-certificate-errors-spki-list=${spkiSha256}`,
     "--enable-quic",
-    `--origin-to-force-quic-on=${forcedPorts.map((port) => `${host}:${port}`).join(",")}`,
-    `--host-resolver-rules=MAP ${host} ${address}`,
+    `--origin-to-force-quic-on=${hosts.flatMap((name) => forcedPorts.map((port) => `${name}:${port}`)).join(",")}`,
+    `--host-resolver-rules=${hosts.map((name) => `MAP ${name} ${address}`).join(",")}`,
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",

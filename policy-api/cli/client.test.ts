@@ -12,7 +12,7 @@ const read = (to: Endpoint) => clientOf(to).activation.$get({ header: {} });
 const change: Call = (to) => clientOf(to).activation.$put({ json: { everyone: 1 }, header: { "if-match": "*" } });
 
 function endpoint(origin: string, over: Partial<Endpoint> = {}): Endpoint {
-  return { origin, token: TOKENS.read, ca: undefined, timeoutMs: 10_000, ...over };
+  return { origin, token: TOKENS.read, ca: undefined, caFile: undefined, timeoutMs: 10_000, ...over };
 }
 
 async function failure(to: Endpoint, call: Call = read): Promise<Failure> {

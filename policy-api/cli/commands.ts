@@ -3,6 +3,7 @@ import { FORGET, LOOK_UP } from "./command-clients.ts";
 import { AUTOPILOT } from "./command-autopilot.ts";
 import { COMPILE } from "./command-compile.ts";
 import { DIFF } from "./command-diff.ts";
+import { DOCTOR } from "./command-doctor.ts";
 import { EXPLAIN } from "./command-explain.ts";
 import { KILL } from "./command-kill.ts";
 import { MARKER_RULE } from "./command-marker-rule.ts";
@@ -37,4 +38,5 @@ export const COMMANDS: readonly Command[] = [
   LOOK_UP,
   FORGET,
   TOKEN,
+  DOCTOR,
 ];

@@ -14,6 +14,8 @@ export interface Endpoint {
   readonly token: string | undefined;
   /** A root certificate to trust besides the usual ones, PEM. */
   readonly ca: string | undefined;
+  /** The file that it is in. */
+  readonly caFile: string | undefined;
   readonly timeoutMs: number;
 }
 
@@ -49,6 +51,7 @@ export function findEndpoint(options: Options, io: Io): Endpoint {
     origin: readOrigin(given ?? `https://localhost:${variable("PORT") ?? "8443"}`),
     token: token === undefined ? ifGiven(tokenFile, (file) => readToken(file, io)) : checked(token, "H3_TOKEN"),
     ca: ifGiven(caFile, readCertificate),
+    caFile,
     timeoutMs: TIMEOUT_MS,
   };
 }

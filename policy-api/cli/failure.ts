@@ -16,6 +16,8 @@ export const EXIT = {
   changed: 4,
   /** The server cannot be reached, or does not answer properly. */
   unreachable: 5,
+  /** What was asked cannot be told. */
+  unknown: 6,
   /** SIGINT ended the program; shells use this code. */
   interrupted: 130,
 } as const;

@@ -20,7 +20,7 @@ describe("help", () => {
     const { code, out } = await does(line);
     expect(code).toBe(0);
     for (const { name } of COMMANDS) expect(out).toContain(`\n  ${name} `);
-    for (const exitCode of [0, 1, 2, 3, 4, 5]) expect(out).toMatch(new RegExp(`^  ${exitCode}  `, "m"));
+    for (const exitCode of [0, 1, 2, 3, 4, 5, 6]) expect(out).toMatch(new RegExp(`^  ${exitCode}  `, "m"));
   });
 
   it.each(["help activate", "activate --help", "activate 3 -h"])("%s", async (line) => {

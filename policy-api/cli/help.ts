@@ -43,7 +43,8 @@ Ends with
   2  the command line means nothing, or nobody said yes
   3  no token, or a token that may not do this (401, 403, 429)
   4  somebody else changed the activation meanwhile (412)
-  5  the server cannot be reached, or does not answer properly`;
+  5  the server cannot be reached, or does not answer properly
+  6  what was asked cannot be told`;
 }
 
 function indented(lines: string): string {

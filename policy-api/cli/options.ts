@@ -3,7 +3,18 @@ import { TARGETS } from "../compiled/targets.ts";
 import { SCOPES } from "../contract/access.ts";
 import { TRANSPORTS } from "../core/sample.ts";
 import { misused, nearest } from "./failure.ts";
-import { numberUpTo, oneOf, type Read, readHost, readPath, readShare, readText, readVersion, whole } from "./values.ts";
+import {
+  numberUpTo,
+  oneOf,
+  type Read,
+  readHost,
+  readPath,
+  readServiceUrl,
+  readShare,
+  readText,
+  readVersion,
+  whole,
+} from "./values.ts";
 
 const FLAG = "flag";
 
@@ -37,6 +48,7 @@ const OPTIONS = {
   out: readText,
   to: oneOf(TARGETS),
   host: readHost,
+  resolver: readServiceUrl,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;

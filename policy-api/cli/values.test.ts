@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { numberUpTo, oneOf, readPath, readShare, readVersion, whole } from "./values.ts";
+import { numberUpTo, oneOf, readPath, readServiceUrl, readShare, readVersion, whole } from "./values.ts";
 
 describe("readShare", () => {
   it.each([
@@ -33,6 +33,8 @@ it.each([
   () => numberUpTo(100)("101", "--rtt"),
   () => readPath("shop/", "--path"),
   () => oneOf(["tcp", "quic"])("udp", "--transport"),
+  () => readServiceUrl("dns.example", "--resolver"),
+  () => readServiceUrl("http://dns.example/dns-query", "--resolver"),
 ])("%s is refused", (read) => {
   expect(read).toThrow(/must b/);
 });

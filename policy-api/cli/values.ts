@@ -57,6 +57,15 @@ export const readHost: Read<string> = (text, option) => {
   return text;
 };
 
+/** Over plain http only what is on this machine is asked. */
+export const readServiceUrl: Read<string> = (text, option) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isLocal = url?.hostname === "localhost" || url?.hostname === "127.0.0.1";
+  if (url?.protocol !== "https:" && !(url?.protocol === "http:" && isLocal))
+    throw mustBe("be an address such as https://dns.example/dns-query", option, text);
+  return url.href;
+};
+
 export function oneOf<const T extends string>(allowed: readonly T[]): Read<T> {
   return (text, option) => {
     const found = allowed.find((one) => one === text);

@@ -5,6 +5,7 @@ import * as clients from "./clients.ts";
 import { decide, explain } from "./decisions.ts";
 import { getHealth } from "./health.ts";
 import * as policies from "./policies.ts";
+import { getProbe } from "./probe.ts";
 import { getProposal, getResults } from "./results.ts";
 
 /** Every call. */
@@ -24,6 +25,7 @@ export const ROUTES = [
   explain,
   getResults,
   getProposal,
+  getProbe,
   clients.lookUpClient,
   clients.lookUpNetwork,
   clients.forgetClient,

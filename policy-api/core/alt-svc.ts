@@ -3,6 +3,13 @@
  */
 export const MARKER_HEADER = "h3-advice";
 
+/**
+ * How answers reach browsers. `header`: in Alt-Svc. `marker`: in a header that browsers do not know, which a rule of the zone makes
+ * Alt-Svc of. That rule also takes Alt-Svc away where there is no such header, as on images that pass no worker.
+ */
+export const ACTUATORS = ["header", "marker"] as const;
+export type Actuator = (typeof ACTUATORS)[number];
+
 /** What a response tells the client about HTTP/3. */
 export type Advertise =
   { readonly kind: "h3"; readonly maS: number } | { readonly kind: "nothing" } | { readonly kind: "clear" };

@@ -36,9 +36,10 @@ describe("every call", () => {
 
   it.each(
     CALLS.filter(
-      // The kill switch works without the store too.
+      // The kill switch works without the store too, and a probe tells of it.
       ({ method, resource }) =>
-        !/^(clients|networks)\/look-up/.test(resource) && `${method} ${resource}` !== "PUT activation/kill-switch",
+        !/^((clients|networks)\/look-up|probe)/.test(resource) &&
+        `${method} ${resource}` !== "PUT activation/kill-switch",
     ),
   )(
     "$method $resource: 503 where the store does not answer, and nothing of why",
@@ -55,11 +56,13 @@ describe("every call", () => {
     async (call) => {
       const { method, resource, body, ...options } = call;
       if (body === undefined) {
-        const reply = await callApi(ports, method, `${resource}?limt=5`, options);
+        const reply = await callApi(ports, method, `${resource}${resource.includes("?") ? "&" : "?"}limt=5`, options);
         const isPage = ["policies", "activation/history", "audit"].includes(resource) && method === "GET";
         const fault = isPage
           ? "/query/limt: is not known here: limit?"
-          : resource.startsWith("results") && "/query/limt: is not known here; known: version";
+          : resource.startsWith("results")
+            ? "/query/limt: is not known here; known: version"
+            : resource.startsWith("probe") && "/query/limt: is not known here; known: answer, actuator";
         expect([reply.status, faultsOf(reply)]).toEqual(fault === false ? [200, []] : [400, [fault]]);
       } else {
         const reply = await callApi(ports, method, resource, { ...options, body: { ...body, extra: 1 } });

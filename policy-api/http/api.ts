@@ -11,6 +11,7 @@ import { readRest } from "./json-body.ts";
 import { addPolicies } from "./policies.ts";
 import type { PolicyApiPorts } from "./ports.ts";
 import { Problem, renderProblem } from "./problem.ts";
+import { addProbe } from "./probe.ts";
 import { addRecords } from "./records.ts";
 import { addReference } from "./reference.ts";
 import { addResults } from "./results.ts";
@@ -69,6 +70,7 @@ export function createApi<Env extends object>(
   addActivation(api);
   addDecisions(api);
   addResults(api);
+  addProbe(api);
   addRecords(api);
   addReference(api);
   refuseOtherMethods(api);

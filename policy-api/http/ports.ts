@@ -1,3 +1,4 @@
+import type { Actuator } from "../core/alt-svc.ts";
 import type { Activation, ActivationChange, InForce, KillSwitch } from "../core/activation.ts";
 import type { Remembered } from "../core/history.ts";
 import type {
@@ -12,6 +13,7 @@ import type {
   PolicyVersion,
   StoredVersion,
 } from "../core/versions.ts";
+import type { Probe } from "../contract/probe.ts";
 import type { OutcomeRow } from "../outcomes/outcome-row.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import type { Token } from "./tokens.ts";
@@ -91,6 +93,8 @@ export interface PolicyApiPorts {
   readonly unstoredKill: UnstoredKillPort;
   /** What the TLS edge says about its HTTP/3; `unknown` if no edge says anything. */
   edgeHttp3(): "ok" | "down" | "off" | "unknown";
+  /** What the worker knows of a call's connection, and how long the store takes from here. `header`: that of an actuator. */
+  probe(request: Request, actuator: Actuator | undefined): Promise<Omit<Probe, "program" | "value">>;
   /** Called after a change, so that this isolate obeys it before the API answers. Never rejects. */
   changed(): Promise<void>;
   /** Who may call. Without tokens, every route that needs a token is off. */

@@ -20,7 +20,7 @@ export function addReference(api: OpenAPIHono<ApiEnv>): void {
         description: "Changes the policy of a running worker, explains its decisions, and decides for other callers.",
         license: { name: "MIT", url: "https://spdx.org/licenses/MIT.html" },
       },
-      tags: ["policies", "activation", "decisions", "results", "clients", "networks", "audit", "health"].map(
+      tags: ["policies", "activation", "decisions", "results", "probe", "clients", "networks", "audit", "health"].map(
         (name) => ({ name }),
       ),
     }));

@@ -2,6 +2,7 @@
 import { Validator } from "@cfworker/json-schema";
 import { expect } from "vitest";
 import type { Scope } from "../contract/access.ts";
+import type { Actuator } from "../core/alt-svc.ts";
 import type { ActivePolicy, ActivationChange, Activation, InForce, KillSwitch } from "../core/activation.ts";
 import type { Remembered } from "../core/history.ts";
 import { parsePolicy } from "../core/parse-policy.ts";
@@ -253,6 +254,20 @@ export class TestPorts implements PolicyApiPorts {
     return { activation, takesWrites, isReplaced, isSetAside };
   }
 
+  probed: Awaited<ReturnType<PolicyApiPorts["probe"]>> = {
+    actuator: "header",
+    header: "alt-svc",
+    edge: "cloudflare",
+    httpProtocol: "HTTP/2",
+    cf: ["httpProtocol", "clientTcpRtt"],
+    policyMs: 12,
+    lookUpMs: 7,
+    budgetMs: 5,
+  };
+  async probe(_request: Request, actuator?: Actuator): ReturnType<PolicyApiPorts["probe"]> {
+    return { ...this.probed, header: actuator === "marker" ? "h3-advice" : this.probed.header };
+  }
+
   http3: ReturnType<PolicyApiPorts["edgeHttp3"]> = "unknown";
   edgeHttp3(): ReturnType<PolicyApiPorts["edgeHttp3"]> {
     return this.http3;
@@ -427,6 +442,7 @@ export const CALLS: readonly {
     scope: "read" as const,
     status: 200,
   })),
+  { method: "GET", template: "probe", resource: "probe?answer=clear", scope: "read", status: 200 },
   ...(
     [
       ["POST", "policies", 201, { body: { policy: { schema: 3, mode: "observe", source: "new" } } }, "write"],

@@ -1,0 +1,260 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Page } from "playwright-core";
+import { expect, it, onTestFinished } from "vitest";
+import { ROOT } from "../../base/root.ts";
+import { markerRules } from "../../policy-api/compiled/cloudflare.ts";
+import type { Actuator } from "../../policy-api/core/alt-svc.ts";
+import { startDemoOrigin } from "../workerd/demo-origin.ts";
+import { launchBrowser, loadImage, navigate, untilH3 } from "./browser.ts";
+import { httpsRecord, startDoh } from "./doh.ts";
+import { fixed, startTestSystem, type TestSystem, TOKEN } from "./harness.ts";
+import { startZone, type Zone, type ZoneBehaviour } from "./zone.ts";
+
+// Every way in which a zone may treat Alt-Svc: what the doctor predicts, and what a browser does.
+
+interface Does {
+  readonly offers: boolean | null;
+  readonly withholds: boolean | null;
+  readonly takesBack: boolean | null;
+  readonly works: boolean | null;
+}
+interface Report {
+  readonly actuator: Actuator;
+  readonly works: boolean | null;
+  readonly ways: Readonly<Record<Actuator, Does>>;
+  readonly rows: readonly { readonly tried: string; readonly came: string; readonly means: string }[];
+  readonly next: readonly string[];
+}
+type InZone = TestSystem & { readonly zone: Zone };
+
+const RULES = markerRules();
+const AFTER = { ownOfferComes: "after-rules" } as const satisfies ZoneBehaviour;
+/** Every way to make an offer of its own, but for those that come to the same. */
+const OWN: readonly ZoneBehaviour[] = (["replace", "append"] as const).flatMap((ownOffer) =>
+  (["all", "unrouted", "errors", "worker"] as const).map((ownOfferOn) => ({ ownOffer, ownOfferOn })),
+);
+const COMBINATIONS: readonly ZoneBehaviour[] = [
+  {},
+  { strips: true },
+  ...OWN,
+  ...[{}, { strips: true }, ...OWN, ...OWN.map((own) => ({ ...own, ...AFTER }))].map((own) => ({
+    ...own,
+    rules: RULES,
+  })),
+  // All of the demo page's files but the style sheet.
+].map((behaviour) => ({ ...behaviour, unrouted: /^\/(image|dot)\// }));
+const HOSTS = COMBINATIONS.map((_, i) => `zone-${i}.test`);
+
+/** Pages after which a browser has done what it will; on a busy machine HTTP/3 may take longer to open. */
+const PAGES = 3;
+const PATIENT_PAGES = 5;
+/** Long enough for a browser to open HTTP/3 after an offer, which it does in the background. */
+const OPENS_MS = 500;
+/** Pages that are open at the same time. */
+const AT_ONCE = 8;
+
+async function startIn(actuator: Actuator): Promise<InZone> {
+  const demo = await startDemoOrigin();
+  onTestFinished(demo.stop);
+  const zone = await startZone({});
+  const system = await startTestSystem({
+    origin: demo.url,
+    variables: { ACTUATOR: actuator, OBJECTS_PER_REGION: "1", BUDGET_MS: "200" },
+    edgeFlags: ["-upstream", `unix:${zone.socket}`],
+  });
+  zone.leadsTo(system.workerd, demo.url);
+  return { ...system, zone };
+}
+
+/** Runs the command as a person does, and reads its JSON. */
+async function doctor(
+  { port, stateDir }: Pick<InZone, "port" | "stateDir">,
+  resolver: string,
+): Promise<{ report: Report; code: number }> {
+  const env = {
+    ...process.env,
+    H3_URL: `https://localhost:${port}`,
+    H3_TOKEN: TOKEN,
+    H3_CA: join(stateDir, "dev-cert.pem"),
+  };
+  const args = [join(ROOT, "policy-api/cli/main.ts"), "doctor", "--json", "--resolver", resolver];
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, args, { env, cwd: ROOT }, (error, stdout, stderr) => {
+      if (stdout === "") reject(new Error(stderr));
+      else resolve({ report: JSON.parse(stdout) as Report, code: Number(error?.code ?? 0) });
+    });
+  });
+}
+
+/** A port on which the edge can be had over TCP alone. */
+async function forwardTcp(port: number): Promise<number> {
+  const server = createServer((socket) => {
+    const edge = connect(port, "127.0.0.1");
+    socket.pipe(edge).pipe(socket);
+    for (const end of [socket, edge]) end.on("error", () => end.destroy());
+    onTestFinished(() => void socket.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** Opens pages of a host, each with an image and an error, and returns their protocols. */
+async function visit(page: Page, port: number, host: string, pages = PAGES): Promise<string[]> {
+  const protocols: string[] = [];
+  while (protocols.length < pages) {
+    protocols.push(await navigate(page, port, "/", host));
+    await loadImage(page, 1000);
+    await page.evaluate(async () => (await fetch("/nothing-here", { cache: "no-store" })).text());
+    await sleep(OPENS_MS);
+  }
+  return protocols;
+}
+
+/** Whether some page of a visit comes over HTTP/3, which then is its last one. */
+async function reachesH3(page: Page, port: number, host: string): Promise<boolean> {
+  for (let i = 0; i < PATIENT_PAGES; i++) if ((await visit(page, port, host, 1)).includes("h3")) return true;
+  return false;
+}
+
+/** A few at a time, as each takes a core. */
+async function inTurns<T>(count: number, work: (i: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let i = next++; i < count; i = next++) results[i] = await work(i);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
+
+it.each(["header", "marker"] as const)(
+  "predicts what a browser does in every zone, for a worker that answers by the %s",
+  { timeout: 400_000 },
+  async (actuator) => {
+    const system = await startIn(actuator);
+    const { zone, port } = system;
+    const passing: ZoneBehaviour = actuator === "marker" ? { rules: RULES } : {};
+    const resolver = await startDoh([]);
+    const predicted: Does[] = [];
+    for (const behaviour of COMBINATIONS) {
+      zone.treats("localhost", behaviour);
+      predicted.push((await doctor(system, resolver)).report.ways[actuator]);
+    }
+
+    const browser = await launchBrowser(system.spkiSha256, HOSTS);
+    const newPage = async (): Promise<Page> => (await browser.newContext()).newPage();
+    const treatAll = (pass: boolean): void =>
+      HOSTS.forEach((host, i) => zone.treats(host, pass ? passing : (COMBINATIONS[i] ?? {})));
+
+    await system.putPolicy(fixed("fixed-h2"));
+    treatAll(false);
+    const withholds = await inTurns(HOSTS.length, async (i) => {
+      const page = await newPage();
+      const isOverH3 = await reachesH3(page, port, HOSTS[i] ?? "");
+      await page.context().close();
+      return !isOverH3;
+    });
+
+    // Long enough for no offer to end by itself here.
+    await system.putPolicy(fixed("fixed-h3", 3600));
+    const offers = await inTurns(HOSTS.length, async (i) => {
+      const page = await newPage();
+      const isOverH3 = await reachesH3(page, port, HOSTS[i] ?? "");
+      await page.context().close();
+      return isOverH3;
+    });
+
+    treatAll(true);
+    const offered = await inTurns(HOSTS.length, async (i) => {
+      const page = await newPage();
+      await visit(page, port, HOSTS[i] ?? "", 1);
+      await untilH3(page);
+      return page;
+    });
+    await system.putPolicy(fixed("fixed-h2"));
+    treatAll(false);
+    const takesBack = await inTurns(HOSTS.length, async (i) => {
+      const page = offered[i];
+      if (page === undefined) throw new Error("no page");
+      const protocols = await visit(page, port, HOSTS[i] ?? "");
+      await page.context().close();
+      return protocols.at(-1) === "h2";
+    });
+
+    const told = (does: readonly Does[]) => COMBINATIONS.map((behaviour, i) => ({ ...behaviour, ...does[i] }));
+    const seen = COMBINATIONS.map((_, i): Does => {
+      const [offer, withhold, back] = [offers[i] ?? null, withholds[i] ?? null, takesBack[i] ?? null];
+      return {
+        offers: offer,
+        withholds: withhold,
+        takesBack: back,
+        works: [offer, withhold, back].every((is) => is === true),
+      };
+    });
+    expect(told(predicted)).toEqual(told(seen));
+    // A prediction that is always the same would be no prediction.
+    for (const what of ["offers", "withholds", "takesBack", "works"] as const)
+      expect(new Set(seen.map((does) => does[what])), what).toEqual(new Set([true, false]));
+  },
+);
+
+it("says what to do next, and ends by what it found", async () => {
+  const system = await startIn("header");
+  const [none, h3] = [await startDoh([]), await startDoh([httpsRecord("h3", "h2")])];
+  const fine = await doctor(system, none);
+  expect(fine).toMatchObject({ code: 0, report: { works: true, next: ["Nothing is to be done."] } });
+
+  system.zone.treats("localhost", { ownOffer: "replace" });
+  const replaced = await doctor(system, none);
+  expect(replaced).toMatchObject({ code: 1, report: { works: false } });
+  expect(replaced.report.next.join(" ")).toContain("marker-rule");
+  system.zone.treats("localhost", { ownOffer: "replace", rules: RULES });
+  expect((await doctor(system, none)).report.next.join(" ")).toContain('Set ACTUATOR = "marker"');
+
+  system.zone.treats("localhost", {});
+  const recorded = await doctor(system, h3);
+  expect(recorded).toMatchObject({ code: 1, report: { ways: { header: { withholds: false, takesBack: false } } } });
+  expect(recorded.report.next.join(" ")).toContain("DNS record");
+
+  const unasked = await doctor(system, "http://127.0.0.1:9/dns-query");
+  expect(unasked).toMatchObject({ code: 6, report: { works: null, ways: { header: { withholds: null } } } });
+});
+
+it("says that no browser can follow an offer where there is no QUIC, and none does", async () => {
+  const system = await startIn("header");
+  const port = await forwardTcp(system.port);
+  const { code, report } = await doctor({ ...system, port }, await startDoh([]));
+  expect({ code, does: report.ways.header }).toEqual({
+    code: 1,
+    does: { offers: false, withholds: true, takesBack: true, works: false },
+  });
+  expect(report.next.join(" ")).toContain("QUIC");
+  await system.putPolicy(fixed("fixed-h3"));
+  const page = await (await launchBrowser(system.spkiSha256, ["forward.test"])).newPage();
+  expect(await visit(page, port, "forward.test")).toEqual(["h2", "h2", "h2"]);
+});
+
+it("names what is missing, and reads a URL as other commands do", async () => {
+  const system = await startIn("header");
+  const resolver = await startDoh([]);
+  const asked = async (args: readonly string[], token = TOKEN): Promise<string> =>
+    new Promise((resolve) => {
+      const env = { ...process.env, H3_TOKEN: token, H3_CA: join(system.stateDir, "dev-cert.pem") };
+      const all = [join(ROOT, "policy-api/cli/main.ts"), "doctor", "--resolver", resolver, ...args];
+      execFile(process.execPath, all, { env, cwd: ROOT }, (error, stdout, stderr) =>
+        resolve(`${Number(error?.code ?? 0)} ${stdout}${stderr}`),
+      );
+    });
+  const url = `https://localhost:${system.port}`;
+  expect(await asked([url])).toMatch(/^0 What came from https:[^]*\nNothing is to be done\.\n$/);
+  expect(await asked([url, "--url", url])).toMatch(/^2 The URL is there twice/);
+  expect(await asked([url], "wrong")).toMatch(/^3 .* does not take this token/);
+  expect(await asked([`${url}/page`])).toMatch(/^2 The server's address must be without a path/);
+  expect(await asked(["https://localhost:1"])).toMatch(/^5 .* cannot be reached/);
+});

@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import { advise, type Looked } from "./advise.ts";
+import type { Prediction } from "./predict.ts";
+
+const ALL: Prediction = { offers: true, withholds: true, takesBack: true, works: true };
+const NOT_BACK: Prediction = { ...ALL, withholds: false, takesBack: false, works: false };
+const UNTOLD: Prediction = { ...ALL, withholds: undefined, works: undefined };
+const FINE: Looked = {
+  current: "header",
+  ways: { header: ALL, marker: NOT_BACK },
+  markerArrives: true,
+  othersOffer: false,
+  record: false,
+  quic: true,
+  routed: undefined,
+  hasRtt: true,
+  isLate: false,
+};
+const NEITHER = { header: NOT_BACK, marker: NOT_BACK };
+
+it.each<[string, Partial<Looked>, RegExp]>([
+  ["nothing where it works", {}, /^Nothing is to be done\.$/],
+  ["a route where there is none", { routed: false }, /^No route leads the page/],
+  ["that nothing can be decided without an RTT", { hasRtt: false }, /^The worker sees no RTT/],
+  ["what late look-ups mean", { isLate: true }, /^Look-ups come later/],
+  [
+    "HTTP/3 to be switched on where QUIC is missing",
+    { ways: { header: { ...ALL, offers: false, works: false }, marker: ALL }, quic: false },
+    /Switch HTTP\/3 on/,
+  ],
+  ["no header where a record offers", { ways: NEITHER, record: true }, /DNS record/],
+  ["to look at what is unknown", { ways: { ...NEITHER, header: UNTOLD }, record: undefined }, /unknown/],
+  [
+    "the marker where its rule is in force",
+    { ways: { header: NOT_BACK, marker: ALL } },
+    /^Set ACTUATOR = "marker": a rule/,
+  ],
+  [
+    "the header where it arrives",
+    { current: "marker", ways: { header: ALL, marker: { ...ALL, offers: false, works: false } } },
+    /Set ACTUATOR = "header"/,
+  ],
+  ["marker and rules where there are none", { ways: NEITHER }, /Set ACTUATOR = "marker", put the rules/],
+  ["rules alone where the marker is set", { ways: NEITHER, current: "marker" }, /marker\. Put the rules/],
+  ["what to know of images", { ways: NEITHER, markerArrives: false, othersOffer: true }, /pass no worker/],
+  ["all or nobody where both ways fail", { ways: NEITHER, markerArrives: false }, /on for all/],
+])("advises %s", (_what, looked, expected) => {
+  expect(advise({ ...FINE, ...looked }).join("\n")).toMatch(expected);
+});

@@ -1,0 +1,82 @@
+import type { Heard } from "./heard.ts";
+
+/** The answers that a policy gives. */
+export const ANSWERS = ["offer", "nothing", "clear"] as const;
+export type AnswerKind = (typeof ANSWERS)[number];
+
+/** What came from a site, asked from outside. Undefined is what is not known. */
+export interface Site {
+  /** What a page says to browsers, for each answer that the worker was asked to give. */
+  readonly pages: Readonly<Record<AnswerKind, Heard>>;
+  /** What the files of a page say together: an offer of one counts, then what takes offers back. Undefined: none was seen. */
+  readonly files: Heard | undefined;
+  /** What an error says. */
+  readonly errors: Heard | undefined;
+  /** Whether a DNS record offers HTTP/3 (RFC 9460: an HTTPS record with `h3` in its alpn). */
+  readonly record: boolean | undefined;
+  /** Whether a QUIC connection can be had. */
+  readonly quic: boolean | undefined;
+}
+
+/** What a browser will do there. Undefined: it cannot be told. */
+export interface Prediction {
+  /** It follows an offer: pages after it come over HTTP/3. */
+  readonly offers: boolean | undefined;
+  /** It stays on HTTP/2 while the worker offers nothing. */
+  readonly withholds: boolean | undefined;
+  /** It goes back to HTTP/2 once the worker takes an offer back. */
+  readonly takesBack: boolean | undefined;
+  /** All three. False where one of them fails, whichever it is: a zone's own offer withholds nothing, or without QUIC offers nothing. */
+  readonly works: boolean | undefined;
+}
+
+type Known = { readonly [Field in keyof Site]: Exclude<Site[Field], undefined> };
+
+/**
+ * Says what a browser does on a site, by its memory of offers. An HTTPS record offers HTTP/3 without any response, and nothing
+ * takes it back. What is not known is tried in every way: where all agree, that is the answer. Pure.
+ */
+export function predict(site: Site): Prediction {
+  const all = waysToBe(site).map(known);
+  const agreed = (of: (prediction: Certain) => boolean): boolean | undefined => {
+    const values = new Set(all.map(of));
+    return values.size === 1 ? [...values][0] : undefined;
+  };
+  return {
+    offers: agreed(({ offers }) => offers),
+    withholds: agreed(({ withholds }) => withholds),
+    takesBack: agreed(({ takesBack }) => takesBack),
+    works: agreed(({ offers, withholds, takesBack }) => offers && withholds && takesBack),
+  };
+}
+
+type Certain = Readonly<Record<"offers" | "withholds" | "takesBack", boolean>>;
+
+function waysToBe({ pages, files, errors, record, quic }: Site): readonly Known[] {
+  const heards = (one: Heard | undefined): readonly Heard[] => (one === undefined ? ["offer", "nothing"] : [one]);
+  const either = (one: boolean | undefined): readonly boolean[] => (one === undefined ? [true, false] : [one]);
+  return heards(files).flatMap((ofFiles) =>
+    heards(errors).flatMap((ofErrors) =>
+      either(record).flatMap((itsRecord) =>
+        either(quic).map((itsQuic) => ({ pages, files: ofFiles, errors: ofErrors, record: itsRecord, quic: itsQuic })),
+      ),
+    ),
+  );
+}
+
+function known({ pages, files, errors, record, quic }: Known): Certain {
+  // Without QUIC a browser stays on HTTP/2 whatever it is offered.
+  if (!quic) return { offers: false, withholds: true, takesBack: true };
+  const isOffered = (before: boolean, answer: AnswerKind): boolean =>
+    record || files === "offer" || errors === "offer" || after(after(before, pages[answer]), files);
+  return {
+    offers: isOffered(false, "offer"),
+    withholds: !isOffered(false, "nothing"),
+    takesBack: !isOffered(true, "clear"),
+  };
+}
+
+/** Whether a browser holds an offer of HTTP/3 after a response. */
+function after(before: boolean, said: Heard): boolean {
+  return said === "offer" || (said === "nothing" && before);
+}
