@@ -237,9 +237,10 @@ function pageRow({ path, status, altSvc }: Seen): Row {
 function lossesRow({ headers }: Seen): Row {
   const text = [headers["server-timing"] ?? []].flat().join(", ");
   const desc = /\bcfL4\b[^,]*desc="([^"]*)"/.exec(text)?.[1];
+  const read = desc?.match(/\b(?:rtt|sent|lost)=\d+/g)?.join(", ") ?? "another form";
   return {
     tried: "cfL4 of Server-Timing",
-    came: desc ?? "nothing",
+    came: desc === undefined ? "nothing" : read,
     means: desc === undefined ? "pages cannot report losses" : "pages can report losses",
   };
 }
