@@ -120,10 +120,7 @@ function outcomesPort(env: StoreBindings, isolate: Isolate): OutcomesPort {
       );
       const gathered = new Gathered(version);
       const answers = objects.map(async (object) => gathered.add(await outcomesOf(env, object, version)));
-      const { promise: late, resolve } = Promise.withResolvers<false>();
-      const timer = setTimeout(resolve, OUTCOMES_MS, false);
-      const counted = await Promise.all(answers.map(async (answer) => Promise.race([answer.catch(() => false), late])));
-      clearTimeout(timer);
+      const counted = await inTime(answers, OUTCOMES_MS);
       return { rows: gathered.rows(), objects: { asked: objects.length, answered: counted.filter(Boolean).length } };
     },
     reportsHere: () => isolate.reportCounts.read(),
@@ -201,15 +198,15 @@ function knownFields(cf: unknown): string[] {
  */
 async function timed(call: () => Promise<unknown>): Promise<number | null> {
   const beganMs = Date.now();
+  const [isDone] = await inTime([call().then(() => true)], PROBE_MS);
+  return isDone === true ? Date.now() - beganMs : null;
+}
+
+/** What calls come to; false for one that fails, or takes longer than so many milliseconds. */
+async function inTime<T>(calls: readonly Promise<T>[], ms: number): Promise<(T | false)[]> {
   const { promise: late, resolve } = Promise.withResolvers<false>();
-  const timer = setTimeout(resolve, PROBE_MS, false);
-  const isDone = await Promise.race([
-    call().then(
-      () => true,
-      () => false,
-    ),
-    late,
-  ]);
+  const timer = setTimeout(resolve, ms, false);
+  const came = await Promise.all(calls.map(async (call) => Promise.race([call.catch(() => false as const), late])));
   clearTimeout(timer);
-  return isDone ? Date.now() - beganMs : null;
+  return came;
 }

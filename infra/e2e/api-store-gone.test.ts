@@ -59,6 +59,12 @@ it(
       // The answer does not show the internal error.
       expect(JSON.stringify(refused.json)).not.toMatch(/sql|table|activations_away/i);
     }
+    // A probe says how long what is there takes, and that the rest does not answer.
+    const probed = await callApi(api, TOKEN, "GET", "probe?answer=nothing");
+    expect([probed.status, probed.json]).toMatchObject([
+      200,
+      { policyMs: null, lookUpMs: expect.any(Number) as number },
+    ]);
     // Past the age at which a page waits for a newer policy, though none can be had.
     const pages: Page[] = [];
     while (performance.now() < knownMs + POLICY_OUTDATED_MS + 2_000) {

@@ -30,7 +30,7 @@ async function ask(endpoint: Endpoint, url: URL, init: RequestInit): Promise<Res
     );
   const answer = await exchange(endpoint, url, init, route.scope === "write");
   const { status, headers, text } = answer;
-  const body = parsed(text);
+  const body = parseJson(text);
   if (isReplyOf(route, status, body)) return new Response(text, { status, headers: { etag: headers.etag ?? "" } });
   if (status < 200 || status >= 300) throw refusal(endpoint, answer, body);
   throw new Failure(
@@ -41,7 +41,8 @@ async function ask(endpoint: Endpoint, url: URL, init: RequestInit): Promise<Res
   );
 }
 
-function parsed(json: string): unknown {
+/** Undefined: it is no JSON. */
+export function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {

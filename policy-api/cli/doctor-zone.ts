@@ -1,6 +1,7 @@
 import { altSvcRules, passesWorker, type Route, type Rule } from "../doctor/zone-rules.ts";
 
-interface ZoneRow {
+/** What was tried, what came, and what that means. */
+export interface Row {
   readonly tried: string;
   readonly came: string;
   readonly means: string;
@@ -9,7 +10,7 @@ interface ZoneRow {
 /** What Cloudflare's API says of a zone. */
 export interface ZoneSeen {
   /** For a person. */
-  readonly rows: readonly ZoneRow[];
+  readonly rows: readonly Row[];
   /** Whether a route leads the page to a worker. Undefined: not known. */
   readonly routed: boolean | undefined;
 }
@@ -41,11 +42,7 @@ export async function lookAtZone(
     return { rows: [{ tried: "zone", came: unread(error), means: "unknown" }], routed: undefined };
   }
   let routed: boolean | undefined;
-  const row = async (
-    tried: string,
-    path: string,
-    say: (result: unknown) => Omit<ZoneRow, "tried">,
-  ): Promise<ZoneRow> => {
+  const row = async (tried: string, path: string, say: (result: unknown) => Omit<Row, "tried">): Promise<Row> => {
     try {
       return { tried: `zone: ${tried}`, ...say(await read(`/zones/${zone}${path}`)) };
     } catch (error) {

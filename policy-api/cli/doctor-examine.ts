@@ -1,0 +1,291 @@
+import { API_PATH } from "../contract/access.ts";
+import { getProbe, type Probe } from "../contract/probe.ts";
+import { isReplyOf } from "../contract/reply-of.ts";
+import { type Actuator, ACTUATORS, MARKER_HEADER } from "../core/alt-svc.ts";
+import { advise } from "../doctor/advise.ts";
+import { arrived } from "../doctor/arrived.ts";
+import { type Heard, heard } from "../doctor/heard.ts";
+import { type AnswerKind, ANSWERS, predict, type Prediction, type Site } from "../doctor/predict.ts";
+import { parseJson } from "./client.ts";
+import type { Result } from "./command.ts";
+import { filesOf, lookAt, type Looking, seePage, type Seen } from "./doctor-look.ts";
+import { tryQuic } from "./doctor-quic.ts";
+import { askRecords } from "./doctor-records.ts";
+import { lookAtZone, type Row, type ZoneSeen } from "./doctor-zone.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { EXIT, type ExitCode, Failure } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { table } from "./table.ts";
+import { readServiceUrl } from "./values.ts";
+
+/** What the worker answered to a probe, and what of it came. */
+interface Probed {
+  readonly actuator: Actuator;
+  readonly answer: AnswerKind;
+  readonly probe: Probe;
+  readonly seen: Seen;
+}
+
+/** Something asked for that may fail by itself. */
+interface Asked {
+  readonly what: string;
+  readonly seen: Seen | undefined;
+}
+
+/** A path that no site has. */
+const NOWHERE = "/adaptive-h3-doctor-looks-for-an-error";
+
+/** Where to look. */
+interface Place {
+  readonly endpoint: Endpoint;
+  /** Of a page. */
+  readonly path: string;
+  /** A server of DNS over HTTPS. */
+  readonly resolver: string;
+  readonly io: Io;
+}
+
+/** Looks at a site from outside. It changes nothing. @throws Failure where there is no worker to ask */
+export async function examineSite(place: Place): Promise<Result> {
+  const looking = await lookAt(place.endpoint);
+  try {
+    return await examine(looking, place);
+  } finally {
+    looking.close();
+  }
+}
+
+async function examine(looking: Looking, { endpoint, path, resolver, io }: Place): Promise<Result> {
+  const { origin, caFile } = endpoint;
+  const port = Number(new URL(origin).port) || 443;
+  const probed = await probeAll(looking, endpoint);
+  const pages = await seePage(looking, path, origin);
+  const page = pages.at(-1);
+  const pageUrl = new URL(page?.path ?? path, origin);
+  const paths = page !== undefined && page.status < 300 ? filesOf(page.body, pageUrl) : [];
+  const files: Asked[] = [];
+  for (const file of paths) files.push(await askedFor(looking, file, file));
+  const error = await askedFor(looking, NOWHERE, "an address without a page");
+  const [records, quic, zone] = await Promise.all([
+    askRecords(new URL(origin), resolver),
+    tryQuic(new URL(origin), io.projectFolder, caFile),
+    zoneOf(pageUrl, paths, io),
+  ]);
+  const others = {
+    // What a browser is led through on its way to a page counts as a file of it does.
+    files: together([...pages.slice(0, -1), ...files.map(({ seen }) => seen)], port, files.length > 0),
+    errors: together([error.seen], port, true),
+    record: records.offersH3,
+    quic: quic.works,
+  };
+  const predicted = (actuator: Actuator): Prediction => predict(siteOf(actuator, probed, port, others));
+  const ways = { header: predicted("header"), marker: predicted("marker") };
+  const probes = probed.map(({ probe }) => probe);
+  const current = probes[0]?.actuator ?? "header";
+  const next = advise({
+    current,
+    ways,
+    markerArrives: probed.some(({ seen }) => seen.headers[MARKER_HEADER] !== undefined),
+    othersOffer: others.files === "offer" || others.errors === "offer",
+    record: records.offersH3,
+    quic: quic.works,
+    routed: zone.routed,
+    hasRtt: probes.some(hasRtt),
+    isLate: 2 * probes.filter(isLate).length > probes.length,
+  });
+  const rows: readonly Row[] = [
+    ...probed.map(probedRow),
+    ...pages.map(pageRow),
+    ...(page === undefined ? [] : [lossesRow(page)]),
+    ...(files.length === 0 ? [{ tried: "files of the page", came: "none named", means: "unknown" }] : []),
+    ...[...files, error].map((one) => otherRow(one, port)),
+    {
+      tried: "HTTPS record of DNS",
+      came: records.why,
+      means: meaning(records.offersH3, "offers HTTP/3", "offers nothing"),
+    },
+    { tried: "QUIC connection", came: quic.why, means: meaning(quic.works, "works", "does not work") },
+    ...workerRows(probes),
+    ...zone.rows,
+  ];
+  return {
+    json: { origin, actuator: current, works: ways[current].works ?? null, ways: withNulls(ways), rows, next },
+    text: [
+      `What came from ${origin}:`,
+      "",
+      table(
+        ["tried", "came", "means"],
+        rows.map(({ tried, came, means }) => [tried, came, means]),
+      ),
+      "",
+      "What a browser does there, by the way in which the worker answers:",
+      "",
+      table(
+        ["way", "follows an offer", "stays without one", "goes back when told", "works"],
+        ACTUATORS.map((way) => [
+          way === current ? `${way} (in force)` : way,
+          ...[ways[way].offers, ways[way].withholds, ways[way].takesBack, ways[way].works].map((it) =>
+            meaning(it, "yes", "no"),
+          ),
+        ]),
+      ),
+      "",
+      ...next,
+    ].join("\n"),
+    exitCode: exitCodeOf(ways[current]),
+  };
+}
+
+/** Asks for every answer by every way. @throws Failure where the worker is not there, or has no such call */
+async function probeAll(looking: Looking, { origin, token }: Endpoint): Promise<readonly Probed[]> {
+  if (token === undefined)
+    throw new Failure(
+      EXIT.token,
+      "There is no token: set H3_TOKEN, or give the name of its file with --token-file or H3_TOKEN_FILE. One that may read is enough.",
+    );
+  const probed: Probed[] = [];
+  for (const actuator of ACTUATORS)
+    for (const answer of ANSWERS) {
+      const seen = await looking.see(`${API_PATH}/probe?answer=${answer}&actuator=${actuator}`, {
+        authorization: `Bearer ${token}`,
+        accept: "application/json, application/problem+json",
+      });
+      probed.push({ actuator, answer, probe: readProbe(seen, origin), seen });
+    }
+  return probed;
+}
+
+function readProbe({ status, body, headers }: Seen, origin: string): Probe {
+  if (status === 401 || status === 403)
+    throw new Failure(EXIT.token, `${origin} does not take this token (status ${status}).`, { status });
+  const parsed = parseJson(body);
+  if (status === 200 && isReplyOf(getProbe, status, parsed)) return parsed as Probe;
+  throw new Failure(
+    EXIT.unreachable,
+    headers["content-type"]?.includes("problem+json") === true
+      ? `${origin} cannot answer a probe now (status ${status}): GET ${API_PATH}/health says why.`
+      : `${origin} answers a probe with status ${status}, and not as a worker of this version does: does a route lead ${API_PATH}/* to it?`,
+    { status },
+  );
+}
+
+/** What cannot be had by itself is not known, and the rest is. */
+async function askedFor(looking: Looking, path: string, what: string): Promise<Asked> {
+  try {
+    return { what, seen: await looking.see(path, { "sec-fetch-dest": "image" }) };
+  } catch {
+    return { what, seen: undefined };
+  }
+}
+
+/** With a token of Cloudflare's API: what it says of the zone. */
+async function zoneOf(page: URL, files: readonly string[], { env }: Io): Promise<ZoneSeen> {
+  const { CLOUDFLARE_API_TOKEN: token, CLOUDFLARE_API_BASE_URL: base } = env;
+  if (token === undefined || token === "") return { rows: [], routed: undefined };
+  return lookAtZone(page, { token, files, ...(base && { base: readServiceUrl(base, "CLOUDFLARE_API_BASE_URL") }) });
+}
+
+/** What responses say together: an offer of one counts, then what takes offers back. Undefined where none was seen. */
+function together(seen: readonly (Seen | undefined)[], port: number, wasAsked: boolean): Heard | undefined {
+  const said = new Set(seen.map((one) => one && heard(one.altSvc, port)));
+  if (said.has("offer")) return "offer";
+  if (!wasAsked || said.has(undefined)) return undefined;
+  return said.has("over") ? "over" : "nothing";
+}
+
+/** What a browser meets if the worker answers in this way. */
+function siteOf(actuator: Actuator, probed: readonly Probed[], port: number, around: Omit<Site, "pages">): Site {
+  const said = (answer: AnswerKind): Heard =>
+    heard(probed.find((one) => one.actuator === actuator && one.answer === answer)?.seen.altSvc ?? [], port);
+  return { pages: { offer: said("offer"), nothing: said("nothing"), clear: said("clear") }, ...around };
+}
+
+function probedRow({ actuator, answer, probe, seen }: Probed): Row {
+  const by = actuator === "header" ? "in Alt-Svc" : "by the marker";
+  return { tried: `${answer}, ${by}`, came: shown(seen.altSvc), means: arrived(probe.value, seen.altSvc) };
+}
+
+function pageRow({ path, status, altSvc }: Seen): Row {
+  return { tried: `page ${path} (${status})`, came: shown(altSvc), means: "what it says to us now, whoever says it" };
+}
+
+/** Pages read what their connection lost from this part of Server-Timing. */
+function lossesRow({ headers }: Seen): Row {
+  const text = [headers["server-timing"] ?? []].flat().join(", ");
+  const desc = /\bcfL4\b[^,]*desc="([^"]*)"/.exec(text)?.[1];
+  const read = desc?.match(/\b(?:rtt|sent|lost)=\d+/g)?.join(", ") ?? "another form";
+  return {
+    tried: "cfL4 of Server-Timing",
+    came: desc === undefined ? "nothing" : read,
+    means: desc === undefined ? "pages cannot report losses" : "pages can report losses",
+  };
+}
+
+function otherRow({ what, seen }: Asked, port: number): Row {
+  if (seen === undefined) return { tried: what, came: "no response", means: "unknown" };
+  const means = {
+    offer: "offers HTTP/3, and no worker did",
+    over: "takes every offer back",
+    nothing: "changes nothing",
+  }[heard(seen.altSvc, port)];
+  return { tried: `${what} (${seen.status})`, came: shown(seen.altSvc), means };
+}
+
+/** What the worker knows of our connection, and how long it takes. */
+function workerRows(probes: readonly Probe[]): readonly Row[] {
+  const [first] = probes;
+  if (first === undefined) return [];
+  const { cf, edge, budgetMs, httpProtocol } = first;
+  const late = probes.filter(isLate).length;
+  const losses = edge === "adaptive-h3" ? "the edge counts losses" : "losses only as pages report them";
+  return [
+    {
+      tried: `request.cf over ${httpProtocol ?? "an unknown protocol"}`,
+      came: cf.join(", ") || "nothing",
+      means: hasRtt(first) ? `RTT is known; ${losses}` : "no RTT: nothing can be decided",
+    },
+    {
+      tried: "look-up of a client",
+      came: rangeOf(probes.map(({ lookUpMs }) => lookUpMs)),
+      means: late === 0 ? `within ${budgetMs} ms` : `${late} of ${probes.length} not within ${budgetMs} ms`,
+    },
+    {
+      tried: "look-up of the policy",
+      came: rangeOf(probes.map(({ policyMs }) => policyMs)),
+      means: "a page waits for it in a new isolate alone",
+    },
+  ];
+}
+
+function hasRtt({ cf }: Probe): boolean {
+  return cf.includes("clientTcpRtt") || cf.includes("clientQuicRtt");
+}
+
+function isLate({ lookUpMs, budgetMs }: Probe): boolean {
+  return lookUpMs === null || lookUpMs > budgetMs;
+}
+
+/** Null: no answer. */
+function rangeOf(values: readonly (number | null)[]): string {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return "no answer";
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  return least === most ? `${least} ms` : `${least} to ${most} ms`;
+}
+
+function shown(altSvc: readonly string[]): string {
+  return altSvc.length === 0 ? "nothing" : altSvc.join(", ");
+}
+
+function meaning(is: boolean | undefined, yes: string, no: string): string {
+  return is === undefined ? "unknown" : is ? yes : no;
+}
+
+function exitCodeOf({ works }: Prediction): ExitCode {
+  return works === undefined ? EXIT.unknown : works ? EXIT.done : EXIT.refused;
+}
+
+/** JSON has no undefined: what is not known is null. */
+function withNulls(ways: Readonly<Record<Actuator, Prediction>>): unknown {
+  return JSON.parse(JSON.stringify(ways, (_name, value: unknown) => (value === undefined ? null : value)));
+}
