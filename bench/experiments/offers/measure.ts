@@ -29,6 +29,9 @@ export function lasts({ network, congestion }: Place): boolean {
   return network.lossRatio > 0 && congestion === "cubic";
 }
 
+/** Pauses up to this are kept by keeping the turn: waiting for another one would make them longer. */
+const SHORT_PAUSE_MS = 1_000;
+
 /** Makes one visit and its return. The server is an edge without a worker; the origin answers as the URL asks. */
 export async function measureVisit(
   visit: Visit,
@@ -38,18 +41,26 @@ export async function measureVisit(
   await setNetwork(lane, place.network, seed, visit.id);
   const page = await turns.take(() => openClient(browser, lane));
   const { port } = lane.origin("bare", place.congestion);
+  const rest = (ms: number): Promise<void> => pause(ms, undefined, { signal });
+  const load = async (number: number): Promise<OfferRow> => {
+    const answer = treatment.answers[number - 1] ?? "none";
+    const url = `https://${HOST}:${port}${browserPath("page")}?${OFFER_PARAMETER}=${answer}&page=${number}`;
+    return measurePage(visit, number, page, url, lane);
+  };
+  const inTurn = <T>(call: () => Promise<T>): Promise<T> => (lasts(place) ? call() : turns.take(call));
   const rows: OfferRow[] = [];
-  try {
-    for (const [i, answer] of treatment.answers.entries()) {
-      const number = i + 1;
-      if (number === RETURN) {
-        await endTcp(lane);
-        await pause(quick ? 500 : AWAY_MS, undefined, { signal });
-      } else if (number > 1) await pause(treatment.pauseMs, undefined, { signal });
-      const url = `https://${HOST}:${port}${browserPath("page")}?${OFFER_PARAMETER}=${answer}&page=${number}`;
-      const measure = (): Promise<OfferRow> => measurePage(visit, number, page, url, lane);
-      rows.push(await (lasts(place) ? measure() : turns.take(measure)));
+  const isShort = treatment.pauseMs <= SHORT_PAUSE_MS;
+  const pages = async (): Promise<void> => {
+    for (let number = 1; number < RETURN; number++) {
+      if (number > 1) await rest(treatment.pauseMs);
+      rows.push(await (isShort ? load(number) : inTurn(() => load(number))));
     }
+  };
+  try {
+    await (isShort ? inTurn(pages) : pages());
+    await endTcp(lane);
+    await rest(quick ? 500 : AWAY_MS);
+    rows.push(await inTurn(() => load(RETURN)));
     return rows;
   } finally {
     await page.context().close();

@@ -20,7 +20,7 @@ export const CLIENTS = ["chromium", "k6"] as const;
 export type Client = (typeof CLIENTS)[number];
 
 /** A visit rests for most of its time: so many go on at a time, each on a path of its own. One page loads at a time. */
-export const LANES = 10;
+export const LANES = 12;
 
 /** Makes the visits that have no rows yet. A lane takes the next one when it has made one. @throws UserError */
 export async function makeVisits(places: readonly Place[], run: VisitsRun, lanes: number): Promise<void> {
