@@ -2,7 +2,7 @@ import { defineExperiment } from "../../harness/experiment.ts";
 import { requireBrowser } from "../../lab/browser.ts";
 import { buildLab } from "../../lab/programs.ts";
 import { flag, oneOf, wholeNumber } from "../../model/options.ts";
-import { offersSummary } from "./findings.ts";
+import { noneLoaded, offersSummary } from "./findings.ts";
 import { offersValues } from "./report.ts";
 import { OFFER_ROW } from "../../model/offer-row.ts";
 import { missingVisits } from "./schedule.ts";
@@ -43,4 +43,5 @@ export const experiment = defineExperiment({
   summarise: ({ options: { visits, seed, quick }, ...recorded }) =>
     offersSummary(recorded, placesOf(visits, quick), seed),
   report: (summary) => ({ values: offersValues(summary) }),
+  fault: noneLoaded,
 });

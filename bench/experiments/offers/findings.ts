@@ -123,3 +123,9 @@ export function changingCosts(summary: OffersSummary): Claim {
   if (ratios.every(({ high }) => high < 1)) return "Holds";
   return ratios.some(({ low }) => low > 1) ? "Does not hold" : "Not shown";
 }
+
+/** A run without a page that loaded measured nothing. */
+export function noneLoaded(rows: readonly Pick<OfferRow, "outcome" | "error">[]): string | undefined {
+  if (rows.length === 0 || rows.some(({ outcome }) => outcome === "ok")) return undefined;
+  return `No page loaded: ${rows[0]?.error}`;
+}

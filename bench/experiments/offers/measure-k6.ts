@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { setNetwork } from "../../harness/set-network.ts";
-import { HOST } from "../../lab/browser.ts";
 import { runPlan } from "../../lab/k6.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { BROWSER_PAGES, BROWSER_PREFIX, browserPath, OFFER_PARAMETER } from "../../model/browser-pages.ts";
@@ -35,7 +34,7 @@ export async function measureVisitByK6(visit: Visit, { lane, folder, seed, signa
   const load = (id: string, session: Session): Load => ({
     id,
     clientAddress: lane.freshClient(),
-    origin: { ...origin, host: HOST },
+    origin,
     edgePids,
     timeoutMs: TIMEOUT_MS,
     switch: "background",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { reportText } from "../../harness/results.ts";
 import { exampleStart } from "../../harness/loads/testing.ts";
-import { changingCosts, findGroup, type OffersSummary, offersSummary, staysAndThenSwitches } from "./findings.ts";
+import { changingCosts, findGroup, noneLoaded, type OffersSummary, offersSummary, staysAndThenSwitches } from "./findings.ts";
 import { rowOf } from "./measure.ts";
 import { remembers, rowsOf as rowsOfK6 } from "./measure-k6.ts";
 import { offersValues } from "./report.ts";
@@ -169,4 +169,11 @@ describe("a visit by k6's client", () => {
   ] as const)("returns over HTTP/3 where the last answer before was an offer: %j", (answers, known) => {
     expect(remembers(answers)).toBe(known);
   });
+});
+
+it("fails where no page loaded, and says why", () => {
+  const failed = { outcome: "failed", error: "no route" } as const;
+  expect(noneLoaded([failed, failed])).toBe("No page loaded: no route");
+  expect(noneLoaded([failed, { outcome: "ok", error: "" }])).toBeUndefined();
+  expect(noneLoaded([])).toBeUndefined();
 });
