@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { reportText } from "../../harness/results.ts";
 import { exampleStart } from "../../harness/loads/testing.ts";
-import { changingCosts, findGroup, noneLoaded, type OffersSummary, offersSummary, staysAndThenSwitches } from "./findings.ts";
+import {
+  changingCosts,
+  findGroup,
+  noneLoaded,
+  type OffersSummary,
+  offersSummary,
+  staysAndThenSwitches,
+} from "./findings.ts";
 import { rowOf } from "./measure.ts";
 import { remembers, rowsOf as rowsOfK6 } from "./measure-k6.ts";
 import { offersValues } from "./report.ts";
