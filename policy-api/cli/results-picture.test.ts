@@ -112,6 +112,7 @@ function pictureOf(columns: readonly Column[], over: Partial<Results> = {}): str
     sentence: "What it says.",
     harm: null,
     change: null,
+    unused: null,
     everyone,
     staying: null,
     grounds: { offeredShare: null, expectedShare: 0.5, http3Elsewhere: null, objections: [] },

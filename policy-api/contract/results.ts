@@ -94,6 +94,12 @@ const Results = strict({
         "together",
     }),
   ),
+  unused: nullable(
+    strict({ since: isoTime, text: z.string() }).openapi("UseChange", {
+      description:
+        "Since when offers are not followed any more, and the same as a sentence. HTTP/3 may have stopped working",
+    }),
+  ),
   everyone: Slice.openapi({ description: "Its claim is the one that is made. Each other one holds by itself" }),
   staying: nullable(Estimate).openapi({
     description: "ln(pages of a client that was offered HTTP/3 / of one that was not), reported or not",

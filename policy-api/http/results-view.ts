@@ -8,6 +8,7 @@ import type { Proposal } from "../outcomes/propose.ts";
 import { RTT_CLASS_MS, rttClassText } from "../outcomes/rtt-classes.ts";
 import type { StackChange } from "../outcomes/stack-change.ts";
 import type { Objects, Results, Slice } from "../outcomes/results.ts";
+import type { UseChange } from "../outcomes/use-change.ts";
 import { savedBy, slowedText } from "../outcomes/saved.ts";
 import { sentenceOf } from "../outcomes/sentence.ts";
 import type { GainTable } from "../core/gain-table.ts";
@@ -21,20 +22,37 @@ export function resultsView(
   table: GainTable | undefined,
   here: Pick<OutcomesPort, "reportsHere" | "droppedHere">,
 ): shown.Results {
-  const { version, objects, grounds, harm, change, everyone, staying, rttClasses, cells, systems, systemsLeftOut } =
-    results;
+  const {
+    version,
+    objects,
+    grounds,
+    harm,
+    change,
+    unused,
+    everyone,
+    staying,
+    rttClasses,
+    cells,
+    systems,
+    systemsLeftOut,
+  } = results;
   const { share, expectedShare } = grounds.sampleRatio;
   const changeText = change && stackChangeText(change);
+  const unusedText = unused && useChangeText(unused);
   return {
     version,
     objects: { ...objects },
     // What is claimed is of both times together where something changed.
-    sentence: [sentenceOf(results), ...(changeText === undefined ? [] : [changeText])].join(" "),
+    sentence: [sentenceOf(results), changeText, unusedText].filter((text) => text !== undefined).join(" "),
     harm: harm === undefined ? null : { kind: harm.kind, text: harmText(harm) },
     change:
       change === undefined || changeText === undefined
         ? null
         : { since: new Date(change.sinceMs).toISOString(), text: changeText },
+    unused:
+      unused === undefined || unusedText === undefined
+        ? null
+        : { since: new Date(unused.sinceMs).toISOString(), text: unusedText },
     everyone: sliceView(everyone),
     staying: estimateView(staying),
     grounds: {
@@ -75,6 +93,14 @@ function stackChangeText({ sinceMs, rttClass, before, since }: StackChange): str
     `Since ${day} HTTP/3's effect is another one: of visitors with RTTs of ${rttClassText(rttClass)}, ` +
     `next pages over it took ${timesText(before)} of HTTP/2's time, and now they take ${timesText(since)}. ` +
     "The server may have changed, the way to it, or which pages visitors open."
+  );
+}
+
+function useChangeText({ sinceMs, before, since }: UseChange): string {
+  const share = ({ value }: Estimate): string => (100 * Math.max(0, value)).toFixed(0);
+  return (
+    `Since ${new Date(sinceMs).toISOString().slice(0, 10)} offers are not followed any more: they brought ${share(before)} % of next ` +
+    `pages over to HTTP/3, and now ${share(since)} %. HTTP/3 may have stopped working: run the doctor.`
   );
 }
 

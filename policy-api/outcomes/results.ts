@@ -10,9 +10,10 @@ import { parsePeriodKey } from "./period-keys.ts";
 import type { Learning } from "./propose.ts";
 import { RTT_CLASS_MS, rttKey } from "./rtt-classes.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
-import { type StackChange, stackChangeOf } from "./stack-change.ts";
+import { type PeriodSums, type StackChange, stackChangeOf } from "./stack-change.ts";
 import { stayingOf } from "./staying.ts";
 import { mergeArms, type Sums } from "./sums.ts";
+import { type UseChange, useChangeOf } from "./use-change.ts";
 
 /** Some of the clients: what they add up to, and what that says. */
 export interface Slice {
@@ -31,6 +32,8 @@ export interface Results {
   readonly harm: Harm | undefined;
   /** Undefined: none is shown. Otherwise all figures are of both times together. */
   readonly change: StackChange | undefined;
+  /** Undefined: offers are followed as before, as far as is shown. */
+  readonly unused: UseChange | undefined;
   /** All clients. Its claim is the one that is made; every other slice is a look besides. */
   readonly everyone: Slice;
   /** ln(pages per client offered / pages per client withheld). */
@@ -80,7 +83,8 @@ export function resultsOf(gathered: Gathered, policy: Policy | undefined, object
         classes.map((key) => sumsOf(gathered.of(key))),
         grounds,
       ),
-    change: changeOf(gathered, grounds),
+    change: stackChangeOf(periodSumsOf(gathered), grounds),
+    unused: useChangeOf(periodSumsOf(gathered), grounds),
     everyone: compared(all, grounds),
     staying: stayingOf(sumsOf(all)),
     rttClasses: classes.map(slice),
@@ -97,15 +101,15 @@ export function learningOf(gathered: Gathered, policy: Policy): Learning {
     return { cell, arms: sumsOf(gathered.of(key)) };
   });
   const clients = sumOf(clientsOf(gathered.of(EVERYWHERE)));
-  return { version: gathered.version, policy, grounds, evidence, clients, change: changeOf(gathered, grounds) };
+  const change = stackChangeOf(periodSumsOf(gathered), grounds);
+  return { version: gathered.version, policy, grounds, evidence, clients, change };
 }
 
-function changeOf(gathered: Gathered, grounds: GroundsChecked): StackChange | undefined {
-  const sums = gathered.keys.flatMap((key) => {
+function periodSumsOf(gathered: Gathered): PeriodSums[] {
+  return gathered.keys.flatMap((key) => {
     const of = parsePeriodKey(key);
     return of === undefined ? [] : [{ ...of, arms: sumsOf(gathered.of(key)) }];
   });
-  return stackChangeOf(sums, grounds);
 }
 
 function groundsOf(gathered: Gathered): GroundsChecked {

@@ -41,7 +41,7 @@ const COMPARED_MAX = (RTT_CLASS_MS.length + 1) * 45;
  */
 export function stackChangeOf(sums: readonly PeriodSums[], { objections }: GroundsChecked): StackChange | undefined {
   if (objections.length > 0) return undefined;
-  const periods = [...new Set(sums.map(({ period }) => period))].toSorted((a, b) => a - b);
+  const periods = periodsOf(sums);
   const byClass = [0, ...RTT_CLASS_MS].map((_, rttClass) => {
     const its = periods.map((at) =>
       mergeArms(sums.filter((one) => one.period === at && one.rttClass === rttClass).map(({ arms }) => arms)),
@@ -67,6 +67,11 @@ export function stackChangeOf(sums: readonly PeriodSums[], { objections }: Groun
     found = { sinceMs: period * ASSIGNMENT_MS, rttClass, before, since };
   }
   return found;
+}
+
+/** In which there are sums, the oldest first. */
+export function periodsOf(sums: readonly PeriodSums[]): number[] {
+  return [...new Set(sums.map(({ period }) => period))].toSorted((a, b) => a - b);
 }
 
 function differenceOf(beforeArms: Arms<Sums>, sinceArms: Arms<Sums>) {
