@@ -2,11 +2,14 @@ import type { SketchTimes } from "../policy-api/outcomes/assigned-client.ts";
 import { type OutcomeKey, outcomeId, withoutKeys } from "../policy-api/outcomes/sums-change.ts";
 import type { Lost } from "./outcome-rows.ts";
 import type { PathRow } from "./path-rows.ts";
+import type { Told } from "./told.ts";
 
 /** A row in memory. */
 export interface HeldRow {
   row: PathRow;
   writtenAtMs: number;
+  /** What a client's row said of it then. Undefined: it has no row. */
+  told: Told | undefined;
   /** This part of the row is written only together with the sums that it changes. So it is as it was written last. */
   inSums: InSums;
   /** Times that go into the sketches of the sums then. */

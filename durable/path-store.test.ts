@@ -221,8 +221,53 @@ describe("PathStore", () => {
   });
 
   it("an answer alone is of the client, and of nobody above it", async () => {
-    await object().record([report({ samples: [], answers: [{ atMs: Date.now(), offerUntilMs: 0 }], asn: 64_500 })]);
+    const offer = { atMs: Date.now(), offerUntilMs: Date.now() + 60_000 };
+    await object().record([report({ samples: [], answers: [offer], asn: 64_500 })]);
     expect((await rows()).map((row) => row["key"])).toEqual(["client c1"]);
+  });
+
+  it("what can change no answer is remembered, and not written", async () => {
+    const uncounted = (connectionId: string) =>
+      sample({ connectionId, packetsSent: undefined, packetsLost: undefined });
+    const offer = { atMs: Date.now(), offerUntilMs: Date.now() + 60_000 };
+    await object().record([report({ samples: [uncounted("a")], answers: [offer] })]);
+    const before = await object().writes();
+    const longer = { atMs: Date.now() + 20_000, offerUntilMs: Date.now() + 80_000, earlierOffer: "taken" as const };
+    await object().record([report({ samples: [uncounted("b")], answers: [longer] })]);
+    expect((await lookUp()).offers).toMatchObject({ untilMs: longer.offerUntilMs, takenAtMs: longer.atMs });
+    await runDurableObjectAlarm(object());
+    expect((await object().writes()).rows).toBe(before.rows);
+    // It goes into the row with the next news that can.
+    const clear = { atMs: Date.now() + 30_000, offerUntilMs: 0 };
+    await object().record([report({ samples: [], answers: [clear] })]);
+    await runDurableObjectAlarm(object());
+    await evictDurableObject(object());
+    expect((await lookUp()).offers).toMatchObject({
+      offering: false,
+      untilMs: longer.offerUntilMs,
+      takenAtMs: longer.atMs,
+    });
+  });
+
+  it("what an autonomous system and the site have of many is written at most every five minutes, and the alarm writes it", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const beganMs = Date.now();
+      const other = (client: string, ms: number) => {
+        vi.setSystemTime(beganMs + ms);
+        return object().record([report({ client, network: `of ${client}`, asn: 64_500 })]);
+      };
+      await other("c1", 0);
+      expect((await object().writes()).rows).toBe(4);
+      await other("c2", 60_000);
+      // The client and its network alone.
+      expect((await object().writes()).rows).toBe(6);
+      expect(await runInDurableObject(object(), (_, state) => state.storage.getAlarm())).toBe(beganMs + 300_000);
+      await other("c3", 300_000);
+      expect((await object().writes()).rows).toBe(10);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("a connection whose packets nobody counts is of the client, and of nobody above it", async () => {
@@ -247,16 +292,16 @@ describe("PathStore", () => {
 
   it("writes a row at most every ten seconds, and the alarm writes what waited", async () => {
     await object().record([report()]);
-    // Three rows with an index entry each.
-    expect(await object().writes()).toEqual({ rows: 6, alarms: 1 });
+    // The client, its network and the site.
+    expect(await object().writes()).toEqual({ rows: 3, alarms: 1 });
     for (let i = 1; i <= 20; i++)
       await object().record([report({ samples: [sample({ atMs: Date.now() + i, packetsSent: 1000 + i })] })]);
     // The alarm now rings sooner.
-    expect(await object().writes()).toEqual({ rows: 6, alarms: 2 });
+    expect(await object().writes()).toEqual({ rows: 3, alarms: 2 });
     expect(JSON.stringify(await rows())).not.toContain('\\"packetsSent\\":1020');
     expect(await runDurableObjectAlarm(object())).toBe(true);
     expect(JSON.stringify(await rows())).toContain('\\"packetsSent\\":1020');
-    expect(await object().writes()).toEqual({ rows: 9, alarms: 3 });
+    expect(await object().writes()).toEqual({ rows: 6, alarms: 3 });
   });
 
   it("what waits is written ten seconds after the last write, not after the last report", async () => {

@@ -23,9 +23,12 @@ import { migrate } from "./migrations.ts";
 import { OUTCOMES_RETENTION_MS, OutcomeRows } from "./outcome-rows.ts";
 import { CLIENT_PREFIX, EMPTY_ROW, PATH_MIGRATIONS, PathRows, RETENTION_MS } from "./path-rows.ts";
 import type { ClientKeys, ClientReport, Recorded } from "./client-report.ts";
+import { tells, toldBy } from "./told.ts";
 
 /** A row is written if its last write is at least this old. Until then, changes wait in memory. */
 export const WRITE_INTERVAL_MS = 10_000;
+/** The same for what many clients share. */
+export const SHARED_WRITE_INTERVAL_MS = 300_000;
 /** Expiry reads the whole table, so it runs at most once in an hour. A row may outlive its retention by as much. */
 const EXPIRY_INTERVAL_MS = 3_600_000;
 /** Isolates and TLS edges may still send old news for this long after a row was forgotten, milliseconds. */
@@ -38,6 +41,9 @@ const ALARM_LOST_MS = 60_000;
  */
 export const HELD_MAX = 5_000;
 
+const ASN_PREFIX = "asn ";
+const SITE_KEY = "site";
+
 interface Tables {
   readonly rows: PathRows;
   readonly outcomes: OutcomeRows;
@@ -48,7 +54,8 @@ interface Tables {
  * is warm, near, and bounded in load.
  *
  * Reports are many and writes are expensive. So rows live in memory, and each is written at most every ten seconds: by
- * the report that finds it due, or else by an alarm.
+ * the report that finds it due, or else by an alarm. A client's row is written only if what changed can change an answer
+ * (told.ts).
  *
  * What clients of drawn arms did is added up in sums of outcomes. The sums of all clients that wait are written together, every ten
  * seconds, in one transaction with what those clients' rows say of it. So a crash loses both or neither, and the sums are always
@@ -91,8 +98,8 @@ export class PathStore extends DurableObject {
   }
 
   /**
-   * Adds what isolates gathered. It is on disk when this resolves, except for rows written less than ten seconds ago, and for
-   * outcomes if sums were written less than ten seconds ago.
+   * Adds what isolates gathered. It is on disk when this resolves, except for rows written less than ten seconds ago (five minutes
+   * ago, for what many clients share), for what changes no answer, and for outcomes if sums were written less than ten seconds ago.
    */
   async record(reports: readonly ClientReport[]): Promise<Recorded> {
     const nowMs = Date.now();
@@ -194,7 +201,8 @@ export class PathStore extends DurableObject {
     const { state, given } = applySamples(applySamples(held.row.client, older, nowMs).state, newer, nowMs);
     const offers = report.answers.reduce(applyAnswer, held.row.offers);
     held.row = { ...held.row, client: state, offers, countedPages: pages.held };
-    this.#dirty.add(key);
+    // Sums and counted pages go into a row with what changed them.
+    if (waits(held) || pages.fresh.length > 0 || tells(held.told, toldBy(held.row))) this.#dirty.add(key);
     if (given.before !== given.after && !(isNothing(given.before) && isNothing(given.after)))
       this.#giveOn(report, given, nowMs);
     return pages;
@@ -256,7 +264,7 @@ export class PathStore extends DurableObject {
     const isSumsDue = this.#sumsAtMs + WRITE_INTERVAL_MS <= nowMs;
     const isDue = (key: string): boolean => {
       const held = this.#held.get(key);
-      return held === undefined || held.writtenAtMs + WRITE_INTERVAL_MS <= nowMs || (isSumsDue && waits(held));
+      return held === undefined || dueAtMs(key, held) <= nowMs || (isSumsDue && waits(held));
     };
     this.#write([...this.#dirty].filter(isDue), nowMs, isSumsDue);
   }
@@ -305,6 +313,7 @@ export class PathStore extends DurableObject {
     if (isGone !== undefined) for (const held of gone) forgetOutcomes(held, isGone);
     for (const { key, held, isWhole } of writing) {
       held.writtenAtMs = nowMs;
+      held.told = toldBy(held.row);
       if (!isWhole) continue;
       held.inSums = inSumsOf(held.row);
       held.times = [];
@@ -320,7 +329,7 @@ export class PathStore extends DurableObject {
     let atMs = Math.max(this.#expireAtMs, nowMs + EXPIRY_INTERVAL_MS);
     for (const key of this.#dirty) {
       const held = this.#held.get(key);
-      atMs = Math.min(atMs, (held?.writtenAtMs ?? nowMs) + WRITE_INTERVAL_MS);
+      atMs = Math.min(atMs, held === undefined ? nowMs : dueAtMs(key, held));
       if (held !== undefined && waits(held)) atMs = Math.min(atMs, Math.max(nowMs, this.#sumsAtMs + WRITE_INTERVAL_MS));
     }
     await this.#wakeAt(atMs);
@@ -346,7 +355,7 @@ export class PathStore extends DurableObject {
     const row = this.#tablesIfAny()?.rows.read(key);
     if (row === undefined) return undefined;
     // The row was written when it was last heard of, or a little later.
-    const loaded: HeldRow = { row, writtenAtMs: row.lastAtMs, inSums: inSumsOf(row), times: [] };
+    const loaded: HeldRow = { row, writtenAtMs: row.lastAtMs, told: toldBy(row), inSums: inSumsOf(row), times: [] };
     this.#held.set(key, loaded);
     return loaded;
   }
@@ -356,7 +365,7 @@ export class PathStore extends DurableObject {
     if (loaded !== undefined) return loaded;
     const connections = this.#forgotten.get(key)?.open ?? [];
     const row = { ...EMPTY_ROW, client: { ...EMPTY_CLIENT, connections } };
-    const begun: HeldRow = { row, writtenAtMs: 0, inSums: inSumsOf(row), times: [] };
+    const begun: HeldRow = { row, writtenAtMs: 0, told: undefined, inSums: inSumsOf(row), times: [] };
     this.#held.set(key, begun);
     return begun;
   }
@@ -399,6 +408,11 @@ function isNothing({ clients }: Mix): boolean {
   return clients.every((n) => n === 0);
 }
 
+/** When a row that has changed is to be written. What autonomous systems and the site have of many clients can wait for longer. */
+function dueAtMs(key: string, { writtenAtMs }: HeldRow): number {
+  return writtenAtMs + (key === SITE_KEY || key.startsWith(ASN_PREFIX) ? SHARED_WRITE_INTERVAL_MS : WRITE_INTERVAL_MS);
+}
+
 function clientKey(client: string): string {
   return CLIENT_PREFIX + client;
 }
@@ -413,8 +427,8 @@ function levelKey(level: UpperLevel, { network, asn }: Pick<ClientKeys, "network
     case "network":
       return networkKey(network);
     case "asn":
-      return asn === undefined ? undefined : `asn ${asn}`;
+      return asn === undefined ? undefined : `${ASN_PREFIX}${asn}`;
     case "site":
-      return "site";
+      return SITE_KEY;
   }
 }

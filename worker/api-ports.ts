@@ -11,6 +11,7 @@ import { connectionFacts } from "./cf.ts";
 import { LimitedLog } from "./limited-log.ts";
 import type { Isolate } from "./isolate.ts";
 import type { Hasher } from "./hasher.ts";
+import type { HeldBundle } from "./policy-cache.ts";
 import { type Region, regionOf, REGIONS } from "./region.ts";
 import type { SettingsFault } from "./settings.ts";
 import {
@@ -139,11 +140,13 @@ function clientsPort(
   stores: Stores,
   ctx: Pick<ExecutionContext, "waitUntil">,
 ): ClientsPort {
-  const hasherHeld = async (): Promise<Hasher> => {
-    await isolate.policyCache.ready(stores, ctx, Date.now());
-    const hasher = isolate.policyCache.held?.hasher;
+  const orFail = (hasher: Hasher | undefined): Hasher => {
     if (hasher === undefined) throw new Error("the policy store does not answer");
     return hasher;
+  };
+  const heldBundle = async (): Promise<HeldBundle | undefined> => {
+    await isolate.policyCache.ready(stores, ctx, Date.now());
+    return isolate.policyCache.held;
   };
   const regions = regionsOf(isolate);
   /**
@@ -154,7 +157,7 @@ function clientsPort(
   const inEachRegion = async (text: string, asn?: number): Promise<readonly StoredClient[] | undefined> => {
     const address = clientAddress(text);
     if (address === undefined) return undefined;
-    const hasher = await hasherHeld();
+    const hasher = orFail(await isolate.namer(await heldBundle()));
     const keys = await hasher.client(address, asn);
     const number = await hasher.object(address, isolate.settings.objectsPerRegion);
     return regions.map((region) => ({ keys, object: pathObject(region, number) }));
@@ -166,6 +169,8 @@ function clientsPort(
     },
     forget: async (what, text) => {
       const clients = await inEachRegion(text);
+      // A network's clients have names that say nothing of it.
+      isolate.recent.forget(what === "client" ? clients?.[0]?.keys.client : undefined);
       const forgotten = clients?.map(async ({ object, keys: { client, network } }) =>
         pathStore(env, object).forget(what === "client" ? { client } : { network }),
       );
@@ -174,7 +179,7 @@ function clientsPort(
     units: async (text, nowMs) => {
       const address = clientAddress(text);
       if (address === undefined) return undefined;
-      const hasher = await hasherHeld();
+      const hasher = orFail((await heldBundle())?.hasher);
       const [activation, share, exploration] = await Promise.all([
         hasher.activationUnit(address),
         hasher.shareUnit(address),

@@ -85,10 +85,13 @@ const TELLS_PACKETS = 100;
 /**
  * The reading that goes to the store. Our TLS edge posts this connection's samples too, but later. If this one tells much, the
  * next navigation must know it, even over another connection: else the answer would flap. A sample that arrives twice counts
- * once.
+ * once. Cloudflare counts no packets, and its RTT comes with every request anew: such a reading goes once.
+ *
+ * @param isMeasured Whether the store has an RTT of this client, and nothing else to hear of it.
  */
-export function keptSample({ edgePostsSamples, sample }: ConnectionFacts): PathSample | undefined {
-  return !edgePostsSamples || (sample?.packetsSent ?? 0) >= TELLS_PACKETS ? sample : undefined;
+export function keptSample({ edgePostsSamples, sample }: ConnectionFacts, isMeasured: boolean): PathSample | undefined {
+  if (edgePostsSamples) return (sample?.packetsSent ?? 0) >= TELLS_PACKETS ? sample : undefined;
+  return isMeasured && sample?.packetsSent === undefined ? undefined : sample;
 }
 
 function record(value: unknown): Loose {

@@ -78,8 +78,8 @@ async function remember(
 ): Promise<void> {
   try {
     if (isolate.kill.held !== undefined) await isolate.retryKill(stores, nowMs);
-    const sample = keptSample(found.connection);
     const answer = answerOf(advice, nowMs);
+    const sample = keptSample(found.connection, answer === undefined && isMeasured(found));
     const logs = isolate.settings.logDecisions && advice !== undefined;
     if (sample === undefined && answer === undefined && !logs) return;
     const client = await storedClient(found, isolate);
@@ -90,6 +90,11 @@ async function remember(
   } catch {
     // What is lost here, later samples show again.
   }
+}
+
+/** Whether the store has an RTT of this client, or is about to. */
+function isMeasured({ remembered, pending }: Found): boolean {
+  return [...(remembered?.client?.connections ?? []), ...pending.samples].some(({ rttMs }) => rttMs !== undefined);
 }
 
 /** Keeps that a page was asked to report, after the response. Never rejects. */

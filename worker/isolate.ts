@@ -1,8 +1,10 @@
 import type { Recorded } from "../durable/client-report.ts";
 import { Counts } from "./counts.ts";
-import { PolicyCache } from "./policy-cache.ts";
+import { Hasher } from "./hasher.ts";
+import { type HeldBundle, PolicyCache } from "./policy-cache.ts";
 import { type ClientNews, ReportBuffer } from "./report-buffer.ts";
 import type { ReportFate } from "./reporter/report-counts.ts";
+import { RecentClients } from "./recent-clients.ts";
 import { StoreHealth } from "./store-health.ts";
 import { KillHold } from "./unstored-kill.ts";
 import type { Settings } from "./settings.ts";
@@ -20,11 +22,24 @@ export class Isolate {
   /** What the TLS edge said last about its HTTP/3. */
   edgeHttp3: { readonly state: "ok" | "down" | "off"; readonly atMs: number } | undefined;
   readonly reports = new ReportBuffer();
+  readonly recent = new RecentClients();
   /** What became of pages' own reports. Plain numbers, for whoever wants to show them. */
   readonly reportCounts = new Counts<ReportFate>();
 
+  #namer: Hasher | undefined;
+
   constructor(settings: Settings) {
     this.settings = settings;
+  }
+
+  /**
+   * What names clients: a hasher with the deployment's CLIENT_KEY, where there is one, else with the store's key. Undefined until
+   * the store has answered once.
+   */
+  async namer(held: HeldBundle | undefined): Promise<Hasher | undefined> {
+    const { clientKey } = this.settings;
+    if (clientKey === undefined) return held?.hasher;
+    return (this.#namer ??= await Hasher.from(clientKey));
   }
 
   /** Asks the store again to take a kill switch, if it is time. Never rejects. */
@@ -43,6 +58,7 @@ export class Isolate {
 
   /** Keeps news about a client, and sends the object everything that waits for it when that is due. Never rejects. */
   async report(stores: Stores, { keys, object }: StoredClient, news: ClientNews, nowMs: number): Promise<void> {
+    this.recent.add(keys.client, news);
     const waitMs = this.reports.add(object.name, keys, news, nowMs);
     if (waitMs === undefined) return;
     // Even without a wait: first the caller's loop ends, so that a batch of samples leaves in one RPC.

@@ -73,7 +73,29 @@ export function lookUp(
     asked: undefined,
   };
 
+  /** What the object knows of a client, or what this isolate heard of it a moment ago. */
+  const recall = async (client: StoredClient): Promise<Remembered> => {
+    const { keys, object } = client;
+    const recent = isolate.recent.find(keys.client, nowMs);
+    const pending = recent?.news ?? isolate.reports.pending(object.name, keys.client);
+    found = { ...found, client, pending };
+    if (recent !== undefined) return recent.remembered;
+    const take = isolate.recent.ask(keys.client, pending, nowMs);
+    const remembered = await stores.lookUp(client);
+    take(remembered);
+    return remembered;
+  };
+  /** Side by side with the policy, where this isolate has none: then a client's name does not hang on the store's key. */
+  const recallEarly = async (): Promise<Remembered | undefined> => {
+    if (isolate.settings.clientKey === undefined || !isolate.policyCache.outdated(nowMs)) return undefined;
+    const client = await storedClient(found, isolate);
+    return client && recall(client);
+  };
+
   const search = async (): Promise<void> => {
+    const asking = recallEarly();
+    // It may fail before anybody waits for it, or nobody may.
+    asking.catch(() => undefined);
     await isolate.policyCache.ready(stores, ctx, nowMs);
     const { held } = isolate.policyCache;
     if (held !== found.held) found = { ...found, held };
@@ -96,8 +118,9 @@ export function lookUp(
     if (policy.exploration.share > 0)
       found = { ...found, explorationUnit: await hasher.explorationUnit(address, periodAt(nowMs)) };
     if (policy.method?.kind === "share") found = { ...found, shareUnit: await hasher.shareUnit(address) };
-    found = { ...found, pending: isolate.reports.pending(client.object.name, client.keys.client) };
-    found = { ...found, remembered: await stores.lookUp(client) };
+    const remembered = (await asking) ?? (await recall(client));
+    // Last: what is remembered is there only with all that is drawn.
+    found = { ...found, remembered };
   };
   const searching = search().then(askLast, end);
   function askLast(): Promise<void> | void {
@@ -132,16 +155,17 @@ export function activeFor({ held, address, activationUnit, facts }: Found): Acti
   return policyFor(inForce, facts.path, activationUnit);
 }
 
-/** The client's keys and object, computed unless they were found. Undefined without an address or a hasher. */
+/** The client's keys and object, computed unless they were found. Undefined without an address, or without a key to hash it with. */
 export async function storedClient(
   { client, address, held, connection }: Pick<Found, "client" | "address" | "held" | "connection">,
-  { settings }: Isolate,
+  isolate: Isolate,
 ): Promise<StoredClient | undefined> {
-  const hasher = held?.hasher;
-  if (client !== undefined || address === undefined || hasher === undefined) return client;
+  if (client !== undefined || address === undefined) return client;
+  const hasher = await isolate.namer(held);
+  if (hasher === undefined) return undefined;
   const [keys, number] = await Promise.all([
     hasher.client(address, connection.facts.asn),
-    hasher.object(address, settings.objectsPerRegion),
+    hasher.object(address, isolate.settings.objectsPerRegion),
   ]);
   return { keys, object: pathObject(regionOf(connection), number) };
 }

@@ -60,7 +60,7 @@ export async function receiveSamples(
     if (isolate.policyCache.held?.hasher === undefined) await renewal;
     else ctx.waitUntil(renewal);
   }
-  const hasher = isolate.policyCache.held?.hasher;
+  const hasher = await isolate.namer(isolate.policyCache.held);
   if (hasher === undefined) return new Response("The policy store does not answer.\n", { status: 503 });
 
   const faults: Fault[] = [];

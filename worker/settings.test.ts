@@ -24,12 +24,14 @@ describe("readSettings", () => {
       BUDGET_MS: "0",
       OBJECTS_PER_REGION: "9",
       LOG_DECISIONS: "on",
+      CLIENT_KEY: "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
       POLICY_TOKENS: `ops:write:${"0a".repeat(32)}, view:read:${"ff".repeat(32)}`,
       API_ORIGINS: "https://console.example.com, http://localhost:3000",
     };
     expect(readSettings(source)).toEqual({
       settings: {
         origin: new URL("http://a:81"),
+        clientKey: new Uint8Array(32).fill(7).buffer,
         edge: "none",
         actuator: "marker",
         budgetMs: 0,
@@ -56,6 +58,11 @@ describe("readSettings", () => {
     ["BUDGET_MS", ["-1", "1001", "5ms", "1e2"], "must be a whole number from 0 to 1000"],
     ["OBJECTS_PER_REGION", ["0", "10001"], "must be a whole number from 1 to 10000"],
     ["LOG_DECISIONS", ["true"], "must be on or off"],
+    [
+      "CLIENT_KEY",
+      ["secret", "B".repeat(44), `${"B".repeat(41)}==`, `${"B".repeat(42)}_=`, `${"Bw".repeat(22)}=`],
+      "must be 32 bytes as base64",
+    ],
     [
       "API_ORIGINS",
       ["console.example.com", "https://a.example/", "https://a.example,*", "null"],

@@ -15,6 +15,8 @@ export interface Settings {
   readonly objectsPerRegion: number;
   /** Whether the log gets one line of JSON for each decision. */
   readonly logDecisions: boolean;
+  /** What clients' names are hashed with, 32 bytes. Undefined: with a key that the store draws. */
+  readonly clientKey?: ArrayBuffer;
   /** Who may call the API. */
   readonly tokens: readonly Token[];
   /** Whose scripts may call the API from a browser. */
@@ -34,6 +36,8 @@ export interface SettingsSource {
   readonly BUDGET_MS?: string | null;
   readonly OBJECTS_PER_REGION?: string | null;
   readonly LOG_DECISIONS?: string | null;
+  /** Secret. */
+  readonly CLIENT_KEY?: string | null;
   /** Secret. */
   readonly POLICY_TOKENS?: string | null;
   readonly API_ORIGINS?: string | null;
@@ -88,8 +92,10 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
   });
   const { tokens, faults: tokenFaults } = parseTokens(source.POLICY_TOKENS ?? "");
   faults.push(...tokenFaults.map((message) => ({ name: "POLICY_TOKENS", message: `has a fault: ${message}` })));
+  const clientKey = read<ArrayBuffer | undefined>("CLIENT_KEY", undefined, "32 bytes as base64", keyBytes);
   const settings: Settings = {
     ...(origin === undefined ? {} : { origin }),
+    ...(clientKey === undefined ? {} : { clientKey }),
     edge: read("EDGE", DEFAULTS.edge, `one of ${EDGES.join(", ")}`, (text) => EDGES.find((edge) => edge === text)),
     actuator: read("ACTUATOR", DEFAULTS.actuator, `one of ${ACTUATORS.join(", ")}`, (text) =>
       ACTUATORS.find((actuator) => actuator === text),
@@ -119,6 +125,11 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
   if (settings.origin === undefined && settings.edge !== "cloudflare" && !faults.some(({ name }) => name === "ORIGIN"))
     faults.push({ name: "ORIGIN", message: "is missing: it must be an http or https URL without a path" });
   return { settings, faults };
+}
+
+function keyBytes(text: string): ArrayBuffer | undefined {
+  if (!/^[A-Za-z0-9+/]{43}=$/.test(text)) return undefined;
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0)).buffer;
 }
 
 function whole(min: number, max: number): (text: string) => number | undefined {

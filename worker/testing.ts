@@ -146,3 +146,59 @@ const answerPage = async (): Promise<Response> => new Response("page", { headers
 /** A store that never answers, and one that refuses. */
 export const never = (): Promise<never> => new Promise<never>(() => undefined);
 export const fails = (): Promise<never> => Promise.reject(new Error("object is overloaded"));
+
+/** A clock that moves only by `advance`, for Date and for the worker's waits. */
+export class VirtualTime {
+  readonly #waits: { atMs: number; resolve: () => void }[] = [];
+
+  constructor() {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.stubGlobal("scheduler", {
+      wait: (ms: number) =>
+        new Promise<void>((resolve) => {
+          this.#waits.push({ atMs: Date.now() + ms, resolve });
+        }),
+    });
+  }
+
+  advance(ms: number): void {
+    vi.setSystemTime(Date.now() + ms);
+    for (const wait of this.#waits.filter((w) => w.atMs <= Date.now())) {
+      this.#waits.splice(this.#waits.indexOf(wait), 1);
+      wait.resolve();
+    }
+  }
+}
+
+/** The real stores, with each call counted. */
+export function counted(stores: Stores): {
+  stores: Stores;
+  counts: Record<keyof Stores, number>;
+  objects: Set<string>;
+} {
+  const counts = { lookUp: 0, record: 0, policyBundle: 0, storeKill: 0 };
+  const objects = new Set<string>();
+  return {
+    counts,
+    objects,
+    stores: {
+      lookUp: (client) => {
+        counts.lookUp++;
+        return stores.lookUp(client);
+      },
+      record: (object, reports) => {
+        counts.record++;
+        objects.add(object.name);
+        return stores.record(object, reports);
+      },
+      policyBundle: (heldRevision) => {
+        counts.policyBundle++;
+        return stores.policyBundle(heldRevision);
+      },
+      storeKill: (kill) => {
+        counts.storeKill++;
+        return stores.storeKill(kill);
+      },
+    },
+  };
+}

@@ -23,6 +23,7 @@ const config :Workerd.Config = (
           ( name = "OBJECTS_PER_REGION", fromEnvironment = "OBJECTS_PER_REGION" ),
           ( name = "LOG_DECISIONS", fromEnvironment = "LOG_DECISIONS" ),
           ( name = "POLICY_TOKENS", fromEnvironment = "POLICY_TOKENS" ),
+          ( name = "CLIENT_KEY", fromEnvironment = "CLIENT_KEY" ),
           ( name = "API_ORIGINS", fromEnvironment = "API_ORIGINS" ),
         ],
         durableObjectNamespaces = [

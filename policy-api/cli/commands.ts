@@ -2,6 +2,7 @@ import { ACTIVATE } from "./command-activate.ts";
 import { FORGET, LOOK_UP } from "./command-clients.ts";
 import { AUTOPILOT } from "./command-autopilot.ts";
 import { COMPILE } from "./command-compile.ts";
+import { COST } from "./command-cost.ts";
 import { DIFF } from "./command-diff.ts";
 import { DOCTOR } from "./command-doctor.ts";
 import { EXPLAIN } from "./command-explain.ts";
@@ -39,4 +40,5 @@ export const COMMANDS: readonly Command[] = [
   FORGET,
   TOKEN,
   DOCTOR,
+  COST,
 ];

@@ -7,6 +7,7 @@ import {
   numberUpTo,
   oneOf,
   type Read,
+  readAmount,
   readHost,
   readPath,
   readServiceUrl,
@@ -49,6 +50,8 @@ const OPTIONS = {
   to: oneOf(TARGETS),
   host: readHost,
   resolver: readServiceUrl,
+  reports: FLAG,
+  "page-views": readAmount,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;

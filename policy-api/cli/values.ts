@@ -35,6 +35,14 @@ export function numberUpTo(max: number): Read<number> {
   };
 }
 
+/** How many: 2500000, 2.5M, 800k. Up to a trillion. */
+export const readAmount: Read<number> = (text, option) => {
+  const [, digits, unit = ""] = /^(\d+(?:\.\d+)?)([kMG]?)$/.exec(text) ?? [];
+  const value = Number(digits) * { "": 1, k: 1e3, M: 1e6, G: 1e9 }[unit as "" | "k" | "M" | "G"];
+  if (!(value >= 1 && value <= 1e12)) throw mustBe("be a number such as 2500000, 800k or 2.5M", option, text);
+  return value;
+};
+
 export function whole(min: number, max: number): Read<number> {
   return (text, option) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;

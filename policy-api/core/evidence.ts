@@ -1,6 +1,5 @@
 import type { ConnectionSeen, History } from "./facts.ts";
 import { lnLeft } from "./fading.ts";
-import type { Transport } from "./sample.ts";
 
 /** What a client's connections say together. Each counts by its age, and by how near its RTT is to the one at hand. */
 export interface Evidence {
@@ -31,33 +30,32 @@ const PACKETS_BELIEVED = 1e9;
 /** Less than this tells of handshakes and small files, bytes. */
 const SPEED_BYTES_MIN = 100_000;
 
-/** @param rttMs Of the connection at hand. Undefined: all connections are as near. */
-export function evidenceOf({ connections = [] }: History, rttMs: number | undefined): Evidence {
-  return {
-    tcp: countedOf(connections, "tcp", rttMs),
-    quic: countedOf(connections, "quic", rttMs),
-    mayOvershoot: connections.some(
-      ({ transport, packets }) => transport === "quic" && packets >= OVERSHOT_PACKETS && packets <= PACKETS_BELIEVED,
-    ),
-  };
-}
+const NONE: readonly ConnectionSeen[] = [];
 
-function countedOf(connections: readonly ConnectionSeen[], over: Transport, rttMs: number | undefined): Counted {
-  let [sent, lost, speeds, logSpeed] = [0, 0, 0, 0];
-  for (const one of connections) {
-    const { packets, ageMs, bytes = 0, busyMs = 0 } = one;
-    if (one.transport !== over || !(ageMs >= 0)) continue;
+/** @param rttMs Of the connection at hand. Undefined: all connections are as near. */
+export function evidenceOf({ connections = NONE }: History, rttMs: number | undefined): Evidence {
+  const tcp = { sent: 0, lost: 0, speeds: 0, logSpeed: 0 };
+  const quic = { sent: 0, lost: 0, speeds: 0, logSpeed: 0 };
+  let mayOvershoot = false;
+  // Counted by index: a decision spends a good part of its time here.
+  for (let i = 0; i < connections.length; i++) {
+    const one = connections[i] as ConnectionSeen;
+    const { packets, lost, ageMs, bytes = 0, busyMs = 0 } = one;
+    const of = one.transport === "quic" ? quic : tcp;
+    // No counter shows other figures: they say nothing.
+    const isCounted = packets > 0 && packets <= PACKETS_BELIEVED;
+    if (of === quic && isCounted && packets >= OVERSHOT_PACKETS) mayOvershoot = true;
+    if (!(ageMs >= 0)) continue;
     const weight = Math.exp(lnLeft(ageMs) + lnNearness(rttMs, one.rttMs));
     if (bytes >= SPEED_BYTES_MIN && busyMs > 0) {
-      speeds += weight;
-      logSpeed += weight * Math.log(bytes / busyMs);
+      of.speeds += weight;
+      of.logSpeed += weight * Math.log(bytes / busyMs);
     }
-    // No counter shows other figures: they say nothing.
-    if (!(packets > 0 && packets <= PACKETS_BELIEVED && one.lost >= 0 && one.lost <= packets)) continue;
-    sent += weight * packets;
-    lost += weight * one.lost;
+    if (!(isCounted && lost >= 0 && lost <= packets)) continue;
+    of.sent += weight * packets;
+    of.lost += weight * lost;
   }
-  return { sent, lost, speeds, logSpeed };
+  return { tcp, quic, mayOvershoot };
 }
 
 /** How much a connection with another RTT says about this one's path, 0 to 1. */

@@ -1,0 +1,47 @@
+import { expect, it } from "vitest";
+import { person } from "./testing.ts";
+
+it("prints a month's bill by item, with the prices' date, and asks no server", async () => {
+  const anna = await person();
+  const { code, out, err } = await anna.does("cost --page-views 100M");
+  expect([code, err]).toEqual([0, ""]);
+  expect(out).toMatch(/^item +a page +a month +included +price\n/);
+  expect(out).toMatch(/^invocations +1\.0 +100M +10M +\$27$/m);
+  expect(out).toMatch(
+    /^\$\d+ a month for 100M page views, with the plan's \$5\.\nA worker that only passes pages on: \$33\.$/m,
+  );
+  expect(out).toMatch(/Prices of \d{4}-\d\d-\d\d:\n {2}https:/);
+  expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
+  expect(anna.api.requests).toEqual([]);
+});
+
+it("adds what reports cost", async () => {
+  const anna = await person();
+  const total = async (typed: string): Promise<number> =>
+    (JSON.parse((await anna.does(typed)).out) as { total: number }).total;
+  const plain = await total("cost --page-views 100M --json");
+  expect(await total("cost --page-views 100M --reports --json")).toBeGreaterThan(plain);
+});
+
+it.each([
+  ["2500000", 2_500_000],
+  ["800k", 800_000],
+  ["2.5M", 2_500_000],
+  ["1G", 1e9],
+])("reads %s", async (typed, pageViews) => {
+  const anna = await person();
+  expect(JSON.parse((await anna.does(`cost --json --page-views ${typed}`)).out)).toMatchObject({ pageViews });
+});
+
+it.each(["0", "1e6", "12 M", "2T", "many"])("refuses %s, and says what it wants", async (typed) => {
+  const anna = await person();
+  const { code, err } = await anna.does(["cost", "--page-views", typed]);
+  expect(code).toBe(2);
+  expect(err).toContain("--page-views must be a number such as 2500000, 800k or 2.5M");
+});
+
+it("asks for the page views where none are given", async () => {
+  const anna = await person();
+  const { code, err } = await anna.does("cost");
+  expect([code, err]).toEqual([2, expect.stringContaining("--page-views says how many page views a month has")]);
+});

@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { billOf } from "./bill.ts";
+
+const COUNTED = { invocations: 1, lookUps: 1, records: 1, rowsWritten: 2 };
+const priceOf = (pageViews: number, name: string): number | undefined =>
+  billOf(COUNTED, pageViews).items.find((item) => item.name === name)?.price;
+
+describe("billOf", () => {
+  it("asks for nothing but the plan while all is included", () => {
+    const { items, total, passingOn } = billOf(COUNTED, 400_000);
+    expect(items.map(({ price }) => price)).toEqual(items.map(() => 0));
+    expect([total, passingOn]).toEqual([5, 5]);
+  });
+
+  it.each([
+    // 100 million pages less 10 million that are included, at $0.30 a million, and so on.
+    ["invocations", 27],
+    ["CPU, ms", 1.4],
+    ["calls of objects", 29.85],
+    ["rows written", 150],
+    ["rows read", 0],
+  ])("asks for what is beyond: %s", (name, price) => {
+    expect(priceOf(100e6, name)).toBeCloseTo(price, 9);
+  });
+
+  it("adds all of it up", () => {
+    const { items, total } = billOf(COUNTED, 100e6);
+    expect(total).toBeCloseTo(5 + items.reduce((sum, { price }) => sum + price, 0), 9);
+  });
+});

@@ -1,0 +1,78 @@
+import type { Counted } from "./counted.ts";
+
+/** When the prices below were read. */
+export const PRICES_READ = "2026-11-23";
+/** Where they stand. */
+export const PRICES_FROM = [
+  "https://developers.cloudflare.com/workers/platform/pricing/",
+  "https://developers.cloudflare.com/durable-objects/platform/pricing/",
+] as const;
+
+/** A month of the Workers Paid plan, US dollars. */
+const PLAN = 5;
+/** What a month includes, and what a million more cost, US dollars. */
+const PRICES = {
+  invocations: { included: 10e6, perMillion: 0.3 },
+  cpuMs: { included: 30e6, perMillion: 0.02 },
+  objectCalls: { included: 1e6, perMillion: 0.15 },
+  /** GB-seconds. */
+  objectTime: { included: 400e3, perMillion: 12.5 },
+  rowsWritten: { included: 50e6, perMillion: 1 },
+  rowsRead: { included: 25e9, perMillion: 0.001 },
+} as const;
+
+/** Nobody has measured these on Cloudflare: of a page, and of a call of an object. */
+export const ASSUMED = {
+  /** CPU of an invocation, milliseconds. */
+  cpuMs: 1,
+  /** How long a call keeps its object awake, milliseconds. */
+  callMs: 5,
+} as const;
+
+/** What an object is billed for while it is awake, GB. */
+const OBJECT_GB = 0.128;
+/** A client, its network, its autonomous system, and the site. */
+const ROWS_OF_A_LOOK_UP = 4;
+
+export interface Item {
+  readonly name: string;
+  readonly perPage: number;
+  readonly perMonth: number;
+  readonly included: number;
+  /** US dollars. */
+  readonly price: number;
+}
+
+export interface Bill {
+  readonly items: readonly Item[];
+  /** US dollars, with the plan's own price. */
+  readonly total: number;
+  /** What a worker that does nothing but pass pages on would cost: the plan, invocations and CPU. */
+  readonly passingOn: number;
+}
+
+/**
+ * A month's bill. It counts the pages that pass the worker, and nothing else of the account. Storage is left out: what is
+ * kept of a million clients takes less than the 5 GB that are included.
+ */
+export function billOf(counted: Counted, pageViews: number): Bill {
+  const calls = counted.lookUps + counted.records;
+  const item = (name: string, kind: keyof typeof PRICES, perPage: number): Item => {
+    const { included, perMillion } = PRICES[kind];
+    const perMonth = perPage * pageViews;
+    return { name, perPage, perMonth, included, price: (Math.max(0, perMonth - included) / 1e6) * perMillion };
+  };
+  const worker = [
+    item("invocations", "invocations", counted.invocations),
+    item("CPU, ms", "cpuMs", counted.invocations * ASSUMED.cpuMs),
+  ];
+  const items = [
+    ...worker,
+    item("calls of objects", "objectCalls", calls),
+    item("time of objects, GB-s", "objectTime", (calls * ASSUMED.callMs * OBJECT_GB) / 1_000),
+    item("rows written", "rowsWritten", counted.rowsWritten),
+    item("rows read", "rowsRead", counted.lookUps * ROWS_OF_A_LOOK_UP),
+  ];
+  const sum = (some: readonly Item[]): number => some.reduce((all, { price }) => all + price, PLAN);
+  return { items, total: sum(items), passingOn: sum(worker) };
+}

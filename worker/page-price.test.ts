@@ -1,0 +1,236 @@
+import {
+  createExecutionContext,
+  runDurableObjectAlarm,
+  runInDurableObject,
+  waitOnExecutionContext,
+} from "cloudflare:test";
+import { afterEach, expect, it, vi } from "vitest";
+import { bindings, freshStorage } from "../durable/testing.ts";
+import { parsePolicy } from "../policy-api/core/parse-policy.ts";
+import { adaptivePolicy } from "../policy-api/core/testing.ts";
+import { pageReport } from "../policy-api/core/testing-pages.ts";
+import { COUNTED } from "../policy-api/cost/counted.ts";
+import cubic from "../policy-api/policies/cubic.json" with { type: "json" };
+import { handleVisitor } from "./handler.ts";
+import { Isolate } from "./isolate.ts";
+import { receiveReport } from "./reporter/report-endpoint.ts";
+import { durableStores, pathObject, pathStore, policyStore, type Stores } from "./stores.ts";
+import type { Settings } from "./settings.ts";
+import {
+  CF_H2,
+  counted as countCalls,
+  FakeStores,
+  navigation,
+  PAGE_HEADERS,
+  SETTINGS,
+  VirtualTime,
+} from "./testing.ts";
+
+freshStorage();
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+const PAGES = 3;
+/** Pages a second at one object: 100 million a month over 96 objects. */
+const RATE = 0.4;
+const ISOLATES = 4;
+const STEP_MS = 1_000;
+/** Between the pages of a visit: lognormal with this mean, ms, and this deviation of the logarithm. */
+const PAUSE_MS = 20_000;
+const PAUSE_SIGMA = 0.8;
+const RTTS_MS = [8, 20, 35, 60, 90, 140, 220];
+
+/** Numbers from 0 to 1 that look random, the same in every run (mulberry32). */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Lets real time pass: calls of objects and hashes take some. */
+function tick(ms = 0): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+interface Event {
+  readonly atMs: number;
+  run(): Promise<void>;
+}
+
+/** Visits of Cloudflare's visitors, in virtual time, and what they called for. */
+async function visits(
+  count: number,
+  over: object,
+): Promise<{ pages: number; reports: number; lookUps: number; records: number; rowsWritten: number }> {
+  const parsed = parsePolicy({ ...cubic, ...over });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
+  const draw = random(1);
+  const time = new VirtualTime();
+  vi.stubGlobal("fetch", async () => new Response("<!doctype html><head>", { headers: PAGE_HEADERS }));
+  const store = policyStore(bindings);
+  await store.create({ policy: parsed.value, author: "test", note: null });
+  await store.change({ kind: "put", everyone: 1, stages: [] }, { author: "test", note: null, ifMatch: "*" });
+  const { stores, counts } = countCalls(durableStores(bindings));
+  const settings = { ...SETTINGS, edge: "cloudflare", objectsPerRegion: 1, budgetMs: 1_000 } as const;
+  const isolates = Array.from({ length: ISOLATES }, () => new Isolate(settings));
+  const anyIsolate = (): Isolate => isolates[Math.floor(draw() * ISOLATES)] as Isolate;
+  const object = pathStore(bindings, pathObject("local", 0));
+  const ctx = createExecutionContext();
+  const beganMs = Date.now();
+  let [pages, reports] = [0, 0];
+  const events: Event[] = [];
+
+  for (let visit = 0; visit < count; visit++) {
+    const address = `10.${visit >> 8}.${visit & 255}.1`;
+    const rttMs = RTTS_MS[visit % RTTS_MS.length];
+    const asn = 64_512 + (visit % 20);
+    let isOffered = false;
+    let atMs = beganMs + (visit * PAGES * 1_000) / RATE;
+    for (let page = 0; page < PAGES; page++) {
+      events.push({ atMs, run: () => load() });
+      const normal = Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
+      atMs += Math.round(PAUSE_MS * Math.exp(PAUSE_SIGMA * normal - PAUSE_SIGMA ** 2 / 2));
+    }
+    const headers = { "sec-fetch-dest": "document", "cf-connecting-ip": address };
+    const load = async (): Promise<void> => {
+      const overH3 = isOffered;
+      const cf = {
+        asn,
+        colo: "NRT",
+        httpProtocol: overH3 ? "HTTP/3" : "HTTP/2",
+        [overH3 ? "clientQuicRtt" : "clientTcpRtt"]: rttMs,
+      };
+      const request = new Request("https://site.test/", { headers, cf: cf as never });
+      const response = await handleVisitor(request, new URL(request.url), stores, ctx, anyIsolate());
+      pages++;
+      isOffered = response.headers.get("alt-svc")?.startsWith("h3=") ?? isOffered;
+      const token = /h3;desc="([^"]*)"/.exec(response.headers.get("server-timing") ?? "")?.[1];
+      if (token !== undefined) report(token, cf, overH3);
+    };
+    const report = (token: string, cf: object, overH3: boolean): void => {
+      const proto = overH3 ? "QUIC" : "TCP";
+      const l4 = `?proto=${proto}&rtt=40000&min_rtt=38000&sent=500&lost=2&sent_bytes=700000&delivery_rate=2000000&cid=ab`;
+      const times = { connectMs: 0, ttfbMs: 300, loadMs: 900, atMs: 4_000, protocol: overH3 ? "h3" : "h2" } as const;
+      const body = JSON.stringify({ ...pageReport(), ...times, token, connections: [{ l4, agoMs: 100 }] });
+      const run = async (): Promise<void> => {
+        reports++;
+        const posted = new Request("https://site.test/_h3/v1/report", {
+          method: "POST",
+          headers,
+          body,
+          cf: cf as never,
+        });
+        await receiveReport(posted, stores, ctx, anyIsolate());
+      };
+      events.push({ atMs: Date.now() + 5_000, run });
+    };
+  }
+
+  const ring = async (): Promise<void> => {
+    const alarmAtMs = await runInDurableObject(object, (_, { storage }) => storage.getAlarm());
+    if (alarmAtMs !== null && alarmAtMs <= Date.now()) await runDurableObjectAlarm(object);
+  };
+  while (events.length > 0) {
+    const next = Math.min(...events.map(({ atMs }) => atMs));
+    while (Date.now() < next) {
+      time.advance(Math.min(STEP_MS, next - Date.now()));
+      // What an isolate has gathered leaves, and is on its way for a moment.
+      await tick();
+    }
+    await ring();
+    for (const event of events.filter(({ atMs }) => atMs <= Date.now())) {
+      events.splice(events.indexOf(event), 1);
+      await event.run();
+    }
+  }
+  const settled = waitOnExecutionContext(ctx);
+  // What still waits may wait once more.
+  for (let i = 0; i < 5; i++) {
+    time.advance(10_000);
+    await tick();
+    await ring();
+  }
+  await settled;
+  const written = await object.writes();
+  for (const { reportCounts } of isolates)
+    expect(Object.keys(reportCounts.read()).filter((fate) => fate !== "accepted")).toEqual([]);
+  return { pages, reports, lookUps: counts.lookUp, records: counts.record, rowsWritten: written.rows + written.alarms };
+}
+
+it.each([
+  ["plain", 240, { reports: { share: 0, inject: false } }, 0, 0.11],
+  // Who reports and who draws hangs on the store's key, which is another one each time.
+  ["reporting", 960, { exploration: { share: 0.04 }, reports: { share: 0.05, inject: false } }, 0.05, 0.4],
+] as const)(
+  "what a page calls for is as the bill has it: %s",
+  { timeout: 300_000 },
+  async (kind, count, over, share, below) => {
+    const found = await visits(count, over);
+    expect(found.pages).toBe(count * PAGES);
+    const perPage = (calls: number): number => calls / found.pages;
+    const { lookUps, records, rowsWritten, invocations } = COUNTED[kind];
+    expect(invocations).toBe(1 + share);
+    for (const [all, billed] of [
+      [found.lookUps, lookUps],
+      [found.records, records],
+      [found.rowsWritten, rowsWritten],
+    ] as const) {
+      expect(perPage(all)).toBeLessThanOrEqual(billed);
+      expect(perPage(all)).toBeGreaterThan(billed - below);
+    }
+  },
+);
+
+/** Pages at isolates that have just begun: every call takes so long, and so does the origin. How many are decided late. */
+async function late(originMs: number, callMs: number, over: Partial<Settings>): Promise<number> {
+  const time = new VirtualTime();
+  const wait = (ms: number): Promise<void> => scheduler.wait(ms);
+  vi.stubGlobal("fetch", async () => {
+    await wait(originMs);
+    return new Response("page", { headers: PAGE_HEADERS });
+  });
+  const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  const answering = new FakeStores(adaptivePolicy());
+  const stores: Stores = {
+    lookUp: async (client) => wait(callMs).then(() => answering.lookUp(client)),
+    record: async (object, reports) => answering.record(object, reports),
+    policyBundle: async (revision) => wait(callMs).then(() => answering.policyBundle(revision)),
+    storeKill: async (kill) => answering.storeKill(kill),
+  };
+  const ctx = createExecutionContext();
+  const settings = { ...SETTINGS, logDecisions: true, budgetMs: 5, ...over };
+  const pages = Array.from({ length: 20 }, async (_, i) => {
+    const request = navigation(CF_H2, { "cf-connecting-ip": `192.0.2.${i}` });
+    return handleVisitor(request, new URL(request.url), stores, ctx, new Isolate(settings));
+  });
+  for (let ms = 0; ms <= originMs + 2 * callMs + 100; ms += 10) {
+    time.advance(10);
+    // Hashes take a moment of real time.
+    await tick(2);
+  }
+  await Promise.all(pages);
+  await waitOnExecutionContext(ctx);
+  const lines = log.mock.calls.map(([line]) => JSON.parse(String(line)) as { history: { state: string } });
+  // Without a policy nothing is decided.
+  return 1 - lines.filter(({ history }) => history.state !== "late").length / pages.length;
+}
+
+it.each([
+  ["one after the other without CLIENT_KEY: too late for an origin of 150 ms", 150, {}, 1],
+  ["at the same time with it: in time", 150, { clientKey: new Uint8Array(32).fill(9).buffer }, 0],
+  [
+    "at the same time with it: too late for an origin of 20 ms",
+    20,
+    { clientKey: new Uint8Array(32).fill(9).buffer },
+    1,
+  ],
+])("the policy and the client are asked for %s", async (_name, originMs, over, expected) => {
+  expect(await late(originMs, 100, over)).toBe(expected);
+});

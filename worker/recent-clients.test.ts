@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import type { Remembered } from "../policy-api/core/history.ts";
+import type { PathSample } from "../policy-api/core/sample.ts";
+import { RECENT_MAX, RECENT_MS, RecentClients } from "./recent-clients.ts";
+import { NO_NEWS } from "./report-buffer.ts";
+
+const REMEMBERED: Remembered = {
+  offers: { untilMs: 5, answeredAtMs: 1, offering: true, takenAtMs: 0, ignoredAtMs: [] },
+};
+const sample = (atMs: number): PathSample => ({
+  transport: "tcp",
+  connectionId: `c${atMs}`,
+  atMs,
+  rttMs: 40,
+  closing: false,
+});
+const answer = (atMs: number) => ({ atMs, offerUntilMs: 0 });
+
+describe("a client that was looked up", () => {
+  it("is found for a minute, with all that came since the look-up left", () => {
+    const recent = new RecentClients();
+    const take = recent.ask("a", { ...NO_NEWS, samples: [sample(1)] }, 1_000);
+    recent.add("a", { sample: sample(2) });
+    expect(recent.find("a", 1_001)).toBeUndefined();
+    take(REMEMBERED);
+    recent.add("a", { answer: answer(3) });
+    recent.add("b", { answer: answer(4) });
+    expect(recent.find("a", 1_000 + RECENT_MS - 1)).toEqual({
+      remembered: REMEMBERED,
+      news: { samples: [sample(1), sample(2)], answers: [answer(3)], decided: [] },
+    });
+    expect(recent.find("b", 1_001)).toBeUndefined();
+    expect(recent.find("a", 1_000 + RECENT_MS)).toBeUndefined();
+  });
+
+  it("is not found after the clock was set back", () => {
+    const recent = new RecentClients();
+    recent.ask("a", NO_NEWS, 1_000)(REMEMBERED);
+    expect(recent.find("a", 999)).toBeUndefined();
+  });
+
+  it("does not change what was found before", () => {
+    const recent = new RecentClients();
+    recent.ask("a", NO_NEWS, 0)(REMEMBERED);
+    const found = recent.find("a", 1);
+    recent.add("a", { sample: sample(2) });
+    expect(found?.news).toEqual(NO_NEWS);
+    expect(NO_NEWS).toEqual({ samples: [], answers: [], decided: [] });
+  });
+
+  it("is asked for again once it has told too much to be kept", () => {
+    const recent = new RecentClients();
+    recent.ask("a", NO_NEWS, 0)(REMEMBERED);
+    for (let i = 0; i < 100; i++) recent.add("a", { sample: sample(i) });
+    expect(recent.find("a", 1)).toBeUndefined();
+  });
+
+  it("gives way to those that were asked for later", () => {
+    const recent = new RecentClients();
+    for (let i = 0; i <= RECENT_MAX; i++) recent.ask(`c${i}`, NO_NEWS, i)(REMEMBERED);
+    expect(recent.find("c0", RECENT_MAX)).toBeUndefined();
+    expect(recent.find("c1", RECENT_MAX)).toBeDefined();
+  });
+
+  it("is forgotten", () => {
+    const recent = new RecentClients();
+    for (const name of ["a", "b", "c"]) recent.ask(name, NO_NEWS, 0)(REMEMBERED);
+    recent.forget("a");
+    expect(["a", "b"].map((name) => recent.find(name, 1) === undefined)).toEqual([true, false]);
+    recent.forget();
+    expect(recent.find("b", 1)).toBeUndefined();
+  });
+});

@@ -1,0 +1,87 @@
+import type { Remembered } from "../policy-api/core/history.ts";
+import type { ClientNews, PendingNews } from "./report-buffer.ts";
+
+/** How long a look-up's answer may be used again, milliseconds: about as long as one reads a page. */
+export const RECENT_MS = 60_000;
+/** Clients. A look-up's answer takes at most 5 KB, and what came since a few more: 8 MB of the isolate's 128. */
+export const RECENT_MAX = 1_000;
+/** Pieces of news of a client. With more, the object is asked again. */
+const NEWS_MAX = 32;
+
+/** A client whose look-up left this isolate. */
+interface Recent {
+  /** When it did. */
+  askedAtMs: number;
+  /** Undefined until an answer came. */
+  remembered: Remembered | undefined;
+  /** What the isolate learnt, and what was on its way to the object, since the look-up left: the answer may lack it. */
+  readonly news: { samples: PendingNews["samples"]; answers: PendingNews["answers"]; decided: PendingNews["decided"] };
+}
+
+/** What a look-up brought, and all that this isolate has learnt of the client since. */
+export interface RecentlyFound {
+  readonly remembered: Remembered;
+  readonly news: PendingNews;
+}
+
+/**
+ * Clients that were looked up a moment ago: the next page of a visit needs no look-up, if it comes to the same isolate. What
+ * other isolates learn of a client meanwhile is not known here until its time is over.
+ */
+export class RecentClients {
+  readonly #recent = new Map<string, Recent>();
+
+  /** What a look-up of this client would bring, if one did not long ago. */
+  find(client: string, nowMs: number): RecentlyFound | undefined {
+    const held = this.#recent.get(client);
+    if (held?.remembered === undefined) return undefined;
+    // Also after the clock was set back.
+    if (nowMs - held.askedAtMs >= RECENT_MS || nowMs < held.askedAtMs) {
+      this.#recent.delete(client);
+      return undefined;
+    }
+    const { remembered, news } = held;
+    return { remembered, news: { ...news } };
+  }
+
+  /**
+   * Notes that a look-up leaves. From now on the client's news is kept for its answer.
+   *
+   * @param pending News that the object may not have yet.
+   * @returns a function that takes the answer. Without an answer there is nothing to call.
+   */
+  ask(client: string, pending: PendingNews, nowMs: number): (remembered: Remembered) => void {
+    const asked: Recent = {
+      askedAtMs: nowMs,
+      remembered: undefined,
+      news: { samples: pending.samples, answers: pending.answers, decided: pending.decided },
+    };
+    // Most recently asked last.
+    this.#recent.delete(client);
+    this.#recent.set(client, asked);
+    for (const oldest of this.#recent.keys()) {
+      if (this.#recent.size <= RECENT_MAX) break;
+      this.#recent.delete(oldest);
+    }
+    return (remembered) => {
+      asked.remembered = remembered;
+    };
+  }
+
+  /** Adds news of a client that was looked up, as the object will hear of it. */
+  add(client: string, { sample, answer, page, decided }: ClientNews): void {
+    const news = this.#recent.get(client)?.news;
+    if (news === undefined) return;
+    const samples = [...(sample === undefined ? [] : [sample]), ...(page?.samples ?? [])];
+    if (samples.length > 0) news.samples = [...news.samples, ...samples];
+    if (answer !== undefined) news.answers = [...news.answers, answer];
+    if (decided !== undefined) news.decided = [...news.decided, decided];
+    if (news.samples.length + news.answers.length + news.decided.length > NEWS_MAX) this.#recent.delete(client);
+  }
+
+  /** Of a client, or of all: they were forgotten. */
+  forget(client?: string): void {
+    if (client === undefined) this.#recent.clear();
+    else this.#recent.delete(client);
+  }
+}
