@@ -1,0 +1,119 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { ROOT } from "../../base/root.ts";
+import { readConfig } from "./config.ts";
+import { type Plan, planOf, warningsIn } from "./plan.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "adaptive-h3-plan-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The repository's wrangler.toml with some lines before its tables, and some at its end. */
+function written(top: string, end = ""): string {
+  const own = readFileSync(join(ROOT, "wrangler.toml"), "utf8");
+  const at = own.indexOf("[vars]");
+  const main = own.slice(0, at).replace("worker/worker.ts", join(ROOT, "worker/worker.ts"));
+  const file = join(folder, "wrangler.toml");
+  writeFileSync(file, `${main}${top}\n${own.slice(at)}\n${end}\n`);
+  return file;
+}
+const planWith = (top: string, allFiles = false): Plan => planOf(readConfig(written(top)), [], { allFiles });
+const routes = (...patterns: readonly string[]): string =>
+  `routes = [${patterns.map((pattern) => `{ pattern = "${pattern}", zone_name = "example.com" }`).join(", ")}]`;
+const OWN = "www.example.com/_h3/*";
+
+describe("a deployment that would go wrong without a word", () => {
+  it.each([
+    ["takes images along", routes("www.example.com/*"), /^the route www\.example\.com\/\* leads images and files/],
+    ["takes images along on a subdomain", routes("*.example.com/*"), /^the route \*\.example\.com\/\* leads images/],
+    [
+      "is a domain of its own",
+      'routes = [{ pattern = "www.example.com", custom_domain = true }]',
+      /leads images and files/,
+    ],
+    [
+      "has no way to its API",
+      routes("www.example.com/articles/*"),
+      /^no route leads www\.example\.com\/_h3\/\* to the worker/,
+    ],
+    ["has it on another host", routes("example.com/a", OWN), /^no route leads example\.com\/_h3\/\*/],
+    ["has it for one page", routes("www.example.com/_h3/v1/health/x"), /^no route leads/],
+  ])("is stopped where it %s", (_name, top, fault) => {
+    expect(planWith(top).faults).toEqual([expect.stringMatching(fault)]);
+  });
+
+  it("is stopped where a variable is wrong, or a route became one", () => {
+    const own = readFileSync(written(""), "utf8").replace(
+      "[vars]",
+      `[vars]\nBUDGET_MS = "soon"\n${routes("a.example/b")}`,
+    );
+    writeFileSync(join(folder, "wrangler.toml"), own);
+    expect(planOf(readConfig(join(folder, "wrangler.toml")), [], { allFiles: false }).faults).toEqual([
+      "the variable BUDGET_MS must be a whole number from 0 to 1000",
+      expect.stringMatching(/^the variable routes is unknown; the known ones are ORIGIN, /),
+    ]);
+  });
+
+  it("is stopped where wrangler itself only warns", { timeout: 120_000 }, () => {
+    const file = written("", routes("www.example.com/*"));
+    const { status, stdout, stderr } = spawnSync(
+      join(ROOT, "node_modules/.bin/wrangler"),
+      ["deploy", "--dry-run", "-c", file, "--outdir", join(folder, "out")],
+      { cwd: ROOT, encoding: "utf8" },
+    );
+    expect(status, stderr).toBe(0);
+    const warnings = warningsIn(stdout + stderr);
+    expect(warnings).toEqual([expect.stringMatching(/Unexpected fields found in observability\S* field: "routes"/)]);
+    expect(planOf(readConfig(file), warnings, { allFiles: false }).faults).toEqual([
+      expect.stringMatching(/^wrangler warns: .*"routes"/),
+    ]);
+  });
+});
+
+describe("a deployment that may go on", () => {
+  it("says what it will do", () => {
+    const plan = planWith(routes("www.example.com/", "www.example.com/articles/*", OWN));
+    expect(plan.faults).toEqual([]);
+    expect(plan.hosts).toEqual(["www.example.com"]);
+    expect(plan.says).toEqual([
+      "The worker adaptive-h3 is deployed, with EDGE=cloudflare.",
+      "Requests for www.example.com/ come to it.",
+      "Requests for www.example.com/articles/* come to it.",
+      "Requests for www.example.com/_h3/* come to it.",
+      "It observes, and offers nothing, until a policy is activated.",
+    ]);
+  });
+
+  it("may take all files along, if somebody says so", () => {
+    expect(planWith(routes("www.example.com/*"), true).faults).toEqual([]);
+  });
+
+  it("says that nobody comes to it without a route", () => {
+    const { faults, says, hosts } = planWith("");
+    expect([faults, hosts]).toEqual([[], []]);
+    expect(says).toContain("It has no route: no visitor of a site of yours comes to it. It is on workers.dev alone.");
+  });
+});
+
+describe("warningsIn", () => {
+  it("finds each warning, and nothing else", () => {
+    const output = [
+      " wrangler 4.90.0",
+      "\u001B[33m\u25B2 \u001B[43;33m[\u001B[43;30mWARNING\u001B[43;33m]\u001B[0m \u001B[1mProcessing wrangler.toml configuration:\u001B[0m",
+      "",
+      '    - Unexpected fields found in vars field: "x"',
+      "",
+      "Total Upload: 500 KiB",
+      "\u25B2 [WARNING] Another one",
+      "",
+      "--dry-run: exiting now.",
+    ].join("\n");
+    expect(warningsIn(output)).toEqual([
+      'Processing wrangler.toml configuration: - Unexpected fields found in vars field: "x"',
+      "Another one",
+    ]);
+    expect(warningsIn("Total Upload: 500 KiB")).toEqual([]);
+  });
+});

@@ -1,0 +1,82 @@
+import { type Config, variableFaults } from "./config.ts";
+import { hostsOf, OWN_PATH, type Pattern, patternOf, takes, takesAll } from "./routes.ts";
+
+/** What a deployment will do, and why it must not. */
+export interface Plan {
+  /** Sentences without an end, about wrangler.toml. Any of them stops the deployment. */
+  readonly faults: readonly string[];
+  /** What it will do, a sentence each. */
+  readonly says: readonly string[];
+  /** Whose pages come to the worker. Names with a star are not among them. */
+  readonly hosts: readonly string[];
+}
+
+export interface Allowed {
+  /** Files come to the worker too, or have routes without one that wrangler.toml cannot show. */
+  readonly allFiles: boolean;
+}
+
+/**
+ * Looks for what wrangler deploys all the same, and what then goes wrong without a word.
+ *
+ * @param warnings what wrangler says of the configuration
+ */
+export function planOf(
+  config: Pick<Config, "name" | "vars" | "routes" | "route">,
+  warnings: readonly string[],
+  { allFiles }: Allowed,
+): Plan {
+  const routes = [...(config.routes ?? []), ...(config.route === undefined ? [] : [config.route])];
+  const patterns = routes.map(patternOf);
+  const hosts = hostsOf(patterns);
+  const faults = [
+    ...warnings.map((warning) => `wrangler warns: ${warning}`),
+    ...variableFaults(config),
+    ...(allFiles ? [] : patterns.filter(takesAll).map(tooWide)),
+    ...hosts.filter((host) => !isOwnPathTaken(host, patterns)).map(withoutOwnPath),
+  ];
+  return { faults, says: saysOf(config, patterns), hosts: hosts.filter((host) => !host.includes("*")) };
+}
+
+function tooWide({ text }: Pattern): string {
+  return (
+    `the route ${text} leads images and files to the worker, too, and Cloudflare bills each of them. Name the pages ` +
+    "(infra/cloudflare/routes.example.toml), or say --all-files, if folders of files have routes without a worker"
+  );
+}
+
+function isOwnPathTaken(host: string, patterns: readonly Pattern[]): boolean {
+  return patterns.some((pattern) => pattern.host === host && takes(pattern, `${OWN_PATH}v1/health`));
+}
+
+function withoutOwnPath(host: string): string {
+  return `no route leads ${host}${OWN_PATH}* to the worker: calls of its API and pages' reports would reach your origin`;
+}
+
+function saysOf({ name, vars }: Pick<Config, "name" | "vars">, patterns: readonly Pattern[]): string[] {
+  const told = Object.entries(vars).map(
+    ([variable, value]) => `${variable}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return [
+    `The worker ${name ?? "without a name"} is deployed${told.length === 0 ? "" : `, with ${told.join(", ")}`}.`,
+    ...(patterns.length === 0
+      ? ["It has no route: no visitor of a site of yours comes to it. It is on workers.dev alone."]
+      : patterns.map(({ text }) => `Requests for ${text} come to it.`)),
+    ...(vars["ACTUATOR"] === "marker"
+      ? ["It answers by a marker: the zone needs the rules of `npm run policy -- marker-rule`."]
+      : []),
+    ...(vars["BUDGET_MS"] === "0" ? ["A decision gets no time beyond the origin's own (BUDGET_MS is 0)."] : []),
+    "It observes, and offers nothing, until a policy is activated.",
+  ];
+}
+
+/** What wrangler warns of, without its drawing. */
+export function warningsIn(output: string): string[] {
+  // eslint-disable-next-line no-control-regex
+  const plain = output.replaceAll(/\u001B\[[\d;]*m/g, "");
+  const [, ...blocks] = plain.split(/^.*\[WARNING\] */m);
+  return blocks.map((block) =>
+    // A block ends where the next message or line at the margin begins.
+    (/^[^\n]*(?:\n(?:[ \t]+[^\n]*)?)*/.exec(block)?.[0] ?? block).replaceAll(/\s+/g, " ").trim(),
+  );
+}

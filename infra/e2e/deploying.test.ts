@@ -1,0 +1,130 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, it, onTestFinished } from "vitest";
+import { ROOT } from "../../base/root.ts";
+import { startDemoOrigin } from "../workerd/demo-origin.ts";
+import { commandsOf } from "./documented-commands.ts";
+import { startTestSystem, type TestSystem, testFolder } from "./harness.ts";
+import { startZone } from "./zone.ts";
+
+/** In the place of wrangler, where it would talk to Cloudflare: it notes what it was asked for. All else is its own. */
+const WRANGLER = `#!/bin/sh
+case "$*" in
+  *--dry-run*) exec "$REAL_WRANGLER" "$@" ;;
+  "secret put "*) cat > "$ACCOUNT/$3" ;;
+  "secret list"*) printf '[%s]' "$(for name in "$ACCOUNT"/*_*; do [ -f "$name" ] && printf '{"name":"%s"}' "$(basename "$name")"; done)" ;;
+esac
+echo "$*" >> "$ACCOUNT/calls"
+`;
+
+const SECTION = /^## On Cloudflare$([\s\S]*?)^## /m;
+
+it(
+  "every command of docs/deploying.md for Cloudflare does what the page says, against an imitated zone",
+  { timeout: 300_000 },
+  async () => {
+    const [home, account, bin] = [testFolder(), testFolder(), testFolder()];
+    for (const name of ["wrangler", "npx"]) {
+      const program = join(bin, name);
+      writeFileSync(program, name === "npx" ? '#!/bin/sh\nexec "$@"\n' : WRANGLER);
+      chmodSync(program, 0o755);
+    }
+    const env = {
+      ...process.env,
+      HOME: home,
+      ACCOUNT: account,
+      REAL_WRANGLER: join(ROOT, "node_modules/.bin/wrangler"),
+      // npm puts the folders of node_modules in front.
+      npm_config_script_shell: scriptShell(bin),
+      PATH: `${bin}:${process.env["PATH"] ?? ""}`,
+    };
+    const commands = commandsOf(SECTION.exec(readFileSync(join(ROOT, "docs/deploying.md"), "utf8"))?.[1] ?? "");
+    expect(commands.length).toBeGreaterThanOrEqual(6);
+    const said = new Map<string, string>();
+    let system: TestSystem | undefined;
+    for (const command of commands) {
+      const line = command
+        .replaceAll("https://www.example.com", `https://localhost:${system?.port ?? 0}`)
+        .replaceAll("npm run deploy", "npm run deploy -- --yes");
+      const { code, output } = await typed(line, {
+        ...env,
+        ...(system && { H3_CA: join(system.stateDir, "dev-cert.pem") }),
+      });
+      // Without DNS and QUIC of its own the doctor cannot tell all of it.
+      expect(code, `${line}\n${output}`).toBe(line.includes("doctor") ? 6 : 0);
+      said.set(command, output);
+      // From now on the worker has its secrets.
+      if (system === undefined && existsSync(join(account, "CLIENT_KEY"))) system = await startInZone(account);
+    }
+    expect(readFileSync(join(account, "calls"), "utf8").trim().split("\n")).toEqual([
+      "login",
+      "deploy",
+      "secret list --format json",
+      "secret put POLICY_TOKENS",
+      "secret put CLIENT_KEY",
+    ]);
+    const saidOf = (part: string): string | undefined => [...said].find(([command]) => command.includes(part))?.[1];
+    expect(saidOf("deploy")).toContain("It has no route: no visitor of a site of yours comes to it.");
+    expect(saidOf("deploy")).toContain("Nobody can call its API yet.");
+    expect(saidOf("doctor")).toMatch(/offer/);
+    expect(saidOf("cost")).toMatch(/^\$\d+ a month for 100M page views/m);
+  },
+);
+
+it("deploys nothing where nobody says yes, and says why", { timeout: 120_000 }, async () => {
+  const [account, bin] = [testFolder(), testFolder()];
+  writeFileSync(join(bin, "wrangler"), WRANGLER);
+  chmodSync(join(bin, "wrangler"), 0o755);
+  const env = {
+    ...process.env,
+    CI: "",
+    ACCOUNT: account,
+    REAL_WRANGLER: join(ROOT, "node_modules/.bin/wrangler"),
+    PATH: `${bin}:${process.env["PATH"] ?? ""}`,
+  };
+  const deploy = `node ${join(ROOT, "infra/cloudflare/deploy.ts")}`;
+  expect(await typed(deploy, env)).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("with --yes it is done without asking"),
+  });
+  expect(await typed(`${deploy} --all`, env)).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("npm run deploy -- [--yes]"),
+  });
+  expect(existsSync(join(account, "calls"))).toBe(false);
+});
+
+/** A shell for npm's scripts that finds this folder's programs before those of node_modules. */
+function scriptShell(bin: string): string {
+  const shell = join(bin, "sh");
+  writeFileSync(shell, `#!/bin/sh\nPATH="${bin}:$PATH" exec /bin/sh "$@"\n`);
+  chmodSync(shell, 0o755);
+  return shell;
+}
+
+/** The worker with the secrets that it was given, behind a zone that does to its answers what it should. */
+async function startInZone(account: string): Promise<TestSystem> {
+  const demo = await startDemoOrigin();
+  onTestFinished(demo.stop);
+  const zone = await startZone({});
+  const secret = (name: string): string => readFileSync(join(account, name), "utf8").trim();
+  const system = await startTestSystem({
+    origin: demo.url,
+    tokens: secret("POLICY_TOKENS"),
+    variables: { OBJECTS_PER_REGION: "1", BUDGET_MS: "200", CLIENT_KEY: secret("CLIENT_KEY") },
+    edgeFlags: ["-upstream", `unix:${zone.socket}`],
+  });
+  zone.leadsTo(system.workerd, demo.url);
+  return system;
+}
+
+async function typed(lines: string, env: NodeJS.ProcessEnv): Promise<{ code: number | null; output: string }> {
+  const child = spawn("bash", ["-euo", "pipefail", "-c", lines], { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = once(child, "close");
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = (await ended) as [number | null];
+  return { code, output: output + errors };
+}
