@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { buildClock, type Clock } from "../../infra/faults/clock.ts";
 import type { Arm } from "../model/arm.ts";
 import { CONGESTIONS } from "../model/congestion.ts";
 import { policyOf } from "./arm-policy.ts";
@@ -17,6 +18,10 @@ export interface Lab extends Started {
   readonly folder: string;
   /** Undefined unless asked for. */
   readonly cubic: Cubic | undefined;
+  /** The workers'. Undefined unless asked for. */
+  readonly clock: Clock | undefined;
+  /** The socket of the worker behind an arm, for calls of its API. */
+  workerSocket(arm: Arm): string;
   /** Readings of every edge, as it posts them. */
   onSample(listener: (sample: PostedSample) => void): void;
 }
@@ -26,6 +31,10 @@ export interface LabOptions extends LaneOptions {
   readonly lanes: number;
   /** Whether CUBIC's parameters are to be set, which are the whole machine's. */
   readonly setsCubic?: boolean;
+  /** What the workers of all arms are told, instead of what their arms say: one system of each arm serves every congestion control. */
+  readonly policy?: object;
+  /** Whether the workers have a clock of their own, which can be shifted. It takes a C compiler. */
+  readonly shiftsClock?: boolean;
 }
 
 /** Starts workerd and the worker for each arm, an origin for all, and so many lanes. @throws UserError */
@@ -41,10 +50,15 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     stack.defer(remove);
     stack.defer(removeOwnNamespaces);
     const cubic = options.setsCubic === true ? await holdCubic(stack) : undefined;
+    const clock = options.shiftsClock === true ? buildClock(folder) : undefined;
     const origin = await startOrigin(join(folder, "origin.sock"), stack, fail);
     const systems: ArmSystem[] = [];
+    const sockets = new Map<Arm, string>();
     for (const arm of options.arms) {
-      const told = CONGESTIONS.map((name) => ({ name, policy: policyOf(arm, name, options.quic ?? "quic-go") }));
+      const told = CONGESTIONS.map((name) => ({
+        name,
+        policy: options.policy ?? policyOf(arm, name, options.quic ?? "quic-go"),
+      }));
       // Congestion controls with the same policy share a system.
       for (const same of Map.groupBy(told, ({ policy }) => JSON.stringify(policy)).values()) {
         const congestions = same.map(({ name }) => name);
@@ -55,8 +69,10 @@ export async function startLab(options: LabOptions): Promise<Lab> {
           origin: origin.url,
           token: TOKEN,
           onErrorLine: () => undefined,
+          ...(clock === undefined ? {} : { runner: clock.runner }),
         };
         const worker = policy === undefined ? undefined : await startWorker(workerd, policy, stack, fail);
+        if (worker !== undefined) sockets.set(arm, worker.visitorsSocket);
         const tee = await startSampleTee(join(folder, `${name}.tee`), worker?.samplesSocket, onSample);
         stack.defer(() => tee.stop());
         const upstream = `unix:${worker?.visitorsSocket ?? origin.socket}`;
@@ -66,6 +82,11 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     const lanes: Lane[] = [];
     for (let index = 0; index < options.lanes; index++)
       lanes.push(await startLane(index, systems, folder, options, stack, fail));
-    return { lanes, folder, cubic, onSample: (listener) => listeners.push(listener) };
+    const workerSocket = (arm: Arm): string => {
+      const socket = sockets.get(arm);
+      if (socket === undefined) throw new Error(`This lab has no worker of ${arm}.`);
+      return socket;
+    };
+    return { lanes, folder, cubic, clock, workerSocket, onSample: (listener) => listeners.push(listener) };
   });
 }

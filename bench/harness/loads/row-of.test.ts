@@ -14,6 +14,7 @@ const RESULT: LoadResult = {
   error: "",
   loadMs: 200,
   filesH3: [],
+  told: [],
   pageMs: [200],
   handshakeMs: 5,
   switchHandshakeMs: null,

@@ -38,6 +38,9 @@ func (s *Session) LoadPage(document string, subresources ...string) error {
 	if s.began.IsZero() {
 		s.began = began
 	}
+	s.mu.Lock()
+	s.asked = asked{began: began}
+	s.mu.Unlock()
 	if err := s.fetch(s.ctx, document, documentHeader); err != nil {
 		return err
 	}
@@ -52,9 +55,9 @@ func (s *Session) LoadPage(document string, subresources ...string) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	took := MsOf(time.Since(began))
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.report.Pages = append(s.report.Pages, MsOf(time.Since(began)))
+	s.report.Pages = append(s.report.Pages, took)
 	overH3 := 0
 	for _, response := range s.report.Responses[before:] {
 		if response.Protocol == H3 {
@@ -62,7 +65,13 @@ func (s *Session) LoadPage(document string, subresources ...string) error {
 		}
 	}
 	s.report.FilesH3 = append(s.report.FilesH3, overH3)
-	return nil
+	asked := s.asked
+	asked.protocol = s.report.Responses[before-1].Protocol
+	s.mu.Unlock()
+	if !s.config.Reports || asked.token == "" {
+		return nil
+	}
+	return s.tell(asked, took)
 }
 
 // fetch loads one resource to its last byte.
@@ -124,6 +133,7 @@ func (s *Session) takeHeader(response *http.Response) {
 	if s.report.FirstByte == 0 {
 		s.report.FirstByte = MsOf(time.Since(s.began))
 	}
+	s.asked.take(response)
 	lines := response.Header["Alt-Svc"]
 	if len(lines) > 0 {
 		s.report.AltSvc = strings.Join(lines, ", ")
