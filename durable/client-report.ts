@@ -1,5 +1,5 @@
 import type { Answer } from "../policy-api/core/offers.ts";
-import type { PageDecision, PageNews } from "../policy-api/core/page-outcome.ts";
+import type { PageDecision, PageNews } from "../policy-api/reports/page-outcome.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 
 /**

@@ -2,8 +2,8 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { periodAt } from "../policy-api/core/assignment.ts";
-import { outcomeOf, type PageDecision, type PageNews } from "../policy-api/core/page-outcome.ts";
-import { pageDecision, pageNews, pageReport } from "../policy-api/core/testing-pages.ts";
+import { outcomeOf, type PageDecision, type PageNews } from "../policy-api/reports/page-outcome.ts";
+import { pageDecision, pageNews, pageReport } from "../policy-api/reports/testing-pages.ts";
 import { type AssignedClient, parseAssignedClient } from "../policy-api/outcomes/assigned-client.ts";
 import { type OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";
 import { periodKey } from "../policy-api/outcomes/period-keys.ts";

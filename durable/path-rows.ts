@@ -1,8 +1,8 @@
-import type { CountedPage } from "../policy-api/core/counted-pages.ts";
+import { type CountedPage, parseCountedPages } from "../policy-api/reports/counted-pages.ts";
 import { type ClientState, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
 import { EMPTY_LEVEL, type LevelState } from "../policy-api/core/mix.ts";
 import { NO_OFFER, type OfferState } from "../policy-api/core/offers.ts";
-import { parseClientState, parseCountedPages, parseIgnored, parseLevelState } from "../policy-api/core/parse-state.ts";
+import { parseClientState, parseIgnored, parseLevelState } from "../policy-api/reading/parse-state.ts";
 import { type AssignedClient, parseAssignedClient } from "../policy-api/outcomes/assigned-client.ts";
 import type { Lost } from "./outcome-rows.ts";
 import { readStored } from "./read-stored.ts";

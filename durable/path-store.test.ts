@@ -1,15 +1,15 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { seenAt } from "../policy-api/core/connections.ts";
-import { REPORTS_MAX } from "../policy-api/core/counted-pages.ts";
+import { REPORTS_MAX } from "../policy-api/reports/counted-pages.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import type { ClientState } from "../policy-api/core/levels.ts";
 import { LOSS_NODES } from "../policy-api/core/loss-nodes.ts";
 import type { LevelState } from "../policy-api/core/mix.ts";
 import { type Answer, NO_OFFER } from "../policy-api/core/offers.ts";
-import { outcomeOf, type PageNews } from "../policy-api/core/page-outcome.ts";
+import { outcomeOf, type PageNews } from "../policy-api/reports/page-outcome.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
-import { pageDecision, pageNews, pageReport } from "../policy-api/core/testing-pages.ts";
+import { pageDecision, pageNews, pageReport } from "../policy-api/reports/testing-pages.ts";
 import { RETENTION_MS, ROWS_MAX } from "./path-rows.ts";
 import type { ClientKeys, ClientReport } from "./client-report.ts";
 import { bindings, freshStorage } from "./testing.ts";

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { type ConnectionRecord, forgottenOf } from "../policy-api/core/connections.ts";
-import { countPages } from "../policy-api/core/counted-pages.ts";
+import { countPages } from "../policy-api/reports/counted-pages.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import { applySamples, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
 import {
@@ -13,7 +13,7 @@ import {
   UPPER_LEVELS,
 } from "../policy-api/core/mix.ts";
 import { applyAnswer } from "../policy-api/core/offers.ts";
-import type { PageDecision, PageNews } from "../policy-api/core/page-outcome.ts";
+import type { PageDecision, PageNews } from "../policy-api/reports/page-outcome.ts";
 import { addDecision, addOutcome } from "../policy-api/outcomes/assigned-client.ts";
 import { comparedWith, expectedTimes } from "../policy-api/outcomes/expected-time.ts";
 import type { OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";

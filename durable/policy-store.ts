@@ -11,7 +11,7 @@ import {
   offersEndMs,
   versionsOf,
 } from "../policy-api/core/activation.ts";
-import { parsePolicy } from "../policy-api/core/parse-policy.ts";
+import { parsePolicy } from "../policy-api/reading/parse-policy.ts";
 import { POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
 import type {
   ActivationChanged,

@@ -5,8 +5,8 @@ import {
   INITIAL_ACTIVATION,
   KILL_SWITCHES,
 } from "../policy-api/core/activation.ts";
-import { integer, list, nullable, number, object, oneOf, optional, parse, text } from "../policy-api/core/parse.ts";
-import { parsePolicy, whyUnreadable } from "../policy-api/core/parse-policy.ts";
+import { integer, list, nullable, number, object, oneOf, optional, parse, text } from "../policy-api/reading/parse.ts";
+import { parsePolicy, whyUnreadable } from "../policy-api/reading/parse-policy.ts";
 import { INITIAL_POLICY, type Mode, MODES } from "../policy-api/core/policy.ts";
 import type { AuditAction, AuditEntry, Page, PageRequest, PolicyVersion } from "../policy-api/core/versions.ts";
 import { readStored, storedJson } from "./read-stored.ts";

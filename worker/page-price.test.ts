@@ -6,9 +6,9 @@ import {
 } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
 import { bindings, freshStorage } from "../durable/testing.ts";
-import { parsePolicy } from "../policy-api/core/parse-policy.ts";
+import { parsePolicy } from "../policy-api/reading/parse-policy.ts";
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
-import { pageReport } from "../policy-api/core/testing-pages.ts";
+import { pageReport } from "../policy-api/reports/testing-pages.ts";
 import { COUNTED } from "../policy-api/cost/counted.ts";
 import cubic from "../policy-api/policies/cubic.json" with { type: "json" };
 import { handleVisitor } from "./handler.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ClientReport } from "../durable/client-report.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
-import { pageDecision, pageNews } from "../policy-api/core/testing-pages.ts";
+import { pageDecision, pageNews } from "../policy-api/reports/testing-pages.ts";
 import { DROP_CAUSES, GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 
 const keys = (client: string, network = "n") => ({ client, network });

@@ -1,6 +1,6 @@
 import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
 import type { Answer } from "../policy-api/core/offers.ts";
-import type { PageDecision, PageNews } from "../policy-api/core/page-outcome.ts";
+import type { PageDecision, PageNews } from "../policy-api/reports/page-outcome.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { Counts } from "./counts.ts";
 

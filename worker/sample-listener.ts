@@ -1,6 +1,6 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { type Fault, list, object, parse, type Reader, text } from "../policy-api/core/parse.ts";
-import { pathSampleFields } from "../policy-api/core/parse-sample.ts";
+import { type Fault, list, object, parse, type Reader, text } from "../policy-api/reading/parse.ts";
+import { pathSampleFields } from "../policy-api/reading/parse-sample.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { type ClientAddress, clientAddress } from "./address.ts";
 import { answerHeartbeat } from "./heartbeat.ts";

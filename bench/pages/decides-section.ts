@@ -5,7 +5,7 @@ import { BURST_POWER, FLOOR } from "../../policy-api/core/belief.ts";
 import { decide } from "../../policy-api/core/decide.ts";
 import { gainsAt, overNodes } from "../../policy-api/core/gain-table.ts";
 import { LOSS_NODES } from "../../policy-api/core/loss-nodes.ts";
-import { parsePolicy } from "../../policy-api/core/parse-policy.ts";
+import { parsePolicy } from "../../policy-api/reading/parse-policy.ts";
 import type { Policy } from "../../policy-api/core/policy.ts";
 import { size as sizeText } from "../analysis/tables/format.ts";
 import { tableOf } from "../analysis/tables/table-of.ts";

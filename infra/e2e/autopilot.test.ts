@@ -7,7 +7,7 @@ import type { AuditEntry } from "../../policy-api/contract/audit.ts";
 import type { Results } from "../../policy-api/contract/results.ts";
 import { ASSIGNMENT_MS } from "../../policy-api/core/assignment.ts";
 import { decide } from "../../policy-api/core/decide.ts";
-import { parsePolicy } from "../../policy-api/core/parse-policy.ts";
+import { parsePolicy } from "../../policy-api/reading/parse-policy.ts";
 import type { Policy } from "../../policy-api/core/policy.ts";
 import unknownStack from "../../policy-api/policies/unknown-stack.json" with { type: "json" };
 import { buildClock } from "../faults/clock.ts";

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { ROOT } from "../../base/root.ts";
-import { type PageReport, parsePageReport } from "../../policy-api/core/page-report.ts";
+import { type PageReport, parsePageReport } from "../../policy-api/reports/page-report.ts";
 import type { Policy } from "../../policy-api/core/policy.ts";
 import type { Results } from "../../policy-api/contract/results.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { decide } from "../../policy-api/core/decide.ts";
-import { parsePolicy } from "../../policy-api/core/parse-policy.ts";
+import { parsePolicy } from "../../policy-api/reading/parse-policy.ts";
 import { firstPolicy } from "./first-policy.ts";
 
 it.each([

@@ -1,4 +1,4 @@
-import { parsePolicy } from "../core/parse-policy.ts";
+import { parsePolicy } from "../reading/parse-policy.ts";
 import type { Policy } from "../core/policy.ts";
 import type { Api } from "./api.ts";
 import type { Call } from "./command.ts";

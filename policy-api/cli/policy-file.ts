@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { Parsed } from "../core/parse.ts";
-import { parsePolicy } from "../core/parse-policy.ts";
+import type { Parsed } from "../reading/parse.ts";
+import { parsePolicy } from "../reading/parse-policy.ts";
 import type { Policy } from "../core/policy.ts";
 import { EXIT, Failure } from "./failure.ts";
 import type { Io } from "./io.ts";

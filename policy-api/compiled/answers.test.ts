@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parsePolicy } from "../core/parse-policy.ts";
+import { parsePolicy } from "../reading/parse-policy.ts";
 import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
 import type { Transport } from "../core/sample.ts";
 import bbr from "../policies/bbr.json" with { type: "json" };

@@ -1,6 +1,6 @@
 import { altSvcValue } from "../core/alt-svc.ts";
 import { decide } from "../core/decide.ts";
-import type { Fault } from "../core/parse.ts";
+import type { Fault } from "../reading/parse.ts";
 import type { Policy } from "../core/policy.ts";
 import type { Transport } from "../core/sample.ts";
 

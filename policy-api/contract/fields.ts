@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import type { Reader } from "../core/parse.ts";
-import { readPolicy } from "../core/parse-policy.ts";
+import type { Reader } from "../reading/parse.ts";
+import { readPolicy } from "../reading/parse-policy.ts";
 import type { Policy } from "../core/policy.ts";
 import { TRANSPORTS } from "../core/sample.ts";
 

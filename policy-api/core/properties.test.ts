@@ -7,7 +7,7 @@ import type { ConnectionSeen, History, RequestFacts } from "./facts.ts";
 import type { GainTable } from "./gain-table.ts";
 import { NODES } from "./loss-nodes.ts";
 import { applyAnswer, NO_OFFER } from "./offers.ts";
-import { parsePolicy } from "./parse-policy.ts";
+import { parsePolicy } from "../reading/parse-policy.ts";
 import { type GainsMethod, type Margin, type Method, MODES, type Policy, type ZeroLine } from "./policy.ts";
 import { TRANSPORTS } from "./sample.ts";
 import { adaptivePolicy, clientWith, flatTable, GAINS, NOON_MS } from "./testing.ts";

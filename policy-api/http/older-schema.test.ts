@@ -1,6 +1,6 @@
 // A release can meet policies of an older schema in its store: they were put there before it.
 import { beforeEach, describe, expect, it } from "vitest";
-import { whyUnreadable } from "../core/parse-policy.ts";
+import { whyUnreadable } from "../reading/parse-policy.ts";
 import { INITIAL_POLICY } from "../core/policy.ts";
 import { callApi, type CallOptions, faultsOf, type TestPorts, testPorts, TOKENS } from "./testing.ts";
 

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { type Fault, FAULTS_MAX } from "../core/parse.ts";
+import { type Fault, FAULTS_MAX } from "../reading/parse.ts";
 
 const TITLES = {
   400: "Bad Request",

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { JsonSchema } from "../core/parse.ts";
-import { readPolicy } from "../core/parse-policy.ts";
+import type { JsonSchema } from "../reading/parse.ts";
+import { readPolicy } from "../reading/parse-policy.ts";
 import { type ApiDocument, apiDocument, CALLS, callApi, send, type TestPorts, testPorts } from "./testing.ts";
 
 let ports: TestPorts;

@@ -5,9 +5,9 @@ import type { Scope } from "../contract/access.ts";
 import type { Actuator } from "../core/alt-svc.ts";
 import type { ActivePolicy, ActivationChange, Activation, InForce, KillSwitch } from "../core/activation.ts";
 import type { Remembered } from "../core/history.ts";
-import { parsePolicy } from "../core/parse-policy.ts";
+import { parsePolicy } from "../reading/parse-policy.ts";
 import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
-import type { JsonSchema } from "../core/parse.ts";
+import type { JsonSchema } from "../reading/parse.ts";
 import { MemoryActivations, pageOf } from "../core/testing-activations.ts";
 import type {
   ActivationChanged,

@@ -1,5 +1,5 @@
 import type { z } from "@hono/zod-openapi";
-import { type Fault, FAULTS_MAX, unknownName } from "../core/parse.ts";
+import { type Fault, FAULTS_MAX, unknownName } from "../reading/parse.ts";
 
 /** Pointers begin with the part of the request that Hono validated; those into the body have no prefix. */
 const PREFIXES: Readonly<Record<string, string>> = { json: "", query: "/query", param: "/path", header: "/header" };

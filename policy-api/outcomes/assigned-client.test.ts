@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { outcomeOf, type PageDecision, type PageOutcome } from "../core/page-outcome.ts";
+import { outcomeOf, type PageDecision, type PageOutcome } from "../reports/page-outcome.ts";
 import { NOON_MS } from "../core/testing.ts";
-import { pageDecision, pageReport } from "../core/testing-pages.ts";
+import { pageDecision, pageReport } from "../reports/testing-pages.ts";
 import {
   addDecision,
   addOutcome,

@@ -1,7 +1,17 @@
 import type { LastDecided } from "../core/assignment.ts";
 import type { TablePlace } from "../core/gain-table.ts";
-import type { PageDecision, PageOutcome } from "../core/page-outcome.ts";
-import { described, integer, number, object, oneOf, optional, parse, type Parsed, type Reader } from "../core/parse.ts";
+import type { PageDecision, PageOutcome } from "../reports/page-outcome.ts";
+import {
+  described,
+  integer,
+  number,
+  object,
+  oneOf,
+  optional,
+  parse,
+  type Parsed,
+  type Reader,
+} from "../reading/parse.ts";
 import { cellKey, EVERYWHERE, parseCellKey } from "./cells.ts";
 import { addDecided, addReport, type ClientDay, EMPTY_DAY, readClientDay } from "./client-day.ts";
 import type { ExpectedTimes } from "./expected-time.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parse } from "../core/parse.ts";
+import { parse } from "../reading/parse.ts";
 import { addDecided, addReport, EMPTY_DAY, PAGES_MAX, REACH, REACH_FIXED, readClientDay } from "./client-day.ts";
 import { SCALE } from "./fixed-point.ts";
 import { clientDay, report } from "./testing.ts";

@@ -1,4 +1,4 @@
-import { fitting, integer, object, type Reader } from "../core/parse.ts";
+import { fitting, integer, object, type Reader } from "../reading/parse.ts";
 import { fixed } from "./fixed-point.ts";
 
 /** One time of a page, and what it was expected to be by what the server knew before the decision. Milliseconds. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parsePolicy } from "../core/parse-policy.ts";
+import { parsePolicy } from "../reading/parse-policy.ts";
 import unknownStack from "../policies/unknown-stack.json" with { type: "json" };
 import { EMPTY_GAINS } from "./empty-table.ts";
 

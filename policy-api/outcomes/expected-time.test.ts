@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pageDecision } from "../core/testing-pages.ts";
+import { pageDecision } from "../reports/testing-pages.ts";
 import { TIME_MAX_MS } from "./client-day.ts";
 import { comparedWith, expectedTimes } from "./expected-time.ts";
 import { ACCURACY, addTime, EMPTY_SKETCH, type Sketch } from "./quantiles.ts";

@@ -1,4 +1,4 @@
-import type { PageOutcome } from "../core/page-outcome.ts";
+import type { PageOutcome } from "../reports/page-outcome.ts";
 import { EVERYWHERE } from "./cells.ts";
 import { TIME_MAX_MS } from "./client-day.ts";
 import { quantileOf, type Sketch } from "./quantiles.ts";

@@ -1,4 +1,4 @@
-import { parse } from "../core/parse.ts";
+import { parse } from "../reading/parse.ts";
 import type { Arms } from "./arms.ts";
 import { DRAWN_ARMS, type DrawnArm, type OutcomeRow } from "./outcome-row.ts";
 import { EMPTY_SKETCH, mergeSketches, readSketch, type Sketch } from "./quantiles.ts";

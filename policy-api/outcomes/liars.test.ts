@@ -1,10 +1,10 @@
 // What the reports of 5 % of the clients can do, all the way: the endpoint's bounds, a client's part, the sums, the estimate.
 import { describe, expect, it } from "vitest";
-import { REPORTS_MAX } from "../core/counted-pages.ts";
-import { isOfPage, outcomeOf, type PageDecision, type PageOutcome } from "../core/page-outcome.ts";
-import { type PageReport, parsePageReport } from "../core/page-report.ts";
-import { MAX } from "../core/parse.ts";
-import { pageDecision, pageReport } from "../core/testing-pages.ts";
+import { REPORTS_MAX } from "../reports/counted-pages.ts";
+import { isOfPage, outcomeOf, type PageDecision, type PageOutcome } from "../reports/page-outcome.ts";
+import { type PageReport, parsePageReport } from "../reports/page-report.ts";
+import { MAX } from "../reading/parse.ts";
+import { pageDecision, pageReport } from "../reports/testing-pages.ts";
 import { addDecision, addOutcome, type AssignedClient, type SketchTimes } from "./assigned-client.ts";
 import { EVERYWHERE } from "./cells.ts";
 import { compare, type Compared, type GroundsChecked } from "./compare.ts";

@@ -1,4 +1,4 @@
-import { described, fitting, list, object, type Reader, text } from "../core/parse.ts";
+import { described, fitting, list, object, type Reader, text } from "../reading/parse.ts";
 
 /**
  * Over clients: how many, the sum of each term, and the sum of each product of two terms (row by row: 00, 01, 02, ..., 11,

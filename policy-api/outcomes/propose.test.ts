@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { GainTable } from "../core/gain-table.ts";
-import { parsePolicy } from "../core/parse-policy.ts";
+import { parsePolicy } from "../reading/parse-policy.ts";
 import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
 import type { Cell } from "./cells.ts";
 import { checkGrounds } from "./compare.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parse } from "../core/parse.ts";
+import { parse } from "../reading/parse.ts";
 import {
   ACCURACY,
   addTime,

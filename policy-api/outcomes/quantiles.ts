@@ -1,4 +1,4 @@
-import { described, fitting, integer, list, parse, type Parsed, type Reader } from "../core/parse.ts";
+import { described, fitting, integer, list, parse, type Parsed, type Reader } from "../reading/parse.ts";
 
 /**
  * How many pages took how long, for p75 and p99: a count for each bucket of a logarithmic scale. Merging adds the counts, so

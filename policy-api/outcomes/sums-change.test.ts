@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { outcomeOf, type PageDecision } from "../core/page-outcome.ts";
+import { outcomeOf, type PageDecision } from "../reports/page-outcome.ts";
 import { NOON_MS } from "../core/testing.ts";
-import { pageDecision, pageReport } from "../core/testing-pages.ts";
+import { pageDecision, pageReport } from "../reports/testing-pages.ts";
 import { addDecision, addOutcome, type AssignedClient, type SketchTimes } from "./assigned-client.ts";
 import { changed, changesOf, isContinued, NO_OUTCOMES, outcomeId, type Outcomes, withoutKeys } from "./sums-change.ts";
 import { add, NO_SUMS, type Sums } from "./sums.ts";

@@ -1,4 +1,4 @@
-import { object, parse, type Parsed } from "../core/parse.ts";
+import { object, parse, type Parsed } from "../reading/parse.ts";
 import type { Arms } from "./arms.ts";
 import type { ClientDay } from "./client-day.ts";
 import { ASSIGNED_TERMS, type Contribution, contributionOf, TIMES_TERMS } from "./contribution.ts";

@@ -5,7 +5,7 @@ import type { TablePlace } from "../../policy-api/core/gain-table.ts";
 import type { Remembered } from "../../policy-api/core/history.ts";
 import { applySamples, EMPTY_CLIENT } from "../../policy-api/core/levels.ts";
 import { NO_OFFER } from "../../policy-api/core/offers.ts";
-import type { Arm, PageDecision, Position } from "../../policy-api/core/page-outcome.ts";
+import type { Arm, PageDecision, Position } from "../../policy-api/reports/page-outcome.ts";
 import type { GainsMethod, Policy } from "../../policy-api/core/policy.ts";
 import { adaptivePolicy, flatTable, HOUR_MS, sample } from "../../policy-api/core/testing.ts";
 import { VISIT_GAP_MS } from "../../policy-api/core/visit.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PageDecision } from "../../policy-api/core/page-outcome.ts";
+import type { PageDecision } from "../../policy-api/reports/page-outcome.ts";
 import type { Policy } from "../../policy-api/core/policy.ts";
 import { adaptivePolicy, sample } from "../../policy-api/core/testing.ts";
 import { Hasher } from "../hasher.ts";

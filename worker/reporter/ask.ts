@@ -2,7 +2,7 @@ import { periodAt } from "../../policy-api/core/assignment.ts";
 import { ownLoss } from "../../policy-api/core/belief.ts";
 import { contentBytesOf, drawnArm } from "../../policy-api/core/decide.ts";
 import { nearestPlace, type TablePlace } from "../../policy-api/core/gain-table.ts";
-import { type Arm, type PageDecision, positionOf } from "../../policy-api/core/page-outcome.ts";
+import { type Arm, type PageDecision, positionOf } from "../../policy-api/reports/page-outcome.ts";
 import type { Policy, Reports } from "../../policy-api/core/policy.ts";
 import type { ClientAddress } from "../address.ts";
 import { type Advice, advise } from "../advise.ts";

@@ -1,6 +1,6 @@
-import { REPORT_LIFE_MS } from "../../policy-api/core/counted-pages.ts";
-import { isOfPage, outcomeOf, type PageNews, samplesOf } from "../../policy-api/core/page-outcome.ts";
-import { isAbsurd, parsePageReport } from "../../policy-api/core/page-report.ts";
+import { REPORT_LIFE_MS } from "../../policy-api/reports/counted-pages.ts";
+import { isOfPage, outcomeOf, type PageNews, samplesOf } from "../../policy-api/reports/page-outcome.ts";
+import { isAbsurd, parsePageReport } from "../../policy-api/reports/page-report.ts";
 import { connectionFacts, keptSample } from "../cf.ts";
 import type { Isolate } from "../isolate.ts";
 import { LimitedLog } from "../limited-log.ts";

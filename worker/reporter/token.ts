@@ -1,5 +1,5 @@
 import { periodAt } from "../../policy-api/core/assignment.ts";
-import { ADVERTISED, ARMS, type PageDecision, POSITIONS } from "../../policy-api/core/page-outcome.ts";
+import { ADVERTISED, ARMS, type PageDecision, POSITIONS } from "../../policy-api/reports/page-outcome.ts";
 import { TRANSPORTS } from "../../policy-api/core/sample.ts";
 import type { Hasher } from "../hasher.ts";
 

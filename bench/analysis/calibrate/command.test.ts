@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ROOT } from "../../../base/root.ts";
 import { LOSS_NODES } from "../../../policy-api/core/loss-nodes.ts";
-import { parsePolicy } from "../../../policy-api/core/parse-policy.ts";
+import { parsePolicy } from "../../../policy-api/reading/parse-policy.ts";
 import type { GainsMethod, Policy } from "../../../policy-api/core/policy.ts";
 import type { Arm } from "../../model/arm.ts";
 import type { Congestion } from "../../model/congestion.ts";

@@ -1,6 +1,6 @@
 import { ownLoss } from "../../../policy-api/core/belief.ts";
 import { nearestPlace } from "../../../policy-api/core/gain-table.ts";
-import type { PageDecision, Position } from "../../../policy-api/core/page-outcome.ts";
+import type { PageDecision, Position } from "../../../policy-api/reports/page-outcome.ts";
 import type { Policy } from "../../../policy-api/core/policy.ts";
 import { VISIT_GAP_MS } from "../../../policy-api/core/visit.ts";
 import { addDecision, addOutcome, type AssignedClient } from "../../../policy-api/outcomes/assigned-client.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
-import { parsePolicy } from "../../../policy-api/core/parse-policy.ts";
+import { parsePolicy } from "../../../policy-api/reading/parse-policy.ts";
 import type { Policy } from "../../../policy-api/core/policy.ts";
 import { CONGESTIONS } from "../../model/congestion.ts";
 import { LOAD_ROW } from "../../model/load-row.ts";

@@ -1,7 +1,7 @@
 import { type Network, QUEUE_BYTES } from "../../model/cell.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import { float, optionalFloat, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
-import type { Arm } from "../../../policy-api/core/page-outcome.ts";
+import type { Arm } from "../../../policy-api/reports/page-outcome.ts";
 
 const RATE_MBPS = 50;
 

@@ -1,4 +1,4 @@
-import { type Arm, ARMS } from "../../../policy-api/core/page-outcome.ts";
+import { type Arm, ARMS } from "../../../policy-api/reports/page-outcome.ts";
 
 /** The form of the worker's tokens that is read here (worker/reporter/token.ts). */
 const FORM = 2;

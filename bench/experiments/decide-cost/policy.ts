@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
-import { parsePolicy } from "../../../policy-api/core/parse-policy.ts";
+import { parsePolicy } from "../../../policy-api/reading/parse-policy.ts";
 import type { Policy } from "../../../policy-api/core/policy.ts";
 import { contentRoutes } from "../../model/content.ts";
 

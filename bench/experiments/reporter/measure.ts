@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
-import type { CfL4 } from "../../../policy-api/core/parse-cf-l4.ts";
-import { type PageReport, parsePageReport } from "../../../policy-api/core/page-report.ts";
+import type { CfL4 } from "../../../policy-api/reports/parse-cf-l4.ts";
+import { type PageReport, parsePageReport } from "../../../policy-api/reports/page-report.ts";
 import type { Run } from "../../harness/experiment.ts";
 import { inLab } from "../../harness/in-lab.ts";
 import { setNetwork } from "../../harness/set-network.ts";

@@ -14,10 +14,10 @@ import {
   text,
   withDefault,
 } from "./parse.ts";
-import { type ContentBytes, INITIAL_POLICY, MA_MAX_S, type Margin, type Mode, MODES } from "./policy.ts";
-import type { Policy, Provenance, Reports, Rule } from "./policy.ts";
+import { type ContentBytes, INITIAL_POLICY, MA_MAX_S, type Margin, type Mode, MODES } from "../core/policy.ts";
+import type { Policy, Provenance, Reports, Rule } from "../core/policy.ts";
 import { readMethod } from "./parse-method.ts";
-import type { VisitProfile } from "./visit.ts";
+import type { VisitProfile } from "../core/visit.ts";
 
 /** What to do about a policy of an older schema. */
 const ANEW = "make a new policy (`npm run bench -- calibrate`), or push one of policy-api/policies";

@@ -1,11 +1,10 @@
-import { CONNECTIONS, type ConnectionRecord, type Counters } from "./connections.ts";
-import { type CountedPage, REPORTS_MAX } from "./counted-pages.ts";
-import type { ClientState } from "./levels.ts";
-import { NODES } from "./loss-nodes.ts";
-import type { LevelState, Mix } from "./mix.ts";
-import { IGNORED_MAX } from "./offers.ts";
+import { CONNECTIONS, type ConnectionRecord, type Counters } from "../core/connections.ts";
+import type { ClientState } from "../core/levels.ts";
+import { NODES } from "../core/loss-nodes.ts";
+import type { LevelState, Mix } from "../core/mix.ts";
+import { IGNORED_MAX } from "../core/offers.ts";
 import { boolean, list, number, object, oneOf, optional, parse, type Parsed, text } from "./parse.ts";
-import { TRANSPORTS } from "./sample.ts";
+import { TRANSPORTS } from "../core/sample.ts";
 
 const any = number(0, Number.MAX_VALUE);
 
@@ -36,13 +35,6 @@ const readLevelState = object<LevelState>({ held: readMix, given: optional(readM
 /** Reads the times when offers were ignored. Never throws on data. */
 export function parseIgnored(input: unknown): Parsed<readonly number[]> {
   return parse(list(any, 0, IGNORED_MAX), input);
-}
-
-const readCountedPage = object<CountedPage>({ nonce: text(16), atMs: any });
-
-/** Reads which pages of a client were counted. Never throws on data. */
-export function parseCountedPages(input: unknown): Parsed<readonly CountedPage[]> {
-  return parse(list(readCountedPage, 0, REPORTS_MAX), input);
 }
 
 /** Reads a client's state from a row, which is parsed like any input. Never throws on data. */

@@ -7,8 +7,8 @@ import cubic from "../policies/cubic.json" with { type: "json" };
 import published from "../policies/published.json" with { type: "json" };
 import type { JsonSchema } from "./parse.ts";
 import { parsePolicy, readPolicy } from "./parse-policy.ts";
-import { INITIAL_POLICY, type Method, type Policy } from "./policy.ts";
-import { GAINS } from "./testing.ts";
+import { INITIAL_POLICY, type Method, type Policy } from "../core/policy.ts";
+import { GAINS } from "../core/testing.ts";
 
 /** With all fields: a field that is added to the types has to be added here. */
 type Whole<T> = T extends readonly (infer I)[]

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { ASSIGNMENT_MS, periodAt } from "./assignment.ts";
-import type { Remembered } from "./history.ts";
-import { EMPTY_CLIENT } from "./levels.ts";
-import { NO_OFFER } from "./offers.ts";
+import { ASSIGNMENT_MS, periodAt } from "../core/assignment.ts";
+import type { Remembered } from "../core/history.ts";
+import { EMPTY_CLIENT } from "../core/levels.ts";
+import { NO_OFFER } from "../core/offers.ts";
 import { isOfPage, outcomeOf, type Position, positionOf, samplesOf } from "./page-outcome.ts";
-import { HOUR_MS, NOON_MS, sample } from "./testing.ts";
+import { HOUR_MS, NOON_MS, sample } from "../core/testing.ts";
 import { pageDecision, pageReport } from "./testing-pages.ts";
-import { VISIT_GAP_MS } from "./visit.ts";
-import { addSample, type ConnectionRecord } from "./connections.ts";
+import { VISIT_GAP_MS } from "../core/visit.ts";
+import { addSample, type ConnectionRecord } from "../core/connections.ts";
 
 describe("whether a report can be of a decision's page", () => {
   /** It arrives this long after the decision, milliseconds. */

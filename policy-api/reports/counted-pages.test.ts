@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type CountedPage, countPages, REPORT_LIFE_MS, REPORTS_MAX } from "./counted-pages.ts";
 import { outcomeOf, type PageNews } from "./page-outcome.ts";
-import { NOON_MS } from "./testing.ts";
+import { NOON_MS } from "../core/testing.ts";
 import { pageDecision, pageNews, pageReport } from "./testing-pages.ts";
 
 const newsAt = (nonce: string, atMs: number): PageNews =>

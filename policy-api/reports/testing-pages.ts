@@ -1,9 +1,9 @@
 // Pages' decisions and reports, for tests of several rooms. Nothing that is deployed imports it.
-import { periodAt } from "./assignment.ts";
+import { periodAt } from "../core/assignment.ts";
 import type { PageDecision, PageNews } from "./page-outcome.ts";
 import { outcomeOf } from "./page-outcome.ts";
 import type { PageReport } from "./page-report.ts";
-import { NOON_MS } from "./testing.ts";
+import { NOON_MS } from "../core/testing.ts";
 
 export function pageDecision(over: Partial<PageDecision> = {}): PageDecision {
   return {

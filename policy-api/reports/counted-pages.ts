@@ -1,3 +1,4 @@
+import { list, number, object, parse, type Parsed, text } from "../reading/parse.ts";
 import type { PageNews } from "./page-outcome.ts";
 
 /** A page's report counts only for this long after its decision, milliseconds. */
@@ -46,4 +47,11 @@ export function countPages(held: readonly CountedPage[], pages: readonly PageNew
     }
   }
   return { held: live, fresh, replayed, crowded };
+}
+
+const readCountedPage = object<CountedPage>({ nonce: text(16), atMs: number(0, Number.MAX_VALUE) });
+
+/** Reads which pages of a client were counted. Never throws on data. */
+export function parseCountedPages(input: unknown): Parsed<readonly CountedPage[]> {
+  return parse(list(readCountedPage, 0, REPORTS_MAX), input);
 }

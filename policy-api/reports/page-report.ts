@@ -12,7 +12,7 @@ import {
   type Parsed,
   type Reader,
   text,
-} from "./parse.ts";
+} from "../reading/parse.ts";
 
 /** A reading of a connection that came with a file of the page. */
 export interface PageReading {

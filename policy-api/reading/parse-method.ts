@@ -1,6 +1,13 @@
 import { described, fitting, list, MAX, number, object, oneOf, optional, type Reader, text } from "./parse.ts";
-import type { Gains, GainTable } from "./gain-table.ts";
-import type { GainsMethod, Method, RttThresholdMethod, ShareMethod, ZeroLine, ZeroLinesMethod } from "./policy.ts";
+import type { Gains, GainTable } from "../core/gain-table.ts";
+import type {
+  GainsMethod,
+  Method,
+  RttThresholdMethod,
+  ShareMethod,
+  ZeroLine,
+  ZeroLinesMethod,
+} from "../core/policy.ts";
 
 const AXIS_MAX = 64;
 const LINES_MAX = 32;

@@ -1,5 +1,5 @@
 import { boolean, integer, MAX, number, oneOf, optional, text } from "./parse.ts";
-import { TRANSPORTS } from "./sample.ts";
+import { TRANSPORTS } from "../core/sample.ts";
 
 /**
  * The fields of a path sample, as a TLS edge posts it. A reader of further fields spreads these into its own object.

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { CONNECTIONS } from "./connections.ts";
-import { applySamples, EMPTY_CLIENT } from "./levels.ts";
-import { addGiven, addToNetwork, EMPTY_LEVEL } from "./mix.ts";
-import { IGNORED_MAX } from "./offers.ts";
+import { CONNECTIONS } from "../core/connections.ts";
+import { applySamples, EMPTY_CLIENT } from "../core/levels.ts";
+import { addGiven, addToNetwork, EMPTY_LEVEL } from "../core/mix.ts";
+import { IGNORED_MAX } from "../core/offers.ts";
 import { parseClientState, parseIgnored, parseLevelState } from "./parse-state.ts";
-import { NOON_MS, sample } from "./testing.ts";
+import { NOON_MS, sample } from "../core/testing.ts";
 
 const { state: CLIENT, given: GIVEN } = applySamples(
   EMPTY_CLIENT,

@@ -3,8 +3,8 @@ import bbr from "../policies/bbr.json" with { type: "json" };
 import cubic from "../policies/cubic.json" with { type: "json" };
 import published from "../policies/published.json" with { type: "json" };
 import { parsePolicy, whyUnreadable } from "./parse-policy.ts";
-import { INITIAL_POLICY } from "./policy.ts";
-import { adaptivePolicy, flatTable, GAINS } from "./testing.ts";
+import { INITIAL_POLICY } from "../core/policy.ts";
+import { adaptivePolicy, flatTable, GAINS } from "../core/testing.ts";
 
 const faults = (input: unknown): string[] => {
   const parsed = parsePolicy(input);

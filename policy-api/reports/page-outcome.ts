@@ -1,10 +1,10 @@
-import type { Advertise } from "./alt-svc.ts";
-import { type LastDecided, periodAt } from "./assignment.ts";
-import type { TablePlace } from "./gain-table.ts";
-import type { Remembered } from "./history.ts";
+import type { Advertise } from "../core/alt-svc.ts";
+import { type LastDecided, periodAt } from "../core/assignment.ts";
+import type { TablePlace } from "../core/gain-table.ts";
+import type { Remembered } from "../core/history.ts";
 import type { PageReport } from "./page-report.ts";
-import type { PathSample, Transport } from "./sample.ts";
-import { VISIT_GAP_MS } from "./visit.ts";
+import type { PathSample, Transport } from "../core/sample.ts";
+import { VISIT_GAP_MS } from "../core/visit.ts";
 
 /** By whom a client's answer was chosen: by the policy, or by a draw to offer or to withhold. */
 export const ARMS = ["policy", "offer", "withhold"] as const;

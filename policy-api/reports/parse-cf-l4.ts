@@ -1,4 +1,4 @@
-import type { Transport } from "./sample.ts";
+import type { Transport } from "../core/sample.ts";
 
 /** What a server says of its side of a connection in `Server-Timing: cfL4`. Counters are those of the response's head. */
 export interface CfL4 {
