@@ -40,7 +40,11 @@ export function nextLoads(experiment: LoadExperiment, cell: Cell, rows: readonly
       const results = own.filter(({ dropped }) => dropped === "").length;
       return { arm, flow, perRound, results, tries: own.length, made: new Set(own.map(({ round }) => round)) };
     })
-    .filter(({ tries, perRound }) => tries < cap * perRound * ATTEMPTS_PER_ROW);
+    // An arm that has all its rows lacks none, however many tries they took.
+    .filter(({ tries, results, perRound }) => {
+      const most = cap * perRound;
+      return results >= most || tries < most * ATTEMPTS_PER_ROW;
+    });
   const good = Math.min(...open.map(({ results, perRound }) => Math.floor(results / perRound)));
   const wanted = good < first ? first : good >= cap ? cap : roundsWanted(experiment, cell, rows, good, seed, open);
   const loads: Load[] = [];
