@@ -49,26 +49,23 @@ export const PATH_MIGRATIONS = [
     )`);
   },
   (sql: SqlStorage): void => {
-    // Cloudflare bills each index entry as a row. In the key's own tree a new row is one write, and not two. Long columns stand
-    // last, because most of them are on pages of their own, which expiry and eviction need not read.
+    // Cloudflare bills each index entry as a row. In the key's own tree a new row is one write, and not two. The columns keep their
+    // order: the version before this one writes by it, if somebody goes back to that.
     sql.exec(`CREATE TABLE paths_by_key (
       key TEXT PRIMARY KEY,
-      last_at_ms INTEGER NOT NULL,
-      network TEXT NOT NULL DEFAULT '',
-      packets INTEGER NOT NULL DEFAULT 0,
+      state TEXT NOT NULL,
       offer_until_ms INTEGER NOT NULL,
       offer_answered_at_ms INTEGER NOT NULL,
       offering INTEGER NOT NULL,
+      last_at_ms INTEGER NOT NULL,
       offer_taken_at_ms INTEGER NOT NULL DEFAULT 0,
       offers_ignored_at_ms TEXT NOT NULL DEFAULT '[]',
-      state TEXT NOT NULL,
+      network TEXT NOT NULL DEFAULT '',
+      packets INTEGER NOT NULL DEFAULT 0,
       counted_pages TEXT NOT NULL DEFAULT '[]',
       assigned TEXT
     ) WITHOUT ROWID`);
-    const columns =
-      "key, last_at_ms, network, packets, offer_until_ms, offer_answered_at_ms, offering, offer_taken_at_ms, " +
-      "offers_ignored_at_ms, state, counted_pages, assigned";
-    sql.exec(`INSERT INTO paths_by_key SELECT ${columns} FROM paths`);
+    sql.exec("INSERT INTO paths_by_key SELECT * FROM paths");
     sql.exec("DROP TABLE paths");
     sql.exec("ALTER TABLE paths_by_key RENAME TO paths");
   },
@@ -130,9 +127,17 @@ export class PathRows {
   written = 0;
   readonly #sql: SqlStorage;
   #count: number | undefined;
+  #gaveWay = false;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+  }
+
+  /** Whether rows gave way to others since this was asked last. */
+  gaveWay(): boolean {
+    const gaveWay = this.#gaveWay;
+    this.#gaveWay = false;
+    return gaveWay;
   }
 
   /** Undefined without a row that can be read: a corrupt row counts as a missing row. */
@@ -164,25 +169,28 @@ export class PathRows {
     const known = this.#sql.exec("SELECT 1 FROM paths WHERE key = ?", key).toArray().length > 0;
     if (!known) this.#makeRoom();
     const cursor = this.#sql.exec(
-      `INSERT INTO paths VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
-         last_at_ms = excluded.last_at_ms, network = excluded.network, packets = excluded.packets,
-         offer_until_ms = excluded.offer_until_ms, offer_answered_at_ms = excluded.offer_answered_at_ms,
-         offering = excluded.offering, offer_taken_at_ms = excluded.offer_taken_at_ms,
-         offers_ignored_at_ms = excluded.offers_ignored_at_ms, state = excluded.state,
+      `INSERT INTO paths (
+         key, state, offer_until_ms, offer_answered_at_ms, offering, last_at_ms, offer_taken_at_ms, offers_ignored_at_ms,
+         network, packets, counted_pages, assigned
+       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
+         state = excluded.state, offer_until_ms = excluded.offer_until_ms,
+         offer_answered_at_ms = excluded.offer_answered_at_ms, offering = excluded.offering,
+         last_at_ms = excluded.last_at_ms, offer_taken_at_ms = excluded.offer_taken_at_ms,
+         offers_ignored_at_ms = excluded.offers_ignored_at_ms, network = excluded.network, packets = excluded.packets,
          counted_pages = excluded.counted_pages, assigned = excluded.assigned`,
       key,
+      JSON.stringify(key.startsWith(CLIENT_PREFIX) ? row.client : row.level),
+      row.offers.untilMs,
+      row.offers.answeredAtMs,
+      row.offers.offering ? 1 : 0,
       row.lastAtMs,
+      row.offers.takenAtMs,
+      JSON.stringify(row.offers.ignoredAtMs),
       row.network,
       row.client.connections.reduce(
         (sum, { packetsSent, forgotten }) => sum + packetsSent - (forgotten?.packetsSent ?? 0),
         0,
       ),
-      row.offers.untilMs,
-      row.offers.answeredAtMs,
-      row.offers.offering ? 1 : 0,
-      row.offers.takenAtMs,
-      JSON.stringify(row.offers.ignoredAtMs),
-      JSON.stringify(key.startsWith(CLIENT_PREFIX) ? row.client : row.level),
       JSON.stringify(row.countedPages),
       row.assigned === undefined ? null : JSON.stringify(row.assigned),
     );
@@ -243,6 +251,7 @@ export class PathRows {
    */
   #makeRoom(): void {
     if (this.count() < ROWS_MAX) return;
+    this.#gaveWay = true;
     const cursor = this.#sql.exec(
       `DELETE FROM paths WHERE key IN (
          SELECT id FROM (

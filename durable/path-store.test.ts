@@ -249,27 +249,6 @@ describe("PathStore", () => {
     });
   });
 
-  it("what an autonomous system and the site have of many is written at most every five minutes, and the alarm writes it", async () => {
-    vi.useFakeTimers({ toFake: ["Date"] });
-    try {
-      const beganMs = Date.now();
-      const other = (client: string, ms: number) => {
-        vi.setSystemTime(beganMs + ms);
-        return object().record([report({ client, network: `of ${client}`, asn: 64_500 })]);
-      };
-      await other("c1", 0);
-      expect((await object().writes()).rows).toBe(4);
-      await other("c2", 60_000);
-      // The client and its network alone.
-      expect((await object().writes()).rows).toBe(6);
-      expect(await runInDurableObject(object(), (_, state) => state.storage.getAlarm())).toBe(beganMs + 300_000);
-      await other("c3", 300_000);
-      expect((await object().writes()).rows).toBe(10);
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-
   it("a connection whose packets nobody counts is of the client, and of nobody above it", async () => {
     const uncounted = sample({ packetsSent: undefined, packetsLost: undefined });
     await object().record([report({ samples: [uncounted], asn: 64_500 })]);

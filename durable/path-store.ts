@@ -27,8 +27,6 @@ import { tells, toldBy } from "./told.ts";
 
 /** A row is written if its last write is at least this old. Until then, changes wait in memory. */
 export const WRITE_INTERVAL_MS = 10_000;
-/** The same for what many clients share. */
-export const SHARED_WRITE_INTERVAL_MS = 300_000;
 /** Expiry reads the whole table, so it runs at most once in an hour. A row may outlive its retention by as much. */
 const EXPIRY_INTERVAL_MS = 3_600_000;
 /** Isolates and TLS edges may still send old news for this long after a row was forgotten, milliseconds. */
@@ -40,9 +38,6 @@ const ALARM_LOST_MS = 60_000;
  * take 4.5 KB, twice if all of them wait to be written. So all rows take 65 MB at most.
  */
 export const HELD_MAX = 5_000;
-
-const ASN_PREFIX = "asn ";
-const SITE_KEY = "site";
 
 interface Tables {
   readonly rows: PathRows;
@@ -98,8 +93,8 @@ export class PathStore extends DurableObject {
   }
 
   /**
-   * Adds what isolates gathered. It is on disk when this resolves, except for rows written less than ten seconds ago (five minutes
-   * ago, for what many clients share), for what changes no answer, and for outcomes if sums were written less than ten seconds ago.
+   * Adds what isolates gathered. It is on disk when this resolves, except for rows written less than ten seconds ago, for what changes no
+   * answer, and for outcomes if sums were written less than ten seconds ago.
    */
   async record(reports: readonly ClientReport[]): Promise<Recorded> {
     const nowMs = Date.now();
@@ -202,9 +197,10 @@ export class PathStore extends DurableObject {
     const offers = report.answers.reduce(applyAnswer, held.row.offers);
     held.row = { ...held.row, client: state, offers, countedPages: pages.held };
     // Sums and counted pages go into a row with what changed them.
-    if (waits(held) || pages.fresh.length > 0 || tells(held.told, toldBy(held.row))) this.#dirty.add(key);
-    if (given.before !== given.after && !(isNothing(given.before) && isNothing(given.after)))
-      this.#giveOn(report, given, nowMs);
+    const gives = given.before !== given.after && !(isNothing(given.before) && isNothing(given.after));
+    // What its network has of a client, and what the client's row says of that, must not part.
+    if (gives || waits(held) || pages.fresh.length > 0 || tells(held.told, toldBy(held.row))) this.#dirty.add(key);
+    if (gives) this.#giveOn(report, given, nowMs);
     return pages;
   }
 
@@ -264,7 +260,7 @@ export class PathStore extends DurableObject {
     const isSumsDue = this.#sumsAtMs + WRITE_INTERVAL_MS <= nowMs;
     const isDue = (key: string): boolean => {
       const held = this.#held.get(key);
-      return held === undefined || dueAtMs(key, held) <= nowMs || (isSumsDue && waits(held));
+      return held === undefined || held.writtenAtMs + WRITE_INTERVAL_MS <= nowMs || (isSumsDue && waits(held));
     };
     this.#write([...this.#dirty].filter(isDue), nowMs, isSumsDue);
   }
@@ -311,6 +307,8 @@ export class PathStore extends DurableObject {
     // Nobody else is in sums that were refused.
     const gone = isLost ? [...this.#held.values()] : writing.map(({ held }) => held);
     if (isGone !== undefined) for (const held of gone) forgetOutcomes(held, isGone);
+    // Rows that gave way to others may be held here still: they are not in the table any more.
+    if (rows.gaveWay()) for (const held of this.#held.values()) held.told = undefined;
     for (const { key, held, isWhole } of writing) {
       held.writtenAtMs = nowMs;
       held.told = toldBy(held.row);
@@ -329,7 +327,7 @@ export class PathStore extends DurableObject {
     let atMs = Math.max(this.#expireAtMs, nowMs + EXPIRY_INTERVAL_MS);
     for (const key of this.#dirty) {
       const held = this.#held.get(key);
-      atMs = Math.min(atMs, held === undefined ? nowMs : dueAtMs(key, held));
+      atMs = Math.min(atMs, (held?.writtenAtMs ?? nowMs) + WRITE_INTERVAL_MS);
       if (held !== undefined && waits(held)) atMs = Math.min(atMs, Math.max(nowMs, this.#sumsAtMs + WRITE_INTERVAL_MS));
     }
     await this.#wakeAt(atMs);
@@ -408,11 +406,6 @@ function isNothing({ clients }: Mix): boolean {
   return clients.every((n) => n === 0);
 }
 
-/** When a row that has changed is to be written. What autonomous systems and the site have of many clients can wait for longer. */
-function dueAtMs(key: string, { writtenAtMs }: HeldRow): number {
-  return writtenAtMs + (key === SITE_KEY || key.startsWith(ASN_PREFIX) ? SHARED_WRITE_INTERVAL_MS : WRITE_INTERVAL_MS);
-}
-
 function clientKey(client: string): string {
   return CLIENT_PREFIX + client;
 }
@@ -427,8 +420,8 @@ function levelKey(level: UpperLevel, { network, asn }: Pick<ClientKeys, "network
     case "network":
       return networkKey(network);
     case "asn":
-      return asn === undefined ? undefined : `${ASN_PREFIX}${asn}`;
+      return asn === undefined ? undefined : `asn ${asn}`;
     case "site":
-      return SITE_KEY;
+      return "site";
   }
 }

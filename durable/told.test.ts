@@ -14,8 +14,9 @@ const CONNECTION = {
   closed: false,
 } as const;
 const row = (over: Partial<PathRow> = {}): PathRow => ({ ...EMPTY_ROW, lastAtMs: 1_000, ...over });
-const seen = (over: Partial<typeof CONNECTION | { packetsSent: number; bytesSent: number; rttMs: number }>): PathRow =>
-  row({ client: { ...EMPTY_ROW.client, connections: [{ ...CONNECTION, ...over }] } });
+const seen = (
+  over: Partial<typeof CONNECTION | { packetsSent: number; packetsLost: number; bytesSent: number; rttMs: number }>,
+): PathRow => row({ client: { ...EMPTY_ROW.client, connections: [{ ...CONNECTION, ...over }] } });
 const offered = (over: Partial<PathRow["offers"]>): PathRow =>
   row({ offers: { untilMs: 600_000, answeredAtMs: 1_000, offering: true, takenAtMs: 0, ignoredAtMs: [], ...over } });
 
@@ -28,14 +29,17 @@ describe("a row is worth a write", () => {
     ["bytes were counted", seen({}), seen({ bytesSent: 7 })],
     ["an offer was made", undefined, offered({})],
     ["it was taken back", offered({}), offered({ offering: false })],
-    ["it lasts for much longer", offered({}), offered({ untilMs: 900_000 })],
+    ["it lasts for much longer", offered({ untilMs: 3_600_000 }), offered({ untilMs: 3_900_000 })],
+    ["a short one lasts for twice as long", offered({ untilMs: 61_000 }), offered({ untilMs: 121_000 })],
+    ["it was answered long after", offered({ untilMs: 9e6 }), offered({ untilMs: 9e6, answeredAtMs: 901_000 })],
+    ["a packet turned out to be lost", seen({ packetsSent: 500 }), seen({ packetsSent: 500, packetsLost: 1 })],
     ["it was ignored", offered({}), offered({ ignoredAtMs: [10_000] })],
     [
       "it was taken after all",
       offered({ ignoredAtMs: [10_000] }),
       offered({ ignoredAtMs: [10_000], takenAtMs: 20_000 }),
     ],
-    ["a day has passed", row(), row({ lastAtMs: 1_000 + 86_400_000 })],
+    ["hours have passed", row(), row({ lastAtMs: 1_000 + 21_600_000 })],
   ])("where %s", (_name, before, after) => {
     expect(tells(before && toldBy(before), toldBy(after))).toBe(true);
   });
@@ -44,9 +48,14 @@ describe("a row is worth a write", () => {
     ["nothing is known", undefined, row()],
     ["another RTT is the smallest", seen({}), seen({ rttMs: 20 })],
     ["nothing has changed", seen({ packetsSent: 500 }), seen({ packetsSent: 500, rttMs: 39 })],
-    ["an offer lasts for a little longer", offered({}), offered({ untilMs: 899_999, answeredAtMs: 300_000 })],
+    [
+      "an offer lasts for a little longer",
+      offered({ untilMs: 3_600_000 }),
+      offered({ untilMs: 3_899_999, answeredAtMs: 300_000 }),
+    ],
+    ["a short one does", offered({ untilMs: 61_000 }), offered({ untilMs: 81_000, answeredAtMs: 21_000 })],
     ["an offer was taken that was never ignored", offered({}), offered({ takenAtMs: 20_000 })],
-    ["a few hours have passed", row(), row({ lastAtMs: 1_000 + 80_000_000 })],
+    ["a few hours have passed", row(), row({ lastAtMs: 1_000 + 20_000_000 })],
   ])("and not where %s", (_name, before, after) => {
     expect(tells(before && toldBy(before), toldBy(after))).toBe(false);
   });

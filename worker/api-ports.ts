@@ -170,11 +170,17 @@ function clientsPort(
     forget: async (what, text) => {
       const clients = await inEachRegion(text);
       // A network's clients have names that say nothing of it.
-      isolate.recent.forget(what === "client" ? clients?.[0]?.keys.client : undefined);
+      const forgetHere = (): void => isolate.recent.forget(what === "client" ? clients?.[0]?.keys.client : undefined);
       const forgotten = clients?.map(async ({ object, keys: { client, network } }) =>
         pathStore(env, object).forget(what === "client" ? { client } : { network }),
       );
-      return forgotten && (await Promise.all(forgotten)).filter(Boolean).length;
+      if (forgotten === undefined) return undefined;
+      try {
+        return (await Promise.all(forgotten)).filter(Boolean).length;
+      } finally {
+        // Last: a page meanwhile may have looked it up.
+        forgetHere();
+      }
     },
     units: async (text, nowMs) => {
       const address = clientAddress(text);

@@ -5,7 +5,7 @@ import { type Advice, advise } from "./advise.ts";
 import { keptSample } from "./cf.ts";
 import { logDecision } from "./decision-log.ts";
 import type { Isolate } from "./isolate.ts";
-import { type Found, lookUp, storedClient } from "./look-up.ts";
+import { type Found, isDrawn, lookUp, storedClient } from "./look-up.ts";
 import { isNavigation } from "./navigation.ts";
 import { fetchOrigin } from "./origin.ts";
 import { ask, isCounted, withAsked } from "./reporter/ask.ts";
@@ -79,7 +79,7 @@ async function remember(
   try {
     if (isolate.kill.held !== undefined) await isolate.retryKill(stores, nowMs);
     const answer = answerOf(advice, nowMs);
-    const sample = keptSample(found.connection, answer === undefined && isMeasured(found));
+    const sample = keptSample(found.connection, answer === undefined && !isDrawn(found) && isMeasured(found, nowMs));
     const logs = isolate.settings.logDecisions && advice !== undefined;
     if (sample === undefined && answer === undefined && !logs) return;
     const client = await storedClient(found, isolate);
@@ -92,9 +92,14 @@ async function remember(
   }
 }
 
-/** Whether the store has an RTT of this client, or is about to. */
-function isMeasured({ remembered, pending }: Found): boolean {
-  return [...(remembered?.client?.connections ?? []), ...pending.samples].some(({ rttMs }) => rttMs !== undefined);
+/** An RTT of a client is heard again after this long, milliseconds: its row must not expire while it still comes. */
+const MEASURED_MS = 12 * 3_600_000;
+
+/** Whether the store has a recent RTT of this client, or is about to. */
+function isMeasured({ remembered, pending }: Found, nowMs: number): boolean {
+  return [...(remembered?.client?.connections ?? []), ...pending.samples].some(
+    ({ rttMs, atMs }) => rttMs !== undefined && nowMs - atMs < MEASURED_MS,
+  );
 }
 
 /** Keeps that a page was asked to report, after the response. Never rejects. */

@@ -1,6 +1,7 @@
 import { createExecutionContext } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { NO_OFFER } from "../policy-api/core/offers.ts";
+import type { Policy } from "../policy-api/core/policy.ts";
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
 import { lookUp } from "./look-up.ts";
@@ -162,5 +163,31 @@ describe("a share of clients", () => {
     }
     expect([...told.values()].map((answers) => answers.size)).toEqual(Array.from({ length: 20 }, () => 1));
     expect(new Set([...told.values()].flatMap((answers) => [...answers])).size).toBe(2);
+  });
+});
+
+describe("a client that was looked up a moment ago", () => {
+  const CLOUDFLARE = { ...CF_H2, colo: "NRT", adaptiveH3: undefined };
+  const twice = async (policy: Policy): Promise<FakeStores> => {
+    const stores = new FakeStores(policy);
+    stores.reply = async () => ({});
+    const isolate = new Isolate({ ...SETTINGS, edge: "cloudflare" });
+    for (let page = 0; page < 2; page++) {
+      const { settled } = await visit(navigation(CLOUDFLARE), stores, isolate);
+      await settled;
+    }
+    return stores;
+  };
+
+  it("is not asked for again, and what changes nothing is not told", async () => {
+    const { lookUps, records } = await twice(adaptivePolicy());
+    expect(lookUps).toHaveLength(1);
+    expect(records.flat().flatMap(({ samples }) => samples)).toHaveLength(1);
+  });
+
+  it("is asked for each time, and told of each time, if its answers are drawn: no arm may be known better", async () => {
+    const { lookUps, records } = await twice(adaptivePolicy({ exploration: { share: 1 } }));
+    expect(lookUps).toHaveLength(2);
+    expect(records.flat().flatMap(({ samples }) => samples).length).toBeGreaterThan(1);
   });
 });

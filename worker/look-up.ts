@@ -1,6 +1,6 @@
 import { type ActivePolicy, dependsOnClient, policyFor } from "../policy-api/core/activation.ts";
 import { periodAt } from "../policy-api/core/assignment.ts";
-import { modeFor } from "../policy-api/core/decide.ts";
+import { drawnArm, modeFor } from "../policy-api/core/decide.ts";
 import type { RequestFacts } from "../policy-api/core/facts.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import { type ClientAddress, clientAddress } from "./address.ts";
@@ -73,10 +73,10 @@ export function lookUp(
     asked: undefined,
   };
 
-  /** What the object knows of a client, or what this isolate heard of it a moment ago. */
-  const recall = async (client: StoredClient): Promise<Remembered> => {
+  /** What the object knows of a client, or what this isolate heard of it a moment ago, if that will do. */
+  const recall = async (client: StoredClient, mayBeRecent: boolean): Promise<Remembered> => {
     const { keys, object } = client;
-    const recent = isolate.recent.find(keys.client, nowMs);
+    const recent = mayBeRecent ? isolate.recent.find(keys.client, nowMs) : undefined;
     const pending = recent?.news ?? isolate.reports.pending(object.name, keys.client);
     found = { ...found, client, pending };
     if (recent !== undefined) return recent.remembered;
@@ -88,8 +88,11 @@ export function lookUp(
   /** Side by side with the policy, where this isolate has none: then a client's name does not hang on the store's key. */
   const recallEarly = async (): Promise<Remembered | undefined> => {
     if (isolate.settings.clientKey === undefined || !isolate.policyCache.outdated(nowMs)) return undefined;
+    // An old policy tells nothing for sure, but where it needed no look-up the next one seldom does.
+    const last = found.held?.inForce;
+    if (last !== undefined && (last.killSwitch !== null || last.everyone.policy?.mode !== "adaptive")) return undefined;
     const client = await storedClient(found, isolate);
-    return client && recall(client);
+    return client && recall(client, false);
   };
 
   const search = async (): Promise<void> => {
@@ -103,8 +106,10 @@ export function lookUp(
     if (held === undefined || inForce === undefined || inForce.killSwitch !== null) return;
     const { hasher } = held;
     if (hasher === undefined) return;
-    if (address !== undefined && dependsOnClient(inForce, facts.path))
-      found = { ...found, activationUnit: await hasher.activationUnit(address) };
+    if (address !== undefined && dependsOnClient(inForce, facts.path)) {
+      const activationUnit = await hasher.activationUnit(address);
+      found = { ...found, activationUnit };
+    }
     const policy = activeFor(found)?.policy;
     if (policy === undefined || modeFor(policy, facts) !== "adaptive") return;
     if (address === undefined) {
@@ -112,13 +117,16 @@ export function lookUp(
       found = { ...found, remembered: {} };
       return;
     }
+    // What is awaited comes first: `found` may change meanwhile.
     const client = await storedClient(found, isolate);
     if (client === undefined) return;
     found = { ...found, client };
-    if (policy.exploration.share > 0)
-      found = { ...found, explorationUnit: await hasher.explorationUnit(address, periodAt(nowMs)) };
-    if (policy.method?.kind === "share") found = { ...found, shareUnit: await hasher.shareUnit(address) };
-    const remembered = (await asking) ?? (await recall(client));
+    const explorationUnit =
+      policy.exploration.share > 0 ? await hasher.explorationUnit(address, periodAt(nowMs)) : undefined;
+    const shareUnit = policy.method?.kind === "share" ? await hasher.shareUnit(address) : undefined;
+    found = { ...found, explorationUnit, shareUnit };
+    // Pages of drawn clients are told apart by what the store knows, and by nothing that hangs on the arm.
+    const remembered = (await asking) ?? (await recall(client, !isDrawn(found)));
     // Last: what is remembered is there only with all that is drawn.
     found = { ...found, remembered };
   };
@@ -153,6 +161,12 @@ export function activeFor({ held, address, activationUnit, facts }: Found): Acti
   // While the client's unit is not drawn, it may be in a stage: so `everyone` is not the answer.
   if (address !== undefined && activationUnit === undefined && dependsOnClient(inForce, facts.path)) return undefined;
   return policyFor(inForce, facts.path, activationUnit);
+}
+
+/** Whether a draw decides about this client's pages, and not the policy. */
+export function isDrawn(found: Found): boolean {
+  const policy = activeFor(found)?.policy;
+  return policy !== undefined && drawnArm(policy, found.explorationUnit) !== undefined;
 }
 
 /** The client's keys and object, computed unless they were found. Undefined without an address, or without a key to hash it with. */

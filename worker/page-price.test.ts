@@ -9,7 +9,7 @@ import { bindings, freshStorage } from "../durable/testing.ts";
 import { parsePolicy } from "../policy-api/reading/parse-policy.ts";
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { pageReport } from "../policy-api/reports/testing-pages.ts";
-import { COUNTED } from "../policy-api/cost/counted.ts";
+import { COUNTED, type Counted } from "../policy-api/cost/counted.ts";
 import cubic from "../policy-api/policies/cubic.json" with { type: "json" };
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
@@ -64,11 +64,13 @@ interface Event {
   run(): Promise<void>;
 }
 
+interface Counts extends Omit<Counted, "invocations"> {
+  readonly pages: number;
+  readonly reports: number;
+}
+
 /** Visits of Cloudflare's visitors, in virtual time, and what they called for. */
-async function visits(
-  count: number,
-  over: object,
-): Promise<{ pages: number; reports: number; lookUps: number; records: number; rowsWritten: number }> {
+async function visits(count: number, over: object): Promise<Counts> {
   const parsed = parsePolicy({ ...cubic, ...over });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
   const draw = random(1);
@@ -84,7 +86,7 @@ async function visits(
   const object = pathStore(bindings, pathObject("local", 0));
   const ctx = createExecutionContext();
   const beganMs = Date.now();
-  let [pages, reports] = [0, 0];
+  let [pages, reports, rung] = [0, 0, 0];
   const events: Event[] = [];
 
   for (let visit = 0; visit < count; visit++) {
@@ -135,7 +137,9 @@ async function visits(
 
   const ring = async (): Promise<void> => {
     const alarmAtMs = await runInDurableObject(object, (_, { storage }) => storage.getAlarm());
-    if (alarmAtMs !== null && alarmAtMs <= Date.now()) await runDurableObjectAlarm(object);
+    if (alarmAtMs === null || alarmAtMs > Date.now()) return;
+    rung++;
+    await runDurableObjectAlarm(object);
   };
   while (events.length > 0) {
     const next = Math.min(...events.map(({ atMs }) => atMs));
@@ -159,9 +163,20 @@ async function visits(
   }
   await settled;
   const written = await object.writes();
+  // Each row that is there now is deleted one day, which is a write too.
+  const kept = await runInDurableObject(object, (_, { storage }) =>
+    storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM paths").one(),
+  );
   for (const { reportCounts } of isolates)
     expect(Object.keys(reportCounts.read()).filter((fate) => fate !== "accepted")).toEqual([]);
-  return { pages, reports, lookUps: counts.lookUp, records: counts.record, rowsWritten: written.rows + written.alarms };
+  return {
+    pages,
+    reports,
+    lookUps: counts.lookUp,
+    records: counts.record,
+    alarms: rung,
+    rowsWritten: written.rows + written.alarms + kept.n,
+  };
 }
 
 it.each([
@@ -175,11 +190,12 @@ it.each([
     const found = await visits(count, over);
     expect(found.pages).toBe(count * PAGES);
     const perPage = (calls: number): number => calls / found.pages;
-    const { lookUps, records, rowsWritten, invocations } = COUNTED[kind];
+    const { lookUps, records, alarms, rowsWritten, invocations } = COUNTED[kind];
     expect(invocations).toBe(1 + share);
     for (const [all, billed] of [
       [found.lookUps, lookUps],
       [found.records, records],
+      [found.alarms, alarms],
       [found.rowsWritten, rowsWritten],
     ] as const) {
       expect(perPage(all)).toBeLessThanOrEqual(billed);

@@ -58,9 +58,9 @@ export class RecentClients {
     };
     // Most recently asked last.
     this.#recent.delete(client);
-    this.#recent.set(client, asked);
-    for (const oldest of this.#recent.keys()) {
-      if (this.#recent.size <= RECENT_MAX) break;
+    if (piecesOf(asked.news) <= NEWS_MAX) this.#recent.set(client, asked);
+    for (const [oldest, { askedAtMs }] of this.#recent) {
+      if (this.#recent.size <= RECENT_MAX && nowMs - askedAtMs < RECENT_MS) break;
       this.#recent.delete(oldest);
     }
     return (remembered) => {
@@ -76,7 +76,7 @@ export class RecentClients {
     if (samples.length > 0) news.samples = [...news.samples, ...samples];
     if (answer !== undefined) news.answers = [...news.answers, answer];
     if (decided !== undefined) news.decided = [...news.decided, decided];
-    if (news.samples.length + news.answers.length + news.decided.length > NEWS_MAX) this.#recent.delete(client);
+    if (piecesOf(news) > NEWS_MAX) this.#recent.delete(client);
   }
 
   /** Of a client, or of all: they were forgotten. */
@@ -84,4 +84,8 @@ export class RecentClients {
     if (client === undefined) this.#recent.clear();
     else this.#recent.delete(client);
   }
+}
+
+function piecesOf({ samples, answers, decided }: PendingNews): number {
+  return samples.length + answers.length + decided.length;
 }

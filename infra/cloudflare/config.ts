@@ -6,10 +6,16 @@ import { readSettings, VARIABLES } from "../../worker/settings.ts";
 
 export type Config = ReturnType<typeof unstable_readConfig>;
 
-/** wrangler.toml, as wrangler reads it. @throws UserError with the line where it cannot */
-export function readConfig(file = join(ROOT, "wrangler.toml")): Config {
+export const CONFIG = join(ROOT, "wrangler.toml");
+
+/**
+ * wrangler.toml, as wrangler reads it. @throws UserError with the line where it cannot
+ *
+ * @param environment Of its tables `env.NAME`. Empty: none.
+ */
+export function readConfig(file = CONFIG, environment = ""): Config {
   try {
-    return unstable_readConfig({ config: file }, { hideWarnings: true });
+    return unstable_readConfig({ config: file, env: environment }, { hideWarnings: true });
   } catch (error) {
     const { message, location } = error as Error & { location?: { line?: number } };
     throw new UserError(`wrangler.toml${location?.line === undefined ? "" : `, line ${location.line}`}: ${message}`);

@@ -29,19 +29,39 @@ describe("a deployment that would go wrong without a word", () => {
     ["takes images along", routes("www.example.com/*"), /^the route www\.example\.com\/\* leads images and files/],
     ["takes images along on a subdomain", routes("*.example.com/*"), /^the route \*\.example\.com\/\* leads images/],
     [
-      "is a domain of its own",
-      'routes = [{ pattern = "www.example.com", custom_domain = true }]',
-      /leads images and files/,
-    ],
-    [
       "has no way to its API",
       routes("www.example.com/articles/*"),
       /^no route leads www\.example\.com\/_h3\/\* to the worker/,
     ],
     ["has it on another host", routes("example.com/a", OWN), /^no route leads example\.com\/_h3\/\*/],
+    [
+      "has a star in the middle",
+      routes("www.example.com/*.jpg", OWN),
+      /^Cloudflare takes no route www\.example\.com\/\*\.jpg: /,
+    ],
+    [
+      "has its API over http alone",
+      routes("https://www.example.com/a*", "http://www.example.com/_h3/*"),
+      /^no route leads/,
+    ],
+    ["has a part of its API", routes("www.example.com/a", "www.example.com/_h3/v1/h*"), /^no route leads/],
     ["has it for one page", routes("www.example.com/_h3/v1/health/x"), /^no route leads/],
   ])("is stopped where it %s", (_name, top, fault) => {
     expect(planWith(top).faults).toEqual([expect.stringMatching(fault)]);
+  });
+
+  it("is stopped where a route has a port", () => {
+    const { faults } = planWith(routes("www.example.com:8443/a", "www.example.com:8443/_h3/*"));
+    expect(faults).toEqual(
+      [1, 2].map(() => expect.stringMatching(/^Cloudflare takes no route www\.example\.com:8443/)),
+    );
+  });
+
+  it("is stopped where a custom domain has no origin, whatever comes to it", () => {
+    const top = 'routes = [{ pattern = "www.example.com", custom_domain = true }]';
+    expect(planWith(top, true).faults).toEqual([
+      "www.example.com is a custom domain, which has no origin behind it: set ORIGIN, or use a route",
+    ]);
   });
 
   it("is stopped where a variable is wrong, or a route became one", () => {
@@ -82,7 +102,7 @@ describe("a deployment that may go on", () => {
       "Requests for www.example.com/ come to it.",
       "Requests for www.example.com/articles/* come to it.",
       "Requests for www.example.com/_h3/* come to it.",
-      "It observes, and offers nothing, until a policy is activated.",
+      "A policy that is active stays active. A new worker observes, and offers nothing.",
     ]);
   });
 
@@ -90,10 +110,17 @@ describe("a deployment that may go on", () => {
     expect(planWith(routes("www.example.com/*"), true).faults).toEqual([]);
   });
 
+  it("finds the way to its API by a star, and does not care for capitals", () => {
+    const plan = planWith(routes("www.Example.com/a/*", "*.example.com/_h3/*"));
+    expect([plan.faults, plan.hosts]).toEqual([[], ["www.example.com"]]);
+  });
+
   it("says that nobody comes to it without a route", () => {
     const { faults, says, hosts } = planWith("");
     expect([faults, hosts]).toEqual([[], []]);
-    expect(says).toContain("It has no route: no visitor of a site of yours comes to it. It is on workers.dev alone.");
+    expect(says).toContain(
+      "wrangler.toml has no route, so no visitor of a site of yours comes to it. Routes of earlier deployments stay.",
+    );
   });
 });
 

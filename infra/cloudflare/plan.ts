@@ -1,5 +1,5 @@
 import { type Config, variableFaults } from "./config.ts";
-import { hostsOf, OWN_PATH, type Pattern, patternOf, takes, takesAll } from "./routes.ts";
+import { hostsOf, isPattern, OWN_PATH, type Pattern, patternOf, takesAll, takesOwnPath } from "./routes.ts";
 
 /** What a deployment will do, and why it must not. */
 export interface Plan {
@@ -22,7 +22,7 @@ export interface Allowed {
  * @param warnings what wrangler says of the configuration
  */
 export function planOf(
-  config: Pick<Config, "name" | "vars" | "routes" | "route">,
+  config: Pick<Config, "name" | "vars" | "routes" | "route" | "workers_dev">,
   warnings: readonly string[],
   { allFiles }: Allowed,
 ): Plan {
@@ -32,8 +32,10 @@ export function planOf(
   const faults = [
     ...warnings.map((warning) => `wrangler warns: ${warning}`),
     ...variableFaults(config),
-    ...(allFiles ? [] : patterns.filter(takesAll).map(tooWide)),
-    ...hosts.filter((host) => !isOwnPathTaken(host, patterns)).map(withoutOwnPath),
+    ...patterns.filter((pattern) => !isPattern(pattern)).map(notTaken),
+    ...patterns.filter(({ isDomain }) => isDomain && config.vars["ORIGIN"] === undefined).map(withoutOrigin),
+    ...(allFiles ? [] : patterns.filter((pattern) => takesAll(pattern)).map(tooWide)),
+    ...hosts.filter((host) => !patterns.some((pattern) => takesOwnPath(pattern, host))).map(withoutOwnPath),
   ];
   return { faults, says: saysOf(config, patterns), hosts: hosts.filter((host) => !host.includes("*")) };
 }
@@ -45,28 +47,38 @@ function tooWide({ text }: Pattern): string {
   );
 }
 
-function isOwnPathTaken(host: string, patterns: readonly Pattern[]): boolean {
-  return patterns.some((pattern) => pattern.host === host && takes(pattern, `${OWN_PATH}v1/health`));
+function notTaken({ text }: Pattern): string {
+  return `Cloudflare takes no route ${text}: a star may stand at the beginning of the host and at the end of the path, and there is no port and no query`;
+}
+
+function withoutOrigin({ text }: Pattern): string {
+  return `${text} is a custom domain, which has no origin behind it: set ORIGIN, or use a route`;
 }
 
 function withoutOwnPath(host: string): string {
   return `no route leads ${host}${OWN_PATH}* to the worker: calls of its API and pages' reports would reach your origin`;
 }
 
-function saysOf({ name, vars }: Pick<Config, "name" | "vars">, patterns: readonly Pattern[]): string[] {
+function saysOf(
+  { name, vars, workers_dev: isOnWorkersDev }: Pick<Config, "name" | "vars" | "workers_dev">,
+  patterns: readonly Pattern[],
+): string[] {
   const told = Object.entries(vars).map(
     ([variable, value]) => `${variable}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
   return [
     `The worker ${name ?? "without a name"} is deployed${told.length === 0 ? "" : `, with ${told.join(", ")}`}.`,
     ...(patterns.length === 0
-      ? ["It has no route: no visitor of a site of yours comes to it. It is on workers.dev alone."]
+      ? [
+          "wrangler.toml has no route, so no visitor of a site of yours comes to it. Routes of earlier deployments stay.",
+        ]
       : patterns.map(({ text }) => `Requests for ${text} come to it.`)),
     ...(vars["ACTUATOR"] === "marker"
       ? ["It answers by a marker: the zone needs the rules of `npm run policy -- marker-rule`."]
       : []),
     ...(vars["BUDGET_MS"] === "0" ? ["A decision gets no time beyond the origin's own (BUDGET_MS is 0)."] : []),
-    "It observes, and offers nothing, until a policy is activated.",
+    ...(isOnWorkersDev === true ? ["It is on workers.dev, too."] : []),
+    "A policy that is active stays active. A new worker observes, and offers nothing.",
   ];
 }
 

@@ -59,15 +59,15 @@ it(
       // From now on the worker has its secrets.
       if (system === undefined && existsSync(join(account, "CLIENT_KEY"))) system = await startInZone(account);
     }
-    expect(readFileSync(join(account, "calls"), "utf8").trim().split("\n")).toEqual([
+    expect(readFileSync(join(account, "calls"), "utf8").trimEnd().split("\n")).toEqual([
       "login",
-      "deploy",
-      "secret list --format json",
+      expect.stringMatching(/^deploy --config \S+\/wrangler\.toml --env $/),
+      expect.stringMatching(/^secret list --format json --config /),
       "secret put POLICY_TOKENS",
       "secret put CLIENT_KEY",
     ]);
     const saidOf = (part: string): string | undefined => [...said].find(([command]) => command.includes(part))?.[1];
-    expect(saidOf("deploy")).toContain("It has no route: no visitor of a site of yours comes to it.");
+    expect(saidOf("deploy")).toContain("wrangler.toml has no route, so no visitor of a site of yours comes to it.");
     expect(saidOf("deploy")).toContain("Nobody can call its API yet.");
     expect(saidOf("doctor")).toMatch(/offer/);
     expect(saidOf("cost")).toMatch(/^\$\d+ a month for 100M page views/m);
@@ -88,7 +88,7 @@ it("deploys nothing where nobody says yes, and says why", { timeout: 120_000 }, 
   const deploy = `node ${join(ROOT, "infra/cloudflare/deploy.ts")}`;
   expect(await typed(deploy, env)).toMatchObject({
     code: 1,
-    output: expect.stringContaining("with --yes it is done without asking"),
+    output: expect.stringContaining("Use --yes to deploy without a question"),
   });
   expect(await typed(`${deploy} --all`, env)).toMatchObject({
     code: 1,

@@ -14,7 +14,7 @@ exploration by 4 % of the clients and reports by 5 %.
 What a page calls for was counted in workerd, with visits of three pages by clients that nobody
 knows, at one of four isolates at random. The prices are those of the Workers Paid plan that
 Cloudflare's documentation had on ${PRICES_READ}. Free requests of images and files do not count, as
-they should not pass the worker. Your own bill may have other items.`,
+they should not pass the worker. The reporter's script, once a client and day, is not counted.`,
   options: ["page-views", "reports"],
   run({ options: { "page-views": pageViews, reports = false } }) {
     if (pageViews === undefined) throw misused("--page-views says how many page views a month has, such as 100M.");
@@ -32,8 +32,8 @@ they should not pass the worker. Your own bill may have other items.`,
       `${dollars(bill.total)} a month for ${amount(pageViews)} page views, with the plan's $5.`,
       `A worker that only passes pages on: ${dollars(bill.passingOn)}.`,
       "",
-      `Assumed, as nobody has measured it on Cloudflare: ${ASSUMED.cpuMs} ms of CPU an invocation, and ${ASSUMED.callMs} ms that`,
-      `a call keeps its object awake. Prices of ${PRICES_READ}:`,
+      `Assumed, as nobody has measured it on Cloudflare: ${ASSUMED.cpuMs} ms of CPU an invocation, ${ASSUMED.callMs} ms that`,
+      `a call keeps its object awake, and ${ASSUMED.isolates} isolates that are busy all the time. Prices of ${PRICES_READ}:`,
       ...PRICES_FROM.map((url) => `  ${url}`),
     ].join("\n");
     return { text, json: { pageViews, ...bill, assumed: ASSUMED, pricesRead: PRICES_READ, pricesFrom: PRICES_FROM } };

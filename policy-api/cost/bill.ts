@@ -27,7 +27,13 @@ export const ASSUMED = {
   cpuMs: 1,
   /** How long a call keeps its object awake, milliseconds. */
   callMs: 5,
+  /** How many isolates are busy all the time. Each asks for the policy every 15 s. */
+  isolates: 200,
 } as const;
+
+/** How often an isolate asks for the policy, seconds. */
+const POLICY_S = 15;
+const MONTH_S = 30 * 86_400;
 
 /** What an object is billed for while it is awake, GB. */
 const OBJECT_GB = 0.128;
@@ -56,23 +62,25 @@ export interface Bill {
  * kept of a million clients takes less than the 5 GB that are included.
  */
 export function billOf(counted: Counted, pageViews: number): Bill {
-  const calls = counted.lookUps + counted.records;
+  const calls = counted.lookUps + counted.records + counted.alarms;
+  // A page asks for the policy at most once.
+  const policyCalls = Math.min(1, (ASSUMED.isolates * MONTH_S) / POLICY_S / pageViews);
   const item = (name: string, kind: keyof typeof PRICES, perPage: number): Item => {
     const { included, perMillion } = PRICES[kind];
     const perMonth = perPage * pageViews;
     return { name, perPage, perMonth, included, price: (Math.max(0, perMonth - included) / 1e6) * perMillion };
   };
-  const worker = [
-    item("invocations", "invocations", counted.invocations),
-    item("CPU, ms", "cpuMs", counted.invocations * ASSUMED.cpuMs),
+  const worker = (invocations: number): Item[] => [
+    item("invocations", "invocations", invocations),
+    item("CPU, ms", "cpuMs", invocations * ASSUMED.cpuMs),
   ];
   const items = [
-    ...worker,
-    item("calls of objects", "objectCalls", calls),
-    item("time of objects, GB-s", "objectTime", (calls * ASSUMED.callMs * OBJECT_GB) / 1_000),
+    ...worker(counted.invocations),
+    item("calls of objects", "objectCalls", calls + policyCalls),
+    item("time of objects, GB-s", "objectTime", ((calls + policyCalls) * ASSUMED.callMs * OBJECT_GB) / 1_000),
     item("rows written", "rowsWritten", counted.rowsWritten),
     item("rows read", "rowsRead", counted.lookUps * ROWS_OF_A_LOOK_UP),
   ];
   const sum = (some: readonly Item[]): number => some.reduce((all, { price }) => all + price, PLAN);
-  return { items, total: sum(items), passingOn: sum(worker) };
+  return { items, total: sum(items), passingOn: sum(worker(1)) };
 }
