@@ -99,7 +99,7 @@ function stackChangeText({ sinceMs, rttClass, before, since }: StackChange): str
 function useChangeText({ sinceMs, before, since }: UseChange): string {
   const share = ({ value }: Estimate): string => (100 * Math.max(0, value)).toFixed(0);
   return (
-    `Since ${new Date(sinceMs).toISOString().slice(0, 10)} offers are not followed any more: they brought ${share(before)} % of next ` +
+    `Since ${new Date(sinceMs).toISOString().slice(0, 10)} offers are hardly followed any more: they brought ${share(before)} % of next ` +
     `pages over to HTTP/3, and now ${share(since)} %. HTTP/3 may have stopped working: run the doctor.`
   );
 }

@@ -80,6 +80,19 @@ describe("GET results", () => {
     });
   });
 
+  it("says since when offers are hardly followed any more", async () => {
+    expect((await resultsOf("?version=2")).unused).toBeNull();
+    ports.outcomes.rows = [0.9, 0.9, 0].flatMap((overH3, i) =>
+      drawnRows(2, [{ rttMs: 200, clients: 500, saves: 0.1, overH3, asn: 64_496, period: 10_343 + i }]),
+    );
+    const { unused, sentence } = await resultsOf("?version=2");
+    expect(unused).toMatchObject({ since: "2026-08-25T00:00:00.000Z" });
+    expect(unused?.text).toMatch(
+      /^Since 2026-08-25 offers are hardly followed any more: they brought \d\d % of next pages over to HTTP\/3, and now 0 %\. HTTP\/3 may have stopped working: run the doctor\.$/,
+    );
+    expect(sentence.endsWith(` ${unused?.text}`)).toBe(true);
+  });
+
   it("is of the version in force for everyone, unless another one is named", async () => {
     expect(await resultsOf("")).toMatchObject({ version: 1, everyone: { offered: { clients: 0 } } });
     await ports.store.change({ kind: "put", everyone: 2, stages: [] }, { author: "a", note: null, ifMatch: "*" });
