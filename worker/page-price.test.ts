@@ -9,6 +9,7 @@ import { bindings, freshStorage } from "../durable/testing.ts";
 import { parsePolicy } from "../policy-api/reading/parse-policy.ts";
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { pageReport } from "../policy-api/reports/testing-pages.ts";
+import { numbers } from "../policy-api/outcomes/testing.ts";
 import { COUNTED, type Counted } from "../policy-api/cost/counted.ts";
 import cubic from "../policy-api/policies/cubic.json" with { type: "json" };
 import { handleVisitor } from "./handler.ts";
@@ -43,17 +44,6 @@ const PAUSE_MS = 20_000;
 const PAUSE_SIGMA = 0.8;
 const RTTS_MS = [8, 20, 35, 60, 90, 140, 220];
 
-/** Numbers from 0 to 1 that look random, the same in every run (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Lets real time pass: calls of objects and hashes take some. */
 function tick(ms = 0): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
@@ -73,7 +63,7 @@ interface Counts extends Omit<Counted, "invocations"> {
 async function visits(count: number, over: object): Promise<Counts> {
   const parsed = parsePolicy({ ...cubic, ...over });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-  const draw = random(1);
+  const draw = numbers(1);
   const time = new VirtualTime();
   vi.stubGlobal("fetch", async () => new Response("<!doctype html><head>", { headers: PAGE_HEADERS }));
   const store = policyStore(bindings);
