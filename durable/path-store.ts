@@ -196,9 +196,9 @@ export class PathStore extends DurableObject {
     const { state, given } = applySamples(applySamples(held.row.client, older, nowMs).state, newer, nowMs);
     const offers = report.answers.reduce(applyAnswer, held.row.offers);
     held.row = { ...held.row, client: state, offers, countedPages: pages.held };
-    // Sums and counted pages go into a row with what changed them.
     const gives = given.before !== given.after && !(isNothing(given.before) && isNothing(given.after));
-    // What its network has of a client, and what the client's row says of that, must not part.
+    // What its network has of a client, and what the client's row says of that, must not part. Sums and counted pages go into a row
+    // with what changed them.
     if (gives || waits(held) || pages.fresh.length > 0 || tells(held.told, toldBy(held.row))) this.#dirty.add(key);
     if (gives) this.#giveOn(report, given, nowMs);
     return pages;

@@ -87,7 +87,6 @@ export function lookUp(
   };
   /** Side by side with the policy, where this isolate has none: then a client's name does not hang on the store's key. */
   const recallEarly = async (): Promise<Remembered | undefined> => {
-    if (isolate.settings.clientKey === undefined || !isolate.policyCache.outdated(nowMs)) return undefined;
     // An old policy tells nothing for sure, but where it needed no look-up the next one seldom does.
     const last = found.held?.inForce;
     if (last !== undefined && (last.killSwitch !== null || last.everyone.policy?.mode !== "adaptive")) return undefined;
@@ -96,9 +95,10 @@ export function lookUp(
   };
 
   const search = async (): Promise<void> => {
-    const asking = recallEarly();
+    const isEarly = isolate.settings.clientKey !== undefined && isolate.policyCache.outdated(nowMs);
+    const asking = isEarly ? recallEarly() : undefined;
     // It may fail before anybody waits for it, or nobody may.
-    asking.catch(() => undefined);
+    asking?.catch(() => undefined);
     await isolate.policyCache.ready(stores, ctx, nowMs);
     const { held } = isolate.policyCache;
     if (held !== found.held) found = { ...found, held };
