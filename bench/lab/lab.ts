@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { buildClock, type Clock } from "../../infra/faults/clock.ts";
-import type { Arm } from "../model/arm.ts";
+import { writeCloudflareConfig } from "../../infra/workerd/as-cloudflare.ts";
+import { type Arm, ARM_SETUPS } from "../model/arm.ts";
 import { CONGESTIONS } from "../model/congestion.ts";
 import { policyOf } from "./arm-policy.ts";
 import { type Cubic, holdCubic } from "./cubic.ts";
@@ -64,8 +65,10 @@ export async function startLab(options: LabOptions): Promise<Lab> {
         const congestions = same.map(({ name }) => name);
         const policy = same[0]?.policy;
         const name = `${arm}-${congestions.join("-")}`;
+        const { asCloudflare = false } = ARM_SETUPS[arm];
         const workerd = {
           stateDir: join(folder, name),
+          ...(asCloudflare ? { config: writeCloudflareConfig(folder) } : {}),
           origin: origin.url,
           token: TOKEN,
           onErrorLine: () => undefined,
@@ -73,7 +76,8 @@ export async function startLab(options: LabOptions): Promise<Lab> {
         };
         const worker = policy === undefined ? undefined : await startWorker(workerd, policy, stack, fail);
         if (worker !== undefined) sockets.set(arm, worker.visitorsSocket);
-        const tee = await startSampleTee(join(folder, `${name}.tee`), worker?.samplesSocket, onSample);
+        const listener = asCloudflare ? undefined : worker?.samplesSocket;
+        const tee = await startSampleTee(join(folder, `${name}.tee`), listener, onSample);
         stack.defer(() => tee.stop());
         const upstream = `unix:${worker?.visitorsSocket ?? origin.socket}`;
         systems.push({ arm, congestions, upstream, samples: `unix:${tee.socket}` });

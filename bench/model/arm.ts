@@ -13,6 +13,7 @@ export type Arm =
   | "retry-h3"
   | "reporting-h2"
   | "reporting-h3"
+  | "as-cloudflare"
   | "bare-h3"
   | "quiche-cubic"
   | "quiche-bbr2";
@@ -23,8 +24,10 @@ export interface ArmSetup {
   readonly firstProtocol: "h1" | "h2" | "h3";
   /** The mode of the worker behind its edge; undefined: there is none. */
   readonly mode?: "fixed-h2" | "fixed-h3" | "adaptive";
-  /** Whether the worker asks every page to report how long it took. */
-  readonly reports?: boolean;
+  /** Whether the worker asks every page to report how long it took; `injected`: by a script that it puts in. */
+  readonly reports?: "asked" | "injected";
+  /** Whether its worker learns of connections no more than on Cloudflare. */
+  readonly asCloudflare?: boolean;
   /** Of its edge, beside those that every edge has. */
   readonly edgeFlags?: readonly string[];
   /** Where another server than our edge answers, over HTTP/3 alone. */
@@ -32,7 +35,7 @@ export interface ArmSetup {
 }
 
 /** The edge says of its connections what Cloudflare says, for the reporter to read. */
-const REPORTING = { reports: true, edgeFlags: ["-server-timing=true"] } as const;
+const REPORTING = { reports: "injected", edgeFlags: ["-server-timing=true"] } as const;
 const H3 = { firstProtocol: "h3", mode: "fixed-h3" } as const;
 
 export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
@@ -76,6 +79,14 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     ...H3,
     about: "as `fixed-h3`, and each page is asked to report how long it took",
     ...REPORTING,
+  },
+  "as-cloudflare": {
+    about: "as `adaptive`, with a worker that learns what Cloudflare's do: RTT and rate, and what pages report",
+    firstProtocol: "h2",
+    mode: "adaptive",
+    reports: "asked",
+    asCloudflare: true,
+    edgeFlags: ["-server-timing=true", "-as-cloudflare"],
   },
   "quiche-cubic": quicheArm("cubic", "quiche-cubic"),
   "quiche-bbr2": quicheArm("BBRv2", "quiche-bbr2"),

@@ -1,13 +1,5 @@
-import {
-  type Excess,
-  excessText,
-  type NineVisits,
-  nineVisitsTable,
-  ONE_SIDED,
-  shown,
-  type Shown,
-  standardErrorOf,
-} from "../experiments/nine-visits/findings.ts";
+import { type NineVisits, nineVisitsTable, shown, type Shown } from "../experiments/nine-visits/findings.ts";
+import { type Excess, excessText, ONE_SIDED, standardErrorOf } from "../analysis/evaluation/second-page.ts";
 import { mean } from "../analysis/statistics/summary.ts";
 import { number, percent } from "../analysis/tables/format.ts";
 

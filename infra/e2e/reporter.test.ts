@@ -1,15 +1,13 @@
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingHttpHeaders, request } from "node:http";
-import { dirname, join, relative } from "node:path";
+import { createServer, request } from "node:http";
 import { text } from "node:stream/consumers";
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { ROOT } from "../../base/root.ts";
 import { type PageReport, parsePageReport } from "../../policy-api/reports/page-report.ts";
 import type { Policy } from "../../policy-api/core/policy.ts";
 import type { Results } from "../../policy-api/contract/results.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
+import { writeCloudflareConfig } from "../workerd/as-cloudflare.ts";
 import { callApi } from "../workerd/policy-client.ts";
 import { launchBrowser, navigate, untilH3 } from "./browser.ts";
 import { fixed, probe, startTestSystem, testFolder, type TestSystem, TOKEN, until } from "./harness.ts";
@@ -75,18 +73,20 @@ async function startSite(headers: Record<string, string>, body = "<p>text"): Pro
 
 /**
  * The system, with a program between edge and workerd that keeps the reports: of a page that is being left, a browser tells
- * a test nothing. It can also turn what the edge says of a request into what Cloudflare says of one.
+ * a test nothing.
  */
-async function startReportingSystem(
-  options: Parameters<typeof startTestSystem>[0] & { readonly asCloudflare?: boolean } = {},
-): Promise<TestSystem & { readonly beacons: readonly string[] }> {
-  const { asCloudflare = false, ...others } = options;
+async function startReportingSystem({
+  edgeFlags = [],
+  ...others
+}: NonNullable<Parameters<typeof startTestSystem>[0]> = {}): Promise<
+  TestSystem & { readonly beacons: readonly string[] }
+> {
   let socketPath = "";
   const beacons: string[] = [];
   const server = createServer((asked, reply) => {
     if (asked.url === "/_h3/v1/report") void text(asked).then((body) => beacons.push(body));
-    const headers = { ...asked.headers, ...(asCloudflare ? { "mf-cf-blob": cloudflares(asked.headers) } : {}) };
-    const passed = request({ socketPath, method: asked.method, path: asked.url, headers }, (answer) => {
+    const { method, url: path, headers } = asked;
+    const passed = request({ socketPath, method, path, headers }, (answer) => {
       reply.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
       answer.pipe(reply);
     });
@@ -99,15 +99,10 @@ async function startReportingSystem(
     server.closeAllConnections();
   });
   const upstream = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-  const system = await startTestSystem({ edgeFlags: ["-server-timing=true", "-upstream", upstream], ...others });
+  const flags = ["-server-timing=true", "-upstream", upstream, ...edgeFlags];
+  const system = await startTestSystem({ edgeFlags: flags, ...others });
   socketPath = system.workerd.visitorsSocket;
   return { ...system, beacons };
-}
-
-function cloudflares(headers: IncomingHttpHeaders): string {
-  const cf = JSON.parse(String(headers["mf-cf-blob"] ?? "{}")) as Record<string, unknown>;
-  const { adaptiveH3: _, ...rest } = cf;
-  return JSON.stringify({ ...rest, colo: "NRT" });
 }
 
 it(
@@ -162,15 +157,8 @@ it(
   "where nobody else counts packets, as on Cloudflare, a page's report brings them into the belief",
   SLOW,
   async () => {
-    const config = join(testFolder(), "cloudflare.capnp");
-    const own = readFileSync(join(ROOT, "infra/workerd/config.capnp"), "utf8");
-    writeFileSync(
-      config,
-      own
-        .replace('text = "adaptive-h3"', 'text = "cloudflare"')
-        .replace("../../dist", relative(dirname(config), join(ROOT, "dist"))),
-    );
-    const system = await startReportingSystem({ config, asCloudflare: true });
+    const config = writeCloudflareConfig(testFolder());
+    const system = await startReportingSystem({ config, edgeFlags: ["-as-cloudflare"] });
     await system.putPolicy(reporting(true));
     const { page, errors } = await watched(system);
     await navigate(page, system.port);

@@ -107,6 +107,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		o.proxy.ServerTiming = v
 		return nil
 	})
+	fs.BoolVar(&o.proxy.AsCloudflare, "as-cloudflare", false, "have request.cf say of a connection only what Cloudflare's says, its RTT and delivery rate; for trying what a worker with EDGE=cloudflare can do, with -server-timing=true and without -samples")
 	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096; 128 where that cannot be told)", setCount(&o.requests.Total))
 	fs.Func("max-requests-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64 (default: a quarter of -max-requests, at least 100)", setCount(&o.requests.PerClient))
 	fs.Func("reserved-requests", "`N` requests more for the worker's API (/_h3/), while others take all of -max-requests; a quarter of them for one client (default 16)", setCount(&o.requests.Reserved))

@@ -22,7 +22,7 @@ func TestOptionDefaults(t *testing.T) {
 	}
 	if len(o.listen) != 1 || o.listen[0].Text != "localhost:8443" || !o.listen[0].HTTP3 || len(o.listen[0].Hosts) != 2 ||
 		o.proxy.Upstream != (upstream.Target{Network: "tcp", Address: "127.0.0.1:8787"}) || o.samples != (upstream.Target{}) || o.certificate.StateDir != ".adaptive-h3" ||
-		o.proxy.AltSvc != proxy.AltSvcPass || o.proxy.ServerTiming || o.proxy.UpstreamTimeout != time.Minute || o.proxy.BodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second ||
+		o.proxy.AltSvc != proxy.AltSvcPass || o.proxy.ServerTiming || o.proxy.AsCloudflare || o.proxy.UpstreamTimeout != time.Minute || o.proxy.BodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second ||
 		o.requests.Total != 0 || o.requests.PerClient != 0 || o.maxStreams != 100 || o.requests.Reserved != 0 ||
 		o.handshakes != (quicserver.HandshakeLimits{Unproven: 256, Total: 1024}) ||
 		o.unread.Timeout != time.Minute || o.unread.Rate != 1000 || o.unread.Total < 64 || o.unread.PerClient < 64 || o.proxy.SlowestRate != 1000 {
@@ -35,7 +35,7 @@ func TestOptionsAsGiven(t *testing.T) {
 		"-listen", "127.0.0.1:1,congestion=cubic,http3=off", "-listen", "[::1]:2", "-listen", ":3,http3=on",
 		"-upstream", "unix:/run/workerd.sock", "-samples", "http://[::1]:99/", "-cert", "c", "-key", "k", "-state", "s",
 		"-host", "a.example", "-host", "192.0.2.1", "-host", "*.b.example",
-		"-alt-svc", "override", "-server-timing=true", "-upstream-timeout", "1m30s", "-shutdown-timeout=1ms",
+		"-alt-svc", "override", "-server-timing=true", "-as-cloudflare", "-upstream-timeout", "1m30s", "-shutdown-timeout=1ms",
 		"-max-requests", "10", "-max-requests-client", "4", "-max-streams", "3", "-reserved-requests", "5",
 		"-retry", "-retry-above", "6", "-max-handshakes", "7",
 		"-unread-timeout", "8s", "-slowest-rate", "9", "-max-unread", "11", "-max-unread-client", "10",
@@ -47,7 +47,7 @@ func TestOptionsAsGiven(t *testing.T) {
 	if len(l) != 3 || l[0].Congestion != "cubic" || l[0].HTTP3 || l[0].Port != 1 || l[1].Hosts[0].String() != "::1" || !l[1].HTTP3 ||
 		l[2].Hosts[0].String() != "::" || o.proxy.Upstream != (upstream.Target{Network: "unix", Address: "/run/workerd.sock"}) || o.samples != (upstream.Target{Network: "tcp", Address: "[::1]:99"}) ||
 		o.certificate.CertFile != "c" || o.certificate.KeyFile != "k" || o.certificate.StateDir != "s" || strings.Join(o.certificate.Hosts, " ") != "a.example 192.0.2.1 *.b.example" ||
-		o.proxy.AltSvc != proxy.AltSvcOverride || !o.proxy.ServerTiming || o.proxy.UpstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
+		o.proxy.AltSvc != proxy.AltSvcOverride || !o.proxy.ServerTiming || !o.proxy.AsCloudflare || o.proxy.UpstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
 		o.requests.Total != 10 || o.requests.PerClient != 4 || o.maxStreams != 3 || o.requests.Reserved != 5 ||
 		o.handshakes != (quicserver.HandshakeLimits{Unproven: 6, Total: 7, Always: true}) ||
 		o.unread != (unread.Limits{Timeout: 8 * time.Second, Rate: 9, Total: 11, PerClient: 10}) || o.proxy.SlowestRate != 9 {
@@ -136,7 +136,7 @@ func checkUsageError(t *testing.T, args, says []string) {
 func TestUnknownFlagListsTheFlags(t *testing.T) {
 	all := []string{
 		"-listen", "-upstream", "-samples", "-cert", "-key", "-state", "-host", "-alt-svc", "-server-timing",
-		"-upstream-timeout", "-body-timeout", "-shutdown-timeout",
+		"-as-cloudflare", "-upstream-timeout", "-body-timeout", "-shutdown-timeout",
 	}
 	for args, code := range map[string]int{"-nope": exitUsage, "-h": exitOK} {
 		var stdout, stderr bytes.Buffer

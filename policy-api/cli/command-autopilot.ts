@@ -28,6 +28,9 @@ in \`history\` and \`audit\`, with notes that begin with "${NOTE_PREFIX}".`,
     const { everyone, stages, why } = step;
     const change = { everyone, stages: [...stages], note: `${NOTE_PREFIX}${why}` };
     const now = await unlessChanged(api, io, async () => api.activate(change, etag));
-    return { json: { ...step, activation: now }, text: `Done: it ${why}.\n\n${inForceText(now, io.nowMs())}` };
+    return {
+      json: { ...step, activation: now },
+      text: `Done: it ${why.replace(/\.$/, "")}.\n\n${inForceText(now, io.nowMs())}`,
+    };
   },
 };

@@ -91,7 +91,7 @@ describe("what happened", () => {
   it("says when each thing was done, and what the policies cost until then and after it", () => {
     const lines = changedLines(summaryOf(rows(STORY)));
     expect(lines[0]).toMatch(/^The change was acted on within 1 days\. Until then the policy cost 100\.0 % \(/);
-    expect(lines[1]).toBe("Another policy was tried within 2 days, and everyone had it within 3 days.");
+    expect(lines[1]).toBe("Another policy was tried within 2 days. Everyone had another one within 3 days.");
     expect(lines[2]).toMatch(/^From then on the policy cost 0\.0 % \(.*; under 5\.0 %\.$/);
     expect(lines[3]).toMatch(
       /^A harmful policy, put in force by hand, was taken back within 1 days\. It cost 100\.0 % \(/,

@@ -90,7 +90,8 @@ function changesOf(
   const changed = rounds.find(({ part }) => part === "after");
   const noticed = first("after", /^Done: it (?:begins version \d+ anew|takes back )/);
   const tried = first("after", /^Done: it tries /);
-  const settled = first("after", /^Done: it gives version \d+ to everyone/);
+  // What is taken back is taken from everyone.
+  const settled = first("after", /^Done: it (?:gives version \d+ to everyone|takes back )/);
   const harmfulSince = rounds.find(({ part }) => part === "harmful");
   const takenBack = first("harmful", /^Done: it takes back /);
   const regret = (name: string, isOf: (row: ChangedRow) => boolean) =>
@@ -193,7 +194,7 @@ export function changedLines(summary: Summary): string[] {
   const isKept = regretAfter !== undefined && regretAfter.estimate < REGRET_MAX;
   return [
     `The change was acted on within ${after(noticedDay, changedDay)}. Until then the policy cost ${percentWithInterval(regretBefore)}.`,
-    `Another policy was tried within ${after(triedDay, changedDay)}, and everyone had it within ${after(settledDay, changedDay)}.`,
+    `Another policy was tried within ${after(triedDay, changedDay)}. Everyone had another one within ${after(settledDay, changedDay)}.`,
     `From then on the policy cost ${percentWithInterval(regretAfter)}; ${isKept ? "under" : "**not shown to be under**"} ${percent(REGRET_MAX)}.`,
     `A harmful policy, put in force by hand, was taken back within ${after(takenBackDay, harmfulDay)}. It cost ${percentWithInterval(regretHarmful)}.`,
   ];

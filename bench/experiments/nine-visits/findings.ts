@@ -1,8 +1,15 @@
+import {
+  type Excess,
+  excessOf,
+  excessText,
+  secondPageMs,
+  standardErrorOf,
+} from "../../analysis/evaluation/second-page.ts";
 import { ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { proportion } from "../../analysis/statistics/proportion.ts";
-import { type Random, seededRandom } from "../../analysis/statistics/random.ts";
+import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean } from "../../analysis/statistics/summary.ts";
-import { FAR_RATIO, number, percent, withInterval } from "../../analysis/tables/format.ts";
+import { number, percent, withInterval } from "../../analysis/tables/format.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Report } from "../../harness/experiment.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
@@ -26,7 +33,7 @@ function networkOf({ id, network, congestion, imageBytes }: Cell, rows: readonly
   const what = { network, congestion, imageBytes, n: [h2.length, offered.length, adaptive.length] };
   if (what.n.some((n) => n < LOADS_MIN)) return { ...what, found: undefined };
   const random = seededRandom(seed, "nine-visits", id);
-  const times = { h2: h2.map(secondMs), offered: offered.map(secondMs), adaptive: adaptive.map(secondMs) };
+  const times = { h2: h2.map(secondPageMs), offered: offered.map(secondPageMs), adaptive: adaptive.map(secondPageMs) };
   const stayToSwitch = ratioOfMeansInterval(times.h2, times.offered, { random });
   const stays = stayToSwitch.estimate <= 1;
   const [better, worse] = stays ? [times.h2, times.offered] : [times.offered, times.h2];
@@ -49,30 +56,6 @@ function networkOf({ id, network, congestion, imageBytes }: Cell, rows: readonly
       visit: ratioOfMeansInterval(visitMs(adaptive), visitMs(stays ? h2 : offered), { random }),
     },
   };
-}
-
-/** By how much the mean of some times is above that of others. */
-export interface Excess {
-  readonly estimate: number;
-  /** One-sided: 95 % of such bounds lie above the truth. */
-  readonly upper95: number;
-}
-
-/** From an estimate to a one-sided bound of 95 %, in standard errors. */
-export const ONE_SIDED = 1.645;
-
-export function standardErrorOf({ estimate, upper95 }: Excess): number {
-  return (upper95 - estimate) / ONE_SIDED;
-}
-
-function excessOf(adaptive: readonly number[], better: readonly number[], random: Random): Excess {
-  const { estimate, high } = ratioOfMeansInterval(adaptive, better, { random, confidence: 0.9 });
-  return { estimate: estimate - 1, upper95: high - 1 };
-}
-
-/** Of a visit that was not there in time: the timeout. */
-function secondMs({ pagesMs, outcome, loadMs }: LoadRow): number {
-  return outcome === "timeout" ? (loadMs ?? Number.NaN) : Number(pagesMs.split(";")[1]);
 }
 
 export type NineVisits = ReturnType<typeof nineVisitsSummary>;
@@ -114,9 +97,4 @@ export function nineVisitsTable(networks: NineVisits["networks"]): string {
     ["both pages, over the better arm's", ({ found }) => withInterval(found?.visit)],
     ["", verdict],
   ]);
-}
-
-/** A bound of many times as much comes of one load among few: how far says nothing. */
-export function excessText({ estimate, upper95 }: Excess): string {
-  return `${percent(estimate)}, ${upper95 > FAR_RATIO ? "no bound" : `at most ${percent(upper95)}`}`;
 }

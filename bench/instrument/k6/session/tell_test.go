@@ -17,7 +17,10 @@ func TestPagesThatAreAskedReport(t *testing.T) {
 			reports := make(chan told, 8)
 			site.Handle(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/asks" {
-					w.Header().Set("Server-Timing", `cfL4;desc="?rtt=1", h3;desc="a.token"`)
+					w.Header().Set("Server-Timing", `cfL4;desc="?cid=a&sent=1", h3;desc="a.token"`)
+				}
+				if r.URL.Path == "/file" {
+					w.Header().Set("Server-Timing", `cfL4;desc="?cid=a&sent=9"`)
 				}
 				if r.URL.Path == "/_h3/v1/report" {
 					body, _ := io.ReadAll(r.Body)
@@ -39,6 +42,10 @@ func TestPagesThatAreAskedReport(t *testing.T) {
 			one := <-reports
 			if one.Token != "a.token" || one.Protocol != protocol || one.TTFBMs > one.LoadMs || one.LoadMs != one.AtMs {
 				t.Errorf("%+v", one)
+			}
+			// The last one of the connection, which is not older than the page.
+			if len(one.Connections) != 1 || one.Connections[0].L4 != "?cid=a&sent=9" || one.Connections[0].AgoMs > one.AtMs {
+				t.Errorf("%+v", one.Connections)
 			}
 			silent := open(t, site, func(c *Config) { c.FirstProtocol = protocol })
 			load(t, silent, "/asks")

@@ -17,6 +17,7 @@ type cfBlob struct {
 	ClientTCPRTT         float64       `json:"clientTcpRtt,omitempty"`  // ms, over TCP only
 	ClientQUICRTT        float64       `json:"clientQuicRtt,omitempty"` // ms, over QUIC only
 	EdgeL4               *cfEdgeL4     `json:"edgeL4,omitempty"`
+	Colo                 string        `json:"colo,omitempty"` // where a blob passes for Cloudflare's
 	HTTPProtocol         string        `json:"httpProtocol"`
 	TLSVersion           string        `json:"tlsVersion,omitempty"`
 	TLSCipher            string        `json:"tlsCipher,omitempty"`
@@ -39,6 +40,17 @@ type cfAdaptiveH3 struct {
 // connection could not be read, which is no reason to fail the request.
 func CF(req *http.Request, c *visitor.Connection, r measure.Reading, ok bool, now time.Time) string {
 	blob := newCFBlob(req, c, r, ok, now)
+	return blob.encode()
+}
+
+// colo is no airport (IATA gives out no code that begins with Q).
+const colo = "QQQ"
+
+// CFAsCloudflare returns request.cf as Cloudflare has it: without the connection's name and counters, and with the name of
+// a place, by which a worker knows that Cloudflare has set it.
+func CFAsCloudflare(req *http.Request, c *visitor.Connection, r measure.Reading, ok bool, now time.Time) string {
+	blob := newCFBlob(req, c, r, ok, now)
+	blob.AdaptiveH3, blob.Colo = nil, colo
 	return blob.encode()
 }
 

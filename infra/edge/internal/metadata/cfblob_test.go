@@ -40,6 +40,21 @@ func TestCFVectors(t *testing.T) {
 	})
 }
 
+// A worker takes it for Cloudflare's: it has a place, an RTT and a rate, and nothing that Cloudflare does not tell.
+func TestCFAsCloudflare(t *testing.T) {
+	c := visitortest.Connection("0123456789abcdef", measure.TCP, "192.0.2.7:1", visitortest.ReadingTCP, true)
+	text := CFAsCloudflare(&http.Request{ProtoMajor: 2}, c, visitortest.ReadingTCP, true, c.Began)
+	var blob map[string]any
+	if err := json.Unmarshal([]byte(text), &blob); err != nil {
+		t.Fatal(err)
+	}
+	rtt, _ := blob["clientTcpRtt"].(float64)
+	_, hasOwn := blob["adaptiveH3"]
+	if blob["colo"] != colo || rtt <= 0 || blob["edgeL4"] == nil || hasOwn {
+		t.Error(text)
+	}
+}
+
 // The request that the blob describes is under way itself, and others may be.
 func TestCFCountsWhatIsUnderWay(t *testing.T) {
 	c := visitortest.Connection("0123456789abcdef", measure.TCP, "192.0.2.7:1", visitortest.ReadingTCP, true)

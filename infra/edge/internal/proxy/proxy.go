@@ -27,6 +27,7 @@ type Options struct {
 	SlowestRate     int           // bytes a second of a request body, on average, once BodyTimeout has passed
 	AltSvc          AltSvcMode
 	ServerTiming    bool // add Server-Timing: cfL4 to responses
+	AsCloudflare    bool // tell the upstream of a connection only what Cloudflare tells
 	Kill            *killswitch.Switch
 }
 

@@ -32,7 +32,11 @@ func (p *Handler) rewrite(pr *httputil.ProxyRequest) {
 	if isEarly(pr.In) {
 		pr.Out.Header.Set("Early-Data", "1")
 	}
-	metadata.Set(pr.Out, client, metadata.CF(pr.In, c, r, ok, time.Now()))
+	cf := metadata.CF
+	if p.options.AsCloudflare {
+		cf = metadata.CFAsCloudflare
+	}
+	metadata.Set(pr.Out, client, cf(pr.In, c, r, ok, time.Now()))
 }
 
 // isMethod says whether a method is a token (RFC 9110, sections 5.6.2 and 9.1).

@@ -1,0 +1,22 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { ROOT } from "../../base/root.ts";
+
+/**
+ * Writes a configuration of workerd whose worker takes what stands before it for Cloudflare: an edge with `-as-cloudflare`,
+ * which tells of a connection no more than Cloudflare does. Pages' reports are then all that it learns of loss.
+ *
+ * @returns the path, for startWorkerd's `config`
+ */
+export function writeCloudflareConfig(folder: string): string {
+  const own = readFileSync(join(ROOT, "infra/workerd/config.capnp"), "utf8");
+  const file = join(folder, "as-cloudflare.capnp");
+  writeFileSync(
+    file,
+    own
+      .replace('name = "EDGE", text = "adaptive-h3"', 'name = "EDGE", text = "cloudflare"')
+      // capnp reads the path relative to the written file, and has another meaning for an absolute path.
+      .replace('embed "../../dist/worker.js"', `embed "${relative(folder, join(ROOT, "dist/worker.js"))}"`),
+  );
+  return file;
+}
