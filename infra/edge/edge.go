@@ -21,6 +21,7 @@ import (
 	"adaptive-h3/infra/edge/internal/health"
 	"adaptive-h3/infra/edge/internal/killswitch"
 	"adaptive-h3/infra/edge/internal/listen"
+	"adaptive-h3/infra/edge/internal/metrics"
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/pathsample"
 	"adaptive-h3/infra/edge/internal/proxy"
@@ -55,8 +56,10 @@ type edge struct {
 	linger     listen.Lingerer
 
 	servers []*server
-	health  *http.Server // nil: no -health
-	failed  chan error   // the errors that ended serving before shutdown
+	health  *http.Server     // nil: no -health
+	metrics *metrics.Metrics // nil: no -metrics
+	tells   *http.Server     // answers for metrics
+	failed  chan error       // the errors that ended serving before shutdown
 
 	stopBeat context.CancelFunc
 	beating  sync.WaitGroup
@@ -115,6 +118,9 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	e.handshakes = quicserver.NewHandshakes(opts.handshakes, log)
 	e.upstream, e.desk = pool, bounds.Desk()
 	e.handler = proxy.New(opts.proxy, transport, e.desk, e.watch, log)
+	if opts.metrics != (upstream.Target{}) {
+		e.metrics = metrics.New(metrics.Subject{Registry: e.registry, Desk: e.desk, Handshakes: e.handshakes.Counts})
+	}
 	var windows *trace.Windows
 	if opts.traceFile != "" {
 		if windows, err = trace.NewWindows(opts.traceFile, e.registry, log); err != nil {
@@ -143,6 +149,13 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		listen.Close(sockets)
 		e.shutdown(time.Millisecond)
 		return nil, err
+	}
+	if e.metrics != nil {
+		if e.tells, err = e.metrics.Serve(opts.metrics, log); err != nil {
+			listen.Close(sockets)
+			e.shutdown(time.Millisecond)
+			return nil, err
+		}
 	}
 	for _, srv := range e.servers {
 		e.serve(srv)
@@ -199,12 +212,13 @@ func (e *edge) http3() string {
 // closed sees every connection once, while its statistics can still be read.
 func (e *edge) closed(c *visitor.Connection) {
 	e.sampler.Closing(c, time.Now())
+	e.metrics.Closed(c)
 	e.registry.Remove(c)
 }
 
 func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32]byte, opts options) (*server, error) {
 	srv := &server{socket: s, http: &http.Server{
-		Handler:           e.handler,
+		Handler:           e.metrics.Count(e.handler),
 		TLSConfig:         tlsConfig.Clone(),
 		ReadHeaderTimeout: readHeaderTimeout, // and no IdleTimeout or ReadTimeout: see internal/resting
 		MaxHeaderBytes:    maxHeaderBytes,
@@ -226,12 +240,23 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 	srv.serves = new(atomic.Bool)
 	var err error
 	srv.quic, err = quicserver.New(quicserver.Options{
-		TCP: s.TCP, UDP: s.UDP, Bind: func() (*net.UDPConn, error) { return listen.UDP(s.TCP) }, TLS: tlsConfig,
-		Handler: e.handler, InContext: srv.http, MaxHeaderBytes: maxHeaderBytes,
+		TCP: s.TCP, UDP: s.UDP, Bind: e.rebind(s), TLS: tlsConfig,
+		Handler: e.metrics.Count(e.handler), InContext: srv.http, MaxHeaderBytes: maxHeaderBytes,
 		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes, Tracer: trace.Qlog(opts.qlogDir, e.log),
 		ResetSecret: resetSecret, Registry: e.registry, OnClose: e.closed, Serves: srv.serves, Log: e.log,
 	})
 	return srv, err
+}
+
+// rebind opens another UDP socket in the place of one that died.
+func (e *edge) rebind(s listen.Socket) func() (*net.UDPConn, error) {
+	return func() (*net.UDPConn, error) {
+		conn, err := listen.UDP(s.TCP)
+		if err == nil {
+			e.metrics.SocketReopened()
+		}
+		return conn, err
+	}
 }
 
 func (e *edge) serve(srv *server) {

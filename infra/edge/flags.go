@@ -28,6 +28,7 @@ type options struct {
 	samples         upstream.Target // the zero target: post none
 	origin          *url.URL        // nil: only the upstream is asked
 	health          upstream.Target // the zero target: nowhere
+	metrics         upstream.Target // the zero target: nothing is counted
 	certificate     certificate.Options
 	traceFile       string // "": no trace
 	qlogDir         string // "": no qlog
@@ -75,6 +76,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		return err
 	})
 	fs.Func("health", "where GET /health says how this program is, for this machine only: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.health))
+	fs.Func("metrics", "where GET /metrics tells Prometheus what this program did, for this machine only: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.metrics))
 	fs.StringVar(&o.certificate.CertFile, "cert", "", "certificate chain, PEM `FILE`; with -key, instead of the development certificate")
 	fs.StringVar(&o.certificate.KeyFile, "key", "", "private key, PEM `FILE`")
 	fs.StringVar(&o.certificate.StateDir, "state", o.certificate.StateDir, "`DIR` that keeps the development certificate")

@@ -42,6 +42,9 @@ func (e *edge) shutdown(timeout time.Duration) {
 	if e.health != nil {
 		_ = e.health.Close()
 	}
+	if e.tells != nil {
+		_ = e.tells.Close()
+	}
 	e.registry.CloseAll()
 	flush, cancelFlush := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancelFlush()

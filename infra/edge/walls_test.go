@@ -21,9 +21,9 @@ const thisModule = "adaptive-h3/infra/edge"
 var walls = map[string][]string{
 	".": {
 		"internal/admission", "internal/certificate", "internal/errorlog", "internal/giveback", "internal/health",
-		"internal/killswitch", "internal/listen", "internal/measure", "internal/origin", "internal/pathsample",
-		"internal/proxy", "internal/quicserver", "internal/resting", "internal/trace", "internal/unread", "internal/upstream",
-		"internal/visitor",
+		"internal/killswitch", "internal/listen", "internal/measure", "internal/metrics", "internal/origin",
+		"internal/pathsample", "internal/proxy", "internal/quicserver", "internal/resting", "internal/trace", "internal/unread",
+		"internal/upstream", "internal/visitor",
 	},
 	"cmd/forge": {"internal/forge"},
 	"cmd/load":  {"internal/client", "internal/hostile", qpack, quicGo, xNet},
@@ -61,6 +61,7 @@ var walls = map[string][]string{
 	"internal/health": {
 		"internal/admission", "internal/errorlog", "internal/measure", "internal/quicprobe", "internal/upstream",
 	},
+	"internal/metrics": {"internal/admission", "internal/errorlog", "internal/upstream", "internal/visitor", prometheus},
 
 	// For tests: no package above may import them.
 	"internal/edgetest":            {},
@@ -70,8 +71,9 @@ var walls = map[string][]string{
 }
 
 const (
-	quicGo = "github.com/quic-go/quic-go"
-	sys    = "golang.org/x/sys"
+	quicGo     = "github.com/quic-go/quic-go"
+	prometheus = "github.com/prometheus/client_golang"
+	sys        = "golang.org/x/sys"
 	// To read the answers to hostile inputs.
 	qpack = "github.com/quic-go/qpack"
 	xNet  = "golang.org/x/net"
