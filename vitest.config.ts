@@ -23,7 +23,7 @@ export default defineConfig({
           ...PATIENCE,
           ...COMPUTING,
           name: "core",
-          include: ["policy-api/{core,reading,reports,outcomes,compiled,cost,doctor}/*.test.ts"],
+          include: ["policy-api/{core,reading,reports,outcomes,counters,compiled,cost,doctor}/*.test.ts"],
         },
       },
       {

@@ -4,7 +4,8 @@ import { Gathered } from "../policy-api/outcomes/gathered.ts";
 import type { OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";
 import { type UpperLevel, UPPER_LEVELS } from "../policy-api/core/mix.ts";
 import { FailedAttempts } from "../policy-api/http/failed-attempts.ts";
-import type { ClientsPort, OutcomesPort, PolicyApiPorts } from "../policy-api/http/ports.ts";
+import { merged, NO_TALLY } from "../policy-api/counters/counted.ts";
+import type { ClientsPort, CountersPort, OutcomesPort, PolicyApiPorts } from "../policy-api/http/ports.ts";
 import { ANSWER_HEADERS } from "./actuator.ts";
 import { clientAddress } from "./address.ts";
 import { connectionFacts } from "./cf.ts";
@@ -15,6 +16,7 @@ import type { HeldBundle } from "./policy-cache.ts";
 import { type Region, regionOf, REGIONS } from "./region.ts";
 import type { SettingsFault } from "./settings.ts";
 import {
+  counterStore,
   pathObject,
   type PathObject,
   pathStore,
@@ -44,6 +46,7 @@ export function apiPorts(
     store: policyStore(env),
     clients: clientsPort(env, isolate, stores, ctx),
     outcomes: outcomesPort(env, isolate),
+    counters: countersPort(env, isolate, stores),
     inForce: async () => {
       await isolate.policyCache.ready(stores, ctx, Date.now());
       return isolate.policyCache.held?.inForce;
@@ -110,8 +113,21 @@ function regionsOf({ settings }: Isolate): readonly Region[] {
   return settings.edge === "cloudflare" ? REGIONS : ["local"];
 }
 
-/** How long an object may take to say its outcomes, milliseconds: callers of the API wait 10 s. */
+/** How long an object may take to say what it holds, milliseconds: callers of the API wait 10 s. */
 const OUTCOMES_MS = 5_000;
+
+function countersPort(env: StoreBindings, isolate: Isolate, stores: Stores): CountersPort {
+  return {
+    read: async (fromHour) => {
+      const regions = env.COUNTERS === undefined ? [] : regionsOf(isolate);
+      const [home = "local"] = regions;
+      await inTime([isolate.counters.tell(async (delta) => stores.count(home, delta), Date.now())], OUTCOMES_MS);
+      const answers = regions.map(async (region) => (await counterStore(env, region)?.read(fromHour)) ?? NO_TALLY);
+      const read = (await inTime(answers, OUTCOMES_MS)).filter((tally) => tally !== false);
+      return { tally: merged(read), objects: { asked: regions.length, answered: read.length } };
+    },
+  };
+}
 
 function outcomesPort(env: StoreBindings, isolate: Isolate): OutcomesPort {
   return {

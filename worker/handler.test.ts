@@ -49,6 +49,76 @@ function lossyLevels(clients: number): { network: LevelState; above: LevelState 
   return { network, above: { held: above } };
 }
 
+describe("what a page is told of its decision", () => {
+  const told = async (policy: Policy, tellDecisions: boolean): Promise<string | null> => {
+    const stores = new FakeStores(policy);
+    const { response, settled } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, tellDecisions }));
+    await settled;
+    return response.headers.get("server-timing");
+  };
+
+  it.each([
+    ["fixed-h3", 'h3-why;desc="offered for 300 s: mode-fixed-h3, version 3"'],
+    ["observe", 'h3-why;desc="nothing said: mode-observe, version 3"'],
+  ] as const)("%s, if it is to be told", async (name, header) => {
+    expect(await told(mode(name), true)).toBe(header);
+  });
+
+  it("is nothing unless somebody wants that", async () => {
+    expect(await told(mode("fixed-h3"), false)).toBeNull();
+  });
+});
+
+describe("what is counted of navigations", () => {
+  const sums = (stores: FakeStores): Record<string, number> => {
+    const all: Record<string, number> = {};
+    for (const { counted } of stores.told)
+      for (const [key, count] of Object.entries(counted)) all[key] = (all[key] ?? 0) + count;
+    return all;
+  };
+
+  it("has what was decided, what is known of the path, and what the origin said", async () => {
+    const stores = new FakeStores(adaptivePolicy());
+    const isolate = new Isolate(SETTINGS);
+    const { settled } = await visit(navigation(), stores, isolate);
+    await settled;
+    expect(sums(stores)).toEqual({
+      "origin|served": 1,
+      "decisions|h2-faster|nothing|policy|tcp|no": 1,
+      "clients_seen|30|unknown|nothing": 1,
+      "look_ups|store": 1,
+    });
+    origin.answer = async () => new Response("no", { status: 503 });
+    const second = await visit(navigation(CF_H3), stores, isolate);
+    await second.settled;
+    expect(sums(stores)).toMatchObject({
+      "origin|error": 1,
+      "decisions|h2-faster|clear|policy|quic|no": 1,
+      "look_ups|memory": 1,
+      "offers|taken": 1,
+    });
+  });
+
+  it("says which decisions came too late, and which pages had none", async () => {
+    const stores = new FakeStores(adaptivePolicy());
+    stores.reply = never;
+    const isolate = new Isolate({ ...SETTINGS, budgetMs: 0 });
+    await visit(navigation(), stores, isolate);
+    await visit(navigation(), stores, isolate);
+    await isolate.counters.tell(async (delta) => void stores.told.push(delta), Date.now());
+    const all = sums(stores);
+    expect(Object.keys(all).some((key) => key.startsWith("undecided") || key.endsWith("|yes"))).toBe(true);
+  });
+
+  it("is lost, and nothing else, where the store takes no counts", async () => {
+    const stores = new FakeStores(mode("fixed-h3"));
+    stores.count = fails;
+    const { response, settled } = await visit(navigation(), stores);
+    await settled;
+    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=300');
+  });
+});
+
 describe("what a navigation is told", () => {
   it.each([
     ["fixed-h3", mode("fixed-h3"), CF_H2, 'h3=":8443"; ma=300'],

@@ -3,11 +3,13 @@ import type { Answer } from "../policy-api/core/offers.ts";
 import { ANSWER_HEADERS } from "./actuator.ts";
 import { type Advice, advise } from "./advise.ts";
 import { keptSample } from "./cf.ts";
+import { countPage } from "./count-page.ts";
 import { logDecision } from "./decision-log.ts";
 import type { Isolate } from "./isolate.ts";
 import { type Found, isDrawn, lookUp, storedClient } from "./look-up.ts";
 import { isNavigation } from "./navigation.ts";
 import { fetchOrigin } from "./origin.ts";
+import { regionOf } from "./region.ts";
 import { ask, isCounted, withAsked } from "./reporter/ask.ts";
 import type { Asked } from "./reporter/asked.ts";
 import type { Stores } from "./stores.ts";
@@ -53,14 +55,19 @@ function conclude(
 ): Response {
   const nowMs = Date.now();
   const advice = advise(found, isolate, nowMs);
+  countPage(isolate, advice, found, response.status);
+  const telling = isolate.tellCounts(stores, regionOf(found.connection), nowMs);
+  if (telling !== undefined) ctx.waitUntil(telling);
   ctx.waitUntil(remember(advice, found, stores, isolate, nowMs));
   if (advice === undefined) return response;
   const value = altSvcValue(advice.decision.advertise, portOf(url));
   const { asked } = found;
-  if (value === undefined && asked === undefined) return response;
+  const { tellDecisions, actuator } = isolate.settings;
+  if (value === undefined && asked === undefined && !tellDecisions) return response;
   // These headers are for one visitor: they are added after any cache, so that none stores them.
   const advertised = new Response(response.body, response);
-  if (value !== undefined) advertised.headers.set(ANSWER_HEADERS[isolate.settings.actuator], value);
+  if (value !== undefined) advertised.headers.set(ANSWER_HEADERS[actuator], value);
+  if (tellDecisions) advertised.headers.append("server-timing", `h3-why;desc="${toldOf(advice)}"`);
   if (asked === undefined) return advertised;
   const page = withAsked(advertised, asked, advice, found, isolate, nowMs);
   if (page === undefined) return advertised;
@@ -126,6 +133,13 @@ function answerOf(advice: Advice | undefined, nowMs: number): Answer | undefined
     offerUntilMs: advertise.kind === "h3" ? nowMs + advertise.maS * 1000 : 0,
     ...(advice.earlierOffer === undefined ? {} : { earlierOffer: advice.earlierOffer }),
   };
+}
+
+/** What was decided for a page, in words: `offered for 60 s: h3-faster, version 3`. */
+function toldOf({ decision: { advertise, reason }, policyVersion }: Advice): string {
+  const answer = { h3: "offered", nothing: "nothing said", clear: "taken back" }[advertise.kind];
+  const life = advertise.kind === "h3" ? ` for ${advertise.maS} s` : "";
+  return `${answer}${life}: ${reason}, version ${policyVersion}`;
 }
 
 /** The port that the visitor used: HTTP/3 is served on the same number. */

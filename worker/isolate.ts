@@ -1,10 +1,13 @@
 import type { Recorded } from "../durable/client-report.ts";
+import { keyOf, type Labels } from "../policy-api/counters/families.ts";
+import { Counters } from "./counters.ts";
 import { Counts } from "./counts.ts";
 import { Hasher } from "./hasher.ts";
 import { type HeldBundle, PolicyCache } from "./policy-cache.ts";
 import { type ClientNews, ReportBuffer } from "./report-buffer.ts";
 import type { ReportFate } from "./reporter/report-counts.ts";
 import { RecentClients } from "./recent-clients.ts";
+import type { Region } from "./region.ts";
 import { StoreHealth } from "./store-health.ts";
 import { KillHold } from "./unstored-kill.ts";
 import type { Settings } from "./settings.ts";
@@ -25,11 +28,31 @@ export class Isolate {
   readonly recent = new RecentClients();
   /** What became of pages' own reports. Plain numbers, for whoever wants to show them. */
   readonly reportCounts = new Counts<ReportFate>();
+  /** What this isolate did, until the store knows it. */
+  readonly counters: Counters;
 
   #namer: Hasher | undefined;
 
   constructor(settings: Settings) {
     this.settings = settings;
+    this.counters = new Counters(settings.tellCountsMs, [
+      {
+        counts: this.reportCounts,
+        key: (fate) => keyOf("reports", { fate: fate as Labels<"reports">["fate"] }),
+      },
+      {
+        counts: this.reports.dropped,
+        key: (cause) => keyOf("news_dropped", { cause: cause as Labels<"news_dropped">["cause"] }),
+      },
+    ]);
+  }
+
+  /** Tells what was counted when that is due; undefined if another request has promised to. Never rejects. */
+  tellCounts(stores: Stores, region: Region, nowMs: number): Promise<void> | undefined {
+    const waitMs = this.counters.due(nowMs);
+    if (waitMs === undefined) return undefined;
+    const tell = async (): Promise<void> => this.counters.tell((delta) => stores.count(region, delta), nowMs + waitMs);
+    return waitMs > 0 ? scheduler.wait(waitMs).then(tell) : tell();
   }
 
   /**

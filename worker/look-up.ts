@@ -79,6 +79,7 @@ export function lookUp(
     const recent = mayBeRecent ? isolate.recent.find(keys.client, nowMs) : undefined;
     const pending = recent?.news ?? isolate.reports.pending(object.name, keys.client);
     found = { ...found, client, pending };
+    isolate.counters.add("look_ups", { from: recent === undefined ? "store" : "memory" });
     if (recent !== undefined) return recent.remembered;
     const take = isolate.recent.ask(keys.client, pending, nowMs);
     const remembered = await stores.lookUp(client);

@@ -70,7 +70,13 @@ async function visits(count: number, over: object): Promise<Counts> {
   await store.create({ policy: parsed.value, author: "test", note: null });
   await store.change({ kind: "put", everyone: 1, stages: [] }, { author: "test", note: null, ifMatch: "*" });
   const { stores, counts } = countCalls(durableStores(bindings));
-  const settings = { ...SETTINGS, edge: "cloudflare", objectsPerRegion: 1, budgetMs: 1_000 } as const;
+  const settings = {
+    ...SETTINGS,
+    edge: "cloudflare",
+    objectsPerRegion: 1,
+    budgetMs: 1_000,
+    tellCountsMs: 20_000,
+  } as const;
   const isolates = Array.from({ length: ISOLATES }, () => new Isolate(settings));
   const anyIsolate = (): Isolate => isolates[Math.floor(draw() * ISOLATES)] as Isolate;
   const object = pathStore(bindings, pathObject("local", 0));
@@ -207,6 +213,7 @@ async function late(originMs: number, callMs: number, over: Partial<Settings>): 
   const stores: Stores = {
     lookUp: async (client) => wait(callMs).then(() => answering.lookUp(client)),
     record: async (object, reports) => answering.record(object, reports),
+    count: async (region, delta) => answering.count(region, delta),
     policyBundle: async (revision) => wait(callMs).then(() => answering.policyBundle(revision)),
     storeKill: async (kill) => answering.storeKill(kill),
   };

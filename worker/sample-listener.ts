@@ -83,6 +83,11 @@ export async function receiveSamples(
       object: pathObject("local", await hasher.object(address, isolate.settings.objectsPerRegion)),
     })),
   );
+  for (const _ of named) isolate.counters.add("samples", { fate: "taken" });
+  for (let bad = batch.value.samples.length - named.length; bad > 0; bad--)
+    isolate.counters.add("samples", { fate: "faulty" });
+  const telling = isolate.tellCounts(stores, "local", nowMs);
+  if (telling !== undefined) ctx.waitUntil(telling);
   for (const { sample, ...client } of named) ctx.waitUntil(isolate.report(stores, client, { sample }, nowMs));
   return Response.json({ accepted: named.length, faults });
 }

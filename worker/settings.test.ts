@@ -9,6 +9,8 @@ describe("readSettings", () => {
       budgetMs: 5,
       objectsPerRegion: 32,
       logDecisions: false,
+      tellDecisions: false,
+      tellCountsMs: 20_000,
       tokens: [],
       apiOrigins: [],
     };
@@ -24,6 +26,7 @@ describe("readSettings", () => {
       BUDGET_MS: "0",
       OBJECTS_PER_REGION: "9",
       LOG_DECISIONS: "on",
+      TELL_DECISIONS: "on",
       CLIENT_KEY: "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
       POLICY_TOKENS: `ops:write:${"0a".repeat(32)}, view:read:${"ff".repeat(32)}`,
       API_ORIGINS: "https://console.example.com, http://localhost:3000",
@@ -37,6 +40,8 @@ describe("readSettings", () => {
         budgetMs: 0,
         objectsPerRegion: 9,
         logDecisions: true,
+        tellDecisions: true,
+        tellCountsMs: 20_000,
         tokens: [
           { name: "ops", scope: "write", sha256: new Uint8Array(32).fill(10) },
           { name: "view", scope: "read", sha256: new Uint8Array(32).fill(255) },
@@ -58,6 +63,7 @@ describe("readSettings", () => {
     ["BUDGET_MS", ["-1", "1001", "5ms", "1e2"], "must be a whole number from 0 to 1000"],
     ["OBJECTS_PER_REGION", ["0", "10001"], "must be a whole number from 1 to 10000"],
     ["LOG_DECISIONS", ["true"], "must be on or off"],
+    ["TELL_DECISIONS", ["ON"], "must be on or off"],
     [
       "CLIENT_KEY",
       ["secret", "B".repeat(44), `${"B".repeat(41)}==`, `${"B".repeat(42)}_=`, `${"Bw".repeat(22)}=`],

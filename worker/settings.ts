@@ -15,6 +15,10 @@ export interface Settings {
   readonly objectsPerRegion: number;
   /** Whether the log gets one line of JSON for each decision. */
   readonly logDecisions: boolean;
+  /** Whether each page is told what was decided for it, in `Server-Timing`. */
+  readonly tellDecisions: boolean;
+  /** An isolate tells what it counted at most once in this time, milliseconds. */
+  readonly tellCountsMs: number;
   /** What clients' names are hashed with, 32 bytes. Undefined: with a key that the store draws. */
   readonly clientKey?: ArrayBuffer;
   /** Who may call the API. */
@@ -36,6 +40,7 @@ export interface SettingsSource {
   readonly BUDGET_MS?: string | null;
   readonly OBJECTS_PER_REGION?: string | null;
   readonly LOG_DECISIONS?: string | null;
+  readonly TELL_DECISIONS?: string | null;
   /** Secret. */
   readonly CLIENT_KEY?: string | null;
   /** Secret. */
@@ -51,6 +56,7 @@ export const VARIABLES: readonly string[] = [
   "BUDGET_MS",
   "OBJECTS_PER_REGION",
   "LOG_DECISIONS",
+  "TELL_DECISIONS",
   "API_ORIGINS",
 ];
 
@@ -60,6 +66,8 @@ const DEFAULTS: Settings = {
   budgetMs: 5,
   objectsPerRegion: 32,
   logDecisions: false,
+  tellDecisions: false,
+  tellCountsMs: 20_000,
   tokens: [],
   apiOrigins: [],
 };
@@ -107,9 +115,9 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
       "a whole number from 1 to 10000",
       whole(1, 10_000),
     ),
-    logDecisions: read<boolean>("LOG_DECISIONS", DEFAULTS.logDecisions, "on or off", (text) =>
-      text === "on" ? true : text === "off" ? false : undefined,
-    ),
+    logDecisions: read<boolean>("LOG_DECISIONS", DEFAULTS.logDecisions, "on or off", onOrOff),
+    tellDecisions: read<boolean>("TELL_DECISIONS", DEFAULTS.tellDecisions, "on or off", onOrOff),
+    tellCountsMs: DEFAULTS.tellCountsMs,
     tokens,
     apiOrigins: read<readonly string[]>(
       "API_ORIGINS",
@@ -125,6 +133,10 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
   if (settings.origin === undefined && settings.edge !== "cloudflare" && !faults.some(({ name }) => name === "ORIGIN"))
     faults.push({ name: "ORIGIN", message: "is missing: it must be an http or https URL without a path" });
   return { settings, faults };
+}
+
+function onOrOff(text: string): boolean | undefined {
+  return text === "on" ? true : text === "off" ? false : undefined;
 }
 
 function keyBytes(text: string): ArrayBuffer | undefined {

@@ -1,3 +1,5 @@
+import type { CounterStore } from "../durable/counter-store.ts";
+import type { Delta } from "../policy-api/counters/counted.ts";
 import type { ClientKeys, ClientReport, Recorded } from "../durable/client-report.ts";
 import type { PathStore } from "../durable/path-store.ts";
 import type { PolicyBundle, PolicyStore } from "../durable/policy-store.ts";
@@ -28,6 +30,8 @@ export interface Stores {
   record(object: PathObject, reports: readonly ClientReport[]): Promise<Recorded>;
   /** @param heldRevision The revision that the isolate has. If it is still in force, the answer is `unchanged`. */
   policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged">;
+  /** Adds what an isolate counted. */
+  count(region: Region, delta: Delta): Promise<void>;
   /** Stores a kill switch that the store could not take before. */
   storeKill(kill: UnstoredKill): Promise<void>;
 }
@@ -35,6 +39,8 @@ export interface Stores {
 export interface StoreBindings {
   readonly PATHS: DurableObjectNamespace<PathStore>;
   readonly POLICY: DurableObjectNamespace<PolicyStore>;
+  /** Missing where a configuration is older than the worker: then nothing is counted. */
+  readonly COUNTERS?: DurableObjectNamespace<CounterStore>;
   /** A folder outside of the store, with the store's id. Only on one's own machine (infra/workerd/config.capnp). */
   readonly MARKER?: Fetcher;
 }
@@ -44,6 +50,7 @@ export function durableStores(env: StoreBindings): Stores {
   return {
     lookUp: async ({ object, keys }) => pathStore(env, object).lookUp(keys),
     record: async (object, reports) => pathStore(env, object).record(reports),
+    count: async (region, delta) => counterStore(env, region)?.add(delta),
     policyBundle: async (heldRevision) => policyStore(env).bundle(heldRevision),
     storeKill: async ({ kind, author, note }) => {
       await policyStore(env).change({ kind: "kill-switch", to: kind }, { author, note, ifMatch: "*" });
@@ -56,6 +63,15 @@ export function pathStore(
   { name, region }: PathObject,
 ): DurableObjectStub<PathStore> {
   return env.PATHS.get(env.PATHS.idFromName(name), region === "local" ? {} : { locationHint: region });
+}
+
+/** The object with what a region's isolates counted. */
+export function counterStore(
+  env: Pick<StoreBindings, "COUNTERS">,
+  region: Region,
+): DurableObjectStub<CounterStore> | undefined {
+  const { COUNTERS: counters } = env;
+  return counters?.get(counters.idFromName(region), region === "local" ? {} : { locationHint: region });
 }
 
 /** The object with the policy's versions: there is one for the deployment. */

@@ -9,6 +9,8 @@ import { INITIAL_POLICY, type Policy } from "../policy-api/core/policy.ts";
 import { adaptivePolicy, GAINS } from "../policy-api/core/testing.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
+import type { Delta } from "../policy-api/counters/counted.ts";
+import type { Region } from "./region.ts";
 import type { Settings } from "./settings.ts";
 import type { PathObject, StoredClient, Stores } from "./stores.ts";
 import type { UnstoredKill } from "./unstored-kill.ts";
@@ -20,6 +22,8 @@ export const SETTINGS: Settings = {
   budgetMs: 5,
   objectsPerRegion: 4,
   logDecisions: false,
+  tellDecisions: false,
+  tellCountsMs: 0,
   tokens: [],
   apiOrigins: [],
 };
@@ -77,6 +81,13 @@ export class FakeStores implements Stores {
     this.records.push(reports);
     await this.taken();
     return { replayed: 0, crowded: 0 };
+  }
+
+  readonly told: Delta[] = [];
+
+  async count(_region: Region, delta: Delta): Promise<void> {
+    await this.taken();
+    this.told.push(delta);
   }
 
   async policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged"> {
@@ -176,7 +187,7 @@ export function counted(stores: Stores): {
   counts: Record<keyof Stores, number>;
   objects: Set<string>;
 } {
-  const counts = { lookUp: 0, record: 0, policyBundle: 0, storeKill: 0 };
+  const counts = { lookUp: 0, record: 0, count: 0, policyBundle: 0, storeKill: 0 };
   const objects = new Set<string>();
   return {
     counts,
@@ -190,6 +201,10 @@ export function counted(stores: Stores): {
         counts.record++;
         objects.add(object.name);
         return stores.record(object, reports);
+      },
+      count: (region, delta) => {
+        counts.count++;
+        return stores.count(region, delta);
       },
       policyBundle: (heldRevision) => {
         counts.policyBundle++;

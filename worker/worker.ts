@@ -1,3 +1,4 @@
+import { CounterStore } from "../durable/counter-store.ts";
 import { PathStore } from "../durable/path-store.ts";
 import { PolicyStore } from "../durable/policy-store.ts";
 import type { Api } from "../policy-api/http/api.ts";
@@ -48,7 +49,7 @@ async function callApi(request: Request, env: Env, ctx: ExecutionContext): Promi
 
 /** Takes the TLS edge's samples, on a socket that visitors cannot reach. */
 export const SampleListener = sampleListener<Env>(assemble);
-export { PathStore, PolicyStore };
+export { CounterStore, PathStore, PolicyStore };
 
 export default {
   fetch(request, env, ctx) {

@@ -19,6 +19,8 @@ const SEEN: readonly (readonly [command: string, said: RegExp])[] = [
   ["push ~/policy.json", /version 1/i],
   ["activate 1 --share 5%", /5 ?%/],
   ["rollback --yes", /25 ?%/],
+  // The page of the incident's own test comes later: until here nobody has asked for one.
+  ["policy -- stats", /pages decided about|Nothing was counted yet/],
   ["-H 'Accept: text/html'", /alt-svc: clear/i],
   ["audit --limit 10", /kill-switch\.on/],
   ["kill off", /version 0|observe/i],

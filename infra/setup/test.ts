@@ -60,6 +60,15 @@ async function main(): Promise<Count> {
   if (!hasSystemd)
     counts.push(notRun("the systemd units", "systemd-analyze is not installed, and could not be installed"));
 
+  const hasPromtool = findOrInstall(["promtool"], "prometheus") !== undefined;
+  if (!hasPromtool)
+    counts.push(
+      notRun(
+        "metrics as Prometheus reads them",
+        "promtool is not installed, and could not be installed (it is in Debian's prometheus)",
+      ),
+    );
+
   // Tests write only to this folder. It is removed after the tests, also after an interruption.
   const folder = mkdtempSync(join(tmpdir(), "h3-run-"));
   try {
@@ -82,6 +91,7 @@ async function main(): Promise<Count> {
       const without = [
         ...(browser === undefined ? ["infra/e2e/browser.test.ts"] : []),
         ...(hasSystemd ? [] : ["infra/e2e/units.test.ts"]),
+        ...(hasPromtool ? [] : ["infra/e2e/metrics.test.ts"]),
         ...(hasProxies ? [] : ["infra/e2e/decision-examples.test.ts", "infra/e2e/compiled.test.ts"]),
         ...(whyNoH2spec === undefined ? [] : ["infra/e2e/h2spec.test.ts"]),
         ...(hasSchemathesis ? [] : ["infra/e2e/api-schemathesis.test.ts", "infra/e2e/compiled-cloudflare.test.ts"]),

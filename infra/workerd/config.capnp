@@ -14,6 +14,7 @@ const config :Workerd.Config = (
         bindings = [
           ( name = "PATHS", durableObjectNamespace = "PathStore" ),
           ( name = "POLICY", durableObjectNamespace = "PolicyStore" ),
+          ( name = "COUNTERS", durableObjectNamespace = "CounterStore" ),
           # infra/edge sets the client's address and request.cf, and removes what visitors send under those names.
           ( name = "EDGE", text = "adaptive-h3" ),
           ( name = "MARKER", service = "marker" ),
@@ -22,6 +23,7 @@ const config :Workerd.Config = (
           ( name = "BUDGET_MS", fromEnvironment = "BUDGET_MS" ),
           ( name = "OBJECTS_PER_REGION", fromEnvironment = "OBJECTS_PER_REGION" ),
           ( name = "LOG_DECISIONS", fromEnvironment = "LOG_DECISIONS" ),
+          ( name = "TELL_DECISIONS", fromEnvironment = "TELL_DECISIONS" ),
           ( name = "POLICY_TOKENS", fromEnvironment = "POLICY_TOKENS" ),
           ( name = "CLIENT_KEY", fromEnvironment = "CLIENT_KEY" ),
           ( name = "API_ORIGINS", fromEnvironment = "API_ORIGINS" ),
@@ -29,6 +31,7 @@ const config :Workerd.Config = (
         durableObjectNamespaces = [
           ( className = "PathStore", uniqueKey = "adaptive-h3-PathStore", enableSql = true ),
           ( className = "PolicyStore", uniqueKey = "adaptive-h3-PolicyStore", enableSql = true ),
+          ( className = "CounterStore", uniqueKey = "adaptive-h3-CounterStore", enableSql = true ),
         ],
         durableObjectStorage = ( localDisk = "state" ),
       ) ),

@@ -141,6 +141,8 @@ function show(entry, row = list.insertRow()) {
   protocol.textContent = entry.transferSize > 0 ? entry.nextHopProtocol : "from the cache";
   row.insertCell().textContent = Math.round(entry.duration) + " ms";
 }
+const why = performance.getEntriesByType("navigation")[0].serverTiming.find(({ name }) => name === "h3-why");
+document.querySelector("#why").textContent = why === undefined ? "" : "For you, on this page: " + why.description;
 // The page's duration is known only after its load event.
 addEventListener("load", () => setTimeout(() => show(performance.getEntriesByType("navigation")[0], list.insertRow(0))));
 new PerformanceObserver((entries) => entries.getEntries().forEach((entry) => show(entry))).observe({ type: "resource", buffered: true });
@@ -167,7 +169,8 @@ function page(title: string): string {
 <title>${title} - adaptive-h3 demo</title>
 <link rel="stylesheet" href="/style.css">
 <h1>${title}</h1>
-<p>For every page that you open, the worker makes a decision, which the terminal shows. The table shows the protocol of each file.</p>
+<p>For every page that you open, the worker makes a decision, which the terminal shows. <strong id="why"></strong></p>
+<p>The table shows the protocol of each file.</p>
 <nav><a href="/">Home</a> <a href="/two">Second page</a> <button>Load 1 MB</button></nav>
 <p>${[1, 2, 3, 4].map((i) => `<img src="/dot/${i}.svg" alt="">`).join("")}</p>
 <table><thead><tr><th>File<th>Protocol<th>Took</thead><tbody></tbody></table>

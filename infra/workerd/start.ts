@@ -3,12 +3,15 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readSettings } from "../../worker/settings.ts";
 import { ROOT } from "../../base/root.ts";
+import { connect } from "../../policy-api/cli/api.ts";
+import { type Dashboard, DASHBOARD_PORT, startDashboard } from "../../policy-api/cli/dashboard-server.ts";
 import { buildEdge, buildWorker, EDGE_PROGRAM } from "../setup/build.ts";
 import { UserError } from "../../base/user-error.ts";
 import { requireGo } from "../setup/programs.ts";
 import { runMain } from "../../base/run-main.ts";
 import { DECISION_HEADINGS, decisionText, parseDecisionLine } from "./decision-text.ts";
 import { startDemoOrigin } from "./demo-origin.ts";
+import { DEMO_NETWORKS, sendDemoVisitors } from "./demo-visitors.ts";
 import { firstPolicy, systemCongestionControl } from "./first-policy.ts";
 import { lockFolder } from "./lock.ts";
 import { activatePolicy, callApi } from "./policy-client.ts";
@@ -23,6 +26,8 @@ const VARIABLES = Object.fromEntries(
     return value === undefined ? [] : [[name, value]];
   }),
 );
+/** Whether the demo site gets visitors who are not there. */
+const DEMO_VISITORS = process.env["DEMO_VISITORS"] === "on";
 /** If empty or not set, the demo site is the origin. */
 const ORIGIN = process.env["ORIGIN"] || undefined;
 
@@ -36,6 +41,7 @@ async function main(): Promise<void> {
   const interruption = untilSignal();
   let demo: Awaited<ReturnType<typeof startDemoOrigin>> | undefined;
   let system: System | undefined;
+  let dashboard: Dashboard | undefined;
   try {
     console.log("Building the worker and the edge ...");
     await buildWorker();
@@ -52,7 +58,7 @@ async function main(): Promise<void> {
       edgeFlags: demo === undefined ? [] : ["-server-timing=true"],
       token,
       tokens: POLICY_TOKENS,
-      variables: { LOG_DECISIONS: "on", ...VARIABLES },
+      variables: { LOG_DECISIONS: "on", ...(demo === undefined ? {} : { TELL_DECISIONS: "on" }), ...VARIABLES },
       onRestart: (sentence) => console.error(sentence),
       onWorkerLine: (line) => {
         const decision = parseDecisionLine(line);
@@ -62,10 +68,17 @@ async function main(): Promise<void> {
     if (interruption.happened) return;
     // A site of your own starts in observe.
     if (demo !== undefined) await putFirstPolicy(system, token);
-    console.log(welcome(system, port, stateDir));
+    dashboard = await startOwnDashboard(port, token, stateDir);
+    console.log(welcome(system, port, stateDir, dashboard));
+    const visitors = new AbortController();
+    const visiting =
+      demo !== undefined && DEMO_VISITORS ? sendDemoVisitors(system.workerd, visitors.signal) : undefined;
     const why = await Promise.race([system.failed, interruption.promise]);
+    visitors.abort();
+    await visiting;
     if (why !== undefined) throw new UserError(why);
   } finally {
+    await dashboard?.stop();
     await system?.stop();
     await demo?.stop();
     unlock();
@@ -86,6 +99,14 @@ async function start(options: SystemOptions): Promise<System> {
       throw new UserError(`${error.message}\nSet STATE_DIR to a folder that you can write.`);
     throw error;
   }
+}
+
+/** The dashboard, on its usual port or, if that is taken, on another one. */
+async function startOwnDashboard(port: number, token: string, stateDir: string): Promise<Dashboard> {
+  const caFile = join(stateDir, "dev-cert.pem");
+  const ca = readFileSync(caFile, "utf8");
+  const api = connect({ origin: `https://localhost:${port}`, token, ca, caFile, timeoutMs: 10_000 });
+  return startDashboard(api, DASHBOARD_PORT, Date.now).catch(() => startDashboard(api, 0, Date.now));
 }
 
 /** Checks the variables and returns the port. An invalid variable stops the start. @throws UserError */
@@ -128,10 +149,15 @@ async function putFirstPolicy(system: System, token: string): Promise<void> {
 }
 
 const ABOUT_DEMO = `  The policy was calibrated for this edge (policy-api/policies). On a clean local path HTTP/2 is a little faster. For the
-  demonstration, pages offer HTTP/3 all the same. Each page also reports how long it took (docs/measuring-visitors.md).`;
+  demonstration, pages offer HTTP/3 all the same. Each page also reports how long it took (docs/measuring-visitors.md).
+${
+  DEMO_VISITORS
+    ? `  Visitors who are not there come from ${DEMO_NETWORKS.length} networks (AS 64496 to 64500: nobody's).`
+    : "  Start with DEMO_VISITORS=on, and visitors who are not there come too: there is more to see in the dashboard."
+}`;
 const ABOUT_OBSERVING = `  With a new store the worker only observes: it measures, and changes no header, until you activate a policy.`;
 
-function welcome(system: System, port: number, stateDir: string): string {
+function welcome(system: System, port: number, stateDir: string, { url }: Dashboard): string {
   const site = `https://localhost:${port}`;
   const curl = `curl -sS --cacert ${quoted(join(stateDir, "dev-cert.pem"))}`;
   return `
@@ -141,6 +167,7 @@ adaptive-h3 runs on ${system.addresses.join(" and ")}.
   To start a browser that trusts the certificate, over HTTP/3 too:
            chromium --user-data-dir=$(mktemp -d) --ignore-certificate-errors-spki-list=${system.spkiSha256} \\
              --enable-quic --origin-to-force-quic-on=localhost:1 ${site}/
+  See      ${url}   (what was decided and why; \`npm run policy -- dashboard\` shows any other site)
   Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/
            npm run policy -- status   (in another terminal; see docs/operating.md, and ${site}/_h3/v1/reference for the API)
 ${ORIGIN === undefined ? ABOUT_DEMO : ABOUT_OBSERVING}

@@ -89,6 +89,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
         BUDGET_MS: "",
         OBJECTS_PER_REGION: "",
         LOG_DECISIONS: "",
+        TELL_DECISIONS: "",
         ...options.variables,
       },
       onLine: options.onWorkerLine ?? (() => undefined),

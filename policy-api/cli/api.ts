@@ -53,6 +53,7 @@ export function connect(endpoint: Endpoint) {
     explain: (json: NewQuestion) => body(api.decisions.explain.$post({ json })),
     results: (version: number | undefined) => body(api.results.$get(ofVersion(version))),
     proposal: (version: number | undefined) => body(api.results.proposal.$get(ofVersion(version))),
+    stats: (hours: number) => body(api.stats.$get({ query: { hours: String(hours) } })),
     lookUp: (what: "clients" | "networks", address: string): Promise<ClientRecord> =>
       body(api[what]["look-up"].$post({ json: { address } })),
     forget: (what: "clients" | "networks", address: string) => body(api[what].forget.$post({ json: { address } })),

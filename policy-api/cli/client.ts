@@ -16,7 +16,8 @@ type Answered = PickResponseByStatusCode<ContractApi, 200 | 201 | 202 | 503>;
  */
 export function clientOf(endpoint: Endpoint) {
   return hc<Answered>(endpoint.origin + API_PATH, {
-    fetch: (url: string | URL | Request, init: RequestInit = {}) => ask(endpoint, new URL(url), init),
+    fetch: (url: string | URL | Request, init: RequestInit = {}) =>
+      ask(endpoint, new URL(url instanceof Request ? url.url : url), init),
   });
 }
 

@@ -25,7 +25,8 @@ never in a URL.`,
   },
 };
 
-function knownText({ connections = [], offers, ...levels }: ClientRecord, what: "clients" | "networks"): string {
+/** What is remembered, in lines. */
+export function knownText({ connections = [], offers, ...levels }: ClientRecord, what: "clients" | "networks"): string {
   const rows = connections.map(({ transport, packets, lost, rttMs, deliveryRateBps, ageMs }) => [
     transport.toUpperCase(),
     count(packets),

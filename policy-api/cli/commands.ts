@@ -3,6 +3,7 @@ import { FORGET, LOOK_UP } from "./command-clients.ts";
 import { AUTOPILOT } from "./command-autopilot.ts";
 import { COMPILE } from "./command-compile.ts";
 import { COST } from "./command-cost.ts";
+import { DASHBOARD } from "./command-dashboard.ts";
 import { DIFF } from "./command-diff.ts";
 import { DOCTOR } from "./command-doctor.ts";
 import { EXPLAIN } from "./command-explain.ts";
@@ -12,6 +13,7 @@ import { PROPOSE } from "./command-propose.ts";
 import { RESULTS } from "./command-results.ts";
 import { ROLLBACK } from "./command-rollback.ts";
 import { AUDIT, HISTORY, STATUS } from "./command-status.ts";
+import { STATS, WATCH } from "./command-stats.ts";
 import { TOKEN } from "./command-token.ts";
 import { VALIDATE } from "./command-validate.ts";
 import { LIST, PUSH, SHOW } from "./command-versions.ts";
@@ -32,6 +34,9 @@ export const COMMANDS: readonly Command[] = [
   AUDIT,
   ROLLBACK,
   KILL,
+  STATS,
+  WATCH,
+  DASHBOARD,
   RESULTS,
   PROPOSE,
   AUTOPILOT,

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { TARGETS } from "../compiled/targets.ts";
+import { HOURS_KEPT } from "../counters/counted.ts";
 import { SCOPES } from "../contract/access.ts";
 import { TRANSPORTS } from "../core/sample.ts";
 import { misused, nearest } from "./failure.ts";
@@ -52,6 +53,9 @@ const OPTIONS = {
   resolver: readServiceUrl,
   reports: FLAG,
   "page-views": readAmount,
+  hours: whole(1, HOURS_KEPT),
+  every: whole(1, 3_600),
+  port: whole(0, 65_535),
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;

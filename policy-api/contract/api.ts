@@ -7,6 +7,7 @@ import { getHealth } from "./health.ts";
 import * as policies from "./policies.ts";
 import { getProbe } from "./probe.ts";
 import { getProposal, getResults } from "./results.ts";
+import { getMetrics, getStats } from "./stats.ts";
 
 /** Every call. */
 export const ROUTES = [
@@ -25,6 +26,8 @@ export const ROUTES = [
   explain,
   getResults,
   getProposal,
+  getStats,
+  getMetrics,
   getProbe,
   clients.lookUpClient,
   clients.lookUpNetwork,

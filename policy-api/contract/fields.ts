@@ -70,7 +70,7 @@ export const asn = z.int().min(0).max(4_294_967_295);
 export const country = z.string().regex(/^[A-Z]{2}$/, "must be a country code such as JP");
 
 /** A whole number in a path or a query. z.coerce would take an empty text and `0x1` as numbers. */
-function wholeText(minimum: number, maximum: number): z.ZodType<number, string> {
+export function wholeText(minimum: number, maximum: number): z.ZodType<number, string> {
   return z
     .string()
     .regex(/^\d{1,16}$/, "must be a whole number")

@@ -27,12 +27,17 @@ export const ASSUMED = {
   cpuMs: 1,
   /** How long a call keeps its object awake, milliseconds. */
   callMs: 5,
-  /** How many isolates are busy all the time. Each asks for the policy every 15 s. */
+  /** How many isolates are busy all the time. Each asks for the policy every 15 s, and tells its counts every 20 s. */
   isolates: 200,
 } as const;
 
-/** How often an isolate asks for the policy, seconds. */
+/** How often an isolate asks for the policy, and tells what it counted, seconds. */
 const POLICY_S = 15;
+const COUNTS_S = 20;
+/** The counters of a region are written, and an alarm is set for it, at most so often, seconds. */
+const COUNTS_WRITTEN_S = 20;
+/** Where clients are. */
+const REGIONS = 9;
 const MONTH_S = 30 * 86_400;
 
 /** What an object is billed for while it is awake, GB. */
@@ -63,12 +68,14 @@ export interface Bill {
  */
 export function billOf(counted: Counted, pageViews: number): Bill {
   const calls = counted.lookUps + counted.records + counted.alarms;
-  // A page asks for the policy at most once.
-  const policyCalls = Math.min(1, (ASSUMED.isolates * MONTH_S) / POLICY_S / pageViews);
-  const item = (name: string, kind: keyof typeof PRICES, perPage: number): Item => {
+  // A page asks for the policy, and tells counts, at most once.
+  const perPage = (inAMonth: number): number => Math.min(1, inAMonth / pageViews);
+  const ownCalls = perPage((ASSUMED.isolates * MONTH_S) / POLICY_S) + perPage((ASSUMED.isolates * MONTH_S) / COUNTS_S);
+  const countRows = 2 * perPage((REGIONS * MONTH_S) / COUNTS_WRITTEN_S);
+  const item = (name: string, kind: keyof typeof PRICES, ofAPage: number): Item => {
     const { included, perMillion } = PRICES[kind];
-    const perMonth = perPage * pageViews;
-    return { name, perPage, perMonth, included, price: (Math.max(0, perMonth - included) / 1e6) * perMillion };
+    const perMonth = ofAPage * pageViews;
+    return { name, perPage: ofAPage, perMonth, included, price: (Math.max(0, perMonth - included) / 1e6) * perMillion };
   };
   const worker = (invocations: number): Item[] => [
     item("invocations", "invocations", invocations),
@@ -76,9 +83,9 @@ export function billOf(counted: Counted, pageViews: number): Bill {
   ];
   const items = [
     ...worker(counted.invocations),
-    item("calls of objects", "objectCalls", calls + policyCalls),
-    item("time of objects, GB-s", "objectTime", ((calls + policyCalls) * ASSUMED.callMs * OBJECT_GB) / 1_000),
-    item("rows written", "rowsWritten", counted.rowsWritten),
+    item("calls of objects", "objectCalls", calls + ownCalls),
+    item("time of objects, GB-s", "objectTime", ((calls + ownCalls) * ASSUMED.callMs * OBJECT_GB) / 1_000),
+    item("rows written", "rowsWritten", counted.rowsWritten + countRows),
     item("rows read", "rowsRead", counted.lookUps * ROWS_OF_A_LOOK_UP),
   ];
   const sum = (some: readonly Item[]): number => some.reduce((all, { price }) => all + price, PLAN);

@@ -22,7 +22,8 @@ describe("every call", () => {
   it.each(CALLS)("$method $resource: $status", async ({ method, resource, status, ...options }) => {
     const reply = await callApi(ports, method, resource, options);
     expect([reply.status, reply.text]).toEqual([status, expect.any(String)]);
-    expect(reply.headers.get("content-type")).toBe("application/json");
+    const type = resource === "metrics" ? "text/plain; version=0.0.4; charset=utf-8" : "application/json";
+    expect(reply.headers.get("content-type")).toBe(type);
   });
 
   it.each(CALLS.filter(({ method }) => method === "GET"))(
@@ -38,7 +39,8 @@ describe("every call", () => {
     CALLS.filter(
       // The kill switch works without the store too, and a probe tells of it.
       ({ method, resource }) =>
-        !/^((clients|networks)\/look-up|probe)/.test(resource) &&
+        // These have nothing of the store of policies, or say so themselves.
+        !/^((clients|networks)\/look-up|probe|stats|metrics)/.test(resource) &&
         `${method} ${resource}` !== "PUT activation/kill-switch",
     ),
   )(
@@ -62,7 +64,9 @@ describe("every call", () => {
           ? "/query/limt: is not known here: limit?"
           : resource.startsWith("results")
             ? "/query/limt: is not known here; known: version"
-            : resource.startsWith("probe") && "/query/limt: is not known here; known: answer, actuator";
+            : resource === "stats"
+              ? "/query/limt: is not known here; known: hours"
+              : resource.startsWith("probe") && "/query/limt: is not known here; known: answer, actuator";
         expect([reply.status, faultsOf(reply)]).toEqual(fault === false ? [200, []] : [400, [fault]]);
       } else {
         const reply = await callApi(ports, method, resource, { ...options, body: { ...body, extra: 1 } });

@@ -15,6 +15,7 @@ import { addProbe } from "./probe.ts";
 import { addRecords } from "./records.ts";
 import { addReference } from "./reference.ts";
 import { addResults } from "./results.ts";
+import { addStats } from "./stats.ts";
 import { faultsOf } from "./zod-faults.ts";
 
 export interface Api<Env> {
@@ -70,6 +71,7 @@ export function createApi<Env extends object>(
   addActivation(api);
   addDecisions(api);
   addResults(api);
+  addStats(api);
   addProbe(api);
   addRecords(api);
   addReference(api);

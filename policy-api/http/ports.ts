@@ -13,6 +13,7 @@ import type {
   PolicyVersion,
   StoredVersion,
 } from "../core/versions.ts";
+import type { Tally } from "../counters/counted.ts";
 import type { Probe } from "../contract/probe.ts";
 import type { OutcomeRow } from "../outcomes/outcome-row.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
@@ -63,6 +64,18 @@ export interface OutcomesPort {
   droppedHere(): Readonly<Record<string, number>>;
 }
 
+/** What the deployment counted. */
+export interface CountersPort {
+  /**
+   * What the regions' objects hold, together: in all, and in each hour from this one on. This isolate first tells what it counted itself.
+   * Objects that fail are not waited for.
+   */
+  read(fromHour: number): Promise<{
+    readonly tally: Tally;
+    readonly objects: { readonly asked: number; readonly answered: number };
+  }>;
+}
+
 /** What is known of the store without a token. */
 export interface StoreState {
   /** Undefined if it cannot be read; null if the store does not answer. */
@@ -86,6 +99,7 @@ export interface PolicyApiPorts {
   readonly store: PolicyStorePort;
   readonly clients: ClientsPort;
   readonly outcomes: OutcomesPort;
+  readonly counters: CountersPort;
   /** What this isolate obeys, at most 30 s old while the store answers. Undefined if it cannot be read. */
   inForce(): Promise<InForce | undefined>;
   /** For callers without a token, so not each of them reaches the store. */

@@ -20,9 +20,19 @@ export function addReference(api: OpenAPIHono<ApiEnv>): void {
         description: "Changes the policy of a running worker, explains its decisions, and decides for other callers.",
         license: { name: "MIT", url: "https://spdx.org/licenses/MIT.html" },
       },
-      tags: ["policies", "activation", "decisions", "results", "probe", "clients", "networks", "audit", "health"].map(
-        (name) => ({ name }),
-      ),
+      tags: [
+        "policies",
+        "activation",
+        "decisions",
+        "results",
+        "stats",
+        "metrics",
+        "probe",
+        "clients",
+        "networks",
+        "audit",
+        "health",
+      ].map((name) => ({ name })),
     }));
   api.get("/openapi.json", (c) => c.json(describe()));
   api.get("/reference", (c) => {

@@ -21,12 +21,14 @@ import type {
   PolicyVersion,
   StoredVersion,
 } from "../core/versions.ts";
+import { NO_TALLY, type Tally } from "../counters/counted.ts";
 import type { OutcomeRow } from "../outcomes/outcome-row.ts";
 import { createApi } from "./api.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
 import type {
   ClientsPort,
   ClientUnits,
+  CountersPort,
   OutcomesPort,
   PolicyApiPorts,
   PolicyStorePort,
@@ -224,11 +226,25 @@ export class MemoryOutcomes implements OutcomesPort {
   }
 }
 
+/** What was counted. */
+export class MemoryCounters implements CountersPort {
+  tally: Tally = NO_TALLY;
+  objects = { asked: 1, answered: 1 };
+  /** The hours from which on they were asked for. */
+  readonly asked: number[] = [];
+
+  async read(fromHour: number): ReturnType<CountersPort["read"]> {
+    this.asked.push(fromHour);
+    return { tally: this.tally, objects: this.objects };
+  }
+}
+
 /** The ports of an API over a store in memory. */
 export class TestPorts implements PolicyApiPorts {
   readonly store = new MemoryStore();
   readonly clients = new MemoryClients();
   readonly outcomes = new MemoryOutcomes();
+  readonly counters = new MemoryCounters();
   tokens: readonly Token[] = [];
   failedAttempts = new FailedAttempts();
   corsOrigins: readonly string[] = [];
@@ -405,7 +421,11 @@ async function expectDocumented(ports: PolicyApiPorts, method: string, resource:
   expect(documented, `${place} is documented`).toBeDefined();
   const schema = Object.values(documented?.content ?? {})[0]?.schema;
   if (schema === undefined || method === "HEAD") expect(reply.text, place).toBe("");
-  else expect(new Validator({ ...schema, components }, "2020-12").validate(reply.json).errors, place).toEqual([]);
+  else
+    expect(
+      new Validator({ ...schema, components }, "2020-12").validate(reply.json ?? reply.text).errors,
+      place,
+    ).toEqual([]);
 }
 
 async function hashOf(text: string): Promise<string> {
@@ -435,6 +455,8 @@ export const CALLS: readonly {
     "audit",
     "results",
     "results/proposal",
+    "stats",
+    "metrics",
   ].map((template) => ({
     method: "GET",
     template,
@@ -479,6 +501,6 @@ export async function testPorts(): Promise<TestPorts> {
 
 /** The faults of a problem, as `pointer: message`. */
 export function faultsOf({ json }: Reply): string[] {
-  const { faults = [] } = json as { faults?: { pointer: string; message: string }[] };
+  const { faults = [] } = (json ?? {}) as { faults?: { pointer: string; message: string }[] };
   return faults.map(({ pointer, message }) => `${pointer}: ${message}`);
 }

@@ -1,0 +1,173 @@
+import { readFileSync } from "node:fs";
+import { request } from "node:http";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { connect } from "../../policy-api/cli/api.ts";
+import { type Dashboard, startDashboard } from "../../policy-api/cli/dashboard-server.ts";
+import type { Policy } from "../../policy-api/core/policy.ts";
+import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
+import { chromiumProgram } from "../setup/chromium.ts";
+import { startTestSystem, type TestSystem, TOKEN } from "./harness.ts";
+import { cfOfH2, visitor } from "./visitor.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const POLICY = { ...(cubic as unknown as Policy), exploration: { share: 0.2 } } as Policy;
+/** What somebody may write into a note, or name a policy. */
+const HOSTILE = '<img src=x onerror="document.title=1"> \u202Etxt.exe "><script>document.title=2</script>';
+const SIZES = [
+  ["wide", 1280],
+  ["narrow", 380],
+] as const;
+
+let system: TestSystem;
+let dashboard: Dashboard;
+
+async function dashboardOf({ port, stateDir }: TestSystem): Promise<Dashboard> {
+  const caFile = join(stateDir, "dev-cert.pem");
+  const endpoint = {
+    origin: `https://localhost:${port}`,
+    token: TOKEN,
+    ca: readFileSync(caFile, "utf8"),
+    caFile,
+    timeoutMs: 10_000,
+  };
+  return startDashboard(connect(endpoint), 0, () => Date.now());
+}
+
+beforeEach(async () => {
+  system = await startTestSystem();
+  await system.putPolicy({ ...POLICY, source: HOSTILE });
+  const ask = visitor(system);
+  for (const [i, rttMs] of [3, 3, 25, 60, 60, 60, 140, 300].entries())
+    await ask("/", cfOfH2(rttMs, { packetsSent: 900, packetsLost: i === 4 ? 20 : 0 }), `10.1.${i}.1`);
+  dashboard = await dashboardOf(system);
+});
+afterEach(async () => {
+  await dashboard.stop();
+});
+
+/** A browser that may load from this machine alone, and says what it asked for and what went wrong. */
+async function open(width: number, colorScheme: "light" | "dark") {
+  const executablePath = chromiumProgram();
+  if (executablePath === undefined) throw new Error("no browser: see infra/setup/chromium.ts");
+  const browser: Browser = await chromium.launch({ executablePath });
+  onTestFinished(() => browser.close());
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+  const page: Page = await context.newPage();
+  const errors: string[] = [];
+  const asked: string[] = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error") errors.push(message.text());
+  });
+  page.on("request", (one) => asked.push(one.url()));
+  await page.goto(dashboard.url);
+  await page.getByText("All is well.").waitFor();
+  return { page, errors, asked };
+}
+
+describe.each(SIZES)("the dashboard, %s", (_name, width) => {
+  it.each(["light", "dark"] as const)("shows what there is, without a fault, in a %s scheme", async (scheme) => {
+    const { page, errors } = await open(width, scheme);
+    expect(await page.locator("#force").textContent()).toContain("Everyone: version 1");
+    // Eight pages; each view has its own figures.
+    const rows = await page.locator("#time-table tbody tr").allTextContents();
+    expect(rows.join(" ")).toMatch(/h3\d/);
+    expect(await page.locator("#time canvas").count()).toBe(1);
+    const cells = await page.locator("#seen tbody td").allTextContents();
+    expect(cells.some((cell) => cell.startsWith("25.0 %"))).toBe(true);
+    expect(await page.locator("#seen td.offered").count()).toBeGreaterThan(3);
+    expect(await page.locator("#effect").textContent()).toMatch(/said|drawn|exploration/);
+    await page.evaluate(AXE);
+    const violations = await page.evaluate(async () => {
+      const { axe } = window as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; nodes: unknown[] }[] }> };
+      };
+      const found = await axe.run();
+      return found.violations.map(({ id, nodes }) => `${id}: ${JSON.stringify(nodes).slice(0, 300)}`);
+    });
+    expect(violations).toEqual([]);
+    // Nothing is wider than the page but what scrolls by itself.
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    expect(errors).toEqual([]);
+  });
+});
+
+it("asks nobody but its own program, and has no token anywhere", async () => {
+  const { page, asked } = await open(1280, "light");
+  await page.locator("#by").selectOption("reason");
+  await page.locator("#hours").selectOption("168");
+  expect(await page.locator("#time-table tbody th").first().textContent()).not.toBe("");
+  const hosts = new Set(asked.filter((url) => !url.startsWith("data:")).map((url) => new URL(url).origin));
+  expect([...hosts]).toEqual([new URL(dashboard.url).origin]);
+  const inPage = await page.evaluate(async () => {
+    const data = await (await fetch("/data")).text();
+    const stored = JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie]);
+    return document.documentElement.outerHTML + data + stored;
+  });
+  expect(inPage + asked.join(" ")).not.toContain(TOKEN);
+});
+
+it("explains one client, and says what a policy would change", async () => {
+  const { page, errors } = await open(1280, "light");
+  await page.getByLabel("Address").fill("10.1.0.1");
+  await page.getByRole("button", { name: "Explain" }).click();
+  await page.locator("#client-said", { hasText: "reason" }).waitFor();
+  expect(await page.locator("#client-said").textContent()).toMatch(/header[^]*reason[^]*policy/);
+  await page.getByLabel("Address").fill("nowhere");
+  await page.getByRole("button", { name: "Explain" }).click();
+  await page.getByText("must be an IPv4 or IPv6 address").waitFor();
+
+  const diff = page.locator("#diff-said");
+  await page.getByLabel("A policy, as JSON").fill(JSON.stringify({ ...POLICY, mode: "fixed-h2" }));
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.getByText("Version 1 -> this policy:").waitFor();
+  expect(await diff.textContent()).toContain("/mode");
+  await page.getByLabel("A policy, as JSON").fill('{"schema": 3, "mode": "maybe"}');
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.getByText("This is no valid policy.").waitFor();
+  expect(await diff.textContent()).toContain("/mode");
+  expect(errors.filter((error) => !error.includes("502"))).toEqual([]);
+});
+
+it("shows names that somebody chose as text", async () => {
+  await system.putPolicy({ ...POLICY, source: `again ${HOSTILE}` });
+  const { page, errors } = await open(1280, "light");
+  await page.getByLabel("A policy, as JSON").fill(JSON.stringify({ ...POLICY, source: HOSTILE }));
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.getByText("Version 2 -> this policy:").waitFor();
+  expect(await page.locator("#diff-said").textContent()).toContain("onerror");
+  expect(await page.title()).toBe("adaptive-h3");
+  expect(await page.locator("img[src='x']").count()).toBe(0);
+  expect(errors).toEqual([]);
+});
+
+/** Asks the dashboard's program as anything but its page. */
+async function requestOf(
+  path: string,
+  headers: Record<string, string>,
+): Promise<{ status: number | undefined; body: string }> {
+  return new Promise((resolve, reject) => {
+    const { port } = new URL(dashboard.url);
+    request({ host: "127.0.0.1", port, path, headers }, (answer) => {
+      text(answer).then((body) => resolve({ status: answer.statusCode, body }), reject);
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
+it("refuses pages of other sites, whatever name they come under", async () => {
+  const { host } = new URL(dashboard.url);
+  expect((await requestOf("/data", { host: "evil.example" })).status).toBe(421);
+  expect((await requestOf("/data", { host: `evil.example:${host.split(":")[1]}` })).status).toBe(421);
+  expect((await requestOf("/data", { host, "sec-fetch-site": "cross-site" })).status).toBe(403);
+  expect((await requestOf("/data", { host })).status).toBe(200);
+  for (const path of ["/../package.json", "/main.ts", "/api"])
+    expect((await requestOf(path, { host })).status).toBe(404);
+  for (const hours of ["0", "745", "x", "1.5"])
+    expect((await requestOf(`/data?hours=${hours}`, { host })).status, hours).toBe(400);
+});

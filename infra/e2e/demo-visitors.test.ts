@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import type { Policy } from "../../policy-api/core/policy.ts";
+import type { Stats } from "../../policy-api/contract/stats.ts";
+import { numbers } from "../../policy-api/outcomes/testing.ts";
+import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
+import { DEMO_NETWORKS, sendDemoVisitors } from "../workerd/demo-visitors.ts";
+import { callApi } from "../workerd/policy-client.ts";
+import { startTestSystem, TOKEN, until } from "./harness.ts";
+
+it("visitors who are not there come from five networks, follow offers, and end when they are told to", async () => {
+  const system = await startTestSystem();
+  await system.putPolicy(cubic as unknown as Policy);
+  const ended = new AbortController();
+  const visiting = sendDemoVisitors(system.workerd, ended.signal, numbers(3));
+  const stats = await until(
+    "visitors of each network, some of them over HTTP/3",
+    async () => {
+      const { json } = await callApi(system.workerd.visitorsSocket, TOKEN, "GET", "stats");
+      const { totals } = json as Stats;
+      const classes = new Set(
+        totals.filter(({ counter }) => counter === "clients_seen").map(({ labels }) => labels["rtt_ms"]),
+      );
+      const overH3 = totals.some(({ counter, labels }) => counter === "decisions" && labels["transport"] === "quic");
+      const read = totals.some(({ counter }) => counter === "samples");
+      return classes.size >= DEMO_NETWORKS.length && overH3 && read ? totals : undefined;
+    },
+    30_000,
+  );
+  expect(stats.filter(({ counter }) => counter === "undecided")).toEqual([]);
+  ended.abort();
+  await visiting;
+});

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { metricsText } from "../../policy-api/counters/metrics-text.ts";
+import { FAMILIES, type Family } from "../../policy-api/counters/families.ts";
+
+interface Board {
+  readonly panels: readonly { readonly title: string; readonly targets: readonly { readonly expr: string }[] }[];
+}
+const { panels } = JSON.parse(readFileSync(join(import.meta.dirname, "adaptive-h3.json"), "utf8")) as Board;
+/** Those of policy-api/http/stats.ts. */
+const GAUGES = ["adaptive_h3_kill_switch", "adaptive_h3_store_writable", "adaptive_h3_version_share"];
+const known = [...metricsText({}, []).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name ?? "");
+
+it.each(panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)))(
+  "the board asks for what there is: %s",
+  (_title, expr) => {
+    const names = expr.match(/adaptive_h3_\w+/g) ?? [];
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) expect([...known, ...GAUGES]).toContain(name);
+    const family = names[0]?.replace(/^adaptive_h3_|_total$/g, "") as Family;
+    const by = /by \((\w+)\) \(rate/.exec(expr)?.[1];
+    if (by !== undefined) expect(Object.keys(FAMILIES[family].labels)).toContain(by);
+  },
+);
+
+it("the board shows every counter", () => {
+  const asked = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)).join(" ");
+  for (const name of known) expect(asked).toContain(name);
+});

@@ -1,0 +1,57 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { HOUR_MS } from "../counters/counted.ts";
+import { WIDTH } from "./table.ts";
+import { MADE_MS, type Person, person } from "./testing.ts";
+
+const HOUR = Math.floor(MADE_MS / HOUR_MS);
+let anna: Person;
+beforeEach(async () => {
+  anna = await person();
+});
+
+describe("stats", () => {
+  it("shows this hour, those before it, and all", async () => {
+    const offered = "decisions|h3-faster|h3|policy|tcp|no";
+    const late = "decisions|not-measured|nothing|policy|tcp|yes";
+    anna.api.ports.counters.tally = {
+      sinceHour: HOUR - 50,
+      totals: { [offered]: 12_000, [late]: 4_000, "offers|taken": 900, "look_ups|store": 16_000, undecided: 3 },
+      hours: [
+        { hour: HOUR - 2, counted: { [offered]: 60 } },
+        { hour: HOUR, counted: { [offered]: 20, [late]: 20 } },
+      ],
+    };
+    const { code, out, err } = await anna.does("stats");
+    expect([code, err]).toEqual([0, ""]);
+    expect(out.split("\n").filter((line) => line.length > WIDTH || !/^[ -~]*$/.test(line))).toEqual([]);
+    expect(out).toMatch(/^Since 2026-11-19T08:00:00Z \(2 d ago\):$/m);
+    expect(out).toMatch(/^pages decided about +40 +100 +- +16,000$/m);
+    expect(out).toMatch(/^ {2}offered HTTP\/3 +20 +80 +80\.0 +12,000$/m);
+    expect(out).toMatch(/^ {2}late: the look-up was too slow +20 +20 +20\.0 +4,000$/m);
+    expect(out).toMatch(/^ {2}h3-faster +20 +80 +80\.0 +12,000$/m);
+    expect(out).toMatch(/^undecided: no policy at hand in time +0 +0 +- +3$/m);
+    expect(out).not.toContain("drawn");
+    expect(anna.api.asked()).toEqual(["GET /stats?hours=24"]);
+    expect(JSON.parse((await anna.does("stats --json")).out)).toMatchObject({ objects: { asked: 1 } });
+  });
+
+  it("says that nothing was counted, and who did not answer", async () => {
+    anna.api.ports.counters.objects = { asked: 10, answered: 8 };
+    const { out } = await anna.does("stats --hours 2");
+    expect(out).toContain("Nothing was counted yet: no page has passed the worker.");
+    expect(out).toContain("2 regions of the store did not answer: what it counted is missing.");
+    expect(anna.api.ports.counters.asked).toEqual([HOUR - 1]);
+  });
+
+  it.each(["0", "745", "x"])("refuses --hours %s", async (hours) => {
+    const { code, err } = await anna.does(`stats --hours ${hours}`);
+    expect(code).toBe(2);
+    expect(err).toContain("--hours");
+  });
+});
+
+it("watch has no --json", async () => {
+  const { code, out } = await anna.does("watch --json");
+  expect(code).toBe(2);
+  expect(out).toContain("stats --json");
+});

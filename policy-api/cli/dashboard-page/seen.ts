@@ -1,0 +1,77 @@
+import type { Stats } from "../../contract/stats.ts";
+import { decide } from "../../core/decide.ts";
+import type { History } from "../../core/facts.ts";
+import { LOSS_NODES } from "../../core/loss-nodes.ts";
+import type { Policy } from "../../core/policy.ts";
+import { RTT_BOUNDS_MS, UNKNOWN } from "../../counters/families.ts";
+import { element, percent, tableOf } from "./elements.ts";
+
+/** Of a client whose loss is known: enough to be believed. */
+const PACKETS = 10_000;
+/** A class of RTT is asked for at this multiple of its lower bound; the first one at the second's half. */
+const INSIDE = 1.2;
+
+const LOSSES: readonly string[] = [UNKNOWN, ...LOSS_NODES.map(String)];
+
+interface Cell {
+  readonly rtt: string;
+  readonly loss: string;
+  /** Of all pages. */
+  readonly share: number;
+  readonly pages: number;
+  readonly offered: number;
+  /** What the policy answers a client there; undefined where the policy cannot be read. */
+  readonly answer: "h3" | "nothing" | "clear" | undefined;
+}
+
+/** Where pages come from, and what the policy of everyone answers there. */
+export function cellsOf(counts: Stats["totals"], policy: Policy | undefined): Cell[] {
+  const seen = counts.filter(({ counter }) => counter === "clients_seen");
+  const all = seen.reduce((sum, { count }) => sum + count, 0);
+  return LOSSES.flatMap((loss) =>
+    RTT_BOUNDS_MS.map((bound): Cell => {
+      const rtt = String(bound);
+      const here = seen.filter(({ labels }) => labels["rtt_ms"] === rtt && labels["loss"] === loss);
+      const pages = here.reduce((sum, { count }) => sum + count, 0);
+      const offered = here.reduce((sum, { labels, count }) => sum + (labels["answer"] === "h3" ? count : 0), 0);
+      return {
+        rtt,
+        loss,
+        pages,
+        offered,
+        share: all === 0 ? 0 : pages / all,
+        answer: policy && answerAt(policy, bound, loss),
+      };
+    }),
+  );
+}
+
+function answerAt(policy: Policy, bound: number, loss: string): Cell["answer"] {
+  const rttMs = bound === 0 ? (RTT_BOUNDS_MS[1] ?? 1) / 2 : bound * INSIDE;
+  const request = { transport: "tcp", rttMs, path: "/" } as const;
+  const one = { transport: "tcp", ageMs: 0, packets: PACKETS, lost: Number(loss) * PACKETS, rttMs } as const;
+  const history: History = loss === UNKNOWN ? { state: "unknown" } : { state: "known", connections: [one] };
+  return decide(request, history, policy, 0, undefined).advertise.kind;
+}
+
+/** As a table: a row for each loss, a column for each class of RTT. */
+export function seenTable(cells: readonly Cell[]): Node {
+  const most = Math.max(...cells.map(({ share }) => share));
+  const rows = LOSSES.map((loss): [string, ...HTMLTableCellElement[]] => [
+    loss === UNKNOWN ? "not known" : loss === "0" ? "no loss" : `${Number((100 * Number(loss)).toPrecision(3))} %`,
+    ...cells.filter((cell) => cell.loss === loss).map((cell) => cellOf(cell, most)),
+  ]);
+  const headings = ["loss", ...RTT_BOUNDS_MS.map((bound) => `${bound} ms`)];
+  return tableOf("Share of pages, by RTT (from) and loss. * offered by the policy", headings, rows);
+}
+
+function cellOf({ pages, share, answer, offered }: Cell, most: number): HTMLTableCellElement {
+  const text = `${pages === 0 ? "-" : percent(share)}${answer === "h3" ? " *" : ""}`;
+  const cell = element("td", {}, text);
+  if (pages > 0) {
+    cell.style.background = `rgba(var(--cell), ${(0.08 + 0.45 * (share / most)).toFixed(2)})`;
+    cell.title = `${pages} pages, ${offered} of them were offered HTTP/3`;
+  }
+  if (answer === "h3") cell.classList.add("offered");
+  return cell;
+}

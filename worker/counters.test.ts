@@ -1,0 +1,93 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Delta } from "../policy-api/counters/counted.ts";
+import { FAMILIES, keyOf } from "../policy-api/counters/families.ts";
+import { Counters } from "./counters.ts";
+import { Counts } from "./counts.ts";
+import { DROP_CAUSES } from "./report-buffer.ts";
+import { REPORT_FATES } from "./reporter/report-counts.ts";
+
+const TAKEN = keyOf("offers", { fate: "taken" });
+const EVERY_MS = 20_000;
+const BEGAN_MS = 1e12;
+let told: Delta[];
+let isDown: boolean;
+let counters: Counters;
+beforeEach(() => {
+  told = [];
+  isDown = false;
+  counters = new Counters(EVERY_MS);
+});
+const tell = async (delta: Delta): Promise<void> => {
+  if (isDown) throw new Error("the store is gone");
+  told.push(delta);
+};
+const take = (times = 1): void => {
+  for (let i = 0; i < times; i++) counters.add("offers", { fate: "taken" });
+};
+
+describe("an isolate's counters", () => {
+  it("are told once, each time under a new number", async () => {
+    take(3);
+    await counters.tell(tell, BEGAN_MS);
+    await counters.tell(tell, BEGAN_MS);
+    take();
+    await counters.tell(tell, BEGAN_MS);
+    expect(told.map(({ number, counted }) => [number, counted])).toEqual([
+      [1, { [TAKEN]: 3 }],
+      [2, { [TAKEN]: 1 }],
+    ]);
+    expect(new Set(told.map(({ isolate }) => isolate)).size).toBe(1);
+    expect(new Counters(EVERY_MS)).not.toBe(counters);
+  });
+
+  it("are told again as they were where the store did not answer, and what came since after them", async () => {
+    take(2);
+    const seen: Delta[] = [];
+    await counters.tell(async (delta) => {
+      seen.push(delta);
+      throw new Error("lost on the way back");
+    }, BEGAN_MS);
+    take(5);
+    isDown = true;
+    await counters.tell(tell, BEGAN_MS);
+    isDown = false;
+    await counters.tell(tell, BEGAN_MS);
+    await counters.tell(tell, BEGAN_MS);
+    expect(told[0]).toEqual(seen[0]);
+    expect(told.map(({ number, counted }) => [number, counted[TAKEN]])).toEqual([
+      [1, 2],
+      [2, 5],
+    ]);
+  });
+
+  it("are told at once, and then every twenty seconds, by one request", async () => {
+    expect(counters.due(BEGAN_MS)).toBe(0);
+    expect(counters.due(BEGAN_MS + 1)).toBeUndefined();
+    await counters.tell(tell, BEGAN_MS);
+    expect(counters.due(BEGAN_MS + 5_000)).toBe(15_000);
+    expect(counters.due(BEGAN_MS + 6_000)).toBeUndefined();
+    // The request that had promised it is gone.
+    expect(counters.due(BEGAN_MS + 31_000)).toBe(0);
+  });
+
+  it("are told after the clock was set back", async () => {
+    await counters.tell(tell, BEGAN_MS);
+    expect(counters.due(BEGAN_MS - 1e9)).toBe(0);
+  });
+
+  it("take what is counted elsewhere along, once", async () => {
+    const counts = new Counts<string>();
+    const taking = new Counters(EVERY_MS, [{ counts, key: () => TAKEN }]);
+    counts.add("a", 2);
+    await taking.tell(tell, BEGAN_MS);
+    counts.add("a", 3);
+    await taking.tell(tell, BEGAN_MS);
+    await taking.tell(tell, BEGAN_MS);
+    expect(told.map(({ counted }) => counted[TAKEN])).toEqual([2, 3]);
+  });
+});
+
+it("has a place for everything that may become of reports and of news", () => {
+  expect(FAMILIES.reports.labels.fate).toEqual(REPORT_FATES);
+  expect(FAMILIES.news_dropped.labels.cause).toEqual(DROP_CAUSES);
+});

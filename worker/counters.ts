@@ -1,0 +1,88 @@
+import type { Counted, Delta } from "../policy-api/counters/counted.ts";
+import { type Family, type Key, keyOf, type Labels } from "../policy-api/counters/families.ts";
+import type { Counts } from "./counts.ts";
+
+/** A telling that is this late has died with its request, and another may begin, milliseconds. */
+const LOST_MS = 10_000;
+
+/** Takes a delta. Rejects where the store does not answer. */
+export type Tell = (delta: Delta) => Promise<void>;
+
+/** Counts that are kept elsewhere. */
+interface Source {
+  readonly counts: Pick<Counts<string>, "read">;
+  /** The key of a cause. */
+  readonly key: (cause: string) => Key;
+}
+
+/**
+ * What this isolate counted and the store does not know yet. As many numbers as there are kinds of things (families.ts), however much is
+ * counted. A delta without an answer is told again as it is, so it counts once; what comes meanwhile waits for the next one.
+ */
+export class Counters {
+  readonly #tellMs: number;
+  readonly #sources: readonly Source[];
+  readonly #counts = new Map<Key, number>();
+  /** What of each source was told before. */
+  readonly #taken = new Map<Key, number>();
+  readonly #isolate = crypto.randomUUID();
+  #number = 0;
+  /** Told, without an answer. */
+  #untold: Delta | undefined;
+  #toldAtMs = 0;
+  #promisedUntilMs = 0;
+
+  /**
+   * @param tellMs It tells at most once in this time, milliseconds
+   * @param sources Counts that are kept elsewhere, and the key of each of their causes
+   */
+  constructor(tellMs: number, sources: readonly Source[] = []) {
+    this.#tellMs = tellMs;
+    this.#sources = sources;
+  }
+
+  add<F extends Family>(family: F, labels: Labels<F>): void {
+    const key = keyOf(family, labels);
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+
+  /** @returns how long the caller has to wait before it calls `tell`; undefined if nothing is to be told, or another caller will do that. */
+  due(nowMs: number): number | undefined {
+    // A time that is farther ahead is from before the clock was set back.
+    const isAhead = (ms: number, most: number): boolean => nowMs < ms && ms <= nowMs + most;
+    if (isAhead(this.#promisedUntilMs, this.#tellMs + LOST_MS)) return undefined;
+    const dueMs = this.#toldAtMs + this.#tellMs;
+    const waitMs = isAhead(dueMs, this.#tellMs) ? dueMs - nowMs : 0;
+    this.#promisedUntilMs = nowMs + waitMs + LOST_MS;
+    return waitMs;
+  }
+
+  /** Tells what was counted. Never rejects: what the store did not take is told again. */
+  async tell(tell: Tell, nowMs: number): Promise<void> {
+    this.#promisedUntilMs = 0;
+    this.#toldAtMs = nowMs;
+    const delta = (this.#untold ??= this.#next());
+    if (delta === undefined) return;
+    try {
+      await tell(delta);
+      // Two may have told the same: the store counts it once.
+      if (this.#untold === delta) this.#untold = undefined;
+    } catch {
+      // Told again with the next page.
+    }
+  }
+
+  #next(): Delta | undefined {
+    for (const { counts, key } of this.#sources)
+      for (const [cause, count] of Object.entries(counts.read())) {
+        const name = key(cause);
+        const more = (count ?? 0) - (this.#taken.get(name) ?? 0);
+        if (more > 0) this.#counts.set(name, (this.#counts.get(name) ?? 0) + more);
+        this.#taken.set(name, count ?? 0);
+      }
+    if (this.#counts.size === 0) return undefined;
+    const counted: Counted = Object.fromEntries(this.#counts);
+    this.#counts.clear();
+    return { isolate: this.#isolate, number: ++this.#number, counted };
+  }
+}
