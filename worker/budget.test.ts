@@ -7,6 +7,7 @@ import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import { RECENT_MS } from "./recent-clients.ts";
 import { receiveSamples } from "./sample-listener.ts";
+import { readSettings } from "./settings.ts";
 import { durableStores, policyStore } from "./stores.ts";
 import { CF_H2, counted, SETTINGS, VirtualTime } from "./testing.ts";
 
@@ -18,6 +19,9 @@ afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
+
+/** How often a deployed isolate tells what it counted, milliseconds. */
+const TELL_MS = readSettings({}).settings.tellCountsMs;
 
 // The design: at most one look-up a client, isolate and minute, and none a subresource; at most one RPC per object, isolate and 10 s; a
 // row is written at most every 10 s.
@@ -32,7 +36,7 @@ it(
     await store.change({ kind: "put", everyone: 1, stages: [] }, { author: "test", note: null, ifMatch: "*" });
     const { stores, counts, objects } = counted(durableStores(bindings));
     // Several isolates tell the same objects: together they must still write a row at most every ten seconds.
-    const settings = { ...SETTINGS, budgetMs: 1000, objectsPerRegion: 1 };
+    const settings = { ...SETTINGS, budgetMs: 1000, objectsPerRegion: 1, tellCountsMs: TELL_MS };
     const isolates = [0, 1, 2].map(() => new Isolate(settings));
     const ctx = createExecutionContext();
     const beganMs = Date.now();
@@ -77,6 +81,9 @@ it(
     expect(counts.lookUp).toBeGreaterThanOrEqual(isolates.length * clients);
     expect(counts.lookUp).toBeLessThanOrEqual(isolates.length * clients * Math.ceil(tookMs / RECENT_MS));
     expect(counts.policyBundle).toBeLessThanOrEqual(isolates.length * (Math.ceil(tookMs / POLICY_CACHE_MS) + 1));
+    // It tells what it counted every 20 s.
+    expect(counts.count).toBeGreaterThan(isolates.length);
+    expect(counts.count).toBeLessThanOrEqual(isolates.length * (Math.ceil(tookMs / TELL_MS) + 1));
     expect(objects.size).toBe(1);
     expect(counts.record).toBeGreaterThan((isolates.length * intervals) / 2);
     expect(counts.record).toBeLessThanOrEqual(isolates.length * intervals);

@@ -101,12 +101,17 @@ async function start(options: SystemOptions): Promise<System> {
   }
 }
 
-/** The dashboard, on its usual port or, if that is taken, on another one. */
-async function startOwnDashboard(port: number, token: string, stateDir: string): Promise<Dashboard> {
+/** The dashboard, on its usual port or, if that is taken, on another one. Undefined if it cannot be served: the site is served all the same. */
+async function startOwnDashboard(port: number, token: string, stateDir: string): Promise<Dashboard | undefined> {
   const caFile = join(stateDir, "dev-cert.pem");
   const ca = readFileSync(caFile, "utf8");
   const api = connect({ origin: `https://localhost:${port}`, token, ca, caFile, timeoutMs: 10_000 });
-  return startDashboard(api, DASHBOARD_PORT, Date.now).catch(() => startDashboard(api, 0, Date.now));
+  try {
+    return await startDashboard(api, DASHBOARD_PORT, Date.now).catch(() => startDashboard(api, 0, Date.now));
+  } catch (error) {
+    console.error(`There is no dashboard: ${(error as Error).message}`);
+    return undefined;
+  }
 }
 
 /** Checks the variables and returns the port. An invalid variable stops the start. @throws UserError */
@@ -157,7 +162,7 @@ ${
 }`;
 const ABOUT_OBSERVING = `  With a new store the worker only observes: it measures, and changes no header, until you activate a policy.`;
 
-function welcome(system: System, port: number, stateDir: string, { url }: Dashboard): string {
+function welcome(system: System, port: number, stateDir: string, dashboard: Dashboard | undefined): string {
   const site = `https://localhost:${port}`;
   const curl = `curl -sS --cacert ${quoted(join(stateDir, "dev-cert.pem"))}`;
   return `
@@ -167,8 +172,12 @@ adaptive-h3 runs on ${system.addresses.join(" and ")}.
   To start a browser that trusts the certificate, over HTTP/3 too:
            chromium --user-data-dir=$(mktemp -d) --ignore-certificate-errors-spki-list=${system.spkiSha256} \\
              --enable-quic --origin-to-force-quic-on=localhost:1 ${site}/
-  See      ${url}   (what was decided and why; \`npm run policy -- dashboard\` shows any other site)
-  Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/
+${
+  dashboard === undefined
+    ? ""
+    : `  See      ${dashboard.url}   (what was decided and why; \`npm run policy -- dashboard\` shows any other site)
+`
+}  Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/
            npm run policy -- status   (in another terminal; see docs/operating.md, and ${site}/_h3/v1/reference for the API)
 ${ORIGIN === undefined ? ABOUT_DEMO : ABOUT_OBSERVING}
   Ctrl-C ends everything.
