@@ -159,7 +159,8 @@ async function pageFiles(): Promise<ReadonlyMap<string, Reply>> {
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
   if (request.headers["content-type"] !== "application/json") return undefined;
-  if (Number(request.headers["content-length"] ?? Number.NaN) > BODY_MAX_BYTES) return undefined;
+  // A body of unknown length could be one without end.
+  if (!(Number(request.headers["content-length"] ?? Number.NaN) <= BODY_MAX_BYTES)) return undefined;
   return parsedJson(await text(request));
 }
 
