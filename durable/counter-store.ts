@@ -3,14 +3,17 @@ import { type Counted, type Delta, HOUR_MS, NO_TALLY, sumOf, type Tally } from "
 import { COUNTER_MIGRATIONS, CounterRows, type LastHour } from "./counter-rows.ts";
 import { migrate } from "./migrations.ts";
 
-/** Counts wait in memory for this long at most, milliseconds: a write is billed, and a kill loses what waits. */
-const WRITE_INTERVAL_MS = 20_000;
+/**
+ * Counts wait in memory for this long at most, milliseconds: a write is billed. Well below the 10 s after which the runtime ends an
+ * object that nobody asks, and what waits there with it.
+ */
+const WRITE_INTERVAL_MS = 5_000;
 /** Isolates that are known by name. Of one that has told nothing for longer than so many others, a repetition would count twice. */
 const ISOLATES_MAX = 1_000;
 
 /**
  * What the isolates of a region counted: hour by hour, and in all. Each delta counts once, however often it is told. What an
- * isolate was told to be counted is on disk twenty seconds later; a kill loses that and never counts anything twice.
+ * isolate was told to be counted is on disk five seconds later; a kill loses that and never counts anything twice.
  */
 export class CounterStore extends DurableObject {
   #rows: CounterRows | undefined;
@@ -41,12 +44,12 @@ export class CounterStore extends DurableObject {
     await this.ctx.storage.setAlarm(this.#writtenAtMs + WRITE_INTERVAL_MS);
   }
 
-  /** What was counted: in all, and in each hour from this one on. Writes nothing. */
+  /** What was counted: in all, and in each hour from this one on. What is told is on disk, so that no total falls again. */
   read(fromHour: number): Tally {
     const rows = this.#rowsIfAny();
     if (rows === undefined) return NO_TALLY;
-    const present = this.#presentAt(Date.now());
-    const { hour, counted } = present;
+    const { hour, counted } = this.#presentAt(Date.now());
+    if (this.#isWaiting) this.#write(Date.now());
     const written = rows.hours(fromHour).filter((row) => row.hour !== hour);
     const isAsked = hour >= fromHour && Object.keys(counted).length > 0;
     return {

@@ -3,6 +3,7 @@ import type { Delta } from "../policy-api/counters/counted.ts";
 import { FAMILIES, keyOf } from "../policy-api/counters/families.ts";
 import { Counters } from "./counters.ts";
 import { Counts } from "./counts.ts";
+import type { Region } from "./region.ts";
 import { DROP_CAUSES } from "./report-buffer.ts";
 import { REPORT_FATES } from "./reporter/report-counts.ts";
 
@@ -10,14 +11,17 @@ const TAKEN = keyOf("offers", { fate: "taken" });
 const EVERY_MS = 20_000;
 const BEGAN_MS = 1e12;
 let told: Delta[];
+let regions: Region[];
 let isDown: boolean;
 let counters: Counters;
 beforeEach(() => {
   told = [];
+  regions = [];
   isDown = false;
   counters = new Counters(EVERY_MS);
 });
-const tell = async (delta: Delta): Promise<void> => {
+const tell = async (region: Region, delta: Delta): Promise<void> => {
+  regions.push(region);
   if (isDown) throw new Error("the store is gone");
   told.push(delta);
 };
@@ -28,10 +32,10 @@ const take = (times = 1): void => {
 describe("an isolate's counters", () => {
   it("are told once, each time under a new number", async () => {
     take(3);
-    await counters.tell(tell, BEGAN_MS);
-    await counters.tell(tell, BEGAN_MS);
+    await counters.tell(tell, "weur", BEGAN_MS);
+    await counters.tell(tell, "weur", BEGAN_MS);
     take();
-    await counters.tell(tell, BEGAN_MS);
+    await counters.tell(tell, "weur", BEGAN_MS);
     expect(told.map(({ number, counted }) => [number, counted])).toEqual([
       [1, { [TAKEN]: 3 }],
       [2, { [TAKEN]: 1 }],
@@ -43,17 +47,23 @@ describe("an isolate's counters", () => {
   it("are told again as they were where the store did not answer, and what came since after them", async () => {
     take(2);
     const seen: Delta[] = [];
-    await counters.tell(async (delta) => {
-      seen.push(delta);
-      throw new Error("lost on the way back");
-    }, BEGAN_MS);
+    await counters.tell(
+      async (_region, delta) => {
+        seen.push(delta);
+        throw new Error("lost on the way back");
+      },
+      "apac",
+      BEGAN_MS,
+    );
     take(5);
     isDown = true;
-    await counters.tell(tell, BEGAN_MS);
+    await counters.tell(tell, "weur", BEGAN_MS);
     isDown = false;
-    await counters.tell(tell, BEGAN_MS);
-    await counters.tell(tell, BEGAN_MS);
+    await counters.tell(tell, "weur", BEGAN_MS);
+    await counters.tell(tell, "weur", BEGAN_MS);
     expect(told[0]).toEqual(seen[0]);
+    // The object that may have it already: only that one knows its number.
+    expect(regions).toEqual(["apac", "apac", "weur"]);
     expect(told.map(({ number, counted }) => [number, counted[TAKEN]])).toEqual([
       [1, 2],
       [2, 5],
@@ -63,7 +73,7 @@ describe("an isolate's counters", () => {
   it("are told at once, and then every twenty seconds, by one request", async () => {
     expect(counters.due(BEGAN_MS)).toBe(0);
     expect(counters.due(BEGAN_MS + 1)).toBeUndefined();
-    await counters.tell(tell, BEGAN_MS);
+    await counters.tell(tell, "weur", BEGAN_MS);
     expect(counters.due(BEGAN_MS + 5_000)).toBe(15_000);
     expect(counters.due(BEGAN_MS + 6_000)).toBeUndefined();
     // The request that had promised it is gone.
@@ -71,7 +81,7 @@ describe("an isolate's counters", () => {
   });
 
   it("are told after the clock was set back", async () => {
-    await counters.tell(tell, BEGAN_MS);
+    await counters.tell(tell, "weur", BEGAN_MS);
     expect(counters.due(BEGAN_MS - 1e9)).toBe(0);
   });
 
@@ -79,10 +89,10 @@ describe("an isolate's counters", () => {
     const counts = new Counts<string>();
     const taking = new Counters(EVERY_MS, [{ counts, key: () => TAKEN }]);
     counts.add("a", 2);
-    await taking.tell(tell, BEGAN_MS);
+    await taking.tell(tell, "weur", BEGAN_MS);
     counts.add("a", 3);
-    await taking.tell(tell, BEGAN_MS);
-    await taking.tell(tell, BEGAN_MS);
+    await taking.tell(tell, "weur", BEGAN_MS);
+    await taking.tell(tell, "weur", BEGAN_MS);
     expect(told.map(({ counted }) => counted[TAKEN])).toEqual([2, 3]);
   });
 });

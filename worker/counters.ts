@@ -1,12 +1,13 @@
 import type { Counted, Delta } from "../policy-api/counters/counted.ts";
 import { type Family, type Key, keyOf, type Labels } from "../policy-api/counters/families.ts";
 import type { Counts } from "./counts.ts";
+import type { Region } from "./region.ts";
 
 /** A telling that is this late has died with its request, and another may begin, milliseconds. */
 const LOST_MS = 10_000;
 
-/** Takes a delta. Rejects where the store does not answer. */
-export type Tell = (delta: Delta) => Promise<void>;
+/** Takes a delta to a region's object. Rejects where the store does not answer. */
+export type Tell = (region: Region, delta: Delta) => Promise<void>;
 
 /** Counts that are kept elsewhere. */
 interface Source {
@@ -28,7 +29,7 @@ export class Counters {
   readonly #isolate = crypto.randomUUID();
   #number = 0;
   /** Told, without an answer. */
-  #untold: Delta | undefined;
+  #untold: { readonly region: Region; readonly delta: Delta } | undefined;
   #toldAtMs = 0;
   #promisedUntilMs = 0;
 
@@ -57,16 +58,24 @@ export class Counters {
     return waitMs;
   }
 
-  /** Tells what was counted. Never rejects: what the store did not take is told again. */
-  async tell(tell: Tell, nowMs: number): Promise<void> {
+  /**
+   * Tells what was counted. Never rejects: what the store did not take is told again, to the same region, whose object knows its number.
+   *
+   * @param region Where it goes, unless it was told before
+   */
+  async tell(tell: Tell, region: Region, nowMs: number): Promise<void> {
     this.#promisedUntilMs = 0;
     this.#toldAtMs = nowMs;
-    const delta = (this.#untold ??= this.#next());
-    if (delta === undefined) return;
+    if (this.#untold === undefined) {
+      const delta = this.#next();
+      if (delta !== undefined) this.#untold = { region, delta };
+    }
+    const telling = this.#untold;
+    if (telling === undefined) return;
     try {
-      await tell(delta);
+      await tell(telling.region, telling.delta);
       // Two may have told the same: the store counts it once.
-      if (this.#untold === delta) this.#untold = undefined;
+      if (this.#untold === telling) this.#untold = undefined;
     } catch {
       // Told again with the next page.
     }

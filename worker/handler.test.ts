@@ -105,7 +105,7 @@ describe("what is counted of navigations", () => {
     const isolate = new Isolate({ ...SETTINGS, budgetMs: 0 });
     await visit(navigation(), stores, isolate);
     await visit(navigation(), stores, isolate);
-    await isolate.counters.tell(async (delta) => void stores.told.push(delta), Date.now());
+    await isolate.counters.tell(async (_region, delta) => void stores.told.push(delta), "local", Date.now());
     const all = sums(stores);
     expect(Object.keys(all).some((key) => key.startsWith("undecided") || key.endsWith("|yes"))).toBe(true);
   });

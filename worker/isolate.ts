@@ -51,7 +51,8 @@ export class Isolate {
   tellCounts(stores: Stores, region: Region, nowMs: number): Promise<void> | undefined {
     const waitMs = this.counters.due(nowMs);
     if (waitMs === undefined) return undefined;
-    const tell = async (): Promise<void> => this.counters.tell((delta) => stores.count(region, delta), nowMs + waitMs);
+    const tell = async (): Promise<void> =>
+      this.counters.tell((to, delta) => stores.count(to, delta), region, nowMs + waitMs);
     return waitMs > 0 ? scheduler.wait(waitMs).then(tell) : tell();
   }
 
