@@ -41,7 +41,10 @@ describe("an isolate's counters", () => {
       [2, { [TAKEN]: 1 }],
     ]);
     expect(new Set(told.map(({ isolate }) => isolate)).size).toBe(1);
-    expect(new Counters(EVERY_MS)).not.toBe(counters);
+    const other = new Counters(EVERY_MS);
+    other.add("offers", { fate: "taken" });
+    await other.tell(tell, "weur", BEGAN_MS);
+    expect(told.at(-1)?.isolate).not.toBe(told[0]?.isolate);
   });
 
   it("are told again as they were where the store did not answer, and what came since after them", async () => {

@@ -89,7 +89,7 @@ async function main(): Promise<Count> {
     if (!interrupted) {
       heading("The whole system");
       const without = [
-        ...(browser === undefined ? ["infra/e2e/browser.test.ts"] : []),
+        ...(browser === undefined ? ["infra/e2e/browser.test.ts", "infra/e2e/dashboard.test.ts"] : []),
         ...(hasSystemd ? [] : ["infra/e2e/units.test.ts"]),
         ...(hasPromtool ? [] : ["infra/e2e/metrics.test.ts"]),
         ...(hasProxies ? [] : ["infra/e2e/decision-examples.test.ts", "infra/e2e/compiled.test.ts"]),

@@ -43,6 +43,11 @@ describe("stats", () => {
     expect(anna.api.ports.counters.asked).toEqual([HOUR - 1]);
   });
 
+  it("says that the worker cannot count", async () => {
+    anna.api.ports.counters.objects = { asked: 0, answered: 0 };
+    expect((await anna.does("stats")).out).toContain("no binding COUNTERS");
+  });
+
   it.each(["0", "745", "x"])("refuses --hours %s", async (hours) => {
     const { code, err } = await anna.does(`stats --hours ${hours}`);
     expect(code).toBe(2);

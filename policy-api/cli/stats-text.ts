@@ -49,6 +49,7 @@ export function statsText({ since, objects, totals, hours }: Stats, asked: numbe
   const silent = objects.asked - objects.answered;
   const notes =
     silent === 0 ? [] : ["", `${counted(silent, "region")} of the store did not answer: what it counted is missing.`];
+  if (objects.asked === 0) return "Nothing is counted: the worker has no binding COUNTERS (wrangler.toml has it).";
   if (since === null) return ["Nothing was counted yet: no page has passed the worker.", ...notes].join("\n");
   const last = hours.at(-1);
   const isThisHour = last !== undefined && nowMs - Date.parse(last.at) < HOUR_MS;
