@@ -186,34 +186,34 @@ export function counted(stores: Stores): {
   stores: Stores;
   counts: Record<keyof Stores, number>;
   objects: Set<string>;
+  /** Resolves when no call is under way. A virtual clock that does not wait for this may outrun them, and they count as lost. */
+  answered: () => Promise<void>;
 } {
   const counts = { lookUp: 0, record: 0, count: 0, policyBundle: 0, storeKill: 0 };
   const objects = new Set<string>();
+  const underWay = new Set<Promise<unknown>>();
+  const call = <T>(name: keyof Stores, answer: Promise<T>): Promise<T> => {
+    counts[name]++;
+    underWay.add(answer);
+    const end = (): void => void underWay.delete(answer);
+    answer.then(end, end);
+    return answer;
+  };
   return {
     counts,
     objects,
+    answered: async () => {
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+    },
     stores: {
-      lookUp: (client) => {
-        counts.lookUp++;
-        return stores.lookUp(client);
-      },
+      lookUp: (client) => call("lookUp", stores.lookUp(client)),
       record: (object, reports) => {
-        counts.record++;
         objects.add(object.name);
-        return stores.record(object, reports);
+        return call("record", stores.record(object, reports));
       },
-      count: (region, delta) => {
-        counts.count++;
-        return stores.count(region, delta);
-      },
-      policyBundle: (heldRevision) => {
-        counts.policyBundle++;
-        return stores.policyBundle(heldRevision);
-      },
-      storeKill: (kill) => {
-        counts.storeKill++;
-        return stores.storeKill(kill);
-      },
+      count: (region, delta) => call("count", stores.count(region, delta)),
+      policyBundle: (heldRevision) => call("policyBundle", stores.policyBundle(heldRevision)),
+      storeKill: (kill) => call("storeKill", stores.storeKill(kill)),
     },
   };
 }

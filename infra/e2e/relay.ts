@@ -1,7 +1,8 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from "node:dgram";
 import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
+import { freePort } from "../workerd/listening.ts";
 
 export interface Relay {
   readonly port: number;
@@ -47,9 +48,10 @@ export async function startRelay(
     client.pipe(server);
     server.pipe(client);
   });
-  tcp.listen(0, "127.0.0.1");
+  // Not the port that the kernel gives: it may have given the same number to somebody's UDP socket.
+  const port = await freePort();
+  tcp.listen(port, "127.0.0.1");
   await once(tcp, "listening");
-  const { port } = tcp.address() as AddressInfo;
 
   const front = createSocket("udp4");
   front.bind(port, "127.0.0.1");
