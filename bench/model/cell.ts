@@ -54,7 +54,10 @@ export interface Cell {
   readonly tcp?: TcpSettings;
   /** Of the client's QUIC connections; quic-go's own choice, 7 MiB by default. */
   readonly udpReceiveBufferBytes?: number;
-  /** Not beside others, although loss and delay alone would keep its loads slow. */
+  /**
+   * Whether its loads run beside no others. By default: where the network is fast enough for one load to keep the machine busy. False: they
+   * rest for most of their time.
+   */
   readonly isAlone?: boolean;
   /** The first round's congestion windows over time are kept. */
   readonly isTraced?: boolean;

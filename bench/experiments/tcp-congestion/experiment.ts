@@ -57,7 +57,7 @@ export function tcpCongestion({ congestions, bytes, size }: LoadOptions): LoadEx
     ...betas.map((beta) =>
       cell(`beta-${beta}`, {
         isTraced: true,
-        ...(beta === 0.3 ? { loads: ALL } : { tcp: { cubic: { beta } }, isAlone: beta < 0.2 }),
+        ...(beta === 0.3 ? { loads: ALL } : { tcp: { cubic: { beta } }, ...(beta < 0.2 ? { isAlone: true } : {}) }),
       }),
     ),
     ...unfriendly.map((beta) =>

@@ -180,7 +180,7 @@ export function expectedSeconds(experiment: LoadExperiment, cell: Cell, load: Lo
 /** Whether one load may keep this machine's cores or its path so busy that another beside it would be measured too. */
 export function isHeavy(cell: Cell): boolean {
   const HEAVY_BPS = 4_000_000;
-  return cell.isAlone === true || expectedRateBps(cell.network) > HEAVY_BPS;
+  return cell.isAlone ?? expectedRateBps(cell.network) > HEAVY_BPS;
 }
 
 /**
