@@ -38,6 +38,7 @@ var walls = map[string][]string{
 	"internal/heartbeat":   {},
 	"internal/killswitch":  {},
 	"internal/measure":     {quicGo, sys},
+	"internal/ownsocket":   {},
 	"internal/quicprobe":   {quicGo},
 
 	// What is known about visitors, and what is known about the server behind: neither knows the other.
@@ -59,9 +60,11 @@ var walls = map[string][]string{
 		"internal/origin", "internal/unread", "internal/upstream", "internal/visitor",
 	},
 	"internal/health": {
-		"internal/admission", "internal/errorlog", "internal/measure", "internal/quicprobe", "internal/upstream",
+		"internal/admission", "internal/errorlog", "internal/measure", "internal/ownsocket", "internal/quicprobe", "internal/upstream",
 	},
-	"internal/metrics": {"internal/admission", "internal/errorlog", "internal/upstream", "internal/visitor", prometheus},
+	"internal/metrics": {
+		"internal/admission", "internal/errorlog", "internal/ownsocket", "internal/upstream", "internal/visitor", prometheus,
+	},
 
 	// For tests: no package above may import them.
 	"internal/edgetest":            {},

@@ -1,5 +1,5 @@
 // Package health answers GET /health on a listener of its own, which visitors cannot reach. It asks the edge's servers as a
-// client would. Of this module it imports admission, errorlog, measure (for its units), quicprobe and upstream.
+// client would. Of this module it imports admission, errorlog, measure (for its units), ownsocket, quicprobe and upstream.
 package health
 
 import (
@@ -8,10 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/measure"
+	"adaptive-h3/infra/edge/internal/ownsocket"
 	"adaptive-h3/infra/edge/internal/quicprobe"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
@@ -90,12 +89,7 @@ type server struct {
 // Serve listens at t, and answers in the background until the caller closes the server that it returns. Its error names the
 // flag -health.
 func Serve(t upstream.Target, subject Subject, log *errorlog.Log) (*http.Server, error) {
-	if t.Network == "unix" {
-		if err := removeSocket(t.Address); err != nil {
-			return nil, fmt.Errorf("flag -health: %w", err)
-		}
-	}
-	ln, err := net.Listen(t.Network, t.Address)
+	ln, err := ownsocket.Listen(t.Network, t.Address)
 	if err != nil {
 		return nil, fmt.Errorf("flag -health: %w", err)
 	}
@@ -109,22 +103,6 @@ func Serve(t upstream.Target, subject Subject, log *errorlog.Log) (*http.Server,
 		}
 	}()
 	return h, nil
-}
-
-// removeSocket removes the socket that a killed edge left behind, on which the next one could not bind. It removes nothing
-// else: a flag with a typing error must not cost a file.
-func removeSocket(path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if info.Mode().Type() != os.ModeSocket {
-		return fmt.Errorf("%s is there and is not a socket: name another path", path)
-	}
-	return os.Remove(path)
 }
 
 func (s *server) answer(w http.ResponseWriter, _ *http.Request) {

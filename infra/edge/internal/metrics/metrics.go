@@ -1,11 +1,10 @@
 // Package metrics counts what the edge does, and answers GET /metrics on a listener of its own, which visitors cannot reach. Of this
-// module it imports admission, errorlog, upstream and visitor.
+// module it imports admission, errorlog, ownsocket, upstream and visitor.
 package metrics
 
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/ownsocket"
 	"adaptive-h3/infra/edge/internal/upstream"
 	"adaptive-h3/infra/edge/internal/visitor"
 )
@@ -148,7 +148,7 @@ func (m *Metrics) SocketReopened() {
 
 // Serve answers at t in the background until the caller closes the server that it returns. Its error names the flag -metrics.
 func (m *Metrics) Serve(t upstream.Target, log *errorlog.Log) (*http.Server, error) {
-	ln, err := net.Listen(t.Network, t.Address)
+	ln, err := ownsocket.Listen(t.Network, t.Address)
 	if err != nil {
 		return nil, fmt.Errorf("flag -metrics: %w", err)
 	}
