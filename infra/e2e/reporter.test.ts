@@ -43,6 +43,13 @@ async function watched(
   return { page, errors };
 }
 
+/** Resolves when the page's reporter is there: it comes after the load event. */
+async function reporterIn(page: Page): Promise<void> {
+  await page.waitForFunction(() => performance.getEntriesByName(`${location.origin}/_h3/v1/reporter.js`).length > 0);
+  // It has run.
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 50)));
+}
+
 function reportOf(beacon: string | undefined): PageReport {
   const parsed = parsePageReport(JSON.parse(beacon ?? ""));
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
@@ -184,7 +191,10 @@ it("what the pages of a drawn client took is in the results, with the page that 
   const drawing = { exploration: { share: 1 }, reports: { share: 1, inject: true } };
   await system.putPolicy({ ...(cubic as unknown as Policy), ...drawing });
   const { page } = await watched(system);
-  for (const path of ["/", "/two", "/"]) await navigate(page, system.port, path);
+  for (const path of ["/", "/two", "/"]) {
+    await navigate(page, system.port, path);
+    await reporterIn(page);
+  }
   await until("three reports", () => system.beacons[2]);
   // Asked to report, and no browser: it never does.
   await probe(system, "h2", [`https://127.0.0.1:${system.port}/`], ["-header", "Accept: text/html"]);
@@ -220,6 +230,7 @@ it.each([
   await system.putPolicy(reporting(true));
   const { page, errors } = await watched(system);
   await navigate(page, system.port);
+  if (reports) await reporterIn(page);
   expect(await page.locator('script[src^="/_h3/"]').count()).toBe(reports ? 1 : 0);
   await navigate(page, system.port);
   // The first page was left: it has reported.

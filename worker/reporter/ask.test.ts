@@ -25,7 +25,7 @@ const origin = stubOrigin();
 const hasher = await Hasher.from(HASH_KEY);
 const REPORTING = { share: 1, inject: false };
 const ADDRESS = { client: "192.0.2.7", network: "192.0.2.0/24" };
-const TAG = '<script src="/_h3/v1/reporter.js" async></script>';
+const TAG = 'h.src="/_h3/v1/reporter.js"';
 const PAGE = "<!doctype html><head><title>t</title>";
 
 const asking = (policy: Policy = mode("observe"), over: Partial<Policy["reports"]> = {}): Policy => ({
@@ -203,7 +203,9 @@ describe("what the page takes along", () => {
 describe("the tag", () => {
   it("is put in where the policy says so, and the page is asked", async () => {
     const { text, decision } = await seen(asking(mode("observe"), { inject: true }));
-    expect(text).toBe(PAGE.replace("<head>", `<head>${TAG}`));
+    expect(text.startsWith("<!doctype html><head><script>")).toBe(true);
+    expect(text).toContain(TAG);
+    expect(text.endsWith("</script><title>t</title>")).toBe(true);
     expect(decision).toBeDefined();
   });
 

@@ -1,3 +1,10 @@
+const HEADERS = ["content-security-policy", "content-security-policy-report-only"] as const;
+
+/** Whether a page's headers say anything about scripts of its own text. */
+export function hasPolicy(headers: Headers): boolean {
+  return HEADERS.some((name) => headers.has(name));
+}
+
 type Directives = ReadonlyMap<string, readonly string[]>;
 
 /**
@@ -6,7 +13,7 @@ type Directives = ReadonlyMap<string, readonly string[]>;
  * So a policy that only reports counts too. When in doubt: no. A policy in the page itself (`<meta>`) is not seen here.
  */
 export function allowsReporter(headers: Headers): boolean {
-  const given = ["content-security-policy", "content-security-policy-report-only"].map((name) => headers.get(name));
+  const given = HEADERS.map((name) => headers.get(name));
   // Several headers come as one, with commas between them. All of the policies must allow it.
   const policies = given.flatMap((value) => (value === null ? [] : value.split(",")));
   return policies.every((policy) => {

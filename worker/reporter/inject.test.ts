@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { mayInject, withTag } from "./inject.ts";
 
-const TAG = '<script src="/_h3/v1/reporter.js" async></script>';
+const TAG =
+  '<script>{let h=0;const l=()=>{if(!h){h=document.createElement("script");h.src="/_h3/v1/reporter.js";document.head.append(h)}};' +
+  'addEventListener("load",l);setTimeout(l,3000)}</script>';
 const PAGE = "<!doctype html><html><head><title>é</title></head><body>b</body></html>";
 
 /** A response whose body comes in these pieces, each when the reader has taken the one before. */
@@ -24,6 +26,14 @@ describe("withTag", () => {
     const text = await withTag(inPieces([PAGE])).text();
     expect(text).toBe(PAGE.replace("<head>", `<head>${TAG}`));
   });
+
+  it.each(["content-security-policy", "content-security-policy-report-only"])(
+    "puts in a file where %s would need an exception for a script in the page",
+    async (name) => {
+      const text = await withTag(inPieces([PAGE], { [name]: "default-src 'self'" })).text();
+      expect(text).toBe(PAGE.replace("<head>", '<head><script src="/_h3/v1/reporter.js" async></script>'));
+    },
+  );
 
   it("wherever the pieces of the page end", async () => {
     const placeAt = PAGE.indexOf("<head>") + "<head>".length;

@@ -1,9 +1,16 @@
-import { allowsReporter } from "./csp.ts";
+import { allowsReporter, hasPolicy } from "./csp.ts";
 import { REPORTER_PATH } from "./paths.ts";
 import { PROLOGUE_MAX_BYTES, tagPlace } from "./tag-place.ts";
 
-/** An external file, so that a strict policy for scripts needs no exception for it. */
-const TAG = new TextEncoder().encode(`<script src="${REPORTER_PATH}" async></script>`);
+/** For a page with a Content-Security-Policy, which would need an exception for a script in the text. Browsers' load event waits for it. */
+const FILE = bytesOf(`<script src="${REPORTER_PATH}" async></script>`);
+/** How long a page may take before its reporter comes, milliseconds: who leaves a slow page later than this still tells of it. */
+const LATEST_MS = 3_000;
+/** Loads the reporter after the load event, so that no page waits for it. */
+const LOADER = bytesOf(
+  `<script>{let h=0;const l=()=>{if(!h){h=document.createElement("script");h.src="${REPORTER_PATH}";document.head.append(h)}};` +
+    `addEventListener("load",l);setTimeout(l,${LATEST_MS})}</script>`,
+);
 
 /** Headers that vouch for the body as the origin sent it (RFC 9530, RFC 9421). */
 const DIGESTS = ["content-digest", "repr-digest", "digest", "content-md5", "signature-input"] as const;
@@ -40,12 +47,16 @@ export function withTag(response: Response): Response {
   changed.headers.delete("accept-ranges");
   const etag = headers.get("etag");
   if (etag?.startsWith('"') === true) changed.headers.set("etag", `W/${etag}`);
-  void pump(body, writable);
+  void pump(body, writable, hasPolicy(headers) ? FILE : LOADER);
   return changed;
 }
 
 /** Passes a page on, with the tag at its place. Never rejects: what breaks here breaks for the visitor, as it would without. */
-async function pump(page: ReadableStream<Uint8Array>, visitor: WritableStream<Uint8Array>): Promise<void> {
+async function pump(
+  page: ReadableStream<Uint8Array>,
+  visitor: WritableStream<Uint8Array>,
+  tag: Uint8Array,
+): Promise<void> {
   const reader = page.getReader();
   const writer = visitor.getWriter();
   let seen = "";
@@ -69,8 +80,12 @@ async function pump(page: ReadableStream<Uint8Array>, visitor: WritableStream<Ui
     const place = tagPlace(seen);
     isOpen = place === "later";
     const at = typeof place === "number" ? place - sent : -1;
-    return at < 0 ? [piece] : [piece.subarray(0, at), TAG, piece.subarray(at)];
+    return at < 0 ? [piece] : [piece.subarray(0, at), tag, piece.subarray(at)];
   }
+}
+
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
 }
 
 /** A character for each byte. */

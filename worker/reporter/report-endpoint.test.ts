@@ -53,6 +53,15 @@ async function send({ body, report = {}, headers = {}, cf = CLOUDFLARE, edge = "
   return { status, fates: isolate.reportCounts.read(), stores, isolate };
 }
 
+it.each([
+  ["accepted", {}],
+  ["malformed", { body: "{}" }],
+  ["oversized", { body: "x".repeat(5_000) }],
+])("what became of a report is told without a page that comes after it: %s", async (fate, sent) => {
+  const { stores } = await send(sent);
+  expect(stores.told.map(({ counted }) => counted)).toEqual([{ [`reports|${fate}`]: 1 }]);
+});
+
 describe("a report that counts", () => {
   it("goes to the client's object: what was decided, how long it took, and what its connections showed", async () => {
     const connections = [{ l4: L4, agoMs: 1_000 }];

@@ -5,6 +5,7 @@ import { connectionFacts, keptSample } from "../cf.ts";
 import type { Isolate } from "../isolate.ts";
 import { LimitedLog } from "../limited-log.ts";
 import { addressOf, storedClient } from "../look-up.ts";
+import { regionOf } from "../region.ts";
 import type { StoredClient, Stores } from "../stores.ts";
 import { readBody } from "./read-body.ts";
 import type { ReportFate } from "./report-counts.ts";
@@ -43,19 +44,26 @@ export async function receiveReport(
   points?: AnalyticsEngineDataset,
 ): Promise<Response> {
   const { reportCounts: counts } = isolate;
+  // Also where no page comes any more that would tell it.
+  const tell = async (): Promise<void> => {
+    const nowMs = Date.now();
+    await isolate.tellCounts(stores, regionOf(connectionFacts(request.cf, isolate.settings, nowMs)), nowMs);
+  };
   if (request.method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
   let body: string | undefined;
   try {
     body = await readBody(request, BODY_MAX_BYTES);
   } catch {
     counts.add("broken");
+    ctx.waitUntil(tell());
     return new Response(null, { status: 400 });
   }
   if (body === undefined) {
     counts.add("oversized");
+    ctx.waitUntil(tell());
     return new Response(null, { status: 413 });
   }
-  ctx.waitUntil(keep(request, body, { stores, ctx, isolate, points }));
+  ctx.waitUntil(keep(request, body, { stores, ctx, isolate, points }).then(tell));
   return new Response(null, { status: 204 });
 }
 

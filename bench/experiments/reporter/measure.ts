@@ -23,17 +23,18 @@ import {
   REPORTER_ROW,
   type ReporterRow,
   type Visit,
+  type Wanted,
 } from "./settings.ts";
 
 const REPORT_PATH = "/_h3/v1/report";
 /** A report comes 5 s after the load event. */
 const REPORT_WITHIN_MS = 8_000;
 
-type ReporterRun = Run<{ readonly seed: number; readonly quick: boolean }, ReporterRow>;
+type ReporterRun = Run<Wanted & { readonly seed: number }, ReporterRow>;
 
 /** Makes the visits that have no rows yet. Visits that rest go side by side, and after them the others, alone. @throws UserError */
 export async function makeVisits({ folder, options, signal, progress }: ReporterRun): Promise<void> {
-  const places = placesOf(options.quick);
+  const places = placesOf(options);
   const all = missingVisits(places, []).length;
   const arms = PROTOCOLS.flatMap((protocol) => Object.values(ARMS[protocol]));
   await inLab({ arms, lanes: lanesOf(places) }, signal, async (lab, first, told) => {

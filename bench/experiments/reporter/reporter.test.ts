@@ -5,7 +5,17 @@ import { isFree, pairedRatio, reporterReport, reporterSummary } from "./findings
 import { rowOf, type Seen } from "./measure.ts";
 import { missingVisits, pagesOf, placesOf, type ReporterRow, type Visit } from "./settings.ts";
 
-const PLACES = placesOf(true);
+const PLACES = placesOf({ quick: true, only: undefined });
+it("asks one question alone, if that is wanted", () => {
+  const kinds = (only: "truth" | "price" | undefined): Set<boolean> =>
+    new Set(placesOf({ quick: false, only }).map(({ waits }) => waits));
+  expect([kinds("truth"), kinds("price"), kinds(undefined)]).toEqual([
+    new Set([true]),
+    new Set([false]),
+    new Set([true, false]),
+  ]);
+});
+
 const counted = { up: 100, down: 980, late: 5, droppedLoss: 18, droppedQueue: 2 };
 const navigated = { outcome: "ok", loadMs: 500, documentProtocol: "h2", resourceBytes: 1_900_000 } as const;
 

@@ -23,6 +23,8 @@ export interface Place {
 
 /** Of a visit that waits: by the head of a page's last response its connection has only begun, and the next page tells of all of it. */
 export const PAGES = 2;
+/** Of a network and a protocol, with and without the reporter. */
+const PAIRS = 120;
 
 const network = (name: string, delayMs: number, lossRatio: number): Network => ({
   name,
@@ -32,23 +34,30 @@ const network = (name: string, delayMs: number, lossRatio: number): Network => (
   queueBytes: QUEUE_BYTES,
 });
 
+/** The questions of this experiment. */
+export const QUESTIONS = ["truth", "price"] as const;
+export interface Wanted {
+  readonly quick: boolean;
+  /** Both where it is left out. */
+  readonly only: (typeof QUESTIONS)[number] | undefined;
+}
+
 /** What is reported, where packets are lost; and what reporting costs, where nothing else makes loads differ. */
-export function placesOf(quick: boolean): readonly Place[] {
+export function placesOf({ quick, only }: Wanted): readonly Place[] {
   const losses = quick ? [0.02] : [0, 0.005, 0.02, 0.05];
-  return [
-    ...losses.map((loss) => ({
-      network: network(`30 ms, ${100 * loss} % lost`, 15, loss),
-      visits: quick ? 1 : 20,
-      asked: ["reporting"] as const,
-      waits: true,
-    })),
-    ...(quick ? [30] : [5, 30, 100]).map((rttMs) => ({
-      network: network(`${rttMs} ms, price`, rttMs / 2, 0),
-      visits: quick ? 1 : 60,
-      asked: ["plain", "reporting"] as const,
-      waits: false,
-    })),
-  ];
+  const truth = losses.map((loss): Place => ({
+    network: network(`30 ms, ${100 * loss} % lost`, 15, loss),
+    visits: quick ? 1 : 20,
+    asked: ["reporting"],
+    waits: true,
+  }));
+  const price = (quick ? [30] : [5, 30, 100]).map((rttMs): Place => ({
+    network: network(`${rttMs} ms, price`, rttMs / 2, 0),
+    visits: quick ? 1 : PAIRS,
+    asked: ["plain", "reporting"],
+    waits: false,
+  }));
+  return [...(only === "price" ? [] : truth), ...(only === "truth" ? [] : price)];
 }
 
 /** One page. Times in milliseconds. */
