@@ -1,9 +1,6 @@
 import { type Counted, type Hour, HOURS_KEPT, sumOf } from "../policy-api/counters/counted.ts";
 import { storedJson } from "./read-stored.ts";
 
-/** The row of all hours that are not kept any more. */
-const OLDER = -1;
-
 export const COUNTER_MIGRATIONS: readonly ((sql: SqlStorage) => void)[] = [
   (sql) =>
     sql.exec(`CREATE TABLE hours (
@@ -12,16 +9,31 @@ export const COUNTER_MIGRATIONS: readonly ((sql: SqlStorage) => void)[] = [
       counted TEXT NOT NULL,
       numbers TEXT NOT NULL
     )`),
+  // The last row alone says what there was before it, and which isolates told: a start reads one row.
+  (sql) => {
+    sql.exec("ALTER TABLE hours ADD COLUMN before TEXT NOT NULL DEFAULT '{}'");
+    const rows = sql.exec<Pick<Row, "hour" | "counted">>("SELECT hour, counted FROM hours ORDER BY hour").toArray();
+    const last = rows.pop();
+    if (last === undefined) return;
+    sql.exec("UPDATE hours SET before = ? WHERE hour = ?", JSON.stringify(sumOf(rows.map(countedOf))), last.hour);
+    sql.exec("UPDATE hours SET numbers = '[]' WHERE hour < ?", last.hour);
+    sql.exec("DELETE FROM hours WHERE hour < 0");
+  },
 ];
 
-type Row = { hour: number; first_hour: number; counted: string; numbers: string };
+type Row = { hour: number; first_hour: number; counted: string; numbers: string; before: string };
 
-/** The hour that was counted last, with the last number of each isolate that told of it. */
+/** The hour that was counted last. */
 export interface LastHour extends Hour {
+  /** The first hour that was ever counted. */
+  readonly firstHour: number;
+  /** Of all hours before it. */
+  readonly before: Counted;
+  /** The last number of each isolate that told. */
   readonly numbers: ReadonlyMap<string, number>;
 }
 
-/** The table of counters: a row an hour, and one for all that is older. */
+/** The table of counters: a row an hour. */
 export class CounterRows {
   readonly #sql: SqlStorage;
 
@@ -29,54 +41,51 @@ export class CounterRows {
     this.#sql = sql;
   }
 
-  write({ hour, counted, numbers }: LastHour, firstHour = hour): void {
+  write({ hour, counted, numbers, firstHour, before }: LastHour): void {
     this.#sql.exec(
-      "INSERT OR REPLACE INTO hours (hour, first_hour, counted, numbers) VALUES (?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO hours (hour, first_hour, counted, numbers, before) VALUES (?, ?, ?, ?, ?)",
       hour,
       firstHour,
       JSON.stringify(counted),
       JSON.stringify([...numbers]),
+      JSON.stringify(before),
     );
   }
 
   last(): LastHour | undefined {
-    const [last] = this.#sql
-      .exec<Row>("SELECT * FROM hours WHERE hour > ? ORDER BY hour DESC LIMIT 1", OLDER)
-      .toArray();
-    return last && { hour: last.hour, counted: countedOf(last), numbers: numbersOf(last) };
+    const [last] = this.#sql.exec<Row>("SELECT * FROM hours ORDER BY hour DESC LIMIT 1").toArray();
+    return (
+      last && {
+        hour: last.hour,
+        firstHour: last.first_hour,
+        counted: countedOf(last),
+        before: countedOf({ counted: last.before }),
+        numbers: numbersOf(last),
+      }
+    );
   }
 
-  /** The sum of all hours before this one. */
-  before(hour: number): Counted {
-    return sumOf(this.#sql.exec<Row>("SELECT * FROM hours WHERE hour < ?", hour).toArray().map(countedOf));
-  }
-
-  /** From this hour on, oldest first. */
-  hours(fromHour: number): Hour[] {
+  /** From one hour on and before another, oldest first. */
+  hours(fromHour: number, toHour: number): Hour[] {
     return this.#sql
-      .exec<Row>("SELECT * FROM hours WHERE hour >= ? ORDER BY hour", Math.max(0, fromHour))
+      .exec<Pick<Row, "hour" | "counted">>(
+        "SELECT hour, counted FROM hours WHERE hour >= ? AND hour < ? ORDER BY hour",
+        fromHour,
+        toHour,
+      )
       .toArray()
-      .map((row) => ({ hour: row.hour, counted: countedOf(row) }));
+      .map((row) => ({ hour: row.hour, counted: countedOf(row) }))
+      .filter(({ counted }) => Object.keys(counted).length > 0);
   }
 
-  /** The first hour that was ever counted. */
-  first(): number | undefined {
-    const [row] = this.#sql.exec<{ first: number | null }>("SELECT min(first_hour) AS first FROM hours").toArray();
-    return row?.first ?? undefined;
-  }
-
-  /** Hours that are too old go into the sum of those before. */
-  expire(hour: number): void {
-    const until = hour - HOURS_KEPT;
-    const old = this.#sql.exec<Row>("SELECT * FROM hours WHERE hour <= ?", until).toArray();
-    if (old.every((row) => row.hour === OLDER)) return;
-    this.#sql.exec("DELETE FROM hours WHERE hour <= ?", until);
-    const firstHour = Math.min(...old.map((row) => row.first_hour));
-    this.write({ hour: OLDER, counted: sumOf(old.map(countedOf)), numbers: new Map() }, firstHour);
+  /** Leaves this hour's row, those of the hours that are kept before it, and in them what was counted alone. */
+  trim(hour: number): void {
+    this.#sql.exec("DELETE FROM hours WHERE hour <= ? OR hour > ?", hour - HOURS_KEPT, hour);
+    this.#sql.exec("UPDATE hours SET numbers = '[]', before = '{}' WHERE hour < ? AND numbers <> '[]'", hour);
   }
 }
 
-function countedOf({ counted }: Row): Counted {
+function countedOf({ counted }: Pick<Row, "counted">): Counted {
   const read = storedJson(counted);
   return typeof read === "object" && read !== null ? sumOf([read as Counted]) : {};
 }

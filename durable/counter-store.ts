@@ -1,26 +1,24 @@
 import { DurableObject } from "cloudflare:workers";
-import { type Counted, type Delta, HOUR_MS, NO_TALLY, sumOf, type Tally } from "../policy-api/counters/counted.ts";
+import { type Delta, HOUR_MS, NO_TALLY, sumOf, type Tally } from "../policy-api/counters/counted.ts";
 import { COUNTER_MIGRATIONS, CounterRows, type LastHour } from "./counter-rows.ts";
 import { migrate } from "./migrations.ts";
 
 /**
- * Counts wait in memory for this long at most, milliseconds: a write is billed. Well below the 10 s after which the runtime ends an
+ * Counts wait in memory for this long at most, milliseconds: a write is billed. Below the 10 s after which the runtime ends an
  * object that nobody asks, and what waits there with it.
  */
-const WRITE_INTERVAL_MS = 5_000;
+const WRITE_INTERVAL_MS = 8_000;
 /** Isolates that are known by name. Of one that has told nothing for longer than so many others, a repetition would count twice. */
 const ISOLATES_MAX = 1_000;
 
 /**
  * What the isolates of a region counted: hour by hour, and in all. Each delta counts once, however often it is told. What an
- * isolate was told to be counted is on disk five seconds later; a kill loses that and never counts anything twice.
+ * isolate was told to be counted is on disk eight seconds later; a kill loses that and never counts anything twice.
  */
 export class CounterStore extends DurableObject {
   #rows: CounterRows | undefined;
   /** The hour that is being counted. */
   #present: LastHour | undefined;
-  /** Of all hours before the present one. */
-  #before: Counted = {};
   #writtenAtMs = 0;
   #isWaiting = false;
 
@@ -48,13 +46,13 @@ export class CounterStore extends DurableObject {
   read(fromHour: number): Tally {
     const rows = this.#rowsIfAny();
     if (rows === undefined) return NO_TALLY;
-    const { hour, counted } = this.#presentAt(Date.now());
+    const { hour, counted, before, firstHour } = this.#presentAt(Date.now());
     if (this.#isWaiting) this.#write(Date.now());
-    const written = rows.hours(fromHour).filter((row) => row.hour !== hour);
+    const written = rows.hours(fromHour, hour);
     const isAsked = hour >= fromHour && Object.keys(counted).length > 0;
     return {
-      sinceHour: rows.first() ?? hour,
-      totals: sumOf([this.#before, counted]),
+      sinceHour: firstHour,
+      totals: sumOf([before, counted]),
       hours: isAsked ? [...written, { hour, counted }] : written,
     };
   }
@@ -68,16 +66,18 @@ export class CounterStore extends DurableObject {
   #presentAt(nowMs: number): LastHour {
     const rows = this.#rowsOrCreate();
     const hour = Math.floor(nowMs / HOUR_MS);
-    const last = this.#present ?? rows.last() ?? { hour, counted: {}, numbers: new Map<string, number>() };
-    if (this.#present === undefined) this.#before = rows.before(last.hour);
+    const last = this.#present ??
+      rows.last() ?? { hour, firstHour: hour, counted: {}, before: {}, numbers: new Map<string, number>() };
     this.#present = last;
-    // Also after the clock was set back: then that hour goes on.
-    if (last.hour >= hour) return last;
+    // Also where the clock was set back a little: then that hour goes on.
+    if (last.hour === hour || last.hour === hour + 1) return last;
     this.#write(nowMs);
-    rows.expire(hour);
-    this.#before = sumOf([this.#before, last.counted]);
+    const before = sumOf([last.before, last.counted]);
     // What was told in the hour before, and got no answer, is told again in this one.
-    this.#present = { hour, counted: {}, numbers: last.numbers };
+    this.#present = { ...last, hour, counted: {}, before, firstHour: Math.min(last.firstHour, hour) };
+    // First the row that says what was before, in one transaction with the end of the rows that said it.
+    this.#write(nowMs);
+    rows.trim(hour);
     return this.#present;
   }
 

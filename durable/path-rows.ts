@@ -245,6 +245,14 @@ export class PathRows {
     return (this.#count ??= this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM paths").one().n);
   }
 
+  /** Reads the whole table. @returns how many rows there are, and when the oldest was last heard of, if there is one */
+  extent(): { rows: number; oldestAtMs: number | undefined } {
+    const { n, at } = this.#sql
+      .exec<{ n: number; at: number | null }>("SELECT COUNT(*) AS n, MIN(last_at_ms) AS at FROM paths")
+      .one();
+    return { rows: n, oldestAtMs: at ?? undefined };
+  }
+
   /**
    * A full table gives up a twentieth of its rows, so that this is rare. First go the rows of networks that have more
    * than their share, then those of clients of whom nothing is known yet, then those that were not heard of for longest.

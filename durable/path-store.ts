@@ -16,6 +16,7 @@ import { applyAnswer } from "../policy-api/core/offers.ts";
 import type { PageDecision, PageNews } from "../policy-api/reports/page-outcome.ts";
 import { addDecision, addOutcome } from "../policy-api/outcomes/assigned-client.ts";
 import { comparedWith, expectedTimes } from "../policy-api/outcomes/expected-time.ts";
+import type { Extent } from "../policy-api/counters/extent.ts";
 import type { OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";
 import { changesOf, isContinued, type OutcomeKey } from "../policy-api/outcomes/sums-change.ts";
 import { forgetOutcomes, goneBy, type HeldRow, inSumsOf, waits, withoutOutcomes } from "./held-row.ts";
@@ -141,6 +142,12 @@ export class PathStore extends DurableObject {
   /** The versions that have outcomes, and when those of each last changed. */
   outcomeVersions(): { version: number; atMs: number }[] {
     return this.#tablesIfAny()?.outcomes.versions() ?? [];
+  }
+
+  /** How much is kept here. It reads the whole table, which is bounded: for people who ask, and for nothing that asks by itself. */
+  extent(): Extent {
+    const { rows, oldestAtMs } = this.#tablesIfAny()?.rows.extent() ?? { rows: 0, oldestAtMs: undefined };
+    return { rows, oldestAtMs, bytes: rows === 0 ? 0 : this.ctx.storage.sql.databaseSize };
   }
 
   /** What this instance wrote so far, as Cloudflare bills it: rows with their index entries, and alarms. */

@@ -5,6 +5,7 @@ import type { OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";
 import { type UpperLevel, UPPER_LEVELS } from "../policy-api/core/mix.ts";
 import { FailedAttempts } from "../policy-api/http/failed-attempts.ts";
 import { merged, NO_TALLY } from "../policy-api/counters/counted.ts";
+import type { Extent } from "../policy-api/counters/extent.ts";
 import type { ClientsPort, CountersPort, OutcomesPort, PolicyApiPorts } from "../policy-api/http/ports.ts";
 import { ANSWER_HEADERS } from "./actuator.ts";
 import { clientAddress } from "./address.ts";
@@ -113,21 +114,33 @@ function regionsOf({ settings }: Isolate): readonly Region[] {
   return settings.edge === "cloudflare" ? REGIONS : ["local"];
 }
 
+/** Those that hold clients, and what their pages reported. */
+function objectsOf(isolate: Isolate): PathObject[] {
+  return regionsOf(isolate).flatMap((region) =>
+    Array.from({ length: isolate.settings.objectsPerRegion }, (_, number) => pathObject(region, number)),
+  );
+}
+
 /** How long an object may take to say what it holds, milliseconds: callers of the API wait 10 s. */
 const OUTCOMES_MS = 5_000;
+/** What this isolate counted comes before that, milliseconds; else it comes later. */
+const TELL_MS = 2_000;
 
 function countersPort(env: StoreBindings, isolate: Isolate, stores: Stores): CountersPort {
   return {
     read: async (fromHour) => {
       const regions = env.COUNTERS === undefined ? [] : regionsOf(isolate);
       const [home = "local"] = regions;
-      await inTime(
-        [isolate.counters.tell(async (to, delta) => stores.count(to, delta), home, Date.now())],
-        OUTCOMES_MS,
-      );
+      await inTime([isolate.counters.tell(async (to, delta) => stores.count(to, delta), home, Date.now())], TELL_MS);
       const answers = regions.map(async (region) => (await counterStore(env, region)?.read(fromHour)) ?? NO_TALLY);
       const read = (await inTime(answers, OUTCOMES_MS)).filter((tally) => tally !== false);
       return { tally: merged(read), objects: { asked: regions.length, answered: read.length } };
+    },
+    kept: async () => {
+      const objects = objectsOf(isolate);
+      const answers = objects.map(async (object): Promise<Extent> => pathStore(env, object).extent());
+      const parts = (await inTime(answers, OUTCOMES_MS)).filter((part) => part !== false);
+      return { parts, asked: objects.length };
     },
   };
 }
@@ -135,9 +148,7 @@ function countersPort(env: StoreBindings, isolate: Isolate, stores: Stores): Cou
 function outcomesPort(env: StoreBindings, isolate: Isolate): OutcomesPort {
   return {
     outcomes: async (version) => {
-      const objects = regionsOf(isolate).flatMap((region) =>
-        Array.from({ length: isolate.settings.objectsPerRegion }, (_, number) => pathObject(region, number)),
-      );
+      const objects = objectsOf(isolate);
       const gathered = new Gathered(version);
       const answers = objects.map(async (object) => gathered.add(await outcomesOf(env, object, version)));
       const counted = await inTime(answers, OUTCOMES_MS);

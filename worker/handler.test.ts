@@ -115,6 +115,14 @@ describe("what is counted of navigations", () => {
     expect(all.filter(([key]) => key.startsWith("decisions|") && key.endsWith("|no"))).toEqual([]);
   });
 
+  it("says which look-ups failed", async () => {
+    const stores = new FakeStores(adaptivePolicy());
+    stores.reply = fails;
+    const { settled } = await visit(navigation(), stores, new Isolate(SETTINGS));
+    await settled;
+    expect(sums(stores)).toMatchObject({ "look_ups|store": 1, look_ups_failed: 1 });
+  });
+
   it("waits to be told again where the store takes no counts, and no page waits for that", async () => {
     const stores = new FakeStores(mode("fixed-h3"));
     stores.count = fails;

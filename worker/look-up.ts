@@ -82,9 +82,14 @@ export function lookUp(
     isolate.counters.add("look_ups", { from: recent === undefined ? "store" : "memory" });
     if (recent !== undefined) return recent.remembered;
     const take = isolate.recent.ask(keys.client, pending, nowMs);
-    const remembered = await stores.lookUp(client);
-    take(remembered);
-    return remembered;
+    try {
+      const remembered = await stores.lookUp(client);
+      take(remembered);
+      return remembered;
+    } catch (error) {
+      isolate.counters.add("look_ups_failed", {});
+      throw error;
+    }
   };
   /** Side by side with the policy, where this isolate has none: then a client's name does not hang on the store's key. */
   const recallEarly = async (): Promise<Remembered | undefined> => {

@@ -1,4 +1,5 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
+import type { Labels } from "../policy-api/counters/families.ts";
 import { type Fault, list, object, parse, type Reader, text } from "../policy-api/reading/parse.ts";
 import { pathSampleFields } from "../policy-api/reading/parse-sample.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
@@ -43,25 +44,31 @@ export async function receiveSamples(
   if (request.method === "GET" && pathname === "/heartbeat") return answerHeartbeat(request, stores, ctx, isolate);
   if (request.method !== "POST" || pathname !== "/samples")
     return new Response("Only POST /samples and GET /heartbeat are served here.\n", { status: 404 });
+  const nowMs = Date.now();
+  const refused = (cause: Labels<"batches_refused">["cause"], answer: Response): Response => {
+    isolate.counters.add("batches_refused", { cause });
+    tell(isolate, stores, ctx, nowMs);
+    return answer;
+  };
   if (Number(request.headers.get("content-length") ?? Number.NaN) > BODY_MAX_BYTES)
-    return new Response(`A batch may have at most ${BODY_MAX_BYTES} bytes.\n`, { status: 413 });
+    return refused("too-long", new Response(`A batch may have at most ${BODY_MAX_BYTES} bytes.\n`, { status: 413 }));
   let json: unknown;
   try {
     json = await request.json();
   } catch {
-    return refuse([{ pointer: "", message: "must be JSON" }]);
+    return refused("malformed", faultsOf([{ pointer: "", message: "must be JSON" }]));
   }
   const batch = parse(readBatch, json);
-  if (!batch.ok) return refuse(batch.faults);
+  if (!batch.ok) return refused("malformed", faultsOf(batch.faults));
 
-  const nowMs = Date.now();
   if (isolate.policyCache.held?.hasher === undefined || isolate.policyCache.due(nowMs)) {
     const renewal = isolate.policyCache.renew(stores, nowMs);
     if (isolate.policyCache.held?.hasher === undefined) await renewal;
     else ctx.waitUntil(renewal);
   }
   const hasher = await isolate.namer(isolate.policyCache.held);
-  if (hasher === undefined) return new Response("The policy store does not answer.\n", { status: 503 });
+  if (hasher === undefined)
+    return refused("unready", new Response("The policy store does not answer.\n", { status: 503 }));
 
   const faults: Fault[] = [];
   const read: { sample: PathSample; address: ClientAddress }[] = [];
@@ -86,13 +93,17 @@ export async function receiveSamples(
   for (const _ of named) isolate.counters.add("samples", { fate: "taken" });
   for (let bad = batch.value.samples.length - named.length; bad > 0; bad--)
     isolate.counters.add("samples", { fate: "faulty" });
-  const telling = isolate.tellCounts(stores, "local", nowMs);
-  if (telling !== undefined) ctx.waitUntil(telling);
+  tell(isolate, stores, ctx, nowMs);
   for (const { sample, ...client } of named) ctx.waitUntil(isolate.report(stores, client, { sample }, nowMs));
   return Response.json({ accepted: named.length, faults });
 }
 
-function refuse(faults: readonly Fault[]): Response {
+function tell(isolate: Isolate, stores: Stores, ctx: Pick<ExecutionContext, "waitUntil">, nowMs: number): void {
+  const telling = isolate.tellCounts(stores, "local", nowMs);
+  if (telling !== undefined) ctx.waitUntil(telling);
+}
+
+function faultsOf(faults: readonly Fault[]): Response {
   return Response.json({ accepted: 0, faults }, { status: 400 });
 }
 

@@ -2,7 +2,7 @@ import type { TopLevelSpec } from "vega-lite";
 import type { OptionSchema, OptionsOf } from "../model/options.ts";
 import type { Start } from "../model/recorded-run.ts";
 import type { RowOf, RowSchema } from "../model/row-schema.ts";
-import type { Progress } from "./progress.ts";
+import type { Progress } from "../../base/progress.ts";
 import type { Asked, RunFolder } from "./run-folder.ts";
 import type { Values } from "../analysis/tables/template.ts";
 

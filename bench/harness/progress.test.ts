@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { duration, progressLine } from "./progress.ts";
+import { duration, progressLine, startProgress } from "../../base/progress.ts";
 
 it.each([
   [0, 0, 0, "[..............................]   0 %  time left unknown yet  x"],
@@ -17,4 +17,31 @@ it.each([
   [125 * 60_000, "2 h 5 min"],
 ])("%d ms is %s", (ms, text) => {
   expect(duration(ms)).toBe(text);
+});
+
+it("stays in one line of a terminal, and is a line now and then elsewhere", () => {
+  let nowMs = 0;
+  const shown = (isTTY: boolean): string => {
+    let text = "";
+    const write = (part: string): boolean => ((text += part), true);
+    const progress = startProgress(0, () => nowMs, { write, isTTY, columns: 60 });
+    for (const [atMs, share] of [
+      [0, 0],
+      [1_000, 0.25],
+      [31_000, 0.5],
+      [32_000, 1],
+    ] as const) {
+      nowMs = atMs;
+      progress.show(share, "a part whose name is long");
+    }
+    progress.end();
+    return text;
+  };
+  expect(
+    shown(true)
+      .split("\r")
+      .map((line) => line.replace("\u001B[K", "").trimEnd().length <= 59),
+  ).not.toContain(false);
+  expect(shown(true).endsWith("\n")).toBe(true);
+  expect(shown(false).match(/\d+ %/g)).toEqual(["0 %", "50 %", "100 %"]);
 });

@@ -10,7 +10,7 @@ import type { RowOf, RowSchema } from "../model/row-schema.ts";
 import type { Check, Experiment, Report } from "./experiment.ts";
 import { knownFidelity } from "./known-fidelity.ts";
 import { machine } from "./machine.ts";
-import { startProgress } from "./progress.ts";
+import { startProgress } from "../../base/progress.ts";
 import { reportText } from "./results.ts";
 import { addStart, jsonText, openRunFolder, type RunFolder, writeIn } from "./run-folder.ts";
 

@@ -11,8 +11,8 @@ import { metricsOf } from "./metrics-of.ts";
 import { cfOfH2, visitor } from "./visitor.ts";
 
 const REQUESTS = 10_000;
-/** Isolates tell their counts every 20 s, and an object writes what it was told every 5 s. */
-const INTERVAL_MS = 25_000;
+/** Isolates tell their counts every 20 s, and an object writes what it was told every 8 s. */
+const INTERVAL_MS = 28_000;
 const POLICY = {
   ...(cubic as unknown as Policy),
   rules: [

@@ -10,6 +10,7 @@ import { type Dashboard, startDashboard } from "../../policy-api/cli/dashboard-s
 import type { Policy } from "../../policy-api/core/policy.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
 import { chromiumProgram } from "../setup/chromium.ts";
+import { callApi } from "../workerd/policy-client.ts";
 import { startTestSystem, type TestSystem, TOKEN } from "./harness.ts";
 import { cfOfH2, visitor } from "./visitor.ts";
 
@@ -111,6 +112,26 @@ it("asks nobody but its own program, and has no token anywhere", async () => {
   expect(inPage + asked.join(" ")).not.toContain(TOKEN);
 });
 
+it("says which counts are missing, and shows no answer that comes after a later one", async () => {
+  const { page } = await open(1280, "light");
+  const data = (await (await fetch(`${dashboard.url}data?hours=24`)).json()) as { stats: { value: object } };
+  const silent = { ...data, stats: { value: { ...data.stats.value, objects: { asked: 10, answered: 8 } } } };
+  const slow = Promise.withResolvers<void>();
+  await page.route("**/data?hours=168", async (route) => {
+    await slow.promise;
+    await route.fulfill({ json: data });
+  });
+  await page.route("**/data?hours=744", (route) => route.fulfill({ json: silent }));
+  await page.locator("#hours").selectOption("168");
+  await page.locator("#hours").selectOption("744");
+  await page.getByText("Counts lack 2 of 10 regions").waitFor();
+  const late = page.waitForResponse("**/data?hours=168");
+  slow.resolve();
+  await (await late).finished();
+  await page.waitForTimeout(100);
+  expect(await page.locator("#state").textContent()).toContain("Counts lack 2 of 10 regions");
+});
+
 it("explains one client, and says what a policy would change", async () => {
   const { page, errors } = await open(1280, "light");
   await page.getByLabel("Address").fill("10.1.0.1");
@@ -135,11 +156,18 @@ it("explains one client, and says what a policy would change", async () => {
 
 it("shows names that somebody chose as text", async () => {
   await system.putPolicy({ ...POLICY, source: `again ${HOSTILE}` });
+  const socket = system.workerd.visitorsSocket;
+  const stage = { version: 1, share: 0.5, pathPrefix: `/<img src=x>${HOSTILE.slice(-40)}` };
+  const put = { everyone: 2, stages: [stage], note: HOSTILE };
+  const { status } = await callApi(socket, TOKEN, "PUT", "activation", put, { "if-match": "*" });
+  expect(status).toBe(200);
   const { page, errors } = await open(1280, "light");
   await page.getByLabel("A policy, as JSON").fill(JSON.stringify({ ...POLICY, source: HOSTILE }));
   await page.getByRole("button", { name: "Compare" }).click();
   await page.getByText("Version 2 -> this policy:").waitFor();
   expect(await page.locator("#diff-said").textContent()).toContain("onerror");
+  expect(await page.locator("#force").textContent()).toContain(HOSTILE);
+  expect(await page.locator("#force").textContent()).toContain(stage.pathPrefix);
   expect(await page.title()).toBe("adaptive-h3");
   expect(await page.locator("img[src='x']").count()).toBe(0);
   expect(errors).toEqual([]);

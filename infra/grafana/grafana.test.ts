@@ -10,6 +10,12 @@ interface Board {
 const { panels } = JSON.parse(readFileSync(join(import.meta.dirname, "adaptive-h3.json"), "utf8")) as Board;
 /** Those of policy-api/http/stats.ts. */
 const GAUGES = ["adaptive_h3_kill_switch", "adaptive_h3_store_writable", "adaptive_h3_version_share"];
+/** Those of the TLS edge: a histogram has several. */
+const EDGE = [
+  ...readFileSync(join(import.meta.dirname, "../edge/internal/metrics/metrics.go"), "utf8").matchAll(
+    /(?:Name: |gauge\(|counter\()"(\w+)"/g,
+  ),
+].flatMap(([, name]) => ["", "_bucket", "_sum", "_count"].map((part) => `adaptive_h3_edge_${name}${part}`));
 const known = [...metricsText({}, []).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name ?? "");
 
 it.each(panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)))(
@@ -17,7 +23,8 @@ it.each(panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title,
   (_title, expr) => {
     const names = expr.match(/adaptive_h3_\w+/g) ?? [];
     expect(names.length).toBeGreaterThan(0);
-    for (const name of names) expect([...known, ...GAUGES]).toContain(name);
+    for (const name of names) expect([...known, ...GAUGES, ...EDGE]).toContain(name);
+    if (EDGE.includes(names[0] ?? "")) return;
     const family = names[0]?.replace(/^adaptive_h3_|_total$/g, "") as Family;
     const by = /by \((\w+)\) \(rate/.exec(expr)?.[1];
     if (by !== undefined) expect(Object.keys(FAMILIES[family].labels)).toContain(by);

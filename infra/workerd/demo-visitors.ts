@@ -38,10 +38,10 @@ interface Sockets {
 export async function sendDemoVisitors(sockets: Sockets, signal: AbortSignal, random = Math.random): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   try {
-    for (let number = 0; !signal.aborted; number++) {
-      const network = DEMO_NETWORKS[number % DEMO_NETWORKS.length];
-      // Most visitors come again.
+    while (!signal.aborted) {
+      // Most visitors come again, and from the network that they came from.
       const client = Math.floor(random() * 2_000);
+      const network = DEMO_NETWORKS[client % DEMO_NETWORKS.length];
       if (network !== undefined)
         void visit({ sockets, agent, network, address: `198.18.${client >> 8}.${client & 255}`, random }, signal).catch(
           () => undefined,

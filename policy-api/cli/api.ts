@@ -54,6 +54,7 @@ export function connect(endpoint: Endpoint) {
     results: (version: number | undefined) => body(api.results.$get(ofVersion(version))),
     proposal: (version: number | undefined) => body(api.results.proposal.$get(ofVersion(version))),
     stats: (hours: number) => body(api.stats.$get({ query: { hours: String(hours) } })),
+    extent: () => body(api.stats.store.$get({})),
     lookUp: (what: "clients" | "networks", address: string): Promise<ClientRecord> =>
       body(api[what]["look-up"].$post({ json: { address } })),
     forget: (what: "clients" | "networks", address: string) => body(api[what].forget.$post({ json: { address } })),

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { HOUR_MS } from "../counters/counted.ts";
+import { polled } from "./command-stats.ts";
+import { EXIT, Failure } from "./failure.ts";
 import { WIDTH } from "./table.ts";
 import { MADE_MS, type Person, person } from "./testing.ts";
 
@@ -31,8 +33,26 @@ describe("stats", () => {
     expect(out).toMatch(/^ {2}h3-faster +20 +80 +80\.0 +12,000$/m);
     expect(out).toMatch(/^undecided: no policy at hand in time +0 +0 +- +3$/m);
     expect(out).not.toContain("drawn");
-    expect(anna.api.asked()).toEqual(["GET /stats?hours=24"]);
+    expect(anna.api.asked()).toEqual(["GET /stats?hours=24", "GET /stats/store"]);
     expect(JSON.parse((await anna.does("stats --json")).out)).toMatchObject({ objects: { asked: 1 } });
+  });
+
+  it("says how much is kept of clients", async () => {
+    expect((await anna.does("stats")).out).toContain("Nothing is kept of clients. 1 object did not answer.");
+    const kept = { rows: 1_200, oldestAtMs: MADE_MS - 2 * HOUR_MS, bytes: 900_000 };
+    anna.api.ports.counters.parts = [kept, { ...kept, rows: 34 }, { rows: 0, oldestAtMs: undefined, bytes: 0 }];
+    const { out } = await anna.does("stats");
+    expect(out).toMatch(
+      /^Kept of clients and networks: 1,234 rows in 2 objects of 4, 1\.8 MB; .* 2 h ago\. 1 object did/m,
+    );
+    expect(JSON.parse((await anna.does("stats --json")).out)).toMatchObject({ store: { rows: 1_234 } });
+  });
+
+  it("goes on with a worker that does not know it", async () => {
+    anna.api.instead = ({ path }) => (path === "/_h3/v1/stats/store" ? { status: 404, body: {} } : undefined);
+    const { code, out } = await anna.does("stats");
+    expect(code).toBe(0);
+    expect(out).not.toContain("kept of clients");
   });
 
   it("says that nothing was counted, and who did not answer", async () => {
@@ -53,6 +73,20 @@ describe("stats", () => {
     expect(code).toBe(2);
     expect(err).toContain("--hours");
   });
+});
+
+it("watch goes on with the figures of before while nobody answers", async () => {
+  const before = { since: null, objects: { asked: 1, answered: 1 }, totals: [], hours: [] };
+  const silent = { stats: () => Promise.reject(new Failure(EXIT.unreachable, "Nobody answers at that address.")) };
+  expect(await polled(silent, 24, before)).toEqual({
+    stats: before,
+    fault: expect.stringMatching(/^The figures are old\. Nobody answers at that address\.\s/),
+  });
+  const after = { ...before, objects: { asked: 2, answered: 2 } };
+  expect(await polled({ stats: async () => after }, 24, before)).toEqual({ stats: after, fault: "" });
+  await expect(polled({ stats: () => Promise.reject(new TypeError("a mistake")) }, 24, before)).rejects.toThrow(
+    TypeError,
+  );
 });
 
 it("watch has no --json", async () => {

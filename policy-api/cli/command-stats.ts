@@ -1,7 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { Extent, Stats } from "../contract/stats.ts";
+import type { Api } from "./api.ts";
 import type { Command } from "./command.ts";
-import { misused } from "./failure.ts";
-import { statsText } from "./stats-text.ts";
+import { Failure, failureText, misused } from "./failure.ts";
+import { extentText, statsText } from "./stats-text.ts";
 
 const HOURS = 24;
 /** How often watch asks, seconds: isolates tell what they counted every 20 s. */
@@ -14,13 +16,28 @@ export const STATS: Command = {
   usage: "[--hours N]",
   summary: "Count what was decided and why, and what visitors did with it.",
   details: `Shows this hour, the last N hours (${HOURS}) and all since the beginning. What an isolate counted comes
-in within 20 s. \`results\` says what HTTP/3 saved.`,
+in within 20 s. Then how much is kept of clients. \`results\` says what HTTP/3 saved.`,
   options: ["hours"],
   async run({ options: { hours = HOURS }, io, api }) {
-    const stats = await (await api()).stats(hours);
-    return { json: stats, text: statsText(stats, hours, io.nowMs()) };
+    const connected = await api();
+    const [stats, store] = await Promise.all([connected.stats(hours), keptOrUnknown(connected)]);
+    const kept = store === undefined ? "" : `\n\n${extentText(store, io.nowMs())}`;
+    return {
+      json: { ...stats, ...(store !== undefined && { store }) },
+      text: statsText(stats, hours, io.nowMs()) + kept,
+    };
   },
 };
+
+/** A worker of an earlier release does not know. */
+async function keptOrUnknown(api: Pick<Api, "extent">): Promise<Extent | undefined> {
+  try {
+    return await api.extent();
+  } catch (error) {
+    if (error instanceof Failure && error.details.status === 404) return undefined;
+    throw error;
+  }
+}
 
 export const WATCH: Command = {
   name: "watch",
@@ -31,13 +48,28 @@ export const WATCH: Command = {
   async run({ options: { hours = HOURS, every = EVERY_S, json }, io, api, tell }) {
     if (json === true) throw misused("`watch` has no --json: it does not end. `stats --json` shows the same once.");
     const connected = await api();
-    for (;;) {
-      const stats = await connected.stats(hours);
+    // Who cannot be asked at all is told so, and asks no more.
+    let stats = await connected.stats(hours);
+    for (let fault = ""; ;) {
       const at = new Date(io.nowMs()).toISOString().slice(11, 19);
-      tell(
-        `${io.stdout.isTTY === true ? CLEAR : ""}${connected.origin}, ${at}Z\n\n${statsText(stats, hours, io.nowMs())}\n`,
-      );
+      const clear = io.stdout.isTTY === true ? CLEAR : "";
+      tell(`${clear}${connected.origin}, ${at}Z\n${fault}\n${statsText(stats, hours, io.nowMs())}\n`);
       await pause(every * 1_000);
+      ({ stats, fault } = await polled(connected, hours, stats));
     }
   },
 };
+
+/** The next figures; or those of before, and why there are no others. */
+export async function polled(
+  api: Pick<Api, "stats">,
+  hours: number,
+  before: Stats,
+): Promise<{ stats: Stats; fault: string }> {
+  try {
+    return { stats: await api.stats(hours), fault: "" };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { stats: before, fault: `The figures are old. ${failureText(error)}\n` };
+  }
+}

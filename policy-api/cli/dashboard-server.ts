@@ -23,6 +23,8 @@ const PAGE = join(import.meta.dirname, "dashboard-page");
 /** The page's requests have a policy at most. */
 const BODY_MAX_BYTES = 200_000;
 const HOURS_DEFAULT = 24;
+/** Its number is left out of the name (RFC 9110, section 4.2.1). */
+const HTTP_PORT = 80;
 /** Where it is unless somebody says otherwise. */
 export const DASHBOARD_PORT = 8_480;
 /** Of the site's own: nothing of it may be shown in another page, and it may load nothing from elsewhere. */
@@ -77,7 +79,7 @@ export async function startDashboard(api: Api, port: number, nowMs: () => number
   };
   await listen(server, port);
   const { port: at } = server.address() as AddressInfo;
-  own = [`127.0.0.1:${at}`, `localhost:${at}`];
+  own = ["127.0.0.1", "localhost"].map((name) => (at === HTTP_PORT ? name : `${name}:${at}`));
   return {
     url: `http://127.0.0.1:${at}/`,
     stop: async () => {

@@ -1,3 +1,4 @@
+import { NO_PROGRESS, type Progress, startProgress } from "../../base/progress.ts";
 import { API_PATH } from "../contract/access.ts";
 import { getProbe, type Probe } from "../contract/probe.ts";
 import { isReplyOf } from "../contract/reply-of.ts";
@@ -47,30 +48,52 @@ interface Place {
 
 /** Looks at a site from outside. It changes nothing. @throws Failure where there is no worker to ask */
 export async function examineSite(place: Place): Promise<Result> {
+  const { stderr, nowMs } = place.io;
+  const progress = stderr.isTTY === true ? startProgress(0, nowMs, stderr) : NO_PROGRESS;
   const looking = await lookAt(place.endpoint);
   try {
-    return await examine(looking, place);
+    return await examine(looking, place, progress);
   } finally {
+    progress.end();
     looking.close();
   }
 }
 
-async function examine(looking: Looking, { endpoint, path, resolver, io }: Place): Promise<Result> {
+/** What is shown of the work, in its order. How many files a page has shows late, so each part has a share of its own. */
+const PARTS = {
+  probes: { from: 0, to: 0.4 },
+  pages: { from: 0.4, to: 0.5 },
+  files: { from: 0.5, to: 0.8 },
+  rest: { from: 0.8, to: 1 },
+} as const;
+
+function showPart(progress: Progress, part: keyof typeof PARTS, done: number, of: number, what: string): void {
+  const { from, to } = PARTS[part];
+  progress.show(from + ((to - from) * done) / Math.max(1, of), what);
+}
+
+async function examine(looking: Looking, { endpoint, path, resolver, io }: Place, progress: Progress): Promise<Result> {
   const { origin, caFile } = endpoint;
   const port = Number(new URL(origin).port) || 443;
-  const probed = await probeAll(looking, endpoint);
+  const probed = await probeAll(looking, endpoint, progress);
+  showPart(progress, "pages", 0, 1, `the page ${path}`);
   const pages = await seePage(looking, path, origin);
   const page = pages.at(-1);
   const pageUrl = new URL(page?.path ?? path, origin);
   const paths = page !== undefined && page.status < 300 ? filesOf(page.body, pageUrl) : [];
   const files: Asked[] = [];
-  for (const file of paths) files.push(await askedFor(looking, file, file));
+  for (const [i, file] of paths.entries()) {
+    showPart(progress, "files", i, paths.length, file);
+    files.push(await askedFor(looking, file, file));
+  }
+  showPart(progress, "rest", 0, 1, "DNS, a QUIC connection");
   const error = await askedFor(looking, NOWHERE, "an address without a page");
   const [records, quic, zone] = await Promise.all([
     askRecords(new URL(origin), resolver),
     tryQuic(new URL(origin), io.projectFolder, caFile),
     zoneOf(pageUrl, paths, io),
   ]);
+  showPart(progress, "rest", 1, 1, "");
   const others = {
     // What a browser is led through on its way to a page counts as a file of it does.
     files: together([...pages.slice(0, -1), ...files.map(({ seen }) => seen)], port, files.length > 0),
@@ -137,7 +160,7 @@ async function examine(looking: Looking, { endpoint, path, resolver, io }: Place
 }
 
 /** Asks for every answer by every way. @throws Failure where the worker is not there, or has no such call */
-async function probeAll(looking: Looking, { origin, token }: Endpoint): Promise<readonly Probed[]> {
+async function probeAll(looking: Looking, { origin, token }: Endpoint, progress: Progress): Promise<readonly Probed[]> {
   if (token === undefined)
     throw new Failure(
       EXIT.token,
@@ -146,6 +169,7 @@ async function probeAll(looking: Looking, { origin, token }: Endpoint): Promise<
   const probed: Probed[] = [];
   for (const actuator of ACTUATORS)
     for (const answer of ANSWERS) {
+      showPart(progress, "probes", probed.length, ACTUATORS.length * ANSWERS.length, `${answer}, by ${actuator}`);
       const seen = await looking.see(`${API_PATH}/probe?answer=${answer}&actuator=${actuator}`, {
         authorization: `Bearer ${token}`,
         accept: "application/json, application/problem+json",

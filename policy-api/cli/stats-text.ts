@@ -1,6 +1,6 @@
-import type { Count, Stats } from "../contract/stats.ts";
+import type { Count, Extent, Stats } from "../contract/stats.ts";
 import { HOUR_MS } from "../counters/counted.ts";
-import { count, counted } from "./quantities.ts";
+import { bytes, count, counted } from "./quantities.ts";
 import { inPercent } from "./slices.ts";
 import { table } from "./table.ts";
 import { agoText, timeText } from "./time-text.ts";
@@ -33,6 +33,12 @@ const ANSWERS: readonly Line[] = [
   part("drawn: not offered", "decisions", { arm: "withhold" }),
 ];
 
+/** Lines that are there where they are not 0. */
+const UNUSUAL: readonly Line[] = [
+  all("undecided: no policy at hand in time", "undecided"),
+  all("look-ups that failed", "look_ups_failed"),
+];
+
 /** Those of which each value is a line, and how they are called. */
 const BY_VALUE: readonly (readonly [name: string, counter: Count["counter"], label: string])[] = [
   ["why", "decisions", "reason"],
@@ -40,6 +46,7 @@ const BY_VALUE: readonly (readonly [name: string, counter: Count["counter"], lab
   ["look-ups, by who answered", "look_ups", "from"],
   ["the origin", "origin", "answer"],
   ["readings of the edge", "samples", "fate"],
+  ["batches of them that were refused", "batches_refused", "cause"],
   ["reports of pages", "reports", "fate"],
   ["news that was dropped", "news_dropped", "cause"],
 ];
@@ -68,7 +75,7 @@ export function statsText({ since, objects, totals, hours }: Stats, asked: numbe
   };
   const lines = [
     ...ANSWERS.filter((line) => !line.isPart || sumOf(totals, line) > 0),
-    ...[all("undecided: no policy at hand in time", "undecided")].filter((line) => sumOf(totals, line) > 0),
+    ...UNUSUAL.filter((line) => sumOf(totals, line) > 0),
     ...BY_VALUE.flatMap(([name, counter, label]) => {
       const values = [...new Set(totals.flatMap((one) => (one.counter === counter ? (one.labels[label] ?? []) : [])))];
       const parts = values.map((value) => part(value, counter, { [label]: value }));
@@ -81,6 +88,15 @@ export function statsText({ since, objects, totals, hours }: Stats, asked: numbe
     table(["", "this hour", asked === 1 ? "the same" : `${asked} hours`, "of these, %", "in all"], lines.map(row)),
     ...notes,
   ].join("\n");
+}
+
+/** How much is kept of clients. */
+export function extentText({ objects, rows, oldest, bytes: size }: Extent, nowMs: number): string {
+  const silent = objects.asked - objects.answered;
+  const missing = silent === 0 ? "" : ` ${counted(silent, "object")} did not answer.`;
+  if (oldest === null) return `Nothing is kept of clients.${missing}`;
+  const where = `${counted(objects.holding, "object")} of ${objects.asked}`;
+  return `Kept of clients and networks: ${counted(rows, "row")} in ${where}, ${bytes(size)}; the oldest was heard of ${agoText(oldest, nowMs)}.${missing}`;
 }
 
 function mostFirst(lines: readonly Line[], counts: readonly Count[]): Line[] {

@@ -7,7 +7,7 @@ import { getHealth } from "./health.ts";
 import * as policies from "./policies.ts";
 import { getProbe } from "./probe.ts";
 import { getProposal, getResults } from "./results.ts";
-import { getMetrics, getStats } from "./stats.ts";
+import { getExtent, getMetrics, getStats } from "./stats.ts";
 
 /** Every call. */
 export const ROUTES = [
@@ -27,6 +27,7 @@ export const ROUTES = [
   getResults,
   getProposal,
   getStats,
+  getExtent,
   getMetrics,
   getProbe,
   clients.lookUpClient,

@@ -40,6 +40,23 @@ export const getStats = createRoute({
   responses: { 200: jsonOf("What was counted", Stats), ...problems() },
 });
 
+const Extent = strict({
+  objects: strict({ asked: z.int().min(0), answered: z.int().min(0), holding: z.int().min(0) }).openapi({
+    description: "Of the store. holding: so many of those that answered have rows",
+  }),
+  rows: z.int().min(0).openapi({ description: "Of clients, networks, autonomous systems and the site" }),
+  oldest: z
+    .union([isoTime, z.null()])
+    .openapi({ description: "When the row that was silent for longest was last heard of; null: there is none" }),
+  bytes: z.int().min(0),
+}).openapi("Extent");
+export type Extent = z.infer<typeof Extent>;
+
+export const getExtent = createRoute({
+  ...reads("get", "/stats/store", "getExtent", "Show how much is kept of clients"),
+  responses: { 200: jsonOf("How much is kept", Extent), ...problems() },
+});
+
 export const getMetrics = createRoute({
   ...reads("get", "/metrics", "getMetrics", "Show the same since the beginning, as Prometheus reads it"),
   responses: {

@@ -18,8 +18,8 @@ describe("billOf", () => {
     ["CPU, ms", 1.4],
     // With 200 isolates that ask for the policy four times a minute, and tell counts three times.
     ["calls of objects", (200 + 34.56 + 25.92 - 1) * 0.15],
-    // Nine regions' counters, every 5 s, with an alarm each.
-    ["rows written", 150 + 2 * 4.6656],
+    // Nine regions' counters, every 8 s, with an alarm each.
+    ["rows written", 150 + 2 * 2.916],
     ["rows read", 0],
   ])("asks for what is beyond: %s", (name, price) => {
     expect(priceOf(100e6, name)).toBeCloseTo(price, 9);

@@ -35,7 +35,7 @@ export const ASSUMED = {
 const POLICY_S = 15;
 const COUNTS_S = 20;
 /** The counters of a region are written, and an alarm is set for it, at most so often, seconds. */
-const COUNTS_WRITTEN_S = 5;
+const COUNTS_WRITTEN_S = 8;
 /** Where clients are. */
 const REGIONS = 9;
 const MONTH_S = 30 * 86_400;

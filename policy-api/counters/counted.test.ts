@@ -19,8 +19,14 @@ describe("sumOf", () => {
   });
 
   it("leaves out what is no count, and what is no key", () => {
-    const strange = { [TAKEN]: 2, [IGNORED]: -1, other: 5, "offers|given": 3 };
+    const strange = { [TAKEN]: 2, [IGNORED]: -1, "": 5, "a b": 5, "offers|": 3, "<b>": 1 };
     expect(sumOf([strange, { [TAKEN]: 0.5 }, { [IGNORED]: "9" } as unknown as Counted])).toEqual({ [TAKEN]: 2 });
+  });
+
+  it("keeps the keys of other releases, and not more than a release could have", () => {
+    expect(sumOf([{ "offers|given": 3, things: 1 }, { "offers|given": 1 }])).toEqual({ "offers|given": 4, things: 1 });
+    const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`things|${i}`, 1]));
+    expect(Object.keys(sumOf([{ [TAKEN]: 1 }, many, { [TAKEN]: 1 }]))).toHaveLength(2_000);
   });
 });
 

@@ -34,12 +34,18 @@ export interface Tally {
 
 export const NO_TALLY: Tally = { sinceHour: undefined, totals: {}, hours: [] };
 
+/** A key of this release or of another: what a newer one counted must outlast a rollback. */
+const KEY = /^[a-z]\w{0,39}(?:\|[\w.-]{1,40}){0,8}$/;
+/** More than any release counts. */
+const KEYS_MAX = 2_000;
+
 /** Adds up. What is no key, or no count, is left out. */
 export function sumOf(parts: readonly Counted[]): Counted {
   const sums = new Map<Key, number>();
   for (const part of parts)
     for (const [key, count] of Object.entries(part))
-      if (isCount(count) && (sums.has(key) || readKey(key) !== undefined)) sums.set(key, (sums.get(key) ?? 0) + count);
+      if (isCount(count) && (sums.has(key) || (sums.size < KEYS_MAX && KEY.test(key))))
+        sums.set(key, (sums.get(key) ?? 0) + count);
   return Object.fromEntries(sums);
 }
 

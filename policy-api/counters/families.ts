@@ -36,13 +36,18 @@ export const FAMILIES = {
       answer: ANSWERS,
     },
   },
-  look_ups: { help: "Look-ups of clients, by where the answer came from", labels: { from: ["store", "memory"] } },
+  look_ups: { help: "Look-ups of clients, by who was asked", labels: { from: ["store", "memory"] } },
+  look_ups_failed: { help: "Look-ups that the store answered with an error", labels: {} },
   offers: { help: "Pages that showed what became of an earlier offer", labels: { fate: ["taken", "ignored"] } },
   origin: {
     help: "What the origin answered to pages; error: a status of 500 and more, or no answer",
     labels: { answer: ["served", "error"] },
   },
   samples: { help: "Readings that the TLS edge posted", labels: { fate: ["taken", "faulty"] } },
+  batches_refused: {
+    help: "Batches of readings of which none was read, by cause; unready: the worker had no policy yet",
+    labels: { cause: ["too-long", "malformed", "unready"] },
+  },
   reports: {
     help: "Reports of pages, by what became of them",
     labels: {

@@ -11,13 +11,17 @@ export interface Gauge {
 /** Of the text format (Prometheus exposition formats, version 0.0.4). */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Counters and gauges in Prometheus' text format. Families without any count have their head alone, so that a rule knows them. */
-export function metricsText(totals: Counted, gauges: readonly Gauge[]): string {
+/**
+ * Counters and gauges in Prometheus' text format. Families without any count have their head alone, so that a rule knows them.
+ *
+ * @param totals Undefined: not all of it is known. Then no counter is told, as one that falls would count as begun anew
+ */
+export function metricsText(totals: Counted | undefined, gauges: readonly Gauge[]): string {
   const lines: string[] = [];
   for (const family of FAMILY_NAMES) {
     const name = `adaptive_h3_${family}_total`;
     lines.push(`# HELP ${name} ${FAMILIES[family].help}`, `# TYPE ${name} counter`);
-    for (const [key, count] of Object.entries(totals).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [key, count] of Object.entries(totals ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       const read = readKey(key);
       if (read?.family === family) lines.push(`${name}${labelsText(read.labels)} ${count}`);
     }

@@ -13,6 +13,7 @@ import type {
   PolicyVersion,
   StoredVersion,
 } from "../core/versions.ts";
+import type { Extent } from "../counters/extent.ts";
 import type { Tally } from "../counters/counted.ts";
 import type { Probe } from "../contract/probe.ts";
 import type { OutcomeRow } from "../outcomes/outcome-row.ts";
@@ -74,6 +75,8 @@ export interface CountersPort {
     readonly tally: Tally;
     readonly objects: { readonly asked: number; readonly answered: number };
   }>;
+  /** How much each of the store's objects keeps of clients. Objects that fail are not waited for. */
+  kept(): Promise<{ readonly parts: readonly Extent[]; readonly asked: number }>;
 }
 
 /** What is known of the store without a token. */

@@ -53,6 +53,26 @@ describe("GET stats", () => {
   });
 });
 
+it("GET stats/store says how much is kept, and in how many objects", async () => {
+  expect((await get("stats/store")).json).toEqual({
+    objects: { asked: 1, answered: 0, holding: 0 },
+    rows: 0,
+    oldest: null,
+    bytes: 0,
+  });
+  ports.counters.parts = [
+    { rows: 5, oldestAtMs: HOUR * HOUR_MS - 9_000, bytes: 40_960 },
+    { rows: 0, oldestAtMs: undefined, bytes: 0 },
+    { rows: 2, oldestAtMs: HOUR * HOUR_MS - 7_000, bytes: 20_480 },
+  ];
+  expect((await get("stats/store")).json).toEqual({
+    objects: { asked: 4, answered: 3, holding: 2 },
+    rows: 7,
+    oldest: new Date(HOUR * HOUR_MS - 9_000).toISOString(),
+    bytes: 61_440,
+  });
+});
+
 describe("GET metrics", () => {
   it("has the totals as Prometheus reads them, and what is in force", async () => {
     ports.counters.tally = { sinceHour: HOUR, totals: { [DECIDED]: 9 }, hours: [] };
@@ -81,5 +101,14 @@ describe("GET metrics", () => {
     const silent = (await get("metrics")).text;
     expect(silent).toContain("adaptive_h3_store_writable 0");
     expect(silent).not.toContain("version_share{");
+  });
+
+  it("tells no counter that would fall because a region is silent", async () => {
+    ports.counters.tally = { sinceHour: HOUR, totals: { [DECIDED]: 9 }, hours: [] };
+    ports.counters.objects = { asked: 10, answered: 9 };
+    const { text } = await get("metrics");
+    expect(text).not.toContain("adaptive_h3_decisions_total{");
+    expect(text).toContain('adaptive_h3_store_regions{answered="no"} 1');
+    expect(text).toContain("adaptive_h3_kill_switch 0");
   });
 });

@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { type Count, getMetrics, getStats } from "../contract/stats.ts";
+import { type Count, getExtent, getMetrics, getStats } from "../contract/stats.ts";
 import { type Counted, HOUR_MS } from "../counters/counted.ts";
+import { extentOf } from "../counters/extent.ts";
 import { readKey } from "../counters/families.ts";
 import { type Gauge, METRICS_TYPE, metricsText } from "../counters/metrics-text.ts";
 import type { ApiEnv } from "./env.ts";
@@ -25,6 +26,14 @@ export function addStats(api: OpenAPIHono<ApiEnv>): void {
     );
   });
 
+  api.openapi(guarded(getExtent), async (c) => {
+    const { parts, asked } = await c.get("ports").counters.kept();
+    const { rows, oldestAtMs, bytes } = extentOf(parts);
+    const holding = parts.filter((part) => part.rows > 0).length;
+    const oldest = oldestAtMs === undefined ? null : new Date(oldestAtMs).toISOString();
+    return c.json({ objects: { asked, answered: parts.length, holding }, rows, oldest, bytes }, 200);
+  });
+
   api.openapi(guarded(getMetrics), async (c) => {
     const ports = c.get("ports");
     const [{ tally, objects }, inForce] = await Promise.all([ports.counters.read(hourOf(Date.now())), gaugesOf(ports)]);
@@ -36,7 +45,8 @@ export function addStats(api: OpenAPIHono<ApiEnv>): void {
         { labels: { answered: "no" }, value: objects.asked - objects.answered },
       ],
     };
-    return c.text(metricsText(tally.totals, [...inForce, answered]), 200, { "content-type": METRICS_TYPE });
+    const totals = objects.answered < objects.asked ? undefined : tally.totals;
+    return c.text(metricsText(totals, [...inForce, answered]), 200, { "content-type": METRICS_TYPE });
   });
 }
 

@@ -22,6 +22,7 @@ import type {
   StoredVersion,
 } from "../core/versions.ts";
 import { NO_TALLY, type Tally } from "../counters/counted.ts";
+import type { Extent } from "../counters/extent.ts";
 import type { OutcomeRow } from "../outcomes/outcome-row.ts";
 import { createApi } from "./api.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
@@ -236,6 +237,12 @@ export class MemoryCounters implements CountersPort {
   async read(fromHour: number): ReturnType<CountersPort["read"]> {
     this.asked.push(fromHour);
     return { tally: this.tally, objects: this.objects };
+  }
+
+  /** What each object keeps; one of them does not answer. */
+  parts: readonly Extent[] = [];
+  async kept(): ReturnType<CountersPort["kept"]> {
+    return { parts: this.parts, asked: this.parts.length + 1 };
   }
 }
 
@@ -456,6 +463,7 @@ export const CALLS: readonly {
     "results",
     "results/proposal",
     "stats",
+    "stats/store",
     "metrics",
   ].map((template) => ({
     method: "GET",

@@ -4,7 +4,7 @@ import type { LoadRow } from "../../model/load-row.ts";
 import type { Load as PlannedLoad } from "../../model/plan.ts";
 import type { Lab } from "../../lab/lab.ts";
 import type { Lane } from "../../lab/lane.ts";
-import type { Progress } from "../progress.ts";
+import type { Progress } from "../../../base/progress.ts";
 import type { RowFile } from "../run-folder.ts";
 import { runBatch } from "./batch.ts";
 import { SampleBook } from "./sample-book.ts";

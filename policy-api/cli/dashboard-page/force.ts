@@ -1,16 +1,31 @@
+import type { Stats } from "../../contract/stats.ts";
 import type { DashboardData } from "./data.ts";
 import { element } from "./elements.ts";
 
-/** One line: whether all is well, and how old this page is. */
-export function stateOf({ health, activation }: DashboardData): { readonly text: string; readonly isGood: boolean } {
+/** Whether all is well; else a line for each thing that is not. */
+export function stateOf({ health, activation, stats }: DashboardData): {
+  readonly text: string;
+  readonly isGood: boolean;
+} {
   if ("fault" in health) return { text: health.fault, isGood: false };
   const { status, problems } = health.value;
   const kill = "value" in activation ? activation.value.killSwitch : null;
   const lines = [
     ...(kill === null ? [] : [`The kill switch is on (${kill}).`]),
-    ...(status === "ok" ? ["All is well."] : problems.map((problem) => `${problem}.`)),
+    ...problems.map((problem) => `${problem}.`),
+    ...("value" in stats ? missingOf(stats.value.objects) : []),
   ];
-  return { text: lines.join("\n"), isGood: status === "ok" && kill === null };
+  return lines.length === 0 && status === "ok"
+    ? { text: "All is well.", isGood: true }
+    : { text: lines.join("\n"), isGood: false };
+}
+
+/** What the counts lack. */
+function missingOf({ asked, answered }: Stats["objects"]): string[] {
+  if (asked === 0) return ["Nothing is counted: the worker has no binding COUNTERS (wrangler.toml has it)."];
+  return answered === asked
+    ? []
+    : [`Counts lack ${asked - answered} of ${asked} regions: the store did not answer there.`];
 }
 
 /** Who has which version. */

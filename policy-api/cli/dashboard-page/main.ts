@@ -11,14 +11,22 @@ const EVERY_MS = 10_000;
 const by = byId("by") as HTMLSelectElement;
 const hours = byId("hours") as HTMLSelectElement;
 let shown: DashboardData | undefined;
+/** Questions are numbered: an answer that comes late replaces none to a later question. */
+let questions = 0;
+let answered = 0;
 
 async function refresh(): Promise<void> {
+  const number = ++questions;
   try {
     const response = await fetch(`/data?hours=${hours.value}`);
     if (!response.ok) throw new Error((await response.text()).trim());
-    shown = (await response.json()) as DashboardData;
-    show(shown);
+    const data = (await response.json()) as DashboardData;
+    if (number < answered) return;
+    answered = number;
+    shown = data;
+    show(data);
   } catch (error) {
+    if (number < answered) return;
     say(`The dashboard's own program does not answer: ${error instanceof Error ? error.message : "unknown"}`, false);
   }
 }

@@ -54,18 +54,26 @@ function answerAt(policy: Policy, bound: number, loss: string): Cell["answer"] {
   return decide(request, history, policy, 0, undefined).advertise.kind;
 }
 
-/** As a table: a row for each loss, a column for each class of RTT. */
+/** As a table: a row for each loss, a column for each class of RTT, and a line where the policy's answer changes. */
 export function seenTable(cells: readonly Cell[]): Node {
   const most = Math.max(...cells.map(({ share }) => share));
-  const rows = LOSSES.map((loss): [string, ...HTMLTableCellElement[]] => [
-    loss === UNKNOWN ? "not known" : loss === "0" ? "no loss" : `${Number((100 * Number(loss)).toPrecision(3))} %`,
-    ...cells.filter((cell) => cell.loss === loss).map((cell) => cellOf(cell, most)),
-  ]);
+  const ofLoss = (loss: string | undefined): Cell[] => cells.filter((cell) => cell.loss === loss);
+  const rows = LOSSES.map((loss, i): [string, ...HTMLTableCellElement[]] => {
+    const above = ofLoss(LOSSES[i - 1]);
+    return [
+      loss === UNKNOWN ? "not known" : loss === "0" ? "no loss" : `${Number((100 * Number(loss)).toPrecision(3))} %`,
+      ...ofLoss(loss).map((cell, column, row) => cellOf(cell, most, { left: row[column - 1], top: above[column] })),
+    ];
+  });
   const headings = ["loss", ...RTT_BOUNDS_MS.map((bound) => `${bound} ms`)];
   return tableOf("Share of pages, by RTT (from) and loss. * offered by the policy", headings, rows);
 }
 
-function cellOf({ pages, share, answer, offered }: Cell, most: number): HTMLTableCellElement {
+function cellOf(
+  { pages, share, answer, offered }: Cell,
+  most: number,
+  beside: Readonly<Record<"left" | "top", Cell | undefined>>,
+): HTMLTableCellElement {
   const text = `${pages === 0 ? "-" : percent(share)}${answer === "h3" ? " *" : ""}`;
   const cell = element("td", {}, text);
   if (pages > 0) {
@@ -73,5 +81,7 @@ function cellOf({ pages, share, answer, offered }: Cell, most: number): HTMLTabl
     cell.title = `${pages} pages, ${offered} of them were offered HTTP/3`;
   }
   if (answer === "h3") cell.classList.add("offered");
+  for (const [side, other] of Object.entries(beside))
+    if (other !== undefined && (other.answer === "h3") !== (answer === "h3")) cell.classList.add(`line-${side}`);
   return cell;
 }

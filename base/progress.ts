@@ -9,29 +9,39 @@ export interface Progress {
   end(): void;
 }
 
+/** Where it is shown: standard error. */
+export type Screen = Pick<NodeJS.WritableStream, "write"> & { readonly isTTY?: boolean; readonly columns?: number };
+
 /**
  * Shows how much is done and how long the rest will take, on stderr.
  *
  * @param doneBefore the share that an earlier run had done: it took none of this run's time
  */
-export function startProgress(doneBefore: number, nowMs: () => number = Date.now): Progress {
+export function startProgress(
+  doneBefore: number,
+  nowMs: () => number = Date.now,
+  screen: Screen = process.stderr,
+): Progress {
   const beganMs = nowMs();
-  const terminal = process.stderr.isTTY;
+  const terminal = screen.isTTY === true;
   let printedMs = Number.NEGATIVE_INFINITY;
   return {
     show: (share, what) => {
       const line = progressLine(share, doneBefore, nowMs() - beganMs, what);
-      if (terminal) process.stderr.write(`\r${line.slice(0, (process.stderr.columns ?? 80) - 1)}\u001B[K`);
+      if (terminal) screen.write(`\r${line.slice(0, (screen.columns ?? 80) - 1)}\u001B[K`);
       else if (nowMs() - printedMs >= LINE_EVERY_MS || share === 1) {
-        process.stderr.write(`${line}\n`);
+        screen.write(`${line}\n`);
         printedMs = nowMs();
       }
     },
     end: () => {
-      if (terminal) process.stderr.write("\n");
+      if (terminal) screen.write("\n");
     },
   };
 }
+
+/** Where nobody watches a short piece of work. */
+export const NO_PROGRESS: Progress = { show: () => undefined, end: () => undefined };
 
 /** `[#####.....] 50 %  about 3 min left  200-2.5-12.5-cubic, 120 rows` */
 export function progressLine(share: number, doneBefore: number, elapsedMs: number, what: string): string {
