@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Delta } from "../policy-api/counters/counted.ts";
-import { FAMILIES, keyOf } from "../policy-api/counters/families.ts";
+import { keyOf } from "../policy-api/counters/families.ts";
 import { Counters } from "./counters.ts";
 import { Counts } from "./counts.ts";
 import type { Region } from "./region.ts";
-import { DROP_CAUSES } from "./report-buffer.ts";
-import { REPORT_FATES } from "./reporter/report-counts.ts";
 
 const TAKEN = keyOf("offers", { fate: "taken" });
 const EVERY_MS = 20_000;
@@ -98,9 +96,4 @@ describe("an isolate's counters", () => {
     await taking.tell(tell, "weur", BEGAN_MS);
     expect(told.map(({ counted }) => counted[TAKEN])).toEqual([2, 3]);
   });
-});
-
-it("has a place for everything that may become of reports and of news", () => {
-  expect(FAMILIES.reports.labels.fate).toEqual(REPORT_FATES);
-  expect(FAMILIES.news_dropped.labels.cause).toEqual(DROP_CAUSES);
 });

@@ -9,6 +9,9 @@ const LOST_MS = 10_000;
 /** Takes a delta to a region's object. Rejects where the store does not answer. */
 export type Tell = (region: Region, delta: Delta) => Promise<void>;
 
+/** What became of a page's report. */
+export type ReportFate = Labels<"reports">["fate"];
+
 /** Counts that are kept elsewhere. */
 interface Source {
   readonly counts: Pick<Counts<string>, "read">;
@@ -42,9 +45,10 @@ export class Counters {
     this.#sources = sources;
   }
 
-  add<F extends Family>(family: F, labels: Labels<F>): void {
+  add<F extends Family>(family: F, labels: Labels<F>, more = 1): void {
+    if (more <= 0) return;
     const key = keyOf(family, labels);
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + more);
   }
 
   /** @returns how long the caller has to wait before it calls `tell`; undefined if nothing is to be told, or another caller will do that. */

@@ -1,11 +1,10 @@
 import type { Recorded } from "../durable/client-report.ts";
 import { keyOf, type Labels } from "../policy-api/counters/families.ts";
-import { Counters } from "./counters.ts";
+import { Counters, type ReportFate } from "./counters.ts";
 import { Counts } from "./counts.ts";
 import { Hasher } from "./hasher.ts";
 import { type HeldBundle, PolicyCache } from "./policy-cache.ts";
 import { type ClientNews, ReportBuffer } from "./report-buffer.ts";
-import type { ReportFate } from "./reporter/report-counts.ts";
 import { RecentClients } from "./recent-clients.ts";
 import type { Region } from "./region.ts";
 import { StoreHealth } from "./store-health.ts";

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { ClientReport } from "../durable/client-report.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { pageDecision, pageNews } from "../policy-api/reports/testing-pages.ts";
-import { DROP_CAUSES, GATHER_MS, ReportBuffer } from "./report-buffer.ts";
+import { FAMILIES } from "../policy-api/counters/families.ts";
+import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 
 const keys = (client: string, network = "n") => ({ client, network });
 const sample = (atMs: number): PathSample => ({ transport: "tcp", connectionId: "c", atMs, closing: false });
@@ -214,7 +215,9 @@ describe("ReportBuffer", () => {
       expect(told.length).toBeLessThanOrEqual(2_000);
       expect(told.filter(({ network }) => network === "crowd").length).toBeLessThanOrEqual(2 * 250);
       const dropped = buffer.dropped.read();
-      expect(Object.keys(dropped).every((cause) => DROP_CAUSES.some((one) => one === cause))).toBe(true);
+      expect(
+        Object.keys(dropped).every((cause) => FAMILIES.news_dropped.labels.cause.some((one) => one === cause)),
+      ).toBe(true);
       const counted = Object.values(dropped).reduce((sum, count) => sum + count, 0);
       expect(pieces(told) + counted).toBe(rounds * 20_000 * 4);
     });

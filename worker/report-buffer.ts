@@ -1,3 +1,4 @@
+import type { Labels } from "../policy-api/counters/families.ts";
 import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
 import type { Answer } from "../policy-api/core/offers.ts";
 import type { PageDecision, PageNews } from "../policy-api/reports/page-outcome.ts";
@@ -21,22 +22,8 @@ const DECIDED_MAX = 8;
 /** Clients of one network: of more, the first stay. A network that shows new ones without end fills only this. */
 const NETWORK_CLIENTS_MAX = CLIENTS_MAX / 8;
 
-/** Why a piece of news does not reach an object: a reading, an answer, a page's report, or a page that was asked for one. */
-export const DROP_CAUSES = [
-  /** The isolate holds as many clients as it can. */
-  "full",
-  /** And its network has its share of them. */
-  "network-full",
-  /** Its client gave way to one of a less crowded network. */
-  "gave-way",
-  /** Its client has newer readings or answers, as many as wait. */
-  "older",
-  /** Its client has as many reports as wait. Most are refused before, as `crowded` reports. */
-  "page",
-  /** Its client has as many pages that were asked. Where that is known in time, the page is not asked. */
-  "asked-page",
-] as const;
-export type DropCause = (typeof DROP_CAUSES)[number];
+/** Why a piece of news does not reach an object. */
+export type DropCause = Labels<"news_dropped">["cause"];
 
 /** What an isolate learns of a client at a time. */
 export interface ClientNews {

@@ -90,9 +90,8 @@ export async function receiveSamples(
       object: pathObject("local", await hasher.object(address, isolate.settings.objectsPerRegion)),
     })),
   );
-  for (const _ of named) isolate.counters.add("samples", { fate: "taken" });
-  for (let bad = batch.value.samples.length - named.length; bad > 0; bad--)
-    isolate.counters.add("samples", { fate: "faulty" });
+  isolate.counters.add("samples", { fate: "taken" }, named.length);
+  isolate.counters.add("samples", { fate: "faulty" }, batch.value.samples.length - named.length);
   tell(isolate, stores, ctx, nowMs);
   for (const { sample, ...client } of named) ctx.waitUntil(isolate.report(stores, client, { sample }, nowMs));
   return Response.json({ accepted: named.length, faults });

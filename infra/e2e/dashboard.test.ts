@@ -128,6 +128,7 @@ it("says which counts are missing, and shows no answer that comes after a later 
   const late = page.waitForResponse("**/data?hours=168");
   slow.resolve();
   await (await late).finished();
+  // The page has had the answer, and would have shown it.
   await page.waitForTimeout(100);
   expect(await page.locator("#state").textContent()).toContain("Counts lack 2 of 10 regions");
 });

@@ -46,7 +46,7 @@ async function watched(
 /** Resolves when the page's reporter is there: it comes after the load event. */
 async function reporterIn(page: Page): Promise<void> {
   await page.waitForFunction(() => performance.getEntriesByName(`${location.origin}/_h3/v1/reporter.js`).length > 0);
-  // It has run.
+  // A browser notes the response a moment before it runs the script, and says nothing of that.
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 50)));
 }
 

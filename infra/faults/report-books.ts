@@ -8,7 +8,7 @@ export interface SentReports {
   readonly clients: number;
 }
 
-/** How many reports, by what became of them (REPORT_FATES, worker/reporter/report-counts.ts). */
+/** How many reports, by what became of them (`reports` of policy-api/counters/families.ts). */
 export type Fates = Readonly<Record<string, number>>;
 
 /** What the worker and its objects say of reports, at one moment. */

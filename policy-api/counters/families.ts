@@ -48,6 +48,10 @@ export const FAMILIES = {
     help: "Batches of readings of which none was read, by cause; unready: the worker had no policy yet",
     labels: { cause: ["too-long", "malformed", "unready"] },
   },
+  /**
+   * `accepted` ones passed every check of an isolate and went to the object, which then refuses those that it counted before (`replayed`)
+   * and those beyond a client's share (`crowded`, which an isolate says too where too many wait to be told).
+   */
   reports: {
     help: "Reports of pages, by what became of them",
     labels: {
@@ -55,20 +59,42 @@ export const FAMILIES = {
         "accepted",
         "replayed",
         "crowded",
+        /** More bytes than a report has, or a request that broke off. */
         "oversized",
         "broken",
+        /** From a page of another site. */
         "cross-site",
+        /** No report. */
         "malformed",
+        /** This deployment did not write its token, or wrote it for another client. */
         "unsigned",
         "late",
+        /** Figures that no page of this decision can show. */
         "absurd",
+        /** No address that can be believed, or no key yet. */
         "unready",
       ],
     },
   },
+  /** A reading, an answer, a page's report, or a page that was asked for one. */
   news_dropped: {
     help: "Readings, answers and pages that did not reach the store, by cause",
-    labels: { cause: ["full", "network-full", "gave-way", "older", "page", "asked-page"] },
+    labels: {
+      cause: [
+        /** The isolate holds as many clients as it can. */
+        "full",
+        /** And its network has its share of them. */
+        "network-full",
+        /** Its client gave way to one of a less crowded network. */
+        "gave-way",
+        /** Its client has newer readings or answers, as many as wait. */
+        "older",
+        /** Its client has as many reports as wait. Most are refused before, as `crowded` reports. */
+        "page",
+        /** Its client has as many pages that were asked. Where that is known in time, the page is not asked. */
+        "asked-page",
+      ],
+    },
   },
 } as const satisfies Readonly<Record<string, FamilyShape>>;
 

@@ -2,13 +2,13 @@ import { REPORT_LIFE_MS } from "../../policy-api/reports/counted-pages.ts";
 import { isOfPage, outcomeOf, type PageNews, samplesOf } from "../../policy-api/reports/page-outcome.ts";
 import { isAbsurd, parsePageReport } from "../../policy-api/reports/page-report.ts";
 import { connectionFacts, keptSample } from "../cf.ts";
+import type { ReportFate } from "../counters.ts";
 import type { Isolate } from "../isolate.ts";
 import { LimitedLog } from "../limited-log.ts";
 import { addressOf, storedClient } from "../look-up.ts";
 import { regionOf } from "../region.ts";
 import type { StoredClient, Stores } from "../stores.ts";
 import { readBody } from "./read-body.ts";
-import type { ReportFate } from "./report-counts.ts";
 import { reportPoint } from "./report-point.ts";
 import { readToken } from "./token.ts";
 
