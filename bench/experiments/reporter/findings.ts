@@ -150,10 +150,9 @@ export function reporterReport({ command, day, starts, rows, failed, told: found
       machine,
       rows,
       failed,
-      reports: found.length === 0 ? "" : reports,
-      price: prices.length === 0 ? "" : price,
-      priceWithin: percent(PRICE_WITHIN),
-      clockWithin: percent(CLOCK_WITHIN),
+      // A run may have asked one question alone.
+      truth: found.length === 0 ? undefined : { reports, clockWithin: percent(CLOCK_WITHIN) },
+      price: prices.length === 0 ? undefined : { pairs: price, within: percent(PRICE_WITHIN) },
     },
   };
 }

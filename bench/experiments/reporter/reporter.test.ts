@@ -127,6 +127,12 @@ describe("the price", () => {
   });
 });
 
+it("reports a run that asked one question alone", () => {
+  const whole = summaryOf(rows((_visit, page) => ({ body: body(1_000 * page, 0, 500) })));
+  expect(reportText("reporter", reporterReport({ ...whole, told: [] }))).not.toContain("## Is it true?");
+  expect(reportText("reporter", reporterReport({ ...whole, prices: [] }))).not.toContain("## What does it cost?");
+});
+
 it("reports each place", () => {
   const report = reporterReport(summaryOf(rows((_visit, page) => ({ body: body(1_000 * page, 0, 500) }))));
   const text = reportText("reporter", report);
