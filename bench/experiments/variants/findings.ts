@@ -1,3 +1,4 @@
+import { LOSS_NODES } from "../../../policy-api/core/loss-nodes.ts";
 import { GAINS, type LogTime, type Place, placesOf, stacksOf } from "../../analysis/senders/places.ts";
 import { percent, size as sizeText } from "../../analysis/tables/format.ts";
 import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
@@ -6,7 +7,7 @@ import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 import { CONGESTIONS } from "../../model/congestion.ts";
 import { counts } from "../../model/load-row.ts";
 import { QUIC_ARMS, type QuicSender } from "../../model/senders.ts";
-import { bestPower, type Counted } from "./power.ts";
+import { bestPower, type Counted, type PowerScores, scoresOf } from "./power.ts";
 
 export const VARIANTS = [
   "plain",
@@ -40,28 +41,31 @@ export function variantsSummary({ rows, experiment }: LoadsRecorded) {
     const at = name.slice(0, name.lastIndexOf("-"));
     return [{ variant, at, bytes: first.imageBytes * (first.images ?? 1), ...place }];
   });
-  return { places: found, power: powersOf(rows) };
+  return { places: found, powers: powersOf(rows) };
 }
 
-/** How much a packet says of a path, by what senders counted where losses are single, come in bursts, and are none. */
-function powersOf(rows: LoadsRecorded["rows"]): Readonly<Record<"single" | "bursts" | "both", number>> {
-  const counted = (ending: string, lossRatio: number): Counted[] =>
+/** Where nothing is lost, where packets are lost one by one, and where they are lost in bursts. */
+const KINDS = [
+  { kind: "none", variant: "plain", lossRatio: 0 },
+  { kind: "single", variant: "plain", lossRatio: 0.005 },
+  { kind: "bursts", variant: "loss in bursts", lossRatio: 0.005 },
+] as const;
+
+/** How much a packet says of a path: how well beliefs with other powers find each kind of loss in what senders counted. */
+function powersOf(rows: LoadsRecorded["rows"]): PowerScores[] {
+  const counted = ({ variant, lossRatio }: (typeof KINDS)[number]): Counted[] =>
     rows
-      .filter((row) => counts(row) && row.cell.slice(0, -row.congestion.length - 1).endsWith(ending))
+      .filter((row) => {
+        const name = row.cell.slice(0, -row.congestion.length - 1);
+        return counts(row) && name.endsWith(`-${100 * lossRatio}-${shortName(variant)}`);
+      })
       .flatMap((row): Counted[] => {
         const isQuic = row.documentProtocol === "h3";
         const sent = isQuic ? row.quicPacketsSent : row.tcpPacketsSent;
         const lost = isQuic ? row.quicPacketsLost : row.tcpPacketsLost;
         return sent === null || lost === null ? [] : [{ lossRatio, sent, lost: Math.min(lost, sent) }];
       });
-  const none = counted(`-0-${shortName("plain")}`, 0);
-  const single = counted(`-0.5-${shortName("plain")}`, 0.005);
-  const bursts = counted(`-0.5-${shortName("loss in bursts")}`, 0.005);
-  return {
-    single: bestPower([none, single]),
-    bursts: bestPower([none, bursts]),
-    both: bestPower([none, single, bursts]),
-  };
+  return scoresOf(KINDS.map(counted));
 }
 
 type Varied = ReturnType<typeof variantsSummary>["places"][number];
@@ -72,7 +76,7 @@ function gainAt(place: Place | undefined, { tcp, quic }: ReturnType<typeof stack
   return h2 === undefined || h3 === undefined ? undefined : GAINS.later(h2, h3);
 }
 
-export function variantsReport({ places, power }: ReturnType<typeof variantsSummary>): Report {
+export function variantsReport({ places, powers }: ReturnType<typeof variantsSummary>): Report {
   const plain = places.filter(({ variant }) => variant === "plain");
   const tables = stacksOf(places, CONGESTIONS, QUICS).map((stack) => ({
     ...stack,
@@ -92,5 +96,10 @@ export function variantsReport({ places, power }: ReturnType<typeof variantsSumm
       ]),
     ]),
   }));
-  return { values: { tables, power } };
+  const scores = tableOf(powers, [
+    ["power", ({ power }) => String(power)],
+    ...KINDS.map(({ kind }, i): Column<PowerScores> => [kind, ({ kinds }) => (kinds[i] ?? Number.NaN).toFixed(2)]),
+    ["mean", ({ all }) => all.toFixed(2)],
+  ]);
+  return { values: { tables, scores, bestPower: bestPower(powers), nodes: LOSS_NODES.length } };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LOSS_NODES, NODES } from "../../../policy-api/core/loss-nodes.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
-import { bestPower, type Counted, scoreOf } from "./power.ts";
+import { bestPower, type Counted, scoreOf, scoresOf } from "./power.ts";
 
 const random = seededRandom(1, "power");
 const SENT = 500;
@@ -16,11 +16,11 @@ const OF_ALL = LOSS_NODES.map((loss) => visits(loss, 1));
 
 describe("the power of a packet", () => {
   it("is 1 where packets are lost one by one", () => {
-    expect(bestPower(OF_ALL)).toBeGreaterThanOrEqual(0.7);
+    expect(bestPower(scoresOf(OF_ALL))).toBeGreaterThanOrEqual(0.7);
   });
 
   it("is a tenth where ten are lost at once", () => {
-    const power = bestPower(LOSS_NODES.map((loss) => visits(loss, 10)));
+    const power = bestPower(scoresOf(LOSS_NODES.map((loss) => visits(loss, 10))));
     expect(power).toBeGreaterThanOrEqual(0.05);
     expect(power).toBeLessThanOrEqual(0.2);
   });

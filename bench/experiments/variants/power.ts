@@ -30,8 +30,22 @@ export function scoreOf(power: number, visits: readonly Counted[]): number {
   );
 }
 
-/** The power with the best mean score over kinds of networks, each of which counts alike. */
-export function bestPower(kinds: readonly (readonly Counted[])[]): number {
-  const scores = POWERS.map((power) => mean(kinds.map((visits) => scoreOf(power, visits))));
-  return POWERS[scores.indexOf(Math.max(...scores))] ?? Number.NaN;
+/** The scores of each power: of each kind of networks, and their mean. */
+export interface PowerScores {
+  readonly power: number;
+  readonly kinds: readonly number[];
+  readonly all: number;
+}
+
+/** Scores every power on kinds of networks, each of which counts alike. Pure. */
+export function scoresOf(kinds: readonly (readonly Counted[])[]): PowerScores[] {
+  return POWERS.map((power) => {
+    const scores = kinds.map((visits) => scoreOf(power, visits));
+    return { power, kinds: scores, all: mean(scores) };
+  });
+}
+
+/** The power with the best mean score. */
+export function bestPower(scores: readonly PowerScores[]): number {
+  return scores.toSorted((a, b) => b.all - a.all)[0]?.power ?? Number.NaN;
 }
