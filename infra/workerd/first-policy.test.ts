@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { decide } from "../../policy-api/core/decide.ts";
 import { parsePolicy } from "../../policy-api/reading/parse-policy.ts";
-import { firstPolicy } from "./first-policy.ts";
+import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
+import { firstPolicy, firstPolicyForVisitors } from "./first-policy.ts";
 
 it.each([
   ["cubic", "adaptive", "cubic"],
@@ -24,4 +25,10 @@ it.each(["cubic", "bbr"])("over a clean local path a demonstration with %s shows
     const { advertise } = decide({ transport: "tcp", path: "/", rttMs: 0.1 }, history, policy, Date.now(), undefined);
     expect(advertise.kind).toBe("h3");
   }
+});
+
+it("visitors who are not there are answered by a policy as it is shipped", () => {
+  const policy = firstPolicyForVisitors();
+  expect(parsePolicy(JSON.parse(JSON.stringify(policy)))).toMatchObject({ ok: true });
+  expect(policy).toMatchObject({ margin: cubic.margin, reports: { share: 1, inject: true } });
 });

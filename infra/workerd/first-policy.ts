@@ -15,6 +15,9 @@ export function systemCongestionControl(): string {
 /** The policies calibrated for this edge, by congestion control. Reno reacts to loss as cubic does. */
 const CALIBRATED: Readonly<Record<string, string>> = { cubic: "cubic.json", reno: "cubic.json", bbr: "bbr.json" };
 
+/** Each page of a demonstration reports how long it took. */
+const REPORTS: Policy["reports"] = { share: 1, inject: true };
+
 /**
  * The policy that a demonstration starts with: the one calibrated for this edge with the machine's congestion control. Two
  * things differ. Its margin: over a loopback HTTP/2 is a little faster, and a demonstration is to show what an offer looks
@@ -22,9 +25,16 @@ const CALIBRATED: Readonly<Record<string, string>> = { cubic: "cubic.json", reno
  * in observe.
  */
 export function firstPolicy(congestionControl: string): Policy {
-  const reports = { share: 1, inject: true };
   const file = Object.hasOwn(CALIBRATED, congestionControl) ? CALIBRATED[congestionControl] : undefined;
-  if (file === undefined) return { ...INITIAL_POLICY, reports };
-  const policy = JSON.parse(readFileSync(join(ROOT, "policy-api/policies", file), "utf8")) as Policy;
-  return { ...policy, margin: { enter: -1, leave: -1 }, reports };
+  if (file === undefined) return { ...INITIAL_POLICY, reports: REPORTS };
+  return { ...calibrated(file), margin: { enter: -1, leave: -1 }, reports: REPORTS };
+}
+
+/** The same for visitors who are not there: the one for cubic, as shipped. It answers by their paths, and nothing is to be bent. */
+export function firstPolicyForVisitors(): Policy {
+  return { ...calibrated("cubic.json"), reports: REPORTS };
+}
+
+function calibrated(file: string): Policy {
+  return JSON.parse(readFileSync(join(ROOT, "policy-api/policies", file), "utf8")) as Policy;
 }

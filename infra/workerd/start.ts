@@ -12,7 +12,7 @@ import { runMain } from "../../base/run-main.ts";
 import { DECISION_HEADINGS, decisionText, parseDecisionLine } from "./decision-text.ts";
 import { startDemoOrigin } from "./demo-origin.ts";
 import { DEMO_NETWORKS, sendDemoVisitors } from "./demo-visitors.ts";
-import { firstPolicy, systemCongestionControl } from "./first-policy.ts";
+import { firstPolicy, firstPolicyForVisitors, systemCongestionControl } from "./first-policy.ts";
 import { lockFolder } from "./lock.ts";
 import { activatePolicy, callApi } from "./policy-client.ts";
 import { startSystem, type System, type SystemOptions } from "./system.ts";
@@ -150,16 +150,16 @@ async function putFirstPolicy(system: System, token: string): Promise<void> {
   const { status, json } = await callApi(system.workerd.visitorsSocket, token, "GET", "activation");
   if (status !== 200) throw new UserError(`The policy store does not answer: ${JSON.stringify(json)}`);
   if ((json as { revision?: number }).revision !== 0) return;
-  await activatePolicy(system.workerd.visitorsSocket, token, firstPolicy(systemCongestionControl()));
+  const policy = DEMO_VISITORS ? firstPolicyForVisitors() : firstPolicy(systemCongestionControl());
+  await activatePolicy(system.workerd.visitorsSocket, token, policy);
 }
 
-const ABOUT_DEMO = `  The policy was calibrated for this edge (policy-api/policies). On a clean local path HTTP/2 is a little faster. For the
+const ABOUT_DEMO = DEMO_VISITORS
+  ? `  Visitors who are not there come from ${DEMO_NETWORKS.length} networks (AS 64496 to 64500: nobody's). The policy is
+  policy-api/policies/cubic.json. One of the networks drops packets of UDP: HTTP/3 is taken back there.`
+  : `  The policy was calibrated for this edge (policy-api/policies). On a clean local path HTTP/2 is a little faster. For the
   demonstration, pages offer HTTP/3 all the same. Each page also reports how long it took (docs/measuring-visitors.md).
-${
-  DEMO_VISITORS
-    ? `  Visitors who are not there come from ${DEMO_NETWORKS.length} networks (AS 64496 to 64500: nobody's).`
-    : "  Start with DEMO_VISITORS=on, and visitors who are not there come too: there is more to see in the dashboard."
-}`;
+  Start with DEMO_VISITORS=on, and visitors who are not there come too: there is more to see in the dashboard.`;
 const ABOUT_OBSERVING = `  With a new store the worker only observes: it measures, and changes no header, until you activate a policy.`;
 
 function welcome(system: System, port: number, stateDir: string, dashboard: Dashboard | undefined): string {
