@@ -103,8 +103,15 @@ export const CLIENT_PREFIX = "client ";
 export const ROWS_MAX = 20_000;
 /** A network whose clients have more rows than this gives them up first, so that one network cannot push out others. */
 export const NETWORK_ROWS = 32;
-/** For how long: three half-lives of what is known. A visitor who comes back tomorrow is still known. */
+/** How long a row is there after its last write, at most: three half-lives of what is known. */
 export const RETENTION_MS = 72 * 3_600_000;
+/**
+ * Cloudflare bills each row that is deleted, and a table that is dropped is no row. So the table of rows is set aside when its oldest row is
+ * this old, and dropped later as a whole.
+ */
+export const SPAN_MS = 12 * 3_600_000;
+/** How long after that: so that its oldest row is not there for longer than it may be, also if alarms ring up to two hours late. */
+export const ASIDE_MS = 58 * 3_600_000;
 /** A client of whom fewer packets are known goes first. */
 const TELLS_PACKETS = 100;
 
@@ -121,11 +128,25 @@ type Columns = {
   assigned: string | null;
 };
 
-/** The table of paths: reading, writing, and keeping it bounded. */
+/** The name of a table that was set aside: when that was, milliseconds since the epoch. */
+const ASIDE = "paths_";
+const ASIDE_PATTERN = `${ASIDE}[0-9]*`;
+
+/** A table that was set aside. Its rows were written before. */
+interface Aside {
+  readonly name: string;
+  readonly atMs: number;
+}
+
+/**
+ * The table of paths: reading, writing, and keeping it bounded. Rows are written to `paths`. Rows that were written longer ago lie in
+ * tables that were set aside, and count where no newer one has their key.
+ */
 export class PathRows {
   /** Rows and index entries that this instance wrote, as SQLite counts them and Cloudflare bills them. */
   written = 0;
   readonly #sql: SqlStorage;
+  #aside: readonly Aside[] | undefined;
   #count: number | undefined;
   #gaveWay = false;
 
@@ -142,7 +163,7 @@ export class PathRows {
 
   /** Undefined without a row that can be read: a corrupt row counts as a missing row. */
   read(key: string): PathRow | undefined {
-    const columns = this.#sql.exec<Columns>("SELECT * FROM paths WHERE key = ?", key).toArray()[0];
+    const columns = this.#find(key);
     if (columns === undefined) return undefined;
     const isClient = key.startsWith(CLIENT_PREFIX);
     const client = isClient ? readStored(columns.state, parseClientState) : EMPTY_CLIENT;
@@ -202,77 +223,140 @@ export class PathRows {
   forgetOutcomes({ versions, keys }: Lost): void {
     // json_extract fails on text that is no JSON.
     const read = "CASE WHEN json_valid(assigned) THEN json_extract(assigned, '$.version') END";
-    for (const version of versions) {
-      const cursor = this.#sql.exec(
-        `UPDATE paths SET assigned = json_set(assigned, '$.rows', json('{}')) WHERE ${read} = ?`,
-        version,
-      );
-      this.written += cursor.rowsWritten;
-    }
-    for (const { version, arm, key } of keys) {
-      const cursor = this.#sql.exec(
-        `UPDATE paths SET assigned = json_remove(assigned, ?1) WHERE CASE ${read} WHEN ?2
-           THEN json_extract(assigned, '$.arm') = ?3 AND json_type(assigned, ?1) IS NOT NULL END`,
-        `$.rows."${key}"`,
-        version,
-        arm,
-      );
-      this.written += cursor.rowsWritten;
+    for (const table of this.#tables()) {
+      for (const version of versions)
+        this.#change(
+          `UPDATE ${table} SET assigned = json_set(assigned, '$.rows', json('{}')) WHERE ${read} = ?`,
+          version,
+        );
+      for (const { version, arm, key } of keys)
+        this.#change(
+          `UPDATE ${table} SET assigned = json_remove(assigned, ?1) WHERE CASE ${read} WHEN ?2
+             THEN json_extract(assigned, '$.arm') = ?3 AND json_type(assigned, ?1) IS NOT NULL END`,
+          `$.rows."${key}"`,
+          version,
+          arm,
+        );
     }
   }
 
   /** @returns whether there was such a row. */
   delete(key: string): boolean {
-    const cursor = this.#sql.exec("DELETE FROM paths WHERE key = ?", key);
-    this.written += cursor.rowsWritten;
     this.#count = undefined;
-    return cursor.rowsWritten > 0;
+    return this.#tables()
+      .map((table) => this.#change(`DELETE FROM ${table} WHERE key = ?`, key))
+      .some((rows) => rows > 0);
   }
 
   /**
-   * Deletes rows that are older than the retention. It reads the whole table, so do not call it often.
+   * Sets the table aside if it is due, and drops those that have been aside for long enough. It reads all tables, so do not call it often. Call
+   * it in a transaction.
    *
-   * @returns when the oldest row was last heard of; undefined without rows.
+   * @returns when it has something to do again; undefined without rows.
    */
   expire(nowMs: number): number | undefined {
-    const { rowsWritten } = this.#sql.exec("DELETE FROM paths WHERE last_at_ms <= ?", nowMs - RETENTION_MS);
-    this.written += rowsWritten;
     this.#count = undefined;
-    return this.#sql.exec<{ at: number | null }>("SELECT MIN(last_at_ms) AS at FROM paths").one().at ?? undefined;
+    for (const { name, atMs } of this.#setAside()) if (atMs + ASIDE_MS <= nowMs) this.#change(`DROP TABLE ${name}`);
+    this.#aside = undefined;
+    // None but after a long sleep, or of an older version, which set no table aside.
+    for (const table of this.#tables())
+      this.#change(`DELETE FROM ${table} WHERE last_at_ms <= ?`, nowMs - RETENTION_MS);
+    if ((this.#oldestMs("paths") ?? nowMs) <= nowMs - SPAN_MS) {
+      const { sql } = this.#sql.exec<{ sql: string }>("SELECT sql FROM sqlite_master WHERE name = 'paths'").one();
+      const name = `${ASIDE}${nowMs}`;
+      this.#change(`ALTER TABLE paths RENAME TO ${name}`);
+      this.#change(sql);
+      this.#aside = undefined;
+    }
+    const due = this.#tables().flatMap((table, i) => {
+      const oldestMs = this.#oldestMs(table);
+      const asideAtMs = this.#setAside()[i - 1]?.atMs;
+      if (oldestMs === undefined) return [];
+      return [asideAtMs === undefined ? oldestMs + SPAN_MS : Math.min(asideAtMs + ASIDE_MS, oldestMs + RETENTION_MS)];
+    });
+    return due.length === 0 ? undefined : Math.min(...due);
   }
 
   count(): number {
-    return (this.#count ??= this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM paths").one().n);
+    return (this.#count ??= this.extent().rows);
   }
 
-  /** Reads the whole table. @returns how many rows there are, and when the oldest was last heard of, if there is one */
+  /** Reads all tables. @returns how many rows there are, and when the oldest was last heard of, if there is one */
   extent(): { rows: number; oldestAtMs: number | undefined } {
     const { n, at } = this.#sql
-      .exec<{ n: number; at: number | null }>("SELECT COUNT(*) AS n, MIN(last_at_ms) AS at FROM paths")
+      .exec<{ n: number; at: number | null }>(
+        `SELECT COUNT(*) AS n, MIN(last_at_ms) AS at FROM (${this.#every("last_at_ms")})`,
+      )
       .one();
     return { rows: n, oldestAtMs: at ?? undefined };
   }
 
   /**
-   * A full table gives up a twentieth of its rows, so that this is rare. First go the rows of networks that have more
+   * Full tables give up a twentieth of their rows, so that this is rare. First go the rows of networks that have more
    * than their share, then those of clients of whom nothing is known yet, then those that were not heard of for longest.
    */
   #makeRoom(): void {
     if (this.count() < ROWS_MAX) return;
     this.#gaveWay = true;
-    const cursor = this.#sql.exec(
-      `DELETE FROM paths WHERE key IN (
-         SELECT id FROM (
-           SELECT key AS id, network, packets, last_at_ms, ROW_NUMBER() OVER (
-             PARTITION BY CASE network WHEN '' THEN key ELSE network END ORDER BY packets DESC, last_at_ms DESC
-           ) AS place FROM paths
-         ) ORDER BY MAX(place, ?) DESC, network = '' OR packets >= ?, last_at_ms LIMIT ?
-       )`,
-      NETWORK_ROWS,
-      TELLS_PACKETS,
-      ROWS_MAX / 20,
-    );
-    this.written += cursor.rowsWritten;
+    // Of a key's rows the newest counts (SQLite takes the other columns from the row with the maximum), and all of them go.
+    const chosen = this.#sql
+      .exec<{ id: string }>(
+        `SELECT id FROM (
+           SELECT key AS id, network, packets, at, ROW_NUMBER() OVER (
+             PARTITION BY CASE network WHEN '' THEN key ELSE network END ORDER BY packets DESC, at DESC
+           ) AS place FROM (
+             SELECT key, network, packets, MAX(last_at_ms) AS at
+             FROM (${this.#every("key, network, packets, last_at_ms")}) GROUP BY key
+           )
+         ) ORDER BY MAX(place, ?) DESC, network = '' OR packets >= ?, at LIMIT ?`,
+        NETWORK_ROWS,
+        TELLS_PACKETS,
+        ROWS_MAX / 20,
+      )
+      .toArray();
+    const keys = JSON.stringify(chosen.map(({ id }) => id));
+    for (const table of this.#tables())
+      this.#change(`DELETE FROM ${table} WHERE key IN (SELECT value FROM json_each(?))`, keys);
     this.#count = undefined;
+  }
+
+  #oldestMs(table: string): number | undefined {
+    return this.#sql.exec<{ at: number | null }>(`SELECT MIN(last_at_ms) AS at FROM ${table}`).one().at ?? undefined;
+  }
+
+  #find(key: string): Columns | undefined {
+    for (const table of this.#tables()) {
+      const [columns] = this.#sql.exec<Columns>(`SELECT * FROM ${table} WHERE key = ?`, key).toArray();
+      if (columns !== undefined) return columns;
+    }
+    return undefined;
+  }
+
+  /** Newest first. */
+  #tables(): readonly string[] {
+    return ["paths", ...this.#setAside().map(({ name }) => name)];
+  }
+
+  /** Newest first. */
+  #setAside(): readonly Aside[] {
+    return (this.#aside ??= this.#sql
+      .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB ?", ASIDE_PATTERN)
+      .toArray()
+      .map(({ name }) => ({ name, atMs: Number(name.slice(ASIDE.length)) }))
+      .sort((a, b) => b.atMs - a.atMs));
+  }
+
+  /** Rows of all tables. */
+  #every(columns: string): string {
+    return this.#tables()
+      .map((table) => `SELECT ${columns} FROM ${table}`)
+      .join(" UNION ALL ");
+  }
+
+  /** @returns how many rows it wrote. */
+  #change(sql: string, ...values: (string | number)[]): number {
+    const cursor = this.#sql.exec(sql, ...values);
+    this.written += cursor.rowsWritten;
+    return cursor.rowsWritten;
   }
 }

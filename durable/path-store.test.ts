@@ -10,7 +10,7 @@ import { type Answer, NO_OFFER } from "../policy-api/core/offers.ts";
 import { outcomeOf, type PageNews } from "../policy-api/reports/page-outcome.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { pageDecision, pageNews, pageReport } from "../policy-api/reports/testing-pages.ts";
-import { RETENTION_MS, ROWS_MAX } from "./path-rows.ts";
+import { ASIDE_MS, RETENTION_MS, ROWS_MAX, SPAN_MS } from "./path-rows.ts";
 import type { ClientKeys, ClientReport } from "./client-report.ts";
 import { bindings, freshStorage } from "./testing.ts";
 
@@ -433,18 +433,15 @@ describe("PathStore", () => {
     expect(await rows()).toHaveLength(3);
   });
 
-  it("wakes for the next row to expire while there is one", async () => {
+  it("wakes when its table is to be set aside, and seldomer than once in an hour", async () => {
     await object().record([report()]);
     await runDurableObjectAlarm(object());
     const alarm = await runInDurableObject(object(), (_, state) => state.storage.getAlarm());
-    expect(alarm).toBeGreaterThan(Date.now() + RETENTION_MS - 60_000);
-    expect(alarm).toBeLessThanOrEqual(Date.now() + RETENTION_MS);
-    // It reads the whole table at most once in an hour, even if many rows expire one after another.
+    expect(alarm).toBeGreaterThan(Date.now() + SPAN_MS - 60_000);
+    expect(alarm).toBeLessThanOrEqual(Date.now() + SPAN_MS);
+    // It reads whole tables, even if many rows expire one after another.
     await runInDurableObject(object(), (_, state) => {
-      state.storage.sql.exec(
-        "UPDATE paths SET last_at_ms = ? WHERE key = 'client c1'",
-        Date.now() - RETENTION_MS + 1000,
-      );
+      state.storage.sql.exec("UPDATE paths SET last_at_ms = ? WHERE key = 'client c1'", Date.now() - SPAN_MS + 1000);
     });
     await evictDurableObject(object());
     await runDurableObjectAlarm(object());
@@ -512,6 +509,111 @@ describe("PathStore", () => {
     expect(packets((await lookUp({ client: "f0" })).client)).toBe(2000);
     // A look-up makes no room by writing what waits.
     expect(await object().writes()).toEqual(after);
+  });
+});
+
+describe("tables that were set aside", () => {
+  const beganMs = Date.now();
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime(beganMs);
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const HOUR_MS = 3_600_000;
+  /** In an instance that has just begun, as after a day without visitors. */
+  const ring = async (afterMs: number): Promise<void> => {
+    vi.setSystemTime(beganMs + afterMs);
+    await evictDurableObject(object());
+    await runDurableObjectAlarm(object());
+  };
+  const packetsOf = async (client: string): Promise<number> => packets((await lookUp({ client })).client);
+  const setAside = async (): Promise<string[]> => (await tables()).filter((name) => /^paths_\d+$/.test(name));
+
+  it("their rows are still known, and go with their table, which costs no row", async () => {
+    await object().record([report()]);
+    await ring(SPAN_MS);
+    expect(await rows()).toEqual([]);
+    expect(await setAside()).toHaveLength(1);
+    expect(await packetsOf("c1")).toBe(1000);
+
+    vi.setSystemTime(beganMs + SPAN_MS + HOUR_MS);
+    await object().record([report({ client: "c2", network: "n2" })]);
+    await ring(SPAN_MS + ASIDE_MS - 1);
+    expect(await packetsOf("c1")).toBe(1000);
+    await ring(SPAN_MS + ASIDE_MS);
+    expect(await packetsOf("c1")).toBe(0);
+    expect(await packetsOf("c2")).toBe(1000);
+    // By this instance, which dropped the table of three rows.
+    expect((await object().writes()).rows).toBe(0);
+  });
+
+  it("no row is there for longer than its retention, however late the alarm rings", async () => {
+    await object().record([report()]);
+    await ring(SPAN_MS + 5 * HOUR_MS);
+    expect(await packetsOf("c1")).toBe(1000);
+    await ring(RETENTION_MS);
+    expect(await lookUp()).toEqual({});
+    expect(await tables()).toEqual([]);
+  });
+
+  it("a row that is written again counts, and not the one that was set aside", async () => {
+    await object().record([report()]);
+    await ring(SPAN_MS);
+    await object().record([report({ samples: [sample({ connectionId: "b", packetsSent: 500 })] })]);
+    await ring(SPAN_MS + HOUR_MS);
+    expect(await packetsOf("c1")).toBe(1500);
+    // Twice: the table with the newer row is set aside, too.
+    await ring(2 * SPAN_MS);
+    expect(await setAside()).toHaveLength(2);
+    expect(await packetsOf("c1")).toBe(1500);
+  });
+
+  it("who is forgotten is in none of them", async () => {
+    await object().record([report()]);
+    await ring(SPAN_MS);
+    await object().record([report({ samples: [sample({ connectionId: "b" })] })]);
+    expect(await object().forget({ client: "c1" })).toBe(true);
+    await evictDurableObject(object());
+    expect((await lookUp()).client).toBeUndefined();
+    expect(await object().forget({ client: "c1" })).toBe(false);
+  });
+
+  it("all of them together are bounded in rows", async () => {
+    const fill = (from: number): Promise<void> =>
+      runInDurableObject(object(), (_, { storage }) => {
+        storage.sql.exec(
+          `INSERT INTO paths (key, state, offer_until_ms, offer_answered_at_ms, offering, network, packets, last_at_ms)
+           WITH RECURSIVE i(n) AS (SELECT ? UNION ALL SELECT n + 1 FROM i WHERE n < ? + ?)
+           SELECT 'client filled' || n, '{}', 0, 0, 0, 'n' || n, 500, ? + n FROM i`,
+          from,
+          from,
+          ROWS_MAX / 2 - 1,
+          Date.now(),
+        );
+      });
+    await object().record([report()]);
+    await fill(0);
+    await ring(SPAN_MS);
+    await fill(ROWS_MAX / 2);
+    await evictDurableObject(object());
+    await object().record([report({ client: "c9", network: "n1" })]);
+    const { rows: kept } = await object().extent();
+    expect(kept).toBeLessThanOrEqual(ROWS_MAX);
+    expect(kept).toBeGreaterThan(ROWS_MAX * 0.9);
+    expect(await packetsOf("c9")).toBe(1000);
+  });
+
+  it("the version before finds the table that it reads and writes", async () => {
+    await object().record([report()]);
+    await ring(SPAN_MS);
+    const columns = await runInDurableObject(object(), (_, { storage }) => [
+      storage.sql.exec("SELECT * FROM paths").columnNames,
+      storage.sql.exec(`SELECT * FROM paths_${beganMs + SPAN_MS}`).columnNames,
+    ]);
+    expect(columns[0]).toEqual(columns[1]);
+    expect(columns[0]).toContain("counted_pages");
   });
 });
 

@@ -179,10 +179,17 @@ export class PathStore extends DurableObject {
   /** @returns when the next row or outcome expires; undefined if none is left. */
   #expire(nowMs: number): number | undefined {
     const tables = this.#tablesIfAny();
-    const oldestMs = tables?.rows.expire(nowMs);
+    let dueAtMs: number | undefined;
+    try {
+      dueAtMs = tables && this.ctx.storage.transactionSync(() => tables.rows.expire(nowMs));
+    } catch (error) {
+      // What they know of the tables may be wrong now.
+      this.#tables = undefined;
+      throw error;
+    }
     const changedAtMs = tables?.outcomes.expire(nowMs);
-    if (oldestMs === undefined && changedAtMs === undefined) return undefined;
-    return Math.min((oldestMs ?? Infinity) + RETENTION_MS, (changedAtMs ?? Infinity) + OUTCOMES_RETENTION_MS);
+    if (dueAtMs === undefined && changedAtMs === undefined) return undefined;
+    return Math.min(dueAtMs ?? Infinity, (changedAtMs ?? Infinity) + OUTCOMES_RETENTION_MS);
   }
 
   #add(whole: ClientReport, nowMs: number): Recorded | undefined {

@@ -33,7 +33,8 @@ they should not pass the worker. The reporter's script, once a client and day, i
       `A worker that only passes pages on: ${dollars(bill.passingOn)}.`,
       "",
       `Assumed, as nobody has measured it on Cloudflare: ${ASSUMED.cpuMs} ms of CPU an invocation, ${ASSUMED.callMs} ms that`,
-      `a call keeps its object awake, and ${ASSUMED.isolates} isolates that are busy all the time. Prices of ${PRICES_READ}:`,
+      `a call keeps its object awake, and ${ASSUMED.isolates} isolates that are busy all the time. Old rows go by dropping
+their table, which workerd counts as no row. Prices of ${PRICES_READ}:`,
       ...PRICES_FROM.map((url) => `  ${url}`),
     ].join("\n");
     return { text, json: { pageViews, ...bill, assumed: ASSUMED, pricesRead: PRICES_READ, pricesFrom: PRICES_FROM } };
