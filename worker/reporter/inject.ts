@@ -65,22 +65,26 @@ async function pump(
     for (;;) {
       const { value, done } = await reader.read();
       if (done) break;
-      const parts = isOpen ? cut(value) : [value];
-      for (const part of parts) if (part.length > 0) await writer.write(part);
+      await writer.write(isOpen ? withTagIn(value) : value);
     }
     await writer.close();
   } catch (error) {
     await Promise.allSettled([writer.abort(error), reader.cancel(error)]);
   }
 
-  /** The tag's place may be in this piece. What was sent before stays as it is. */
-  function cut(piece: Uint8Array): readonly Uint8Array[] {
+  /** The tag's place may be in this piece. What was sent before stays as it is. In one piece: each is a chunk, and a packet, of its own. */
+  function withTagIn(piece: Uint8Array): Uint8Array {
     const sent = seen.length;
     seen += latin1(piece.subarray(0, PROLOGUE_MAX_BYTES));
     const place = tagPlace(seen);
     isOpen = place === "later";
     const at = typeof place === "number" ? place - sent : -1;
-    return at < 0 ? [piece] : [piece.subarray(0, at), tag, piece.subarray(at)];
+    if (at < 0) return piece;
+    const whole = new Uint8Array(piece.length + tag.length);
+    whole.set(piece.subarray(0, at));
+    whole.set(tag, at);
+    whole.set(piece.subarray(at), at + tag.length);
+    return whole;
   }
 }
 
