@@ -24,6 +24,8 @@ const SEEN: readonly (readonly [command: string, said: RegExp])[] = [
   ["-H 'Accept: text/html'", /alt-svc: clear/i],
   ["audit --limit 10", /kill-switch\.on/],
   ["kill off", /version 0|observe/i],
+  ["diff ~/not-in-japan.json", /\/rules/],
+  ["activate 2 --yes", /everyone +version 0 .*version 2/],
   ["alice-2.token npm run", /alice|revision|in force/i],
   ["alice-1 is no longer known", /exit code 3/],
   ["forget --client", /forgot|nothing/i],

@@ -28,6 +28,20 @@ describe("diff", () => {
     expect(out).toContain("Of 25 answers on /shop/, none would change.");
   });
 
+  it("of rules for a country or an autonomous system says how to see their answers, and shows them", async () => {
+    anna.writes("not-jp.json", {
+      schema: 3,
+      mode: "fixed-h3",
+      rules: [{ country: ["JP"], asn: [64_500], mode: "fixed-h2" }],
+    });
+    const { out } = await anna.does("diff h3.json not-jp.json --country JP");
+    expect(out).toContain("none would change.");
+    expect(out).toMatch(/^Rules name autonomous systems or countries: /m);
+    const there = (await anna.does("diff h3.json not-jp.json --country jp --asn 64500")).out;
+    expect(there).toContain("Of 25 answers on /, 25 would change (->):");
+    expect(there).not.toContain("Rules name");
+  });
+
   it("the same policy, however it is written, ends with 0", async () => {
     anna.writes("same.json", { mode: "observe", ma: { maxS: 3_600, minS: 60 }, schema: 3 });
     expect(await anna.does("diff observe.json same.json")).toEqual({

@@ -1,7 +1,7 @@
 import { jsonDiff } from "../core/json-diff.ts";
 import { changeText } from "./change-text.ts";
 import type { Call, Command } from "./command.ts";
-import { decisionsGrid, gridText, isChanged } from "./decisions-grid.ts";
+import { decisionsGrid, gridText, hasRulesElsewhere, isChanged } from "./decisions-grid.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { namedPolicy } from "./named-policy.ts";
 import { count, counted } from "./quantities.ts";
@@ -9,23 +9,24 @@ import { table } from "./table.ts";
 
 export const DIFF: Command = {
   name: "diff",
-  usage: "[A] [B] [--path /shop/]",
+  usage: "[A] [B] [--path /shop/] [--asn N] [--country JP]",
   summary: "Show how two policies differ, and which answers would change.",
   details: `A and B are each a version's number, a file, or \`active\`: what everyone gets. A alone is compared
 with \`active\`; without A and B, the newest version is. (Write a file whose name is a number as ./3)
 
 Shows the fields that differ, and then the answers on a grid of paths: for clients that TCP measured
 at 200 Mbit/s, by RTT and loss, and for an unknown client. "h3 60 s" is an offer for 60 s. The
-answers are for a document at --path (/ if not set), without ASN, country and exploration.
+answers are for a document at --path (/ if not set) and a client of --asn and --country (of none if
+not set), without exploration.
 
 Ends with 0 if the two are the same, 1 if they differ, and more if something failed.`,
-  options: ["path"],
+  options: ["path", "asn", "country"],
   words: [0, 2],
   async run(call) {
-    const { path = "/" } = call.options;
+    const { path = "/", asn, country } = call.options;
     const [before, after] = await troubleAbove1(bothPolicies(call));
     const changes = jsonDiff(before.policy, after.policy);
-    const cells = decisionsGrid(before.policy, after.policy, path);
+    const cells = decisionsGrid(before.policy, after.policy, { path, asn, country });
     const changed = cells.filter(isChanged).length;
     const same = changes.length === 0;
     const json = { before: before.name, after: after.name, same, changes, path, decisions: cells };
@@ -42,6 +43,9 @@ Ends with 0 if the two are the same, 1 if they differ, and more if something fai
       `Of ${count(cells.length)} answers on ${path}, ${changed === 0 ? "none would change." : `${count(changed)} would change (->):`}`,
       "",
       gridText(cells),
+      ...(hasRulesElsewhere(before.policy, after.policy, { asn, country })
+        ? ["", "Rules name autonomous systems or countries: --asn and --country show the answers there."]
+        : []),
     ].join("\n");
     return { json, text, exitCode: EXIT.refused };
   },

@@ -55,7 +55,7 @@ describe("results", () => {
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ version: 0, everyone: { offered: { clients: 0 } } });
     expect(anna.api.asked()).toEqual(["GET /results?version=0"]);
-    expect((await anna.does("results 0")).out).toMatch(/this version has no clients that were drawn\.\n$/);
+    expect((await anna.does("results 0")).out).toMatch(/this version has no clients that were drawn\.\nTo draw some, /);
   });
 
   it("begin anew under a version that differs in its `source` alone, for a server that changed", async () => {
@@ -63,7 +63,7 @@ describe("results", () => {
     anna.writes("changed.json", { ...policy, source: "nginx 1.33 with BBR" });
     expect((await anna.does("push changed.json")).out).toContain("changed.json is now version 2.");
     expect((await anna.does("activate 2 --yes")).code).toBe(0);
-    expect((await anna.does("results")).out).toMatch(/this version has no clients that were drawn\.\n$/);
+    expect((await anna.does("results")).out).toMatch(/this version has no clients that were drawn\.\nTo draw some, /);
     expect((await anna.does("results 1")).out).toMatch(/^all +3,050 \/ 3,050/m);
   });
 

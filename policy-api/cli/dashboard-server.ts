@@ -12,7 +12,7 @@ import type { Api } from "./api.ts";
 import { changeText } from "./change-text.ts";
 import { knownText } from "./command-clients.ts";
 import { dashboardData } from "./dashboard-data.ts";
-import { decisionsGrid, gridText } from "./decisions-grid.ts";
+import { decisionsGrid, gridText, hasRulesElsewhere } from "./decisions-grid.ts";
 import { explanationText } from "./explanation-text.ts";
 import { EXIT, Failure, failureText } from "./failure.ts";
 import { fromServer, readable } from "./named-policy.ts";
@@ -136,8 +136,14 @@ const CALLS: Readonly<Record<string, (api: Api, asked: Asked) => Promise<Reply>>
       ["field", "change"],
       changes.map((change) => [change.pointer, changeText(change)]),
     );
-    const grid = gridText(decisionsGrid(before, parsed.value, "/"));
-    return json({ text: [`Version ${stored.version} -> this policy:`, "", fields, "", grid].join("\n") });
+    const grid = gridText(decisionsGrid(before, parsed.value, { path: "/" }));
+    const elsewhere = hasRulesElsewhere(before, parsed.value, {})
+      ? [
+          "",
+          "Rules name autonomous systems or countries: `npm run policy -- diff --asn N --country JP` shows the answers there.",
+        ]
+      : [];
+    return json({ text: [`Version ${stored.version} -> this policy:`, "", fields, "", grid, ...elsewhere].join("\n") });
   },
 };
 

@@ -5,7 +5,7 @@ import { decisionsGrid, gridText, isChanged } from "./decisions-grid.ts";
 
 const fixedH3: Policy = { ...INITIAL_POLICY, mode: "fixed-h3" };
 const changedOn = (before: Policy, after: Policy, path = "/"): number =>
-  decisionsGrid(before, after, path).filter(isChanged).length;
+  decisionsGrid(before, after, { path }).filter(isChanged).length;
 
 describe("decisionsGrid", () => {
   it("nothing changes between a policy and itself", () => {
@@ -13,7 +13,7 @@ describe("decisionsGrid", () => {
   });
 
   it("everything changes from observing to always offering", () => {
-    const cells = decisionsGrid(INITIAL_POLICY, fixedH3, "/");
+    const cells = decisionsGrid(INITIAL_POLICY, fixedH3, { path: "/" });
     expect(cells.filter(isChanged).length).toBe(25);
     expect(cells[0]).toEqual({ rttMs: 5, lossRatio: 0, before: "nothing", after: "h3 3600 s" });
     expect(cells.at(-1)).toMatchObject({ rttMs: 200, lossRatio: null });
@@ -32,7 +32,7 @@ describe("decisionsGrid", () => {
   it("a share is told with how large it is", () => {
     const shares = (share: number): Policy => adaptivePolicy({ method: { kind: "share", share } });
     const answers = (policy: Policy): ReadonlySet<string> =>
-      new Set(decisionsGrid(policy, policy, "/").map((cell) => cell.after));
+      new Set(decisionsGrid(policy, policy, { path: "/" }).map((cell) => cell.after));
     expect([...answers(shares(0.05))]).toEqual(["5 %: h3 10 s"]);
     expect([...answers(shares(1))]).toEqual(["h3 10 s"]);
     expect([...answers(shares(0))]).toEqual(["nothing"]);
@@ -42,7 +42,7 @@ describe("decisionsGrid", () => {
 it("gridText has what changes below what was", () => {
   const lines = gridText(
     // A client of whom nothing is known most likely has no loss, and gets no offer; or gets one.
-    decisionsGrid(adaptivePolicy(), adaptivePolicy({ method: { ...GAINS, mix: [0.5, 0.5] } }), "/"),
+    decisionsGrid(adaptivePolicy(), adaptivePolicy({ method: { ...GAINS, mix: [0.5, 0.5] } }), { path: "/" }),
   ).split("\n");
   expect(lines).toHaveLength(7);
   expect(lines[0]).toMatch(/^RTT +5 ms +25 ms +50 ms +100 ms +200 ms$/);
@@ -52,7 +52,9 @@ it("gridText has what changes below what was", () => {
 
 it("gridText fits where every answer changes and lives long", () => {
   const day = { minS: 86_400, maxS: 86_400 };
-  const text = gridText(decisionsGrid({ ...fixedH3, ma: day }, { ...fixedH3, ma: { minS: 1, maxS: 10_000 } }, "/"));
+  const text = gridText(
+    decisionsGrid({ ...fixedH3, ma: day }, { ...fixedH3, ma: { minS: 1, maxS: 10_000 } }, { path: "/" }),
+  );
   expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
   expect(text).not.toContain("...");
 });

@@ -12,15 +12,18 @@ const MEASURED = { transport: "tcp", ageMs: 0, packets: 10_000, deliveryRateBps:
 /** Nothing here depends on the time. */
 const NOW_MS = 0;
 
+/** Where a page is, and where its client. */
+export type Where = Pick<RequestFacts, "path" | "asn" | "country">;
+
 /** What changes for whom if one policy follows another: for clients measured over TCP, and for an unknown client. Pure. */
-export function decisionsGrid(before: Policy, after: Policy, path: string) {
+export function decisionsGrid(before: Policy, after: Policy, where: Where) {
   return LOSS_RATIOS.flatMap((lossRatio) =>
     RTTS_MS.map((rttMs) => ({
       rttMs,
       /** Null: an unknown client. */
       lossRatio: lossRatio ?? null,
-      before: answerText(before, path, rttMs, lossRatio),
-      after: answerText(after, path, rttMs, lossRatio),
+      before: answerText(before, where, rttMs, lossRatio),
+      after: answerText(after, where, rttMs, lossRatio),
     })),
   );
 }
@@ -41,13 +44,20 @@ export function gridText(cells: readonly Cell[]): string {
   return table(["RTT", ...RTTS_MS.map((rttMs) => `${rttMs} ms`)], rows);
 }
 
+/** Whether a rule of either policy is for an autonomous system or a country that the answers are not about. */
+export function hasRulesElsewhere(before: Policy, after: Policy, { asn, country }: Omit<Where, "path">): boolean {
+  return [...before.rules, ...after.rules].some(
+    (rule) => (rule.asn !== undefined && asn === undefined) || (rule.country !== undefined && country === undefined),
+  );
+}
+
 export function isChanged({ before, after }: Cell): boolean {
   return before !== after;
 }
 
-function answerText(policy: Policy, path: string, rttMs: number, lossRatio: number | undefined): string {
+function answerText(policy: Policy, where: Where, rttMs: number, lossRatio: number | undefined): string {
   // The client with the share unit 0 is in every share that is not empty.
-  const request: RequestFacts = { transport: "tcp", path, rttMs, shareUnit: 0 };
+  const request: RequestFacts = { transport: "tcp", ...where, rttMs, shareUnit: 0 };
   const history: History =
     lossRatio === undefined
       ? { state: "unknown" }

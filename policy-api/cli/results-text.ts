@@ -8,6 +8,13 @@ const SYSTEMS_SHOWN = 10;
 
 const CLAIMED = { faster: "faster", slower: "slower", none: undefined } as const;
 
+/** Where nobody was drawn. */
+const HOW_TO_DRAW = [
+  "To draw some, give the policy exploration and reports, such as",
+  '  "exploration": { "share": 0.5 }, "reports": { "share": 0.05, "inject": true }',
+  "and push and activate it. docs/measuring-visitors.md says what visitors' pages then tell.",
+];
+
 /** Results as tables, and last the sentence. */
 export function resultsText(results: Results): string {
   const { version, objects, everyone, cells, grounds, harm, sentence } = results;
@@ -22,7 +29,8 @@ export function resultsText(results: Results): string {
       : []),
     ...(cells.length === 0 ? [] : [`${counted(cells.length, "cell")} of the gain table: with --json.`]),
   ];
-  return [
+  const isEmpty = everyone.offered.clients + everyone.withheld.clients === 0;
+  const tables = [
     `Version ${version}: clients that were offered HTTP/3 / clients that were not. Intervals are of 95 %, and`,
     "hold however often you look, each by itself. The claim is that of `all`, about the load.",
     "",
@@ -36,10 +44,14 @@ export function resultsText(results: Results): string {
     "Pages",
     pagesTable(slices),
     "",
+  ];
+  return [
+    ...(isEmpty ? [] : tables),
     nameList(besides(results)),
     "",
     ...(notes.length === 0 ? [] : [...notes, ""]),
     sentence,
+    ...(isEmpty && objects.answered > 0 ? HOW_TO_DRAW : []),
   ].join("\n");
 }
 
