@@ -7,6 +7,7 @@ import { type AssignedClient, parseAssignedClient } from "../policy-api/outcomes
 import type { Lost } from "./outcome-rows.ts";
 import { readStored } from "./read-stored.ts";
 
+/** What a further one changes of `paths`, it must change of the tables that were set aside (`paths_` and a number) too, or drop them. */
 export const PATH_MIGRATIONS = [
   (sql: SqlStorage): void => {
     // Not WITHOUT ROWID: such a table keeps only a quarter of a page of each row in the tree, and our rows are longer.

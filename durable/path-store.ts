@@ -176,7 +176,7 @@ export class PathStore extends DurableObject {
     await this.#wakeAt(this.#expireAtMs);
   }
 
-  /** @returns when the next row or outcome expires; undefined if none is left. */
+  /** @returns when there is something to do again; undefined if nothing is left. */
   #expire(nowMs: number): number | undefined {
     const tables = this.#tablesIfAny();
     let dueAtMs: number | undefined;
