@@ -14,7 +14,7 @@ exploration by 4 % of the clients and reports by 5 %.
 What a page calls for was counted in workerd, with visits of three pages by clients that nobody
 knows, at one of four isolates at random. The prices are those of the Workers Paid plan that
 Cloudflare's documentation had on ${PRICES_READ}. Free requests of images and files do not count, as
-they should not pass the worker. The reporter's script, once a client and day, is not counted.`,
+they should not pass the worker.`,
   options: ["page-views", "reports"],
   run({ options: { "page-views": pageViews, reports = false } }) {
     if (pageViews === undefined) throw misused("--page-views says how many page views a month has, such as 100M.");

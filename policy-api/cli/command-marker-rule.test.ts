@@ -43,6 +43,31 @@ it("writes them to a file, and says what they are", async () => {
   expect(JSON.parse((await anna.does("marker-rule --json")).out)).toHaveProperty("text");
 });
 
+it("writes them for Terraform: the same rules, and a variable for the zone", async () => {
+  const anna = await person();
+  const { rules } = JSON.parse((await anna.does("marker-rule --host www.example.com")).out) as { rules: object[] };
+  const { code, out } = await anna.does("marker-rule --host www.example.com --terraform --out h3.tf.json");
+  expect([code, out]).toEqual([0, expect.stringContaining("`terraform apply -var zone_id=ZONE`")]);
+  const file = /^The rules are in (.*)\.\n/.exec(out)?.[1] ?? "";
+  const written = readFileSync(file, "utf8");
+  expect(JSON.parse(written)).toEqual({
+    variable: { zone_id: { type: "string" } },
+    resource: {
+      cloudflare_ruleset: {
+        adaptive_h3: {
+          zone_id: "${var.zone_id}",
+          name: "adaptive-h3",
+          kind: "zone",
+          phase: "http_response_headers_transform",
+          rules,
+        },
+      },
+    },
+  });
+  // Terraform reads ${ and %{ in any text as a template: the zone's is the only one.
+  expect(written.match(/[$%]\{/g)).toEqual(["${"]);
+});
+
 it("writes them for one host", async () => {
   const anna = await person();
   const { out } = await anna.does("marker-rule --host www.example.com");

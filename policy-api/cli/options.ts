@@ -52,6 +52,7 @@ const OPTIONS = {
   host: readHost,
   resolver: readServiceUrl,
   reports: FLAG,
+  terraform: FLAG,
   "page-views": readAmount,
   hours: whole(1, HOURS_KEPT),
   every: whole(1, 3_600),

@@ -21,6 +21,28 @@ export function transform(description: string, expression: string, header: strin
 /** Cloudflare's parser knows no bare `true`. */
 export const EVERYTHING = 'http.request.version ne ""';
 
+/** The phase of rules that change response headers. */
+export const PHASE = "http_response_headers_transform";
+
+/**
+ * The same rules for Terraform, in its JSON syntax: a resource of Cloudflare's provider, version 5, which takes rules as the Rulesets API does.
+ * The variable `zone_id` says which zone. Nothing in the rules reads as a template of Terraform.
+ */
+export function terraformOf(rules: string): string {
+  const ruleset = {
+    zone_id: "${var.zone_id}",
+    name: "adaptive-h3",
+    kind: "zone",
+    phase: PHASE,
+    ...(JSON.parse(rules) as object),
+  };
+  const file = {
+    variable: { zone_id: { type: "string" } },
+    resource: { cloudflare_ruleset: { adaptive_h3: ruleset } },
+  };
+  return `${JSON.stringify(file, undefined, 2)}\n`;
+}
+
 /** The body of a call that sets the rules of a phase. */
 export function rulesJson(rules: readonly object[]): string {
   return `${JSON.stringify({ rules }, undefined, 2)}\n`;
