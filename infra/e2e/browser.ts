@@ -1,7 +1,9 @@
-import { type Browser, chromium, type Page } from "playwright-core";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { browserArgs, chromiumProgram, UNWANTED_BROWSER_ARGS } from "../setup/chromium.ts";
-import { until } from "./harness.ts";
+import { testFolder, until } from "./harness.ts";
 
 const HOST = "h3.test";
 
@@ -16,6 +18,29 @@ export async function launchBrowser(spkiSha256: string, moreHosts: readonly stri
   });
   onTestFinished(() => browser.close());
   return browser;
+}
+
+/**
+ * Starts a browser with a fresh profile that asks this resolver (DNS over HTTPS, with TLS) for every name, HTTPS records included.
+ * Rules for hosts would answer in the place of DNS, so it has none. It ends with the test.
+ */
+export async function launchWithDns(
+  spkiSha256: string,
+  hosts: readonly string[],
+  resolver: string,
+): Promise<BrowserContext> {
+  const executablePath = chromiumProgram();
+  if (executablePath === undefined) throw new Error("no browser: see infra/setup/chromium.ts");
+  const profile = testFolder();
+  const dns = { mode: "secure", templates: resolver };
+  writeFileSync(join(profile, "Local State"), JSON.stringify({ dns_over_https: dns }));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath,
+    args: browserArgs({ host: HOST, moreHosts: hosts, spkiSha256 }),
+    ignoreDefaultArgs: [...UNWANTED_BROWSER_ARGS],
+  });
+  onTestFinished(() => context.close());
+  return context;
 }
 
 /** Navigates, and returns the page's protocol (`h2`, `h3`). */

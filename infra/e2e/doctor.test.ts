@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
@@ -9,8 +10,8 @@ import { ROOT } from "../../base/root.ts";
 import { markerRules } from "../../policy-api/compiled/cloudflare.ts";
 import type { Actuator } from "../../policy-api/core/alt-svc.ts";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
-import { launchBrowser, loadImage, navigate, untilH3 } from "./browser.ts";
-import { httpsRecord, startDoh } from "./doh.ts";
+import { launchBrowser, launchWithDns, loadImage, navigate, untilH3 } from "./browser.ts";
+import { addressRecord, type DnsAnswer, httpsRecord, startDoh } from "./doh.ts";
 import { fixed, startTestSystem, type TestSystem, TOKEN } from "./harness.ts";
 import { startZone, type Zone, type ZoneBehaviour } from "./zone.ts";
 
@@ -203,6 +204,62 @@ it.each(["header", "marker"] as const)(
       expect(new Set(seen.map((does) => does[what])), what).toEqual(new Set([true, false]));
   },
 );
+
+it.each<[string, readonly DnsAnswer[]]>([
+  ["is none", []],
+  ["offers HTTP/2", [httpsRecord("h2")]],
+  ["offers HTTP/3", [httpsRecord("h3", "h2")]],
+])("predicts what a browser does where an HTTPS record %s", { timeout: 120_000 }, async (_what, records) => {
+  const system = await startIn("header");
+  const { zone, port, stateDir } = system;
+  const behaviours: readonly ZoneBehaviour[] = [{}, { strips: true }, { ownOffer: "replace" }, { ownOffer: "append" }];
+  const resolver = await startDoh(records);
+  const predicted: Does[] = [];
+  for (const behaviour of behaviours) {
+    zone.treats("localhost", behaviour);
+    predicted.push((await doctor(system, resolver)).report.ways.header);
+  }
+
+  // What a browser remembers it has by host: so each question has a host of its own.
+  const hostOf = (i: number, asked: keyof Does): string => `${asked.toLowerCase()}-${i}.test`;
+  const hosts = behaviours.flatMap((_, i) => (["offers", "withholds", "takesBack"] as const).map((k) => hostOf(i, k)));
+  behaviours.forEach((behaviour, i) => {
+    for (const asked of ["offers", "withholds"] as const) zone.treats(hostOf(i, asked), behaviour);
+  });
+  const read = (name: string): string => readFileSync(join(stateDir, name), "utf8");
+  const tls = { key: read("dev-key.pem"), cert: read("dev-cert.pem") };
+  const overTls = await startDoh([addressRecord("127.0.0.1"), ...records], { tls });
+  const browser = await launchWithDns(system.spkiSha256, hosts, overTls);
+  const eachIn = async (asked: keyof Does, see: (page: Page, host: string) => Promise<boolean>): Promise<boolean[]> =>
+    inTurns(behaviours.length, async (i) => {
+      const page = await browser.newPage();
+      const seen = await see(page, hostOf(i, asked));
+      await page.close();
+      return seen;
+    });
+
+  await system.putPolicy(fixed("fixed-h2"));
+  const withholds = await eachIn("withholds", async (page, host) => !(await reachesH3(page, port, host)));
+  await system.putPolicy(fixed("fixed-h3", 3600));
+  const offers = await eachIn("offers", (page, host) => reachesH3(page, port, host));
+  // All zones pass these offers on, and do to the answers that come after them what they do.
+  await eachIn("takesBack", (page, host) => reachesH3(page, port, host));
+  await system.putPolicy(fixed("fixed-h2"));
+  behaviours.forEach((behaviour, i) => zone.treats(hostOf(i, "takesBack"), behaviour));
+  const takesBack = await eachIn("takesBack", async (page, host) => (await visit(page, port, host)).at(-1) === "h2");
+
+  const told = (does: readonly Does[]) => behaviours.map((behaviour, i) => ({ ...behaviour, ...does[i] }));
+  const seen = behaviours.map((_, i): Does => {
+    const [offer, withhold, back] = [offers[i] ?? null, withholds[i] ?? null, takesBack[i] ?? null];
+    return {
+      offers: offer,
+      withholds: withhold,
+      takesBack: back,
+      works: [offer, withhold, back].every((is) => is === true),
+    };
+  });
+  expect(told(predicted)).toEqual(told(seen));
+});
 
 it("says what to do next, and ends by what it found", async () => {
   const system = await startIn("header");

@@ -18,11 +18,11 @@ export function chromiumProgram(): string | undefined {
 }
 
 export interface BrowserTarget {
-  /** The host name; the browser resolves it without DNS. */
   readonly host: string;
   /** More of them, at the same address. */
   readonly moreHosts?: readonly string[];
-  readonly address: string;
+  /** Where the browser finds the hosts, without DNS. Undefined: it asks DNS. */
+  readonly address?: string;
   /** The SHA-256 of the public key of the edge's certificate, base64. */
   readonly spkiSha256: string;
   /** Ports on which the browser uses QUIC from the first packet, without an offer. */
@@ -40,7 +40,9 @@ export function browserArgs({ host, moreHosts = [], address, spkiSha256, forcedP
     `--ignore-certificate-errors-spki-list=${spkiSha256}`,
     "--enable-quic",
     `--origin-to-force-quic-on=${hosts.flatMap((name) => forcedPorts.map((port) => `${name}:${port}`)).join(",")}`,
-    `--host-resolver-rules=${hosts.map((name) => `MAP ${name} ${address}`).join(",")}`,
+    ...(address === undefined
+      ? []
+      : [`--host-resolver-rules=${hosts.map((name) => `MAP ${name} ${address}`).join(",")}`]),
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
