@@ -1,5 +1,6 @@
 import { altSvcValue } from "../policy-api/core/alt-svc.ts";
 import type { Answer } from "../policy-api/core/offers.ts";
+import { prefersH2, withAssets } from "./assets/name-assets.ts";
 import { ANSWER_HEADERS } from "./actuator.ts";
 import { type Advice, advise } from "./advise.ts";
 import { keptSample } from "./cf.ts";
@@ -63,14 +64,16 @@ function conclude(
   const value = altSvcValue(advice.decision.advertise, portOf(url));
   const { asked } = found;
   const { tellDecisions, actuator } = isolate.settings;
-  if (value === undefined && asked === undefined && !tellDecisions) return response;
+  const assets = prefersH2(advice) ? isolate.settings.assets : undefined;
+  if (value === undefined && asked === undefined && !tellDecisions && assets === undefined) return response;
   // These headers are for one visitor: they are added after any cache, so that none stores them.
   const advertised = new Response(response.body, response);
   if (value !== undefined) advertised.headers.set(ANSWER_HEADERS[actuator], value);
   if (tellDecisions) advertised.headers.append("server-timing", `h3-why;desc="${toldOf(advice)}"`);
-  if (asked === undefined) return advertised;
-  const page = withAsked(advertised, asked, advice, found, isolate, nowMs);
-  if (page === undefined) return advertised;
+  const named = assets === undefined ? advertised : withAssets(advertised, url, assets);
+  if (asked === undefined) return named;
+  const page = withAsked(named, asked, advice, found, isolate, nowMs);
+  if (page === undefined) return named;
   if (isCounted(asked.decision)) ctx.waitUntil(rememberAsked(asked, stores, isolate, nowMs));
   return page;
 }

@@ -1,6 +1,14 @@
 import { parseTokens, type Token } from "../policy-api/http/tokens.ts";
 import { type Actuator, ACTUATORS } from "../policy-api/core/alt-svc.ts";
 
+/** Files of pages that another host serves, too. */
+export interface Assets {
+  /** Such as `https://files.example.com`. */
+  readonly origin: string;
+  /** What their paths begin with. */
+  readonly paths: readonly string[];
+}
+
 /** The variables of a deployment, read once. */
 export interface Settings {
   /** Where pages come from. Undefined if the worker has a route, so that `fetch(request)` reaches the origin. */
@@ -9,6 +17,8 @@ export interface Settings {
   readonly edge: "cloudflare" | "adaptive-h3" | "none";
   /** How answers reach browsers. */
   readonly actuator: Actuator;
+  /** A host without HTTP/3 that serves files of pages, too. Undefined: pages stay as they are. */
+  readonly assets?: Assets;
   /** How long a response may wait after the origin's headers, milliseconds. */
   readonly budgetMs: number;
   /** Over how many objects the clients of a region are spread. */
@@ -37,6 +47,7 @@ export interface SettingsSource {
   readonly ORIGIN?: string | null;
   readonly EDGE?: string | null;
   readonly ACTUATOR?: string | null;
+  readonly ASSETS?: string | null;
   readonly BUDGET_MS?: string | null;
   readonly OBJECTS_PER_REGION?: string | null;
   readonly LOG_DECISIONS?: string | null;
@@ -53,6 +64,7 @@ export const VARIABLES: readonly string[] = [
   "ORIGIN",
   "EDGE",
   "ACTUATOR",
+  "ASSETS",
   "BUDGET_MS",
   "OBJECTS_PER_REGION",
   "LOG_DECISIONS",
@@ -101,7 +113,20 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
   const { tokens, faults: tokenFaults } = parseTokens(source.POLICY_TOKENS ?? "");
   faults.push(...tokenFaults.map((message) => ({ name: "POLICY_TOKENS", message: `has a fault: ${message}` })));
   const clientKey = read<ArrayBuffer | undefined>("CLIENT_KEY", undefined, "32 bytes as base64", keyBytes);
+  const assets = read<Assets | undefined>(
+    "ASSETS",
+    undefined,
+    "an https URL without a path, and what paths of files begin with, such as https://files.example.com /static/",
+    (text) => {
+      const [host = "", ...paths] = text.split(/\s+/).filter(Boolean);
+      const isHost = URL.canParse(host) && new URL(host).protocol === "https:" && new URL(host).origin === host;
+      return isHost && paths.length > 0 && paths.every((path) => path.startsWith("/"))
+        ? { origin: host, paths }
+        : undefined;
+    },
+  );
   const settings: Settings = {
+    ...(assets === undefined ? {} : { assets }),
     ...(origin === undefined ? {} : { origin }),
     ...(clientKey === undefined ? {} : { clientKey }),
     edge: read("EDGE", DEFAULTS.edge, `one of ${EDGES.join(", ")}`, (text) => EDGES.find((edge) => edge === text)),

@@ -76,6 +76,11 @@ function saysOf(
     ...(vars["ACTUATOR"] === "marker"
       ? ["It answers by a marker: the zone needs the rules of `npm run policy -- marker-rule`."]
       : []),
+    ...(vars["ASSETS"] === undefined
+      ? []
+      : [
+          "It changes pages: where HTTP/2 is faster, they name files at another host (ASSETS), which must not have HTTP/3.",
+        ]),
     ...(vars["BUDGET_MS"] === "0" ? ["A decision gets no time beyond the origin's own (BUDGET_MS is 0)."] : []),
     ...(isOnWorkersDev === true ? ["It is on workers.dev, too."] : []),
     "A policy that is active stays active. A new worker observes, and offers nothing.",

@@ -1,7 +1,5 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright-core";
@@ -12,6 +10,7 @@ import type { Actuator } from "../../policy-api/core/alt-svc.ts";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
 import { launchBrowser, launchWithDns, loadImage, navigate, untilH3 } from "./browser.ts";
 import { addressRecord, type DnsAnswer, httpsRecord, startDoh } from "./doh.ts";
+import { forwardTcp } from "./forward-tcp.ts";
 import { fixed, startTestSystem, type TestSystem, TOKEN } from "./harness.ts";
 import { startZone, type Zone, type ZoneBehaviour } from "./zone.ts";
 
@@ -89,20 +88,6 @@ async function doctor(
       else resolve({ report: JSON.parse(stdout) as Report, code: Number(error?.code ?? 0) });
     });
   });
-}
-
-/** A port on which the edge can be had over TCP alone. */
-async function forwardTcp(port: number): Promise<number> {
-  const server = createServer((socket) => {
-    const edge = connect(port, "127.0.0.1");
-    socket.pipe(edge).pipe(socket);
-    for (const end of [socket, edge]) end.on("error", () => end.destroy());
-    onTestFinished(() => void socket.destroy());
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
 }
 
 /** Opens pages of a host, each with an image and an error, and returns their protocols. */
@@ -285,7 +270,7 @@ it("says what to do next, and ends by what it found", async () => {
 
 it("says that no browser can follow an offer where there is no QUIC, and none does", async () => {
   const system = await startIn("header");
-  const port = await forwardTcp(system.port);
+  const port = await forwardTcp(() => system.port);
   const { code, report } = await doctor({ ...system, port }, await startDoh([]));
   expect({ code, does: report.ways.header }).toEqual({
     code: 1,

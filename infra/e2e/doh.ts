@@ -8,6 +8,8 @@ import { onTestFinished } from "vitest";
 /** One answer of DNS: its type, and its data about a host as the wire has it. */
 export interface DnsAnswer {
   readonly type: number;
+  /** Undefined: it is about every host. */
+  readonly host?: string;
   rdata(host: string): readonly number[];
 }
 
@@ -38,7 +40,7 @@ export interface DohOptions {
 }
 
 /**
- * Starts a server of DNS over HTTPS (RFC 8484) that answers every question about any name with these: by default without TLS.
+ * Starts a server of DNS over HTTPS (RFC 8484) that answers every question with these: by default without TLS.
  * Returns its address. It ends with the test.
  */
 export async function startDoh(answers: readonly DnsAnswer[], { tls }: DohOptions = {}): Promise<string> {
@@ -70,7 +72,7 @@ function replyTo(query: Uint8Array, answers: readonly DnsAnswer[]): Buffer {
   const question = query.subarray(12, end + 5);
   const type = query[end + 2] ?? 0;
   const records = answers
-    .filter((answer) => answer.type === type)
+    .filter((answer) => answer.type === type && (answer.host ?? host) === host)
     .map((answer) => answer.rdata(host))
     .map((rdata) => [0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, rdata.length >> 8, rdata.length & 0xff, ...rdata]);
   const head = [query[0] ?? 0, query[1] ?? 0, 0x81, 0x80, 0, 1, 0, records.length, 0, 0, 0, 0];

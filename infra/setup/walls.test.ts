@@ -91,6 +91,8 @@ const FORBIDDEN: readonly (readonly [file: string, source: string])[] = [
   ["worker/reporter/a.ts", 'import { h } from "../../policy-api/http/api.ts"; h();'],
   ["worker/reporter/a.ts", 'import { h } from "../../infra/setup/build.ts"; h();'],
   ["worker/reporter/a.ts", 'import { T } from "../testing.ts"; T();'],
+  ["worker/assets/a.ts", 'import { h } from "../reporter/inject.ts"; h();'],
+  ["worker/a.ts", 'import { Tokenizer } from "htmlparser2"; new Tokenizer({}, {});'],
   ["worker/reporter/page/a.ts", 'import { h } from "../token.ts"; h();'],
   ["worker/reporter/page/a.ts", 'import { h } from "web-vitals"; h();'],
   ["worker/sample-listener.test.ts", 'import { h } from "../infra/setup/build.ts"; h();'],

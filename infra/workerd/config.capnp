@@ -20,6 +20,7 @@ const config :Workerd.Config = (
           ( name = "MARKER", service = "marker" ),
           ( name = "ORIGIN", fromEnvironment = "ORIGIN" ),
           ( name = "ACTUATOR", fromEnvironment = "ACTUATOR" ),
+          ( name = "ASSETS", fromEnvironment = "ASSETS" ),
           ( name = "BUDGET_MS", fromEnvironment = "BUDGET_MS" ),
           ( name = "OBJECTS_PER_REGION", fromEnvironment = "OBJECTS_PER_REGION" ),
           ( name = "LOG_DECISIONS", fromEnvironment = "LOG_DECISIONS" ),

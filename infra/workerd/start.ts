@@ -21,7 +21,7 @@ import { startSystem, type System, type SystemOptions } from "./system.ts";
 const { PORT = "8443", STATE_DIR = join(ROOT, ".adaptive-h3"), POLICY_TOKENS } = process.env;
 /** Those of the worker's variables that are set. */
 const VARIABLES = Object.fromEntries(
-  ["BUDGET_MS", "OBJECTS_PER_REGION", "API_ORIGINS"].flatMap((name) => {
+  ["BUDGET_MS", "OBJECTS_PER_REGION", "API_ORIGINS", "ASSETS"].flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value]];
   }),

@@ -9,6 +9,7 @@ import { type Advice, advise } from "../advise.ts";
 import type { Hasher } from "../hasher.ts";
 import type { Isolate } from "../isolate.ts";
 import { activeFor, type Found, storedClient } from "../look-up.ts";
+import { isPage } from "../pages/change-body.ts";
 import type { Asked } from "./asked.ts";
 import { mayInject, withTag } from "./inject.ts";
 import { writeToken } from "./token.ts";
@@ -84,15 +85,6 @@ export function withAsked(
 /** Whether the store counts the page from when it is asked: of a drawn arm, where a missing report says something too. */
 export function isCounted({ arm, position }: PageDecision): boolean {
   return arm !== "policy" && position !== "unknown";
-}
-
-/** Whether the response is a page, and a whole one: after a 304 a browser would speak of the load before. */
-export function isPage({ status, headers }: Pick<Response, "status" | "headers">): boolean {
-  return (
-    status === 200 &&
-    /^text\/html(?:$|[\s;])/i.test(headers.get("content-type") ?? "") &&
-    !headers.has("content-disposition")
-  );
 }
 
 function isSame(a: PageDecision, b: PageDecision): boolean {

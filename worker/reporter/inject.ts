@@ -1,3 +1,4 @@
+import { type BodyChange, changeBody, mayChangeBody } from "../pages/change-body.ts";
 import { allowsReporter, hasPolicy } from "./csp.ts";
 import { REPORTER_PATH } from "./paths.ts";
 import { PROLOGUE_MAX_BYTES, tagPlace } from "./tag-place.ts";
@@ -12,20 +13,13 @@ const LOADER = bytesOf(
     `addEventListener("load",l);setTimeout(l,${LATEST_MS})}</script>`,
 );
 
-/** Headers that vouch for the body as the origin sent it (RFC 9530, RFC 9421). */
-const DIGESTS = ["content-digest", "repr-digest", "digest", "content-md5", "signature-input"] as const;
-
 /**
  * Whether the tag may be put into this page. Not into a body that is compressed: the runtime would compress it anew, and
  * then holds back what the origin has already sent.
  */
-export function mayInject({ headers }: Response): boolean {
-  return (
-    !headers.has("content-encoding") &&
-    !/(?:^|[\s,])no-transform(?:$|[\s,])/i.test(headers.get("cache-control") ?? "") &&
-    DIGESTS.every((name) => !headers.has(name)) &&
-    allowsReporter(headers)
-  );
+export function mayInject(response: Response): boolean {
+  const { headers } = response;
+  return !headers.has("content-encoding") && mayChangeBody(response) && allowsReporter(headers);
 }
 
 /**
@@ -38,39 +32,17 @@ export function mayInject({ headers }: Response): boolean {
  * @param response One whose headers may be changed.
  */
 export function withTag(response: Response): Response {
-  const { body, headers } = response;
-  if (body === null) return response;
-  const { readable, writable } = new IdentityTransformStream();
-  const changed = new Response(readable, response);
-  // The body is longer now, and no longer the one that the origin's strong tag names (RFC 9110, section 8.8.1).
-  changed.headers.delete("content-length");
-  changed.headers.delete("accept-ranges");
-  const etag = headers.get("etag");
-  if (etag?.startsWith('"') === true) changed.headers.set("etag", `W/${etag}`);
-  void pump(body, writable, hasPolicy(headers) ? FILE : LOADER);
-  return changed;
+  return changeBody(response, tagged(hasPolicy(response.headers) ? FILE : LOADER));
 }
 
-/** Passes a page on, with the tag at its place. Never rejects: what breaks here breaks for the visitor, as it would without. */
-async function pump(
-  page: ReadableStream<Uint8Array>,
-  visitor: WritableStream<Uint8Array>,
-  tag: Uint8Array,
-): Promise<void> {
-  const reader = page.getReader();
-  const writer = visitor.getWriter();
+/** Puts a tag at its place. */
+function tagged(tag: Uint8Array): BodyChange {
   let seen = "";
   let isOpen = true;
-  try {
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) break;
-      await writer.write(isOpen ? withTagIn(value) : value);
-    }
-    await writer.close();
-  } catch (error) {
-    await Promise.allSettled([writer.abort(error), reader.cancel(error)]);
-  }
+  return {
+    write: (piece) => (isOpen ? withTagIn(piece) : piece),
+    end: () => new Uint8Array(),
+  };
 
   /** The tag's place may be in this piece. What was sent before stays as it is. In one piece: each is a chunk, and a packet, of its own. */
   function withTagIn(piece: Uint8Array): Uint8Array {

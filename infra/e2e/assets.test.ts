@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { BrowserContext } from "playwright-core";
+import { expect, it } from "vitest";
+import { launchWithDns, navigate } from "./browser.ts";
+import { addressRecord, httpsRecord, startDoh } from "./doh.ts";
+import { forwardTcp } from "./forward-tcp.ts";
+import { fixed, startTestSystem } from "./harness.ts";
+
+const SITE = "www.test";
+const FILES = "files.test";
+
+interface Loaded {
+  readonly page: string;
+  /** Of pictures and the style sheet, by the host that they came from. The script is a module, which stays. */
+  readonly files: Record<string, string[]>;
+}
+
+/** Loads a page, and returns the protocols. The browser's own account: a page is not told those of another host's files. */
+async function load(browser: BrowserContext, port: number, path: string): Promise<Loaded> {
+  const page = await browser.newPage();
+  const files: Record<string, string[]> = {};
+  const session = await browser.newCDPSession(page);
+  session.on("Network.responseReceived", ({ response: { url, protocol = "" } }) => {
+    if (!/\/(?:dot\/|style\.css)/.test(url)) return;
+    const { hostname } = new URL(url);
+    files[hostname] = [...new Set([...(files[hostname] ?? []), protocol])];
+  });
+  await session.send("Network.enable");
+  // A file from a cache comes over nothing.
+  await session.send("Network.setCacheDisabled", { cacheDisabled: true });
+  const protocol = await navigate(page, port, path, SITE);
+  await page.close();
+  return { page: protocol, files };
+}
+
+it(
+  "lets a page's files come over HTTP/2 where a DNS record brings the page over HTTP/3",
+  { timeout: 60_000 },
+  async () => {
+    let port = 0;
+    const files = `https://${FILES}:${await forwardTcp(() => port)}`;
+    const system = await startTestSystem({
+      variables: { OBJECTS_PER_REGION: "1", BUDGET_MS: "200", ASSETS: `${files} /dot/ /style.css` },
+    });
+    ({ port } = system);
+    const read = (name: string): string => readFileSync(join(system.stateDir, name), "utf8");
+    const answers = [addressRecord("127.0.0.1"), { ...httpsRecord("h3", "h2"), host: SITE }];
+    const resolver = await startDoh(answers, { tls: { key: read("dev-key.pem"), cert: read("dev-cert.pem") } });
+    const browser = await launchWithDns(system.spkiSha256, [SITE, FILES], resolver);
+    const at = (host: string, protocol: string): Loaded => ({ page: "h3", files: { [host]: [protocol] } });
+    for (const [policy, expected] of [
+      [fixed("fixed-h2"), at(FILES, "h2")],
+      [fixed("fixed-h3"), at(SITE, "h3")],
+      [fixed("fixed-h2"), at(FILES, "h2")],
+      [fixed("observe"), at(SITE, "h3")],
+    ] as const) {
+      await system.putPolicy(policy);
+      expect(await load(browser, port, "/")).toEqual(expected);
+    }
+  },
+);
