@@ -1,8 +1,12 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { BrowserContext } from "playwright-core";
-import { expect, it } from "vitest";
-import { launchWithDns, navigate } from "./browser.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { launchBrowser, launchWithDns, navigate } from "./browser.ts";
 import { addressRecord, httpsRecord, startDoh } from "./doh.ts";
 import { forwardTcp } from "./forward-tcp.ts";
 import { fixed, startTestSystem } from "./harness.ts";
@@ -60,3 +64,30 @@ it(
     }
   },
 );
+
+it.each([
+  ["gzip", gzipSync],
+  ["br", brotliCompressSync],
+] as const)("changes a page that the origin compressed with %s", { timeout: 60_000 }, async (encoding, compress) => {
+  const html = `<!doctype html><title>a</title><p>${"text ".repeat(20_000)}<img src="/static/a.png">`;
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/html", "content-encoding": encoding, etag: '"a"' });
+    response.end(compress(html));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const system = await startTestSystem({
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    variables: { OBJECTS_PER_REGION: "1", BUDGET_MS: "200", ASSETS: `https://${FILES}:1 /static/` },
+  });
+  await system.putPolicy(fixed("fixed-h2"));
+  const page = await (await launchBrowser(system.spkiSha256, [SITE])).newPage();
+  const response = await page.goto(`https://${SITE}:${system.port}/`, { waitUntil: "domcontentloaded" });
+  expect(response?.headers()).toMatchObject({ "content-encoding": encoding, etag: 'W/"a"' });
+  expect(await page.locator("img").getAttribute("src")).toBe(`https://${FILES}:1/static/a.png`);
+  expect((await page.locator("p").textContent())?.length).toBe("text ".length * 20_000);
+});

@@ -74,6 +74,45 @@ it(
   },
 );
 
+it(
+  "deploys from npm's package in an empty folder, as Cloudflare's button and builds do",
+  { timeout: 180_000 },
+  async () => {
+    const [folder, account, bin] = [testFolder(), testFolder(), testFolder()];
+    writeFileSync(join(bin, "wrangler"), WRANGLER);
+    chmodSync(join(bin, "wrangler"), 0o755);
+    const env = {
+      ...process.env,
+      ACCOUNT: account,
+      REAL_WRANGLER: join(ROOT, "node_modules/.bin/wrangler"),
+      npm_config_script_shell: scriptShell(bin),
+      // As it is in Cloudflare's builds.
+      CI: "true",
+    };
+    // What npm ci would install: its stamp has the hash of the package's own lock file.
+    const here = `cd '${folder}/package' && ln -s '${join(ROOT, "node_modules")}' .`;
+    const packed = `npm pack --silent --pack-destination '${folder}' && tar -xzf '${folder}'/*.tgz -C '${folder}' && ${here}`;
+    expect(await typed(packed, env)).toMatchObject({ code: 0 });
+    const deployed = await typed(`cd '${folder}/package' && npm run deploy`, env);
+    expect(deployed).toMatchObject({ code: 0, output: expect.stringContaining("The worker adaptive-h3 is deployed") });
+    expect(deployed.output).not.toContain("Installing");
+    expect(readFileSync(join(account, "calls"), "utf8")).toMatch(/^deploy --config \S+package\/wrangler\.toml/);
+    const bill = await typed(`cd '${folder}/package' && npm run policy -- cost --page-views 1M`, env);
+    expect(bill).toMatchObject({ code: 0, output: expect.stringContaining("a month for 1M page views") });
+  },
+);
+
+it("asks for all secrets at the button, explains each, and has no value that could be left there", () => {
+  const lines = readFileSync(join(ROOT, ".dev.vars.example"), "utf8").split("\n");
+  const asked = lines.filter((line) => line !== "" && !line.startsWith("#"));
+  const { cloudflare } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    cloudflare: { bindings: Record<string, { description: string }> };
+  };
+  expect(asked).toEqual(Object.keys(cloudflare.bindings).map((name) => `${name}=`));
+  const secrets = readFileSync(join(ROOT, "worker/settings.ts"), "utf8").matchAll(/Secret\. \*\/\s+readonly (\w+)/g);
+  expect(new Set([...secrets].map(([, name]) => name))).toEqual(new Set(Object.keys(cloudflare.bindings)));
+});
+
 it("deploys nothing where nobody says yes, and says why", { timeout: 120_000 }, async () => {
   const [account, bin] = [testFolder(), testFolder()];
   writeFileSync(join(bin, "wrangler"), WRANGLER);

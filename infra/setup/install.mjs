@@ -1,4 +1,4 @@
-// Installs what package-lock.json pins, before every npm script that needs it. It is plain JavaScript because it runs on the
+// Installs what package-lock.json pins (in npm's package: npm-shrinkwrap.json, as npm leaves the other out), before every npm script that needs it. It is plain JavaScript because it runs on the
 // machine's own Node; everything else runs on the Node that is installed here.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const stampFile = join(root, "node_modules", ".lock-stamp");
-const lock = createHash("sha256")
-  .update(readFileSync(join(root, "package-lock.json")))
-  .digest("hex");
+const lockFile = ["package-lock.json", "npm-shrinkwrap.json"].map((name) => join(root, name)).find(existsSync);
+if (lockFile === undefined) fail("package-lock.json is missing.");
+const lock = createHash("sha256").update(readFileSync(lockFile)).digest("hex");
 
 if (!existsSync(stampFile) || readFileSync(stampFile, "utf8") !== lock) {
   const [major] = process.versions.node.split(".").map(Number);
