@@ -7,8 +7,8 @@ const ASSETS = { origin: "https://files.test:8443", paths: ["/static/", "/shop/i
 const THERE = ASSETS.origin;
 
 /** What becomes of a page that comes in these pieces. */
-function passed(pieces: readonly Uint8Array[]): Uint8Array {
-  const change = assetTags(PAGE, ASSETS);
+function passed(pieces: readonly Uint8Array[], page = PAGE): Uint8Array {
+  const change = assetTags(page, ASSETS);
   return Buffer.concat([...pieces.map((piece) => change.write(piece)), change.end()]);
 }
 
@@ -105,6 +105,16 @@ describe("names files at the other host", () => {
     const out = Buffer.concat([...pieces.map((piece) => change.write(piece)), change.end()]).toString();
     expect(out).toBe(`${long}<img src=${THERE}/static/b>`);
   });
+});
+
+it("writes nothing of the page's own address that could end an attribute", () => {
+  const page = new URL(`https://www.test/shop/img/x' "onerror=alert(1)>\`&quot;<\ny/page`);
+  for (const quote of ["'", '"', ""]) {
+    const out = Buffer.from(passed([Buffer.from(`<img src=${quote}a.png${quote}>`)], page)).toString();
+    expect(out).toBe(
+      `<img src=${quote}${THERE}/shop/img/x%27%20%22onerror=alert(1)%3E%60&amp;quot;%3Cy/a.png${quote}>`,
+    );
+  }
 });
 
 const SNIPPETS = [

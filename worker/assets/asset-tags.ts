@@ -153,7 +153,9 @@ export function assetTags(page: URL, { origin, paths }: Assets): BodyChange {
       if (address.startsWith(`${own}/`)) return { text: origin, instead: own.length };
     // What else stands at its beginning, such as a scheme without slashes, stays.
     if (/^[a-z][a-z0-9+.-]*:|^[/\\]/i.test(address)) return undefined;
-    return { text: origin + base.pathname.slice(0, base.pathname.lastIndexOf("/") + 1), instead: 0 };
+    // A visitor chooses the page's path: nothing in it may end an attribute. A path has the other quote, spaces and `<` `>` encoded.
+    const folder = base.pathname.slice(0, base.pathname.lastIndexOf("/") + 1);
+    return { text: origin + folder.replaceAll("'", "%27").replaceAll("&", "&amp;"), instead: 0 };
   }
 
   /** Gives out what was kept, up to a place. */
