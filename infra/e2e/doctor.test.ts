@@ -119,6 +119,22 @@ async function inTurns<T>(count: number, work: (i: number) => Promise<T>): Promi
   return results;
 }
 
+type Seen = Readonly<Record<"offers" | "withholds" | "takesBack", readonly boolean[]>>;
+
+/** What a browser did in each zone. */
+function doesOf({ offers, withholds, takesBack }: Seen): Does[] {
+  return offers.map((_, i) => {
+    const [offer, withhold, back] = [offers[i] ?? null, withholds[i] ?? null, takesBack[i] ?? null];
+    const works = [offer, withhold, back].every((is) => is === true);
+    return { offers: offer, withholds: withhold, takesBack: back, works };
+  });
+}
+
+/** With the zones, so that a failure names them. */
+function told(zones: readonly ZoneBehaviour[], does: readonly Does[]): object[] {
+  return zones.map((zone, i) => ({ ...zone, ...does[i] }));
+}
+
 it.each(["header", "marker"] as const)(
   "predicts what a browser does in every zone, for a worker that answers by the %s",
   { timeout: 400_000 },
@@ -173,17 +189,8 @@ it.each(["header", "marker"] as const)(
       return protocols.at(-1) === "h2";
     });
 
-    const told = (does: readonly Does[]) => COMBINATIONS.map((behaviour, i) => ({ ...behaviour, ...does[i] }));
-    const seen = COMBINATIONS.map((_, i): Does => {
-      const [offer, withhold, back] = [offers[i] ?? null, withholds[i] ?? null, takesBack[i] ?? null];
-      return {
-        offers: offer,
-        withholds: withhold,
-        takesBack: back,
-        works: [offer, withhold, back].every((is) => is === true),
-      };
-    });
-    expect(told(predicted)).toEqual(told(seen));
+    const seen = doesOf({ offers, withholds, takesBack });
+    expect(told(COMBINATIONS, predicted)).toEqual(told(COMBINATIONS, seen));
     // A prediction that is always the same would be no prediction.
     for (const what of ["offers", "withholds", "takesBack", "works"] as const)
       expect(new Set(seen.map((does) => does[what])), what).toEqual(new Set([true, false]));
@@ -233,17 +240,7 @@ it.each<[string, readonly DnsAnswer[]]>([
   behaviours.forEach((behaviour, i) => zone.treats(hostOf(i, "takesBack"), behaviour));
   const takesBack = await eachIn("takesBack", async (page, host) => (await visit(page, port, host)).at(-1) === "h2");
 
-  const told = (does: readonly Does[]) => behaviours.map((behaviour, i) => ({ ...behaviour, ...does[i] }));
-  const seen = behaviours.map((_, i): Does => {
-    const [offer, withhold, back] = [offers[i] ?? null, withholds[i] ?? null, takesBack[i] ?? null];
-    return {
-      offers: offer,
-      withholds: withhold,
-      takesBack: back,
-      works: [offer, withhold, back].every((is) => is === true),
-    };
-  });
-  expect(told(predicted)).toEqual(told(seen));
+  expect(told(behaviours, predicted)).toEqual(told(behaviours, doesOf({ offers, withholds, takesBack })));
 });
 
 it("says what to do next, and ends by what it found", async () => {
