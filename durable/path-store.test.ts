@@ -120,7 +120,7 @@ describe("PathStore", () => {
     }
   });
 
-  it("a client is one of its network's, however often it reports", async () => {
+  it("a client is one of its network's, but for a fifth, however often it reports", async () => {
     for (const sent of [1_000, 10_000, 100_000, 1_000_000])
       await object().record([
         report({
@@ -129,9 +129,9 @@ describe("PathStore", () => {
       ]);
     const { network, site } = await lookUp();
     for (const level of [network, site]) {
-      expect(clients(level)).toBeGreaterThan(0.99);
+      expect(clients(level)).toBeGreaterThan(0.8);
       expect(clients(level)).toBeLessThanOrEqual(1);
-      expect(level?.held.clients[LOSS_NODES.indexOf(0.05)]).toBeGreaterThan(0.98);
+      expect(level?.held.clients[LOSS_NODES.indexOf(0.05)]).toBeGreaterThan(0.79);
     }
   });
 
@@ -215,9 +215,9 @@ describe("PathStore", () => {
 
   it("an autonomous system whose number comes later gets what its network gave to nobody", async () => {
     await object().record([report()]);
-    await object().record([report({ asn: 64_500, samples: [sample({ atMs: Date.now() + 1, packetsSent: 1100 })] })]);
+    await object().record([report({ asn: 64_500, samples: [sample({ atMs: Date.now() + 1, packetsSent: 100_000 })] })]);
     const { network, asn, site } = await lookUp({ asn: 64_500 });
-    for (const level of [network, asn, site]) expect(clients(level)).toBeCloseTo(told(1100), 4);
+    for (const level of [network, asn, site]) expect(clients(level)).toBeCloseTo(told(100_000), 4);
   });
 
   it("an answer alone is of the client, and of nobody above it", async () => {
@@ -269,7 +269,7 @@ describe("PathStore", () => {
     ]);
   });
 
-  it("writes a row at most every ten seconds, and the alarm writes what waited", async () => {
+  it("writes a client's row at most every second, and the alarm writes what waited", async () => {
     await object().record([report()]);
     // The client, its network and the site.
     expect(await object().writes()).toEqual({ rows: 3, alarms: 1 });
@@ -280,7 +280,23 @@ describe("PathStore", () => {
     expect(JSON.stringify(await rows())).not.toContain('\\"packetsSent\\":1020');
     expect(await runDurableObjectAlarm(object())).toBe(true);
     expect(JSON.stringify(await rows())).toContain('\\"packetsSent\\":1020');
-    expect(await object().writes()).toEqual({ rows: 6, alarms: 3 });
+    // The client alone: it gives its network nothing new.
+    expect(await object().writes()).toEqual({ rows: 4, alarms: 3 });
+  });
+
+  it("tells a client's network, system and site where what its packets say has changed by a fifth of a client", async () => {
+    const sent = async (packetsSent: number): Promise<number> => {
+      await object().record([report({ asn: 64_500, samples: [sample({ packetsSent, packetsLost: 0 })] })]);
+      await runDurableObjectAlarm(object());
+      return (await object().writes()).rows;
+    };
+    expect(await sent(1_000)).toBe(4);
+    expect(await sent(1_200)).toBe(5);
+    expect(clients((await lookUp()).network)).toBeCloseTo(told(1_000), 4);
+    expect(await sent(100_000)).toBe(9);
+    const { client, network, asn, site } = await lookUp({ asn: 64_500 });
+    for (const level of [network, asn, site]) expect(clients(level)).toBeCloseTo(told(100_000), 3);
+    expect(network?.held).toEqual(client?.given);
   });
 
   it("what waits is written ten seconds after the last write, not after the last report", async () => {
@@ -780,12 +796,12 @@ describe("what is forgotten", () => {
     expect(await lookUp()).not.toHaveProperty("network");
     expect(packets((await lookUp({ client: "c2" })).client)).toBe(1000);
     const samples = [
-      sample({ connectionId: "b", atMs: forgottenAtMs, packetsSent: 20, packetsLost: 0 }),
-      sample({ connectionId: "c", packetsSent: 15, packetsLost: 0 }),
+      sample({ connectionId: "b", atMs: forgottenAtMs, packetsSent: 200, packetsLost: 0 }),
+      sample({ connectionId: "c", packetsSent: 400, packetsLost: 0 }),
     ];
     await object().record([report({ client: "c3", samples })]);
-    expect(clients((await lookUp()).network)).toBeCloseTo(told(35) - told(20), 6);
-    expect(packets((await lookUp({ client: "c3" })).client)).toBe(35);
+    expect(clients((await lookUp()).network)).toBeCloseTo(told(600) - told(200), 1);
+    expect(packets((await lookUp({ client: "c3" })).client)).toBe(600);
   });
 
   it("a network does not come back with what its known clients gave to it, but with what they show from then on", async () => {

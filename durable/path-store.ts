@@ -7,7 +7,7 @@ import {
   addGiven,
   addToNetwork,
   type Given,
-  type Mix,
+  isNews,
   NO_MIX,
   type UpperLevel,
   UPPER_LEVELS,
@@ -26,8 +26,13 @@ import { CLIENT_PREFIX, EMPTY_ROW, PATH_MIGRATIONS, PathRows, RETENTION_MS } fro
 import type { ClientKeys, ClientReport, Recorded } from "./client-report.ts";
 import { tells, toldBy } from "./told.ts";
 
-/** A row is written if its last write is at least this old. Until then, changes wait in memory. */
+/** A row is written if its last write is at least this old, milliseconds. Until then, changes wait in memory. */
 export const WRITE_INTERVAL_MS = 10_000;
+/**
+ * The same for a client's own row, which seldom changes twice within ten seconds. What waits needs an alarm, and an alarm is billed as a
+ * row twice: when it is set, and when it sets the next one.
+ */
+export const CLIENT_WRITE_INTERVAL_MS = 1_000;
 /** Expiry reads the whole table, so it runs at most once in an hour. A row may outlive its retention by as much. */
 const EXPIRY_INTERVAL_MS = 3_600_000;
 /** Isolates and TLS edges may still send old news for this long after a row was forgotten, milliseconds. */
@@ -49,8 +54,8 @@ interface Tables {
  * What is known of the clients of many networks. There is one object per region and hash of the network, so that each
  * is warm, near, and bounded in load.
  *
- * Reports are many and writes are expensive. So rows live in memory, and each is written at most every ten seconds: by
- * the report that finds it due, or else by an alarm. A client's row is written only if what changed can change an answer
+ * Reports are many and writes are expensive. So rows live in memory, and each is written at most every ten seconds, a
+ * client's own every second: by the report that finds it due, or else by an alarm. A client's row is written only if what changed can change an answer
  * (told.ts).
  *
  * What clients of drawn arms did is added up in sums of outcomes. The sums of all clients that wait are written together, every ten
@@ -94,7 +99,7 @@ export class PathStore extends DurableObject {
   }
 
   /**
-   * Adds what isolates gathered. It is on disk when this resolves, except for rows written less than ten seconds ago, for what changes no
+   * Adds what isolates gathered. It is on disk when this resolves, except for rows that are not yet due again, for what changes no
    * answer, and for outcomes if sums were written less than ten seconds ago.
    */
   async record(reports: readonly ClientReport[]): Promise<Recorded> {
@@ -209,8 +214,9 @@ export class PathStore extends DurableObject {
     const newer = samples.filter(({ atMs }) => atMs > sinceMs);
     const { state, given } = applySamples(applySamples(held.row.client, older, nowMs).state, newer, nowMs);
     const offers = report.answers.reduce(applyAnswer, held.row.offers);
-    held.row = { ...held.row, client: state, offers, countedPages: pages.held };
-    const gives = given.before !== given.after && !(isNothing(given.before) && isNothing(given.after));
+    const gives = isNews(given);
+    const client = gives ? state : { ...state, given: given.before };
+    held.row = { ...held.row, client, offers, countedPages: pages.held };
     // What its network has of a client, and what the client's row says of that, must not part. Sums and counted pages go into a row
     // with what changed them.
     if (gives || waits(held) || pages.fresh.length > 0 || tells(held.told, toldBy(held.row))) this.#dirty.add(key);
@@ -274,7 +280,7 @@ export class PathStore extends DurableObject {
     const isSumsDue = this.#sumsAtMs + WRITE_INTERVAL_MS <= nowMs;
     const isDue = (key: string): boolean => {
       const held = this.#held.get(key);
-      return held === undefined || held.writtenAtMs + WRITE_INTERVAL_MS <= nowMs || (isSumsDue && waits(held));
+      return held === undefined || rowDueAtMs(key, held) <= nowMs || (isSumsDue && waits(held));
     };
     this.#write([...this.#dirty].filter(isDue), nowMs, isSumsDue);
   }
@@ -341,8 +347,9 @@ export class PathStore extends DurableObject {
     let atMs = Math.max(this.#expireAtMs, nowMs + EXPIRY_INTERVAL_MS);
     for (const key of this.#dirty) {
       const held = this.#held.get(key);
-      atMs = Math.min(atMs, (held?.writtenAtMs ?? nowMs) + WRITE_INTERVAL_MS);
-      if (held !== undefined && waits(held)) atMs = Math.min(atMs, Math.max(nowMs, this.#sumsAtMs + WRITE_INTERVAL_MS));
+      if (held === undefined) continue;
+      atMs = Math.min(atMs, rowDueAtMs(key, held));
+      if (waits(held)) atMs = Math.min(atMs, Math.max(nowMs, this.#sumsAtMs + WRITE_INTERVAL_MS));
     }
     await this.#wakeAt(atMs);
   }
@@ -416,8 +423,11 @@ export class PathStore extends DurableObject {
   }
 }
 
-function isNothing({ clients }: Mix): boolean {
-  return clients.every((n) => n === 0);
+/** When a row that has changed is due to be written. Sums that it changes may be due sooner, or later. */
+function rowDueAtMs(key: string, { row, writtenAtMs, inSums }: HeldRow): number {
+  // What waits for sums waits with them.
+  const isOwn = key.startsWith(CLIENT_PREFIX) && row.assigned === inSums.assigned;
+  return writtenAtMs + (isOwn ? CLIENT_WRITE_INTERVAL_MS : WRITE_INTERVAL_MS);
 }
 
 function clientKey(client: string): string {

@@ -46,6 +46,15 @@ export function mixAt({ clients, asOfMs }: Mix, nowMs: number): readonly number[
   return clients.map((n) => n * share);
 }
 
+/** A client whose mix has changed by less than this, of a whole client, gives nothing new. */
+const GIVEN_STEP = 0.2;
+
+/** Whether what is given now differs so much from what was given before that the level above should hear of it. Pure. */
+export function isNews({ before, after }: Given): boolean {
+  const old = mixAt(before, after.asOfMs);
+  return after.clients.reduce((sum, n, node) => sum + Math.abs(n - (old[node] ?? 0)), 0) >= GIVEN_STEP;
+}
+
 /** A mix in which what was given before is replaced by what is given now. No place falls below 0. Pure. */
 export function addGiven(mix: Mix, { before, after }: Given): Mix {
   const asOfMs = Math.max(mix.asOfMs, after.asOfMs);
