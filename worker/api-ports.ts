@@ -200,7 +200,8 @@ function clientsPort(
     forget: async (what, text) => {
       const clients = await inEachRegion(text);
       // A network's clients have names that say nothing of it.
-      const forgetHere = (): void => isolate.recent.forget(what === "client" ? clients?.[0]?.keys.client : undefined);
+      const forgetHere = (): void =>
+        isolate.recent.forget(what === "client" ? clients?.[0]?.keys.client : undefined, Date.now());
       const forgotten = clients?.map(async ({ object, keys: { client, network } }) =>
         pathStore(env, object).forget(what === "client" ? { client } : { network }),
       );

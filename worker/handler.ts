@@ -13,7 +13,8 @@ import { fetchOrigin } from "./origin.ts";
 import { regionOf } from "./region.ts";
 import { ask, isCounted, withAsked } from "./reporter/ask.ts";
 import type { Asked } from "./reporter/asked.ts";
-import type { Stores } from "./stores.ts";
+import type { ClientNews } from "./report-buffer.ts";
+import type { StoredClient, Stores } from "./stores.ts";
 
 /**
  * The visitor's path. The origin is asked at once. For a navigation the look-up runs beside it, and adds at most
@@ -59,7 +60,7 @@ function conclude(
   countPage(isolate, advice, found, response.status);
   const telling = isolate.tellCounts(stores, regionOf(found.connection), nowMs);
   if (telling !== undefined) ctx.waitUntil(telling);
-  ctx.waitUntil(remember(advice, found, stores, isolate, nowMs));
+  ctx.waitUntil(remember(url, advice, found, stores, isolate, nowMs));
   if (advice === undefined) return response;
   const value = altSvcValue(advice.decision.advertise, portOf(url));
   const { asked } = found;
@@ -80,6 +81,7 @@ function conclude(
 
 /** Keeps what this navigation taught, after the response. Never rejects. */
 async function remember(
+  url: URL,
   advice: Advice | undefined,
   found: Found,
   stores: Stores,
@@ -88,18 +90,40 @@ async function remember(
 ): Promise<void> {
   try {
     if (isolate.kill.held !== undefined) await isolate.retryKill(stores, nowMs);
-    const answer = answerOf(advice, nowMs);
-    const sample = keptSample(found.connection, answer === undefined && !isDrawn(found) && isMeasured(found, nowMs));
+    const news = newsOf(advice, found, nowMs);
     const logs = isolate.settings.logDecisions && advice !== undefined;
-    if (sample === undefined && answer === undefined && !logs) return;
-    const client = await storedClient(found, isolate);
+    const client = news === undefined && !logs ? found.client : await storedClient(found, isolate);
     if (logs) logDecision(advice, found, client);
-    if (client === undefined || (sample === undefined && answer === undefined)) return;
-    const news = { ...(sample === undefined ? {} : { sample }), ...(answer === undefined ? {} : { answer }) };
-    await isolate.report(stores, client, news, nowMs);
+    if (client === undefined) return;
+    const told = news && isolate.report(stores, client, news, nowMs);
+    // Also what was just told.
+    await share(url, client, found, isolate, nowMs);
+    await told;
   } catch {
     // What is lost here, later samples show again.
   }
+}
+
+/** What the store does not know of this client. Undefined if there is nothing. */
+function newsOf(advice: Advice | undefined, found: Found, nowMs: number): ClientNews | undefined {
+  const answer = answerOf(advice, nowMs);
+  const sample = keptSample(found.connection, answer === undefined && !isDrawn(found) && isMeasured(found, nowMs));
+  if (sample === undefined && answer === undefined) return undefined;
+  return { ...(sample === undefined ? {} : { sample }), ...(answer === undefined ? {} : { answer }) };
+}
+
+/** Lets the isolates near this one know what this one knows of a client, unless they do. Never rejects. */
+async function share(
+  { origin }: URL,
+  { keys }: StoredClient,
+  found: Found,
+  { nearby, recent }: Isolate,
+  nowMs: number,
+): Promise<void> {
+  // Of drawn clients only the store is asked.
+  if (nearby === undefined || isDrawn(found)) return;
+  const shared = recent.share(keys.client);
+  if (shared !== undefined) await nearby.keep(origin, keys.client, shared, nowMs);
 }
 
 /** An RTT of a client is heard again after this long, milliseconds: its row must not expire while it still comes. */

@@ -5,6 +5,7 @@ import { Counts } from "./counts.ts";
 import { Hasher } from "./hasher.ts";
 import { type HeldBundle, PolicyCache } from "./policy-cache.ts";
 import { type ClientNews, ReportBuffer } from "./report-buffer.ts";
+import type { Nearby } from "./nearby.ts";
 import { RecentClients } from "./recent-clients.ts";
 import type { Region } from "./region.ts";
 import { StoreHealth } from "./store-health.ts";
@@ -25,6 +26,8 @@ export class Isolate {
   edgeHttp3: { readonly state: "ok" | "down" | "off"; readonly atMs: number } | undefined;
   readonly reports = new ReportBuffer();
   readonly recent = new RecentClients();
+  /** Undefined where no other isolate is near. */
+  readonly nearby: Nearby | undefined;
   /** What became of pages' own reports. Plain numbers, for whoever wants to show them. */
   readonly reportCounts = new Counts<ReportFate>();
   /** What this isolate did, until the store knows it. */
@@ -32,8 +35,9 @@ export class Isolate {
 
   #namer: Hasher | undefined;
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, nearby?: Nearby) {
     this.settings = settings;
+    this.nearby = nearby;
     this.counters = new Counters(settings.tellCountsMs, [
       {
         counts: this.reportCounts,

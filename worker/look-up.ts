@@ -3,10 +3,13 @@ import { periodAt } from "../policy-api/core/assignment.ts";
 import { drawnArm, modeFor } from "../policy-api/core/decide.ts";
 import type { RequestFacts } from "../policy-api/core/facts.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
+import type { Labels } from "../policy-api/counters/families.ts";
+import type { ClientKeys } from "../durable/client-report.ts";
 import { type ClientAddress, clientAddress } from "./address.ts";
 import { type ConnectionFacts, connectionFacts } from "./cf.ts";
 import type { Isolate } from "./isolate.ts";
 import type { HeldBundle } from "./policy-cache.ts";
+import type { RecentlyFound } from "./recent-clients.ts";
 import { regionOf } from "./region.ts";
 import { NO_NEWS, type PendingNews } from "./report-buffer.ts";
 import type { Asked } from "./reporter/asked.ts";
@@ -36,6 +39,11 @@ export interface Found {
   readonly remembered: Remembered | undefined;
   /** Set where the page is asked to report how long it took. */
   readonly asked: Asked | undefined;
+}
+
+/** What is known of a client, and from where. */
+interface Recalled extends RecentlyFound {
+  readonly from: Labels<"look_ups">["from"];
 }
 
 /**
@@ -73,31 +81,42 @@ export function lookUp(
     asked: undefined,
   };
 
-  /** What the object knows of a client, or what this isolate heard of it a moment ago, if that will do. */
-  const recall = async (client: StoredClient, mayBeRecent: boolean): Promise<Remembered> => {
+  /** What was heard of a client a moment ago, by this isolate or by one near it. */
+  const recallRecent = async ({ client }: ClientKeys, pending: PendingNews): Promise<Recalled | undefined> => {
+    const own = isolate.recent.find(client, nowMs);
+    if (own !== undefined) return { ...own, from: "memory" };
+    const shared = await isolate.nearby?.find(url.origin, client);
+    const adopted = shared && isolate.recent.adopt(client, shared, pending, nowMs);
+    return adopted && { ...adopted, from: "nearby" };
+  };
+  /** What the object knows of a client, or what was heard of it a moment ago, if that will do. */
+  const recall = async (client: StoredClient, mayBeRecent: boolean): Promise<Pick<Recalled, "remembered" | "from">> => {
     const { keys, object } = client;
-    const recent = mayBeRecent ? isolate.recent.find(keys.client, nowMs) : undefined;
-    const pending = recent?.news ?? isolate.reports.pending(object.name, keys.client);
+    const pending = isolate.reports.pending(object.name, keys.client);
     found = { ...found, client, pending };
-    isolate.counters.add("look_ups", { from: recent === undefined ? "store" : "memory" });
-    if (recent !== undefined) return recent.remembered;
+    const recent = mayBeRecent ? await recallRecent(keys, pending) : undefined;
+    isolate.counters.add("look_ups", { from: recent?.from ?? "store" });
+    if (recent !== undefined) {
+      found = { ...found, pending: recent.news };
+      return recent;
+    }
     const take = isolate.recent.ask(keys.client, pending, nowMs);
     try {
       const remembered = await stores.lookUp(client);
       take(remembered);
-      return remembered;
+      return { remembered, from: "store" };
     } catch (error) {
       isolate.counters.add("look_ups_failed", {});
       throw error;
     }
   };
   /** Side by side with the policy, where this isolate has none: then a client's name does not hang on the store's key. */
-  const recallEarly = async (): Promise<Remembered | undefined> => {
+  const recallEarly = async (): Promise<Awaited<ReturnType<typeof recall>> | undefined> => {
     // An old policy tells nothing for sure, but where it needed no look-up the next one seldom does.
     const last = found.held?.inForce;
     if (last !== undefined && (last.killSwitch !== null || last.everyone.policy?.mode !== "adaptive")) return undefined;
     const client = await storedClient(found, isolate);
-    return client && recall(client, false);
+    return client && recall(client, true);
   };
 
   const search = async (): Promise<void> => {
@@ -132,9 +151,11 @@ export function lookUp(
     const shareUnit = policy.method?.kind === "share" ? await hasher.shareUnit(address) : undefined;
     found = { ...found, explorationUnit, shareUnit };
     // Pages of drawn clients are told apart by what the store knows, and by nothing that hangs on the arm.
-    const remembered = (await asking) ?? (await recall(client, !isDrawn(found)));
+    const early = await asking;
+    const recalled =
+      early === undefined || (isDrawn(found) && early.from !== "store") ? await recall(client, !isDrawn(found)) : early;
     // Last: what is remembered is there only with all that is drawn.
-    found = { ...found, remembered };
+    found = { ...found, remembered: recalled.remembered };
   };
   const searching = search().then(askLast, end);
   function askLast(): Promise<void> | void {

@@ -65,9 +65,57 @@ describe("a client that was looked up", () => {
   it("is forgotten", () => {
     const recent = new RecentClients();
     for (const name of ["a", "b", "c"]) recent.ask(name, NO_NEWS, 0)(REMEMBERED);
-    recent.forget("a");
+    recent.forget("a", 2);
     expect(["a", "b"].map((name) => recent.find(name, 1) === undefined)).toEqual([true, false]);
-    recent.forget();
+    recent.forget(undefined, 2);
     expect(recent.find("b", 1)).toBeUndefined();
+  });
+});
+
+describe("what another isolate shares", () => {
+  const asked = (atMs: number): RecentClients => {
+    const recent = new RecentClients();
+    recent.ask("a", NO_NEWS, atMs)(REMEMBERED);
+    return recent;
+  };
+
+  it("is all that it knows, and is shared again once there is more", () => {
+    const recent = asked(1_000);
+    recent.add("a", { answer: answer(3) });
+    expect(recent.share("a")).toEqual({
+      askedAtMs: 1_000,
+      remembered: REMEMBERED,
+      news: { ...NO_NEWS, answers: [answer(3)] },
+    });
+    expect(recent.share("a")).toBeUndefined();
+    recent.add("a", { sample: sample(4) });
+    expect(recent.share("a")?.news).toEqual({ ...NO_NEWS, answers: [answer(3)], samples: [sample(4)] });
+    expect(recent.share("b")).toBeUndefined();
+  });
+
+  it("is nothing before the answer of the store", () => {
+    const recent = new RecentClients();
+    recent.ask("a", NO_NEWS, 1_000);
+    expect(recent.share("a")).toBeUndefined();
+  });
+
+  it("serves as one's own, with one's own news, for the rest of its minute", () => {
+    const recent = new RecentClients();
+    const shared = asked(1_000).share("a");
+    if (shared === undefined) throw new Error("nothing was shared");
+    const adopted = recent.adopt("a", shared, { ...NO_NEWS, samples: [sample(2)] }, 31_000);
+    expect(adopted).toEqual({ remembered: REMEMBERED, news: { ...NO_NEWS, samples: [sample(2)] } });
+    recent.add("a", { answer: answer(3) });
+    expect(recent.find("a", 1_000 + RECENT_MS - 1)?.news.answers).toEqual([answer(3)]);
+    expect(recent.find("a", 1_000 + RECENT_MS)).toBeUndefined();
+    expect(new RecentClients().adopt("a", shared, NO_NEWS, 1_000 + RECENT_MS)).toBeUndefined();
+  });
+
+  it("does not bring back what was forgotten since", () => {
+    const recent = asked(1_000);
+    const [before, after] = [recent.share("a"), asked(2_001).share("a")];
+    recent.forget("a", 2_000);
+    expect(before && recent.adopt("a", before, NO_NEWS, 2_002)).toBeUndefined();
+    expect(after && recent.adopt("a", after, NO_NEWS, 2_002)).toBeDefined();
   });
 });

@@ -11,7 +11,9 @@ const NEWS_MAX = 32;
 /** A client whose look-up left this isolate. */
 interface Recent {
   /** When it did. */
-  askedAtMs: number;
+  readonly askedAtMs: number;
+  /** Whether other isolates may know less than this. */
+  isNews: boolean;
   /** Undefined until an answer came. */
   remembered: Remembered | undefined;
   /** What the isolate learnt, and what was on its way to the object, since the look-up left: the answer may lack it. */
@@ -24,12 +26,20 @@ export interface RecentlyFound {
   readonly news: PendingNews;
 }
 
+/** The same, for another isolate. Plain JSON. */
+export interface Shared extends RecentlyFound {
+  /** When the look-up left, milliseconds since the epoch. */
+  readonly askedAtMs: number;
+}
+
 /**
- * Clients that were looked up a moment ago: the next page of a visit needs no look-up, if it comes to the same isolate. What
- * other isolates learn of a client meanwhile is not known here until its time is over.
+ * Clients that were looked up a moment ago: the next page of a visit needs no look-up, if it comes to the same isolate, or to one that
+ * this one's news reaches. What other isolates learn of a client meanwhile is not known here until its time is over.
  */
 export class RecentClients {
   readonly #recent = new Map<string, Recent>();
+  /** When clients were forgotten last. Who asked before then knows too much. */
+  #forgottenAtMs = 0;
 
   /** What a look-up of this client would bring, if one did not long ago. */
   find(client: string, nowMs: number): RecentlyFound | undefined {
@@ -53,34 +63,68 @@ export class RecentClients {
   ask(client: string, pending: PendingNews, nowMs: number): (remembered: Remembered) => void {
     const asked: Recent = {
       askedAtMs: nowMs,
+      isNews: true,
       remembered: undefined,
       news: { samples: pending.samples, answers: pending.answers, decided: pending.decided },
     };
-    // Most recently asked last.
-    this.#recent.delete(client);
-    if (piecesOf(asked.news) <= NEWS_MAX) this.#recent.set(client, asked);
-    for (const [oldest, { askedAtMs }] of this.#recent) {
-      if (this.#recent.size <= RECENT_MAX && nowMs - askedAtMs < RECENT_MS) break;
-      this.#recent.delete(oldest);
-    }
+    this.#hold(client, asked, nowMs);
     return (remembered) => {
       asked.remembered = remembered;
     };
   }
 
+  /** What another isolate may take over, if there is something that was not shared before. */
+  share(client: string): Shared | undefined {
+    const held = this.#recent.get(client);
+    if (held?.remembered === undefined || !held.isNews) return undefined;
+    held.isNews = false;
+    const { askedAtMs, remembered, news } = held;
+    return { askedAtMs, remembered, news: { ...news } };
+  }
+
+  /**
+   * Takes over what another isolate shared, as if the look-up had left from here, unless it is too old.
+   *
+   * @param pending News of this isolate that the other one may not have.
+   */
+  adopt(client: string, shared: Shared, pending: PendingNews, nowMs: number): RecentlyFound | undefined {
+    const { askedAtMs, remembered, news } = shared;
+    if (askedAtMs <= this.#forgottenAtMs) return undefined;
+    const both = {
+      samples: [...news.samples, ...pending.samples],
+      answers: [...news.answers, ...pending.answers],
+      decided: [...news.decided, ...pending.decided],
+    };
+    this.#hold(client, { askedAtMs, isNews: piecesOf(pending) > 0, remembered, news: both }, nowMs);
+    return this.find(client, nowMs);
+  }
+
+  #hold(client: string, held: Recent, nowMs: number): void {
+    // Most recently held last.
+    this.#recent.delete(client);
+    if (piecesOf(held.news) <= NEWS_MAX) this.#recent.set(client, held);
+    for (const [oldest, { askedAtMs }] of this.#recent) {
+      if (this.#recent.size <= RECENT_MAX && nowMs - askedAtMs < RECENT_MS) break;
+      this.#recent.delete(oldest);
+    }
+  }
+
   /** Adds news of a client that was looked up, as the object will hear of it. */
   add(client: string, { sample, answer, page, decided }: ClientNews): void {
-    const news = this.#recent.get(client)?.news;
-    if (news === undefined) return;
+    const held = this.#recent.get(client);
+    if (held === undefined) return;
+    const { news } = held;
     const samples = [...(sample === undefined ? [] : [sample]), ...(page?.samples ?? [])];
     if (samples.length > 0) news.samples = [...news.samples, ...samples];
     if (answer !== undefined) news.answers = [...news.answers, answer];
     if (decided !== undefined) news.decided = [...news.decided, decided];
+    held.isNews = true;
     if (piecesOf(news) > NEWS_MAX) this.#recent.delete(client);
   }
 
   /** Of a client, or of all: they were forgotten. */
-  forget(client?: string): void {
+  forget(client: string | undefined, nowMs: number): void {
+    this.#forgottenAtMs = nowMs;
     if (client === undefined) this.#recent.clear();
     else this.#recent.delete(client);
   }

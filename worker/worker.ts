@@ -5,6 +5,7 @@ import type { Api } from "../policy-api/http/api.ts";
 import { apiPorts } from "./api-ports.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
+import { cacheNearby } from "./nearby.ts";
 import { REPORT_PATH, REPORTER_PATH } from "./reporter/paths.ts";
 import { receiveReport } from "./reporter/report-endpoint.ts";
 import { serveScript } from "./reporter/serve-script.ts";
@@ -33,7 +34,8 @@ function assemble(env: Env): Assembly {
   if (assembly === undefined) {
     const { settings, faults } = readSettings(env);
     for (const { name, message } of faults) console.error(`The variable ${name} ${message}.`);
-    assembly = { isolate: new Isolate(settings), stores: durableStores(env), settingsFaults: faults };
+    const nearby = settings.edge === "cloudflare" ? cacheNearby() : undefined;
+    assembly = { isolate: new Isolate(settings, nearby), stores: durableStores(env), settingsFaults: faults };
   }
   return assembly;
 }

@@ -36,7 +36,7 @@ export const FAMILIES = {
       answer: ANSWERS,
     },
   },
-  look_ups: { help: "Look-ups of clients, by who was asked", labels: { from: ["store", "memory"] } },
+  look_ups: { help: "Look-ups of clients, by who was asked", labels: { from: ["store", "memory", "nearby"] } },
   look_ups_failed: { help: "Look-ups that the store answered with an error", labels: {} },
   offers: { help: "Pages that showed what became of an earlier offer", labels: { fate: ["taken", "ignored"] } },
   origin: {
