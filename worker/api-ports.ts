@@ -70,6 +70,7 @@ export function apiPorts(
         // No client has this key: nothing is found, and nothing is written.
         lookUpMs: await timed(() => stores.lookUp({ keys: { client: "-", network: "-" }, object })),
         budgetMs: settings.budgetMs,
+        assets: settings.assets === undefined ? null : { ...settings.assets, paths: [...settings.assets.paths] },
       };
     },
     unstoredKill: {

@@ -7,6 +7,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { BrowserContext } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { launchBrowser, launchWithDns, navigate } from "./browser.ts";
+import { doctor } from "./doctor-run.ts";
 import { addressRecord, httpsRecord, startDoh } from "./doh.ts";
 import { forwardTcp } from "./forward-tcp.ts";
 import { fixed, startTestSystem } from "./harness.ts";
@@ -64,6 +65,37 @@ it(
     }
   },
 );
+
+it("has the doctor look at the files' host", { timeout: 60_000 }, async () => {
+  let port = 0;
+  const forwarded = await forwardTcp(() => port);
+  const lookAt = async (filesPort: number, ...records: readonly string[]) => {
+    const ASSETS = `https://127.0.0.1:${filesPort} /dot/`;
+    const system = await startTestSystem({ variables: { OBJECTS_PER_REGION: "1", BUDGET_MS: "1000", ASSETS } });
+    ({ port } = system);
+    await system.putPolicy(fixed("fixed-h2"));
+    // The site is localhost.
+    return doctor(system, await startDoh([{ ...httpsRecord(...records), host: "127.0.0.1" }]));
+  };
+  const fine = await lookAt(forwarded, "h2");
+  expect(fine.report.next).toEqual(["Nothing is to be done."]);
+  expect(fine.report.rows).toContainEqual({
+    tried: `127.0.0.1:${forwarded}/dot/3.svg`,
+    came: "status 200",
+    means: "the same as here",
+  });
+  expect(fine.code).toBe(0);
+
+  const withH3 = await lookAt(forwarded, "h3", "h2");
+  expect(withH3.report.next).toEqual([
+    `https://127.0.0.1:${forwarded}, which ASSETS names, offers HTTP/3: it serves its purpose only without.`,
+  ]);
+  expect(withH3.code).toBe(1);
+
+  const gone = await lookAt(9, "h2");
+  expect(gone.report.next.join()).toContain("does not serve the same files: pages break. Take ASSETS out.");
+  expect(gone.code).toBe(1);
+});
 
 it.each([
   ["gzip", gzipSync],

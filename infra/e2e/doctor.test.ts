@@ -9,6 +9,7 @@ import { markerRules } from "../../policy-api/compiled/cloudflare.ts";
 import type { Actuator } from "../../policy-api/core/alt-svc.ts";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
 import { launchBrowser, launchWithDns, loadImage, navigate, untilH3 } from "./browser.ts";
+import { doctor, type Does } from "./doctor-run.ts";
 import { addressRecord, type DnsAnswer, httpsRecord, startDoh } from "./doh.ts";
 import { forwardTcp } from "./forward-tcp.ts";
 import { fixed, startTestSystem, type TestSystem, TOKEN } from "./harness.ts";
@@ -16,19 +17,6 @@ import { startZone, type Zone, type ZoneBehaviour } from "./zone.ts";
 
 // Every way in which a zone may treat Alt-Svc: what the doctor predicts, and what a browser does.
 
-interface Does {
-  readonly offers: boolean | null;
-  readonly withholds: boolean | null;
-  readonly takesBack: boolean | null;
-  readonly works: boolean | null;
-}
-interface Report {
-  readonly actuator: Actuator;
-  readonly works: boolean | null;
-  readonly ways: Readonly<Record<Actuator, Does>>;
-  readonly rows: readonly { readonly tried: string; readonly came: string; readonly means: string }[];
-  readonly next: readonly string[];
-}
 type InZone = TestSystem & { readonly zone: Zone };
 
 const RULES = markerRules();
@@ -68,26 +56,6 @@ async function startIn(actuator: Actuator): Promise<InZone> {
   });
   zone.leadsTo(system.workerd, demo.url);
   return { ...system, zone };
-}
-
-/** Runs the command as a person does, and reads its JSON. */
-async function doctor(
-  { port, stateDir }: Pick<InZone, "port" | "stateDir">,
-  resolver: string,
-): Promise<{ report: Report; code: number }> {
-  const env = {
-    ...process.env,
-    H3_URL: `https://localhost:${port}`,
-    H3_TOKEN: TOKEN,
-    H3_CA: join(stateDir, "dev-cert.pem"),
-  };
-  const args = [join(ROOT, "policy-api/cli/main.ts"), "doctor", "--json", "--resolver", resolver];
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, args, { env, cwd: ROOT }, (error, stdout, stderr) => {
-      if (stdout === "") reject(new Error(stderr));
-      else resolve({ report: JSON.parse(stdout) as Report, code: Number(error?.code ?? 0) });
-    });
-  });
 }
 
 /** Opens pages of a host, each with an image and an error, and returns their protocols. */

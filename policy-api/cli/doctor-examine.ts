@@ -9,6 +9,7 @@ import { type Heard, heard } from "../doctor/heard.ts";
 import { type AnswerKind, ANSWERS, predict, type Prediction, type Site } from "../doctor/predict.ts";
 import { parseJson } from "./client.ts";
 import type { Result } from "./command.ts";
+import { type AssetsSeen, lookAtAssets } from "./doctor-assets.ts";
 import { filesOf, lookAt, type Looking, seePage, type Seen } from "./doctor-look.ts";
 import { tryQuic } from "./doctor-quic.ts";
 import { askRecords } from "./doctor-records.ts";
@@ -88,10 +89,11 @@ async function examine(looking: Looking, { endpoint, path, resolver, io }: Place
   }
   showPart(progress, "rest", 0, 1, "DNS, a QUIC connection");
   const error = await askedFor(looking, NOWHERE, "an address without a page");
-  const [records, quic, zone] = await Promise.all([
+  const [records, quic, zone, assets] = await Promise.all([
     askRecords(new URL(origin), resolver),
     tryQuic(new URL(origin), io.projectFolder, caFile),
     zoneOf(pageUrl, paths, io),
+    assetsOf(probed, { endpoint, looking, html: page?.body ?? "", page: pageUrl, resolver }),
   ]);
   showPart(progress, "rest", 1, 1, "");
   const others = {
@@ -115,6 +117,7 @@ async function examine(looking: Looking, { endpoint, path, resolver, io }: Place
     routed: zone.routed,
     hasRtt: probes.some(hasRtt),
     isLate: 2 * probes.filter(isLate).length > probes.length,
+    assets: assets.host,
   });
   const rows: readonly Row[] = [
     ...probed.map(probedRow),
@@ -128,6 +131,7 @@ async function examine(looking: Looking, { endpoint, path, resolver, io }: Place
       means: meaning(records.offersH3, "offers HTTP/3", "offers nothing"),
     },
     { tried: "QUIC connection", came: quic.why, means: meaning(quic.works, "works", "does not work") },
+    ...assets.rows,
     ...workerRows(probes),
     ...zone.rows,
   ];
@@ -155,7 +159,7 @@ async function examine(looking: Looking, { endpoint, path, resolver, io }: Place
       "",
       ...next,
     ].join("\n"),
-    exitCode: exitCodeOf(ways[current]),
+    exitCode: isBroken(assets) ? EXIT.refused : exitCodeOf(ways[current]),
   };
 }
 
@@ -207,6 +211,20 @@ async function zoneOf(page: URL, files: readonly string[], { env }: Io): Promise
   const { CLOUDFLARE_API_TOKEN: token, CLOUDFLARE_API_BASE_URL: base } = env;
   if (token === undefined || token === "") return { rows: [], routed: undefined };
   return lookAtZone(page, { token, files, ...(base && { base: readServiceUrl(base, "CLOUDFLARE_API_BASE_URL") }) });
+}
+
+/** What is at the host at which pages name their files, where there is one. */
+async function assetsOf(
+  [first]: readonly Probed[],
+  place: Omit<Parameters<typeof lookAtAssets>[0], "assets">,
+): Promise<AssetsSeen> {
+  const assets = first?.probe.assets ?? undefined;
+  return assets === undefined ? { rows: [], host: undefined } : lookAtAssets({ ...place, assets });
+}
+
+/** Whether a browser would not get what pages name there, or get it over HTTP/3. */
+function isBroken({ host }: AssetsSeen): boolean {
+  return host?.isSame === false || host?.offers === true;
 }
 
 /** What responses say together: an offer of one counts, then what takes offers back. Undefined where none was seen. */

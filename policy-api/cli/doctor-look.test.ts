@@ -15,6 +15,7 @@ it("finds files of the same site that a page loads: a few, each once, images fir
   expect(filesOf(html, page)).toEqual(["/shop/c.png", "/e.png", "/a.css?v=2&w=1"]);
   expect(filesOf('<script src="b.js"></script><link rel="preload" href="/f">', page)).toEqual(["/shop/b.js", "/f"]);
   expect(filesOf("no page", page)).toEqual([]);
+  expect(filesOf(html, page, new URL("https://cdn.example"))).toEqual(["/d.png"]);
 });
 
 it("looks at https alone", async () => {

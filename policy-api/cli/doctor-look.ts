@@ -115,8 +115,12 @@ const LOADED = /<(img|script|link)\b([^>]*)>/gi;
 const LINKS = /\brel\s*=\s*["']?(?:shortcut )?(?:stylesheet|icon|preload|modulepreload)\b/i;
 const ADDRESS = /\b(?:src|href)\s*=\s*(?:"([^"]+)"|'([^']+)'|([^\s"'>]+))/i;
 
-/** Files of the same site that a page loads, by their paths: a few, images first, which may well pass no worker. */
-export function filesOf(html: string, page: URL): readonly string[] {
+/**
+ * Files of the same site that a page loads, by their paths: a few, images first, which may well pass no worker.
+ *
+ * @param site Another site than the page's own.
+ */
+export function filesOf(html: string, page: URL, site = page): readonly string[] {
   const found = new Map<string, boolean>();
   for (const [, element = "", attributes = ""] of html.matchAll(LOADED)) {
     const isLink = element.toLowerCase() === "link";
@@ -124,7 +128,7 @@ export function filesOf(html: string, page: URL): readonly string[] {
     const [, double, single, bare] = ADDRESS.exec(attributes) ?? [];
     const text = (double ?? single ?? bare)?.replaceAll("&amp;", "&");
     const url = text !== undefined && URL.canParse(text, page.href) ? new URL(text, page) : undefined;
-    if (url?.origin === page.origin) found.set(url.pathname + url.search, element.toLowerCase() === "img");
+    if (url?.origin === site.origin) found.set(url.pathname + url.search, element.toLowerCase() === "img");
   }
   const [images, others] = [true, false].map((isImage) => [...found].filter(([, is]) => is === isImage));
   return [...(images ?? []), ...(others ?? [])].map(([path]) => path).slice(0, FILES_MAX);

@@ -22,6 +22,21 @@ it.each<[string, Partial<Looked>, RegExp]>([
   ["nothing where it works", {}, /^Nothing is to be done\.$/],
   ["a route where there is none", { routed: false }, /^No route leads the page/],
   ["that nothing can be decided without an RTT", { hasRtt: false }, /^The worker sees no RTT/],
+  [
+    "nothing of a host for files that is as it should be",
+    { assets: { origin: "https://f.test", offers: false, isSame: true } },
+    /^Nothing is to be done\.$/,
+  ],
+  [
+    "no other host for files that it does not have",
+    { assets: { origin: "https://f.test", offers: undefined, isSame: false } },
+    /^https:\/\/f\.test, which ASSETS names, does not serve the same files/,
+  ],
+  [
+    "no HTTP/3 at the host for files",
+    { assets: { origin: "https://f.test", offers: true, isSame: undefined } },
+    /^https:\/\/f\.test, which ASSETS names, offers HTTP\/3/,
+  ],
   ["what late look-ups mean", { isLate: true }, /^Look-ups come later/],
   [
     "HTTP/3 to be switched on where QUIC is missing",

@@ -1,6 +1,15 @@
 import type { Actuator } from "../core/alt-svc.ts";
 import type { Prediction } from "./predict.ts";
 
+/** The host at which pages name their files. Undefined is what is not known. */
+export interface AssetsHost {
+  readonly origin: string;
+  /** Whether a file or a DNS record offers HTTP/3 there. */
+  readonly offers: boolean | undefined;
+  /** Whether files there are as they are here. */
+  readonly isSame: boolean | undefined;
+}
+
 /** What is known of a site after a look. Undefined is what is not known. */
 export interface Looked {
   /** What the deployment is set to. */
@@ -20,6 +29,8 @@ export interface Looked {
   readonly hasRtt: boolean;
   /** Whether most look-ups come too late for a page. */
   readonly isLate: boolean;
+  /** Undefined where ASSETS is not set. */
+  readonly assets?: AssetsHost | undefined;
 }
 
 /** What to do next, in the order in which it helps. Pure. */
@@ -32,10 +43,20 @@ export function advise(looked: Looked): readonly string[] {
           "Look-ups come later than BUDGET_MS allows: such pages say nothing. Raise it, or expect an answer with the next page.",
         ]
       : []),
+    ...(looked.assets === undefined ? [] : ofAssets(looked.assets)),
   ];
   const first = ofAnswers(looked);
   if (first.length + rest.length === 0) return ["Nothing is to be done."];
   return [...first, ...rest];
+}
+
+function ofAssets({ origin, offers, isSame }: AssetsHost): readonly string[] {
+  return [
+    ...(isSame === false
+      ? [`${origin}, which ASSETS names, does not serve the same files: pages break. Take ASSETS out.`]
+      : []),
+    ...(offers === true ? [`${origin}, which ASSETS names, offers HTTP/3: it serves its purpose only without.`] : []),
+  ];
 }
 
 function ofAnswers({ current, ways, markerArrives, othersOffer, record, quic }: Looked): readonly string[] {

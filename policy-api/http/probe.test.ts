@@ -13,6 +13,7 @@ it.each([
 ])("GET probe?%s has %s: %s", async (query, header, value) => {
   const { status, json, headers } = await callApi(await testPorts(), "GET", `probe?${query}`, { token: TOKENS.read });
   expect(status).toBe(200);
+  expect(json).toMatchObject({ assets: { origin: "https://files.test", paths: ["/static/"] } });
   expect(json).toMatchObject({ program: "adaptive-h3", actuator: "header", header, value, edge: "cloudflare" });
   expect(headers.get(header)).toBe(value);
   expect(headers.get(header === "alt-svc" ? "h3-advice" : "alt-svc")).toBeNull();

@@ -286,6 +286,7 @@ export class TestPorts implements PolicyApiPorts {
     policyMs: 12,
     lookUpMs: 7,
     budgetMs: 5,
+    assets: { origin: "https://files.test", paths: ["/static/"] },
   };
   async probe(_request: Request, actuator?: Actuator): ReturnType<PolicyApiPorts["probe"]> {
     return { ...this.probed, header: actuator === "marker" ? "h3-advice" : this.probed.header };
