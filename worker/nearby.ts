@@ -1,5 +1,4 @@
-import type { Shared } from "./recent-clients.ts";
-import { RECENT_MS } from "./recent-clients.ts";
+import { RECENT_MS, type Shared } from "./recent-clients.ts";
 
 /** What other isolates of the same data centre found out about clients a moment ago. */
 export interface Nearby {
@@ -9,17 +8,14 @@ export interface Nearby {
   keep(site: string, client: string, shared: Shared, nowMs: number): Promise<void>;
 }
 
-/**
- * The cache has its own name, so that no request of a visitor reads it. The number is that of the shape of what is kept: a further
- * one begins an empty cache.
- */
+/** A cache apart from the site's files. The number is that of the shape of what is kept: another one begins an empty cache. */
 const CACHE_NAME = "adaptive-h3-clients-1";
 /** A look-up in the store begins if the cache says nothing for this long, milliseconds. */
 const ANSWER_MS = 20;
 
 /**
- * Nearby as Cloudflare's Cache API: it is one for all isolates of a data centre, and has no price of its own. On workers.dev and behind Cloudflare
- * Access it does nothing. An entry's name is a keyed hash, and it holds no address.
+ * Nearby as Cloudflare's Cache API: it is one for all isolates of a data centre, and has no price of its own. On workers.dev and behind
+ * Cloudflare Access it does nothing. An entry's name is a keyed hash, and it holds no address.
  *
  * @see https://developers.cloudflare.com/workers/runtime-apis/cache/
  */
