@@ -120,9 +120,9 @@ describe("what is known of clients", () => {
   const address = "192.0.2.7";
   /** Leaves a sample of a client with the object of its region. */
   async function met(region: Region, text: string, objects: number, asn?: number): Promise<void> {
-    const hasher = await Hasher.from(await hashKey());
-    const client = await hasher.client(addressOf(text), asn);
-    const number = await hasher.object(addressOf(text), objects);
+    const hasher = new Hasher(await hashKey());
+    const client = hasher.client(addressOf(text), asn);
+    const number = hasher.object(addressOf(text), objects);
     const report = {
       ...client,
       samples: [sample({ atMs: Date.now(), rttMs: 40, packetsSent: 500, packetsLost: 5 })],
@@ -201,12 +201,12 @@ describe("what is known of clients", () => {
   });
 
   it("its units are those that the worker draws", async () => {
-    const hasher = await Hasher.from(await hashKey());
+    const hasher = new Hasher(await hashKey());
     const nowMs = Date.now();
     expect(await mounted().clients.units("2001:db8::7", nowMs)).toEqual({
-      activation: await hasher.activationUnit(addressOf("2001:db8::1")),
-      share: await hasher.shareUnit(addressOf("2001:db8::1")),
-      exploration: await hasher.explorationUnit(addressOf("2001:db8::1"), periodAt(nowMs)),
+      activation: hasher.activationUnit(addressOf("2001:db8::1")),
+      share: hasher.shareUnit(addressOf("2001:db8::1")),
+      exploration: hasher.explorationUnit(addressOf("2001:db8::1"), periodAt(nowMs)),
     });
   });
 });
@@ -306,7 +306,7 @@ it("a decision of the API is the answer that the visitor gets, client by client"
 it("an explanation of the API is the answer that the visitor gets, whatever is known of the client", async () => {
   await activate(adaptivePolicy());
   const isolate = new Isolate({ ...SETTINGS, objectsPerRegion: 1, tokens: await testTokens(), budgetMs: 1000 });
-  const hasher = await Hasher.from(await hashKey());
+  const hasher = new Hasher(await hashKey());
   const lossy = { packetsSent: 5000, packetsLost: 250 };
   const met = [
     { address: "203.0.113.7", asn: 64_501, packetsSent: 5000, packetsLost: 0 },
@@ -314,7 +314,7 @@ it("an explanation of the API is the answer that the visitor gets, whatever is k
     ...[1, 2, 3].map((i) => ({ address: `198.51.${i}.1`, asn: 64_500, ...lossy })),
   ];
   const reports = met.map(async ({ address, asn, ...counters }) => ({
-    ...(await hasher.client(addressOf(address), asn)),
+    ...hasher.client(addressOf(address), asn),
     samples: [sample({ atMs: Date.now(), rttMs: 40, ...counters })],
     answers: [],
   }));

@@ -188,9 +188,9 @@ function clientsPort(
   const inEachRegion = async (text: string, asn?: number): Promise<readonly StoredClient[] | undefined> => {
     const address = clientAddress(text);
     if (address === undefined) return undefined;
-    const hasher = orFail(await isolate.namer(await heldBundle()));
-    const keys = await hasher.client(address, asn);
-    const number = await hasher.object(address, isolate.settings.objectsPerRegion);
+    const hasher = orFail(isolate.namer(await heldBundle()));
+    const keys = hasher.client(address, asn);
+    const number = hasher.object(address, isolate.settings.objectsPerRegion);
     return regions.map((region) => ({ keys, object: pathObject(region, number) }));
   };
   return {
@@ -218,12 +218,11 @@ function clientsPort(
       const address = clientAddress(text);
       if (address === undefined) return undefined;
       const hasher = orFail((await heldBundle())?.hasher);
-      const [activation, share, exploration] = await Promise.all([
-        hasher.activationUnit(address),
-        hasher.shareUnit(address),
-        hasher.explorationUnit(address, periodAt(nowMs)),
-      ]);
-      return { activation, share, exploration };
+      return {
+        activation: hasher.activationUnit(address),
+        share: hasher.shareUnit(address),
+        exploration: hasher.explorationUnit(address, periodAt(nowMs)),
+      };
     },
   };
 }

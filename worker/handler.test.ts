@@ -306,15 +306,24 @@ describe("what a navigation is told", () => {
     try {
       const isolate = new Isolate(SETTINGS);
       let revision = 0;
-      const advertised = async (policy: Policy) => {
+      /** @param isSlow Whether the store answers only after the response. */
+      const advertised = async (policy: Policy, isSlow = false) => {
         const stores = new FakeStores(policy);
-        stores.bundle = { inForce: inForce(policy, { revision: ++revision }), hashKey: HASH_KEY };
-        return (await visit(navigation(), stores, isolate)).response.headers.get("alt-svc");
+        const bundle = { inForce: inForce(policy, { revision: ++revision }), hashKey: HASH_KEY };
+        const responded = Promise.withResolvers<undefined>();
+        stores.policyBundle = async () => {
+          if (isSlow) await responded.promise;
+          return bundle;
+        };
+        const { response, settled } = await visit(navigation(), stores, isolate);
+        responded.resolve(undefined);
+        await settled;
+        return response.headers.get("alt-svc");
       };
       const offer = 'h3=":8443"; ma=300';
       expect(await advertised(mode("fixed-h3"))).toBe(offer);
       vi.setSystemTime(Date.now() + POLICY_CACHE_MS);
-      expect(await advertised(mode("fixed-h2"))).toBe(offer);
+      expect(await advertised(mode("fixed-h2"), true)).toBe(offer);
       expect(await advertised(mode("fixed-h2"))).toBe("clear");
       vi.setSystemTime(Date.now() + POLICY_OUTDATED_MS);
       expect(await advertised(mode("fixed-h3"))).toBe(offer);

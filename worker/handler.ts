@@ -92,7 +92,7 @@ async function remember(
     if (isolate.kill.held !== undefined) await isolate.retryKill(stores, nowMs);
     const news = newsOf(advice, found, nowMs);
     const logs = isolate.settings.logDecisions && advice !== undefined;
-    const client = news === undefined && !logs ? found.client : await storedClient(found, isolate);
+    const client = news === undefined && !logs ? found.client : storedClient(found, isolate);
     if (logs) logDecision(advice, found, client);
     if (client === undefined) return;
     const told = news && isolate.report(stores, client, news, nowMs);

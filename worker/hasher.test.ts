@@ -33,53 +33,65 @@ describe("clientAddress", () => {
 describe("Hasher", () => {
   const address = (text: string) => clientAddress(text) ?? { client: "", network: "" };
 
-  it("names clients and networks by keyed hashes, each in a domain of its own", async () => {
-    const hasher = await Hasher.from(HASH_KEY);
-    const a = await hasher.client(address("192.0.2.7"));
-    const b = await hasher.client(address("192.0.2.8"));
+  it("names clients and networks by keyed hashes, each in a domain of its own", () => {
+    const hasher = new Hasher(HASH_KEY);
+    const a = hasher.client(address("192.0.2.7"));
+    const b = hasher.client(address("192.0.2.8"));
     expect(a.client).toMatch(/^[A-Za-z0-9+/]{22}$/);
     expect(a.network).toBe(b.network);
     expect(new Set([a.client, a.network, b.client]).size).toBe(3);
-    expect(await hasher.client(address("192.0.2.7"))).toEqual(a);
-    const other = await Hasher.from(new Uint8Array(32).buffer);
-    expect((await other.client(address("192.0.2.7"))).client).not.toBe(a.client);
+    expect(hasher.client(address("192.0.2.7"))).toEqual(a);
+    const other = new Hasher(new Uint8Array(32).buffer);
+    expect(other.client(address("192.0.2.7")).client).not.toBe(a.client);
   });
 
-  it("spreads networks over objects, and keeps a network in one", async () => {
-    const hasher = await Hasher.from(HASH_KEY);
+  it("is HMAC-SHA-256 as the platform computes it: what older versions stored keeps its name", async () => {
+    const key = await crypto.subtle.importKey("raw", HASH_KEY, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+    const hashed = async (text: string) =>
+      new Uint8Array(await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(text)));
+    const nameOf = async (text: string) => btoa(String.fromCharCode(...(await hashed(text)).slice(0, 16))).slice(0, 22);
+    const hasher = new Hasher(HASH_KEY);
+    const { client, network } = address("192.0.2.7");
+    expect(hasher.client({ client, network })).toEqual({
+      client: await nameOf(`client\0${client}`),
+      network: await nameOf(`network\0${network}`),
+    });
+    const [first = 0] = await hashed(`object\0${network}`);
+    expect(hasher.object({ client, network }, 2 ** 32) >>> 24).toBe(first);
+  });
+
+  it("spreads networks over objects, and keeps a network in one", () => {
+    const hasher = new Hasher(HASH_KEY);
     const counts = Array.from({ length: 4 }, () => 0);
     for (let i = 0; i < 400; i++) {
-      const number = await hasher.object(address(`10.${i % 200}.${i % 7}.1`), 4);
+      const number = hasher.object(address(`10.${i % 200}.${i % 7}.1`), 4);
       counts[number] = (counts[number] ?? 0) + 1;
     }
     for (const count of counts) expect(count).toBeGreaterThan(50);
-    expect(await hasher.object(address("10.0.0.1"), 4)).toBe(await hasher.object(address("10.0.0.200"), 4));
+    expect(hasher.object(address("10.0.0.1"), 4)).toBe(hasher.object(address("10.0.0.200"), 4));
   });
 
-  it("draws a unit for a client and a period", async () => {
-    const hasher = await Hasher.from(HASH_KEY);
-    const units = await Promise.all(
-      Array.from({ length: 200 }, (_, i) => hasher.explorationUnit(address(`10.0.${i}.1`), 5)),
-    );
+  it("draws a unit for a client and a period", () => {
+    const hasher = new Hasher(HASH_KEY);
+    const units = Array.from({ length: 200 }, (_, i) => hasher.explorationUnit(address(`10.0.${i}.1`), 5));
     expect(Math.min(...units)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...units)).toBeLessThan(1);
     expect(units.filter((unit) => unit < 0.5).length).toBeGreaterThan(70);
-    expect(await hasher.explorationUnit(address("10.0.0.1"), 5)).toBe(units[0]);
-    expect(await hasher.explorationUnit(address("10.0.0.1"), 6)).not.toBe(units[0]);
+    expect(hasher.explorationUnit(address("10.0.0.1"), 5)).toBe(units[0]);
+    expect(hasher.explorationUnit(address("10.0.0.1"), 6)).not.toBe(units[0]);
   });
 
-  it("draws arms in a domain of their own: a client's object, share and reports say nothing of its arm", async () => {
-    const hasher = await Hasher.from(HASH_KEY);
+  it("draws arms in a domain of their own: a client's object, share and reports say nothing of its arm", () => {
+    const hasher = new Hasher(HASH_KEY);
     const clients = Array.from({ length: 400 }, (_, i) => address(`10.${i >> 8}.${i & 255}.1`));
-    const halves = async (draw: (client: (typeof clients)[number]) => Promise<boolean>): Promise<boolean[]> =>
-      Promise.all(clients.map(draw));
-    const offered = await halves(async (client) => (await hasher.explorationUnit(client, 10_000)) < 0.5);
+    const halves = (draw: (client: (typeof clients)[number]) => boolean): boolean[] => clients.map(draw);
+    const offered = halves((client) => hasher.explorationUnit(client, 10_000) < 0.5);
     const others: [string, boolean[]][] = [
-      ["object", await halves(async (client) => (await hasher.object(client, 2)) === 0)],
-      ["share", await halves(async (client) => (await hasher.shareUnit(client)) < 0.5)],
-      ["activation", await halves(async (client) => (await hasher.activationUnit(client)) < 0.5)],
-      ["reporting", await halves(async (client) => (await hasher.reportingUnit(client)) < 0.5)],
-      ["the next period", await halves(async (client) => (await hasher.explorationUnit(client, 10_001)) < 0.5)],
+      ["object", halves((client) => hasher.object(client, 2) === 0)],
+      ["share", halves((client) => hasher.shareUnit(client) < 0.5)],
+      ["activation", halves((client) => hasher.activationUnit(client) < 0.5)],
+      ["reporting", halves((client) => hasher.reportingUnit(client) < 0.5)],
+      ["the next period", halves((client) => hasher.explorationUnit(client, 10_001) < 0.5)],
     ];
     for (const [name, other] of others) {
       // A quarter of 400, with a deviation of 8.7.
@@ -89,19 +101,19 @@ describe("Hasher", () => {
     }
   });
 
-  it("draws for a share in a domain of its own, always the same for a client", async () => {
-    const hasher = await Hasher.from(HASH_KEY);
+  it("draws for a share in a domain of its own, always the same for a client", () => {
+    const hasher = new Hasher(HASH_KEY);
     const clients = Array.from({ length: 400 }, (_, i) => address(`10.${i >> 8}.${i & 255}.1`));
-    const shares = await Promise.all(clients.map((client) => hasher.shareUnit(client)));
+    const shares = clients.map((client) => hasher.shareUnit(client));
     expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...shares)).toBeLessThan(1);
-    expect(await hasher.shareUnit(clients[0] ?? address("10.0.0.1"))).toBe(shares[0]);
+    expect(hasher.shareUnit(clients[0] ?? address("10.0.0.1"))).toBe(shares[0]);
     // Clients that explore are not more likely to be in the share: a quarter of all clients is below one half in both.
-    const explored = await Promise.all(clients.map((client) => hasher.explorationUnit(client, 0)));
+    const explored = clients.map((client) => hasher.explorationUnit(client, 0));
     const both = shares.filter((share, i) => share < 0.5 && (explored[i] ?? 1) < 0.5).length;
     expect(both).toBeGreaterThan(70);
     expect(both).toBeLessThan(130);
     // All addresses of an IPv6 /64 are one client.
-    expect(await hasher.shareUnit(address("2001:db8::1"))).toBe(await hasher.shareUnit(address("2001:db8::2")));
+    expect(hasher.shareUnit(address("2001:db8::1"))).toBe(hasher.shareUnit(address("2001:db8::2")));
   });
 });

@@ -63,10 +63,10 @@ export class Isolate {
    * What names clients: a hasher with the deployment's CLIENT_KEY, where there is one, else with the store's key. Undefined until
    * the store has answered once.
    */
-  async namer(held: HeldBundle | undefined): Promise<Hasher | undefined> {
+  namer(held: HeldBundle | undefined): Hasher | undefined {
     const { clientKey } = this.settings;
     if (clientKey === undefined) return held?.hasher;
-    return (this.#namer ??= await Hasher.from(clientKey));
+    return (this.#namer ??= new Hasher(clientKey));
   }
 
   /** Asks the store again to take a kill switch, if it is time. Never rejects. */

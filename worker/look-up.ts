@@ -59,7 +59,7 @@ export function lookUp(
   stores: Stores,
   ctx: Pick<ExecutionContext, "waitUntil">,
   isolate: Isolate,
-  ask: (found: Found) => Promise<Asked | undefined> | undefined = () => undefined,
+  ask: (found: Found) => Asked | undefined = () => undefined,
 ): (budgetMs: number) => Promise<Found> {
   const nowMs = Date.now();
   const connection = connectionFacts(request.cf, isolate.settings, nowMs);
@@ -111,11 +111,11 @@ export function lookUp(
     }
   };
   /** Side by side with the policy, where this isolate has none: then a client's name does not hang on the store's key. */
-  const recallEarly = async (): Promise<Awaited<ReturnType<typeof recall>> | undefined> => {
+  const recallEarly = (): ReturnType<typeof recall> | undefined => {
     // An old policy tells nothing for sure, but where it needed no look-up the next one seldom does.
     const last = found.held?.inForce;
     if (last !== undefined && (last.killSwitch !== null || last.everyone.policy?.mode !== "adaptive")) return undefined;
-    const client = await storedClient(found, isolate);
+    const client = storedClient(found, isolate);
     return client && recall(client, true);
   };
 
@@ -132,8 +132,7 @@ export function lookUp(
     const { hasher } = held;
     if (hasher === undefined) return;
     if (address !== undefined && dependsOnClient(inForce, facts.path)) {
-      const activationUnit = await hasher.activationUnit(address);
-      found = { ...found, activationUnit };
+      found = { ...found, activationUnit: hasher.activationUnit(address) };
     }
     const policy = activeFor(found)?.policy;
     if (policy === undefined || modeFor(policy, facts) !== "adaptive") return;
@@ -142,14 +141,11 @@ export function lookUp(
       found = { ...found, remembered: {} };
       return;
     }
-    // What is awaited comes first: `found` may change meanwhile.
-    const client = await storedClient(found, isolate);
+    const client = storedClient(found, isolate);
     if (client === undefined) return;
-    found = { ...found, client };
-    const explorationUnit =
-      policy.exploration.share > 0 ? await hasher.explorationUnit(address, periodAt(nowMs)) : undefined;
-    const shareUnit = policy.method?.kind === "share" ? await hasher.shareUnit(address) : undefined;
-    found = { ...found, explorationUnit, shareUnit };
+    const explorationUnit = policy.exploration.share > 0 ? hasher.explorationUnit(address, periodAt(nowMs)) : undefined;
+    const shareUnit = policy.method?.kind === "share" ? hasher.shareUnit(address) : undefined;
+    found = { ...found, client, explorationUnit, shareUnit };
     // Pages of drawn clients are told apart by what the store knows, and by nothing that hangs on the arm.
     const early = await asking;
     const recalled =
@@ -157,18 +153,18 @@ export function lookUp(
     // Last: what is remembered is there only with all that is drawn.
     found = { ...found, remembered: recalled.remembered };
   };
-  const searching = search().then(askLast, end);
-  function askLast(): Promise<void> | void {
-    const asking = ask(found);
-    if (asking === undefined) return end();
-    return asking.then((asked) => {
-      found = { ...found, asked };
-      return end();
-    }, end);
-  }
-  function end(): void {
-    isOver = true;
-  }
+  const searchAndAsk = async (): Promise<void> => {
+    try {
+      await search();
+      const asked = ask(found);
+      if (asked !== undefined) found = { ...found, asked };
+    } catch {
+      // What was found so far is what is known.
+    } finally {
+      isOver = true;
+    }
+  };
+  const searching = searchAndAsk();
   return async (budgetMs) => {
     if (!isOver && budgetMs > 0) await Promise.race([searching, scheduler.wait(budgetMs)]);
     return found;
@@ -197,16 +193,16 @@ export function isDrawn(found: Found): boolean {
 }
 
 /** The client's keys and object, computed unless they were found. Undefined without an address, or without a key to hash it with. */
-export async function storedClient(
+export function storedClient(
   { client, address, held, connection }: Pick<Found, "client" | "address" | "held" | "connection">,
   isolate: Isolate,
-): Promise<StoredClient | undefined> {
+): StoredClient | undefined {
   if (client !== undefined || address === undefined) return client;
-  const hasher = await isolate.namer(held);
+  const hasher = isolate.namer(held);
   if (hasher === undefined) return undefined;
-  const [keys, number] = await Promise.all([
-    hasher.client(address, connection.facts.asn),
-    hasher.object(address, isolate.settings.objectsPerRegion),
-  ]);
-  return { keys, object: pathObject(regionOf(connection), number) };
+  const number = hasher.object(address, isolate.settings.objectsPerRegion);
+  return {
+    keys: hasher.client(address, connection.facts.asn),
+    object: pathObject(regionOf(connection), number),
+  };
 }

@@ -97,7 +97,7 @@ export class PolicyCache {
     try {
       const held = this.#held;
       const bundle = await stores.policyBundle(held?.inForce?.revision);
-      const renewed = bundle === "unchanged" ? held : await holdable(bundle);
+      const renewed = bundle === "unchanged" ? held : holdable(bundle);
       this.#unansweredSinceMs = undefined;
       const isOutrun = bundle === "unchanged" && this.#held !== held;
       if (renewed === undefined || isOutrun || question < this.#answered) return;
@@ -144,7 +144,7 @@ function withKill(held: HeldBundle | undefined, { kind, atMs }: UnstoredKill): H
   return { ...held, inForce: { ...inForce, killSwitch: kind, earlierOffersUntilMs: offersEndMs(inForce, atMs) } };
 }
 
-async function holdable({ inForce, hashKey }: PolicyBundle): Promise<HeldBundle> {
-  const hasher = await Hasher.from(hashKey);
+function holdable({ inForce, hashKey }: PolicyBundle): HeldBundle {
+  const hasher = new Hasher(hashKey);
   return inForce === undefined ? { hasher } : { inForce, hasher };
 }

@@ -66,7 +66,7 @@ export async function receiveSamples(
     if (isolate.policyCache.held?.hasher === undefined) await renewal;
     else ctx.waitUntil(renewal);
   }
-  const hasher = await isolate.namer(isolate.policyCache.held);
+  const hasher = isolate.namer(isolate.policyCache.held);
   if (hasher === undefined)
     return refused("unready", new Response("The policy store does not answer.\n", { status: 503 }));
 
@@ -83,13 +83,11 @@ export async function receiveSamples(
     // A clock that runs ahead must not keep its samples alive for longer.
     if (address !== undefined) read.push({ sample: { ...sample, atMs: Math.min(sample.atMs, nowMs) }, address });
   }
-  const named = await Promise.all(
-    read.map(async ({ sample, address }) => ({
-      sample,
-      keys: await hasher.client(address),
-      object: pathObject("local", await hasher.object(address, isolate.settings.objectsPerRegion)),
-    })),
-  );
+  const named = read.map(({ sample, address }) => ({
+    sample,
+    keys: hasher.client(address),
+    object: pathObject("local", hasher.object(address, isolate.settings.objectsPerRegion)),
+  }));
   isolate.counters.add("samples", { fate: "taken" }, named.length);
   isolate.counters.add("samples", { fate: "faulty" }, batch.value.samples.length - named.length);
   tell(isolate, stores, ctx, nowMs);

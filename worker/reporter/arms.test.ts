@@ -29,10 +29,10 @@ import {
 import { readToken } from "./token.ts";
 
 const origin = stubOrigin();
-const hasher = await Hasher.from(HASH_KEY);
+const hasher = new Hasher(HASH_KEY);
 const ADDRESS = { client: "192.0.2.7", network: "192.0.2.0/24" };
-const KEYS = await hasher.client(ADDRESS);
-const OBJECT = `local:${await hasher.object(ADDRESS, SETTINGS.objectsPerRegion)}`;
+const KEYS = hasher.client(ADDRESS);
+const OBJECT = `local:${hasher.object(ADDRESS, SETTINGS.objectsPerRegion)}`;
 const PERIOD = 10_000;
 const NOW_MS = PERIOD * ASSIGNMENT_MS + 5 * HOUR_MS;
 
@@ -42,7 +42,7 @@ const drawing = (share = 1, over: Partial<Policy> = {}): Policy =>
 
 /** What our client draws where everyone does. */
 const armIn = async (period: number): Promise<Arm> =>
-  (await hasher.explorationUnit(ADDRESS, period)) < 0.5 ? "offer" : "withhold";
+  hasher.explorationUnit(ADDRESS, period) < 0.5 ? "offer" : "withhold";
 
 /** The first period in which something holds for our client. */
 async function periodWhere(holds: (period: number) => Promise<boolean>): Promise<number> {
@@ -67,7 +67,7 @@ const roomy = (): Isolate => new Isolate({ ...SETTINGS, budgetMs: 1000 });
 /** What a page can read in its Server-Timing. */
 async function askedIn(response: Response): Promise<PageDecision | undefined> {
   const token = /h3;desc="([^"]*)"/.exec(response.headers.get("server-timing") ?? "")?.[1];
-  return token === undefined ? undefined : (await readToken(token, KEYS.client, hasher))?.decision;
+  return token === undefined ? undefined : readToken(token, KEYS.client, hasher)?.decision;
 }
 
 async function load(stores: FakeStores, isolate = roomy(), request = navigation()): Promise<PageDecision | undefined> {
@@ -119,7 +119,7 @@ describe("a client's arm", () => {
       advertised: "nothing",
       propensity: 1,
     });
-    const unit = await hasher.explorationUnit(ADDRESS, PERIOD);
+    const unit = hasher.explorationUnit(ADDRESS, PERIOD);
     expect((await load(new FakeStores(drawing(unit * 0.99))))?.arm).toBe("policy");
     expect((await load(new FakeStores(drawing(unit * 1.01))))?.arm).toBe("withhold");
   });

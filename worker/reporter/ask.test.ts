@@ -22,7 +22,7 @@ import {
 import { readToken } from "./token.ts";
 
 const origin = stubOrigin();
-const hasher = await Hasher.from(HASH_KEY);
+const hasher = new Hasher(HASH_KEY);
 const REPORTING = { share: 1, inject: false };
 const ADDRESS = { client: "192.0.2.7", network: "192.0.2.0/24" };
 const TAG = 'h.src="/_h3/v1/reporter.js"';
@@ -54,8 +54,8 @@ async function seen(
   origin.answer = async () => new Response(PAGE, { headers: PAGE_HEADERS, ...answer });
   const { response } = await visit(request, stores, new Isolate({ ...settings, budgetMs: 1000 }));
   const token = /h3;desc="([^"]*)"/.exec(response.headers.get("server-timing") ?? "")?.[1];
-  const { client } = await hasher.client(ADDRESS);
-  const read = token === undefined ? undefined : await readToken(token, client, hasher);
+  const { client } = hasher.client(ADDRESS);
+  const read = token === undefined ? undefined : readToken(token, client, hasher);
   return { headers: response.headers, text: await response.text(), decision: read?.decision };
 }
 
@@ -117,7 +117,7 @@ describe("who is asked to report", () => {
     let alsoShare = 0;
     for (let i = 0; i < 400; i++) {
       const address = { client: `10.0.${i}.1`, network: `10.0.${i}.0/24` };
-      const [unit, share] = [await hasher.reportingUnit(address), await hasher.shareUnit(address)];
+      const [unit, share] = [hasher.reportingUnit(address), hasher.shareUnit(address)];
       if (unit >= 0.25) continue;
       asked++;
       if (share < 0.25) alsoShare++;
@@ -125,7 +125,7 @@ describe("who is asked to report", () => {
     expect(asked).toBeGreaterThan(70);
     expect(asked).toBeLessThan(130);
     expect(alsoShare).toBeLessThan(asked / 2);
-    const unit = await hasher.reportingUnit(ADDRESS);
+    const unit = hasher.reportingUnit(ADDRESS);
     for (const [share, isAsked] of [
       [unit * 0.99, false],
       [unit * 1.01, true],
@@ -186,7 +186,7 @@ describe("what the page takes along", () => {
     const visiting = visit(navigation(), stores, isolate);
     for (let i = 0; i < 20; i++) await scheduler.wait(1);
     // The look-up is over, and the origin still works. Now news comes that this client loses packets.
-    const { client, object } = { client: await hasher.client(ADDRESS), object: stores.lookUps[0]?.object.name ?? "" };
+    const { client, object } = { client: hasher.client(ADDRESS), object: stores.lookUps[0]?.object.name ?? "" };
     isolate.reports.add(
       object,
       client,

@@ -3,10 +3,8 @@ import { ownLoss } from "../../policy-api/core/belief.ts";
 import { contentBytesOf, drawnArm } from "../../policy-api/core/decide.ts";
 import { nearestPlace, type TablePlace } from "../../policy-api/core/gain-table.ts";
 import { type Arm, type PageDecision, positionOf } from "../../policy-api/reports/page-outcome.ts";
-import type { Policy, Reports } from "../../policy-api/core/policy.ts";
-import type { ClientAddress } from "../address.ts";
+import type { Policy } from "../../policy-api/core/policy.ts";
 import { type Advice, advise } from "../advise.ts";
-import type { Hasher } from "../hasher.ts";
 import type { Isolate } from "../isolate.ts";
 import { activeFor, type Found, storedClient } from "../look-up.ts";
 import { isPage } from "../pages/change-body.ts";
@@ -15,33 +13,24 @@ import { mayInject, withTag } from "./inject.ts";
 import { writeToken } from "./token.ts";
 
 /**
- * Asks a page to report, if the policy and the visitor let it: at the end of the look-up, because a signature takes time
- * that a page must not wait for. Undefined: it is not asked, which costs nothing where no page is.
+ * Asks a page to report, if the policy and the visitor let it: at the end of the look-up, when what is reported on is known.
+ * Undefined: it is not asked, which costs nothing where no page is.
  */
-export function ask({ headers }: Request, found: Found, isolate: Isolate): Promise<Asked | undefined> | undefined {
+export function ask({ headers }: Request, found: Found, isolate: Isolate): Asked | undefined {
   const { held, address } = found;
   const reports = activeFor(found)?.policy?.reports;
   const hasher = held?.hasher;
   if (reports === undefined || reports.share <= 0 || hasher === undefined || address === undefined) return undefined;
   // Under the kill switch no policy decides, and no load says anything about one.
   if (held?.inForce?.killSwitch !== null || declines(headers)) return undefined;
-  return askShare(reports, address, hasher, found, isolate);
-}
-
-async function askShare(
-  { share, inject }: Reports,
-  address: ClientAddress,
-  hasher: Hasher,
-  found: Found,
-  isolate: Isolate,
-): Promise<Asked | undefined> {
-  if (share < 1 && (await hasher.reportingUnit(address)) >= share) return undefined;
-  const client = await storedClient(found, isolate);
+  const { share, inject } = reports;
+  if (share < 1 && hasher.reportingUnit(address) >= share) return undefined;
+  const client = storedClient(found, isolate);
   const nowMs = Date.now();
   const advice = advise(found, isolate, nowMs);
   if (client === undefined || advice === undefined) return undefined;
   const decision = decisionOf(advice, found, nowMs);
-  return { decision, client, token: await writeToken(decision, client.keys.client, hasher), inject };
+  return { decision, client, token: writeToken(decision, client.keys.client, hasher), inject };
 }
 
 /**

@@ -18,10 +18,10 @@ const CLOUDFLARE = {
   asn: 64_500,
 };
 const L4 = "?proto=TCP&rtt=40000&min_rtt=38000&sent=500&lost=25&sent_bytes=700000&delivery_rate=2000000&cid=ab12";
-const hasher = await Hasher.from(HASH_KEY);
-const { client: CLIENT } = await hasher.client({ client: "192.0.2.7", network: "192.0.2.0/24" });
+const hasher = new Hasher(HASH_KEY);
+const { client: CLIENT } = hasher.client({ client: "192.0.2.7", network: "192.0.2.0/24" });
 
-const tokenOf = (over: Partial<PageDecision> = {}): Promise<string> => {
+const tokenOf = (over: Partial<PageDecision> = {}): string => {
   const atMs = over.atMs ?? Date.now() - 5_300;
   return writeToken(pageDecision({ period: periodAt(atMs), ...over, atMs }), CLIENT, hasher);
 };
@@ -41,7 +41,7 @@ async function send({ body, report = {}, headers = {}, cf = CLOUDFLARE, edge = "
   const { stores = new FakeStores(mode("observe")), method = "POST", points } = rest;
   const isolate = new Isolate({ ...SETTINGS, edge });
   const ctx = createExecutionContext();
-  const text = body ?? JSON.stringify({ ...pageReport(), token: await tokenOf(), ...report });
+  const text = body ?? JSON.stringify({ ...pageReport(), token: tokenOf(), ...report });
   const request = new Request(URL_OF_REPORTS, {
     method,
     headers: { "cf-connecting-ip": "192.0.2.7", ...headers },
@@ -112,7 +112,7 @@ describe("a report that counts", () => {
     const stores = new FakeStores(mode("observe"));
     stores.taken = fails;
     const { isolate } = await send({ report: { connections: [{ l4: L4, agoMs: 1_000 }] }, stores });
-    const object = `local:${await hasher.object({ client: "192.0.2.7", network: "192.0.2.0/24" }, SETTINGS.objectsPerRegion)}`;
+    const object = `local:${hasher.object({ client: "192.0.2.7", network: "192.0.2.0/24" }, SETTINGS.objectsPerRegion)}`;
     const names = isolate.reports.pending(object, CLIENT).samples.map(({ connectionId }) => connectionId);
     expect(names).toEqual(["-", "page:ab12"]);
   });
@@ -148,9 +148,9 @@ describe("a report that does not count is counted by its cause, and the answer i
     [
       "late",
       "an hour and a second after the decision",
-      async () => ({ report: { token: await tokenOf({ atMs: Date.now() - 3_601_000 }) } }),
+      async () => ({ report: { token: tokenOf({ atMs: Date.now() - 3_601_000 }) } }),
     ],
-    ["late", "before the decision", async () => ({ report: { token: await tokenOf({ atMs: Date.now() + 60_000 }) } })],
+    ["late", "before the decision", async () => ({ report: { token: tokenOf({ atMs: Date.now() + 60_000 }) } })],
     ["cross-site", "from another site's page", { headers: { "sec-fetch-site": "cross-site" } }],
     ["cross-site", "from a neighbour's page", { headers: { "sec-fetch-site": "same-site" } }],
     ["unready", "an address that cannot be believed", { edge: "none" }],
@@ -196,7 +196,7 @@ describe("a report that does not count is counted by its cause, and the answer i
       const request = new Request(URL_OF_REPORTS, {
         method: "POST",
         headers: { "cf-connecting-ip": "192.0.2.7" },
-        body: JSON.stringify({ ...pageReport(), token: await tokenOf() }),
+        body: JSON.stringify({ ...pageReport(), token: tokenOf() }),
         cf: CLOUDFLARE as never,
       });
       await receiveReport(request, stores, ctx, isolate);

@@ -114,10 +114,10 @@ async function judge(
   const address = addressOf(request, connection);
   await isolate.policyCache.ready(stores, ctx, nowMs);
   const { held } = isolate.policyCache;
-  const client = await storedClient({ client: undefined, address, held, connection }, isolate);
+  const client = storedClient({ client: undefined, address, held, connection }, isolate);
   if (held?.hasher === undefined || client === undefined) return "unready";
 
-  const token = await readToken(report.token, client.keys.client, held.hasher);
+  const token = readToken(report.token, client.keys.client, held.hasher);
   if (token === undefined) return "unsigned";
   const { decision, nonce } = token;
   const ageMs = nowMs - decision.atMs;

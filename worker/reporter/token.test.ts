@@ -10,7 +10,7 @@ import { HASH_KEY } from "../testing.ts";
 import { readToken, writeToken } from "./token.ts";
 
 const CLIENT = "AAAAAAAAAAAAAAAAAAAAAA";
-const hasher = await Hasher.from(HASH_KEY);
+const hasher = new Hasher(HASH_KEY);
 
 const u32 = fc.nat(2 ** 32 - 1);
 /** An axis of a table has at most 64 values. */
@@ -38,9 +38,9 @@ const anyDecision: fc.Arbitrary<PageDecision> = fc
 
 describe("a token", () => {
   it("has 64 characters that a header takes as they are, and says nothing about the client", async () => {
-    const token = await writeToken(pageDecision(), CLIENT, hasher);
+    const token = writeToken(pageDecision(), CLIENT, hasher);
     expect(token).toMatch(/^[\w-]{64}$/);
-    const other = await writeToken(pageDecision(), CLIENT, hasher);
+    const other = writeToken(pageDecision(), CLIENT, hasher);
     // All but the nonce and the code are those of the decision.
     expect(other.slice(0, 40)).toBe(token.slice(0, 40));
     expect(other.slice(40)).not.toBe(token.slice(40));
@@ -50,7 +50,7 @@ describe("a token", () => {
     await fc.assert(
       fc.asyncProperty(anyDecision, async (decision) => {
         const { rttMs, place, propensity, contentBytes, ...exact } = decision;
-        const read = await readToken(await writeToken(decision, CLIENT, hasher), CLIENT, hasher);
+        const read = readToken(writeToken(decision, CLIENT, hasher), CLIENT, hasher);
         expect(read?.decision).toMatchObject(exact);
         expect(read?.decision.propensity).toBeCloseTo(propensity, 4);
         expect(read?.decision.contentBytes).toBe(Math.fround(contentBytes));
@@ -66,7 +66,7 @@ describe("a token", () => {
     ["the same, where nobody counted packets", { rtt: 63, size: 63 }],
     ["none", undefined],
   ])("brings back a place of a gain table: %s", async (_name, place) => {
-    const read = await readToken(await writeToken(pageDecision({ place }), CLIENT, hasher), CLIENT, hasher);
+    const read = readToken(writeToken(pageDecision({ place }), CLIENT, hasher), CLIENT, hasher);
     expect(read?.decision.place).toStrictEqual(place);
   });
 
@@ -77,16 +77,16 @@ describe("a token", () => {
       [beginMs, 9_999],
       [beginMs, 10_000],
     ] as const) {
-      const token = await writeToken(pageDecision({ atMs, period }), CLIENT, hasher);
-      expect((await readToken(token, CLIENT, hasher))?.decision).toMatchObject({ atMs, period });
+      const token = writeToken(pageDecision({ atMs, period }), CLIENT, hasher);
+      expect(readToken(token, CLIENT, hasher)?.decision).toMatchObject({ atMs, period });
     }
   });
 
   it("is one of a kind", async () => {
     const nonces = new Set<string | undefined>();
     for (let i = 0; i < 1_000; i++) {
-      const token = await writeToken(pageDecision(), CLIENT, hasher);
-      nonces.add((await readToken(token, CLIENT, hasher))?.nonce);
+      const token = writeToken(pageDecision(), CLIENT, hasher);
+      nonces.add(readToken(token, CLIENT, hasher)?.nonce);
     }
     expect(nonces.size).toBe(1_000);
     expect(nonces).not.toContain(undefined);
@@ -94,14 +94,14 @@ describe("a token", () => {
 
   it("with any bit changed is refused", async () => {
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    const token = await writeToken(pageDecision(), CLIENT, hasher);
-    expect(await readToken(token, CLIENT, hasher)).toBeDefined();
+    const token = writeToken(pageDecision(), CLIENT, hasher);
+    expect(readToken(token, CLIENT, hasher)).toBeDefined();
     for (let at = 0; at < token.length; at++)
       for (let bit = 1; bit < 64; bit *= 2) {
         const changed = alphabet[alphabet.indexOf(token[at] ?? "") ^ bit] ?? "";
         const mutated = token.slice(0, at) + changed + token.slice(at + 1);
         expect(mutated).not.toBe(token);
-        expect(await readToken(mutated, CLIENT, hasher), `${at}, ${bit}`).toBeUndefined();
+        expect(readToken(mutated, CLIENT, hasher), `${at}, ${bit}`).toBeUndefined();
       }
   });
 
@@ -112,21 +112,21 @@ describe("a token", () => {
     ["of other characters", "é".repeat(64)],
     ["of zeros", "A".repeat(64)],
   ])("that nobody wrote is refused: %s", async (_name, token) => {
-    expect(await readToken(token, CLIENT, hasher)).toBeUndefined();
+    expect(readToken(token, CLIENT, hasher)).toBeUndefined();
   });
 
   it("of another client, or of another deployment, is refused", async () => {
-    const token = await writeToken(pageDecision(), CLIENT, hasher);
-    const elsewhere = await Hasher.from(new Uint8Array(32).fill(8).buffer);
-    expect(await readToken(token, `${CLIENT.slice(1)}B`, hasher)).toBeUndefined();
-    expect(await readToken(token, CLIENT, elsewhere)).toBeUndefined();
+    const token = writeToken(pageDecision(), CLIENT, hasher);
+    const elsewhere = new Hasher(new Uint8Array(32).fill(8).buffer);
+    expect(readToken(token, `${CLIENT.slice(1)}B`, hasher)).toBeUndefined();
+    expect(readToken(token, CLIENT, elsewhere)).toBeUndefined();
   });
 
   it("in the other alphabet of base64 is refused: each token has one spelling", async () => {
     for (;;) {
-      const token = await writeToken(pageDecision(), CLIENT, hasher);
+      const token = writeToken(pageDecision(), CLIENT, hasher);
       if (!/[-_]/.test(token)) continue;
-      expect(await readToken(token.replaceAll("-", "+").replaceAll("_", "/"), CLIENT, hasher)).toBeUndefined();
+      expect(readToken(token.replaceAll("-", "+").replaceAll("_", "/"), CLIENT, hasher)).toBeUndefined();
       return;
     }
   });

@@ -25,11 +25,7 @@ export interface ReadToken {
  * Writes a decision for the page to take along: 64 characters, signed, and of no use to any other client. It says nothing
  * about the client, so that scripts of the page learn nothing that would tell visitors apart.
  */
-export async function writeToken(
-  decision: PageDecision,
-  client: string,
-  hasher: Pick<Hasher, "reportCode">,
-): Promise<string> {
+export function writeToken(decision: PageDecision, client: string, hasher: Pick<Hasher, "reportCode">): string {
   const bytes = new Uint8Array(TOKEN_BYTES);
   const view = new DataView(bytes.buffer);
   bytes[0] = FORM;
@@ -52,19 +48,15 @@ export async function writeToken(
   view.setUint16(24, Math.floor(decision.atMs / 2 ** 32));
   view.setUint32(26, decision.atMs % 2 ** 32);
   crypto.getRandomValues(bytes.subarray(NONCE_AT, CODE_AT));
-  bytes.set(await hasher.reportCode(bytes.subarray(0, CODE_AT), client, CODE_BYTES), CODE_AT);
+  bytes.set(hasher.reportCode(bytes.subarray(0, CODE_AT), client, CODE_BYTES), CODE_AT);
   return textOf(bytes);
 }
 
 /** Reads a token. Undefined if this deployment did not write it, or not for this client. */
-export async function readToken(
-  token: string,
-  client: string,
-  hasher: Pick<Hasher, "reportCode">,
-): Promise<ReadToken | undefined> {
+export function readToken(token: string, client: string, hasher: Pick<Hasher, "reportCode">): ReadToken | undefined {
   if (!TOKEN.test(token)) return undefined;
   const bytes = Uint8Array.from(atob(token.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
-  const code = await hasher.reportCode(bytes.subarray(0, CODE_AT), client, CODE_BYTES);
+  const code = hasher.reportCode(bytes.subarray(0, CODE_AT), client, CODE_BYTES);
   if (!isSame(code, bytes.subarray(CODE_AT)) || bytes[0] !== FORM) return undefined;
   const view = new DataView(bytes.buffer);
   const flags = view.getUint8(1);
