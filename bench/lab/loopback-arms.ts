@@ -40,14 +40,14 @@ export const LOOPBACK_ARMS: Readonly<Record<LoopbackArm, ArmSetup>> = {
   },
   adaptive: {
     ...OURS,
-    title: "this worker, a page under `adaptive`: one look-up in a Durable Object",
+    title: "this worker, a page under `adaptive`",
     policy: offeringPolicy(),
   },
   nginx: { ...BARE, title: "nginx instead of the edge, no worker", front: "nginx" },
 };
 
 /**
- * The published gains under a margin that every path meets: each page is looked up, offered HTTP/3, and the offer remembered.
+ * The published gains under a margin that every path meets: each page is decided on, offered HTTP/3, and the offer remembered.
  * That is the dearest answer, and every response shows that a decision was made.
  */
 export function offeringPolicy(): object {

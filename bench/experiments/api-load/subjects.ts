@@ -11,12 +11,17 @@ export const VISITORS = 200;
 /** Of decisions: callers are few, proxies that keep their connections. */
 export const PROXIES = 16;
 
-const DECISIONS = { group: "decisions", beside: "pass", loops: LOOPS, openClients: PROXIES } as const;
+const DECISIONS = {
+  group: "decisions",
+  beside: "pass",
+  loops: LOOPS,
+  clients: { closed: PROXIES, open: PROXIES },
+} as const;
 const PAGES = {
   group: "visitors",
   beside: "pages",
   loops: ["open"],
-  openClients: VISITORS,
+  clients: { closed: VISITORS, open: VISITORS },
   request: fileRequest("document"),
 } as const;
 

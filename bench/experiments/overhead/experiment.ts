@@ -1,10 +1,9 @@
-import { CLOSED_CLIENTS } from "../../harness/loopback/measure.ts";
 import { defineLoopback } from "../../harness/loopback/define.ts";
 import { SIZES } from "../../model/request-plan.ts";
 import { overheadValues } from "./findings.ts";
 import { overheadPicture } from "./picture.ts";
 import { OVERHEAD_ROW } from "./row.ts";
-import { OPEN_CLIENTS, SUBJECTS } from "./subjects.ts";
+import { CLIENTS, SUBJECTS } from "./subjects.ts";
 
 /**
  * What a request costs through the real edge over TLS and HTTP/2: alone, with a worker that only passes on, with this
@@ -19,7 +18,7 @@ export const experiment = defineLoopback({
   openLoadRatio: 0.6,
   question: (subjects) => ({
     sizes: SIZES,
-    clients: { closed: { small: CLOSED_CLIENTS, large: CLOSED_CLIENTS }, open: OPEN_CLIENTS },
+    clients: CLIENTS,
     arms: [...new Set(subjects.map(({ arm }) => arm))],
   }),
   report: (summary) => ({

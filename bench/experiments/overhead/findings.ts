@@ -3,7 +3,7 @@ import { findResult, type LoopbackSummary } from "../../harness/loopback/summary
 import { number, size as sizeText } from "../../analysis/tables/format.ts";
 import { LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
 import { overheadReadmeTable } from "./readme-table.ts";
-import { OPEN_CLIENTS } from "./subjects.ts";
+import { CLIENTS } from "./subjects.ts";
 
 const LATENCY_AND_CPU = ["latencyMedianMs", "latencyP90Ms", "latencyP99Ms", "frontCpuUs", "workerdCpuUs"] as const;
 const COLUMNS = { closed: ["requestsPerSecond", ...LATENCY_AND_CPU], open: LATENCY_AND_CPU } as const;
@@ -13,11 +13,11 @@ export function overheadValues(summary: LoopbackSummary) {
   const sizes = (Object.keys(SIZES) as Size[]).map((name) => ({
     size: sizeText(SIZES[name]),
     rate: findResult(summary, "open", `${name}/bare`).rate,
-    clients: OPEN_CLIENTS[name],
+    clients: CLIENTS[name],
   }));
   return {
     nginx: summary.starts.at(-1)?.tools?.["nginx"] ?? "not to be had: its arm is left out",
-    openClients: OPEN_CLIENTS.small,
+    clients: CLIENTS,
     openRates: sizes
       .map(({ size, rate, clients }) => `${size}: ${rate}/s over ${clients} connections in turn`)
       .join("; "),

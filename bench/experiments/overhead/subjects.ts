@@ -3,8 +3,11 @@ import { size as sizeText } from "../../analysis/tables/format.ts";
 import { LOOPBACK_ARMS, type LoopbackArm } from "../../lab/loopback-arms.ts";
 import { LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
 
-/** Of large responses fewer clients, as each is asked for twice before the seconds that count. */
-export const OPEN_CLIENTS = { small: 200, large: 50 };
+/**
+ * In both loops. So many that none asks for more than about ten pages a second: who opens a hundred is no visitor, and what is kept of
+ * one would be most of the cost. Of large responses fewer, as each is asked for twice before the seconds that count.
+ */
+export const CLIENTS = { small: 200, large: 50 };
 
 /** Every arm with files of both sizes. */
 export const SUBJECTS: readonly Subject[] = (Object.keys(SIZES) as Size[]).flatMap((size) =>
@@ -23,7 +26,7 @@ function subjectOf(size: Size, arm: LoopbackArm): Subject {
     columns: { size, arm },
     arm,
     loops: LOOPS,
-    openClients: OPEN_CLIENTS[size],
+    clients: { closed: CLIENTS[size], open: CLIENTS[size] },
     request: {
       path: `/image/${SIZES[size]}`,
       headers: { "Sec-Fetch-Dest": secFetchDest },

@@ -12,7 +12,7 @@ const SUBJECT = {
   columns: {},
   arm: "adaptive",
   loops: ["closed", "open"],
-  openClients: 1,
+  clients: { closed: 16, open: 1 },
   request: { path: "/", headers: {}, body: null, offers: false, bodyBytes: null },
 } as const;
 const PASS: Subject = { ...SUBJECT, name: "small/pass", title: "passes", group: "small", beside: "small/bare" };

@@ -3,9 +3,6 @@ import type { LoopbackSystem } from "../../lab/loopback-system.ts";
 import type { LoopbackRow } from "./row.ts";
 import type { Measurement } from "./schedule.ts";
 
-/** Connections of a closed loop, each a client: few and busy. */
-export const CLOSED_CLIENTS = 16;
-
 /** Before the seconds that count: every connection is made and used twice, which takes about half of it. */
 export const WARM_SECONDS = 1.5;
 
@@ -25,7 +22,7 @@ export async function measureSubject(options: {
   const { path, ...request } = subject.request;
   const arm = system.arms.get(subject.arm);
   if (arm === undefined) throw new Error(`${subject.arm} does not run.`);
-  const clients = loop === "closed" ? CLOSED_CLIENTS : subject.openClients;
+  const clients = subject.clients[loop];
   const url = `${arm.url}${path}`;
   const startedMs = Date.now();
   const company = await subject.company?.start(arm);

@@ -2,7 +2,7 @@ import { NOTHING } from "../../analysis/statistics/round-figure.ts";
 import { number, percent, withQuartiles } from "../../analysis/tables/format.ts";
 import { type Column as ColumnOf, tableOf } from "../../analysis/tables/table-of.ts";
 import { lastMachine, machineText } from "../machine-text.ts";
-import { CLOSED_CLIENTS, WARM_SECONDS } from "./measure.ts";
+import { WARM_SECONDS } from "./measure.ts";
 import { type FigureName, FIGURES, type LoopbackResult, type LoopbackSummary } from "./summary.ts";
 
 type Column = ColumnOf<LoopbackResult>;
@@ -36,7 +36,6 @@ export function headValues(summary: LoopbackSummary, openLoadRatio: number) {
     rounds,
     seconds,
     warmSeconds: WARM_SECONDS,
-    closedClients: CLOSED_CLIENTS,
     openLoad: openLoadRatio * 100,
     shortfalls: shortfalls(summary),
     foreign: percent(Math.max(...results.map(({ foreignRatio }) => foreignRatio.median))),

@@ -19,8 +19,8 @@ export interface Subject {
   readonly columns: Readonly<Record<string, string>>;
   readonly arm: LoopbackArm;
   readonly loops: readonly Loop[];
-  /** Connections of the open loop, each a client. */
-  readonly openClients: number;
+  /** Connections, each a client. */
+  readonly clients: Readonly<Record<Loop, number>>;
   readonly request: Pick<LoadPlan, "headers" | "body" | "offers" | "bodyBytes"> & { readonly path: string };
   /** Who else sends requests in the same seconds. */
   readonly company?: Company;
