@@ -42,7 +42,7 @@ export interface Found {
 }
 
 /** What is known of a client, and from where. */
-interface Recalled extends RecentlyFound {
+interface Recalled extends Pick<RecentlyFound, "remembered"> {
   readonly from: Labels<"look_ups">["from"];
 }
 
@@ -81,25 +81,27 @@ export function lookUp(
     asked: undefined,
   };
 
-  /** What was heard of a client a moment ago, by this isolate or by one near it. */
-  const recallRecent = async ({ client }: ClientKeys, pending: PendingNews): Promise<Recalled | undefined> => {
-    const own = isolate.recent.find(client, nowMs);
-    if (own !== undefined) return { ...own, from: "memory" };
+  /** What an isolate near this one heard of a client a moment ago. */
+  const recallNearby = async ({ client }: ClientKeys, pending: PendingNews): Promise<RecentlyFound | undefined> => {
     const shared = await isolate.nearby?.find(url.origin, client);
-    const adopted = shared && isolate.recent.adopt(client, shared, pending, nowMs);
-    return adopted && { ...adopted, from: "nearby" };
+    return shared && isolate.recent.adopt(client, shared, pending, nowMs);
+  };
+  const recalled = ({ remembered, news }: RecentlyFound, from: Recalled["from"]): Recalled => {
+    found = { ...found, pending: news };
+    isolate.counters.add("look_ups", { from });
+    return { remembered, from };
   };
   /** What the object knows of a client, or what was heard of it a moment ago, if that will do. */
-  const recall = async (client: StoredClient, mayBeRecent: boolean): Promise<Pick<Recalled, "remembered" | "from">> => {
+  const recall = async (client: StoredClient, mayBeRecent: boolean): Promise<Recalled> => {
     const { keys, object } = client;
+    found = { ...found, client };
+    const own = mayBeRecent ? isolate.recent.find(keys.client, nowMs) : undefined;
+    if (own !== undefined) return recalled(own, "memory");
     const pending = isolate.reports.pending(object.name, keys.client);
-    found = { ...found, client, pending };
-    const recent = mayBeRecent ? await recallRecent(keys, pending) : undefined;
-    isolate.counters.add("look_ups", { from: recent?.from ?? "store" });
-    if (recent !== undefined) {
-      found = { ...found, pending: recent.news };
-      return recent;
-    }
+    found = { ...found, pending };
+    const near = mayBeRecent && isolate.nearby !== undefined ? await recallNearby(keys, pending) : undefined;
+    if (near !== undefined) return recalled(near, "nearby");
+    isolate.counters.add("look_ups", { from: "store" });
     const take = isolate.recent.ask(keys.client, pending, nowMs);
     try {
       const remembered = await stores.lookUp(client);
@@ -148,10 +150,10 @@ export function lookUp(
     found = { ...found, client, explorationUnit, shareUnit };
     // Pages of drawn clients are told apart by what the store knows, and by nothing that hangs on the arm.
     const early = await asking;
-    const recalled =
+    const { remembered } =
       early === undefined || (isDrawn(found) && early.from !== "store") ? await recall(client, !isDrawn(found)) : early;
     // Last: what is remembered is there only with all that is drawn.
-    found = { ...found, remembered: recalled.remembered };
+    found = { ...found, remembered };
   };
   const searchAndAsk = async (): Promise<void> => {
     try {
