@@ -55,6 +55,14 @@ describe("a client that was looked up", () => {
     expect(recent.find("a", 1)).toBeUndefined();
   });
 
+  it("is kept however many pages it opens over one connection", () => {
+    const recent = new RecentClients();
+    recent.ask("a", NO_NEWS, 0)(REMEMBERED);
+    for (let i = 0; i < 100; i++)
+      recent.add("a", { sample: { ...sample(i), connectionId: "c" }, answer: { atMs: i, offerUntilMs: 0 } });
+    expect(recent.find("a", 1)?.news).toMatchObject({ samples: [{ atMs: 99 }], answers: [{ atMs: 99 }] });
+  });
+
   it("gives way to those that were asked for later", () => {
     const recent = new RecentClients();
     for (let i = 0; i <= RECENT_MAX; i++) recent.ask(`c${i}`, NO_NEWS, i)(REMEMBERED);

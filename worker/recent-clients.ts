@@ -1,3 +1,5 @@
+import { withSample } from "../policy-api/core/connections.ts";
+import { withAnswer } from "../policy-api/core/offers.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import type { ClientNews, PendingNews } from "./report-buffer.ts";
 
@@ -91,8 +93,8 @@ export class RecentClients {
     const { askedAtMs, remembered, news } = shared;
     if (askedAtMs <= this.#forgottenAtMs) return undefined;
     const both = {
-      samples: [...news.samples, ...pending.samples],
-      answers: [...news.answers, ...pending.answers],
+      samples: pending.samples.reduce(withSample, news.samples),
+      answers: pending.answers.reduce(withAnswer, news.answers),
       decided: [...news.decided, ...pending.decided],
     };
     this.#hold(client, { askedAtMs, isNews: piecesOf(pending) > 0, remembered, news: both }, nowMs);
@@ -114,9 +116,9 @@ export class RecentClients {
     const held = this.#recent.get(client);
     if (held === undefined) return;
     const { news } = held;
-    const samples = [...(sample === undefined ? [] : [sample]), ...(page?.samples ?? [])];
-    if (samples.length > 0) news.samples = [...news.samples, ...samples];
-    if (answer !== undefined) news.answers = [...news.answers, answer];
+    if (sample !== undefined) news.samples = withSample(news.samples, sample);
+    if (page !== undefined) news.samples = page.samples.reduce(withSample, news.samples);
+    if (answer !== undefined) news.answers = withAnswer(news.answers, answer);
     if (decided !== undefined) news.decided = [...news.decided, decided];
     held.isNews = true;
     if (piecesOf(news) > NEWS_MAX) this.#recent.delete(client);

@@ -6,7 +6,8 @@ import { FAMILIES } from "../policy-api/counters/families.ts";
 import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 
 const keys = (client: string, network = "n") => ({ client, network });
-const sample = (atMs: number): PathSample => ({ transport: "tcp", connectionId: "c", atMs, closing: false });
+/** Each of another connection. */
+const sample = (atMs: number): PathSample => ({ transport: "tcp", connectionId: `c${atMs}`, atMs, closing: false });
 const T = 1_000_000;
 
 describe("ReportBuffer", () => {
@@ -119,6 +120,18 @@ describe("ReportBuffer", () => {
     expect(sent[0]?.samples.at(-1)?.atMs).toBe(99);
   });
 
+  it("keeps one reading of a connection and one answer, however many pages its client opens", async () => {
+    const buffer = new ReportBuffer();
+    for (let i = 0; i < 1_000; i++) {
+      const reading = { ...sample(i), connectionId: "c", packetsSent: i, packetsLost: 0 };
+      buffer.add("o", keys("a"), { sample: reading, answer: { atMs: i, offerUntilMs: i + 60_000 } }, T);
+    }
+    expect(await reported(buffer)).toMatchObject([
+      { samples: [{ atMs: 999, packetsSent: 999 }], answers: [{ atMs: 999, offerUntilMs: 60_999 }] },
+    ]);
+    expect(buffer.dropped.read()).toEqual({});
+  });
+
   it("one network fills an eighth of it", async () => {
     const buffer = new ReportBuffer();
     for (let i = 0; i < 5000; i++) buffer.add("o", keys(`c${i}`), { sample: sample(i) }, T);
@@ -158,7 +171,14 @@ describe("ReportBuffer", () => {
 
   describe("counts what it drops", () => {
     const decision = pageDecision({ arm: "offer" });
-    const all = { sample: sample(T), answer: { atMs: T, offerUntilMs: T }, page: pageNews("n"), decided: decision };
+    /** None makes another superfluous: offers of later pages end sooner. */
+    const pieceOf = (i: number) => ({
+      sample: sample(T + i),
+      answer: { atMs: T + i, offerUntilMs: T + 1_000 - i },
+      page: pageNews("n"),
+      decided: decision,
+    });
+    const all = pieceOf(0);
     const pieces = (reports: readonly ClientReport[]): number =>
       reports.reduce(
         (sum, { samples, answers, pages = [], decided: asked = [] }) =>
@@ -186,7 +206,7 @@ describe("ReportBuffer", () => {
 
     it("readings and answers that newer ones push out, and pages after the first ones", () => {
       const buffer = new ReportBuffer();
-      for (let i = 0; i < 70; i++) buffer.add("o", keys("a"), all, T);
+      for (let i = 0; i < 70; i++) buffer.add("o", keys("a"), pieceOf(i), T);
       expect(buffer.dropped.read()).toEqual({ older: 12, page: 66, "asked-page": 62 });
     });
 
@@ -196,7 +216,7 @@ describe("ReportBuffer", () => {
       for (let i = 0; i < 40; i++) buffer.add("o", keys("a"), { sample: sample(i) }, T);
       for (let i = 0; i < 3; i++) buffer.add("o", keys("a"), { page: pageNews(`n${i}`), decided: decision }, T);
       const flushing = buffer.flush("o", T, () => promise);
-      for (let i = 0; i < 30; i++) buffer.add("o", keys("a"), { sample: sample(i) }, T);
+      for (let i = 0; i < 30; i++) buffer.add("o", keys("a"), { sample: sample(40 + i) }, T);
       for (let i = 0; i < 4; i++) buffer.add("o", keys("a"), { page: pageNews(`m${i}`), decided: decision }, T);
       for (let i = 0; i < 2; i++) buffer.add("o", keys("a"), { decided: decision }, T);
       expect(buffer.dropped.read()).toEqual({});
@@ -210,7 +230,12 @@ describe("ReportBuffer", () => {
       const rounds = 3;
       for (let round = 0; round < rounds; round++)
         for (let i = 0; i < 20_000; i++)
-          buffer.add(i % 2 === 0 ? "o" : "p", keys(`c${i}`, i % 3 === 0 ? "crowd" : `n${i % 5_000}`), all, T);
+          buffer.add(
+            i % 2 === 0 ? "o" : "p",
+            keys(`c${i}`, i % 3 === 0 ? "crowd" : `n${i % 5_000}`),
+            pieceOf(round),
+            T,
+          );
       const told = [...(await reported(buffer)), ...(await reported(buffer, "p"))];
       expect(told.length).toBeLessThanOrEqual(2_000);
       expect(told.filter(({ network }) => network === "crowd").length).toBeLessThanOrEqual(2 * 250);

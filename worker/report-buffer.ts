@@ -1,6 +1,7 @@
 import type { Labels } from "../policy-api/counters/families.ts";
 import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
-import type { Answer } from "../policy-api/core/offers.ts";
+import { withSample } from "../policy-api/core/connections.ts";
+import { type Answer, withAnswer } from "../policy-api/core/offers.ts";
 import type { PageDecision, PageNews } from "../policy-api/reports/page-outcome.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { Counts } from "./counts.ts";
@@ -11,8 +12,9 @@ export const GATHER_MS = 10_000;
 const FLUSH_LOST_MS = 10_000;
 /**
  * Clients in an isolate's buffer, for all objects, and per client readings, pages' reports and pages that were asked for one: at
- * most 39 MB of the isolate's 128. Of more readings the newest stay, which say enough about one path; of more reports and pages
- * the first. If more clients come, the most crowded network gives up those of its clients who have told least.
+ * most 39 MB of the isolate's 128. A reading takes the place of an older one of its connection. Of more readings the newest stay,
+ * which say enough about one path; of more reports and pages the first. If more clients come, the most crowded network gives up those
+ * of its clients who have told least.
  */
 const CLIENTS_MAX = 2_000;
 const READINGS_MAX = 64;
@@ -45,10 +47,12 @@ export const NO_NEWS: PendingNews = { samples: [], answers: [], decided: [] };
 
 interface Gathered {
   readonly keys: ClientKeys;
-  readonly samples: PathSample[];
-  readonly answers: Answer[];
+  samples: readonly PathSample[];
+  answers: readonly Answer[];
   readonly pages: PageNews[];
   readonly decided: PageDecision[];
+  /** How much came of it. */
+  pieces: number;
 }
 
 type Gathering = Map<string, Gathered>;
@@ -85,11 +89,12 @@ export class ReportBuffer {
       const neighbours = buffer.networks.get(keys.network) ?? 0;
       if (neighbours >= NETWORK_CLIENTS_MAX) return this.#refuse("network-full", news);
       if (this.#clients() >= CLIENTS_MAX && !this.#makeRoom(neighbours)) return this.#refuse("full", news);
-      client = { keys: { ...keys }, samples: [], answers: [], pages: [], decided: [] };
+      client = { keys: { ...keys }, samples: [], answers: [], pages: [], decided: [], pieces: 0 };
       put(buffer, keys.client, client);
     }
-    if (news.sample !== undefined) this.#keepNewest(client.samples, news.sample);
-    if (news.answer !== undefined) this.#keepNewest(client.answers, news.answer);
+    client.pieces++;
+    if (news.sample !== undefined) client.samples = this.#newest(withSample(client.samples, news.sample));
+    if (news.answer !== undefined) client.answers = this.#newest(withAnswer(client.answers, news.answer));
     if (news.page !== undefined) this.#keepFirst(client.pages, news.page, PAGES_MAX, "page");
     if (news.decided !== undefined) this.#keepFirst(client.decided, news.decided, DECIDED_MAX, "asked-page");
     return this.#promise(buffer, nowMs);
@@ -130,6 +135,7 @@ export class ReportBuffer {
     const buffer = this.#objects.get(object);
     const inFlight = buffer?.inFlight?.get(client);
     const gathering = buffer?.gathering.get(client);
+    if (inFlight === undefined && gathering === undefined) return NO_NEWS;
     return {
       samples: [...samplesOf(inFlight), ...samplesOf(gathering)],
       answers: [...(inFlight?.answers ?? []), ...(gathering?.answers ?? [])],
@@ -172,7 +178,7 @@ export class ReportBuffer {
     const { buffer, network, clients } = crowded;
     const told = [...buffer.gathering]
       .filter(([, { keys }]) => keys.network === network)
-      .toSorted(([, one], [, other]) => one.samples.length - other.samples.length);
+      .toSorted(([, one], [, other]) => one.pieces - other.pieces);
     const leaving = told.slice(0, Math.ceil((clients - neighbours) / 2));
     for (const [name, { samples, answers, pages, decided }] of leaving) {
       this.dropped.add("gave-way", samples.length + answers.length + pages.length + decided.length);
@@ -187,12 +193,10 @@ export class ReportBuffer {
     return undefined;
   }
 
-  #keepNewest<T>(readings: T[], reading: T): void {
-    if (readings.length >= READINGS_MAX) {
-      readings.shift();
-      this.dropped.add("older");
-    }
-    readings.push(reading);
+  #newest<T>(readings: readonly T[]): readonly T[] {
+    if (readings.length <= READINGS_MAX) return readings;
+    this.dropped.add("older", readings.length - READINGS_MAX);
+    return readings.slice(-READINGS_MAX);
   }
 
   #keepFirst<T>(pages: T[], page: T, most: number, cause: DropCause): void {
@@ -202,22 +206,19 @@ export class ReportBuffer {
 
   /** Puts reports back, in front of those that were gathered since. */
   #putBack(buffer: ObjectBuffer, reports: Gathering): void {
-    for (const [name, { keys, samples, answers, pages, decided }] of reports) {
+    for (const [name, { keys, samples, answers, pages, decided, pieces }] of reports) {
       const since = buffer.gathering.get(name);
-      const newest = <T>(readings: readonly T[]): T[] => {
-        this.dropped.add("older", Math.max(0, readings.length - READINGS_MAX));
-        return readings.slice(-READINGS_MAX);
-      };
       const first = <T>(all: readonly T[], most: number, cause: DropCause): T[] => {
         this.dropped.add(cause, Math.max(0, all.length - most));
         return all.slice(0, most);
       };
       put(buffer, name, {
         keys,
-        samples: newest([...samples, ...(since?.samples ?? [])]),
-        answers: newest([...answers, ...(since?.answers ?? [])]),
+        samples: this.#newest((since?.samples ?? []).reduce(withSample, samples)),
+        answers: this.#newest((since?.answers ?? []).reduce(withAnswer, answers)),
         pages: first([...pages, ...(since?.pages ?? [])], PAGES_MAX, "page"),
         decided: first([...decided, ...(since?.decided ?? [])], DECIDED_MAX, "asked-page"),
+        pieces: pieces + (since?.pieces ?? 0),
       });
     }
   }

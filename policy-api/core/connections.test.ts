@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addSample, CONNECTIONS, type ConnectionRecord, forgottenOf, RATE_GATE_BYTES, seenAt } from "./connections.ts";
+import {
+  addSample,
+  CONNECTIONS,
+  type ConnectionRecord,
+  forgottenOf,
+  RATE_GATE_BYTES,
+  seenAt,
+  withSample,
+} from "./connections.ts";
 import type { PathSample } from "./sample.ts";
 import { HOUR_MS, NOON_MS, sample } from "./testing.ts";
 
@@ -103,6 +111,53 @@ describe("addSample", () => {
           expect(new Set(facts(after(...shuffled)))).toEqual(new Set(facts(after(...inTime))));
         },
       ),
+    );
+  });
+});
+
+describe("samples that wait", () => {
+  const waiting = (...samples: PathSample[]) => samples.reduce(withSample, [] as readonly PathSample[]);
+
+  it("are as many as connections, however many come", () => {
+    const samples = Array.from({ length: 300 }, (_, i) =>
+      counters(i, 0, NOON_MS + i, { connectionId: `c${i % 3}`, bytesSent: 1_000 * i, rttMs: 50 - (i % 7) }),
+    );
+    expect(waiting(...samples)).toHaveLength(3);
+  });
+
+  it.each([
+    ["of another transport", { transport: "quic" }],
+    ["older", { atMs: NOON_MS - 1 }],
+    ["whose counters fell: another connection has the name", { packetsSent: 9 }],
+    ["that counts nothing", { packetsSent: undefined }],
+  ] as const)("keep a sample apart that is %s", (_name, over) => {
+    expect(waiting(counters(10, 1), sample({ atMs: NOON_MS + 1, packetsSent: 11, ...over }))).toHaveLength(2);
+  });
+
+  it("say the same of a client as if all had been kept", () => {
+    const anySample = fc.record({
+      connection: fc.nat(3),
+      more: fc.nat(100_000),
+      rttMs: fc.constantFrom(undefined, 0, 20, 30),
+      minRttMs: fc.constantFrom(undefined, 0, 10, 25),
+      deliveryRateBps: fc.constantFrom(undefined, 1e4, 2e4),
+      busyMs: fc.option(fc.nat(100), { nil: undefined }),
+      closing: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(anySample, { maxLength: 20 }), fc.nat(10), (drawn, held) => {
+        const sent = [0, 0, 0, 0];
+        const samples = drawn.map(({ connection, more, ...over }, i) => {
+          sent[connection] = (sent[connection] ?? 0) + more;
+          // Two of the connections count: one packets, one also bytes.
+          const bytesSent = connection === 1 ? sent[connection] : undefined;
+          const packetsSent = connection < 2 ? sent[connection] : undefined;
+          return sample({ connectionId: `c${connection}`, atMs: NOON_MS + i, packetsSent, bytesSent, ...over });
+        });
+        const before = after(...samples.slice(0, held));
+        const now = samples.slice(held);
+        expect(waiting(...now).reduce(addSample, before)).toEqual(now.reduce(addSample, before));
+      }),
     );
   });
 });

@@ -50,6 +50,44 @@ export function addSample(connections: readonly ConnectionRecord[], sample: Path
   return all.length <= CONNECTIONS ? all : withoutLeast(all);
 }
 
+/**
+ * Adds a sample to those that wait to be added, in the place of an older one of its connection where their counters go on: what a
+ * record becomes by them is the same. So as many wait as there are connections. Pure.
+ */
+export function withSample(waiting: readonly PathSample[], sample: PathSample): readonly PathSample[] {
+  const at = waiting.findLastIndex((one) => goesOn(one, sample));
+  return at < 0
+    ? [...waiting, sample]
+    : [...waiting.slice(0, at), ...waiting.slice(at + 1), merged(waiting[at], sample)];
+}
+
+function goesOn(older: PathSample, newer: PathSample): boolean {
+  return (
+    older.connectionId === newer.connectionId &&
+    older.transport === newer.transport &&
+    older.atMs <= newer.atMs &&
+    isNoLess(newer.packetsSent, older.packetsSent) &&
+    isNoLess(newer.bytesSent, older.bytesSent)
+  );
+}
+
+/** Of a counter. If one of two samples lacks it, that says nothing about how it went on. */
+function isNoLess(newer: number | undefined, older: number | undefined): boolean {
+  return newer === undefined || older === undefined ? newer === older : newer >= older;
+}
+
+function merged(older: PathSample | undefined, newer: PathSample): PathSample {
+  if (older === undefined) return newer;
+  const isRated = older.bytesSent === undefined || older.bytesSent >= RATE_GATE_BYTES;
+  const rate = Math.max(isRated ? (older.deliveryRateBps ?? 0) : 0, newer.deliveryRateBps ?? 0);
+  return {
+    ...newer,
+    minRttMs: smaller(smaller(undefined, older.minRttMs || older.rttMs), newer.minRttMs || newer.rttMs),
+    busyMs: newer.busyMs ?? older.busyMs,
+    deliveryRateBps: rate > 0 ? rate : undefined,
+  };
+}
+
 function recordOf(held: ConnectionRecord | undefined, sample: PathSample): ConnectionRecord {
   // The count of sent packets never falls: another connection has this id, or its sender began again.
   const before = held !== undefined && (sample.packetsSent ?? held.packetsSent) >= held.packetsSent ? held : undefined;

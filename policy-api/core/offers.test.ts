@@ -8,8 +8,9 @@ import {
   NO_OFFER,
   type OfferState,
   pausedUntilMs,
+  withAnswer,
 } from "./offers.ts";
-import { NOON_MS } from "./testing.ts";
+import { HOUR_MS, NOON_MS } from "./testing.ts";
 
 const MINUTE_MS = 60_000;
 const offer: Answer = { atMs: NOON_MS, offerUntilMs: NOON_MS + 100 };
@@ -113,4 +114,30 @@ it("neither the order of arrival nor arriving twice changes anything", () => {
       expect(pausedUntilMs(after(arrived))).toBe(pausedUntilMs(state));
     }),
   );
+});
+
+describe("answers that wait", () => {
+  const waiting = (answers: readonly Answer[]) => answers.reduce(withAnswer, [] as readonly Answer[]);
+
+  it("are few, however many pages a client opens", () => {
+    const pages = Array.from({ length: 1_000 }, (_, i): Answer => {
+      const atMs = NOON_MS + i;
+      return { atMs, offerUntilMs: atMs + HOUR_MS, earlierOffer: i % 2 === 0 ? "taken" : undefined };
+    });
+    expect(waiting(pages).length).toBeLessThanOrEqual(2);
+  });
+
+  it("leave an offer's state as it would be if all had been kept", () => {
+    const anyAnswer = fc.record({
+      atMs: fc.integer({ min: NOON_MS, max: NOON_MS + 60_000 }),
+      offerUntilMs: fc.oneof(fc.constant(0), fc.integer({ min: NOON_MS, max: NOON_MS + 90_000 })),
+      earlierOffer: fc.constantFrom("taken" as const, "ignored" as const, undefined),
+    });
+    fc.assert(
+      fc.property(fc.array(anyAnswer, { maxLength: 20 }), fc.array(anyAnswer, { maxLength: 5 }), (answers, held) => {
+        const state = after(held);
+        expect(waiting(answers).reduce(applyAnswer, state)).toEqual(answers.reduce(applyAnswer, state));
+      }),
+    );
+  });
 });

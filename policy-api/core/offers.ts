@@ -55,8 +55,31 @@ export function applyAnswer(state: OfferState, answer: Answer): OfferState {
   };
 }
 
+/**
+ * Adds an answer to those that wait to be applied, without older ones that add nothing to it: what an offer's state becomes by them is
+ * the same. Pure.
+ */
+export function withAnswer(waiting: readonly Answer[], answer: Answer): readonly Answer[] {
+  return [...waiting.filter((one) => !isOutdone(one, answer)), answer];
+}
+
+function isOutdone(older: Answer, newer: Answer): boolean {
+  return (
+    older.atMs <= newer.atMs &&
+    older.offerUntilMs <= newer.offerUntilMs &&
+    (older.earlierOffer === undefined ||
+      (older.earlierOffer === newer.earlierOffer &&
+        (older.earlierOffer === "taken" || ignoredPeriod(older.atMs) === ignoredPeriod(newer.atMs))))
+  );
+}
+
+/** The beginning of the period in which an offer was ignored, milliseconds since the epoch. */
+function ignoredPeriod(atMs: number): number {
+  return Math.floor(atMs / IGNORED_PERIOD_MS) * IGNORED_PERIOD_MS;
+}
+
 function addIgnored(ignoredAtMs: readonly number[], atMs: number): readonly number[] {
-  const period = Math.floor(atMs / IGNORED_PERIOD_MS) * IGNORED_PERIOD_MS;
+  const period = ignoredPeriod(atMs);
   if (ignoredAtMs.includes(period)) return ignoredAtMs;
   return [...ignoredAtMs, period].sort((a, b) => a - b).slice(-IGNORED_MAX);
 }
