@@ -85,13 +85,13 @@ const TELLS_PACKETS = 100;
 /**
  * The reading that goes to the store. Our TLS edge posts this connection's samples too, but later. If this one tells much, the
  * next navigation must know it, even over another connection: else the answer would flap. A sample that arrives twice counts
- * once. Cloudflare counts no packets, and its RTT comes with every request anew: such a reading goes once.
+ * once. Cloudflare counts no packets, and its RTT comes with every request anew: alone, such a reading changes no answer.
  *
- * @param isMeasured Whether the store has an RTT of this client, and nothing else to hear of it.
+ * @param hasMore Whether there is more to tell the store of this client.
  */
-export function keptSample({ edgePostsSamples, sample }: ConnectionFacts, isMeasured: boolean): PathSample | undefined {
+export function keptSample({ edgePostsSamples, sample }: ConnectionFacts, hasMore: boolean): PathSample | undefined {
   if (edgePostsSamples) return (sample?.packetsSent ?? 0) >= TELLS_PACKETS ? sample : undefined;
-  return isMeasured && sample?.packetsSent === undefined ? undefined : sample;
+  return hasMore || sample?.packetsSent !== undefined ? sample : undefined;
 }
 
 function record(value: unknown): Loose {

@@ -107,7 +107,7 @@ async function remember(
 /** What the store does not know of this client. Undefined if there is nothing. */
 function newsOf(advice: Advice | undefined, found: Found, nowMs: number): ClientNews | undefined {
   const answer = answerOf(advice, nowMs);
-  const sample = keptSample(found.connection, answer === undefined && !isDrawn(found) && isMeasured(found, nowMs));
+  const sample = keptSample(found.connection, answer !== undefined || isDrawn(found));
   if (sample === undefined && answer === undefined) return undefined;
   return { ...(sample === undefined ? {} : { sample }), ...(answer === undefined ? {} : { answer }) };
 }
@@ -124,16 +124,6 @@ async function share(
   if (nearby === undefined || isDrawn(found)) return;
   const shared = recent.share(keys.client);
   if (shared !== undefined) await nearby.keep(origin, keys.client, shared, nowMs);
-}
-
-/** An RTT of a client is heard again after this long, milliseconds: its row must not expire while it still comes. */
-const MEASURED_MS = 12 * 3_600_000;
-
-/** Whether the store has a recent RTT of this client, or is about to. */
-function isMeasured({ remembered, pending }: Found, nowMs: number): boolean {
-  return [...(remembered?.client?.connections ?? []), ...pending.samples].some(
-    ({ rttMs, atMs }) => rttMs !== undefined && nowMs - atMs < MEASURED_MS,
-  );
 }
 
 /** Keeps that a page was asked to report, after the response. Never rejects. */

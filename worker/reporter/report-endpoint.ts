@@ -79,7 +79,7 @@ async function keep(
     const judged = await judge(request, body, nowMs, around);
     isolate.reportCounts.add(typeof judged === "string" ? judged : "accepted");
     if (typeof judged === "string") return;
-    const sample = keptSample(connectionFacts(request.cf, isolate.settings, nowMs), false);
+    const sample = keptSample(connectionFacts(request.cf, isolate.settings, nowMs), true);
     const news = { page: judged.page, ...(sample === undefined ? {} : { sample }) };
     writePoint(points, judged);
     await isolate.report(stores, judged.client, news, nowMs);
