@@ -121,14 +121,13 @@ describe("what is known of clients", () => {
   /** Leaves a sample of a client with the object of its region. */
   async function met(region: Region, text: string, objects: number, asn?: number): Promise<void> {
     const hasher = new Hasher(await hashKey());
-    const client = hasher.client(addressOf(text), asn);
-    const number = hasher.object(addressOf(text), objects);
+    const { keys, object } = hasher.named(addressOf(text), objects, asn);
     const report = {
-      ...client,
+      ...keys,
       samples: [sample({ atMs: Date.now(), rttMs: 40, packetsSent: 500, packetsLost: 5 })],
       answers: [],
     };
-    await stores.record(pathObject(region, number), [report]);
+    await stores.record(pathObject(region, object), [report]);
   }
 
   it.each([
@@ -314,7 +313,7 @@ it("an explanation of the API is the answer that the visitor gets, whatever is k
     ...[1, 2, 3].map((i) => ({ address: `198.51.${i}.1`, asn: 64_500, ...lossy })),
   ];
   const reports = met.map(async ({ address, asn, ...counters }) => ({
-    ...hasher.client(addressOf(address), asn),
+    ...hasher.named(addressOf(address), 1, asn).keys,
     samples: [sample({ atMs: Date.now(), rttMs: 40, ...counters })],
     answers: [],
   }));

@@ -189,9 +189,8 @@ function clientsPort(
     const address = clientAddress(text);
     if (address === undefined) return undefined;
     const hasher = orFail(isolate.namer(await heldBundle()));
-    const keys = hasher.client(address, asn);
-    const number = hasher.object(address, isolate.settings.objectsPerRegion);
-    return regions.map((region) => ({ keys, object: pathObject(region, number) }));
+    const { keys, object } = hasher.named(address, isolate.settings.objectsPerRegion, asn);
+    return regions.map((region) => ({ keys, object: pathObject(region, object) }));
   };
   return {
     lookUp: async (text, asn) => {

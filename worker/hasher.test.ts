@@ -35,14 +35,14 @@ describe("Hasher", () => {
 
   it("names clients and networks by keyed hashes, each in a domain of its own", () => {
     const hasher = new Hasher(HASH_KEY);
-    const a = hasher.client(address("192.0.2.7"));
-    const b = hasher.client(address("192.0.2.8"));
+    const a = hasher.named(address("192.0.2.7"), 1).keys;
+    const b = hasher.named(address("192.0.2.8"), 1).keys;
     expect(a.client).toMatch(/^[A-Za-z0-9+/]{22}$/);
     expect(a.network).toBe(b.network);
     expect(new Set([a.client, a.network, b.client]).size).toBe(3);
-    expect(hasher.client(address("192.0.2.7"))).toEqual(a);
+    expect(hasher.named(address("192.0.2.7"), 1).keys).toEqual(a);
     const other = new Hasher(new Uint8Array(32).buffer);
-    expect(other.client(address("192.0.2.7")).client).not.toBe(a.client);
+    expect(other.named(address("192.0.2.7"), 1).keys.client).not.toBe(a.client);
   });
 
   it("is HMAC-SHA-256 as the platform computes it: what older versions stored keeps its name", async () => {
@@ -52,23 +52,24 @@ describe("Hasher", () => {
     const nameOf = async (text: string) => btoa(String.fromCharCode(...(await hashed(text)).slice(0, 16))).slice(0, 22);
     const hasher = new Hasher(HASH_KEY);
     const { client, network } = address("192.0.2.7");
-    expect(hasher.client({ client, network })).toEqual({
+    const { keys, object } = hasher.named({ client, network }, 2 ** 32);
+    expect(keys).toEqual({
       client: await nameOf(`client\0${client}`),
       network: await nameOf(`network\0${network}`),
     });
-    const [first = 0] = await hashed(`object\0${network}`);
-    expect(hasher.object({ client, network }, 2 ** 32) >>> 24).toBe(first);
+    const hash = await hashed(`network\0${network}`);
+    expect(object).toBe(new DataView(hash.buffer).getUint32(16));
   });
 
   it("spreads networks over objects, and keeps a network in one", () => {
     const hasher = new Hasher(HASH_KEY);
     const counts = Array.from({ length: 4 }, () => 0);
     for (let i = 0; i < 400; i++) {
-      const number = hasher.object(address(`10.${i % 200}.${i % 7}.1`), 4);
+      const number = hasher.named(address(`10.${i % 200}.${i % 7}.1`), 4).object;
       counts[number] = (counts[number] ?? 0) + 1;
     }
     for (const count of counts) expect(count).toBeGreaterThan(50);
-    expect(hasher.object(address("10.0.0.1"), 4)).toBe(hasher.object(address("10.0.0.200"), 4));
+    expect(hasher.named(address("10.0.0.1"), 4).object).toBe(hasher.named(address("10.0.0.200"), 4).object);
   });
 
   it("draws a unit for a client and a period", () => {
@@ -87,7 +88,7 @@ describe("Hasher", () => {
     const halves = (draw: (client: (typeof clients)[number]) => boolean): boolean[] => clients.map(draw);
     const offered = halves((client) => hasher.explorationUnit(client, 10_000) < 0.5);
     const others: [string, boolean[]][] = [
-      ["object", halves((client) => hasher.object(client, 2) === 0)],
+      ["object", halves((client) => hasher.named(client, 2).object === 0)],
       ["share", halves((client) => hasher.shareUnit(client) < 0.5)],
       ["activation", halves((client) => hasher.activationUnit(client) < 0.5)],
       ["reporting", halves((client) => hasher.reportingUnit(client) < 0.5)],

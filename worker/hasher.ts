@@ -1,36 +1,50 @@
-import { hmac } from "@noble/hashes/hmac.js";
-import { sha256 } from "@noble/hashes/sha2.js";
+import { type _HMAC, hmac } from "@noble/hashes/hmac.js";
+import { type _SHA256, sha256 } from "@noble/hashes/sha2.js";
 import type { ClientKeys } from "../durable/client-report.ts";
 import type { ClientAddress } from "./address.ts";
 
 /** What a hash is for. Each use has its own domain, so that one hash says nothing about another. */
-type Domain = "client" | "network" | "object" | "exploration" | "share" | "activation" | "reporting" | "report";
+type Domain = "client" | "network" | "exploration" | "share" | "activation" | "reporting" | "report";
+
+type Keyed = _HMAC<_SHA256>;
 
 const encoder = new TextEncoder();
 
+/** A client as the stores know it, and the number of the object that holds its network. */
+export interface Named {
+  readonly keys: ClientKeys;
+  /** From 0 to one less than the number of objects. */
+  readonly object: number;
+}
+
 /**
  * Hashes addresses with the deployment's key (HMAC-SHA-256, RFC 2104). Only hashes leave this class. By a library and not by
- * crypto.subtle, whose promises take a page longer than the three hashes themselves.
+ * crypto.subtle, whose promises take a page longer than the hashes themselves.
  */
 export class Hasher {
   /** The key has gone through it already: each hash begins with a copy. */
-  readonly #keyed: ReturnType<typeof hmac.create>;
+  readonly #keyed: Keyed;
+  /** The copy. A new one for each hash takes longer than the hash. */
+  readonly #copy: Keyed;
+  readonly #text = new Uint8Array(256);
+  readonly #hashed = new Uint8Array(32);
 
   /** @param key 32 random bytes. */
   constructor(key: ArrayBuffer) {
     this.#keyed = hmac.create(sha256, new Uint8Array(key));
+    this.#copy = this.#keyed.clone();
   }
 
-  /** What the stores know a client, its network and its autonomous system by. */
-  client(address: ClientAddress, asn?: number): ClientKeys {
+  /** What the stores know a client, its network and its autonomous system by, and where they keep it. */
+  named(address: ClientAddress, objects: number, asn?: number): Named {
     const client = name(this.#hash("client", address.client));
-    const network = name(this.#hash("network", address.network));
-    return { client, network, ...(asn === undefined ? {} : { asn }) };
-  }
-
-  /** The number of the object that holds a network: from 0 to `objects` - 1. */
-  object(address: ClientAddress, objects: number): number {
-    return uint32(this.#hash("object", address.network)) % objects;
+    const hash = this.#hash("network", address.network);
+    const network = name(hash);
+    // Bits that are not in the name: they say nothing of it.
+    return {
+      keys: { client, network, ...(asn === undefined ? {} : { asn }) },
+      object: uint32(hash, NAME_BYTES) % objects,
+    };
   }
 
   /** 0 to 1, uniform over clients, constant for a client during a period. */
@@ -60,22 +74,29 @@ export class Hasher {
    * @param length Bytes of the code, of at most 32.
    */
   reportCode(bytes: Uint8Array, client: string, length: number): Uint8Array {
-    return this.#hash("report", `${String.fromCharCode(...bytes)}\0${client}`).subarray(0, length);
+    return this.#hash("report", `${String.fromCharCode(...bytes)}\0${client}`).slice(0, length);
   }
 
+  /** The next hash overwrites it. */
   #hash(domain: Domain, text: string): Uint8Array {
-    return this.#keyed
-      .clone()
-      .update(encoder.encode(`${domain}\0${text}`))
-      .digest();
+    const whole = `${domain}\0${text}`;
+    const { read, written } = encoder.encodeInto(whole, this.#text);
+    if (read < whole.length) throw new RangeError("more text than is ever hashed here");
+    // oxlint-disable-next-line no-underscore-dangle -- the library's own name for a copy into what is there already
+    this.#keyed._cloneInto(this.#copy).update(this.#text.subarray(0, written)).digestInto(this.#hashed);
+    return this.#hashed;
   }
 }
 
 /** 128 bits: enough to give every address its own name. */
+const NAME_BYTES = 16;
+/** In base64, without padding. */
+const NAME_LENGTH = 22;
+
 function name(hash: Uint8Array): string {
-  return btoa(String.fromCharCode(...hash.subarray(0, 16))).replace(/=+$/, "");
+  return btoa(String.fromCharCode(...hash.subarray(0, NAME_BYTES))).slice(0, NAME_LENGTH);
 }
 
-function uint32(hash: Uint8Array): number {
-  return new DataView(hash.buffer, hash.byteOffset).getUint32(0);
+function uint32(hash: Uint8Array, at = 0): number {
+  return new DataView(hash.buffer, hash.byteOffset).getUint32(at);
 }

@@ -40,7 +40,7 @@ describe("news that an object did not take", () => {
     await isolate.report(stores, CLIENT, { sample: sample({ atMs: T }) }, T);
     expect([stores.records.length, waits]).toEqual([2, [GATHER_MS]]);
     stores.taken = async () => undefined;
-    await isolate.report(stores, CLIENT, { sample: sample({ atMs: T + 1 }) }, T + 3 * GATHER_MS);
+    await isolate.report(stores, CLIENT, { sample: sample({ atMs: T + 1, connectionId: "c2" }) }, T + 3 * GATHER_MS);
     expect(stores.records.at(-1)?.[0]?.samples).toHaveLength(2);
   });
 

@@ -202,9 +202,6 @@ export function storedClient(
   if (client !== undefined || address === undefined) return client;
   const hasher = isolate.namer(held);
   if (hasher === undefined) return undefined;
-  const number = hasher.object(address, isolate.settings.objectsPerRegion);
-  return {
-    keys: hasher.client(address, connection.facts.asn),
-    object: pathObject(regionOf(connection), number),
-  };
+  const { keys, object } = hasher.named(address, isolate.settings.objectsPerRegion, connection.facts.asn);
+  return { keys, object: pathObject(regionOf(connection), object) };
 }

@@ -42,11 +42,15 @@ describe("receiveSamples", () => {
 
   it("hashes addresses and tells the object, gathered", async () => {
     const { status, json, stores } = await post({
-      samples: [SAMPLE, { ...SAMPLE, atMs: 2 }, { ...SAMPLE, clientAddress: "::ffff:192.0.2.7", atMs: 3 }],
+      samples: [
+        SAMPLE,
+        { ...SAMPLE, atMs: 2 },
+        { ...SAMPLE, clientAddress: "::ffff:192.0.2.7", connectionId: "b", atMs: 3 },
+      ],
     });
     expect([status, json]).toEqual([200, { accepted: 3, faults: [] }]);
     expect(stores.records).toHaveLength(1);
-    expect(stores.records[0]).toMatchObject([{ samples: [{ atMs: 1 }, { atMs: 2 }, { atMs: 3 }] }]);
+    expect(stores.records[0]).toMatchObject([{ samples: [{ atMs: 2 }, { atMs: 3 }] }]);
     expect(JSON.stringify(stores.records)).not.toContain("192.0.2");
     expect(stores.lookUps).toEqual([]);
   });

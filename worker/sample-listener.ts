@@ -83,16 +83,15 @@ export async function receiveSamples(
     // A clock that runs ahead must not keep its samples alive for longer.
     if (address !== undefined) read.push({ sample: { ...sample, atMs: Math.min(sample.atMs, nowMs) }, address });
   }
-  const named = read.map(({ sample, address }) => ({
-    sample,
-    keys: hasher.client(address),
-    object: pathObject("local", hasher.object(address, isolate.settings.objectsPerRegion)),
-  }));
-  isolate.counters.add("samples", { fate: "taken" }, named.length);
-  isolate.counters.add("samples", { fate: "faulty" }, batch.value.samples.length - named.length);
+  const taken = read.map(({ sample, address }) => {
+    const named = hasher.named(address, isolate.settings.objectsPerRegion);
+    return { sample, keys: named.keys, object: pathObject("local", named.object) };
+  });
+  isolate.counters.add("samples", { fate: "taken" }, taken.length);
+  isolate.counters.add("samples", { fate: "faulty" }, batch.value.samples.length - taken.length);
   tell(isolate, stores, ctx, nowMs);
-  for (const { sample, ...client } of named) ctx.waitUntil(isolate.report(stores, client, { sample }, nowMs));
-  return Response.json({ accepted: named.length, faults });
+  for (const { sample, ...client } of taken) ctx.waitUntil(isolate.report(stores, client, { sample }, nowMs));
+  return Response.json({ accepted: taken.length, faults });
 }
 
 function tell(isolate: Isolate, stores: Stores, ctx: Pick<ExecutionContext, "waitUntil">, nowMs: number): void {

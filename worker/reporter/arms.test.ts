@@ -31,8 +31,8 @@ import { readToken } from "./token.ts";
 const origin = stubOrigin();
 const hasher = new Hasher(HASH_KEY);
 const ADDRESS = { client: "192.0.2.7", network: "192.0.2.0/24" };
-const KEYS = hasher.client(ADDRESS);
-const OBJECT = `local:${hasher.object(ADDRESS, SETTINGS.objectsPerRegion)}`;
+const { keys: KEYS, object: NUMBER } = hasher.named(ADDRESS, SETTINGS.objectsPerRegion);
+const OBJECT = `local:${NUMBER}`;
 const PERIOD = 10_000;
 const NOW_MS = PERIOD * ASSIGNMENT_MS + 5 * HOUR_MS;
 

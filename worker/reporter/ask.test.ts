@@ -54,7 +54,7 @@ async function seen(
   origin.answer = async () => new Response(PAGE, { headers: PAGE_HEADERS, ...answer });
   const { response } = await visit(request, stores, new Isolate({ ...settings, budgetMs: 1000 }));
   const token = /h3;desc="([^"]*)"/.exec(response.headers.get("server-timing") ?? "")?.[1];
-  const { client } = hasher.client(ADDRESS);
+  const { client } = hasher.named(ADDRESS, 1).keys;
   const read = token === undefined ? undefined : readToken(token, client, hasher);
   return { headers: response.headers, text: await response.text(), decision: read?.decision };
 }
@@ -186,7 +186,7 @@ describe("what the page takes along", () => {
     const visiting = visit(navigation(), stores, isolate);
     for (let i = 0; i < 20; i++) await scheduler.wait(1);
     // The look-up is over, and the origin still works. Now news comes that this client loses packets.
-    const { client, object } = { client: hasher.client(ADDRESS), object: stores.lookUps[0]?.object.name ?? "" };
+    const { client, object } = { client: hasher.named(ADDRESS, 1).keys, object: stores.lookUps[0]?.object.name ?? "" };
     isolate.reports.add(
       object,
       client,

@@ -19,7 +19,9 @@ const CLOUDFLARE = {
 };
 const L4 = "?proto=TCP&rtt=40000&min_rtt=38000&sent=500&lost=25&sent_bytes=700000&delivery_rate=2000000&cid=ab12";
 const hasher = new Hasher(HASH_KEY);
-const { client: CLIENT } = hasher.client({ client: "192.0.2.7", network: "192.0.2.0/24" });
+const ADDRESS = { client: "192.0.2.7", network: "192.0.2.0/24" };
+const { keys, object: NUMBER } = hasher.named(ADDRESS, SETTINGS.objectsPerRegion);
+const { client: CLIENT } = keys;
 
 const tokenOf = (over: Partial<PageDecision> = {}): string => {
   const atMs = over.atMs ?? Date.now() - 5_300;
@@ -112,8 +114,7 @@ describe("a report that counts", () => {
     const stores = new FakeStores(mode("observe"));
     stores.taken = fails;
     const { isolate } = await send({ report: { connections: [{ l4: L4, agoMs: 1_000 }] }, stores });
-    const object = `local:${hasher.object({ client: "192.0.2.7", network: "192.0.2.0/24" }, SETTINGS.objectsPerRegion)}`;
-    const names = isolate.reports.pending(object, CLIENT).samples.map(({ connectionId }) => connectionId);
+    const names = isolate.reports.pending(`local:${NUMBER}`, CLIENT).samples.map(({ connectionId }) => connectionId);
     expect(names).toEqual(["-", "page:ab12"]);
   });
 

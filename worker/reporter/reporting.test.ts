@@ -78,7 +78,7 @@ async function known(address: string): Promise<Remembered> {
   const hasher = isolate.policyCache.held?.hasher;
   if (hasher === undefined) throw new Error("no key");
   const network = `${address.split(".").slice(0, 3).join(".")}.0/24`;
-  return stores.lookUp({ keys: hasher.client({ client: address, network }), object: pathObject("local", 0) });
+  return stores.lookUp({ keys: hasher.named({ client: address, network }, 1).keys, object: pathObject("local", 0) });
 }
 
 const packets = ({ client }: Remembered): readonly (readonly [number, number])[] =>
