@@ -49,8 +49,8 @@ interface Gathered {
   readonly keys: ClientKeys;
   samples: readonly PathSample[];
   answers: readonly Answer[];
-  readonly pages: PageNews[];
-  readonly decided: PageDecision[];
+  pages: readonly PageNews[];
+  decided: readonly PageDecision[];
   /** How much came of it. */
   pieces: number;
 }
@@ -95,8 +95,9 @@ export class ReportBuffer {
     client.pieces++;
     if (news.sample !== undefined) client.samples = this.#newest(withSample(client.samples, news.sample));
     if (news.answer !== undefined) client.answers = this.#newest(withAnswer(client.answers, news.answer));
-    if (news.page !== undefined) this.#keepFirst(client.pages, news.page, PAGES_MAX, "page");
-    if (news.decided !== undefined) this.#keepFirst(client.decided, news.decided, DECIDED_MAX, "asked-page");
+    if (news.page !== undefined) client.pages = this.#first([...client.pages, news.page], PAGES_MAX, "page");
+    if (news.decided !== undefined)
+      client.decided = this.#first([...client.decided, news.decided], DECIDED_MAX, "asked-page");
     return this.#promise(buffer, nowMs);
   }
 
@@ -135,11 +136,13 @@ export class ReportBuffer {
     const buffer = this.#objects.get(object);
     const inFlight = buffer?.inFlight?.get(client);
     const gathering = buffer?.gathering.get(client);
-    if (inFlight === undefined && gathering === undefined) return NO_NEWS;
+    const [sent, gathered] = [newsOf(inFlight), newsOf(gathering)];
+    if (sent === NO_NEWS) return gathered;
+    if (gathered === NO_NEWS) return sent;
     return {
-      samples: [...samplesOf(inFlight), ...samplesOf(gathering)],
-      answers: [...(inFlight?.answers ?? []), ...(gathering?.answers ?? [])],
-      decided: [...(inFlight?.decided ?? []), ...(gathering?.decided ?? [])],
+      samples: [...sent.samples, ...gathered.samples],
+      answers: [...sent.answers, ...gathered.answers],
+      decided: [...sent.decided, ...gathered.decided],
     };
   }
 
@@ -199,25 +202,22 @@ export class ReportBuffer {
     return readings.slice(-READINGS_MAX);
   }
 
-  #keepFirst<T>(pages: T[], page: T, most: number, cause: DropCause): void {
-    if (pages.length < most) pages.push(page);
-    else this.dropped.add(cause);
+  #first<T>(pages: readonly T[], most: number, cause: DropCause): readonly T[] {
+    if (pages.length <= most) return pages;
+    this.dropped.add(cause, pages.length - most);
+    return pages.slice(0, most);
   }
 
   /** Puts reports back, in front of those that were gathered since. */
   #putBack(buffer: ObjectBuffer, reports: Gathering): void {
     for (const [name, { keys, samples, answers, pages, decided, pieces }] of reports) {
       const since = buffer.gathering.get(name);
-      const first = <T>(all: readonly T[], most: number, cause: DropCause): T[] => {
-        this.dropped.add(cause, Math.max(0, all.length - most));
-        return all.slice(0, most);
-      };
       put(buffer, name, {
         keys,
         samples: this.#newest((since?.samples ?? []).reduce(withSample, samples)),
         answers: this.#newest((since?.answers ?? []).reduce(withAnswer, answers)),
-        pages: first([...pages, ...(since?.pages ?? [])], PAGES_MAX, "page"),
-        decided: first([...decided, ...(since?.decided ?? [])], DECIDED_MAX, "asked-page"),
+        pages: this.#first([...pages, ...(since?.pages ?? [])], PAGES_MAX, "page"),
+        decided: this.#first([...decided, ...(since?.decided ?? [])], DECIDED_MAX, "asked-page"),
         pieces: pieces + (since?.pieces ?? 0),
       });
     }
@@ -246,9 +246,12 @@ export class ReportBuffer {
   }
 }
 
-/** What its connections have shown, whoever says so. */
-function samplesOf(gathered: Gathered | undefined): readonly PathSample[] {
-  return gathered === undefined ? [] : [...gathered.samples, ...gathered.pages.flatMap(({ samples }) => samples)];
+/** With what its connections have shown, whoever says so. */
+function newsOf(gathered: Gathered | undefined): PendingNews {
+  if (gathered === undefined) return NO_NEWS;
+  const { samples, answers, pages, decided } = gathered;
+  if (pages.length === 0) return { samples, answers, decided };
+  return { samples: [...samples, ...pages.flatMap((page) => page.samples)], answers, decided };
 }
 
 function reportOf({ keys, samples, answers, pages, decided }: Gathered): ClientReport {
