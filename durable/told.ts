@@ -1,10 +1,6 @@
-import { VISIT_GAP_MS } from "../policy-api/core/visit.ts";
+import { NO_OFFER, offersTell, type OfferState } from "../policy-api/core/offers.ts";
 import type { PathRow } from "./path-rows.ts";
 
-/** A later end of an offer is written if it is later by this much, milliseconds, or by half of what is left of the offer. */
-const OFFER_END_MS = 300_000;
-/** A later answer is written before a look at the row would take the next page for another visit's. */
-const ANSWERED_MS = VISIT_GAP_MS / 2;
 /** A row that nothing changes is written again after this long, so that it does not expire while its client still comes. */
 const REFRESH_MS = 6 * 3_600_000;
 
@@ -16,13 +12,7 @@ export interface Told {
   readonly packets: number;
   readonly lost: number;
   readonly bytes: number;
-  readonly answeredAtMs: number;
-  readonly offering: boolean;
-  readonly offerUntilMs: number;
-  /** When an offer was last ignored. 0: never. */
-  readonly ignoredAtMs: number;
-  /** When the client last came over HTTP/3, if it ever ignored an offer: it ends a pause. */
-  readonly takenAtMs: number;
+  readonly offers: OfferState;
   readonly lastAtMs: number;
 }
 
@@ -32,11 +22,7 @@ const NOTHING: Told = {
   packets: 0,
   lost: 0,
   bytes: 0,
-  answeredAtMs: 0,
-  offering: false,
-  offerUntilMs: 0,
-  ignoredAtMs: 0,
-  takenAtMs: 0,
+  offers: NO_OFFER,
   lastAtMs: Number.POSITIVE_INFINITY,
 };
 
@@ -49,19 +35,7 @@ export function toldBy({ client, offers, lastAtMs }: PathRow): Told {
     lost += packetsLost;
     bytes += bytesSent;
   }
-  const ignoredAtMs = offers.ignoredAtMs.at(-1) ?? 0;
-  return {
-    isMeasured,
-    packets,
-    lost,
-    bytes,
-    answeredAtMs: offers.answeredAtMs,
-    offering: offers.offering,
-    offerUntilMs: offers.untilMs,
-    ignoredAtMs,
-    takenAtMs: ignoredAtMs === 0 ? 0 : offers.takenAtMs,
-    lastAtMs,
-  };
+  return { isMeasured, packets, lost, bytes, offers, lastAtMs };
 }
 
 /** Whether a client's row is worth a write. @param written Undefined: it has no row. */
@@ -71,16 +45,7 @@ export function tells(written: Told = NOTHING, now: Told): boolean {
     now.packets !== written.packets ||
     now.lost !== written.lost ||
     now.bytes !== written.bytes ||
-    now.offering !== written.offering ||
-    now.ignoredAtMs !== written.ignoredAtMs ||
-    now.takenAtMs !== written.takenAtMs ||
-    now.answeredAtMs >= written.answeredAtMs + ANSWERED_MS ||
-    now.offerUntilMs - written.offerUntilMs >= Math.min(OFFER_END_MS, endLeft(now)) ||
+    offersTell(written.offers, now.offers, now.lastAtMs) ||
     now.lastAtMs >= written.lastAtMs + REFRESH_MS
   );
-}
-
-/** Half of what is left of the offer that a client may hold, at least a second. */
-function endLeft({ offerUntilMs, lastAtMs }: Told): number {
-  return Math.max(1_000, (offerUntilMs - lastAtMs) / 2);
 }

@@ -8,6 +8,7 @@ import {
   earlierOffer,
   lastQuicAtMs,
   NO_OFFER,
+  type OfferState,
   pausedUntilMs,
 } from "../policy-api/core/offers.ts";
 import type { Isolate } from "./isolate.ts";
@@ -20,6 +21,8 @@ export interface Advice {
   readonly history: History;
   readonly decision: Decision;
   readonly policyVersion: number;
+  /** The offers that the client may hold, as this isolate knows them, without what is decided now. */
+  readonly offers: OfferState;
   /** What this request says about an earlier offer. */
   readonly earlierOffer: Answer["earlierOffer"];
 }
@@ -56,6 +59,7 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
     history,
     decision,
     policyVersion: (active ?? inForce.everyone).version,
+    offers,
     // During a pause, an offer from before the pause is still ignored: that must not make the pause longer. And an
     // offer of an earlier activation may have been taken back since, by a page that kept no record.
     earlierOffer:

@@ -1,5 +1,5 @@
 import { altSvcValue } from "../policy-api/core/alt-svc.ts";
-import type { Answer } from "../policy-api/core/offers.ts";
+import { type Answer, applyAnswer, offersTell } from "../policy-api/core/offers.ts";
 import { prefersH2, withAssets } from "./assets/name-assets.ts";
 import { ANSWER_HEADERS } from "./actuator.ts";
 import { type Advice, advise } from "./advise.ts";
@@ -106,7 +106,7 @@ async function remember(
 
 /** What the store does not know of this client. Undefined if there is nothing. */
 function newsOf(advice: Advice | undefined, found: Found, nowMs: number): ClientNews | undefined {
-  const answer = answerOf(advice, nowMs);
+  const answer = toldAnswer(advice, found, nowMs);
   const sample = keptSample(found.connection, answer !== undefined || isDrawn(found));
   if (sample === undefined && answer === undefined) return undefined;
   return { ...(sample === undefined ? {} : { sample }), ...(answer === undefined ? {} : { answer }) };
@@ -138,6 +138,16 @@ async function rememberAsked(
   } catch {
     // The page is asked all the same.
   }
+}
+
+/**
+ * The answer that goes to the store: one after which the client's next answer may be another one. All of drawn clients do, so that
+ * neither arm is known better; and all where nobody knows what the store has.
+ */
+function toldAnswer(advice: Advice | undefined, found: Found, nowMs: number): Answer | undefined {
+  const answer = answerOf(advice, nowMs);
+  if (advice === undefined || answer === undefined || found.remembered === undefined || isDrawn(found)) return answer;
+  return offersTell(advice.offers, applyAnswer(advice.offers, answer), nowMs) ? answer : undefined;
 }
 
 /** What the client may hold from now on. Only the adaptive mode needs it: the policy tells what fixed modes offer. */

@@ -1,12 +1,24 @@
 import { createExecutionContext } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { NO_OFFER } from "../policy-api/core/offers.ts";
+import { NO_OFFER, type OfferState } from "../policy-api/core/offers.ts";
 import type { Policy } from "../policy-api/core/policy.ts";
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
 import { lookUp } from "./look-up.ts";
 import { Hasher } from "./hasher.ts";
-import { CF_H2, CF_H3, FakeStores, H3_FIRST, mode, navigation, never, SETTINGS, stubOrigin, visit } from "./testing.ts";
+import {
+  CF_H2,
+  CF_H3,
+  fails,
+  FakeStores,
+  H3_FIRST,
+  mode,
+  navigation,
+  never,
+  SETTINGS,
+  stubOrigin,
+  visit,
+} from "./testing.ts";
 
 stubOrigin();
 
@@ -81,13 +93,52 @@ describe("what a visit tells of an earlier offer", () => {
     ["ignored: it lives, and the client came over HTTP/2", CF_H2, { ...NO_OFFER, ...offering }, "ignored"],
     ["nothing: none was made", CF_H2, NO_OFFER, undefined],
     ["nothing: it has ended", CF_H2, { ...NO_OFFER, ...offering, untilMs: nowMs - 1 }, undefined],
-    ["nothing: it is too fresh", CF_H2, { ...NO_OFFER, ...offering, answeredAtMs: nowMs + 60_000 }, undefined],
+    [
+      "nothing: it is too fresh",
+      CF_H2,
+      { ...NO_OFFER, ...offering, untilMs: nowMs + 10_000, answeredAtMs: nowMs + 60_000 },
+      undefined,
+    ],
   ])("%s", async (_name, cf, offers, expected) => {
     const stores = new FakeStores(H3_FIRST);
     stores.reply = async () => ({ offers });
     const { settled } = await visit(navigation(cf), stores);
     await settled;
     expect(stores.records[0]?.[0]?.answers.map((answer) => answer.earlierOffer)).toEqual([expected]);
+  });
+});
+
+describe("an answer to a client that holds an offer", () => {
+  const nowMs = Date.now();
+  const held = { ...NO_OFFER, untilMs: nowMs + 90_000, answeredAtMs: nowMs - 10_000, offering: true };
+  const answersAfter = async (offers: OfferState, policy: Policy = H3_FIRST) => {
+    const stores = new FakeStores(policy);
+    stores.reply = async () => ({ offers });
+    const { settled } = await visit(navigation(CF_H3), stores);
+    await settled;
+    return stores.records.flat().flatMap(({ answers }) => answers);
+  };
+
+  it.each([
+    ["it makes the offer little longer", held, 0],
+    ["it makes the offer twice as long", { ...held, untilMs: nowMs + 40_000 }, 1],
+    ["half an hour will soon have passed", { ...held, answeredAtMs: nowMs - 900_000 }, 1],
+    ["it came over HTTP/3, and ignored offers before", { ...held, ignoredAtMs: [nowMs - 60_000] }, 1],
+    ["it holds none", { ...held, offering: false }, 1],
+  ])("is told to the store or not: %s", async (_name, offers, expected) => {
+    expect(await answersAfter(offers)).toHaveLength(expected);
+  });
+
+  it("is told if it takes the offer back", async () => {
+    expect(await answersAfter(held, adaptivePolicy())).toMatchObject([{ offerUntilMs: 0 }]);
+  });
+
+  it("is told where nobody knows what the store has", async () => {
+    const stores = new FakeStores(H3_FIRST);
+    stores.reply = fails;
+    const { settled } = await visit(navigation(), stores);
+    await settled;
+    expect(stores.records.flat().flatMap(({ answers }) => answers)).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { History } from "./facts.ts";
+import { VISIT_GAP_MS } from "./visit.ts";
 
 /** An offer or a `clear`: answers that say what a client may hold afterwards. */
 export interface Answer {
@@ -76,6 +77,26 @@ function isOutdone(older: Answer, newer: Answer): boolean {
 /** The beginning of the period in which an offer was ignored, milliseconds since the epoch. */
 function ignoredPeriod(atMs: number): number {
   return Math.floor(atMs / IGNORED_PERIOD_MS) * IGNORED_PERIOD_MS;
+}
+
+/** A later end of an offer is told if it is later by this much, milliseconds, or by half of what is left of the offer. */
+const OFFER_END_MS = 300_000;
+/** A later answer is told before the next page would be taken for another visit's. */
+const ANSWERED_MS = VISIT_GAP_MS / 2;
+
+/** Whether this state can lead to another answer than the one that is known of a client. Pure. */
+export function offersTell(known: OfferState, state: OfferState, nowMs: number): boolean {
+  const ignoredAtMs = state.ignoredAtMs.at(-1);
+  // At least a second, so that the end of an offer is no news by itself.
+  const halfLeftMs = Math.max(1_000, (state.untilMs - nowMs) / 2);
+  return (
+    state.offering !== known.offering ||
+    ignoredAtMs !== known.ignoredAtMs.at(-1) ||
+    // It ends a pause.
+    (ignoredAtMs !== undefined && state.takenAtMs !== known.takenAtMs) ||
+    state.answeredAtMs >= known.answeredAtMs + ANSWERED_MS ||
+    state.untilMs - known.untilMs >= Math.min(OFFER_END_MS, halfLeftMs)
+  );
 }
 
 function addIgnored(ignoredAtMs: readonly number[], atMs: number): readonly number[] {
