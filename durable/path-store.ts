@@ -253,6 +253,7 @@ export class PathStore extends DurableObject {
     const { state, given: onward } = addToNetwork(network.row.level, given, report.asn);
     network.row = { ...EMPTY_ROW, level: state, lastAtMs: nowMs };
     this.#dirty.add(networkKey(report.network));
+    if (onward.after === onward.before) return;
     for (const level of ["asn", "site"] as const) {
       const key = levelKey(level, { ...report, asn: state.asn });
       if (key === undefined) continue;

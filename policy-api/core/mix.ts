@@ -46,13 +46,22 @@ export function mixAt({ clients, asOfMs }: Mix, nowMs: number): readonly number[
   return clients.map((n) => n * share);
 }
 
-/** A client whose mix has changed by less than this, of a whole client, gives nothing new. */
-const GIVEN_STEP = 0.2;
+/** A client whose mix has changed by less than this, of a whole client, gives its network nothing new. */
+const CLIENT_STEP = 0.2;
+/**
+ * The same of a network after it gave for the first time, for its autonomous system and the site: of those 50 clients count for as much as
+ * what is thought without them, and a network gives them as much as four.
+ */
+const NETWORK_STEP = 0.5;
 
-/** Whether what is given now differs so much from what was given before that the level above should hear of it. Pure. */
-export function isNews({ before, after }: Given): boolean {
+/** Whether what a client gives now differs so much from what it gave before that its network should hear of it. Pure. */
+export function isNews(given: Given): boolean {
+  return differs(given, CLIENT_STEP);
+}
+
+function differs({ before, after }: Given, step: number): boolean {
   const old = mixAt(before, after.asOfMs);
-  return after.clients.reduce((sum, n, node) => sum + Math.abs(n - (old[node] ?? 0)), 0) >= GIVEN_STEP;
+  return after.clients.reduce((sum, n, node) => sum + Math.abs(n - (old[node] ?? 0)), 0) >= step;
 }
 
 /** A mix in which what was given before is replaced by what is given now. No place falls below 0. Pure. */
@@ -62,17 +71,21 @@ export function addGiven(mix: Mix, { before, after }: Given): Mix {
   return { clients: held.map((n, node) => Math.max(0, n - (old[node] ?? 0) + (now[node] ?? 0))), asOfMs };
 }
 
-/** Adds to a network what one of its clients gives, and says what the network gives on. Pure. */
+/** Adds to a network what one of its clients gives, and says what the network gives on: if that is nothing new, the same as before. Pure. */
 export function addToNetwork(
   state: LevelState,
   given: Given,
   asn: number | undefined,
 ): { state: LevelState; given: Given } {
   const held = addGiven(state.held, given);
-  const after = atMost(held, NETWORK_GIVES_MAX);
+  const before = state.given ?? NO_MIX;
+  const onward = { before, after: atMost(held, NETWORK_GIVES_MAX) };
+  const number = asn ?? state.asn;
+  // A system whose number was not known before got nothing.
+  const gives = state.given === undefined || number !== state.asn || differs(onward, NETWORK_STEP);
   return {
-    state: { held, given: after, asn: asn ?? state.asn },
-    given: { before: state.given ?? NO_MIX, after },
+    state: { held, given: gives ? onward.after : state.given, asn: number },
+    given: gives ? onward : { before, after: before },
   };
 }
 
