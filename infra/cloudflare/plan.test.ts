@@ -29,6 +29,11 @@ describe("a deployment that would go wrong without a word", () => {
     ["takes images along", routes("www.example.com/*"), /^the route www\.example\.com\/\* leads images and files/],
     ["takes images along on a subdomain", routes("*.example.com/*"), /^the route \*\.example\.com\/\* leads images/],
     [
+      "leads a folder of files to the worker",
+      routes("www.example.com/", "www.example.com/images/*", OWN),
+      /^the route www\.example\.com\/images\/\* leads a folder of files to the worker \(\/images\/\)/,
+    ],
+    [
       "has no way to its API",
       routes("www.example.com/articles/*"),
       /^no route leads www\.example\.com\/_h3\/\* to the worker/,
@@ -72,8 +77,15 @@ describe("a deployment that would go wrong without a word", () => {
     writeFileSync(join(folder, "wrangler.toml"), own);
     expect(planOf(readConfig(join(folder, "wrangler.toml")), [], { allFiles: false }).faults).toEqual([
       "the variable BUDGET_MS must be a whole number from 0 to 1000",
-      expect.stringMatching(/^the variable routes is unknown; the known ones are ORIGIN, /),
+      expect.stringMatching(
+        /^the variable routes is unknown; the known ones are ORIGIN, .* Routes stand above \[vars\]/,
+      ),
     ]);
+  });
+
+  it("is stopped where a cache stands in front of the worker, which wrangler takes", () => {
+    const { faults } = planOf(readConfig(written("", "[cache]\nenabled = true")), [], { allFiles: false });
+    expect(faults).toEqual([expect.stringMatching(/^\[cache\] would send one client's Alt-Svc to all clients/)]);
   });
 
   it("is stopped where wrangler itself only warns", { timeout: 120_000 }, () => {
@@ -87,7 +99,7 @@ describe("a deployment that would go wrong without a word", () => {
     const warnings = warningsIn(stdout + stderr);
     expect(warnings).toEqual([expect.stringMatching(/Unexpected fields found in observability\S* field: "routes"/)]);
     expect(planOf(readConfig(file), warnings, { allFiles: false }).faults).toEqual([
-      expect.stringMatching(/^wrangler warns: .*"routes"/),
+      expect.stringMatching(/^wrangler warns: .*"routes"\. Routes stand above \[vars\]/),
     ]);
   });
 });
@@ -98,7 +110,7 @@ describe("a deployment that may go on", () => {
     expect(plan.faults).toEqual([]);
     expect(plan.hosts).toEqual(["www.example.com"]);
     expect(plan.says).toEqual([
-      "The worker adaptive-h3 is deployed, with EDGE=cloudflare.",
+      "This deploys the worker adaptive-h3, with EDGE=cloudflare.",
       "Requests for www.example.com/ come to it.",
       "Requests for www.example.com/articles/* come to it.",
       "Requests for www.example.com/_h3/* come to it.",
@@ -106,8 +118,9 @@ describe("a deployment that may go on", () => {
     ]);
   });
 
-  it("may take all files along, if somebody says so", () => {
+  it("may take all files along, or a folder of them, if somebody says so", () => {
     expect(planWith(routes("www.example.com/*"), true).faults).toEqual([]);
+    expect(planWith(routes("www.example.com/static/*", OWN), true).faults).toEqual([]);
   });
 
   it("finds the way to its API by a star, and does not care for capitals", () => {

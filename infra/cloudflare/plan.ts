@@ -1,5 +1,5 @@
 import { type Config, variableFaults } from "./config.ts";
-import { hostsOf, isPattern, OWN_PATH, type Pattern, patternOf, takesAll, takesOwnPath } from "./routes.ts";
+import { filesOf, hostsOf, isPattern, OWN_PATH, type Pattern, patternOf, takesAll, takesOwnPath } from "./routes.ts";
 
 /** What a deployment will do, and why it must not. */
 export interface Plan {
@@ -22,7 +22,7 @@ export interface Allowed {
  * @param warnings what wrangler says of the configuration
  */
 export function planOf(
-  config: Pick<Config, "name" | "vars" | "routes" | "route" | "workers_dev">,
+  config: Pick<Config, "name" | "vars" | "routes" | "route" | "workers_dev" | "cache">,
   warnings: readonly string[],
   { allFiles }: Allowed,
 ): Plan {
@@ -30,17 +30,40 @@ export function planOf(
   const patterns = routes.map(patternOf);
   const hosts = hostsOf(patterns);
   const faults = [
-    ...warnings.map((warning) => `wrangler warns: ${warning}`),
-    ...variableFaults(config),
+    ...warnings.map((warning) => `wrangler warns: ${warning}${isRouteAstray(warning) ? `. ${ABOVE}` : ""}`),
+    ...variableFaults(config).map((fault) => (isRouteAstray(fault) ? `${fault}. ${ABOVE}` : fault)),
+    ...(config.cache?.enabled === true ? [WITH_CACHE] : []),
     ...patterns.filter((pattern) => !isPattern(pattern)).map(notTaken),
     ...patterns.filter(({ isDomain }) => isDomain && config.vars["ORIGIN"] === undefined).map(withoutOrigin),
     ...(allFiles ? [] : patterns.filter((pattern) => takesAll(pattern)).map(tooWide)),
+    ...(allFiles ? [] : patterns.flatMap(leadsFiles)),
     ...hosts.filter((host) => !patterns.some((pattern) => takesOwnPath(pattern, host))).map(withoutOwnPath),
   ];
   return { faults, says: saysOf(config, patterns), hosts: hosts.filter((host) => !host.includes("*")) };
 }
 
-function tooWide({ text }: Pattern): string {
+const WITH_CACHE =
+  "[cache] would send one client's Alt-Svc to all clients, as it stands in front of the worker: take it out";
+
+const ABOVE = "Routes stand above [vars] and all other tables: move them there";
+
+/** Whether wrangler, or we, found `route` or `routes` in a table, where they mean something else. */
+function isRouteAstray(fault: string): boolean {
+  return /"routes?"|^the variable routes? is unknown/.test(fault);
+}
+
+function leadsFiles(pattern: Pattern): string[] {
+  const folder = filesOf(pattern);
+  if (folder === undefined) return [];
+  return [
+    `the route ${pattern.text} leads a folder of files to the worker (${folder}), which does nothing for them, and Cloudflare bills each. ` +
+      "Take it out: wrangler.toml cannot show a route without a worker. If these are pages, say --all-files",
+  ];
+}
+
+function tooWide({ text, isDomain }: Pattern): string {
+  if (isDomain)
+    return `the custom domain ${text} leads images and files to the worker, too, and Cloudflare bills each of them: use routes, or say --all-files`;
   return (
     `the route ${text} leads images and files to the worker, too, and Cloudflare bills each of them. Name the pages ` +
     "(infra/cloudflare/routes.example.toml), or say --all-files, if folders of files have routes without a worker"
@@ -67,7 +90,7 @@ function saysOf(
     ([variable, value]) => `${variable}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
   return [
-    `The worker ${name ?? "without a name"} is deployed${told.length === 0 ? "" : `, with ${told.join(", ")}`}.`,
+    `This deploys the worker ${name ?? "without a name"}${told.length === 0 ? "" : `, with ${told.join(", ")}`}.`,
     ...(patterns.length === 0
       ? [
           "wrangler.toml has no route, so no visitor of a site of yours comes to it. Routes of earlier deployments stay.",

@@ -36,6 +36,14 @@ export function takesAll({ path }: Pattern): boolean {
   return path === "/*";
 }
 
+/** Folders that hold files and no pages, by the names that most sites give them. */
+const FILE_FOLDERS = /^\/(?:assets?|css|fonts?|images?|img|js|media|static)\//i;
+
+/** The folder of files that a pattern leads to the worker. Undefined: it leads to pages, as far as its name tells. */
+export function filesOf({ path }: Pattern): string | undefined {
+  return FILE_FOLDERS.exec(path)?.[0];
+}
+
 /** Whether all that is under OWN_PATH of another pattern's host comes to the worker by this one, over https at least. */
 export function takesOwnPath({ scheme, host, path }: Pattern, of: string): boolean {
   const isHost = host.startsWith("*") ? of.endsWith(host.slice(1)) : host === of;

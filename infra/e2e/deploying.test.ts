@@ -94,7 +94,7 @@ it(
     const packed = `npm pack --silent --pack-destination '${folder}' && tar -xzf '${folder}'/*.tgz -C '${folder}' && ${here}`;
     expect(await typed(packed, env)).toMatchObject({ code: 0 });
     const deployed = await typed(`cd '${folder}/package' && npm run deploy`, env);
-    expect(deployed).toMatchObject({ code: 0, output: expect.stringContaining("The worker adaptive-h3 is deployed") });
+    expect(deployed).toMatchObject({ code: 0, output: expect.stringContaining("This deploys the worker adaptive-h3") });
     expect(deployed.output).not.toContain("Installing");
     expect(readFileSync(join(account, "calls"), "utf8")).toMatch(/^deploy --config \S+package\/wrangler\.toml/);
     const bill = await typed(`cd '${folder}/package' && npm run policy -- cost --page-views 1M`, env);

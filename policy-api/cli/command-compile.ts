@@ -15,7 +15,10 @@ alone, and answers as the policy does where nothing else is known. It remembers 
 no earlier page, no pause where UDP is blocked. --out writes to a FILE that is not there yet.
 
 cloudflare-rule is the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/
-entrypoint. That call replaces ALL rules of the phase: put your own ones beside it first.
+entrypoint. That call replaces ALL rules of the phase: put your own ones beside it first. The rules
+are for all hosts of the zone, and take every other Alt-Svc away there.
+
+For a stored version write its file first: npm run --silent policy -- show active > FILE
 
 Ends with 1 if the policy says what no rule can do.`,
   options: ["to", "out"],

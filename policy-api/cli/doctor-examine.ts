@@ -108,6 +108,7 @@ async function examine(looking: Looking, { endpoint, path, resolver, io }: Place
   const probes = probed.map(({ probe }) => probe);
   const current = probes[0]?.actuator ?? "header";
   const next = advise({
+    host: new URL(origin).hostname,
     current,
     ways,
     markerArrives: probed.some(({ seen }) => seen.headers[MARKER_HEADER] !== undefined),
@@ -185,7 +186,11 @@ async function probeAll(looking: Looking, { origin, token }: Endpoint, progress:
 
 function readProbe({ status, body, headers }: Seen, origin: string): Probe {
   if (status === 401 || status === 403)
-    throw new Failure(EXIT.token, `${origin} does not take this token (status ${status}).`, { status });
+    throw new Failure(
+      EXIT.token,
+      `${origin} does not take this token (status ${status}): is its entry in the secret POLICY_TOKENS (npx wrangler secret put POLICY_TOKENS)?`,
+      { status },
+    );
   const parsed = parseJson(body);
   if (status === 200 && isReplyOf(getProbe, status, parsed)) return parsed as Probe;
   throw new Failure(

@@ -22,8 +22,12 @@ const TIMEOUT_S = 5;
 /** Asks a site for a path over HTTP/3, by this project's own client (infra/edge/cmd/probe). */
 export async function tryQuic(url: URL, projectFolder: string, caFile: string | undefined): Promise<Quic> {
   const program = join(projectFolder, "dist/probe");
-  if (!existsSync(program))
-    return { works: undefined, why: "no client: cd infra/edge && go build -o ../../dist/probe ./cmd/probe" };
+  if (!existsSync(program)) {
+    const how = existsSync(join(projectFolder, "infra/edge"))
+      ? "cd infra/edge && go build -o ../../dist/probe ./cmd/probe"
+      : "copy dist/probe from a clone of the repository, which builds it";
+    return { works: undefined, why: `no client: ${how}` };
+  }
   return judged(
     await askOver(program, url.href, caFile),
     async () => LOCAL_HOSTS.has(url.hostname) || isThere(await askOver(program, CONTROL, undefined)),

@@ -33,7 +33,10 @@ export async function askRecords({ hostname, port }: URL, resolver: string): Pro
     const shown = alpns.map((alpn) => `alpn=${alpn.join(",") || "-"}`).join("; ");
     return { offersH3: alpns.some((alpn) => alpn.includes("h3")), why: alpns.length === 0 ? "no record" : shown };
   } catch (error) {
-    return { offersH3: undefined, why: `${resolver} cannot be asked: ${(error as Error).message}` };
+    return {
+      offersH3: undefined,
+      why: `${resolver} cannot be asked: ${(error as Error).message} (--resolver names another)`,
+    };
   }
 }
 

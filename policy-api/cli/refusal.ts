@@ -15,7 +15,8 @@ export function refusal(endpoint: Endpoint, { status, headers }: Answer, body: u
   const title = (): string => {
     if (status >= 300 && status < 400)
       return `${origin} sends on to ${clean(headers.location ?? "nowhere")} (${status}): give the address itself.`;
-    if (status === 401) return `The server does not know this token (${answer}).`;
+    if (status === 401)
+      return `The server does not know this token (${answer}): is its entry in POLICY_TOKENS, and is it the file that H3_TOKEN_FILE names?`;
     if (status === 403) return `The server does not allow this (${answer}).`;
     if (status === 429) {
       const wait = headers["retry-after"];

@@ -6,6 +6,7 @@ const ALL: Prediction = { offers: true, withholds: true, takesBack: true, works:
 const NOT_BACK: Prediction = { ...ALL, withholds: false, takesBack: false, works: false };
 const UNTOLD: Prediction = { ...ALL, withholds: undefined, works: undefined };
 const FINE: Looked = {
+  host: "www.example.com",
   current: "header",
   ways: { header: ALL, marker: NOT_BACK },
   markerArrives: true,
@@ -19,13 +20,13 @@ const FINE: Looked = {
 const NEITHER = { header: NOT_BACK, marker: NOT_BACK };
 
 it.each<[string, Partial<Looked>, RegExp]>([
-  ["nothing where it works", {}, /^Nothing is to be done\.$/],
+  ["nothing where it works", {}, /^Nothing is to be done here\./],
   ["a route where there is none", { routed: false }, /^No route leads the page/],
   ["that nothing can be decided without an RTT", { hasRtt: false }, /^The worker sees no RTT/],
   [
     "nothing of a host for files that is as it should be",
     { assets: { origin: "https://f.test", offers: false, isSame: true } },
-    /^Nothing is to be done\.$/,
+    /^Nothing is to be done here\./,
   ],
   [
     "no other host for files that it does not have",
@@ -55,7 +56,11 @@ it.each<[string, Partial<Looked>, RegExp]>([
     { current: "marker", ways: { header: ALL, marker: { ...ALL, offers: false, works: false } } },
     /Set ACTUATOR = "header"/,
   ],
-  ["marker and rules where there are none", { ways: NEITHER }, /Set ACTUATOR = "marker", put the rules/],
+  [
+    "marker and rules where there are none",
+    { ways: NEITHER },
+    /Set ACTUATOR = "marker", deploy, and put the rules [^]* --host www\.example\.com --out FILE/,
+  ],
   ["rules alone where the marker is set", { ways: NEITHER, current: "marker" }, /marker\. Put the rules/],
   ["what to know of images", { ways: NEITHER, markerArrives: false, othersOffer: true }, /pass no worker/],
   ["all or nobody where both ways fail", { ways: NEITHER, markerArrives: false }, /on for all/],

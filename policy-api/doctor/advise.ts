@@ -12,6 +12,8 @@ export interface AssetsHost {
 
 /** What is known of a site after a look. Undefined is what is not known. */
 export interface Looked {
+  /** The site's name. */
+  readonly host: string;
   /** What the deployment is set to. */
   readonly current: Actuator;
   readonly ways: Readonly<Record<Actuator, Prediction>>;
@@ -46,7 +48,10 @@ export function advise(looked: Looked): readonly string[] {
     ...(looked.assets === undefined ? [] : ofAssets(looked.assets)),
   ];
   const first = ofAnswers(looked);
-  if (first.length + rest.length === 0) return ["Nothing is to be done."];
+  if (first.length + rest.length === 0)
+    return [
+      'Nothing is to be done here. Does the worker still observe? Then activate a policy ("A staged change" in docs/operating.md).',
+    ];
   return [...first, ...rest];
 }
 
@@ -59,7 +64,7 @@ function ofAssets({ origin, offers, isSame }: AssetsHost): readonly string[] {
   ];
 }
 
-function ofAnswers({ current, ways, markerArrives, othersOffer, record, quic }: Looked): readonly string[] {
+function ofAnswers({ host, current, ways, markerArrives, othersOffer, record, quic }: Looked): readonly string[] {
   const other: Actuator = current === "header" ? "marker" : "header";
   if (ways[current].works === true) return [];
   if (quic === false)
@@ -82,8 +87,9 @@ function ofAnswers({ current, ways, markerArrives, othersOffer, record, quic }: 
     ];
   if (markerArrives)
     return [
-      `No rule of the zone makes Alt-Svc of the marker. ${current === "header" ? 'Set ACTUATOR = "marker", put' : "Put"} the rules in force that`,
-      "`npm run policy -- marker-rule` writes, and look again. They also take away what others offer, if the zone applies them after that.",
+      `No rule of the zone makes Alt-Svc of the marker. ${current === "header" ? 'Set ACTUATOR = "marker", deploy, and put' : "Put"} the rules in force that`,
+      `\`npm run policy -- marker-rule --host ${host} --out FILE\` writes, beside the rules that are there ("Answer by a marker" in docs/deploying.md).`,
+      "Then look again. They also take away what others offer, if the zone applies them after that.",
     ];
   if (othersOffer)
     return [
