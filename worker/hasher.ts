@@ -90,11 +90,23 @@ export class Hasher {
 
 /** 128 bits: enough to give every address its own name. */
 const NAME_BYTES = 16;
-/** In base64, without padding. */
-const NAME_LENGTH = 22;
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/** Two digits for each twelve bits. */
+const PAIRS = Array.from({ length: 4096 }, (_, bits) => DIGITS.charAt(bits >> 6) + DIGITS.charAt(bits & 63));
 
+/** In base64 (RFC 4648, section 4), without padding. Not by btoa, which takes as long as the hash. */
 function name(hash: Uint8Array): string {
-  return btoa(String.fromCharCode(...hash.subarray(0, NAME_BYTES))).slice(0, NAME_LENGTH);
+  let text = "";
+  for (let at = 0; at < NAME_BYTES; at += 3) {
+    const [first = 0, second = 0, third = 0] = [hash[at], hash[at + 1], hash[at + 2]];
+    text +=
+      at + 1 < NAME_BYTES ? pair((first << 4) | (second >> 4)) + pair(((second & 15) << 8) | third) : pair(first << 4);
+  }
+  return text;
+}
+
+function pair(bits: number): string {
+  return PAIRS[bits] ?? "";
 }
 
 function uint32(hash: Uint8Array, at = 0): number {

@@ -45,8 +45,16 @@ const NOTHING: Counters = { packetsSent: 0, packetsLost: 0, bytesSent: 0, busyMs
 export function addSample(connections: readonly ConnectionRecord[], sample: PathSample): readonly ConnectionRecord[] {
   const held = connections.find(({ id, transport }) => id === sample.connectionId && transport === sample.transport);
   if (held !== undefined && sample.atMs <= held.atMs) return connections;
-  const others = held === undefined ? connections : connections.filter((one) => one !== held);
-  const all = [recordOf(held, sample), ...others].sort((a, b) => b.atMs - a.atMs);
+  const record = recordOf(held, sample);
+  const all: ConnectionRecord[] = [];
+  // Before the first that is no newer. Not sorted: each page adds some, and sorting takes longer than the rest of it.
+  let isIn = false;
+  for (const one of connections) {
+    if (one === held) continue;
+    if (!isIn && one.atMs <= record.atMs) isIn = all.push(record) > 0;
+    all.push(one);
+  }
+  if (!isIn) all.push(record);
   return all.length <= CONNECTIONS ? all : withoutLeast(all);
 }
 
