@@ -6,11 +6,20 @@ import { reportText } from "../../harness/results.ts";
 import { experiment } from "./experiment.ts";
 import { overheadPicture } from "./picture.ts";
 import { overheadReadmeTable } from "./readme-table.ts";
+import { stepsTable } from "./steps-table.ts";
 import { SUBJECTS } from "./subjects.ts";
 
 const FACTORS: Readonly<Record<string, number>> = { "pass-through": 2, adaptive: 5, nginx: 0.5 };
 const ROWS = exampleRows(SUBJECTS, 3, ({ arm }) => FACTORS[arm] ?? 1);
 const SUMMARY = exampleSummary(SUBJECTS, ROWS, 3, { nginx: "1.22.1" });
+
+it("says what each arm adds to the one that does the next less", () => {
+  const table = stepsTable(SUMMARY);
+  // The example has one factor for each arm, in every figure and round: 5 for this one, and 1 for the one beside it.
+  expect(table).toMatch(/\| 10 kB, this worker, a page under `adaptive` +\| .*`fixed-h3` +\| 0\.20 .* 5\.00 .* 5\.00 /);
+  expect(table).toMatch(/\| 1 MB, this worker, a subresource.* \| a worker that only passes on +\| 2\.00 /);
+  expect(table).not.toMatch(/NaN|undefined/);
+});
 
 it("README's table has the reference in figures, and is what Prettier makes of it", async () => {
   const table = overheadReadmeTable(SUMMARY);

@@ -3,6 +3,7 @@ import { findResult, type LoopbackSummary } from "../../harness/loopback/summary
 import { number, size as sizeText } from "../../analysis/tables/format.ts";
 import { LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
 import { overheadReadmeTable } from "./readme-table.ts";
+import { stepsTable } from "./steps-table.ts";
 import { CLIENTS } from "./subjects.ts";
 
 const LATENCY_AND_CPU = ["latencyMedianMs", "latencyP90Ms", "latencyP99Ms", "frontCpuUs", "workerdCpuUs"] as const;
@@ -22,6 +23,7 @@ export function overheadValues(summary: LoopbackSummary) {
       .map(({ size, rate, clients }) => `${size}: ${rate}/s over ${clients} connections in turn`)
       .join("; "),
     short: overheadReadmeTable(summary).trimEnd(),
+    steps: stepsTable(summary).trimEnd(),
     sections: LOOPS.flatMap((loop) =>
       sizes.map(({ size, rate }) => {
         const own = summary.results.filter((result) => result.loop === loop && result.group === size);

@@ -9,6 +9,13 @@ import { LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
  */
 export const CLIENTS = { small: 200, large: 50 };
 
+/** What each arm does more than another one. */
+const ADDS_TO: Partial<Record<LoopbackArm, LoopbackArm>> = {
+  subresource: "pass-through",
+  "fixed-h3": "pass-through",
+  adaptive: "fixed-h3",
+};
+
 /** Every arm with files of both sizes. */
 export const SUBJECTS: readonly Subject[] = (Object.keys(SIZES) as Size[]).flatMap((size) =>
   (Object.keys(LOOPBACK_ARMS) as LoopbackArm[]).map((arm) => subjectOf(size, arm)),
@@ -16,6 +23,7 @@ export const SUBJECTS: readonly Subject[] = (Object.keys(SIZES) as Size[]).flatM
 
 function subjectOf(size: Size, arm: LoopbackArm): Subject {
   const { title, secFetchDest, offers } = LOOPBACK_ARMS[arm];
+  const less = ADDS_TO[arm];
   return {
     name: `${size}/${arm}`,
     title,
@@ -23,6 +31,7 @@ function subjectOf(size: Size, arm: LoopbackArm): Subject {
     beside: `${size}/bare`,
     // The least that a worker can do.
     workerdBeside: `${size}/pass-through`,
+    ...(less === undefined ? {} : { addsTo: `${size}/${less}` }),
     columns: { size, arm },
     arm,
     loops: LOOPS,

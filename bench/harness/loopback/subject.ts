@@ -15,6 +15,8 @@ export interface Subject {
   readonly beside?: string;
   /** What the ratio of workerd's CPU time is to, where that is another subject. */
   readonly workerdBeside?: string;
+  /** The subject that does the next less: what this one adds to it is reported too. */
+  readonly addsTo?: string;
   /** What its rows have in the columns that only this experiment has. */
   readonly columns: Readonly<Record<string, string>>;
   readonly arm: LoopbackArm;

@@ -60,25 +60,25 @@ export function findResult({ results }: LoopbackSummary, loop: Loop, subject: st
   return found;
 }
 
-type Compared = Pick<Subject, "name" | "title" | "group" | "beside" | "workerdBeside">;
+type Compared = Pick<Subject, "name" | "title" | "group" | "beside" | "workerdBeside" | "addsTo">;
 
 function summarized(
   loop: Loop,
-  { name, title, group, beside = name, workerdBeside = beside }: Compared,
+  { name, title, group, beside = name, workerdBeside = beside, addsTo }: Compared,
   own: readonly LoopbackRow[],
   rowsOf: (subject: string) => readonly LoopbackRow[],
 ) {
   const spreadOf = (value: (row: LoopbackRow) => number | null) => spread(own.flatMap((row) => value(row) ?? []));
   const sum = (column: "answers" | "failures" | "dropped"): number => own.reduce((all, row) => all + row[column], 0);
   const lates = own.flatMap(({ lateP99Ms }) => lateP99Ms ?? []);
-  const figureNamed = (figure: FigureName) => {
+  const figureTo = (figure: FigureName, reference: string) => {
     // What was due at a rate and answered says nothing about how fast it could go.
     if (loop === "open" && figure === "requestsPerSecond") return undefined;
     const values = (rows: readonly LoopbackRow[]) => rows.map((row) => ({ round: row.round, value: row[figure] }));
-    const reference = rowsOf(figure === "workerdCpuUs" ? workerdBeside : beside);
     const random = seededRandom(SEED, "interval", loop, ...name.split("/"), figure);
-    return figureOf(values(own), values(reference), random);
+    return figureOf(values(own), values(rowsOf(reference)), random);
   };
+  const figureNamed = (figure: FigureName) => figureTo(figure, figure === "workerdCpuUs" ? workerdBeside : beside);
   return {
     loop,
     subject: name,
@@ -89,6 +89,15 @@ function summarized(
     rate: own[0]?.rate ?? null,
     /** Undefined where there is nothing to measure: workerd in an arm without one. */
     figures: Object.fromEntries(FIGURE_NAMES.map((figure) => [figure, figureNamed(figure)])) as Figures,
+    /** To the subject that it adds to. */
+    added:
+      addsTo === undefined
+        ? undefined
+        : {
+            to: addsTo,
+            requestsPerSecond: figureTo("requestsPerSecond", addsTo)?.ratio,
+            workerdCpuUs: figureTo("workerdCpuUs", addsTo)?.ratio,
+          },
     originCpuUs: spreadOf((row) => row.originCpuUs),
     clientCpuUs: spreadOf((row) => row.clientCpuUs),
     /** Of one core, what workerd used. */
