@@ -2,10 +2,19 @@ import { NOTHING } from "../analysis/statistics/round-figure.ts";
 import { number, withQuartiles } from "../analysis/tables/format.ts";
 import { DECISIONS } from "../experiments/api-load/findings.ts";
 import { overheadReadmeTable } from "../experiments/overhead/readme-table.ts";
+import { withInterval } from "../experiments/overhead/steps-table.ts";
+import { CLIENTS } from "../experiments/overhead/subjects.ts";
 import { findResult, type LoopbackSummary } from "../harness/loopback/summary.ts";
 
 export function costValues(overhead: LoopbackSummary, api: LoopbackSummary) {
+  const addedIn = (loop: "closed" | "open") => findResult(overhead, loop, "small/adaptive").added;
   return {
+    clients: CLIENTS.small,
+    /** An adaptive page beside a fixed one. */
+    adaptive: {
+      rate: withInterval(addedIn("closed")?.requestsPerSecond),
+      cpu: withInterval(addedIn("open")?.workerdCpuUs),
+    },
     overhead: overheadReadmeTable(overhead).trimEnd(),
     command: overhead.command,
     rounds: overhead.rounds,

@@ -19,7 +19,7 @@ export function stepsTable(summary: LoopbackSummary): string {
 }
 
 /** Without an interval where there are too few rounds for one. */
-function withInterval(ratio: Figure["ratio"] | undefined): string {
+export function withInterval(ratio: Figure["ratio"] | undefined): string {
   if (ratio === undefined || !Number.isFinite(ratio.median)) return "-";
   const { median, interval } = ratio;
   return interval === null ? number(median) : `${number(median)} (${number(interval[0])} to ${number(interval[1])})`;
