@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { periodAt } from "../policy-api/core/assignment.ts";
+import { ASSIGNMENT_MS, periodAt } from "../policy-api/core/assignment.ts";
 import { outcomeOf, type PageDecision, type PageNews } from "../policy-api/reports/page-outcome.ts";
 import { pageDecision, pageNews, pageReport } from "../policy-api/reports/testing-pages.ts";
 import { type AssignedClient, parseAssignedClient } from "../policy-api/outcomes/assigned-client.ts";
@@ -17,7 +17,8 @@ import { bindings, freshStorage } from "./testing.ts";
 
 freshStorage();
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"] });
+  // In the middle of a period: clients of the one before stay in its sums. In the future, so that no alarm rings by itself.
+  vi.useFakeTimers({ toFake: ["Date"], now: (periodAt(Date.now()) + 1.5) * ASSIGNMENT_MS });
 });
 afterEach(() => {
   vi.useRealTimers();
