@@ -132,7 +132,7 @@ function countersPort(env: StoreBindings, isolate: Isolate, stores: Stores): Cou
     read: async (fromHour) => {
       const regions = env.COUNTERS === undefined ? [] : regionsOf(isolate);
       const [home = "local"] = regions;
-      await inTime([isolate.counters.tell(async (to, delta) => stores.count(to, delta), home, Date.now())], TELL_MS);
+      await inTime([isolate.counters.tellAll(async (to, delta) => stores.count(to, delta), home, Date.now())], TELL_MS);
       const answers = regions.map(async (region) => (await counterStore(env, region)?.read(fromHour)) ?? NO_TALLY);
       const read = (await inTime(answers, OUTCOMES_MS)).filter((tally) => tally !== false);
       return { tally: merged(read), objects: { asked: regions.length, answered: read.length } };

@@ -71,6 +71,32 @@ describe("an isolate's counters", () => {
     ]);
   });
 
+  it("are all told before somebody reads them, also where a page's telling is under way", async () => {
+    const answer = Promise.withResolvers<void>();
+    take(1);
+    const page = counters.tell(async () => answer.promise, "apac", BEGAN_MS);
+    take(7);
+    await counters.tellAll(tell, "weur", BEGAN_MS);
+    // The store knows the number, and counts what it is told twice once.
+    expect(told.map(({ number, counted }) => [number, counted[TAKEN]])).toEqual([
+      [1, 1],
+      [2, 7],
+    ]);
+    expect(regions).toEqual(["apac", "weur"]);
+    answer.resolve();
+    await page;
+    await counters.tellAll(tell, "weur", BEGAN_MS);
+    expect(told).toHaveLength(2);
+  });
+
+  it("are asked to be told once where the store does not answer", async () => {
+    take();
+    isDown = true;
+    await counters.tell(tell, "apac", BEGAN_MS);
+    await counters.tellAll(tell, "weur", BEGAN_MS);
+    expect(regions).toEqual(["apac", "apac"]);
+  });
+
   it("are told at once, and then every twenty seconds, by one request", async () => {
     expect(counters.due(BEGAN_MS)).toBe(0);
     expect(counters.due(BEGAN_MS + 1)).toBeUndefined();

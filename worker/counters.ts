@@ -85,6 +85,12 @@ export class Counters {
     }
   }
 
+  /** Tells all that was counted until now, for a caller that reads the store next: first what has no answer yet, then what came since. */
+  async tellAll(tell: Tell, region: Region, nowMs: number): Promise<void> {
+    if (this.#untold !== undefined) await this.tell(tell, region, nowMs);
+    if (this.#untold === undefined) await this.tell(tell, region, nowMs);
+  }
+
   #next(): Delta | undefined {
     for (const { counts, key } of this.#sources)
       for (const [cause, count] of Object.entries(counts.read())) {
