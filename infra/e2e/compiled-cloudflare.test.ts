@@ -30,17 +30,18 @@ function parse(expressions: readonly string[]): readonly Parsed[] {
   return JSON.parse(output) as Parsed[];
 }
 
-it.each<[what: string, policy: Policy]>([
+it.each<[what: string, policy: Policy, host?: string]>([
   ["cubic.json", cubic as unknown as Policy],
   ["a threshold", { ...INITIAL_POLICY, mode: "adaptive", method: { kind: "rtt-threshold", rttMs: 40 } }],
   ["fixed-h3", { ...INITIAL_POLICY, mode: "fixed-h3" }],
-])("%s", (_, policy) => {
-  const { rules } = JSON.parse(compiled(policy, "cloudflare-rule")) as { rules: { expression: string }[] };
+  ["fixed-h3 for one host", { ...INITIAL_POLICY, mode: "fixed-h3" }, "www.example.com"],
+])("%s", (_, policy, host) => {
+  const { rules } = JSON.parse(compiled(policy, "cloudflare-rule", host)) as { rules: { expression: string }[] };
   const parsed = parse(rules.map(({ expression }) => expression));
   expect(parsed.length).toBeGreaterThan(0);
   for (const { error, fields } of parsed) {
     expect(error).toBeUndefined();
-    const known = /^(http\.request\.(headers|version)|cf\.timings\.client_(tcp|quic)_rtt_msec)$/;
+    const known = /^(http\.host|http\.request\.(headers|version)|cf\.timings\.client_(tcp|quic)_rtt_msec)$/;
     expect(fields.filter((field) => !known.test(field))).toEqual([]);
   }
 });

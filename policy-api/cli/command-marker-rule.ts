@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
-import { markerRules, PHASE, terraformOf } from "../compiled/cloudflare.ts";
+import { markerRules, terraformOf } from "../compiled/cloudflare.ts";
 import type { Command } from "./command.ts";
 import { writeNewFile } from "./new-file.ts";
+import { placed } from "./zone-rules.ts";
 
 export const MARKER_RULE: Command = {
   name: "marker-rule",
@@ -23,13 +24,7 @@ There too they are all rules of the phase.`,
     const file = resolve(io.folder, out);
     writeNewFile(file, text, "the rules");
     return {
-      text: [
-        `The rules are in ${file}.`,
-        terraform
-          ? "`terraform apply -var zone_id=ZONE` puts them in place, and takes away"
-          : `They are the body of PUT /zones/ZONE/rulesets/phases/${PHASE}/entrypoint, which replaces`,
-        "ALL rules of that phase: put your own ones beside them first.",
-      ].join("\n"),
+      text: `The rules are in ${file}.\n${placed(terraform)}`,
       json: { file, text },
     };
   },

@@ -19,7 +19,12 @@ export function transform(description: string, expression: string, header: strin
 }
 
 /** Cloudflare's parser knows no bare `true`. */
-export const EVERYTHING = 'http.request.version ne ""';
+const EVERYTHING = 'http.request.version ne ""';
+
+/** The responses that rules are for: one host's, or all of the zone. */
+export function responsesOf(host?: string): string {
+  return host === undefined ? EVERYTHING : `http.host eq "${host}"`;
+}
 
 /** The phase of rules that change response headers. */
 export const PHASE = "http_response_headers_transform";
@@ -55,7 +60,7 @@ export function rulesJson(rules: readonly object[]): string {
  * @param host The only host that they are for. Undefined: all of the zone.
  */
 export function markerRules(host?: string): string {
-  const where = host === undefined ? EVERYTHING : `http.host eq "${host}"`;
+  const where = responsesOf(host);
   return rulesJson([
     transform("the worker's answer as Alt-Svc", where, "Alt-Svc", {
       operation: "set",

@@ -1,16 +1,20 @@
 import type { Policy } from "../core/policy.ts";
 import { type Answer, type Answers, answersOf, type Span, type Unit } from "./answers.ts";
-import { EVERYTHING, rulesJson, transform } from "./cloudflare.ts";
+import { responsesOf, rulesJson, transform } from "./cloudflare.ts";
 import { digitsBetween } from "./digits.ts";
 
 /** What a policy is compiled to. */
 export const TARGETS = ["cloudflare-rule", "nginx", "haproxy", "vcl"] as const;
 export type Target = (typeof TARGETS)[number];
 
-/** A policy as a configuration, with what it is for in its comments. Pure. */
-export function compiled(policy: Policy, target: Target): string {
+/**
+ * A policy as a configuration, with what it is for in its comments. Pure.
+ *
+ * @param host The only host that a zone's rules are for. Undefined: all of the zone. The other targets stand where their host is.
+ */
+export function compiled(policy: Policy, target: Target, host?: string): string {
   const { unit, write } = WRITERS[target];
-  return write(answersOf(policy, unit), policy);
+  return write(answersOf(policy, unit), policy, host);
 }
 
 /** Whether the rule answers requests over HTTP/3 too. Where it does not, it says nothing there, and offers end by their ma. */
@@ -21,7 +25,7 @@ export function answersQuic(target: Target): boolean {
 interface Writer {
   /** Of the RTT that this server knows. */
   readonly unit: Unit;
-  readonly write: (answers: Answers, policy: Policy) => string;
+  readonly write: (answers: Answers, policy: Policy, host?: string) => string;
 }
 
 const WRITERS: Readonly<Record<Target, Writer>> = {
@@ -47,28 +51,28 @@ function heading({ source }: Policy, { tcp }: Answers, ...about: readonly string
  * every other Alt-Svc. Fields: cf.timings.client_tcp_rtt_msec, which is 0 over QUIC, and cf.timings.client_quic_rtt_msec, which is
  * 0 over TCP.
  */
-function cloudflareRule({ tcp, quic }: Answers): string {
-  const rules = [
-    transform("no other Alt-Svc", EVERYTHING, "Alt-Svc", { operation: "remove" }),
+function cloudflareRule({ tcp, quic }: Answers, _policy: Policy, host?: string): string {
+  const everywhere = host === undefined ? [] : [responsesOf(host)];
+  const setting = (over: string, version: string, field: string, { value, spans }: Answer): object => {
+    const ranges = spans?.map(({ from, to }) =>
+      to === Infinity ? `${field} ge ${from}` : `(${field} ge ${from} and ${field} lt ${to})`,
+    );
+    const rtt = ranges === undefined ? [] : [`(${ranges.join(" or ")})`];
+    const conditions = [...everywhere, CLOUDFLARE_PAGE, version, ...rtt].join(" and ");
+    return transform(`over ${over}: ${value}`, conditions, "Alt-Svc", { operation: "set", value });
+  };
+  return rulesJson([
+    transform("no other Alt-Svc", responsesOf(host), "Alt-Svc", { operation: "remove" }),
     ...tcp.map((answer) =>
       setting("TCP", 'http.request.version ne "HTTP/3"', "cf.timings.client_tcp_rtt_msec", answer),
     ),
     ...quic.map((answer) =>
       setting("QUIC", 'http.request.version eq "HTTP/3"', "cf.timings.client_quic_rtt_msec", answer),
     ),
-  ];
-  return rulesJson(rules);
+  ]);
 }
 
 const CLOUDFLARE_PAGE = 'any(http.request.headers["sec-fetch-dest"][*] eq "document")';
-
-function setting(over: string, version: string, field: string, { value, spans }: Answer): object {
-  const ranges = spans?.map(({ from, to }) =>
-    to === Infinity ? `${field} ge ${from}` : `(${field} ge ${from} and ${field} lt ${to})`,
-  );
-  const conditions = [CLOUDFLARE_PAGE, version, ...(ranges === undefined ? [] : [`(${ranges.join(" or ")})`])];
-  return transform(`over ${over}: ${value}`, conditions.join(" and "), "Alt-Svc", { operation: "set", value });
-}
 
 /** A map of nginx compares texts: so each span is a pattern for the digits of its numbers. Over HTTP/3 there are no digits. */
 function nginx(answers: Answers, policy: Policy): string {
