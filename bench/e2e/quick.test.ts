@@ -147,6 +147,11 @@ it("browser-page: every place and arm in a real browser, and a handshake, also a
   expect(over("fixed-h3", "1")).toEqual(new Set(["h3"]));
   expect(over("always-offer", "1")).toEqual(new Set(["h2"]));
   expect(over("always-offer", "2")).toEqual(new Set(["h3"]));
+  expect(over("files-h2", "1")).toEqual(new Set(["h3"]));
+  const files = made
+    .filter(({ arm }) => arm === "files-h2")
+    .map(({ resourcesH2, resourcesH3 }) => [resourcesH2, resourcesH3]);
+  expect(new Set(files.map(String))).toEqual(new Set(["14,0"]));
   for (const { lcpMs, loadMs } of made) {
     expect(Number(lcpMs)).toBeGreaterThan(0);
     // The page's last image is painted a few frames after its load event; a busy machine draws frames late.

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { browserArgs, installChromium, UNWANTED_BROWSER_ARGS } from "../../infra/setup/chromium.ts";
 import { UserError } from "../../base/user-error.ts";
+import { FILES_HOST } from "../model/browser-pages.ts";
 import type { Lane, Origin } from "./lane.ts";
 
 export const HOST = "h3.test";
@@ -20,6 +21,7 @@ export function requireBrowser(): string {
  *
  * @param origin any of the lane's: all have the same address and certificate
  * @param forcedPorts where it speaks QUIC from the first packet; elsewhere Alt-Svc alone decides
+ * @param filesPort where it finds FILES_HOST, if anywhere
  */
 export async function launchIn(
   lane: Lane,
@@ -27,6 +29,7 @@ export async function launchIn(
   forcedPorts: readonly number[],
   folder: string,
   stack: AsyncDisposableStack,
+  filesPort?: number,
 ): Promise<Browser> {
   // Playwright starts one file, with the pipe's ends as its descriptors 3 and 4, which ip hands on.
   const starter = join(folder, `browser-${lane.index}.sh`);
@@ -34,7 +37,13 @@ export async function launchIn(
   chmodSync(starter, 0o700);
   const browser = await chromium.launch({
     executablePath: starter,
-    args: browserArgs({ host: HOST, address, spkiSha256, ...(forcedPorts.length === 0 ? {} : { forcedPorts }) }),
+    args: browserArgs({
+      host: HOST,
+      address,
+      spkiSha256,
+      ...(forcedPorts.length === 0 ? {} : { forcedPorts }),
+      ...(filesPort === undefined ? {} : { elsewhere: { [FILES_HOST]: `${address}:${filesPort}` } }),
+    }),
     ignoreDefaultArgs: [...UNWANTED_BROWSER_ARGS],
     // The bench ends it, in order.
     handleSIGINT: false,

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { buildClock, type Clock } from "../../infra/faults/clock.ts";
 import { writeCloudflareConfig } from "../../infra/workerd/as-cloudflare.ts";
 import { type Arm, ARM_SETUPS } from "../model/arm.ts";
+import { BROWSER_PREFIX, FILES_HOST } from "../model/browser-pages.ts";
 import { CONGESTIONS } from "../model/congestion.ts";
 import { policyOf } from "./arm-policy.ts";
 import { type Cubic, holdCubic } from "./cubic.ts";
@@ -65,12 +66,13 @@ export async function startLab(options: LabOptions): Promise<Lab> {
         const congestions = same.map(({ name }) => name);
         const policy = same[0]?.policy;
         const name = `${arm}-${congestions.join("-")}`;
-        const { asCloudflare = false } = ARM_SETUPS[arm];
+        const { asCloudflare = false, movesFiles = false } = ARM_SETUPS[arm];
         const workerd = {
           stateDir: join(folder, name),
           ...(asCloudflare ? { config: writeCloudflareConfig(folder) } : {}),
           origin: origin.url,
           token: TOKEN,
+          ...(movesFiles ? { variables: { ASSETS: `https://${FILES_HOST} ${BROWSER_PREFIX}` } } : {}),
           onErrorLine: () => undefined,
           ...(clock === undefined ? {} : { runner: clock.runner }),
         };

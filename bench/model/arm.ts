@@ -14,6 +14,7 @@ export type Arm =
   | "reporting-h2"
   | "reporting-h3"
   | "as-cloudflare"
+  | "files-h2"
   | "bare-h3"
   | "quiche-cubic"
   | "quiche-bbr2";
@@ -28,6 +29,8 @@ export interface ArmSetup {
   readonly reports?: "asked" | "injected";
   /** Whether its worker learns of connections no more than on Cloudflare. */
   readonly asCloudflare?: boolean;
+  /** Whether its pages' files are at a host of their own, which a browser reaches over HTTP/2 alone: the worker's ASSETS. */
+  readonly movesFiles?: boolean;
   /** Of its edge, beside those that every edge has. */
   readonly edgeFlags?: readonly string[];
   /** Where another server than our edge answers, over HTTP/3 alone. */
@@ -87,6 +90,13 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     reports: "asked",
     asCloudflare: true,
     edgeFlags: ["-server-timing=true", "-as-cloudflare"],
+  },
+  "files-h2": {
+    about:
+      "as `fixed-h3`, as after an HTTPS record, and the policy decides against HTTP/3: the page names its files at a host without it (`ASSETS`)",
+    firstProtocol: "h3",
+    mode: "fixed-h2",
+    movesFiles: true,
   },
   "quiche-cubic": quicheArm("cubic", "quiche-cubic"),
   "quiche-bbr2": quicheArm("BBRv2", "quiche-bbr2"),

@@ -23,6 +23,8 @@ export interface BrowserTarget {
   readonly moreHosts?: readonly string[];
   /** Where the browser finds the hosts, without DNS. Undefined: it asks DNS. */
   readonly address?: string;
+  /** Hosts to which the browser speaks no QUIC, each with its address and port, whatever port is asked for. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
   /** The SHA-256 of the public key of the edge's certificate, base64. */
   readonly spkiSha256: string;
   /** Ports on which the browser uses QUIC from the first packet, without an offer. */
@@ -34,15 +36,17 @@ export interface BrowserTarget {
  * except for hosts in the list of origins forced to QUIC. That exception looks at the host only. So an entry with a port that
  * nobody uses forces nothing, and Alt-Svc alone decides.
  */
-export function browserArgs({ host, moreHosts = [], address, spkiSha256, forcedPorts = [1] }: BrowserTarget): string[] {
+export function browserArgs(target: BrowserTarget): string[] {
+  const { host, moreHosts = [], address, elsewhere = {}, spkiSha256, forcedPorts = [1] } = target;
   const hosts = [host, ...moreHosts];
+  const places = [...(address === undefined ? [] : hosts.map((name) => [name, address])), ...Object.entries(elsewhere)];
   return [
     `--ignore-certificate-errors-spki-list=${spkiSha256}`,
     "--enable-quic",
     `--origin-to-force-quic-on=${hosts.flatMap((name) => forcedPorts.map((port) => `${name}:${port}`)).join(",")}`,
-    ...(address === undefined
+    ...(places.length === 0
       ? []
-      : [`--host-resolver-rules=${hosts.map((name) => `MAP ${name} ${address}`).join(",")}`]),
+      : [`--host-resolver-rules=${places.map(([name, place]) => `MAP ${name} ${place}`).join(",")}`]),
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",

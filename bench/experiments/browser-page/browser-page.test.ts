@@ -131,7 +131,7 @@ it("the share that is done is of visits, each with its last navigation", () => {
   const rows = places.flatMap((place) => rowsOf(place, () => 100));
   expect(shareOf(places, [], 1)).toBe(0);
   expect(shareOf(places, rows, 1)).toBe(1);
-  expect(shareOf(places, rows.slice(0, -1), 1)).toBeCloseTo(1 - 1 / 30, 9);
+  expect(shareOf(places, rows.slice(0, -1), 1)).toBeCloseTo(1 - 1 / 34, 9);
 });
 
 describe("the report", () => {
@@ -171,6 +171,19 @@ describe("the report", () => {
     expect(group?.loadRatio?.estimate).toBeCloseTo(1.5, 3);
     expect(group?.loadMs.estimate).toBeCloseTo(100.5, 0);
     expect(findGroup(summary, "distant-cubic", "page", "fixed-h2", 3)?.loadRatio).toBeUndefined();
+  });
+
+  it("sets a host of files beside what all files over HTTP/3 take, where a page has files", async () => {
+    const moved = places.flatMap((place) => rowsOf(place, (arm) => ({ "fixed-h3": 400, "files-h2": 250 })[arm] ?? 200));
+    const movedGroups = groupsOf(places, moved, 1);
+    const group = findGroup({ ...summary, groups: movedGroups }, "lossy-bbr", "page", "files-h2", 3);
+    expect([group?.loadRatioToH3?.estimate, group?.loadRatio?.estimate]).toEqual([
+      expect.closeTo(1.6, 3),
+      expect.closeTo(0.8, 3),
+    ]);
+    expect(findGroup(summary, "lossy-bbr", "page", "adaptive", 3)?.loadRatioToH3).toBeUndefined();
+    const { markdown } = await browserReport({ ...summary, groups: movedGroups });
+    expect(markdown).toMatch(/\| lossy-bbr +\| +page \| +3 \| +402 \| +251 \| +1\.60 \(.*\) \| +201 \|/);
   });
 
   it("has every place, a picture for each that it names, and the handshake", async () => {

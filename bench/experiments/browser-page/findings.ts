@@ -10,7 +10,7 @@ import { handshakeTable } from "./handshake.ts";
 import { isFar, lastOf, type Place, placeId } from "./settings.ts";
 import { slowStartsTable } from "./slow-start.ts";
 import { type BrowserSummary, findGroup } from "./summary.ts";
-import { allTable, networkText, publishedTable, visitsTable } from "./tables.ts";
+import { allTable, filesTable, networkText, publishedTable, visitsTable } from "./tables.ts";
 
 /** The values of report.md. */
 export function browserValues(summary: BrowserSummary) {
@@ -40,6 +40,7 @@ export function browserValues(summary: BrowserSummary) {
     })),
     published: publishedTable(summary),
     visits: visitsTable(summary),
+    files: filesTable(summary),
     connections: {
       place: connections.place,
       slowStarts: slowStartsTable(connections.slowStarts),

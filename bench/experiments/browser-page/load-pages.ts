@@ -1,6 +1,7 @@
 import { UserError } from "../../../base/user-error.ts";
 import type { Run } from "../../harness/experiment.ts";
 import { inLab } from "../../harness/in-lab.ts";
+import { type Arm, ARM_SETUPS } from "../../model/arm.ts";
 import type { Lab } from "../../lab/lab.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { launchIn } from "../../lab/browser.ts";
@@ -36,8 +37,11 @@ async function loadOn(
 ): Promise<void> {
   const stack = new AsyncDisposableStack();
   try {
+    const portOf = (arm: Arm): number => lane.origin(arm, place.congestion).port;
     const origin = lane.origin("fixed-h3", place.congestion);
-    const browser = await launchIn(lane, origin, [origin.port], lab.folder, stack);
+    const forced = place.arms.filter((arm) => ARM_SETUPS[arm].firstProtocol === "h3").map(portOf);
+    const [filesPort] = place.arms.filter((arm) => ARM_SETUPS[arm].movesFiles === true).map(portOf);
+    const browser = await launchIn(lane, origin, forced, lab.folder, stack, filesPort);
     for (const visit of missingVisits(place, folder.rows, seed)) {
       if (signal.aborted) return;
       const rows = await measureVisit(visit, { place, lane, browser, seed }).catch((error: unknown) => {

@@ -21,6 +21,8 @@ export interface Place {
 
 const FIXED = ["fixed-h2", "fixed-h3", "always-offer"] as const satisfies readonly Arm[];
 const ALL = [...FIXED, "adaptive"] as const satisfies readonly Arm[];
+/** Where HTTP/2 is faster, and a DNS record has brought the browser to HTTP/3. */
+const FILES = ["files-h2"] as const satisfies readonly Arm[];
 
 /** One more navigation, as soon as the connections are at rest. */
 const AGAIN: readonly number[] = [500];
@@ -46,12 +48,12 @@ export function placesOf(size: LoadOptions["size"]): readonly Place[] {
   // A visit over HTTP/2 with loss and cubic takes half a minute.
   const far = { pages: ["page"], arms: ALL, visits: most(16), pausesMs: AGAIN_MEASURED, isAlone: false } as const;
   return [
-    { ...fast, network: network("wired", 200, 1), arms: FIXED },
+    { ...fast, network: network("wired", 200, 1), arms: [...FIXED, ...FILES] },
     // Without always-offer, which is fixed-h3 after its first visit.
-    { ...fast, network: network("unlimited", 10_000, 0), arms: FIXED.slice(0, 2), visits: most(20) },
+    { ...fast, network: network("unlimited", 10_000, 0), arms: [...FIXED.slice(0, 2), ...FILES], visits: most(20) },
     { ...far, network: network("distant", 50, 75), congestion: "cubic" },
     { ...far, network: network("lossy", 20, 15, 0.02), congestion: "cubic" },
-    { ...far, network: network("lossy", 20, 15, 0.02), congestion: "bbr" },
+    { ...far, network: network("lossy", 20, 15, 0.02), congestion: "bbr", arms: [...ALL, ...FILES] },
   ];
 }
 
@@ -60,10 +62,10 @@ function quickPlaces(): readonly Place[] {
   const quick = { pages: ["page"], visits: 2, congestion: "cubic", pausesMs: AGAIN, isAlone: false } as const;
   const far = { ...quick, arms: ALL };
   return [
-    { ...quick, network: network("wired", 200, 1), arms: FIXED, isAlone: true },
+    { ...quick, network: network("wired", 200, 1), arms: [...FIXED, ...FILES], isAlone: true },
     { ...far, network: network("distant", 50, 75) },
     { ...far, network: network("lossy", 20, 15, 0.002) },
-    { ...far, network: network("lossy", 20, 15, 0.002), congestion: "bbr" },
+    { ...far, network: network("lossy", 20, 15, 0.002), congestion: "bbr", arms: [...ALL, ...FILES] },
   ];
 }
 

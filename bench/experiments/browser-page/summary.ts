@@ -42,22 +42,28 @@ export function groupsOf(places: readonly Place[], rows: readonly BrowserRow[], 
         Array.from({ length: lastOf(place) }, (_, i) => i + 1).flatMap((navigation) => {
           const of = (one: BrowserRow["arm"]): BrowserRow[] =>
             groups.get([placeId(place), page, one, navigation].join(" ")) ?? [];
-          return groupOf(of(arm), arm === "fixed-h2" ? [] : of("fixed-h2"), seed);
+          const beside = { h2: arm === "fixed-h2" ? [] : of("fixed-h2"), h3: arm === "files-h2" ? of("fixed-h3") : [] };
+          return groupOf(of(arm), beside, seed);
         }),
       ),
     ),
   );
 }
 
-function groupOf(rows: readonly BrowserRow[], base: readonly BrowserRow[], seed: number) {
+/** @param beside the same navigations of `fixed-h2` and of `fixed-h3`, where this arm is set beside them */
+function groupOf(
+  rows: readonly BrowserRow[],
+  beside: Readonly<Record<"h2" | "h3", readonly BrowserRow[]>>,
+  seed: number,
+) {
   const [first] = rows;
   const times = valuesOf(rows, "loadMs");
   if (first === undefined || times.length === 0) return [];
   const { place, page, arm, navigation } = first;
   const random = seededRandom(seed, "browser", place, page, arm, navigation);
   const paints = valuesOf(rows, "lcpMs");
-  const ratio = (field: "loadMs" | "lcpMs"): Interval | undefined => {
-    const [a, b] = [valuesOf(base, field), valuesOf(rows, field)];
+  const ratio = (to: keyof typeof beside, field: "loadMs" | "lcpMs"): Interval | undefined => {
+    const [a, b] = [valuesOf(beside[to], field), valuesOf(rows, field)];
     return a.length < 2 || b.length < 2 ? undefined : ratioOfMeansInterval(a, b, { random });
   };
   const [overH2, overH3] = [sumOf(rows, "resourcesH2"), sumOf(rows, "resourcesH3")];
@@ -81,9 +87,11 @@ function groupOf(rows: readonly BrowserRow[], base: readonly BrowserRow[], seed:
       ttfbMs: mean(valuesOf(rows, "ttfbMs")),
       connectMs: mean(valuesOf(rows, "connectMs")),
       /** fixed-h2's mean load time over this one's, of the same navigation: above 1 this is faster. */
-      loadRatio: ratio("loadMs"),
+      loadRatio: ratio("h2", "loadMs"),
       /** Likewise of the largest contentful paint. */
-      lcpRatio: ratio("lcpMs"),
+      lcpRatio: ratio("h2", "lcpMs"),
+      /** Of `files-h2`: fixed-h3's mean load time over this one's. */
+      loadRatioToH3: ratio("h3", "loadMs"),
       /** Documents over HTTP/3, of all. */
       documentsH3: share(ok.filter(({ documentProtocol }) => documentProtocol === "h3")),
       /** Of what a page loaded beside its document; NaN, in a file null, where there was nothing. */

@@ -60,6 +60,30 @@ export function visitsTable(summary: Groups): string {
   ]);
 }
 
+/** What a host of files without HTTP/3 gains, where a DNS record brings browsers to HTTP/3 and HTTP/2 is faster. */
+export function filesTable({ groups }: Groups): string {
+  const moved = groups.filter(
+    ({ arm, resourcesH3 }) => arm === "files-h2" && Number.isFinite(resourcesH3 ?? Number.NaN),
+  );
+  const besides =
+    (arm: string) =>
+    ({ place, page, navigation }: BrowserGroup): string => {
+      const ms = groups.find(
+        (one) => one.arm === arm && one.place === place && one.page === page && one.navigation === navigation,
+      );
+      return ms === undefined ? "-" : number(ms.loadMs.estimate);
+    };
+  return tableOf(moved, [
+    ["", ({ place }) => place],
+    ["page", ({ page }) => page],
+    ["visit", ({ navigation }) => String(navigation)],
+    ["all over HTTP/3, ms", besides("fixed-h3")],
+    ["files over HTTP/2, ms", ({ loadMs }) => number(loadMs.estimate)],
+    ["all / files", ({ loadRatioToH3 }) => ratioText(loadRatioToH3)],
+    ["all over HTTP/2, ms", besides("fixed-h2")],
+  ]);
+}
+
 export function allTable({ groups }: Groups): string {
   return tableOf(groups, [
     ["", ({ place }) => place],
