@@ -24,6 +24,11 @@ export function browserValues(recorded: BrowserSummary) {
     /** HTTP/2's mean over this arm's. */
     ratio: (place: string, arm: string, navigation: number, page?: string) =>
       withInterval(at(place, arm, navigation, page).loadRatio),
+    /** All files over HTTP/3, over the same files from a host without it. */
+    files: (place: string, navigation: number, page?: string) =>
+      withInterval(
+        known(at(place, "files-h2", navigation, page).loadRatioToH3, `fixed-h3 beside files-h2 in ${place}`),
+      ),
     /** Of the third visit. */
     ms: (place: string, arm: string) => number(at(place, arm, 3).loadMs.estimate),
     /** The third visit under the policy over this arm's. */
