@@ -58,7 +58,7 @@ export function armBars(
           type: "nominal",
           title: null,
           scale: { domain: styles.map(({ short }) => short) },
-          axis: { labelAngle: 0, grid: false, labelFontSize: 11 },
+          axis: { labelAngle: 0, grid: false, labelFontSize: styles.length > 4 ? 10 : 11 },
         },
         xOffset: {
           field: "kind",

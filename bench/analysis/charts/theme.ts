@@ -19,7 +19,7 @@ export const ARM_STYLES: Readonly<Record<Arm, Style & { readonly short: string }
   "fixed-h1": { name: "fixed-h1", short: "h1", colour: "#cc79a7", shape: "triangle-down" },
   "fixed-h2": { name: "fixed-h2", short: "h2", colour: "#0072b2", shape: "circle" },
   "fixed-h3": { name: "fixed-h3", short: "h3", colour: "#d55e00", shape: "square" },
-  "files-h2": { name: "files-h2", short: "h3, files h2", colour: "#56b4e9", shape: "triangle-down" },
+  "files-h2": { name: "files-h2", short: "files", colour: "#56b4e9", shape: "triangle-down" },
   "early-h3": { name: "early-h3", short: "h3 0-RTT", colour: "#f0e442", shape: "stroke" },
   "retry-h3": { name: "retry-h3", short: "h3 Retry", colour: "#a6761d", shape: "stroke" },
   "reporting-h2": { name: "reporting-h2", short: "h2, reports", colour: "#0072b2", shape: "stroke" },
