@@ -5,9 +5,18 @@ import { defineConfig } from "vitest/config";
 const PATIENCE = { testTimeout: 60_000, hookTimeout: 120_000 };
 
 /** Tests of the whole system that measure time or load, or that a busy machine makes fail. Each runs alone. */
-const ALONE = ["attacks", "browser", "faults", "marker", "reporter", "samples", "supervision"].map(
-  (name) => `infra/e2e/${name}.test.ts`,
-);
+const ALONE = [
+  "assets",
+  "attacks",
+  "autopilot",
+  "browser",
+  "faults",
+  "marker",
+  "reporter",
+  "samples",
+  "start",
+  "supervision",
+].map((name) => `infra/e2e/${name}.test.ts`);
 
 const E2E = { ...PATIENCE, globalSetup: ["infra/e2e/build-once.ts"] };
 

@@ -21,17 +21,6 @@ interface Loaded {
   readonly files: Record<string, string[]>;
 }
 
-/** A browser that knows a record tries QUIC and TCP, and on a busy machine TCP may be first: it is given so many pages. */
-const PATIENT_PAGES = 10;
-
-/** Loads a page until it comes over HTTP/3, and returns the last one's protocols. */
-async function loadOverH3(...args: Parameters<typeof load>): Promise<Loaded> {
-  for (let left = PATIENT_PAGES; ; left--) {
-    const loaded = await load(...args);
-    if (loaded.page === "h3" || left === 1) return loaded;
-  }
-}
-
 /** Loads a page, and returns the protocols. The browser's own account: a page is not told those of another host's files. */
 async function load(browser: BrowserContext, port: number, path: string): Promise<Loaded> {
   const page = await browser.newPage();
@@ -72,7 +61,7 @@ it(
       [fixed("observe"), at(SITE, "h3")],
     ] as const) {
       await system.putPolicy(policy);
-      expect(await loadOverH3(browser, port, "/")).toEqual(expected);
+      expect(await load(browser, port, "/")).toEqual(expected);
     }
   },
 );

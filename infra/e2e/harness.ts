@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import type { DecisionLine } from "../../policy-api/core/decision-line.ts";
@@ -105,24 +104,19 @@ export async function probe(
     .map((line) => JSON.parse(line) as Load);
 }
 
-/** Between two polls, milliseconds. */
-const POLL_MS = 25;
-
-/**
- * Polls until `read` returns a value: it comes from another process, which sends no event. The limit is below a test's own, so that the
- * failure names what did not come. It counts polls, as a machine that stood still for a while has given nobody that time.
- *
- * @param ms How long it waits between polls in all, milliseconds
- */
+/** Polls until `read` returns a value: it comes from another process, which sends no event. */
 export async function until<T>(
   what: string,
   read: () => T | undefined | Promise<T | undefined>,
-  ms = 45_000,
+  ms = 15_000,
 ): Promise<T> {
-  for (let waitedMs = 0; waitedMs <= ms; waitedMs += POLL_MS) {
+  const deadlineMs = Date.now() + ms;
+  for (;;) {
     const value = await read();
     if (value !== undefined) return value;
-    await sleep(POLL_MS);
+    if (Date.now() > deadlineMs) throw new Error(`${what}: not within ${ms} ms`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 25);
+    });
   }
-  throw new Error(`${what}: not within ${ms} ms`);
 }

@@ -1,6 +1,7 @@
 import { number, percent, withInterval } from "../../analysis/tables/format.ts";
 import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
 import type { Interval } from "../../analysis/statistics/bootstrap.ts";
+import { BROWSER_PAGES } from "../../model/browser-pages.ts";
 import { PUBLISHED_BROWSER } from "./published.ts";
 import { isFar, lastOf, type Place, placeId } from "./settings.ts";
 import { type BrowserGroup, type BrowserSummary, findGroup } from "./summary.ts";
@@ -61,18 +62,12 @@ export function visitsTable(summary: Groups): string {
 }
 
 /** What a host of files without HTTP/3 gains, where a DNS record brings browsers to HTTP/3 and HTTP/2 is faster. */
-export function filesTable({ groups }: Groups): string {
-  const moved = groups.filter(
-    ({ arm, resourcesH3 }) => arm === "files-h2" && Number.isFinite(resourcesH3 ?? Number.NaN),
-  );
+export function filesTable(summary: Groups): string {
+  const moved = summary.groups.filter(({ arm, page }) => arm === "files-h2" && BROWSER_PAGES[page].length > 0);
   const besides =
     (arm: string) =>
-    ({ place, page, navigation }: BrowserGroup): string => {
-      const ms = groups.find(
-        (one) => one.arm === arm && one.place === place && one.page === page && one.navigation === navigation,
-      );
-      return ms === undefined ? "-" : number(ms.loadMs.estimate);
-    };
+    ({ place, page, navigation }: BrowserGroup): string =>
+      number(findGroup(summary, place, page, arm, navigation)?.loadMs.estimate);
   return tableOf(moved, [
     ["", ({ place }) => place],
     ["page", ({ page }) => page],
