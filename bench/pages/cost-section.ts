@@ -6,15 +6,17 @@ import { withInterval } from "../experiments/overhead/steps-table.ts";
 import { CLIENTS } from "../experiments/overhead/subjects.ts";
 import { findResult, type LoopbackSummary } from "../harness/loopback/summary.ts";
 
-export function costValues(overhead: LoopbackSummary, api: LoopbackSummary) {
-  const addedIn = (loop: "closed" | "open") => findResult(overhead, loop, "small/adaptive").added;
+/** @param again the same on another day, in fewer rounds: how far the first may be trusted */
+export function costValues(overhead: LoopbackSummary, again: LoopbackSummary, api: LoopbackSummary) {
+  /** An adaptive page beside a fixed one. */
+  const addedOf = (summary: LoopbackSummary) => ({
+    rate: withInterval(findResult(summary, "closed", "small/adaptive").added?.requestsPerSecond),
+    cpu: withInterval(findResult(summary, "open", "small/adaptive").added?.workerdCpuUs),
+  });
   return {
     clients: CLIENTS.small,
-    /** An adaptive page beside a fixed one. */
-    adaptive: {
-      rate: withInterval(addedIn("closed")?.requestsPerSecond),
-      cpu: withInterval(addedIn("open")?.workerdCpuUs),
-    },
+    adaptive: addedOf(overhead),
+    again: { ...addedOf(again), rounds: again.rounds },
     overhead: overheadReadmeTable(overhead).trimEnd(),
     command: overhead.command,
     rounds: overhead.rounds,

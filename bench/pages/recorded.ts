@@ -45,6 +45,7 @@ export function readRecorded() {
     })),
     memory: summaryIn("memory") as MemorySummary,
     overhead: summaryIn("overhead") as LoopbackSummary,
+    overheadAgain: summaryIn("overhead-again") as LoopbackSummary,
     apiLoad: summaryIn("api-load") as LoopbackSummary,
   };
 }
