@@ -419,6 +419,52 @@ describe("what an isolate is told", () => {
   });
 });
 
+describe("a kill switch that an isolate could not store at first", () => {
+  /** Given at noon, by an isolate that knew revision 1. */
+  const order = { kind: "clear", author: "ann", note: null, atMs: NOON_MS, revision: 1 } as const;
+  beforeEach(async () => {
+    await create(fixed("fixed-h3"));
+    later(-60_000);
+    await change(put(1));
+    later(60_000);
+  });
+
+  it.each([
+    ["nothing", [], "clear"],
+    ["another version, and back", [put(0), rollback], "clear"],
+    ["on and off", [kill("clear"), kill(null)], null],
+    ["on and back by a rollback", [kill("fixed-h2"), rollback], null],
+    ["on, of another kind", [kill("fixed-h2")], "fixed-h2"],
+  ] as const)("is stored unless the switch was changed since: %s", async (_, changes, inForceThen) => {
+    for (const one of changes) await change(one);
+    const revision = await store().storeKill(order);
+    expect(await inForce()).toMatchObject({ revision, killSwitch: inForceThen });
+  });
+
+  it("is stored once, whoever holds it", async () => {
+    const revision = await store().storeKill(order);
+    later(5_000);
+    expect(await store().storeKill(order)).toBe(revision);
+    await change(kill(null));
+    expect(await store().storeKill(order)).toBe(revision + 1);
+    expect((await inForce())?.killSwitch).toBeNull();
+  });
+
+  it.each([
+    ["an isolate knew an old revision: a change before it does not count", 1, NOON_MS, "clear"],
+    ["a store that never answered the isolate", undefined, NOON_MS, "clear"],
+    ["the same, and the clock was set back", undefined, NOON_MS + 3_600_000, "clear"],
+    ["a clock that was set back: the revision counts", 1, NOON_MS + 3_600_000, null],
+  ] as const)("%s", async (_, revision, atMs, inForceThen) => {
+    later(-1_000);
+    await change(kill("fixed-h2"));
+    await change(kill(null));
+    later(2_000);
+    await store().storeKill({ ...order, revision, atMs });
+    expect((await inForce())?.killSwitch).toBe(inForceThen);
+  });
+});
+
 describe("the audit", () => {
   it("has one entry for each change, with who made it, newest first", async () => {
     await create(fixed("fixed-h3"), { note: "first" });

@@ -7,6 +7,7 @@ import {
   type InForce,
   INITIAL_ACTIVATION,
   isSameState,
+  type KillSwitch,
   OFFER_LONGEST_MS,
   offersEndMs,
   versionsOf,
@@ -157,6 +158,28 @@ export class PolicyStore extends DurableObject {
       tables.addAudit({ actor: author, action: actionOf(change), version: null, revision, note }, nowMs);
       return { kind: "changed", activation: { ...next, revision, author, note, atMs: nowMs } };
     });
+  }
+
+  /**
+   * Stores a kill switch that an isolate holds since the store could not take it. If the switch was changed since it was given, that
+   * change counts: the operator may have stored it elsewhere, and turned it off.
+   *
+   * @param order `revision`: what the isolate knew then, which may be old. So changes from before `atMs` do not count, unless that lies
+   *   ahead: then a clock was set back.
+   * @returns the revision in force.
+   */
+  storeKill(order: {
+    readonly kind: KillSwitch;
+    readonly author: string;
+    readonly note: string | null;
+    readonly atMs: number;
+    readonly revision?: number | undefined;
+  }): number {
+    const { kind, author, note, atMs, revision } = order;
+    const sinceMs = revision !== undefined && atMs > Date.now() ? 0 : atMs;
+    if (!this.#tables.changedKillSwitch(revision ?? 0, sinceMs))
+      this.change({ kind: "kill-switch", to: kind }, { author, note, ifMatch: "*" });
+    return this.#tables.latestRevision();
   }
 
   /** What a health check asks. The id stays the same for as long as the store does. */

@@ -3,6 +3,7 @@ import {
   type ActivationState,
   type ActivePolicy,
   INITIAL_ACTIVATION,
+  type KillSwitch,
   KILL_SWITCHES,
 } from "../policy-api/core/activation.ts";
 import { integer, list, nullable, number, object, oneOf, optional, parse, text } from "../policy-api/reading/parse.ts";
@@ -210,6 +211,19 @@ export class PolicyTables {
     if (revision === 0) return INITIAL_ACTIVATION;
     const row = this.#sql.exec<ActivationRow>("SELECT * FROM activations WHERE revision = ?", revision).toArray()[0];
     return row && activationOf(row);
+  }
+
+  /** Whether an activation after this revision, and not from before this time, changed the kill switch. */
+  changedKillSwitch(afterRevision: number, sinceMs: number): boolean {
+    const killSwitch = (revision: number): KillSwitch | null => this.activation(revision)?.killSwitch ?? null;
+    return this.#sql
+      .exec<{ revision: number }>(
+        "SELECT revision FROM activations WHERE revision > ? AND at_ms >= ?",
+        afterRevision,
+        sinceMs,
+      )
+      .toArray()
+      .some(({ revision }) => killSwitch(revision) !== killSwitch(revision - 1));
   }
 
   activations(page: PageRequest): Page<Activation> {

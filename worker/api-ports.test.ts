@@ -116,6 +116,32 @@ describe("what is in force here", () => {
   });
 });
 
+describe("a kill switch that the store could not take", () => {
+  it("is not stored again once the operator has stored it elsewhere and turned it off", async () => {
+    await activate(mode("fixed-h3"));
+    const isolate = new Isolate(SETTINGS);
+    const ports = mounted({}, isolate);
+    await ports.inForce();
+    ports.unstoredKill.hold("clear", "ann", null);
+    // Through another isolate, which the store answers.
+    for (const to of ["clear", null] as const) {
+      later(1_000);
+      await store().change({ kind: "kill-switch", to }, { ...by, author: "ann" });
+    }
+    later(5_000);
+    await isolate.retryKill(stores, Date.now());
+    expect(isolate.kill.held).toBeUndefined();
+    const { items } = await store().audit({ limit: 10 });
+    expect(items.map(({ action }) => action)).toEqual([
+      "kill-switch.off",
+      "kill-switch.on",
+      "activation.put",
+      "policy.create",
+    ]);
+    expect((await ports.inForce())?.killSwitch).toBeNull();
+  });
+});
+
 describe("what is known of clients", () => {
   const address = "192.0.2.7";
   /** Leaves a sample of a client with the object of its region. */

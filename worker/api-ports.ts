@@ -75,7 +75,8 @@ export function apiPorts(
     },
     unstoredKill: {
       held: () => isolate.kill.held,
-      hold: (kind, author, note) => isolate.kill.hold(kind, author, note, Date.now()),
+      hold: (kind, author, note) =>
+        isolate.kill.hold(kind, author, note, Date.now(), isolate.policyCache.storedRevision),
       settle: () => isolate.kill.settle(),
     },
     changed: async () => isolate.policyCache.renew(stores, Date.now()),

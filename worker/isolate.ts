@@ -69,15 +69,15 @@ export class Isolate {
     return (this.#namer ??= new Hasher(clientKey));
   }
 
-  /** Asks the store again to take a kill switch, if it is time. Never rejects. */
+  /** Asks the store again to take a kill switch, if it is time. A later change of the switch settles it too. Never rejects. */
   async retryKill(stores: Pick<Stores, "storeKill" | "policyBundle">, nowMs: number): Promise<void> {
     const kill = this.kill.due(nowMs);
     if (kill === undefined) return;
     try {
-      await stores.storeKill(kill);
+      const revision = await stores.storeKill(kill);
       await this.policyCache.renew(stores, nowMs);
-      // Without a gap: only once what was stored is held here.
-      if (this.kill.held === kill && this.policyCache.hasStoredKill) this.kill.settle();
+      // Without a gap: only once what the store has is held here.
+      if (this.kill.held === kill && this.policyCache.storedRevision === revision) this.kill.settle();
     } catch {
       // It stays in force, and the next try comes.
     }

@@ -52,9 +52,9 @@ export class PolicyCache {
     return this.#killed.held;
   }
 
-  /** Whether a kill switch is on in what the store sent. */
-  get hasStoredKill(): boolean {
-    return (this.#held?.inForce?.killSwitch ?? null) !== null;
+  /** The revision that the store sent last. Undefined until it has answered once, and if its activation cannot be read. */
+  get storedRevision(): number | undefined {
+    return this.#held?.inForce?.revision;
   }
 
   /** Whether it is time to renew. Unless something is outdated, at most one renewal is under way. */

@@ -32,8 +32,8 @@ export interface Stores {
   policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged">;
   /** Adds what an isolate counted. */
   count(region: Region, delta: Delta): Promise<void>;
-  /** Stores a kill switch that the store could not take before. */
-  storeKill(kill: UnstoredKill): Promise<void>;
+  /** Stores a kill switch that the store could not take before. @returns the revision that is in force then */
+  storeKill(kill: UnstoredKill): Promise<number>;
 }
 
 export interface StoreBindings {
@@ -52,9 +52,7 @@ export function durableStores(env: StoreBindings): Stores {
     record: async (object, reports) => pathStore(env, object).record(reports),
     count: async (region, delta) => counterStore(env, region)?.add(delta),
     policyBundle: async (heldRevision) => policyStore(env).bundle(heldRevision),
-    storeKill: async ({ kind, author, note }) => {
-      await policyStore(env).change({ kind: "kill-switch", to: kind }, { author, note, ifMatch: "*" });
-    },
+    storeKill: async (kill) => policyStore(env).storeKill(kill),
   };
 }
 

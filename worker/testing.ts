@@ -67,9 +67,11 @@ export class FakeStores implements Stores {
 
   readonly kills: UnstoredKill[] = [];
 
-  async storeKill(kill: UnstoredKill): Promise<void> {
+  async storeKill(kill: UnstoredKill): Promise<number> {
     if (this.bundle instanceof Error) throw this.bundle;
     this.kills.push(kill);
+    const { revision, killSwitch } = this.bundle.inForce ?? inForce(INITIAL_POLICY);
+    return killSwitch === null ? revision + 1 : revision;
   }
 
   async lookUp(client: StoredClient): Promise<Remembered> {

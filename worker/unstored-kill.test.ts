@@ -58,13 +58,13 @@ describe("a kill switch that the store could not take", () => {
     const stores = broken();
     const before = new Isolate(SETTINGS);
     expect(await beat(before, stores)).toBeUndefined();
-    before.kill.hold("clear", "ann", "incident", T);
+    before.kill.hold("clear", "ann", "incident", T, 7);
     const held = await beat(before, stores);
-    expect(held).toMatch(/^clear 1800000000000 [0-9a-f-]{36} ann$/);
+    expect(held).toMatch(/^clear 1800000000000 [0-9a-f-]{36} ann 7$/);
 
     const after = new Isolate(SETTINGS);
     expect(await beat(after, stores, held)).toBe(held);
-    expect(after.kill.held).toMatchObject({ kind: "clear", author: "ann", atMs: T });
+    expect(after.kill.held).toMatchObject({ kind: "clear", author: "ann", atMs: T, revision: 7 });
     const { response, settled } = await visit(navigation(), stores, after);
     expect(response.headers.get("alt-svc")).toBe("clear");
     await settled;
@@ -83,6 +83,15 @@ describe("a kill switch that the store could not take", () => {
     expect(await beat(isolate, broken(), first)).toMatch(/^fixed-h2 .* bert$/);
     isolate.kill.settle();
     expect(await beat(isolate, broken(), first)).toBe("off");
+  });
+
+  it("of which the isolate knew no revision, or an edge from before they were told, is held too", () => {
+    const [before, after] = [new KillHold(), new KillHold()];
+    before.hold("clear", "ann", null, T);
+    const said = before.exchange(undefined);
+    expect(said).toMatch(/ ann$/);
+    expect(after.exchange(said)).toBe(said);
+    expect(after.held?.revision).toBeUndefined();
   });
 
   it.each(["", "clear", "clear x y z", "open 1 2 ann", "clear 1 2"])("is not read from %j", async (said) => {

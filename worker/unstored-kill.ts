@@ -10,6 +10,8 @@ export interface UnstoredKill {
   readonly atMs: number;
   /** Tells it from others of the same moment. */
   readonly id: string;
+  /** The store's revision that the isolate knew then. Undefined if it knew none. */
+  readonly revision?: number | undefined;
 }
 
 /** How long to wait before the store is asked again to take it, milliseconds. */
@@ -33,13 +35,13 @@ export class KillHold {
   }
 
   /** Puts a kill switch in force that the store could not take. */
-  hold(kind: KillSwitch, author: string, note: string | null, nowMs: number): void {
+  hold(kind: KillSwitch, author: string, note: string | null, nowMs: number, revision?: number): void {
     this.settle();
-    this.#hold({ kind, author, note, atMs: nowMs, id: crypto.randomUUID() });
+    this.#hold({ kind, author, note, atMs: nowMs, id: crypto.randomUUID(), revision });
     this.#triedAtMs = nowMs;
   }
 
-  /** Forgets it: the store has it now, or it was turned off. */
+  /** Forgets it: the store has it now or knows a later change of the switch, or it was turned off. */
   settle(): void {
     if (this.#held !== undefined) this.#settled.add(this.#held.id);
     this.#held = undefined;
@@ -71,13 +73,14 @@ export class KillHold {
 }
 
 /** As infra/edge keeps it: at most 200 characters, without the note. */
-function written({ kind, atMs, id, author }: UnstoredKill): string {
-  return [kind, atMs, id, author].join(" ");
+function written({ kind, atMs, id, author, revision }: UnstoredKill): string {
+  return [kind, atMs, id, author, ...(revision === undefined ? [] : [revision])].join(" ");
 }
 
 function read(text: string): UnstoredKill | undefined {
-  const [first, at = "", id, author] = text.split(" ");
+  const [first, at = "", id, author, revision = ""] = text.split(" ");
   const kind = KILL_SWITCHES.find((known) => known === first);
   if (kind === undefined || id === undefined || author === undefined || !/^\d{1,15}$/.test(at)) return undefined;
-  return { kind, atMs: Number(at), id, author, note: null };
+  const known = /^\d{1,15}$/.test(revision) ? Number(revision) : undefined;
+  return { kind, atMs: Number(at), id, author, note: null, revision: known };
 }
