@@ -39,9 +39,10 @@ func (q *Server) listen(transport *quic.Transport) (http3.QUICListener, error) {
 	return takeEagerly(listener), nil
 }
 
-// accept enters an accepted connection in the registry, until it ends.
-func (q *Server) accept(qc *quic.Conn) *visitor.Connection {
+// accept enters an accepted connection, which s serves, in the registry, until it ends.
+func (q *Server) accept(qc *quic.Conn, s *http3.Server) *visitor.Connection {
 	c := newConnection(qc, time.Now())
+	c.Retire = func() { _ = s.Shutdown(context.Background()) }
 	if !q.options.EarlyData {
 		complete(qc)
 	} else {

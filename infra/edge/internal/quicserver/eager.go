@@ -61,6 +61,11 @@ func (e *eager) take() {
 // Accept returns the next connection, or why there will be none.
 func (e *eager) Accept(ctx context.Context) (*quic.Conn, error) {
 	select {
+	case conn := <-e.accepted: // also after the end
+		return conn, nil
+	default:
+	}
+	select {
 	case conn := <-e.accepted:
 		return conn, nil
 	case <-e.ended:

@@ -57,6 +57,8 @@ type Server struct {
 	options Options
 	tls     *tls.Config
 
+	connections connections
+
 	closing chan struct{} // closed at the end
 	end     sync.Once
 
@@ -72,12 +74,14 @@ type socket struct {
 	udp       *net.UDPConn
 	transport *quic.Transport
 	listener  http3.QUICListener
-	http3     *http3.Server
 }
 
 // New makes a server on options.UDP. Nothing is accepted before Serve. The error names the address.
 func New(options Options) (*Server, error) {
-	q := &Server{options: options, tls: http3.ConfigureTLSConfig(options.TLS.Clone()), closing: make(chan struct{})}
+	q := &Server{
+		options: options, tls: http3.ConfigureTLSConfig(options.TLS.Clone()), closing: make(chan struct{}),
+		connections: connections{open: map[*http3.Server]struct{}{}},
+	}
 	if err := q.open(options.UDP); err != nil {
 		return nil, fmt.Errorf("cannot serve HTTP/3 on %s: %w", q.Address(), err)
 	}
@@ -95,16 +99,6 @@ func (q *Server) open(udp *net.UDPConn) error {
 	var err error
 	if s.listener, err = q.listen(s.transport); err != nil {
 		return err
-	}
-	s.http3 = &http3.Server{
-		// Otherwise http3 would join every acceptor's port into an Alt-Svc header, which nobody asks for.
-		Port:           q.port(),
-		Handler:        q.options.Handler,
-		MaxHeaderBytes: q.options.MaxHeaderBytes, // and no IdleTimeout: see internal/resting
-		ConnContext: func(ctx context.Context, qc *quic.Conn) context.Context {
-			ctx = context.WithValue(ctx, http.ServerContextKey, q.options.InContext)
-			return visitor.WithConnection(ctx, q.accept(qc))
-		},
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -155,13 +149,12 @@ func (q *Server) ending() bool {
 	}
 }
 
-// Shutdown sends GOAWAY, waits for the requests, then closes; grace bounds it. http3.Server.Shutdown alone would wait for
-// clients to close their connections, which a browser at rest may not do within any timeout.
+// Shutdown sends GOAWAY, and returns when the clients have closed their connections, or grace ends. A browser at rest may not close
+// its connection within any timeout.
 func (q *Server) Shutdown(grace context.Context) {
 	q.end.Do(func() { close(q.closing) })
-	s := q.current()
-	_ = s.listener.Close() // connections that exist stay
-	_ = s.http3.Shutdown(grace)
+	_ = q.current().listener.Close() // connections that exist stay
+	q.connections.shutdown(grace)
 }
 
 // Close ends what Shutdown left: connections whose clients did not close them, and the socket.

@@ -11,7 +11,7 @@ func (q *Server) Serve() {
 	go q.watch()
 	for {
 		s := q.current()
-		err := s.http3.ServeListener(s.listener)
+		err := q.serveAll(s.listener)
 		if q.ending() {
 			return
 		}

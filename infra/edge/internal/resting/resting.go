@@ -17,7 +17,9 @@ import (
 
 const (
 	interval = time.Second
-	// How long a client has to leave after a GOAWAY. A request that is on its way meanwhile is served.
+	// How long a client has to leave after a GOAWAY. A request that is on its way meanwhile is served over HTTP/2. Over HTTP/3 it is
+	// refused with H3_REQUEST_REJECTED, so that the client knows that it can send it again (RFC 9114, section 4.1.1): http3 names the
+	// next stream in its GOAWAY.
 	farewell = 5 * time.Second
 	// How long the kernel may take to accept a GOAWAY, which it does at once unless a client does not read.
 	writeTimeout = time.Second
@@ -71,9 +73,13 @@ func (c *Closer) look(now time.Time) {
 			if now.Sub(at) < farewell {
 				continue
 			}
-		} else if t := secured(conn); t != nil && t.ConnectionState().NegotiatedProtocol == "h2" {
+		} else if tell := farewellOf(conn); tell != nil {
 			told[conn] = now
-			go c.tell(conn, t)
+			go func() {
+				if c.rests(conn) {
+					tell()
+				}
+			}()
 			continue
 		}
 		// A close can block while a client does not read.
@@ -89,6 +95,17 @@ func secured(c *visitor.Connection) *tls.Conn {
 		return nil
 	}
 	return c.TLS.Load()
+}
+
+// farewellOf returns what tells a connection's client not to send further requests on it; nil: its protocol cannot say so.
+func farewellOf(conn *visitor.Connection) func() {
+	if conn.Retire != nil {
+		return conn.Retire
+	}
+	if t := secured(conn); t != nil && t.ConnectionState().NegotiatedProtocol == "h2" {
+		return func() { tell(t) }
+	}
+	return nil
 }
 
 // rests says whether no request has come since look.
@@ -111,10 +128,7 @@ func (c *Closer) end(conn *visitor.Connection) {
 
 // tell writes a GOAWAY beside the HTTP/2 server, which writes nothing while no response is under way. A request that comes in the
 // instant between this look and the write would have to be answered within it to meet the GOAWAY inside a frame.
-func (c *Closer) tell(conn *visitor.Connection, t *tls.Conn) {
-	if !c.rests(conn) {
-		return
-	}
+func tell(t *tls.Conn) {
 	_ = t.SetWriteDeadline(time.Now().Add(writeTimeout))
 	_, _ = t.Write(goAway)
 	_ = t.SetWriteDeadline(time.Time{})

@@ -46,6 +46,9 @@ type Connection struct {
 	Writes Counter
 	// Abort closes a TCP connection at once, and throws away what it still has to send. It is nil on QUIC connections.
 	Abort func()
+	// Retire tells an HTTP/3 client that its further requests will be refused, so that it sends them elsewhere (GOAWAY; RFC 9114,
+	// section 5.2). It returns when the connection has ended. It is nil on TCP connections.
+	Retire func()
 	// Lingers is set where a response ended before its request did: the connection then closes slowly (RFC 9112, section 9.6).
 	Lingers atomic.Bool
 
