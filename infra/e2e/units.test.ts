@@ -56,7 +56,7 @@ it("the units' commands serve, also after both have been killed", async () => {
     for (const [before = "", ...args] of commandsOf(unitText(name), "ExecStartPre").map(onThisMachine))
       expect(spawnSync(before, args).status).toBe(0);
     const [program = "", ...args] = onThisMachine(commandsOf(unitText(name), "ExecStart")[0] ?? []);
-    // Without systemd there are no credentials: the edge makes a development certificate.
+    // This machine has no /etc/adaptive-h3-tls: the edge makes a development certificate.
     const own =
       name === "edge"
         ? [

@@ -3,15 +3,17 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"adaptive-h3/infra/edge/internal/admission"
@@ -42,18 +44,18 @@ const (
 
 // edge is the running program.
 type edge struct {
-	log        *errorlog.Log
-	handler    *proxy.Handler
-	desk       *admission.Desk
-	registry   *visitor.Registry
-	handshakes *quicserver.Handshakes
-	sampler    *pathsample.Sampler
-	poster     *pathsample.Poster // nil: no samples
-	watch      *unread.Watch
-	resting    *resting.Closer
-	upstream   *http.Transport
-	spki       string
-	linger     listen.Lingerer
+	log          *errorlog.Log
+	certificates *certificate.Set
+	handler      *proxy.Handler
+	desk         *admission.Desk
+	registry     *visitor.Registry
+	handshakes   *quicserver.Handshakes
+	sampler      *pathsample.Sampler
+	poster       *pathsample.Poster // nil: no samples
+	watch        *unread.Watch
+	resting      *resting.Closer
+	upstream     *http.Transport
+	linger       listen.Lingerer
 
 	servers []*server
 	health  *http.Server     // nil: no -health
@@ -78,15 +80,11 @@ type server struct {
 
 // startEdge binds everything, then serves. On error nothing is left behind.
 func startEdge(opts options, log *errorlog.Log) (*edge, error) {
-	cert, err := certificate.Load(opts.certificate, time.Now())
+	certificates, err := certificate.Open(opts.certificate, time.Now(), func(text string) { log.Report("certificate", text) })
 	if err != nil {
 		return nil, err
 	}
-	leaf, err := certificate.Leaf(cert)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the certificate: %w", err)
-	}
-	resetSecret, err := certificate.ResetSecret(cert)
+	resetSecret, err := certificate.ResetSecret(certificates.First())
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +99,7 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	}
 
 	e := &edge{
-		log: log, registry: visitor.NewRegistry(), spki: certificate.SPKISHA256(leaf), stopBeat: func() {},
+		log: log, registry: visitor.NewRegistry(), certificates: certificates, stopBeat: func() {},
 		failed: make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
 	opts.proxy.Kill = &killswitch.Switch{}
@@ -119,7 +117,7 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	e.upstream, e.desk = pool, bounds.Desk()
 	e.handler = proxy.New(opts.proxy, transport, e.desk, e.watch, log)
 	if opts.metrics != (upstream.Target{}) {
-		e.metrics = metrics.New(metrics.Subject{Registry: e.registry, Desk: e.desk, Handshakes: e.handshakes.Counts})
+		e.metrics = metrics.New(metrics.Subject{Registry: e.registry, Desk: e.desk, Handshakes: e.handshakes.Counts, CertificateEnds: certificates.Ends})
 	}
 	var windows *trace.Windows
 	if opts.traceFile != "" {
@@ -131,9 +129,9 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	bounds.Look(opts.proxy.Upstream)
 	e.startSampling(opts.samples, windows)
 	tlsConfig := &tls.Config{
-		Certificates: []tls.Certificate{cert},
-		MinVersion:   tls.VersionTLS12, // below it are protocols that RFC 8996 forbids
-		NextProtos:   []string{"h2", "http/1.1"},
+		GetCertificate: certificates.Get,
+		MinVersion:     tls.VersionTLS12, // below it are protocols that RFC 8996 forbids
+		NextProtos:     []string{"h2", "http/1.1"},
 	}
 	for i, s := range sockets {
 		srv, err := e.newServer(s, tlsConfig, resetSecret, opts)
@@ -145,7 +143,7 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		e.servers = append(e.servers, srv)
 	}
 	e.startHeartbeat(fallback)
-	if err := e.startHealth(opts.health, leaf, fallback); err != nil {
+	if err := e.startHealth(opts.health, fallback); err != nil {
 		listen.Close(sockets)
 		e.shutdown(time.Millisecond)
 		return nil, err
@@ -163,15 +161,21 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	return e, nil
 }
 
-// startSampling starts what looks at connections, responses and memory; the two goroutines of the path samples, if anybody wants
+// startSampling starts what looks at connections, responses, memory and certificates; the two goroutines of the path samples, if anybody wants
 // them; and that of a trace.
 func (e *edge) startSampling(to upstream.Target, windows *trace.Windows) {
 	scanCtx, stopScan := context.WithCancel(context.Background())
 	postCtx, stopPost := context.WithCancel(context.Background())
 	e.stopScan, e.stopPost = stopScan, stopPost
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
 	e.scanning.Go(func() { e.watch.Run(scanCtx) })
 	e.scanning.Go(func() { e.resting.Run(scanCtx) })
 	e.scanning.Go(func() { giveback.Run(scanCtx) })
+	e.scanning.Go(func() {
+		defer signal.Stop(reload)
+		e.certificates.Run(scanCtx, reload)
+	})
 	if windows != nil {
 		e.scanning.Go(func() { windows.Run(scanCtx) })
 	}
@@ -272,11 +276,11 @@ func (e *edge) serve(srv *server) {
 }
 
 // startHealth answers GET /health at t, if anybody wants it.
-func (e *edge) startHealth(t upstream.Target, leaf *x509.Certificate, fallback *origin.Fallback) (err error) {
+func (e *edge) startHealth(t upstream.Target, fallback *origin.Fallback) (err error) {
 	if t == (upstream.Target{}) {
 		return nil
 	}
-	subject := health.Subject{Certificate: leaf, Desk: e.desk}
+	subject := health.Subject{Certificates: e.certificates, Desk: e.desk}
 	if fallback != nil {
 		subject.WorkerGone = fallback.WorkerGone
 	}
@@ -296,7 +300,7 @@ func (e *edge) announce(w io.Writer) error {
 		Addresses  []string `json:"addresses"`
 		HTTP3      []bool   `json:"http3"`
 		SPKISHA256 string   `json:"spkiSha256"`
-	}{Event: "listening", SPKISHA256: e.spki}
+	}{Event: "listening", SPKISHA256: certificate.SPKISHA256(e.certificates.First().Leaf)}
 	for _, s := range e.servers {
 		line.Addresses = append(line.Addresses, s.socket.Address())
 		line.HTTP3 = append(line.HTTP3, s.quic != nil)

@@ -77,8 +77,8 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	})
 	fs.Func("health", "where GET /health says how this program is, for this machine only: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.health))
 	fs.Func("metrics", "where GET /metrics tells Prometheus what this program did, for this machine only: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.metrics))
-	fs.StringVar(&o.certificate.CertFile, "cert", "", "certificate chain, PEM `FILE`; with -key, instead of the development certificate")
-	fs.StringVar(&o.certificate.KeyFile, "key", "", "private key, PEM `FILE`")
+	fs.Func("cert", "certificate chain, PEM `FILE`, read again when it changes; with -key, instead of the development certificate; repeatable", addTo(&o.certificate.CertFiles))
+	fs.Func("key", "private key, PEM `FILE`, of the certificate that has the same place among the -cert flags; repeatable", addTo(&o.certificate.KeyFiles))
 	fs.StringVar(&o.certificate.StateDir, "state", o.certificate.StateDir, "`DIR` that keeps the development certificate")
 	fs.StringVar(&o.qlogDir, "qlog", "", "`DIR` that exists, for a qlog of every QUIC connection, a file each without addresses; for looking into transports, as it grows without end")
 	fs.StringVar(&o.traceFile, "trace", "", "`FILE` for every connection's window, RTT and bytes, a line of JSON each 50 ms; for looking into transports, as it grows without end")
@@ -86,7 +86,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.BoolVar(&o.handshakes.Always, "retry", false, "have every QUIC client prove its address before its handshake begins, by a Retry (RFC 9000, section 8.1.2), which takes a round trip; without this flag only while -retry-above says so")
 	fs.Func("retry-above", "have each new QUIC client prove its address while `N` handshakes are in progress whose clients have not, down to half as many (default 256)", setCount(&o.handshakes.Unproven))
 	fs.Func("max-handshakes", "at most `N` QUIC handshakes in progress, and a quarter of that of one client that proved its address; others are refused (default 1024)", setCount(&o.handshakes.Total))
-	fs.Func("host", "a further `NAME` of the development certificate; repeatable", func(s string) error {
+	fs.Func("host", "a `NAME` that visitors use: the development certificate gets it, and a certificate of -cert must have it, or health is not ok; repeatable", func(s string) error {
 		if !validHost(s) {
 			return errors.New("it must be a host name or an IP address, without port")
 		}
@@ -154,7 +154,7 @@ func (o *options) check(fs *flag.FlagSet) error {
 	if o.handshakes.Unproven > o.handshakes.Total {
 		return fmt.Errorf("flag -retry-above is %d: it must not be above -max-handshakes, which is %d", o.handshakes.Unproven, o.handshakes.Total)
 	}
-	if (o.certificate.CertFile == "") != (o.certificate.KeyFile == "") {
+	if len(o.certificate.CertFiles) != len(o.certificate.KeyFiles) {
 		return errors.New("flags -cert and -key go together: give both, or neither for a development certificate")
 	}
 	if o.certificate.StateDir == "" {
@@ -174,6 +174,13 @@ func setTarget(t *upstream.Target) func(string) error {
 	return func(s string) (err error) {
 		*t, err = upstream.ParseTarget(s)
 		return err
+	}
+}
+
+func addTo(list *[]string) func(string) error {
+	return func(s string) error {
+		*list = append(*list, s)
+		return nil
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func TestOptionsAsGiven(t *testing.T) {
 	l := o.listen
 	if len(l) != 3 || l[0].Congestion != "cubic" || l[0].HTTP3 || l[0].Port != 1 || l[1].Hosts[0].String() != "::1" || !l[1].HTTP3 ||
 		l[2].Hosts[0].String() != "::" || o.proxy.Upstream != (upstream.Target{Network: "unix", Address: "/run/workerd.sock"}) || o.samples != (upstream.Target{Network: "tcp", Address: "[::1]:99"}) ||
-		o.certificate.CertFile != "c" || o.certificate.KeyFile != "k" || o.certificate.StateDir != "s" || strings.Join(o.certificate.Hosts, " ") != "a.example 192.0.2.1 *.b.example" ||
+		!slices.Equal(o.certificate.CertFiles, []string{"c"}) || !slices.Equal(o.certificate.KeyFiles, []string{"k"}) || o.certificate.StateDir != "s" || strings.Join(o.certificate.Hosts, " ") != "a.example 192.0.2.1 *.b.example" ||
 		o.proxy.AltSvc != proxy.AltSvcOverride || !o.proxy.ServerTiming || !o.proxy.AsCloudflare || o.proxy.UpstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
 		o.requests.Total != 10 || o.requests.PerClient != 4 || o.maxStreams != 3 || o.requests.Reserved != 5 ||
 		o.handshakes != (quicserver.HandshakeLimits{Unproven: 6, Total: 7, Always: true}) ||

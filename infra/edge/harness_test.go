@@ -153,11 +153,16 @@ type testClient struct {
 // client makes a client of one protocol whose packets go to address (the edge's, or a relay's).
 func (e *testEdge) client(protocol string, address ...string) *testClient {
 	e.t.Helper()
+	return e.clientWith(protocol, e.tlsConfig(), address...)
+}
+
+// clientWith makes one that trusts other certificates.
+func (e *testEdge) clientWith(protocol string, config *tls.Config, address ...string) *testClient {
+	e.t.Helper()
 	to := e.addresses[0]
 	if len(address) > 0 {
 		to = address[0]
 	}
-	config := e.tlsConfig()
 	c := &testClient{Client: &http.Client{Timeout: edgetest.Patience}, protocol: protocol}
 	if protocol == "HTTP/3" {
 		tr := &http3.Transport{

@@ -60,7 +60,8 @@ var walls = map[string][]string{
 		"internal/origin", "internal/unread", "internal/upstream", "internal/visitor",
 	},
 	"internal/health": {
-		"internal/admission", "internal/errorlog", "internal/measure", "internal/ownsocket", "internal/quicprobe", "internal/upstream",
+		"internal/admission", "internal/certificate", "internal/errorlog", "internal/measure", "internal/ownsocket", "internal/quicprobe",
+		"internal/upstream",
 	},
 	"internal/metrics": {
 		"internal/admission", "internal/errorlog", "internal/ownsocket", "internal/upstream", "internal/visitor", prometheus,

@@ -1,4 +1,4 @@
-// Package certificate has the edge's certificate: a given one, or a self-signed one for development, which it makes and
+// Package certificate has the edge's certificates: given ones, or a self-signed one for development, which it makes and
 // keeps. It imports only the standard library.
 package certificate
 
@@ -26,25 +26,30 @@ const (
 	devCertReserve = 7 * 24 * time.Hour
 )
 
-// Options say which certificate: the one in CertFile, or one for development.
+// Options say which certificates: those in CertFiles, or one for development.
 type Options struct {
-	CertFile string   // certificate chain, PEM; "": the development certificate
-	KeyFile  string   // its private key, PEM
-	StateDir string   // folder that keeps the development certificate
-	Hosts    []string // further names of the development certificate
+	CertFiles []string // certificate chains, PEM; none: the development certificate
+	KeyFiles  []string // their private keys, PEM, in the same order
+	StateDir  string   // folder that keeps the development certificate
+	Hosts     []string // names that visitors use: the development certificate gets them, and given ones have to have them
 }
 
-// Load returns the given certificate, or the development certificate as it is good at the time now. Its error is one sentence
+// Load returns the given certificates, or the development certificate as it is good at the time now. Its error is one sentence
 // that names the flags to change.
-func Load(opts Options, now time.Time) (tls.Certificate, error) {
-	if opts.CertFile == "" {
-		return developmentCertificate(opts.StateDir, opts.Hosts, now)
+func Load(opts Options, now time.Time) ([]tls.Certificate, error) {
+	if len(opts.CertFiles) == 0 {
+		cert, err := developmentCertificate(opts.StateDir, opts.Hosts, now)
+		return []tls.Certificate{cert}, err
 	}
-	cert, err := tls.LoadX509KeyPair(opts.CertFile, opts.KeyFile)
-	if err != nil {
-		return cert, fmt.Errorf("flags -cert and -key must name a PEM certificate and its private key: %w", err)
+	var all []tls.Certificate
+	for i := range opts.CertFiles {
+		cert, err := tls.LoadX509KeyPair(opts.CertFiles[i], opts.KeyFiles[i])
+		if err != nil {
+			return nil, fmt.Errorf("flags -cert and -key must name a PEM certificate and its private key: %w", err)
+		}
+		all = append(all, cert)
 	}
-	return cert, nil
+	return all, nil
 }
 
 // developmentCertificate reads the certificate kept in dir. It makes another one where that is missing, ends soon, or lacks
@@ -122,14 +127,6 @@ func stillGood(leaf *x509.Certificate, names []string, now time.Time) bool {
 func SPKISHA256(leaf *x509.Certificate) string {
 	sum := sha256.Sum256(leaf.RawSubjectPublicKeyInfo)
 	return base64.StdEncoding.EncodeToString(sum[:])
-}
-
-// Leaf returns the first certificate of the chain.
-func Leaf(cert tls.Certificate) (*x509.Certificate, error) {
-	if cert.Leaf != nil {
-		return cert.Leaf, nil
-	}
-	return x509.ParseCertificate(cert.Certificate[0])
 }
 
 // ResetSecret returns a secret that is always the same for this certificate's private key, from which QUIC's stateless resets

@@ -106,9 +106,9 @@ func TestGivenCertificate(t *testing.T) {
 		}
 	}
 	state := filepath.Join(dir, "state")
-	got, err := Load(Options{CertFile: certFile, KeyFile: keyFile, StateDir: state}, time.Now())
-	if err != nil || got.Leaf.DNSNames[0] != "given.example" {
-		t.Fatalf("%v %v", got.Leaf, err)
+	got, err := Load(Options{CertFiles: []string{certFile}, KeyFiles: []string{keyFile}, StateDir: state}, time.Now())
+	if err != nil || got[0].Leaf.DNSNames[0] != "given.example" {
+		t.Fatalf("%v %v", got, err)
 	}
 	if _, err := os.Stat(state); err == nil {
 		t.Error("a development certificate was made all the same")

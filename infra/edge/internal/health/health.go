@@ -1,13 +1,13 @@
 // Package health answers GET /health on a listener of its own, which visitors cannot reach. It asks the edge's servers as a
-// client would. Of this module it imports admission, errorlog, measure (for its units), ownsocket, quicprobe and upstream.
+// client would. Of this module it imports admission, certificate, errorlog, measure (for its units), ownsocket, quicprobe and upstream.
 package health
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/netip"
 	"sync"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"adaptive-h3/infra/edge/internal/admission"
+	"adaptive-h3/infra/edge/internal/certificate"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/measure"
 	"adaptive-h3/infra/edge/internal/ownsocket"
@@ -33,10 +34,10 @@ const (
 
 // Subject is what the answer is about.
 type Subject struct {
-	HTTP3       []HTTP3           // the addresses that HTTP/3 is served on
-	Certificate *x509.Certificate // which those addresses must show
-	WorkerGone  func() bool       // nil: nobody watches the worker
-	Desk        *admission.Desk
+	HTTP3        []HTTP3 // the addresses that HTTP/3 is served on
+	Certificates *certificate.Set
+	WorkerGone   func() bool // nil: nobody watches the worker
+	Desk         *admission.Desk
 }
 
 // HTTP3 is one address that HTTP/3 is served on.
@@ -51,8 +52,10 @@ type Answer struct {
 	OK       bool         `json:"ok"`
 	Problems []string     `json:"problems"` // a sentence each; empty where OK
 	HTTP3    []QUICAnswer `json:"http3"`
-	Worker   WorkerAnswer `json:"worker"`
-	Requests DeskAnswer   `json:"requests"`
+	// Certificates are in the order of the flags.
+	Certificates []CertificateAnswer `json:"certificates"`
+	Worker       WorkerAnswer        `json:"worker"`
+	Requests     DeskAnswer          `json:"requests"`
 }
 
 // QUICAnswer is about one address that HTTP/3 is served on.
@@ -60,6 +63,13 @@ type QUICAnswer struct {
 	Address     string  `json:"address"`
 	OK          bool    `json:"ok"` // a handshake with it succeeded
 	HandshakeMs float64 `json:"handshakeMs,omitempty"`
+}
+
+// CertificateAnswer is about one certificate.
+type CertificateAnswer struct {
+	Names    string    `json:"names"`
+	Ends     time.Time `json:"ends"`
+	DaysLeft int       `json:"daysLeft"` // whole days; below 0: it has ended
 }
 
 // WorkerAnswer is what the heartbeat says.
@@ -130,6 +140,11 @@ func (s *server) look() Answer {
 		}
 		now.HTTP3 = append(now.HTTP3, q)
 	}
+	for _, leaf := range s.subject.Certificates.Leaves() {
+		left := math.Floor(time.Until(leaf.NotAfter).Hours() / 24)
+		now.Certificates = append(now.Certificates, CertificateAnswer{certificate.Names(leaf), leaf.NotAfter, int(left)})
+	}
+	now.Problems = append(now.Problems, s.subject.Certificates.Problems(time.Now())...)
 	if s.subject.WorkerGone != nil {
 		now.Worker = WorkerAnswer{Watched: true, OK: !s.subject.WorkerGone()}
 	}
@@ -147,7 +162,7 @@ func (s *server) look() Answer {
 func (s *server) handshake(h HTTP3) (QUICAnswer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
-	took, err := quicprobe.Handshake(ctx, h.ReachedAt, s.subject.Certificate)
+	took, err := quicprobe.Handshake(ctx, h.ReachedAt, s.subject.Certificates.First().Leaf)
 	if err == nil && !h.Serves.Load() {
 		err = errors.New("it is not offered yet")
 	}

@@ -34,6 +34,8 @@ type Subject struct {
 	// Handshakes returns how many QUIC handshakes are in progress, how many of them without a proof of the address, and whether every
 	// client has to prove its address now.
 	Handshakes func() (total, unproven int, asking bool)
+	// CertificateEnds returns when the first of the certificates ends.
+	CertificateEnds func() time.Time
 }
 
 // Metrics counts. A nil Metrics counts nothing.
@@ -74,6 +76,9 @@ func New(subject Subject) *Metrics {
 	m.registry.MustRegister(
 		m.connections, m.requests, m.rtt, m.loss, m.sockets,
 		gauge("open_connections", "Connections that are open", func() float64 { return float64(len(subject.Registry.Snapshot(nil))) }),
+		gauge("certificate_days_left", "Days until the first of the certificates ends, below 0 when it has", func() float64 {
+			return time.Until(subject.CertificateEnds()).Hours() / 24
+		}),
 		gauge("quic_handshakes", "QUIC handshakes in progress", func() float64 {
 			total, _, _ := subject.Handshakes()
 			return float64(total)
