@@ -53,6 +53,7 @@ export function apiPorts(
       return isolate.policyCache.held?.inForce;
     },
     checkStore: () => isolate.storeHealth.check(env, Date.now()),
+    isOriginLost: () => isolate.origin.isLost,
     edgeHttp3: () => {
       const said = isolate.edgeHttp3;
       return said === undefined || Math.abs(Date.now() - said.atMs) > EDGE_SILENT_MS ? "unknown" : said.state;

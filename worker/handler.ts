@@ -30,7 +30,7 @@ export async function handleVisitor(
   ctx: ExecutionContext,
   isolate: Isolate,
 ): Promise<Response> {
-  const fetching = fetchOrigin(request, url, isolate.settings);
+  const fetching = fetchOrigin(request, url, isolate);
   if (!isNavigation(request)) return fetching;
   let foundWithin: ReturnType<typeof lookUp>;
   try {

@@ -6,6 +6,7 @@ import { Hasher } from "./hasher.ts";
 import { type HeldBundle, PolicyCache } from "./policy-cache.ts";
 import { type ClientNews, ReportBuffer } from "./report-buffer.ts";
 import type { Nearby } from "./nearby.ts";
+import { OriginReach } from "./origin-reach.ts";
 import { RecentClients } from "./recent-clients.ts";
 import type { Region } from "./region.ts";
 import { StoreHealth } from "./store-health.ts";
@@ -24,6 +25,7 @@ export class Isolate {
   readonly storeHealth = new StoreHealth();
   /** What the TLS edge said last about its HTTP/3. */
   edgeHttp3: { readonly state: "ok" | "down" | "off"; readonly atMs: number } | undefined;
+  readonly origin = new OriginReach();
   readonly reports = new ReportBuffer();
   readonly recent = new RecentClients();
   /** Undefined where no other isolate is near. */

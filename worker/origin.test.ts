@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import vectors from "../infra/edge/testdata/origin-requests.json" with { type: "json" };
 import { adaptivePolicy } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
@@ -109,6 +109,30 @@ describe("the origin", () => {
       const { response } = await visit(navigation(), new FakeStores(adaptivePolicy()), isolate);
       expect([response.status, response.headers.get("adaptive-h3-unreached")]).toEqual([502, mark]);
     }
+  });
+
+  it("is lost where it answered nothing for a minute though visitors asked, until it answers", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: 0 });
+    const isolate = new Isolate(SETTINGS);
+    const after = async (seconds: number, isThere: boolean): Promise<boolean> => {
+      vi.setSystemTime(seconds * 1000);
+      origin.answer = async () => (isThere ? new Response("page") : Promise.reject(new TypeError("no TLS")));
+      await visit(new Request("http://site.test/a.png"), new FakeStores(mode("observe")), isolate);
+      return isolate.origin.isLost;
+    };
+    const seen: boolean[] = [];
+    for (const [seconds, isThere] of [
+      [0, false],
+      [59, false],
+      [60, true],
+      [61, false],
+      [120, false],
+      [121, false],
+      [122, true],
+    ] as const)
+      seen.push(await after(seconds, isThere));
+    expect(seen).toEqual([false, false, false, false, false, true, false]);
+    vi.useRealTimers();
   });
 
   it.each(["GET", "POST"])("an origin that drops a %s is asked once, with or without ORIGIN", async (method) => {

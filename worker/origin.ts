@@ -1,6 +1,7 @@
 import { MARKER_HEADER } from "../policy-api/core/alt-svc.ts";
 import type { Actuator } from "../policy-api/core/alt-svc.ts";
 import { LimitedLog } from "./limited-log.ts";
+import type { Isolate } from "./isolate.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -15,15 +16,17 @@ import type { Settings } from "./settings.ts";
 export async function fetchOrigin(
   request: Request,
   visited: URL,
-  settings: Pick<Settings, "origin" | "edge" | "actuator">,
+  { settings, origin: reach }: Pick<Isolate, "settings" | "origin">,
 ): Promise<Response> {
   const { origin, edge, actuator } = settings;
   try {
-    if (origin !== undefined) return without(await fetchFrom(origin, request, visited, edge), OFFERS[actuator]);
     // Only Cloudflare has routes. Elsewhere the visitor's Host header would choose what is fetched.
-    if (edge !== "cloudflare") throw new Error("ORIGIN is not set");
-    return without(await fetch(request), ROUTED_OFFERS[actuator]);
+    if (origin === undefined && edge !== "cloudflare") throw new Error("ORIGIN is not set");
+    const response = await (origin === undefined ? fetch(request) : fetchFrom(origin, request, visited, edge));
+    reach.answered();
+    return without(response, (origin === undefined ? ROUTED_OFFERS : OFFERS)[actuator]);
   } catch (error) {
+    reach.failed(Date.now());
     errorLog.write(error);
     return new Response("Bad gateway: the origin does not answer.\n", {
       status: 502,

@@ -117,7 +117,11 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	e.upstream, e.desk = pool, bounds.Desk()
 	e.handler = proxy.New(opts.proxy, transport, e.desk, e.watch, log)
 	if opts.metrics != (upstream.Target{}) {
-		e.metrics = metrics.New(metrics.Subject{Registry: e.registry, Desk: e.desk, Handshakes: e.handshakes.Counts, CertificateEnds: certificates.Ends})
+		subject := metrics.Subject{Registry: e.registry, Desk: e.desk, Handshakes: e.handshakes.Counts, CertificateEnds: certificates.Ends, PassedBy: func() uint64 { return 0 }}
+		if fallback != nil {
+			subject.PassedBy = fallback.Requests
+		}
+		e.metrics = metrics.New(subject)
 	}
 	var windows *trace.Windows
 	if opts.traceFile != "" {
@@ -282,7 +286,7 @@ func (e *edge) startHealth(t upstream.Target, fallback *origin.Fallback) (err er
 	}
 	subject := health.Subject{Certificates: e.certificates, Desk: e.desk}
 	if fallback != nil {
-		subject.WorkerGone = fallback.WorkerGone
+		subject.WorkerGone, subject.Origin = fallback.WorkerGone, fallback
 	}
 	for _, s := range e.servers {
 		if s.quic != nil {

@@ -62,6 +62,7 @@ func TestMetrics(t *testing.T) {
 		`adaptive_h3_edge_rtt_seconds_count{transport="quic"}`: 1,
 		`adaptive_h3_edge_loss_ratio_count{transport="quic"}`:  1,
 		`adaptive_h3_edge_requests_refused_total`:              0,
+		`adaptive_h3_edge_requests_past_worker_total`:          0,
 		`adaptive_h3_edge_udp_sockets_reopened_total`:          0,
 	} {
 		if got := figure(text, line); got != want {

@@ -39,8 +39,12 @@ const config :Workerd.Config = (
     ( name = "state", disk = ( writable = true ) ),
     # A file here says which store this deployment has, so that an emptied store does not pass for a new one.
     ( name = "marker", disk = ( writable = true ) ),
-    # The origin may be on this machine or in its network: so private and local addresses too.
-    ( name = "internet", network = ( allow = ["public", "private", "local"] ) ),
+    # The origin may be on this machine or in its network: so private and local addresses too. An https origin must show a certificate
+    # that this machine trusts; SSL_CERT_FILE names other authorities, for the edge too.
+    ( name = "internet", network = (
+      allow = ["public", "private", "local"],
+      tlsOptions = ( trustBrowserCas = true ),
+    ) ),
   ],
   sockets = [
     # Whoever can write to this socket controls request.cf. So the socket is in a folder that only this user can enter.

@@ -56,6 +56,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const line = await Promise.race([announced.promise, program.ended.then(() => undefined)]);
   if (line === undefined) throw new UserError(complaints.join("\n") || "The edge did not start.");
   listening = true;
+  for (const complaint of complaints) (options.onErrorLine ?? console.error)(complaint);
   const { addresses, spkiSha256 } = JSON.parse(line) as { addresses: string[]; spkiSha256: string };
   return { program, addresses, spkiSha256 };
 }

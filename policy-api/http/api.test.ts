@@ -320,6 +320,17 @@ describe("health", () => {
       },
     ],
     [
+      "the origin does not answer",
+      () => (ports.originLost = true),
+      {
+        ...well,
+        status: "degraded",
+        problems: [
+          "the origin answered no request for a minute or longer, so nothing is decided: the worker's log says why",
+        ],
+      },
+    ],
+    [
       "the disk is full",
       () => (ports.takesWrites = false),
       {

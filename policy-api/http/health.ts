@@ -22,6 +22,7 @@ export function addHealth(api: OpenAPIHono<ApiEnv>): void {
       ...(store === "ok" ? [] : [STORE_PROBLEMS[store]]),
       ...(state.isSetAside ? [SET_ASIDE] : []),
       ...(held === undefined ? [] : ["the kill switch is in force in memory only: the store could not take it yet"]),
+      ...(ports.isOriginLost() ? [ORIGIN_LOST] : []),
       ...(http3 === "down" ? ["the TLS edge's HTTP/3 does not answer: nothing offers it meanwhile"] : []),
       ...settingsFaults.map(({ name, message }) => `the variable ${name} ${message}`),
     ];
@@ -43,6 +44,9 @@ export function addHealth(api: OpenAPIHono<ApiEnv>): void {
 }
 
 const SET_ASIDE = "a database of what is known about clients could not be opened: it was set aside, and begins anew";
+
+const ORIGIN_LOST =
+  "the origin answered no request for a minute or longer, so nothing is decided: the worker's log says why";
 
 const STORE_PROBLEMS = {
   unreachable: "the policy store does not answer",

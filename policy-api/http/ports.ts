@@ -108,6 +108,8 @@ export interface PolicyApiPorts {
   /** For callers without a token, so not each of them reaches the store. */
   checkStore(): Promise<StoreState>;
   readonly unstoredKill: UnstoredKillPort;
+  /** Whether the origin answered no request for a minute or longer though some came. */
+  isOriginLost(): boolean;
   /** What the TLS edge says about its HTTP/3; `unknown` if no edge says anything. */
   edgeHttp3(): "ok" | "down" | "off" | "unknown";
   /** What the worker knows of a call's connection, and how long the store takes from here. `header`: that of an actuator. */

@@ -292,6 +292,11 @@ export class TestPorts implements PolicyApiPorts {
     return { ...this.probed, header: actuator === "marker" ? "h3-advice" : this.probed.header };
   }
 
+  originLost = false;
+  isOriginLost(): boolean {
+    return this.originLost;
+  }
+
   http3: ReturnType<PolicyApiPorts["edgeHttp3"]> = "unknown";
   edgeHttp3(): ReturnType<PolicyApiPorts["edgeHttp3"]> {
     return this.http3;

@@ -37,7 +37,14 @@ type Subject struct {
 	HTTP3        []HTTP3 // the addresses that HTTP/3 is served on
 	Certificates *certificate.Set
 	WorkerGone   func() bool // nil: nobody watches the worker
+	Origin       Origin      // nil: the edge never asks the origin
 	Desk         *admission.Desk
+}
+
+// Origin is the way to the origin that needs no worker.
+type Origin interface {
+	Problems(context.Context) []string // a sentence each
+	Requests() uint64                  // that went this way since the start
 }
 
 // HTTP3 is one address that HTTP/3 is served on.
@@ -74,8 +81,9 @@ type CertificateAnswer struct {
 
 // WorkerAnswer is what the heartbeat says.
 type WorkerAnswer struct {
-	Watched bool `json:"watched"` // with -origin
-	OK      bool `json:"ok"`
+	Watched  bool   `json:"watched"` // with -origin
+	OK       bool   `json:"ok"`
+	PassedBy uint64 `json:"passedBy"` // requests that went to the origin without it, since the start
 }
 
 // DeskAnswer says how many requests there are, and how many there may be.
@@ -147,6 +155,12 @@ func (s *server) look() Answer {
 	now.Problems = append(now.Problems, s.subject.Certificates.Problems(time.Now())...)
 	if s.subject.WorkerGone != nil {
 		now.Worker = WorkerAnswer{Watched: true, OK: !s.subject.WorkerGone()}
+	}
+	if s.subject.Origin != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
+		now.Problems = append(now.Problems, s.subject.Origin.Problems(ctx)...)
+		cancel()
+		now.Worker.PassedBy = s.subject.Origin.Requests()
 	}
 	if !now.Worker.OK {
 		now.Problems = append(now.Problems, "the worker does not answer: the origin is asked instead, and nobody decides")

@@ -36,6 +36,8 @@ type Subject struct {
 	Handshakes func() (total, unproven int, asking bool)
 	// CertificateEnds returns when the first of the certificates ends.
 	CertificateEnds func() time.Time
+	// PassedBy returns how many requests went to the origin without the worker.
+	PassedBy func() uint64
 }
 
 // Metrics counts. A nil Metrics counts nothing.
@@ -103,6 +105,9 @@ func New(subject Subject) *Metrics {
 			_, _, refused := subject.Desk.Counts()
 			return float64(refused)
 		}),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: namespace, Name: "requests_past_worker_total", Help: "Requests that went to the origin without the worker, so that nobody decided",
+		}, func() float64 { return float64(subject.PassedBy()) }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"adaptive-h3/infra/edge/internal/errorlog"
@@ -48,6 +49,9 @@ type Fallback struct {
 	url     *url.URL // the origin's scheme and host
 	monitor *heartbeat.Monitor
 	beats   *http.Client // asks the worker whether it is there
+	log     *errorlog.Log
+
+	undecided undecided
 }
 
 // New puts the origin at url behind the worker. watched is the worker's internal listener, which answers the heartbeat. Run
@@ -61,12 +65,19 @@ func New(worker http.RoundTripper, url *url.URL, watched upstream.Target, tell E
 			log.Report("worker back", watched.Address+" answers again")
 		}
 	})
-	return &Fallback{worker: worker, origin: newTransport(), url: url, monitor: monitor, beats: beats}
+	return &Fallback{worker: worker, origin: newTransport(), url: url, monitor: monitor, beats: beats, log: log}
 }
 
-// Run watches the worker until ctx ends, and closes the connections at rest.
+// Run watches the worker until ctx ends, and closes the connections at rest. It says at once if the origin cannot be reached by TLS.
 func (f *Fallback) Run(ctx context.Context) {
+	var checking sync.WaitGroup
+	checking.Go(func() {
+		for _, problem := range f.Problems(ctx) {
+			f.log.Report("origin", problem)
+		}
+	})
 	f.monitor.Run(ctx)
+	checking.Wait()
 	f.beats.CloseIdleConnections()
 	f.origin.CloseIdleConnections()
 }
@@ -132,6 +143,9 @@ func (f *Fallback) askWorker(req *http.Request) (res *http.Response, again bool,
 			cancel(nil)
 			return nil, true, errUnreached
 		}
+		if res.Header.Get(UnreachedHeader) == "" {
+			f.undecided.answered(req.URL)
+		}
 		// ctx must outlive this call, as the response's body still depends on it; it ends with the request's own.
 		return res, false, nil
 	}
@@ -156,6 +170,7 @@ func (f *Fallback) askOrigin(req *http.Request) (*http.Response, error) {
 	asked.URL.Scheme, asked.URL.Host = f.url.Scheme, f.url.Host
 	asked.Host = f.url.Host
 	asked.Header.Del(metadata.HeaderCF)
+	f.undecided.asked(time.Now())
 	res, err := f.origin.RoundTrip(asked)
 	if err != nil {
 		return nil, fmt.Errorf("the origin %s: %w", f.url.Host, err)
