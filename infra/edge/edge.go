@@ -84,9 +84,9 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	if err != nil {
 		return nil, err
 	}
-	resetSecret, err := certificate.ResetSecret(certificates.First())
+	resetSecret, err := certificate.ResetSecret(opts.certificate.StateDir)
 	if err != nil {
-		return nil, err
+		log.Report("HTTP/3", err.Error())
 	}
 	var sockets []listen.Socket
 	for _, spec := range opts.listen {

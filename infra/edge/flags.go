@@ -79,7 +79,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.Func("metrics", "where GET /metrics tells Prometheus what this program did, for this machine only: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.metrics))
 	fs.Func("cert", "certificate chain, PEM `FILE`, read again when it changes; with -key, instead of the development certificate; repeatable", addTo(&o.certificate.CertFiles))
 	fs.Func("key", "private key, PEM `FILE`, of the certificate that has the same place among the -cert flags; repeatable", addTo(&o.certificate.KeyFiles))
-	fs.StringVar(&o.certificate.StateDir, "state", o.certificate.StateDir, "`DIR` that keeps the development certificate")
+	fs.StringVar(&o.certificate.StateDir, "state", o.certificate.StateDir, "`DIR` that keeps the development certificate, and the secret by which QUIC clients learn of a restart")
 	fs.StringVar(&o.qlogDir, "qlog", "", "`DIR` that exists, for a qlog of every QUIC connection, a file each without addresses; for looking into transports, as it grows without end")
 	fs.StringVar(&o.traceFile, "trace", "", "`FILE` for every connection's window, RTT and bytes, a line of JSON each 50 ms; for looking into transports, as it grows without end")
 	fs.BoolVar(&o.earlyData, "early-data", false, "take GET and HEAD requests over HTTP/3 in 0-RTT, with Early-Data: 1; anybody may send such a request again, from an address that nobody verified: for looking into transports, not for visitors")
@@ -158,7 +158,7 @@ func (o *options) check(fs *flag.FlagSet) error {
 		return errors.New("flags -cert and -key go together: give both, or neither for a development certificate")
 	}
 	if o.certificate.StateDir == "" {
-		return errors.New("flag -state is empty: it must be a folder that keeps the development certificate")
+		return errors.New("flag -state is empty: it must be a folder, for what this program keeps")
 	}
 	if len(o.listen) == 0 {
 		spec, err := listen.ParseSpec(defaultListen)

@@ -5,12 +5,15 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,22 +88,77 @@ func TestConnectionsOfALostSocketAreReset(t *testing.T) {
 	edgetest.Eventually(t, "another socket", func() bool {
 		return inside.servers[0].quic.Socket() != before && inside.servers[0].serves.Load()
 	})
-	stream, err := conn.OpenUniStream()
+	if err := resetOf(t, conn); err != nil {
+		t.Error(err)
+	}
+}
+
+// deafConn is a client's socket that can stop to hear. It hears again from a packet of one byte on, which nothing overtakes.
+type deafConn struct {
+	net.PacketConn
+	deaf atomic.Bool
+}
+
+func (c *deafConn) ReadFrom(p []byte) (int, net.Addr, error) {
+	for {
+		n, from, err := c.PacketConn.ReadFrom(p)
+		if n == 1 {
+			c.deaf.Store(false)
+		} else if err != nil || !c.deaf.Load() {
+			return n, from, err
+		}
+	}
+}
+
+// A client learns that its connection is gone also from an edge that has another certificate than the one before.
+func TestConnectionsAreResetAfterARenewal(t *testing.T) {
+	before, old := startInside(t, edgetest.StartUpstream(t, offering))
+	socket, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stream.Write(make([]byte, 100)); err != nil {
+	client := &deafConn{PacketConn: socket}
+	transport := &quic.Transport{Conn: client}
+	t.Cleanup(func() { transport.Close(); socket.Close() })
+	to := net.UDPAddrFromAddrPort(netip.MustParseAddrPort(before.addresses[0]))
+	conn, err := transport.Dial(t.Context(), to, http3Config(before), &quic.Config{MaxIdleTimeout: time.Hour})
+	if err != nil {
 		t.Fatal(err)
+	}
+	client.deaf.Store(true) // as if the edge had died without a word
+	old.shutdown(time.Second)
+	if _, err := socket.WriteTo([]byte{0}, socket.LocalAddr()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(before.state, "dev-cert.pem")); err != nil {
+		t.Fatal(err)
+	}
+	startInside(t, edgetest.StartUpstream(t, offering), "-state", before.state, "-listen", before.addresses[0])
+	if err := resetOf(t, conn); err != nil {
+		t.Error(err)
+	}
+}
+
+// resetOf writes until the connection ends, and returns nil if a stateless reset ended it.
+func resetOf(t *testing.T, conn *quic.Conn) error {
+	t.Helper()
+	stream, err := conn.OpenUniStream()
+	if err != nil {
+		return err
+	}
+	if _, err := stream.Write(make([]byte, 100)); err != nil {
+		return err
 	}
 	select {
 	case <-conn.Context().Done():
 	case <-time.After(edgetest.Patience):
-		t.Fatal("the client does not learn that its connection is gone")
+		return errors.New("the client does not learn that its connection is gone")
 	}
 	var reset *quic.StatelessResetError
 	if err := context.Cause(conn.Context()); !errors.As(err, &reset) {
-		t.Errorf("ended by %v", err)
+		return fmt.Errorf("ended by %w", err)
 	}
+	return nil
 }
 
 func http3Config(e *testEdge) *tls.Config {

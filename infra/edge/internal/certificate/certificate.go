@@ -1,9 +1,8 @@
-// Package certificate has the edge's certificates: given ones, or a self-signed one for development, which it makes and
-// keeps. It imports only the standard library.
+// Package certificate has what the edge proves itself with: its certificates, given ones or a self-signed one for development, and
+// the secret of QUIC's stateless resets. It makes and keeps the latter two. It imports only the standard library.
 package certificate
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -79,11 +78,16 @@ func developmentCertificate(dir string, hosts []string, now time.Time) (tls.Cert
 }
 
 func folderError(dir string, err error) error {
+	return fmt.Errorf("the folder %s cannot take the development certificate (%w): choose another with -state", dir, reasonOf(err))
+}
+
+// reasonOf leaves out the path, which may be that of a temporary file.
+func reasonOf(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
-		err = pe.Err
+		return pe.Err
 	}
-	return fmt.Errorf("the folder %s cannot take the development certificate (%w): choose another with -state", dir, err)
+	return err
 }
 
 // writeFile replaces path as a whole, so that a program that starts at the same time reads the old or the new.
@@ -127,16 +131,4 @@ func stillGood(leaf *x509.Certificate, names []string, now time.Time) bool {
 func SPKISHA256(leaf *x509.Certificate) string {
 	sum := sha256.Sum256(leaf.RawSubjectPublicKeyInfo)
 	return base64.StdEncoding.EncodeToString(sum[:])
-}
-
-// ResetSecret returns a secret that is always the same for this certificate's private key, from which QUIC's stateless resets
-// can be derived (RFC 9000, section 10.3.2).
-func ResetSecret(cert tls.Certificate) ([32]byte, error) {
-	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
-	if err != nil {
-		return [32]byte{}, fmt.Errorf("cannot read the certificate's private key: %w", err)
-	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte("QUIC stateless reset"))
-	return [32]byte(mac.Sum(nil)), nil
 }

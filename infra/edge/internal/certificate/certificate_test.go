@@ -114,28 +114,3 @@ func TestGivenCertificate(t *testing.T) {
 		t.Error("a development certificate was made all the same")
 	}
 }
-
-func TestResetSecret(t *testing.T) {
-	secretOf := func(dir string) [32]byte {
-		t.Helper()
-		cert, err := developmentCertificate(dir, nil, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		secret, err := ResetSecret(cert)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return secret
-	}
-	dir := t.TempDir()
-	if secretOf(dir) != secretOf(dir) {
-		t.Error("two starts with one key have two secrets")
-	}
-	if secretOf(dir) == secretOf(t.TempDir()) {
-		t.Error("two keys have one secret")
-	}
-	if _, err := ResetSecret(tls.Certificate{}); err == nil {
-		t.Error("no key is no error")
-	}
-}

@@ -38,8 +38,8 @@ type Options struct {
 	MaxStreams     int         // requests on a connection, at a time
 	EarlyData      bool        // take 0-RTT
 	Handshakes     *Handshakes // bounds those in progress, of all servers that share it
-	// ResetSecret outlives the socket and the process: a client learns from it that its connection is gone, with the first
-	// packet that it sends. Otherwise it would wait for its own idle timeout.
+	// ResetSecret outlives the socket, the process and the certificate: a client learns from it that its connection is gone, with
+	// the first packet that it sends. Otherwise it would wait for its own idle timeout.
 	ResetSecret [32]byte
 	// Tracer writes qlogs; nil writes none.
 	Tracer func(context.Context, bool, quic.ConnectionID) qlogwriter.Trace
