@@ -31,7 +31,7 @@ func (e *testEdge) rawTLS() *tls.Conn {
 }
 
 // metadataLike is what a server might take for metadata, whichever way it reads names.
-var metadataLike = regexp.MustCompile(`(?i)^((cf|mf|x[-_]forwarded)[-_].*|true[-_]client[-_]ip|x[-_]real[-_]ip|forwarded)$`)
+var metadataLike = regexp.MustCompile(`(?i)^((cf|mf|x[^a-z0-9]forwarded)[^a-z0-9].*|true[^a-z0-9]client[^a-z0-9]ip|x[^a-z0-9]real[^a-z0-9]ip|forwarded)$`)
 
 // withHost puts the host back where net/http takes it from.
 func withHost(r *http.Request) http.Header {
@@ -111,6 +111,7 @@ func TestForgedMetadataIsReplaced(t *testing.T) {
 		for _, name := range []string{
 			"CF-Connecting-IP", "CF-IPCountry", "cf_connecting_ip", "MF-CF-Blob", "mf_cf_blob", "True-Client-IP", "X-Real-IP",
 			"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X_Forwarded_For",
+			"X.Forwarded.For", "CF.Connecting.IP", "X!Real~IP",
 		} {
 			req.Header[name] = []string{forged, "203.0.113.9"}
 		}

@@ -8,15 +8,28 @@ import (
 	"strings"
 )
 
-// forgeable says whether a header is metadata that only an edge may set, so that nobody may believe a client's. Underscores
-// count as hyphens, because some servers read them so (CGI, RFC 3875, section 4.1.18, maps both to the same variable).
+// forgeable says whether a header is metadata that only an edge may set, so that nobody may believe a client's. Every character
+// that is no letter or digit counts as a hyphen, because many servers read names so. CGI maps - to _ (RFC 3875, section 4.1.18),
+// WSGI and Rack do the same and keep _, and Go's net/http/cgi also maps =. PHP maps . and space. Apache up to 2.2 and lighttpd map every
+// character that is no letter or digit. Apache from 2.4 on, and nginx unless it is told to keep them, drop such names.
 func forgeable(name string) bool {
-	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	name = strings.Map(folded, name)
 	switch name {
 	case "true-client-ip", "x-real-ip", "forwarded":
 		return true
 	}
 	return strings.HasPrefix(name, "cf-") || strings.HasPrefix(name, "mf-") || strings.HasPrefix(name, "x-forwarded-")
+}
+
+// folded is a character of a header's name in the spelling that forgeable compares.
+func folded(r rune) rune {
+	switch {
+	case 'A' <= r && r <= 'Z':
+		return r - 'A' + 'a'
+	case ('a' <= r && r <= 'z') || ('0' <= r && r <= '9'):
+		return r
+	}
+	return '-'
 }
 
 // dropForgeable removes such headers, in any spelling.
