@@ -49,11 +49,13 @@ type Handler struct {
 	watch   *unread.Watch
 	log     *errorlog.Log
 	active  atomic.Int64 // requests being answered
+	// pseudonym is this process in the header CDN-Loop.
+	pseudonym string
 }
 
 // New makes a handler that admits requests at desk, and sends them over transport. watch sees its responses.
 func New(options Options, transport http.RoundTripper, desk *admission.Desk, watch *unread.Watch, log *errorlog.Log) *Handler {
-	p := &Handler{options: options, desk: desk, watch: watch, log: log}
+	p := &Handler{options: options, desk: desk, watch: watch, log: log, pseudonym: newPseudonym()}
 	p.proxy = &httputil.ReverseProxy{
 		Rewrite:        p.rewrite,
 		Transport:      upstream.WithHeaderTimeout(transport, options.UpstreamTimeout),
@@ -99,6 +101,11 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.RequestURI == "*" {
 		// Only OPTIONS may ask for it (RFC 9112, section 3.2.4), of a server as a whole. No worker can be asked so.
 		writeError(rw, http.StatusBadRequest, "no path in the request target")
+		return
+	}
+	if p.hasPassed(r) {
+		p.log.Report("loop", "a request came back that this program had passed on: the origin leads here")
+		writeError(rw, http.StatusLoopDetected, "the origin leads back to this server")
 		return
 	}
 	if !parsesAsHost(r.Host) {

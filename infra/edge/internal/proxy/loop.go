@@ -1,0 +1,29 @@
+package proxy
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"strings"
+)
+
+// loopHeader has a name of each server of this kind that passed a request on (RFC 8586). Via has the same purpose (RFC 9110, section
+// 7.6.3), but some origins answer otherwise where it is there: nginx compresses nothing then, unless gzip_proxied says so.
+const loopHeader = "Cdn-Loop"
+
+// newPseudonym makes a name for this process that no other one has, and no visitor knows.
+func newPseudonym() string {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the program instead
+	return "adaptive-h3-" + hex.EncodeToString(id[:])
+}
+
+// hasPassed says whether a request has come through this process already: the origin leads back here.
+func (p *Handler) hasPassed(r *http.Request) bool {
+	for _, names := range r.Header[loopHeader] {
+		if strings.Contains(names, p.pseudonym) {
+			return true
+		}
+	}
+	return false
+}
