@@ -232,6 +232,7 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 		MaxHeaderBytes:    maxHeaderBytes,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: opts.maxStreams},
 		ErrorLog:          e.log.Logger("http"),
+		ConnState:         e.metrics.Ended,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if conn := listen.ConnectionOf(c); conn != nil {
 				if t, ok := c.(*tls.Conn); ok {

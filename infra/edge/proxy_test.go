@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,23 @@ import (
 
 	"adaptive-h3/infra/edge/internal/edgetest"
 )
+
+// Without a Host the upstream's own name would stand in its place.
+func TestRequestWithoutHost(t *testing.T) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) { t.Error("it came through") }))
+	for _, head := range []string{"GET / HTTP/1.0\r\n", "GET / HTTP/1.0\r\nHost:\r\n", "GET / HTTP/1.1\r\nHost:\r\n", "GET / HTTP/1.1\r\n"} {
+		c := e.rawTLS()
+		fmt.Fprintf(c, "%s\r\n", head)
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != http.StatusBadRequest {
+			t.Errorf("%q: %s", head, res.Status)
+		}
+	}
+}
 
 func forProtocols(t *testing.T, f func(t *testing.T, protocol string)) {
 	t.Helper()

@@ -62,7 +62,7 @@ type writer struct {
 func (w writer) Write(p []byte) (int, error) {
 	message := string(p)
 	// Handshakes fail because of clients (scanners, browsers that refuse the development certificate), which is no error
-	// of the edge. ReverseProxy says "context canceled" when a visitor left.
+	// of the edge; metrics counts them. ReverseProxy says "context canceled" when a visitor left.
 	if !strings.Contains(message, "TLS handshake error") && !strings.Contains(message, "context canceled") {
 		kind := w.kind
 		if strings.Contains(message, "panic serving") {

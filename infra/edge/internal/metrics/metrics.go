@@ -48,6 +48,7 @@ type Metrics struct {
 	rtt         *prometheus.HistogramVec
 	loss        *prometheus.HistogramVec
 	sockets     prometheus.Counter
+	handshakes  map[string]prometheus.Counter // TLS handshakes over TCP that failed, by cause
 }
 
 // New makes counters of zero.
@@ -72,6 +73,7 @@ func New(subject Subject) *Metrics {
 			Namespace: namespace, Name: "udp_sockets_reopened_total", Help: "UDP sockets that were opened in the place of one that died",
 		}),
 	}
+	m.countHandshakes()
 	gauge := func(name, help string, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, value)
 	}

@@ -108,6 +108,11 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(rw, http.StatusLoopDetected, "the origin leads back to this server")
 		return
 	}
+	if r.Host == "" {
+		// HTTP/1.0 allows it, and every version allows an empty one (RFC 9112, section 3.2). The upstream's own name would stand there.
+		writeError(rw, http.StatusBadRequest, "no Host in the request")
+		return
+	}
 	if !parsesAsHost(r.Host) {
 		writeError(rw, http.StatusBadRequest, "the Host is not one that a URL can have")
 		return
