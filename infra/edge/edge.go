@@ -291,7 +291,7 @@ func (e *edge) startHealth(t upstream.Target, fallback *origin.Fallback) (err er
 	}
 	for _, s := range e.servers {
 		if s.quic != nil {
-			subject.HTTP3 = append(subject.HTTP3, health.HTTP3{Address: s.quic.Address(), ReachedAt: s.quic.ReachedAt(), Serves: s.serves})
+			subject.HTTP3 = append(subject.HTTP3, health.HTTP3{Address: s.quic.Address(), ReachedAt: s.quic.ReachedAt, Serves: s.serves})
 		}
 	}
 	e.health, err = health.Serve(t, subject, e.log)

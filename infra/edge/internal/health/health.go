@@ -49,9 +49,9 @@ type Origin interface {
 
 // HTTP3 is one address that HTTP/3 is served on.
 type HTTP3 struct {
-	Address   string         // as it was announced
-	ReachedAt netip.AddrPort // where this machine reaches it
-	Serves    *atomic.Bool   // whether it is offered
+	Address   string                // as it was announced
+	ReachedAt func() netip.AddrPort // where this machine reaches it now
+	Serves    *atomic.Bool          // whether it is offered
 }
 
 // Answer is the body of the answer, as JSON: status 200 where OK, 503 where not.
@@ -176,7 +176,7 @@ func (s *server) look() Answer {
 func (s *server) handshake(h HTTP3) (QUICAnswer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
-	took, err := quicprobe.Handshake(ctx, h.ReachedAt, s.subject.Certificates.First().Leaf)
+	took, err := quicprobe.Handshake(ctx, h.ReachedAt(), s.subject.Certificates.First().Leaf)
 	if err == nil && !h.Serves.Load() {
 		err = errors.New("it is not offered yet")
 	}

@@ -122,17 +122,29 @@ func (q *Server) current() socket {
 	return q.now
 }
 
-// ReachedAt returns where this machine reaches the server.
+// ReachedAt returns where this machine reaches the server. The kernel may have IPv6 off (net.ipv6.conf.all.disable_ipv6), also from some
+// moment on: the socket of all addresses then serves IPv4 alone.
 func (q *Server) ReachedAt() netip.AddrPort {
-	at := q.options.TCP.Addr().(*net.TCPAddr).AddrPort()
-	switch {
-	case !at.Addr().IsUnspecified():
+	return reachedAt(q.options.TCP.Addr().(*net.TCPAddr).AddrPort(), hasRoute)
+}
+
+func reachedAt(at netip.AddrPort, hasRoute func(netip.AddrPort) bool) netip.AddrPort {
+	if !at.Addr().IsUnspecified() {
 		return at
-	case at.Addr().Is4():
-		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
-	default:
-		return netip.AddrPortFrom(netip.IPv6Loopback(), at.Port())
 	}
+	if ipv6 := netip.AddrPortFrom(netip.IPv6Loopback(), at.Port()); at.Addr().Is6() && hasRoute(ipv6) {
+		return ipv6
+	}
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
+}
+
+// hasRoute says whether the kernel would send a datagram there. It sends none.
+func hasRoute(to netip.AddrPort) bool {
+	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
+	if err == nil {
+		_ = c.Close()
+	}
+	return err == nil
 }
 
 // Address returns the address that is served, as IP:PORT.
