@@ -145,6 +145,11 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 			return nil, err
 		}
 		e.servers = append(e.servers, srv)
+		if srv.quic != nil {
+			if warning := srv.quic.SmallBuffers(); warning != "" {
+				log.Report("UDP", warning)
+			}
+		}
 	}
 	e.startHeartbeat(fallback)
 	if err := e.startHealth(opts.health, fallback); err != nil {
@@ -291,7 +296,7 @@ func (e *edge) startHealth(t upstream.Target, fallback *origin.Fallback) (err er
 	}
 	for _, s := range e.servers {
 		if s.quic != nil {
-			subject.HTTP3 = append(subject.HTTP3, health.HTTP3{Address: s.quic.Address(), ReachedAt: s.quic.ReachedAt, Serves: s.serves})
+			subject.HTTP3 = append(subject.HTTP3, health.HTTP3{Address: s.quic.Address(), ReachedAt: s.quic.ReachedAt, Serves: s.serves, Warning: s.quic.SmallBuffers})
 		}
 	}
 	e.health, err = health.Serve(t, subject, e.log)

@@ -24,7 +24,7 @@ const (
 )
 
 func main() {
-	// quic-go asks for larger UDP buffers by itself and otherwise warns on every start; the request is best effort here.
+	// quic-go asks for larger UDP buffers by itself. The edge says at its start and in its health if they are still small.
 	_ = os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true")
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -52,12 +52,14 @@ type HTTP3 struct {
 	Address   string                // as it was announced
 	ReachedAt func() netip.AddrPort // where this machine reaches it now
 	Serves    *atomic.Bool          // whether it is offered
+	Warning   func() string         // what could be better; "": nothing
 }
 
 // Answer is the body of the answer, as JSON: status 200 where OK, 503 where not.
 type Answer struct {
 	OK       bool         `json:"ok"`
 	Problems []string     `json:"problems"` // a sentence each; empty where OK
+	Warnings []string     `json:"warnings"` // a sentence each for what could be better, also where OK
 	HTTP3    []QUICAnswer `json:"http3"`
 	// Certificates are in the order of the flags.
 	Certificates []CertificateAnswer `json:"certificates"`
@@ -140,13 +142,16 @@ func (s *server) look() Answer {
 	if time.Now().Before(s.until) {
 		return s.last
 	}
-	now := Answer{Problems: []string{}, HTTP3: []QUICAnswer{}, Worker: WorkerAnswer{OK: true}}
+	now := Answer{Problems: []string{}, Warnings: []string{}, HTTP3: []QUICAnswer{}, Worker: WorkerAnswer{OK: true}}
 	for _, h := range s.subject.HTTP3 {
 		q, err := s.handshake(h)
 		if err != nil {
 			now.Problems = append(now.Problems, fmt.Sprintf("HTTP/3 on %s: %v", q.Address, err))
 		}
 		now.HTTP3 = append(now.HTTP3, q)
+		if warning := h.Warning(); warning != "" {
+			now.Warnings = append(now.Warnings, fmt.Sprintf("HTTP/3 on %s: %s", q.Address, warning))
+		}
 	}
 	for _, leaf := range s.subject.Certificates.Leaves() {
 		left := math.Floor(time.Until(leaf.NotAfter).Hours() / 24)

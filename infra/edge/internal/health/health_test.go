@@ -1,0 +1,35 @@
+package health
+
+import (
+	"net/netip"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/admission"
+	"adaptive-h3/infra/edge/internal/certificate"
+)
+
+// A warning is said, and makes nothing unwell by itself.
+func TestWarnings(t *testing.T) {
+	certificates, err := certificate.Open(certificate.Options{StateDir: t.TempDir()}, time.Now(), func(problem string) { t.Error(problem) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{subject: Subject{
+		Certificates: certificates,
+		Desk:         admission.NewDesk(admission.Limits{Total: 1, PerClient: 1}, 0),
+		HTTP3: []HTTP3{{
+			Address: "[::]:443", Serves: new(atomic.Bool), Warning: func() string { return "too small" },
+			ReachedAt: func() netip.AddrPort { return netip.MustParseAddrPort("127.0.0.1:1") },
+		}},
+	}}
+	now := s.look()
+	if want := []string{"HTTP/3 on [::]:443: too small"}; !slices.Equal(now.Warnings, want) {
+		t.Errorf("%q, want %q", now.Warnings, want)
+	}
+	if len(now.Problems) != 1 { // nobody serves there
+		t.Errorf("%q", now.Problems)
+	}
+}
