@@ -5,6 +5,7 @@ import { fieldStatisticsCommand } from "./analysis/field-statistics/command.ts";
 import { learningCommand } from "./analysis/learning/command.ts";
 import { drawClientsCommand } from "./analysis/population/command.ts";
 import { populationCommand } from "./analysis/population/population-command.ts";
+import { sharedAddressCommand } from "./analysis/shared-address/command.ts";
 import { LOAD_OPTIONS } from "./harness/loads/options.ts";
 import { commonOptions, findExperiments, runExperiment } from "./harness/run.ts";
 import { optionsText } from "./model/options.ts";
@@ -27,6 +28,10 @@ const COMMANDS = {
     run: async (args: readonly string[]): Promise<void> => learningCommand(args),
   },
   population: { about: "every policy on the clients of `clients`: no root, a minute", run: populationCommand },
+  "shared-address": {
+    about: "what pauses of offers cost an address with many browsers: a simulation, a minute",
+    run: async (args: readonly string[]): Promise<void> => sharedAddressCommand(args),
+  },
   results: { about: "docs/results.md, of what was recorded: published beside measured", run: writePages },
 };
 

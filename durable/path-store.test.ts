@@ -153,10 +153,10 @@ describe("PathStore", () => {
       const atMs = nowMs - secondsAgo * 1000;
       return { atMs, offerUntilMs: atMs + 60_000, earlierOffer };
     };
-    const answers = [answer(90, "ignored"), answer(60, "taken"), answer(30, "ignored"), answer(10, "ignored")];
+    const answers = [answer(90, "ignored"), answer(90_000, "taken"), answer(30, "ignored"), answer(10, "ignored")];
     await object().record([report({ samples: [], answers })]);
     const held = (await lookUp()).offers;
-    expect(held).toMatchObject({ takenAtMs: nowMs - 60_000, answeredAtMs: nowMs - 10_000, offering: true });
+    expect(held).toMatchObject({ takenAtMs: nowMs - 90_000_000, answeredAtMs: nowMs - 10_000, offering: true });
     expect(held?.ignoredAtMs).toHaveLength(3);
     await evictDurableObject(object());
     expect((await lookUp()).offers).toEqual(held);

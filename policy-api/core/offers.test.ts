@@ -13,6 +13,7 @@ import {
 import { HOUR_MS, NOON_MS } from "./testing.ts";
 
 const MINUTE_MS = 60_000;
+const DAY_S = 86_400;
 const offer: Answer = { atMs: NOON_MS, offerUntilMs: NOON_MS + 100 };
 const clear: Answer = { atMs: NOON_MS + 20, offerUntilMs: 0 };
 /** A further offer to a client that ignored or took the one before, this many seconds after noon. */
@@ -53,6 +54,7 @@ describe("what a request tells of an earlier offer", () => {
     ["over TCP when the offer has ended", "tcp", held, MINUTE_MS, undefined],
     ["over TCP when it was taken back", "tcp", applyAnswer(held, { ...clear, atMs: NOON_MS + 1 }), 5_000, undefined],
     ["over TCP when none was made", "tcp", NO_OFFER, 5_000, undefined],
+    ["over TCP, where another browser has used it", "tcp", { ...held, takenAtMs: NOON_MS - HOUR_MS }, 5_000, undefined],
   ];
   it.each(cases)("%s", (_name, transport, state, ms, expected) => {
     expect(earlierOffer(transport, state, NOON_MS + ms)).toBe(expected);
@@ -69,11 +71,18 @@ describe("pauses", () => {
     ["five times: twenty", everyTenSeconds(5), 40 + 20 * 60],
     ["pages opened together ignore once", [0, 1, 2, 3, 9].map(ignoredAt), undefined],
     ["a client that came over HTTP/3 since has none", [...everyTenSeconds(3), takenAt(21)], undefined],
-    ["and begins to count anew", [...everyTenSeconds(3), takenAt(21), ignoredAt(30), ignoredAt(40)], undefined],
-    ["one that took offers before has", [takenAt(0), ...[10, 20, 30].map(ignoredAt)], 30 + 5 * 60],
+    ["nor others behind its address for a day", [takenAt(0), ...[10, 40_000, DAY_S].map(ignoredAt)], undefined],
+    ["and then it begins to count", [takenAt(0), ...[10, 20, DAY_S + 10, DAY_S + 20].map(ignoredAt)], undefined],
+    ["anew", [takenAt(0), ...[10, 20, 30].map((s) => ignoredAt(DAY_S + s))], DAY_S + 30 + 5 * 60],
   ];
   it.each(cases)("%s", (_name, answers, seconds) => {
     expect(pausedUntilMs(after(answers))).toBe(seconds === undefined ? 0 : NOON_MS + seconds * 1000);
+  });
+
+  it("a client that was measured over QUIC within a day has none", () => {
+    const state = after(everyTenSeconds(3));
+    expect(pausedUntilMs(state, NOON_MS - DAY_S * 1000)).toBe(0);
+    expect(pausedUntilMs(state, NOON_MS - DAY_S * 1000 - 1)).toBeGreaterThan(0);
   });
 
   it("double up to most of a day, however often offers are ignored", () => {
@@ -91,7 +100,10 @@ it("neither the order of arrival nor arriving twice changes anything", () => {
   // One answer at each moment: of two in the same millisecond, neither is the last.
   const anyAnswers = fc.uniqueArray(
     fc.record({
-      atMs: fc.integer({ min: NOON_MS, max: NOON_MS + 600_000 }),
+      atMs: fc.oneof(
+        fc.integer({ min: NOON_MS, max: NOON_MS + 600_000 }),
+        fc.integer({ min: NOON_MS, max: NOON_MS + 3 * DAY_S * 1000 }),
+      ),
       offerUntilMs: fc.oneof(fc.constant(0), fc.integer({ min: NOON_MS, max: NOON_MS + 900_000 })),
       earlierOffer: fc.constantFrom("taken" as const, "ignored" as const, undefined),
     }),

@@ -43,16 +43,25 @@ const IGNORED_BEFORE_PAUSE = 3;
 const PAUSE_MS = 300_000;
 /** Bounds the list, and so the longest pause: 5 min * 2^7, nearly 11 hours. */
 export const IGNORED_MAX = IGNORED_BEFORE_PAUSE + 7;
+/**
+ * After HTTP/3 was used, an ignored offer tells nothing for this long, milliseconds: it was another browser behind the address, which had
+ * no offer yet. If UDP is blocked meanwhile, further offers cost little: a browser that met that marks the alternative as broken itself.
+ */
+const QUIC_KNOWN_MS = 86_400_000;
 
 /** Adds an answer. The order of arrival does not matter, and an answer that arrives twice counts once. Pure. */
 export function applyAnswer(state: OfferState, answer: Answer): OfferState {
   const newer = answer.atMs >= state.answeredAtMs;
+  const takenAtMs = answer.earlierOffer === "taken" ? Math.max(state.takenAtMs, answer.atMs) : state.takenAtMs;
+  const ignoredAtMs =
+    answer.earlierOffer === "ignored" ? addIgnored(state.ignoredAtMs, answer.atMs) : state.ignoredAtMs;
   return {
     untilMs: Math.max(state.untilMs, answer.offerUntilMs),
     answeredAtMs: Math.max(state.answeredAtMs, answer.atMs),
     offering: newer ? answer.offerUntilMs > 0 : state.offering,
-    takenAtMs: answer.earlierOffer === "taken" ? Math.max(state.takenAtMs, answer.atMs) : state.takenAtMs,
-    ignoredAtMs: answer.earlierOffer === "ignored" ? addIgnored(state.ignoredAtMs, answer.atMs) : state.ignoredAtMs,
+    takenAtMs,
+    // The others are never asked for again, and would be news.
+    ignoredAtMs: speakingIgnored(ignoredAtMs, takenAtMs),
   };
 }
 
@@ -86,14 +95,12 @@ const ANSWERED_MS = VISIT_GAP_MS / 2;
 
 /** Whether this state can lead to another answer than the one that is known of a client. Pure. */
 export function offersTell(known: OfferState, state: OfferState, nowMs: number): boolean {
-  const ignoredAtMs = state.ignoredAtMs.at(-1);
   // At least a second, so that the end of an offer is no news by itself.
   const halfLeftMs = Math.max(1_000, (state.untilMs - nowMs) / 2);
   return (
     state.offering !== known.offering ||
-    ignoredAtMs !== known.ignoredAtMs.at(-1) ||
-    // It ends a pause.
-    (ignoredAtMs !== undefined && state.takenAtMs !== known.takenAtMs) ||
+    // Also where one that was taken ends a pause.
+    state.ignoredAtMs.at(-1) !== known.ignoredAtMs.at(-1) ||
     state.answeredAtMs >= known.answeredAtMs + ANSWERED_MS ||
     state.untilMs - known.untilMs >= Math.min(OFFER_END_MS, halfLeftMs)
   );
@@ -105,15 +112,21 @@ function addIgnored(ignoredAtMs: readonly number[], atMs: number): readonly numb
   return [...ignoredAtMs, period].sort((a, b) => a - b).slice(-IGNORED_MAX);
 }
 
+/** Of the times when offers were ignored, those that speak for blocked UDP. @param quicAtMs When HTTP/3 was last used. 0: never. */
+function speakingIgnored(ignoredAtMs: readonly number[], quicAtMs: number): readonly number[] {
+  return ignoredAtMs.every((atMs) => atMs > quicAtMs + QUIC_KNOWN_MS)
+    ? ignoredAtMs
+    : ignoredAtMs.filter((atMs) => atMs > quicAtMs + QUIC_KNOWN_MS);
+}
+
 /**
  * Until when offers to this client pause, milliseconds since the epoch. 0: they do not. Pauses double.
  *
  * @param quicAtMs When this client was last measured over QUIC, whatever it loaded; 0: never. It shows that UDP is not
- *   blocked, also for browsers that begin each session on TCP, and for others behind the same address.
+ *   blocked, also for browsers that begin each session on TCP.
  */
 export function pausedUntilMs({ takenAtMs, ignoredAtMs }: OfferState, quicAtMs = 0): number {
-  const since = Math.max(takenAtMs, quicAtMs);
-  const ignored = ignoredAtMs.filter((atMs) => atMs > since);
+  const ignored = speakingIgnored(ignoredAtMs, Math.max(takenAtMs, quicAtMs));
   const last = ignored.at(-1);
   if (last === undefined || ignored.length < IGNORED_BEFORE_PAUSE) return 0;
   return last + PAUSE_MS * 2 ** (ignored.length - IGNORED_BEFORE_PAUSE);
@@ -127,7 +140,8 @@ export function earlierOffer(
 ): NonNullable<Answer["earlierOffer"]> | undefined {
   if (transport === "quic") return "taken";
   const hadTime = state.answeredAtMs + TIME_TO_ACT_MS <= nowMs;
-  return state.offering && state.untilMs > nowMs && hadTime ? "ignored" : undefined;
+  const mayBeBlocked = nowMs > state.takenAtMs + QUIC_KNOWN_MS;
+  return state.offering && state.untilMs > nowMs && hadTime && mayBeBlocked ? "ignored" : undefined;
 }
 
 /** When a client was last measured over QUIC, milliseconds since the epoch. 0: never. */
