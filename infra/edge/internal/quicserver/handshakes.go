@@ -25,12 +25,15 @@ type HandshakeLimits struct {
 	Always bool
 }
 
-// perClientShare is the part of Total that the handshakes of one proven address may take.
-const perClientShare = 4
+// The parts of Total that the handshakes of one proven client, and those of one network, may take.
+const (
+	perClientShare  = 4
+	perNetworkShare = 2
+)
 
 var (
 	errHandshakes       = errors.New("too many handshakes at a time")
-	errClientHandshakes = errors.New("too many handshakes of this client at a time")
+	errClientHandshakes = errors.New("too many handshakes of this client or its network at a time")
 )
 
 // Handshakes counts the handshakes in progress of all servers that share it. One takes 30 to 90 KB (measured), until it is
@@ -44,7 +47,7 @@ type Handshakes struct {
 
 	mu       sync.Mutex
 	unproven int
-	proven   map[netip.Prefix]int // by the address, which a Retry has proved
+	proven   map[netip.Prefix]int // by client and by network, where a Retry has proved the address
 	total    int
 	asking   bool // a Retry goes to every client
 }
@@ -113,10 +116,14 @@ func (h *Handshakes) count(client netip.Prefix) error {
 	if !client.IsValid() {
 		h.unproven++
 	} else {
-		if h.proven[client] >= max(h.limits.Total/perClientShare, 1) {
+		network := visitor.Network(client)
+		if h.proven[client] >= max(h.limits.Total/perClientShare, 1) || h.proven[network] >= max(h.limits.Total/perNetworkShare, 1) {
 			return errClientHandshakes
 		}
 		h.proven[client]++
+		if network.IsValid() {
+			h.proven[network]++
+		}
 	}
 	h.total++
 	return nil
@@ -131,8 +138,12 @@ func (s *handshake) end() {
 		h.total--
 		if !s.client.IsValid() {
 			h.unproven--
-		} else if h.proven[s.client]--; h.proven[s.client] == 0 {
-			delete(h.proven, s.client)
+			return
+		}
+		for _, of := range []netip.Prefix{s.client, visitor.Network(s.client)} {
+			if h.proven[of]--; h.proven[of] <= 0 {
+				delete(h.proven, of)
+			}
 		}
 	})
 }

@@ -3,6 +3,7 @@ package quicserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"testing"
@@ -92,6 +93,25 @@ func TestHandshakesAreBounded(t *testing.T) {
 	h.expect(t, 0, 0)
 	if len(h.proven) != 0 {
 		t.Errorf("%d clients are left", len(h.proven))
+	}
+}
+
+// A network gets no more than its share, whatever clients it asks from, and leaves the rest to others.
+func TestHandshakesOfANetwork(t *testing.T) {
+	h := NewHandshakes(HandshakeLimits{Unproven: 4, Total: 8}, errorlog.New(io.Discard))
+	for i, want := range []error{nil, nil, nil, nil, errClientHandshakes, errClientHandshakes} {
+		end, err := begun(t, h, fmt.Sprintf("2001:db8:0:%d::1", i), true)
+		if !errors.Is(err, want) {
+			t.Errorf("/64 number %d: %v, want %v", i, err, want)
+		}
+		defer end()
+	}
+	for _, other := range []string{"2001:db8:1::1", "192.0.2.1", "192.0.2.2", "192.0.2.3"} {
+		end, err := begun(t, h, other, true)
+		if err != nil {
+			t.Errorf("%s: %v", other, err)
+		}
+		defer end()
 	}
 }
 
