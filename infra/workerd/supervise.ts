@@ -1,5 +1,4 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { UserError } from "../../base/user-error.ts";
 import { BackOff } from "./back-off.ts";
 import type { RunningProgram } from "./processes.ts";
 
@@ -37,8 +36,8 @@ export function supervise({ name, start, say }: SupervisedProgram, running: Runn
           backOff.started(Date.now());
           break;
         } catch (error) {
-          if (!(error instanceof UserError)) return;
-          why = error.message;
+          // Of any kind: only stop() ends the supervision, which the loop finds out.
+          why = (error as Error).message;
         }
       }
       // stop() was called while the program was starting.

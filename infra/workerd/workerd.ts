@@ -131,7 +131,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
       ? undefined
       : watchHeartbeat(samplesSocket, (sentence) => {
           options.onRestart?.(sentence);
-          if (running !== undefined) process.kill(running.pid, "SIGKILL");
+          void running?.stop("SIGKILL");
         });
   const stop = async (): Promise<void> => {
     watching?.stop();
