@@ -19,10 +19,10 @@ func TestLoopEnds(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			forProtocols(t, func(t *testing.T, protocol string) {
 				var passed atomic.Int64
-				back := &httputil.ReverseProxy{}
+				var back atomic.Pointer[httputil.ReverseProxy]
 				relay := edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
 					if r.URL.Path != "/heartbeat" && passed.Add(1) < 10 {
-						back.ServeHTTP(w, r)
+						back.Load().ServeHTTP(w, r)
 					}
 				})
 				args := []string{}
@@ -33,8 +33,8 @@ func TestLoopEnds(t *testing.T) {
 				}
 				e := startEdgeWith(t, worker, args...)
 				c := e.client(protocol)
-				back.Transport = c.Transport
-				back.Rewrite = func(pr *httputil.ProxyRequest) { pr.SetURL(&url.URL{Scheme: "https", Host: e.addresses[0]}) }
+				to := &url.URL{Scheme: "https", Host: e.addresses[0]}
+				back.Store(&httputil.ReverseProxy{Transport: c.Transport, Rewrite: func(pr *httputil.ProxyRequest) { pr.SetURL(to) }})
 				status, text := e.text(e.client(protocol), http.MethodGet, "/", "")
 				if status != http.StatusLoopDetected || passed.Load() != 1 || !strings.Contains(text, "leads back") {
 					t.Errorf("status %d after %d times: %s", status, passed.Load(), text)
