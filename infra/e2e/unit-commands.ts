@@ -12,3 +12,8 @@ export function commandsOf(text: string, key: "ExecStart" | "ExecStartPre"): str
   const lines = text.replaceAll("\\\n", " ").matchAll(new RegExp(`^${key}=-?(.*)$`, "gm"));
   return [...lines].map(([, line]) => (line ?? "").trim().split(/\s+/));
 }
+
+/** The values of a setting that a unit has, in order. */
+export function valuesOf(text: string, key: string): string[] {
+  return [...text.matchAll(new RegExp(`^${key}=(.*)$`, "gm"))].map(([, value]) => value ?? "");
+}
