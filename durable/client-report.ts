@@ -1,5 +1,5 @@
 import type { Answer } from "../policy-api/core/offers.ts";
-import type { PageDecision, PageNews } from "../policy-api/reports/page-outcome.ts";
+import type { AskedPage, PageNews } from "../policy-api/reports/page-outcome.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 
 /**
@@ -16,8 +16,8 @@ export interface ClientKeys {
 export interface ClientReport extends ClientKeys {
   readonly samples: readonly PathSample[];
   readonly answers: readonly Answer[];
-  /** Pages of drawn arms that were asked to report, as they were decided about. Absent: none. They count before `pages`. */
-  readonly decided?: readonly PageDecision[] | undefined;
+  /** Pages of drawn arms that were asked to report, as they were decided about. Absent: none. */
+  readonly decided?: readonly AskedPage[] | undefined;
   /** What its pages said of their loads. Absent: nothing. */
   readonly pages?: readonly PageNews[] | undefined;
 }

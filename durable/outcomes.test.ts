@@ -2,8 +2,8 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ASSIGNMENT_MS, periodAt } from "../policy-api/core/assignment.ts";
-import { outcomeOf, type PageDecision, type PageNews } from "../policy-api/reports/page-outcome.ts";
-import { pageDecision, pageNews, pageReport } from "../policy-api/reports/testing-pages.ts";
+import { type AskedPage, outcomeOf, type PageNews } from "../policy-api/reports/page-outcome.ts";
+import { askedPage, pageNews, pageReport } from "../policy-api/reports/testing-pages.ts";
 import { type AssignedClient, parseAssignedClient } from "../policy-api/outcomes/assigned-client.ts";
 import { type OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";
 import { periodKey } from "../policy-api/outcomes/period-keys.ts";
@@ -26,8 +26,9 @@ afterEach(() => {
 
 const object = () => bindings.PATHS.get(bindings.PATHS.idFromName("local:2"));
 const later = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
-const decision = (over: Partial<PageDecision> = {}): PageDecision =>
-  pageDecision({
+let pages = 0;
+const decision = (over: Partial<AskedPage> = {}): AskedPage =>
+  askedPage(`n${pages++}`, {
     arm: "offer",
     position: "next",
     place: { rtt: 3, size: 1 },
@@ -35,9 +36,8 @@ const decision = (over: Partial<PageDecision> = {}): PageDecision =>
     period: periodAt(Date.now()),
     ...over,
   });
-let pages = 0;
-const page = (of: PageDecision, loadMs: number | undefined = 700): PageNews =>
-  pageNews(`n${pages++}`, {
+const page = ({ nonce, ...of }: AskedPage, loadMs: number | undefined = 700): PageNews =>
+  pageNews(nonce, {
     outcome: outcomeOf(of, pageReport({ loadMs, lcpMs: 400 }), { transport: of.transport }),
   });
 const report = (over: Partial<ClientReport> = {}): ClientReport => ({
@@ -143,10 +143,67 @@ describe("outcomes", () => {
   it("count a page's report once", async () => {
     const of = decision();
     const once = page(of);
-    await object().record([report({ decided: [of, of], pages: [once] })]);
+    await object().record([report({ decided: [of, decision()], pages: [once] })]);
     later(10_000);
     expect(await object().record([report({ pages: [once] })])).toEqual({ replayed: 1, crowded: 0 });
     expect((await assigned())["client c1"]?.rows["all"]).toMatchObject({ decided: 2, load: { pages: 1 } });
+  });
+
+  it("count a page once, whichever of its decision and its report comes first, and however often", async () => {
+    const of = decision();
+    const [asked, reported] = [{ decided: [of] }, { pages: [page(of)] }];
+    const orders = [
+      [{ ...asked, ...reported }],
+      [asked, reported],
+      [reported, asked],
+      [reported],
+      [{ ...asked, ...reported }, asked, reported],
+    ];
+    for (const [i, order] of orders.entries()) {
+      for (const news of order) {
+        await object().record([report({ client: `c${i}`, ...news })]);
+        await evictDurableObject(object());
+        later(10_000);
+      }
+    }
+    await expectSumsOfRows();
+    const found = Object.values(await assigned()).map((one) => one?.rows);
+    expect(found[0]?.["all"]).toMatchObject({ decided: 1, load: { pages: 1 } });
+    // What is expected of a page hangs on those before it.
+    const counts = found.map((rows) =>
+      Object.entries(rows ?? {}).map(([key, { decided: n, load }]) => [key, n, load.pages]),
+    );
+    expect(counts).toEqual(orders.map(() => counts[0]));
+  });
+
+  it("are not changed by a batch that comes again, as its answer was lost", async () => {
+    const batch = [
+      visit("c1"),
+      report({ client: "c2", decided: [decision()] }),
+      report({ client: "c3", pages: [page(decision())] }),
+    ];
+    await object().record(batch);
+    const once = await stored();
+    for (const isRestarted of [false, true]) {
+      if (isRestarted) await evictDurableObject(object());
+      later(10_000);
+      await object().record(batch);
+      await runDurableObjectAlarm(object());
+      expect(await stored()).toEqual(once);
+      await expectSumsOfRows();
+    }
+  });
+
+  it("take no report of a period, version or arm that is over for its client", async () => {
+    const of = decision({ atMs: Date.now() - 1_000 });
+    await object().record([visit("c1", decision({ policyVersion: 4 }))]);
+    const before = await stored();
+    for (const over of [{ period: of.period - 1 }, { policyVersion: 3 }, { arm: "withhold" }] as const) {
+      later(10_000);
+      await object().record([report({ pages: [page(decision({ ...of, policyVersion: 4, ...over }))] })]);
+    }
+    await runDurableObjectAlarm(object());
+    expect(await stored()).toEqual(before);
   });
 
   it("tell the look-up when the client was last decided about, before it is written too", async () => {
@@ -164,7 +221,7 @@ describe("outcomes", () => {
     later(1);
     await object().record([visit("c1")]);
     const next = decision({ period: decision().period + 1, atMs: Date.now() + 1, position: "redrawn" });
-    await object().record([report({ decided: [next, { ...next, position: "next" }] })]);
+    await object().record([report({ decided: [next, { ...next, nonce: "next", position: "next" }] })]);
     await runDurableObjectAlarm(object());
     const { sums } = (await rowAt("all")) ?? {};
     expect([sums?.assigned.clients, sums?.load.clients]).toEqual(["2", "1"]);

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { seenAt } from "../policy-api/core/connections.ts";
-import { REPORTS_MAX } from "../policy-api/reports/counted-pages.ts";
+import { COUNTED_PAGES_MAX } from "../policy-api/reports/counted-pages.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import type { ClientState } from "../policy-api/core/levels.ts";
 import { LOSS_NODES } from "../policy-api/core/loss-nodes.ts";
@@ -666,7 +666,7 @@ describe("what pages report", () => {
   });
 
   it("counts so often for a client, and its neighbours' count beside it", async () => {
-    const many = Array.from({ length: REPORTS_MAX + 2 }, (_, i) => page(`n${i}`));
+    const many = Array.from({ length: COUNTED_PAGES_MAX + 2 }, (_, i) => page(`n${i}`));
     expect(await pagesOf(...many)).toEqual({ replayed: 0, crowded: 2 });
     const neighbour = report({ client: "c2", samples: [], pages: [page("n0")] });
     expect(await object().record([neighbour])).toEqual({ replayed: 0, crowded: 0 });

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { type ConnectionRecord, forgottenOf } from "../policy-api/core/connections.ts";
-import { countPages } from "../policy-api/reports/counted-pages.ts";
+import { countPage, type PageFate } from "../policy-api/reports/counted-pages.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import { applySamples, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
 import {
@@ -13,7 +13,7 @@ import {
   UPPER_LEVELS,
 } from "../policy-api/core/mix.ts";
 import { applyAnswer } from "../policy-api/core/offers.ts";
-import type { PageDecision, PageNews } from "../policy-api/reports/page-outcome.ts";
+import type { AskedPage, PageNews } from "../policy-api/reports/page-outcome.ts";
 import { addDecision, addOutcome } from "../policy-api/outcomes/assigned-client.ts";
 import { comparedWith, expectedTimes } from "../policy-api/outcomes/expected-time.ts";
 import type { Extent } from "../policy-api/counters/extent.ts";
@@ -204,10 +204,21 @@ export class PathStore extends DurableObject {
     const held = this.#loadOrBegin(key);
     const { network } = report;
     held.row = { ...held.row, lastAtMs: nowMs, network };
-    for (const decision of report.decided ?? []) this.#addDecision(key, held, decision, report.asn, nowMs);
-    const pages = countPages(held.row.countedPages, report.pages ?? [], nowMs);
-    for (const page of pages.fresh) this.#addOutcome(held, page, report.asn);
-    const samples = [...report.samples, ...pages.fresh.flatMap((page) => page.samples)];
+    // What isolates of the version before send has no nonce. Such a page counts from its report on.
+    for (const page of (report.decided ?? []).filter(({ nonce }) => typeof nonce === "string"))
+      this.#countPage(held, report, page, false, nowMs);
+    const recorded = { replayed: 0, crowded: 0 };
+    const fresh: PageNews[] = [];
+    for (const page of report.pages ?? []) {
+      const fate = this.#countPage(held, report, { ...page.outcome, nonce: page.nonce }, true, nowMs);
+      if (fate === "replayed" || fate === "crowded") {
+        recorded[fate]++;
+        continue;
+      }
+      fresh.push(page);
+      this.#addOutcome(held, page, report.asn);
+    }
+    const samples = [...report.samples, ...fresh.flatMap((page) => page.samples)];
     // What is older than the time when the network was forgotten is still the client's.
     const sinceMs = this.#forgotten.get(networkKey(report.network))?.atMs ?? Number.NEGATIVE_INFINITY;
     const older = samples.filter(({ atMs }) => atMs <= sinceMs);
@@ -216,22 +227,24 @@ export class PathStore extends DurableObject {
     const offers = report.answers.reduce(applyAnswer, held.row.offers);
     const gives = isNews(given);
     const client = gives ? state : { ...state, given: given.before };
-    held.row = { ...held.row, client, offers, countedPages: pages.held };
+    held.row = { ...held.row, client, offers };
     // What its network has of a client, and what the client's row says of that, must not part. Sums and counted pages go into a row
     // with what changed them.
-    if (gives || waits(held) || pages.fresh.length > 0 || tells(held.told, toldBy(held.row))) this.#dirty.add(key);
+    if (gives || waits(held) || fresh.length > 0 || tells(held.told, toldBy(held.row))) this.#dirty.add(key);
     if (gives) this.#giveOn(report, given, nowMs);
-    return pages;
+    return recorded;
   }
 
-  #addDecision(key: string, held: HeldRow, decision: PageDecision, asn: number | undefined, nowMs: number): void {
+  /** Counts that a page was decided about, by its decision or its report: by the one that comes first. */
+  #countPage(held: HeldRow, { client, asn }: ClientKeys, page: AskedPage, isReport: boolean, nowMs: number): PageFate {
     const { assigned: before } = held.row;
-    const assigned = addDecision(before, decision, asn);
-    if (assigned === before) return;
+    const { held: countedPages, fate } = countPage(held.row.countedPages, page, isReport, nowMs);
+    const assigned = fate === "first" ? addDecision(before, page, asn) : before;
     // What the client did before is of another period, version or arm, and the row has place for one.
     if (before !== undefined && assigned !== undefined && waits(held) && !isContinued(before, assigned))
-      this.#write([key], nowMs);
-    held.row = { ...held.row, assigned };
+      this.#write([clientKey(client)], nowMs);
+    held.row = { ...held.row, assigned, countedPages };
+    return fate;
   }
 
   #addOutcome(held: HeldRow, { outcome }: PageNews, asn: number | undefined): void {

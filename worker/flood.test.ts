@@ -9,7 +9,7 @@ import { bindings, freshStorage } from "../durable/testing.ts";
 import { periodAt } from "../policy-api/core/assignment.ts";
 import { outcomeOf } from "../policy-api/reports/page-outcome.ts";
 import { sample } from "../policy-api/core/testing.ts";
-import { pageDecision, pageReport } from "../policy-api/reports/testing-pages.ts";
+import { askedPage, pageReport } from "../policy-api/reports/testing-pages.ts";
 import { type AssignedClient, parseAssignedClient } from "../policy-api/outcomes/assigned-client.ts";
 import { add, NO_SUMS, type Sums, sumsJson } from "../policy-api/outcomes/sums.ts";
 import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
@@ -38,7 +38,9 @@ async function flood(buffer: ReportBuffer, clients: number, keysOf: (i: number) 
   const nowMs = Date.now();
   for (let i = 0; i < clients; i++) {
     const arm = i % 2 === 0 ? "offer" : "withhold";
-    const decided = pageDecision({
+    const keys = keysOf(i);
+    const nonce = `${i} ${nowMs}`;
+    const decided = askedPage(nonce, {
       policyVersion: VERSION,
       arm,
       place: { rtt: 3, size: 1 },
@@ -46,9 +48,8 @@ async function flood(buffer: ReportBuffer, clients: number, keysOf: (i: number) 
       period: periodAt(nowMs),
     });
     const outcome = outcomeOf(decided, pageReport({ loadMs: 200 + (i % 1_500) }), { transport: "tcp" });
-    const keys = keysOf(i);
     buffer.add("local:0", keys, { decided }, nowMs);
-    buffer.add("local:0", keys, { page: { nonce: `${keys.client} ${nowMs}`, outcome, samples: [] } }, nowMs);
+    buffer.add("local:0", keys, { page: { nonce, outcome, samples: [] } }, nowMs);
   }
   let told: readonly ClientReport[] = [];
   await buffer.flush("local:0", nowMs, async (reports) => {

@@ -13,6 +13,7 @@ import { fetchOrigin } from "./origin.ts";
 import { regionOf } from "./region.ts";
 import { ask, isCounted, withAsked } from "./reporter/ask.ts";
 import type { Asked } from "./reporter/asked.ts";
+import { nonceOf } from "./reporter/token.ts";
 import type { ClientNews } from "./report-buffer.ts";
 import type { StoredClient, Stores } from "./stores.ts";
 
@@ -128,13 +129,13 @@ async function share(
 
 /** Keeps that a page was asked to report, after the response. Never rejects. */
 async function rememberAsked(
-  { client, decision }: Asked,
+  { client, decision, token }: Asked,
   stores: Stores,
   isolate: Isolate,
   nowMs: number,
 ): Promise<void> {
   try {
-    await isolate.report(stores, client, { decided: decision }, nowMs);
+    await isolate.report(stores, client, { decided: { ...decision, nonce: nonceOf(token) } }, nowMs);
   } catch {
     // The page is asked all the same.
   }

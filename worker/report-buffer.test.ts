@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ClientReport } from "../durable/client-report.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
-import { pageDecision, pageNews } from "../policy-api/reports/testing-pages.ts";
+import { askedPage, pageNews } from "../policy-api/reports/testing-pages.ts";
 import { FAMILIES } from "../policy-api/counters/families.ts";
 import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 
@@ -170,7 +170,7 @@ describe("ReportBuffer", () => {
   });
 
   describe("counts what it drops", () => {
-    const decision = pageDecision({ arm: "offer" });
+    const decision = askedPage("n", { arm: "offer" });
     /** None makes another superfluous: offers of later pages end sooner. */
     const pieceOf = (i: number) => ({
       sample: sample(T + i),
@@ -265,7 +265,7 @@ describe("ReportBuffer", () => {
     expect((await reported(buffer))[0]).not.toHaveProperty("pages");
   });
 
-  const decided = (atMs: number) => ({ decided: pageDecision({ arm: "offer", atMs }) });
+  const decided = (atMs: number) => ({ decided: askedPage("n", { arm: "offer", atMs }) });
   const times = (pages: readonly { readonly atMs: number }[] | undefined) => pages?.map(({ atMs }) => atMs);
 
   it("keeps the first pages that were asked to report, says when there is no room, and leaves none out of a report", async () => {
@@ -281,7 +281,7 @@ describe("ReportBuffer", () => {
       expect(buffer.takesDecided(object, client)).toBe(true);
     const [report] = await reported(buffer);
     expect(times(report?.decided)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    expect(report?.decided?.[0]).toEqual(pageDecision({ arm: "offer", atMs: 0 }));
+    expect(report?.decided?.[0]).toEqual(askedPage("n", { arm: "offer", atMs: 0 }));
     expect(report).not.toHaveProperty("pages");
     expect(buffer.takesDecided("o", "a")).toBe(true);
   });

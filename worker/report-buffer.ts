@@ -2,7 +2,7 @@ import type { Labels } from "../policy-api/counters/families.ts";
 import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
 import { withSample } from "../policy-api/core/connections.ts";
 import { type Answer, withAnswer } from "../policy-api/core/offers.ts";
-import type { PageDecision, PageNews } from "../policy-api/reports/page-outcome.ts";
+import type { AskedPage, PageNews } from "../policy-api/reports/page-outcome.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { Counts } from "./counts.ts";
 
@@ -33,14 +33,14 @@ export interface ClientNews {
   readonly answer?: Answer;
   readonly page?: PageNews;
   /** A page of a drawn arm that was asked to report. */
-  readonly decided?: PageDecision;
+  readonly decided?: AskedPage;
 }
 
 /** What this isolate knows about a client, and the object may not know. */
 export interface PendingNews {
   readonly samples: readonly PathSample[];
   readonly answers: readonly Answer[];
-  readonly decided: readonly PageDecision[];
+  readonly decided: readonly AskedPage[];
 }
 
 export const NO_NEWS: PendingNews = { samples: [], answers: [], decided: [] };
@@ -50,7 +50,7 @@ interface Gathered {
   samples: readonly PathSample[];
   answers: readonly Answer[];
   pages: readonly PageNews[];
-  decided: readonly PageDecision[];
+  decided: readonly AskedPage[];
   /** How much came of it. */
   pieces: number;
 }

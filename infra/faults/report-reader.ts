@@ -40,7 +40,7 @@ export class ReportReader {
   }
 }
 
-/** How many pages the objects counted. Rows that nobody can read count as none. */
+/** Of how many pages the objects counted the report. Rows that nobody can read count as none. */
 function countedPages(objectsDir: string): number {
   const folder = join(objectsDir, "adaptive-h3-PathStore");
   if (!existsSync(folder)) return 0;
@@ -50,7 +50,9 @@ function countedPages(objectsDir: string): number {
     try {
       const tables = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'paths'").all();
       if (tables.length === 0) return pages;
-      const [counted] = database.prepare("SELECT sum(json_array_length(counted_pages)) AS n FROM paths").all();
+      const [counted] = database
+        .prepare("SELECT count(*) AS n FROM paths, json_each(counted_pages) WHERE value ->> 'isOpen' IS NULL")
+        .all();
       return pages + Number(counted?.["n"] ?? 0);
     } finally {
       database.close();

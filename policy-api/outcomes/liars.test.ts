@@ -1,6 +1,6 @@
 // What the reports of 5 % of the clients can do, all the way: the endpoint's bounds, a client's part, the sums, the estimate.
 import { describe, expect, it } from "vitest";
-import { REPORTS_MAX } from "../reports/counted-pages.ts";
+import { COUNTED_PAGES_MAX } from "../reports/counted-pages.ts";
 import { isOfPage, outcomeOf, type PageDecision, type PageOutcome } from "../reports/page-outcome.ts";
 import { type PageReport, parsePageReport } from "../reports/page-report.ts";
 import { MAX } from "../reading/parse.ts";
@@ -64,7 +64,7 @@ function compared(
       return { loadMs, atMs: loadMs + 5_000 };
     });
     const lies = lie !== undefined && i % (2 / LIARS) < 2;
-    const pages = lies ? Array.from({ length: REPORTS_MAX }, () => lie[arm]) : honest;
+    const pages = lies ? Array.from({ length: COUNTED_PAGES_MAX }, () => lie[arm]) : honest;
     let held: AssignedClient | undefined;
     for (const _ of pages) held = addDecision(held, decision, undefined);
     const times: SketchTimes[] = [];

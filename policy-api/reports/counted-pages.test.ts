@@ -1,50 +1,86 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type CountedPage, countPages, REPORT_LIFE_MS, REPORTS_MAX } from "./counted-pages.ts";
-import { outcomeOf, type PageNews } from "./page-outcome.ts";
+import { COUNTED_PAGES_MAX, type CountedPage, countPage, type PageFate, REPORT_LIFE_MS } from "./counted-pages.ts";
 import { NOON_MS } from "../core/testing.ts";
-import { pageDecision, pageNews, pageReport } from "./testing-pages.ts";
 
-const newsAt = (nonce: string, atMs: number): PageNews =>
-  pageNews(nonce, { outcome: outcomeOf(pageDecision({ atMs }), pageReport(), { transport: "tcp" }) });
+interface News {
+  readonly nonce: string;
+  readonly isReport: boolean;
+  readonly atMs?: number;
+}
 
-describe("countPages", () => {
-  it("counts each page once, also within one batch", () => {
-    const first = countPages([], [pageNews("a"), pageNews("b"), pageNews("a")], NOON_MS);
-    expect(first).toMatchObject({ fresh: [{ nonce: "a" }, { nonce: "b" }], replayed: 1, crowded: 0 });
-    const second = countPages(first.held, [pageNews("b"), pageNews("c")], NOON_MS + 1);
-    expect(second).toMatchObject({ fresh: [{ nonce: "c" }], replayed: 1, crowded: 0 });
+const decision = (nonce: string, atMs = NOON_MS): News => ({ nonce, atMs, isReport: false });
+const reported = (nonce: string, atMs = NOON_MS): News => ({ nonce, atMs, isReport: true });
+
+function count(news: readonly News[], nowMs = NOON_MS, before: readonly CountedPage[] = []) {
+  const fates: PageFate[] = [];
+  let held = before;
+  for (const { nonce, atMs = NOON_MS, isReport } of news) {
+    const counted = countPage(held, { nonce, atMs }, isReport, nowMs);
+    fates.push(counted.fate);
+    held = counted.held;
+  }
+  return { held, fates };
+}
+
+describe("countPage", () => {
+  it.each<[string, readonly News[], readonly PageFate[]]>([
+    ["a decision, and its report", [decision("a"), reported("a")], ["first", "decided"]],
+    ["a report, and its decision later", [reported("a"), decision("a")], ["first", "replayed"]],
+    ["a decision twice", [decision("a"), decision("a"), reported("a")], ["first", "replayed", "decided"]],
+    ["a report twice", [reported("a"), reported("a")], ["first", "replayed"]],
+    [
+      "both twice",
+      [decision("a"), reported("a"), decision("a"), reported("a")],
+      ["first", "decided", "replayed", "replayed"],
+    ],
+    [
+      "of two pages",
+      [decision("a"), reported("b"), decision("b"), reported("a")],
+      ["first", "first", "replayed", "decided"],
+    ],
+  ])("%s", (_name, news, fates) => {
+    expect(count(news).fates).toEqual(fates);
   });
 
-  it("takes so many of a client, and more when the first are forgotten", () => {
-    const many = Array.from({ length: REPORTS_MAX + 3 }, (_, i) => newsAt(`n${i}`, NOON_MS + i));
-    const full = countPages([], many, NOON_MS + 100);
-    expect([full.fresh.length, full.crowded, full.held.length]).toEqual([REPORTS_MAX, 3, REPORTS_MAX]);
-    expect(countPages(full.held, [newsAt("late", NOON_MS)], NOON_MS + REPORT_LIFE_MS).crowded).toBe(1);
+  it("counts so many pages of a client, and more when the first are forgotten", () => {
+    const many = Array.from({ length: COUNTED_PAGES_MAX + 3 }, (_, i) =>
+      i % 2 === 0 ? decision(`n${i}`, NOON_MS + i) : reported(`n${i}`, NOON_MS + i),
+    );
+    const full = count(many, NOON_MS + 100);
+    expect(full.fates.filter((fate) => fate === "crowded")).toHaveLength(3);
+    expect(full.held).toHaveLength(COUNTED_PAGES_MAX);
+    // The report of a page that is counted is taken all the same.
+    expect(count([reported("n0", NOON_MS)], NOON_MS + 100, full.held)).toMatchObject({ fates: ["decided"] });
+    expect(count([reported("late", NOON_MS)], NOON_MS + REPORT_LIFE_MS, full.held).fates).toEqual(["crowded"]);
     const later = NOON_MS + 2 * REPORT_LIFE_MS;
-    expect(countPages(full.held, [newsAt("next", later)], later)).toMatchObject({ held: [{ nonce: "next" }] });
+    expect(count([reported("next", later)], later, full.held).held).toEqual([{ nonce: "next", atMs: later }]);
   });
 
-  it("no order of reports and repeats makes one count twice while it is taken", () => {
-    const step = fc.record({ nonce: fc.nat(60), ms: fc.nat(120_000) });
+  it("in any order, with repeats, each page is counted once and reports once, and what is held is bounded", () => {
+    const step = fc.record({ nonce: fc.nat(60), ms: fc.nat(120_000), isReport: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         let held: readonly CountedPage[] = [];
         let nowMs = NOON_MS;
         const decidedMs = new Map<number, number>();
-        const counted = new Map<number, number>();
-        for (const { nonce, ms } of steps) {
+        const pages = new Map<number, number>();
+        const reports = new Map<number, number>();
+        for (const { nonce, ms, isReport } of steps) {
           nowMs += ms;
           const atMs = decidedMs.get(nonce) ?? nowMs;
           decidedMs.set(nonce, atMs);
           // The isolate drops what is later than that.
           if (nowMs - atMs > REPORT_LIFE_MS) continue;
-          const result = countPages(held, [newsAt(String(nonce), atMs)], nowMs);
-          held = result.held;
-          counted.set(nonce, (counted.get(nonce) ?? 0) + result.fresh.length);
-          expect(held.length).toBeLessThanOrEqual(REPORTS_MAX);
+          const counted = countPage(held, { nonce: String(nonce), atMs }, isReport, nowMs);
+          held = counted.held;
+          if (counted.fate === "first") pages.set(nonce, (pages.get(nonce) ?? 0) + 1);
+          if (isReport && (counted.fate === "first" || counted.fate === "decided"))
+            reports.set(nonce, (reports.get(nonce) ?? 0) + 1);
+          expect(held.length).toBeLessThanOrEqual(COUNTED_PAGES_MAX);
         }
-        expect(Math.max(0, ...counted.values())).toBeLessThanOrEqual(1);
+        for (const [nonce, times] of reports) expect([times, pages.get(nonce)]).toEqual([1, 1]);
+        expect(Math.max(0, ...pages.values())).toBeLessThanOrEqual(1);
       }),
     );
   });

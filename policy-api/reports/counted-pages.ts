@@ -1,57 +1,55 @@
-import { list, number, object, parse, type Parsed, text } from "../reading/parse.ts";
-import type { PageNews } from "./page-outcome.ts";
+import { boolean, list, number, object, optional, parse, type Parsed, text } from "../reading/parse.ts";
 
 /** A page's report counts only for this long after its decision, milliseconds. */
 export const REPORT_LIFE_MS = 3_600_000;
-/** How many reports of a client count within that time. */
-export const REPORTS_MAX = 32;
-/** By how much the clocks of isolates and objects may differ, and how long a report may wait in an isolate, milliseconds. */
+/** How many pages of a client count within that time. */
+export const COUNTED_PAGES_MAX = 32;
+/** By how much the clocks of isolates and objects may differ, and how long news may wait in an isolate, milliseconds. */
 const SLACK_MS = 300_000;
 
-/** A page whose report was counted. Plain JSON. */
+/** A page that was counted. Plain JSON. */
 export interface CountedPage {
   readonly nonce: string;
   /** Of its decision, milliseconds since the epoch. */
   readonly atMs: number;
-}
-
-/** What becomes of the reports of one client. */
-export interface CountedPages {
-  /** All pages that were counted and whose report could come again. At most REPORTS_MAX. */
-  readonly held: readonly CountedPage[];
-  /** Those that count. */
-  readonly fresh: readonly PageNews[];
-  /** How many were counted before. */
-  readonly replayed: number;
-  /** How many are beyond what counts of one client. */
-  readonly crowded: number;
+  /** Its decision was counted, and its report was not. */
+  readonly isOpen?: boolean | undefined;
 }
 
 /**
- * Tells the reports that count from those that came before. A page is remembered for as long as its report is taken, and a
- * client of whom that many are remembered adds no more. So no report counts twice, and a client adds at most REPORTS_MAX
- * within REPORT_LIFE_MS. Pure.
+ * `first`: nothing of the page was counted before. `decided`: its decision was, and this is its report. `replayed`: it was counted
+ * before. `crowded`: it is beyond what counts of one client.
  */
-export function countPages(held: readonly CountedPage[], pages: readonly PageNews[], nowMs: number): CountedPages {
-  const live = held.filter(({ atMs }) => nowMs - atMs < REPORT_LIFE_MS + SLACK_MS);
-  const fresh: PageNews[] = [];
-  let replayed = 0;
-  let crowded = 0;
-  for (const page of pages) {
-    const { nonce, outcome } = page;
-    if (live.some((counted) => counted.nonce === nonce)) replayed++;
-    else if (live.length >= REPORTS_MAX) crowded++;
-    else {
-      fresh.push(page);
-      live.push({ nonce, atMs: outcome.atMs });
-    }
+export type PageFate = "first" | "decided" | "replayed" | "crowded";
+
+/**
+ * Says what a page's decision or report adds to the pages that were counted. They come in either order: a report says what was decided,
+ * so the first of the two counts the page, and each counts once, however often it comes. A page is remembered for as long as its report
+ * is taken, and a client of whom COUNTED_PAGES_MAX are remembered adds no more. Pure.
+ */
+export function countPage(
+  held: readonly CountedPage[],
+  { nonce, atMs }: CountedPage,
+  isReport: boolean,
+  nowMs: number,
+): { readonly held: readonly CountedPage[]; readonly fate: PageFate } {
+  const live = held.filter((page) => nowMs - page.atMs < REPORT_LIFE_MS + SLACK_MS);
+  const known = live.find((page) => page.nonce === nonce);
+  if (known === undefined) {
+    if (live.length >= COUNTED_PAGES_MAX) return { held: live, fate: "crowded" };
+    return { held: [...live, { nonce, atMs, ...(isReport ? {} : { isOpen: true }) }], fate: "first" };
   }
-  return { held: live, fresh, replayed, crowded };
+  if (!isReport || known.isOpen !== true) return { held: live, fate: "replayed" };
+  return { held: live.map((page) => (page === known ? { nonce, atMs } : page)), fate: "decided" };
 }
 
-const readCountedPage = object<CountedPage>({ nonce: text(16), atMs: number(0, Number.MAX_VALUE) });
+const readCountedPage = object<CountedPage>({
+  nonce: text(16),
+  atMs: number(0, Number.MAX_VALUE),
+  isOpen: optional(boolean()),
+});
 
 /** Reads which pages of a client were counted. Never throws on data. */
 export function parseCountedPages(input: unknown): Parsed<readonly CountedPage[]> {
-  return parse(list(readCountedPage, 0, REPORTS_MAX), input);
+  return parse(list(readCountedPage, 0, COUNTED_PAGES_MAX), input);
 }

@@ -45,6 +45,12 @@ export interface PageDecision {
   readonly atMs: number;
 }
 
+/** A page that was asked to report. */
+export interface AskedPage extends PageDecision {
+  /** Distinguishes it from all other pages. Its report has the same. */
+  readonly nonce: string;
+}
+
 /**
  * What a page was decided on, and how long it took, milliseconds from the beginning of the navigation. The first part is
  * signed. The rest is what the page says.
@@ -73,7 +79,7 @@ export interface AfterLoad {
 
 /** A page's report as it reaches the object: the object counts it once, and only so many of a client. */
 export interface PageNews {
-  /** Tells it from all other pages. */
+  /** That of the page that was asked. */
   readonly nonce: string;
   readonly outcome: PageOutcome;
   /** What its connections showed. They count if the outcome does. */

@@ -1,6 +1,6 @@
 // Pages' decisions and reports, for tests of several rooms. Nothing that is deployed imports it.
 import { periodAt } from "../core/assignment.ts";
-import type { PageDecision, PageNews } from "./page-outcome.ts";
+import type { AskedPage, PageDecision, PageNews } from "./page-outcome.ts";
 import { outcomeOf } from "./page-outcome.ts";
 import type { PageReport } from "./page-report.ts";
 import { NOON_MS } from "../core/testing.ts";
@@ -20,6 +20,11 @@ export function pageDecision(over: Partial<PageDecision> = {}): PageDecision {
     atMs: NOON_MS,
     ...over,
   };
+}
+
+/** The same, of a page that was asked to report. */
+export function askedPage(nonce: string, over: Partial<PageDecision> = {}): AskedPage {
+  return { ...pageDecision(over), nonce };
 }
 
 /** A report in the form in which pages send it, of a page that took 400 ms. */

@@ -5,7 +5,7 @@ import type { TablePlace } from "../../policy-api/core/gain-table.ts";
 import type { Remembered } from "../../policy-api/core/history.ts";
 import { applySamples, EMPTY_CLIENT } from "../../policy-api/core/levels.ts";
 import { NO_OFFER } from "../../policy-api/core/offers.ts";
-import type { Arm, PageDecision, Position } from "../../policy-api/reports/page-outcome.ts";
+import type { Arm, AskedPage, Position } from "../../policy-api/reports/page-outcome.ts";
 import type { GainsMethod, Policy } from "../../policy-api/core/policy.ts";
 import { adaptivePolicy, flatTable, HOUR_MS, sample } from "../../policy-api/core/testing.ts";
 import { VISIT_GAP_MS } from "../../policy-api/core/visit.ts";
@@ -65,12 +65,13 @@ afterEach(() => {
 const roomy = (): Isolate => new Isolate({ ...SETTINGS, budgetMs: 1000 });
 
 /** What a page can read in its Server-Timing. */
-async function askedIn(response: Response): Promise<PageDecision | undefined> {
+async function askedIn(response: Response): Promise<AskedPage | undefined> {
   const token = /h3;desc="([^"]*)"/.exec(response.headers.get("server-timing") ?? "")?.[1];
-  return token === undefined ? undefined : readToken(token, KEYS.client, hasher)?.decision;
+  const read = token === undefined ? undefined : readToken(token, KEYS.client, hasher);
+  return read && { ...read.decision, nonce: read.nonce };
 }
 
-async function load(stores: FakeStores, isolate = roomy(), request = navigation()): Promise<PageDecision | undefined> {
+async function load(stores: FakeStores, isolate = roomy(), request = navigation()): Promise<AskedPage | undefined> {
   return askedIn((await visit(request, stores, isolate)).response);
 }
 
@@ -78,13 +79,13 @@ async function load(stores: FakeStores, isolate = roomy(), request = navigation(
 async function visited(
   stores: FakeStores,
   request = navigation(),
-): Promise<{ response: Response; asked: PageDecision | undefined; reports: readonly ClientReport[] }> {
+): Promise<{ response: Response; asked: AskedPage | undefined; reports: readonly ClientReport[] }> {
   const { response, settled } = await visit(request, stores, roomy());
   await settled;
   return { response, asked: await askedIn(response), reports: stores.records.flat() };
 }
 
-const decidedIn = (reports: readonly ClientReport[]): readonly PageDecision[] =>
+const decidedIn = (reports: readonly ClientReport[]): readonly AskedPage[] =>
   reports.flatMap(({ decided }) => decided ?? []);
 
 /** The origin answers when the look-up is over and the page's token is ready, and after `first`. */
@@ -338,7 +339,7 @@ describe("the store is told of an asked page of a drawn arm", () => {
       well.response.headers.get("alt-svc"),
       "page",
     ]);
-    expect(asked).toEqual(well.asked);
+    expect(asked).toEqual({ ...well.asked, nonce: expect.any(String) });
   });
 });
 

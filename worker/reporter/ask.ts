@@ -96,7 +96,8 @@ function decisionOf({ decision, request, policyVersion }: Advice, found: Found, 
     period: periodAt(found.atMs),
     ...(place === undefined ? {} : { place }),
     transport: request.transport,
-    ...(rttMs === undefined ? {} : { rttMs }),
+    // As the token has it: whichever of decision and report comes first counts the page.
+    ...(rttMs === undefined ? {} : { rttMs: Math.fround(rttMs) }),
     contentBytes,
     atMs: nowMs,
   };

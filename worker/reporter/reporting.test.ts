@@ -12,7 +12,7 @@ import { seenAt } from "../../policy-api/core/connections.ts";
 import type { Remembered } from "../../policy-api/core/history.ts";
 import { adaptivePolicy } from "../../policy-api/core/testing.ts";
 import { pageReport } from "../../policy-api/reports/testing-pages.ts";
-import { REPORTS_MAX } from "../../policy-api/reports/counted-pages.ts";
+import { COUNTED_PAGES_MAX } from "../../policy-api/reports/counted-pages.ts";
 import type { Policy } from "../../policy-api/core/policy.ts";
 import { handleVisitor } from "../handler.ts";
 import { Isolate } from "../isolate.ts";
@@ -109,14 +109,14 @@ it("a report that comes again changes nothing", async () => {
 });
 
 it("what one client can say of its paths, however large, is one client to its network, and nothing to a neighbour's own belief", async () => {
-  for (let i = 0; i < REPORTS_MAX + 5; i++)
+  for (let i = 0; i < COUNTED_PAGES_MAX + 5; i++)
     await post("192.0.2.7", reportOf(await load("192.0.2.7"), [{ l4: l4(5e8, 2.5e8, `c${i}`), agoMs: 0 }]));
   const liar = await known("192.0.2.7");
   expect(packets(liar).length).toBeLessThanOrEqual(8);
   for (const level of [liar.network, liar.site]) expect(clientsOf(level?.held.clients)).toBeLessThanOrEqual(1);
   const neighbour = await known("192.0.2.8");
   expect(neighbour.client).toBeUndefined();
-  expect(isolate.reportCounts.read()).toEqual({ accepted: REPORTS_MAX + 5, crowded: 5 });
+  expect(isolate.reportCounts.read()).toEqual({ accepted: COUNTED_PAGES_MAX + 5, crowded: 5 });
 });
 
 /** Sums of outcomes, and what each client added to them, once all that waits is on disk. */
