@@ -14,6 +14,7 @@ import {
   inForce,
   mode,
   navigation,
+  fails,
   never,
   SETTINGS,
   stubOrigin,
@@ -97,6 +98,25 @@ describe("stages", () => {
     stores.policyBundle = never;
     const { response } = await visit(from("10.0.0.1"), stores, isolate);
     expect(response.headers.get("alt-svc")).toBeNull();
+  });
+
+  it.each([
+    [20_000, mode("fixed-h3"), OFFER],
+    [30_000, mode("fixed-h3"), null],
+    [30_000, adaptivePolicy({ exploration: { share: 1 } }), null],
+    // What takes offers back still does.
+    [30_000, mode("fixed-h2"), "clear"],
+  ] as const)("one that is %i ms old, while the store does not answer: %o", async (ageMs, policy, altSvc) => {
+    const stores = new FakeStores(undefined);
+    const earlierOffersUntilMs = Date.now() + 60_000;
+    stores.bundle = { inForce: inForce(policy, { earlierOffersUntilMs }), hashKey: HASH_KEY };
+    const isolate = new Isolate(SETTINGS);
+    await isolate.policyCache.renew(stores, Date.now() - ageMs);
+    stores.policyBundle = fails;
+    for (const address of ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]) {
+      const { response } = await visit(from(address), stores, isolate);
+      expect(response.headers.get("alt-svc")).toBe(altSvc);
+    }
   });
 
   it("a unit is drawn only where it counts", async () => {

@@ -27,7 +27,10 @@ export interface Advice {
   readonly earlierOffer: Answer["earlierOffer"];
 }
 
-/** Decides by what was found. Undefined without a policy: then the response says nothing about HTTP/3. */
+/**
+ * Decides by what was found. Undefined without a policy, and without one that is young enough to make an offer: then the response says
+ * nothing about HTTP/3.
+ */
 export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | undefined {
   const inForce = found.held?.inForce;
   if (inForce === undefined) return undefined;
@@ -54,6 +57,9 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
       ? decideKilled(inForce.killSwitch, request, nowMs)
       : active?.policy && decide(request, history, active.policy, nowMs, found.explorationUnit);
   if (decision === undefined) return undefined;
+  const isOffer = decision.advertise.kind === "h3";
+  // Drawn clients of both arms, so that neither loses pages which the other one keeps.
+  if ((isOffer || decision.reason === "exploration") && found.isOutdated) return undefined;
   return {
     request,
     history,

@@ -100,6 +100,20 @@ describe("what is in force here", () => {
     expect(await revision(ports)).toBe(1);
   });
 
+  it("is nothing once the store has not answered for 30 s, but for a kill switch", async () => {
+    const isolate = new Isolate(SETTINGS);
+    await activate(mode("fixed-h3"));
+    await isolate.policyCache.renew(stores, Date.now());
+    const gone = { ...stores, policyBundle: async () => Promise.reject(new Error("gone")) };
+    const ports = apiPorts(bindings, { isolate, stores: gone, settingsFaults: [] }, ctx);
+    later(POLICY_OUTDATED_MS - 1);
+    expect(await revision(ports)).toBe(1);
+    later(1);
+    expect(await ports.inForce()).toBeUndefined();
+    ports.unstoredKill.hold("clear", "ann", null);
+    expect((await ports.inForce())?.killSwitch).toBe("clear");
+  });
+
   it("is nothing in an isolate that the store has never answered", async () => {
     const gone = { ...stores, policyBundle: async () => Promise.reject(new Error("gone")) };
     const ports = apiPorts(bindings, { isolate: new Isolate(SETTINGS), stores: gone, settingsFaults: [] }, ctx);

@@ -50,7 +50,9 @@ export function apiPorts(
     counters: countersPort(env, isolate, stores),
     inForce: async () => {
       await isolate.policyCache.ready(stores, ctx, Date.now());
-      return isolate.policyCache.held?.inForce;
+      const inForce = isolate.policyCache.held?.inForce;
+      // An old one makes no offers here, nor elsewhere.
+      return inForce?.killSwitch === null && isolate.policyCache.outdated(Date.now()) ? undefined : inForce;
     },
     checkStore: () => isolate.storeHealth.check(env, Date.now()),
     isOriginLost: () => isolate.origin.isLost,

@@ -27,6 +27,8 @@ export interface Found {
   /** Undefined where the address cannot be believed. */
   readonly address: ClientAddress | undefined;
   readonly held: HeldBundle | undefined;
+  /** Whether that is too old to make an offer by. */
+  readonly isOutdated: boolean;
   /** Drawn where the activation has a stage for a share of clients. */
   readonly activationUnit: number | undefined;
   readonly client: StoredClient | undefined;
@@ -72,6 +74,7 @@ export function lookUp(
     facts,
     address,
     held: isolate.policyCache.held,
+    isOutdated: isolate.policyCache.outdated(nowMs),
     activationUnit: undefined,
     client: undefined,
     explorationUnit: undefined,
@@ -122,13 +125,14 @@ export function lookUp(
   };
 
   const search = async (): Promise<void> => {
-    const isEarly = isolate.settings.clientKey !== undefined && isolate.policyCache.outdated(nowMs);
+    const isEarly = isolate.settings.clientKey !== undefined && found.isOutdated;
     const asking = isEarly ? recallEarly() : undefined;
     // It may fail before anybody waits for it, or nobody may.
     asking?.catch(() => undefined);
     await isolate.policyCache.ready(stores, ctx, nowMs);
     const { held } = isolate.policyCache;
-    if (held !== found.held) found = { ...found, held };
+    const isOutdated = isolate.policyCache.outdated(Date.now());
+    if (held !== found.held || isOutdated !== found.isOutdated) found = { ...found, held, isOutdated };
     const inForce = held?.inForce;
     if (held === undefined || inForce === undefined || inForce.killSwitch !== null) return;
     const { hasher } = held;

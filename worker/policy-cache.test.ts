@@ -149,4 +149,28 @@ describe("PolicyCache", () => {
     await cache.renew({ policyBundle: async () => bundle(4) }, hours);
     expect(cache.held?.inForce?.earlierOffersUntilMs).toBe(hours + POLICY_OUTDATED_MS + 300_000);
   });
+
+  it("of two renewals at once, the second does not make that end earlier", async () => {
+    const cache = new PolicyCache();
+    await cache.renew({ policyBundle: async () => bundle(3) }, T);
+    const hours = T + 5 * 3_600_000;
+    const answers = [Promise.withResolvers<PolicyBundle>(), Promise.withResolvers<PolicyBundle>()];
+    const renewals = answers.map(async ({ promise }) => cache.renew({ policyBundle: () => promise }, hours));
+    for (const { resolve } of answers) resolve(bundle(4));
+    await Promise.all(renewals);
+    expect(cache.held?.inForce?.earlierOffersUntilMs).toBe(hours + POLICY_OUTDATED_MS + 300_000);
+  });
+
+  it("forgets a renewal whose request died: the next page waits for its own", async () => {
+    const ctx = { waitUntil: () => undefined };
+    const cache = new PolicyCache();
+    await cache.renew({ policyBundle: async () => bundle(3) }, T);
+    const later = T + POLICY_OUTDATED_MS;
+    void cache.ready({ policyBundle: () => new Promise<never>(() => undefined) }, ctx, later);
+    const answers = { policyBundle: async () => bundle(4) };
+    await cache.ready(answers, ctx, later + 4_999);
+    expect(cache.held?.inForce?.revision).toBe(3);
+    await cache.ready(answers, ctx, later + 3_600_000);
+    expect(cache.held?.inForce?.revision).toBe(4);
+  });
 });

@@ -20,8 +20,7 @@ export interface HeldBundle {
 
 /**
  * What is in force, as this isolate knows it. For 15 s it is fresh. Then requests still use it while one of them renews
- * it. After 30 s they wait for the renewal, and use the old one only if the renewal does not come in time. While the
- * store is gone, the last known one stays in use.
+ * it. After 30 s they wait for the renewal. If the renewal does not come in time, the old one still takes offers back, and makes none.
  */
 export class PolicyCache {
   #held: HeldBundle | undefined;
@@ -63,8 +62,8 @@ export class PolicyCache {
   }
 
   /**
-   * Whether what is held is too old to be used without waiting for a renewal: this isolate had no visitors for a while,
-   * and the policy may have changed long ago. offersEndMs relies on this limit.
+   * Whether what is held is too old to be used without waiting for a renewal: this isolate had no visitors for a while, or the store
+   * does not answer, and the policy may have changed long ago. No page is offered HTTP/3 by it: offersEndMs relies on this limit.
    */
   outdated(nowMs: number): boolean {
     return nowMs - this.#askedAtMs >= POLICY_OUTDATED_MS || nowMs < this.#askedAtMs;
@@ -73,14 +72,16 @@ export class PolicyCache {
   /**
    * Renews if it is time: behind the request while what is held may still be used, else before the request goes on.
    * Each request that finds an outdated policy asks for itself, because a request cannot wait for another's promise.
-   * While the store fails or hangs, nobody waits, and the last known policy stays in use.
+   * While the store fails or hangs, nobody waits but who asks it again after RENEWAL_LOST_MS: the request that asked before may have
+   * died, and its answer with it.
    */
   async ready(
     stores: Pick<Stores, "policyBundle">,
     ctx: Pick<ExecutionContext, "waitUntil">,
     nowMs: number,
   ): Promise<void> {
-    const isHanging = this.#unansweredSinceMs !== undefined && nowMs - this.#unansweredSinceMs >= RETRY_MS;
+    const isHanging =
+      this.#unansweredSinceMs !== undefined && nowMs - this.#unansweredSinceMs >= RETRY_MS && nowMs < this.#renewAtMs;
     const outdated = this.outdated(nowMs) && nowMs >= this.#leftAloneUntilMs && !isHanging;
     if (!outdated && !this.due(nowMs)) return;
     const renewal = this.renew(stores, nowMs);
@@ -120,13 +121,14 @@ export class PolicyCache {
 }
 
 /**
- * What is held from now on. An isolate that was cut off from the store still made offers under the old revision, later
- * than the store expects. So the isolate keeps its own, later end of those offers.
+ * What is held from now on. An isolate that was cut off from the store may have made offers under the old revision later than the
+ * store expects. So the isolate keeps its own, later end of those offers, also when the store sends the same revision again.
  */
 function withOffersOf(before: InForce | undefined, held: HeldBundle, nowMs: number): HeldBundle {
   const { inForce } = held;
-  if (before === undefined || inForce === undefined || before.revision === inForce.revision) return held;
-  const earlierOffersUntilMs = Math.max(inForce.earlierOffersUntilMs, offersEndMs(before, nowMs));
+  if (before === undefined || inForce === undefined || before === inForce) return held;
+  const own = before.revision === inForce.revision ? before.earlierOffersUntilMs : offersEndMs(before, nowMs);
+  const earlierOffersUntilMs = Math.max(inForce.earlierOffersUntilMs, own);
   return { ...held, inForce: { ...inForce, earlierOffersUntilMs } };
 }
 

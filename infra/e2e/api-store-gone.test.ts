@@ -22,7 +22,7 @@ function rename(stateDir: string, from: string, to: string): void {
 }
 
 it(
-  "without the store, isolates keep their policy, new isolates send no Alt-Svc, and the API says that the store is gone",
+  "without the store, isolates keep their policy for 30 s, new isolates send no Alt-Svc, and the API says that the store is gone",
   { timeout: 120_000 },
   async () => {
     const stateDir = testFolder();
@@ -65,16 +65,21 @@ it(
       200,
       { policyMs: null, lookUpMs: expect.any(Number) as number },
     ]);
-    // Past the age at which a page waits for a newer policy, though none can be had.
-    const pages: Page[] = [];
-    while (performance.now() < knownMs + POLICY_OUTDATED_MS + 2_000) {
-      pages.push(await loadPage(warm));
+    // Past the age at which a page waits for a newer policy, though none can be had: from then on nothing is said.
+    const offers = 'h3=":443"; ma=60';
+    const pages: (Page & { ageMs: number })[] = [];
+    while (performance.now() < knownMs + POLICY_OUTDATED_MS + 4_000) {
+      const ageMs = performance.now() - knownMs;
+      pages.push({ ...(await loadPage(warm)), ageMs });
       expect(await loadPage(fresh)).toMatchObject({ status: 200, altSvc: undefined });
       await sleep(250);
     }
-    expect(new Set(pages.map(({ status, altSvc }) => `${status} ${altSvc}`))).toEqual(
-      new Set(['200 h3=":443"; ma=60']),
-    );
+    for (const { status, altSvc, ageMs } of pages) {
+      expect(status).toBe(200);
+      // The isolate may have asked the store again before it was gone, a moment after `knownMs`.
+      if (ageMs < POLICY_OUTDATED_MS - 1_000) expect(altSvc).toBe(offers);
+      if (ageMs > POLICY_OUTDATED_MS + 1_000) expect(altSvc).toBeUndefined();
+    }
 
     rename(stateDir, "activations_away", "activations");
     await until("a new isolate obeys", async () =>

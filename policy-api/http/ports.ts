@@ -103,7 +103,7 @@ export interface PolicyApiPorts {
   readonly clients: ClientsPort;
   readonly outcomes: OutcomesPort;
   readonly counters: CountersPort;
-  /** What this isolate obeys, at most 30 s old while the store answers. Undefined if it cannot be read. */
+  /** What this isolate obeys, at most 30 s old. Undefined if it cannot be read, or the store did not answer for longer. */
   inForce(): Promise<InForce | undefined>;
   /** For callers without a token, so not each of them reaches the store. */
   checkStore(): Promise<StoreState>;
