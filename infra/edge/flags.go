@@ -110,15 +110,15 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		return nil
 	})
 	fs.BoolVar(&o.proxy.AsCloudflare, "as-cloudflare", false, "have request.cf say of a connection only what Cloudflare's says, its RTT and delivery rate; for trying what a worker with EDGE=cloudflare can do, with -server-timing=true and without -samples")
-	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096; 128 where that cannot be told)", setCount(&o.requests.Total))
-	fs.Func("max-requests-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64 (default: a quarter of -max-requests, at least 100)", setCount(&o.requests.PerClient))
+	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096 and to four times -max-unread; 128 where that cannot be told)", setCount(&o.requests.Total))
+	fs.Func("max-requests-client", "at most `N` of them, and of those that wait, of one client, an IPv4 address or an IPv6 /64 (default: a quarter of -max-requests, at least 100)", setCount(&o.requests.PerClient))
 	fs.Func("reserved-requests", "`N` requests more for the worker's API (/_h3/), while others take all of -max-requests; a quarter of them for one client (default 16)", setCount(&o.requests.Reserved))
 	fs.Func("max-streams", "at most `N` requests at a time on an HTTP/2 or HTTP/3 connection; the client waits by itself beyond that (default 100)", setCount(&o.maxStreams))
 	fs.Func("body-timeout", "`DURATION` that a visitor's request body may pause, or come more slowly than -slowest-rate, before the upstream answers (default 60s)", setDuration(&o.proxy.BodyTimeout))
 	fs.Func("unread-timeout", "`DURATION` that a response may wait for a client that takes less than -slowest-rate; then it is ended (default 60s)", setDuration(&o.unread.Timeout))
 	fs.Func("slowest-rate", "`BYTES` a second that a client must take of a response that waits for it, and send of a request body (default 1000)", setCount(&o.unread.Rate))
-	fs.Func("max-unread", "at most `N` responses that wait for their clients; beyond it those that wait longest are ended (default: one for each 24 MB of memory, at least 64)", setCount(&o.unread.Total))
-	fs.Func("max-unread-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64 (default 128)", setCount(&o.unread.PerClient))
+	fs.Func("max-unread", "at most `N` responses that wait for clients who do not read; beyond it those that wait longest are ended (default: one for each 24 MB of memory, at least 64)", setCount(&o.unread.Total))
+	fs.Func("max-unread-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64, and so many requests of it at a time that are younger than 10s: more wait for a second, then get a 503 (default 128)", setCount(&o.unread.PerClient))
 	fs.Func("rest-timeout", "`DURATION` that a connection may rest between requests; requests and responses themselves may last, and a client of HTTP/2 or HTTP/3 has 5s more (default 120s)", setDuration(&o.restTimeout))
 	fs.Func("upstream-timeout", "`DURATION` that the upstream has for its response header (default 60s)", setDuration(&o.proxy.UpstreamTimeout))
 	fs.Func("shutdown-timeout", "`DURATION` that requests have to finish at the end (default 10s)", setDuration(&o.shutdownTimeout))
@@ -151,6 +151,7 @@ func (o *options) check(fs *flag.FlagSet) error {
 	if o.unread.PerClient == 0 {
 		o.unread.PerClient = unread.DefaultPerClient(o.unread.Total)
 	}
+	o.requests.AtOnce, o.requests.Most = o.unread.PerClient, unread.Requests(o.unread.Total)
 	if o.handshakes.Unproven > o.handshakes.Total {
 		return fmt.Errorf("flag -retry-above is %d: it must not be above -max-handshakes, which is %d", o.handshakes.Unproven, o.handshakes.Total)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -132,5 +133,37 @@ func TestDrippingBodyIsBounded(t *testing.T) {
 		if res.StatusCode != http.StatusRequestTimeout {
 			t.Errorf("%s", res.Status)
 		}
+	})
+}
+
+// Visitors who read slowly get the whole of what they asked for, although many more of them wait than may who do not read.
+func TestSlowVisitorsGetTheWholeResponse(t *testing.T) {
+	const visitors, size, each = 40, 2 << 20, 50 << 10 // bytes, each 100 ms
+	body := edgetest.Pattern(size)
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }), "-max-unread", "10", "-max-unread-client", "100")
+	forProtocols(t, func(t *testing.T, protocol string) {
+		var all sync.WaitGroup
+		for range visitors {
+			c := e.client(protocol)
+			all.Go(func() {
+				res, err := c.Get(e.url("/"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer res.Body.Close()
+				n := int64(0)
+				for err == nil {
+					time.Sleep(100 * ms) // the slow reading is the case
+					var more int64
+					more, err = io.CopyN(io.Discard, res.Body, each)
+					n += more
+				}
+				if err != io.EOF || n != size {
+					t.Errorf("%d bytes of %d: %v", n, size, err)
+				}
+			})
+		}
+		all.Wait()
 	})
 }

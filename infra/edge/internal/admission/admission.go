@@ -15,41 +15,73 @@ var (
 	ErrClient = errors.New("too many requests of this client at a time")
 	// ErrFull: all places are taken, and none came free in time.
 	ErrFull = errors.New("too many requests at a time")
+	// ErrLong: there is no place for another request that lasts.
+	ErrLong = errors.New("too many requests that last")
 )
 
 // Limits are the bounds in force. They may change while requests are in flight.
 type Limits struct {
 	Total     int // requests in flight
-	PerClient int // of them, those of one client
+	PerClient int // of them, those of one client, and those of it that wait
+	// AtOnce is how many of one client may be in flight without counting as long; 0: PerClient. More of them wait.
+	AtOnce int
 	// Reserved places are there beside Total, for requests that say so. One client gets a quarter of them, at least one.
 	Reserved int
 }
 
-// reservedShare is the part of the reserved places that one client may take.
-const reservedShare = 4
+const (
+	// reservedShare is the part of the reserved places that one client may take.
+	reservedShare = 4
+	// longAfter is the age from which on a request counts as long, as a websocket does from its beginning. Most pages are done.
+	longAfter = 10 * time.Second
+	// Long requests may take this part of all places, and those of one client this part of what a client may take.
+	longShare       = 2
+	longClientShare = 4
+	// The least time between two searches for requests that have become long.
+	searchPause = 100 * time.Millisecond
+)
+
+func (l Limits) atOnce() int {
+	if l.AtOnce == 0 {
+		return l.PerClient
+	}
+	return min(l.AtOnce, l.PerClient)
+}
 
 // Desk admits requests. A request for which there is no place waits for one, for at most Wait, in the order of arrival; no
 // more requests wait than may be in flight.
+//
+// Requests that last have a share of their own, so that they leave places to others. While there is room in that share, a request
+// gives its place back when it has lasted for longAfter; the desk looks for such requests when somebody needs a place.
 type Desk struct {
 	// Wait is how long a request may wait for a place.
 	Wait time.Duration
 
-	mu        sync.Mutex
-	limits    Limits
-	inFlight  int
-	clients   map[netip.Prefix]int // in flight or waiting
-	reserved  map[netip.Prefix]int // in flight, in reserved places
-	inReserve int
-	queue     []*place
-	refused   uint64
+	mu       sync.Mutex
+	now      func() time.Time
+	limits   Limits
+	brief    seats
+	searched time.Time
+	// Places of requests that are not long, of those that are, of those that wait, and reserved ones.
+	inFlight, long, waiting, reserved tally
+
+	queue   []*place
+	refused uint64
 }
 
 // place is one that a request waits for; closed once it has it.
-type place struct{ taken chan struct{} }
+type place struct {
+	client netip.Prefix
+	taken  chan struct{}
+	seat   *seat
+}
 
 // NewDesk makes a desk that admits within limits.
 func NewDesk(limits Limits, wait time.Duration) *Desk {
-	return &Desk{Wait: wait, limits: limits, clients: map[netip.Prefix]int{}, reserved: map[netip.Prefix]int{}}
+	return &Desk{
+		Wait: wait, now: time.Now, limits: limits,
+		inFlight: newTally(), long: newTally(), waiting: newTally(), reserved: newTally(),
+	}
 }
 
 // SetLimits changes the bounds for what comes from now on.
@@ -57,7 +89,7 @@ func (d *Desk) SetLimits(limits Limits) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.limits = limits
-	d.serve()
+	d.serve(func(netip.Prefix) bool { return true })
 }
 
 // Limits returns the bounds in force.
@@ -71,15 +103,15 @@ func (d *Desk) Limits() Limits {
 func (d *Desk) Counts() (inFlight, waiting int, refused uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.inFlight + d.inReserve, len(d.queue), d.refused
+	return d.inFlight.all + d.long.all + d.reserved.all, len(d.queue), d.refused
 }
 
 // Admit takes a place for a request of this client, whose release the caller must call once. Where no place is free for it, and
 // mayReserve says so, it takes a reserved place. The error is ErrClient, ErrFull, or that of ctx.
 func (d *Desk) Admit(ctx context.Context, client netip.Prefix, mayReserve func() bool) (release func(), err error) {
-	p, err := d.enter(client)
-	if p == nil && err == nil {
-		return func() { d.leave(client) }, nil
+	s, p, err := d.enter(client)
+	if s != nil {
+		return func() { d.leave(s) }, nil
 	}
 	if mayReserve() && d.reserve(client, p) {
 		return func() { d.leaveReserve(client) }, nil
@@ -88,49 +120,102 @@ func (d *Desk) Admit(ctx context.Context, client netip.Prefix, mayReserve func()
 		d.refuse()
 		return nil, err
 	}
-	release = func() { d.leave(client) }
 	timer := time.NewTimer(d.Wait)
 	defer timer.Stop()
 	select {
 	case <-p.taken:
-		return release, nil
+		return func() { d.leave(p.seat) }, nil
 	case <-timer.C:
 		err = ErrFull
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	if !d.giveUp(client, p) {
-		return release, nil // it came at the same moment
+	if !d.giveUp(p) {
+		return func() { d.leave(p.seat) }, nil // it came at the same moment
 	}
 	return nil, err
 }
 
-// enter takes a place, or one in the queue.
-func (d *Desk) enter(key netip.Prefix) (*place, error) {
+// AdmitLong takes a place for a request that will last, or returns ErrLong. The caller must call release once.
+func (d *Desk) AdmitLong(client netip.Prefix) (release func(), err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.clients[key] >= d.limits.PerClient {
-		return nil, ErrClient
+	if d.full() || !d.roomForLong(client) {
+		d.refused++
+		return nil, ErrLong
 	}
-	if d.inFlight < d.limits.Total {
-		d.inFlight++
-		d.clients[key]++
-		return nil, nil
+	d.long.add(client)
+	s := &seat{client: client, long: true}
+	return func() { d.leave(s) }, nil
+}
+
+func (d *Desk) roomForLong(client netip.Prefix) bool {
+	return d.long.all < max(d.limits.Total/longShare, 1) && d.long.room(client, max(d.limits.PerClient/longClientShare, 1))
+}
+
+// enter takes a place, or one in the queue.
+func (d *Desk) enter(client netip.Prefix) (*seat, *place, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.sit(client); s != nil {
+		return s, nil, nil
+	}
+	d.findLong()
+	if s := d.sit(client); s != nil {
+		return s, nil, nil
+	}
+	if d.inFlight.clients[client]+d.waiting.clients[client] >= d.limits.PerClient {
+		return nil, nil, ErrClient
 	}
 	if len(d.queue) >= d.limits.Total {
-		return nil, ErrFull
+		return nil, nil, ErrFull
 	}
-	p := &place{make(chan struct{})}
+	p := &place{client: client, taken: make(chan struct{})}
 	d.queue = append(d.queue, p)
-	d.clients[key]++
-	return p, nil
+	d.waiting.add(client)
+	return nil, p, nil
+}
+
+// sit takes a place in flight; nil where none is free for this client.
+func (d *Desk) sit(client netip.Prefix) *seat {
+	if d.full() || !d.inFlight.room(client, d.limits.atOnce()) {
+		return nil
+	}
+	s := &seat{client: client, began: d.now()}
+	d.brief.add(s)
+	d.inFlight.add(client)
+	return s
+}
+
+// findLong moves the requests that have become long into the share of those, as far as there is room.
+func (d *Desk) findLong() {
+	now := d.now()
+	if now.Sub(d.searched) < searchPause {
+		return
+	}
+	d.searched = now
+	moved := false
+	for s := d.brief.oldest; s != nil && now.Sub(s.began) >= longAfter; {
+		next := s.newer
+		if d.roomForLong(s.client) {
+			d.brief.remove(s)
+			s.long = true
+			d.inFlight.remove(s.client)
+			d.long.add(s.client)
+			moved = true
+		}
+		s = next
+	}
+	if moved {
+		d.serve(func(netip.Prefix) bool { return true })
+	}
 }
 
 // giveUp takes p out of the queue; false where it has its place already.
-func (d *Desk) giveUp(key netip.Prefix, p *place) bool {
+func (d *Desk) giveUp(p *place) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.unqueue(key, p) {
+	if !d.unqueue(p) {
 		return false
 	}
 	d.refused++
@@ -138,11 +223,11 @@ func (d *Desk) giveUp(key netip.Prefix, p *place) bool {
 }
 
 // unqueue takes p out of the queue; false where it is not there.
-func (d *Desk) unqueue(key netip.Prefix, p *place) bool {
+func (d *Desk) unqueue(p *place) bool {
 	for i, other := range d.queue {
 		if other == p {
 			d.queue = append(d.queue[:i], d.queue[i+1:]...)
-			d.forget(key)
+			d.waiting.remove(p.client)
 			return true
 		}
 	}
@@ -150,27 +235,23 @@ func (d *Desk) unqueue(key netip.Prefix, p *place) bool {
 }
 
 // reserve takes a reserved place, and gives up p, which waits for another one; p may be nil.
-func (d *Desk) reserve(key netip.Prefix, p *place) bool {
+func (d *Desk) reserve(client netip.Prefix, p *place) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.inReserve >= d.limits.Reserved || d.reserved[key] >= max(d.limits.Reserved/reservedShare, 1) {
+	if d.reserved.all >= d.limits.Reserved || !d.reserved.room(client, max(d.limits.Reserved/reservedShare, 1)) {
 		return false
 	}
-	if p != nil && !d.unqueue(key, p) {
+	if p != nil && !d.unqueue(p) {
 		return false // its place came at the same moment
 	}
-	d.inReserve++
-	d.reserved[key]++
+	d.reserved.add(client)
 	return true
 }
 
-func (d *Desk) leaveReserve(key netip.Prefix) {
+func (d *Desk) leaveReserve(client netip.Prefix) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.inReserve--
-	if d.reserved[key]--; d.reserved[key] <= 0 {
-		delete(d.reserved, key)
-	}
+	d.reserved.remove(client)
 }
 
 func (d *Desk) refuse() {
@@ -179,26 +260,39 @@ func (d *Desk) refuse() {
 	d.refused++
 }
 
-func (d *Desk) leave(key netip.Prefix) {
+func (d *Desk) leave(s *seat) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.inFlight--
-	d.forget(key)
-	d.serve()
+	wasFull := d.full()
+	if s.long {
+		d.long.remove(s.client)
+	} else {
+		d.brief.remove(s)
+		d.inFlight.remove(s.client)
+	}
+	// Where there was room for others already, it is only those of this client, or of its network, that wait for this place.
+	d.serve(func(client netip.Prefix) bool { return wasFull || akin(client, s.client) })
 }
 
-// serve gives free places to those who wait.
-func (d *Desk) serve() {
-	for len(d.queue) > 0 && d.inFlight < d.limits.Total {
-		close(d.queue[0].taken)
-		d.queue[0] = nil
-		d.queue = d.queue[1:]
-		d.inFlight++
-	}
-}
+func (d *Desk) full() bool { return d.inFlight.all+d.long.all >= d.limits.Total }
 
-func (d *Desk) forget(key netip.Prefix) {
-	if d.clients[key]--; d.clients[key] <= 0 {
-		delete(d.clients, key)
+// serve gives free places to those who wait and may have one.
+func (d *Desk) serve(among func(client netip.Prefix) bool) {
+	if len(d.queue) == 0 || d.full() {
+		return
 	}
+	left := d.queue[:0]
+	for _, p := range d.queue {
+		if among(p.client) {
+			p.seat = d.sit(p.client)
+		}
+		if p.seat == nil {
+			left = append(left, p)
+			continue
+		}
+		d.waiting.remove(p.client)
+		close(p.taken)
+	}
+	clear(d.queue[len(left):])
+	d.queue = left
 }

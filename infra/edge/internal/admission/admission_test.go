@@ -68,8 +68,8 @@ func TestReservedPlaces(t *testing.T) {
 	for _, release := range releases {
 		release()
 	}
-	if inFlight, _, _ := d.Counts(); inFlight != 1 || len(d.reserved) != 0 || len(d.clients) != 1 {
-		t.Errorf("%d in flight, %d clients with reserved places, %d with others", inFlight, len(d.reserved), len(d.clients))
+	if inFlight, _, _ := d.Counts(); inFlight != 1 || d.reserved.all != 0 || len(d.inFlight.clients) != 1 {
+		t.Errorf("%d in flight, %d clients with reserved places, %d with others", inFlight, d.reserved.all, len(d.inFlight.clients))
 	}
 }
 
@@ -174,8 +174,115 @@ func TestBoundsHold(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if inFlight, waiting, _ := d.Counts(); inFlight != 0 || waiting != 0 || len(d.clients) != 0 {
-		t.Errorf("%d in flight, %d wait, %d clients", inFlight, waiting, len(d.clients))
+	if inFlight, waiting, _ := d.Counts(); inFlight != 0 || waiting != 0 || len(d.inFlight.clients)+len(d.waiting.clients) != 0 {
+		t.Errorf("%d in flight, %d wait, %d clients", inFlight, waiting, len(d.inFlight.clients))
+	}
+}
+
+// A client with all that it may have at once waits for one of its own to end; another one does not wait for it.
+func TestAtOnce(t *testing.T) {
+	d := NewDesk(Limits{Total: 10, PerClient: 4, AtOnce: 2}, time.Hour)
+	release := mustAdmit(t, d, alice)
+	mustAdmit(t, d, alice)
+	admitted := make(chan error)
+	go func() {
+		_, err := d.Admit(t.Context(), alice, never)
+		admitted <- err
+	}()
+	untilWaiting(d, 1)
+	mustAdmit(t, d, bob)() // its end gives alice nothing
+	if _, waiting, _ := d.Counts(); waiting != 1 {
+		t.Errorf("%d wait", waiting)
+	}
+	release()
+	if err := <-admitted; err != nil {
+		t.Error(err)
+	}
+}
+
+// Clients whose requests last hold no places that others need: not by websockets, and not by requests that never end.
+func TestLongRequestsHaveTheirOwnShare(t *testing.T) {
+	attackers := func(i int) netip.Prefix {
+		return netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(100 + i)}), 32)
+	}
+	limits := Limits{Total: 2500, PerClient: 625, AtOnce: 128}
+	t.Run("websockets", func(t *testing.T) {
+		d := NewDesk(limits, time.Millisecond)
+		var releases []func()
+		for i := range 20 {
+			for range 625 {
+				if release, err := d.AdmitLong(attackers(i)); err == nil {
+					releases = append(releases, release)
+				} else if !errors.Is(err, ErrLong) {
+					t.Fatal(err)
+				}
+			}
+		}
+		if len(releases) != 1250 || d.long.clients[attackers(0)] != 156 {
+			t.Errorf("%d websockets, %d of one client", len(releases), d.long.clients[attackers(0)])
+		}
+		for range 100 {
+			mustAdmit(t, d, alice)
+		}
+		for _, release := range releases {
+			release()
+		}
+		if n, _, _ := d.Counts(); n != 100 {
+			t.Errorf("%d in flight", n)
+		}
+	})
+	t.Run("requests", func(t *testing.T) {
+		d := NewDesk(limits, 0)
+		now := time.Unix(0, 0)
+		d.now = func() time.Time { return now }
+		for range 10 {
+			for i := range 4 {
+				for range 625 {
+					_, _ = d.Admit(t.Context(), attackers(i), never)
+				}
+			}
+			now = now.Add(longAfter)
+		}
+		if n, _, _ := d.Counts(); n != 4*(128+156) {
+			t.Errorf("%d in flight", n)
+		}
+		for range 100 {
+			mustAdmit(t, d, alice)
+		}
+	})
+}
+
+// A client whose requests last, as downloads do, has its places back for others, and gives both kinds back.
+func TestLongRequestGivesItsPlaceBack(t *testing.T) {
+	d := NewDesk(Limits{Total: 16, PerClient: 8, AtOnce: 2}, time.Hour)
+	now := time.Unix(0, 0)
+	d.now = func() time.Time { return now }
+	releases := []func(){mustAdmit(t, d, alice), mustAdmit(t, d, alice)}
+	now = now.Add(longAfter)
+	releases = append(releases, mustAdmit(t, d, alice), mustAdmit(t, d, alice))
+	if d.long.all != 2 || d.inFlight.all != 2 {
+		t.Errorf("%d long, %d others", d.long.all, d.inFlight.all)
+	}
+	for _, release := range releases {
+		release()
+	}
+	if n, _, _ := d.Counts(); n != 0 || d.brief != (seats{}) || len(d.long.clients) != 0 {
+		t.Errorf("%d in flight", n)
+	}
+}
+
+// An IPv6 /48 is a network: its /64s together have twice what one has.
+func TestNetwork(t *testing.T) {
+	of := func(i int) netip.Prefix {
+		return netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 0, 1, 0, byte(i)}), 64)
+	}
+	d := NewDesk(Limits{Total: 100, PerClient: 8, AtOnce: 4, Reserved: 16}, 0)
+	for i := range 64 {
+		_, _ = d.Admit(t.Context(), of(i), always)
+		_, _ = d.AdmitLong(of(i))
+	}
+	if d.inFlight.all != 8 || d.long.all != 4 || d.reserved.all != 8 {
+		t.Errorf("%d requests, %d long, %d reserved", d.inFlight.all, d.long.all, d.reserved.all)
 	}
 }
 

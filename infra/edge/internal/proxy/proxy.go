@@ -6,6 +6,7 @@ package proxy
 import (
 	"net/http"
 	"net/http/httputil"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -131,7 +132,7 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeAPIBodyTooLarge(rw)
 		return
 	}
-	release, err := p.desk.Admit(r.Context(), visitor.Client(visitor.ClientOf(c)), func() bool { return origin.ForOperators(r) })
+	release, err := p.admit(r, visitor.Client(visitor.ClientOf(c)))
 	if err != nil {
 		p.log.Report("requests", err.Error())
 		writeUnavailable(rw, err.Error())
@@ -152,4 +153,11 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c != nil && c.Rate != nil {
 		c.Rate.ResponseEnds(time.Now())
 	}
+}
+
+func (p *Handler) admit(r *http.Request, client netip.Prefix) (release func(), err error) {
+	if wantsWebsocket(r.Header) {
+		return p.desk.AdmitLong(client)
+	}
+	return p.desk.Admit(r.Context(), client, func() bool { return origin.ForOperators(r) })
 }

@@ -58,8 +58,10 @@ func isEarly(r *http.Request) bool { return r.TLS != nil && !r.TLS.HandshakeComp
 // dropForeignUpgrade lets only websockets switch protocols. Another protocol would carry requests past this program, above
 // all h2c, which is for cleartext (RFC 7540, section 3.2).
 func dropForeignUpgrade(h http.Header) {
-	if up := h.Get("Upgrade"); up != "" && !strings.EqualFold(up, "websocket") {
+	if h.Get("Upgrade") != "" && !wantsWebsocket(h) {
 		h.Del("Upgrade")
 		h.Del("Connection")
 	}
 }
+
+func wantsWebsocket(h http.Header) bool { return strings.EqualFold(h.Get("Upgrade"), "websocket") }

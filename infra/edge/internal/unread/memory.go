@@ -16,6 +16,8 @@ const (
 	leastTotal  = 64
 	// A browser has at most 100 on a connection.
 	perClient = 128
+	// Requests in flight, in multiples of the responses that may wait. If all of their clients read slowly, they take half of the memory.
+	requests = 4
 )
 
 // DefaultTotal returns how many responses may wait at a time on a machine with so many bytes of memory; 0 means that nobody
@@ -26,6 +28,10 @@ func DefaultTotal(memory uint64) int {
 
 // DefaultPerClient returns how many of them may be of one client.
 func DefaultPerClient(total int) int { return min(total, perClient) }
+
+// Requests returns how many requests may be in flight where so many responses may wait unread: each may turn out to be one, and
+// clients who read are not ended.
+func Requests(total int) int { return requests * total }
 
 // Memory returns how much memory this program and its neighbours may take: the machine's, or that of the container.
 func Memory() uint64 {

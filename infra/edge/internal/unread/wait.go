@@ -14,10 +14,20 @@ type wait struct {
 	// The span of time over which the rate is judged. It begins again after every Timeout.
 	since time.Time
 	taken uint64 // bytes, at since
+
+	// The last seconds, looked at while more responses wait than may.
+	lately      time.Time
+	takenLately uint64 // bytes, at lately
+	stands      bool   // the client took too little in them
 }
 
-// measuredAfter is the time after which a wait is worth a system call.
-const measuredAfter = time.Second
+const (
+	// measuredAfter is the time after which a wait is worth a system call.
+	measuredAfter = time.Second
+	// lateness is how long a client is looked at before it counts as one who does not read. The kernel of a client that reads 30 kB/s
+	// makes room only every 2.2 s (measured over loopback, whose segments have 64 KB).
+	lateness = 5 * time.Second
+)
 
 // look notes that this write is under way. It says whether no look had found it before.
 func (s *wait) look(write uint64, now time.Time, c *visitor.Connection) (isNew bool) {
@@ -43,4 +53,19 @@ func (s *wait) tooSlow(now time.Time, c *visitor.Connection, limits Limits) bool
 	}
 	s.since, s.taken = now, taken
 	return false
+}
+
+// notRead says whether the connection's client took less than the rate over the last seconds, for each of so many responses that wait
+// on the connection. Nothing is known before a write has waited for that long.
+func (s *wait) notRead(now time.Time, c *visitor.Connection, rate, waiting int) bool {
+	lasted := now.Sub(s.lately)
+	if !s.lately.IsZero() && lasted < lateness {
+		return s.stands
+	}
+	taken := c.TakenBytes()
+	if !s.lately.IsZero() {
+		s.stands = float64(taken-min(s.takenLately, taken)) < float64(rate*waiting)*lasted.Seconds()
+	}
+	s.lately, s.takenLately = now, taken
+	return s.stands
 }

@@ -29,7 +29,7 @@ type Limits struct {
 	// Timeout is how long a response, or a connection, may wait for a client that takes less than Rate bytes a second.
 	Timeout time.Duration
 	Rate    int
-	// Total is how many responses may wait at a time, and PerClient how many of one client.
+	// Total is how many responses may wait at a time for clients who do not read, and PerClient how many of one client.
 	Total, PerClient int
 }
 
@@ -157,48 +157,60 @@ func (w *Watch) lookAtResponses(now time.Time) {
 		}
 		w.waiting = append(w.waiting, r)
 	}
-	w.keepLimits()
+	w.keepLimits(now)
 	clear(w.waiting)
 }
 
 // keepLimits ends responses until as many wait as may: first of the clients above their share, then of the client that has the
-// most, each time the one that waits longest.
-func (w *Watch) keepLimits() {
+// most, each time the one that waits longest. It ends those alone whose clients do not read. All that are in flight are bounded
+// elsewhere (internal/admission): where many clients read slowly, new requests wait or are refused.
+func (w *Watch) keepLimits(now time.Time) {
 	// A response is not counted at its first look. So a list below the share of one client needs no counting.
 	if len(w.waiting) <= min(w.limits.PerClient, w.limits.Total) {
 		return
 	}
-	clients := map[netip.Prefix][]*Response{}
+	onConnection := map[*visitor.Connection]int{}
+	for _, r := range w.waiting {
+		onConnection[r.Conn]++
+	}
+	unread := map[netip.Prefix][]*Response{}
+	have := map[netip.Prefix]int{}
 	for _, r := range w.waiting {
 		if !r.client.IsValid() {
 			r.client = visitor.Client(visitor.ClientOf(r.Conn))
 		}
-		clients[r.client] = append(clients[r.client], r)
+		have[r.client]++
+		if r.wait.notRead(now, r.Conn, w.limits.Rate, onConnection[r.Conn]) {
+			unread[r.client] = append(unread[r.client], r)
+		}
 	}
 	ended, left := 0, len(w.waiting)
 	endOf := func(client netip.Prefix) {
-		clients[client][0].endNow()
-		clients[client] = clients[client][1:]
+		unread[client][0].endNow()
+		if unread[client] = unread[client][1:]; len(unread[client]) == 0 {
+			delete(unread, client)
+		}
+		have[client]--
 		ended++
 		left--
 	}
-	for client, responses := range clients {
+	for client, responses := range unread {
 		slices.SortFunc(responses, func(a, b *Response) int { return a.wait.began.Compare(b.wait.began) })
-		for len(clients[client]) > w.limits.PerClient {
+		for have[client] > w.limits.PerClient && len(unread[client]) > 0 {
 			endOf(client)
 		}
 	}
-	for left > w.limits.Total {
+	for left > w.limits.Total && len(unread) > 0 {
 		most := netip.Prefix{}
-		for client, responses := range clients {
-			if c := cmp.Compare(len(responses), len(clients[most])); c > 0 || (c == 0 && client.Compare(most) < 0) {
+		for client := range unread {
+			if c := cmp.Compare(have[client], have[most]); c > 0 || (c == 0 && client.Compare(most) < 0) {
 				most = client
 			}
 		}
 		endOf(most)
 	}
 	if ended > 0 {
-		w.log.Report("client", fmt.Sprintf("%d responses waited for their clients: %d of them are ended", len(w.waiting), ended))
+		w.log.Report("client", fmt.Sprintf("%d responses waited for their clients: %d that nobody read are ended", len(w.waiting), ended))
 	}
 }
 

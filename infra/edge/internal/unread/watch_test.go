@@ -173,7 +173,8 @@ func TestShareOfAClient(t *testing.T) {
 		s.response(fmt.Sprint(i), attacker)
 		s.pass(time.Second, nil)
 	}
-	s.pass(time.Second, nil)
+	s.expect() // nobody knows yet
+	s.pass(2*lateness, nil)
 	s.expect("0", "1")
 }
 
@@ -188,8 +189,55 @@ func TestTotal(t *testing.T) {
 		s.response(fmt.Sprintf("a%d", i), a)
 		s.pass(time.Second, nil)
 	}
-	s.pass(time.Second, nil)
+	s.pass(2*lateness, nil)
 	s.expect("a0")
+}
+
+// However many wait, those whose clients read are not ended: not the slowest that may be, and not those that share a connection.
+func TestWhoReadsIsNotEnded(t *testing.T) {
+	const most = 10
+	for _, tc := range []struct {
+		name                string
+		clients, responses  int // of each client, on one connection
+		rate                uint64
+		burst               int // seconds between acknowledgements: the kernel of a slow client makes room now and then
+		unread, endedOfThem int // as soon as anybody can know
+	}{
+		{"400 clients at 30 kB/s", 400, 1, 30_000, 3, 0, 0},
+		{"400 clients at the slowest rate", 400, 1, 1100, 1, 0, 0},
+		{"one client with 100 responses", 1, 100, 110_000, 1, 0, 0},
+		{"beside some who do not read", 100, 1, 30_000, 3, 20, 20},
+		{"beside few who read", 5, 1, 30_000, 3, 20, 15},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newScene(t, Limits{Timeout: timeout, Rate: 1000, Total: most, PerClient: most})
+			taken, stuck := uint64(0), uint64(0)
+			for i := range tc.clients {
+				c := s.connection(measure.QUIC, fmt.Sprintf("10.0.%d.%d", i/250, i%250), &taken)
+				for j := range tc.responses {
+					s.response(fmt.Sprintf("read %d %d", i, j), c)
+				}
+			}
+			for i := range tc.unread {
+				s.response("unread", s.connection(measure.QUIC, fmt.Sprintf("10.1.0.%d", i), &stuck))
+			}
+			seconds, due := 0, uint64(0)
+			read := func() {
+				due += tc.rate
+				if seconds++; seconds%tc.burst == 0 {
+					taken, due = taken+due, 0
+				}
+			}
+			s.pass(2*lateness, read)
+			if len(s.ended) != tc.endedOfThem {
+				t.Errorf("after %s %d are ended", 2*lateness, len(s.ended))
+			}
+			s.pass(4*timeout-3*lateness, read)
+			if want := slices.Repeat([]string{"unread"}, len(s.ended)); !slices.Equal(s.ended, want) {
+				t.Errorf("%d are ended, the last %q", len(s.ended), s.ended[len(s.ended)-1])
+			}
+		})
+	}
 }
 
 // While the socket of a TCP connection waits, a reset of one stream would wait too: the connection ends.
@@ -200,7 +248,7 @@ func TestLimitsReachAStuckConnection(t *testing.T) {
 	c.Writes.Begin()
 	s.response("0", c)
 	s.response("1", c)
-	s.pass(2*time.Second, nil)
+	s.pass(2*lateness, nil)
 	s.expect()
 	if len(s.aborted) != 1 {
 		t.Errorf("aborted: %q", s.aborted)

@@ -34,6 +34,10 @@ type RequestLimits struct {
 	Total     int // requests in flight; 0: as many as the upstream's process can hold
 	PerClient int // of them, those of one client; 0: a share of the total
 	Reserved  int // beside the total, for calls of the API; 0: a few
+	// AtOnce is how many of one client may be in flight while they are young; 0: as many as PerClient.
+	AtOnce int
+	// Most bounds the total that follows from the upstream's process, as memory does; 0: nothing does.
+	Most int
 }
 
 // Bounds keeps a desk's limits at what the upstream's process can hold.
@@ -61,6 +65,9 @@ func limitsFor(want RequestLimits, descriptors int) admission.Limits {
 	if descriptors > 0 {
 		total = max(1, min(descriptors/descriptorsPerRequest, maxRequestsKnown))
 	}
+	if want.Most > 0 {
+		total = min(total, want.Most)
+	}
 	if want.Total > 0 {
 		total = want.Total
 	}
@@ -72,7 +79,7 @@ func limitsFor(want RequestLimits, descriptors int) admission.Limits {
 	if want.Reserved > 0 {
 		reserved = want.Reserved
 	}
-	return admission.Limits{Total: total, PerClient: min(perClient, total), Reserved: reserved}
+	return admission.Limits{Total: total, PerClient: min(perClient, total), AtOnce: want.AtOnce, Reserved: reserved}
 }
 
 // Look connects to t once, so that the bounds are known before the first request.
@@ -100,7 +107,7 @@ func (b *Bounds) Connected(c net.Conn) {
 	descriptors := openFilesLimit(pid)
 	limits := limitsFor(b.want, descriptors)
 	b.desk.SetLimits(limits)
-	if descriptors > 0 && b.want.Total == 0 && limits.Total < fewRequests {
+	if descriptors > 0 && b.want.Total == 0 && limits.Total < fewRequests && limits.Total != b.want.Most {
 		b.log.Report("upstream", fmt.Sprintf("the process behind may open %d descriptors, so that at most %d requests pass at a time: raise its limit (LimitNOFILE=65536)",
 			descriptors, limits.Total))
 	}

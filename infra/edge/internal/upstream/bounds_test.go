@@ -33,6 +33,15 @@ func TestRequestLimits(t *testing.T) {
 	}
 }
 
+// What memory there is bounds the total too, unless the command line gives it.
+func TestMostRequests(t *testing.T) {
+	for _, tc := range []struct{ maxRequests, most, want int }{{0, 700, 700}, {0, 9000, 4096}, {1000, 700, 1000}} {
+		if got := limitsFor(RequestLimits{Total: tc.maxRequests, Most: tc.most}, 65536).Total; got != tc.want {
+			t.Errorf("%+v: %d", tc, got)
+		}
+	}
+}
+
 func TestReservedAsGiven(t *testing.T) {
 	if got := limitsFor(RequestLimits{Reserved: 3}, 0).Reserved; got != 3 {
 		t.Error(got)

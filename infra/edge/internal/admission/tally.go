@@ -1,0 +1,70 @@
+package admission
+
+import "net/netip"
+
+const (
+	networkBits = 48
+	// A network has as much as so many clients.
+	clientsOfNetwork = 2
+)
+
+// tally counts places: in all, of each client, and of each network, which is an IPv6 /48. Whoever has one of these can ask from
+// 65,536 /64s.
+type tally struct {
+	all               int
+	clients, networks map[netip.Prefix]int
+}
+
+func newTally() tally {
+	return tally{clients: map[netip.Prefix]int{}, networks: map[netip.Prefix]int{}}
+}
+
+// room says whether another place of this client stays within what one client may have.
+func (t *tally) room(client netip.Prefix, perClient int) bool {
+	if t.clients[client] >= perClient {
+		return false
+	}
+	network, is := networkOf(client)
+	return !is || t.networks[network] < clientsOfNetwork*perClient
+}
+
+func (t *tally) add(client netip.Prefix) {
+	t.all++
+	t.clients[client]++
+	if network, is := networkOf(client); is {
+		t.networks[network]++
+	}
+}
+
+func (t *tally) remove(client netip.Prefix) {
+	t.all--
+	take(t.clients, client)
+	if network, is := networkOf(client); is {
+		take(t.networks, network)
+	}
+}
+
+// take takes one away, and forgets who has none.
+func take(of map[netip.Prefix]int, whose netip.Prefix) {
+	if of[whose]--; of[whose] <= 0 {
+		delete(of, whose)
+	}
+}
+
+func networkOf(client netip.Prefix) (network netip.Prefix, is bool) {
+	if !client.Addr().Is6() {
+		return netip.Prefix{}, false
+	}
+	network, err := client.Addr().Prefix(networkBits)
+	return network, err == nil
+}
+
+// akin says whether two clients are the same, or of one network.
+func akin(a, b netip.Prefix) bool {
+	if a == b {
+		return true
+	}
+	network, is := networkOf(a)
+	other, too := networkOf(b)
+	return is && too && network == other
+}
