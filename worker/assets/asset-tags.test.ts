@@ -44,6 +44,16 @@ describe("names files at the other host", () => {
       `<source srcset="${THERE}/static/a,b.png 1x, /other 2x,${THERE}/static/c 3x"><img srcset="${THERE}/static/a, ${THERE}/static/b">`,
     ],
     [
+      "a picture, and one after a picture whose image needs CORS",
+      `<picture><source srcset=/static/a><img src=/static/b></picture><source srcset=/other><img crossorigin><img src=/static/c>`,
+      `<picture><source srcset=${THERE}/static/a><img src=${THERE}/static/b></picture><source srcset=/other><img crossorigin><img src=${THERE}/static/c>`,
+    ],
+    [
+      "a picture that never comes to its image",
+      `<img src=/static/a><source srcset=/static/b>${"-".repeat(66_000)}<img src=/static/c>`,
+      `<img src=${THERE}/static/a><source srcset=/static/b>${"-".repeat(66_000)}<img src=${THERE}/static/c>`,
+    ],
+    [
       "below a base",
       `<base href="/static/x/"><img src=a.png>`,
       `<base href="/static/x/"><img src=${THERE}/static/x/a.png>`,
@@ -87,6 +97,19 @@ describe("names files at the other host", () => {
     ],
     ["a tag that does not end", `<img src="/static/a"`],
     [
+      "after a policy that names it for something else",
+      `<meta http-equiv=content-security-policy content="script-src 'self'; report-uri ${THERE}"><script src=/static/a></script>`,
+    ],
+    [
+      "after a policy with references",
+      `<meta http-equiv="Content-Security-Policy" content="img-src &#42;"><img src=/static/a>`,
+    ],
+    ["media", `<audio crossorigin><source src=/static/a></audio><video><source src=/static/b></video>`],
+    [
+      "a picture whose image needs CORS",
+      `<picture><source srcset=/static/a><source srcset="/static/b 2x"><img crossorigin src=/static/c></picture>`,
+    ],
+    [
       "after a policy without it",
       `<meta http-equiv="content-security-policy" content="img-src 'self'"><img src=/static/a>`,
     ],
@@ -128,6 +151,9 @@ const SNIPPETS = [
   `<link rel=stylesheet href=a.css>`,
   "text < and <more",
   `<img src="/static/a`,
+  `<picture><source srcset=/static/a><source srcset="/static/b 1x">`,
+  `<img crossorigin src=/static/c>`,
+  `<meta http-equiv=content-security-policy content="script-src 'self'">`,
   `<svg><image href="/static/a"/></svg>`,
   "é\u0000<",
 ];

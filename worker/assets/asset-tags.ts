@@ -1,5 +1,6 @@
 import { Tokenizer } from "htmlparser2";
 import type { BodyChange } from "../pages/change-body.ts";
+import { allows, type Load, type Policy, readPolicies } from "../pages/csp.ts";
 import type { Assets } from "../settings.ts";
 
 /** A tag that is longer stays as it is, bytes: so much of a page may wait for the end of a tag. */
@@ -27,18 +28,25 @@ const NAME_MAX_BYTES = Math.max(...[...TAGS].map((name) => name.length));
 const LESS_THAN = 0x3c;
 /** Types of `script` that browsers run as classic scripts. Modules are asked for with CORS. */
 const CLASSIC = /^(?:|(?:text|application)\/(?:java|ecma)script)$/i;
-const PRELOADED: ReadonlySet<string> = new Set(["image", "script", "style"]);
+const PRELOADED: ReadonlyMap<string, Load["kind"]> = new Map([
+  ["image", "image"],
+  ["script", "script"],
+  ["style", "style"],
+]);
 
 /**
  * Lets a page name its files at another host, as it passes: in `src` and `srcset` of images, `src` of scripts, and `href` of style
- * sheets and of what is preloaded for these. Nothing else changes. A file that needs CORS or has an `integrity` keeps its host.
+ * sheets and of what is preloaded for these. Nothing else changes. A file keeps its host if it needs CORS, has an `integrity`, or if a
+ * policy does not let the page load it from the other host.
  *
  * A page is read as bytes: in every encoding that browsers know but UTF-16, which looks like text without tags here, the characters
  * of tags and paths are these bytes.
  *
  * @param page The address of the page.
+ * @param policies Those of its headers. Those in the page itself are added when they come: they are for what comes after them.
  */
-export function assetTags(page: URL, { origin, paths }: Assets): BodyChange {
+export function assetTags(page: URL, { origin, paths }: Assets, policies: readonly Policy[] = []): BodyChange {
+  let inForce = policies;
   /** A character for each byte. */
   const decoder = new TextDecoder("windows-1252");
   const encoder = new TextEncoder();
@@ -51,6 +59,8 @@ export function assetTags(page: URL, { origin, paths }: Assets): BodyChange {
   let attributeName: string | undefined;
   let value: Place | undefined;
   let edits: Edit[] = [];
+  /** Where the first `source` is whose `img` has not come: that one says whether the file needs CORS (HTML, section 4.8.2). */
+  let pictureFrom: number | undefined;
   /** From here on the page stays as it is. */
   let isOver = false;
 
@@ -93,7 +103,7 @@ export function assetTags(page: URL, { origin, paths }: Assets): BodyChange {
   /** A tag is whole. */
   function conclude(): void {
     if (tag === undefined) return;
-    const { name, attributes } = tag;
+    const { name, from: begin, attributes } = tag;
     tag = undefined;
     if (isOver) return;
     const has = (attribute: string): boolean => attributes.has(attribute);
@@ -101,10 +111,17 @@ export function assetTags(page: URL, { origin, paths }: Assets): BodyChange {
       const place = attributes.get(attribute);
       return place === undefined ? "" : textAt(place).trim().toLowerCase();
     };
+    if (name === "img") endPicture(begin, has("crossorigin"));
+    const given = (attribute: string): string | undefined => {
+      const place = attributes.get(attribute);
+      return place && textAt(place);
+    };
     if (name === "meta") {
-      // Its policy is for what comes after it, and may not name the other host.
-      isOver =
-        valueOf("http-equiv") === "content-security-policy" && !valueOf("content").includes(new URL(origin).host);
+      if (valueOf("http-equiv") !== "content-security-policy") return;
+      const content = given("content") ?? "";
+      inForce = [...inForce, ...readPolicies(content)];
+      // Character references are not read here.
+      isOver = content.includes("&");
     } else if (name === "base") {
       const place = attributes.get("href");
       if (place === undefined || hasBase) return;
@@ -115,39 +132,57 @@ export function assetTags(page: URL, { origin, paths }: Assets): BodyChange {
       else isOver = true;
     } else if (!has("crossorigin") && !has("integrity")) {
       const rel = valueOf("rel").split(/\s+/);
-      const changes: Record<string, readonly string[]> = {
-        img: ["src", "srcset"],
-        source: ["src", "srcset"],
-        script: CLASSIC.test(valueOf("type")) ? ["src"] : [],
-        link:
-          rel.includes("stylesheet") || (rel.includes("preload") && PRELOADED.has(valueOf("as")))
-            ? ["href", "imagesrcset"]
-            : [],
+      const changes: Record<string, readonly [Load["kind"] | undefined, ...string[]]> = {
+        img: ["image", "src", "srcset"],
+        // Its src is a medium.
+        source: ["image", "srcset"],
+        script: [CLASSIC.test(valueOf("type")) ? "script" : undefined, "src"],
+        link: [
+          rel.includes("stylesheet") ? "style" : rel.includes("preload") ? PRELOADED.get(valueOf("as")) : undefined,
+          "href",
+          "imagesrcset",
+        ],
       };
-      for (const attribute of changes[name] ?? []) {
+      const [kind, ...named] = changes[name] ?? [];
+      if (kind === undefined) return;
+      for (const attribute of named) {
         const place = attributes.get(attribute);
         if (place === undefined) continue;
-        const given = textAt(place);
-        const addresses = attribute.endsWith("srcset") ? addressesIn(given) : [{ at: 0, address: given }];
+        const text = textAt(place);
+        const addresses = attribute.endsWith("srcset") ? addressesIn(text) : [{ at: 0, address: text }];
         for (const { at, address } of addresses) {
-          const prefix = prefixOf(address);
+          const prefix = prefixOf(address, kind, given("nonce"));
           if (prefix === undefined) continue;
           const from = place.from + at;
+          if (name === "source") pictureFrom ??= from;
           edits.push({ from, to: from + prefix.instead, text: prefix.text });
         }
       }
     }
   }
 
+  /** The picture's `img` is at `end`, or has not come until there. Its sources keep their host where it needs CORS, or is too far. */
+  function endPicture(end: number, needsCors: boolean): void {
+    const from = pictureFrom ?? end;
+    if (needsCors || end - from > TAG_MAX_BYTES) edits = edits.filter((edit) => edit.from < from);
+    pictureFrom = undefined;
+  }
+
   /**
    * What an address must begin with to be at the other host, and instead of how many of its bytes. Undefined: it stays. The rest stays as
    * it is, and what browsers make of it theirs.
    */
-  function prefixOf(address: string): { readonly text: string; readonly instead: number } | undefined {
+  function prefixOf(
+    address: string,
+    kind: Load["kind"],
+    nonce: string | undefined,
+  ): { readonly text: string; readonly instead: number } | undefined {
     // Not what begins with a space, a character reference or a byte that is no character of ASCII.
     if (!/^[\w./~%-]/.test(address) || !URL.canParse(address, base)) return undefined;
     const url = new URL(address, base);
     if (url.origin !== page.origin || !paths.some((path) => url.pathname.startsWith(path))) return undefined;
+    const there = { kind, nonce, url: inForce.length === 0 ? url : new URL(url.pathname + url.search, origin) };
+    if (!inForce.every((policy) => allows(policy, page, there))) return undefined;
     if (/^\/(?![/\\])/.test(address)) return { text: origin, instead: 0 };
     for (const own of [page.origin, `//${page.host}`])
       if (address.startsWith(`${own}/`)) return { text: origin, instead: own.length };
@@ -163,10 +198,11 @@ export function assetTags(page: URL, { origin, paths }: Assets): BodyChange {
     const parts: Uint8Array[] = [];
     let at = keptFrom;
     for (const { from, to, text } of edits.sort((a, b) => a.from - b.from)) {
+      if (from >= end) break;
       parts.push(kept.subarray(at - keptFrom, from - keptFrom), encoder.encode(text));
       at = to;
     }
-    edits = [];
+    edits = edits.filter(({ from }) => from >= end);
     parts.push(kept.subarray(at - keptFrom, end - keptFrom));
     kept = kept.slice(end - keptFrom);
     keptFrom = end;
@@ -178,6 +214,8 @@ export function assetTags(page: URL, { origin, paths }: Assets): BodyChange {
     const end = keptFrom + kept.length;
     if (isOver) return end;
     if (tag !== undefined && end - tag.from > TAG_MAX_BYTES) tag = undefined;
+    if (pictureFrom !== undefined && end - pictureFrom > TAG_MAX_BYTES) endPicture(end, true);
+    if (pictureFrom !== undefined) return pictureFrom;
     if (tag !== undefined) return tag.from;
     const mayOpen = kept.lastIndexOf(LESS_THAN);
     return mayOpen >= 0 && kept.length - mayOpen <= NAME_MAX_BYTES + 1 ? keptFrom + mayOpen : end;

@@ -1,5 +1,6 @@
 import type { Advice } from "../advise.ts";
 import { changeBody, isPage, mayChangeBody } from "../pages/change-body.ts";
+import { couldAllow, readPolicies } from "../pages/csp.ts";
 import type { Assets } from "../settings.ts";
 import { assetTags } from "./asset-tags.ts";
 
@@ -13,26 +14,35 @@ export function prefersH2({ decision: { advertise, mode, reason } }: Advice): bo
 
 /**
  * Lets a page name its files at a host without HTTP/3. A page stays as it is if its body must, if its headers already name
- * files that browsers then ask for here, or if its Content-Security-Policy does not name the other host.
+ * files that browsers then ask for here, or if it takes files of other hosts only where they allow it (Cross-Origin-Embedder-Policy).
+ * A file stays that its Content-Security-Policy does not allow from the other host.
  *
  * A compressed body is read and compressed anew by the runtime, which sends it in larger pieces than the origin did.
  *
  * @param response One whose headers may be changed.
  */
 export function withAssets(response: Response, page: URL, assets: Assets): Response {
-  return mayName(response, assets) ? changeBody(response, assetTags(page, assets)) : response;
+  const text = response.headers.get("content-security-policy");
+  const policies = text === null ? [] : readPolicies(text);
+  const there = new URL(assets.origin);
+  const could = KINDS.some((kind) => policies.every((policy) => couldAllow(policy, page, kind, there)));
+  return could && mayName(response) ? changeBody(response, assetTags(page, assets, policies)) : response;
 }
 
-function mayName(response: Response, { origin }: Assets): boolean {
+const KINDS = ["image", "script", "style"] as const;
+
+/** Of policies on what a page may embed, those that take a file of another host only where its headers say so. */
+const REQUIRES_CORP = /^\s*(?:require-corp|isolate-and-require-corp)\s*(?:;|$)/;
+const EMBEDDER_POLICIES = ["cross-origin-embedder-policy", "document-isolation-policy"] as const;
+
+function mayName(response: Response): boolean {
   const { headers } = response;
-  const { host } = new URL(origin);
   const encoding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
-  const policy = headers.get("content-security-policy");
   return (
     isPage(response) &&
     mayChangeBody(response) &&
     ["identity", "gzip", "br"].includes(encoding) &&
     !/preload/i.test(headers.get("link") ?? "") &&
-    (policy === null || policy.toLowerCase().includes(host))
+    EMBEDDER_POLICIES.every((name) => !REQUIRES_CORP.test(headers.get(name) ?? ""))
   );
 }
