@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -27,7 +27,10 @@ it("systemd accepts the units", () => {
       text.replace(/^(User|SupplementaryGroups)=.*$/gm, "$1=root"),
     );
   }
-  const files = NAMES.map((name) => join(folder, `adaptive-h3-${name}.service`));
+  copyFileSync(join(ROOT, "infra/systemd/adaptive-h3-edge.socket"), join(folder, "adaptive-h3-edge.socket"));
+  const files = ["adaptive-h3-edge.socket", ...NAMES.map((name) => `adaptive-h3-${name}.service`)].map((file) =>
+    join(folder, file),
+  );
   const verified = spawnSync("systemd-analyze", ["verify", ...files], { encoding: "utf8" });
   expect([verified.status, verified.stdout + verified.stderr]).toEqual([0, ""]);
 });
@@ -78,18 +81,20 @@ it("the units' commands serve, also after both have been killed", async () => {
     for (const [before = "", ...args] of commandsOf(unitText(name), "ExecStartPre").map(onThisMachine))
       expect(spawnSync(before, args).status).toBe(0);
     const [program = "", ...args] = onThisMachine(commandsOf(unitText(name), "ExecStart")[0] ?? []);
-    // This machine has no /etc/adaptive-h3-tls: the edge makes a development certificate.
+    // This machine has no /etc/adaptive-h3-tls: the edge makes a development certificate. Nor has it systemd, for which its shell is.
     const own =
       name === "edge"
         ? [
-            ...args.filter((arg, i) => !/^-(cert|key)$/.test(args[i - 1] ?? "") && !/^-(cert|key)$/.test(arg)),
+            ...args
+              .slice(2)
+              .filter((arg, i, all) => !/^-(cert|key)$/.test(all[i - 1] ?? "") && !/^-(cert|key)$/.test(arg)),
             "-state",
             certificates,
           ]
         : args;
     const [mask = ""] = valuesOf(unitText(name), "UMask");
     const started = startProgram("/bin/sh", {
-      args: ["-c", `umask ${mask}; exec "$@"`, "sh", program, ...own],
+      args: ["-c", `umask ${mask}; exec "$@"`, "sh", name === "edge" ? (args[1] ?? "") : program, ...own],
       cwd: ROOT,
       env: Object.assign({}, ...valuesOf(unitText(name), "EnvironmentFile").map((file) => files[file])),
       onLine: () => undefined,

@@ -63,6 +63,10 @@ type edge struct {
 	tells   *http.Server     // answers for metrics
 	failed  chan error       // the errors that ended serving before shutdown
 
+	accepting sync.WaitGroup
+	succeeded chan struct{} // closed once another program serves the same sockets
+	succeed   func()
+
 	stopBeat context.CancelFunc
 	beating  sync.WaitGroup
 	stopScan context.CancelFunc
@@ -88,20 +92,16 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	if err != nil {
 		log.Report("HTTP/3", err.Error())
 	}
-	var sockets []listen.Socket
-	for _, spec := range opts.listen {
-		opened, err := listen.Open(spec)
-		if err != nil {
-			listen.Close(sockets)
-			return nil, err
-		}
-		sockets = append(sockets, opened...)
+	sockets, err := openSockets(opts.listen)
+	if err != nil {
+		return nil, err
 	}
 
 	e := &edge{
-		log: log, registry: visitor.NewRegistry(), certificates: certificates, stopBeat: func() {},
+		log: log, registry: visitor.NewRegistry(), certificates: certificates, stopBeat: func() {}, succeeded: make(chan struct{}),
 		failed: make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
+	e.succeed = sync.OnceFunc(func() { close(e.succeeded) })
 	opts.proxy.Kill = &killswitch.Switch{}
 	bounds := upstream.NewBounds(opts.requests, log)
 	pool := upstream.NewTransport(opts.proxy.Upstream, upstream.MaxIdle, bounds.Connected)
@@ -258,6 +258,7 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 		Handler: e.metrics.Count(e.handler), InContext: srv.http, MaxHeaderBytes: maxHeaderBytes,
 		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes, Tracer: trace.Qlog(opts.qlogDir, e.log),
 		ResetSecret: resetSecret, Registry: e.registry, OnClose: e.closed, Serves: srv.serves, Log: e.log,
+		Shared: s.Inherited, Folder: opts.certificate.StateDir, OnSuccessor: e.succeed,
 	})
 	return srv, err
 }
@@ -275,11 +276,12 @@ func (e *edge) rebind(s listen.Socket) func() (*net.UDPConn, error) {
 
 func (e *edge) serve(srv *server) {
 	ln := &listen.Listener{TCPListener: srv.socket.TCP, Registry: e.registry, OnClose: e.closed, Linger: &e.linger, Serves: srv.serves}
-	go func() {
-		if err := srv.http.ServeTLS(ln, "", ""); !errors.Is(err, http.ErrServerClosed) {
+	e.accepting.Go(func() {
+		// shutdown closes the listener before the server.
+		if err := srv.http.ServeTLS(ln, "", ""); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			e.failed <- fmt.Errorf("HTTPS on %s ended: %w", srv.socket.Address(), err)
 		}
-	}()
+	})
 	if srv.quic != nil {
 		go srv.quic.Serve()
 	}

@@ -24,6 +24,9 @@ import (
 const ms = time.Millisecond
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
 	os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true")
 	os.Exit(m.Run())
 }

@@ -61,6 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	code := exitOK
 	select {
 	case <-ctx.Done():
+	case <-e.succeeded:
 	case err := <-e.failed:
 		fmt.Fprintf(stderr, "edge: %v\n", err)
 		code = exitFailure

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +16,17 @@ const (
 	flushTimeout = 2 * time.Second
 	activePoll   = 10 * time.Millisecond
 
+	// As internal/resting gives a client.
+	farewell = 5 * time.Second
+	// How long this program serves on while it waits for the one that follows it.
+	successorWait = 2 * time.Second
+	// How long a client of HTTP/1.1 may take for one more request, whose response says that it is the last. The protocol has no
+	// other word for it: a connection at rest that is closed can meet a request on its way.
+	lastRequestWait = 2 * time.Second
+	// A websocket that carried nothing for this long waits for nothing.
+	websocketQuiet = 2 * time.Second
+	websocketPoll  = 100 * time.Millisecond
+
 	// What http3 has written when its last handler returns may still be under way, or may be lost and sent again. Closing
 	// the connection would throw it away, so it gets a few round trips, and the time of a probe (RFC 9002, section 6.2).
 	lingerRTTs = 4
@@ -22,29 +34,48 @@ const (
 	maxLinger  = time.Second
 )
 
-// shutdown stops accepting, lets requests finish within the timeout, closes what is left, and posts the last samples.
+// shutdown waits for the program that follows, if one can, stops accepting, lets requests and websockets finish within the timeout,
+// closes what is left, and posts the last samples.
 func (e *edge) shutdown(timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	var all sync.WaitGroup
-	for _, s := range e.servers {
-		all.Go(func() {
-			if s.http.Shutdown(ctx) != nil {
-				_ = s.http.Close()
-			}
-		})
-		if s.quic != nil {
-			all.Go(func() { e.shutdownHTTP3(ctx, s.quic) })
-		}
-	}
-	all.Wait()
-
+	// First, as the program that follows takes their places.
 	if e.health != nil {
 		_ = e.health.Close()
 	}
 	if e.tells != nil {
 		_ = e.tells.Close()
 	}
+	followed := slices.ContainsFunc(e.servers, func(s *server) bool { return s.socket.Inherited })
+	if followed {
+		e.waitForSuccessor(ctx)
+	}
+	e.handler.LastRequests()
+	for _, s := range e.servers {
+		_ = s.socket.TCP.Close()
+	}
+	// Before that a connection can be accepted that its server does not know yet.
+	e.accepting.Wait()
+	var all, tcp sync.WaitGroup
+	for _, s := range e.servers {
+		tcp.Go(func() {
+			if followed {
+				e.waitForLastRequests(ctx)
+			}
+			if s.http.Shutdown(ctx) != nil {
+				_ = s.http.Close()
+			}
+		})
+		if s.quic != nil {
+			all.Go(func() { e.shutdownHTTP3(ctx, s.quic, followed) })
+		}
+	}
+	ended := make(chan struct{})
+	all.Go(func() { e.endWebsockets(ctx, ended) })
+	tcp.Wait()
+	close(ended)
+	all.Wait()
+
 	e.registry.CloseAll()
 	flush, cancelFlush := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancelFlush()
@@ -67,23 +98,55 @@ func (e *edge) shutdown(timeout time.Duration) {
 	e.upstream.CloseIdleConnections()
 }
 
-// shutdownHTTP3 ends a QUIC server when its requests are done and what they sent has had time to arrive.
-func (e *edge) shutdownHTTP3(ctx context.Context, q *quicserver.Server) {
-	grace, end := context.WithCancel(ctx)
-	defer end()
-	go func() {
-		defer end()
-		e.waitInactive(grace)
-		e.lingerQUIC(grace)
-	}()
-	q.Shutdown(grace)
+// waitForSuccessor returns once another program serves the same sockets. Without HTTP/3 nobody says so, and nobody has to: clients
+// of TCP wait in the listener's queue.
+func (e *edge) waitForSuccessor(ctx context.Context) {
+	if !slices.ContainsFunc(e.servers, func(s *server) bool { return s.quic != nil && s.socket.Inherited }) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, successorWait)
+	defer cancel()
+	select {
+	case <-e.succeeded:
+	case <-ctx.Done():
+	}
 }
 
-// waitInactive returns when no request is being answered.
-func (e *edge) waitInactive(ctx context.Context) {
-	ticker := time.NewTicker(activePoll)
+// waitForLastRequests returns when no connection is left whose next request http.Server.Shutdown would drop: one of HTTP/1.1, or one
+// that has had no request yet.
+func (e *edge) waitForLastRequests(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastRequestWait)
+	defer cancel()
+	e.registry.WaitUntilGone(ctx, func(c *visitor.Connection) bool {
+		if c.Transport != measure.TCP || c.Upgraded.Load() {
+			return false
+		}
+		return !c.Answering.Load() || c.TLS.Load().ConnectionState().NegotiatedProtocol != "h2"
+	})
+}
+
+// endWebsockets closes each websocket once it is quiet, until none is left and none can come any more.
+func (e *edge) endWebsockets(ctx context.Context, last <-chan struct{}) {
+	ticker := time.NewTicker(websocketPoll)
 	defer ticker.Stop()
-	for e.handler.Active() > 0 {
+	for {
+		left := false
+		for _, c := range e.registry.Snapshot(nil) {
+			if !c.Upgraded.Load() {
+				continue
+			}
+			left = true
+			if c.Quiet() >= websocketQuiet {
+				e.registry.Close(c)
+			}
+		}
+		select {
+		case <-last:
+			if !left {
+				return
+			}
+		default:
+		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -92,8 +155,48 @@ func (e *edge) waitInactive(ctx context.Context) {
 	}
 }
 
-// lingerQUIC leaves the open QUIC connections time for what is under way.
-func (e *edge) lingerQUIC(ctx context.Context) {
+// shutdownHTTP3 ends a QUIC server when its requests are done and what they sent has had time to arrive.
+func (e *edge) shutdownHTTP3(ctx context.Context, q *quicserver.Server, followed bool) {
+	grace, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		defer end()
+		if followed {
+			e.waitForLastConnections(grace)
+		}
+		e.waitInactive(grace)
+		e.lingerQUIC(grace, followed)
+	}()
+	q.Shutdown(grace)
+}
+
+// waitForLastConnections leaves time for handshakes that have only just come to this program.
+func (e *edge) waitForLastConnections(ctx context.Context) {
+	select {
+	case <-time.After(lastRequestWait):
+	case <-ctx.Done():
+	}
+}
+
+// waitInactive returns when no request is being answered, and no QUIC handshake is in progress: its client may have sent a request.
+func (e *edge) waitInactive(ctx context.Context) {
+	ticker := time.NewTicker(activePoll)
+	defer ticker.Stop()
+	for {
+		if handshakes, _, _ := e.handshakes.Counts(); handshakes == 0 && e.handler.Active() == 0 {
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// lingerQUIC leaves the open QUIC connections time for what is under way. Where another program serves meanwhile, that is the time in
+// which any client has read its GOAWAY.
+func (e *edge) lingerQUIC(ctx context.Context, followed bool) {
 	isQUIC := func(c *visitor.Connection) bool { return c.Transport == measure.QUIC }
 	wait := minLinger
 	for _, c := range e.registry.Snapshot(nil) {
@@ -101,7 +204,11 @@ func (e *edge) lingerQUIC(ctx context.Context) {
 			wait = max(wait, lingerRTTs*r.RTT)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, min(wait, maxLinger))
+	wait = min(wait, maxLinger)
+	if followed {
+		wait = farewell
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	e.registry.WaitUntilGone(ctx, isQUIC)
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+	"time"
 
 	"adaptive-h3/infra/edge/internal/edgetest"
 	"adaptive-h3/infra/edge/internal/listen"
@@ -37,7 +38,7 @@ func TestGracefulShutdown(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := listen.Open(spec)
+			s, err := listen.Open(spec, nil)
 			if err == nil {
 				listen.Close(s)
 			}
@@ -143,4 +144,27 @@ func TestNoGoroutineStays(t *testing.T) {
 	})
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	edgetest.Eventually(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+// A websocket that speaks has the time that requests have.
+func TestShutdownLetsWebsocketsFinish(t *testing.T) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, echoUpgrade))
+	ws := e.openWebsocket("/")
+	for i := range 20 {
+		if i == 2 {
+			e.stop()
+		}
+		word := []byte("word")
+		if _, err := ws.Write(word); err != nil {
+			t.Fatalf("word %d: %v", i, err)
+		}
+		if _, err := io.ReadFull(ws, word); err != nil {
+			t.Fatalf("word %d: %v", i, err)
+		}
+		time.Sleep(50 * ms)
+	}
+	ws.Close()
+	if code := e.end(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
 }

@@ -35,6 +35,7 @@ var walls = map[string][]string{
 	"internal/client":      {quicGo},
 	"internal/errorlog":    {},
 	"internal/giveback":    {},
+	"internal/handover":    {quicGo, xNet},
 	"internal/heartbeat":   {},
 	"internal/killswitch":  {},
 	"internal/measure":     {quicGo, sys},
@@ -47,7 +48,7 @@ var walls = map[string][]string{
 
 	"internal/metadata":   {"internal/measure", "internal/visitor"},
 	"internal/listen":     {"internal/measure", "internal/visitor", sys},
-	"internal/quicserver": {"internal/errorlog", "internal/measure", "internal/quicprobe", "internal/visitor", quicGo},
+	"internal/quicserver": {"internal/errorlog", "internal/handover", "internal/measure", "internal/quicprobe", "internal/visitor", quicGo},
 	"internal/resting":    {"internal/visitor"},
 	"internal/unread":     {"internal/errorlog", "internal/visitor"},
 	"internal/trace":      {"internal/errorlog", "internal/measure", "internal/visitor", quicGo},
@@ -78,9 +79,9 @@ const (
 	quicGo     = "github.com/quic-go/quic-go"
 	prometheus = "github.com/prometheus/client_golang"
 	sys        = "golang.org/x/sys"
+	xNet       = "golang.org/x/net"
 	// To read the answers to hostile inputs.
 	qpack = "github.com/quic-go/qpack"
-	xNet  = "golang.org/x/net"
 )
 
 // A package imports what its wall lets in, and nothing else.

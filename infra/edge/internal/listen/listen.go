@@ -18,6 +18,8 @@ import (
 type Socket struct {
 	TCP *net.TCPListener
 	UDP *net.UDPConn // nil: no HTTP/3
+	// Inherited says that the program before this one may still have it.
+	Inherited bool
 }
 
 // Address returns the address that is served, as IP:PORT.
@@ -40,13 +42,13 @@ func Close(sockets []Socket) {
 // portAttempts bounds the search for a TCP port whose UDP twin is free, too.
 const portAttempts = 20
 
-// Open binds all addresses of one -listen flag, on one port number also where that is 0. Its error is one sentence that
-// names the address and what to do.
-func Open(spec Spec) ([]Socket, error) {
+// Open binds all addresses of one -listen flag, on one port number also where that is 0. Those that were inherited are bound
+// already. Its error is one sentence that names the address and what to do.
+func Open(spec Spec, inherited Inherited) ([]Socket, error) {
 	var err error
 	for range portAttempts {
 		var sockets []Socket
-		if sockets, err = openOnce(spec); err == nil {
+		if sockets, err = openOnce(spec, inherited); err == nil {
 			return sockets, nil
 		}
 		if spec.Port != 0 || !errors.Is(err, syscall.EADDRINUSE) {
@@ -56,7 +58,7 @@ func Open(spec Spec) ([]Socket, error) {
 	return nil, bindError(spec, err)
 }
 
-func openOnce(spec Spec) (sockets []Socket, err error) {
+func openOnce(spec Spec, inherited Inherited) (sockets []Socket, err error) {
 	defer func() {
 		if err != nil {
 			Close(sockets)
@@ -64,7 +66,7 @@ func openOnce(spec Spec) (sockets []Socket, err error) {
 	}()
 	port := spec.Port
 	for i, host := range spec.Hosts {
-		s, err := openSocket(netip.AddrPortFrom(host, port), spec)
+		s, err := openSocket(netip.AddrPortFrom(host, port), spec, inherited)
 		if i > 0 && spec.optional && absent(err) {
 			continue
 		}
@@ -82,18 +84,29 @@ func absent(err error) bool {
 	return errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT)
 }
 
-func openSocket(addr netip.AddrPort, spec Spec) (Socket, error) {
-	var congestion error
-	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
-		if spec.Congestion == "" {
-			return nil
+func openSocket(addr netip.AddrPort, spec Spec, inherited Inherited) (s Socket, err error) {
+	s = inherited.claim(addr)
+	s.Inherited = s.TCP != nil
+	if s.TCP == nil {
+		if s.TCP, err = listenTCP(addr); err != nil {
+			return Socket{}, &transportError{"TCP", err}
 		}
-		// Accepted connections inherit what was set on the listener (tcp_ca_openreq_child, net/ipv4/tcp_minisocks.c).
-		err := raw.Control(func(fd uintptr) {
-			congestion = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, spec.Congestion)
-		})
-		return errors.Join(err, congestion)
-	}}
+	}
+	if err := setCongestion(s.TCP, spec.Congestion); err != nil {
+		s.close()
+		return Socket{}, &congestionError{spec.Congestion, err}
+	}
+	if spec.HTTP3 && s.UDP == nil {
+		if s.UDP, err = UDP(s.TCP); err != nil {
+			s.close()
+			return Socket{}, &transportError{"UDP", err}
+		}
+	}
+	return s, nil
+}
+
+func listenTCP(addr netip.AddrPort) (*net.TCPListener, error) {
+	var lc net.ListenConfig
 	// Go offers multipath TCP by default. A connection over several paths has no single RTT, loss and rate to report.
 	lc.SetMultipathTCP(false)
 	// One socket for both families where the address is unspecified; "tcp" and "udp" do that.
@@ -103,20 +116,26 @@ func openSocket(addr netip.AddrPort, spec Spec) (Socket, error) {
 	}
 	ln, err := lc.Listen(context.Background(), "tcp", text)
 	if err != nil {
-		if congestion != nil {
-			return Socket{}, &congestionError{spec.Congestion, congestion}
-		}
-		return Socket{}, &transportError{"TCP", err}
+		return nil, err
 	}
-	s := Socket{TCP: ln.(*net.TCPListener)}
-	if !spec.HTTP3 {
-		return s, nil
+	return ln.(*net.TCPListener), nil
+}
+
+// setCongestion sets the congestion control of a listener. Accepted connections inherit it (tcp_ca_openreq_child,
+// net/ipv4/tcp_minisocks.c).
+func setCongestion(ln *net.TCPListener, name string) error {
+	if name == "" {
+		return nil
 	}
-	if s.UDP, err = UDP(s.TCP); err != nil {
-		s.TCP.Close()
-		return Socket{}, &transportError{"UDP", err}
+	raw, err := ln.SyscallConn()
+	if err != nil {
+		return err
 	}
-	return s, nil
+	var refused error
+	err = raw.Control(func(fd uintptr) {
+		refused = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
+	})
+	return errors.Join(err, refused)
 }
 
 // UDP binds the UDP socket of a TCP listener's address and port number.

@@ -13,7 +13,7 @@ import (
 // tcpPair is a connection over loopback: the accepted end, measured, and the client's.
 func tcpPair(t *testing.T, onClose func(*visitor.Connection)) (*tcpConn, net.Conn) {
 	t.Helper()
-	sockets, err := Open(Spec{Hosts: mustSpec(t, "127.0.0.1:0").Hosts})
+	sockets, err := Open(Spec{Hosts: mustSpec(t, "127.0.0.1:0").Hosts}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

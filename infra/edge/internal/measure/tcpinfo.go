@@ -30,6 +30,16 @@ func TakenTCP(socket syscall.RawConn) (bytes uint64) {
 	return bytes
 }
 
+// QuietTCP returns for how long no data has come from or gone to the other end of a TCP socket.
+func QuietTCP(socket syscall.RawConn) (quiet time.Duration) {
+	_ = socket.Control(func(fd uintptr) {
+		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			quiet = time.Duration(min(info.Last_data_sent, info.Last_data_recv)) * time.Millisecond
+		}
+	})
+	return quiet
+}
+
 // appLimited reads tcpi_delivery_rate_app_limited, the lowest bit of the byte at offset 7 of struct tcp_info
 // (linux/tcp.h; bit-fields grow from the lowest bit on amd64 and arm64). x/sys leaves that byte out of TCPInfo, as
 // padding, although the kernel fills it.

@@ -15,7 +15,12 @@ func Listen(network, address string) (net.Listener, error) {
 			return nil, err
 		}
 	}
-	return net.Listen(network, address)
+	ln, err := net.Listen(network, address)
+	if u, ok := ln.(*net.UnixListener); ok {
+		// The program that follows may have put its own in this place by then.
+		u.SetUnlinkOnClose(false)
+	}
+	return ln, err
 }
 
 // remove removes a socket, and nothing else: a flag with a typing error must not cost a file.

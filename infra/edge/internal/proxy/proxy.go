@@ -50,6 +50,7 @@ type Handler struct {
 	watch   *unread.Watch
 	log     *errorlog.Log
 	active  atomic.Int64 // requests being answered
+	last    atomic.Bool  // LastRequests was called
 	// pseudonym is this process in the header CDN-Loop.
 	pseudonym string
 }
@@ -68,6 +69,10 @@ func New(options Options, transport http.RoundTripper, desk *admission.Desk, wat
 	}
 	return p
 }
+
+// LastRequests has every further response over TCP say that no request will be answered after it on its connection. The server
+// of HTTP/2 makes a GOAWAY of that.
+func (p *Handler) LastRequests() { p.last.Store(true) }
 
 // Active returns how many requests are being answered.
 func (p *Handler) Active() int64 { return p.active.Load() }

@@ -15,7 +15,11 @@ import (
 // modifyResponse finishes the header of a switched protocol, which does not pass responseWriter.
 func (p *Handler) modifyResponse(res *http.Response) error {
 	if res.StatusCode == http.StatusSwitchingProtocols {
-		p.finishHeader(res.Header, res.Request, visitor.ConnectionOf(res.Request.Context()))
+		c := visitor.ConnectionOf(res.Request.Context())
+		p.finishHeader(res.Header, res.Request, c)
+		if c != nil {
+			c.Upgraded.Store(true)
+		}
 	}
 	return nil
 }

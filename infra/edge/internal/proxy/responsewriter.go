@@ -50,6 +50,9 @@ func (w *responseWriter) WriteHeader(status int) {
 			w.conn.Lingers.Store(true)
 		}
 	}
+	if w.request.ProtoMajor < 3 && w.handler.last.Load() {
+		h.Set("Connection", "close")
+	}
 	w.handler.finishHeader(h, w.request, w.conn)
 	// The servers guess a missing Content-Type from the body, unless there is an entry, which may be nil.
 	if _, ok := h["Content-Type"]; !ok {

@@ -43,10 +43,7 @@ func (q *Server) listen(transport *quic.Transport) (http3.QUICListener, error) {
 func (q *Server) accept(qc *quic.Conn, s *http3.Server) *visitor.Connection {
 	c := newConnection(qc, time.Now())
 	c.Retire = func() { _ = s.Shutdown(context.Background()) }
-	if !q.options.EarlyData {
-		complete(qc)
-	} else {
-		go completeLater(qc)
+	if q.options.EarlyData {
 		c.Verified = func() bool {
 			select {
 			case <-qc.HandshakeComplete():
@@ -57,6 +54,12 @@ func (q *Server) accept(qc *quic.Conn, s *http3.Server) *visitor.Connection {
 		}
 	}
 	q.options.Registry.Add(c, func() { _ = qc.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") })
+	// Afterwards, so that the end of this program misses no connection.
+	if q.options.EarlyData {
+		go completeLater(qc)
+	} else {
+		complete(qc)
+	}
 	// The statistics are final here: the connection's own goroutine has ended. No goroutine waits for it.
 	context.AfterFunc(qc.Context(), func() { q.options.OnClose(c) })
 	return c

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
@@ -19,13 +20,16 @@ type connections struct {
 	grace context.Context // of Shutdown; nil before it
 }
 
-// add enters a connection. One that comes after Shutdown began is told at once.
+// firstRequest is how long a client may take to send what it opened its connection for.
+const firstRequest = 500 * time.Millisecond
+
+// add enters a connection. One that comes after Shutdown began is told after its first request.
 func (c *connections) add(s *http3.Server) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open[s] = struct{}{}
-	if c.grace != nil {
-		go s.Shutdown(c.grace)
+	if grace := c.grace; grace != nil {
+		time.AfterFunc(firstRequest, func() { _ = s.Shutdown(grace) })
 	}
 }
 

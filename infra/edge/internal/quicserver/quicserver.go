@@ -1,5 +1,5 @@
 // Package quicserver serves HTTP/3 on one UDP address, and binds another socket when the first one is gone. Of this
-// module it imports errorlog, measure, quicprobe and visitor; of other modules, quic-go.
+// module it imports errorlog, handover, measure, quicprobe and visitor; of other modules, quic-go.
 package quicserver
 
 import (
@@ -19,6 +19,7 @@ import (
 	"github.com/quic-go/quic-go/qlogwriter"
 
 	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/handover"
 	"adaptive-h3/infra/edge/internal/visitor"
 )
 
@@ -50,6 +51,12 @@ type Options struct {
 	// Serves is true while the server serves and answers, and the server keeps it so. Nothing offers HTTP/3 while it is false.
 	Serves *atomic.Bool
 	Log    *errorlog.Log
+
+	// Shared says that other programs have the socket too, before this one and after it. They meet in Folder, and OnSuccessor is
+	// called when one has come after this.
+	Shared      bool
+	Folder      string
+	OnSuccessor func()
 }
 
 // Server serves HTTP/3 on one UDP address.
@@ -72,6 +79,7 @@ func (q *Server) Socket() *net.UDPConn { return q.current().udp }
 // socket is what serves on one UDP socket.
 type socket struct {
 	udp       *net.UDPConn
+	shared    *handover.Socket // nil: not shared
 	transport *quic.Transport
 	listener  http3.QUICListener
 }
@@ -90,13 +98,22 @@ func New(options Options) (*Server, error) {
 
 // open prepares what serves on the socket.
 func (q *Server) open(udp *net.UDPConn) error {
+	resetKey, tokenKey := quic.StatelessResetKey(q.key("")), quic.TokenGeneratorKey(q.key("tokens"))
 	s := socket{udp: udp, transport: &quic.Transport{
 		Conn:                udp,
-		StatelessResetKey:   q.resetKey(),
+		StatelessResetKey:   &resetKey,
+		TokenGeneratorKey:   &tokenKey,
 		VerifySourceAddress: q.options.Handshakes.asksForProof,
 		ConnContext:         q.options.Handshakes.begin,
 	}}
 	var err error
+	if q.options.Shared {
+		if s.shared, err = handover.Join(q.options.Folder, q.Address(), udp, q.options.OnSuccessor); err != nil {
+			q.options.Log.Report("HTTP/3", fmt.Sprintf("at a restart HTTP/3 loses its connections: %v", err))
+		} else {
+			s.transport.Conn, s.transport.ConnectionIDGenerator = s.shared, s.shared
+		}
+	}
 	if s.listener, err = q.listen(s.transport); err != nil {
 		return err
 	}
@@ -107,13 +124,12 @@ func (q *Server) open(udp *net.UDPConn) error {
 	return nil
 }
 
-// resetKey is a key of this address alone. With a key for several addresses, one of them would tell the reset tokens of
+// key makes a key of this address alone. With a key for several addresses, one of them would tell the reset tokens of
 // another's connections (RFC 9000, section 21.11).
-func (q *Server) resetKey() *quic.StatelessResetKey {
+func (q *Server) key(purpose string) []byte {
 	mac := hmac.New(sha256.New, q.options.ResetSecret[:])
-	mac.Write([]byte(q.Address()))
-	key := quic.StatelessResetKey(mac.Sum(nil))
-	return &key
+	mac.Write([]byte(q.Address() + purpose))
+	return mac.Sum(nil)
 }
 
 func (q *Server) current() socket {
@@ -165,7 +181,9 @@ func (q *Server) ending() bool {
 // its connection within any timeout.
 func (q *Server) Shutdown(grace context.Context) {
 	q.end.Do(func() { close(q.closing) })
-	_ = q.current().listener.Close() // connections that exist stay
+	if s := q.current(); s.shared == nil || !s.shared.Succeeded() {
+		_ = s.listener.Close() // connections that exist stay
+	} // else no new ones come, and this would refuse those whose handshakes are under way
 	q.connections.shutdown(grace)
 }
 
@@ -175,5 +193,8 @@ func (q *Server) Close() { q.current().close() }
 // close ends what is left of the socket.
 func (s socket) close() {
 	_ = s.transport.Close()
+	if s.shared != nil {
+		_ = s.shared.Close()
+	}
 	_ = s.udp.Close()
 }

@@ -46,6 +46,10 @@ type Connection struct {
 	Writes Counter
 	// Abort closes a TCP connection at once, and throws away what it still has to send. It is nil on QUIC connections.
 	Abort func()
+	// Quiet returns for how long a TCP connection has carried no data. It is nil on QUIC connections.
+	Quiet func() time.Duration
+	// Upgraded is set once a TCP connection is a websocket's.
+	Upgraded atomic.Bool
 	// Retire tells an HTTP/3 client that its further requests will be refused, so that it sends them elsewhere (GOAWAY; RFC 9114,
 	// section 5.2). It returns when the connection has ended. It is nil on TCP connections.
 	Retire func()

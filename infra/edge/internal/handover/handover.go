@@ -1,0 +1,239 @@
+// Package handover shares a UDP socket between a program and the ones before it that still drain, without losing a packet of their
+// QUIC connections. It imports x/net, and no package of this module.
+//
+// All of them have the same socket, and a packet goes to whoever reads first. So only the newest reads. The connection IDs that a
+// program chooses begin with its tag, and whoever reads passes a packet with another's tag on to it, over a Unix socket.
+package handover
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"golang.org/x/net/ipv4"
+)
+
+const (
+	tagBytes = 2
+	// With as many random bytes as quic-go's own connection IDs have.
+	idBytes = tagBytes + 4
+	// How many packets may wait for a program. What comes beyond is lost, as on the network.
+	waiting = 512
+	// How long a program may take to stop reading.
+	patience = time.Second
+)
+
+type tag [tagBytes]byte
+
+// Socket is a UDP socket of several programs. It goes to quic.Transport as its Conn, and as its ConnectionIDGenerator.
+type Socket struct {
+	*net.UDPConn
+	batch *ipv4.PacketConn
+	tag   tag
+
+	listener    *net.UnixListener
+	onSuccessor func()
+	feeds       atomic.Int32 // programs that read in our place
+	inbox       chan []byte  // what they pass on; nil: look again
+	closed      chan struct{}
+	closing     sync.Once
+
+	mu     sync.Mutex
+	before atomic.Pointer[map[tag]*predecessor] // nil: no packet has to be passed on
+}
+
+// Join shares the socket of the address with the programs before, which meet in the folder. From then on they do not read
+// from it. onSuccessor is called when another program has joined.
+func Join(folder, address string, udp *net.UDPConn, onSuccessor func()) (*Socket, error) {
+	s := &Socket{
+		UDPConn: udp, batch: ipv4.NewPacketConn(udp), onSuccessor: onSuccessor,
+		inbox: make(chan []byte, waiting), closed: make(chan struct{}),
+	}
+	prefix := "quic-" + address + "-"
+	if err := s.meet(folder, prefix); err != nil {
+		return nil, err
+	}
+	for {
+		_, _ = rand.Read(s.tag[:]) // never fails: crypto/rand ends the program instead
+		var err error
+		path := filepath.Join(folder, prefix+hex.EncodeToString(s.tag[:]))
+		if s.listener, err = net.ListenUnix("unixpacket", &net.UnixAddr{Name: path, Net: "unixpacket"}); err == nil {
+			go s.accept()
+			return s, nil
+		} else if _, taken := os.Lstat(path); taken != nil {
+			return nil, fmt.Errorf("cannot meet the programs before in %s: %w", folder, err)
+		}
+	}
+}
+
+// meet connects to the programs before. A socket that nobody has any more is removed.
+func (s *Socket) meet(folder, prefix string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		text, is := strings.CutPrefix(entry.Name(), prefix)
+		raw, err := hex.DecodeString(text)
+		if !is || err != nil || len(raw) != tagBytes {
+			continue
+		}
+		path := filepath.Join(folder, entry.Name())
+		conn, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Name: path, Net: "unixpacket"})
+		if err != nil {
+			_ = os.Remove(path)
+			continue
+		}
+		// It says so once it does not read any more.
+		_ = conn.SetReadDeadline(time.Now().Add(patience))
+		_, _ = conn.Read(make([]byte, 1))
+		_ = conn.SetReadDeadline(time.Time{})
+		p := &predecessor{conn: conn, packets: make(chan []byte, waiting), gone: make(chan struct{})}
+		s.change(func(m map[tag]*predecessor) { m[tag(raw)] = p })
+		go p.write()
+		go func() {
+			p.untilGone()
+			s.change(func(m map[tag]*predecessor) { delete(m, tag(raw)) })
+		}()
+	}
+	return nil
+}
+
+// change replaces the programs before by a changed copy.
+func (s *Socket) change(by func(map[tag]*predecessor)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := map[tag]*predecessor{}
+	if old := s.before.Load(); old != nil {
+		for t, p := range *old {
+			m[t] = p
+		}
+	}
+	by(m)
+	if len(m) == 0 {
+		s.before.Store(nil)
+		return
+	}
+	s.before.Store(&m)
+}
+
+// accept meets the programs after.
+func (s *Socket) accept() {
+	for {
+		conn, err := s.listener.AcceptUnix()
+		if err != nil {
+			return
+		}
+		go s.takeFrom(conn)
+	}
+}
+
+// takeFrom takes the packets that a program after passes on. While there is one, nothing is read from the socket.
+func (s *Socket) takeFrom(conn *net.UnixConn) {
+	defer conn.Close()
+	if s.feeds.Add(1) == 1 {
+		_ = s.UDPConn.SetReadDeadline(time.Unix(1, 0))
+	}
+	_, _ = conn.Write([]byte{1})
+	s.onSuccessor()
+	buf := make([]byte, maxMessage)
+	for {
+		n, err := conn.Read(buf)
+		if err != nil || n == 0 {
+			break
+		}
+		s.put(append([]byte(nil), buf[:n]...))
+	}
+	if s.feeds.Add(-1) == 0 { // it has died: the socket has nobody else
+		_ = s.UDPConn.SetReadDeadline(time.Time{})
+		s.put(nil)
+	}
+}
+
+func (s *Socket) put(message []byte) {
+	select {
+	case s.inbox <- message:
+	case <-s.closed:
+	}
+}
+
+// ReadBatch reads packets for this program. It is called instead of the socket's own (quic-go, sys_conn_oob.go).
+func (s *Socket) ReadBatch(ms []ipv4.Message, flags int) (int, error) {
+	for {
+		if s.feeds.Load() > 0 {
+			select {
+			case message := <-s.inbox:
+				if message != nil && unpack(message, &ms[0]) {
+					return 1, nil
+				}
+				continue
+			case <-s.closed:
+				return 0, os.ErrDeadlineExceeded
+			}
+		}
+		n, err := s.batch.ReadBatch(ms, flags)
+		if err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) && s.feeds.Load() > 0 {
+				continue
+			}
+			return n, err
+		}
+		if before := s.before.Load(); before != nil {
+			passOn(ms[:n], *before)
+		}
+		return n, nil
+	}
+}
+
+// passOn passes on the packets of programs before. quic-go ignores a packet without bytes.
+func passOn(ms []ipv4.Message, before map[tag]*predecessor) {
+	for i := range ms {
+		t, ok := tagOf(ms[i].Buffers[0][:ms[i].N])
+		if p := before[t]; ok && p != nil {
+			p.send(&ms[i])
+			ms[i].N = 0
+		}
+	}
+}
+
+// Succeeded says whether a program after this one reads.
+func (s *Socket) Succeeded() bool { return s.feeds.Load() > 0 }
+
+// SetReadDeadline ends reading, as quic.Transport does at its end.
+func (s *Socket) SetReadDeadline(t time.Time) error {
+	if !t.IsZero() {
+		s.closing.Do(func() { close(s.closed) })
+	}
+	return s.UDPConn.SetReadDeadline(t)
+}
+
+// Close closes the socket of this program. Others may have it still.
+func (s *Socket) Close() error {
+	s.closing.Do(func() { close(s.closed) })
+	_ = s.listener.Close()
+	if before := s.before.Load(); before != nil {
+		for _, p := range *before {
+			_ = p.conn.Close()
+		}
+	}
+	return s.UDPConn.Close()
+}
+
+// GenerateConnectionID makes a connection ID that begins with the tag.
+func (s *Socket) GenerateConnectionID() (quic.ConnectionID, error) {
+	id := make([]byte, idBytes)
+	_, _ = rand.Read(id[copy(id, s.tag[:]):])
+	return quic.ConnectionIDFromBytes(id), nil
+}
+
+// ConnectionIDLen is the length of all connection IDs.
+func (s *Socket) ConnectionIDLen() int { return idBytes }

@@ -1,0 +1,113 @@
+package listen
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Inherited are the sockets that this program was started with, by their address. Whoever started it keeps them (systemd does;
+// sd_listen_fds(3)): connections wait for the next program while there is none, and two programs can accept at a time.
+type Inherited map[netip.AddrPort]Socket
+
+// firstInherited is SD_LISTEN_FDS_START.
+const firstInherited = 3
+
+// Inherit takes the sockets of the environment's LISTEN_FDS. They are this program's if LISTEN_PID is its own, or that of the
+// shell that started it.
+func Inherit() (Inherited, error) {
+	pid := os.Getenv("LISTEN_PID")
+	if pid == "" || pid != strconv.Itoa(os.Getpid()) && pid != strconv.Itoa(os.Getppid()) {
+		return nil, nil
+	}
+	n, err := strconv.Atoi(os.Getenv("LISTEN_FDS"))
+	if err != nil {
+		return nil, fmt.Errorf("LISTEN_FDS is no number: %w", err)
+	}
+	// A second call finds none.
+	os.Unsetenv("LISTEN_PID")
+	all := Inherited{}
+	for fd := firstInherited; fd < firstInherited+n; fd++ {
+		if err := all.take(fd); err != nil {
+			return nil, fmt.Errorf("descriptor %d of LISTEN_FDS is neither a TCP listener nor a UDP socket: %w", fd, err)
+		}
+	}
+	return all, nil
+}
+
+func (in Inherited) take(fd int) error {
+	unix.CloseOnExec(fd)
+	file := os.NewFile(uintptr(fd), "inherited")
+	if file == nil {
+		return syscall.EBADF
+	}
+	defer file.Close() // net has a copy then
+	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+	if err != nil {
+		return err
+	}
+	if kind == unix.SOCK_DGRAM {
+		conn, err := net.FilePacketConn(file)
+		if err != nil {
+			return err
+		}
+		udp, ok := conn.(*net.UDPConn)
+		if !ok {
+			return errors.New(conn.LocalAddr().Network())
+		}
+		at := addrPort(udp.LocalAddr())
+		s := in[at]
+		s.UDP = udp
+		in[at] = s
+		return nil
+	}
+	ln, err := net.FileListener(file)
+	if err != nil {
+		return err
+	}
+	tcp, ok := ln.(*net.TCPListener)
+	if !ok {
+		return errors.New(ln.Addr().Network())
+	}
+	at := addrPort(tcp.Addr())
+	s := in[at]
+	s.TCP = tcp
+	in[at] = s
+	return nil
+}
+
+func addrPort(a net.Addr) netip.AddrPort {
+	var at netip.AddrPort
+	switch a := a.(type) {
+	case *net.TCPAddr:
+		at = a.AddrPort()
+	case *net.UDPAddr:
+		at = a.AddrPort()
+	}
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
+}
+
+// claim takes out the sockets of an address; both are nil where there is none.
+func (in Inherited) claim(at netip.AddrPort) Socket {
+	s := in[at]
+	delete(in, at)
+	return s
+}
+
+// Unclaimed returns an error that names the sockets that no -listen flag has taken. They would never be served.
+func (in Inherited) Unclaimed() error {
+	for at, s := range in {
+		kind := "TCP"
+		if s.TCP == nil {
+			kind = "UDP"
+		}
+		return fmt.Errorf("there is an inherited %s socket of %s (LISTEN_FDS) that no -listen flag names", kind, at)
+	}
+	return nil
+}
