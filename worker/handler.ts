@@ -9,7 +9,7 @@ import { logDecision } from "./decision-log.ts";
 import type { Isolate } from "./isolate.ts";
 import { type Found, isDrawn, lookUp, storedClient } from "./look-up.ts";
 import { isNavigation } from "./navigation.ts";
-import { fetchOrigin } from "./origin.ts";
+import { fetchOrigin, mayRebuild } from "./origin.ts";
 import { regionOf } from "./region.ts";
 import { ask, isCounted, withAsked } from "./reporter/ask.ts";
 import type { Asked } from "./reporter/asked.ts";
@@ -57,7 +57,8 @@ function conclude(
   isolate: Isolate,
 ): Response {
   const nowMs = Date.now();
-  const advice = advise(found, isolate, nowMs);
+  // A response that can carry no answer is decided nothing about, so that no offer is remembered.
+  const advice = mayRebuild(response) ? advise(found, isolate, nowMs) : undefined;
   countPage(isolate, advice, found, response.status);
   const telling = isolate.tellCounts(stores, regionOf(found.connection), nowMs);
   if (telling !== undefined) ctx.waitUntil(telling);

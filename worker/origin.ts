@@ -63,11 +63,13 @@ const OFFERS = { header: ["alt-svc"], marker: ["alt-svc", MARKER_HEADER] } as co
 >;
 
 function without(response: Response, names: readonly string[]): Response {
-  for (const name of names)
-    if (response.headers.has(name)) {
-      const own = new Response(response.body, response);
-      for (const each of names) own.headers.delete(each);
-      return own;
-    }
-  return response;
+  if (!names.some((name) => response.headers.has(name)) || !mayRebuild(response)) return response;
+  const own = new Response(response.body, response);
+  for (const name of names) own.headers.delete(name);
+  return own;
+}
+
+/** Whether another response can be made of it: the runtime passes on a status above 599, and makes none. */
+export function mayRebuild({ status }: Response): boolean {
+  return status <= 599;
 }

@@ -167,7 +167,12 @@ describe("PolicyCache", () => {
     await cache.renew({ policyBundle: async () => bundle(3) }, T);
     const later = T + POLICY_OUTDATED_MS;
     void cache.ready({ policyBundle: () => new Promise<never>(() => undefined) }, ctx, later);
-    const answers = { policyBundle: async () => bundle(4) };
+    const answers = {
+      policyBundle: async () => {
+        for (let i = 0; i < 10; i++) await Promise.resolve();
+        return bundle(4);
+      },
+    };
     await cache.ready(answers, ctx, later + 4_999);
     expect(cache.held?.inForce?.revision).toBe(3);
     await cache.ready(answers, ctx, later + 3_600_000);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
@@ -5,7 +6,7 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { beforeAll, expect, it, onTestFinished } from "vitest";
 import { ROOT } from "../../base/root.ts";
-import { startTestSystem, type TestSystem } from "./harness.ts";
+import { fixed, startTestSystem, type TestSystem } from "./harness.ts";
 
 // docs/transparency.md, row by row, with bytes that no HTTP library changes on either side.
 
@@ -52,7 +53,7 @@ async function startRawOrigin(answer: string): Promise<{ url: string; heads: str
 }
 
 /** Sends a request over HTTP/1.1, in UTF-8, and returns all that comes back. */
-async function exchange(system: TestSystem, requestLine: string, headers = ""): Promise<string> {
+async function exchange(system: TestSystem, requestLine: string, headers = "", connection = "close"): Promise<string> {
   const socket = connect({
     port: system.port,
     host: "127.0.0.1",
@@ -61,7 +62,9 @@ async function exchange(system: TestSystem, requestLine: string, headers = ""): 
     ALPNProtocols: ["http/1.1"],
   });
   await once(socket, "secureConnect");
-  socket.write(`${requestLine} HTTP/1.1\r\nHost: localhost:${system.port}\r\nConnection: close\r\n${headers}\r\n`);
+  socket.write(
+    `${requestLine} HTTP/1.1\r\nHost: localhost:${system.port}\r\nConnection: ${connection}\r\n${headers}\r\n`,
+  );
   let text = "";
   for await (const bytes of socket) text += (bytes as Buffer).toString("latin1");
   return text;
@@ -145,4 +148,57 @@ it("headers, interim responses and trailers", async () => {
       "x-two: 2",
     ].toSorted(),
   );
+});
+
+/** How an origin answers a request for `/STATUS`: with its own Alt-Svc, and a body where one may be. */
+function answerOf(request: string): string {
+  const status = /\/(\d{3}) HTTP/.exec(request)?.[1] ?? "";
+  const key = /sec-websocket-key: (\S+)/i.exec(request)?.[1] ?? "";
+  const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+  const framing = {
+    "101": `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    "204": "\r\n",
+    "304": "\r\n",
+  }[status];
+  return `HTTP/1.1 ${status} Own\r\nX-Own: 1\r\nAlt-Svc: h3=":1"\r\n${framing ?? "Content-Length: 4\r\n\r\ndone"}`;
+}
+
+it("statuses, also those that no other response can be made with: they keep the origin's Alt-Svc", async () => {
+  let asked = 0;
+  const server = createServer((socket: Socket) => {
+    socket.on("error", () => undefined);
+    socket.on("data", (bytes) => {
+      asked++;
+      const answer = answerOf(bytes.toString("latin1"));
+      socket.write(answer);
+      if (answer.startsWith("HTTP/1.1 101")) socket.end();
+    });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  const system = await startTestSystem({ origin: `http://127.0.0.1:${(server.address() as { port: number }).port}` });
+  await system.putPolicy(fixed("fixed-h3"));
+  const own = 'h3=":1"';
+  const offer = `h3=":${system.port}"; ma=60`;
+  for (const [statuses, ofPage, ofPost] of [
+    [[200, 204, 205, 304, 404, 599], offer, undefined],
+    [[600, 799, 999], own, own],
+  ] as const)
+    for (const status of statuses)
+      for (const [method, altSvc] of [
+        ["GET", ofPage],
+        ["POST", ofPost],
+      ] as const) {
+        asked = 0;
+        const answer = await exchange(system, `${method} /${status}`, "Accept: text/html\r\nContent-Length: 0\r\n");
+        expect(answer, method).toContain(`HTTP/1.1 ${status} `);
+        expect(answer, `${method} ${status}`).toContain("X-Own: 1");
+        expect([status, /^Alt-Svc: (.*)\r$/m.exec(answer)?.[1], asked]).toEqual([status, altSvc, 1]);
+      }
+  const websocket =
+    "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+  const switched = await exchange(system, "GET /101", websocket, "Upgrade");
+  expect(switched).toContain("HTTP/1.1 101 ");
+  expect(switched).toContain("X-Own: 1");
+  expect(switched).not.toContain("Alt-Svc");
 });
