@@ -1,8 +1,8 @@
 import { type CountedPage, parseCountedPages } from "../policy-api/reports/counted-pages.ts";
 import { type ClientState, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
 import { EMPTY_LEVEL, type LevelState } from "../policy-api/core/mix.ts";
-import { NO_OFFER, type OfferState } from "../policy-api/core/offers.ts";
-import { parseClientState, parseIgnored, parseLevelState } from "../policy-api/reading/parse-state.ts";
+import { ANY_ORIGIN, NO_OFFER, type OfferState, type OriginOffers } from "../policy-api/core/offers.ts";
+import { parseClientState, parseIgnored, parseLevelState, parseOrigins } from "../policy-api/reading/parse-state.ts";
 import { type AssignedClient, parseAssignedClient } from "../policy-api/outcomes/assigned-client.ts";
 import type { Lost } from "./outcome-rows.ts";
 import { readStored } from "./read-stored.ts";
@@ -70,6 +70,15 @@ export const PATH_MIGRATIONS = [
     sql.exec("DROP TABLE paths");
     sql.exec("ALTER TABLE paths_by_key RENAME TO paths");
   },
+  (sql: SqlStorage): void => {
+    // Offers by origin. The columns of before go on saying what the version before this one reads: those of the last answered.
+    const tables = sql.exec<{ name: string }>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND (name = 'paths' OR name GLOB ?)",
+      ASIDE_PATTERN,
+    );
+    for (const { name } of tables.toArray())
+      sql.exec(`ALTER TABLE ${name} ADD COLUMN offer_origins TEXT NOT NULL DEFAULT '[]'`);
+  },
 ];
 
 /** A row as memory holds it: of a client, or of a level above. The other of the two states is empty. */
@@ -127,6 +136,7 @@ type Columns = {
   network: string;
   counted_pages: string;
   assigned: string | null;
+  offer_origins: string;
 };
 
 /** The name of a table that was set aside: when that was, milliseconds since the epoch. */
@@ -174,9 +184,7 @@ export class PathRows {
       client,
       level,
       offers: {
-        untilMs: columns.offer_until_ms,
-        answeredAtMs: columns.offer_answered_at_ms,
-        offering: columns.offering === 1,
+        origins: originsOf(columns),
         takenAtMs: columns.offer_taken_at_ms,
         ignoredAtMs: readStored(columns.offers_ignored_at_ms, parseIgnored) ?? [],
       },
@@ -190,21 +198,22 @@ export class PathRows {
   write(key: string, row: PathRow): void {
     const known = this.#sql.exec("SELECT 1 FROM paths WHERE key = ?", key).toArray().length > 0;
     if (!known) this.#makeRoom();
+    const [newest] = row.offers.origins;
     const cursor = this.#sql.exec(
       `INSERT INTO paths (
          key, state, offer_until_ms, offer_answered_at_ms, offering, last_at_ms, offer_taken_at_ms, offers_ignored_at_ms,
-         network, packets, counted_pages, assigned
-       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
+         network, packets, counted_pages, assigned, offer_origins
+       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
          state = excluded.state, offer_until_ms = excluded.offer_until_ms,
          offer_answered_at_ms = excluded.offer_answered_at_ms, offering = excluded.offering,
          last_at_ms = excluded.last_at_ms, offer_taken_at_ms = excluded.offer_taken_at_ms,
          offers_ignored_at_ms = excluded.offers_ignored_at_ms, network = excluded.network, packets = excluded.packets,
-         counted_pages = excluded.counted_pages, assigned = excluded.assigned`,
+         counted_pages = excluded.counted_pages, assigned = excluded.assigned, offer_origins = excluded.offer_origins`,
       key,
       JSON.stringify(key.startsWith(CLIENT_PREFIX) ? row.client : row.level),
-      row.offers.untilMs,
-      row.offers.answeredAtMs,
-      row.offers.offering ? 1 : 0,
+      newest?.untilMs ?? 0,
+      newest?.answeredAtMs ?? 0,
+      newest?.offering === true ? 1 : 0,
       row.lastAtMs,
       row.offers.takenAtMs,
       JSON.stringify(row.offers.ignoredAtMs),
@@ -215,6 +224,7 @@ export class PathRows {
       ),
       JSON.stringify(row.countedPages),
       row.assigned === undefined ? null : JSON.stringify(row.assigned),
+      JSON.stringify(row.offers.origins),
     );
     this.written += cursor.rowsWritten;
     if (!known && this.#count !== undefined) this.#count++;
@@ -360,4 +370,11 @@ export class PathRows {
     this.written += cursor.rowsWritten;
     return cursor.rowsWritten;
   }
+}
+
+/** The offers of each origin. Of a row of before they were told apart: what it says stands for all. */
+function originsOf(columns: Columns): readonly OriginOffers[] {
+  const { offer_until_ms: untilMs, offer_answered_at_ms: answeredAtMs, offering, offer_origins: text } = columns;
+  if (text !== "[]" || answeredAtMs === 0) return readStored(text, parseOrigins) ?? [];
+  return [{ origin: ANY_ORIGIN, untilMs, answeredAtMs, offering: offering === 1 }];
 }

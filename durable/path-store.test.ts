@@ -3,14 +3,16 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { seenAt } from "../policy-api/core/connections.ts";
 import { COUNTED_PAGES_MAX } from "../policy-api/reports/counted-pages.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
-import type { ClientState } from "../policy-api/core/levels.ts";
+import { type ClientState, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
 import { LOSS_NODES } from "../policy-api/core/loss-nodes.ts";
 import type { LevelState } from "../policy-api/core/mix.ts";
-import { type Answer, NO_OFFER } from "../policy-api/core/offers.ts";
+import { type Answer, ANY_ORIGIN } from "../policy-api/core/offers.ts";
+import { offersHeld } from "../policy-api/core/testing.ts";
 import { outcomeOf, type PageNews } from "../policy-api/reports/page-outcome.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { pageDecision, pageNews, pageReport } from "../policy-api/reports/testing-pages.ts";
-import { ASIDE_MS, RETENTION_MS, ROWS_MAX, SPAN_MS } from "./path-rows.ts";
+import { migrate } from "./migrations.ts";
+import { ASIDE_MS, PATH_MIGRATIONS, RETENTION_MS, ROWS_MAX, SPAN_MS } from "./path-rows.ts";
 import type { ClientKeys, ClientReport } from "./client-report.ts";
 import { bindings, freshStorage } from "./testing.ts";
 
@@ -137,13 +139,12 @@ describe("PathStore", () => {
 
   it("keeps what a client may hold of our offers", async () => {
     const nowMs = Date.now();
-    await object().record([report({ samples: [], answers: [{ atMs: nowMs, offerUntilMs: nowMs + 5000 }] })]);
-    expect((await lookUp()).offers).toEqual({
-      ...NO_OFFER,
-      untilMs: nowMs + 5000,
-      answeredAtMs: nowMs,
-      offering: true,
-    });
+    await object().record([
+      report({ samples: [], answers: [{ origin: "o", atMs: nowMs, offerUntilMs: nowMs + 5000 }] }),
+    ]);
+    expect((await lookUp()).offers).toEqual(
+      offersHeld({ origin: "o", untilMs: nowMs + 5000, answeredAtMs: nowMs, offering: true }),
+    );
     expect((await rows()).map((row) => row["key"])).toEqual(["client c1"]);
   });
 
@@ -151,19 +152,51 @@ describe("PathStore", () => {
     const nowMs = Date.now();
     const answer = (secondsAgo: number, earlierOffer: Answer["earlierOffer"]): Answer => {
       const atMs = nowMs - secondsAgo * 1000;
-      return { atMs, offerUntilMs: atMs + 60_000, earlierOffer };
+      return { origin: "o", atMs, offerUntilMs: atMs + 60_000, earlierOffer };
     };
     const answers = [answer(90, "ignored"), answer(90_000, "taken"), answer(30, "ignored"), answer(10, "ignored")];
     await object().record([report({ samples: [], answers })]);
     const held = (await lookUp()).offers;
-    expect(held).toMatchObject({ takenAtMs: nowMs - 90_000_000, answeredAtMs: nowMs - 10_000, offering: true });
+    expect(held).toMatchObject({
+      takenAtMs: nowMs - 90_000_000,
+      origins: [{ answeredAtMs: nowMs - 10_000, offering: true }],
+    });
     expect(held?.ignoredAtMs).toHaveLength(3);
     await evictDurableObject(object());
     expect((await lookUp()).offers).toEqual(held);
   });
 
+  it("keeps offers of each origin apart, over an eviction", async () => {
+    const atMs = Date.now();
+    const answers = ["a", "b"].map((origin, i) => ({ origin, atMs: atMs + i, offerUntilMs: i * (atMs + 5_000) }));
+    await object().record([report({ samples: [], answers })]);
+    await evictDurableObject(object());
+    expect((await lookUp()).offers?.origins).toEqual([
+      { origin: "b", untilMs: atMs + 5_000, answeredAtMs: atMs + 1, offering: true },
+      { origin: "a", untilMs: 0, answeredAtMs: atMs, offering: false },
+    ]);
+  });
+
+  it("reads offers of before origins were told apart as those of all, and of any that it cannot read none", async () => {
+    const atMs = Date.now();
+    await object().record([report({ answers: [{ origin: "a", atMs, offerUntilMs: atMs + 5_000 }] })]);
+    const readAs = async (text: string) => {
+      await runInDurableObject(object(), (_, state) => {
+        state.storage.sql.exec("UPDATE paths SET offer_origins = ?", text);
+      });
+      await evictDurableObject(object());
+      return (await lookUp()).offers?.origins;
+    };
+    expect(await readAs("[]")).toEqual([
+      { origin: ANY_ORIGIN, untilMs: atMs + 5_000, answeredAtMs: atMs, offering: true },
+    ]);
+    for (const text of ["{", "[{}]", "null"]) expect(await readAs(text)).toEqual([]);
+  });
+
   it.each(["{", '"[]"', "[-1]", "null"])("ignored offers that cannot be read, %s, are none", async (text) => {
-    await object().record([report({ answers: [{ atMs: Date.now(), offerUntilMs: 0, earlierOffer: "ignored" }] })]);
+    await object().record([
+      report({ answers: [{ origin: "o", atMs: Date.now(), offerUntilMs: 0, earlierOffer: "ignored" }] }),
+    ]);
     await runInDurableObject(object(), (_, state) => {
       state.storage.sql.exec("UPDATE paths SET offers_ignored_at_ms = ?", text);
     });
@@ -224,7 +257,7 @@ describe("PathStore", () => {
   });
 
   it("an answer alone is of the client, and of nobody above it", async () => {
-    const offer = { atMs: Date.now(), offerUntilMs: Date.now() + 60_000 };
+    const offer = { origin: "o", atMs: Date.now(), offerUntilMs: Date.now() + 60_000 };
     await object().record([report({ samples: [], answers: [offer], asn: 64_500 })]);
     expect((await rows()).map((row) => row["key"])).toEqual(["client c1"]);
   });
@@ -232,22 +265,29 @@ describe("PathStore", () => {
   it("what can change no answer is remembered, and not written", async () => {
     const uncounted = (connectionId: string) =>
       sample({ connectionId, packetsSent: undefined, packetsLost: undefined });
-    const offer = { atMs: Date.now(), offerUntilMs: Date.now() + 60_000 };
+    const offer = { origin: "o", atMs: Date.now(), offerUntilMs: Date.now() + 60_000 };
     await object().record([report({ samples: [uncounted("a")], answers: [offer] })]);
     const before = await object().writes();
-    const longer = { atMs: Date.now() + 20_000, offerUntilMs: Date.now() + 80_000, earlierOffer: "taken" as const };
+    const longer = {
+      origin: "o",
+      atMs: Date.now() + 20_000,
+      offerUntilMs: Date.now() + 80_000,
+      earlierOffer: "taken" as const,
+    };
     await object().record([report({ samples: [uncounted("b")], answers: [longer] })]);
-    expect((await lookUp()).offers).toMatchObject({ untilMs: longer.offerUntilMs, takenAtMs: longer.atMs });
+    expect((await lookUp()).offers).toMatchObject({
+      origins: [{ untilMs: longer.offerUntilMs }],
+      takenAtMs: longer.atMs,
+    });
     await runDurableObjectAlarm(object());
     expect((await object().writes()).rows).toBe(before.rows);
     // It goes into the row with the next news that can.
-    const clear = { atMs: Date.now() + 30_000, offerUntilMs: 0 };
+    const clear = { origin: "o", atMs: Date.now() + 30_000, offerUntilMs: 0 };
     await object().record([report({ samples: [], answers: [clear] })]);
     await runDurableObjectAlarm(object());
     await evictDurableObject(object());
     expect((await lookUp()).offers).toMatchObject({
-      offering: false,
-      untilMs: longer.offerUntilMs,
+      origins: [{ offering: false, untilMs: longer.offerUntilMs }],
       takenAtMs: longer.atMs,
     });
   });
@@ -447,13 +487,48 @@ describe("PathStore", () => {
     await evictDurableObject(object());
     expect(await lookUp()).toEqual({});
 
-    const later: Answer = { atMs: nowMs + 1000, offerUntilMs: nowMs + 9000, earlierOffer: "ignored" };
+    const later: Answer = { origin: "o", atMs: nowMs + 1000, offerUntilMs: nowMs + 9000, earlierOffer: "ignored" };
     await object().record([report({ answers: [later] })]);
     await runDurableObjectAlarm(object());
     await evictDurableObject(object());
-    expect((await lookUp()).offers).toMatchObject({ untilMs: nowMs + 9000, ignoredAtMs: [expect.any(Number)] });
+    expect((await lookUp()).offers).toMatchObject({
+      origins: [{ untilMs: nowMs + 9000 }],
+      ignoredAtMs: [expect.any(Number)],
+    });
     expect(packets((await lookUp()).client)).toBe(1000);
     expect(await rows()).toHaveLength(3);
+  });
+
+  it("reads rows of before offers were told apart by origin, also in a table that was set aside", async () => {
+    const nowMs = Date.now();
+    await runInDurableObject(object(), (_, { storage }) => {
+      migrate(storage, PATH_MIGRATIONS.slice(0, 6));
+      const { sql } = storage;
+      const table = sql.exec<{ sql: string }>("SELECT sql FROM sqlite_master WHERE name = 'paths'").one();
+      for (const [client, answeredAtMs] of [["c1", nowMs] as const, ["c2", nowMs + 1] as const]) {
+        sql.exec(
+          `INSERT INTO paths (key, state, offer_until_ms, offer_answered_at_ms, offering, last_at_ms) VALUES (?, ?, ?, ?, 1, ?)`,
+          `client ${client}`,
+          JSON.stringify(EMPTY_CLIENT),
+          nowMs + 5_000,
+          answeredAtMs,
+          nowMs,
+        );
+        if (client === "c1") {
+          sql.exec(`ALTER TABLE paths RENAME TO paths_${nowMs}`);
+          sql.exec(table.sql);
+        }
+      }
+    });
+    await evictDurableObject(object());
+    for (const client of ["c1", "c2"])
+      expect((await lookUp({ client })).offers?.origins).toMatchObject([
+        { origin: ANY_ORIGIN, untilMs: nowMs + 5_000 },
+      ]);
+    await object().record([report({ answers: [{ origin: "o", atMs: nowMs + 1_000, offerUntilMs: 0 }] })]);
+    await runDurableObjectAlarm(object());
+    await evictDurableObject(object());
+    expect((await lookUp()).offers?.origins).toMatchObject([{ origin: "o", offering: false }, { origin: ANY_ORIGIN }]);
   });
 
   it("wakes when its table is to be set aside, and seldomer than once in an hour", async () => {
@@ -714,7 +789,7 @@ describe("what is forgotten", () => {
     ["a network", { network: "n1" }, ["network"], ["client c1", "client c10", "network n10", "site"]],
   ] as const)("%s, and nobody else, in memory and on disk", async (_name, what, gone, kept) => {
     await object().record([
-      report({ answers: [{ atMs: Date.now(), offerUntilMs: Date.now() + 5000 }] }),
+      report({ answers: [{ origin: "o", atMs: Date.now(), offerUntilMs: Date.now() + 5000 }] }),
       report({ client: "c10", network: "n10" }),
     ]);
     const before = await lookUp();
@@ -766,7 +841,7 @@ describe("what is forgotten", () => {
     for (const afterMs of [0, 1, 9_999, 49_999]) {
       later(afterMs);
       const late = sample({ connectionId: "b", atMs: forgottenAtMs });
-      const answers = [{ atMs: forgottenAtMs - 1, offerUntilMs: forgottenAtMs + 90_000 }];
+      const answers = [{ origin: "o", atMs: forgottenAtMs - 1, offerUntilMs: forgottenAtMs + 90_000 }];
       await object().record([report({ samples: [late, sample({ atMs: forgottenAtMs - 5_000 })], answers })]);
       expect(await lookUp(), `${afterMs} ms later`).not.toHaveProperty("client");
     }
@@ -780,8 +855,8 @@ describe("what is forgotten", () => {
     await object().forget({ client: "c1" });
     later(1);
     const answers = [
-      { atMs: forgottenAtMs, offerUntilMs: forgottenAtMs + 90_000 },
-      { atMs: Date.now(), offerUntilMs: Date.now() + 5_000 },
+      { origin: "o", atMs: forgottenAtMs, offerUntilMs: forgottenAtMs + 90_000 },
+      { origin: "o", atMs: Date.now(), offerUntilMs: Date.now() + 5_000 },
     ];
     const samples = [
       sample({ connectionId: "b", atMs: forgottenAtMs, packetsSent: 500, rttMs: 5 }),
@@ -790,7 +865,7 @@ describe("what is forgotten", () => {
     await object().record([report({ samples, answers })]);
     const { client, offers } = await lookUp();
     expect(client?.connections).toMatchObject([{ id: "c", packetsSent: 200, packetsLost: 0, rttMs: 30 }]);
-    expect(offers).toMatchObject({ untilMs: Date.now() + 5_000 });
+    expect(offers).toMatchObject({ origins: [{ untilMs: Date.now() + 5_000 }] });
     expect(await names()).toEqual(["client c1", "network n1", "site"]);
   });
 

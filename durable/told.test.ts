@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { offersHeld } from "../policy-api/core/testing.ts";
 import { EMPTY_ROW, type PathRow } from "./path-rows.ts";
 import { tells, toldBy } from "./told.ts";
 
@@ -17,8 +18,8 @@ const row = (over: Partial<PathRow> = {}): PathRow => ({ ...EMPTY_ROW, lastAtMs:
 const seen = (
   over: Partial<typeof CONNECTION | { packetsSent: number; packetsLost: number; bytesSent: number; rttMs: number }>,
 ): PathRow => row({ client: { ...EMPTY_ROW.client, connections: [{ ...CONNECTION, ...over }] } });
-const offered = (over: Partial<PathRow["offers"]>): PathRow =>
-  row({ offers: { untilMs: 600_000, answeredAtMs: 1_000, offering: true, takenAtMs: 0, ignoredAtMs: [], ...over } });
+const offered = (over: Parameters<typeof offersHeld>[0]): PathRow =>
+  row({ offers: offersHeld({ untilMs: 600_000, answeredAtMs: 1_000, offering: true, ...over }) });
 
 describe("a row is worth a write", () => {
   it.each([

@@ -4,10 +4,12 @@ import type { History, RequestFacts } from "../policy-api/core/facts.ts";
 import { historyAt } from "../policy-api/core/history.ts";
 import {
   type Answer,
+  ANY_ORIGIN,
   applyAnswer,
   earlierOffer,
   lastQuicAtMs,
   NO_OFFER,
+  offersOf,
   type OfferState,
   pausedUntilMs,
 } from "../policy-api/core/offers.ts";
@@ -23,6 +25,8 @@ export interface Advice {
   readonly policyVersion: number;
   /** The offers that the client may hold, as this isolate knows them, without what is decided now. */
   readonly offers: OfferState;
+  /** Whose offers: as the store knows it. */
+  readonly origin: string;
   /** What this request says about an earlier offer. */
   readonly earlierOffer: Answer["earlierOffer"];
 }
@@ -41,13 +45,16 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
   const now = client === undefined ? NO_NEWS : isolate.reports.pending(client.object.name, client.keys.client);
   const fresh = [...pending.samples, ...now.samples, ...(connection.sample === undefined ? [] : [connection.sample])];
   const offers = [...pending.answers, ...now.answers].reduce(applyAnswer, remembered?.offers ?? NO_OFFER);
+  // Without a hasher there is no client, and nothing to remember.
+  const origin = isolate.namer(found.held)?.origin(found.host) ?? ANY_ORIGIN;
+  const held = offersOf(offers, origin);
   const history = historyAt(remembered, fresh, nowMs);
   const request: RequestFacts = {
     ...found.facts,
-    offerUntilMs: offers.untilMs,
+    offerUntilMs: held.untilMs,
     earlierOffersUntilMs: inForce.earlierOffersUntilMs,
-    offering: offers.offering,
-    answeredAtMs: offers.answeredAtMs,
+    offering: held.offering,
+    answeredAtMs: held.answeredAtMs,
     pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(history, nowMs)),
     ...(found.shareUnit === undefined ? {} : { shareUnit: found.shareUnit }),
     ...(inForce.stages.length === 0 ? {} : { modesElsewhere: modesByPath(inForce) }),
@@ -66,11 +73,12 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
     decision,
     policyVersion: (active ?? inForce.everyone).version,
     offers,
+    origin,
     // During a pause, an offer from before the pause is still ignored: that must not make the pause longer. And an
     // offer of an earlier activation may have been taken back since, by a page that kept no record.
     earlierOffer:
-      decision.reason === "udp-blocked" || offers.answeredAtMs < inForce.sinceMs
+      decision.reason === "udp-blocked" || held.answeredAtMs < inForce.sinceMs
         ? undefined
-        : earlierOffer(request.transport, offers, nowMs),
+        : earlierOffer(request.transport, offers, origin, nowMs),
   };
 }

@@ -97,10 +97,10 @@ const stored = async (): Promise<Record<string, unknown>> =>
 /** How many of these clients, the latest last, the object has in memory: those of whom it does not read what the table says. */
 async function heldOf(keys: readonly string[]): Promise<number> {
   return runInDurableObject(object(), (store: PathStore, { storage }) => {
-    storage.sql.exec("UPDATE paths SET offer_until_ms = 42");
+    storage.sql.exec("UPDATE paths SET offer_until_ms = 42, offer_answered_at_ms = 42, offer_origins = '[]'");
     return keys.toReversed().filter((key) => {
       const found = store.lookUp({ client: key.slice("client ".length), network: "none" });
-      return found.offers !== undefined && found.offers.untilMs !== 42;
+      return found.offers !== undefined && found.offers.origins[0]?.untilMs !== 42;
     }).length;
   });
 }

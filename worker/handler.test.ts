@@ -4,7 +4,7 @@ import { addGiven, addToNetwork, EMPTY_LEVEL, type LevelState, NO_MIX } from "..
 import { applyAnswer, NO_OFFER } from "../policy-api/core/offers.ts";
 import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type Policy } from "../policy-api/core/policy.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
-import { adaptivePolicy, flatTable, GAINS, sample } from "../policy-api/core/testing.ts";
+import { adaptivePolicy, flatTable, GAINS, offersHeld, sample } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
 import {
   CF_H2,
@@ -262,7 +262,7 @@ describe("what a navigation is told", () => {
     const log = vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));
     const stores = new FakeStores(H3_FIRST);
     if (answeredMsAgo !== undefined)
-      stores.reply = async () => ({ offers: { ...NO_OFFER, answeredAtMs: Date.now() - answeredMsAgo } });
+      stores.reply = async () => ({ offers: offersHeld({ answeredAtMs: Date.now() - answeredMsAgo }) });
     const { settled } = await visit(
       navigation(),
       stores,
@@ -295,7 +295,7 @@ describe("what a navigation is told", () => {
       const stores = new FakeStores(H3_FIRST);
       const { settled } = await visit(navigation(), stores);
       await settled;
-      expect(stores.records[0]?.[0]?.answers).toEqual([{ atMs: Date.now(), offerUntilMs: Date.now() + 100_000 }]);
+      expect(stores.records[0]?.[0]?.answers).toMatchObject([{ atMs: Date.now(), offerUntilMs: Date.now() + 100_000 }]);
     } finally {
       vi.useRealTimers();
     }

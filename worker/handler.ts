@@ -159,6 +159,7 @@ function answerOf(advice: Advice | undefined, nowMs: number): Answer | undefined
   if (advertise.kind === "nothing") return undefined;
   return {
     atMs: nowMs,
+    origin: advice.origin,
     offerUntilMs: advertise.kind === "h3" ? nowMs + advertise.maS * 1000 : 0,
     ...(advice.earlierOffer === undefined ? {} : { earlierOffer: advice.earlierOffer }),
   };

@@ -45,6 +45,17 @@ describe("Hasher", () => {
     expect(other.named(address("192.0.2.7"), 1).keys.client).not.toBe(a.client);
   });
 
+  it("names origins by keyed hashes too, whatever a visitor calls a host", () => {
+    const hasher = new Hasher(HASH_KEY);
+    const hosts = ["site.test", "site.test:8443", "192.0.2.7", "x".repeat(10_000)];
+    const names = hosts.map((host) => hasher.origin(host));
+    for (const name of names) expect(name).toMatch(/^[A-Za-z0-9+/]{8}$/);
+    expect(new Set(names).size).toBe(hosts.length);
+    expect(hasher.named(address("192.0.2.7"), 1).keys.client).not.toContain(names[2]);
+    for (let i = 0; i < 1_000; i++) hasher.origin(`${i}.test`);
+    expect(hosts.map((host) => hasher.origin(host))).toEqual(names);
+  });
+
   it("is HMAC-SHA-256 as the platform computes it: what older versions stored keeps its name", async () => {
     const key = await crypto.subtle.importKey("raw", HASH_KEY, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
     const hashed = async (text: string) =>

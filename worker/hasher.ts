@@ -4,7 +4,7 @@ import type { ClientKeys } from "../durable/client-report.ts";
 import type { ClientAddress } from "./address.ts";
 
 /** What a hash is for. Each use has its own domain, so that one hash says nothing about another. */
-type Domain = "client" | "network" | "exploration" | "share" | "activation" | "reporting" | "report";
+type Domain = "client" | "network" | "origin" | "exploration" | "share" | "activation" | "reporting" | "report";
 
 type Keyed = _HMAC<_SHA256>;
 
@@ -26,7 +26,10 @@ export class Hasher {
   readonly #keyed: Keyed;
   /** The copy. A new one for each hash takes longer than the hash. */
   readonly #copy: Keyed;
-  readonly #text = new Uint8Array(256);
+  /** A host's name has at most 253 letters. */
+  readonly #text = new Uint8Array(512);
+  /** Names of origins: a deployment has few, and each page asks for one. */
+  readonly #origins = new Map<string, string>();
   readonly #hashed = new Uint8Array(32);
 
   /** @param key 32 random bytes. */
@@ -45,6 +48,17 @@ export class Hasher {
       keys: { client, network, ...(asn === undefined ? {} : { asn }) },
       object: uint32(hash, NAME_BYTES) % objects,
     };
+  }
+
+  /** What the stores know an origin by, from host and port. Of a client, they say which of the deployment's it visits. */
+  origin(host: string): string {
+    let origin = this.#origins.get(host);
+    if (origin === undefined) {
+      origin = name(this.#hash("origin", host.slice(0, HOST_MAX))).slice(0, ORIGIN_DIGITS);
+      if (this.#origins.size >= ORIGINS_HELD) this.#origins.clear();
+      this.#origins.set(host, origin);
+    }
+    return origin;
   }
 
   /** 0 to 1, uniform over clients, constant for a client during a period. */
@@ -88,6 +102,11 @@ export class Hasher {
   }
 }
 
+const ORIGINS_HELD = 256;
+/** 48 bits: a client has few. */
+const ORIGIN_DIGITS = 8;
+/** With a port. What is longer is no host's name: a visitor made it up. */
+const HOST_MAX = 260;
 /** 128 bits: enough to give every address its own name. */
 const NAME_BYTES = 16;
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

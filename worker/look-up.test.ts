@@ -1,8 +1,8 @@
 import { createExecutionContext } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { NO_OFFER, type OfferState } from "../policy-api/core/offers.ts";
+import { NO_OFFER } from "../policy-api/core/offers.ts";
 import type { Policy } from "../policy-api/core/policy.ts";
-import { adaptivePolicy } from "../policy-api/core/testing.ts";
+import { adaptivePolicy, flatTable, GAINS, offersHeld } from "../policy-api/core/testing.ts";
 import { Isolate } from "./isolate.ts";
 import { lookUp } from "./look-up.ts";
 import { Hasher } from "./hasher.ts";
@@ -90,13 +90,13 @@ describe("what a visit tells of an earlier offer", () => {
   const offering = { untilMs: nowMs + 60_000, answeredAtMs: nowMs - 10_000, offering: true };
   it.each([
     ["taken: it came over HTTP/3", CF_H3, NO_OFFER, "taken"],
-    ["ignored: it lives, and the client came over HTTP/2", CF_H2, { ...NO_OFFER, ...offering }, "ignored"],
+    ["ignored: it lives, and the client came over HTTP/2", CF_H2, offersHeld(offering), "ignored"],
     ["nothing: none was made", CF_H2, NO_OFFER, undefined],
-    ["nothing: it has ended", CF_H2, { ...NO_OFFER, ...offering, untilMs: nowMs - 1 }, undefined],
+    ["nothing: it has ended", CF_H2, offersHeld({ ...offering, untilMs: nowMs - 1 }), undefined],
     [
       "nothing: it is too fresh",
       CF_H2,
-      { ...NO_OFFER, ...offering, untilMs: nowMs + 10_000, answeredAtMs: nowMs + 60_000 },
+      offersHeld({ ...offering, untilMs: nowMs + 10_000, answeredAtMs: nowMs + 60_000 }),
       undefined,
     ],
   ])("%s", async (_name, cf, offers, expected) => {
@@ -108,12 +108,45 @@ describe("what a visit tells of an earlier offer", () => {
   });
 });
 
+describe("what is remembered of an offer", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  it("is of one origin: on another one the same client has ignored nothing, and pays the price", async () => {
+    const lines: string[] = [];
+    vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const method = { ...GAINS, table: flatTable(0.2, 0.2, { price: [0.05] }) };
+    const stores = new FakeStores(adaptivePolicy({ method, ma: { minS: 100, maxS: 100 } }));
+    const isolate = new Isolate({ ...SETTINGS, budgetMs: 1000, logDecisions: true });
+    const add = vi.spyOn(isolate.counters, "add");
+    const seen: unknown[] = [];
+    const [host, other] = ["https://site.test:8443/", "https://other.test:8443/"];
+    for (const url of [host, other, host, other]) {
+      await visit(new Request(url, navigation()), stores, isolate);
+      const { price } = (JSON.parse(lines.at(-1) ?? "") as { decision: { price: number } }).decision;
+      seen.push([price, add.mock.calls.filter(([family]) => family === "offers").length]);
+      vi.setSystemTime(Date.now() + 5_000);
+    }
+    // The price, and how many pages had ignored an offer until then.
+    expect(seen).toEqual([
+      [0.05, 0],
+      [0.05, 0],
+      [0, 1],
+      [0, 2],
+    ]);
+    expect(stores.lookUps).toHaveLength(1);
+  });
+});
+
 describe("an answer to a client that holds an offer", () => {
   const nowMs = Date.now();
-  const held = { ...NO_OFFER, untilMs: nowMs + 90_000, answeredAtMs: nowMs - 10_000, offering: true };
-  const answersAfter = async (offers: OfferState, policy: Policy = H3_FIRST) => {
+  const held = { untilMs: nowMs + 90_000, answeredAtMs: nowMs - 10_000, offering: true };
+  const answersAfter = async (offers: Parameters<typeof offersHeld>[0], policy: Policy = H3_FIRST) => {
     const stores = new FakeStores(policy);
-    stores.reply = async () => ({ offers });
+    stores.reply = async () => ({ offers: offersHeld(offers) });
     const { settled } = await visit(navigation(CF_H3), stores);
     await settled;
     return stores.records.flat().flatMap(({ answers }) => answers);

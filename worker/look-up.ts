@@ -22,6 +22,8 @@ export interface Found {
    * end has the arm and the period of one draw.
    */
   readonly atMs: number;
+  /** Host and port. */
+  readonly host: string;
   readonly connection: ConnectionFacts;
   readonly facts: RequestFacts;
   /** Undefined where the address cannot be believed. */
@@ -70,6 +72,7 @@ export function lookUp(
   let isOver = false;
   let found: Found = {
     atMs: nowMs,
+    host: url.host,
     connection,
     facts,
     address,

@@ -1,7 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Policy } from "../policy-api/core/policy.ts";
-import { adaptivePolicy } from "../policy-api/core/testing.ts";
+import { adaptivePolicy, offersHeld } from "../policy-api/core/testing.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import { cacheNearby, type Nearby } from "./nearby.ts";
@@ -12,7 +12,7 @@ import { CF_H2, FakeStores, navigation, PAGE_HEADERS, SETTINGS } from "./testing
 const SITE = "https://site.test";
 const SHARED: Shared = {
   askedAtMs: 1_000,
-  remembered: { offers: { untilMs: 5, answeredAtMs: 1, offering: true, takenAtMs: 0, ignoredAtMs: [] } },
+  remembered: { offers: offersHeld({ untilMs: 5, answeredAtMs: 1, offering: true }) },
   news: NO_NEWS,
 };
 

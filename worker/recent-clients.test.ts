@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { offersHeld } from "../policy-api/core/testing.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { RECENT_MAX, RECENT_MS, RecentClients } from "./recent-clients.ts";
 import { NO_NEWS } from "./report-buffer.ts";
 
 const REMEMBERED: Remembered = {
-  offers: { untilMs: 5, answeredAtMs: 1, offering: true, takenAtMs: 0, ignoredAtMs: [] },
+  offers: offersHeld({ untilMs: 5, answeredAtMs: 1, offering: true }),
 };
 const sample = (atMs: number): PathSample => ({
   transport: "tcp",
@@ -14,7 +15,7 @@ const sample = (atMs: number): PathSample => ({
   rttMs: 40,
   closing: false,
 });
-const answer = (atMs: number) => ({ atMs, offerUntilMs: 0 });
+const answer = (atMs: number) => ({ origin: "o", atMs, offerUntilMs: 0 });
 
 describe("a client that was looked up", () => {
   it("is found for a minute, with all that came since the look-up left", () => {
@@ -59,7 +60,10 @@ describe("a client that was looked up", () => {
     const recent = new RecentClients();
     recent.ask("a", NO_NEWS, 0)(REMEMBERED);
     for (let i = 0; i < 100; i++)
-      recent.add("a", { sample: { ...sample(i), connectionId: "c" }, answer: { atMs: i, offerUntilMs: 0 } });
+      recent.add("a", {
+        sample: { ...sample(i), connectionId: "c" },
+        answer: { origin: "o", atMs: i, offerUntilMs: 0 },
+      });
     expect(recent.find("a", 1)?.news).toMatchObject({ samples: [{ atMs: 99 }], answers: [{ atMs: 99 }] });
   });
 

@@ -20,7 +20,7 @@ describe("ReportBuffer", () => {
     expect(buffer.add("o", keys("a"), { sample: sample(T + 1) }, T + 1000)).toBe(GATHER_MS - 1000);
     for (let i = 2; i < 10; i++)
       expect(buffer.add("o", keys("a"), { sample: sample(T + i) }, T + 1000 + i)).toBeUndefined();
-    expect(buffer.add("o", keys("b"), { answer: { atMs: T, offerUntilMs: T } }, T + 2000)).toBeUndefined();
+    expect(buffer.add("o", keys("b"), { answer: { origin: "o", atMs: T, offerUntilMs: T } }, T + 2000)).toBeUndefined();
     await buffer.flush("o", T + GATHER_MS, send);
     expect(sent.map((reports) => reports.map((r) => [r.client, r.samples.length, r.answers.length]))).toEqual([
       [["a", 1, 0]],
@@ -124,7 +124,7 @@ describe("ReportBuffer", () => {
     const buffer = new ReportBuffer();
     for (let i = 0; i < 1_000; i++) {
       const reading = { ...sample(i), connectionId: "c", packetsSent: i, packetsLost: 0 };
-      buffer.add("o", keys("a"), { sample: reading, answer: { atMs: i, offerUntilMs: i + 60_000 } }, T);
+      buffer.add("o", keys("a"), { sample: reading, answer: { origin: "o", atMs: i, offerUntilMs: i + 60_000 } }, T);
     }
     expect(await reported(buffer)).toMatchObject([
       { samples: [{ atMs: 999, packetsSent: 999 }], answers: [{ atMs: 999, offerUntilMs: 60_999 }] },
@@ -174,7 +174,7 @@ describe("ReportBuffer", () => {
     /** None makes another superfluous: offers of later pages end sooner. */
     const pieceOf = (i: number) => ({
       sample: sample(T + i),
-      answer: { atMs: T + i, offerUntilMs: T + 1_000 - i },
+      answer: { origin: "o", atMs: T + i, offerUntilMs: T + 1_000 - i },
       page: pageNews("n"),
       decided: decision,
     });

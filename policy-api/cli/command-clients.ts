@@ -45,8 +45,9 @@ export function knownText({ connections = [], offers, ...levels }: ClientRecord,
   ].join("\n\n");
 }
 
-function offersText({ untilMs, takenAtMs, ignoredAtMs }: NonNullable<ClientRecord["offers"]>): string {
+function offersText({ origins, takenAtMs, ignoredAtMs }: NonNullable<ClientRecord["offers"]>): string {
   const at = (ms: number): string => timeText(new Date(ms).toISOString());
+  const untilMs = Math.max(0, ...origins.map((origin) => origin.untilMs));
   return [
     untilMs === 0 ? "No offer was made." : `The last offer lives until ${at(untilMs)}.`,
     takenAtMs === 0 ? "None was taken." : `One was last taken ${at(takenAtMs)}.`,

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { applySamples, EMPTY_CLIENT } from "../core/levels.ts";
 import { addToNetwork, EMPTY_LEVEL } from "../core/mix.ts";
-import { NO_OFFER } from "../core/offers.ts";
 import type { PathSample } from "../core/sample.ts";
-import { adaptivePolicy, sample } from "../core/testing.ts";
+import { adaptivePolicy, offersHeld, sample } from "../core/testing.ts";
 import { MADE_MS, type Person, person } from "./testing.ts";
 
 let anna: Person;
@@ -85,13 +84,12 @@ const { state: client, given } = told(
 );
 const neighbour = told(sample({ atMs: MADE_MS, packetsSent: 1_200 })).given;
 const network = addToNetwork(addToNetwork(EMPTY_LEVEL, given, undefined).state, neighbour, undefined).state;
-const offers = {
-  ...NO_OFFER,
+const offers = offersHeld({
   untilMs: MADE_MS,
   answeredAtMs: MADE_MS,
   offering: true,
   ignoredAtMs: [MADE_MS - 60_000],
-};
+});
 
 describe("look-up", () => {
   beforeEach(() => {

@@ -122,10 +122,15 @@ export const known = {
   site: clientsAt.optional(),
 };
 
-export const Offers = strict({
+const OriginOffers = strict({
+  origin: z.string().openapi({ description: "A keyed hash of host and port", example: "q83vEjRW" }),
   untilMs: ms,
   answeredAtMs: ms,
   offering: z.boolean(),
+}).openapi("OriginOffers");
+
+export const Offers = strict({
+  origins: z.array(OriginOffers).openapi({ description: "Alt-Svc speaks for one origin; the last answered first" }),
   takenAtMs: ms,
   ignoredAtMs: z.array(ms),
 }).openapi("Offers");

@@ -2,11 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type Answer,
+  ANY_ORIGIN,
   applyAnswer,
   earlierOffer,
   IGNORED_MAX,
   NO_OFFER,
   type OfferState,
+  offersOf,
+  ORIGINS_MAX,
   pausedUntilMs,
   withAnswer,
 } from "./offers.ts";
@@ -14,37 +17,63 @@ import { HOUR_MS, NOON_MS } from "./testing.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_S = 86_400;
-const offer: Answer = { atMs: NOON_MS, offerUntilMs: NOON_MS + 100 };
-const clear: Answer = { atMs: NOON_MS + 20, offerUntilMs: 0 };
+const offer: Answer = { origin: "a", atMs: NOON_MS, offerUntilMs: NOON_MS + 100 };
+const clear: Answer = { origin: "a", atMs: NOON_MS + 20, offerUntilMs: 0 };
 /** A further offer to a client that ignored or took the one before, this many seconds after noon. */
 const ignoredAt = (s: number): Answer => told("ignored", s);
 const takenAt = (s: number): Answer => told("taken", s);
 function told(earlier: Answer["earlierOffer"], s: number): Answer {
   const atMs = NOON_MS + s * 1000;
-  return { atMs, offerUntilMs: atMs + MINUTE_MS, earlierOffer: earlier };
+  return { origin: "a", atMs, offerUntilMs: atMs + MINUTE_MS, earlierOffer: earlier };
 }
 const after = (answers: readonly Answer[]): OfferState => answers.reduce(applyAnswer, NO_OFFER);
 
 describe("what a client may hold", () => {
   it("a clear ends the offering, not the life of an offer that another browser may hold", () => {
-    expect(after([offer, clear])).toEqual({
-      ...NO_OFFER,
-      untilMs: NOON_MS + 100,
-      answeredAtMs: NOON_MS + 20,
-      offering: false,
-    });
+    expect(after([offer, clear]).origins).toEqual([
+      { origin: "a", untilMs: NOON_MS + 100, answeredAtMs: NOON_MS + 20, offering: false },
+    ]);
   });
 
   it("is as short as the longest offer made", () => {
-    expect(after([offer, { atMs: NOON_MS + 1, offerUntilMs: NOON_MS + 50 }])).toMatchObject({
-      untilMs: NOON_MS + 100,
-      offering: true,
-    });
+    const shorter = { ...offer, atMs: NOON_MS + 1, offerUntilMs: NOON_MS + 50 };
+    expect(after([offer, shorter]).origins).toMatchObject([{ untilMs: NOON_MS + 100, offering: true }]);
+  });
+
+  it("is of one origin: an offer on another changes nothing of it", () => {
+    const state = after([offer, { ...clear, origin: "b" }]);
+    expect(offersOf(state, "a")).toMatchObject({ untilMs: NOON_MS + 100, answeredAtMs: NOON_MS, offering: true });
+    expect(offersOf(state, "b")).toMatchObject({ untilMs: 0, answeredAtMs: NOON_MS + 20, offering: false });
+    expect(offersOf(state, "c")).toMatchObject({ untilMs: 0, answeredAtMs: 0, offering: false });
+    expect(earlierOffer("tcp", state, "a", NOON_MS + 99)).toBeUndefined();
+    const later = applyAnswer(state, { ...offer, offerUntilMs: NOON_MS + HOUR_MS });
+    expect(["a", "b", "c"].map((origin) => earlierOffer("tcp", later, origin, NOON_MS + 5_000))).toEqual([
+      "ignored",
+      undefined,
+      undefined,
+    ]);
+    // But that UDP comes through is of the path.
+    const taken = applyAnswer(later, { ...takenAt(1), origin: "c" });
+    expect(earlierOffer("tcp", taken, "a", NOON_MS + 5_000)).toBeUndefined();
+  });
+
+  it("is of few origins: that which was answered longest ago gives way", () => {
+    const many = Array.from({ length: 2 * ORIGINS_MAX }, (_, i) => ({ ...offer, origin: `${i}`, atMs: NOON_MS + i }));
+    const state = after(many);
+    expect(state.origins.map(({ origin }) => Number(origin))).toEqual([15, 14, 13, 12, 11, 10, 9, 8]);
+  });
+
+  it("of a row of before origins were told apart, is of all of them until they are answered", () => {
+    const before = { ...NO_OFFER, origins: after([{ ...offer, origin: ANY_ORIGIN }]).origins };
+    expect(offersOf(before, "a")).toMatchObject({ untilMs: NOON_MS + 100, offering: true });
+    const answered = applyAnswer(before, clear);
+    expect(offersOf(answered, "a")).toMatchObject({ untilMs: NOON_MS + 100, offering: false });
+    expect(offersOf(answered, "b")).toMatchObject({ untilMs: NOON_MS + 100, offering: true });
   });
 });
 
 describe("what a request tells of an earlier offer", () => {
-  const held = after([{ atMs: NOON_MS, offerUntilMs: NOON_MS + MINUTE_MS }]);
+  const held = after([{ ...offer, offerUntilMs: NOON_MS + MINUTE_MS }]);
   const cases: [string, "tcp" | "quic", OfferState, number, Answer["earlierOffer"]][] = [
     ["over HTTP/3", "quic", held, 5_000, "taken"],
     ["over HTTP/3, of an offer nobody remembers", "quic", NO_OFFER, 5_000, "taken"],
@@ -57,7 +86,7 @@ describe("what a request tells of an earlier offer", () => {
     ["over TCP, where another browser has used it", "tcp", { ...held, takenAtMs: NOON_MS - HOUR_MS }, 5_000, undefined],
   ];
   it.each(cases)("%s", (_name, transport, state, ms, expected) => {
-    expect(earlierOffer(transport, state, NOON_MS + ms)).toBe(expected);
+    expect(earlierOffer(transport, state, "a", NOON_MS + ms)).toBe(expected);
   });
 });
 
@@ -104,6 +133,7 @@ it("neither the order of arrival nor arriving twice changes anything", () => {
         fc.integer({ min: NOON_MS, max: NOON_MS + 600_000 }),
         fc.integer({ min: NOON_MS, max: NOON_MS + 3 * DAY_S * 1000 }),
       ),
+      origin: fc.constantFrom("a", "b"),
       offerUntilMs: fc.oneof(fc.constant(0), fc.integer({ min: NOON_MS, max: NOON_MS + 900_000 })),
       earlierOffer: fc.constantFrom("taken" as const, "ignored" as const, undefined),
     }),
@@ -134,7 +164,7 @@ describe("answers that wait", () => {
   it("are few, however many pages a client opens", () => {
     const pages = Array.from({ length: 1_000 }, (_, i): Answer => {
       const atMs = NOON_MS + i;
-      return { atMs, offerUntilMs: atMs + HOUR_MS, earlierOffer: i % 2 === 0 ? "taken" : undefined };
+      return { origin: "a", atMs, offerUntilMs: atMs + HOUR_MS, earlierOffer: i % 2 === 0 ? "taken" : undefined };
     });
     expect(waiting(pages).length).toBeLessThanOrEqual(2);
   });
@@ -142,6 +172,7 @@ describe("answers that wait", () => {
   it("leave an offer's state as it would be if all had been kept", () => {
     const anyAnswer = fc.record({
       atMs: fc.integer({ min: NOON_MS, max: NOON_MS + 60_000 }),
+      origin: fc.constantFrom("a", "b"),
       offerUntilMs: fc.oneof(fc.constant(0), fc.integer({ min: NOON_MS, max: NOON_MS + 90_000 })),
       earlierOffer: fc.constantFrom("taken" as const, "ignored" as const, undefined),
     });

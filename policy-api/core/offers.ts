@@ -4,6 +4,8 @@ import { VISIT_GAP_MS } from "./visit.ts";
 /** An offer or a `clear`: answers that say what a client may hold afterwards. */
 export interface Answer {
   readonly atMs: number;
+  /** Whose: a keyed hash of host and port. An Alt-Svc speaks for the origin that sent it alone (RFC 7838 section 2). */
+  readonly origin: string;
   /** Until when the client keeps the offer, milliseconds since the epoch. 0 for a `clear`. */
   readonly offerUntilMs: number;
   /**
@@ -13,8 +15,10 @@ export interface Answer {
   readonly earlierOffer?: "taken" | "ignored" | undefined;
 }
 
-/** What is known about the offers that a client may hold. Plain JSON, bounded. */
-export interface OfferState {
+/** What is known about the offers of one origin that a client may hold. */
+export interface OriginOffers {
+  /** ANY_ORIGIN in a row of before origins were told apart. */
+  readonly origin: string;
   /**
    * The latest end of all offers. A `clear` does not lower it: another browser behind the same address did not see that
    * response.
@@ -23,13 +27,27 @@ export interface OfferState {
   readonly answeredAtMs: number;
   /** Whether the last answer was an offer: this says which threshold of the hysteresis counts. */
   readonly offering: boolean;
+}
+
+/**
+ * What is known about the offers that a client may hold, by origin, and what it did with them. That is of its path, whatever the origin:
+ * UDP is blocked for all of them or for none. Plain JSON, bounded.
+ */
+export interface OfferState {
+  /** The newest few, the last answered first. */
+  readonly origins: readonly OriginOffers[];
   /** When this client last came over HTTP/3. 0: never. */
   readonly takenAtMs: number;
   /** When offers were ignored, rounded down to IGNORED_PERIOD_MS. Only the newest few, in increasing order. */
   readonly ignoredAtMs: readonly number[];
 }
 
-export const NO_OFFER: OfferState = { untilMs: 0, answeredAtMs: 0, offering: false, takenAtMs: 0, ignoredAtMs: [] };
+export const NO_OFFER: OfferState = { origins: [], takenAtMs: 0, ignoredAtMs: [] };
+
+/** Stands for each origin that has no entry of its own. */
+export const ANY_ORIGIN = "*";
+/** Origins of this deployment whose offers are remembered of a client. Of a further one the oldest gives way. */
+export const ORIGINS_MAX = 8;
 
 /** A client that acts on an offer completes a handshake within this time, milliseconds (two of the longest RTTs). */
 const TIME_TO_ACT_MS = 1_000;
@@ -51,18 +69,34 @@ const QUIC_KNOWN_MS = 86_400_000;
 
 /** Adds an answer. The order of arrival does not matter, and an answer that arrives twice counts once. Pure. */
 export function applyAnswer(state: OfferState, answer: Answer): OfferState {
-  const newer = answer.atMs >= state.answeredAtMs;
+  const { origin } = answer;
+  const held = offersOf(state, origin);
+  const isNewer = answer.atMs >= held.answeredAtMs;
+  const answered = {
+    origin,
+    untilMs: Math.max(held.untilMs, answer.offerUntilMs),
+    answeredAtMs: Math.max(held.answeredAtMs, answer.atMs),
+    offering: isNewer ? answer.offerUntilMs > 0 : held.offering,
+  };
   const takenAtMs = answer.earlierOffer === "taken" ? Math.max(state.takenAtMs, answer.atMs) : state.takenAtMs;
   const ignoredAtMs =
     answer.earlierOffer === "ignored" ? addIgnored(state.ignoredAtMs, answer.atMs) : state.ignoredAtMs;
   return {
-    untilMs: Math.max(state.untilMs, answer.offerUntilMs),
-    answeredAtMs: Math.max(state.answeredAtMs, answer.atMs),
-    offering: newer ? answer.offerUntilMs > 0 : state.offering,
+    origins: [answered, ...state.origins.filter((one) => one.origin !== origin)]
+      .sort((a, b) => b.answeredAtMs - a.answeredAtMs)
+      .slice(0, ORIGINS_MAX),
     takenAtMs,
     // The others are never asked for again, and would be news.
     ignoredAtMs: speakingIgnored(ignoredAtMs, takenAtMs),
   };
+}
+
+/** What a client may hold of an origin. */
+export function offersOf({ origins }: Pick<OfferState, "origins">, origin: string): OriginOffers {
+  return (
+    origins.find((one) => one.origin === origin) ??
+    origins.find((one) => one.origin === ANY_ORIGIN) ?? { origin, untilMs: 0, answeredAtMs: 0, offering: false }
+  );
 }
 
 /**
@@ -75,6 +109,7 @@ export function withAnswer(waiting: readonly Answer[], answer: Answer): readonly
 
 function isOutdone(older: Answer, newer: Answer): boolean {
   return (
+    older.origin === newer.origin &&
     older.atMs <= newer.atMs &&
     older.offerUntilMs <= newer.offerUntilMs &&
     (older.earlierOffer === undefined ||
@@ -95,12 +130,18 @@ const ANSWERED_MS = VISIT_GAP_MS / 2;
 
 /** Whether this state can lead to another answer than the one that is known of a client. Pure. */
 export function offersTell(known: OfferState, state: OfferState, nowMs: number): boolean {
+  return (
+    // Also where one that was taken ends a pause.
+    state.ignoredAtMs.at(-1) !== known.ignoredAtMs.at(-1) ||
+    state.origins.some((one) => originTells(offersOf(known, one.origin), one, nowMs))
+  );
+}
+
+function originTells(known: OriginOffers, state: OriginOffers, nowMs: number): boolean {
   // At least a second, so that the end of an offer is no news by itself.
   const halfLeftMs = Math.max(1_000, (state.untilMs - nowMs) / 2);
   return (
     state.offering !== known.offering ||
-    // Also where one that was taken ends a pause.
-    state.ignoredAtMs.at(-1) !== known.ignoredAtMs.at(-1) ||
     state.answeredAtMs >= known.answeredAtMs + ANSWERED_MS ||
     state.untilMs - known.untilMs >= Math.min(OFFER_END_MS, halfLeftMs)
   );
@@ -132,16 +173,18 @@ export function pausedUntilMs({ takenAtMs, ignoredAtMs }: OfferState, quicAtMs =
   return last + PAUSE_MS * 2 ** (ignored.length - IGNORED_BEFORE_PAUSE);
 }
 
-/** What a request over this transport shows about an offer that the client may hold. */
+/** What a request to an origin over this transport shows about an offer of it that the client may hold. */
 export function earlierOffer(
   transport: "tcp" | "quic",
   state: OfferState,
+  origin: string,
   nowMs: number,
 ): NonNullable<Answer["earlierOffer"]> | undefined {
   if (transport === "quic") return "taken";
-  const hadTime = state.answeredAtMs + TIME_TO_ACT_MS <= nowMs;
+  const { offering, untilMs, answeredAtMs } = offersOf(state, origin);
+  const hadTime = answeredAtMs + TIME_TO_ACT_MS <= nowMs;
   const mayBeBlocked = nowMs > state.takenAtMs + QUIC_KNOWN_MS;
-  return state.offering && state.untilMs > nowMs && hadTime && mayBeBlocked ? "ignored" : undefined;
+  return offering && untilMs > nowMs && hadTime && mayBeBlocked ? "ignored" : undefined;
 }
 
 /** When a client was last measured over QUIC, milliseconds since the epoch. 0: never. */

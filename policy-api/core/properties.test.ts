@@ -6,7 +6,7 @@ import { decide, decideKilled } from "./decide.ts";
 import type { ConnectionSeen, History, RequestFacts } from "./facts.ts";
 import type { GainTable } from "./gain-table.ts";
 import { NODES } from "./loss-nodes.ts";
-import { applyAnswer, NO_OFFER } from "./offers.ts";
+import { applyAnswer, NO_OFFER, offersOf } from "./offers.ts";
 import { parsePolicy } from "../reading/parse-policy.ts";
 import { type GainsMethod, type Margin, type Method, MODES, type Policy, type ZeroLine } from "./policy.ts";
 import { TRANSPORTS } from "./sample.ts";
@@ -382,17 +382,18 @@ it("near the boundary, in noise smaller than the gap between enter and leave, th
         for (const { noise, follows, afterMs } of visits) {
           const gain = leave + (place + noise) * gap;
           const policy = adaptivePolicy({ margin, method: { ...GAINS, table: flatTable(gain, gain) } });
+          const { offering, untilMs } = offersOf(offers, "o");
           const request: RequestFacts = {
-            transport: offers.offering && follows ? "quic" : "tcp",
+            transport: offering && follows ? "quic" : "tcp",
             path: "/",
             rttMs: 50,
-            offerUntilMs: offers.untilMs,
-            offering: offers.offering,
+            offerUntilMs: untilMs,
+            offering,
           };
           const { advertise } = decide(request, clientWith(0), policy, nowMs, undefined);
-          if ((advertise.kind === "h3") !== offers.offering) flips++;
+          if ((advertise.kind === "h3") !== offering) flips++;
           const offerUntilMs = advertise.kind === "h3" ? nowMs + advertise.maS * 1_000 : 0;
-          offers = applyAnswer(offers, { atMs: nowMs, offerUntilMs });
+          offers = applyAnswer(offers, { origin: "o", atMs: nowMs, offerUntilMs });
           nowMs += afterMs;
         }
         expect(flips).toBeLessThanOrEqual(1);

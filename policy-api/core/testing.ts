@@ -1,6 +1,7 @@
 // Values that tests of several rooms share. Nothing that is deployed imports it.
 import type { ConnectionSeen, History } from "./facts.ts";
 import type { GainTable } from "./gain-table.ts";
+import { ANY_ORIGIN, NO_OFFER, type OfferState, type OriginOffers } from "./offers.ts";
 import type { GainsMethod, Policy } from "./policy.ts";
 import { INITIAL_POLICY } from "./policy.ts";
 import type { PathSample } from "./sample.ts";
@@ -44,4 +45,14 @@ export const GAINS: GainsMethod = { kind: "gains", table: flatTable(-0.1, Math.l
 
 export function adaptivePolicy(over: Partial<Policy> = {}): Policy {
   return { ...INITIAL_POLICY, mode: "adaptive", method: GAINS, ma: { minS: 10, maxS: 100 }, ...over };
+}
+
+/** What a client may hold of one origin: of any, unless it is named. */
+export function offersHeld({
+  takenAtMs = 0,
+  ignoredAtMs = [],
+  ...held
+}: Partial<OriginOffers & OfferState>): OfferState {
+  const one = { origin: ANY_ORIGIN, untilMs: 0, answeredAtMs: 0, offering: false, ...held };
+  return { ...NO_OFFER, origins: [one], takenAtMs, ignoredAtMs };
 }

@@ -5,7 +5,7 @@ import { addToNetwork, EMPTY_LEVEL } from "../core/mix.ts";
 import { NO_OFFER } from "../core/offers.ts";
 import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
 import type { PathSample } from "../core/sample.ts";
-import { adaptivePolicy, NOON_MS, sample } from "../core/testing.ts";
+import { adaptivePolicy, NOON_MS, offersHeld, sample } from "../core/testing.ts";
 import { callApi, faultsOf, type TestPorts, testPorts, TOKENS } from "./testing.ts";
 
 let ports: TestPorts;
@@ -234,7 +234,7 @@ describe("for a client", () => {
   const { state, given } = told({ transport: "quic", packetsLost: 250, closing: true });
   const neighbour = told({ packetsLost: 10 });
   const network = addToNetwork(addToNetwork(EMPTY_LEVEL, given, 64_500).state, neighbour.given, 64_500).state;
-  const offers = { ...NO_OFFER, untilMs: NOON_MS + 5000, answeredAtMs: NOON_MS - 1, offering: true };
+  const offers = offersHeld({ untilMs: NOON_MS + 5000, answeredAtMs: NOON_MS - 1, offering: true });
 
   it("what is known of it is the history, and what it holds is among the facts", async () => {
     const version = await add(adaptivePolicy());
@@ -245,9 +245,9 @@ describe("for a client", () => {
       request: {
         transport: "tcp",
         path: "/",
-        offerUntilMs: offers.untilMs,
+        offerUntilMs: NOON_MS + 5000,
         offering: true,
-        answeredAtMs: offers.answeredAtMs,
+        answeredAtMs: NOON_MS - 1,
         pausedUntilMs: 0,
         shareUnit: 0.7,
       },
@@ -261,7 +261,7 @@ describe("for a client", () => {
     });
     expect(ports.clients.calls.toSorted()).toEqual([`look up ${client}`, `units ${client}`]);
     expect(await explained({ client, request: { transport: "quic", path: "/a", offering: false } })).toMatchObject({
-      request: { transport: "quic", path: "/a", offering: false, offerUntilMs: offers.untilMs },
+      request: { transport: "quic", path: "/a", offering: false, offerUntilMs: NOON_MS + 5000 },
     });
   });
 

@@ -4,7 +4,7 @@ import { altSvcValue } from "../core/alt-svc.ts";
 import { decide, decideKilled } from "../core/decide.ts";
 import type { History, RequestFacts } from "../core/facts.ts";
 import { historyAt } from "../core/history.ts";
-import { lastQuicAtMs, NO_OFFER, pausedUntilMs } from "../core/offers.ts";
+import { ANY_ORIGIN, lastQuicAtMs, NO_OFFER, offersOf, pausedUntilMs } from "../core/offers.ts";
 import type { Mode, Policy } from "../core/policy.ts";
 import { finite } from "./answer.ts";
 import type { ClientUnits, PolicyApiPorts } from "./ports.ts";
@@ -65,14 +65,16 @@ async function aboutClient(
       { pointer: "/client", message: "must be an IPv4 or IPv6 address" },
     ]);
   const offers = known.offers ?? NO_OFFER;
+  // Of the origin that it visited last. The question may say otherwise.
+  const held = offers.origins[0] ?? offersOf(offers, ANY_ORIGIN);
   const history = historyAt(known, [], nowMs);
   return {
     units,
     history,
     facts: {
-      offerUntilMs: offers.untilMs,
-      offering: offers.offering,
-      answeredAtMs: offers.answeredAtMs,
+      offerUntilMs: held.untilMs,
+      offering: held.offering,
+      answeredAtMs: held.answeredAtMs,
       pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(history, nowMs)),
       shareUnit: units.share,
       ...given,

@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { historyAt, type Remembered } from "../core/history.ts";
 import { applySamples, EMPTY_CLIENT } from "../core/levels.ts";
 import { addGiven, addToNetwork, EMPTY_LEVEL, NO_MIX } from "../core/mix.ts";
-import { NO_OFFER } from "../core/offers.ts";
-import { NOON_MS, sample } from "../core/testing.ts";
+import { NOON_MS, offersHeld, sample } from "../core/testing.ts";
 import { callApi, type CallOptions, faultsOf, type TestPorts, testPorts, TOKENS } from "./testing.ts";
 
 let ports: TestPorts;
@@ -30,7 +29,7 @@ const quic = sample({ transport: "quic", connectionId: "q", rttMs: 40, packetsSe
 const { state: client, given: told } = applySamples(EMPTY_CLIENT, [tcp, quic], NOON_MS);
 const { state: network, given: onward } = addToNetwork(EMPTY_LEVEL, told, 64_500);
 const above = { held: addGiven(NO_MIX, onward) };
-const offers = { ...NO_OFFER, untilMs: NOON_MS + 5000, answeredAtMs: NOON_MS, offering: true, ignoredAtMs: [NOON_MS] };
+const offers = offersHeld({ untilMs: NOON_MS + 5000, answeredAtMs: NOON_MS, offering: true, ignoredAtMs: [NOON_MS] });
 
 describe("what is known", () => {
   it("of a client and of what it is a part of, as it would be used now", async () => {

@@ -22,7 +22,7 @@ export function addRecords(api: OpenAPIHono<ApiEnv>): void {
         known: Object.keys(read).length > 0 || offers !== undefined,
         ...read,
         ...(site && { site }),
-        ...(offers && { offers: { ...offers, ignoredAtMs: [...offers.ignoredAtMs] } }),
+        ...(offers && { offers: { ...offers, origins: [...offers.origins], ignoredAtMs: [...offers.ignoredAtMs] } }),
       },
       200,
     );

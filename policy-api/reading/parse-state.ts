@@ -2,7 +2,7 @@ import { CONNECTIONS, type ConnectionRecord, type Counters } from "../core/conne
 import type { ClientState } from "../core/levels.ts";
 import { NODES } from "../core/loss-nodes.ts";
 import type { LevelState, Mix } from "../core/mix.ts";
-import { IGNORED_MAX } from "../core/offers.ts";
+import { IGNORED_MAX, ORIGINS_MAX, type OriginOffers } from "../core/offers.ts";
 import { boolean, list, number, object, oneOf, optional, parse, type Parsed, text } from "./parse.ts";
 import { TRANSPORTS } from "../core/sample.ts";
 
@@ -35,6 +35,17 @@ const readLevelState = object<LevelState>({ held: readMix, given: optional(readM
 /** Reads the times when offers were ignored. Never throws on data. */
 export function parseIgnored(input: unknown): Parsed<readonly number[]> {
   return parse(list(any, 0, IGNORED_MAX), input);
+}
+
+const readOrigins = list(
+  object<OriginOffers>({ origin: text(64), untilMs: any, answeredAtMs: any, offering: boolean() }),
+  0,
+  ORIGINS_MAX,
+);
+
+/** Reads the offers of each origin. Never throws on data. */
+export function parseOrigins(input: unknown): Parsed<readonly OriginOffers[]> {
+  return parse(readOrigins, input);
 }
 
 /** Reads a client's state from a row, which is parsed like any input. Never throws on data. */

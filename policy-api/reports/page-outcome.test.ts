@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import { ASSIGNMENT_MS, periodAt } from "../core/assignment.ts";
 import type { Remembered } from "../core/history.ts";
 import { EMPTY_CLIENT } from "../core/levels.ts";
-import { NO_OFFER } from "../core/offers.ts";
 import { isOfPage, outcomeOf, type Position, positionOf, samplesOf } from "./page-outcome.ts";
-import { HOUR_MS, NOON_MS, sample } from "../core/testing.ts";
+import { HOUR_MS, NOON_MS, sample, offersHeld } from "../core/testing.ts";
 import { pageDecision, pageReport } from "./testing-pages.ts";
 import { VISIT_GAP_MS } from "../core/visit.ts";
 import { addSample, type ConnectionRecord } from "../core/connections.ts";
@@ -120,7 +119,7 @@ describe("a page's place among its client's", () => {
     ["nobody was there", {}, NOTHING, "new"],
     ["neighbours were there", { site: { held: { clients: [1], asOfMs: NOON_MS } } }, NOTHING, "new"],
     // A client that is offered nothing has no answer either: position must not tell the arms apart.
-    ["an answer without a connection", { offers: { ...NO_OFFER, answeredAtMs: NOON_MS - 60_000 } }, NOTHING, "new"],
+    ["an answer without a connection", { offers: offersHeld({ answeredAtMs: NOON_MS - 60_000 }) }, NOTHING, "new"],
 
     ["a connection a minute ago, and no page in this period", heard(60_000), NOTHING, "redrawn"],
     ["a connection two days ago, and no page in this period", heard(2 * DAY_MS), NOTHING, "redrawn"],

@@ -1,5 +1,12 @@
 import { decide } from "../../../policy-api/core/decide.ts";
-import { applyAnswer, earlierOffer, NO_OFFER, offersTell, pausedUntilMs } from "../../../policy-api/core/offers.ts";
+import {
+  applyAnswer,
+  earlierOffer,
+  NO_OFFER,
+  offersOf,
+  offersTell,
+  pausedUntilMs,
+} from "../../../policy-api/core/offers.ts";
 import { INITIAL_POLICY, type Policy } from "../../../policy-api/core/policy.ts";
 import { integer, normal, type Random } from "../statistics/random.ts";
 
@@ -34,6 +41,7 @@ interface Page {
   readonly isFirst: boolean;
 }
 
+const ORIGIN = "o";
 /** 2026-01-01. */
 const BEGIN_MS = 1_767_225_600_000;
 /** Between the pages of a visit: lognormal with this median, milliseconds, and this deviation of the logarithm. */
@@ -63,13 +71,14 @@ export function play(address: Address, hours: number, random: Random): Seen {
   for (const [count, { atMs, browser, isFirst }] of pagesOf(address, hours, random).entries()) {
     const isAble = browser < able && atMs < BEGIN_MS + (address.blockedAfterMs ?? Infinity);
     const transport = isAble && (holdsUntilMs[browser] ?? 0) > atMs ? "quic" : "tcp";
+    const held = offersOf(offers, ORIGIN);
     const request = {
       transport,
       path: "/",
       rttMs: 50,
-      offerUntilMs: offers.untilMs,
-      offering: offers.offering,
-      answeredAtMs: offers.answeredAtMs,
+      offerUntilMs: held.untilMs,
+      offering: held.offering,
+      answeredAtMs: held.answeredAtMs,
       pausedUntilMs: pausedUntilMs(offers),
     } as const;
     const { advertise, reason } = decide(request, { state: "unknown" }, policy, atMs, undefined);
@@ -83,8 +92,8 @@ export function play(address: Address, hours: number, random: Random): Seen {
     const offerUntilMs = advertise.kind === "h3" ? atMs + advertise.maS * 1000 : 0;
     if (!isAble && offerUntilMs > 0) seen.vainOffers++;
     holdsUntilMs[browser] = offerUntilMs;
-    const earlier = isPaused ? undefined : earlierOffer(transport, offers, atMs);
-    const after = applyAnswer(offers, { atMs, offerUntilMs, earlierOffer: earlier });
+    const earlier = isPaused ? undefined : earlierOffer(transport, offers, ORIGIN, atMs);
+    const after = applyAnswer(offers, { atMs, origin: ORIGIN, offerUntilMs, earlierOffer: earlier });
     if (offersTell(offers, after, atMs)) offers = after;
   }
   return seen;
