@@ -20,7 +20,6 @@ import (
 	"adaptive-h3/infra/edge/internal/certificate"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/giveback"
-	"adaptive-h3/infra/edge/internal/health"
 	"adaptive-h3/infra/edge/internal/killswitch"
 	"adaptive-h3/infra/edge/internal/listen"
 	"adaptive-h3/infra/edge/internal/metrics"
@@ -285,24 +284,6 @@ func (e *edge) serve(srv *server) {
 	if srv.quic != nil {
 		go srv.quic.Serve()
 	}
-}
-
-// startHealth answers GET /health at t, if anybody wants it.
-func (e *edge) startHealth(t upstream.Target, fallback *origin.Fallback) (err error) {
-	if t == (upstream.Target{}) {
-		return nil
-	}
-	subject := health.Subject{Certificates: e.certificates, Desk: e.desk}
-	if fallback != nil {
-		subject.WorkerGone, subject.Origin = fallback.WorkerGone, fallback
-	}
-	for _, s := range e.servers {
-		if s.quic != nil {
-			subject.HTTP3 = append(subject.HTTP3, health.HTTP3{Address: s.quic.Address(), ReachedAt: s.quic.ReachedAt, Serves: s.serves, Warning: s.quic.SmallBuffers})
-		}
-	}
-	e.health, err = health.Serve(t, subject, e.log)
-	return err
 }
 
 // announce writes the one line that a launcher waits for.

@@ -230,7 +230,7 @@ func TestHealth(t *testing.T) {
 	worker := startTestWorker(t)
 	_, inside := startInside(t, worker.url, "-health", "unix:"+socket, "-samples", worker.url, "-origin", "http://"+edgetest.RefusingAddress(t))
 	status, h := healthOf(t, socket)
-	if status != 200 || !h.OK || len(h.Problems) != 0 || len(h.HTTP3) != 1 || !h.HTTP3[0].OK || h.HTTP3[0].HandshakeMs <= 0 ||
+	if status != 200 || !h.OK || len(h.Problems) != 0 || len(h.TCP) != 1 || !h.TCP[0].OK || h.TCP[0].HandshakeMs <= 0 || len(h.HTTP3) != 1 || !h.HTTP3[0].OK || h.HTTP3[0].HandshakeMs <= 0 ||
 		!h.Worker.Watched || !h.Worker.OK || h.Requests.Total != 128 || h.Requests.PerClient != 100 {
 		t.Errorf("%d %+v", status, h)
 	}
@@ -242,6 +242,17 @@ func TestHealth(t *testing.T) {
 		status, h = healthOf(t, socket)
 		return status == 503 && !h.OK && len(h.Problems) == 2 && !h.HTTP3[0].OK && !h.Worker.OK
 	})
+}
+
+// A server that is deaf over TCP alone is found, too.
+func TestHealthAsksTCP(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "health")
+	_, inside := startInside(t, edgetest.StartUpstream(t, image), "-health", "unix:"+socket)
+	_ = inside.servers[0].socket.TCP.Close()
+	status, h := healthOf(t, socket)
+	if status != http.StatusServiceUnavailable || len(h.Problems) != 1 || !strings.HasPrefix(h.Problems[0], "TCP on ") || h.TCP[0].OK || !h.HTTP3[0].OK {
+		t.Errorf("%d %+v", status, h)
+	}
 }
 
 func TestHealthOfAnotherPath(t *testing.T) {

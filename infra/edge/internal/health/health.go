@@ -17,14 +17,12 @@ import (
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/certificate"
 	"adaptive-h3/infra/edge/internal/errorlog"
-	"adaptive-h3/infra/edge/internal/measure"
 	"adaptive-h3/infra/edge/internal/ownsocket"
-	"adaptive-h3/infra/edge/internal/quicprobe"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
 const (
-	// How long a handshake with its own server may take on a busy machine.
+	// How long everything that is asked may take on a busy machine.
 	handshakeTimeout = 2 * time.Second
 	// An answer is good for this long; nobody looks again before.
 	kept = time.Second
@@ -34,7 +32,8 @@ const (
 
 // Subject is what the answer is about.
 type Subject struct {
-	HTTP3        []HTTP3 // the addresses that HTTP/3 is served on
+	TCP          []TCP   // the addresses that are served
+	HTTP3        []HTTP3 // those that HTTP/3 is served on
 	Certificates *certificate.Set
 	WorkerGone   func() bool // nil: nobody watches the worker
 	Origin       Origin      // nil: the edge never asks the origin
@@ -47,6 +46,12 @@ type Origin interface {
 	Requests() uint64                  // that went this way since the start
 }
 
+// TCP is one address that is served over TCP.
+type TCP struct {
+	Address   string                // as it was announced
+	ReachedAt func() netip.AddrPort // where this machine reaches it now
+}
+
 // HTTP3 is one address that HTTP/3 is served on.
 type HTTP3 struct {
 	Address   string                // as it was announced
@@ -57,18 +62,20 @@ type HTTP3 struct {
 
 // Answer is the body of the answer, as JSON: status 200 where OK, 503 where not.
 type Answer struct {
-	OK       bool         `json:"ok"`
-	Problems []string     `json:"problems"` // a sentence each; empty where OK
-	Warnings []string     `json:"warnings"` // a sentence each for what could be better, also where OK
-	HTTP3    []QUICAnswer `json:"http3"`
+	OK       bool     `json:"ok"`
+	Problems []string `json:"problems"` // a sentence each; empty where OK
+	Warnings []string `json:"warnings"` // a sentence each for what could be better, also where OK
+	// TCP and HTTP3 are about the addresses.
+	TCP   []HandshakeAnswer `json:"tcp"`
+	HTTP3 []HandshakeAnswer `json:"http3"`
 	// Certificates are in the order of the flags.
 	Certificates []CertificateAnswer `json:"certificates"`
 	Worker       WorkerAnswer        `json:"worker"`
 	Requests     DeskAnswer          `json:"requests"`
 }
 
-// QUICAnswer is about one address that HTTP/3 is served on.
-type QUICAnswer struct {
+// HandshakeAnswer is about one address.
+type HandshakeAnswer struct {
 	Address     string  `json:"address"`
 	OK          bool    `json:"ok"` // a handshake with it succeeded
 	HandshakeMs float64 `json:"handshakeMs,omitempty"`
@@ -117,6 +124,7 @@ func Serve(t upstream.Target, subject Subject, log *errorlog.Log) (*http.Server,
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", s.answer)
 	h := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, ErrorLog: log.Logger("health")}
+	h.SetKeepAlivesEnabled(false) // a descriptor that is kept back is for one answer
 	go func() {
 		if err := h.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 			log.Report("health", err.Error())
@@ -142,15 +150,23 @@ func (s *server) look() Answer {
 	if time.Now().Before(s.until) {
 		return s.last
 	}
-	now := Answer{Problems: []string{}, Warnings: []string{}, HTTP3: []QUICAnswer{}, Worker: WorkerAnswer{OK: true}}
+	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
+	defer cancel()
+	now := Answer{Problems: []string{}, Warnings: []string{}, Worker: WorkerAnswer{OK: true}}
+	var asking sync.WaitGroup
+	var origin []string
+	if s.subject.Origin != nil {
+		asking.Go(func() { origin = s.subject.Origin.Problems(ctx) })
+	}
+	tcp, http3 := s.handshakes(ctx)
+	asking.Wait()
+	var deafTCP, deafHTTP3 []string
+	now.TCP, deafTCP = problemsOf("TCP", tcp)
+	now.HTTP3, deafHTTP3 = problemsOf("HTTP/3", http3)
+	now.Problems = append(append(now.Problems, deafTCP...), deafHTTP3...)
 	for _, h := range s.subject.HTTP3 {
-		q, err := s.handshake(h)
-		if err != nil {
-			now.Problems = append(now.Problems, fmt.Sprintf("HTTP/3 on %s: %v", q.Address, err))
-		}
-		now.HTTP3 = append(now.HTTP3, q)
 		if warning := h.Warning(); warning != "" {
-			now.Warnings = append(now.Warnings, fmt.Sprintf("HTTP/3 on %s: %s", q.Address, warning))
+			now.Warnings = append(now.Warnings, fmt.Sprintf("HTTP/3 on %s: %s", h.Address, warning))
 		}
 	}
 	for _, leaf := range s.subject.Certificates.Leaves() {
@@ -162,9 +178,7 @@ func (s *server) look() Answer {
 		now.Worker = WorkerAnswer{Watched: true, OK: !s.subject.WorkerGone()}
 	}
 	if s.subject.Origin != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
-		now.Problems = append(now.Problems, s.subject.Origin.Problems(ctx)...)
-		cancel()
+		now.Problems = append(now.Problems, origin...)
 		now.Worker.PassedBy = s.subject.Origin.Requests()
 	}
 	if !now.Worker.OK {
@@ -176,14 +190,4 @@ func (s *server) look() Answer {
 	now.OK = len(now.Problems) == 0
 	s.last, s.until = now, time.Now().Add(kept)
 	return now
-}
-
-func (s *server) handshake(h HTTP3) (QUICAnswer, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
-	defer cancel()
-	took, err := quicprobe.Handshake(ctx, h.ReachedAt(), s.subject.Certificates.First().Leaf)
-	if err == nil && !h.Serves.Load() {
-		err = errors.New("it is not offered yet")
-	}
-	return QUICAnswer{Address: h.Address, OK: err == nil, HandshakeMs: measure.Milliseconds(took)}, err
 }

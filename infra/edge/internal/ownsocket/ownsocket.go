@@ -8,7 +8,8 @@ import (
 	"os"
 )
 
-// Listen listens at an address of the network "tcp" or "unix". It takes the place of a socket that a killed program left behind.
+// Listen listens at an address of the network "tcp" or "unix". It takes the place of a socket that a killed program left behind, and
+// accepts a client also where the process may open nothing more.
 func Listen(network, address string) (net.Listener, error) {
 	if network == "unix" {
 		if err := remove(address); err != nil {
@@ -20,7 +21,10 @@ func Listen(network, address string) (net.Listener, error) {
 		// The program that follows may have put its own in this place by then.
 		u.SetUnlinkOnClose(false)
 	}
-	return ln, err
+	if err != nil {
+		return nil, err
+	}
+	return newPatient(ln), nil
 }
 
 // remove removes a socket, and nothing else: a flag with a typing error must not cost a file.

@@ -138,10 +138,13 @@ func (q *Server) current() socket {
 	return q.now
 }
 
-// ReachedAt returns where this machine reaches the server. The kernel may have IPv6 off (net.ipv6.conf.all.disable_ipv6), also from some
+// ReachedAt returns where this machine reaches the server.
+func (q *Server) ReachedAt() netip.AddrPort { return ReachedAt(q.options.TCP.Addr()) }
+
+// ReachedAt returns where this machine reaches a listener. The kernel may have IPv6 off (net.ipv6.conf.all.disable_ipv6), also from some
 // moment on: the socket of all addresses then serves IPv4 alone.
-func (q *Server) ReachedAt() netip.AddrPort {
-	return reachedAt(q.options.TCP.Addr().(*net.TCPAddr).AddrPort(), hasRoute)
+func ReachedAt(listener net.Addr) netip.AddrPort {
+	return reachedAt(listener.(*net.TCPAddr).AddrPort(), hasRoute)
 }
 
 func reachedAt(at netip.AddrPort, hasRoute func(netip.AddrPort) bool) netip.AddrPort {
