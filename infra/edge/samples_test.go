@@ -94,6 +94,42 @@ func TestClosingSampleOverLossyPath(t *testing.T) {
 	e.noMore()
 }
 
+// A path that drops nothing loses nothing, though it delays packets beyond their turn, or marks them (RFC 3168).
+func TestClosingSampleOfPathThatDropsNothing(t *testing.T) {
+	const connections, size = 20, 100_000 // so few packets that a client on a busy machine drops none itself
+	for _, tc := range []struct {
+		name string
+		path *udpRelay
+	}{
+		{"late packets", &udpRelay{delay: 5 * ms, lateEvery: 33, lateBy: 3 * ms}},
+		{"packets marked by ECN", &udpRelay{delay: 5 * ms, markEvery: 10}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/image" {
+					w.Write(edgetest.Pattern(size))
+				}
+			}))
+			relay := startRelay(t, e.addresses[0], tc.path)
+			var sent, lost int64
+			for range connections {
+				c := e.client("HTTP/3", relay.address)
+				e.get(c, "/image")
+				e.get(c, "/") // a round trip, with which the server knows what came
+				c.disconnect()
+				s := edgetest.Receive(t, "closing sample", e.samples)
+				sent, lost = sent+s.PacketsSent, lost+s.PacketsLost
+			}
+			if troubled := relay.late.Load() + relay.marked.Load(); troubled < 2*connections || relay.dropped.Load() != 0 {
+				t.Fatalf("the path was not as it should be: %d late or marked, %d dropped", troubled, relay.dropped.Load())
+			}
+			if lost > sent/1000 {
+				t.Errorf("%d lost of %d", lost, sent)
+			}
+		})
+	}
+}
+
 // Rest between requests does not count, and requests at the same time count once.
 func TestClosingSampleSaysForHowLongResponsesWereUnderWay(t *testing.T) {
 	const lasts, rest = 200 * ms, 200 * ms

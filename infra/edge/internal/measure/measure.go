@@ -1,5 +1,5 @@
 // Package measure reads what the sender knows of one connection: TCP_INFO from the kernel, quic-go's statistics, and a
-// delivery rate for QUIC, which quic-go does not measure. It knows no HTTP and no client addresses. It imports quic-go
+// delivery rate and the losses of QUIC, which quic-go does not measure so. It knows no HTTP and no client addresses. It imports quic-go
 // and x/sys, and no package of this module.
 package measure
 
@@ -22,7 +22,7 @@ type Reading struct {
 	RTTVar time.Duration // mean deviation
 
 	PacketsSent uint64 // TCP: segments with data, retransmissions included. QUIC: all packets
-	PacketsLost uint64 // may decrease, when a packet that counted as lost turns out to have arrived
+	PacketsLost uint64 // falls when a packet that counted as lost turns out to have arrived
 	BytesSent   uint64 // retransmissions included, on both transports
 
 	// DeliveryRate, in bytes per second, says what the *path* carried. It is 0 where the sender only measured itself.

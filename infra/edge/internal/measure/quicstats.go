@@ -5,18 +5,17 @@ import "github.com/quic-go/quic-go"
 // ReadQUIC translates quic-go's counters. deliveryRate is that of the connection's RateMeter, in bytes per second.
 //
 // PacketsSent counts every packet, bare acknowledgements too, so uploads dilute the loss ratio; TCP's counts data only.
-// PacketsLost also counts each congestion event that the network signals by ECN (RFC 9002, section 7.1).
-func ReadQUIC(s quic.ConnectionStats, deliveryRate uint64) Reading {
+func ReadQUIC(s quic.ConnectionStats, events *Events, deliveryRate uint64) Reading {
 	r := Reading{
 		PacketsSent:      s.PacketsSent,
-		PacketsLost:      s.PacketsLost,
+		PacketsLost:      events.Packets(),
 		BytesSent:        s.BytesSent,
 		DeliveryRate:     deliveryRate,
 		RawDeliveryRate:  deliveryRate,
 		SegmentsSent:     s.PacketsSent,
 		PacketsReceived:  s.PacketsReceived,
 		BytesReceived:    s.BytesReceived,
-		Retransmitted:    s.PacketsLost, // quic-go does not count these; what a lost packet carried is sent again
+		Retransmitted:    events.declared.Load(), // what such a packet carried is sent again
 		CongestionWindow: s.CongestionWindow,
 		WindowUnitBytes:  1,
 	}
@@ -28,10 +27,11 @@ func ReadQUIC(s quic.ConnectionStats, deliveryRate uint64) Reading {
 }
 
 // QUICFlow takes out of quic-go's counters what a RateMeter needs.
-func QUICFlow(s quic.ConnectionStats) Flow {
-	return Flow{sent: s.BytesSent, lost: s.BytesLost, window: s.CongestionWindow, srtt: s.SmoothedRTT}
+func QUICFlow(s quic.ConnectionStats, events *Events) Flow {
+	return Flow{sent: s.BytesSent, lost: events.bytes(s.BytesLost), window: s.CongestionWindow, srtt: s.SmoothedRTT}
 }
 
-// TakenQUIC returns how many bytes a QUIC client took: what was sent less what was lost. quic-go counts no acknowledged bytes.
+// TakenQUIC returns how many bytes a QUIC client took: what was sent less what was declared lost. quic-go counts no acknowledged
+// bytes.
 // A client that acknowledges nothing gets a few probes only, and its connection ends after the idle timeout.
 func TakenQUIC(s quic.ConnectionStats) uint64 { return s.BytesSent - min(s.BytesLost, s.BytesSent) }

@@ -22,7 +22,7 @@ func (q *Server) listen(transport *quic.Transport) (http3.QUICListener, error) {
 		MaxIdleTimeout:     idleTimeout,
 		MaxIncomingStreams: int64(q.options.MaxStreams),
 		Allow0RTT:          q.options.EarlyData, // RFC 8470: a replayed request would count and act twice
-		Tracer:             q.options.Tracer,
+		Tracer:             measure.TraceEvents(q.options.Tracer),
 	}
 	var listener http3.QUICListener
 	var err error
@@ -84,10 +84,11 @@ func newConnection(qc *quic.Conn, now time.Time) *visitor.Connection {
 		}
 		return netip.Addr{}
 	}
-	c.Rate = measure.NewRateMeter(func() measure.Flow { return measure.QUICFlow(qc.ConnectionStats()) })
+	events := measure.EventsOf(qc)
+	c.Rate = measure.NewRateMeter(func() measure.Flow { return measure.QUICFlow(qc.ConnectionStats(), events) })
 	c.Taken = func() uint64 { return measure.TakenQUIC(qc.ConnectionStats()) }
 	c.Read = func() (measure.Reading, bool) {
-		return measure.ReadQUIC(qc.ConnectionStats(), c.Rate.Best()), true
+		return measure.ReadQUIC(qc.ConnectionStats(), events, c.Rate.Best()), true
 	}
 	return c
 }

@@ -16,10 +16,10 @@ import (
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
-	"github.com/quic-go/quic-go/qlogwriter"
 
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/handover"
+	"adaptive-h3/infra/edge/internal/measure"
 	"adaptive-h3/infra/edge/internal/visitor"
 )
 
@@ -43,7 +43,7 @@ type Options struct {
 	// the first packet that it sends. Otherwise it would wait for its own idle timeout.
 	ResetSecret [32]byte
 	// Tracer writes qlogs; nil writes none.
-	Tracer func(context.Context, bool, quic.ConnectionID) qlogwriter.Trace
+	Tracer measure.Tracer
 
 	Registry *visitor.Registry
 	// OnClose sees every connection once, while its statistics can still be read.

@@ -13,11 +13,12 @@ import (
 	"github.com/quic-go/quic-go/qlogwriter"
 
 	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/measure"
 )
 
 // Qlog returns a tracer for quic.Config that writes the packets of every QUIC connection into a file of its own in dir, as
 // qlog (draft-ietf-quic-qlog-quic-events), without addresses. It returns nil where dir is empty.
-func Qlog(dir string, log *errorlog.Log) func(context.Context, bool, quic.ConnectionID) qlogwriter.Trace {
+func Qlog(dir string, log *errorlog.Log) measure.Tracer {
 	if dir == "" {
 		return nil
 	}
