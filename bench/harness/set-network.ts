@@ -10,6 +10,7 @@ export async function setNetwork(
     delayMs,
     queueBytes,
     jitterMs,
+    late,
     lossRatio,
     udpLossRatio,
     outages,
@@ -23,7 +24,7 @@ export async function setNetwork(
   await path.set({
     seed: integer(2 ** 31, seededRandom(seed, "path", ...parts)),
     aToB: both,
-    bToA: { ...both, lossRatio, udpLossRatio, outages },
+    bToA: { ...both, late, lossRatio, udpLossRatio, outages },
     profile: profile?.map(({ atMs, ...change }) => ({ atMs, aToB: change, bToA: change })),
     profileRepeatMs,
   });

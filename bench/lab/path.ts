@@ -13,6 +13,8 @@ export interface Direction {
   /** One way. */
   readonly delayMs?: number;
   readonly jitterMs?: number | undefined;
+  /** Packets that others overtake. */
+  readonly late?: { readonly share: number; readonly byMs: number } | undefined;
   readonly lossRatio?: number;
   readonly burstLoss?: {
     readonly goodToBad: number;

@@ -31,6 +31,7 @@ import (
 //	  "rateMbps": 50,                // of IP packets; 0: unlimited
 //	  "delayMs": 12.5,               // one way
 //	  "jitterMs": 1,                 // uniform, plus or minus; at most delayMs; keeps the order
+//	  "late": {"share": 0.03, "byMs": 3},  // packets that others overtake
 //	  "lossRatio": 0.01,
 //	  "burstLoss": {"goodToBad": 0.01, "badToGood": 0.25, "lossGood": 0, "lossBad": 1},
 //	  "outages": {"goodMs": 2000, "badMs": 40, "lossBad": 0.5},  // by time: mean lengths of either state
@@ -76,8 +77,11 @@ type direction struct {
 	UDPLossRatio                           float64
 	BurstLoss                              shaper.GilbertElliott
 	Outages                                outages
+	Late                                   late
 	QueueBytes                             int64
 }
+
+type late struct{ Share, ByMs float64 }
 
 type outages struct{ GoodMs, BadMs, LossBad float64 }
 
@@ -100,6 +104,8 @@ func (d direction) check(at string) error {
 		{"delayMs", d.DelayMs, 0, maxDelayMs},
 		// A packet cannot arrive before it was sent.
 		{"jitterMs", d.JitterMs, 0, d.DelayMs},
+		{"late.share", d.Late.Share, 0, 1},
+		{"late.byMs", d.Late.ByMs, 0, maxDelayMs},
 		{"lossRatio", d.LossRatio, 0, 1},
 		{"udpLossRatio", d.UDPLossRatio, 0, 1},
 		{"burstLoss.goodToBad", d.BurstLoss.GoodToBad, 0, 1},
@@ -123,6 +129,7 @@ func (d direction) settings() shaper.Settings {
 	return shaper.Settings{
 		RateBps: d.RateMbps * 1e6, DelayNs: nanoseconds(d.DelayMs), JitterNs: nanoseconds(d.JitterMs),
 		LossRatio: d.LossRatio, UDPLossRatio: d.UDPLossRatio, Burst: d.BurstLoss, QueueBytes: d.QueueBytes,
+		Late: shaper.Late{Share: d.Late.Share, ByNs: nanoseconds(d.Late.ByMs)},
 		Outages: shaper.Outages{
 			GoodNs: nanoseconds(d.Outages.GoodMs), BadNs: nanoseconds(d.Outages.BadMs), LossBad: d.Outages.LossBad,
 		},

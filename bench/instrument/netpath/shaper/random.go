@@ -18,6 +18,7 @@ const (
 	streamOutageTime
 	streamOutageLoss
 	streamPolice
+	streamLate
 )
 
 func (s *stream) seed(seed uint64, direction, purpose int) {

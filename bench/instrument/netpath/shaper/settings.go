@@ -12,6 +12,7 @@ type Settings struct {
 	DelayNs int64
 	// JitterNs is the half width of a uniform variation of the delay; at most DelayNs.
 	JitterNs  int64
+	Late      Late
 	LossRatio float64
 	Burst     GilbertElliott
 	Outages   Outages
@@ -19,6 +20,13 @@ type Settings struct {
 	UDPLossRatio float64
 	// QueueBytes bounds what waits, without the packet that is being sent.
 	QueueBytes int64
+}
+
+// Late is a share of packets that come later than their turn: others overtake them, and they hold up nobody. The zero value is
+// none.
+type Late struct {
+	Share float64
+	ByNs  int64
 }
 
 // GilbertElliott is loss by a two-state chain that steps once a packet; the zero value is none.
