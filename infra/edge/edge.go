@@ -228,6 +228,9 @@ func (e *edge) closed(c *visitor.Connection) {
 	e.registry.Remove(c)
 }
 
+// moving sees every connection whose client moves, for what it counted at the old address.
+func (e *edge) moving(c *visitor.Connection) { e.sampler.Closing(c, time.Now()) }
+
 func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32]byte, opts options) (*server, error) {
 	srv := &server{socket: s, http: &http.Server{
 		Handler:           e.metrics.Count(e.handler),
@@ -256,7 +259,7 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 		TCP: s.TCP, UDP: s.UDP, Bind: e.rebind(s), TLS: tlsConfig,
 		Handler: e.metrics.Count(e.handler), InContext: srv.http, MaxHeaderBytes: maxHeaderBytes,
 		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes, Tracer: trace.Qlog(opts.qlogDir, e.log),
-		ResetSecret: resetSecret, Registry: e.registry, OnClose: e.closed, Serves: srv.serves, Log: e.log,
+		ResetSecret: resetSecret, Registry: e.registry, OnClose: e.closed, OnMove: e.moving, Serves: srv.serves, Log: e.log,
 		Shared: s.Inherited, Folder: opts.certificate.StateDir, OnSuccessor: e.succeed,
 	})
 	return srv, err

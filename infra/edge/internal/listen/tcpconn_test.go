@@ -46,8 +46,8 @@ func TestTCPConnectionReadsOnceMoreAtClose(t *testing.T) {
 	var ok bool
 	closes := 0
 	c, client := tcpPair(t, func(c *visitor.Connection) { closes++; last, ok = c.Read() })
-	if c.conn.Client().String() != "127.0.0.1" || len(c.conn.ID) != 16 {
-		t.Errorf("client %s, id %q", c.conn.Client(), c.conn.ID)
+	if c.conn.Client().String() != "127.0.0.1" || len(c.conn.ID()) != 16 {
+		t.Errorf("client %s, id %q", c.conn.Client(), c.conn.ID())
 	}
 	if _, err := c.Write(edgetest.Pattern(1000)); err != nil {
 		t.Fatal(err)

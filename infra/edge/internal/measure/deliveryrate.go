@@ -103,6 +103,18 @@ func (m *RateMeter) WriteEnds(now time.Time, n int) {
 	}
 }
 
+// Restart forgets all readings: from now on the connection has another path.
+func (m *RateMeter) Restart(now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.current, m.previous = bucket{}, bucket{}
+	m.open = m.writing > 0
+	if m.open {
+		m.blockedSince = now
+		m.begin(now, m.flow())
+	}
+}
+
 // ResponseEnds notes that a response has been written to its end, and takes a reading when that was long enough.
 func (m *RateMeter) ResponseEnds(now time.Time) {
 	m.mu.Lock()

@@ -109,6 +109,37 @@ func TestRateMeterOverStreams(t *testing.T) {
 	}
 }
 
+// What the path before delivered says nothing about the next one, also where a Write is under way at the move.
+func TestRateMeterRestarts(t *testing.T) {
+	now := time.UnixMilli(1_000_000)
+	f := Flow{window: 40_000, srtt: 10 * ms}
+	m := &RateMeter{flow: func() Flow { return f }}
+	write := func(wait time.Duration, movesAfter time.Duration) {
+		m.WriteBegins(now)
+		now = now.Add(movesAfter)
+		if movesAfter > 0 {
+			m.Restart(now)
+		}
+		now = now.Add(wait - movesAfter)
+		f.sent += 32_000
+		m.WriteEnds(now, 32_000)
+	}
+	for range 50 {
+		write(8*ms, 0)
+	}
+	fast := m.Best()
+	write(8*ms, 4*ms)
+	if got := m.Best(); fast == 0 || got != 0 {
+		t.Errorf("%d, then %d", fast, got)
+	}
+	for range 50 {
+		write(80*ms, 0)
+	}
+	if got := m.Best(); got == 0 || got > fast/8 {
+		t.Errorf("%d on a path a tenth as fast as one of %d", got, fast)
+	}
+}
+
 func TestRateMeterWindow(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
 	m := &RateMeter{}

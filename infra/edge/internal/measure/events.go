@@ -12,17 +12,18 @@ import (
 // Tracer begins what records the events of a new QUIC connection, as quic.Config has it.
 type Tracer = func(ctx context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace
 
-// Events counts what a QUIC connection lost. quic-go's own counters take nothing back that turned out to be late, and count each
+// Events counts what a QUIC connection lost, and says when its client moves. quic-go's own counters take nothing back that turned out to be late, and count each
 // congestion event that the network signals by ECN (RFC 9002, section 7.1). Its events for qlog tell all three apart.
 type Events struct {
 	declared, spurious atomic.Uint64 // packets
+	moved              atomic.Pointer[func()]
 
 	transport qlogwriter.Recorder // the other one's, if there is one
 	also      qlogwriter.Trace    // nil: none
 	asked     bool
 }
 
-// TraceEvents returns a tracer whose traces count losses, and give every event to those of also, if also is not nie.
+// TraceEvents returns a tracer whose traces count losses, and give every event to those of also, if also is not nil.
 func TraceEvents(also Tracer) Tracer {
 	return func(ctx context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
 		e := &Events{}
@@ -38,6 +39,9 @@ func EventsOf(conn *quic.Conn) *Events {
 	e, _ := conn.QlogTrace().(*Events)
 	return e
 }
+
+// OnMove has moved called whenever the connection goes on at another address of its client, before it sends anything there.
+func (e *Events) OnMove(moved func()) { e.moved.Store(&moved) }
 
 // Packets returns how many packets were lost. It falls when one that was declared lost turns out to have arrived.
 func (e *Events) Packets() uint64 {
@@ -79,6 +83,11 @@ func (e *Events) RecordEvent(event qlogwriter.Event) {
 		}
 	case qlog.SpuriousLoss:
 		e.spurious.Add(1)
+	case qlog.TupleAssigned:
+		// The path that is used has no name. Others are only tried.
+		if moved := e.moved.Load(); moved != nil && one.TupleID == "" {
+			(*moved)()
+		}
 	}
 	if e.transport != nil {
 		e.transport.RecordEvent(event)

@@ -40,6 +40,25 @@ type Reading struct {
 	UnsentBytes      uint64 // accepted from the program, not yet sent
 }
 
+// Since returns what a connection counted after an earlier reading.
+func (r Reading) Since(earlier Reading) Reading {
+	for _, counter := range []struct {
+		now     *uint64
+		earlier uint64
+	}{
+		{&r.PacketsSent, earlier.PacketsSent},
+		{&r.PacketsLost, earlier.PacketsLost},
+		{&r.BytesSent, earlier.BytesSent},
+		{&r.SegmentsSent, earlier.SegmentsSent},
+		{&r.PacketsReceived, earlier.PacketsReceived},
+		{&r.BytesReceived, earlier.BytesReceived},
+		{&r.Retransmitted, earlier.Retransmitted},
+	} {
+		*counter.now -= min(*counter.now, counter.earlier)
+	}
+	return r
+}
+
 // CongestionWindowBytes returns the congestion window in bytes, on both transports.
 func (r Reading) CongestionWindowBytes() uint64 { return r.CongestionWindow * r.WindowUnitBytes }
 

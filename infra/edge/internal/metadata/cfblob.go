@@ -66,7 +66,7 @@ func newCFBlob(req *http.Request, c *visitor.Connection, r measure.Reading, ok b
 	if c == nil {
 		return blob
 	}
-	blob.AdaptiveH3 = &cfAdaptiveH3{ConnectionID: c.ID, Transport: c.Transport}
+	blob.AdaptiveH3 = &cfAdaptiveH3{ConnectionID: c.ID(), Transport: c.Transport}
 	if !ok {
 		return blob
 	}

@@ -32,7 +32,7 @@ func ServerTiming(c *visitor.Connection, r measure.Reading, now time.Time) strin
 	b = appendField(b, "cwnd", r.CongestionWindow)
 	b = appendField(b, "unsent_bytes", r.UnsentBytes)
 	b = append(b, "&cid="...)
-	b = append(b, c.ID...)
+	b = append(b, c.ID()...)
 	b = appendField(b, "ts", uint64(now.Sub(c.Began).Milliseconds()))
 	b = appendField(b, "x", 0)
 	b = append(b, '"')

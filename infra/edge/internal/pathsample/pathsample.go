@@ -20,15 +20,13 @@ type Sample struct {
 	Closing bool `json:"closing"`
 }
 
-// New reads c. It returns false when c cannot be read, or when its client's address is not known.
+// New reads c. It returns false when c cannot be read, when its client's address is not known, or when the client moves meanwhile.
 func New(c *visitor.Connection, now time.Time, closing bool) (Sample, bool) {
+	id := c.ID()
 	r, ok := c.Read()
-	client := c.Client()
-	if !ok || !client.IsValid() {
-		return Sample{}, false
-	}
-	return Sample{
-		ClientAddress: client, Transport: c.Transport, ConnectionID: c.ID,
+	s := Sample{
+		ClientAddress: c.Client(), Transport: c.Transport, ConnectionID: id,
 		AtMs: now.UnixMilli(), Figures: measure.NewFigures(r, c.Busy.Until(now)), Closing: closing,
-	}, true
+	}
+	return s, ok && s.ClientAddress.IsValid() && c.ID() == id
 }

@@ -99,6 +99,18 @@ func TestSamplerKeepsNoClosedConnections(t *testing.T) {
 	}
 }
 
+// A client that moves while its connection is read would have the old network's counters under its new address.
+func TestNoSampleOfTwoStays(t *testing.T) {
+	c := visitortest.Connection("a", measure.QUIC, "192.0.2.7:1", visitortest.ReadingQUIC, true)
+	c.Read = func() (measure.Reading, bool) {
+		c.ID = func() string { return "b" }
+		return visitortest.ReadingQUIC, true
+	}
+	if s, ok := New(c, c.Began, false); ok {
+		t.Errorf("%+v", s)
+	}
+}
+
 // A client that never completes its handshake may not be who it says: nobody is told of its path.
 func TestSamplesWaitForTheHandshake(t *testing.T) {
 	verified := false

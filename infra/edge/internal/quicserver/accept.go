@@ -2,8 +2,6 @@ package quicserver
 
 import (
 	"context"
-	"net"
-	"net/netip"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -41,7 +39,7 @@ func (q *Server) listen(transport *quic.Transport) (http3.QUICListener, error) {
 
 // accept enters an accepted connection, which s serves, in the registry, until it ends.
 func (q *Server) accept(qc *quic.Conn, s *http3.Server) *visitor.Connection {
-	c := newConnection(qc, time.Now())
+	c := newConnection(qc, time.Now(), q.options.OnMove)
 	c.Retire = func() { _ = s.Shutdown(context.Background()) }
 	if q.options.EarlyData {
 		c.Verified = func() bool {
@@ -72,23 +70,4 @@ func completeLater(qc *quic.Conn) {
 		complete(qc)
 	case <-qc.Context().Done(): // which ends it too
 	}
-}
-
-// newConnection describes an accepted QUIC connection. Its statistics are atomics of the connection, and stay readable
-// after its end.
-func newConnection(qc *quic.Conn, now time.Time) *visitor.Connection {
-	c := visitor.New(measure.QUIC, now)
-	c.Client = func() netip.Addr {
-		if a, ok := qc.RemoteAddr().(*net.UDPAddr); ok {
-			return visitor.ClientAddr(a.AddrPort())
-		}
-		return netip.Addr{}
-	}
-	events := measure.EventsOf(qc)
-	c.Rate = measure.NewRateMeter(func() measure.Flow { return measure.QUICFlow(qc.ConnectionStats(), events) })
-	c.Taken = func() uint64 { return measure.TakenQUIC(qc.ConnectionStats()) }
-	c.Read = func() (measure.Reading, bool) {
-		return measure.ReadQUIC(qc.ConnectionStats(), events, c.Rate.Best()), true
-	}
-	return c
 }

@@ -48,6 +48,8 @@ type Options struct {
 	Registry *visitor.Registry
 	// OnClose sees every connection once, while its statistics can still be read.
 	OnClose func(*visitor.Connection)
+	// OnMove sees a connection whose client goes on at another address, with its old address and what it counted there.
+	OnMove func(*visitor.Connection)
 	// Serves is true while the server serves and answers, and the server keeps it so. Nothing offers HTTP/3 while it is false.
 	Serves *atomic.Bool
 	Log    *errorlog.Log

@@ -77,7 +77,7 @@ func (t *Windows) scan(now time.Time) error {
 		}
 		// The writer keeps its first error, and Flush gives it.
 		_ = lines.Encode(point{
-			ConnectionID: c.ID, Transport: c.Transport, AtMs: now.UnixMilli(),
+			ConnectionID: c.ID(), Transport: c.Transport, AtMs: now.UnixMilli(),
 			RTTMs: measure.Milliseconds(r.RTT), CongestionWindowBytes: r.CongestionWindowBytes(), BytesSent: r.BytesSent,
 		})
 	}

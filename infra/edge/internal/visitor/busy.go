@@ -46,6 +46,16 @@ func (b *Busy) Until(now time.Time) time.Duration {
 	return b.past + max(0, now.Sub(b.since))
 }
 
+// Restart forgets the time until now.
+func (b *Busy) Restart(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.past = 0
+	if b.under > 0 && now.After(b.since) {
+		b.since = now
+	}
+}
+
 // restsSince returns when the last request ended; now while one is under way, and the zero time where none ever was.
 func (b *Busy) restsSince(now time.Time) time.Time {
 	b.mu.Lock()

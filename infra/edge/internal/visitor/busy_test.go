@@ -74,6 +74,25 @@ func TestBusyGrows(t *testing.T) {
 	}
 }
 
+// A response that is under way counts from the restart on.
+func TestBusyRestarts(t *testing.T) {
+	at := func(ms int) time.Time { return time.UnixMilli(0).Add(time.Duration(ms) * time.Millisecond) }
+	var b Busy
+	b.Begin(at(100))
+	b.Restart(at(300))
+	if got := b.Until(at(350)); got != 50*time.Millisecond {
+		t.Errorf("%v while it is under way", got)
+	}
+	b.End(at(400))
+	b.Restart(at(500))
+	if got := b.Until(at(600)); got != 0 {
+		t.Errorf("%v at rest", got)
+	}
+	if since := b.restsSince(at(600)); !since.Equal(at(400)) {
+		t.Errorf("rests since %v", since)
+	}
+}
+
 // Many streams of one connection begin and end at once, and are read. No moment counts twice, whoever reads the clock first.
 func TestBusyOfManyGoroutines(t *testing.T) {
 	var b Busy

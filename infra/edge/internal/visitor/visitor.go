@@ -18,7 +18,9 @@ import (
 // connection sets the fields before it adds the connection to a Registry. Afterwards only the atomics, Busy and the sampler's
 // two fields change.
 type Connection struct {
-	ID        string // 16 hexadecimal digits, random: it names the connection in samples and says nothing about the client
+	// ID names the connection in samples, and says nothing about the client: 16 hexadecimal digits, random. A QUIC client that has
+	// moved has another one, and Read and Busy begin anew.
+	ID        func() string
 	Transport measure.Transport
 	Began     time.Time
 	Client    func() netip.Addr // without zone, IPv4-mapped addresses unmapped; a QUIC client may move
@@ -62,11 +64,17 @@ type Connection struct {
 	SampledSent uint64
 }
 
-// New makes a connection that began now, with a random ID. The caller sets Client and Read.
-func New(t measure.Transport, now time.Time) *Connection {
+// NewID draws a connection's ID.
+func NewID() string {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the program instead
-	return &Connection{ID: hex.EncodeToString(id[:]), Transport: t, Began: now, SampledAt: now}
+	return hex.EncodeToString(id[:])
+}
+
+// New makes a connection that began now, with a random ID. The caller sets Client and Read.
+func New(t measure.Transport, now time.Time) *Connection {
+	id := NewID()
+	return &Connection{ID: func() string { return id }, Transport: t, Began: now, SampledAt: now}
 }
 
 // MayOffer says whether an offer of HTTP/3 on this connection leads to a server, as far as this program knows. c may be nil.

@@ -26,7 +26,7 @@ var (
 // Connection returns a connection that has answered a request. client is ADDRESS:PORT; r and ok are what reading it gives.
 func Connection(id string, tr measure.Transport, client string, r measure.Reading, ok bool) *visitor.Connection {
 	c := visitor.New(tr, time.UnixMilli(0))
-	c.ID = id
+	c.ID = func() string { return id }
 	c.Client = func() netip.Addr { return visitor.ClientAddr(netip.MustParseAddrPort(client)) }
 	c.Read = func() (measure.Reading, bool) { return r, ok }
 	c.Answering.Store(true)
