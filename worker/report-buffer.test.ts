@@ -31,6 +31,38 @@ describe("ReportBuffer", () => {
     ]);
   });
 
+  it("does not wait with a page of a drawn arm, unless a call is under way", async () => {
+    const buffer = new ReportBuffer();
+    const sent: (readonly ClientReport[])[] = [];
+    const send = async (reports: readonly ClientReport[]): Promise<void> => void sent.push(reports);
+    const decided = askedPage("n", { arm: "offer" });
+    buffer.add("o", keys("a"), { sample: sample(T) }, T);
+    await buffer.flush("o", T, send);
+    expect(buffer.add("o", keys("a"), { sample: sample(T) }, T + 1_000)).toBe(GATHER_MS - 1_000);
+    expect(buffer.add("o", keys("b"), { decided }, T + 2_000)).toBe(0);
+    await buffer.flush("o", T + 2_000, send);
+    // It took along what was there. What comes since relies on the flush that was promised before.
+    expect(sent[1]?.map(({ client }) => client)).toEqual(["a", "b"]);
+    expect(buffer.add("o", keys("a"), { sample: sample(T) }, T + 3_000)).toBeUndefined();
+    await buffer.flush("o", T + GATHER_MS, send);
+    expect(sent).toHaveLength(3);
+    // A flush that finds nothing calls nobody, and is over.
+    expect(buffer.add("o", keys("a"), { sample: sample(T) }, T + GATHER_MS + 1)).toBe(GATHER_MS - 1);
+    expect(buffer.add("o", keys("a"), { decided }, T + GATHER_MS + 2)).toBe(0);
+    await buffer.flush("o", T + GATHER_MS + 2, send);
+    await buffer.flush("o", T + 2 * GATHER_MS, send);
+    expect(sent).toHaveLength(4);
+    expect(buffer.add("o", keys("a"), { sample: sample(T) }, T + 2 * GATHER_MS + 1)).toBeDefined();
+
+    const { promise, resolve } = Promise.withResolvers<void>();
+    buffer.add("p", keys("a"), { decided }, T);
+    const flushing = buffer.flush("p", T, () => promise);
+    expect(buffer.add("p", keys("a"), { decided }, T + 1)).toBe(GATHER_MS - 1);
+    resolve();
+    await flushing;
+    expect(buffer.add("p", keys("a"), { decided }, T + 2)).toBe(0);
+  });
+
   it("does not wait for an hour if the clock is set back an hour", async () => {
     const buffer = new ReportBuffer();
     const send = async (): Promise<void> => undefined;

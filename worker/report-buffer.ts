@@ -6,7 +6,7 @@ import type { AskedPage, PageNews } from "../policy-api/reports/page-outcome.ts"
 import type { PathSample } from "../policy-api/core/sample.ts";
 import { Counts } from "./counts.ts";
 
-/** An isolate calls an object at most once in this time, milliseconds. */
+/** An isolate calls an object at most once in this time, milliseconds, but for pages of drawn arms. */
 export const GATHER_MS = 10_000;
 /** A flush that is this late has died with its request, and another may begin, milliseconds. */
 const FLUSH_LOST_MS = 10_000;
@@ -80,7 +80,9 @@ export class ReportBuffer {
   /**
    * Adds a reading, an answer, a page's report or a page that was asked for one.
    *
-   * @returns how long the caller has to wait before it calls `flush`; undefined if another caller will do that.
+   * @returns how long the caller has to wait before it calls `flush`; undefined if another caller will do that. Not at all for a page of a
+   *   drawn arm: the client's next page may come to another isolate, and must not count as its first. If the object has not answered the
+   *   last call, such a page waits like other news.
    */
   add(object: string, keys: ClientKeys, news: ClientNews, nowMs: number): number | undefined {
     const buffer = this.#of(object);
@@ -98,7 +100,7 @@ export class ReportBuffer {
     if (news.page !== undefined) client.pages = this.#first([...client.pages, news.page], PAGES_MAX, "page");
     if (news.decided !== undefined)
       client.decided = this.#first([...client.decided, news.decided], DECIDED_MAX, "asked-page");
-    return this.#promise(buffer, nowMs);
+    return news.decided !== undefined && buffer.inFlight === undefined ? 0 : this.#promise(buffer, nowMs);
   }
 
   /**
@@ -152,12 +154,14 @@ export class ReportBuffer {
    */
   async flush(object: string, nowMs: number, send: (reports: readonly ClientReport[]) => Promise<void>): Promise<void> {
     const buffer = this.#of(object);
+    // Not if it was promised for later: whoever adds more until then relies on that.
+    if (buffer.scheduledUntilMs <= nowMs + FLUSH_LOST_MS) buffer.scheduledUntilMs = 0;
+    if (buffer.gathering.size === 0) return;
     const reports = buffer.gathering;
     buffer.gathering = new Map();
     buffer.networks = new Map();
     buffer.inFlight = reports;
     buffer.lastFlushMs = nowMs;
-    buffer.scheduledUntilMs = 0;
     try {
       await send([...reports.values()].map(reportOf));
     } catch {

@@ -399,8 +399,9 @@ describe("a page's place in the gain table", () => {
       const news = sample({ connectionId: "c2", atMs: Date.now(), rttMs: 12, packetsSent: 5_000, packetsLost });
       isolate.reports.add(OBJECT, KEYS, { sample: news }, Date.now());
     });
-    const asked = await load(stores, isolate, navigation(cf(12, lost(0))));
-    expect(asked !== undefined).toBe(isAsked);
-    expect(isolate.reports.pending(OBJECT, KEYS.client).decided).toHaveLength(isAsked ? 1 : 0);
+    const { response, settled } = await visit(navigation(cf(12, lost(0))), stores, isolate);
+    await settled;
+    expect((await askedIn(response)) !== undefined).toBe(isAsked);
+    expect(decidedIn(stores.records.flat())).toHaveLength(isAsked ? 1 : 0);
   });
 });

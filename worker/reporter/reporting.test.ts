@@ -17,8 +17,9 @@ import type { Policy } from "../../policy-api/core/policy.ts";
 import { handleVisitor } from "../handler.ts";
 import { Isolate } from "../isolate.ts";
 import { durableStores, pathObject, pathStore, policyStore } from "../stores.ts";
-import { mode, navigation, PAGE_HEADERS, SETTINGS } from "../testing.ts";
+import { counted, mode, navigation, PAGE_HEADERS, SETTINGS } from "../testing.ts";
 import { receiveReport } from "./report-endpoint.ts";
+import { readToken } from "./token.ts";
 
 freshStorage();
 
@@ -117,6 +118,32 @@ it("what one client can say of its paths, however large, is one client to its ne
   const neighbour = await known("192.0.2.8");
   expect(neighbour.client).toBeUndefined();
   expect(isolate.reportCounts.read()).toEqual({ accepted: COUNTED_PAGES_MAX + 5, crowded: 5 });
+});
+
+it("a page of a drawn arm is the next one, also a moment later at another isolate", async () => {
+  const policy = adaptivePolicy({ exploration: { share: 1 }, reports: { share: 1, inject: false } });
+  await inForce(policy, 2);
+  const counting = counted(stores);
+  const isolates = [new Isolate(settings), new Isolate(settings)] as const;
+  // What is gathered stays in its isolate.
+  vi.stubGlobal("scheduler", { wait: () => new Promise(() => undefined) });
+  const pageAt = async (at: Isolate, address: string): Promise<string | undefined> => {
+    const request = navigation(CF, { "cf-connecting-ip": address });
+    const ctx = createExecutionContext();
+    const response = await handleVisitor(request, new URL(request.url), counting.stores, ctx, at);
+    // After the response, and not after the ten seconds.
+    for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 0)).then(counting.answered);
+    const token = /h3;desc="([^"]*)"/.exec(response.headers.get("server-timing") ?? "")?.[1] ?? "";
+    const hasher = at.policyCache.held?.hasher;
+    const keys = hasher?.named({ client: address, network: "" }, 1).keys;
+    return hasher && keys && readToken(token, keys.client, hasher)?.decision.position;
+  };
+  for (const [i, at] of isolates.entries()) expect(await pageAt(at, `198.51.100.${i + 1}`)).toBe("new");
+  const positions = [];
+  for (const i of [0, 1, 0, 1]) positions.push(await pageAt(isolates[i] as Isolate, "192.0.2.7"));
+  expect(positions).toEqual(["new", "next", "next", "next"]);
+  // One of each for a page.
+  expect(counting.counts).toMatchObject({ lookUp: 6, record: 6 });
 });
 
 /** Sums of outcomes, and what each client added to them, once all that waits is on disk. */
