@@ -87,7 +87,7 @@ const TELLS_PACKETS = 100;
  * next navigation must know it, even over another connection: else the answer would flap. A sample that arrives twice counts
  * once. Cloudflare counts no packets, and its RTT comes with every request anew: alone, such a reading changes no answer.
  *
- * @param hasMore Whether there is more to tell the store of this client.
+ * @param hasMore Whether there is more to send to the store about this client.
  */
 export function keptSample({ edgePostsSamples, sample }: ConnectionFacts, hasMore: boolean): PathSample | undefined {
   if (edgePostsSamples) return (sample?.packetsSent ?? 0) >= TELLS_PACKETS ? sample : undefined;

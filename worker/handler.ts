@@ -8,7 +8,7 @@ import { countPage } from "./count-page.ts";
 import { logDecision } from "./decision-log.ts";
 import type { Isolate } from "./isolate.ts";
 import { type Found, isDrawn, lookUp, storedClient } from "./look-up.ts";
-import { isNavigation } from "./navigation.ts";
+import { isNavigation, leadsOn } from "./navigation.ts";
 import { fetchOrigin, mayRebuild } from "./origin.ts";
 import { regionOf } from "./region.ts";
 import { ask, isCounted, withAsked } from "./reporter/ask.ts";
@@ -62,7 +62,7 @@ function conclude(
   countPage(isolate, advice, found, response.status);
   const telling = isolate.tellCounts(stores, regionOf(found.connection), nowMs);
   if (telling !== undefined) ctx.waitUntil(telling);
-  ctx.waitUntil(remember(url, advice, found, stores, isolate, nowMs));
+  ctx.waitUntil(remember(url, response.status, advice, found, stores, isolate, nowMs));
   if (advice === undefined) return response;
   const value = altSvcValue(advice.decision.advertise, portOf(url));
   const { asked } = found;
@@ -84,6 +84,7 @@ function conclude(
 /** Keeps what this navigation taught, after the response. Never rejects. */
 async function remember(
   url: URL,
+  status: number,
   advice: Advice | undefined,
   found: Found,
   stores: Stores,
@@ -92,7 +93,7 @@ async function remember(
 ): Promise<void> {
   try {
     if (isolate.kill.held !== undefined) await isolate.retryKill(stores, nowMs);
-    const news = newsOf(advice, found, nowMs);
+    const news = newsOf(status, advice, found, nowMs);
     const logs = isolate.settings.logDecisions && advice !== undefined;
     const client = news === undefined && !logs ? found.client : storedClient(found, isolate);
     if (logs) logDecision(advice, found, client);
@@ -107,9 +108,10 @@ async function remember(
 }
 
 /** What the store does not know of this client. Undefined if there is nothing. */
-function newsOf(advice: Advice | undefined, found: Found, nowMs: number): ClientNews | undefined {
+function newsOf(status: number, advice: Advice | undefined, found: Found, nowMs: number): ClientNews | undefined {
   const answer = toldAnswer(advice, found, nowMs);
-  const sample = keptSample(found.connection, answer !== undefined || isDrawn(found));
+  // A redirect is no page. A reading that came with it would take the place of an older one, and the page that follows would be a later one.
+  const sample = keptSample(found.connection, !leadsOn(status) && (answer !== undefined || isDrawn(found)));
   if (sample === undefined && answer === undefined) return undefined;
   return { ...(sample === undefined ? {} : { sample }), ...(answer === undefined ? {} : { answer }) };
 }

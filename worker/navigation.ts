@@ -1,3 +1,8 @@
+/** Whether an answer sends the browser on: the page that it asks for next is the one that the person asked for. */
+export function leadsOn(status: number): boolean {
+  return status >= 300 && status < 400 && status !== 304;
+}
+
 /**
  * Whether a person asks for a page with this request. That begins a session; everything else passes untouched.
  *

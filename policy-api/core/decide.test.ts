@@ -304,14 +304,28 @@ describe("drawnArm", () => {
   it.each([
     [0.2, 0, "offer"],
     [0.2, 0.0999, "offer"],
-    [0.2, 0.1, "withhold"],
-    [0.2, 0.1999, "withhold"],
-    [0.2, 0.2, undefined],
+    [0.2, 0.1, undefined],
+    [0.2, 0.8999, undefined],
+    [0.2, 0.9, "withhold"],
+    [0.2, 0.9999, "withhold"],
     [0.2, undefined, undefined],
     [0, 0, undefined],
-    [1, 0.9999, "withhold"],
+    [0, 0.9999, undefined],
+    [1, 0.4999, "offer"],
+    [1, 0.5, "withhold"],
   ] as const)("of a share of %d, a unit of %s is %s", (share, unit, arm) => {
     expect(drawnArm(policy(share), unit)).toBe(arm);
+  });
+
+  it("of a client never is the other one with another share, and each has half of any share", () => {
+    const units = Array.from({ length: 1_000 }, (_, i) => (i + 0.5) / 1_000);
+    const armsOf = units.map((unit) => {
+      const shares = [0, 0.04, 0.2, 0.5, 0.9, 1];
+      return shares.map((share) => drawnArm(policy(share), unit));
+    });
+    for (const arms of armsOf) expect(new Set(arms.filter((arm) => arm !== undefined)).size).toBe(1);
+    for (const [i, each] of [0, 20, 100, 250, 450, 500].entries())
+      for (const arm of ["offer", "withhold"]) expect(armsOf.filter((arms) => arms[i] === arm)).toHaveLength(each);
   });
 });
 
@@ -437,10 +451,10 @@ describe("exploration", () => {
   const at = (history: History, unit: number | undefined) => decide(request(), history, policy, NOON_MS, unit);
   const cases: [string, History, number | undefined, object, string, number][] = [
     ["drawn to an offer", CLEAN, 0.04, h3(100), "exploration", 0.05],
-    ["drawn to none", CLEAN, 0.09, nothing, "exploration", 0.95],
+    ["drawn to none", CLEAN, 0.96, nothing, "exploration", 0.95],
     ["not drawn", CLEAN, 0.5, nothing, "h2-faster", 0.95],
     ["drawn to the offer that was predicted", LOSSY, 0.04, h3(100), "exploration", 0.95],
-    ["drawn to none against the prediction", LOSSY, 0.09, nothing, "exploration", 0.05],
+    ["drawn to none against the prediction", LOSSY, 0.96, nothing, "exploration", 0.05],
     ["no unit could be drawn", CLEAN, undefined, nothing, "h2-faster", 1],
   ];
   it.each(cases)("half of a share each way, with its probability: %s", (_name, history, unit, advertise, reason, p) => {
@@ -466,6 +480,6 @@ describe("exploration", () => {
   });
 
   it("keeps the prediction that it goes against", () => {
-    expect(at(LOSSY, 0.09).saving?.gain).toBeCloseTo(Math.log(2), 3);
+    expect(at(LOSSY, 0.96).saving?.gain).toBeCloseTo(Math.log(2), 3);
   });
 });

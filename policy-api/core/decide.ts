@@ -218,8 +218,10 @@ export function drawnArm(
   { exploration: { share } }: Policy,
   unit: number | undefined,
 ): "offer" | "withhold" | undefined {
-  if (unit === undefined || !(unit < share)) return undefined;
-  return unit < share / 2 ? "offer" : "withhold";
+  if (unit === undefined) return undefined;
+  // From both ends: if the share changes within a period, clients join the draw or leave it, and none goes from one arm to the other.
+  if (unit < share / 2) return "offer";
+  return unit >= 1 - share / 2 ? "withhold" : undefined;
 }
 
 /**

@@ -106,27 +106,44 @@ describe("samplesOf", () => {
 
 describe("a page's place among its client's", () => {
   const DAY_MS = 24 * HOUR_MS;
-  const PERIOD = periodAt(NOON_MS);
+  const NOW_MS = NOON_MS + 3 * HOUR_MS;
+  const PERIOD = periodAt(NOW_MS);
   const NOTHING = { samples: [], decided: [] };
+  const ACTIVATED_MS = NOW_MS - HOUR_MS;
   type Pending = Parameters<typeof positionOf>[1];
   const client = (atMs: number) => ({ ...EMPTY_CLIENT, connections: addSample([], sample({ atMs })) });
-  const decided = (msAgo: number, period = PERIOD) => ({ period, atMs: NOON_MS - msAgo });
-  const heard = (msAgo: number) => ({ client: client(NOON_MS - msAgo) });
+  const decided = (msAgo: number, period = PERIOD) => ({ period, atMs: NOW_MS - msAgo });
+  const heard = (msAgo: number) => ({ client: client(NOW_MS - msAgo) });
 
   it.each<[string, Remembered | undefined, Pending, Position]>([
     ["nobody looked", undefined, NOTHING, "unknown"],
-    ["nobody looked, whatever is on its way", undefined, { samples: [sample()], decided: [decided(1)] }, "unknown"],
+    [
+      "nobody looked, whatever is on its way",
+      undefined,
+      { samples: [sample({ atMs: NOW_MS })], decided: [decided(1)] },
+      "unknown",
+    ],
     ["nobody was there", {}, NOTHING, "new"],
-    ["neighbours were there", { site: { held: { clients: [1], asOfMs: NOON_MS } } }, NOTHING, "new"],
+    ["neighbours were there", { site: { held: { clients: [1], asOfMs: NOW_MS } } }, NOTHING, "new"],
     // A client that is offered nothing has no answer either: position must not tell the arms apart.
-    ["an answer without a connection", { offers: offersHeld({ answeredAtMs: NOON_MS - 60_000 }) }, NOTHING, "new"],
+    ["an answer without a connection", { offers: offersHeld({ answeredAtMs: NOW_MS - 60_000 }) }, NOTHING, "new"],
 
-    ["a connection a minute ago, and no page in this period", heard(60_000), NOTHING, "redrawn"],
+    ["a connection of before the activation, and no page", heard(NOW_MS - ACTIVATED_MS + 1), NOTHING, "redrawn"],
     ["a connection two days ago, and no page in this period", heard(2 * DAY_MS), NOTHING, "redrawn"],
-    ["a connection that the store does not know yet", {}, { ...NOTHING, samples: [sample()] }, "redrawn"],
+    [
+      "the same that the store does not know yet",
+      {},
+      { ...NOTHING, samples: [sample({ atMs: ACTIVATED_MS - 1 })] },
+      "redrawn",
+    ],
+    // It was no page, or one that was not asked: the client had its arm then.
+    ["a connection since the activation, and no page", heard(60_000), NOTHING, "next"],
+    ["the same in an earlier visit", heard(NOW_MS - ACTIVATED_MS), NOTHING, "return"],
+    ["the same that the store does not know yet", {}, { ...NOTHING, samples: [sample({ atMs: NOW_MS - 1 })] }, "next"],
     ["a page of the last period", { decided: decided(1_000, PERIOD - 1) }, NOTHING, "redrawn"],
     ["a page of the last period, on its way", {}, { ...NOTHING, decided: [decided(1, PERIOD - 1)] }, "redrawn"],
 
+    ["a page of before the activation: the arm is the same", { decided: decided(2 * HOUR_MS) }, NOTHING, "return"],
     ["a page in this period a minute ago", { decided: decided(60_000) }, NOTHING, "next"],
     ["the same, on its way to the store", {}, { ...NOTHING, decided: [decided(60_000)] }, "next"],
     [
@@ -139,7 +156,7 @@ describe("a page's place among its client's", () => {
     [
       "an old page, and news of a connection",
       { decided: decided(DAY_MS) },
-      { ...NOTHING, samples: [sample()] },
+      { ...NOTHING, samples: [sample({ atMs: NOW_MS })] },
       "next",
     ],
     ["a page just within the gap between visits", { decided: decided(VISIT_GAP_MS - 1) }, NOTHING, "next"],
@@ -147,16 +164,16 @@ describe("a page's place among its client's", () => {
     ["a page of the visit before", { decided: decided(VISIT_GAP_MS) }, NOTHING, "return"],
     ["a page and a connection of it", { decided: decided(DAY_MS), ...heard(VISIT_GAP_MS) }, NOTHING, "return"],
   ])("%s", (_name, remembered, pending, expected) => {
-    expect(positionOf(remembered, pending, NOON_MS)).toBe(expected);
+    expect(positionOf(remembered, pending, NOW_MS, ACTIVATED_MS)).toBe(expected);
   });
 
   it("is a new draw's first page once, however soon the next one comes", () => {
     const beginMs = PERIOD * ASSIGNMENT_MS + ASSIGNMENT_MS;
     const before = { decided: { period: PERIOD, atMs: beginMs - 1 } };
-    expect(positionOf(before, NOTHING, beginMs - 1)).toBe("next");
-    expect(positionOf(before, NOTHING, beginMs)).toBe("redrawn");
+    expect(positionOf(before, NOTHING, beginMs - 1, 0)).toBe("next");
+    expect(positionOf(before, NOTHING, beginMs, 0)).toBe("redrawn");
     const after = { decided: { period: PERIOD + 1, atMs: beginMs } };
-    expect(positionOf(after, NOTHING, beginMs + 1)).toBe("next");
-    expect(positionOf(after, NOTHING, beginMs + VISIT_GAP_MS)).toBe("return");
+    expect(positionOf(after, NOTHING, beginMs + 1, 0)).toBe("next");
+    expect(positionOf(after, NOTHING, beginMs + VISIT_GAP_MS, 0)).toBe("return");
   });
 });

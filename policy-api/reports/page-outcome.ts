@@ -1,5 +1,5 @@
 import type { Advertise } from "../core/alt-svc.ts";
-import { type LastDecided, periodAt } from "../core/assignment.ts";
+import { ASSIGNMENT_MS, type LastDecided, periodAt } from "../core/assignment.ts";
 import type { TablePlace } from "../core/gain-table.ts";
 import type { Remembered } from "../core/history.ts";
 import type { PageReport } from "./page-report.ts";
@@ -11,9 +11,10 @@ export const ARMS = ["policy", "offer", "withhold"] as const;
 export type Arm = (typeof ARMS)[number];
 
 /**
- * Where a page stands among those of its client in this period of assignment, by what was known before the decision.
+ * Where a page stands among those of its client in this draw, by what was known before the decision. A draw begins with a period of
+ * assignment, or with an activation within it.
  * `unknown`: nobody looked the client up, or the look-up was late. `redrawn`: the first page after a new draw, of a client that
- * was here before; what it takes is of the earlier draw, so it counts in no arm. `new`: the first page of a client that nobody
+ * was here before the draw; what it takes is of the earlier one, so it counts in no arm. `new`: the first page of a client that nobody
  * knows. `next`: a later page of a visit. `return`: the first page of a later visit.
  */
 export const POSITIONS = ["unknown", "redrawn", "new", "next", "return"] as const;
@@ -140,20 +141,29 @@ export function samplesOf({ connections }: PageReport, after: AfterLoad, nowMs: 
 }
 
 /**
- * A page's place among its client's in this period, as the server knew it before the decision. Not by earlier answers: what is
- * withheld leaves none, and the arms must be told apart by nothing but the draw.
+ * A page's place among its client's in this draw, as the server knew it before the decision. Not by earlier answers: what is
+ * withheld leaves none, and the arms must be told apart by nothing but the draw. A page that a drawn arm decided about in this period
+ * was of the same arm (drawnArm). A connection was, if it was heard of since the draw: what was asked for may have been no page, or one that
+ * was not asked to report.
  *
  * @param remembered Undefined if nobody asked, or no reply came in time.
  * @param pending News on its way to the store.
+ * @param sinceMs When what is in force was activated. Before that, the policy may have decided for the client.
  */
 export function positionOf(
   remembered: Remembered | undefined,
   pending: { readonly samples: readonly PathSample[]; readonly decided: readonly LastDecided[] },
   nowMs: number,
+  sinceMs: number,
 ): Position {
   if (remembered === undefined) return "unknown";
+  const period = periodAt(nowMs);
   const decided = [...(remembered.decided === undefined ? [] : [remembered.decided]), ...pending.decided];
   const heard = [...(remembered.client?.connections ?? []), ...pending.samples, ...decided];
-  if (!decided.some(({ period }) => period === periodAt(nowMs))) return heard.length > 0 ? "redrawn" : "new";
+  if (heard.length === 0) return "new";
+  if (!decided.some((page) => page.period === period)) {
+    const drawnAtMs = Math.max(period * ASSIGNMENT_MS, sinceMs);
+    if (decided.length > 0 || heard.some(({ atMs }) => atMs < drawnAtMs)) return "redrawn";
+  }
   return heard.some(({ atMs }) => nowMs - atMs < VISIT_GAP_MS) ? "next" : "return";
 }

@@ -7,7 +7,7 @@ import { applySamples, EMPTY_CLIENT } from "../../policy-api/core/levels.ts";
 import { NO_OFFER } from "../../policy-api/core/offers.ts";
 import type { Arm, AskedPage, Position } from "../../policy-api/reports/page-outcome.ts";
 import type { GainsMethod, Policy } from "../../policy-api/core/policy.ts";
-import { adaptivePolicy, flatTable, HOUR_MS, sample } from "../../policy-api/core/testing.ts";
+import { adaptivePolicy, flatTable, HOUR_MS, offersHeld, sample } from "../../policy-api/core/testing.ts";
 import { VISIT_GAP_MS } from "../../policy-api/core/visit.ts";
 import { Hasher } from "../hasher.ts";
 import { Isolate } from "../isolate.ts";
@@ -121,8 +121,10 @@ describe("a client's arm", () => {
       propensity: 1,
     });
     const unit = hasher.explorationUnit(ADDRESS, PERIOD);
-    expect((await load(new FakeStores(drawing(unit * 0.99))))?.arm).toBe("policy");
-    expect((await load(new FakeStores(drawing(unit * 1.01))))?.arm).toBe("withhold");
+    // The share from which on it draws.
+    const share = 2 * Math.min(unit, 1 - unit);
+    expect((await load(new FakeStores(drawing(share * 0.99))))?.arm).toBe("policy");
+    expect((await load(new FakeStores(drawing(share * 1.01))))?.arm).toBe(await armIn(PERIOD));
   });
 
   it("lets it hold an offer for as long as the policy at most", async () => {
@@ -142,7 +144,7 @@ describe("a client's arm", () => {
   it("takes back what it may hold, where it is withheld", async () => {
     vi.setSystemTime(ASSIGNMENT_MS * (await periodWhere(async (period) => (await armIn(period)) === "withhold")));
     const stores = new FakeStores(drawing());
-    const offers = { ...NO_OFFER, untilMs: Date.now() + 1, answeredAtMs: Date.now() - HOUR_MS, offering: true };
+    const offers = offersHeld({ untilMs: Date.now() + 1, answeredAtMs: Date.now() - HOUR_MS, offering: true });
     stores.reply = async () => ({ offers });
     expect(await load(stores)).toMatchObject({ arm: "withhold", advertised: "clear" });
   });
@@ -187,7 +189,8 @@ describe("the store is told of an asked page of a drawn arm", () => {
 
   it.each<[Position, string, Remembered]>([
     ["new", "nobody knows the client", {}],
-    ["redrawn", "it was here, and there was no page in this period", connection(60_000)],
+    ["redrawn", "it was here in the period before, and there was no page in this one", connection(6 * HOUR_MS)],
+    ["next", "it was here in this period, and was not asked", connection(60_000)],
     ["redrawn", "its last page was of the period before", decided(6 * HOUR_MS, PERIOD - 1)],
     ["next", "it had a page a minute ago", decided(60_000)],
     ["next", "it had a page long ago, and is here", { ...decided(4 * HOUR_MS), ...connection(60_000) }],
@@ -201,6 +204,17 @@ describe("the store is told of an asked page of a drawn arm", () => {
     expect(reports).toMatchObject([{ client: KEYS.client, decided: [{ place: { rtt: 0, size: 0 } }] }]);
     const { propensity, ...exact } = asked ?? { propensity: undefined };
     expect(decidedIn(reports)).toEqual([{ ...exact, propensity: expect.closeTo(propensity ?? 0, 4) }]);
+  });
+
+  it.each([
+    ["redrawn", 1],
+    ["next", -1],
+  ])("%s: it was here, and what is in force was activated %d ms later", async (position, ms) => {
+    const stores = new FakeStores(drawing());
+    const sinceMs = NOW_MS - 60_000 + ms;
+    stores.bundle = { inForce: inForce(drawing(), { sinceMs }), hashKey: HASH_KEY };
+    stores.reply = async () => connection(60_000);
+    expect((await visited(stores)).asked?.position).toBe(position);
   });
 
   it("by where it stood when it came, however long the origin works", async () => {

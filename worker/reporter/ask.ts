@@ -92,7 +92,7 @@ function decisionOf({ decision, request, policyVersion }: Advice, found: Found, 
     advertised: decision.advertise.kind,
     propensity: decision.propensity,
     // Of the moment of the draw: neither may change while the origin works.
-    position: positionOf(found.remembered, found.pending, found.atMs),
+    position: positionOf(found.remembered, found.pending, found.atMs, found.held?.inForce?.sinceMs ?? 0),
     period: periodAt(found.atMs),
     ...(place === undefined ? {} : { place }),
     transport: request.transport,

@@ -17,7 +17,7 @@ import type { Policy } from "../../policy-api/core/policy.ts";
 import { handleVisitor } from "../handler.ts";
 import { Isolate } from "../isolate.ts";
 import { durableStores, pathObject, pathStore, policyStore } from "../stores.ts";
-import { counted, mode, navigation, PAGE_HEADERS, SETTINGS } from "../testing.ts";
+import { counted as countCalls, mode, navigation, PAGE_HEADERS, SETTINGS } from "../testing.ts";
 import { receiveReport } from "./report-endpoint.ts";
 import { readToken } from "./token.ts";
 
@@ -120,10 +120,16 @@ it("what one client can say of its paths, however large, is one client to its ne
   expect(isolate.reportCounts.read()).toEqual({ accepted: COUNTED_PAGES_MAX + 5, crowded: 5 });
 });
 
+/** The place that a token gives to its page. */
+function placeOf({ policyCache: { held } }: Isolate, client: string, token: string): string | undefined {
+  const hasher = held?.hasher;
+  return hasher && readToken(token, hasher.named({ client, network: "" }, 1).keys.client, hasher)?.decision.position;
+}
+
 it("a page of a drawn arm is the next one, also a moment later at another isolate", async () => {
   const policy = adaptivePolicy({ exploration: { share: 1 }, reports: { share: 1, inject: false } });
   await inForce(policy, 2);
-  const counting = counted(stores);
+  const counting = countCalls(stores);
   const isolates = [new Isolate(settings), new Isolate(settings)] as const;
   // What is gathered stays in its isolate.
   vi.stubGlobal("scheduler", { wait: () => new Promise(() => undefined) });
@@ -134,9 +140,7 @@ it("a page of a drawn arm is the next one, also a moment later at another isolat
     // After the response, and not after the ten seconds.
     for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 0)).then(counting.answered);
     const token = /h3;desc="([^"]*)"/.exec(response.headers.get("server-timing") ?? "")?.[1] ?? "";
-    const hasher = at.policyCache.held?.hasher;
-    const keys = hasher?.named({ client: address, network: "" }, 1).keys;
-    return hasher && keys && readToken(token, keys.client, hasher)?.decision.position;
+    return placeOf(at, address, token);
   };
   for (const [i, at] of isolates.entries()) expect(await pageAt(at, `198.51.100.${i + 1}`)).toBe("new");
   const positions = [];
@@ -144,6 +148,22 @@ it("a page of a drawn arm is the next one, also a moment later at another isolat
   expect(positions).toEqual(["new", "next", "next", "next"]);
   // One of each for a page.
   expect(counting.counts).toMatchObject({ lookUp: 6, record: 6 });
+});
+
+it.each([
+  ["a redirect leads to, in the same draw, is still the first one", 302, false, "new"],
+  ["comes after an answer that is no page is a later one", 404, false, "next"],
+  ["a redirect leads to, of a client that came before the draw, counts in no arm", 302, true, "redrawn"],
+])("a page that %s", async (_name, status, wasHere, position) => {
+  if (wasHere) await post("192.0.2.7", reportOf(await load("192.0.2.7")));
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+  await inForce(adaptivePolicy({ exploration: { share: 1 }, reports: { share: 1, inject: false } }), 2);
+  isolate = new Isolate(settings);
+  const page = fetch;
+  vi.stubGlobal("fetch", async () => new Response(null, { status, headers: { location: "/home" } }));
+  expect(await load("192.0.2.7")).toBe("");
+  vi.stubGlobal("fetch", page);
+  expect(placeOf(isolate, "192.0.2.7", await load("192.0.2.7"))).toBe(position);
 });
 
 /** Sums of outcomes, and what each client added to them, once all that waits is on disk. */
