@@ -79,6 +79,10 @@ export const PATH_MIGRATIONS = [
     for (const { name } of tables.toArray())
       sql.exec(`ALTER TABLE ${name} ADD COLUMN offer_origins TEXT NOT NULL DEFAULT '[]'`);
   },
+  (sql: SqlStorage): void => {
+    // What was forgotten, so that it does not come back after the object left memory (forgotten.ts).
+    sql.exec("CREATE TABLE forgotten (key TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, open TEXT NOT NULL) WITHOUT ROWID");
+  },
 ];
 
 /** A row as memory holds it: of a client, or of a level above. The other of the two states is empty. */

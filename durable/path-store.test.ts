@@ -14,6 +14,7 @@ import { pageDecision, pageNews, pageReport } from "../policy-api/reports/testin
 import { migrate } from "./migrations.ts";
 import { ASIDE_MS, PATH_MIGRATIONS, RETENTION_MS, ROWS_MAX, SPAN_MS } from "./path-rows.ts";
 import type { ClientKeys, ClientReport } from "./client-report.ts";
+import type { PathStore } from "./path-store.ts";
 import { bindings, freshStorage } from "./testing.ts";
 
 freshStorage();
@@ -936,6 +937,59 @@ describe("what is forgotten", () => {
     later(1);
     await openWith(10_030, 501);
     expect(await seen()).toMatchObject([{ packets: 30, lost: 1 }]);
+  });
+
+  const marks = async (): Promise<unknown[]> =>
+    runInDurableObject(object(), (_, state) => state.storage.sql.exec("SELECT key, at_ms FROM forgotten").toArray());
+
+  it("nor after the object left memory: the open connection, and news that waited elsewhere", async () => {
+    await openWith(10_000, 500);
+    const atMs = Date.now();
+    await object().forget({ client: "c1" });
+    await evictDurableObject(object());
+    later(14_000);
+    await object().record([report({ samples: [sample({ connectionId: "b", atMs, packetsSent: 700 })] })]);
+    expect(await lookUp()).not.toHaveProperty("client");
+    await evictDurableObject(object());
+    await openWith(10_010, 501);
+    expect(packets((await lookUp()).client)).toBe(10);
+    // Also if its row is lost meanwhile, and hours later.
+    await runInDurableObject(object(), (_, state) => void state.storage.sql.exec("DELETE FROM paths"));
+    await evictDurableObject(object());
+    later(RETENTION_MS - 20_000);
+    await openWith(10_030, 501);
+    expect(packets((await lookUp()).client)).toBe(30);
+  });
+
+  it("until its connections are over, and no longer: the note goes, and the schema with it", async () => {
+    await openWith(10_000, 500);
+    const atMs = Date.now();
+    await object().forget({ client: "c1" });
+    expect(await marks()).toEqual([{ key: "client c1", at_ms: atMs }]);
+    later(60_000);
+    await object().record([report({ samples: [sample({ packetsSent: 10_010, packetsLost: 501 })] })]);
+    expect(packets((await lookUp()).client)).toBe(10);
+    await evictDurableObject(object());
+    await runDurableObjectAlarm(object());
+    expect(await marks()).toEqual([]);
+    // Of connections that never say that they are over: as long as any row.
+    later(RETENTION_MS);
+    await openWith(20_000, 500);
+    await object().forget({ client: "c1" });
+    for (const hours of [71, 1]) {
+      later(hours * 3_600_000);
+      await evictDurableObject(object());
+      await runDurableObjectAlarm(object());
+      expect((await tables()).includes("forgotten")).toBe(hours === 71);
+    }
+  });
+
+  it("at most a thousand of them are kept", async () => {
+    await object().record([report()]);
+    await runInDurableObject(object(), (store: PathStore) => {
+      for (let i = 0; i < 1_100; i++) store.forget({ client: `x${i}` });
+    });
+    expect(await marks()).toHaveLength(1_000);
   });
 
   it("nor if it is forgotten again: before there was news, or after it", async () => {

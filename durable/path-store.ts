@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { type ConnectionRecord, forgottenOf } from "../policy-api/core/connections.ts";
+import { forgottenOf } from "../policy-api/core/connections.ts";
 import { countPage, type PageFate } from "../policy-api/reports/counted-pages.ts";
 import type { Remembered } from "../policy-api/core/history.ts";
 import { applySamples, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
@@ -23,6 +23,7 @@ import { forgetOutcomes, goneBy, type HeldRow, inSumsOf, waits, withoutOutcomes 
 import { migrate } from "./migrations.ts";
 import { OUTCOMES_RETENTION_MS, OutcomeRows } from "./outcome-rows.ts";
 import { CLIENT_PREFIX, EMPTY_ROW, PATH_MIGRATIONS, PathRows, RETENTION_MS } from "./path-rows.ts";
+import { Forgotten } from "./forgotten.ts";
 import type { ClientKeys, ClientReport, Recorded } from "./client-report.ts";
 import { tells, toldBy } from "./told.ts";
 
@@ -35,8 +36,6 @@ export const WRITE_INTERVAL_MS = 10_000;
 export const CLIENT_WRITE_INTERVAL_MS = 1_000;
 /** Expiry reads the whole table, so it runs at most once in an hour. A row may outlive its retention by as much. */
 const EXPIRY_INTERVAL_MS = 3_600_000;
-/** Isolates and TLS edges may still send old news for this long after a row was forgotten, milliseconds. */
-const FORGOTTEN_MS = 60_000;
 /** An alarm that is this late will not ring: on one's own machine, workerd's list of alarms may be lost. */
 const ALARM_LOST_MS = 60_000;
 /**
@@ -65,10 +64,7 @@ interface Tables {
 export class PathStore extends DurableObject {
   #tables: Tables | undefined;
   readonly #held = new Map<string, HeldRow>();
-  /**
-   * Rows that were forgotten, by key. Older samples and answers, or connections still open, must not bring them back.
-   */
-  readonly #forgotten = new Map<string, { readonly atMs: number; readonly open: readonly ConnectionRecord[] }>();
+  readonly #forgotten = new Forgotten();
   /** Keys of held rows that have changed since they were written. */
   readonly #dirty = new Set<string>();
   /** When the alarm will ring, as far as this instance knows. */
@@ -129,10 +125,8 @@ export class PathStore extends DurableObject {
     const nowMs = Date.now();
     const row = this.#load(key)?.row;
     // What was forgotten already may have connections that are still open.
-    const open = row === undefined ? (this.#forgotten.get(key)?.open ?? []) : forgottenOf(row.client.connections);
-    for (const [forgotten, { atMs }] of this.#forgotten)
-      if (atMs <= nowMs - FORGOTTEN_MS) this.#forgotten.delete(forgotten);
-    this.#forgotten.set(key, { atMs: nowMs, open });
+    const open = row === undefined ? this.#forgotten.openOf(key) : forgottenOf(row.client.connections);
+    this.#forgotten.add(key, open, nowMs);
     this.#held.delete(key);
     this.#dirty.delete(key);
     this.#tablesIfAny()?.rows.delete(key);
@@ -173,6 +167,7 @@ export class PathStore extends DurableObject {
         await this.ctx.storage.deleteAlarm();
         await this.ctx.storage.deleteAll();
         this.#tables = undefined;
+        this.#forgotten.clear();
         this.#held.clear();
         return;
       }
@@ -193,13 +188,16 @@ export class PathStore extends DurableObject {
       throw error;
     }
     const changedAtMs = tables?.outcomes.expire(nowMs);
-    if (dueAtMs === undefined && changedAtMs === undefined) return undefined;
-    return Math.min(dueAtMs ?? Infinity, (changedAtMs ?? Infinity) + OUTCOMES_RETENTION_MS);
+    const forgottenAtMs = this.#forgotten.expire(nowMs);
+    if (dueAtMs === undefined && changedAtMs === undefined && forgottenAtMs === undefined) return undefined;
+    return Math.min(dueAtMs ?? Infinity, (changedAtMs ?? Infinity) + OUTCOMES_RETENTION_MS, forgottenAtMs ?? Infinity);
   }
 
   #add(whole: ClientReport, nowMs: number): Recorded | undefined {
     const key = clientKey(whole.client);
-    const report = this.#since(this.#forgotten.get(key)?.atMs, whole);
+    // First what was read: the tables say what was forgotten.
+    this.#tablesIfAny();
+    const report = this.#since(this.#forgotten.sinceMs(key, nowMs), whole);
     if (report === undefined) return undefined;
     const held = this.#loadOrBegin(key);
     const { network } = report;
@@ -219,8 +217,9 @@ export class PathStore extends DurableObject {
       this.#addOutcome(held, page, report.asn);
     }
     const samples = [...report.samples, ...fresh.flatMap((page) => page.samples)];
+    this.#forgotten.close(key, samples);
     // What is older than the time when the network was forgotten is still the client's.
-    const sinceMs = this.#forgotten.get(networkKey(report.network))?.atMs ?? Number.NEGATIVE_INFINITY;
+    const sinceMs = this.#forgotten.sinceMs(networkKey(report.network), nowMs) ?? Number.NEGATIVE_INFINITY;
     const older = samples.filter(({ atMs }) => atMs <= sinceMs);
     const newer = samples.filter(({ atMs }) => atMs > sinceMs);
     const { state, given } = applySamples(applySamples(held.row.client, older, nowMs).state, newer, nowMs);
@@ -396,7 +395,7 @@ export class PathStore extends DurableObject {
   #loadOrBegin(key: string): HeldRow {
     const loaded = this.#load(key);
     if (loaded !== undefined) return loaded;
-    const connections = this.#forgotten.get(key)?.open ?? [];
+    const connections = this.#forgotten.openOf(key);
     const row = { ...EMPTY_ROW, client: { ...EMPTY_CLIENT, connections } };
     const begun: HeldRow = { row, writtenAtMs: 0, told: undefined, inSums: inSumsOf(row), times: [] };
     this.#held.set(key, begun);
@@ -431,6 +430,7 @@ export class PathStore extends DurableObject {
     if (this.#tables === undefined) {
       migrate(this.ctx.storage, PATH_MIGRATIONS);
       const { sql } = this.ctx.storage;
+      this.#forgotten.open(sql);
       this.#tables = { rows: new PathRows(sql), outcomes: new OutcomeRows(sql) };
     }
     return this.#tables;
