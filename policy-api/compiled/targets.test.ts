@@ -32,7 +32,7 @@ describe("cloudflare-rule", () => {
       ],
       [
         "clear",
-        `${PAGE} and http.request.version eq "HTTP/3" and ((cf.timings.client_quic_rtt_msec ge 1 and cf.timings.client_quic_rtt_msec lt 40) or cf.timings.client_quic_rtt_msec ge 60001)`,
+        `${PAGE} and http.request.version eq "HTTP/3" and ((cf.timings.client_quic_rtt_msec ge 1 and cf.timings.client_quic_rtt_msec lt 40))`,
       ],
       [
         'h3=":443"; ma=60',

@@ -21,6 +21,7 @@ const by = (method: Method): Policy => adaptivePolicy({ method });
 /** The same expected gain whatever the loss. */
 const gaining = (gain: number, over: Partial<Policy> = {}): Policy =>
   adaptivePolicy({ method: { ...GAINS, table: flatTable(gain, gain) }, ...over });
+const FIXED_H3 = { pathPrefix: "/other/", mode: "fixed-h3" } as const;
 const h3 = (maS: number) => ({ kind: "h3", maS });
 const nothing = { kind: "nothing" };
 const clear = { kind: "clear" };
@@ -224,13 +225,47 @@ describe("hysteresis", () => {
     ["it goes on below enter", offered(), 0.08, h3(100), "h3-faster"],
     ["over HTTP/3 too", onH3, 0.08, h3(100), "h3-faster"],
     ["down to leave", offered(), 0.03, h3(100), "h3-faster"],
-    ["and ends there", offered(), 0.01, clear, "within-margin"],
+    ["and ends there, but is not taken back", offered(), 0.01, nothing, "within-margin"],
     ["where HTTP/2 is faster too", offered(), -0.02, clear, "h2-faster"],
-    ["an offer of another policy has not begun here", until(1), 0.08, clear, "within-margin"],
+    ["an offer of another policy has not begun here", until(1), 0.08, nothing, "within-margin"],
     ["one that has run out begins anew", offered({ offerUntilMs: NOON_MS }), 0.08, nothing, "within-margin"],
   ];
   it.each(cases)("%s", (_name, facts, gain, advertise, reason) => {
     expect(decide(facts, CLEAN, gaining(gain, { margin }), NOON_MS, 0.5)).toMatchObject({ advertise, reason });
+  });
+});
+
+describe("what nobody knows takes no offer back", () => {
+  const late = { ...CLEAN, state: "late" } as const;
+  const lines: Method = {
+    kind: "zero-lines",
+    lines: [{ deliveryRateBps: 1e6, rttMs: [10], lossRatio: [0.01] }],
+    unknown: "nothing",
+  };
+  const share = by({ kind: "share", share: 0.5 });
+  const noRtt = { rttMs: undefined };
+  const cases: [string, Partial<RequestFacts>, History, Policy, object, string][] = [
+    ["no RTT", noRtt, CLEAN, adaptive, nothing, "not-measured"],
+    ["an RTT that is a fault", { rttMs: 60_001 }, CLEAN, adaptive, nothing, "not-measured"],
+    ["no method", {}, CLEAN, { ...adaptive, method: undefined }, nothing, "not-measured"],
+    ["no loss for a line", {}, UNKNOWN, by(lines), nothing, "not-measured"],
+    ["a look-up that came too late", {}, late, adaptive, nothing, "h2-faster"],
+    ["in time", {}, CLEAN, adaptive, clear, "h2-faster"],
+    ["HTTP/3 is expected to be a little faster", {}, CLEAN, gaining(0.001), nothing, "within-margin"],
+    ["gains that cannot be reckoned", {}, CLEAN, gaining(Number.NaN), nothing, "h2-faster"],
+    ["a share, and a client without a draw", {}, CLEAN, share, nothing, "share"],
+    ["a share, and a client outside", { shareUnit: 0.7 }, CLEAN, share, clear, "share"],
+    ["a share of nobody", {}, CLEAN, by({ kind: "share", share: 0 }), clear, "share"],
+    ["where another rule always offers", noRtt, CLEAN, { ...adaptive, rules: [FIXED_H3] }, nothing, "not-measured"],
+    ["but who is drawn", noRtt, CLEAN, { ...adaptive, exploration: { share: 1 } }, clear, "exploration"],
+  ];
+  const margin = { enter: 0.005, leave: 0.005 };
+  it.each(cases)("%s", (_name, facts, history, policy, advertise, reason) => {
+    for (const holds of [onH3, until(1)])
+      expect(decide({ ...holds, ...facts }, history, { ...policy, margin }, NOON_MS, 0.9)).toMatchObject({
+        advertise,
+        reason,
+      });
   });
 });
 

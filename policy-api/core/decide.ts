@@ -125,11 +125,10 @@ function decideAdaptive(asked: Asked): Decision {
   const { method } = policy;
   if (isPaused(asked)) return verdict(asked, false, "udp-blocked");
   // parsePolicy refuses an adaptive policy without a method.
-  if (method === undefined) return verdict(asked, false, "not-measured");
-  if (method.kind === "share")
-    return verdict(asked, method.share >= 1 || (request.shareUnit ?? 1) < method.share, "share");
+  if (method === undefined) return verdict(asked, undefined, "not-measured");
+  if (method.kind === "share") return verdict(asked, isInShare(request.shareUnit, method.share), "share");
   const rttMs = rttOf(asked);
-  if (rttMs === undefined) return verdict(asked, false, "not-measured");
+  if (rttMs === undefined) return verdict(asked, undefined, "not-measured");
   return method.kind === "gains" ? decideByGains(asked, method, rttMs) : decideByLine(asked, method, rttMs);
 }
 
@@ -142,7 +141,10 @@ function decideByGains(asked: Asked, method: GainsMethod, rttMs: number): Decisi
   const [worth, maS] = worthOf(method, policy, history, visiting);
   // What cannot be reckoned (NaN) is no gain.
   const offer = worth.saving.gain > (isOffered ? policy.margin.leave : policy.margin.enter);
-  const { advertise, mode, reason, propensity } = verdict(asked, offer, reasonOf(offer, worth), maS);
+  // Nothing is taken back before the client's own evidence is there, or while HTTP/3 is expected to be the faster one.
+  const speaksForH2 = history.state !== "late" && worth.saving.gain < 0;
+  const answer = offer || (speaksForH2 ? false : undefined);
+  const { advertise, mode, reason, propensity } = verdict(asked, answer, reasonOf(offer, worth), maS);
   const { belief, next, price, ownShift, pages, returns, saving } = worth;
   // Not spread: that takes as long as the rest of a decision.
   return {
@@ -161,6 +163,12 @@ function decideByGains(asked: Asked, method: GainsMethod, rttMs: number): Decisi
     returns,
     saving,
   };
+}
+
+/** Undefined where nobody knows. */
+function isInShare(unit: number | undefined, share: number): boolean | undefined {
+  if (share <= 0 || share >= 1) return share >= 1;
+  return unit === undefined ? undefined : unit < share;
 }
 
 function reasonOf(offer: boolean, { belief, ownShift, saving }: Worth): Reason {
@@ -189,13 +197,15 @@ function decideByLine(
   const { request, history } = asked;
   const isBeyond =
     method.kind === "rtt-threshold" ? rttMs >= method.rttMs : isBeyondZeroLine(method, request, history, rttMs);
-  const isUnknown = isBeyond === undefined && method.kind === "zero-lines" && method.unknown === "h3";
+  const unknown = method.kind === "zero-lines" && method.unknown === "h3" ? true : undefined;
   const reason = isBeyond === undefined ? "not-measured" : isBeyond ? "h3-faster" : "h2-faster";
-  return { ...verdict(asked, isBeyond ?? isUnknown, reason), rttMs };
+  return { ...verdict(asked, isBeyond ?? unknown, reason), rttMs };
 }
 
-function verdict(asked: Asked, offer: boolean, reason: Reason, maS = asked.policy.ma.minS): Decision {
-  const advertise: Advertise = offer ? { kind: "h3", maS } : withhold(asked, "adaptive");
+/** @param offer Undefined: nothing is known for HTTP/3 nor against it. Then an offer that may live is left as it is. */
+function verdict(asked: Asked, offer: boolean | undefined, reason: Reason, maS = asked.policy.ma.minS): Decision {
+  const advertise: Advertise =
+    offer === undefined ? { kind: "nothing" } : offer ? { kind: "h3", maS } : withhold(asked, "adaptive");
   return { advertise, mode: "adaptive", reason, propensity: 1 };
 }
 
