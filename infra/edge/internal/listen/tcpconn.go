@@ -75,7 +75,11 @@ func newTCPConn(c *net.TCPConn, now time.Time, onClose func(*visitor.Connection)
 	t.conn.Taken = func() uint64 { return measure.TakenTCP(raw) }
 	t.conn.Abort = t.abort
 	t.conn.Quiet = func() time.Duration { return measure.QuietTCP(raw) }
-	t.conn.Read = func() (measure.Reading, bool) { return measure.ReadTCP(raw) }
+	handshake := measure.HandshakeTCP(raw)
+	t.conn.Read = func() (measure.Reading, bool) {
+		r, ok := measure.ReadTCP(raw)
+		return r.Since(handshake), ok
+	}
 	return t, nil
 }
 

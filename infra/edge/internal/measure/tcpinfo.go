@@ -20,6 +20,13 @@ func ReadTCP(socket syscall.RawConn) (r Reading, ok bool) {
 	return tcpReading(info, appLimited(info)), true
 }
 
+// HandshakeTCP returns what a TCP socket that nobody has written to counts already: each SYN-ACK that was sent again, which the
+// kernel counts as data sent again, but not as data sent (tcp_create_openreq_child in net/ipv4/tcp_minisocks.c).
+func HandshakeTCP(socket syscall.RawConn) Reading {
+	r, _ := ReadTCP(socket)
+	return Reading{PacketsLost: r.PacketsLost, Retransmitted: r.Retransmitted}
+}
+
 // TakenTCP returns how many bytes the other end of a TCP socket acknowledged; 0 when the socket is closed.
 func TakenTCP(socket syscall.RawConn) (bytes uint64) {
 	_ = socket.Control(func(fd uintptr) {
