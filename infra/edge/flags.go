@@ -121,7 +121,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.Func("max-unread-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64, and so many requests of it at a time that are younger than 10s: more wait for a second, then get a 503 (default 128)", setCount(&o.unread.PerClient))
 	fs.Func("rest-timeout", "`DURATION` that a connection may rest between requests; requests and responses themselves may last, and a client of HTTP/2 or HTTP/3 has 5s more (default 120s)", setDuration(&o.restTimeout))
 	fs.Func("upstream-timeout", "`DURATION` that the upstream has for its response header (default 60s)", setDuration(&o.proxy.UpstreamTimeout))
-	fs.Func("shutdown-timeout", "`DURATION` that requests have to finish at the end (default 10s)", setDuration(&o.shutdownTimeout))
+	fs.Func("shutdown-timeout", "`DURATION` that requests and websockets have to finish at the end (default 10s)", setDuration(&o.shutdownTimeout))
 
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) || strings.HasPrefix(err.Error(), "flag provided but not defined") {

@@ -67,6 +67,9 @@ func (s *Set) Run(ctx context.Context, wanted <-chan os.Signal) {
 // look takes what the files have now. If that cannot be used, what they had before stays in use.
 func (s *Set) look(now time.Time) {
 	before := s.now.Load()
+	if len(s.options.CertFiles) == 0 && now.Add(devCertReserve).Before(s.Ends()) {
+		return // two programs with other hosts and one folder would replace each other's for ever
+	}
 	certificates, err := Load(s.options, now)
 	if err != nil {
 		failed := fmt.Sprintf("the certificate before it stays in use: %v", err)

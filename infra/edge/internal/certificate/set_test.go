@@ -124,9 +124,12 @@ func TestDevelopmentCertificateIsRenewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends := set.Ends()
+	if _, err := Open(Options{StateDir: set.options.StateDir, Hosts: []string{"b.example"}}, now, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
 	set.look(now.Add(days))
 	if !set.Ends().Equal(ends) {
-		t.Error("renewed too soon")
+		t.Error("renewed too soon, or another program's is taken")
 	}
 	set.look(ends.Add(-days))
 	if !set.Ends().After(ends) {
