@@ -172,7 +172,8 @@ async function startOrigins(
     samples,
     stateDir,
     flags: [
-      ["-host", SERVER_ADDRESS],
+      // The address, and the names that browsers use.
+      ["-host", SERVER_ADDRESS, "-host", "*.test"],
       CROWD_FLAGS,
       traceFile === undefined ? [] : ["-trace", traceFile],
       qlogFolder === undefined ? [] : ["-qlog", qlogFolder],

@@ -53,6 +53,8 @@ export async function startTestSystem(options: Partial<SystemOptions> = {}): Pro
     },
     onErrorLine: () => undefined,
     ...options,
+    // The names that tests use in browsers.
+    edgeFlags: ["-host", "*.test", ...(options.edgeFlags ?? [])],
     origin,
   });
   onTestFinished(() => system.stop());

@@ -22,7 +22,7 @@ func TestPausedBodyIsBounded(t *testing.T) {
 			e := startEdgeWith(t, edgetest.StartUpstream(t, upstream), "-body-timeout", "200ms", "-upstream-timeout", "20s")
 			// By hand over HTTP/1.1: net/http's client itself does not see an answer while its body pauses.
 			c := e.rawTLS()
-			fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n")
+			fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n")
 			res, err := http.ReadResponse(bufio.NewReader(c), nil)
 			if err != nil {
 				t.Fatal(err)

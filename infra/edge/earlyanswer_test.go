@@ -112,7 +112,7 @@ func (e *testEdge) uploadEarly(protocol, length string, answerBytes int) {
 func TestEarlyAnswerEndsTheConnection(t *testing.T) {
 	e := startEdgeWith(t, startEarlyUpstream(t, "tcp", 10, true))
 	c := e.rawTLS()
-	fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nfirst")
+	fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nfirst")
 	reader := bufio.NewReader(c)
 	res, err := http.ReadResponse(reader, nil)
 	if err != nil {
@@ -140,8 +140,8 @@ func TestAnswerAfterTheBodyKeepsTheConnection(t *testing.T) {
 	reader := bufio.NewReader(c)
 	for range 3 {
 		for _, request := range []string{
-			"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nfirst",
-			"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n0\r\n\r\n",
+			"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nfirst",
+			"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n0\r\n\r\n",
 		} {
 			fmt.Fprint(c, request)
 			res, err := http.ReadResponse(reader, nil)

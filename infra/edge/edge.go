@@ -101,7 +101,7 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		failed: make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
 	e.succeed = sync.OnceFunc(func() { close(e.succeeded) })
-	opts.proxy.Kill = &killswitch.Switch{}
+	opts.proxy.Kill, opts.proxy.Covers = &killswitch.Switch{}, certificates.Covers
 	bounds := upstream.NewBounds(opts.requests, log)
 	pool := upstream.NewTransport(opts.proxy.Upstream, upstream.MaxIdle, bounds.Connected)
 	var fallback *origin.Fallback
@@ -116,7 +116,7 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	e.upstream, e.desk = pool, bounds.Desk()
 	e.handler = proxy.New(opts.proxy, transport, e.desk, e.watch, log)
 	if opts.metrics != (upstream.Target{}) {
-		subject := metrics.Subject{Registry: e.registry, Desk: e.desk, Handshakes: e.handshakes.Counts, CertificateEnds: certificates.Ends, PassedBy: func() uint64 { return 0 }}
+		subject := metrics.Subject{Registry: e.registry, Desk: e.desk, Handshakes: e.handshakes.Counts, Misdirected: e.handler.Misdirected, CertificateEnds: certificates.Ends, PassedBy: func() uint64 { return 0 }}
 		if fallback != nil {
 			subject.PassedBy = fallback.Requests
 		}

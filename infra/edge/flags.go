@@ -86,7 +86,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.BoolVar(&o.handshakes.Always, "retry", false, "have every QUIC client prove its address before its handshake begins, by a Retry (RFC 9000, section 8.1.2), which takes a round trip; without this flag only while -retry-above says so")
 	fs.Func("retry-above", "have each new QUIC client prove its address while `N` handshakes are in progress whose clients have not, down to half as many (default 256)", setCount(&o.handshakes.Unproven))
 	fs.Func("max-handshakes", "at most `N` QUIC handshakes in progress, a quarter of that of one client that proved its address, and half of an IPv6 /48; others are refused (default 1024)", setCount(&o.handshakes.Total))
-	fs.Func("host", "a `NAME` that visitors use: the development certificate gets it, and a certificate of -cert must have it, or health is not ok; repeatable", func(s string) error {
+	fs.Func("host", "a `NAME` that visitors use: the development certificate gets it, and a certificate of -cert must have it, or health is not ok; a request for a host that is neither here nor in a certificate gets 421; repeatable", func(s string) error {
 		if !validHost(s) {
 			return errors.New("it must be a host name or an IP address, without port")
 		}

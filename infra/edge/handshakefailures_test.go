@@ -23,7 +23,7 @@ func TestFailedHandshakesAreCounted(t *testing.T) {
 	e := startEdgeWith(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) {}), "-metrics", "http://"+address)
 	for cause, fail := range map[string]func(net.Conn){
 		"left":    func(c net.Conn) {},
-		"not-tls": func(c net.Conn) { fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); io.Copy(io.Discard, c) },
+		"not-tls": func(c net.Conn) { fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); io.Copy(io.Discard, c) },
 		"refused": func(c net.Conn) { tls.Client(c, &tls.Config{ServerName: "localhost"}).Handshake() },
 		"other": func(c net.Conn) {
 			tls.Client(c, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}).Handshake()

@@ -140,7 +140,7 @@ func TestForgedMetadataByHand(t *testing.T) {
 			headers := make(chan http.Header, 1)
 			e := startEdgeWith(t, edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) { headers <- withHost(r) }))
 			c := e.rawTLS()
-			fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: a\r\n%s\r\n\r\n", line)
+			fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", line)
 			res, err := http.ReadResponse(bufio.NewReader(c), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -157,7 +157,7 @@ func TestForgedMetadataByHand(t *testing.T) {
 	t.Run("space before the colon", func(t *testing.T) {
 		e := startEdgeWith(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) { t.Error("it came through") }))
 		c := e.rawTLS()
-		fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: a\r\nCF-Connecting-IP : 203.0.113.9\r\n\r\n")
+		fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: localhost\r\nCF-Connecting-IP : 203.0.113.9\r\n\r\n")
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil {
 			t.Fatal(err)

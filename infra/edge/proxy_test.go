@@ -62,7 +62,7 @@ func TestRequestAndResponsePassUnchanged(t *testing.T) {
 			if r.Method != http.MethodHead {
 				io.WriteString(w, "<html>not gzip")
 			}
-		}))
+		}), "-host", "site.example")
 		c := e.client(protocol)
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			req, err := http.NewRequest(method, e.url("/"), nil)
@@ -188,7 +188,7 @@ func TestAltSvc(t *testing.T) {
 					w.Header().Add("Alt-Svc", v)
 				}
 				w.WriteHeader(http.StatusEarlyHints)
-			}), "-alt-svc", tc.mode)
+			}), "-alt-svc", tc.mode, "-host", "a.example")
 			forProtocols(t, func(t *testing.T, protocol string) {
 				req, err := http.NewRequest(http.MethodGet, e.url("/"), nil)
 				if err != nil {

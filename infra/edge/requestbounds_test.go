@@ -75,7 +75,7 @@ func TestRefusedBodyIsNoRequest(t *testing.T) {
 	hanging.Go(func() { e.get(c, "/hang") })
 	edgetest.Receive(t, "request", started)
 	raw := e.rawTLS()
-	fmt.Fprint(raw, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n")
+	fmt.Fprint(raw, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	res, err := http.ReadResponse(bufio.NewReader(raw), nil)
 	if err != nil {
 		t.Fatal(err)

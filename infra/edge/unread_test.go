@@ -88,7 +88,7 @@ func TestUnreadWebsocket(t *testing.T) {
 	}), "-unread-timeout", "500ms")
 	open := func() (*bufio.Reader, io.ReadWriteCloser) {
 		c := e.rawTLS()
-		fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 		r := bufio.NewReader(c)
 		if res, err := http.ReadResponse(r, nil); err != nil || res.StatusCode != http.StatusSwitchingProtocols {
 			t.Fatalf("%v, %v", res, err)

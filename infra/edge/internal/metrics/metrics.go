@@ -36,6 +36,8 @@ type Subject struct {
 	Handshakes func() (total, unproven int, asking bool)
 	// CertificateEnds returns when the first of the certificates ends.
 	CertificateEnds func() time.Time
+	// Misdirected returns how many requests were for hosts that no certificate and no -host has.
+	Misdirected func() uint64
 	// PassedBy returns how many requests went to the origin without the worker.
 	PassedBy func() uint64
 }
@@ -110,6 +112,9 @@ func New(subject Subject) *Metrics {
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: namespace, Name: "requests_past_worker_total", Help: "Requests that went to the origin without the worker, so that nobody decided",
 		}, func() float64 { return float64(subject.PassedBy()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: namespace, Name: "requests_misdirected_total", Help: "Requests for a host that no certificate and no -host has",
+		}, func() float64 { return float64(subject.Misdirected()) }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m

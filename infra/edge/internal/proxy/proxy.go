@@ -30,6 +30,7 @@ type Options struct {
 	ServerTiming    bool // add Server-Timing: cfL4 to responses
 	AsCloudflare    bool // tell the upstream of a connection only what Cloudflare tells
 	Kill            *killswitch.Switch
+	Covers          func(host string) bool // says whether a host, a name or an IP address without port, is here; nil: each is
 }
 
 // AltSvcMode says what happens to the Alt-Svc of the upstream's response, so that one can try what a CDN would do to it.
@@ -51,6 +52,8 @@ type Handler struct {
 	log     *errorlog.Log
 	active  atomic.Int64 // requests being answered
 	last    atomic.Bool  // LastRequests was called
+	// misdirected counts the requests for hosts that are not here.
+	misdirected atomic.Uint64
 	// pseudonym is this process in the header CDN-Loop.
 	pseudonym string
 }
@@ -73,6 +76,9 @@ func New(options Options, transport http.RoundTripper, desk *admission.Desk, wat
 // LastRequests has every further response over TCP say that no request will be answered after it on its connection. The server
 // of HTTP/2 makes a GOAWAY of that.
 func (p *Handler) LastRequests() { p.last.Store(true) }
+
+// Misdirected returns how many requests were for hosts that are not here.
+func (p *Handler) Misdirected() uint64 { return p.misdirected.Load() }
 
 // Active returns how many requests are being answered.
 func (p *Handler) Active() int64 { return p.active.Load() }
@@ -119,13 +125,20 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(rw, http.StatusBadRequest, "no Host in the request")
 		return
 	}
-	if !parsesAsHost(r.Host) {
+	name, ok := hostName(r.Host)
+	if !ok {
 		writeError(rw, http.StatusBadRequest, "the Host is not one that a URL can have")
 		return
 	}
 	if r.Method == http.MethodConnect {
 		// A tunnel is no request to an origin. Websockets over HTTP/3 come this way too (RFC 9220, section 3, names this status).
 		writeError(rw, http.StatusNotImplemented, "CONNECT is not supported")
+		return
+	}
+	if p.options.Covers != nil && !p.options.Covers(name) {
+		// The application behind trusts X-Forwarded-Host, and makes links of it (RFC 9110, section 15.5.20).
+		p.misdirected.Add(1)
+		writeError(rw, http.StatusMisdirectedRequest, "this server has no such host")
 		return
 	}
 	if isEarly(r) && r.Method != http.MethodGet && r.Method != http.MethodHead {
