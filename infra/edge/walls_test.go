@@ -48,7 +48,7 @@ var walls = map[string][]string{
 
 	"internal/metadata":   {"internal/measure", "internal/visitor"},
 	"internal/listen":     {"internal/measure", "internal/visitor", sys},
-	"internal/quicserver": {"internal/errorlog", "internal/handover", "internal/measure", "internal/quicprobe", "internal/visitor", quicGo},
+	"internal/quicserver": {"internal/admission", "internal/errorlog", "internal/handover", "internal/measure", "internal/quicprobe", "internal/visitor", quicGo},
 	"internal/resting":    {"internal/visitor"},
 	"internal/unread":     {"internal/errorlog", "internal/visitor"},
 	"internal/trace":      {"internal/errorlog", "internal/measure", "internal/visitor", quicGo},

@@ -63,7 +63,7 @@ type Desk struct {
 	brief    seats
 	searched time.Time
 	// Places of requests that are not long, of those that are, of those that wait, and reserved ones.
-	inFlight, long, waiting, reserved tally
+	inFlight, long, waiting, reserved Tally
 
 	queue   []*place
 	refused uint64
@@ -80,7 +80,7 @@ type place struct {
 func NewDesk(limits Limits, wait time.Duration) *Desk {
 	return &Desk{
 		Wait: wait, now: time.Now, limits: limits,
-		inFlight: newTally(), long: newTally(), waiting: newTally(), reserved: newTally(),
+		inFlight: NewTally(), long: NewTally(), waiting: NewTally(), reserved: NewTally(),
 	}
 }
 
@@ -144,13 +144,13 @@ func (d *Desk) AdmitLong(client netip.Prefix) (release func(), err error) {
 		d.refused++
 		return nil, ErrLong
 	}
-	d.long.add(client)
+	d.long.Add(client)
 	s := &seat{client: client, long: true}
 	return func() { d.leave(s) }, nil
 }
 
 func (d *Desk) roomForLong(client netip.Prefix) bool {
-	return d.long.all < max(d.limits.Total/longShare, 1) && d.long.room(client, max(d.limits.PerClient/longClientShare, 1))
+	return d.long.all < max(d.limits.Total/longShare, 1) && d.long.Room(client, max(d.limits.PerClient/longClientShare, 1))
 }
 
 // enter takes a place, or one in the queue.
@@ -172,18 +172,18 @@ func (d *Desk) enter(client netip.Prefix) (*seat, *place, error) {
 	}
 	p := &place{client: client, taken: make(chan struct{})}
 	d.queue = append(d.queue, p)
-	d.waiting.add(client)
+	d.waiting.Add(client)
 	return nil, p, nil
 }
 
 // sit takes a place in flight; nil where none is free for this client.
 func (d *Desk) sit(client netip.Prefix) *seat {
-	if d.full() || !d.inFlight.room(client, d.limits.atOnce()) {
+	if d.full() || !d.inFlight.Room(client, d.limits.atOnce()) {
 		return nil
 	}
 	s := &seat{client: client, began: d.now()}
 	d.brief.add(s)
-	d.inFlight.add(client)
+	d.inFlight.Add(client)
 	return s
 }
 
@@ -200,8 +200,8 @@ func (d *Desk) findLong() {
 		if d.roomForLong(s.client) {
 			d.brief.remove(s)
 			s.long = true
-			d.inFlight.remove(s.client)
-			d.long.add(s.client)
+			d.inFlight.Remove(s.client)
+			d.long.Add(s.client)
 			moved = true
 		}
 		s = next
@@ -227,7 +227,7 @@ func (d *Desk) unqueue(p *place) bool {
 	for i, other := range d.queue {
 		if other == p {
 			d.queue = append(d.queue[:i], d.queue[i+1:]...)
-			d.waiting.remove(p.client)
+			d.waiting.Remove(p.client)
 			return true
 		}
 	}
@@ -238,20 +238,20 @@ func (d *Desk) unqueue(p *place) bool {
 func (d *Desk) reserve(client netip.Prefix, p *place) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.reserved.all >= d.limits.Reserved || !d.reserved.room(client, max(d.limits.Reserved/reservedShare, 1)) {
+	if d.reserved.all >= d.limits.Reserved || !d.reserved.Room(client, max(d.limits.Reserved/reservedShare, 1)) {
 		return false
 	}
 	if p != nil && !d.unqueue(p) {
 		return false // its place came at the same moment
 	}
-	d.reserved.add(client)
+	d.reserved.Add(client)
 	return true
 }
 
 func (d *Desk) leaveReserve(client netip.Prefix) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.reserved.remove(client)
+	d.reserved.Remove(client)
 }
 
 func (d *Desk) refuse() {
@@ -265,10 +265,10 @@ func (d *Desk) leave(s *seat) {
 	defer d.mu.Unlock()
 	wasFull := d.full()
 	if s.long {
-		d.long.remove(s.client)
+		d.long.Remove(s.client)
 	} else {
 		d.brief.remove(s)
-		d.inFlight.remove(s.client)
+		d.inFlight.Remove(s.client)
 	}
 	// Where there was room for others already, it is only those of this client, or of its network, that wait for this place.
 	d.serve(func(client netip.Prefix) bool { return wasFull || akin(client, s.client) })
@@ -290,7 +290,7 @@ func (d *Desk) serve(among func(client netip.Prefix) bool) {
 			left = append(left, p)
 			continue
 		}
-		d.waiting.remove(p.client)
+		d.waiting.Remove(p.client)
 		close(p.taken)
 	}
 	clear(d.queue[len(left):])

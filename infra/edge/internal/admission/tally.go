@@ -8,19 +8,20 @@ const (
 	clientsOfNetwork = 2
 )
 
-// tally counts places: in all, of each client, and of each network, which is an IPv6 /48. Whoever has one of these can ask from
+// Tally counts places: in all, of each client, and of each network, which is an IPv6 /48. Whoever has one of these can ask from
 // 65,536 /64s.
-type tally struct {
+type Tally struct {
 	all               int
 	clients, networks map[netip.Prefix]int
 }
 
-func newTally() tally {
-	return tally{clients: map[netip.Prefix]int{}, networks: map[netip.Prefix]int{}}
+// NewTally counts nothing yet.
+func NewTally() Tally {
+	return Tally{clients: map[netip.Prefix]int{}, networks: map[netip.Prefix]int{}}
 }
 
-// room says whether another place of this client stays within what one client may have.
-func (t *tally) room(client netip.Prefix, perClient int) bool {
+// Room says whether another place of this client stays within what one client may have.
+func (t *Tally) Room(client netip.Prefix, perClient int) bool {
 	if t.clients[client] >= perClient {
 		return false
 	}
@@ -28,7 +29,8 @@ func (t *tally) room(client netip.Prefix, perClient int) bool {
 	return !is || t.networks[network] < clientsOfNetwork*perClient
 }
 
-func (t *tally) add(client netip.Prefix) {
+// Add counts a place of this client.
+func (t *Tally) Add(client netip.Prefix) {
 	t.all++
 	t.clients[client]++
 	if network, is := networkOf(client); is {
@@ -36,7 +38,8 @@ func (t *tally) add(client netip.Prefix) {
 	}
 }
 
-func (t *tally) remove(client netip.Prefix) {
+// Remove counts it no more.
+func (t *Tally) Remove(client netip.Prefix) {
 	t.all--
 	take(t.clients, client)
 	if network, is := networkOf(client); is {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/quic-go/quic-go"
 
+	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/visitor"
 )
@@ -25,11 +26,8 @@ type HandshakeLimits struct {
 	Always bool
 }
 
-// The parts of Total that the handshakes of one proven client, and those of one network, may take.
-const (
-	perClientShare  = 4
-	perNetworkShare = 2
-)
+// perClientShare is the part of Total that the handshakes of one proven client may take.
+const perClientShare = 4
 
 var (
 	errHandshakes       = errors.New("too many handshakes at a time")
@@ -47,14 +45,14 @@ type Handshakes struct {
 
 	mu       sync.Mutex
 	unproven int
-	proven   map[netip.Prefix]int // by client and by network, where a Retry has proved the address
+	proven   admission.Tally // those whose addresses a Retry has proved
 	total    int
 	asking   bool // a Retry goes to every client
 }
 
 // NewHandshakes makes a count within limits.
 func NewHandshakes(limits HandshakeLimits, log *errorlog.Log) *Handshakes {
-	return &Handshakes{limits: limits, log: log, proven: map[netip.Prefix]int{}}
+	return &Handshakes{limits: limits, log: log, proven: admission.NewTally()}
 }
 
 // Counts returns how many handshakes are in progress, how many of them without a proof of the address, and whether every client
@@ -116,14 +114,10 @@ func (h *Handshakes) count(client netip.Prefix) error {
 	if !client.IsValid() {
 		h.unproven++
 	} else {
-		network := visitor.Network(client)
-		if h.proven[client] >= max(h.limits.Total/perClientShare, 1) || h.proven[network] >= max(h.limits.Total/perNetworkShare, 1) {
+		if !h.proven.Room(client, max(h.limits.Total/perClientShare, 1)) {
 			return errClientHandshakes
 		}
-		h.proven[client]++
-		if network.IsValid() {
-			h.proven[network]++
-		}
+		h.proven.Add(client)
 	}
 	h.total++
 	return nil
@@ -138,12 +132,8 @@ func (s *handshake) end() {
 		h.total--
 		if !s.client.IsValid() {
 			h.unproven--
-			return
-		}
-		for _, of := range []netip.Prefix{s.client, visitor.Network(s.client)} {
-			if h.proven[of]--; h.proven[of] <= 0 {
-				delete(h.proven, of)
-			}
+		} else {
+			h.proven.Remove(s.client)
 		}
 	})
 }

@@ -1,5 +1,5 @@
 // Package quicserver serves HTTP/3 on one UDP address, and binds another socket when the first one is gone. Of this
-// module it imports errorlog, handover, measure, quicprobe and visitor; of other modules, quic-go.
+// module it imports admission (for a count), errorlog, handover, measure, quicprobe and visitor; of other modules, quic-go.
 package quicserver
 
 import (

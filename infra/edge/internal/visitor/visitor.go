@@ -129,19 +129,6 @@ func Client(address netip.Addr) netip.Prefix {
 	return prefix
 }
 
-// Network is the network of a client where there are limits for each: an IPv6 /48, which one customer can have too, as 65,536
-// clients. It is invalid for an IPv4 address, whose neighbours are others.
-func Network(client netip.Prefix) netip.Prefix {
-	if !client.Addr().Is6() {
-		return netip.Prefix{}
-	}
-	network, err := client.Addr().Prefix(48)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return network
-}
-
 type key struct{}
 
 // WithConnection returns a context that carries c.

@@ -18,14 +18,3 @@ func TestClient(t *testing.T) {
 		t.Errorf("no address: %s", got)
 	}
 }
-
-func TestNetwork(t *testing.T) {
-	for address, want := range map[string]string{"2001:db8:1:2::1": "2001:db8:1::/48", "192.0.2.1": "invalid Prefix"} {
-		if got := Network(Client(netip.MustParseAddr(address))); got.String() != want {
-			t.Errorf("%s: %s, want %s", address, got, want)
-		}
-	}
-	if got := Network(netip.Prefix{}); got.IsValid() {
-		t.Errorf("no client: %s", got)
-	}
-}
