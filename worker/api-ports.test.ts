@@ -281,6 +281,28 @@ describe("what visitors' pages reported", () => {
     ]);
   });
 
+  it.each([
+    [32, 320, 320],
+    [1_000, 10_000, 9_000],
+  ])(
+    "with %i objects in each region, is asked of few at a time, and of no more than a request may ask",
+    async (objectsPerRegion, asked, answered) => {
+      let [open, most, calls] = [0, 0, 0];
+      const { objects } = await over(
+        async () => {
+          calls++;
+          most = Math.max(most, ++open);
+          await Promise.resolve();
+          open--;
+          return [];
+        },
+        { edge: "cloudflare", objectsPerRegion },
+      ).outcomes(3);
+      expect(objects).toEqual({ asked, answered });
+      expect([calls, most <= 50]).toEqual([answered, true]);
+    },
+  );
+
   it("leaves out objects that fail, answer what cannot be read, or do not answer in time", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const answers: Record<string, () => Promise<unknown>> = {

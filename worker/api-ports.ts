@@ -119,12 +119,21 @@ function regionsOf({ settings }: Isolate): readonly Region[] {
   return settings.edge === "cloudflare" ? REGIONS : ["local"];
 }
 
-/** Those that hold clients, and what their pages reported. */
+/** Those that hold clients, and what their pages reported: the first of every region, then the second. */
 function objectsOf(isolate: Isolate): PathObject[] {
-  return regionsOf(isolate).flatMap((region) =>
-    Array.from({ length: isolate.settings.objectsPerRegion }, (_, number) => pathObject(region, number)),
-  );
+  const regions = regionsOf(isolate);
+  return Array.from({ length: isolate.settings.objectsPerRegion }, (_, number) =>
+    regions.map((region) => pathObject(region, number)),
+  ).flat();
 }
+
+/**
+ * Of more objects the rest does not answer. Cloudflare lets a request make 10,000 of its own, and 1,000 to Cloudflare's services on the free
+ * plan (developers.cloudflare.com/workers/platform/limits, read on 2026-11-25): beyond that, calls fail, and count as not answered.
+ */
+const ASKED_MAX = 9_000;
+/** Objects that are asked at a time. */
+const AT_ONCE = 50;
 
 /** How long an object may take to say what it holds, milliseconds: callers of the API wait 10 s. */
 const OUTCOMES_MS = 5_000;
@@ -136,14 +145,19 @@ function countersPort(env: StoreBindings, isolate: Isolate, stores: Stores): Cou
     read: async (fromHour) => {
       const regions = env.COUNTERS === undefined ? [] : regionsOf(isolate);
       const [home = "local"] = regions;
-      await inTime([isolate.counters.tellAll(async (to, delta) => stores.count(to, delta), home, Date.now())], TELL_MS);
-      const answers = regions.map(async (region) => (await counterStore(env, region)?.read(fromHour)) ?? NO_TALLY);
+      await inTime(
+        [async () => isolate.counters.tellAll(async (to, delta) => stores.count(to, delta), home, Date.now())],
+        TELL_MS,
+      );
+      const answers = regions.map(
+        (region) => async () => (await counterStore(env, region)?.read(fromHour)) ?? NO_TALLY,
+      );
       const read = (await inTime(answers, OUTCOMES_MS)).filter((tally) => tally !== false);
       return { tally: merged(read), objects: { asked: regions.length, answered: read.length } };
     },
     kept: async () => {
       const objects = objectsOf(isolate);
-      const answers = objects.map(async (object): Promise<Extent> => pathStore(env, object).extent());
+      const answers = objects.map((object) => async (): Promise<Extent> => pathStore(env, object).extent());
       const parts = (await inTime(answers, OUTCOMES_MS)).filter((part) => part !== false);
       return { parts, asked: objects.length };
     },
@@ -155,7 +169,7 @@ function outcomesPort(env: StoreBindings, isolate: Isolate): OutcomesPort {
     outcomes: async (version) => {
       const objects = objectsOf(isolate);
       const gathered = new Gathered(version);
-      const answers = objects.map(async (object) => gathered.add(await outcomesOf(env, object, version)));
+      const answers = objects.map((object) => async () => gathered.add(await outcomesOf(env, object, version)));
       const counted = await inTime(answers, OUTCOMES_MS);
       return { rows: gathered.rows(), objects: { asked: objects.length, answered: counted.filter(Boolean).length } };
     },
@@ -243,15 +257,27 @@ function knownFields(cf: unknown): string[] {
  */
 async function timed(call: () => Promise<unknown>): Promise<number | null> {
   const beganMs = Date.now();
-  const [isDone] = await inTime([call().then(() => true)], PROBE_MS);
+  const [isDone] = await inTime([async () => call().then(() => true)], PROBE_MS);
   return isDone === true ? Date.now() - beganMs : null;
 }
 
-/** What calls come to; false for one that fails, or takes longer than so many milliseconds. */
-async function inTime<T>(calls: readonly Promise<T>[], ms: number): Promise<(T | false)[]> {
+/** What calls come to, a few at a time; false for one that fails, is one too many, or does not end in all these milliseconds. */
+async function inTime<T>(calls: readonly (() => Promise<T>)[], ms: number): Promise<(T | false)[]> {
   const { promise: late, resolve } = Promise.withResolvers<false>();
-  const timer = setTimeout(resolve, ms, false);
-  const came = await Promise.all(calls.map(async (call) => Promise.race([call.catch(() => false as const), late])));
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    resolve(false);
+  }, ms);
+  const came = calls.map((): T | false => false);
+  const next = calls.slice(0, ASKED_MAX).entries();
+  const callNext = async (): Promise<void> => {
+    for (const [i, call] of next) {
+      if (isLate) return;
+      came[i] = await Promise.race([call().catch(() => false as const), late]);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, callNext));
   clearTimeout(timer);
   return came;
 }

@@ -132,7 +132,8 @@ function dayOf({ since }: { readonly since: string }): string {
 async function propose(api: Calls, version: number, tried: ReadonlySet<number>): Promise<Step> {
   const proposal = await api.proposal(version);
   if (proposal.kind !== "proposed") return waits(`nothing is proposed. ${unstopped(proposal.why)}`);
-  const { gain, turned, policy } = proposal;
+  const { gain, turned, policy, objects } = proposal;
+  if (objects.answered < objects.asked) return waits("not every object of the store answers");
   if (turned.length === 0 || gain.low < GAIN_MIN) return waits("no other policy is known to save time");
   const saves = ((1 - Math.exp(-gain.value)) * 100).toFixed(1);
   const taught = `what version ${version}'s visitors taught: it should save ${saves} % of new clients' time`;

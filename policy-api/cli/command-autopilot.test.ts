@@ -229,6 +229,13 @@ describe("autopilot", () => {
     expect(current()).toMatchObject({ everyone: 2, stages: [] });
   });
 
+  it("tries nothing that only a part of the visitors taught", async () => {
+    anna.api.ports.outcomes.rows = rowsOf(1, 0.2);
+    anna.api.ports.outcomes.objects = { asked: 32, answered: 31 };
+    expect(await step()).toBe("Nothing to do: not every object of the store answers.\n");
+    expect(anna.api.asked()).not.toContain("POST /policies");
+  });
+
   it("promotes nothing that cannot be judged", async () => {
     anna.api.ports.outcomes.rows = rowsOf(1, 0.2);
     await step();

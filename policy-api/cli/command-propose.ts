@@ -30,7 +30,12 @@ Ends with 1 if nothing can be proposed.`,
     if (proposal.kind !== "proposed")
       return {
         json: proposal,
-        text: `Nothing is proposed from version ${proposal.version}. ${proposal.why}`,
+        text: [
+          `Nothing is proposed from version ${proposal.version}. ${proposal.why}`,
+          missingObjects(proposal.objects),
+        ]
+          .filter((sentence) => sentence !== undefined)
+          .join(" "),
         exitCode: EXIT.refused,
       };
     const policy = fromServer(proposal.policy, "the proposal");

@@ -185,6 +185,8 @@ describe("propose", () => {
       "Nothing is proposed from version 1. 0 new clients that were not offered HTTP/3 have reported; it takes 100 to tell whether something else offers it.\n",
     ]);
     expect((await anna.does("propose 0")).out).toContain("The version decides by no gain table.");
+    anna.api.ports.outcomes.objects = { asked: 32, answered: 30 };
+    expect((await anna.does("propose 1")).out).toContain("2 of 32 objects of the store did not answer: their clients");
     expect(anna.api.asked()).not.toContain("POST /policies");
   });
 });
