@@ -887,14 +887,29 @@ describe("what is forgotten", () => {
     expect(packets((await lookUp({ client: "c3" })).client)).toBe(600);
   });
 
-  it("a network does not come back with what its known clients gave to it, but with what they show from then on", async () => {
-    await object().record([report({ samples: [sample({ closing: false })] })]);
+  it("a network comes back with each of its known clients that shows something new, in full and once", async () => {
+    const names = ["c1", "c2", "c3", "c4", "c5"];
+    /** Each client's connection, with so many packets by now. */
+    const shown = async (packetsSent: number, connectionId = "a"): Promise<LevelState | undefined> => {
+      const samples = [sample({ connectionId, packetsSent, packetsLost: packetsSent / 20, closing: false })];
+      await object().record(names.map((client) => report({ client, samples })));
+      return (await lookUp()).network;
+    };
+    const before = clients(await shown(1_000));
+    expect(before).toBeCloseTo(5 * told(1_000), 1);
     await object().forget({ network: "n1" });
-    later(1);
-    await object().record([report({ samples: [sample({ packetsSent: 1010 })] })]);
-    const { client, network } = await lookUp();
-    expect(packets(client)).toBe(1010);
-    expect(clients(network)).toBeLessThan(0.05);
+    expect(await lookUp()).not.toHaveProperty("network");
+    for (const isEvicted of [false, true]) {
+      if (isEvicted) await evictDurableObject(object());
+      later(10_000);
+      expect(clients(await shown(isEvicted ? 1_020 : 1_010))).toBeCloseTo(before, 1);
+    }
+    // A clock that is set back makes nobody give anew again and again.
+    later(-3_600_000);
+    for (const packetsSent of [2_000, 4_000, 8_000]) {
+      later(1);
+      expect(clients(await shown(packetsSent, "b"))).toBeLessThan(5);
+    }
   });
 
   it("what was forgotten is remembered as forgotten for a minute, and for each by itself", async () => {

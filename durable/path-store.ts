@@ -4,9 +4,10 @@ import { countPage, type PageFate } from "../policy-api/reports/counted-pages.ts
 import type { Remembered } from "../policy-api/core/history.ts";
 import { applySamples, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
 import {
-  addGiven,
   addToNetwork,
+  addToUpper,
   type Given,
+  givenSince,
   isNews,
   NO_MIX,
   type UpperLevel,
@@ -222,7 +223,8 @@ export class PathStore extends DurableObject {
     const sinceMs = this.#forgotten.sinceMs(networkKey(report.network), nowMs) ?? Number.NEGATIVE_INFINITY;
     const older = samples.filter(({ atMs }) => atMs <= sinceMs);
     const newer = samples.filter(({ atMs }) => atMs > sinceMs);
-    const { state, given } = applySamples(applySamples(held.row.client, older, nowMs).state, newer, nowMs);
+    const { state, given: more } = applySamples(applySamples(held.row.client, older, nowMs).state, newer, nowMs);
+    const given = this.#givenToNetwork(more, network, nowMs);
     const offers = report.answers.reduce(applyAnswer, held.row.offers);
     const gives = isNews(given);
     const client = gives ? state : { ...state, given: given.before };
@@ -258,6 +260,13 @@ export class PathStore extends DurableObject {
     if (added.times !== undefined) held.times.push(added.times);
   }
 
+  /** What a client gives to the network that is there now. A network that is not there has nothing of it. */
+  #givenToNetwork(given: Given, network: string, nowMs: number): Given {
+    if (given.before === NO_MIX) return given;
+    const held = this.#load(networkKey(network));
+    return givenSince(given, held === undefined ? nowMs : held.row.level.bornAtMs);
+  }
+
   /** A client gives to its network, and that a bounded share to its autonomous system and to the site. */
   #giveOn(report: ClientReport, given: Given, nowMs: number): void {
     const network = this.#loadOrBegin(networkKey(report.network));
@@ -273,7 +282,7 @@ export class PathStore extends DurableObject {
       // Before its number was known, the system got nothing.
       const isNew = level === "asn" && earlierAsn !== state.asn;
       const part = isNew ? { ...onward, before: NO_MIX } : onward;
-      above.row = { ...EMPTY_ROW, level: { held: addGiven(above.row.level.held, part) }, lastAtMs: nowMs };
+      above.row = { ...EMPTY_ROW, level: addToUpper(above.row.level, part), lastAtMs: nowMs };
       this.#dirty.add(key);
     }
   }

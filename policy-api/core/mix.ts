@@ -16,10 +16,12 @@ export interface LevelState {
   /** Of a network: what its autonomous system and the site have of it, and the system's number once it is known. */
   readonly given?: Mix | undefined;
   readonly asn?: number | undefined;
+  /** Since when it has what it is given, milliseconds since the epoch. Rows of earlier versions do not say. */
+  readonly bornAtMs?: number | undefined;
 }
 
 export const NO_MIX: Mix = { clients: zeros(), asOfMs: 0 };
-export const EMPTY_LEVEL: LevelState = { held: NO_MIX };
+export const EMPTY_LEVEL: LevelState = { held: NO_MIX, bornAtMs: Number.POSITIVE_INFINITY };
 
 /**
  * Above the clients: a network (a /24 or /48), its autonomous system as far as one object has met it, and all that the
@@ -64,6 +66,24 @@ function differs({ before, after }: Given, step: number): boolean {
   return after.clients.reduce((sum, n, node) => sum + Math.abs(n - (old[node] ?? 0)), 0) >= step;
 }
 
+/**
+ * What is given to a level that began at this time. It has nothing of what was given to the one before it, which was forgotten, say:
+ * then all is given anew. Pure.
+ */
+export function givenSince(given: Given, bornAtMs: number | undefined): Given {
+  return given.before.asOfMs < (bornAtMs ?? 0) ? { ...given, before: NO_MIX } : given;
+}
+
+/** Adds to a level above the networks. Pure. */
+export function addToUpper({ held, bornAtMs }: LevelState, given: Given): LevelState {
+  return { held: addGiven(held, givenSince(given, bornAtMs)), bornAtMs: bornOf(bornAtMs, given) };
+}
+
+/** A clock that was set back must not make everything that is given later look older than its level. */
+function bornOf(bornAtMs: number | undefined, { after }: Given): number {
+  return Math.min(bornAtMs ?? 0, after.asOfMs);
+}
+
 /** A mix in which what was given before is replaced by what is given now. No place falls below 0. Pure. */
 export function addGiven(mix: Mix, { before, after }: Given): Mix {
   const asOfMs = Math.max(mix.asOfMs, after.asOfMs);
@@ -84,7 +104,7 @@ export function addToNetwork(
   // A system whose number was not known before got nothing.
   const gives = state.given === undefined || number !== state.asn || differs(onward, NETWORK_STEP);
   return {
-    state: { held, given: gives ? onward.after : state.given, asn: number },
+    state: { held, given: gives ? onward.after : state.given, asn: number, bornAtMs: bornOf(state.bornAtMs, given) },
     given: gives ? onward : { before, after: before },
   };
 }

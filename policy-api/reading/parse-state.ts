@@ -30,7 +30,12 @@ const readClientState = object<ClientState>({
   given: readMix,
 });
 
-const readLevelState = object<LevelState>({ held: readMix, given: optional(readMix), asn: optional(any) });
+const readLevelState = object<LevelState>({
+  held: readMix,
+  given: optional(readMix),
+  asn: optional(any),
+  bornAtMs: optional(any),
+});
 
 /** Reads the times when offers were ignored. Never throws on data. */
 export function parseIgnored(input: unknown): Parsed<readonly number[]> {
