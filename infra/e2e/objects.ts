@@ -17,7 +17,8 @@ export function rowsOnDisk(stateDir: string): { clients: ClientState[]; networks
   readObjects(stateDir, (database) => {
     for (const row of database.prepare("SELECT key, state, counted_pages FROM paths").all()) {
       const key = String(row["key"]);
-      rows.pages += valueOf(key, parseCountedPages(JSON.parse(String(row["counted_pages"])))).length;
+      const counted = valueOf(key, parseCountedPages(JSON.parse(String(row["counted_pages"]))));
+      rows.pages += counted.filter(({ isOpen }) => isOpen !== true).length;
       const state: unknown = JSON.parse(String(row["state"]));
       if (key.startsWith("client ")) rows.clients.push(valueOf(key, parseClientState(state)));
       else if (key.startsWith("network ")) rows.networks.push(valueOf(key, parseLevelState(state)));
