@@ -82,8 +82,8 @@ func New(subject Subject) *Metrics {
 	m.registry.MustRegister(
 		m.connections, m.requests, m.rtt, m.loss, m.sockets,
 		gauge("open_connections", "Connections that are open", func() float64 { return float64(len(subject.Registry.Snapshot(nil))) }),
-		gauge("certificate_days_left", "Days until the first of the certificates ends, below 0 when it has", func() float64 {
-			return time.Until(subject.CertificateEnds()).Hours() / 24
+		gauge("certificate_left_seconds", "Time until the first of the certificates ends, below 0 when it has", func() float64 {
+			return time.Until(subject.CertificateEnds()).Seconds()
 		}),
 		gauge("quic_handshakes", "QUIC handshakes in progress", func() float64 {
 			total, _, _ := subject.Handshakes()
