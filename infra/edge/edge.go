@@ -54,6 +54,7 @@ type edge struct {
 	watch        *unread.Watch
 	resting      *resting.Closer
 	upstream     *http.Transport
+	descriptors  func() (open, limit int) // that the process behind has open, and may have
 	linger       listen.Lingerer
 
 	servers []*server
@@ -113,10 +114,10 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	e.watch = unread.NewWatch(opts.unread, e.registry, log)
 	e.resting = resting.New(e.registry, opts.restTimeout)
 	e.handshakes = quicserver.NewHandshakes(opts.handshakes, log)
-	e.upstream, e.desk = pool, bounds.Desk()
+	e.upstream, e.desk, e.descriptors = pool, bounds.Desk(), bounds.Descriptors
 	e.handler = proxy.New(opts.proxy, transport, e.desk, e.watch, log)
 	if opts.metrics != (upstream.Target{}) {
-		subject := metrics.Subject{Registry: e.registry, Desk: e.desk, Handshakes: e.handshakes.Counts, Misdirected: e.handler.Misdirected, CertificateEnds: certificates.Ends, PassedBy: func() uint64 { return 0 }}
+		subject := metrics.Subject{Registry: e.registry, Desk: e.desk, Handshakes: e.handshakes.Counts, Misdirected: e.handler.Misdirected, CertificateEnds: certificates.Ends, Descriptors: e.descriptors, PassedBy: func() uint64 { return 0 }}
 		if fallback != nil {
 			subject.PassedBy = fallback.Requests
 		}

@@ -261,3 +261,32 @@ func TestBothGone(t *testing.T) {
 		t.Errorf("%d %s", status, text)
 	}
 }
+
+// A websocket is none of the worker's business, unless it asks for one of the worker's own paths.
+func TestWebsocketGoesToTheOrigin(t *testing.T) {
+	worker := startTestWorker(t)
+	e := startEdgeWith(t, worker.url, "-origin", edgetest.StartUpstream(t, upgradeAndEcho), "-samples", worker.url)
+	c := e.openWebsocket("/socket")
+	message := []byte("hello")
+	echo := make([]byte, len(message))
+	if _, err := c.Write(message); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, echo); err != nil || string(echo) != string(message) || worker.seen.Load() != 0 {
+		t.Errorf("%q, %v; the worker saw %d requests", echo, err, worker.seen.Load())
+	}
+	req, err := http.NewRequest(http.MethodGet, e.url("/_h3/v1/health"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Connection", "Upgrade")
+	req.Header.Set("Upgrade", "websocket")
+	res, err := e.client("HTTP/1.1").Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if worker.seen.Load() != 1 {
+		t.Errorf("%s; the worker saw %d requests", res.Status, worker.seen.Load())
+	}
+}

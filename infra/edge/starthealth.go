@@ -14,7 +14,7 @@ func (e *edge) startHealth(t upstream.Target, fallback *origin.Fallback) (err er
 	if t == (upstream.Target{}) {
 		return nil
 	}
-	subject := health.Subject{Certificates: e.certificates, Desk: e.desk}
+	subject := health.Subject{Certificates: e.certificates, Desk: e.desk, Descriptors: e.descriptors}
 	if fallback != nil {
 		subject.WorkerGone, subject.Origin = fallback.WorkerGone, fallback
 	}

@@ -138,13 +138,14 @@ func TestDrippingBodyIsBounded(t *testing.T) {
 
 // Visitors who read slowly get the whole of what they asked for, although many more of them wait than may who do not read.
 func TestSlowVisitorsGetTheWholeResponse(t *testing.T) {
-	const visitors, size, each = 40, 2 << 20, 50 << 10 // bytes, each 100 ms
+	const visitors, size, each = 16, 1 << 20, 25 << 10 // bytes, each 100 ms
 	body := edgetest.Pattern(size)
-	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }), "-max-unread", "10", "-max-unread-client", "100")
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }), "-max-unread", "4", "-max-unread-client", "100")
 	forProtocols(t, func(t *testing.T, protocol string) {
 		var all sync.WaitGroup
 		for range visitors {
 			c := e.client(protocol)
+			c.Timeout = 0 // reading takes as long as it takes
 			all.Go(func() {
 				res, err := c.Get(e.url("/"))
 				if err != nil {

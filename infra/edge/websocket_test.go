@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"time"
 
 	"adaptive-h3/infra/edge/internal/edgetest"
+	"adaptive-h3/infra/edge/internal/measure"
 )
 
 // echoUpgrade switches to a protocol that gives back what it gets. To the edge it is a websocket: it does not look inside.
@@ -18,6 +20,10 @@ func echoUpgrade(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprint(r.Header), http.StatusBadRequest)
 		return
 	}
+	upgradeAndEcho(w, r)
+}
+
+func upgradeAndEcho(w http.ResponseWriter, r *http.Request) {
 	conn, buf, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
@@ -91,4 +97,71 @@ func TestWebsocketEnds(t *testing.T) {
 	}
 	e.openWebsocket("/long").Close()
 	edgetest.Receive(t, "end at the upstream", ended)
+}
+
+// startDeafUpstream upgrades every request, sends nothing, reads nothing, and tells when the other end has ended the connection.
+func startDeafUpstream(t *testing.T) (url string, ended chan error) {
+	ended = make(chan error, 10)
+	return edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		go func() {
+			defer conn.Close()
+			for { // only a write tells of the end to one who does not read
+				time.Sleep(20 * ms)
+				if left, err := hasLeft(conn.(*net.TCPConn)); err != nil || left {
+					ended <- err
+					return
+				}
+			}
+		}()
+	}), ended
+}
+
+func hasLeft(c *net.TCPConn) (bool, error) {
+	raw, err := c.SyscallConn()
+	return err == nil && measure.LeftTCP(raw), err
+}
+
+// A client that has left ends the websocket also while the server takes nothing, and sends nothing. The server sees a reset.
+func TestWebsocketOfADeafServerEndsWithItsClient(t *testing.T) {
+	upstream, ended := startDeafUpstream(t)
+	e := startEdgeWith(t, upstream, "-rest-timeout", "2s")
+	c := e.openWebsocket("/")
+	// More than any buffer on the way holds, so that the edge waits for the server.
+	_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+	if _, err := c.Write(make([]byte, 64<<20)); err == nil {
+		t.Fatal("the server takes all")
+	}
+	c.Close()
+	if err := edgetest.Receive(t, "end at the server", ended); err != nil {
+		t.Error(err)
+	}
+}
+
+// A websocket on which nothing moves ends; one on which something moves now and then does not.
+func TestWebsocketAtRestEnds(t *testing.T) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, echoUpgrade), "-rest-timeout", "1s")
+	quiet, used := e.openWebsocket("/"), e.openWebsocket("/")
+	atEnd := make(chan error, 1)
+	go func() {
+		_, err := quiet.Read(make([]byte, 1))
+		atEnd <- err
+	}()
+	buf := make([]byte, 1)
+	for range 15 {
+		if _, err := used.Write(buf); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(used, buf); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(200 * ms) // less than the timeout, over more than it
+	}
+	if err := edgetest.Receive(t, "end of the quiet websocket", atEnd); err == nil {
+		t.Error("the quiet websocket got something")
+	}
 }

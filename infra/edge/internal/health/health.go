@@ -38,6 +38,8 @@ type Subject struct {
 	WorkerGone   func() bool // nil: nobody watches the worker
 	Origin       Origin      // nil: the edge never asks the origin
 	Desk         *admission.Desk
+	// Descriptors returns how many the process behind has open, and how many it may have; 0 where nobody can tell.
+	Descriptors func() (open, limit int)
 }
 
 // Origin is the way to the origin that needs no worker.
@@ -93,6 +95,9 @@ type WorkerAnswer struct {
 	Watched  bool   `json:"watched"` // with -origin
 	OK       bool   `json:"ok"`
 	PassedBy uint64 `json:"passedBy"` // requests that went to the origin without it, since the start
+	// Descriptors that its process has open, and may have; 0 where nobody can tell.
+	Descriptors      int `json:"descriptors"`
+	DescriptorsLimit int `json:"descriptorsLimit"`
 }
 
 // DeskAnswer says how many requests there are, and how many there may be.
@@ -183,6 +188,11 @@ func (s *server) look() Answer {
 	}
 	if !now.Worker.OK {
 		now.Problems = append(now.Problems, "the worker does not answer: the origin is asked instead, and nobody decides")
+	}
+	open, limit := s.subject.Descriptors()
+	now.Worker.Descriptors, now.Worker.DescriptorsLimit = open, limit
+	if limit > 0 && open > limit/4*3 {
+		now.Problems = append(now.Problems, fmt.Sprintf("the worker's process has %d of %d descriptors open", open, limit))
 	}
 	limits := s.subject.Desk.Limits()
 	now.Requests = DeskAnswer{Total: limits.Total, PerClient: limits.PerClient}

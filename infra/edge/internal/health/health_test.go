@@ -19,6 +19,7 @@ func TestWarnings(t *testing.T) {
 	}
 	s := &server{subject: Subject{
 		Certificates: certificates,
+		Descriptors:  func() (open, limit int) { return 10, 1024 },
 		Desk:         admission.NewDesk(admission.Limits{Total: 1, PerClient: 1}, 0),
 		HTTP3: []HTTP3{{
 			Address: "[::]:443", Serves: new(atomic.Bool), Warning: func() string { return "too small" },
@@ -31,5 +32,22 @@ func TestWarnings(t *testing.T) {
 	}
 	if len(now.Problems) != 1 { // nobody serves there
 		t.Errorf("%q", now.Problems)
+	}
+}
+
+// The worker's process is not well while few descriptors are left.
+func TestDescriptorsOfTheWorker(t *testing.T) {
+	certificates, err := certificate.Open(certificate.Options{StateDir: t.TempDir()}, time.Now(), func(problem string) { t.Error(problem) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for open, want := range map[int][]string{700: {}, 800: {"the worker's process has 800 of 1024 descriptors open"}} {
+		s := &server{subject: Subject{
+			Certificates: certificates, Desk: admission.NewDesk(admission.Limits{}, 0),
+			Descriptors: func() (int, int) { return open, 1024 },
+		}}
+		if now := s.look(); !slices.Equal(now.Problems, want) || now.Worker.Descriptors != open || now.Worker.DescriptorsLimit != 1024 {
+			t.Errorf("%d: %q, %+v", open, now.Problems, now.Worker)
+		}
 	}
 }

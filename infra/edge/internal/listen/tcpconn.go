@@ -74,6 +74,7 @@ func newTCPConn(c *net.TCPConn, now time.Time, onClose func(*visitor.Connection)
 	t.conn.Client = func() netip.Addr { return remote }
 	t.conn.Taken = func() uint64 { return measure.TakenTCP(raw) }
 	t.conn.Abort = t.abort
+	t.conn.Left = func() bool { return measure.LeftTCP(raw) }
 	t.conn.Quiet = func() time.Duration { return measure.QuietTCP(raw) }
 	handshake := measure.HandshakeTCP(raw)
 	t.conn.Read = func() (measure.Reading, bool) {

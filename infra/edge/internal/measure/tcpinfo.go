@@ -47,6 +47,19 @@ func QuietTCP(socket syscall.RawConn) (quiet time.Duration) {
 	return quiet
 }
 
+// established is TCP_ESTABLISHED (net/tcp_states.h), the state of a TCP connection that neither end has closed.
+const established = 1
+
+// LeftTCP says whether either end of a TCP socket has closed it, or reset it, whether or not all that came was read.
+func LeftTCP(socket syscall.RawConn) bool {
+	left := true
+	_ = socket.Control(func(fd uintptr) {
+		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+		left = err != nil || info.State != established
+	})
+	return left
+}
+
 // appLimited reads tcpi_delivery_rate_app_limited, the lowest bit of the byte at offset 7 of struct tcp_info
 // (linux/tcp.h; bit-fields grow from the lowest bit on amd64 and arm64). x/sys leaves that byte out of TCPInfo, as
 // padding, although the kernel fills it.

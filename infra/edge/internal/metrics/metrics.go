@@ -38,6 +38,8 @@ type Subject struct {
 	CertificateEnds func() time.Time
 	// Misdirected returns how many requests were for hosts that no certificate and no -host has.
 	Misdirected func() uint64
+	// Descriptors returns how many the process behind has open, and how many it may have; 0 where nobody can tell.
+	Descriptors func() (open, limit int)
 	// PassedBy returns how many requests went to the origin without the worker.
 	PassedBy func() uint64
 }
@@ -94,6 +96,10 @@ func New(subject Subject) *Metrics {
 				return 1
 			}
 			return 0
+		}),
+		gauge("upstream_descriptors", "Descriptors that the process behind has open; 0 where nobody can tell", func() float64 {
+			open, _ := subject.Descriptors()
+			return float64(open)
 		}),
 		gauge("requests_in_flight", "Requests that have a place", func() float64 {
 			inFlight, _, _ := subject.Desk.Counts()

@@ -26,6 +26,7 @@ type Options struct {
 	UpstreamTimeout time.Duration // that the upstream has for its response header
 	BodyTimeout     time.Duration // that a visitor's request body may pause before the upstream answers
 	SlowestRate     int           // bytes a second of a request body, on average, once BodyTimeout has passed
+	RestTimeout     time.Duration // that a websocket may be quiet
 	AltSvc          AltSvcMode
 	ServerTiming    bool // add Server-Timing: cfL4 to responses
 	AsCloudflare    bool // tell the upstream of a connection only what Cloudflare tells

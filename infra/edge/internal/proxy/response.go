@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -19,6 +20,9 @@ func (p *Handler) modifyResponse(res *http.Response) error {
 		p.finishHeader(res.Header, res.Request, c)
 		if c != nil {
 			c.Upgraded.Store(true)
+		}
+		if server, is := res.Body.(io.ReadWriteCloser); is {
+			res.Body = watchWebsocket(server, c, p.options.RestTimeout)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -80,6 +81,18 @@ func limitsFor(want RequestLimits, descriptors int) admission.Limits {
 		reserved = want.Reserved
 	}
 	return admission.Limits{Total: total, PerClient: min(perClient, total), AtOnce: want.AtOnce, Reserved: reserved}
+}
+
+// Descriptors returns how many descriptors the upstream's process has open, and how many it may have; 0 where nobody can tell. The
+// size of the folder is their number (Linux 6.2), also for a user who may not look into it.
+func (b *Bounds) Descriptors() (open, limit int) {
+	b.mu.Lock()
+	pid := b.pid
+	b.mu.Unlock()
+	if folder, err := os.Stat(fmt.Sprintf("/proc/%d/fd", pid)); pid > 0 && err == nil {
+		open = int(folder.Size())
+	}
+	return open, openFilesLimit(pid)
 }
 
 // Look connects to t once, so that the bounds are known before the first request.

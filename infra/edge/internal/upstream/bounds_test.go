@@ -74,6 +74,14 @@ func TestDescriptorsOfTheUpstream(t *testing.T) {
 	said := &edgetest.Buffer{}
 	bounds := NewBounds(RequestLimits{}, errorlog.New(said))
 	bounds.Look(Target{"unix", path})
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The folder that was read is one of them, and was open only then.
+	if open, most := bounds.Descriptors(); open < len(entries)-2 || open > len(entries)+2 || most != int(limit.Cur) {
+		t.Errorf("%d of %d descriptors, want about %d of %d", open, most, len(entries), limit.Cur)
+	}
 	if got, want := bounds.Desk().Limits(), limitsFor(RequestLimits{}, int(limit.Cur)); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -3,6 +3,7 @@ package upstream
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 )
 
 // patientConn is a connection to the upstream on which an answer wins over the error of writing its request. An upstream
@@ -13,6 +14,7 @@ type patientConn struct {
 	net.Conn
 	closing sync.Once
 	closed  chan struct{}
+	writes  atomic.Int64 // under way
 }
 
 func newPatientConn(c net.Conn) *patientConn {
@@ -20,14 +22,21 @@ func newPatientConn(c net.Conn) *patientConn {
 }
 
 func (c *patientConn) Write(p []byte) (int, error) {
+	c.writes.Add(1)
 	n, err := c.Conn.Write(p)
+	c.writes.Add(-1)
 	if err != nil {
 		<-c.closed
 	}
 	return n, err
 }
 
+// Close ends a connection whose upstream does not read by a reset: otherwise the kernel would keep what it still has to send, and
+// the upstream would not learn of the end.
 func (c *patientConn) Close() error {
+	if tcp, is := c.Conn.(*net.TCPConn); is && c.writes.Load() > 0 {
+		_ = tcp.SetLinger(0)
+	}
 	c.closing.Do(func() { close(c.closed) })
 	return c.Conn.Close()
 }

@@ -50,6 +50,8 @@ type Connection struct {
 	Abort func()
 	// Quiet returns for how long a TCP connection has carried no data. It is nil on QUIC connections.
 	Quiet func() time.Duration
+	// Left says whether a TCP connection's client has closed it, also where nobody has read so far. It is nil on QUIC connections.
+	Left func() bool
 	// Upgraded is set once a TCP connection is a websocket's.
 	Upgraded atomic.Bool
 	// Retire tells an HTTP/3 client that its further requests will be refused, so that it sends them elsewhere (GOAWAY; RFC 9114,

@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import { json } from "node:stream/consumers";
+import { connect as connectTls } from "node:tls";
+import { expect, it, onTestFinished } from "vitest";
+import { startTestSystem, until } from "./harness.ts";
+
+/** How many websockets come and go. `WEBSOCKETS=10000` takes about two minutes. */
+const WEBSOCKETS = Number(process.env["WEBSOCKETS"] ?? 300);
+/** At a time. */
+const AT_A_TIME = 50;
+/** After so many bytes the origin stops to read, as one does whose own client does not read. */
+const ECHOED = 10_000;
+
+/** An origin of websockets that echoes the first bytes, and then neither reads nor writes. */
+async function startDeafOrigin(): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("close", () => sockets.delete(socket));
+    let echoed = -1;
+    socket.on("data", (data) => {
+      if (echoed < 0) {
+        const key = /sec-websocket-key: (.*)\r/i.exec(data.toString("latin1"))?.[1] ?? "";
+        const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+        socket.write(
+          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+        );
+        echoed = 0;
+        return;
+      }
+      echoed += data.length;
+      // One binary frame of up to 65,535 bytes (RFC 6455, section 5.2).
+      const frame = data.subarray(0, 1_000);
+      socket.write(Buffer.concat([Buffer.from([0x82, 126, frame.length >> 8, frame.length & 255]), frame]));
+      if (echoed > ECHOED) socket.pause();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The n-th client, with an address of its own. It opens a websocket, sends more than the way to the origin holds, reads nothing, and leaves. */
+async function sendAndLeave(n: number, port: number, frame: Buffer): Promise<boolean> {
+  const options = { host: "127.0.0.1", port, ALPNProtocols: ["http/1.1"], rejectUnauthorized: false };
+  const socket = connectTls({ ...options, localAddress: `127.1.${n >> 8}.${n & 255}` } as never);
+  socket.on("error", () => undefined);
+  try {
+    await once(socket, "secureConnect");
+    socket.write(
+      `GET /socket HTTP/1.1\r\nHost: localhost:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n",
+    );
+    const [head] = (await once(socket, "data")) as [Buffer];
+    socket.pause();
+    for (let i = 0; i < 200; i++) socket.write(frame);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 300);
+    });
+    return head.toString("latin1").startsWith("HTTP/1.1 101");
+  } finally {
+    socket.destroy();
+  }
+}
+
+const descriptors = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
+
+it(
+  "websockets that end leave nothing behind, whatever their origin does",
+  async () => {
+    const system = await startTestSystem({ origin: await startDeafOrigin() });
+    // A masked binary frame of 60,000 bytes; its mask is 0.
+    const frame = Buffer.concat([Buffer.from([0x82, 0xfe, 0xea, 0x60, 0, 0, 0, 0]), Buffer.alloc(60_000, 1)]);
+    await sendAndLeave(1, system.port, frame);
+    const before = { workerd: descriptors(system.workerd.pid()), edge: descriptors(system.edgePid()) };
+
+    let opened = 0;
+    for (let i = 0; i < WEBSOCKETS; i += AT_A_TIME) {
+      const all = await Promise.all(
+        Array.from({ length: AT_A_TIME }, (_, k) => sendAndLeave(i + k + 2, system.port, frame)),
+      );
+      opened += all.filter(Boolean).length;
+    }
+    expect(opened).toBeGreaterThan(WEBSOCKETS * 0.9);
+    const left = (): string => {
+      const now = { workerd: descriptors(system.workerd.pid()), edge: descriptors(system.edgePid()) };
+      return `workerd ${now.workerd - before.workerd}, edge ${now.edge - before.edge}`;
+    };
+    await until(
+      "the descriptors are given back",
+      () =>
+        descriptors(system.workerd.pid()) <= before.workerd + 5 && descriptors(system.edgePid()) <= before.edge + 5
+          ? true
+          : undefined,
+      30_000,
+    ).catch((error: unknown) => {
+      throw new Error(`${left()} are left`, { cause: error });
+    });
+    const asked = request({ socketPath: system.healthSocket, path: "/health", headers: { host: "localhost" } }).end();
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    const health = (await json(answer)) as {
+      worker: { descriptors: number };
+      requests: { inFlight: number };
+    };
+    expect(health.requests.inFlight).toBe(0);
+    expect(health.worker.descriptors).toBeLessThanOrEqual(before.workerd + 5);
+  },
+  60_000 + WEBSOCKETS * 30,
+);

@@ -1,0 +1,86 @@
+package proxy
+
+import (
+	"io"
+	"sync/atomic"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/visitor"
+)
+
+const (
+	// lookEvery is the time between two looks at a websocket.
+	lookEvery = 5 * time.Second
+	// stuckAfter is how long a server may take nothing of what waits for it while nothing comes from it either. Nobody can see that a
+	// client has left behind bytes that are not taken.
+	stuckAfter = 20 * time.Second
+)
+
+// websocket is the way to the server of a websocket. Its two ends end together, whatever the other one does: ReverseProxy sees an
+// end only when it reads from it or writes to it, and it does neither while both servers wait for each other.
+type websocket struct {
+	io.ReadWriteCloser
+	client *visitor.Connection
+	rest   time.Duration // that both ends may be quiet
+
+	writes visitor.Counter // to the server
+	last   uint64          // of them, at the last look
+	since  time.Time       // when a look first found the last one
+	over   atomic.Bool     // the server's end has ended
+	closed atomic.Bool
+	timer  *time.Timer
+}
+
+// watchWebsocket makes the way to the server one that ends. A client without a TCP connection is in tests only.
+func watchWebsocket(server io.ReadWriteCloser, client *visitor.Connection, rest time.Duration) io.ReadWriteCloser {
+	if client == nil || client.Quiet == nil {
+		return server
+	}
+	w := &websocket{ReadWriteCloser: server, client: client, rest: rest}
+	every := min(lookEvery, max(rest/4, time.Millisecond))
+	w.timer = time.AfterFunc(time.Hour, func() { w.look(every) })
+	w.timer.Reset(every)
+	return w
+}
+
+func (w *websocket) Read(p []byte) (int, error) {
+	n, err := w.ReadWriteCloser.Read(p)
+	if err != nil {
+		w.over.Store(true)
+	}
+	return n, err
+}
+
+func (w *websocket) Write(p []byte) (int, error) {
+	w.writes.Begin()
+	defer w.writes.End()
+	return w.ReadWriteCloser.Write(p)
+}
+
+func (w *websocket) Close() error {
+	w.closed.Store(true)
+	w.timer.Stop()
+	return w.ReadWriteCloser.Close()
+}
+
+// look ends the websocket where nothing moves any more and one end has ended, and where nothing has moved for rest.
+func (w *websocket) look(every time.Duration) {
+	if w.closed.Load() {
+		return
+	}
+	now, quiet := time.Now(), w.client.Quiet()
+	last, waits := w.writes.Pending()
+	stands := last == w.last
+	if !stands {
+		w.last, w.since = last, now
+	}
+	// What the server sent last may still be on its way to the client.
+	over := w.client.Left() || (w.over.Load() && quiet >= every)
+	stuck := waits && now.Sub(w.since) >= stuckAfter && quiet >= stuckAfter
+	if stands && (over || stuck || quiet >= w.rest) {
+		w.client.Abort()
+		_ = w.Close()
+		return
+	}
+	w.timer.Reset(every)
+}
