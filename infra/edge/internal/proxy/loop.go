@@ -12,18 +12,27 @@ import (
 const loopHeader = "Cdn-Loop"
 
 // newPseudonym makes a name for this process that no other one has, and no visitor knows.
-func newPseudonym() string {
+func newPseudonym() []string {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the program instead
-	return "adaptive-h3-" + hex.EncodeToString(id[:])
+	return []string{"adaptive-h3-" + hex.EncodeToString(id[:])}
 }
 
 // hasPassed says whether a request has come through this process already: the origin leads back here.
 func (p *Handler) hasPassed(r *http.Request) bool {
 	for _, names := range r.Header[loopHeader] {
-		if strings.Contains(names, p.pseudonym) {
+		if strings.Contains(names, p.pseudonym[0]) {
 			return true
 		}
 	}
 	return false
+}
+
+// addName adds this process to those that passed a request on. Requests share the slice, which nobody changes.
+func (p *Handler) addName(h http.Header) {
+	if names := h[loopHeader]; len(names) > 0 {
+		h[loopHeader] = append(names, p.pseudonym[0])
+	} else {
+		h[loopHeader] = p.pseudonym
+	}
 }

@@ -55,8 +55,8 @@ type Handler struct {
 	last    atomic.Bool  // LastRequests was called
 	// misdirected counts the requests for hosts that are not here.
 	misdirected atomic.Uint64
-	// pseudonym is this process in the header CDN-Loop.
-	pseudonym string
+	// pseudonym is this process in the header CDN-Loop: one value.
+	pseudonym []string
 }
 
 // New makes a handler that admits requests at desk, and sends them over transport. watch sees its responses.

@@ -32,7 +32,7 @@ func (p *Handler) rewrite(pr *httputil.ProxyRequest) {
 	if isEarly(pr.In) {
 		pr.Out.Header.Set("Early-Data", "1")
 	}
-	pr.Out.Header.Add(loopHeader, p.pseudonym)
+	p.addName(pr.Out.Header)
 	cf := metadata.CF
 	if p.options.AsCloudflare {
 		cf = metadata.CFAsCloudflare
