@@ -888,11 +888,11 @@ describe("what is forgotten", () => {
   });
 
   it("a network comes back with each of its known clients that shows something new, in full and once", async () => {
-    const names = ["c1", "c2", "c3", "c4", "c5"];
+    const clientNames = ["c1", "c2", "c3", "c4", "c5"];
     /** Each client's connection, with so many packets by now. */
     const shown = async (packetsSent: number, connectionId = "a"): Promise<LevelState | undefined> => {
       const samples = [sample({ connectionId, packetsSent, packetsLost: packetsSent / 20, closing: false })];
-      await object().record(names.map((client) => report({ client, samples })));
+      await object().record(clientNames.map((client) => report({ client, samples })));
       return (await lookUp()).network;
     };
     const before = clients(await shown(1_000));

@@ -6,7 +6,10 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import type { ProgramOptions, RunningProgram } from "./processes.ts";
 import { startWorkerd } from "./workerd.ts";
 
-const seen = vi.hoisted(() => ({ silent: (_: string): void => undefined, signals: [] as unknown[] }));
+const seen = vi.hoisted(() => {
+  const silent: (sentence: string) => void = () => undefined;
+  return { silent, signals: [] as unknown[] };
+});
 
 vi.mock("./watch-heartbeat.ts", () => ({
   watchHeartbeat: (_: string, onSilent: (sentence: string) => void) => {
