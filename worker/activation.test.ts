@@ -36,7 +36,7 @@ async function told(
 }
 
 const from = (address: string, path = "/page"): Request =>
-  new Request(`http://site.test:8443${path}`, {
+  new Request(`https://site.test:8443${path}`, {
     headers: { "sec-fetch-dest": "document", "cf-connecting-ip": address },
     cf: CF_H2 as never,
   });
@@ -79,7 +79,7 @@ describe("stages", () => {
 
   it("who has no address that can be believed is in no share below 1", async () => {
     const stages = [{ version: 4, policy: mode("fixed-h3"), share: 0.99 }];
-    const request = new Request("http://site.test:8443/", {
+    const request = new Request("https://site.test:8443/", {
       headers: { "sec-fetch-dest": "document" },
       cf: CF_H2 as never,
     });

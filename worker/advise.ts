@@ -79,6 +79,7 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
     earlierOffer:
       decision.reason === "udp-blocked" || held.answeredAtMs < inForce.sinceMs
         ? undefined
-        : earlierOffer(request.transport, offers, origin, nowMs),
+        : // By the request's time: a client cannot act on what it got while the origin worked.
+          earlierOffer(request.transport, offers, origin, found.atMs),
   };
 }

@@ -350,7 +350,7 @@ it("a decision of the API is the answer that the visitor gets, client by client"
   const decisions = reply.json["decisions"] as { altSvc: string | null; reason: string }[];
   const told: (string | null)[] = [];
   for (const { clientAddress: address, path } of paths) {
-    const request = new Request(`http://site.test:8443${path}`, {
+    const request = new Request(`https://site.test:8443${path}`, {
       headers: { "sec-fetch-dest": "document", "cf-connecting-ip": address },
       cf: CF_H2 as never,
     });
@@ -413,7 +413,7 @@ it("a change over the API is obeyed for the next visitor, and taken back by a ro
   const isolate = new Isolate({ ...SETTINGS, tokens: await testTokens(), budgetMs: 1000 });
   const ports = mounted({}, isolate);
   const request = () =>
-    new Request("http://site.test:8443/page", {
+    new Request("https://site.test:8443/page", {
       headers: { "sec-fetch-dest": "document", "cf-connecting-ip": "192.0.2.7" },
       cf: CF_H2 as never,
     });

@@ -46,7 +46,7 @@ it(
     for (let i = 0; i < 1000; i++) {
       const address = `10.0.${i % clients}.1`;
       const kind = (["document", "image", "script", "empty", "document"] as const)[i % 5];
-      const request = new Request("http://site.test/", {
+      const request = new Request("https://site.test/", {
         headers: { "sec-fetch-dest": kind ?? "", "cf-connecting-ip": address },
         cf: CF_H2 as never,
       });

@@ -69,6 +69,21 @@ describe("what a page is told of its decision", () => {
   });
 });
 
+describe("a page without TLS", () => {
+  const plain = new Request("http://site.test/", navigation({ ...CF_H2, colo: "NRT" }));
+  it.each([
+    ["on Cloudflare nothing is looked up, said or counted", "cloudflare", null, 0],
+    ["behind another edge visitors came over TLS, whatever the URL says", "adaptive-h3", 'h3=":443"; ma=100', 1],
+  ] as const)("%s", async (_name, edge, altSvc, times) => {
+    const stores = new FakeStores(H3_FIRST);
+    const isolate = new Isolate({ ...SETTINGS, edge });
+    const { response, settled } = await visit(new Request(plain), stores, isolate);
+    await settled;
+    expect(response.headers.get("alt-svc")).toBe(altSvc);
+    expect([stores.lookUps.length, stores.told.length, stores.records.length]).toEqual([times, times, times]);
+  });
+});
+
 describe("what is counted of navigations", () => {
   const sums = (stores: FakeStores): Record<string, number> => {
     const all: Record<string, number> = {};
@@ -504,13 +519,13 @@ describe("the visitor's response does not depend on this system", () => {
 
 describe("what is no navigation passes through with no look-up", () => {
   it.each([
-    ["an image", new Request("http://site.test/", { headers: { "sec-fetch-dest": "image", accept: "text/html" } })],
-    ["a fetch", new Request("http://site.test/", { headers: { "sec-fetch-dest": "empty" } })],
-    ["a frame", new Request("http://site.test/", { headers: { "sec-fetch-dest": "iframe" } })],
-    ["a POST", new Request("http://site.test/", { method: "POST", headers: { "sec-fetch-dest": "document" } })],
-    ["a HEAD", new Request("http://site.test/", { method: "HEAD", headers: { accept: "text/html" } })],
-    ["a client that asks for anything", new Request("http://site.test/", { headers: { accept: "*/*" } })],
-    ["a websocket", new Request("http://site.test/", { headers: { upgrade: "websocket", accept: "text/html" } })],
+    ["an image", new Request("https://site.test/", { headers: { "sec-fetch-dest": "image", accept: "text/html" } })],
+    ["a fetch", new Request("https://site.test/", { headers: { "sec-fetch-dest": "empty" } })],
+    ["a frame", new Request("https://site.test/", { headers: { "sec-fetch-dest": "iframe" } })],
+    ["a POST", new Request("https://site.test/", { method: "POST", headers: { "sec-fetch-dest": "document" } })],
+    ["a HEAD", new Request("https://site.test/", { method: "HEAD", headers: { accept: "text/html" } })],
+    ["a client that asks for anything", new Request("https://site.test/", { headers: { accept: "*/*" } })],
+    ["a websocket", new Request("https://site.test/", { headers: { upgrade: "websocket", accept: "text/html" } })],
   ])("%s", async (_name, request) => {
     const own = new Response("as it came");
     origin.answer = async () => own;

@@ -32,7 +32,7 @@ export async function handleVisitor(
   isolate: Isolate,
 ): Promise<Response> {
   const fetching = fetchOrigin(request, url, isolate);
-  if (!isNavigation(request)) return fetching;
+  if (!isNavigation(request) || isPlain(url, isolate)) return fetching;
   let foundWithin: ReturnType<typeof lookUp>;
   try {
     foundWithin = lookUp(request, url, stores, ctx, isolate, (found) => ask(request, found, isolate));
@@ -172,6 +172,14 @@ function toldOf({ decision: { advertise, reason }, policyVersion }: Advice): str
   const answer = { h3: "offered", nothing: "nothing said", clear: "taken back" }[advertise.kind];
   const life = advertise.kind === "h3" ? ` for ${advertise.maS} s` : "";
   return `${answer}${life}: ${reason}, version ${policyVersion}`;
+}
+
+/**
+ * Whether the visitor came without TLS. Browsers ignore an Alt-Svc there (RFC 7838 section 2.1), so that nothing is to be decided. Only
+ * Cloudflare's URLs say so: behind other edges workerd's begin with http: though visitors came over TLS.
+ */
+function isPlain({ protocol }: URL, { settings }: Isolate): boolean {
+  return settings.edge === "cloudflare" && protocol === "http:";
 }
 
 /** The port that the visitor used: HTTP/3 is served on the same number. */

@@ -108,6 +108,35 @@ describe("what a visit tells of an earlier offer", () => {
   });
 });
 
+describe("an offer that came while the origin worked", () => {
+  const origin = stubOrigin();
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it.each([
+    ["is not ignored by the page that was asked for before", 0, undefined],
+    ["nor by one of half a second later", 500, undefined],
+    ["but by one of a second later", 1_000, "ignored"],
+  ])("%s", async (_name, afterMs, expected) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const askedAtMs = Date.now();
+    origin.answer = async () => {
+      await Promise.resolve();
+      vi.setSystemTime(askedAtMs + 8_000);
+      return new Response("page");
+    };
+    const stores = new FakeStores(H3_FIRST);
+    const held = { untilMs: askedAtMs + 60_000, answeredAtMs: askedAtMs - afterMs, offering: true };
+    stores.reply = async () => ({ offers: offersHeld(held) });
+    const isolate = new Isolate({ ...SETTINGS, budgetMs: 1000 });
+    const add = vi.spyOn(isolate.counters, "add");
+    await visit(navigation(), stores, isolate);
+    const fates = add.mock.calls.filter(([family]) => family === "offers").map(([, labels]) => labels);
+    expect(fates).toEqual(expected === undefined ? [] : [{ fate: expected }]);
+  });
+});
+
 describe("what is remembered of an offer", () => {
   afterEach(() => {
     vi.useRealTimers();

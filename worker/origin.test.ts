@@ -8,7 +8,7 @@ const origin = stubOrigin();
 
 describe("the origin", () => {
   it("gets path, query, method, body and headers, and the visitor's host beside its own", async () => {
-    const request = new Request("http://site.test:8443/a%20b?c=d%2F", {
+    const request = new Request("https://site.test:8443/a%20b?c=d%2F", {
       method: "POST",
       body: "body",
       headers: { "x-own": "2", host: "site.test:8443" },
@@ -24,7 +24,7 @@ describe("the origin", () => {
 
   it.each(vectors.cases)("gets of $name what our edge sends it while this worker is gone", async (vector) => {
     const settings = { ...SETTINGS, origin: new URL(vectors.origin), edge: "adaptive-h3" } as const;
-    const request = new Request(`http://site.test${vector.target}`, { headers: vector.headers as HeadersInit });
+    const request = new Request(`https://site.test${vector.target}`, { headers: vector.headers as HeadersInit });
     await visit(request, new FakeStores(mode("observe")), new Isolate(settings));
     const [got] = origin.fetched;
     expect(got?.url).toBe(vector.url);
@@ -48,7 +48,7 @@ describe("the origin", () => {
     origin.answer = async () => new Response("page", { headers: { "alt-svc": 'h3=":443"; ma=86400', "x-own": "1" } });
     for (const request of [
       navigation(),
-      new Request("http://site.test/", { headers: { "sec-fetch-dest": "image" } }),
+      new Request("https://site.test/", { headers: { "sec-fetch-dest": "image" } }),
     ]) {
       const { response } = await visit(request, new FakeStores(mode("fixed-h2")));
       expect(response.headers.get("alt-svc")).toBeNull();
@@ -95,7 +95,7 @@ describe("the origin", () => {
   it("is where the route leads without ORIGIN", async () => {
     const { origin: _, ...settings } = SETTINGS;
     await visit(navigation(), new FakeStores(mode("observe")), new Isolate({ ...settings, edge: "cloudflare" }));
-    expect(origin.fetched[0]?.url).toBe("http://site.test:8443/page?a=1");
+    expect(origin.fetched[0]?.url).toBe("https://site.test:8443/page?a=1");
   });
 
   it("an origin that refuses is a 502, as from a plain proxy; our edge is told that it is the worker's", async () => {
@@ -117,7 +117,7 @@ describe("the origin", () => {
     const after = async (seconds: number, isThere: boolean): Promise<boolean> => {
       vi.setSystemTime(seconds * 1000);
       origin.answer = async () => (isThere ? new Response("page") : Promise.reject(new TypeError("no TLS")));
-      await visit(new Request("http://site.test/a.png"), new FakeStores(mode("observe")), isolate);
+      await visit(new Request("https://site.test/a.png"), new FakeStores(mode("observe")), isolate);
       return isolate.origin.isLost;
     };
     const seen: boolean[] = [];
@@ -141,7 +141,7 @@ describe("the origin", () => {
     const onRoute = { ...withoutOrigin, edge: "cloudflare" } as const;
     for (const settings of [SETTINGS, onRoute]) {
       origin.fetched.length = 0;
-      const request = new Request("http://site.test/", {
+      const request = new Request("https://site.test/", {
         method,
         headers: { accept: "text/html" },
         ...(method === "POST" ? { body: "order" } : {}),

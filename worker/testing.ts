@@ -108,7 +108,7 @@ export const H3_FIRST = adaptivePolicy({ method: { ...GAINS, mix: [0.5, 0.5] } }
 export const mode = (name: Policy["mode"]): Policy => ({ ...INITIAL_POLICY, mode: name, ma: { minS: 60, maxS: 300 } });
 
 export function navigation(cf: unknown = CF_H2, headers: Record<string, string> = {}): Request {
-  return new Request("http://site.test:8443/page?a=1", {
+  return new Request("https://site.test:8443/page?a=1", {
     headers: { "sec-fetch-dest": "document", "cf-connecting-ip": "192.0.2.7", ...headers },
     cf: cf as never,
   });

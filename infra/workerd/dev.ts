@@ -30,7 +30,15 @@ await runMain(async () => {
 `);
   const wrangler = spawn(
     process.execPath,
-    [WRANGLER, "dev", ...variables.flatMap((variable) => ["--var", variable]), ...process.argv.slice(2)],
+    // The worker says nothing where a visitor comes without TLS: its URLs begin with https:, though this is not.
+    [
+      WRANGLER,
+      "dev",
+      "--upstream-protocol",
+      "https",
+      ...variables.flatMap((variable) => ["--var", variable]),
+      ...process.argv.slice(2),
+    ],
     { cwd: ROOT, stdio: "inherit", env: { ...process.env, ...WRANGLER_ENV } },
   );
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => wrangler.kill(signal));

@@ -9,7 +9,7 @@ import { CF_H2, fails, FakeStores, HASH_KEY, mode, never, SETTINGS } from "../te
 import { receiveReport } from "./report-endpoint.ts";
 import { writeToken } from "./token.ts";
 
-const URL_OF_REPORTS = "http://site.test/_h3/v1/report";
+const URL_OF_REPORTS = "https://site.test/_h3/v1/report";
 const CLOUDFLARE = {
   httpProtocol: "HTTP/2",
   clientTcpRtt: 44,

@@ -60,7 +60,7 @@ async function load(address: string): Promise<string> {
 
 async function post(address: string, body: string): Promise<number> {
   const ctx = createExecutionContext();
-  const request = new Request("http://site.test/_h3/v1/report", {
+  const request = new Request("https://site.test/_h3/v1/report", {
     method: "POST",
     headers: { "cf-connecting-ip": address },
     body,

@@ -3,7 +3,7 @@ import { REPORTER_ETAG, REPORTER_SCRIPT } from "./script.ts";
 import { serveScript } from "./serve-script.ts";
 
 const get = (headers: Record<string, string> = {}, method = "GET"): Response =>
-  serveScript(new Request("http://site.test/_h3/v1/reporter.js", { method, headers }));
+  serveScript(new Request("https://site.test/_h3/v1/reporter.js", { method, headers }));
 
 describe("the reporter", () => {
   it("is a script that caches keep for a day", async () => {
