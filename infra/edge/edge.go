@@ -101,6 +101,7 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		log: log, registry: visitor.NewRegistry(), certificates: certificates, stopBeat: func() {}, succeeded: make(chan struct{}),
 		failed: make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
+	e.registry.Bound(opts.connections)
 	e.succeed = sync.OnceFunc(func() { close(e.succeeded) })
 	opts.proxy.Kill, opts.proxy.Covers = &killswitch.Switch{}, certificates.Covers
 	bounds := upstream.NewBounds(opts.requests, log)

@@ -36,6 +36,7 @@ type options struct {
 	handshakes      quicserver.HandshakeLimits
 	requests        upstream.RequestLimits
 	unread          unread.Limits
+	connections     int // visitors' connections that may be open
 	maxStreams      int
 	restTimeout     time.Duration
 	shutdownTimeout time.Duration
@@ -110,7 +111,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		return nil
 	})
 	fs.BoolVar(&o.proxy.AsCloudflare, "as-cloudflare", false, "have request.cf say of a connection only what Cloudflare's says, its RTT and delivery rate; for trying what a worker with EDGE=cloudflare can do, with -server-timing=true and without -samples")
-	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096 and to four times -max-unread; 128 where that cannot be told)", setCount(&o.requests.Total))
+	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096, to four times -max-unread, and to a quarter of this program's own descriptors; 128 where that cannot be told)", setCount(&o.requests.Total))
 	fs.Func("max-requests-client", "at most `N` of them, and of those that wait, of one client, an IPv4 address or an IPv6 /64 (default: a quarter of -max-requests, at least 100)", setCount(&o.requests.PerClient))
 	fs.Func("reserved-requests", "`N` requests more for the worker's API (/_h3/), while others take all of -max-requests; a quarter of them for one client (default 16)", setCount(&o.requests.Reserved))
 	fs.Func("max-streams", "at most `N` requests at a time on an HTTP/2 or HTTP/3 connection; the client waits by itself beyond that (default 100)", setCount(&o.maxStreams))
@@ -151,7 +152,9 @@ func (o *options) check(fs *flag.FlagSet) error {
 	if o.unread.PerClient == 0 {
 		o.unread.PerClient = unread.DefaultPerClient(o.unread.Total)
 	}
-	o.requests.AtOnce, o.requests.Most = o.unread.PerClient, unread.Requests(o.unread.Total)
+	descriptors := ownDescriptors()
+	o.connections = mostConnections(descriptors, unread.Memory())
+	o.requests.AtOnce, o.requests.Most = o.unread.PerClient, min(unread.Requests(o.unread.Total), max(descriptors/requestDescriptors, 1))
 	if o.handshakes.Unproven > o.handshakes.Total {
 		return fmt.Errorf("flag -retry-above is %d: it must not be above -max-handshakes, which is %d", o.handshakes.Unproven, o.handshakes.Total)
 	}

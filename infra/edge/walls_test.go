@@ -43,7 +43,7 @@ var walls = map[string][]string{
 	"internal/quicprobe":   {quicGo},
 
 	// What is known about visitors, and what is known about the server behind: neither knows the other.
-	"internal/visitor":  {"internal/measure"},
+	"internal/visitor":  {"internal/admission", "internal/measure"},
 	"internal/upstream": {"internal/admission", "internal/errorlog", sys},
 
 	"internal/metadata":   {"internal/measure", "internal/visitor"},

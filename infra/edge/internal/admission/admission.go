@@ -271,7 +271,7 @@ func (d *Desk) leave(s *seat) {
 		d.inFlight.Remove(s.client)
 	}
 	// Where there was room for others already, it is only those of this client, or of its network, that wait for this place.
-	d.serve(func(client netip.Prefix) bool { return wasFull || akin(client, s.client) })
+	d.serve(func(client netip.Prefix) bool { return wasFull || Akin(client, s.client) })
 }
 
 func (d *Desk) full() bool { return d.inFlight.all+d.long.all >= d.limits.Total }

@@ -20,6 +20,12 @@ func NewTally() Tally {
 	return Tally{clients: map[netip.Prefix]int{}, networks: map[netip.Prefix]int{}}
 }
 
+// All returns how many places there are.
+func (t *Tally) All() int { return t.all }
+
+// Of returns how many are this client's.
+func (t *Tally) Of(client netip.Prefix) int { return t.clients[client] }
+
 // Room says whether another place of this client stays within what one client may have.
 func (t *Tally) Room(client netip.Prefix, perClient int) bool {
 	if t.clients[client] >= perClient {
@@ -62,8 +68,8 @@ func networkOf(client netip.Prefix) (network netip.Prefix, is bool) {
 	return network, err == nil
 }
 
-// akin says whether two clients are the same, or of one network.
-func akin(a, b netip.Prefix) bool {
+// Akin says whether two clients are the same, or of one network.
+func Akin(a, b netip.Prefix) bool {
 	if a == b {
 		return true
 	}

@@ -97,6 +97,9 @@ func New(subject Subject) *Metrics {
 			}
 			return 0
 		}),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: namespace, Name: "connections_crowded_total", Help: "Connections at rest that were closed because there were too many",
+		}, func() float64 { return float64(subject.Registry.Crowded()) }),
 		gauge("upstream_descriptors", "Descriptors that the process behind has open; 0 where nobody can tell", func() float64 {
 			open, _ := subject.Descriptors()
 			return float64(open)

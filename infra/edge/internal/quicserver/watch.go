@@ -1,7 +1,9 @@
 package quicserver
 
 import (
+	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"adaptive-h3/infra/edge/internal/quicprobe"
@@ -26,7 +28,9 @@ func (q *Server) watch() {
 		case <-ticker.C:
 		}
 		s := q.current()
-		if err := quicprobe.Answers(q.ReachedAt(), watchInterval); err != nil {
+		if err := quicprobe.Answers(q.ReachedAt(), watchInterval); errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			continue // without a descriptor nobody can ask: that says nothing about the server
+		} else if err != nil {
 			if misses++; misses == watchPatience && q.options.Serves.CompareAndSwap(true, false) {
 				q.options.Log.Report("HTTP/3", fmt.Sprintf("UDP port %d does not answer (%v): nothing offers it meanwhile", q.port(), err))
 			}

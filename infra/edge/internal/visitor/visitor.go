@@ -1,5 +1,6 @@
 // Package visitor knows the open connections of visitors: what each one is, and how to read and close it. It does not
-// accept them, and it knows no HTTP. Of this module it imports measure only.
+// accept them, and it knows no HTTP. Of this module it imports admission (to count clients)
+// and measure.
 package visitor
 
 import (
