@@ -43,6 +43,25 @@ describe("harmOf", () => {
     expect(harm([-0.3, -0.3, -0.3, -0.3, -0.3], { policy: some })?.kind).toBe("slower");
   });
 
+  it.each([
+    ["a path", { pathPrefix: "/shop/" }],
+    ["a country", { country: ["JP"] }],
+    ["an autonomous system", { asn: [64_500, 64_501] }],
+    ["all of them", { pathPrefix: "/shop/", country: ["JP"], asn: [64_500] }],
+  ])("asks where a rule lets the method decide, on %s, and the policy itself offers nothing", (_, where) => {
+    const ruled: Policy = { ...FROM_40, mode: "fixed-h2", rules: [{ ...where, mode: "adaptive" }] };
+    expect(harm([0, 0, -0.2, -0.2, -0.2], { policy: ruled })?.kind).toBe("slower");
+    const fixed: Policy = { ...ruled, rules: [{ ...where, mode: "fixed-h2" }] };
+    expect(harm([0, 0, -0.2, -0.2, -0.2], { policy: fixed })).toBeUndefined();
+  });
+
+  it("asks also where too few new clients say whether something else offers HTTP/3", () => {
+    const few = drawnArms({ clients: 3 }, { clients: 3 });
+    const grounds: GroundsChecked = checkGrounds({ everyone: EVEN, newClients: few, expectedShare: 0.5 });
+    expect(grounds.objections).toMatchObject([{ kind: "too-few-new-clients" }]);
+    expect(harm([0, 0, -0.2, -0.2, -0.2], { grounds })?.kind).toBe("slower");
+  });
+
   it("says nothing where a class's own draw is uneven", () => {
     const classes = [0, 0, -0.2, -0.2, -0.2].map((saves) =>
       drawnArms({ clients: 1500, saves, overH3: 0.9 }, { clients: 1000 }),

@@ -1,5 +1,5 @@
 import { decide } from "../core/decide.ts";
-import type { Policy } from "../core/policy.ts";
+import type { Mode, Policy } from "../core/policy.ts";
 import { type Arms, type Interval, ofEach } from "./arms.ts";
 import { compare, type GroundsChecked } from "./compare.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
@@ -40,20 +40,27 @@ export function harmOf(policy: Policy, classes: readonly Arms<Sums>[], grounds: 
     grounds.sampleRatio.expectedShare,
   );
   if (isUneven || grounds.sampleRatio.isUneven) return undefined;
-  const { claim, missing } = compare(grounds, arms);
+  // Whether something else offers HTTP/3 too may not be known: that makes a harm that shows no smaller.
+  const objections = grounds.objections.filter(({ kind }) => kind !== "too-few-new-clients");
+  const { claim, missing } = compare({ ...grounds, objections }, arms);
   if (claim.kind === "slower") return { kind: "slower", interval: claim.interval };
   if (missing === undefined || missing.difference.low <= FEWER_MIN) return undefined;
   const { low, high } = missing.difference;
   return { kind: "fewer-reports", interval: { low, high } };
 }
 
-/** Whether a policy offers HTTP/3 to some client that nobody knows, on some page. */
+/** Whether a policy offers HTTP/3 to some client that nobody knows, on some page: by itself, or where one of its rules holds. */
 function offersIn(policy: Policy, rttClass: number): boolean {
-  const paths = ["/", ...policy.contentBytes.routes.map(({ pathPrefix }) => pathPrefix)];
-  return (CLASS_RTTS_MS[rttClass] ?? []).some((rttMs) =>
-    paths.some((path) => {
+  const offersAt = (mode: Mode, path: string): boolean =>
+    (CLASS_RTTS_MS[rttClass] ?? []).some((rttMs) => {
       const request = { transport: "tcp", rttMs, path, shareUnit: 0 } as const;
-      return decide(request, { state: "unknown" }, policy, 0, undefined).advertise.kind === "h3";
-    }),
-  );
+      const alone = { ...policy, mode, rules: [] };
+      return decide(request, { state: "unknown" }, alone, 0, undefined).advertise.kind === "h3";
+    });
+  const routes = policy.contentBytes.routes.map(({ pathPrefix }) => pathPrefix);
+  // A fixed mode draws no arms: a comparison of arms says nothing about it.
+  return [policy, ...policy.rules.filter(({ mode }) => mode === "adaptive")].some((place) => {
+    const prefix = ("pathPrefix" in place ? place.pathPrefix : undefined) ?? "/";
+    return [prefix, ...routes.filter((route) => route.startsWith(prefix))].some((path) => offersAt(place.mode, path));
+  });
 }
