@@ -25,9 +25,10 @@ var walls = map[string][]string{
 		"internal/pathsample", "internal/proxy", "internal/quicserver", "internal/resting", "internal/trace", "internal/unread",
 		"internal/upstream", "internal/visitor",
 	},
-	"cmd/forge": {"internal/forge"},
-	"cmd/load":  {"internal/client", "internal/hostile", qpack, quicGo, xNet},
-	"cmd/probe": {"internal/client"},
+	"cmd/forge":   {"internal/forge"},
+	"cmd/load":    {"internal/client", "internal/hostile", qpack, quicGo, xNet},
+	"cmd/probe":   {"internal/client"},
+	"cmd/readers": {"internal/client"},
 
 	// They import nothing of this module.
 	"internal/admission":   {},

@@ -1,0 +1,147 @@
+// Readers puts visitors who read slowly on a site, and beside them some who do not read, and says who got the whole response. Each
+// visitor has a loopback address of its own. It prints a line of JSON for each rate, number of visitors and protocol.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"adaptive-h3/infra/edge/internal/client"
+)
+
+const (
+	most    = 4_000_000 // bytes of a response
+	longest = 60        // seconds that a response may last
+	slice   = 100 * time.Millisecond
+)
+
+var (
+	rates    = []int{30_000, 100_000, 300_000, 1_000_000, 2_000_000} // bytes a second
+	visitors = []int{10, 50, 100, 200, 400}
+)
+
+// row is one line of the output.
+type row struct {
+	Protocol  string  `json:"protocol"`
+	Rate      int     `json:"bytesPerSecond"`
+	Visitors  int     `json:"visitors"`
+	Whole     int     `json:"whole"`
+	Cut       int     `json:"cut"`
+	Refused   int     `json:"refused"` // a 503
+	Unread    int     `json:"unread"`  // who do not read
+	Seconds   float64 `json:"seconds"`
+	WorkerdMB int     `json:"workerdMB,omitempty"` // the most memory that the process had so far
+}
+
+var (
+	errRefused = errors.New("refused")
+	site       = flag.String("site", "https://127.0.0.1:8443", "the site, whose /image/N has N bytes")
+	ca         = flag.String("ca", ".adaptive-h3/dev-cert.pem", "PEM `FILE` of its certificate")
+	unread     = flag.Int("unread", 0, "`N` clients more who do not read")
+	pid        = flag.Int("pid", 0, "process `ID` of workerd, for its memory")
+)
+
+func main() {
+	flag.Parse()
+	out := json.NewEncoder(os.Stdout)
+	for _, protocol := range []string{"h1", "h2", "h3"} {
+		for _, rate := range rates {
+			for _, n := range visitors {
+				_ = out.Encode(run(protocol, rate, n))
+			}
+		}
+	}
+}
+
+func run(protocol string, rate, n int) row {
+	r := row{Protocol: protocol, Rate: rate, Visitors: n, Unread: *unread}
+	began := time.Now()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	over := make(chan struct{})
+	for i := range n {
+		all.Go(func() {
+			err := load(protocol, fmt.Sprintf("127.1.%d.%d", i/250, i%250+1), func(body io.Reader) (int64, error) { return read(body, rate) }, min(most, longest*rate))
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				r.Whole++
+			case errors.Is(err, errRefused):
+				r.Refused++
+			default:
+				r.Cut++
+			}
+		})
+	}
+	var others sync.WaitGroup
+	for i := range *unread {
+		others.Go(func() {
+			_ = load(protocol, fmt.Sprintf("127.2.%d.%d", i/250, i%250+1), func(io.Reader) (int64, error) { <-over; return 0, nil }, 1_000_000_000)
+		})
+	}
+	all.Wait()
+	close(over)
+	others.Wait()
+	r.Seconds, r.WorkerdMB = time.Since(began).Seconds(), memory(*pid)
+	return r
+}
+
+func load(protocol, from string, take func(io.Reader) (int64, error), size int) error {
+	transport, end, err := client.New(client.Options{Protocol: protocol, CAFile: *ca, From: from, DialTimeout: time.Minute})
+	if err != nil {
+		return err
+	}
+	defer end()
+	res, err := (&http.Client{Transport: transport}).Get(fmt.Sprintf("%s/image/%d", *site, size))
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusServiceUnavailable {
+		return errRefused
+	}
+	got, err := take(res.Body)
+	if err == nil && got != int64(size) {
+		err = fmt.Errorf("%d bytes of %d", got, size)
+	}
+	return err
+}
+
+// read reads at a rate until the end.
+func read(body io.Reader, rate int) (got int64, err error) {
+	each := int64(rate) * int64(slice) / int64(time.Second)
+	for err == nil {
+		time.Sleep(slice)
+		var n int64
+		n, err = io.CopyN(io.Discard, body, each)
+		got += n
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return got, err
+}
+
+// memory returns the most memory that a process had so far (proc(5), VmHWM), in MB; 0: nobody knows.
+func memory(pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(text)
+	if found == nil {
+		return 0
+	}
+	kb, _ := strconv.Atoi(string(found[1]))
+	return kb >> 10
+}
