@@ -1,5 +1,6 @@
 import type { Probe } from "../contract/probe.ts";
 import type { AssetsHost } from "../doctor/advise.ts";
+import { isKeptFrom, requiringCorp } from "../core/embedding.ts";
 import { heard } from "../doctor/heard.ts";
 import { filesOf, lookAt, type Looking, type Seen } from "./doctor-look.ts";
 import { askRecords } from "./doctor-records.ts";
@@ -22,12 +23,21 @@ interface Place {
   /** The page, as it came, and its address. */
   readonly html: string;
   readonly page: URL;
+  readonly pageHeaders: Seen["headers"];
   /** A server of DNS over HTTPS. */
   readonly resolver: string;
 }
 
 /** Looks at the host that ASSETS names: whether it has the page's files, and whether anything there offers HTTP/3. Never throws. */
-export async function lookAtAssets({ assets, endpoint, looking, html, page, resolver }: Place): Promise<AssetsSeen> {
+export async function lookAtAssets({
+  assets,
+  endpoint,
+  looking,
+  html,
+  page,
+  pageHeaders,
+  resolver,
+}: Place): Promise<AssetsSeen> {
   const { origin, paths } = assets;
   const url = new URL(origin);
   const isNamed = (path: string): boolean => paths.some((beginning) => path.startsWith(beginning));
@@ -37,14 +47,29 @@ export async function lookAtAssets({ assets, endpoint, looking, html, page, reso
   const here = await Promise.all(files.map(async (file) => seeOne(looking, file)));
   const isSame = files.map((_, i) => same(here[i], there[i]));
   const offers = there.map((seen) => seen && heard(seen.altSvc, Number(url.port) || 443) === "offer");
+  const kept = there.map((seen) => isKeptFrom(page, url, textOf(seen?.headers, "cross-origin-resource-policy")));
   const means = (i: number): string =>
     isSame[i] === undefined
       ? "unknown"
-      : `${isSame[i] ? "the same as here" : "not as it is here"}${offers[i] === true ? "; offers HTTP/3" : ""}`;
+      : [
+          isSame[i] ? "the same as here" : "not as it is here",
+          ...(offers[i] === true ? ["offers HTTP/3"] : []),
+          ...(kept[i] === true ? ["kept from pages here (Cross-Origin-Resource-Policy)"] : []),
+        ].join("; ");
+  const requiring = requiringCorp((name) => textOf(pageHeaders, name));
   const unknown: Row = { tried: `files at ${url.host}`, came: "none named", means: "unknown" };
   const { offersH3 } = records;
   return {
     rows: [
+      ...(requiring === undefined
+        ? []
+        : [
+            {
+              tried: `${requiring} of the page`,
+              came: textOf(pageHeaders, requiring) ?? "",
+              means: "it keeps its files",
+            },
+          ]),
       ...(files.length === 0 ? [unknown] : []),
       ...files.map((file, i) => ({ tried: `${url.host}${file}`, came: cameOf(there[i]), means: means(i) })),
       {
@@ -57,8 +82,15 @@ export async function lookAtAssets({ assets, endpoint, looking, html, page, reso
       origin,
       offers: offersH3 === true || offers.includes(true) ? true : offersH3 === false ? false : undefined,
       isSame: isSame.includes(false) ? false : isSame.length === 0 || isSame.includes(undefined) ? undefined : true,
+      isKept: kept.includes(true),
     },
   };
+}
+
+/** A header that comes once, or several as one. */
+function textOf(headers: Seen["headers"] | undefined, name: string): string | undefined {
+  const value = headers?.[name];
+  return Array.isArray(value) ? value.join(", ") : value;
 }
 
 function cameOf(seen: Seen | undefined): string {

@@ -93,7 +93,14 @@ async function examine(looking: Looking, { endpoint, path, resolver, io }: Place
     askRecords(new URL(origin), resolver),
     tryQuic(new URL(origin), io.projectFolder, caFile),
     zoneOf(pageUrl, paths, io),
-    assetsOf(probed, { endpoint, looking, html: page?.body ?? "", page: pageUrl, resolver }),
+    assetsOf(probed, {
+      endpoint,
+      looking,
+      html: page?.body ?? "",
+      page: pageUrl,
+      pageHeaders: page?.headers ?? {},
+      resolver,
+    }),
   ]);
   showPart(progress, "rest", 1, 1, "");
   const others = {
@@ -229,7 +236,7 @@ async function assetsOf(
 
 /** Whether a browser would not get what pages name there, or get it over HTTP/3. */
 function isBroken({ host }: AssetsSeen): boolean {
-  return host?.isSame === false || host?.offers === true;
+  return host?.isSame === false || host?.offers === true || host?.isKept === true;
 }
 
 /** What responses say together: an offer of one counts, then what takes offers back. Undefined where none was seen. */

@@ -25,17 +25,22 @@ it.each<[string, Partial<Looked>, RegExp]>([
   ["that nothing can be decided without an RTT", { hasRtt: false }, /^The worker sees no RTT/],
   [
     "nothing of a host for files that is as it should be",
-    { assets: { origin: "https://f.test", offers: false, isSame: true } },
+    { assets: { origin: "https://f.test", offers: false, isSame: true, isKept: false } },
     /^Nothing is to be done here\./,
   ],
   [
     "no other host for files that it does not have",
-    { assets: { origin: "https://f.test", offers: undefined, isSame: false } },
+    { assets: { origin: "https://f.test", offers: undefined, isSame: false, isKept: false } },
     /^https:\/\/f\.test, which ASSETS names, does not serve the same files/,
   ],
   [
+    "no host for files that browsers keep from pages",
+    { assets: { origin: "https://f.test", offers: false, isSame: true, isKept: true } },
+    /^https:\/\/f\.test, which ASSETS names, keeps files from other hosts' pages: browsers block them/,
+  ],
+  [
     "no HTTP/3 at the host for files",
-    { assets: { origin: "https://f.test", offers: true, isSame: undefined } },
+    { assets: { origin: "https://f.test", offers: true, isSame: undefined, isKept: false } },
     /^https:\/\/f\.test, which ASSETS names, offers HTTP\/3/,
   ],
   ["what late look-ups mean", { isLate: true }, /^Look-ups come later/],

@@ -8,6 +8,8 @@ export interface AssetsHost {
   readonly offers: boolean | undefined;
   /** Whether files there are as they are here. */
   readonly isSame: boolean | undefined;
+  /** Whether browsers keep a file there from the site's pages (Cross-Origin-Resource-Policy). */
+  readonly isKept: boolean;
 }
 
 /** What is known of a site after a look. Undefined is what is not known. */
@@ -55,10 +57,15 @@ export function advise(looked: Looked): readonly string[] {
   return [...first, ...rest];
 }
 
-function ofAssets({ origin, offers, isSame }: AssetsHost): readonly string[] {
+function ofAssets({ origin, offers, isSame, isKept }: AssetsHost): readonly string[] {
   return [
     ...(isSame === false
       ? [`${origin}, which ASSETS names, does not serve the same files: pages break. Take ASSETS out.`]
+      : []),
+    ...(isKept
+      ? [
+          `${origin}, which ASSETS names, keeps files from other hosts' pages: browsers block them. Let it say Cross-Origin-Resource-Policy: cross-origin, or take ASSETS out.`,
+        ]
       : []),
     ...(offers === true ? [`${origin}, which ASSETS names, offers HTTP/3: it serves its purpose only without.`] : []),
   ];

@@ -1,3 +1,4 @@
+import { requiringCorp } from "../../policy-api/core/embedding.ts";
 import type { Advice } from "../advise.ts";
 import { changeBody, isPage, mayChangeBody } from "../pages/change-body.ts";
 import { couldAllow, readPolicies } from "../pages/csp.ts";
@@ -31,10 +32,6 @@ export function withAssets(response: Response, page: URL, assets: Assets): Respo
 
 const KINDS = ["image", "script", "style"] as const;
 
-/** Of policies on what a page may embed, those that take a file of another host only where its headers say so. */
-const REQUIRES_CORP = /^\s*(?:require-corp|isolate-and-require-corp)\s*(?:;|$)/;
-const EMBEDDER_POLICIES = ["cross-origin-embedder-policy", "document-isolation-policy"] as const;
-
 function mayName(response: Response): boolean {
   const { headers } = response;
   const encoding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
@@ -43,6 +40,6 @@ function mayName(response: Response): boolean {
     mayChangeBody(response) &&
     ["identity", "gzip", "br"].includes(encoding) &&
     !/preload/i.test(headers.get("link") ?? "") &&
-    EMBEDDER_POLICIES.every((name) => !REQUIRES_CORP.test(headers.get(name) ?? ""))
+    requiringCorp((name) => headers.get(name)) === undefined
   );
 }
