@@ -109,6 +109,26 @@ describe("ReportBuffer", () => {
     expect(buffer.pending("o", "z")).toEqual({ samples: [], answers: [], decided: [] });
   });
 
+  it("shows all that is on its way to an object that hangs, and no more than of half a minute", async () => {
+    const buffer = new ReportBuffer();
+    const shown = (): number[] => buffer.pending("o", "a").samples.map(({ atMs }) => atMs);
+    const calls = [1, 2, 3, 4].map((atMs) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      buffer.add("o", keys("a"), { sample: sample(atMs) }, T + atMs * GATHER_MS);
+      const flushed = buffer.flush("o", T + atMs * GATHER_MS, () => promise);
+      if (atMs < 4) expect(shown()).toEqual([1, 2, 3].slice(0, atMs));
+      return async () => {
+        resolve();
+        await flushed;
+      };
+    });
+    expect(shown()).toEqual([2, 3, 4]);
+    await calls[2]?.();
+    expect(shown()).toEqual([2, 4]);
+    for (const answer of calls) await answer();
+    expect(shown()).toEqual([]);
+  });
+
   it("keeps for the next flush what an object did not take, before what came since", async () => {
     const buffer = new ReportBuffer();
     const { promise, reject } = Promise.withResolvers<void>();

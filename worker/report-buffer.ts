@@ -10,6 +10,8 @@ import { Counts } from "./counts.ts";
 export const GATHER_MS = 10_000;
 /** A flush that is this late has died with its request, and another may begin, milliseconds. */
 const FLUSH_LOST_MS = 10_000;
+/** Gatherings on their way to an object. Of more the oldest counts as lost: Cloudflare lets a request live for 30 s after its response. */
+const IN_FLIGHT_MAX = 3;
 /**
  * Clients in an isolate's buffer, for all objects, and per client readings, pages' reports and pages that were asked for one: at
  * most 39 MB of the isolate's 128. A reading takes the place of an older one of its connection. Of more readings the newest stay,
@@ -61,8 +63,8 @@ interface ObjectBuffer {
   gathering: Gathering;
   /** How many of the gathering's clients each network has. */
   networks: Map<string, number>;
-  /** On its way to the object, which may not have it yet. */
-  inFlight: Gathering | undefined;
+  /** On their way to the object, which may not have them yet: several where it hangs. The oldest first. */
+  readonly inFlight: Set<Gathering>;
   lastFlushMs: number;
   /** Until when a flush that was promised may still come. */
   scheduledUntilMs: number;
@@ -100,7 +102,7 @@ export class ReportBuffer {
     if (news.page !== undefined) client.pages = this.#first([...client.pages, news.page], PAGES_MAX, "page");
     if (news.decided !== undefined)
       client.decided = this.#first([...client.decided, news.decided], DECIDED_MAX, "asked-page");
-    return news.decided !== undefined && buffer.inFlight === undefined ? 0 : this.#promise(buffer, nowMs);
+    return news.decided !== undefined && buffer.inFlight.size === 0 ? 0 : this.#promise(buffer, nowMs);
   }
 
   /**
@@ -136,16 +138,10 @@ export class ReportBuffer {
 
   pending(object: string, client: string): PendingNews {
     const buffer = this.#objects.get(object);
-    const inFlight = buffer?.inFlight?.get(client);
-    const gathering = buffer?.gathering.get(client);
-    const [sent, gathered] = [newsOf(inFlight), newsOf(gathering)];
-    if (sent === NO_NEWS) return gathered;
-    if (gathered === NO_NEWS) return sent;
-    return {
-      samples: [...sent.samples, ...gathered.samples],
-      answers: [...sent.answers, ...gathered.answers],
-      decided: [...sent.decided, ...gathered.decided],
-    };
+    if (buffer === undefined) return NO_NEWS;
+    let news = NO_NEWS;
+    for (const sent of buffer.inFlight) news = joined(news, newsOf(sent.get(client)));
+    return joined(news, newsOf(buffer.gathering.get(client)));
   }
 
   /**
@@ -160,14 +156,16 @@ export class ReportBuffer {
     const reports = buffer.gathering;
     buffer.gathering = new Map();
     buffer.networks = new Map();
-    buffer.inFlight = reports;
+    const [oldest] = buffer.inFlight;
+    if (oldest !== undefined && buffer.inFlight.size >= IN_FLIGHT_MAX) buffer.inFlight.delete(oldest);
+    buffer.inFlight.add(reports);
     buffer.lastFlushMs = nowMs;
     try {
       await send([...reports.values()].map(reportOf));
     } catch {
       this.#putBack(buffer, reports);
     }
-    if (buffer.inFlight === reports) buffer.inFlight = undefined;
+    buffer.inFlight.delete(reports);
   }
 
   /**
@@ -230,7 +228,10 @@ export class ReportBuffer {
   /** Clients in the buffer or on their way, for all objects. */
   #clients(): number {
     let count = 0;
-    for (const { gathering, inFlight } of this.#objects.values()) count += gathering.size + (inFlight?.size ?? 0);
+    for (const { gathering, inFlight } of this.#objects.values()) {
+      count += gathering.size;
+      for (const sent of inFlight) count += sent.size;
+    }
     return count;
   }
 
@@ -240,7 +241,7 @@ export class ReportBuffer {
       buffer = {
         gathering: new Map(),
         networks: new Map(),
-        inFlight: undefined,
+        inFlight: new Set(),
         lastFlushMs: Number.NEGATIVE_INFINITY,
         scheduledUntilMs: 0,
       };
@@ -256,6 +257,16 @@ function newsOf(gathered: Gathered | undefined): PendingNews {
   const { samples, answers, pages, decided } = gathered;
   if (pages.length === 0) return { samples, answers, decided };
   return { samples: [...samples, ...pages.flatMap((page) => page.samples)], answers, decided };
+}
+
+function joined(earlier: PendingNews, later: PendingNews): PendingNews {
+  if (earlier === NO_NEWS) return later;
+  if (later === NO_NEWS) return earlier;
+  return {
+    samples: [...earlier.samples, ...later.samples],
+    answers: [...earlier.answers, ...later.answers],
+    decided: [...earlier.decided, ...later.decided],
+  };
 }
 
 function reportOf({ keys, samples, answers, pages, decided }: Gathered): ClientReport {
