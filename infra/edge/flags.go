@@ -119,7 +119,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.Func("unread-timeout", "`DURATION` that a response may wait for a client that takes less than -slowest-rate; then it is ended (default 60s)", setDuration(&o.unread.Timeout))
 	fs.Func("slowest-rate", "`BYTES` a second that a client must take of a response that waits for it, and send of a request body (default 1000)", setCount(&o.unread.Rate))
 	fs.Func("max-unread", "at most `N` responses that wait for clients who do not read; beyond it those that wait longest are ended (default: one for each 24 MB of memory, at least 64)", setCount(&o.unread.Total))
-	fs.Func("max-unread-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64, and so many requests of it at a time that are younger than 10s: more wait for a second, then get a 503 (default 128)", setCount(&o.unread.PerClient))
+	fs.Func("max-unread-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64, and so many requests of it at a time that are younger than 10s: more wait for twelve seconds, then get a 503 (default 128)", setCount(&o.unread.PerClient))
 	fs.Func("rest-timeout", "`DURATION` that a connection may rest between requests, and a websocket between bytes; requests and responses themselves may last, and a client of HTTP/2 or HTTP/3 has 5s more (default 120s)", setDuration(&o.restTimeout))
 	fs.Func("upstream-timeout", "`DURATION` that the upstream has for its response header (default 60s)", setDuration(&o.proxy.UpstreamTimeout))
 	fs.Func("shutdown-timeout", "`DURATION` that requests and websockets have to finish at the end (default 10s)", setDuration(&o.shutdownTimeout))

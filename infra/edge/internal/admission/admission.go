@@ -37,6 +37,8 @@ const (
 	// Long requests may take this part of all places, and those of one client this part of what a client may take.
 	longShare       = 2
 	longClientShare = 4
+	// A request that waits only for others of its own client waits for this many times Wait: their end, or their age, gives it a place.
+	ownPatience = 12
 	// The least time between two searches for requests that have become long.
 	searchPause = 100 * time.Millisecond
 )
@@ -48,8 +50,8 @@ func (l Limits) atOnce() int {
 	return min(l.AtOnce, l.PerClient)
 }
 
-// Desk admits requests. A request for which there is no place waits for one, for at most Wait, in the order of arrival; no
-// more requests wait than may be in flight.
+// Desk admits requests. A request for which there is no place waits for one, in the order of arrival: for at most Wait, and longer
+// where only its client's own requests are in its way. No more requests wait than may be in flight.
 //
 // Requests that last have a share of their own, so that they leave places to others. While there is room in that share, a request
 // gives its place back when it has lasted for longAfter; the desk looks for such requests when somebody needs a place.
@@ -71,9 +73,10 @@ type Desk struct {
 
 // place is one that a request waits for; closed once it has it.
 type place struct {
-	client netip.Prefix
-	taken  chan struct{}
-	seat   *seat
+	client   netip.Prefix
+	patience time.Duration
+	taken    chan struct{}
+	seat     *seat
 }
 
 // NewDesk makes a desk that admits within limits.
@@ -120,7 +123,7 @@ func (d *Desk) Admit(ctx context.Context, client netip.Prefix, mayReserve func()
 		d.refuse()
 		return nil, err
 	}
-	timer := time.NewTimer(d.Wait)
+	timer := time.NewTimer(p.patience)
 	defer timer.Stop()
 	select {
 	case <-p.taken:
@@ -170,7 +173,10 @@ func (d *Desk) enter(client netip.Prefix) (*seat, *place, error) {
 	if len(d.queue) >= d.limits.Total {
 		return nil, nil, ErrFull
 	}
-	p := &place{client: client, taken: make(chan struct{})}
+	p := &place{client: client, patience: d.Wait, taken: make(chan struct{})}
+	if !d.full() {
+		p.patience *= ownPatience
+	}
 	d.queue = append(d.queue, p)
 	d.waiting.Add(client)
 	return nil, p, nil
@@ -215,6 +221,7 @@ func (d *Desk) findLong() {
 func (d *Desk) giveUp(p *place) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.findLong()
 	if !d.unqueue(p) {
 		return false
 	}

@@ -200,6 +200,29 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
+// A page with many files on a slow line: what waits for the page's other files waits until these are long. Who waits for others' requests
+// soon learns that there is no place.
+func TestPatience(t *testing.T) {
+	d := NewDesk(Limits{Total: 3, PerClient: 3, AtOnce: 2}, time.Millisecond)
+	now := time.Unix(0, 0)
+	d.now = func() time.Time { return now }
+	mustAdmit(t, d, alice)
+	mustAdmit(t, d, alice)
+	now = now.Add(longAfter - time.Second)
+	_, p, err := d.enter(alice)
+	if err != nil || p.patience != ownPatience*d.Wait {
+		t.Fatalf("waits for %v, %v", p.patience, err)
+	}
+	now = now.Add(time.Second)
+	if d.giveUp(p) || p.seat == nil {
+		t.Error("a request was given up, though an older one had become long")
+	}
+	_, p, err = d.enter(bob)
+	if err != nil || p.patience != d.Wait {
+		t.Errorf("waits for %v, %v", p.patience, err)
+	}
+}
+
 // Clients whose requests last hold no places that others need: not by websockets, and not by requests that never end.
 func TestLongRequestsHaveTheirOwnShare(t *testing.T) {
 	attackers := func(i int) netip.Prefix {
