@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import type { BrowserContext } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { launchBrowser, launchWithDns, navigate } from "./browser.ts";
 import { doctor } from "./doctor-run.ts";
@@ -96,6 +96,82 @@ it("has the doctor look at the files' host", { timeout: 60_000 }, async () => {
   expect(gone.report.next.join()).toContain("does not serve the same files: pages break. Take ASSETS out.");
   expect(gone.code).toBe(1);
 });
+
+/** What a browser has of a page's files: whether its image came, its script ran, and its style sheet applies. */
+async function filesSeen(page: Page, url: string): Promise<readonly boolean[]> {
+  await page.goto(url, { waitUntil: "load" });
+  return page.evaluate(() => [
+    document.images[0]?.naturalWidth === 1,
+    document.title === "ran",
+    getComputedStyle(document.body).marginTop === "7px",
+  ]);
+}
+
+it(
+  "every file of a page arrives under its policies, and the doctor sees files that browsers keep back",
+  { timeout: 60_000 },
+  async () => {
+    const headers = new Map<string, Record<string, string>>();
+    let fileHeaders: Record<string, string> = {};
+    const types = { svg: "image/svg+xml", js: "text/javascript", css: "text/css" };
+    const bodies = {
+      svg: '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>',
+      js: 'document.title = "ran"',
+      css: "body { margin-top: 7px }",
+    };
+    const html = `<!doctype html><title>a</title><link rel=stylesheet href=/static/a.css><body><img src=/static/a.svg><script src=/static/a.js></script>`;
+    const server = createServer(({ url = "" }, response) => {
+      const kind = /\.(svg|js|css)$/.exec(url)?.[1] as keyof typeof types | undefined;
+      if (kind === undefined) response.writeHead(200, { "content-type": "text/html", ...headers.get(url) }).end(html);
+      else
+        response
+          .writeHead(200, { "content-type": types[kind], "cache-control": "no-store", ...fileHeaders })
+          .end(bodies[kind]);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    let port = 0;
+    const files = `https://127.0.0.1:${await forwardTcp(() => port)}`;
+    const system = await startTestSystem({
+      origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      variables: { OBJECTS_PER_REGION: "1", BUDGET_MS: "1000", ASSETS: `${files} /static/` },
+    });
+    ({ port } = system);
+    await system.putPolicy(fixed("fixed-h2"));
+    const context = await (await launchBrowser(system.spkiSha256, [SITE])).newContext();
+    const page = await context.newPage();
+    const site = `https://${SITE}:${port}`;
+    const { host } = new URL(files);
+    for (const [i, own] of [
+      {},
+      { "content-security-policy": `default-src 'self'; img-src ${host}` },
+      { "content-security-policy": `default-src 'self'; report-uri ${files}/csp` },
+      { "content-security-policy": `default-src 'self' ${host}; script-src 'self' ${host}/other/` },
+      { "content-security-policy": `default-src 'self' ${host}, style-src 'self'; default-src *` },
+      { "cross-origin-embedder-policy": "require-corp" },
+      { "cross-origin-embedder-policy": "credentialless" },
+    ].entries()) {
+      headers.set(`/${i}`, own);
+      expect([own, await filesSeen(page, `${site}/${i}`)]).toEqual([own, [true, true, true]]);
+    }
+
+    const resolver = await startDoh([{ ...httpsRecord("h2"), host: "127.0.0.1" }]);
+    const allowed = await doctor(system, resolver);
+    // What stays unknown of this site does not concern its files.
+    expect(allowed.report.next).toEqual([expect.stringMatching(/^Nothing was found that speaks against it\./)]);
+    const same = { tried: `${host}/static/a.svg`, came: "status 200", means: "the same as here" };
+    expect(allowed.report.rows).toContainEqual(same);
+    fileHeaders = { "cross-origin-resource-policy": "same-origin" };
+    expect(await filesSeen(page, `${site}/0`)).toEqual([false, false, false]);
+    const { report, code } = await doctor(system, resolver);
+    expect(report.next.join()).toContain("keeps files from other hosts' pages: browsers block them");
+    expect(code).toBe(1);
+  },
+);
 
 it.each([
   ["gzip", gzipSync],
