@@ -129,6 +129,16 @@ describe("ReportBuffer", () => {
     expect(shown()).toEqual([]);
   });
 
+  it("does not wait for ever with a drawn page for a call whose request has died", () => {
+    const buffer = new ReportBuffer();
+    buffer.add("o", keys("a"), { sample: sample(1) }, T);
+    void buffer.flush("o", T, async () => Promise.withResolvers<void>().promise);
+    const news = { decided: askedPage("n1") };
+    expect(buffer.add("o", keys("a"), news, T + 1)).toBe(GATHER_MS - 1);
+    expect(buffer.add("o", keys("a"), news, T + 30_000)).toBe(0);
+    expect(buffer.pending("o", "a").samples).toEqual([]);
+  });
+
   it("keeps for the next flush what an object did not take, before what came since", async () => {
     const buffer = new ReportBuffer();
     const { promise, reject } = Promise.withResolvers<void>();

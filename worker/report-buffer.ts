@@ -10,8 +10,8 @@ import { Counts } from "./counts.ts";
 export const GATHER_MS = 10_000;
 /** A flush that is this late has died with its request, and another may begin, milliseconds. */
 const FLUSH_LOST_MS = 10_000;
-/** Gatherings on their way to an object. Of more the oldest counts as lost: Cloudflare lets a request live for 30 s after its response. */
-const IN_FLIGHT_MAX = 3;
+/** A gathering that is on its way for this long is lost, milliseconds: Cloudflare lets a request live for 30 s after its response. */
+const CALL_LOST_MS = 30_000;
 /**
  * Clients in an isolate's buffer, for all objects, and per client readings, pages' reports and pages that were asked for one: at
  * most 39 MB of the isolate's 128. A reading takes the place of an older one of its connection. Of more readings the newest stay,
@@ -63,8 +63,8 @@ interface ObjectBuffer {
   gathering: Gathering;
   /** How many of the gathering's clients each network has. */
   networks: Map<string, number>;
-  /** On their way to the object, which may not have them yet: several where it hangs. The oldest first. */
-  readonly inFlight: Set<Gathering>;
+  /** On their way to the object, which may not have them yet, and since when, milliseconds: several where it hangs. The oldest first. */
+  readonly inFlight: Map<Gathering, number>;
   lastFlushMs: number;
   /** Until when a flush that was promised may still come. */
   scheduledUntilMs: number;
@@ -102,7 +102,9 @@ export class ReportBuffer {
     if (news.page !== undefined) client.pages = this.#first([...client.pages, news.page], PAGES_MAX, "page");
     if (news.decided !== undefined)
       client.decided = this.#first([...client.decided, news.decided], DECIDED_MAX, "asked-page");
-    return news.decided !== undefined && buffer.inFlight.size === 0 ? 0 : this.#promise(buffer, nowMs);
+    if (news.decided === undefined) return this.#promise(buffer, nowMs);
+    giveUpLost(buffer, nowMs);
+    return buffer.inFlight.size === 0 ? 0 : this.#promise(buffer, nowMs);
   }
 
   /**
@@ -140,7 +142,7 @@ export class ReportBuffer {
     const buffer = this.#objects.get(object);
     if (buffer === undefined) return NO_NEWS;
     let news = NO_NEWS;
-    for (const sent of buffer.inFlight) news = joined(news, newsOf(sent.get(client)));
+    for (const sent of buffer.inFlight.keys()) news = joined(news, newsOf(sent.get(client)));
     return joined(news, newsOf(buffer.gathering.get(client)));
   }
 
@@ -156,9 +158,8 @@ export class ReportBuffer {
     const reports = buffer.gathering;
     buffer.gathering = new Map();
     buffer.networks = new Map();
-    const [oldest] = buffer.inFlight;
-    if (oldest !== undefined && buffer.inFlight.size >= IN_FLIGHT_MAX) buffer.inFlight.delete(oldest);
-    buffer.inFlight.add(reports);
+    giveUpLost(buffer, nowMs);
+    buffer.inFlight.set(reports, nowMs);
     buffer.lastFlushMs = nowMs;
     try {
       await send([...reports.values()].map(reportOf));
@@ -230,7 +231,7 @@ export class ReportBuffer {
     let count = 0;
     for (const { gathering, inFlight } of this.#objects.values()) {
       count += gathering.size;
-      for (const sent of inFlight) count += sent.size;
+      for (const sent of inFlight.keys()) count += sent.size;
     }
     return count;
   }
@@ -241,7 +242,7 @@ export class ReportBuffer {
       buffer = {
         gathering: new Map(),
         networks: new Map(),
-        inFlight: new Set(),
+        inFlight: new Map(),
         lastFlushMs: Number.NEGATIVE_INFINITY,
         scheduledUntilMs: 0,
       };
@@ -249,6 +250,11 @@ export class ReportBuffer {
     }
     return buffer;
   }
+}
+
+/** A request that has died leaves behind what it was sending. */
+function giveUpLost({ inFlight }: ObjectBuffer, nowMs: number): void {
+  for (const [sent, sinceMs] of inFlight) if (Math.abs(nowMs - sinceMs) >= CALL_LOST_MS) inFlight.delete(sent);
 }
 
 /** With what its connections have shown, whoever says so. */
