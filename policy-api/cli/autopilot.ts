@@ -19,6 +19,8 @@ const REST_MS = 7 * 86_400_000;
 const ANEW_MS = 14 * 86_400_000;
 /** The least that a proposal has to save, at the low end of its interval: ln(time now / time with it), over new clients' visits. */
 const GAIN_MIN = 0.001;
+/** Said of a version. Then it is no proof of no harm that nothing speaks against it. */
+const NOT_COMPARED = "Where it offers HTTP/3, its visitors cannot be compared";
 /** How many activations are looked back at. The API gives no more at a time. */
 const LOOKED_BACK = 100;
 /** How many earlier versions are asked whether they harm, too. */
@@ -33,6 +35,11 @@ export type Step =
       readonly everyone: number;
       readonly stages: readonly Stage[];
     };
+
+interface Earlier {
+  readonly version: number;
+  readonly isCompared: boolean;
+}
 
 type Calls = Pick<Api, "results" | "proposal" | "push" | "history" | "version">;
 
@@ -54,9 +61,10 @@ export async function nextStep(api: Calls, activation: Activation, nowMs: number
     const before = await harmless(api, activations, version);
     const takesBack = `takes back version ${version}. ${harm.text}`;
     const left = isOurs ? [] : stages;
-    return before === undefined
-      ? activates(`${takesBack} Everyone gets an empty gain table`, await emptied(api, version), left)
-      : activates(takesBack, before, left);
+    if (before === undefined)
+      return activates(`${takesBack} Everyone gets an empty gain table`, await emptied(api, version), left);
+    const unsure = before.isCompared ? "" : ` Everyone gets version ${before.version}. ${NOT_COMPARED}`;
+    return activates(takesBack + unsure, before.version, left);
   }
   if (isOurs && change !== null)
     return activates(
@@ -81,16 +89,20 @@ export async function nextStep(api: Calls, activation: Activation, nowMs: number
 }
 
 async function ofTrial(api: Calls, everyone: number, { version, share }: Stage, ageMs: number): Promise<Step> {
-  const { harm, grounds, objects } = await api.results(version);
+  const { harm, harmComparable, grounds, objects } = await api.results(version);
   if (harm !== null) return activates(`takes back version ${version}. ${harm.text}`, everyone);
   const objection = grounds.objections.find(({ kind }) => kind !== "too-few-new-clients");
   if (objection !== undefined) return waits(`version ${version} cannot be judged. ${unstopped(objection.text)}`);
   if (objects.answered < objects.asked) return waits("not every object of the store answers");
   if (ageMs < STAGE_MS) return waits(`version ${version} has not been tried for a day yet`);
   const next = SHARES.find((one) => one > share);
-  return next === undefined
-    ? activates(`gives version ${version} to everyone`, version)
-    : activates(`gives version ${version} to ${next * 100} % of the clients`, everyone, [{ version, share: next }]);
+  if (next === undefined)
+    return harmComparable
+      ? activates(`gives version ${version} to everyone`, version)
+      : waits(`version ${version} does not go to everyone. ${NOT_COMPARED}`);
+  const gives = `gives version ${version} to ${next * 100} % of the clients`;
+  // A comparison takes five times as many visitors at 5 % as at 25 %: a small site waits for it there.
+  return activates(harmComparable ? gives : `${gives}. ${NOT_COMPARED}`, everyone, [{ version, share: next }]);
 }
 
 /** The same policy as a new version, so that its results are of what is so now. No visitor gets another answer by that. */
@@ -143,21 +155,29 @@ async function propose(api: Calls, version: number, tried: ReadonlySet<number>):
   return activates(`tries ${taught}`, version, [{ version: pushed.version, share: SHARES[0] }]);
 }
 
-/** The last version before this one that everyone had, and which nobody speaks against. Version 0 is none: it draws no arms. */
-async function harmless(api: Calls, activations: readonly Activation[], version: number): Promise<number | undefined> {
+/**
+ * The last version before this one that everyone had, and which nobody speaks against: one whose visitors can be compared, else
+ * any. Version 0 is none: it draws no arms.
+ */
+async function harmless(api: Calls, activations: readonly Activation[], version: number): Promise<Earlier | undefined> {
   const own = activations.filter(isOwn);
   const earlier = new Set(activations.map(({ everyone }) => everyone));
+  let silent: Earlier | undefined;
   for (const one of [...earlier]
     .filter((known) => known !== version && known !== 0 && !isTakenBack(own, known))
     .slice(0, EARLIER_ASKED)) {
     const { policy } = await api.version(one);
     // A policy that offers HTTP/3 to everyone draws no arms: nothing would speak against it.
     if (policy === null || policy.mode === "fixed-h3") continue;
-    const { harm, change } = await api.results(one);
+    const { harm, harmComparable, change } = await api.results(one);
     // What was so before a change says nothing of what is so now.
-    if (harm === null && change === null) return one;
+    if (harm !== null || change !== null) continue;
+    // Nor does anything speak where a rule offers it to everyone.
+    const isCompared = harmComparable && policy.rules.every(({ mode }) => mode !== "fixed-h3");
+    if (isCompared) return { version: one, isCompared };
+    silent ??= { version: one, isCompared };
   }
-  return undefined;
+  return silent;
 }
 
 function isOwn({ note }: Activation): boolean {

@@ -17,10 +17,10 @@ const OFFERING: Policy = {
 };
 
 /** Clients of a version, for whom HTTP/3 changes the logarithm of the time by so much. */
-const rowsOf = (version: number, saves: number) =>
+const rowsOf = (version: number, saves: number, clients = 4500) =>
   drawnRows(
     version,
-    [20, 60, 150].map((rttMs) => ({ rttMs, clients: 1500, saves, overH3: 0.9, asn: 64_496 })),
+    [20, 60, 150].map((rttMs) => ({ rttMs, clients: clients / 3, saves, overH3: 0.9, asn: 64_496 })),
   );
 
 /** The same, of whom HTTP/3 saves time in two periods, and takes more in the third one. */
@@ -40,6 +40,7 @@ const current = () => {
   const { everyone, stages, note } = anna.api.current();
   return { everyone, stages, note };
 };
+const store = async (policy: Policy) => anna.api.ports.store.create({ policy, author: "ben", note: null });
 /** What a person puts in force. */
 const put = async (everyone: number, stages: readonly { version: number; share: number }[] = []): Promise<void> =>
   anna.api.change({ kind: "put", everyone, stages });
@@ -47,7 +48,8 @@ const put = async (everyone: number, stages: readonly { version: number; share: 
 beforeEach(async () => {
   anna = await person();
   Object.assign(anna.io, { nowMs: () => Date.now() });
-  for (const policy of [LEARNING, OFFERING]) await anna.api.ports.store.create({ policy, author: "setup", note: null });
+  await store(LEARNING);
+  await store(OFFERING);
   await put(1);
 });
 
@@ -61,13 +63,27 @@ describe("autopilot", () => {
     expect(anna.api.requests.at(-1)?.headers["if-match"]).toBe('"r1"');
     expect(await step()).toBe("Nothing to do: version 3 has not been tried for a day yet.\n");
     later(DAY_MS);
-    expect(await step()).toContain("Done: it gives version 3 to 25 % of the clients.");
-    expect(await step()).toContain("Nothing to do");
+    anna.api.ports.outcomes.rows = [...rowsOf(1, 0.2), ...rowsOf(3, 0.2)];
+    expect(await step()).toContain("Done: it gives version 3 to 25 % of the clients.\n");
     later(DAY_MS);
-    expect(await step()).toContain("Done: it gives version 3 to everyone.");
+    expect(await step()).toContain("Done: it gives version 3 to everyone.\n");
     expect(current()).toEqual({ everyone: 3, stages: [], note: "autopilot gives version 3 to everyone" });
-    // Nobody has visited under it yet.
-    expect(await step()).toMatch(/^Nothing to do: nothing is proposed\. /);
+  });
+
+  it("gives to everyone no version of which nothing is known, and says so where it gives it to more", async () => {
+    anna.api.ports.outcomes.rows = rowsOf(1, 0.2);
+    await step();
+    later(DAY_MS);
+    const gives = "gives version 3 to 25 % of the clients. Where it offers HTTP/3, its visitors cannot be compared";
+    expect(await step()).toContain(`Done: it ${gives}.\n`);
+    expect(current()).toEqual({ everyone: 1, stages: [{ version: 3, share: 0.25 }], note: `autopilot ${gives}` });
+    later(30 * DAY_MS);
+    anna.api.ports.outcomes.rows = rowsOf(3, 0.2, 99);
+    expect(await step()).toBe(
+      "Nothing to do: version 3 does not go to everyone. Where it offers HTTP/3, its visitors cannot be compared.\n",
+    );
+    anna.api.ports.outcomes.rows = rowsOf(3, 0.2, 150);
+    expect(await step()).toContain("Done: it gives version 3 to everyone.\n");
   });
 
   it("takes a trial back that harms, rests for a week, and does not try it again", async () => {
@@ -100,22 +116,44 @@ describe("autopilot", () => {
   });
 
   it("goes back to a version that nobody speaks against, or to an empty gain table", async () => {
-    await anna.api.ports.store.create({ policy: { ...OFFERING, source: "another" }, author: "ben", note: null });
-    await put(2);
-    await put(3);
+    await store({ ...OFFERING, source: "another" });
+    for (const version of [2, 3]) await put(version);
     anna.api.ports.outcomes.rows = [...rowsOf(2, -0.3), ...rowsOf(3, -0.3)];
     await step();
     expect(current().everyone).toBe(1);
     const { ports } = anna.api;
     const fixed: Policy = { ...INITIAL_POLICY, mode: "fixed-h3" };
-    await ports.store.create({ policy: fixed, author: "ben", note: null });
+    await store(fixed);
     ports.store.unreadableVersions.add(1);
     await put(4);
-    await ports.store.create({ policy: { ...OFFERING, source: "a fifth" }, author: "ben", note: null });
+    await store({ ...OFFERING, source: "a fifth" });
     await put(5);
     ports.outcomes.rows = [...rowsOf(2, -0.3), ...rowsOf(3, -0.3), ...rowsOf(5, -0.3)];
     expect(await step()).toContain("Done: it takes back version 5.");
     expect(current().everyone).toBe(6);
+  });
+
+  it.each<[string, Partial<Policy>, number]>([
+    ["whose visitors said nothing", { source: "another" }, 0],
+    ["that a rule offers to everyone", { rules: [{ pathPrefix: "/shop/", mode: "fixed-h3" }] }, 4500],
+  ])("prefers an older version without harm to a newer one %s, else takes it and says so", async (_, over, clients) => {
+    const { ports } = anna.api;
+    await store({ ...OFFERING, ...over });
+    await store({ ...OFFERING, source: "the last" });
+    for (const version of [2, 3, 4]) await put(version);
+    const against = [...(clients === 0 ? [] : rowsOf(3, 0.2, clients)), ...rowsOf(4, -0.3)];
+    ports.store.unreadableVersions.add(1);
+    ports.outcomes.rows = [...rowsOf(2, 0.2), ...against];
+    expect(await step()).toMatch(/^Done: it takes back version 4\. Where .* longer\.\n/);
+    expect(current().everyone).toBe(2);
+
+    await store({ ...OFFERING, source: "a fifth" });
+    await put(5);
+    ports.outcomes.rows = [...rowsOf(2, -0.3), ...against, ...rowsOf(5, -0.3)];
+    expect(await step()).toMatch(
+      /^Done: it takes back version 5\. Where .* longer\. Everyone gets version 3\. Where it offers HTTP\/3, its visitors cannot be compared\.\n/,
+    );
+    expect(current().everyone).toBe(3);
   });
 
   it("gives everyone an empty gain table where no earlier version is left, and goes on learning by it", async () => {

@@ -12,7 +12,8 @@ export const AUTOPILOT: Command = {
   - If the version in force harms visitors, everyone gets an earlier one that does not, or
     an empty gain table.
   - If it knows of a policy that saves time, it stores that, and gives it to 5 % of the clients; a
-    day later to 25 %, another day later to everyone. If it harms, all get the old one again.
+    day later to 25 %, another day later to everyone, once enough of its visitors can be compared.
+    If it harms, all get the old one again.
   - If HTTP/3's effect on pages has changed, it begins the version anew: the same policy, with
     results of its own.
 

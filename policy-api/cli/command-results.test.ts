@@ -58,6 +58,16 @@ describe("results", () => {
     expect((await anna.does("results 0")).out).toMatch(/this version has no clients that were drawn\.\nTo draw some, /);
   });
 
+  it("says that it is not known whether a version harms, where nobody can be compared", async () => {
+    const policy = { ...LEARNING, method: { kind: "rtt-threshold", rttMs: 100 } } as const;
+    await anna.api.ports.store.create({ policy, author: "ben", note: null });
+    const unknown = "Whether this version harms is not known: where it offers HTTP/3, clients cannot be compared.";
+    anna.api.ports.outcomes.rows = drawnRows(2, [{ rttMs: 20, clients: 500, saves: 0, overH3: 0.9, asn: 64_497 }]);
+    expect((await anna.does("results 2")).out).toContain(`\n${unknown}\n`);
+    anna.api.ports.outcomes.rows = drawnRows(2, [{ rttMs: 200, clients: 500, saves: 0, overH3: 0.9, asn: 64_497 }]);
+    expect((await anna.does("results 2")).out).not.toContain(unknown);
+  });
+
   it("begin anew under a version that differs in its `source` alone, for a server that changed", async () => {
     const policy = JSON.parse((await anna.does("show active")).out) as object;
     anna.writes("changed.json", { ...policy, source: "nginx 1.33 with BBR" });

@@ -111,6 +111,7 @@ function pictureOf(columns: readonly Column[], over: Partial<Results> = {}): str
     objects: { asked: 32, answered: 32 },
     sentence: "What it says.",
     harm: null,
+    harmComparable: true,
     change: null,
     unused: null,
     everyone,

@@ -17,13 +17,16 @@ const HOW_TO_DRAW = [
 
 /** Results as tables, and last the sentence. */
 export function resultsText(results: Results): string {
-  const { version, objects, everyone, cells, grounds, harm, sentence } = results;
+  const { version, objects, everyone, cells, grounds, harm, harmComparable, sentence } = results;
   const slices = slicesOf(results);
   const missing = missingObjects(objects);
   const notes = [
     ...(missing === undefined ? [] : [missing]),
     ...grounds.objections.map(({ text }) => text),
     ...(harm === null ? [] : [harm.text]),
+    ...(harm === null && !harmComparable
+      ? ["Whether this version harms is not known: where it offers HTTP/3, clients cannot be compared."]
+      : []),
     ...(everyone.load.claim.withstandsLies === false
       ? ["If 5 % of the visitors lied as well as they can, the claim would not hold."]
       : []),

@@ -87,6 +87,11 @@ const Results = strict({
       description: "What speaks against the version, where it offers HTTP/3 to new clients, and the same as a sentence",
     }),
   ),
+  harmComparable: z.boolean().openapi({
+    description:
+      "Whether harm could show: clients can be compared where the version offers HTTP/3, or it offers it to no new client. If " +
+      "false, it means nothing that `harm` is null",
+  }),
   change: nullable(
     strict({ since: isoTime, text: z.string() }).openapi("StackChange", {
       description:

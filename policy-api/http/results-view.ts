@@ -27,6 +27,7 @@ export function resultsView(
     objects,
     grounds,
     harm,
+    isHarmComparable,
     change,
     unused,
     everyone,
@@ -45,6 +46,7 @@ export function resultsView(
     // What is claimed is of both times together where something changed.
     sentence: [sentenceOf(results), changeText, unusedText].filter((text) => text !== undefined).join(" "),
     harm: harm === undefined ? null : { kind: harm.kind, text: harmText(harm) },
+    harmComparable: isHarmComparable,
     change:
       change === undefined || changeText === undefined
         ? null

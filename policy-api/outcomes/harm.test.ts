@@ -21,7 +21,26 @@ function classesOf(saves: readonly number[], missing = 0): Arms<Sums>[] {
   );
 }
 const harm = (saves: readonly number[], { policy = FROM_40, grounds = GROUNDS, missing = 0 } = {}) =>
-  harmOf(policy, classesOf(saves, missing), grounds);
+  harmOf(policy, classesOf(saves, missing), grounds).harm;
+
+/** Whether harm could show, of versions that do none. */
+const comparable = ({
+  policy = FROM_40,
+  clients = [1000, 1000, 1000, 1000, 1000],
+  expectedShare = 0.5,
+  elsewhere = 0,
+  fresh = 500,
+}): boolean => {
+  const newClients = drawnArms({ clients: fresh }, { clients: fresh, overH3: elsewhere });
+  const classes = clients.map((each) => drawnArms({ clients: each, saves: 0.1, overH3: 0.9 }, { clients: each }));
+  const { harm: found, isHarmComparable } = harmOf(
+    policy,
+    classes,
+    checkGrounds({ everyone: EVEN, newClients, expectedShare }),
+  );
+  expect(found).toBeUndefined();
+  return isHarmComparable;
+};
 
 describe("harmOf", () => {
   it("finds that offers slow down those who get them", () => {
@@ -66,7 +85,7 @@ describe("harmOf", () => {
     const classes = [0, 0, -0.2, -0.2, -0.2].map((saves) =>
       drawnArms({ clients: 1500, saves, overH3: 0.9 }, { clients: 1000 }),
     );
-    expect(harmOf(FROM_40, classes, GROUNDS)).toBeUndefined();
+    expect(harmOf(FROM_40, classes, GROUNDS)).toEqual({ harm: undefined, isHarmComparable: false });
   });
 
   it("says nothing where offers save time, or where nothing can be said", () => {
@@ -74,7 +93,20 @@ describe("harmOf", () => {
     const few = [0, 0, -0.2, -0.2, -0.2].map((saves) =>
       drawnArms({ clients: 20, saves, overH3: 0.9 }, { clients: 20 }),
     );
-    expect(harmOf(FROM_40, few, GROUNDS)).toBeUndefined();
+    expect(harmOf(FROM_40, few, GROUNDS).harm).toBeUndefined();
+  });
+
+  it.each<[string, boolean, Partial<Parameters<typeof comparable>[0]>]>([
+    ["clients of both arms where it offers HTTP/3", true, {}],
+    ["too few clients there, and many elsewhere", false, { clients: [1000, 1000, 20, 20, 20] }],
+    ["no client at all", false, { clients: [0, 0, 0, 0, 0] }],
+    ["no place where it offers HTTP/3", true, { clients: [0, 0, 0, 0, 0], policy: INITIAL_POLICY }],
+    ["an offer to everyone", false, { clients: [0, 0, 0, 0, 0], policy: { ...FROM_40, mode: "fixed-h3" } }],
+    ["an uneven draw", false, { expectedShare: 0.3 }],
+    ["HTTP/3 offered by something else", false, { elsewhere: 0.5 }],
+    ["too few new clients", true, { fresh: 3 }],
+  ])("says whether harm could show: %s", (_, isHarmComparable, given) => {
+    expect(comparable(given)).toBe(isHarmComparable);
   });
 
   it("claims no slower pages where the arms cannot be compared", () => {

@@ -1,7 +1,7 @@
 import { decide } from "../core/decide.ts";
 import type { Mode, Policy } from "../core/policy.ts";
 import { type Arms, type Interval, ofEach } from "./arms.ts";
-import { compare, type GroundsChecked } from "./compare.ts";
+import { compare, type Compared, type GroundsChecked } from "./compare.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
 import { mergeArms, type Sums } from "./sums.ts";
 
@@ -11,6 +11,14 @@ export interface Harm {
   readonly kind: "slower" | "fewer-reports";
   /** Of the gain, below 0; or of the share of pages that do not report, above it. Holds however often one looks. */
   readonly interval: Interval;
+}
+
+/** What a search for harm found. */
+export interface HarmSought {
+  /** Undefined if none shows. */
+  readonly harm: Harm | undefined;
+  /** Whether harm could have shown: there are clients to compare, or the version offers HTTP/3 to no new client. */
+  readonly isHarmComparable: boolean;
 }
 
 /** RTTs in each class of RTT_CLASS_MS, milliseconds. */
@@ -30,19 +38,23 @@ const FEWER_MIN = 0.01;
  *
  * @param classes What clients of each class add up to
  */
-export function harmOf(policy: Policy, classes: readonly Arms<Sums>[], grounds: GroundsChecked): Harm | undefined {
+export function harmOf(policy: Policy, classes: readonly Arms<Sums>[], grounds: GroundsChecked): HarmSought {
   const offered = classes.filter((_, rttClass) => offersIn(policy, rttClass));
-  if (offered.length === 0) return undefined;
+  if (offered.length === 0) return { harm: undefined, isHarmComparable: true };
   const arms = mergeArms(offered);
   // To which class a client comes may depend on its arm: over HTTP/3 an RTT is measured otherwise.
   const { isUneven } = sampleRatioOf(
     ofEach(arms, ({ assigned }) => Number(assigned.clients)),
     grounds.sampleRatio.expectedShare,
   );
-  if (isUneven || grounds.sampleRatio.isUneven) return undefined;
+  if (isUneven || grounds.sampleRatio.isUneven) return { harm: undefined, isHarmComparable: false };
   // Whether something else offers HTTP/3 too may not be known: that makes a harm that shows no smaller.
   const objections = grounds.objections.filter(({ kind }) => kind !== "too-few-new-clients");
-  const { claim, missing } = compare({ ...grounds, objections }, arms);
+  const compared = compare({ ...grounds, objections }, arms);
+  return { harm: shownBy(compared), isHarmComparable: compared.effect !== undefined && objections.length === 0 };
+}
+
+function shownBy({ claim, missing }: Compared): Harm | undefined {
   if (claim.kind === "slower") return { kind: "slower", interval: claim.interval };
   if (missing === undefined || missing.difference.low <= FEWER_MIN) return undefined;
   const { low, high } = missing.difference;

@@ -4,7 +4,7 @@ import { type Cell, EVERYWHERE, parseCellKey } from "./cells.ts";
 import { checkGrounds, compare, type Compared, type GroundsChecked } from "./compare.ts";
 import { CLIENTS_MIN } from "./confidence-sequence.ts";
 import type { Gathered, Tally } from "./gathered.ts";
-import { type Harm, harmOf } from "./harm.ts";
+import { type HarmSought, harmOf } from "./harm.ts";
 import type { CellEvidence } from "./learn.ts";
 import { parsePeriodKey } from "./period-keys.ts";
 import type { Learning } from "./propose.ts";
@@ -23,13 +23,11 @@ export interface Slice {
 }
 
 /** What the clients of one version say. */
-export interface Results {
+export interface Results extends HarmSought {
   readonly version: number;
   /** How many objects were asked, and how many of them answered. */
   readonly objects: Objects;
   readonly grounds: GroundsChecked;
-  /** Undefined if nothing speaks against the version, or nothing can be said. */
-  readonly harm: Harm | undefined;
   /** Undefined: none is shown. Otherwise all figures are of both times together. */
   readonly change: StackChange | undefined;
   /** Undefined: offers are followed as before, as far as is shown. */
@@ -76,13 +74,13 @@ export function resultsOf(gathered: Gathered, policy: Policy | undefined, object
     version: gathered.version,
     objects,
     grounds,
-    harm:
-      policy &&
-      harmOf(
-        policy,
-        classes.map((key) => sumsOf(gathered.of(key))),
-        grounds,
-      ),
+    ...(policy === undefined
+      ? { harm: undefined, isHarmComparable: false }
+      : harmOf(
+          policy,
+          classes.map((key) => sumsOf(gathered.of(key))),
+          grounds,
+        )),
     change: stackChangeOf(periodSumsOf(gathered), grounds),
     unused: useChangeOf(periodSumsOf(gathered), grounds),
     everyone: compared(all, grounds),
