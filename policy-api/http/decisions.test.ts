@@ -141,9 +141,9 @@ describe("decisions", () => {
       policy: fixed("fixed-h3"),
       share: 0.05,
     });
-    ports.clients.ofUnits.set("192.0.2.1", { activation: 0.049, share: 0.9, exploration: 0.9 });
-    ports.clients.ofUnits.set("192.0.2.2", { activation: 0.05, share: 0.49, exploration: 0.9 });
-    ports.clients.ofUnits.set("192.0.2.3", { activation: 0.9, share: 0.5, exploration: 0.9 });
+    ports.clients.ofUnits.set("192.0.2.1", { activation: 0.049, share: 0.9, exploration: 0.5 });
+    ports.clients.ofUnits.set("192.0.2.2", { activation: 0.05, share: 0.49, exploration: 0.5 });
+    ports.clients.ofUnits.set("192.0.2.3", { activation: 0.9, share: 0.5, exploration: 0.5 });
     ports.clients.ofUnits.set("2001:db8::1", { activation: 0.9, share: 0.9, exploration: 0.05 });
     const asked = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1"];
     const told = await answers(...asked.map((clientAddress) => ({ transport: "tcp", clientAddress })), {

@@ -133,7 +133,7 @@ describe("on given facts", () => {
 
   it.each([
     [0.04, "exploration", 'h3=":443"; ma=100'],
-    [0.09, "exploration", null],
+    [0.96, "exploration", null],
     [0.5, "h2-faster", null],
     [undefined, "h2-faster", null],
   ])("with the unit %s drawn to explore", async (explorationUnit, reason, altSvc) => {
