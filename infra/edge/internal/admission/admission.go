@@ -32,15 +32,8 @@ type Limits struct {
 const (
 	// reservedShare is the part of the reserved places that one client may take.
 	reservedShare = 4
-	// longAfter is the age from which on a request counts as long, as a websocket does from its beginning. Most pages are done.
-	longAfter = 10 * time.Second
-	// Long requests may take this part of all places, and those of one client this part of what a client may take.
-	longShare       = 2
-	longClientShare = 4
 	// A request that waits only for others of its own client waits for this many times Wait: their end, or their age, gives it a place.
 	ownPatience = 12
-	// The least time between two searches for requests that have become long.
-	searchPause = 100 * time.Millisecond
 )
 
 func (l Limits) atOnce() int {
@@ -139,23 +132,6 @@ func (d *Desk) Admit(ctx context.Context, client netip.Prefix, mayReserve func()
 	return nil, err
 }
 
-// AdmitLong takes a place for a request that will last, or returns ErrLong. The caller must call release once.
-func (d *Desk) AdmitLong(client netip.Prefix) (release func(), err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.full() || !d.roomForLong(client) {
-		d.refused++
-		return nil, ErrLong
-	}
-	d.long.Add(client)
-	s := &seat{client: client, long: true}
-	return func() { d.leave(s) }, nil
-}
-
-func (d *Desk) roomForLong(client netip.Prefix) bool {
-	return d.long.all < max(d.limits.Total/longShare, 1) && d.long.Room(client, max(d.limits.PerClient/longClientShare, 1))
-}
-
 // enter takes a place, or one in the queue.
 func (d *Desk) enter(client netip.Prefix) (*seat, *place, error) {
 	d.mu.Lock()
@@ -191,30 +167,6 @@ func (d *Desk) sit(client netip.Prefix) *seat {
 	d.brief.add(s)
 	d.inFlight.Add(client)
 	return s
-}
-
-// findLong moves the requests that have become long into the share of those, as far as there is room.
-func (d *Desk) findLong() {
-	now := d.now()
-	if now.Sub(d.searched) < searchPause {
-		return
-	}
-	d.searched = now
-	moved := false
-	for s := d.brief.oldest; s != nil && now.Sub(s.began) >= longAfter; {
-		next := s.newer
-		if d.roomForLong(s.client) {
-			d.brief.remove(s)
-			s.long = true
-			d.inFlight.Remove(s.client)
-			d.long.Add(s.client)
-			moved = true
-		}
-		s = next
-	}
-	if moved {
-		d.serve(func(netip.Prefix) bool { return true })
-	}
 }
 
 // giveUp takes p out of the queue; false where it has its place already.
