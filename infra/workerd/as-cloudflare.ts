@@ -15,6 +15,8 @@ export function writeCloudflareConfig(folder: string): string {
     file,
     own
       .replace('name = "EDGE", text = "adaptive-h3"', 'name = "EDGE", text = "cloudflare"')
+      // On Cloudflare a URL says whether the visitor came over TLS.
+      .replace('cfBlobHeader = "MF-CF-Blob"', 'cfBlobHeader = "MF-CF-Blob", forwardedProtoHeader = "X-Forwarded-Proto"')
       // capnp reads the path relative to the written file, and has another meaning for an absolute path.
       .replace('embed "../../dist/worker.js"', `embed "${relative(folder, join(ROOT, "dist/worker.js"))}"`),
   );
