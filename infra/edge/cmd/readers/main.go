@@ -1,5 +1,6 @@
 // Readers puts visitors who read slowly on a site, and beside them some who do not read, and says who got the whole response. Each
-// visitor has a loopback address of its own. It prints a line of JSON for each rate, number of visitors and protocol.
+// visitor has a loopback address of its own. It prints a line of JSON for each rate, number of visitors and protocol, and on
+// standard error why a response was cut.
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +46,7 @@ type row struct {
 
 var (
 	errRefused = errors.New("refused")
+	protocols  = flag.String("protocols", "h1,h2,h3", "what to ask over")
 	site       = flag.String("site", "https://127.0.0.1:8443", "the site, whose /image/N has N bytes")
 	ca         = flag.String("ca", ".adaptive-h3/dev-cert.pem", "PEM `FILE` of its certificate")
 	unread     = flag.Int("unread", 0, "`N` clients more who do not read")
@@ -53,7 +56,7 @@ var (
 func main() {
 	flag.Parse()
 	out := json.NewEncoder(os.Stdout)
-	for _, protocol := range []string{"h1", "h2", "h3"} {
+	for protocol := range strings.SplitSeq(*protocols, ",") {
 		for _, rate := range rates {
 			for _, n := range visitors {
 				_ = out.Encode(run(protocol, rate, n))
@@ -80,6 +83,7 @@ func run(protocol string, rate, n int) row {
 				r.Refused++
 			default:
 				r.Cut++
+				fmt.Fprintln(os.Stderr, err)
 			}
 		})
 	}
