@@ -63,6 +63,7 @@ async function sendAndLeave(n: number, port: number, frame: Buffer): Promise<boo
     const [head] = (await once(socket, "data")) as [Buffer];
     socket.pause();
     for (let i = 0; i < 200; i++) socket.write(frame);
+    // The echoes must wait in every buffer on their way before the client leaves, and nothing says when they do.
     await new Promise((resolve) => {
       setTimeout(resolve, 300);
     });
