@@ -28,7 +28,11 @@ type testWorker struct {
 func startTestWorker(t *testing.T) *testWorker {
 	t.Helper()
 	w := &testWorker{woken: make(chan struct{})}
+	var ended atomic.Bool
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if ended.Load() {
+			panic(http.ErrAbortHandler)
+		}
 		if r.URL.Path != "/heartbeat" {
 			w.seen.Add(1)
 		}
@@ -44,7 +48,8 @@ func startTestWorker(t *testing.T) *testWorker {
 	}))
 	w.url = s.URL
 	var once sync.Once
-	w.end = func() { once.Do(func() { s.CloseClientConnections(); s.Listener.Close() }) }
+	// A connection that is taken meanwhile is not among those that are closed: its heartbeats must not go on.
+	w.end = func() { once.Do(func() { ended.Store(true); s.Listener.Close(); s.CloseClientConnections() }) }
 	t.Cleanup(func() { w.end(); s.Close() })
 	return w
 }
