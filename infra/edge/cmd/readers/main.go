@@ -28,7 +28,7 @@ const (
 
 var (
 	rates    = []int{30_000, 100_000, 300_000, 1_000_000, 2_000_000} // bytes a second
-	visitors = []int{10, 50, 100, 200, 400}
+	visitors = []int{10, 100, 400}
 )
 
 // row is one line of the output.
