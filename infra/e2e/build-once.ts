@@ -1,4 +1,4 @@
-import { buildEdge, buildForge, buildPlain, buildProbe, buildWorker } from "../setup/build.ts";
+import { buildEdge, buildForge, buildPlain, buildProbe, buildResting, buildWorker } from "../setup/build.ts";
 
 /** Vitest's global set-up: builds the programs of the systems under test. */
 export async function setup(): Promise<void> {
@@ -6,5 +6,6 @@ export async function setup(): Promise<void> {
   await buildEdge();
   await buildProbe();
   await buildForge();
+  await buildResting();
   await buildPlain();
 }

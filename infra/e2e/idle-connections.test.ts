@@ -1,13 +1,34 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
-import { EDGE_PROGRAM } from "../setup/build.ts";
+import { EDGE_PROGRAM, RESTING_PROGRAM } from "../setup/build.ts";
 import { probe, startTestSystem, testFolder, type TestSystem } from "./harness.ts";
 
 const DESCRIPTORS = 200;
+const CONNECTIONS = 200;
 const ATTACKER = "127.0.0.66";
+
+/** A system whose edge may open few descriptors, and says in numbers what it has. */
+async function startSmallEdge(): Promise<{ system: TestSystem; openConnections: () => Promise<number> }> {
+  const folder = testFolder();
+  const [program, metrics] = [join(folder, "edge"), join(folder, "metrics")];
+  writeFileSync(program, `#!/bin/sh\nulimit -n ${DESCRIPTORS}\nexec ${EDGE_PROGRAM} "$@"\n`, { mode: 0o755 });
+  const system = await startTestSystem({ edgeProgram: program, edgeFlags: ["-metrics", `unix:${metrics}`] });
+  const openConnections = async (): Promise<number> => {
+    const said = await new Promise<string>((resolve, reject) => {
+      request({ socketPath: metrics, path: "/metrics" }, (answer) => void text(answer).then(resolve, reject))
+        .on("error", reject)
+        .end();
+    });
+    return Number(/open_connections (\d+)/.exec(said)?.[1]);
+  };
+  return { system, openConnections };
+}
 
 /** Opens a connection that then rests: its handshake is complete, and no request follows. */
 async function openIdle({ port }: TestSystem, protocol: string): Promise<void> {
@@ -18,15 +39,33 @@ async function openIdle({ port }: TestSystem, protocol: string): Promise<void> {
   await Promise.race([once(socket, "secureConnect"), once(socket, "close")]);
 }
 
-it.each(["http/1.1", "h2"])("idle connections of one client over %s leave descriptors to others", async (protocol) => {
-  const program = join(testFolder(), "edge");
-  writeFileSync(program, `#!/bin/sh\nulimit -n ${DESCRIPTORS}\nexec ${EDGE_PROGRAM} "$@"\n`, { mode: 0o755 });
-  const system = await startTestSystem({ edgeProgram: program });
-  for (let i = 0; i < DESCRIPTORS; i++) await openIdle(system, protocol);
-  // A quarter of half of the descriptors are the attacker's.
-  expect(readdirSync(`/proc/${system.edgePid()}/fd`).length).toBeLessThan(DESCRIPTORS / 2);
+async function expectOthersServed(system: TestSystem): Promise<void> {
   for (const visitor of ["h1", "h2", "h3"] as const) {
     const [load] = await probe(system, visitor, [`https://127.0.0.1:${system.port}/`]);
     expect(load, visitor).toMatchObject({ protocol: visitor, status: 200 });
   }
+}
+
+it.each(["http/1.1", "h2"])("idle connections of one client over %s leave descriptors to others", async (protocol) => {
+  const { system } = await startSmallEdge();
+  for (let i = 0; i < CONNECTIONS; i++) await openIdle(system, protocol);
+  // A quarter of half of the descriptors are the attacker's.
+  expect(readdirSync(`/proc/${system.edgePid()}/fd`).length).toBeLessThan(DESCRIPTORS / 2);
+  await expectOthersServed(system);
+});
+
+it("idle connections of one client over QUIC, which take no descriptors, are as few", async () => {
+  const { system, openConnections } = await startSmallEdge();
+  const site = `https://127.0.0.1:${system.port}/`;
+  const options = ["-protocol", "h3", "-site", site, "-ca", join(system.stateDir, "dev-cert.pem"), "-from", ATTACKER];
+  const attacker = spawn(RESTING_PROGRAM, [...options, "-connections", String(CONNECTIONS)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void attacker.kill());
+  const [line] = (await once(attacker.stdout, "data")) as [Buffer];
+  expect(JSON.parse(line.toString())).toMatchObject({ answered: CONNECTIONS });
+  const open = await openConnections();
+  expect(open).toBeGreaterThan(0);
+  expect(open).toBeLessThanOrEqual(DESCRIPTORS / 8 + 1); // one is closed as the next one comes
+  await expectOthersServed(system);
 });

@@ -244,6 +244,19 @@ func TestHealth(t *testing.T) {
 	})
 }
 
+// Without a descriptor nobody can ask whether the server answers: that is no reason to stop offering it.
+func TestNoDescriptorIsNoDeafServer(t *testing.T) {
+	e, inside := startInside(t, edgetest.StartUpstream(t, image))
+	e.get(e.client("HTTP/3"), "/")
+	release := edgetest.LeaveNoDescriptor(t)
+	time.Sleep(5 * time.Second) // a server counts as deaf after three questions, a second apart
+	serves, said := inside.servers[0].serves.Load(), e.stderr.String()
+	release()
+	if !serves || strings.Contains(said, "does not answer") {
+		t.Errorf("HTTP/3 is offered: %t; said: %s", serves, said)
+	}
+}
+
 // A server that is deaf over TCP alone is found, too.
 func TestHealthAsksTCP(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "health")

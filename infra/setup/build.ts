@@ -64,6 +64,14 @@ export async function buildLoad(): Promise<void> {
   await buildGo(LOAD_PROGRAM, "./cmd/load");
 }
 
+/** The path of the visitors whose connections rest, for a test and a measurement. */
+export const RESTING_PROGRAM = join(ROOT, "dist", "resting");
+
+/** Builds the visitors whose connections rest into `dist/resting`. @throws UserError */
+export async function buildResting(): Promise<void> {
+  await buildGo(RESTING_PROGRAM, "./cmd/resting");
+}
+
 /** The path of h2spec, which tests a server of HTTP/2 for conformance. */
 export const H2SPEC_PROGRAM = join(ROOT, "dist", "h2spec");
 

@@ -1,15 +1,14 @@
 package ownsocket
 
 import (
-	"errors"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 // Where the process may open nothing more, one client after the other is answered all the same.
@@ -27,7 +26,7 @@ func TestAnswersWithoutDescriptors(t *testing.T) {
 		}
 		clients = append(clients, c)
 	}
-	leaveNone(t)
+	edgetest.LeaveNoDescriptor(t)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "well") })}
 	server.SetKeepAlivesEnabled(false)
 	go server.Serve(ln)
@@ -40,36 +39,5 @@ func TestAnswersWithoutDescriptors(t *testing.T) {
 		if answer, err := io.ReadAll(c); err != nil || len(answer) == 0 {
 			t.Errorf("client %d: %q, %v", i, answer, err)
 		}
-	}
-}
-
-// leaveNone leaves this process no descriptor until the end of the test.
-func leaveNone(t *testing.T) {
-	t.Helper()
-	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
-		t.Fatal(err)
-	}
-	few := before
-	few.Cur = 64
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
-		t.Fatal(err)
-	}
-	var taken []*os.File
-	t.Cleanup(func() {
-		for _, f := range taken {
-			f.Close()
-		}
-		_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before)
-	})
-	for {
-		f, err := os.Open(os.DevNull)
-		if errors.Is(err, syscall.EMFILE) {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		taken = append(taken, f)
 	}
 }
