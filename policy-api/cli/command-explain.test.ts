@@ -21,7 +21,7 @@ describe("explain", () => {
     expect(code).toBe(0);
     expect(out.split("\n").map((line) => line.trim())).toEqual([
       `header   alt-svc: h3=":${new URL(anna.api.url).port}"; ma=100`,
-      "reason   h3-faster: what HTTP/3 is expected to gain is above the margin",
+      "reason   h3-faster: HTTP/3 is expected to be faster, by more than the margin",
       "policy   the one of the file, adaptive on /",
       "request  over TCP, RTT 50 ms, 200 Mbit/s",
       "known    1 connection over TCP (40,000 of 1,000,000 packets lost)",

@@ -233,6 +233,11 @@ describe("hysteresis", () => {
   it.each(cases)("%s", (_name, facts, gain, advertise, reason) => {
     expect(decide(facts, CLEAN, gaining(gain, { margin }), NOON_MS, 0.5)).toMatchObject({ advertise, reason });
   });
+
+  it("a margin below 0 keeps an offer of what loses a little, and says that the margin does", () => {
+    const below = gaining(-0.003, { margin: { enter: 0.005, leave: -0.005 } });
+    expect(decide(offered(), CLEAN, below, NOON_MS, 0.5)).toMatchObject({ advertise: h3(10), reason: "within-margin" });
+  });
 });
 
 describe("what nobody knows takes no offer back", () => {

@@ -14,11 +14,11 @@ export const REASONS = [
   "kill-switch",
   /** The method needs what nobody has measured: an RTT, or for zero lines a loss. */
   "not-measured",
-  /** The expected gain is above the margin: offered. */
+  /** HTTP/3 is expected to be faster, by more than the margin: offered. */
   "h3-faster",
   /** HTTP/2 is expected to be faster: not offered. */
   "h2-faster",
-  /** HTTP/3 is expected to be faster, but by less than the margin: not offered. */
+  /** The margin decides. HTTP/3 is expected to be faster, but by too little: not offered. Or HTTP/2 is, but by too little: offered. */
   "within-margin",
   /** The network drops packets of QUIC alone: not offered. */
   "quic-loses",
@@ -172,7 +172,8 @@ function isInShare(unit: number | undefined, share: number): boolean | undefined
 }
 
 function reasonOf(offer: boolean, { belief, ownShift, saving }: Worth): Reason {
-  if (offer) return "h3-faster";
+  // A margin below 0 also offers what is expected to lose a little.
+  if (offer) return saving.gain > 0 ? "h3-faster" : "within-margin";
   if (belief.quicAlone > 0.5) return "quic-loses";
   if (ownShift < 0 && saving.gain - ownShift > 0 && saving.gain < 0) return "own-loads-slower";
   return saving.gain > 0 ? "within-margin" : "h2-faster";

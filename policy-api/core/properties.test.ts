@@ -251,6 +251,35 @@ it("an expected saving above enter is an offer, one of at most leave never is", 
   expect(Object.values(seen).every((count) => count > 0)).toBe(true);
 });
 
+it("a reason never says the opposite of the expected gain beside it", () => {
+  const seen = { slower: 0, faster: 0 };
+  fc.assert(
+    fc.property(
+      anyPolicy,
+      requestOf(anyNumber),
+      historyOf(seenOf(anyNumber)),
+      anyGainsMethod,
+      soundRequest,
+      historyOf(soundSeen),
+      (policy, anyRequest, anyHistory, method, request, history) => {
+        const sound = { ...policy, mode: "adaptive", rules: [], method } as const;
+        for (const { advertise, reason, saving } of [
+          decide(anyRequest, anyHistory, policy, NOON_MS, undefined),
+          decide(request, history, sound, NOON_MS, undefined),
+        ]) {
+          if (saving === undefined) continue;
+          if (reason === "h3-faster") expect(saving.gain).toBeGreaterThan(0);
+          if (reason === "h2-faster") expect(saving.gain > 0).toBe(false);
+          if (reason === "within-margin" && advertise.kind === "h3") seen.slower++;
+          else if (reason === "within-margin") seen.faster++;
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+  expect(Object.values(seen).every((count) => count > 0)).toBe(true);
+});
+
 it("a belief is made of probabilities, whatever was measured", () => {
   fc.assert(
     fc.property(anyGainsMethod, soundRequest, historyOf(seenOf(anyNumber)), (method, request, history) => {
