@@ -88,9 +88,46 @@ describe("the origin", () => {
         new FakeStores(mode("observe")),
         new Isolate({ ...settings, edge }),
       );
-      expect([response.status, origin.fetched.length]).toEqual([502, 0]);
+      expect([response.status, origin.fetched.length]).toEqual([500, 0]);
+      expect(await response.text()).toContain("ORIGIN");
+      // Our edge has an origin of its own to ask.
+      expect(response.headers.get("adaptive-h3-unreached")).toBe(edge === "adaptive-h3" ? "1" : null);
     }
   });
+
+  it.each([
+    "http://localhost:8787/",
+    "https://localhost:8787/page?a=1",
+    "http://127.0.0.1:8787/",
+    "http://[::1]:8787/",
+    "http://192.168.1.5:8787/",
+    "http://workstation:8787/",
+    "http://www.localhost:8787/",
+    "https://adaptive-h3.alice.workers.dev/",
+  ])("without ORIGIN, %s is the worker itself: it says at once what to set, and asks nobody", async (url) => {
+    const { origin: _, ...route } = SETTINGS;
+    const isolate = new Isolate({ ...route, edge: "cloudflare" });
+    const asked = [
+      new Request(url, { headers: { "sec-fetch-dest": "document" } }),
+      new Request(url, { method: "POST", body: "order" }),
+    ];
+    for (const request of asked) {
+      const { response } = await visit(request, new FakeStores(mode("fixed-h3")), isolate);
+      expect([response.status, origin.fetched.length]).toEqual([500, 0]);
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      expect(await response.text()).toMatch(/^500: .*ORIGIN/s);
+    }
+  });
+
+  it.each(["https://www.example.com/", "https://localhost.example.com/", "https://workers.dev.example.com/"])(
+    "without ORIGIN, %s is a route's",
+    async (url) => {
+      const { origin: _, ...route } = SETTINGS;
+      const request = new Request(url, { headers: { "sec-fetch-dest": "document" } });
+      await visit(request, new FakeStores(mode("observe")), new Isolate({ ...route, edge: "cloudflare" }));
+      expect(origin.fetched.map((got) => got.url)).toEqual([url]);
+    },
+  );
 
   it("is where the route leads without ORIGIN", async () => {
     const { origin: _, ...settings } = SETTINGS;

@@ -8,7 +8,7 @@ import type { Settings } from "./settings.ts";
  * Fetches what the visitor asked for: from ORIGIN, or through the worker's route.
  *
  * The visitor follows redirects, not the worker. If the origin cannot be reached, the visitor gets a 502, as from any
- * proxy. The origin is asked only once: passThroughOnException would send a POST again, without its body. If the stream
+ * proxy. If there is none, a 500 says what to set. The origin is asked only once: passThroughOnException would send a POST again, without its body. If the stream
  * breaks later, it breaks for the visitor too.
  *
  * @param visited The request's URL, parsed once.
@@ -19,28 +19,55 @@ export async function fetchOrigin(
   { settings, origin: reach }: Pick<Isolate, "settings" | "origin">,
 ): Promise<Response> {
   const { origin, edge, actuator } = settings;
+  if (origin === undefined && !mayBeRouted(visited, edge))
+    return answerFor(500, NO_ORIGIN, reach, edge, "ORIGIN is not set");
   try {
-    // Only Cloudflare has routes. Elsewhere the visitor's Host header would choose what is fetched.
-    if (origin === undefined && edge !== "cloudflare") throw new Error("ORIGIN is not set");
     const response = await (origin === undefined ? fetch(request) : fetchFrom(origin, request, visited, edge));
     reach.answered();
     return without(response, (origin === undefined ? ROUTED_OFFERS : OFFERS)[actuator]);
   } catch (error) {
-    reach.failed(Date.now());
-    errorLog.write(error);
-    return new Response("Bad gateway: the origin does not answer.\n", {
-      status: 502,
-      headers: {
-        "content-type": "text/plain; charset=utf-8",
-        "cache-control": "no-store",
-        // Our TLS edge then asks the origin itself, where that is safe: this process may only be out of descriptors.
-        ...(edge === "adaptive-h3" ? { [UNREACHED_HEADER]: "1" } : {}),
-      },
-    });
+    return answerFor(502, "Bad gateway: the origin does not answer.\n", reach, edge, error);
   }
 }
 
-/** Says that this 502 is the worker's own. The edge removes it (infra/edge/internal/origin). */
+/** What the visitor gets in the origin's place. */
+function answerFor(
+  status: number,
+  text: string,
+  reach: Isolate["origin"],
+  edge: Settings["edge"],
+  error: unknown,
+): Response {
+  reach.failed(Date.now());
+  errorLog.write(error);
+  return new Response(text, {
+    status,
+    headers: {
+      "content-type": "text/plain; charset=utf-8",
+      "cache-control": "no-store",
+      // Our TLS edge then asks the origin itself, where that is safe: this process may only be out of descriptors.
+      ...(edge === "adaptive-h3" ? { [UNREACHED_HEADER]: "1" } : {}),
+    },
+  });
+}
+
+const NO_ORIGIN = `500: this worker has no origin. Set the variable ORIGIN to the URL of your site, in wrangler.toml or as in
+  npx wrangler dev --upstream-protocol https --var ORIGIN:http://127.0.0.1:3000
+or give the worker a route on Cloudflare. \`npm run dev\` starts it with a demo site.
+`;
+
+/**
+ * Whether a route can have brought the request here, so that `fetch` leads to the origin. Only Cloudflare has routes: elsewhere the
+ * visitor's Host header would choose what is fetched. And no zone has an address, localhost or a name of workers.dev: there the worker
+ * would ask itself, until its descriptors were gone (`wrangler dev` ended after 18 s).
+ */
+function mayBeRouted({ hostname }: URL, edge: Settings["edge"]): boolean {
+  return (
+    edge === "cloudflare" && /\.[a-z][^.]*\.?$/.test(hostname) && !/\.(?:localhost|workers\.dev)\.?$/.test(hostname)
+  );
+}
+
+/** Says that this answer is the worker's own. The edge removes it (infra/edge/internal/origin). */
 const UNREACHED_HEADER = "adaptive-h3-unreached";
 
 const errorLog = new LimitedLog("The origin does not answer");

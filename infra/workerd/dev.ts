@@ -24,9 +24,14 @@ await runMain(async () => {
     "LOG_DECISIONS:on",
     `POLICY_TOKENS:${await tokenEntry("dev", "write", TOKEN)}`,
   ];
-  console.log(`The worker starts in observe. To see offers, run this in another terminal:
+  // A site of your own never meets what was activated for the demo site.
+  const state = ORIGIN === undefined ? ".wrangler/demo" : ".wrangler/state";
+  const keeping = process.argv.includes("--persist-to") ? [] : ["--persist-to", state];
+  console.log(`A new store (${state}) is in observe. To see an offer, run this in another terminal. (Nothing
+measures an RTT here, so a header says one.)
   export H3_URL=http://localhost:8787 H3_TOKEN=${TOKEN}
   npm run policy -- push policy-api/policies/published.json && npm run policy -- activate 1
+  curl -sS -D - -o /dev/null -H 'Accept: text/html' -H 'MF-CF-Blob: {"clientTcpRtt":100}' http://localhost:8787/
 `);
   const wrangler = spawn(
     process.execPath,
@@ -36,6 +41,7 @@ await runMain(async () => {
       "dev",
       "--upstream-protocol",
       "https",
+      ...keeping,
       ...variables.flatMap((variable) => ["--var", variable]),
       ...process.argv.slice(2),
     ],
