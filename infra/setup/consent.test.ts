@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { isYes, mayInstall } from "./consent.ts";
+import { isYes } from "../../base/is-yes.ts";
+import { mayInstall } from "./consent.ts";
 
 it.each([
   [{}, false],

@@ -1,4 +1,5 @@
 import { openSync, readSync, writeSync } from "node:fs";
+import { isYes } from "../../base/is-yes.ts";
 
 /** The variable that allows installations in advance; `npm test -- --install` sets it. */
 export const CONSENT_VARIABLE = "INSTALL";
@@ -26,9 +27,4 @@ function ask(what: string): boolean {
   const line = Buffer.alloc(64);
   const length = readSync(terminal, line);
   return isYes(line.toString("utf8", 0, length));
-}
-
-/** Whether an answer counts as yes. */
-export function isYes(line: string): boolean {
-  return /^\s*y(es)?\s*$/i.test(line);
 }

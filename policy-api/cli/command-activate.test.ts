@@ -161,7 +161,36 @@ describe("rollback", () => {
 
   it("shows that it turns the kill switch off, where that was the last change", async () => {
     await anna.api.change({ kind: "kill-switch", to: "fixed-h2" });
-    expect((await anna.does("rollback --yes")).out).toMatch(/^kill switch +fixed-h2 +off$/m);
+    const { code, out } = await anna.does("rollback --yes");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^The kill switch \(fixed-h2\) ends by this: the policy counts again\.\n/);
+    expect(out).toMatch(/^kill switch +fixed-h2 +off$/m);
+  });
+
+  describe("after `kill off`", () => {
+    beforeEach(async () => {
+      await anna.does("kill --yes");
+      await anna.does("kill off --yes");
+    });
+
+    it("does not switch the kill switch on again by --yes: says first that it would", async () => {
+      const { code, out, err } = await anna.does("rollback --yes");
+      expect(out).toMatch(/^\*\*\* THIS SWITCHES THE KILL SWITCH ON AGAIN \(fixed-h2\)\. \*\*\*\n/);
+      expect([code, err]).toEqual([2, "--yes is not enough for this. `kill fixed-h2 --yes` does what it would do.\n"]);
+      expect(inForce()).toMatchObject({ killSwitch: null });
+    });
+
+    it("wants a word of its own, and does nothing at a yes", async () => {
+      anna.types("yes\r");
+      expect(await anna.does("rollback")).toMatchObject({ code: 2 });
+      expect(inForce()).toMatchObject({ killSwitch: null });
+    });
+
+    it("does it at that word, as `kill` would", async () => {
+      anna.types("kill\r");
+      expect(await anna.does("rollback")).toMatchObject({ code: 0 });
+      expect(inForce()).toEqual({ everyone: 0, stages: [], killSwitch: "fixed-h2" });
+    });
   });
 
   it("has nothing to return to at the beginning", async () => {

@@ -19,6 +19,12 @@ function terminal(): TestIo {
 }
 
 describe("confirm", () => {
+  it.each(["y\r", "Yes\r", " yes \r"])("%j is a yes", async (typed) => {
+    const io = terminal();
+    io.stdin.write(typed);
+    await expect(confirm(callOf(io), "", "For everyone?")).resolves.toBeUndefined();
+  });
+
   it("goes on after a yes, having shown what it is about", async () => {
     const io = terminal();
     const call = callOf(io);
@@ -30,7 +36,8 @@ describe("confirm", () => {
   });
 
   it.each([
-    ["anything else", "y\r"],
+    ["anything else", "yet\r"],
+    ["no", "n\r"],
     ["nothing", "\r"],
     ["the end of input", "\u0004"],
   ])("stops after %s", async (_, typed) => {
@@ -52,6 +59,29 @@ describe("confirm", () => {
   it("asks nothing with --yes", async () => {
     const call = callOf(testIo(), { yes: true });
     await confirm(call, "before and after", "For everyone?");
+    expect(call.told).toEqual(["before and after\n"]);
+  });
+
+  const own = { word: "kill", instead: "`kill` does it." };
+  it.each([
+    ["kill\r", true],
+    ["yes\r", false],
+    ["y\r", false],
+  ])("what has a word of its own wants that: %j", async (typed, isDone) => {
+    const io = terminal();
+    io.stdin.write(typed);
+    const ended = await confirm(callOf(io), "", "Back?", own).then(
+      () => true,
+      () => false,
+    );
+    expect(ended).toBe(isDone);
+    expect(String(io.stderr.read())).toContain("Back? Type kill: ");
+  });
+
+  it.each([{ yes: true }, {}])("and nothing stands for it where nobody is asked: %j", async (options) => {
+    const call = callOf(testIo(), options);
+    const asked = confirm(call, "before and after", "Back?", own);
+    await expect(asked).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining("`kill` does it.") });
     expect(call.told).toEqual(["before and after\n"]);
   });
 
