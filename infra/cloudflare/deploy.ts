@@ -5,6 +5,7 @@ import { createInterface } from "node:readline/promises";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
+import { isYes } from "../../base/is-yes.ts";
 import { ROOT } from "../../base/root.ts";
 import { runMain } from "../../base/run-main.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -22,6 +23,10 @@ await runMain(async () => {
   if (faults.length > 0)
     throw new UserError([...faults.map((fault) => `wrangler.toml: ${fault}.`), "Nothing was deployed."].join("\n"));
   console.log(says.join("\n"));
+  if (isLoggedOut())
+    throw new UserError(
+      "wrangler has no login here: `npx wrangler login` makes one, or CLOUDFLARE_API_TOKEN holds a token. Nothing was deployed.",
+    );
   if (!yes && !(await isWanted())) throw new UserError("Nothing was deployed.");
   await run("wrangler", ["deploy", ...which], "wrangler could not deploy all of it");
   const canBeAsked = tellOfSecrets(which);
@@ -61,6 +66,12 @@ function warnings(which: readonly string[]): string[] {
   }
 }
 
+/** Whether wrangler knows that it has no login. Where it cannot say (no network), its deployment says why. */
+function isLoggedOut(): boolean {
+  const { stdout } = spawnSync("wrangler", ["whoami", "--json"], { cwd: ROOT, encoding: "utf8" });
+  return /"loggedIn":\s*false/.test(stdout);
+}
+
 async function isWanted(): Promise<boolean> {
   if (!process.stdin.isTTY)
     throw new UserError(
@@ -68,7 +79,7 @@ async function isWanted(): Promise<boolean> {
     );
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    return (await terminal.question("Deploy? Type yes: ")).trim() === "yes";
+    return isYes(await terminal.question("Deploy? Type yes: "));
   } finally {
     terminal.close();
   }

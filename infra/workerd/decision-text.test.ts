@@ -32,9 +32,16 @@ describe("decisionText", () => {
     propensity: 1,
   };
 
-  it("a decision by gains: the RTT that it took, the loss that it expects, and what a page gains", () => {
+  it("a decision by gains: the RTT that it took, its own loss, and what a page gains", () => {
     expect(decisionText({ ...line, httpProtocol: "HTTP/3", decision: believed })).toBe(
       "aB3xYz  HTTP/3    0.12 ms   1.75 %   clear            h2-faster (-9.5 %)",
+    );
+  });
+
+  it("shows no loss where it is what is thought of others: none was counted here", () => {
+    const belief = { weights: [0.7, 0.1, 0.06, 0.075, 0.05, 0.015], quicAlone: 0, packets: { tcp: 20, quic: 0 } };
+    expect(decisionText({ ...line, decision: { ...believed, belief } })).toBe(
+      "aB3xYz  HTTP/2    0.12 ms   -        clear            h2-faster (-9.5 %)",
     );
   });
 

@@ -1,5 +1,5 @@
 import type { DecisionLine } from "../../policy-api/core/decision-line.ts";
-import { meanLoss } from "../../policy-api/core/loss-nodes.ts";
+import { ownLoss } from "../../policy-api/core/belief.ts";
 
 /** Reads a line of the worker's log. Undefined if the line is not a decision. */
 export function parseDecisionLine(line: string): DecisionLine | undefined {
@@ -19,13 +19,15 @@ export function decisionText({ client, httpProtocol, request, decision }: Decisi
   const rttMs = decision.rttMs ?? request.rttMs;
   const told =
     advertise.kind === "h3" ? `offer h3, ${advertise.maS} s` : advertise.kind === "clear" ? "clear" : "say nothing";
+  // What is thought of a client of whom little was counted is thought of others, and no loss of its own.
+  const lossRatio = belief && ownLoss(belief);
   const gain =
     saving === undefined ? "" : ` (${saving.gain > 0 ? "+" : ""}${(100 * Math.expm1(saving.gain)).toFixed(1)} %)`;
   return row(
     client,
     httpProtocol || "?",
     rttMs === undefined ? "-" : `${digits(rttMs)} ms`,
-    belief === undefined ? "-" : `${digits(meanLoss(belief.weights) * 100)} %`,
+    lossRatio === undefined ? "-" : `${digits(lossRatio * 100)} %`,
     told,
     reason + gain,
   );

@@ -8,7 +8,7 @@ const worth: Explanation["decision"] = {
   reason: "h2-faster",
   rttMs: 20,
   contentBytes: 1_000_000,
-  belief: { weights: [0.6, 0.3, 0, 0, 0.004, 0.096], quicAlone: 0.09, packets: { tcp: 100, quic: 0 } },
+  belief: { weights: [0.6, 0.3, 0, 0, 0.004, 0.096], quicAlone: 0.09, packets: { tcp: 700, quic: 0 } },
   next: { gain: Math.log(0.9), deviation: Math.log(1.2) },
   return: { gain: Math.log(1.05), deviation: 0 },
   price: Math.log(1.25),
@@ -35,13 +35,23 @@ function linesOf(over: Partial<Explanation> = {}, isLookedUp = false): Record<st
 it("tells gains as speeds, and what an offer changes", () => {
   expect(linesOf()).toMatchObject({
     policy: "version 2 (revision 3), adaptive on /shop/",
-    likely: "no loss: 60 %, loss 0.1 %: 30 %, loss 5 %: 10 %; the network drops packets of QUIC alone: 9 %",
+    likely: "no loss: 60 %, loss 0.1 %: 30 %, loss 5 %: 9.6 %; the network drops packets of QUIC alone: 9 %",
     gains:
       "at 20 ms, 1 MB: a next page 10 % slower (give or take 20 %); a return 5 % faster (give or take 0 %); " +
       "this page 20 % slower; its own loads count in both: 4 % slower",
     worth: "25 % slower (give or take 10.5 %) for each of 1.2 next pages and 0.05 returns, this page counted in",
     chance: "95 % that this policy gives this answer here",
   });
+});
+
+it.each([
+  [{ tcp: 4.3, quic: 0 }, "4 packets of its own can tell"],
+  [{ tcp: 0, quic: 0 }, "no packet of its own can tell"],
+])("says that a loss is a prior where few packets were counted: %j", (packets, why) => {
+  const belief = { weights: [0.6, 0.3, 0, 0, 0, 0.1], quicAlone: 0, packets };
+  expect(linesOf({ decision: { ...worth, belief } })["likely"]).toBe(
+    `no loss: 60 %, loss 0.1 %: 30 %, loss 5 %: 10 %; this is mostly thought of others, as ${why}`,
+  );
 });
 
 it.each<[string, Partial<typeof worth>, string | undefined]>([
@@ -78,7 +88,7 @@ it.each<[string, Explanation["history"], string]>([
       site: clients.map((n) => n * 100),
     },
     "2 connections over TCP (10 of 1,001 packets lost); 1 connection over QUIC (packets not counted); " +
-      "network (4 clients' worth; no loss: 75 %, loss 5 %: 25 %); site (400 clients' worth; no loss: 75 %, loss 5 %: 25 %)",
+      "network (4 clients' worth; no loss: 75 %, loss 5 %: 25 %); site (400 clients' worth, where a network counts for 4 at most; no loss: 75 %, loss 5 %: 25 %)",
   ],
 ])("what is known of %s", (_name, history, text) => {
   expect(linesOf({ history })["known"]).toBe(text);

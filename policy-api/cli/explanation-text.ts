@@ -1,4 +1,5 @@
 import type { Explanation } from "../contract/decisions.ts";
+import { ownLoss } from "../core/belief.ts";
 import type { Reason } from "../core/decide.ts";
 import { TRANSPORTS } from "../core/sample.ts";
 import { bytes, count, counted, milliseconds, percent, rate } from "./quantities.ts";
@@ -48,9 +49,17 @@ export function explanationText(explanation: Explanation, isLookedUp: boolean): 
   });
 }
 
-function likelyText({ weights, quicAlone }: NonNullable<Decision["belief"]>): string {
-  const alone = quicAlone < 0.005 ? "" : `; the network drops packets of QUIC alone: ${percent(quicAlone)}`;
-  return lossesText(weights) + alone;
+function likelyText(belief: NonNullable<Decision["belief"]>): string {
+  const { weights, quicAlone, packets } = belief;
+  const own = Math.round(packets.tcp + packets.quic);
+  return [
+    lossesText(weights),
+    ...(quicAlone < 0.005 ? [] : [`the network drops packets of QUIC alone: ${percent(quicAlone)}`]),
+    // Without this a loss that nobody has counted would read like one of this client.
+    ...(ownLoss(belief) === undefined
+      ? [`this is mostly thought of others, as ${own === 0 ? "no packet" : counted(own, "packet")} of its own can tell`]
+      : []),
+  ].join("; ");
 }
 
 /** `8 % faster`: a gain is the logarithm of a ratio of times. */

@@ -1,17 +1,18 @@
 import type { ClientRecord } from "../contract/clients.ts";
 import { LOSS_NODES } from "../core/loss-nodes.ts";
-import { UPPER_LEVELS } from "../core/mix.ts";
+import { NETWORK_GIVES_MAX, UPPER_LEVELS } from "../core/mix.ts";
 import { count, percent } from "./quantities.ts";
+import { sharedOut } from "./shared-out.ts";
 
 const LEVELS = { network: "network", asn: "autonomous system", site: "site" } as const;
 
-/** How losses are shared out: `no loss: 60 %, loss 0.1 %: 12 %`. A share under half a percent is left out. */
+/** How losses are shared out: `no loss: 60 %, loss 0.1 %: 7.5 %`. A share under half a percent is left out. */
 export function lossesText(weights: readonly number[], losses: readonly number[] = LOSS_NODES): string {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const shares = sharedOut(weights);
   return losses
     .flatMap((loss, i) => {
-      const share = (weights[i] ?? 0) / total;
-      return share < 0.005 ? [] : [`${loss === 0 ? "no loss" : `loss ${percent(loss)}`}: ${Math.round(share * 100)} %`];
+      const share = shares[i] ?? 0;
+      return share < 0.005 ? [] : [`${loss === 0 ? "no loss" : `loss ${percent(loss)}`}: ${percent(share)}`];
     })
     .join(", ");
 }
@@ -23,7 +24,10 @@ export function levelsText(known: Pick<ClientRecord, keyof typeof LEVELS>): Read
       const clients = known[level] ?? [];
       // Clients fade, and those of few packets count little.
       const worth = clients.reduce((sum, n) => sum + n, 0);
-      return worth < 0.005 ? [] : [[LEVELS[level], `${roughly(worth)} clients' worth; ${lossesText(clients)}`]];
+      if (worth < 0.005) return [];
+      // Else a site would seem to have fewer clients than one of its networks.
+      const capped = level === "network" ? "" : `, where a network counts for ${NETWORK_GIVES_MAX} at most`;
+      return [[LEVELS[level], `${roughly(worth)} clients' worth${capped}; ${lossesText(clients)}`]];
     }),
   );
 }

@@ -34,7 +34,7 @@ export type UpperLevel = (typeof UPPER_LEVELS)[number];
  * How many clients a network counts for above it: one with a thousand addresses is as much to its autonomous system as
  * one with four clients.
  */
-const NETWORK_GIVES_MAX = 4;
+export const NETWORK_GIVES_MAX = 4;
 
 /** What something gives to the level above it: what it gave before, and what it gives from now on. */
 export interface Given {
