@@ -2,9 +2,6 @@ import type { Command } from "./command.ts";
 import { findEndpoint } from "./endpoint.ts";
 import { misused } from "./failure.ts";
 
-/** Cloudflare's public resolver: it knows the records that a zone makes by itself. */
-const RESOLVER = "https://cloudflare-dns.com/dns-query";
-
 export const DOCTOR: Command = {
   name: "doctor",
   usage: "[URL] [--path PATH] [--resolver URL]",
@@ -19,7 +16,7 @@ With a token of Cloudflare's API that may read (CLOUDFLARE_API_TOKEN) it also lo
 Ends with 1 if a browser would not do what the worker asks of it, with 6 if that cannot be told.`,
   options: ["path", "resolver"],
   words: [0, 1],
-  async run({ words: [word], options: { path = "/", resolver = RESOLVER, ...options }, io }) {
+  async run({ words: [word], options: { path = "/", resolver, ...options }, io }) {
     if (word !== undefined && options.url !== undefined) throw misused("The URL is there twice.");
     const endpoint = findEndpoint({ ...options, ...(word !== undefined && { url: word }) }, io);
     // Only here is the contract needed.

@@ -24,8 +24,8 @@ interface Place {
   readonly html: string;
   readonly page: URL;
   readonly pageHeaders: Seen["headers"];
-  /** A server of DNS over HTTPS. */
-  readonly resolver: string;
+  /** A server of DNS over HTTPS, if one was given. */
+  readonly resolver: string | undefined;
 }
 
 /** Looks at the host that ASSETS names: whether it has the page's files, and whether anything there offers HTTP/3. Never throws. */

@@ -1,5 +1,6 @@
 import { NO_PROGRESS, type Progress, startProgress } from "../../base/progress.ts";
 import { API_PATH } from "../contract/access.ts";
+import { getHealth, type Health } from "../contract/health.ts";
 import { getProbe, type Probe } from "../contract/probe.ts";
 import { isReplyOf } from "../contract/reply-of.ts";
 import { type Actuator, ACTUATORS, MARKER_HEADER } from "../core/alt-svc.ts";
@@ -42,8 +43,8 @@ interface Place {
   readonly endpoint: Endpoint;
   /** Of a page. */
   readonly path: string;
-  /** A server of DNS over HTTPS. */
-  readonly resolver: string;
+  /** A server of DNS over HTTPS, if one was given. */
+  readonly resolver: string | undefined;
   readonly io: Io;
 }
 
@@ -91,7 +92,7 @@ async function examine(looking: Looking, { endpoint, path, resolver, io }: Place
   const error = await askedFor(looking, NOWHERE, "an address without a page");
   const [records, quic, zone, assets] = await Promise.all([
     askRecords(new URL(origin), resolver),
-    tryQuic(new URL(origin), io.projectFolder, caFile),
+    tryQuic(new URL(origin), io.projectFolder, caFile, async () => http3OfEdge(looking)),
     zoneOf(pageUrl, paths, io),
     assetsOf(probed, {
       endpoint,
@@ -215,6 +216,17 @@ async function askedFor(looking: Looking, path: string, what: string): Promise<A
     return { what, seen: await looking.see(path, { "sec-fetch-dest": "image" }) };
   } catch {
     return { what, seen: undefined };
+  }
+}
+
+/** What the edge says about its HTTP/3. Undefined: it cannot be asked. */
+async function http3OfEdge(looking: Looking): Promise<Health["http3"] | undefined> {
+  try {
+    const { status, body } = await looking.see(`${API_PATH}/health`);
+    const health = parseJson(body);
+    return isReplyOf(getHealth, status, health) ? (health as Health).http3 : undefined;
+  } catch {
+    return undefined;
   }
 }
 

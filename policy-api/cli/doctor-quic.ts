@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Health } from "../contract/health.ts";
+import { LOCAL_HOSTS } from "./local-hosts.ts";
 
 /** Whether a QUIC connection carries a request to a site. Undefined: that could not be tried. */
 export interface Quic {
@@ -16,13 +18,23 @@ export interface QuicTry {
 
 /** A site that has HTTP/3: where it cannot be had either, UDP does not get out of here. */
 const CONTROL = "https://cloudflare-dns.com/";
-const LOCAL_HOSTS: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const TIMEOUT_S = 5;
 
-/** Asks a site for a path over HTTP/3, by this project's own client (infra/edge/cmd/probe). */
-export async function tryQuic(url: URL, projectFolder: string, caFile: string | undefined): Promise<Quic> {
+/**
+ * Asks a site for a path over HTTP/3, by this project's own client (infra/edge/cmd/probe). Without that client the edge's own word is
+ * enough on this machine, where nothing is in the way of UDP.
+ */
+export async function tryQuic(
+  url: URL,
+  projectFolder: string,
+  caFile: string | undefined,
+  edge: () => Promise<Health["http3"] | undefined>,
+): Promise<Quic> {
   const program = join(projectFolder, "dist/probe");
   if (!existsSync(program)) {
+    const said = LOCAL_HOSTS.has(url.hostname) ? await edge() : undefined;
+    if (said !== undefined && said !== "unknown")
+      return { works: said === "ok", why: `the edge says that its HTTP/3 is ${said}` };
     const how = existsSync(join(projectFolder, "infra/edge"))
       ? "cd infra/edge && go build -o ../../dist/probe ./cmd/probe"
       : "copy dist/probe from a clone of the repository, which builds it";

@@ -1,4 +1,5 @@
 import { alpnOf } from "../doctor/svcb.ts";
+import { LOCAL_HOSTS } from "./local-hosts.ts";
 
 /** What DNS says of HTTP/3 for a host: an HTTPS record with h3 in its alpn. Undefined: it could not be asked. */
 export interface Records {
@@ -6,14 +7,22 @@ export interface Records {
   readonly why: string;
 }
 
+/** Cloudflare's public resolver: it knows the records that a zone makes by itself. */
+const RESOLVER = "https://cloudflare-dns.com/dns-query";
 const HTTPS_RECORD = 65;
 /** Response codes: RFC 1035, section 4.1.1. A name with a port in it has no records unless somebody made some. */
 const NO_ERROR = 0;
 const NO_SUCH_NAME = 3;
 const TIMEOUT_MS = 5_000;
 
-/** Asks a resolver for the HTTPS records of a site, over HTTPS (RFC 8484). Another port has a name of its own (RFC 9460, section 9.1). */
-export async function askRecords({ hostname, port }: URL, resolver: string): Promise<Records> {
+/**
+ * Asks a resolver for the HTTPS records of a site, over HTTPS (RFC 8484). Another port has a name of its own (RFC 9460, section 9.1). For a
+ * name of this machine browsers ask none, so only one that was given is asked.
+ */
+export async function askRecords({ hostname, port }: URL, given: string | undefined): Promise<Records> {
+  if (given === undefined && LOCAL_HOSTS.has(hostname))
+    return { offersH3: false, why: "not asked, as browsers do not for this machine" };
+  const resolver = given ?? RESOLVER;
   const name = port === "" || port === "443" ? hostname : `_${port}._https.${hostname}`;
   try {
     const reply = await fetch(resolver, {

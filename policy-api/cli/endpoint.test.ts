@@ -27,6 +27,18 @@ describe("where the server is", () => {
     expect(findEndpoint({}, withState(testIo({ PORT: "9000", H3_URL: "" }))).origin).toBe("https://localhost:9000");
   });
 
+  it.each([
+    ["https://localhost:8443", {}],
+    ["https://127.0.0.1:8443/", {}],
+    ["https://[::1]:8443", {}],
+    ["https://localhost:9000", { PORT: "9000" }],
+    ["https://localhost", { PORT: "443" }],
+  ])("is that of npm start too where it is named: %s %j", (url, env) => {
+    const own = { token: "local-token", ca: CERT };
+    expect(findEndpoint({ url }, withState(testIo(env)))).toMatchObject({ origin: new URL(url).origin, ...own });
+    expect(findEndpoint({}, withState(testIo({ ...env, H3_URL: url })))).toMatchObject(own);
+  });
+
   it("is asked for where npm start has left nothing", () => {
     expect(() => findEndpoint({}, testIo())).toThrow("Which server? Give --url or set H3_URL");
   });
@@ -36,6 +48,15 @@ describe("where the server is", () => {
     const io = withState(testIo({ H3_URL: "https://www.example.com/" }));
     expect(findEndpoint({}, io)).toMatchObject({ origin: "https://www.example.com", token: undefined, ca: undefined });
     expect(findEndpoint({ url: "https://other.example" }, io).origin).toBe("https://other.example");
+  });
+
+  it.each([
+    "https://www.example.com:8443",
+    "https://localhost:9555",
+    "http://localhost:8443",
+    "https://a.localhost:8443",
+  ])("nor is one that may be somebody else's: %s", (url) => {
+    expect(findEndpoint({ url }, withState(testIo()))).toMatchObject({ token: undefined, ca: undefined });
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Failure, EXIT, misused } from "./failure.ts";
 import type { Io } from "./io.ts";
+import { LOCAL_HOSTS } from "./local-hosts.ts";
 import { readFile } from "./read-file.ts";
 import type { Options } from "./options.ts";
 import { ifGiven } from "./values.ts";
@@ -21,18 +22,19 @@ export interface Endpoint {
 
 /** How long a call may take. */
 const TIMEOUT_MS = 10_000;
-/** Over http a token travels in the clear, so http is only for hosts on this machine. */
-const LOCAL_HOSTS: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
- * Finds the server: by --url or H3_URL, else the one that `npm start` runs here. Only the local server gets its token and
- * its certificate; no other server is shown them.
+ * Finds the server: by --url or H3_URL, else the one that `npm start` runs here. That one gets its token and its certificate, however it
+ * was named; no other server is shown them.
  *
  * @throws Failure
  */
 export function findEndpoint(options: Options, io: Io): Endpoint {
   const variable = (name: string): string | undefined => io.env[name] || undefined;
   const given = options.url ?? variable("H3_URL");
+  const own = `https://localhost:${variable("PORT") ?? "8443"}`;
+  const origin = readOrigin(given ?? own);
+  const isOwn = isSamePlace(new URL(origin), new URL(own));
   const state = resolve(io.projectFolder, variable("STATE_DIR") ?? ".adaptive-h3");
   if (given === undefined && !existsSync(state))
     throw misused(
@@ -41,19 +43,24 @@ export function findEndpoint(options: Options, io: Io): Endpoint {
     );
   const made = (name: string): string | undefined => {
     const file = join(state, name);
-    return given === undefined && existsSync(file) ? file : undefined;
+    return isOwn && existsSync(file) ? file : undefined;
   };
   const inFolder = (file: string): string => resolve(io.folder, file);
   const token = options["token-file"] === undefined ? variable("H3_TOKEN") : undefined;
   const tokenFile = ifGiven(options["token-file"] ?? variable("H3_TOKEN_FILE"), inFolder) ?? made("token");
   const caFile = ifGiven(options.ca ?? variable("H3_CA"), inFolder) ?? made("dev-cert.pem");
   return {
-    origin: readOrigin(given ?? `https://localhost:${variable("PORT") ?? "8443"}`),
+    origin,
     token: token === undefined ? ifGiven(tokenFile, (file) => readToken(file, io)) : checked(token, "H3_TOKEN"),
     ca: ifGiven(caFile, readCertificate),
     caFile,
     timeoutMs: TIMEOUT_MS,
   };
+}
+
+/** This machine has several names. */
+function isSamePlace(one: URL, own: URL): boolean {
+  return one.protocol === own.protocol && one.port === own.port && LOCAL_HOSTS.has(one.hostname);
 }
 
 function readOrigin(text: string): string {
@@ -65,6 +72,7 @@ function readOrigin(text: string): string {
     throw misused("The server's address must hold no name and no password: the API takes a token.");
   if (!/^\/(_h3(\/v1)?\/?)?$/.test(url.pathname) || url.search !== "" || url.hash !== "")
     throw misused(`The server's address must be without a path: the API is at ${url.origin}/_h3/v1.`);
+  // Over http a token travels in the clear.
   if (url.protocol === "http:" && !LOCAL_HOSTS.has(url.hostname))
     throw misused(`Over plain http the token would travel in the clear to ${url.hostname}: use https.`);
   return url.origin;
