@@ -22,6 +22,7 @@ describe("activate", () => {
     expect([code, err]).toEqual([0, ""]);
     expect(out.split("\n")).toEqual([
       "Version 1: fixed-h3, by writer, 3 min ago: all of it",
+      "On / version 1 offers HTTP/3 to everybody; nobody is drawn into arms.",
       "",
       "               now                           after",
       "a share        -                             version 1: 5 %",

@@ -1,10 +1,12 @@
 import { isSameState } from "../core/activation.ts";
-import { isForEveryone, rolledOut } from "./activation-change.ts";
+import { parsePolicy } from "../reading/parse-policy.ts";
+import { isForEveryone, type Rollout, rolledOut } from "./activation-change.ts";
 import { beforeAfterText, changed, killSwitchLines, unchanged, WHEN_OBEYED } from "./activation-text.ts";
 import { unlessChanged } from "./changed-meanwhile.ts";
 import type { Command } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { namedVersion } from "./named-policy.ts";
+import { verdictText } from "./policy-verdict.ts";
 import { printable } from "./printable.ts";
 import { madeText } from "./time-text.ts";
 import { readVersion } from "./values.ts";
@@ -22,8 +24,9 @@ stage without a path, longer paths first.
   activate 5 --share 100%    everyone; stages with paths stay
   activate 5 --share 0%      end the stage without a path
 
-Shows who gets what before and after, and asks first if everyone gets it at once; --yes skips the
-question. It does not overwrite a change that somebody else made meanwhile (exit code 4).`,
+Says to whom the version offers HTTP/3 and who is drawn into arms. Shows who gets what before and
+after, and asks first if everyone gets it at once; --yes skips the question. It does not overwrite a
+change that somebody else made meanwhile (exit code 4).`,
   options: ["share", "path", "note", "yes"],
   words: [1, 1],
   async run(call) {
@@ -34,7 +37,7 @@ question. It does not overwrite a change that somebody else made meanwhile (exit
       pathPrefix: options.path,
     };
     const api = await call.api();
-    const [{ activation, etag }, { mode, author, createdAt, note }] = await Promise.all([
+    const [{ activation, etag }, { mode, policy, author, createdAt, note }] = await Promise.all([
       api.activation(),
       namedVersion(String(rollout.version), api),
     ]);
@@ -44,6 +47,7 @@ question. It does not overwrite a change that somebody else made meanwhile (exit
     const preview = [
       ...killSwitchLines(killSwitch),
       `Version ${rollout.version}: ${mode ?? "unreadable"}, ${printable(madeText(author, createdAt, note, io.nowMs()))}`,
+      ...verdictLines(policy, rollout),
       "",
       beforeAfterText(activation, after),
     ].join("\n");
@@ -54,3 +58,9 @@ question. It does not overwrite a change that somebody else made meanwhile (exit
     return changed(activation, now, `Revision ${now.revision} is in force. ${WHEN_OBEYED} \`rollback\` undoes it.`);
   },
 };
+
+/** Nothing where the version ends, or cannot be read. */
+function verdictLines(policy: unknown, { version, share, pathPrefix = "/" }: Rollout): readonly string[] {
+  const parsed = parsePolicy(policy);
+  return share === 0 || !parsed.ok ? [] : [verdictText(`version ${version}`, parsed.value, { path: pathPrefix })];
+}

@@ -4,6 +4,7 @@ import type { Call, Command } from "./command.ts";
 import { decisionsGrid, gridText, hasRulesElsewhere, isChanged } from "./decisions-grid.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { namedPolicy } from "./named-policy.ts";
+import { drawnShare, verdictText } from "./policy-verdict.ts";
 import { count, counted } from "./quantities.ts";
 import { table } from "./table.ts";
 
@@ -14,10 +15,10 @@ export const DIFF: Command = {
   details: `A and B are each a version's number, a file, or \`active\`: what everyone gets. A alone is compared
 with \`active\`; without A and B, the newest version is. (Write a file whose name is a number as ./3)
 
-Shows the fields that differ, and then the answers on a grid of paths: for clients that TCP measured
-at 200 Mbit/s, by RTT and loss, and for an unknown client. "h3 60 s" is an offer for 60 s. The
-answers are for a document at --path (/ if not set) and a client of --asn and --country (of none if
-not set), without exploration.
+Says to whom B offers HTTP/3, and who is drawn into arms. Shows the fields that differ, and then the
+answers on a grid of paths: for clients that TCP measured at 200 Mbit/s, by RTT and loss, and for an
+unknown client. "h3 60 s" is an offer for 60 s. The answers are for a document at --path (/ if not
+set) and a client of --asn and --country (of none if not set), without exploration.
 
 Ends with 0 if the two are the same, 1 if they differ, and more if something failed.`,
   options: ["path", "asn", "country"],
@@ -26,8 +27,10 @@ Ends with 0 if the two are the same, 1 if they differ, and more if something fai
     const { path = "/", asn, country } = call.options;
     const [before, after] = await troubleAbove1(bothPolicies(call));
     const changes = jsonDiff(before.policy, after.policy);
-    const cells = decisionsGrid(before.policy, after.policy, { path, asn, country });
+    const where = { path, asn, country };
+    const cells = decisionsGrid(before.policy, after.policy, where);
     const changed = cells.filter(isChanged).length;
+    const draws = drawnShare(before.policy, where) > 0 || drawnShare(after.policy, where) > 0;
     const same = changes.length === 0;
     const json = { before: before.name, after: after.name, same, changes, path, decisions: cells };
     if (same) return { json, text: `${before.name} and ${after.name} are the same policy.` };
@@ -37,13 +40,14 @@ Ends with 0 if the two are the same, 1 if they differ, and more if something fai
     );
     const text = [
       `${before.name} -> ${after.name}: ${counted(changes.length, "field")} of the policy differ${changes.length === 1 ? "s" : ""}.`,
+      verdictText(after.name, after.policy, where),
       "",
       fields,
       "",
-      `Of ${count(cells.length)} answers on ${path}, ${changed === 0 ? "none would change." : `${count(changed)} would change (->):`}`,
+      `Of ${count(cells.length)} answers on ${path}${draws ? " to clients that are not drawn" : ""}, ${changed === 0 ? "none would change." : `${count(changed)} would change (->):`}`,
       "",
       gridText(cells),
-      ...(hasRulesElsewhere(before.policy, after.policy, { asn, country })
+      ...(hasRulesElsewhere(before.policy, after.policy, where)
         ? ["", "Rules name autonomous systems or countries: --asn and --country show the answers there."]
         : []),
     ].join("\n");

@@ -2,6 +2,7 @@ import type { Command } from "./command.ts";
 import { namedVersion, readable } from "./named-policy.ts";
 import { nextPageText, PAGE_OPTIONS } from "./page-options.ts";
 import { readPolicyFile } from "./policy-file.ts";
+import { verdictText } from "./policy-verdict.ts";
 import { printable } from "./printable.ts";
 import { madeText } from "./time-text.ts";
 import { versionTable } from "./version-table.ts";
@@ -28,6 +29,7 @@ export const PUSH: Command = {
         first,
         `content  ${contentHash}`,
         "",
+        verdictText("this policy", policy, { path: "/" }),
         "A push puts nothing in force. What this one would change, and how to begin with few:",
         `  diff active ${version}`,
         `  activate ${version} --share 5%`,

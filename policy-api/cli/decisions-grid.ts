@@ -1,3 +1,4 @@
+import type { Advertise } from "../core/alt-svc.ts";
 import { decide, modeFor } from "../core/decide.ts";
 import type { History, RequestFacts } from "../core/facts.ts";
 import type { Policy } from "../core/policy.ts";
@@ -55,15 +56,36 @@ export function isChanged({ before, after }: Cell): boolean {
   return before !== after;
 }
 
-function answerText(policy: Policy, where: Where, rttMs: number, lossRatio: number | undefined): string {
+/** Where on the grid a policy offers HTTP/3. Null: an unknown client. Pure. */
+export function offersOnGrid(policy: Policy, where: Where) {
+  return LOSS_RATIOS.flatMap((lossRatio) =>
+    RTTS_MS.map((rttMs) => ({
+      rttMs,
+      lossRatio: lossRatio ?? null,
+      isOffered: answerAt(policy, where, rttMs, lossRatio).kind === "h3",
+    })),
+  );
+}
+
+function answerAt(policy: Policy, where: Where, rttMs: number, lossRatio: number | undefined): Advertise {
   // The client with the share unit 0 is in every share that is not empty.
   const request: RequestFacts = { transport: "tcp", ...where, rttMs, shareUnit: 0 };
   const history: History =
     lossRatio === undefined
       ? { state: "unknown" }
       : { state: "known", connections: [{ ...MEASURED, lost: lossRatio * MEASURED.packets, rttMs }] };
-  const share = policy.method?.kind === "share" && modeFor(policy, request) === "adaptive" ? policy.method.share : 1;
-  const { advertise } = decide(request, history, policy, NOW_MS, undefined);
+  return decide(request, history, policy, NOW_MS, undefined).advertise;
+}
+
+/** Of how many clients a policy makes the offers that it makes. */
+export function shareOffered(policy: Policy, where: Where): number {
+  const { method } = policy;
+  return method?.kind === "share" && modeFor(policy, { transport: "tcp", ...where }) === "adaptive" ? method.share : 1;
+}
+
+function answerText(policy: Policy, where: Where, rttMs: number, lossRatio: number | undefined): string {
+  const share = shareOffered(policy, where);
+  const advertise = answerAt(policy, where, rttMs, lossRatio);
   const answer = advertise.kind === "h3" ? `h3 ${advertise.maS} s` : advertise.kind;
   return share > 0 && share < 1 ? `${percent(share)}: ${answer}` : answer;
 }

@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ROOT } from "../../base/root.ts";
+import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
+import { adaptivePolicy, flatTable, GAINS } from "../core/testing.ts";
+import { EMPTY_GAINS } from "../outcomes/empty-table.ts";
+import { parsePolicy } from "../reading/parse-policy.ts";
+import { verdictText } from "./policy-verdict.ts";
+import { type Person, person } from "./testing.ts";
+
+const on = (policy: Policy, path = "/"): string => verdictText("it", policy, { path });
+const NOBODY = adaptivePolicy({ method: EMPTY_GAINS });
+const ALL = adaptivePolicy({ method: { ...GAINS, table: flatTable(0.5, 0.5) } });
+
+describe("verdictText", () => {
+  it.each<[Policy, string]>([
+    [INITIAL_POLICY, "On / it offers HTTP/3 to nobody, as it observes; nobody is drawn into arms."],
+    [
+      { ...INITIAL_POLICY, mode: "fixed-h2" },
+      "On / it offers HTTP/3 to nobody, and takes it back where it may be held; nobody is drawn into arms.",
+    ],
+    // Only an adaptive policy draws.
+    [
+      { ...INITIAL_POLICY, mode: "fixed-h3", exploration: { share: 0.5 } },
+      "On / it offers HTTP/3 to everybody; nobody is drawn into arms.",
+    ],
+    [
+      adaptivePolicy({ method: { kind: "share", share: 0.05 } }),
+      "On / it offers HTTP/3 to 5 % of clients, whatever their paths; nobody is drawn into arms.",
+    ],
+    [NOBODY, "On / it offers HTTP/3 to nobody by what it expects; nobody is drawn into arms."],
+    [
+      { ...NOBODY, exploration: { share: 0.5 } },
+      "On / it offers HTTP/3 to nobody by what it expects; 50 % of its clients are drawn into arms: 25 % are offered it and 25 % are " +
+        "not, whatever is expected.",
+    ],
+    [
+      ALL,
+      "On / it offers HTTP/3 to all new clients, and in 20 of 20 cases to a client whose loss is known; nobody is drawn into arms.",
+    ],
+    [
+      adaptivePolicy({ method: { kind: "rtt-threshold", rttMs: 50 } }),
+      "On / it offers HTTP/3 to new clients from an RTT of 50 ms on, and in 12 of 20 cases to a client whose loss is known; nobody is " +
+        "drawn into arms.",
+    ],
+    [
+      adaptivePolicy(),
+      "On / it offers HTTP/3 to no new client, and in 15 of 20 cases to a client whose loss is known; nobody is drawn into arms.",
+    ],
+  ])("%#", (policy, sentence) => {
+    expect(on(policy)).toBe(sentence);
+  });
+
+  it("is about a path, and says that rules may say otherwise", () => {
+    const policy = { ...NOBODY, rules: [{ pathPrefix: "/shop/", mode: "fixed-h3" as const }] };
+    expect(on(policy, "/shop/")).toMatch(/^On \/shop\/ it offers HTTP\/3 to everybody; /);
+    expect(on(policy)).toMatch(/^On \/ it offers HTTP\/3 to nobody by .*\(1 rule may say otherwise elsewhere\)\.$/);
+  });
+
+  it("is of a policy that nobody has measured, as it is shipped", () => {
+    const file = readFileSync(join(ROOT, "policy-api/policies/unknown-stack.json"), "utf8");
+    const parsed = parsePolicy(JSON.parse(file));
+    expect(parsed.ok && on(parsed.value)).toContain("to nobody by what it expects; 4 % of its clients are drawn");
+  });
+
+  it("is one sentence that names every drawn client", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100 }), (percent) => {
+        const said = on({ ...NOBODY, exploration: { share: percent / 100 } });
+        expect(said).toContain(`; ${percent} % of its clients are drawn into arms: `);
+        expect(said.match(/\.(?= |$)/g)).toHaveLength(1);
+      }),
+    );
+  });
+});
+
+describe("a policy that offers to nobody, and draws half of all clients", () => {
+  const drawing = { ...NOBODY, exploration: { share: 0.5 } };
+  const verdict = "HTTP/3 to nobody by what it expects; 50 % of its clients are drawn into arms";
+  const prepared = async (): Promise<Person> => {
+    const anna = await person();
+    anna.writes("drawing.json", drawing);
+    anna.writes("nobody.json", NOBODY);
+    return anna;
+  };
+
+  it("`diff` does not call that no change", async () => {
+    const { code, out } = await (await prepared()).does("diff nobody.json drawing.json");
+    expect(code).toBe(1);
+    expect(out.split("\n")[1]).toMatch(`On / drawing.json offers ${verdict}`);
+    expect(out).toContain("Of 25 answers on / to clients that are not drawn, none would change.");
+  });
+
+  it("`push` says it", async () => {
+    expect((await (await prepared()).does("push drawing.json")).out).toContain(`On / this policy offers ${verdict}`);
+  });
+
+  it("`activate` says it before it asks, for the path", async () => {
+    const anna = await prepared();
+    await anna.does("push drawing.json");
+    const { out, err } = await anna.does("activate 1 --path /");
+    expect(err).toContain("no terminal to ask on");
+    expect(out).toContain(`On / version 1 offers ${verdict}`);
+    const few = await anna.does("activate 1 --share 5% --path /shop/");
+    expect(few.out).toContain(`On /shop/ version 1 offers ${verdict}`);
+    // It ends: what it would offer says nothing.
+    expect((await anna.does("activate 1 --share 0% --path /shop/")).out).not.toContain("offers HTTP/3");
+  });
+});
