@@ -239,9 +239,11 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 		TLSConfig:         tlsConfig.Clone(),
 		ReadHeaderTimeout: readHeaderTimeout, // and no IdleTimeout or ReadTimeout: see internal/resting
 		MaxHeaderBytes:    maxHeaderBytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: opts.maxStreams},
-		ErrorLog:          e.log.Logger("http"),
-		ConnState:         e.metrics.Ended,
+		// OPTIONS * comes to the handler, as over HTTP/3.
+		DisableGeneralOptionsHandler: true,
+		HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: opts.maxStreams},
+		ErrorLog:                     e.log.Logger("http"),
+		ConnState:                    e.metrics.Ended,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if conn := listen.ConnectionOf(c); conn != nil {
 				if t, ok := c.(*tls.Conn); ok {

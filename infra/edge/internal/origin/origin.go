@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"adaptive-h3/infra/edge/internal/errorlog"
@@ -43,7 +45,8 @@ func Parse(s string) (*url.URL, error) {
 
 // Fallback asks the worker, and asks the origin while the worker is gone. The worker counts as gone when its heartbeat fails;
 // a late page is no sign of that. Of the requests that went to the worker, only those go to the origin too that cannot act
-// twice: a request that never reached the worker, and a GET or HEAD without a body that the worker did not answer.
+// twice: a request that never reached the worker, and a GET or HEAD without a body that the worker did not answer. An answer that
+// cannot be read is one: the origin gave it.
 type Fallback struct {
 	worker  http.RoundTripper
 	origin  *http.Transport
@@ -137,8 +140,10 @@ func (f *Fallback) askWorker(req *http.Request) (res *http.Response, again bool,
 	}
 	safe := body == nil && (req.Method == http.MethodGet || req.Method == http.MethodHead)
 	forget, giveUp := func() {}, func() { cancel(errWorkerGone) }
+	var answered atomic.Bool // the worker, in a way that may be unreadable
 	if safe {
 		forget = f.monitor.OnGone(giveUp)
+		asked = asked.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { answered.Store(true) }}))
 	}
 	res, err = f.worker.RoundTrip(asked)
 	forget()
@@ -168,7 +173,7 @@ func (f *Fallback) askWorker(req *http.Request) (res *http.Response, again bool,
 	case errors.Is(gone, errWorkerGone):
 		return nil, true, gone
 	}
-	return nil, safe || neverReached(err, body), err
+	return nil, (safe && !answered.Load()) || neverReached(err, body), err
 }
 
 // passBy asks the origin in the worker's place.
