@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -93,6 +94,9 @@ func TestUnreadableAnswerIsAskedForOnce(t *testing.T) {
 							t.Errorf("%s, %s, %s, pooled %v: %d %s; asked %d times", name, way, method, pooled, status, text, n)
 						}
 					}
+				}
+				if strings.Contains(e.stderr.String(), "Cookie") {
+					t.Errorf("the log holds a header: %s", e.stderr)
 				}
 			}
 		}

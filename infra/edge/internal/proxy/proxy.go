@@ -165,7 +165,7 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case 1:
 		// Otherwise the server reads the whole request before it writes the response, and nothing can stream both ways.
 		_ = http.NewResponseController(w).EnableFullDuplex()
-	case 3:
+	default:
 		r = withoutEmptyBody(r)
 	}
 	p.proxy.ServeHTTP(rw, r)
