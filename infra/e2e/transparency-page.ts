@@ -17,10 +17,15 @@ export interface Exception {
 
 const PAGE = join(ROOT, "docs/transparency.md");
 
-/** The cells of the table under a heading of docs/transparency.md, without its first two lines. */
-export function transparencyTable(heading: string): string[][] {
+/** What stands under a heading of docs/transparency.md. */
+export function transparencySection(heading: string): string {
   const sections = readFileSync(PAGE, "utf8").split("\n## ");
-  return (sections.find((one) => one.startsWith(`${heading}\n`)) ?? "")
+  return (sections.find((one) => one.startsWith(`${heading}\n`)) ?? "").slice(heading.length + 1);
+}
+
+/** The cells of the table under a heading, without its first two lines. */
+export function transparencyTable(heading: string): string[][] {
+  return transparencySection(heading)
     .split("\n")
     .filter((line) => line.startsWith("|"))
     .slice(2)

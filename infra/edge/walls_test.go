@@ -35,6 +35,7 @@ var walls = map[string][]string{
 	"internal/certificate": {},
 	"internal/client":      {quicGo},
 	"internal/errorlog":    {},
+	"internal/fields":      {},
 	"internal/giveback":    {},
 	"internal/handover":    {quicGo, xNet},
 	"internal/heartbeat":   {},
@@ -55,10 +56,10 @@ var walls = map[string][]string{
 	"internal/trace":      {"internal/errorlog", "internal/measure", "internal/visitor", quicGo},
 	"internal/pathsample": {"internal/errorlog", "internal/measure", "internal/upstream", "internal/visitor"},
 	"internal/origin": {
-		"internal/errorlog", "internal/heartbeat", "internal/killswitch", "internal/metadata", "internal/upstream",
+		"internal/errorlog", "internal/fields", "internal/heartbeat", "internal/killswitch", "internal/metadata", "internal/upstream",
 	},
 	"internal/proxy": {
-		"internal/admission", "internal/errorlog", "internal/killswitch", "internal/measure", "internal/metadata",
+		"internal/admission", "internal/errorlog", "internal/fields", "internal/killswitch", "internal/measure", "internal/metadata",
 		"internal/origin", "internal/unread", "internal/upstream", "internal/visitor",
 	},
 	"internal/health": {

@@ -1,6 +1,6 @@
 // Package origin asks the origin directly while the worker is gone, so that a visitor gets the origin's response whatever
-// happens to the worker. Of this module it imports errorlog, heartbeat, killswitch, metadata (for the header that must
-// not reach the origin) and upstream.
+// happens to the worker. Of this module it imports errorlog, fields, heartbeat, killswitch, metadata (for the header that
+// must not reach the origin) and upstream.
 package origin
 
 import (
@@ -192,7 +192,6 @@ func (f *Fallback) askOrigin(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the origin %s: %w", f.url.Host, err)
 	}
-	// An origin's own offer names the origin's ports.
-	res.Header.Del("Alt-Svc")
+	asWorker(res)
 	return res, nil
 }

@@ -1,5 +1,5 @@
 // Package proxy answers every request, over any protocol, with what the upstream answers. Of this module it imports
-// admission, errorlog, killswitch, measure, metadata, origin (for one error, and for the worker's own paths), unread, upstream
+// admission, errorlog, fields, killswitch, measure, metadata, origin (for one error, and for the worker's own paths), unread, upstream
 // and visitor. It does not know how connections are accepted.
 package proxy
 

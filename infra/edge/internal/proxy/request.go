@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"adaptive-h3/infra/edge/internal/fields"
 	"adaptive-h3/infra/edge/internal/measure"
 	"adaptive-h3/infra/edge/internal/metadata"
 	"adaptive-h3/infra/edge/internal/upstream"
@@ -17,6 +18,8 @@ func (p *Handler) rewrite(pr *httputil.ProxyRequest) {
 	upstream.PassTarget(pr.Out.URL, pr.In.RequestURI)
 	pr.Out.Host = pr.In.Host
 	dropForeignUpgrade(pr.Out.Header)
+	fields.JoinCookies(pr.Out.Header)
+	fields.Join(pr.Out.Header)
 
 	c := visitor.ConnectionOf(pr.In.Context())
 	var r measure.Reading

@@ -8,13 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"adaptive-h3/infra/edge/internal/fields"
 	"adaptive-h3/infra/edge/internal/metadata"
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/visitor"
 )
 
-// modifyResponse finishes the header of a switched protocol, which does not pass responseWriter.
+// modifyResponse gives the visitor lines back that were joined on the way. It finishes the header of a switched protocol, which
+// does not pass responseWriter.
 func (p *Handler) modifyResponse(res *http.Response) error {
+	fields.Split(res.Header)
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		c := visitor.ConnectionOf(res.Request.Context())
 		p.finishHeader(res.Header, res.Request, c)
