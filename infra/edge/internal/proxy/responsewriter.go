@@ -58,6 +58,10 @@ func (w *responseWriter) WriteHeader(status int) {
 	if _, ok := h["Content-Type"]; !ok {
 		h["Content-Type"] = nil
 	}
+	if status == http.StatusNotModified && w.request.ProtoMajor == 1 {
+		// The server removes the type of a 304, but only by the usual spelling of the name.
+		h["content-type"] = h["Content-Type"]
+	}
 	w.ResponseWriter.WriteHeader(status)
 	if w.request.Method == http.MethodHead {
 		// Otherwise http3 adds Content-Length: 0 at the end of the handler where the upstream gave no length.
