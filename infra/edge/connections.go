@@ -3,7 +3,7 @@ package main
 import "syscall"
 
 const (
-	// A connection at rest takes 15 kB over HTTP/1.1, 53 over HTTP/2 and 95 over QUIC (measured).
+	// A connection at rest takes 32 kB over HTTP/1.1, 45 over HTTP/2 and 87 over QUIC (resident memory; bench/results/resting).
 	bytesPerConnection = 100_000
 	// The share of the memory that connections may take.
 	connectionMemory = 16
