@@ -10,6 +10,7 @@ const ALONE = [
   "attacks",
   "autopilot",
   "browser",
+  "demo",
   "faults",
   "marker",
   "reporter",

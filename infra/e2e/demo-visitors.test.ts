@@ -3,7 +3,8 @@ import type { Policy } from "../../policy-api/core/policy.ts";
 import type { Stats } from "../../policy-api/contract/stats.ts";
 import { numbers } from "../../policy-api/outcomes/testing.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
-import { DEMO_NETWORKS, sendDemoVisitors } from "../workerd/demo-visitors.ts";
+import { DEMO_NETWORKS } from "../workerd/demo-networks.ts";
+import { sendDemoVisitors } from "../workerd/demo-visitors.ts";
 import { callApi } from "../workerd/policy-client.ts";
 import { startTestSystem, TOKEN, until } from "./harness.ts";
 

@@ -32,11 +32,7 @@ describe("npm start", () => {
     const site = `https://localhost:${port}/`;
     const [load] = await probe({ stateDir }, "h3", [site], ["-header", "Accept: text/html"]);
     expect(load).toMatchObject({ status: 200 });
-    // How long the offer lives says the policy of the machine's congestion control.
-    const [, ma] = /^h3=":(?:\d+)"; ma=(\d+)$/.exec(load?.headers["Alt-Svc"]?.join() ?? "") ?? [];
-    expect(load?.headers["Alt-Svc"]).toEqual([`h3=":${port}"; ma=${ma}`]);
-    const said = new RegExp(`HTTP/3 .*offer h3, ${ma} s +h3-faster`);
-    await until("the decision", () => (said.test(started.output()) ? true : undefined));
+    await until("the decision", () => (/HTTP\/3 .*h[23]-faster/.test(started.output()) ? true : undefined));
     expect(started.output()).toContain(`Open     ${site}`);
     const token = readFileSync(join(stateDir, "token"), "utf8");
     expect(started.output()).not.toContain(token);

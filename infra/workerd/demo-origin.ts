@@ -1,18 +1,28 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { DEMO_NETWORKS, type Emulated, emulatedAt, emulatedPath, networkText } from "./demo-networks.ts";
 
 /** The largest file, so that a typing error does not fill a disk. */
 const IMAGE_MAX_BYTES = 1_000_000_000;
 const CHUNK = Buffer.from(Array.from({ length: 65_536 }, (_, i) => (i * 167 + (i >> 8) * 31) & 0xff));
 
-/** A small site: a page with a style sheet, a script and four pictures, and files of any size under /image/<bytes>. */
-export function createDemoOrigin(): Server {
+/**
+ * A small site: a page with a style sheet, a script and four pictures, and files of any size under /image/<bytes>.
+ *
+ * @param emulates whether `emulate.ts` stands before the worker: then there are pages that are decided as if on other networks.
+ */
+export function createDemoOrigin(emulates = false): Server {
   return createServer((request, response) => {
     const path = (request.url ?? "/").split("?")[0] ?? "/";
     if (request.method !== "GET" && request.method !== "HEAD")
       return send(request, response, 405, "text/plain", "Only GET and HEAD.\n", { allow: "GET, HEAD" });
     const bytes = /^\/image\/(\d{1,10})$/.exec(path)?.[1];
     if (bytes !== undefined && Number(bytes) <= IMAGE_MAX_BYTES) return sendImage(request, response, Number(bytes));
+    const emulated = emulates ? emulatedAt(path) : undefined;
+    if (emulated !== undefined || (emulates && path === "/")) {
+      const body = emulated === undefined ? page("Home", networkLinks()) : emulatedPage(emulated);
+      return send(request, response, 200, "text/html", body, { "cache-control": PAGE_CACHE });
+    }
     const file = FILES[path];
     if (file === undefined) return send(request, response, 404, "text/plain", "Nothing here.\n", {});
     return send(request, response, 200, file.type, file.body, { "cache-control": file.cache });
@@ -20,8 +30,8 @@ export function createDemoOrigin(): Server {
 }
 
 /** Listens on the loopback address, on a free port unless `port` is set. Returns the origin's URL and how to stop it. */
-export async function startDemoOrigin(port = 0): Promise<{ url: string; stop: () => Promise<void> }> {
-  const server = createDemoOrigin();
+export async function startDemoOrigin(port = 0, emulates = false): Promise<{ url: string; stop: () => Promise<void> }> {
+  const server = createDemoOrigin(emulates);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", resolve);
@@ -142,7 +152,9 @@ function show(entry, row = list.insertRow()) {
   row.insertCell().textContent = Math.round(entry.duration) + " ms";
 }
 const why = performance.getEntriesByType("navigation")[0].serverTiming.find(({ name }) => name === "h3-why");
-document.querySelector("#why").textContent = why === undefined ? "" : "For you, on this page: " + why.description;
+const faster = { "h2-faster": "HTTP/2 is faster here (h2-faster)", "h3-faster": "HTTP/3 is faster here (h3-faster)" };
+document.querySelector("#why").textContent =
+  why === undefined ? "" : "For you, on this page: " + why.description.replace(/h[23]-faster/, (reason) => faster[reason]);
 // The page's duration is known only after its load event.
 addEventListener("load", () => setTimeout(() => show(performance.getEntriesByType("navigation")[0], list.insertRow(0))));
 new PerformanceObserver((entries) => entries.getEntries().forEach((entry) => show(entry))).observe({ type: "resource", buffered: true });
@@ -162,7 +174,7 @@ document.querySelector("button").addEventListener("click", () =>
   ),
 };
 
-function page(title: string): string {
+function page(title: string, more = "", nav = '<a href="/">Home</a> <a href="/two">Second page</a>'): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -170,11 +182,32 @@ function page(title: string): string {
 <link rel="stylesheet" href="/style.css">
 <h1>${title}</h1>
 <p>For every page that you open, the worker makes a decision, which the terminal shows. <strong id="why"></strong></p>
-<p>The table shows the protocol of each file.</p>
-<nav><a href="/">Home</a> <a href="/two">Second page</a> <button>Load 1 MB</button></nav>
+${more}<p>The table shows the protocol of each file.</p>
+<nav>${nav} <button>Load 1 MB</button></nav>
 <p>${[1, 2, 3, 4].map((i) => `<img src="/dot/${i}.svg" alt="">`).join("")}</p>
 <table><thead><tr><th>File<th>Protocol<th>Took</thead><tbody></tbody></table>
 <script type="module" src="/script.js"></script>
 </html>
 `;
+}
+
+/** Each page has links for a visitor of its own: a browser that cannot follow offers spoils no other one's. */
+function networkLinks(): string {
+  const visitor = (): number => Math.floor(Math.random() * 65_536);
+  const links = DEMO_NETWORKS.map(
+    (network) => `<li><a href="${emulatedPath(network, visitor())}">${networkText(network)}</a>`,
+  );
+  return `<p>Your own path is this machine's loopback. Be decided as if on another network (emulated, for this browser alone):
+<ul>${links.join("\n")}</ul>
+`;
+}
+
+function emulatedPage({ network, visitor, page: name }: Emulated): string {
+  const nav = `<a href="${emulatedPath(network, visitor)}">First page</a> <a href="${emulatedPath(network, visitor, "two")}">Second page</a> <a href="/">Home</a>`;
+  const note = `<p><strong>Emulated</strong>: you are decided as if on this network, and by the policy for a server with cubic. Nothing slows
+this page down. ${networkText(network)}.</p>
+<p>If HTTP/3 is offered, the next page that you open comes over it: the table says h3. If it does not, start a browser as the terminal
+says: others do not trust this certificate for HTTP/3.</p>
+`;
+  return page(name === "" ? "First page" : "Second page", note, nav);
 }

@@ -1,29 +1,10 @@
 import { Agent, request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import type { PathSample, Transport } from "../../policy-api/core/sample.ts";
-
-/** A network that visitors of the demonstration come from. */
-interface DemoNetwork {
-  readonly about: string;
-  readonly rttMs: number;
-  readonly lossRatio: number;
-  /** The share of UDP's packets that it drops beyond that. */
-  readonly udpLossRatio?: number;
-  /** Reserved for documentation (RFC 5398): nobody's, so whoever sees it knows that the visitor was made up. */
-  readonly asn: number;
-}
-
-export const DEMO_NETWORKS: readonly DemoNetwork[] = [
-  { about: "fibre, in the same town", rttMs: 6, lossRatio: 0, asn: 64_496 },
-  { about: "cable, in the same country", rttMs: 22, lossRatio: 0.0005, asn: 64_497 },
-  { about: "a phone on the move", rttMs: 55, lossRatio: 0.005, asn: 64_498 },
-  { about: "an office whose network polices UDP", rttMs: 38, lossRatio: 0, udpLossRatio: 0.1, asn: 64_499 },
-  { about: "another continent", rttMs: 170, lossRatio: 0.001, asn: 64_500 },
-];
+import { bytesOf, cfOf, type Counted, DEMO_NETWORKS, type DemoNetwork, lossOf } from "./demo-networks.ts";
 
 /** Of a page, as packets. */
 const PACKETS = 300;
-const PACKET_BYTES = 1_200;
 const PAGES_MAX = 4;
 const PAUSE_MS = 700;
 const VISITS_A_SECOND = 3;
@@ -80,7 +61,7 @@ async function visit(own: Visit, signal: AbortSignal): Promise<void> {
         "mf-cf-blob": JSON.stringify(cfOf(network, transport, connection)),
       },
     });
-    const loss = network.lossRatio + (transport === "quic" ? (network.udpLossRatio ?? 0) : 0);
+    const loss = lossOf(network, transport);
     for (let packet = 0; packet < PACKETS; packet++) if (random() < loss) connection.lost++;
     connection.sent += PACKETS;
     await post(own, transport, connection, page === pages - 1);
@@ -90,42 +71,22 @@ async function visit(own: Visit, signal: AbortSignal): Promise<void> {
   }
 }
 
-function cfOf(
-  { rttMs, asn }: DemoNetwork,
-  transport: Transport,
-  { id, sent, lost }: { id: string; sent: number; lost: number },
-) {
-  return {
-    httpProtocol: transport === "quic" ? "HTTP/3" : "HTTP/2",
-    [transport === "quic" ? "clientQuicRtt" : "clientTcpRtt"]: rttMs,
-    asn,
-    adaptiveH3: {
-      connectionId: id,
-      transport,
-      minRttMs: rttMs,
-      packetsSent: sent,
-      packetsLost: lost,
-      bytesSent: sent * PACKET_BYTES,
-    },
-  };
-}
-
 async function post(
   { agent, sockets, network, address }: Visit,
   transport: Transport,
-  { id, sent, lost }: { id: string; sent: number; lost: number },
+  counted: Counted,
   closing: boolean,
 ): Promise<void> {
   const sample: PathSample & { readonly clientAddress: string } = {
     clientAddress: address,
     transport,
-    connectionId: id,
+    connectionId: counted.id,
     atMs: Date.now(),
     rttMs: network.rttMs,
     minRttMs: network.rttMs,
-    packetsSent: sent,
-    packetsLost: lost,
-    bytesSent: sent * PACKET_BYTES,
+    packetsSent: counted.sent,
+    packetsLost: counted.lost,
+    bytesSent: bytesOf(counted),
     closing,
   };
   const body = JSON.stringify({ samples: [sample] });

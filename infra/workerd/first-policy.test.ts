@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { decide } from "../../policy-api/core/decide.ts";
 import { parsePolicy } from "../../policy-api/reading/parse-policy.ts";
+import bbr from "../../policy-api/policies/bbr.json" with { type: "json" };
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
-import { firstPolicy, firstPolicyForVisitors } from "./first-policy.ts";
+import { emulatedPolicy, firstPolicy, firstPolicyForVisitors } from "./first-policy.ts";
 
 it.each([
   ["cubic", "adaptive", "cubic"],
@@ -18,17 +19,22 @@ it.each([
   expect(parsePolicy(JSON.parse(JSON.stringify(policy)))).toMatchObject({ ok: true });
 });
 
-it.each(["cubic", "bbr"])("over a clean local path a demonstration with %s shows an offer", (congestionControl) => {
-  const policy = firstPolicy(congestionControl);
-  const clean = { transport: "tcp", ageMs: 0, packets: 10_000, lost: 0, rttMs: 0.1 } as const;
-  for (const history of [{ state: "unknown" }, { state: "known", connections: [clean] }] as const) {
-    const { advertise } = decide({ transport: "tcp", path: "/", rttMs: 0.1 }, history, policy, Date.now(), undefined);
-    expect(advertise.kind).toBe("h3");
-  }
+const REPORTS = { share: 1, inject: true };
+
+it("the policies are as shipped, and pages report", () => {
+  expect(firstPolicy("bbr")).toEqual({ ...bbr, reports: REPORTS });
+  expect(firstPolicy("cubic")).toEqual({ ...cubic, reports: REPORTS });
+  expect(firstPolicyForVisitors()).toEqual({ ...cubic, reports: REPORTS });
+  expect(emulatedPolicy()).toEqual(cubic);
+  expect(cubic.reports.share).toBe(0);
 });
 
-it("visitors who are not there are answered by a policy as it is shipped", () => {
-  const policy = firstPolicyForVisitors();
-  expect(parsePolicy(JSON.parse(JSON.stringify(policy)))).toMatchObject({ ok: true });
-  expect(policy).toMatchObject({ margin: cubic.margin, reports: { share: 1, inject: true } });
+it.each(["cubic", "bbr"])("over this machine's loopback a demonstration with %s says that HTTP/2 is faster", (name) => {
+  const clean = { transport: "tcp", ageMs: 0, packets: 400, lost: 0, rttMs: 0.1 } as const;
+  const request = { transport: "tcp", path: "/", rttMs: 0.02 } as const;
+  const history = { state: "known", connections: [clean] } as const;
+  expect(decide(request, history, firstPolicy(name), Date.now(), undefined)).toMatchObject({
+    advertise: { kind: "nothing" },
+    reason: "h2-faster",
+  });
 });

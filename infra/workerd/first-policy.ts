@@ -19,20 +19,25 @@ const CALIBRATED: Readonly<Record<string, string>> = { cubic: "cubic.json", reno
 const REPORTS: Policy["reports"] = { share: 1, inject: true };
 
 /**
- * The policy that a demonstration starts with: the one calibrated for this edge with the machine's congestion control. Two
- * things differ. Its margin: over a loopback HTTP/2 is a little faster, and a demonstration is to show what an offer looks
- * like. And its pages report how long they took. With a congestion control that nobody has measured, the demonstration starts
- * in observe.
+ * The policy that a demonstration starts with: as shipped, the one calibrated for this edge with the machine's congestion control. Its
+ * pages report how long they took. With a congestion control that nobody has measured, the demonstration starts in observe.
  */
 export function firstPolicy(congestionControl: string): Policy {
   const file = Object.hasOwn(CALIBRATED, congestionControl) ? CALIBRATED[congestionControl] : undefined;
-  if (file === undefined) return { ...INITIAL_POLICY, reports: REPORTS };
-  return { ...calibrated(file), margin: { enter: -1, leave: -1 }, reports: REPORTS };
+  return { ...(file === undefined ? INITIAL_POLICY : calibrated(file)), reports: REPORTS };
 }
 
-/** The same for visitors who are not there: the one for cubic, as shipped. It answers by their paths, and nothing is to be bent. */
+/** The same for visitors who are not there: the one for cubic. */
 export function firstPolicyForVisitors(): Policy {
-  return { ...calibrated("cubic.json"), reports: REPORTS };
+  return { ...emulatedPolicy(), reports: REPORTS };
+}
+
+/**
+ * For pages that are decided as if on another network: the one for cubic, which offers to most of them. They report nothing: what they
+ * take says nothing about that network.
+ */
+export function emulatedPolicy(): Policy {
+  return calibrated("cubic.json");
 }
 
 function calibrated(file: string): Policy {

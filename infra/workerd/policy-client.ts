@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
+import type { NewActivation } from "../../policy-api/contract/activation.ts";
 import type { Policy } from "../../policy-api/core/policy.ts";
 import { UserError } from "../../base/user-error.ts";
 
@@ -37,15 +38,30 @@ export async function callApi(
 /**
  * Stores a policy as a version and activates it for everyone, whatever was active before.
  *
- * @returns the version.
- * @throws UserError if the API refuses the policy or its activation.
+ * @param onPaths Policies that other pages get, by what their paths begin with.
+ * @returns the version for everyone.
+ * @throws UserError if the API refuses a policy or its activation.
  */
-export async function activatePolicy(socketPath: string, token: string, policy: Policy | object): Promise<number> {
+export async function activatePolicy(
+  socketPath: string,
+  token: string,
+  policy: Policy | object,
+  onPaths: Readonly<Record<string, Policy>> = {},
+): Promise<number> {
+  const everyone = await pushPolicy(socketPath, token, policy);
+  const stages: NewActivation["stages"] = [];
+  for (const [pathPrefix, its] of Object.entries(onPaths))
+    stages.push({ version: await pushPolicy(socketPath, token, its), share: 1, pathPrefix });
+  const activation: NewActivation = { everyone, stages };
+  const put = await callApi(socketPath, token, "PUT", "activation", activation, { "if-match": "*" });
+  if (put.status !== 200) throw new UserError(`The policy was not activated: ${JSON.stringify(put.json)}`);
+  return everyone;
+}
+
+async function pushPolicy(socketPath: string, token: string, policy: Policy | object): Promise<number> {
   const created = await callApi(socketPath, token, "POST", "policies", { policy });
   const { version } = (created.json ?? {}) as { version?: number };
   if (version === undefined) throw new UserError(`The policy was refused: ${JSON.stringify(created.json)}`);
-  const put = await callApi(socketPath, token, "PUT", "activation", { everyone: version }, { "if-match": "*" });
-  if (put.status !== 200) throw new UserError(`The policy was not activated: ${JSON.stringify(put.json)}`);
   return version;
 }
 

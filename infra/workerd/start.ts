@@ -3,17 +3,21 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readSettings } from "../../worker/settings.ts";
 import { ROOT } from "../../base/root.ts";
-import { connect } from "../../policy-api/cli/api.ts";
+import { type Api, connect } from "../../policy-api/cli/api.ts";
 import { type Dashboard, DASHBOARD_PORT, startDashboard } from "../../policy-api/cli/dashboard-server.ts";
 import { buildEdge, buildWorker, EDGE_PROGRAM } from "../setup/build.ts";
 import { UserError } from "../../base/user-error.ts";
 import { requireGo } from "../setup/programs.ts";
 import { runMain } from "../../base/run-main.ts";
 import { DECISION_HEADINGS, decisionText, parseDecisionLine } from "./decision-text.ts";
+import { writeDemoConfig } from "./demo-config.ts";
+import { DEMO_NETWORKS, EMULATED_PREFIX, madeUpText } from "./demo-networks.ts";
 import { startDemoOrigin } from "./demo-origin.ts";
-import { DEMO_NETWORKS, sendDemoVisitors } from "./demo-visitors.ts";
-import { firstPolicy, firstPolicyForVisitors, systemCongestionControl } from "./first-policy.ts";
+import { sendDemoVisitors } from "./demo-visitors.ts";
+import { emulatedPolicy, firstPolicy, firstPolicyForVisitors, systemCongestionControl } from "./first-policy.ts";
+import { inForceLines } from "./in-force.ts";
 import { lockFolder } from "./lock.ts";
+import { measureLoopback } from "./measure-loopback.ts";
 import { activatePolicy, callApi } from "./policy-client.ts";
 import { startSystem, type System, type SystemOptions } from "./system.ts";
 
@@ -47,29 +51,42 @@ async function main(): Promise<void> {
     await buildWorker();
     if (!interruption.happened) await buildEdge();
     if (interruption.happened) return;
-    demo = ORIGIN === undefined ? await startDemoOrigin() : undefined;
+    demo = ORIGIN === undefined ? await startDemoOrigin(0, true) : undefined;
+    const demoDir = join(stateDir, DEMO_VISITORS ? "demo-visitors" : "demo");
     system = await start({
       edgeProgram: EDGE_PROGRAM,
       stateDir,
       origin: ORIGIN ?? demo?.url ?? "",
       // As the edge's default, localhost:8443: on IPv4, and on IPv6 if the machine has it.
       listen: [`localhost:${port}`],
-      // The demonstration's pages report the counters of their connections too, as they do on Cloudflare.
-      edgeFlags: demo === undefined ? [] : ["-server-timing=true"],
+      ...(demo === undefined
+        ? {}
+        : {
+            // A folder for each of the demonstration's policies: a site of your own never meets one, nor does one the other.
+            storeDir: demoDir,
+            config: await writeDemoConfig(demoDir),
+            // Its pages report the counters of their connections too, as they do on Cloudflare.
+            edgeFlags: ["-server-timing=true"],
+          }),
       token,
       tokens: POLICY_TOKENS,
       variables: { LOG_DECISIONS: "on", ...(demo === undefined ? {} : { TELL_DECISIONS: "on" }), ...VARIABLES },
       onRestart: (sentence) => console.error(sentence),
       onWorkerLine: (line) => {
         const decision = parseDecisionLine(line);
-        console.log(decision === undefined ? line : decisionText(decision));
+        const madeUp = demo === undefined ? "" : madeUpText(decision?.request.asn);
+        console.log(decision === undefined ? line : decisionText(decision) + madeUp);
       },
     });
     if (interruption.happened) return;
     // A site of your own starts in observe.
-    if (demo !== undefined) await putFirstPolicy(system, token);
-    dashboard = await startOwnDashboard(port, token, stateDir);
-    console.log(welcome(system, port, stateDir, dashboard));
+    if (demo !== undefined) {
+      await putFirstPolicy(system, token);
+      await measureLoopback(system.addresses, readFileSync(join(stateDir, "dev-cert.pem"), "utf8"));
+    }
+    const api = connectTo(port, token, stateDir);
+    dashboard = await startOwnDashboard(api);
+    console.log(welcome(system, port, stateDir, dashboard, await inForceLines(api)));
     const visitors = new AbortController();
     const visiting =
       demo !== undefined && DEMO_VISITORS ? sendDemoVisitors(system.workerd, visitors.signal) : undefined;
@@ -101,11 +118,14 @@ async function start(options: SystemOptions): Promise<System> {
   }
 }
 
-/** The dashboard, on its usual port or, if that is taken, on another one. Undefined if it cannot be served: the site is served all the same. */
-async function startOwnDashboard(port: number, token: string, stateDir: string): Promise<Dashboard | undefined> {
+function connectTo(port: number, token: string, stateDir: string): Api {
   const caFile = join(stateDir, "dev-cert.pem");
   const ca = readFileSync(caFile, "utf8");
-  const api = connect({ origin: `https://localhost:${port}`, token, ca, caFile, timeoutMs: 10_000 });
+  return connect({ origin: `https://localhost:${port}`, token, ca, caFile, timeoutMs: 10_000 });
+}
+
+/** The dashboard, on its usual port or, if that is taken, on another one. Undefined if it cannot be served: the site is served all the same. */
+async function startOwnDashboard(api: Api): Promise<Dashboard | undefined> {
   try {
     return await startDashboard(api, DASHBOARD_PORT, Date.now).catch(() => startDashboard(api, 0, Date.now));
   } catch (error) {
@@ -145,24 +165,31 @@ function readOrMakeToken(stateDir: string): string {
   }
 }
 
-/** A new store starts in observe. For a demonstration, this activates a policy calibrated for such a server. */
+/** A new store starts in observe. For a demonstration, this activates policies calibrated for such a server. */
 async function putFirstPolicy(system: System, token: string): Promise<void> {
   const { status, json } = await callApi(system.workerd.visitorsSocket, token, "GET", "activation");
   if (status !== 200) throw new UserError(`The policy store does not answer: ${JSON.stringify(json)}`);
   if ((json as { revision?: number }).revision !== 0) return;
   const policy = DEMO_VISITORS ? firstPolicyForVisitors() : firstPolicy(systemCongestionControl());
-  await activatePolicy(system.workerd.visitorsSocket, token, policy);
+  await activatePolicy(system.workerd.visitorsSocket, token, policy, { [EMULATED_PREFIX]: emulatedPolicy() });
 }
 
-const ABOUT_DEMO = DEMO_VISITORS
-  ? `  Visitors who are not there come from ${DEMO_NETWORKS.length} networks (AS 64496 to 64500: nobody's). The policy is
-  policy-api/policies/cubic.json. One of the networks drops packets of UDP: HTTP/3 is taken back there.`
-  : `  The policy was calibrated for this edge (policy-api/policies). On a clean local path HTTP/2 is a little faster. For the
-  demonstration, pages offer HTTP/3 all the same. Each page also reports how long it took (docs/measuring-visitors.md).
-  Start with DEMO_VISITORS=on, and visitors who are not there come too: there is more to see in the dashboard.`;
-const ABOUT_OBSERVING = `  With a new store the worker only observes: it measures, and changes no header, until you activate a policy.`;
+const ABOUT_DEMO = `  On the page you can be decided as if on another network (emulated).
+  Where HTTP/3 is offered to you, your next page comes over it.
+${
+  DEMO_VISITORS
+    ? `  Visitors who are not there come from ${DEMO_NETWORKS.length} networks (AS 64496 to 64500: nobody's), and are decided as by a server with cubic.
+  One of the networks drops packets of UDP: HTTP/3 is taken back there.`
+    : "  Start with DEMO_VISITORS=on, and visitors who are not there come too: there is more to see in the dashboard."
+}`;
 
-function welcome(system: System, port: number, stateDir: string, dashboard: Dashboard | undefined): string {
+function welcome(
+  system: System,
+  port: number,
+  stateDir: string,
+  dashboard: Dashboard | undefined,
+  inForce: readonly string[],
+): string {
   const site = `https://localhost:${port}`;
   const curl = `curl -sS --cacert ${quoted(join(stateDir, "dev-cert.pem"))}`;
   return `
@@ -179,8 +206,8 @@ ${
 `
 }  Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/
            npm run policy -- status   (in another terminal; see docs/operating.md, and ${site}/_h3/v1/reference for the API)
-${ORIGIN === undefined ? ABOUT_DEMO : ABOUT_OBSERVING}
-  Ctrl-C ends everything.
+  In force ${inForce.join("\n           ")}
+${ORIGIN === undefined ? `${ABOUT_DEMO}\n` : ""}  Ctrl-C ends everything.
 
 ${DECISION_HEADINGS}`;
 }

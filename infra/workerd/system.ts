@@ -10,6 +10,8 @@ export interface SystemOptions extends WorkerdOptions {
   /** Where the edge listens: ADDRESS[,congestion=..][,http3=off], one or more. */
   readonly listen: readonly string[];
   readonly edgeFlags?: readonly string[];
+  /** Where the objects and the marker are. By default in `stateDir`, beside the certificate. */
+  readonly storeDir?: string;
 }
 
 export interface System {
@@ -29,7 +31,7 @@ export interface System {
 
 /** Starts workerd and the edge, and returns when both accept connections. @throws UserError */
 export async function startSystem(options: SystemOptions): Promise<System> {
-  const workerd = await startWorkerd(options);
+  const workerd = await startWorkerd({ ...options, stateDir: options.storeDir ?? options.stateDir });
   try {
     return await startBefore(workerd, options);
   } catch (error) {
