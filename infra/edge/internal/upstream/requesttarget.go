@@ -11,6 +11,8 @@ import (
 const (
 	encodedInPath  = "<>`\\#"
 	encodedInQuery = "<>\"#"
+	// net/url takes a path with one of these for one that nobody encoded, and encodes it anew from what it had decoded.
+	encodedForURL = encodedInPath + "\"^{|}"
 )
 
 // PassTarget makes out ask for the request target requestURI (RFC 9112, section 3.2), byte for byte but for those above.
@@ -18,8 +20,10 @@ const (
 func PassTarget(out *url.URL, requestURI string) {
 	path, query, hasQuery := strings.Cut(requestURI, "?")
 	out.RawQuery, out.ForceQuery = encode(query, encodedInQuery), hasQuery && query == ""
-	// net/http takes an opaque URL that begins with // for one with a host.
-	if strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") {
+	if strings.HasPrefix(path, "//") {
+		// net/http takes an opaque URL that begins so for one with a host.
+		out.RawPath = encode(path, encodedForURL)
+	} else if strings.HasPrefix(path, "/") {
 		out.Opaque = encode(path, encodedInPath)
 	}
 }

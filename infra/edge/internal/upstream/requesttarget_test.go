@@ -12,6 +12,7 @@ func TestPassTarget(t *testing.T) {
 		"/?":                       "/?",
 		"/a<b>`\\c":                "/a%3Cb%3E%60%5Cc",
 		"/?a=<b>\"c\"":             "/?a=%3Cb%3E%22c%22",
+		"//a%2Fb%41|\"^{}'?c":      "//a%2Fb%41%7C%22%5E%7B%7D'?c",
 		"/#a?b#c":                  "/%23a?b%23c",
 		"/gr\xc3\xbc\xdfe?\x7f":    "/gr%C3%BC%DFe?%7F",
 	} {
