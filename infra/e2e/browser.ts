@@ -7,13 +7,21 @@ import { testFolder, until } from "./harness.ts";
 
 const HOST = "h3.test";
 
-/** Starts a browser that reaches this machine's edge, also under more names. It ends with the test. */
-export async function launchBrowser(spkiSha256: string, moreHosts: readonly string[] = []): Promise<Browser> {
+/**
+ * Starts a browser that reaches this machine's edge, also under more names. It ends with the test.
+ *
+ * @param forcedPorts Ports on which it uses HTTP/3 without an offer.
+ */
+export async function launchBrowser(
+  spkiSha256: string,
+  moreHosts: readonly string[] = [],
+  forcedPorts: readonly number[] = [1],
+): Promise<Browser> {
   const executablePath = chromiumProgram();
   if (executablePath === undefined) throw new Error("no browser: see infra/setup/chromium.ts");
   const browser = await chromium.launch({
     executablePath,
-    args: browserArgs({ host: HOST, moreHosts, address: "127.0.0.1", spkiSha256 }),
+    args: browserArgs({ host: HOST, moreHosts, address: "127.0.0.1", spkiSha256, forcedPorts }),
     ignoreDefaultArgs: [...UNWANTED_BROWSER_ARGS],
   });
   onTestFinished(() => browser.close());

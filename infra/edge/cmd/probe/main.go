@@ -38,6 +38,7 @@ type options struct {
 	postBytes  int64
 	leaveAfter int64
 	timeout    time.Duration
+	stdin      bool
 }
 
 func main() {
@@ -54,7 +55,8 @@ func main() {
 	})
 	flag.Int64Var(&opts.postBytes, "post-bytes", 0, "POST a body of so many bytes instead of a GET")
 	flag.Int64Var(&opts.leaveAfter, "leave-after", 0, "go away after so many bytes of the response")
-	flag.DurationVar(&opts.timeout, "timeout", 30*time.Second, "what all loads together may take")
+	flag.DurationVar(&opts.timeout, "timeout", 30*time.Second, "what all loads together may take, or each request of -stdin")
+	flag.BoolVar(&opts.stdin, "stdin", false, "send the requests of standard input instead, a line of JSON each, many at a time")
 	flag.Parse()
 	if err := run(opts, flag.Args(), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "probe:", err)
@@ -63,7 +65,7 @@ func main() {
 }
 
 func run(opts options, urls []string, out io.Writer) error {
-	if len(urls) == 0 {
+	if len(urls) == 0 && !opts.stdin {
 		return errors.New("name at least one URL")
 	}
 	transport, closeTransport, err := client.New(client.Options{Protocol: opts.protocol, CAFile: opts.caFile, DialTimeout: opts.timeout})
@@ -71,6 +73,9 @@ func run(opts options, urls []string, out io.Writer) error {
 		return err
 	}
 	defer closeTransport()
+	if opts.stdin {
+		return answerAll(transport, opts.timeout, os.Stdin, out)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), opts.timeout)
 	defer cancel()
 	encoder := json.NewEncoder(out)
