@@ -8,8 +8,8 @@ import type { Settings } from "./settings.ts";
  * Fetches what the visitor asked for: from ORIGIN, or through the worker's route.
  *
  * The visitor follows redirects, not the worker. If the origin cannot be reached, the visitor gets a 502, as from any
- * proxy. If there is none, a 500 says what to set. The origin is asked only once: passThroughOnException would send a POST again, without its body. If the stream
- * breaks later, it breaks for the visitor too.
+ * proxy. If there is none, a 500 says what to set. The origin is asked only once: passThroughOnException would send a POST again,
+ * without its body. If the stream breaks later, it breaks for the visitor too.
  *
  * @param visited The request's URL, parsed once.
  */
@@ -19,27 +19,23 @@ export async function fetchOrigin(
   { settings, origin: reach }: Pick<Isolate, "settings" | "origin">,
 ): Promise<Response> {
   const { origin, edge, actuator } = settings;
-  if (origin === undefined && !mayBeRouted(visited, edge))
-    return answerFor(500, NO_ORIGIN, reach, edge, "ORIGIN is not set");
+  if (origin === undefined && !mayBeRouted(visited, edge)) {
+    noOriginLog.write("ORIGIN is not set");
+    return answerFor(500, NO_ORIGIN, reach, edge);
+  }
   try {
     const response = await (origin === undefined ? fetch(request) : fetchFrom(origin, request, visited, edge));
     reach.answered();
     return without(response, (origin === undefined ? ROUTED_OFFERS : OFFERS)[actuator]);
   } catch (error) {
-    return answerFor(502, "Bad gateway: the origin does not answer.\n", reach, edge, error);
+    errorLog.write(error);
+    return answerFor(502, "Bad gateway: the origin does not answer.\n", reach, edge);
   }
 }
 
 /** What the visitor gets in the origin's place. */
-function answerFor(
-  status: number,
-  text: string,
-  reach: Isolate["origin"],
-  edge: Settings["edge"],
-  error: unknown,
-): Response {
+function answerFor(status: number, text: string, reach: Isolate["origin"], edge: Settings["edge"]): Response {
   reach.failed(Date.now());
-  errorLog.write(error);
   return new Response(text, {
     status,
     headers: {
@@ -71,6 +67,7 @@ function mayBeRouted({ hostname }: URL, edge: Settings["edge"]): boolean {
 const UNREACHED_HEADER = "adaptive-h3-unreached";
 
 const errorLog = new LimitedLog("The origin does not answer");
+const noOriginLog = new LimitedLog("There is no origin");
 
 function fetchFrom(origin: URL, request: Request, visited: URL, edge: Settings["edge"]): Promise<Response> {
   const asked = new Request(origin.origin + visited.pathname + visited.search, request);

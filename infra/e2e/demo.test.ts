@@ -85,7 +85,7 @@ it("a newcomer's order: the demo, the demo with visitors, a site of one's own; e
 
   // One's own site: what the demo did does not reach it, and emulation is not there.
   const own = await begin({ ORIGIN: await startOwnSite() });
-  expect(own.output()).toContain("everyone: version 0 (initial: observe), observe: it measures, and offers nothing");
+  expect(own.output()).toContain("everyone: version 0, observe: it measures, and offers nothing");
   for (const path of ["/", "/as/4-1/"]) {
     const [load] = await probe({ stateDir }, "h2", [site + path], ["-header", "Accept: text/html"]);
     expect([load?.status, load?.headers["Alt-Svc"], load?.bytes]).toEqual([200, undefined, OWN_PAGE.length]);

@@ -89,11 +89,18 @@ describe("npm start", () => {
     ["PORT", "http", "The variable PORT must be a whole number from 1 to 65535."],
     ["ORIGIN", "localhost", "The variable ORIGIN must be an http or https URL without a path."],
     ["BUDGET_MS", "soon", "The variable BUDGET_MS must be a whole number from 0 to 1000."],
+    ["DEMO_VISITORS", "yes", "The variable DEMO_VISITORS must be on or off."],
     ["OBJECTS_PER_REGION", "0", "The variable OBJECTS_PER_REGION must be a whole number from 1 to 10000."],
   ])("an invalid %s stops the start, and the message names it", async (name, value, sentence) => {
     const started = start({ STATE_DIR: testFolder(), [name]: value });
     expect(await started.ended()).toBe(1);
     expect(started.output().trim()).toBe(sentence);
+  });
+
+  it("visitors who are not there do not come to a site of one's own", async () => {
+    const started = start({ STATE_DIR: testFolder(), DEMO_VISITORS: "on", ORIGIN: "http://127.0.0.1:3000" });
+    expect(await started.ended()).toBe(1);
+    expect(started.output()).toContain("DEMO_VISITORS is for the demo site alone");
   });
 
   it("a folder that cannot be written gives one clear sentence", async () => {

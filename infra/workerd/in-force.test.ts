@@ -13,11 +13,7 @@ const policies = new Map<number, Policy>([
 ]);
 
 it.each([
-  [
-    "a new store",
-    { everyone: 0, ...none },
-    ["everyone: version 0 (initial: observe), observe: it measures, and offers nothing"],
-  ],
+  ["a new store", { everyone: 0, ...none }, ["everyone: version 0, observe: it measures, and offers nothing"]],
   [
     "the demonstration's",
     { everyone: 1, stages: [{ version: 2, share: 1, pathPrefix: "/as/" }], killSwitch: null },

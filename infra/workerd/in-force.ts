@@ -1,6 +1,6 @@
 import type { ActivationState } from "../../policy-api/core/activation.ts";
 import type { Api } from "../../policy-api/cli/api.ts";
-import { killSwitchLines, stageText, versionText } from "../../policy-api/cli/activation-text.ts";
+import { killSwitchLines, stageText } from "../../policy-api/cli/activation-text.ts";
 import { counted, percent } from "../../policy-api/cli/quantities.ts";
 import type { Policy } from "../../policy-api/core/policy.ts";
 import { parsePolicy } from "../../policy-api/reading/parse-policy.ts";
@@ -27,7 +27,7 @@ export function linesOf(
   policies: ReadonlyMap<number, Policy>,
 ): readonly string[] {
   const line = (who: string, version: number): string =>
-    `${who}: ${versionText(version)}, ${policyText(policies.get(version))}`;
+    `${who}: version ${version}, ${policyText(policies.get(version))}`;
   return [
     ...killSwitchLines(killSwitch).filter(Boolean),
     ...stages.map((stage) => line(stageText(stage), stage.version)),

@@ -30,10 +30,11 @@ const VARIABLES = Object.fromEntries(
     return value === undefined ? [] : [[name, value]];
   }),
 );
-/** Whether the demo site gets visitors who are not there. */
-const DEMO_VISITORS = process.env["DEMO_VISITORS"] === "on";
 /** If empty or not set, the demo site is the origin. */
 const ORIGIN = process.env["ORIGIN"] || undefined;
+const { DEMO_VISITORS: VISITORS_GIVEN = "" } = process.env;
+/** Whether the demo site gets visitors who are not there. */
+const DEMO_VISITORS = VISITORS_GIVEN === "on";
 
 async function main(): Promise<void> {
   const port = readVariables();
@@ -143,6 +144,12 @@ function readVariables(): number {
   });
   const port = /^\d{1,5}$/.test(PORT) ? Number(PORT) : 0;
   if (port < 1 || port > 65_535) faults.push({ name: "PORT", message: "must be a whole number from 1 to 65535" });
+  if (!["", "on", "off"].includes(VISITORS_GIVEN)) faults.push({ name: "DEMO_VISITORS", message: "must be on or off" });
+  if (DEMO_VISITORS && ORIGIN !== undefined)
+    faults.push({
+      name: "DEMO_VISITORS",
+      message: "is for the demo site alone: a site with an ORIGIN gets real visitors",
+    });
   if (faults.length > 0)
     throw new UserError(faults.map(({ name, message }) => `The variable ${name} ${message}.`).join("\n"));
   return port;
