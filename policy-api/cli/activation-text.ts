@@ -22,7 +22,7 @@ export function stagesText(stages: readonly Stage[]): string {
 }
 
 /** Who gets what now, and after a change. */
-export function beforeAfterText(before: ActivationState, after: ActivationState): string {
+export function beforeAfterText(before: ActivationState, after: ActivationState, columns: number): string {
   const names = [...new Set([...after.stages, ...before.stages].map(stageName))];
   return table(
     ["", "now", "after"],
@@ -31,6 +31,7 @@ export function beforeAfterText(before: ActivationState, after: ActivationState)
       [names.length === 0 ? "everyone" : "everyone else", versionText(before.everyone), versionText(after.everyone)],
       ["kill switch", before.killSwitch ?? "off", after.killSwitch ?? "off"],
     ],
+    columns,
   );
 }
 

@@ -7,7 +7,7 @@ const numbers = (length: number): number[] => Array.from({ length }, (_, i) => 1
 it.each<readonly [unknown, unknown, readonly string[]]>([
   [{ enter: 0.05 }, { enter: 0.1 }, ["/enter 0.05 -> 0.1"]],
   [{}, { source: "measured" }, ['/source - -> "measured"']],
-  [{ source: "x".repeat(100) }, {}, [`/source "${"x".repeat(28)}... -> -`]],
+  [{ source: "x".repeat(100) }, {}, [`/source "${"x".repeat(100)}" -> -`]],
   [{ axis: [1, 2] }, { axis: [1, 3] }, ["/axis [1,2] -> [1,3]"]],
   [
     { ms: numbers(1_200) },

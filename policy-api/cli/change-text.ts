@@ -1,10 +1,10 @@
 import type { JsonChange } from "../core/json-diff.ts";
-import { cut, printable } from "./printable.ts";
+import { printable } from "./printable.ts";
 import { count, counted, percent } from "./quantities.ts";
 
 /** For longer lists of numbers, only the length is shown. */
 const LIST_SHOWN = 8;
-/** The most characters of a value, as two values share a line. */
+/** Longer lists and objects are shown by what they have. */
 const VALUE_WIDTH = 32;
 
 /** One change as `before -> after`. For a long list, how much of it changed. */
@@ -26,10 +26,8 @@ function valueText(value: unknown): string {
   if (value === undefined) return "-";
   if (isLong(value)) return counted(value.length, "number");
   if (typeof value === "object" && value !== null && JSON.stringify(value).length > VALUE_WIDTH)
-    return Array.isArray(value)
-      ? counted(value.length, "item")
-      : `{ ${cut(Object.keys(value).join(", "), VALUE_WIDTH - 4)} }`;
-  return cut(printable(JSON.stringify(value)), VALUE_WIDTH);
+    return Array.isArray(value) ? counted(value.length, "item") : `{ ${printable(Object.keys(value).join(", "))} }`;
+  return printable(JSON.stringify(value));
 }
 
 function isLong(value: unknown): value is readonly number[] {

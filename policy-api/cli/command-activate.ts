@@ -49,7 +49,7 @@ change that somebody else made meanwhile (exit code 4).`,
       `Version ${rollout.version}: ${mode ?? "unreadable"}, ${printable(madeText(author, createdAt, note, io.nowMs()))}`,
       ...verdictLines(policy, rollout),
       "",
-      beforeAfterText(activation, after),
+      beforeAfterText(activation, after, call.columns),
     ].join("\n");
     if (isForEveryone(rollout)) await confirm(call, preview, `Version ${rollout.version} for everyone?`);
     else call.tell(`${preview}\n`);

@@ -9,18 +9,15 @@ export const AUTOPILOT: Command = {
   summary: "One step by what visitors' pages reported: take back what harms, try what helps.",
   details: `Makes one step at most. Run it every ten minutes, with a token of its own:
 
-  - If the version in force harms visitors, everyone gets an earlier one that does not, or
-    an empty gain table.
-  - If it knows of a policy that saves time, it stores that, and gives it to 5 % of the clients; a
-    day later to 25 %, another day later to everyone, once enough of its visitors can be compared.
-    If it harms, all get the old one again.
-  - If HTTP/3's effect on pages has changed, it begins the version anew: the same policy, with
-    results of its own.
+  - If the version in force harms visitors, everyone gets an earlier one that does not, or an empty gain table.
+  - If it knows of a policy that saves time, it stores that, and gives it to 5 % of the clients; a day later to 25 %, another day
+later to everyone, once enough of its visitors can be compared. If it harms, all get the old one again.
+  - If HTTP/3's effect on pages has changed, it begins the version anew: the same policy, with results of its own.
 
 It does nothing while the kill switch is on. Stages that somebody else made stay. It tries no
 version twice, and nothing for a week after it took something back or somebody changed what it
 did. If somebody changes the activation meanwhile, nothing is done (exit code 4). What it did is
-in \`history\` and \`audit\`, with notes that begin with "${NOTE_PREFIX}".`,
+in \`history\` and \`audit\`, with notes that begin with "${NOTE_PREFIX.trim()}".`,
   async run({ io, api: connected }) {
     const api = await connected();
     const { activation, etag } = await api.activation();

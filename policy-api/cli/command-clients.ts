@@ -18,15 +18,19 @@ packets counts little. A visit shows up to 20 s after it.
 A client is an IPv4 address or an IPv6 /64, a network its /24 or /48. The address is sent in a body,
 never in a URL.`,
   options: ["client", "network"],
-  async run({ options, api }) {
+  async run({ options, api, columns }) {
     const { what, address, whose } = readWhose(options);
     const known = await (await api()).lookUp(what, address);
-    return { json: known, text: known.known ? knownText(known, what) : `Nothing is known of ${whose}.` };
+    return { json: known, text: known.known ? knownText(known, what, columns) : `Nothing is known of ${whose}.` };
   },
 };
 
 /** What is remembered, in lines. */
-export function knownText({ connections = [], offers, ...levels }: ClientRecord, what: "clients" | "networks"): string {
+export function knownText(
+  { connections = [], offers, ...levels }: ClientRecord,
+  what: "clients" | "networks",
+  columns: number,
+): string {
   const rows = connections.map(({ transport, packets, lost, rttMs, deliveryRateBps, ageMs }) => [
     transport.toUpperCase(),
     count(packets),
@@ -37,7 +41,9 @@ export function knownText({ connections = [], offers, ...levels }: ClientRecord,
   ]);
   const above = levelsText(levels);
   return [
-    ...(rows.length > 0 ? [table(["over", "packets", "loss", "least RTT", "best rate", "last heard of"], rows)] : []),
+    ...(rows.length > 0
+      ? [table(["over", "packets", "loss", "least RTT", "best rate", "last heard of"], rows, columns)]
+      : []),
     ...(rows.length === 0 && what === "clients" ? ["Nothing was measured of it."] : []),
     ...(Object.keys(above).length > 0 ? [nameList(above)] : []),
     ...(Object.keys(above).length === 0 && what === "networks" ? ["Too little is left to tell anything."] : []),

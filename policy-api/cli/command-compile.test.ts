@@ -23,11 +23,11 @@ it.each([
   ["vcl", "Its first lines say where it belongs.\nOver HTTP/3 nothing is said, and an offer ends by its ma.\n"],
   [
     "cloudflare-rule",
-    "They are the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces\nALL rules of that phase: put your own ones beside them first.\n",
+    "They are the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces ALL rules of that phase: put your own ones beside them first.\n",
   ],
   [
     "cloudflare-rule --terraform",
-    "`terraform apply -var zone_id=ZONE` puts them in place, and takes away\nALL rules of that phase: put your own ones beside them first.\n",
+    "`terraform apply -var zone_id=ZONE` puts them in place, and takes away ALL rules of that phase: put your own ones beside them first.\n",
   ],
 ])("writes %s to a file, and says where it belongs", async (target, where) => {
   const { code, out } = await anna.does(`compile always.json --to ${target} --out rule`);

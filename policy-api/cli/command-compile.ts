@@ -16,11 +16,12 @@ export const COMPILE: Command = {
 alone, and answers as the policy does where nothing else is known. It remembers nobody: no loss,
 no earlier page, no pause where UDP is blocked. --out writes to a FILE that is not there yet.
 
-cloudflare-rule is the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/
-entrypoint. That call replaces ALL rules of the phase: put your own ones beside them first. The
-rules are for all hosts of the zone, and take every other Alt-Svc away there: --host names the one
-host that they are for. --terraform writes them as a file for Terraform instead (NAME.tf.json,
-Cloudflare's provider 5). There too they are all rules of the phase.
+cloudflare-rule is the body of PUT
+/zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint. That call replaces ALL rules
+of the phase: put your own ones beside them first. The rules are for all hosts of the zone, and take
+every other Alt-Svc away there: --host names the one host that they are for. --terraform writes them
+as a file for Terraform instead (NAME.tf.json, Cloudflare's provider 5). There too they are all rules
+of the phase.
 
 For a stored version write its file first: npm run --silent policy -- show active > FILE
 
@@ -40,7 +41,7 @@ Ends with 1 if the policy says what no rule can do.`,
       throw new Failure(EXIT.refused, `No rule can do what ${name} says.`, { faults, place: name });
     const rule = compiled(policy, to, host);
     const text = terraform ? terraformOf(rule) : rule;
-    if (out === undefined) return { text: text.trimEnd(), json: { target: to, text } };
+    if (out === undefined) return { text: text.trimEnd(), isVerbatim: true, json: { target: to, text } };
     const file = resolve(io.folder, out);
     writeNewFile(file, text, "the rule");
     const lines = [

@@ -16,7 +16,7 @@ knows, at one of four isolates at random. The prices are those of the Workers Pa
 Cloudflare's documentation had on ${PRICES_READ}. Free requests of images and files do not count, as
 they should not pass the worker.`,
   options: ["page-views", "reports"],
-  run({ options: { "page-views": pageViews, reports = false } }) {
+  run({ options: { "page-views": pageViews, reports = false }, columns }) {
     if (pageViews === undefined) throw misused("--page-views says how many page views a month has, such as 100M.");
     const bill = billOf(COUNTED[reports ? "reporting" : "plain"], pageViews);
     const rows = bill.items.map(({ name, perPage, perMonth, included, price }) => [
@@ -27,14 +27,14 @@ they should not pass the worker.`,
       dollars(price),
     ]);
     const text = [
-      table(["item", "a page", "a month", "included", "price"], rows),
+      table(["item", "a page", "a month", "included", "price"], rows, columns),
       "",
       `${dollars(bill.total)} a month for ${amount(pageViews)} page views, with the plan's $5.`,
       `A worker that only passes pages on: ${dollars(bill.passingOn)}.`,
       "",
-      `Assumed, as nobody has measured it on Cloudflare: ${ASSUMED.cpuMs} ms of CPU an invocation, ${ASSUMED.callMs} ms that`,
-      `a call keeps its object awake, and ${ASSUMED.isolates} isolates that are busy all the time. Old rows go by dropping
-their table, which workerd counts as no row. Prices of ${PRICES_READ}:`,
+      `Assumed, as nobody has measured it on Cloudflare: ${ASSUMED.cpuMs} ms of CPU an invocation, ${ASSUMED.callMs} ms that a call ` +
+        `keeps its object awake, and ${ASSUMED.isolates} isolates that are busy all the time. Old rows go by dropping their table, which ` +
+        `workerd counts as no row. Prices of ${PRICES_READ}:`,
       ...PRICES_FROM.map((url) => `  ${url}`),
     ].join("\n");
     return { text, json: { pageViews, ...bill, assumed: ASSUMED, pricesRead: PRICES_READ, pricesFrom: PRICES_FROM } };

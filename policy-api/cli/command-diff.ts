@@ -37,6 +37,7 @@ Ends with 0 if the two are the same, 1 if they differ, and more if something fai
     const fields = table(
       ["field", "change"],
       changes.map((change) => [change.pointer, changeText(change)]),
+      call.columns,
     );
     const text = [
       `${before.name} -> ${after.name}: ${counted(changes.length, "field")} of the policy differ${changes.length === 1 ? "s" : ""}.`,
@@ -46,7 +47,7 @@ Ends with 0 if the two are the same, 1 if they differ, and more if something fai
       "",
       `Of ${count(cells.length)} answers on ${path}${draws ? " to clients that are not drawn" : ""}, ${changed === 0 ? "none would change." : `${count(changed)} would change (->):`}`,
       "",
-      gridText(cells),
+      gridText(cells, call.columns),
       ...(hasRulesElsewhere(before.policy, after.policy, where)
         ? ["", "Rules name autonomous systems or countries: --asn and --country show the answers there."]
         : []),

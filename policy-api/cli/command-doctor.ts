@@ -16,11 +16,11 @@ With a token of Cloudflare's API that may read (CLOUDFLARE_API_TOKEN) it also lo
 Ends with 1 if a browser would not do what the worker asks of it, with 6 if that cannot be told.`,
   options: ["path", "resolver"],
   words: [0, 1],
-  async run({ words: [word], options: { path = "/", resolver, ...options }, io }) {
+  async run({ words: [word], options: { path = "/", resolver, ...options }, io, columns }) {
     if (word !== undefined && options.url !== undefined) throw misused("The URL is there twice.");
     const endpoint = findEndpoint({ ...options, ...(word !== undefined && { url: word }) }, io);
     // Only here is the contract needed.
     const { examineSite } = await import("./doctor-examine.ts");
-    return examineSite({ endpoint, path, resolver, io });
+    return examineSite({ endpoint, path, resolver, io, columns });
   },
 };

@@ -35,7 +35,7 @@ it("writes them to a file, and says what they are", async () => {
   const file = /^The rules are in (.*)\.\n/.exec(out)?.[1] ?? "";
   expect([code, out]).toEqual([
     0,
-    `The rules are in ${file}.\nThey are the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces\nALL rules of that phase: put your own ones beside them first.\n`,
+    `The rules are in ${file}.\nThey are the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces ALL rules of that phase: put your own ones beside them first.\n`,
   ]);
   expect(JSON.parse(readFileSync(file, "utf8"))).toHaveProperty("rules");
   const again = await anna.does("marker-rule --out rules.json");

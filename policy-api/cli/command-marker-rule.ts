@@ -20,7 +20,7 @@ There too they are all rules of the phase.`,
   run({ options: { host, terraform = false, out }, io }) {
     const rules = markerRules(host);
     const text = terraform ? terraformOf(rules) : rules;
-    if (out === undefined) return { text: text.trimEnd(), json: { text } };
+    if (out === undefined) return { text: text.trimEnd(), isVerbatim: true, json: { text } };
     const file = resolve(io.folder, out);
     writeNewFile(file, text, "the rules");
     return {

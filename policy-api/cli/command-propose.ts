@@ -21,7 +21,7 @@ activates it: see \`activate\`.
 Ends with 1 if nothing can be proposed.`,
   options: ["out", "push", "note"],
   words: [0, 1],
-  async run({ words: [name], options, io, api: connected }) {
+  async run({ words: [name], options, io, api: connected, columns }) {
     const { out, push = false, note } = options;
     if (note !== undefined && !push) throw misused("--note goes with --push: only a version has a note.");
     const version = readVersionArgument(name);
@@ -55,14 +55,17 @@ Ends with 1 if nothing can be proposed.`,
     ];
     return {
       json: { ...proposal, ...(file && { file }), ...(pushed && { pushed }) },
-      text: [proposalText({ ...proposal, policy }), "", ...after].join("\n"),
+      text: [proposalText({ ...proposal, policy }, columns), "", ...after].join("\n"),
     };
   },
 };
 
 const PARTS = { next: "next page", return: "return", price: "price of an offer" } as const;
 
-function proposalText({ version, clients, changes, gain, turned, objects }: Extract<Proposal, { kind: "proposed" }>) {
+function proposalText(
+  { version, clients, changes, gain, turned, objects }: Extract<Proposal, { kind: "proposed" }>,
+  columns: number,
+) {
   const missing = missingObjects(objects);
   const seen = changes.filter(({ clients: whose }) => whose > 0);
   const others = changes.length - seen.length;
@@ -85,6 +88,7 @@ function proposalText({ version, clients, changes, gain, turned, objects }: Extr
             se,
             count(whose),
           ]),
+          columns,
         ),
     ...(others === 0 ? [] : ["", `${counted(others, "more figure")} of places near them: with --json.`]),
     "",
@@ -98,6 +102,7 @@ function proposalText({ version, clients, changes, gain, turned, objects }: Extr
             percent(share),
             answer === "offer" ? "an offer" : "no offer",
           ]),
+          columns,
         ),
     "",
     `Expected to save ${saved(gain.value)} % of the time of new clients' pages (95 %: ${saved(gain.low)} to ${saved(gain.high)} %).`,

@@ -19,7 +19,7 @@ into a FILE.svg that is not there yet.
 Ends with 5 if no object of the store answers.`,
   options: ["out"],
   words: [0, 1],
-  async run({ words: [name], options: { out }, io, api }) {
+  async run({ words: [name], options: { out }, io, api, columns }) {
     const version = readVersionArgument(name);
     // Somebody who wants figures in a file means --json.
     if (out?.endsWith(".svg") === false) throw misused("--out draws a picture: its FILE ends with .svg.");
@@ -29,7 +29,9 @@ Ends with 5 if no object of the store answers.`,
     if (file !== undefined) writeNewFile(file, resultsPicture(results), "the picture");
     return {
       json: { ...results, ...(file && { file }) },
-      text: [resultsText(results), ...(file === undefined ? [] : ["", `The picture is in ${file}.`])].join("\n"),
+      text: [resultsText(results, columns), ...(file === undefined ? [] : ["", `The picture is in ${file}.`])].join(
+        "\n",
+      ),
       exitCode: asked > 0 && answered === 0 ? EXIT.unreachable : EXIT.done,
     };
   },

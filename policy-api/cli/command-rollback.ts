@@ -30,7 +30,7 @@ else made meanwhile (exit code 4). After \`kill off\` it would switch the kill s
       `What ends: revision ${activation.revision}, ${printable(made(activation))}`,
       `Back to:   revision ${target.revision}, ${printable(made(target))}`,
       "",
-      beforeAfterText(activation, target),
+      beforeAfterText(activation, target, call.columns),
     ].join("\n");
     // Nothing but `kill off` is undone by this: it leaves versions and stages as they are.
     const own = kind === null ? undefined : { word: "kill", instead: `\`kill ${kind} --yes\` does what it would do.` };

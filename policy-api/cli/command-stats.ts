@@ -18,13 +18,13 @@ export const STATS: Command = {
   details: `Shows this hour, the last N hours (${HOURS}) and all since the beginning. What an isolate counted comes
 in within 20 s. Then how much is kept of clients. \`results\` says what HTTP/3 saved.`,
   options: ["hours"],
-  async run({ options: { hours = HOURS }, io, api }) {
+  async run({ options: { hours = HOURS }, io, api, columns }) {
     const connected = await api();
     const [stats, store] = await Promise.all([connected.stats(hours), keptOrUnknown(connected)]);
     const kept = store === undefined ? "" : `\n\n${extentText(store, io.nowMs())}`;
     return {
       json: { ...stats, ...(store !== undefined && { store }) },
-      text: statsText(stats, hours, io.nowMs()) + kept,
+      text: statsText(stats, hours, io.nowMs(), columns) + kept,
     };
   },
 };
@@ -45,7 +45,9 @@ export const WATCH: Command = {
   summary: "The same, shown anew all the time, until you press Ctrl-C.",
   details: `Asks every ${EVERY_S} seconds, or as often as --every says.`,
   options: ["hours", "every"],
-  async run({ options: { hours = HOURS, every = EVERY_S, json }, io, api, tell }) {
+  async run(call) {
+    const { hours = HOURS, every = EVERY_S, json } = call.options;
+    const { io, api, tell } = call;
     if (json === true) throw misused("`watch` has no --json: it does not end. `stats --json` shows the same once.");
     const connected = await api();
     // Who cannot be asked at all is told so, and asks no more.
@@ -53,7 +55,7 @@ export const WATCH: Command = {
     for (let fault = ""; ;) {
       const at = new Date(io.nowMs()).toISOString().slice(11, 19);
       const clear = io.stdout.isTTY === true ? CLEAR : "";
-      tell(`${clear}${connected.origin}, ${at}Z\n${fault}\n${statsText(stats, hours, io.nowMs())}\n`);
+      tell(`${clear}${connected.origin}, ${at}Z\n${fault}\n${statsText(stats, hours, io.nowMs(), call.columns)}\n`);
       await pause(every * 1_000);
       ({ stats, fault } = await polled(connected, hours, stats));
     }

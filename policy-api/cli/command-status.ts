@@ -5,7 +5,7 @@ import type { Health } from "../contract/health.ts";
 import { EXIT } from "./failure.ts";
 import { nextPageText, PAGE_OPTIONS } from "./page-options.ts";
 import { table } from "./table.ts";
-import { whenCells } from "./time-text.ts";
+import { whenText } from "./time-text.ts";
 import { versionTable } from "./version-table.ts";
 
 /** How many versions status shows. */
@@ -16,7 +16,7 @@ export const STATUS: Command = {
   usage: "",
   summary: "Say whether all is well, what is in force for whom, and what was pushed last.",
   details: "Ends with 5 if the server says that it is not well.",
-  async run({ io, api: connected, tell }) {
+  async run({ io, api: connected, columns, tell }) {
     const api = await connected();
     const reply = await api.health();
     const health = await reply.json();
@@ -24,7 +24,9 @@ export const STATUS: Command = {
     tell(`${api.origin}: ${healthText(health)}\n`);
     const [{ activation }, { policies }] = await Promise.all([api.activation(), api.versions({ limit: LATEST })]);
     const latest =
-      policies.length === 0 ? "Nobody has pushed a policy yet." : versionTable(policies, activation, io.nowMs());
+      policies.length === 0
+        ? "Nobody has pushed a policy yet."
+        : versionTable(policies, activation, io.nowMs(), columns);
     return {
       json: { origin: api.origin, health, activation, policies },
       text: `${inForceText(activation, io.nowMs())}\n\n${latest}`,
@@ -43,19 +45,20 @@ export const HISTORY: Command = {
   usage: "[--limit N] [--before REVISION]",
   summary: "List what was in force when, newest first.",
   options: PAGE_OPTIONS,
-  async run({ options, io, api }) {
+  async run({ options, io, api, columns }) {
     const page = await (await api()).history(options);
     const text = table(
-      ["revision", "everyone", "stages", "kill", "author", "since", "", "note"],
+      ["revision", "everyone", "stages", "kill", "author", "since", "note"],
       page.activations.map(({ revision, everyone, stages, killSwitch, author, at, note }) => [
         revision,
         `v${everyone}`,
         stagesText(stages),
         killSwitch,
         author,
-        ...whenCells(at, io.nowMs()),
+        whenText(at, io.nowMs()),
         note,
       ]),
+      columns,
     );
     return { json: page, text: text + nextPageText(page.next) };
   },
@@ -71,19 +74,20 @@ export const AUDIT: Command = {
   usage: "[--limit N] [--before ID]",
   summary: "List who did what, newest first.",
   options: PAGE_OPTIONS,
-  async run({ options, io, api }) {
+  async run({ options, io, api, columns }) {
     const page = await (await api()).audit(options);
     const text = table(
-      ["id", "when", "", "who", "what", "revision", "which", "note"],
+      ["id", "when", "who", "what", "revision", "which", "note"],
       page.entries.map(({ id, at, actor, action, version, revision, activation, note }) => [
         id,
-        ...whenCells(at, io.nowMs()),
+        whenText(at, io.nowMs()),
         actor,
         action,
         revision,
         activation === null ? (version === null ? null : `v${version}`) : whichText(activation),
         note,
       ]),
+      columns,
     );
     return { json: page, text: text + nextPageText(page.next) };
   },

@@ -3,6 +3,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "./command.ts";
 import { misused } from "./failure.ts";
+import { columnsOf, wrapped } from "./wrapping.ts";
 
 /** As long as the SHA-256 of the token, which is what the server keeps. */
 const TOKEN_BYTES = 32;
@@ -26,11 +27,11 @@ The entry of a rotated token replaces the old one. The audit shows NAME.`,
     const token = randomBytes(TOKEN_BYTES).toString("base64url");
     writeToken(file, token, rotate);
     const entry = `${name}:${scope}:${createHash("sha256").update(token).digest("hex")}`;
-    io.stderr.write(
+    const where =
       `The token is in ${file}. The server knows it once this entry is in POLICY_TOKENS` +
-        `${rotate ? `, in the place of the old one of ${name}` : ""}:\n`,
-    );
-    return { json: { name, scope, entry, file }, text: entry };
+      `${rotate ? `, in the place of the old one of ${name}` : ""}:`;
+    io.stderr.write(`${wrapped(where, columnsOf(io, io.stderr))}\n`);
+    return { json: { name, scope, entry, file }, text: entry, isVerbatim: true };
   },
 };
 

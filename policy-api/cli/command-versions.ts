@@ -43,14 +43,14 @@ export const LIST: Command = {
   usage: "[--limit N] [--before VERSION]",
   summary: "List the versions of the policy, newest first.",
   options: PAGE_OPTIONS,
-  async run({ options, io, api: connected }) {
+  async run({ options, io, api: connected, columns }) {
     const api = await connected();
     const [versions, { activation }] = await Promise.all([api.versions(options), api.activation()]);
     const { policies, next } = versions;
     const text =
       policies.length === 0
         ? "Nobody has pushed a policy yet: version 0, the initial one, observes."
-        : versionTable(policies, activation, io.nowMs());
+        : versionTable(policies, activation, io.nowMs(), columns);
     return { json: versions, text: text + nextPageText(next) };
   },
 };
@@ -64,6 +64,6 @@ export const SHOW: Command = {
   async run({ words: [name = ""], options, api }) {
     const stored = await namedVersion(name, await api());
     const { policy } = options.json === true ? stored : readable(stored);
-    return { json: stored, text: JSON.stringify(policy, undefined, 2) };
+    return { json: stored, text: JSON.stringify(policy, undefined, 2), isVerbatim: true };
   },
 };

@@ -10,7 +10,7 @@ export interface Command {
   readonly usage: string;
   /** One line of the overview. */
   readonly summary: string;
-  /** The rest of its help, in lines of at most 100 characters. */
+  /** The rest of its help. A line goes on where the next one does not begin with a space. */
   readonly details?: string;
   /** The options that it takes, besides those of every command. */
   readonly options?: readonly OptionName[];
@@ -27,6 +27,8 @@ export interface Call {
   readonly io: Io;
   /** Connects to the API. Commands that need no server do not load the contract. Rejects with a Failure. */
   readonly api: () => Promise<Api>;
+  /** How wide a line may be now; a terminal's width may change. */
+  readonly columns: number;
   /** Shows something before the end. With --json it shows nothing, as the output is one document. */
   readonly tell: (text: string) => void;
 }
@@ -35,5 +37,7 @@ export interface Result {
   /** With --json, the whole of stdout. */
   readonly json: unknown;
   readonly text: string;
+  /** What other programs read is not wrapped. */
+  readonly isVerbatim?: boolean;
   readonly exitCode?: ExitCode;
 }

@@ -8,7 +8,7 @@ function callOf(io: TestIo, options: Call["options"] = {}): Call & { readonly to
   const api = (): never => {
     throw new Error("asks no server");
   };
-  return { words: [], options, io, told, api, tell: (text) => void told.push(text) };
+  return { words: [], options, io, told, api, columns: 80, tell: (text) => void told.push(text) };
 }
 
 function terminal(): TestIo {

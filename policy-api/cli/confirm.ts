@@ -2,6 +2,7 @@ import { createInterface } from "node:readline";
 import { isYes } from "../../base/is-yes.ts";
 import type { Call } from "./command.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
+import { columnsOf, wrapped } from "./wrapping.ts";
 
 /** A word to type in the place of yes. --yes does not stand for it: what it is for must not happen in passing. */
 interface OwnWord {
@@ -24,7 +25,7 @@ export async function confirm(
 ): Promise<void> {
   const asks = options.yes !== true || own !== undefined;
   // The person who is asked must see the preview. With --json it goes to stderr, as the question does.
-  if (asks && options.json === true) io.stderr.write(`${preview}\n\n`);
+  if (asks && options.json === true) io.stderr.write(`${wrapped(preview, columnsOf(io, io.stderr))}\n\n`);
   else tell(`${preview}\n`);
   if (!asks) return;
   if (own !== undefined && options.yes === true) throw misused(`--yes is not enough for this. ${own.instead}`);

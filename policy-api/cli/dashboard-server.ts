@@ -22,6 +22,8 @@ import { table } from "./table.ts";
 const PAGE = join(import.meta.dirname, "dashboard-page");
 /** The page's requests have a policy at most. */
 const BODY_MAX_BYTES = 200_000;
+/** Of what the page shows as text. */
+const COLUMNS = 100;
 const HOURS_DEFAULT = 24;
 /** Its number is left out of the name (RFC 9110, section 4.2.1). */
 const HTTP_PORT = 80;
@@ -115,7 +117,7 @@ const CALLS: Readonly<Record<string, (api: Api, asked: Asked) => Promise<Reply>>
     const rtt = last?.rttMs === undefined ? {} : { rttMs: last.rttMs };
     const explanation = await api.explain({ request: { transport: "tcp", path: "/", ...rtt }, client });
     return json({
-      known: record.known ? knownText(record, "clients") : "Nothing is known of it.",
+      known: record.known ? knownText(record, "clients", COLUMNS) : "Nothing is known of it.",
       answer: explanationText(explanation, true),
     });
   },
@@ -135,8 +137,9 @@ const CALLS: Readonly<Record<string, (api: Api, asked: Asked) => Promise<Reply>>
     const fields = table(
       ["field", "change"],
       changes.map((change) => [change.pointer, changeText(change)]),
+      COLUMNS,
     );
-    const grid = gridText(decisionsGrid(before, parsed.value, { path: "/" }));
+    const grid = gridText(decisionsGrid(before, parsed.value, { path: "/" }), COLUMNS);
     const elsewhere = hasRulesElsewhere(before, parsed.value, {})
       ? [
           "",

@@ -43,6 +43,7 @@ it("gridText has what changes below what was", () => {
   const lines = gridText(
     // A client of whom nothing is known most likely has no loss, and gets no offer; or gets one.
     decisionsGrid(adaptivePolicy(), adaptivePolicy({ method: { ...GAINS, mix: [0.5, 0.5] } }), { path: "/" }),
+    100,
   ).split("\n");
   expect(lines).toHaveLength(7);
   expect(lines[0]).toMatch(/^RTT +5 ms +25 ms +50 ms +100 ms +200 ms$/);
@@ -54,6 +55,7 @@ it("gridText fits where every answer changes and lives long", () => {
   const day = { minS: 86_400, maxS: 86_400 };
   const text = gridText(
     decisionsGrid({ ...fixedH3, ma: day }, { ...fixedH3, ma: { minS: 1, maxS: 10_000 } }, { path: "/" }),
+    100,
   );
   expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
   expect(text).not.toContain("...");

@@ -33,7 +33,7 @@ export function decisionsGrid(before: Policy, after: Policy, where: Where) {
 type Cell = ReturnType<typeof decisionsGrid>[number];
 
 /** The answers by loss. The answers that change are in the line below, with an arrow. */
-export function gridText(cells: readonly Cell[]): string {
+export function gridText(cells: readonly Cell[], columns: number): string {
   const rows = LOSS_RATIOS.flatMap((lossRatio) => {
     const row = cells.filter((cell) => cell.lossRatio === (lossRatio ?? null));
     const name =
@@ -42,7 +42,7 @@ export function gridText(cells: readonly Cell[]): string {
     if (!row.some(isChanged)) return [now];
     return [now, [" ", ...row.map((cell) => (isChanged(cell) ? `-> ${cell.after}` : " "))]];
   });
-  return table(["RTT", ...RTTS_MS.map((rttMs) => `${rttMs} ms`)], rows);
+  return table(["RTT", ...RTTS_MS.map((rttMs) => `${rttMs} ms`)], rows, columns);
 }
 
 /** Whether a rule of either policy is for an autonomous system or a country that the answers are not about. */

@@ -46,6 +46,7 @@ interface Place {
   /** A server of DNS over HTTPS, if one was given. */
   readonly resolver: string | undefined;
   readonly io: Io;
+  readonly columns: number;
 }
 
 /** Looks at a site from outside. It changes nothing. @throws Failure where there is no worker to ask */
@@ -74,7 +75,11 @@ function showPart(progress: Progress, part: keyof typeof PARTS, done: number, of
   progress.show(from + ((to - from) * done) / Math.max(1, of), what);
 }
 
-async function examine(looking: Looking, { endpoint, path, resolver, io }: Place, progress: Progress): Promise<Result> {
+async function examine(
+  looking: Looking,
+  { endpoint, path, resolver, io, columns }: Place,
+  progress: Progress,
+): Promise<Result> {
   const { origin, caFile } = endpoint;
   const port = Number(new URL(origin).port) || 443;
   const probed = await probeAll(looking, endpoint, progress);
@@ -152,6 +157,7 @@ async function examine(looking: Looking, { endpoint, path, resolver, io }: Place
       table(
         ["tried", "came", "means"],
         rows.map(({ tried, came, means }) => [tried, came, means]),
+        columns,
       ),
       "",
       "What a browser does there, by the way in which the worker answers:",
@@ -164,6 +170,7 @@ async function examine(looking: Looking, { endpoint, path, resolver, io }: Place
             meaning(it, "yes", "no"),
           ),
         ]),
+        columns,
       ),
       "",
       ...next,

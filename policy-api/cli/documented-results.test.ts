@@ -21,7 +21,7 @@ it.each([
   ["results", "docs/measuring-visitors.md", [...NEAR, ...FAR]],
   ["propose", "docs/policy.md", FAR],
 ])("what `%s` prints is in %s", async (command, file, places) => {
-  const { out } = await (await operatorOf(places)).does(command);
+  const { out } = await (await operatorOf(places)).does(command, 100);
   // The page leaves out two of the three tables.
   const shown = out.trimEnd().replace(/Largest Contentful Paint\n.*(?=all pages)/s, "...\n\n");
   expect(readFileSync(join(ROOT, file), "utf8")).toContain(`\n${shown.replaceAll(/^(?=.)/gm, "    ")}\n`);

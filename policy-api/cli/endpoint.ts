@@ -7,6 +7,7 @@ import { LOCAL_HOSTS } from "./local-hosts.ts";
 import { readFile } from "./read-file.ts";
 import type { Options } from "./options.ts";
 import { ifGiven } from "./values.ts";
+import { columnsOf, wrapped } from "./wrapping.ts";
 
 /** Where the API is, and which token goes there. */
 export interface Endpoint {
@@ -82,7 +83,9 @@ function readToken(file: string, io: Io): string {
   const text = readFile(file, "The token's file");
   // On Windows the bits of the mode mean something else.
   if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0)
-    io.stderr.write(`Warning: others on this machine may read the token in ${file}: chmod 600 it.\n`);
+    io.stderr.write(
+      `${wrapped(`Warning: others on this machine may read the token in ${file}: chmod 600 it.`, columnsOf(io, io.stderr))}\n`,
+    );
   return checked(text.trim(), file);
 }
 

@@ -45,12 +45,12 @@ it("tells gains as speeds, and what an offer changes", () => {
 });
 
 it.each([
-  [{ tcp: 4.3, quic: 0 }, "4 packets of its own can tell"],
+  [{ tcp: 4.3, quic: 0 }, "only 4 packets of its own can tell"],
   [{ tcp: 0, quic: 0 }, "no packet of its own can tell"],
 ])("says that a loss is a prior where few packets were counted: %j", (packets, why) => {
   const belief = { weights: [0.6, 0.3, 0, 0, 0, 0.1], quicAlone: 0, packets };
   expect(linesOf({ decision: { ...worth, belief } })["likely"]).toBe(
-    `no loss: 60 %, loss 0.1 %: 30 %, loss 5 %: 10 %; this is mostly thought of others, as ${why}`,
+    `no loss: 60 %, loss 0.1 %: 30 %, loss 5 %: 10 %; this is mostly what others lose, as ${why}`,
   );
 });
 

@@ -57,7 +57,9 @@ function likelyText(belief: NonNullable<Decision["belief"]>): string {
     ...(quicAlone < 0.005 ? [] : [`the network drops packets of QUIC alone: ${percent(quicAlone)}`]),
     // Without this a loss that nobody has counted would read like one of this client.
     ...(ownLoss(belief) === undefined
-      ? [`this is mostly thought of others, as ${own === 0 ? "no packet" : counted(own, "packet")} of its own can tell`]
+      ? [
+          `this is mostly what others lose, as ${own === 0 ? "no packet" : `only ${counted(own, "packet")}`} of its own can tell`,
+        ]
       : []),
   ].join("; ");
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { COMMANDS } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
 import { run } from "./run.ts";
-import { WIDTH } from "./table.ts";
 import { testIo, type TestIo } from "./testing.ts";
+import { wrapped } from "./wrapping.ts";
 
 async function does(line: string, io: TestIo = testIo()): Promise<{ code: number; out: string; err: string }> {
   const code = await run(line === "" ? [] : line.split(" "), io);
@@ -11,9 +11,11 @@ async function does(line: string, io: TestIo = testIo()): Promise<{ code: number
 }
 
 describe("help", () => {
-  it("fits a terminal, in plain ASCII", () => {
-    const lines = [overview(), ...COMMANDS.map(commandHelp)].join("\n").split("\n");
-    expect(lines.filter((line) => line.length > WIDTH || !/^[ -~]*$/.test(line))).toEqual([]);
+  it.each([60, 80, 120])("fits a terminal of %i columns, in plain ASCII", (columns) => {
+    const lines = wrapped([overview(), ...COMMANDS.map(commandHelp)].join("\n"), columns).split("\n");
+    // A word that is longer than a line stays whole.
+    expect(lines.filter((line) => line.length > columns && / \S/.test(line.trim()))).toEqual([]);
+    expect(lines.filter((line) => !/^[ -~]*$/.test(line))).toEqual([]);
   });
 
   it.each(["help", "--help", "-h"])("%s is the overview, with every command and exit code", async (line) => {

@@ -15,13 +15,23 @@ export function commandOf(name: string): Command {
 
 /** What one command does and takes. */
 export function commandHelp({ name, usage, summary, details }: Command): string {
-  return [`${RUN} ${name} ${usage}`.trim(), "", summary, ...(details === undefined ? [] : ["", details])].join("\n");
+  return [
+    `${RUN} ${name} ${usage}`.trim(),
+    "",
+    summary,
+    ...(details === undefined ? [] : ["", inParagraphs(details)]),
+  ].join("\n");
+}
+
+/** Source is written in lines; a line that does not begin with a space goes on with the one before. */
+function inParagraphs(lines: string): string {
+  return lines.replaceAll(/(?<=\S)\n(?=\S)/g, " ");
 }
 
 /** The command line at a glance. */
 export function overview(): string {
   const summaries = Object.fromEntries(COMMANDS.map(({ name, summary }) => [name, summary]));
-  return `Reads and changes the policy by which adaptive-h3 advertises HTTP/3.
+  return inParagraphs(`Reads and changes the policy by which adaptive-h3 advertises HTTP/3.
 
   ${RUN} <command>
 
@@ -44,7 +54,9 @@ Ends with
   3  no token, or a token that may not do this (401, 403, 429)
   4  somebody else changed the activation meanwhile (412)
   5  the server cannot be reached, or does not answer properly
-  6  what was asked cannot be told`;
+  6  what was asked cannot be told
+
+Lines are as wide as the terminal, or as COLUMNS says. In a pipe and in a file a row is one line.`);
 }
 
 function indented(lines: string): string {

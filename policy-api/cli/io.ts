@@ -13,4 +13,8 @@ export interface Io {
   readonly nowMs: () => number;
 }
 
-export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean };
+export type Output = NodeJS.WritableStream & {
+  readonly isTTY?: boolean;
+  /** Of a terminal. */
+  readonly columns?: number;
+};

@@ -7,9 +7,3 @@ export function printable(text: string): string {
     /\s/u.test(character) ? " " : "?",
   );
 }
-
-/** Cuts a text to so many characters. A text that was cut ends with "...". */
-export function cut(text: string, width: number): string {
-  const characters = Array.from(text);
-  return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 3)).join("")}...`;
-}

@@ -16,7 +16,7 @@ const HOW_TO_DRAW = [
 ];
 
 /** Results as tables, and last the sentence. */
-export function resultsText(results: Results): string {
+export function resultsText(results: Results, columns: number): string {
   const { version, objects, everyone, cells, grounds, harm, harmComparable, sentence } = results;
   const slices = slicesOf(results);
   const missing = missingObjects(objects);
@@ -34,18 +34,18 @@ export function resultsText(results: Results): string {
   ];
   const isEmpty = everyone.offered.clients + everyone.withheld.clients === 0;
   const tables = [
-    `Version ${version}: clients that were offered HTTP/3 / clients that were not. Intervals are of 95 %, and`,
-    "hold however often you look, each by itself. The claim is that of `all`, about the load.",
+    `Version ${version}: clients that were offered HTTP/3 / clients that were not. Intervals are of 95 %, and hold however often you look, ` +
+      "each by itself. The claim is that of `all`, about the load.",
     "",
     "Time until the load event",
-    timesTable(slices, "load"),
+    timesTable(slices, "load", columns),
     "",
     ...(everyone.offered.lcp === null && everyone.withheld.lcp === null
       ? ["Largest Contentful Paint: too few pages said it."]
-      : ["Largest Contentful Paint", timesTable(slices, "lcp")]),
+      : ["Largest Contentful Paint", timesTable(slices, "lcp", columns)]),
     "",
     "Pages",
-    pagesTable(slices),
+    pagesTable(slices, columns),
     "",
   ];
   return [
@@ -63,7 +63,7 @@ function slicesOf(results: Results): readonly NamedSlice[] {
   return [...allAndClasses(results), ...systems.map((slice): NamedSlice => [`AS${slice.asn}`, slice])];
 }
 
-function timesTable(slices: readonly NamedSlice[], outcome: "load" | "lcp"): string {
+function timesTable(slices: readonly NamedSlice[], outcome: "load" | "lcp", columns: number): string {
   return table(
     ["whose", "clients", "mean, ms", "p75, ms", "p99, ms", "saved, %", "claim"],
     slices.map(([name, slice]) => {
@@ -79,10 +79,11 @@ function timesTable(slices: readonly NamedSlice[], outcome: "load" | "lcp"): str
         CLAIMED[slice[outcome].claim.kind],
       ];
     }),
+    columns,
   );
 }
 
-function pagesTable(slices: readonly NamedSlice[]): string {
+function pagesTable(slices: readonly NamedSlice[], columns: number): string {
   return table(
     ["whose", "clients", "pages", "not reported, %", "over HTTP/3, %"],
     slices.map(([name, slice]) => [
@@ -92,6 +93,7 @@ function pagesTable(slices: readonly NamedSlice[]): string {
       both(slice, ({ counted: all, reported }) => (all === 0 ? null : 1 - reported / all), inPercent),
       both(slice, ({ overH3 }) => overH3, inPercent),
     ]),
+    columns,
   );
 }
 

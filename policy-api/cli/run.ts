@@ -4,6 +4,7 @@ import { EXIT, type ExitCode, Failure, failureJson, failureText } from "./failur
 import { commandHelp, commandOf, overview } from "./help.ts";
 import type { Io } from "./io.ts";
 import { readLine, refuseEaten, requireOnly } from "./options.ts";
+import { columnsOf, wrapped } from "./wrapping.ts";
 
 /** Runs one command line. Returns the exit code. It does not reject for faults that its user can mend. */
 export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
@@ -11,13 +12,14 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   const isJson = argv.includes("--json");
   try {
     refuseEaten(io.env);
-    const { json, text, exitCode = EXIT.done } = await resultOf(readLine(argv), io);
-    io.stdout.write(`${isJson ? JSON.stringify(json, undefined, 2) : text}\n`);
+    const { json, text, isVerbatim = false, exitCode = EXIT.done } = await resultOf(readLine(argv), io);
+    const shown = isVerbatim ? text : wrapped(text, columnsOf(io, io.stdout));
+    io.stdout.write(`${isJson ? JSON.stringify(json, undefined, 2) : shown}\n`);
     return exitCode;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (isJson) io.stdout.write(`${JSON.stringify(failureJson(error), undefined, 2)}\n`);
-    else if (error.message !== "") io.stderr.write(`${failureText(error)}\n`);
+    else if (error.message !== "") io.stderr.write(`${wrapped(failureText(error), columnsOf(io, io.stderr))}\n`);
     return error.exitCode;
   }
 }
@@ -43,8 +45,11 @@ async function resultOf({ words: [name, ...words], options }: ReturnType<typeof 
       const { connect } = await import("./api.ts");
       return connect(findEndpoint(options, io));
     },
+    get columns() {
+      return columnsOf(io, io.stdout);
+    },
     tell: (text) => {
-      if (options.json !== true) io.stdout.write(`${text}\n`);
+      if (options.json !== true) io.stdout.write(`${wrapped(text, columnsOf(io, io.stdout))}\n`);
     },
   });
 }

@@ -52,7 +52,12 @@ const BY_VALUE: readonly (readonly [name: string, counter: Count["counter"], lab
 ];
 
 /** What was counted, as a table: this hour, the hours that were asked for, and in all. */
-export function statsText({ since, objects, totals, hours }: Stats, asked: number, nowMs: number): string {
+export function statsText(
+  { since, objects, totals, hours }: Stats,
+  asked: number,
+  nowMs: number,
+  columns: number,
+): string {
   const silent = objects.asked - objects.answered;
   const notes =
     silent === 0 ? [] : ["", `${counted(silent, "region")} of the store did not answer: what it counted is missing.`];
@@ -85,7 +90,11 @@ export function statsText({ since, objects, totals, hours }: Stats, asked: numbe
   return [
     `Since ${timeText(since)} (${agoText(since, nowMs)}):`,
     "",
-    table(["", "this hour", asked === 1 ? "the same" : `${asked} hours`, "of these, %", "in all"], lines.map(row)),
+    table(
+      ["", "this hour", asked === 1 ? "the same" : `${asked} hours`, "of these, %", "in all"],
+      lines.map(row),
+      columns,
+    ),
     ...notes,
   ].join("\n");
 }

@@ -1,68 +1,69 @@
-import { cut, printable } from "./printable.ts";
+import { printable } from "./printable.ts";
+import { lengthOf, longestWord, wrapped } from "./wrapping.ts";
 
-/** The width of a line that a terminal does not break. */
-export const WIDTH = 100;
 const GAP = "  ";
-/** Headings of columns that may be cut. */
-const WORDS: ReadonlySet<string> = new Set(["note", "author", "who"]);
+/** Text is not wrapped into less than a quarter of its length, unless the column is this wide: one word a line is hard to read. */
+const READABLE = 20;
 /** An empty cell is shown as "-". */
 type Cell = string | number | null | undefined;
-/** The least width of a column that is cut. */
-const NARROWEST = 8;
 
 /**
- * Rows in aligned columns, numbers to the right. If the rows are wider than WIDTH, columns of people's own words (notes,
- * authors) are cut, the widest first. Other columns are never cut.
+ * Rows in aligned columns, numbers to the right. If the rows are wider than a line, cells are wrapped, in the widest columns first. Where
+ * that is not readable, each row is a list of names and values. Nothing is cut.
  */
-export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+export function table(headings: readonly string[], rows: readonly (readonly Cell[])[], columns: number): string {
   const cells = rows.map((row) => headings.map((_, i) => printable(String(row[i] ?? "")) || "-"));
-  const columns = headings.map((heading, i) => [heading, ...cells.map((row) => row[i] ?? "-")]);
-  const widths = fitted(
-    columns.map((column) => Math.max(...column.map(length))),
-    headings.map((heading) => WORDS.has(heading)),
-  );
-  const right = columns.map(
+  const byColumn = headings.map((heading, i) => [heading, ...cells.map((row) => row[i] ?? "-")]);
+  const widths = fitted(byColumn, columns);
+  if (widths === undefined)
+    return cells.map((row) => nameList(Object.fromEntries(headings.map((name, i) => [name, row[i]])))).join("\n\n");
+  const right = byColumn.map(
     ([, ...column]) => column.some(isNumber) && column.every((cell) => cell === "-" || isNumber(cell)),
   );
-  return [headings, ...cells]
-    .map((row) =>
-      row
-        .map((cell, i) => {
-          const width = widths[i] ?? 0;
-          const text = cut(cell, width);
-          const padding = " ".repeat(Math.max(0, width - length(text)));
-          return right[i] === true ? padding + text : text + padding;
-        })
-        .join(GAP)
-        .trimEnd(),
-    )
-    .join("\n");
+  return [headings, ...cells].map((row) => rowText(row, widths, right)).join("\n");
+}
+
+/** A row in as many lines as its longest cell has. */
+function rowText(row: readonly string[], widths: readonly number[], right: readonly boolean[]): string {
+  const inLines = row.map((cell, i) => wrapped(cell, widths[i] ?? 0).split("\n"));
+  const height = Math.max(...inLines.map(({ length }) => length));
+  return Array.from({ length: height }, (_, line) =>
+    inLines
+      .map((lines, i) => {
+        const text = lines[line] ?? "";
+        const padding = " ".repeat(Math.max(0, (widths[i] ?? 0) - lengthOf(text)));
+        return right[i] === true ? padding + text : text + padding;
+      })
+      .join(GAP)
+      .trimEnd(),
+  ).join("\n");
 }
 
 /**
- * A list of names with their values, without headings. Values are not cut. A name without a value is left out.
+ * A list of names with their values, without headings. A name without a value is left out.
  */
 export function nameList(values: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
-  const width = Math.max(...given.map(([name]) => length(name)));
+  const width = Math.max(...given.map(([name]) => lengthOf(name)));
   return given.map(([name, value]) => `${name.padEnd(width)}${GAP}${printable(value) || "-"}`.trimEnd()).join("\n");
 }
 
-function fitted(widths: readonly number[], mayBeCut: readonly boolean[]): number[] {
-  const free = WIDTH - GAP.length * (widths.length - 1);
-  const fits = [...widths];
-  while (fits.reduce((sum, width) => sum + width, 0) > free) {
-    const widest = Math.max(...fits.filter((_, i) => mayBeCut[i] === true));
-    if (widest <= NARROWEST) break;
-    fits[fits.findIndex((width, i) => mayBeCut[i] === true && width === widest)] = widest - 1;
+/** How wide each column is. Undefined: no widths are readable. */
+function fitted(byColumn: readonly (readonly string[])[], columns: number): readonly number[] | undefined {
+  const free = columns - GAP.length * (byColumn.length - 1);
+  const widths = byColumn.map((column) => Math.max(...column.map(lengthOf)));
+  const least = byColumn.map((column, i) =>
+    Math.max(...column.map(longestWord), Math.min(READABLE, (widths[i] ?? 0) / 4)),
+  );
+  while (widths.reduce((sum, width) => sum + width, 0) > free) {
+    const widest = Math.max(...widths.filter((width, i) => width > (least[i] ?? 0)));
+    const at = widths.findIndex((width, i) => width === widest && width > (least[i] ?? 0));
+    if (at < 0) return undefined;
+    widths[at] = widest - 1;
   }
-  return fits;
-}
-
-function length(text: string): number {
-  return Array.from(text).length;
+  return widths;
 }
 
 function isNumber(cell: string): boolean {

@@ -132,8 +132,8 @@ export interface Ran {
 export interface Person {
   readonly api: TestApi;
   readonly io: TestIo;
-  /** Runs a command line given as words with spaces between. */
-  readonly does: (line: string | readonly string[]) => Promise<Ran>;
+  /** Runs a command line given as words with spaces between: into a pipe, or on a terminal of so many columns. */
+  readonly does: (line: string | readonly string[], columns?: number) => Promise<Ran>;
   /** Sits at a terminal and types this when asked. */
   readonly types: (text: string) => void;
   /** Writes a file into the folder. */
@@ -146,7 +146,8 @@ export async function person(token: string = TOKENS.write): Promise<Person> {
   return {
     api,
     io,
-    does: async (line) => {
+    does: async (line, columns) => {
+      Object.assign(io.stdout, { columns });
       const code = await run(typeof line === "string" ? line.split(" ") : line, io);
       return { code, out: drained(io.stdout), err: drained(io.stderr) };
     },

@@ -24,9 +24,10 @@ export function sinceText(ms: number): string {
   return unit === undefined ? "just now" : `${Math.floor(seconds / unit[1])} ${unit[0]} ago`;
 }
 
-/** When that was, as two cells of a table. */
-export function whenCells(iso: string, nowMs: number): readonly [time: string, ago: string] {
-  return [timeText(iso), agoText(iso, nowMs)];
+/** When that was, as a cell of a table: `2026-11-21T10:00:00Z  3 min ago`. */
+export function whenText(iso: string, nowMs: number): string {
+  const ago = agoText(iso, nowMs);
+  return ago === "-" ? ago : `${timeText(iso)}  ${ago}`;
 }
 
 /** Who made something, and when: `by deploy, 3 min ago: more for Japan` */

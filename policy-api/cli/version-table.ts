@@ -2,20 +2,26 @@ import { stageText } from "./activation-text.ts";
 import type { Activation } from "../contract/activation.ts";
 import type { PolicyVersion } from "../contract/policies.ts";
 import { table } from "./table.ts";
-import { whenCells } from "./time-text.ts";
+import { whenText } from "./time-text.ts";
 
 /** Versions of the policy, and for whom each is in force. */
-export function versionTable(versions: readonly PolicyVersion[], activation: Activation, nowMs: number): string {
+export function versionTable(
+  versions: readonly PolicyVersion[],
+  activation: Activation,
+  nowMs: number,
+  columns: number,
+): string {
   return table(
-    ["version", "in force", "mode", "author", "created", "", "note"],
+    ["version", "in force", "mode", "author", "created", "note"],
     versions.map(({ version, mode, author, createdAt, note }) => [
       version,
       inForceFor(version, activation),
       mode ?? "unreadable",
       author,
-      ...whenCells(createdAt, nowMs),
+      whenText(createdAt, nowMs),
       note,
     ]),
+    columns,
   );
 }
 

@@ -6,5 +6,5 @@ export function placed(isTerraform: boolean): string {
   return [
     isTerraform ? "`terraform apply -var zone_id=ZONE` puts them in place, and takes away" : call,
     "ALL rules of that phase: put your own ones beside them first.",
-  ].join("\n");
+  ].join(" ");
 }

@@ -81,8 +81,8 @@ function ofAnswers({ host, current, ways, markerArrives, othersOffer, record, qu
   if (record === true)
     return [
       "A DNS record offers HTTP/3 before the first response, and no header takes that back.",
-      "On Cloudflare it is there while HTTP/3 and Universal SSL are on and the host is proxied. With a certificate of your own Universal",
-      "SSL can be off. Otherwise have HTTP/3 on only if it is to be offered to all.",
+      "On Cloudflare it is there while HTTP/3 and Universal SSL are on and the host is proxied. With a certificate of your own Universal " +
+        "SSL can be off. Otherwise have HTTP/3 on only if it is to be offered to all.",
     ];
   if (ways[current].works === undefined)
     return ["Nothing was found that speaks against it. What is unknown above is still to be looked at."];
@@ -94,8 +94,8 @@ function ofAnswers({ host, current, ways, markerArrives, othersOffer, record, qu
     ];
   if (markerArrives)
     return [
-      `No rule of the zone makes Alt-Svc of the marker. ${current === "header" ? 'Set ACTUATOR = "marker", deploy, and put' : "Put"} the rules in force that`,
-      `\`npm run policy -- marker-rule --host ${host} --out FILE\` writes, beside the rules that are there ("Answer by a marker" in docs/deploying.md).`,
+      `No rule of the zone makes Alt-Svc of the marker. ${current === "header" ? 'Set ACTUATOR = "marker", deploy, and put' : "Put"} the rules in force that ` +
+        `\`npm run policy -- marker-rule --host ${host} --out FILE\` writes, beside the rules that are there ("Answer by a marker" in docs/deploying.md).`,
       "Then look again. They also take away what others offer, if the zone applies them after that.",
     ];
   if (othersOffer)
