@@ -1,36 +1,15 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
-import { join } from "node:path";
-import { connect } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import fieldLines from "../edge/testdata/field-lines.json" with { type: "json" };
-import { fixed, probe, startTestSystem, type TestSystem } from "./harness.ts";
-import { startRawOrigin } from "./raw-origin.ts";
+import { fixed, startTestSystem } from "./harness.ts";
+import { exchange, startRawOrigin } from "./raw-http.ts";
 import { transparencyExceptions, transparencySection, transparencyTable } from "./transparency-page.ts";
 
 // docs/transparency.md, row by row, with bytes that no HTTP library changes on either side.
 
 const code = (cell = ""): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? "");
-
-/** Sends a request over HTTP/1.1, in UTF-8, and returns all that comes back. */
-async function exchange(system: TestSystem, requestLine: string, headers = "", connection = "close"): Promise<string> {
-  const socket = connect({
-    port: system.port,
-    host: "127.0.0.1",
-    servername: "localhost",
-    ca: readFileSync(join(system.stateDir, "dev-cert.pem")),
-    ALPNProtocols: ["http/1.1"],
-  });
-  await once(socket, "secureConnect");
-  socket.write(
-    `${requestLine} HTTP/1.1\r\nHost: localhost:${system.port}\r\nConnection: ${connection}\r\n${headers}\r\n`,
-  );
-  let text = "";
-  for await (const bytes of socket) text += (bytes as Buffer).toString("latin1");
-  return text;
-}
 
 const EMPTY_ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
@@ -170,55 +149,4 @@ it("statuses, also those that no other response can be made with: they keep the 
   expect(switched).toContain("HTTP/1.1 101 ");
   expect(switched).toContain("X-Own: 1");
   expect(switched).not.toContain("Alt-Svc");
-});
-
-/** The status, and the lines of these names, and the body, of an answer over HTTP/1.1. */
-function partsOf(answer: string): unknown[] {
-  const [head = "", body] = answer.split("\r\n\r\n");
-  const lines = head.split("\r\n").filter((line) => /^(content-(length|type)|transfer-encoding):/i.test(line));
-  return [Number(head.split(" ")[1]), lines.map((line) => line.toLowerCase()).toSorted(), body];
-}
-
-it("statuses without content keep the type, and no length but 0, whoever asks the origin", async () => {
-  const type = "content-type: text/plain";
-  const cases = [
-    ["304", "Content-Length: 5\r\n\r\n", [304, [type], ""]],
-    ["304", "\r\n", [304, [type], ""]],
-    ["204", "Content-Length: 0\r\n\r\n", [204, [type], ""]],
-    ["205", "Content-Length: 5\r\n\r\nhello", [205, ["content-length: 0", type], ""]],
-    ["205", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", [205, ["content-length: 0", type], ""]],
-    ["205", "Content-Length: 0\r\n\r\n", [205, ["content-length: 0", type], ""]],
-  ] as const;
-  const { url } = await startRawOrigin((head) => {
-    const [status, rest] = cases[Number(/\/(\d+) /.exec(head)?.[1])] ?? ["", ""];
-    const ends = head.startsWith("HEAD") ? rest.slice(0, rest.indexOf("\r\n\r\n") + 4) : rest;
-    return `HTTP/1.1 ${status} Own\r\nContent-Type: text/plain\r\n${ends}`;
-  });
-  const system = await startTestSystem({ origin: url });
-  const urls = cases.map((_, at) => `https://localhost:${system.port}/${at}`);
-  const check = async (way: string): Promise<void> => {
-    for (const [at, [, sent, expected]] of cases.entries())
-      expect([way, sent, partsOf(await exchange(system, `GET /${at}`))]).toEqual([way, sent, expected]);
-    expect(partsOf(await exchange(system, "HEAD /3"))).toEqual([205, ["content-length: 5", type], ""]);
-    for (const protocol of ["h2", "h3"] as const)
-      for (const [at, load] of (await probe(system, protocol, urls)).entries()) {
-        const lines = Object.entries(load.headers)
-          .filter(([name]) => /^content-(length|type)$/i.test(name))
-          .map(([name, values]) => `${name.toLowerCase()}: ${values.join()}`)
-          .toSorted();
-        const [, sent, [status, headers]] = cases[at] ?? [undefined, undefined, []];
-        expect([way, protocol, sent, load.status, lines, load.bytes, load.error]).toEqual([
-          way,
-          protocol,
-          sent,
-          status,
-          headers,
-          0,
-          undefined,
-        ]);
-      }
-  };
-  await check("by the worker");
-  process.kill(system.workerd.pid(), "SIGKILL");
-  await check("without the worker");
 });

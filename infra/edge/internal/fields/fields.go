@@ -33,6 +33,26 @@ func JoinCookies(h http.Header) {
 	}
 }
 
+// IsToken says whether a name or a method is a token (RFC 9110, section 5.6.2).
+func IsToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// DropInvalid drops fields whose name is no token: HTTP/1.1's server does that too, and HTTP/3's sends what no client accepts.
+func DropInvalid(h http.Header) {
+	for name := range h {
+		if !IsToken(name) {
+			delete(h, name)
+		}
+	}
+}
+
 // Join makes one line of each field that the runtime would join, and drops it if it is empty.
 func Join(h http.Header) {
 	for name, values := range h {

@@ -8,6 +8,7 @@ import (
 
 // asWorker makes of the origin's response what the worker passes on of it (testdata/field-lines.json).
 func asWorker(res *http.Response) {
+	fields.DropInvalid(res.Header)
 	fields.Join(res.Header)
 	// An origin's own offer names the origin's ports.
 	res.Header.Del("Alt-Svc")

@@ -13,6 +13,7 @@ import (
 
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/errorlog"
+	"adaptive-h3/infra/edge/internal/fields"
 	"adaptive-h3/infra/edge/internal/killswitch"
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/unread"
@@ -101,7 +102,7 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r, body := boundBody(w, r, p.options.BodyTimeout, p.options.SlowestRate)
 	defer body.end()
 	rw := &responseWriter{ResponseWriter: w, handler: p, request: r, conn: c, body: body}
-	if !isMethod(r.Method) {
+	if !fields.IsToken(r.Method) {
 		// HTTP/1.1's server refuses it too. Those of HTTP/2 and HTTP/3 pass it on, and no upstream could be asked with it.
 		writeError(rw, http.StatusBadRequest, "the method is no token")
 		return

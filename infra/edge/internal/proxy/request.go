@@ -18,6 +18,7 @@ func (p *Handler) rewrite(pr *httputil.ProxyRequest) {
 	upstream.PassTarget(pr.Out.URL, pr.In.RequestURI)
 	pr.Out.Host = pr.In.Host
 	dropForeignUpgrade(pr.Out.Header)
+	pr.Out.Header.Del("Te") // ReverseProxy keeps it for trailers, which do not pass
 	fields.JoinCookies(pr.Out.Header)
 	fields.Join(pr.Out.Header)
 
@@ -41,17 +42,6 @@ func (p *Handler) rewrite(pr *httputil.ProxyRequest) {
 		cf = metadata.CFAsCloudflare
 	}
 	metadata.Set(pr.Out, client, cf(pr.In, c, r, ok, time.Now()))
-}
-
-// isMethod says whether a method is a token (RFC 9110, sections 5.6.2 and 9.1).
-func isMethod(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
-			return false
-		}
-	}
-	return s != ""
 }
 
 // isEarly says whether a request came in 0-RTT and its handshake is not complete yet. Such a request may be a replay
