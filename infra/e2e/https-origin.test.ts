@@ -53,7 +53,7 @@ async function edgeHealth({ healthSocket }: TestSystem): Promise<{ status: numbe
   return { status: response.statusCode, body: (await json(response)) as object };
 }
 
-/** Posts through the edge: a POST never goes to the origin without the worker. */
+/** Posts through the edge, which asks the origin itself. */
 async function post({ port, stateDir }: TestSystem): Promise<string> {
   const { request: requestTls } = await import("node:https");
   const ca = readFileSync(join(stateDir, "dev-cert.pem"));

@@ -53,7 +53,7 @@ type edge struct {
 	poster       *pathsample.Poster // nil: no samples
 	watch        *unread.Watch
 	resting      *resting.Closer
-	upstream     *http.Transport
+	upstream     *upstream.Pool
 	descriptors  func() (open, limit int) // that the process behind has open, and may have
 	linger       listen.Lingerer
 
@@ -105,7 +105,7 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	e.succeed = sync.OnceFunc(func() { close(e.succeeded) })
 	opts.proxy.Kill, opts.proxy.Covers = &killswitch.Switch{}, certificates.Covers
 	bounds := upstream.NewBounds(opts.requests, log)
-	pool := upstream.NewTransport(opts.proxy.Upstream, upstream.MaxIdle, bounds.Connected)
+	pool := upstream.NewTargetPool(opts.proxy.Upstream, bounds.Connected)
 	var fallback *origin.Fallback
 	var transport http.RoundTripper = pool
 	if opts.origin != nil {

@@ -211,7 +211,7 @@ func TestProbe(t *testing.T) {
 // healthOf asks the health listener.
 func healthOf(t *testing.T, socket string) (int, health.Answer) {
 	t.Helper()
-	tr := upstream.NewTransport(upstream.Target{Network: "unix", Address: socket}, 0, nil)
+	tr := upstream.NewTransport(upstream.Target{Network: "unix", Address: socket}, 0)
 	defer tr.CloseIdleConnections()
 	res, err := (&http.Client{Transport: tr, Timeout: edgetest.Patience}).Get("http://health/health")
 	if err != nil {

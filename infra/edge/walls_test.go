@@ -29,6 +29,7 @@ var walls = map[string][]string{
 	"cmd/load":    {"internal/client", "internal/hostile", qpack, quicGo, xNet},
 	"cmd/probe":   {"internal/client"},
 	"cmd/readers": {"internal/client"},
+	"cmd/resting": {"internal/client"},
 
 	// They import nothing of this module.
 	"internal/admission":   {},

@@ -76,8 +76,6 @@ export function excuse(record: RequestRecord, { endings, deaths }: Events): stri
     case "own":
       if (record.kind === "lie") return "the origin lied";
       if (deaths.some(({ ms, backMs }) => inFlight(ms, backMs ?? Infinity))) return "the origin was dead";
-      if (record.kind === "post" && record.status === 502 && ended("workerd", ({ ms }) => inFlight(ms)))
-        return "it was a POST in flight when workerd ended";
       return undefined;
   }
 }

@@ -61,7 +61,11 @@ export const RULES: Readonly<Record<Difference["side"], Readonly<Record<string, 
     "alt-svc": ({ what, is }, { request, direct: { answer }, way }) =>
       what === "alt-svc" &&
       is.length === 0 &&
-      (answer.status <= 599 || way.by === "edge") &&
+      // The worker is asked only for what may be a page.
+      (answer.status <= 599 ||
+        way.by === "edge" ||
+        !/^(GET|HEAD)$/.test(request.method) ||
+        request.framing !== "none") &&
       decision(request, answer, way) === undefined,
     "hop-by-hop-response": (one, { direct }, line) => isHopByHop(direct.answer.fields, one, line),
     "early-hints": ({ what, is }) => what === ":interim" && is.join() === "",

@@ -1,6 +1,6 @@
-// Package origin asks the origin directly while the worker is gone, so that a visitor gets the origin's response whatever
-// happens to the worker. Of this module it imports errorlog, fields, heartbeat, killswitch, metadata (for the header that
-// must not reach the origin) and upstream.
+// Package origin asks the origin directly: while the worker is gone, so that a visitor gets the origin's response whatever
+// happens to the worker, and for what the worker has no say in. Of this module it imports errorlog, fields, heartbeat,
+// killswitch, metadata (for the header that must not reach the origin) and upstream.
 package origin
 
 import (
@@ -30,6 +30,17 @@ var (
 	errWorkerGone = errors.New("the worker is gone")
 )
 
+// Error is one of the origin's, when the edge asked it.
+type Error struct {
+	Host string
+	Err  error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("the origin %s: %v", e.Host, e.Err) }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
 // UnreachedHeader marks a 502 that is the worker's own. No visitor sees it.
 const UnreachedHeader = "Adaptive-H3-Unreached"
 
@@ -43,13 +54,12 @@ func Parse(s string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
 }
 
-// Fallback asks the worker, and asks the origin while the worker is gone. The worker counts as gone when its heartbeat fails;
-// a late page is no sign of that. Of the requests that went to the worker, only those go to the origin too that cannot act
-// twice: a request that never reached the worker, and a GET or HEAD without a body that the worker did not answer. An answer that
-// cannot be read is one: the origin gave it.
+// Fallback asks the worker for what may be a page, and asks the origin while the worker is gone. The worker counts as gone when
+// its heartbeat fails; a late page is no sign of that. What the worker did not answer goes to the origin too: it cannot act twice.
+// An answer that cannot be read is one: the origin gave it.
 type Fallback struct {
 	worker  http.RoundTripper
-	origin  *http.Transport
+	origin  *upstream.Pool
 	url     *url.URL // the origin's scheme and host
 	monitor *heartbeat.Monitor
 	beats   *http.Client // asks the worker whether it is there
@@ -61,7 +71,7 @@ type Fallback struct {
 // New puts the origin at url behind the worker. watched is the worker's internal listener, which answers the heartbeat. Run
 // has to run for the fallback to notice anything.
 func New(worker http.RoundTripper, url *url.URL, watched upstream.Target, tell Exchange, log *errorlog.Log) *Fallback {
-	beats := &http.Client{Transport: upstream.NewTransport(watched, 1, nil)}
+	beats := &http.Client{Transport: upstream.NewTransport(watched, 1)}
 	monitor := heartbeat.New(func(ctx context.Context) error { return askBeat(ctx, beats, watched, tell) }, func(gone bool) {
 		if gone {
 			log.Report("worker", fmt.Sprintf("%s does not answer: %s is asked instead, and nobody decides", watched.Address, url.Host))
@@ -69,7 +79,7 @@ func New(worker http.RoundTripper, url *url.URL, watched upstream.Target, tell E
 			log.Report("worker back", watched.Address+" answers again")
 		}
 	})
-	return &Fallback{worker: worker, origin: newTransport(), url: url, monitor: monitor, beats: beats, log: log}
+	return &Fallback{worker: worker, origin: upstream.NewPool(dialOrigin, nil), url: url, monitor: monitor, beats: beats, log: log}
 }
 
 // Run watches the worker until ctx ends, and closes the connections at rest. It says at once if the origin cannot be reached by TLS.
@@ -89,91 +99,102 @@ func (f *Fallback) Run(ctx context.Context) {
 // WorkerGone says whether the worker's heartbeat fails, so that the origin is asked.
 func (f *Fallback) WorkerGone() bool { return f.monitor.Gone() }
 
-// newTransport makes a pool of connections to the origin.
-func newTransport() *http.Transport {
-	dialer := &net.Dialer{Timeout: upstream.DialTimeout}
-	return upstream.NewPool(upstream.MaxIdle, dialer.DialContext, nil)
+func dialOrigin(ctx context.Context, network, address string) (net.Conn, error) {
+	return (&net.Dialer{Timeout: upstream.DialTimeout}).DialContext(ctx, network, address)
 }
 
 // ownPatience is how long a request for one of the worker's own paths waits for a worker that is gone. Nobody else may see
 // the request, and the worker may only be busy.
 const ownPatience = 2 * time.Second
 
-// RoundTrip asks the worker, and the origin where that is safe. Its errors are ErrOwnPath and those of the two transports.
+// RoundTrip asks the worker, and the origin where that is safe. Its errors are ErrOwnPath, those of the worker's transport, and Error.
 //
-// A websocket always goes to the origin. The worker has nothing to say about it, and workerd keeps the connection to an origin that
-// does not read, also after its client has gone: 10,000 such websockets would take 30,000 of its descriptors (measured).
+// The worker decides pages, so all but a GET or HEAD without a body goes to the origin at once. workerd would only add faults of its
+// own: it asks on a connection that the origin is closing, loses an answer that comes before a body's end, and passes no 100
+// (Continue) on. A websocket goes there too: workerd keeps the connection to an origin that does not read, also after its client has
+// gone, and 10,000 such websockets would take 30,000 of its descriptors (measured).
 func (f *Fallback) RoundTrip(req *http.Request) (*http.Response, error) {
-	if strings.EqualFold(req.Header.Get("Upgrade"), "websocket") && !workersOwn(req.URL) {
+	if workersOwn(req.URL) {
+		return f.askOwn(req)
+	}
+	if !isRepeatable(req) || strings.EqualFold(req.Header.Get("Upgrade"), "websocket") {
 		return f.askOrigin(req)
 	}
 	if f.monitor.Gone() {
-		if !workersOwn(req.URL) {
-			return f.passBy(req)
-		}
-		// A page's load event waits for the reporter.
-		if forPages(req.URL) || !f.monitor.Await(req.Context(), ownPatience) {
-			return nil, ErrOwnPath
-		}
+		return f.passBy(req)
 	}
 	res, again, err := f.askWorker(req)
-	switch {
-	case !again:
-		return res, err
-	case !workersOwn(req.URL):
+	if again {
 		return f.passBy(req)
-	case errors.Is(err, errWorkerGone) && !forPages(req.URL) && f.monitor.Await(req.Context(), ownPatience):
-		return f.worker.RoundTrip(req)
 	}
-	return nil, ErrOwnPath
+	if err == nil {
+		f.undecided.answered()
+	}
+	return res, err
 }
 
-// askWorker asks the worker. Where that fails, again says that the request cannot act twice if it is sent once more. The
-// error is then errWorkerGone if the worker went while the request waited.
+// isRepeatable says whether a request can be sent twice, because it cannot act.
+func isRepeatable(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && (r.Body == nil || r.Body == http.NoBody)
+}
+
+// askWorker asks the worker what can be asked again. again says that it gave no answer; the error is then errWorkerGone if it went
+// meanwhile.
 func (f *Fallback) askWorker(req *http.Request) (res *http.Response, again bool, err error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	asked := req.WithContext(ctx)
-	var body *heldBody
-	if hasBody(req) {
-		body = &heldBody{ReadCloser: req.Body}
-		asked.Body = body
-	}
-	safe := body == nil && (req.Method == http.MethodGet || req.Method == http.MethodHead)
-	forget, giveUp := func() {}, func() { cancel(errWorkerGone) }
-	var answered atomic.Bool // the worker, in a way that may be unreadable
-	if safe {
-		forget = f.monitor.OnGone(giveUp)
-		asked = asked.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { answered.Store(true) }}))
-	}
-	res, err = f.worker.RoundTrip(asked)
+	forget := f.monitor.OnGone(func() { cancel(errWorkerGone) })
+	var answered atomic.Bool // in a way that may be unreadable
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { answered.Store(true) }})
+	res, err = f.worker.RoundTrip(req.WithContext(traced))
 	forget()
 	gone := context.Cause(ctx)
-	if err == nil && gone == nil {
-		// The worker answered in the origin's place, because it could not reach it. It may only be out of descriptors.
-		if safe && res.Header.Get(UnreachedHeader) != "" {
-			res.Body.Close()
-			cancel(nil)
-			return nil, true, errUnreached
-		}
-		if res.Header.Get(UnreachedHeader) == "" {
-			f.undecided.answered(req.URL)
-		}
+	if err == nil && gone == nil && res.Header.Get(UnreachedHeader) == "" {
 		// ctx must outlive this call, as the response's body still depends on it; it ends with the request's own.
 		return res, false, nil
 	}
-	if err == nil {
-		// The worker answered at the moment when this call gave it up, or when the visitor left.
-		res.Body.Close()
-		err = gone
-	}
 	cancel(nil)
+	if err == nil {
+		res.Body.Close()
+		err = gone // it answered at the moment when this call gave it up, or when the visitor left
+		if gone == nil {
+			// It answered in the origin's place, because it could not reach it. It may only be out of descriptors.
+			return nil, true, errUnreached
+		}
+	}
 	switch {
 	case req.Context().Err() != nil:
 		return nil, false, err
 	case errors.Is(gone, errWorkerGone):
 		return nil, true, gone
 	}
-	return nil, (safe && !answered.Load()) || neverReached(err, body), err
+	return nil, !answered.Load(), err
+}
+
+// askOwn asks the worker for what is its own. A call of the API waits a while for a worker that is gone.
+func (f *Fallback) askOwn(req *http.Request) (*http.Response, error) {
+	waits := func() bool {
+		// A page's load event waits for the reporter.
+		return !forPages(req.URL) && f.monitor.Await(req.Context(), ownPatience)
+	}
+	if f.monitor.Gone() && !waits() {
+		return nil, ErrOwnPath
+	}
+	if !isRepeatable(req) {
+		res, err := f.worker.RoundTrip(req)
+		var op *net.OpError
+		if errors.As(err, &op) && op.Op == "dial" {
+			return nil, ErrOwnPath
+		}
+		return res, err
+	}
+	res, again, err := f.askWorker(req)
+	switch {
+	case !again:
+		return res, err
+	case errors.Is(err, errWorkerGone) && waits():
+		return f.worker.RoundTrip(req)
+	}
+	return nil, ErrOwnPath
 }
 
 // passBy asks the origin in the worker's place.
@@ -190,7 +211,7 @@ func (f *Fallback) askOrigin(req *http.Request) (*http.Response, error) {
 	asked.Header.Del(metadata.HeaderCF)
 	res, err := f.origin.RoundTrip(asked)
 	if err != nil {
-		return nil, fmt.Errorf("the origin %s: %w", f.url.Host, err)
+		return nil, &Error{Host: f.url.Host, Err: err}
 	}
 	asWorker(res)
 	return res, nil

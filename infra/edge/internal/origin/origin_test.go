@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -42,8 +41,7 @@ func TestOriginRequests(t *testing.T) {
 	for _, tc := range vectors.Cases {
 		t.Run(tc.Name, func(t *testing.T) {
 			var got *http.Request
-			transport := &http.Transport{DialContext: dialRecorder(&got), DisableCompression: true}
-			f := &Fallback{origin: transport, url: origin}
+			f := &Fallback{origin: upstream.NewPool(dialRecorder(&got), nil), url: origin}
 			req := httptest.NewRequest("GET", "http://upstream.test/", nil)
 			upstream.PassTarget(req.URL, tc.Target)
 			req.RequestURI = ""
@@ -129,18 +127,6 @@ func TestParseOrigin(t *testing.T) {
 	}
 }
 
-func TestNeverReached(t *testing.T) {
-	refused := &net.OpError{Op: "dial", Err: errors.New("refused")}
-	if !neverReached(refused, nil) || !neverReached(fmt.Errorf("x: %w", refused), &heldBody{}) {
-		t.Error("a dial that failed reached nobody")
-	}
-	touched := &heldBody{ReadCloser: http.NoBody}
-	_, _ = touched.Read(nil)
-	if neverReached(refused, touched) || neverReached(&net.OpError{Op: "write", Err: errors.New("broken")}, nil) || neverReached(io.EOF, nil) {
-		t.Error("it may have reached the worker")
-	}
-}
-
 // leavingVisitor is a worker that answers just when the visitor leaves.
 type leavingVisitor struct{ leaves context.CancelFunc }
 
@@ -151,7 +137,7 @@ func (w leavingVisitor) RoundTrip(*http.Request) (*http.Response, error) {
 
 // A RoundTripper that returns neither a response nor an error makes ReverseProxy panic.
 func TestAnAnswerAsTheVisitorLeavesIsAnError(t *testing.T) {
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		ctx, cancel := context.WithCancel(t.Context())
 		beat := func(context.Context) error { return nil }
 		f := &Fallback{worker: leavingVisitor{cancel}, monitor: heartbeat.New(beat, func(bool) {})}

@@ -28,9 +28,9 @@ func (u *undecided) asked(now time.Time) {
 	u.since.CompareAndSwap(0, now.UnixNano())
 }
 
-// answered sees an answer of the worker. Its own paths say nothing about whether it reaches the origin.
-func (u *undecided) answered(target *url.URL) {
-	if u.since.Load() != 0 && !workersOwn(target) {
+// answered sees an answer that the worker had from the origin.
+func (u *undecided) answered() {
+	if u.since.Load() != 0 {
 		u.since.Store(0)
 	}
 }

@@ -42,7 +42,7 @@ type Poster struct {
 // NewPoster makes a poster to the listener t.
 func NewPoster(t upstream.Target, log *errorlog.Log) *Poster {
 	return &Poster{
-		client: &http.Client{Transport: upstream.NewTransport(t, 1, nil), Timeout: postTimeout},
+		client: &http.Client{Transport: upstream.NewTransport(t, 1), Timeout: postTimeout},
 		url:    "http://" + t.URLHost() + "/samples",
 		name:   t.Address,
 		log:    log,

@@ -23,7 +23,7 @@ func TestEarlyRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := upstream.NewTransport(target, 1, nil)
+	transport := upstream.NewTransport(target, 1)
 	defer transport.CloseIdleConnections()
 	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, AltSvc: AltSvcPass, ServerTiming: true}
 	log := errorlog.New(io.Discard)

@@ -32,12 +32,22 @@ func (p *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, origin.ErrOwnPath):
 		writeUnavailable(w, err.Error())
 	case errors.Is(err, upstream.ErrTimeout), errors.As(err, &timeout) && timeout.Timeout():
-		p.log.Report("upstream", fmt.Sprintf("%s: %v", p.options.Upstream.Address, upstream.Describe(err)))
+		p.reportUpstream(err)
 		writeError(w, http.StatusGatewayTimeout, "the server behind this one did not answer in time")
 	default:
-		p.log.Report("upstream", fmt.Sprintf("%s: %v", p.options.Upstream.Address, upstream.Describe(err)))
+		p.reportUpstream(err)
 		writeError(w, http.StatusBadGateway, "the server behind this one cannot be reached")
 	}
+}
+
+// reportUpstream says who gave no answer, and why.
+func (p *Handler) reportUpstream(err error) {
+	who := p.options.Upstream.Address
+	var ofOrigin *origin.Error
+	if errors.As(err, &ofOrigin) {
+		who, err = "the origin "+ofOrigin.Host, ofOrigin.Err
+	}
+	p.log.Report("upstream", fmt.Sprintf("%s: %v", who, upstream.Describe(err)))
 }
 
 func writeError(w http.ResponseWriter, status int, reason string) {

@@ -18,7 +18,7 @@ func TestAMethodThatIsNoTokenIsTheVisitorsFault(t *testing.T) {
 	log := errorlog.New(io.Discard)
 	target := upstream.Target{Network: "tcp", Address: "127.0.0.1:1"}
 	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, AltSvc: AltSvcPass}
-	handler := New(options, upstream.NewTransport(target, 1, nil), upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), unread.NewWatch(unread.Limits{}, visitor.NewRegistry(), log), log)
+	handler := New(options, upstream.NewTransport(target, 1), upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), unread.NewWatch(unread.Limits{}, visitor.NewRegistry(), log), log)
 	for _, method := range []string{"GETa b", "GET / HTTP/1.1\r\nX: y\r\n\r\n", ""} {
 		request := httptest.NewRequest(http.MethodGet, "https://localhost/", nil)
 		request.Method = method

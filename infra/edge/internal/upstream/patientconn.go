@@ -4,7 +4,14 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sys/unix"
 )
+
+// widened is how much of an answer the kernel takes before anybody reads it. A server that answers an upload early, and closes, resets
+// the connection when more of the upload comes. What this kernel has of the answer by then stays; what the server's kernel still has
+// is lost. Linux begins with 64 KB.
+const widened = 512 << 10
 
 // patientConn is a connection to the upstream on which an answer wins over the error of writing its request. An upstream
 // may answer an upload before it has read all of it, and close; net/http's transport then gives up the whole exchange at
@@ -18,6 +25,9 @@ type patientConn struct {
 }
 
 func newPatientConn(c net.Conn) *patientConn {
+	if tcp, is := c.(*net.TCPConn); is {
+		widen(tcp)
+	}
 	return &patientConn{Conn: c, closed: make(chan struct{})}
 }
 
@@ -39,4 +49,17 @@ func (c *patientConn) Close() error {
 	}
 	c.closing.Do(func() { close(c.closed) })
 	return c.Conn.Close()
+}
+
+// widen lets the kernel take more of an answer. SO_RCVLOWAT does it, as SO_RCVBUF would end the kernel's own tuning (tcp(7)). Where that
+// fails, answers come as before.
+func widen(c *net.TCPConn) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVLOWAT, widened)
+		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVLOWAT, 1)
+	})
 }
