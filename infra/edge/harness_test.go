@@ -183,6 +183,8 @@ func (e *testEdge) clientWith(protocol string, config *tls.Config, address ...st
 		tr := &http.Transport{
 			TLSClientConfig:    config,
 			DisableCompression: true,
+			// A client that waits for 100 (Continue) waits for ever.
+			ExpectContinueTimeout: time.Hour,
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 				conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", to)
 				if err == nil {

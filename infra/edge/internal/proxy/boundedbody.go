@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/upstream"
 )
 
 // errBodyOver means that the visitor has the whole response, so that nobody wants the rest of the request's body.
@@ -21,6 +23,9 @@ var errBodyOver = errors.New("the response has ended")
 // It bounds the rate in the same way: the upstream may wait for the body as long as a pause may last, and longer by the time
 // that the bytes so far take at the slowest rate. Without that bound a client that sends a byte a minute holds a place for ever.
 //
+// Where the visitor waits for 100 (Continue), the body is held back until the upstream has said that, or has begun to answer well, or
+// has been silent for a while. The server would say 100 at the first read.
+//
 // The body also ends with its handler. After an early answer of the upstream the transport may still read the body, while
 // the server reads the same connection for the next request.
 type boundedBody struct {
@@ -30,11 +35,13 @@ type boundedBody struct {
 	rate       int // bytes per second
 
 	mu       sync.Mutex
-	idle     sync.Cond // signals that no call of the body is under way
+	idle     sync.Cond // signals a change of calls, held and ended
 	calls    int       // calls of the body that are under way
 	since    time.Time // when the read under way began
 	waited   time.Duration
 	got      int64 // bytes
+	held     bool
+	silence  *time.Timer // ends the wait for 100 (Continue); nil: nobody waits
 	released bool
 	expired  bool
 	whole    bool // its end has been read
@@ -44,18 +51,47 @@ type boundedBody struct {
 // boundBody wraps the request's body, if it has one. The caller calls release when the answer begins, and end before the
 // handler returns.
 func boundBody(w http.ResponseWriter, r *http.Request, timeout time.Duration, rate int) (*http.Request, *boundedBody) {
+	expects := passExpectation(r)
 	if r.Body == nil || r.Body == http.NoBody {
 		return r, nil
 	}
-	body := &boundedBody{ReadCloser: r.Body, controller: http.NewResponseController(w), timeout: timeout, rate: rate}
+	body := &boundedBody{ReadCloser: r.Body, controller: http.NewResponseController(w), timeout: timeout, rate: rate, held: expects}
 	body.idle.L = &body.mu
 	out := *r
 	out.Body = body
 	return &out, body
 }
 
+// boundWait bounds the wait for 100 (Continue): the upstream is asked now. b may be nil.
+func (b *boundedBody) boundWait() {
+	if b != nil && b.held {
+		b.silence = time.AfterFunc(upstream.ExpectPatience, b.pass)
+	}
+}
+
+// pass lets the body go on. b may be nil.
+func (b *boundedBody) pass() {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = false
+	b.idle.Broadcast()
+}
+
+// await waits while the body is held back. False: the body has ended.
+func (b *boundedBody) await() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.held && !b.ended {
+		b.idle.Wait()
+	}
+	return !b.ended
+}
+
 func (b *boundedBody) Read(p []byte) (int, error) {
-	if !b.begin() {
+	if !b.await() || !b.begin() {
 		return 0, errBodyOver
 	}
 	n, err := b.ReadCloser.Read(p)
@@ -109,14 +145,15 @@ func (b *boundedBody) done(n int, err error) {
 	b.idle.Broadcast()
 }
 
-// release ends the bound on pauses, and says whether the body has been read to its end. b may be nil. A second call does
-// no harm.
+// release ends the bounds on pauses and on the wait for 100, and says whether the body has been read to its end. b may be nil. A
+// second call does no harm.
 func (b *boundedBody) release() (whole bool) {
 	if b == nil {
 		return true
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.stopWaiting()
 	if !b.ended {
 		b.finish(false)
 	}
@@ -131,12 +168,20 @@ func (b *boundedBody) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ended = true
+	b.idle.Broadcast()
+	b.stopWaiting()
 	if !b.whole {
 		// The deadline stays, so that the server does not look for the body's end either.
 		_ = b.controller.SetReadDeadline(time.Unix(1, 0))
 	}
 	for b.calls > 0 {
 		b.idle.Wait()
+	}
+}
+
+func (b *boundedBody) stopWaiting() {
+	if b.silence != nil {
+		b.silence.Stop()
 	}
 }
 

@@ -159,6 +159,7 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
+	body.boundWait()
 	rw.unread.Conn, rw.unread.Stream = c, rw
 	p.watch.Add(&rw.unread)
 	defer p.watch.Remove(&rw.unread)

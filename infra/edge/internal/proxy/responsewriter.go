@@ -40,6 +40,9 @@ func (w *responseWriter) WriteHeader(status int) {
 			dropOffers(h)
 		}
 		w.ResponseWriter.WriteHeader(status)
+		if status == http.StatusContinue {
+			w.body.pass() // not before, or the server would say it once more
+		}
 		return
 	}
 	w.done = true
@@ -63,6 +66,9 @@ func (w *responseWriter) WriteHeader(status int) {
 		h["content-type"] = h["Content-Type"]
 	}
 	w.ResponseWriter.WriteHeader(status)
+	if status < 300 {
+		w.body.pass() // the upstream may read on. After a refusal nobody wants the body.
+	}
 	if w.request.Method == http.MethodHead {
 		// Otherwise http3 adds Content-Length: 0 at the end of the handler where the upstream gave no length.
 		_ = w.FlushError()
