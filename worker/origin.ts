@@ -1,5 +1,6 @@
 import { MARKER_HEADER } from "../policy-api/core/alt-svc.ts";
 import type { Actuator } from "../policy-api/core/alt-svc.ts";
+import { endAtLength } from "./end-at-length.ts";
 import { LimitedLog } from "./limited-log.ts";
 import type { Isolate } from "./isolate.ts";
 import type { Settings } from "./settings.ts";
@@ -26,7 +27,8 @@ export async function fetchOrigin(
   try {
     const response = await (origin === undefined ? fetch(request) : fetchFrom(origin, request, visited, edge));
     reach.answered();
-    return without(response, (origin === undefined ? ROUTED_OFFERS : OFFERS)[actuator]);
+    if (!mayRebuild(response)) return response;
+    return without(endAtLength(response), (origin === undefined ? ROUTED_OFFERS : OFFERS)[actuator]);
   } catch (error) {
     errorLog.write(error);
     return answerFor(502, "Bad gateway: the origin does not answer.\n", reach, edge);
@@ -87,7 +89,7 @@ const OFFERS = { header: ["alt-svc"], marker: ["alt-svc", MARKER_HEADER] } as co
 >;
 
 function without(response: Response, names: readonly string[]): Response {
-  if (!names.some((name) => response.headers.has(name)) || !mayRebuild(response)) return response;
+  if (!names.some((name) => response.headers.has(name))) return response;
   const own = new Response(response.body, response);
   for (const name of names) own.headers.delete(name);
   return own;
