@@ -1,8 +1,11 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { ROOT } from "../../base/root.ts";
 import { freePort } from "../workerd/listening.ts";
 import { probe, testFolder, until } from "./harness.ts";
 import { interrupt, NPM, start } from "./npm-start.ts";
@@ -36,6 +39,10 @@ describe("npm start", () => {
     expect(started.output()).toContain(`Open     ${site}`);
     const token = readFileSync(join(stateDir, "token"), "utf8");
     expect(started.output()).not.toContain(token);
+    // As a person copies it into another terminal, which has none of this start's variables.
+    const [, command = ""] = /^ +(\S.*npm run policy -- status) /m.exec(started.output()) ?? [];
+    const { stdout } = await promisify(execFile)("sh", ["-c", command], { cwd: ROOT });
+    expect(stdout).toContain(`https://localhost:${port}`);
 
     const children = descendantsOf(started.child.pid ?? 0);
     expect(children.length).toBeGreaterThanOrEqual(3);

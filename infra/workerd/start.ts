@@ -23,6 +23,10 @@ import { startSystem, type System, type SystemOptions } from "./system.ts";
 
 /** The variables of `npm start` itself. The worker's variables are below. */
 const { PORT = "8443", STATE_DIR = join(ROOT, ".adaptive-h3"), POLICY_TOKENS } = process.env;
+/** The variables by which the command line finds this start, if they are set: it knows the same two, and their usual values. */
+const OWN = Object.entries({ PORT: process.env["PORT"], STATE_DIR: process.env["STATE_DIR"] && resolve(STATE_DIR) })
+  .flatMap(([name, value]) => (value ? [`${name}=${quoted(value)} `] : []))
+  .join("");
 /** Those of the worker's variables that are set. */
 const VARIABLES = Object.fromEntries(
   ["BUDGET_MS", "OBJECTS_PER_REGION", "API_ORIGINS", "ASSETS"].flatMap((name) => {
@@ -209,10 +213,10 @@ adaptive-h3 runs on ${system.addresses.join(" and ")}.
 ${
   dashboard === undefined
     ? ""
-    : `  See      ${dashboard.url}   (what was decided and why; \`npm run policy -- dashboard\` shows any other site)
+    : `  See      ${dashboard.url}   (what was decided and why; \`npm run policy -- dashboard --url URL\` shows any other site)
 `
 }  Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/
-           npm run policy -- status   (in another terminal; see docs/operating.md, and ${site}/_h3/v1/reference for the API)
+           ${OWN}npm run policy -- status   (in another terminal; see docs/operating.md, and ${site}/_h3/v1/reference for the API)
   In force ${inForce.join("\n           ")}
 ${ORIGIN === undefined ? `${ABOUT_DEMO}\n` : ""}  Ctrl-C ends everything.
 
