@@ -35,7 +35,7 @@ it.each([[["page", "next"]], [["pa", "ge", "next"]], [["pagenext"]], [["page"]]]
 );
 
 it("a body that is shorter than its length breaks for the visitor", async () => {
-  await expect(endAtLength(answer(["pa"], IDENTITY)).text()).rejects.toThrow();
+  await expect(endAtLength(answer(["pa"], IDENTITY)).text()).rejects.toThrow("ended before its length");
 });
 
 it("any coding but chunked ends so", async () => {
