@@ -1,5 +1,10 @@
 import { createHash } from "node:crypto";
-import { type Exception, transparencyExceptions, transparencyTable } from "../transparency-page.ts";
+import {
+  type Exception,
+  transparencyExceptions,
+  transparencySection,
+  transparencyTable,
+} from "../transparency-page.ts";
 import type { Answer, Request } from "./clients.ts";
 import { type Field, valuesOf } from "./message.ts";
 import type { Asked } from "./origin.ts";
@@ -39,11 +44,28 @@ type Rule = (difference: Difference, at: Circumstances, line: Exception) => bool
 const namedBy = ({ what }: Exception): string[] =>
   [...what.matchAll(/`([\w-]+)`/g)].map(([, name = ""]) => name.toLowerCase());
 
-/** Of one connection: those that the line names, and those that Connection does. */
-function isHopByHop(fields: readonly Field[], { what, is }: Difference, line: Exception): boolean {
-  const ofConnection = valuesOf(fields, "connection").flatMap((one) => one.toLowerCase().split(/[\s,]+/));
-  return is.length === 0 && [...namedBy(line), ...ofConnection].includes(what);
-}
+/** The fields of which the worker's runtime keeps one value. */
+const LISTED = new Set(
+  [...transparencySection("Repeated and empty fields").matchAll(/`([\w-]+)`/g)].map(([, name = ""]) =>
+    name.toLowerCase(),
+  ),
+);
+
+/** What the runtime makes of several lines: empty ones before another are dropped. Spaces at ends get lost. */
+const joined = (values: readonly string[]): string =>
+  values.reduce((all, one) => (all === "" ? one : `${all}, ${one}`), "").replaceAll(/,\s*/g, ",");
+
+/** The cookies of all lines. */
+const cookiesOf = (lines: readonly string[]): string =>
+  lines.flatMap((one) => one.split(/; ?/).filter(Boolean)).join("; ");
+
+const isJoined: Rule = ({ what, was, is }) =>
+  LISTED.has(what) && was.length > 1 && is.length === 1 && joined(is) === joined(was);
+const isEmpty: Rule = ({ what, was, is }) => LISTED.has(what) && joined(was) === joined(is) && was.includes("");
+
+/** What Go makes of a lone Pragma. */
+const isFromPragma: Rule = ({ what, was, is }) =>
+  what === "cache-control" && was.length === 0 && is.join() === "no-cache";
 
 /** What each line of the page allows, by its key. Only a line that stands there allows anything. */
 export const RULES: Readonly<Record<Difference["side"], Readonly<Record<string, Rule>>>> = {
@@ -55,21 +77,42 @@ export const RULES: Readonly<Record<Difference["side"], Readonly<Record<string, 
       is.length === 0 &&
       /^(cf-|mf-|x-forwarded-|(forwarded|true-client-ip|x-real-ip)$)/.test(what.replaceAll(/[^a-z0-9]/g, "-")),
     "cdn-loop": ({ what, is }) => what === "cdn-loop" && /^adaptive-h3-[0-9a-f]{16}$/.test(is.join()),
-    "hop-by-hop": (one, { request }, line) => isHopByHop(request.fields, one, line),
+    "hop-by-hop": ({ what, is }, _, line) => is.length === 0 && namedBy(line).includes(what),
+    cookies: ({ what, was, is }) => what === "cookie" && is.length === 1 && cookiesOf(is) === cookiesOf(was),
+    "joined-request": isJoined,
+    "empty-request": isEmpty,
+    pragma: isFromPragma,
+    "no-body": ({ what, was, is }) => what === "content-length" && was.length === 0 && is.join() === "0",
   },
   responses: {
-    "alt-svc": ({ what, is }, { request, direct: { answer }, way }) =>
-      what === "alt-svc" &&
+    "alt-svc": ({ what, is }, { request, direct, way }) =>
+      what === "alt-svc" && is.length === 0 && decision(request, direct.answer, way) === undefined,
+    "hop-by-hop-response": ({ what, is }, _, line) => is.length === 0 && namedBy(line).includes(what),
+    "connection-options": ({ what, is }, { direct }) =>
       is.length === 0 &&
-      // The worker is asked only for what may be a page.
-      (answer.status <= 599 ||
-        way.by === "edge" ||
-        !/^(GET|HEAD)$/.test(request.method) ||
-        request.framing !== "none") &&
-      decision(request, answer, way) === undefined,
-    "hop-by-hop-response": (one, { direct }, line) => isHopByHop(direct.answer.fields, one, line),
+      valuesOf(direct.answer.fields, "connection")
+        .join()
+        .toLowerCase()
+        .split(/[\s,]+/)
+        .includes(what),
     "early-hints": ({ what, is }) => what === ":interim" && is.join() === "",
     "trailers-response": ({ what, is }) => what === ":trailers" && is.join() === "",
+    "joined-response": isJoined,
+    "split-response": ({ what, was, is }) => LISTED.has(what) && is.length > 1 && joined(is) === joined(was),
+    "empty-response": (one, at, line) =>
+      isEmpty(one, at, line) ||
+      (one.what === "set-cookie" && one.is.join("\r") === one.was.filter((value) => value !== "").join("\r")),
+    "no-content-length": ({ what, is }, { direct }) =>
+      what === "content-length" && is.length === 0 && [204, 304].includes(direct.answer.status),
+    "reset-content": ({ what, is }, { direct }) =>
+      direct.answer.status === 205 &&
+      (/^:(body|trailers)$/.test(what)
+        ? is[0] === ""
+        : what === ":whole" || (what === "content-length" && is[0] === "0")),
+    "no-content": ({ what, was, is }, { direct }) =>
+      what === "content-length" && was.length === 0 && is.join() === "0" && direct.answer.body.length === 0,
+    date: ({ what, was, is }) => what === "date" && joined(was) === "" && is.length === 1,
+    "pragma-response": isFromPragma,
   },
 };
 
@@ -106,8 +149,9 @@ export function unexplained(at: Circumstances): Difference[] {
 
 function isAllowed(one: Difference, at: Circumstances): boolean {
   if (one.what === ":line" && encoded(one.was.join()) === encoded(one.is.join())) return true;
+  const by = askerOf(at.request, at.way);
   for (const line of LINES[one.side].values())
-    if (line.over.includes(at.way.over) && line.by.includes(at.way.by) && RULES[one.side][line.key]?.(one, at, line)) {
+    if (line.over.includes(at.way.over) && line.by.includes(by) && RULES[one.side][line.key]?.(one, at, line)) {
       count(line.key);
       return true;
     }
@@ -135,14 +179,19 @@ function differences(at: Circumstances): Difference[] {
   ];
 }
 
+/** Who asks the origin: what cannot be a page, the edge asks for by itself. */
+const askerOf = ({ method, framing }: Request, { by }: Way): Way["by"] =>
+  /^(GET|HEAD)$/.test(method) && framing === "none" ? by : "edge";
+
 /** What the worker decides, as the policy says: to offer, on a page to which a header can be added. Undefined: nothing. */
-function decision({ method, fields, host }: Request, { status }: Answer, { by }: Way): string | undefined {
+function decision(request: Request, { status }: Answer, way: Way): string | undefined {
+  const { method, fields, host } = request;
   const destination = valuesOf(fields, "sec-fetch-dest");
   const isPage =
     destination.length === 0
       ? valuesOf(fields, "accept").join().includes("text/html")
       : destination.join() === "document";
-  if (by !== "worker" || method !== "GET" || !isPage || status > 599) return undefined;
+  if (askerOf(request, way) !== "worker" || method !== "GET" || !isPage || status > 599) return undefined;
   return `h3=":${/:(\d+)$/.exec(host)?.[1] ?? "443"}"; ma=60`;
 }
 

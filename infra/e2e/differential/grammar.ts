@@ -67,6 +67,9 @@ const RESPONSE_NAMES: Readonly<Record<string, readonly string[]>> = {
   "Alt-Svc": ['h3=":1"', "clear"],
   "Strict-Transport-Security": ["max-age=0"],
   "Access-Control-Allow-Origin": ["*"],
+  "Proxy-Authenticate": ["Basic realm=a"],
+  Pragma: ["no-cache"],
+  Date: ["Wed, 21 Oct 2015 07:28:00 GMT"],
   "X-Frame-Options": ["DENY"],
   "Keep-Alive": ["timeout=5"],
   Connection: ["keep-alive", "X-Hop"],
@@ -81,6 +84,8 @@ const REQUEST_NAMES: Readonly<Record<string, readonly string[]>> = {
   "Accept-Encoding": ["gzip, br", "identity"],
   "Accept-Language": ["de", "en;q=0.5, *"],
   Cookie: ["a=1", "b=2; c=3"],
+  "Proxy-Authorization": ["Basic YTpi"],
+  Pragma: ["no-cache"],
   Authorization: ["Basic YTpi", "Bearer x"],
   "Cache-Control": ["no-cache", "max-age=0"],
   TE: ["trailers"],
@@ -102,18 +107,34 @@ const REQUEST_NAMES: Readonly<Record<string, readonly string[]>> = {
   "X-Requested-With": ["XMLHttpRequest"],
 };
 
-/** Some fields: names with a meaning, each once, and others, some of them empty or repeated. */
+/** What Go's clients send once, and never empty. */
+const ONCE = new Set(["TE", "User-Agent"]);
+
+/** Some fields, of which some have a meaning, some are empty, and some are repeated. */
 function fieldsOf(names: Readonly<Record<string, readonly string[]>>): Arbitrary<Field[]> {
-  const known = constantFrom(
-    ...Object.entries(names).flatMap(([name, values]) => values.map((one): Field => [name, one])),
+  const known = constantFrom(...Object.entries(names)).chain(([name, values]) =>
+    ONCE.has(name)
+      ? tuple(
+          constant(name),
+          constantFrom(...values).map((one) => [one]),
+        )
+      : tuple(
+          constant(name),
+          rarely(1, constantFrom(2, 3), 4).chain((n) =>
+            array(oneof({ arbitrary: constantFrom(...values), weight: 4 }, constant("")), {
+              minLength: n,
+              maxLength: n,
+            }),
+          ),
+        ),
   );
   const others = tuple(token, array(value, { minLength: 1, maxLength: 3 }));
-  return tuple(
-    uniqueArray(known, { maxLength: 5, selector: ([name]) => name }),
-    array(others, { maxLength: 2 }).map((lists) =>
-      lists.flatMap(([name, values]) => values.map((one): Field => [name, one])),
-    ),
-  ).chain(([a, b]) => shuffledSubarray([...a, ...b], { minLength: a.length + b.length }));
+  return uniqueArray(oneof({ arbitrary: known, weight: 3 }, others), {
+    maxLength: 6,
+    selector: ([name]) => name.toLowerCase(),
+  })
+    .map((lists) => lists.flatMap(([name, values]) => values.map((one): Field => [name, one])))
+    .chain((all) => shuffledSubarray(all, { minLength: all.length }));
 }
 
 const body = oneof(
@@ -127,7 +148,7 @@ function patternOf(size: number): string {
 }
 
 const METHODS = "GET HEAD POST PUT DELETE PATCH OPTIONS TRACE PROPFIND LOCK QUERY PURGE".split(" ");
-const STATUSES = "201 204 206 301 302 400 401 403 404 408 413 421 429 500 502 503 504".split(" ").map(Number);
+const STATUSES = "201 204 205 206 301 302 304 400 401 403 404 408 413 421 429 500 502 503 504".split(" ").map(Number);
 
 /** A path without dot segments and a query that is not empty: the page says what becomes of those. */
 const target = tuple(
@@ -141,17 +162,25 @@ const target = tuple(
   // Go's clients cannot send such bytes where a path begins with //.
   .filter((one) => !/^\/\/[^?]*["<>\\^`{|}]/.test(one));
 
-const request: Arbitrary<Case["request"]> = tuple(
+const anyRequest: Arbitrary<Case["request"]> = tuple(
   oneof(constant("GET"), constantFrom(...METHODS)),
   target,
   constantFrom("localhost", "a.test", "b.test:8443", "A.test"),
   fieldsOf(REQUEST_NAMES),
-  constantFrom<Request["framing"]>("length", "chunked"),
+  constantFrom<Request["framing"]>("none", "length", "chunked"),
   body,
 ).map(([method, asked, host, fields, framing, text]) => {
-  const hasBody = !/^(GET|HEAD)$/.test(method);
-  return { method, target: asked, host, fields, framing: hasBody ? framing : "none", body: hasBody ? text || "a" : "" };
+  // curl sends none with HEAD.
+  const hasBody = framing !== "none" && text !== "" && method !== "HEAD";
+  return { method, target: asked, host, fields, framing: hasBody ? framing : "none", body: hasBody ? text : "" };
 });
+
+/** A page, as a browser asks for one. */
+const pageRequest = anyRequest.map((one): Case["request"] => {
+  const others = one.fields.filter(([name]) => name !== "Sec-Fetch-Dest");
+  return { ...one, method: "GET", framing: "none", body: "", fields: [...others, ["Sec-Fetch-Dest", "document"]] };
+});
+const request = oneof({ arbitrary: anyRequest, weight: 2 }, pageRequest);
 
 export const replies: Arbitrary<Reply> = record({
   interim: rarely(
@@ -164,7 +193,7 @@ export const replies: Arbitrary<Reply> = record({
   status: oneof(
     { arbitrary: constant(200), weight: 5 },
     { arbitrary: constantFrom(...STATUSES), weight: 4 },
-    { arbitrary: integer({ min: 206, max: 999 }).filter((status) => status !== 304), weight: 1 },
+    { arbitrary: integer({ min: 200, max: 999 }), weight: 1 },
   ),
   reason: constantFrom("OK", "", "Fine, thanks"),
   fields: fieldsOf(RESPONSE_NAMES).chain((fields) =>
@@ -183,8 +212,6 @@ export const replies: Arbitrary<Reply> = record({
 
 export const cases: Arbitrary<Case> = record({ request, reply: replies });
 
-const DATE = "Date: Wed, 21 Oct 2015 07:28:00 GMT\r\n";
-
 /** The bytes of a reply to a request with this method. */
 export function scriptOf(reply: Reply, method: string): Script {
   const { status, body: text, cut, pauseMs, early } = reply;
@@ -194,7 +221,7 @@ export function scriptOf(reply: Reply, method: string): Script {
   const whole = cut === undefined || !hasBody;
   // It says that it closes: a request that comes meanwhile would be lost.
   const closes = !whole || reply.end === "close" || reply.version === "1.0" || framing === "close";
-  const length = hasBody || method === "HEAD" ? [["Content-Length", `${text.length}`] as const] : [];
+  const length = [["Content-Length", `${status === 204 ? 0 : text.length}`] as const];
   const framed: Record<Reply["framing"], readonly Field[]> = {
     length,
     chunked: [["Transfer-Encoding", "chunked"]],
@@ -204,7 +231,7 @@ export function scriptOf(reply: Reply, method: string): Script {
   const linesOf = (fields: readonly (readonly [string, string, string?])[]): string =>
     fields.map(([name, one, before = ": "]) => `${name}${before}${one}\r\n`).join("");
   const end: readonly Field[] = [...framed[framing], ...(closes ? [["Connection", "close"] as const] : [])];
-  const head = `HTTP/${reply.version} ${status} ${reply.reason}\r\n${linesOf(reply.fields)}${DATE}${linesOf(end)}\r\n`;
+  const head = `HTTP/${reply.version} ${status} ${reply.reason}\r\n${linesOf(reply.fields)}${linesOf(end)}\r\n`;
   const sent = text.slice(0, cut);
   const middle = sent.length >> 1;
   const parts = [sent.slice(0, middle), sent.slice(middle)].filter((part) => part !== "");
