@@ -7,6 +7,7 @@ import {
 } from "../transparency-page.ts";
 import type { Answer, Request } from "./clients.ts";
 import { type Field, valuesOf } from "./message.ts";
+import { FOREIGN_HOST, isFolded, isForbidden, type Reply } from "./grammar.ts";
 import type { Asked } from "./origin.ts";
 
 /** How a request went: by which protocol, and who asked the origin. */
@@ -36,6 +37,7 @@ export interface Circumstances {
   readonly got: Seen;
   readonly way: Way;
   readonly originPort: number;
+  readonly reply: Reply;
 }
 
 type Rule = (difference: Difference, at: Circumstances, line: Exception) => boolean;
@@ -65,7 +67,7 @@ const isEmpty: Rule = ({ what, was, is }) => LISTED.has(what) && joined(was) ===
 
 /** What Go makes of a lone Pragma. */
 const isFromPragma: Rule = ({ what, was, is }) =>
-  what === "cache-control" && was.length === 0 && is.join() === "no-cache";
+  what === "cache-control" && joined(was) === "" && is.join() === "no-cache";
 
 /** What each line of the page allows, by its key. Only a line that stands there allows anything. */
 export const RULES: Readonly<Record<Difference["side"], Readonly<Record<string, Rule>>>> = {
@@ -144,7 +146,17 @@ export const needed = new Map<string, number>();
 
 /** What was otherwise than asked directly, and no line of the page allows. */
 export function unexplained(at: Circumstances): Difference[] {
-  return differences(at).filter((one) => !isAllowed(one, at));
+  const { request, direct, got, way, reply } = at;
+  const isForeign = request.host === FOREIGN_HOST;
+  const isHead = reply.silent !== "before" && reply.silent !== "in the head";
+  // The worker's runtime reads no folded head, so that the edge asks the origin itself.
+  const isAskedAgain = isHead && isFolded(reply) && askerOf(request, way) === "worker";
+  const times = isForeign ? 0 : direct.asked.length * (isAskedAgain ? 2 : 1);
+  const found = differ("requests", ":times", times, got.asked.length);
+  const own = isForeign ? 421 : isHead && isForbidden(reply) ? 502 : undefined;
+  if (own !== undefined) return [...found, ...differ("responses", ":status", own, got.answer.status)];
+  const seen: Circumstances = isAskedAgain ? { ...at, way: { ...way, by: "edge" } } : at;
+  return [...found, ...differences(seen).filter((one) => !isAllowed(one, seen))];
 }
 
 function isAllowed(one: Difference, at: Circumstances): boolean {
@@ -172,11 +184,7 @@ function differences(at: Circumstances): Difference[] {
           // An origin that answers early has the rest later, if at all.
           ...(was.whole && is.whole ? differ("requests", ":body", short(was.body), short(is.body)) : []),
         ];
-  return [
-    ...differ("requests", ":times", direct.asked.length, got.asked.length),
-    ...asked,
-    ...differInAnswers(withDecision(at), got.answer),
-  ];
+  return [...asked, ...differInAnswers(withDecision(at), got.answer)];
 }
 
 /** Who asks the origin: what cannot be a page, the edge asks for by itself. */

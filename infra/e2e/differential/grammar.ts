@@ -20,8 +20,13 @@ export interface Reply {
   readonly cut: number | undefined;
   readonly pauseMs: number;
   readonly early: boolean;
+  /** Where the origin falls silent for ever, if it does. */
+  readonly silent: "before" | "in the head" | "in the body" | undefined;
   readonly end: Script["end"];
 }
+
+/** Whether a header's line goes on in the next one (RFC 9112, section 5.2). */
+export const isFolded = ({ fields }: Reply): boolean => fields.some(([, , before]) => before.includes("\n"));
 
 export interface Case {
   readonly request: Omit<Request, "body"> & { readonly body: string };
@@ -40,6 +45,9 @@ const value = oneof(
   constantFrom("", "0", "a, b", "a;q=0.5", '"q, r"', "none", "*"),
   integer({ min: 1, max: 8_000 }).map((n) => "v".repeat(n)),
 );
+/** Values of answers with a character that HTTP forbids. */
+const FORBIDDEN = ["a\x01b", "\x7f"];
+export const isForbidden = ({ fields }: Reply): boolean => fields.some(([, one]) => FORBIDDEN.includes(one));
 
 /** Names with a meaning, each with values that it may have. */
 const RESPONSE_NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -147,7 +155,7 @@ function patternOf(size: number): string {
   return Array.from({ length: size }, (_, i) => String.fromCharCode(97 + ((i * 7 + (i >> 8)) % 26))).join("");
 }
 
-const METHODS = "GET HEAD POST PUT DELETE PATCH OPTIONS TRACE PROPFIND LOCK QUERY PURGE".split(" ");
+const METHODS = "GET HEAD POST PUT DELETE PATCH OPTIONS TRACE PROPFIND LOCK QUERY PURGE LINK M-SEARCH FOO".split(" ");
 const STATUSES = "201 204 205 206 301 302 304 400 401 403 404 408 413 421 429 500 502 503 504".split(" ").map(Number);
 
 /** A path without dot segments and a query that is not empty: the page says what becomes of those. */
@@ -162,10 +170,13 @@ const target = tuple(
   // Go's clients cannot send such bytes where a path begins with //.
   .filter((one) => !/^\/\/[^?]*["<>\\^`{|}]/.test(one));
 
+/** A host that is not the site's. */
+export const FOREIGN_HOST = "elsewhere.example";
+
 const anyRequest: Arbitrary<Case["request"]> = tuple(
   oneof(constant("GET"), constantFrom(...METHODS)),
   target,
-  constantFrom("localhost", "a.test", "b.test:8443", "A.test"),
+  rarely("localhost", constantFrom("a.test", "b.test:8443", "A.test", FOREIGN_HOST), 1),
   fieldsOf(REQUEST_NAMES),
   constantFrom<Request["framing"]>("none", "length", "chunked"),
   body,
@@ -198,7 +209,14 @@ export const replies: Arbitrary<Reply> = record({
   reason: constantFrom("OK", "", "Fine, thanks"),
   fields: fieldsOf(RESPONSE_NAMES).chain((fields) =>
     tuple(
-      ...fields.map(([name, one]) => tuple(constant(name), constant(one), rarely(": ", constantFrom(":", ":  \t")))),
+      ...fields.map(([name, one]) =>
+        tuple(
+          constant(name),
+          // What is of one connection may vanish before anybody reads it.
+          /^X-(?!Hop)/.test(name) ? rarely(one, constantFrom(...FORBIDDEN), 39) : constant(one),
+          rarely(": ", constantFrom(":", ":  \t", ":\r\n "), 29),
+        ),
+      ),
     ),
   ),
   framing: constantFrom<Reply["framing"]>("length", "length", "chunked", "chunked", "close", "twice"),
@@ -207,6 +225,7 @@ export const replies: Arbitrary<Reply> = record({
   cut: rarely<number | undefined>(undefined, constantFrom(0, 1, 200), 19),
   pauseMs: rarely(0, constantFrom(1, 20)),
   early: rarely(false, constant(true)),
+  silent: rarely<Reply["silent"]>(undefined, constantFrom("before", "in the head", "in the body"), 99),
   end: constantFrom<Script["end"]>("keep", "keep", "keep", "close"),
 });
 
@@ -214,7 +233,7 @@ export const cases: Arbitrary<Case> = record({ request, reply: replies });
 
 /** The bytes of a reply to a request with this method. */
 export function scriptOf(reply: Reply, method: string): Script {
-  const { status, body: text, cut, pauseMs, early } = reply;
+  const { status, body: text, cut, pauseMs, early, silent } = reply;
   const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
   // HTTP/1.0 has no chunks.
   const framing = reply.version === "1.0" && reply.framing === "chunked" ? "close" : reply.framing;
@@ -247,9 +266,18 @@ export function scriptOf(reply: Reply, method: string): Script {
           ? [...chunks, `0\r\n${linesOf(reply.trailers)}\r\n`]
           : chunks),
   ];
+  const heads = reply.interim.length + 1;
+  const said: Readonly<Record<NonNullable<typeof silent>, readonly string[]>> = {
+    before: [],
+    "in the head": [head.slice(0, head.length >> 1)],
+    "in the body": steps.slice(0, heads + (parts.length > 0 ? 1 : 0)),
+  };
+  const played = silent === undefined ? steps : said[silent];
+  // A whole answer ends, whatever its origin does then.
+  const isSilent = played.length < steps.length || silent === "in the head";
   return {
     early,
-    steps: steps.flatMap((step) => (pauseMs > 0 ? [pauseMs, step] : [step])),
-    end: closes ? "close" : "keep",
+    steps: played.flatMap((step) => (pauseMs > 0 ? [pauseMs, step] : [step])),
+    end: isSilent ? "silent" : closes ? "close" : "keep",
   };
 }

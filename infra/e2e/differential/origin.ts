@@ -10,7 +10,8 @@ export interface Script {
   /** Whether it answers before it has read the request's body. It reads the rest then, unless it closes. */
   readonly early: boolean;
   readonly steps: readonly (string | number)[];
-  readonly end: "keep" | "close";
+  /** `silent`: it says nothing more, and keeps the connection. */
+  readonly end: "keep" | "close" | "silent";
 }
 
 export interface Origin {
@@ -80,6 +81,7 @@ async function serve(socket: Socket, cases: ReadonlyMap<string, { script: Script
       else socket.write(step, "latin1");
     if (script.end === "close") socket.end();
     const last = await reading;
+    if (script.end === "silent") return;
     if (
       script.end !== "keep" ||
       last === undefined ||
