@@ -53,6 +53,7 @@ it.each([
     { "transfer-encoding": "identity, Chunked", "content-length": "4" },
   ],
   ["no length", { "transfer-encoding": "identity" }],
+  ["a coded body, whose length is not that of what is read", { ...IDENTITY, "content-encoding": "gzip" }],
   ["a length that is none", { "transfer-encoding": "identity", "content-length": "4, 5" }],
 ])("a response with %s is passed on as it is", (_, headers) => {
   const response = answer(["page", "next"], headers);

@@ -6,6 +6,8 @@
 export function endAtLength(response: Response): Response {
   const coding = response.headers.get("transfer-encoding");
   if (coding === null || /\bchunked$/i.test(coding)) return response;
+  // The runtime reads a coded body to us decoded, and the length is of the bytes that it hides.
+  if (response.headers.has("content-encoding")) return response;
   const length = response.headers.get("content-length") ?? "";
   if (response.body === null || !/^\d{1,15}$/.test(length)) return response;
   const { readable, writable } = new FixedLengthStream(Number(length));

@@ -142,12 +142,20 @@ func isRepeatable(r *http.Request) bool {
 // meanwhile.
 func (f *Fallback) askWorker(req *http.Request) (res *http.Response, again bool, err error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	forget := f.monitor.OnGone(func() { cancel(errWorkerGone) })
+	var settled atomic.Bool // an answer that is passed on is not given up any more
+	forget := f.monitor.OnGone(func() {
+		if settled.CompareAndSwap(false, true) {
+			cancel(errWorkerGone)
+		}
+	})
 	var answered atomic.Bool // in a way that may be unreadable
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { answered.Store(true) }})
 	res, err = f.worker.RoundTrip(req.WithContext(traced))
 	forget()
 	gone := context.Cause(ctx)
+	if !settled.CompareAndSwap(false, true) {
+		gone = errWorkerGone
+	}
 	if err == nil && gone == nil && res.Header.Get(UnreachedHeader) == "" {
 		// ctx must outlive this call, as the response's body still depends on it; it ends with the request's own.
 		return res, false, nil

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"adaptive-h3/infra/edge/internal/heartbeat"
 	"adaptive-h3/infra/edge/internal/upstream"
@@ -158,5 +160,47 @@ func dialRecorder(got **http.Request) func(context.Context, string, string) (net
 			_, _ = io.WriteString(theirs, "HTTP/1.1 204 No Content\r\n\r\n")
 		}()
 		return ours, nil
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A worker that answers at the moment when it counts as gone: the answer is passed on whole, or is given up for the origin's.
+func TestAnswerAsTheWorkerGoes(t *testing.T) {
+	for range 20 { // who is told first is chance
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			monitor := heartbeat.New(func(context.Context) error { return errors.New("silent") }, nil)
+			go monitor.Run(ctx)
+			told := make(chan struct{})
+			monitor.OnGone(func() { <-told })
+			answers := make(chan struct{})
+			var asked context.Context
+			f := &Fallback{monitor: monitor, worker: roundTripper(func(r *http.Request) (*http.Response, error) {
+				asked = r.Context()
+				select {
+				case <-answers:
+					return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, nil
+				case <-asked.Done():
+					return nil, asked.Err()
+				}
+			})}
+			done := make(chan bool)
+			go func() {
+				_, again, err := f.askWorker(httptest.NewRequest("GET", "http://upstream.test/", nil))
+				done <- err == nil && !again
+			}()
+			time.Sleep(heartbeat.Patience + heartbeat.Interval)
+			close(answers)
+			passed := <-done
+			close(told)
+			synctest.Wait()
+			if passed && asked.Err() != nil {
+				t.Error("an answer that is passed on is cut off")
+			}
+		})
 	}
 }
