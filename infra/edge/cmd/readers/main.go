@@ -11,8 +11,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -96,7 +94,7 @@ func run(protocol string, rate, n int) row {
 	all.Wait()
 	close(over)
 	others.Wait()
-	r.Seconds, r.WorkerdMB = time.Since(began).Seconds(), memory(*pid)
+	r.Seconds, r.WorkerdMB = time.Since(began).Seconds(), client.Memory(*pid, "VmHWM")>>10
 	return r
 }
 
@@ -134,18 +132,4 @@ func read(body io.Reader, rate int) (got int64, err error) {
 		err = nil
 	}
 	return got, err
-}
-
-// memory returns the most memory that a process had so far (proc(5), VmHWM), in MB; 0: nobody knows.
-func memory(pid int) int {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(text)
-	if found == nil {
-		return 0
-	}
-	kb, _ := strconv.Atoi(string(found[1]))
-	return kb >> 10
 }

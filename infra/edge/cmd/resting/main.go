@@ -10,8 +10,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"regexp"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,7 +40,7 @@ var (
 
 func main() {
 	flag.Parse()
-	r := row{Protocol: *protocol, Connections: *number, BeforeKB: memory(*pid)}
+	r := row{Protocol: *protocol, Connections: *number, BeforeKB: client.Memory(*pid, "VmRSS")}
 	var answered atomic.Int64
 	var all sync.WaitGroup
 	places := make(chan struct{}, atATime)
@@ -59,7 +57,7 @@ func main() {
 	}
 	all.Wait()
 	time.Sleep(*rest)
-	r.Answered, r.AfterKB = answered.Load(), memory(*pid)
+	r.Answered, r.AfterKB = answered.Load(), client.Memory(*pid, "VmRSS")
 	_ = json.NewEncoder(os.Stdout).Encode(r)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
@@ -81,17 +79,4 @@ func open(i int) error {
 	defer res.Body.Close()
 	_, err = io.Copy(io.Discard, res.Body)
 	return err
-}
-
-func memory(pid int) int {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	found := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(text)
-	if found == nil {
-		return 0
-	}
-	kb, _ := strconv.Atoi(string(found[1]))
-	return kb
 }

@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	// lookEvery is the time between two looks at a websocket.
-	lookEvery = 5 * time.Second
+	// lookEvery is the time between two looks at a websocket. The first one that finds it stuck and the one that ends it may each come so late.
+	lookEvery = 2 * time.Second
+	// settleAfter is how long what the server sent last may stand still on its way to the client.
+	settleAfter = 5 * time.Second
 	// stuckAfter is how long a server may take nothing of what waits for it while nothing comes from it either. Nobody can see that a
 	// client has left behind bytes that are not taken.
 	stuckAfter = 20 * time.Second
@@ -75,7 +77,7 @@ func (w *websocket) look(every time.Duration) {
 		w.last, w.since = last, now
 	}
 	// What the server sent last may still be on its way to the client.
-	over := w.client.Left() || (w.over.Load() && quiet >= every)
+	over := w.client.Left() || (w.over.Load() && quiet >= min(settleAfter, w.rest/4))
 	stuck := waits && now.Sub(w.since) >= stuckAfter && quiet >= stuckAfter
 	if stands && (over || stuck || quiet >= w.rest) {
 		w.client.Abort()
