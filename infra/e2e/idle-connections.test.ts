@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import { EDGE_PROGRAM, RESTING_PROGRAM } from "../setup/build.ts";
-import { probe, startTestSystem, testFolder, type TestSystem } from "./harness.ts";
+import { probe, startTestSystem, testFolder, type TestSystem, until } from "./harness.ts";
 
 const DESCRIPTORS = 200;
 const CONNECTIONS = 200;
@@ -64,8 +64,10 @@ it("idle connections of one client over QUIC, which take no descriptors, are as 
   onTestFinished(() => void attacker.kill());
   const [line] = (await once(attacker.stdout, "data")) as [Buffer];
   expect(JSON.parse(line.toString())).toMatchObject({ answered: CONNECTIONS });
-  const open = await openConnections();
-  expect(open).toBeGreaterThan(0);
-  expect(open).toBeLessThanOrEqual(DESCRIPTORS / 8 + 1); // one is closed as the next one comes
+  // The edge closes what is too much while the next connections are served.
+  await until("no more than a client's share", async () => {
+    const open = await openConnections();
+    return (open > 0 && open <= DESCRIPTORS / 8) || undefined;
+  });
   await expectOthersServed(system);
 });

@@ -52,14 +52,8 @@ func TestFailedHandshakesAreCounted(t *testing.T) {
 // handshakesFailed reads the counters by their cause.
 func (e *testEdge) handshakesFailed(address string) map[string]string {
 	e.t.Helper()
-	res, err := http.Get("http://" + address + "/metrics")
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, _ := io.ReadAll(res.Body)
 	counts := map[string]string{}
-	for line := range strings.Lines(string(body)) {
+	for line := range strings.Lines(scrape(e.t, address)) {
 		if rest, found := strings.CutPrefix(line, `adaptive_h3_edge_tls_handshakes_failed_total{cause="`); found {
 			cause, count, _ := strings.Cut(strings.TrimSpace(rest), `"} `)
 			counts[cause] = count

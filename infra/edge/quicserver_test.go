@@ -71,7 +71,9 @@ func TestSocketIsHadAgain(t *testing.T) {
 			t.Errorf("not offered again: %v", res.Header)
 		}
 	}
-	if said := e.stderr.String(); !strings.Contains(said, "does not serve any more") || !strings.Contains(said, "serves again") {
+	// The new socket serves before the log says so.
+	edgetest.Eventually(t, "the log says that it serves again", func() bool { return strings.Contains(e.stderr.String(), "serves again") })
+	if said := e.stderr.String(); !strings.Contains(said, "does not serve any more") {
 		t.Errorf("said: %s", said)
 	}
 }
