@@ -56,16 +56,18 @@ it.each(["ohashi-grid", "ohashi-evaluation"])("%s: every cell, arm and flow", as
   expect(summary()).toMatchObject({ experiment: name });
 });
 
-it("reordering: what comes late over HTTP/3 is not lost", async () => {
-  await succeeded(bench("reordering", "--quick"));
-  expect(madeLoads()).toEqual(askedLoads(await planOf("reordering")));
-  const sum = (column: "quicPacketsSent" | "quicPacketsLost"): number =>
-    rows().reduce((total, row) => total + Number(row[column]), 0);
-  expect(sum("quicPacketsSent")).toBeGreaterThan(1_000);
-  // 0.5 to 0.9 % of them were late enough to be taken for lost.
-  expect(sum("quicPacketsLost") / sum("quicPacketsSent")).toBeLessThan(0.001);
-  expect(report().text).toContain("3 % by 3 ms");
-}, 120_000);
+it("policed: HTTP/3 is taken back where UDP alone loses packets", async () => {
+  await succeeded(bench("policed", "--quick", "--visits", "2"));
+  expect(rows().filter(({ outcome }) => outcome !== "ok")).toEqual([]);
+  const sharesOverH3 = (network: string, pages: string): number[] =>
+    rows()
+      .filter((row) => row.network === network && row.arm === "adaptive" && pages.includes(row.page ?? "-"))
+      .map(({ filesH3 }) => Number(filesH3));
+  expect(sharesOverH3("60 ms, 8 % of UDP", "2")).toEqual([1, 1]);
+  expect(sharesOverH3("60 ms, 8 % of UDP", "3456")).toEqual(Array<number>(8).fill(0));
+  expect(sharesOverH3("60 ms, 8 % of all", "23")).toEqual([1, 1, 1, 1]);
+  expect(report().text).toContain("8 % of UDP");
+}, 180_000);
 
 it("offers: a browser's pages come over what they were told, and a return too", async () => {
   await succeeded(bench("offers", "--quick"));

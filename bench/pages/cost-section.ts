@@ -1,13 +1,11 @@
-import { NOTHING } from "../analysis/statistics/round-figure.ts";
-import { number, withQuartiles } from "../analysis/tables/format.ts";
-import { DECISIONS } from "../experiments/api-load/findings.ts";
+import { number } from "../analysis/tables/format.ts";
 import { overheadReadmeTable } from "../experiments/overhead/readme-table.ts";
 import { withInterval } from "../experiments/overhead/steps-table.ts";
 import { CLIENTS } from "../experiments/overhead/subjects.ts";
 import { findResult, type LoopbackSummary } from "../harness/loopback/summary.ts";
 
 /** @param again the same on another day, in fewer rounds: how far the first may be trusted */
-export function costValues(overhead: LoopbackSummary, again: LoopbackSummary, api: LoopbackSummary) {
+export function costValues(overhead: LoopbackSummary, again: LoopbackSummary) {
   /** An adaptive page beside a fixed one. */
   const addedOf = (summary: LoopbackSummary) => ({
     rate: withInterval(findResult(summary, "closed", "small/adaptive").added?.requestsPerSecond),
@@ -21,15 +19,6 @@ export function costValues(overhead: LoopbackSummary, again: LoopbackSummary, ap
     command: overhead.command,
     rounds: overhead.rounds,
     seconds: overhead.seconds,
-    /** The median latency of a page beside callers, as a ratio to that without. */
-    beside: (subject: string) =>
-      withQuartiles(findResult(api, "open", subject).figures.latencyMedianMs?.ratio ?? NOTHING),
-    /** Decisions that a core of workerd makes in a second. */
-    perCore: (subject: string) => {
-      const { answersPerCoreSecond } = findResult(api, "closed", subject);
-      return Math.round(answersPerCoreSecond.median * (DECISIONS[subject] ?? 0)).toLocaleString("en-US");
-    },
-    apiCommand: api.command,
   };
 }
 

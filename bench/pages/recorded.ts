@@ -46,7 +46,6 @@ export function readRecorded() {
     memory: summaryIn("memory") as MemorySummary,
     overhead: summaryIn("overhead") as LoopbackSummary,
     overheadAgain: summaryIn("overhead-again") as LoopbackSummary,
-    apiLoad: summaryIn("api-load") as LoopbackSummary,
   };
 }
 

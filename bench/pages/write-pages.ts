@@ -48,7 +48,7 @@ export function resultsPage(recorded: Recorded): string {
     policies: policiesValues(recorded.quicEvaluations),
     memory: memoryValues(recorded.memory),
     saving: savingValues(recorded.evaluation, recorded.browser),
-    cost: costValues(recorded.overhead, recorded.overheadAgain, recorded.apiLoad),
+    cost: costValues(recorded.overhead, recorded.overheadAgain),
   });
 }
 

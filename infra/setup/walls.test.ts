@@ -175,7 +175,7 @@ const ALLOWED: readonly (readonly [file: string, source: string])[] = [
     "bench/analysis/charts/a.ts",
     'import { h } from "../statistics/normal.ts"; import { g } from "../../model/arm.ts"; h(g);',
   ],
-  ["bench/analysis/field-statistics/a.ts", 'import { h } from "../../../policy-api/outcomes/sums.ts"; h();'],
+  ["bench/analysis/population/a.ts", 'import { h } from "../../../policy-api/outcomes/sums.ts"; h();'],
   ["bench/harness/loads/a.ts", 'import { h } from "../run.ts"; import { g } from "../../lab/k6.ts"; h(g);'],
   ["bench/experiments/smoke/a.ts", 'import { h } from "./row.ts"; import { g } from "../../harness/run.ts"; h(g);'],
   ["bench/pages/a.ts", 'import { h } from "../experiments/memory/findings.ts"; h();'],

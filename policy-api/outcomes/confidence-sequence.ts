@@ -24,8 +24,8 @@ export const TUNED_TO_CLIENTS = 10_000;
  * arms' means is a mean over both arms' clients, in which each weighs by one over its arm's share. So arms may be of
  * unequal size.
  *
- * Equation 9 is of draws that stay as they are, but a client's row grows while others arrive. That is not proven here. The
- * simulation in bench/analysis/field-statistics has rows that grow, to see how often their intervals hold.
+ * Equation 9 is of draws that stay as they are, but a client's row grows while others arrive. That is not proven here. A
+ * simulation had rows that grow, and counted how often their intervals hold (bench/results/field-statistics).
  */
 export function reachAfter(clients: number, alpha = ALPHA, tunedTo = TUNED_TO_CLIENTS): number {
   const x = clients * rhoSquared(alpha, tunedTo);
