@@ -33,7 +33,7 @@ export default defineConfig({
           ...PATIENCE,
           ...COMPUTING,
           name: "core",
-          include: ["policy-api/{core,reading,reports,outcomes,counters,compiled,cost,doctor}/*.test.ts"],
+          include: ["policy-api/{decision,decision/compiled,visitors,api/counters,cli/cost,cli/doctor}/*.test.ts"],
         },
       },
       {
@@ -42,7 +42,7 @@ export default defineConfig({
           ...PATIENCE,
           ...COMPUTING,
           name: "workerd",
-          include: ["worker/**/*.test.ts", "durable/*.test.ts", "policy-api/http/*.test.ts"],
+          include: ["worker/**/*.test.ts", "durable/*.test.ts", "policy-api/api/*.test.ts"],
         },
       },
       {
@@ -50,7 +50,7 @@ export default defineConfig({
           ...PATIENCE,
           ...COMPUTING,
           name: "node",
-          include: ["infra/*/*.test.ts", "policy-api/{contract,cli}/*.test.ts", "bench/**/*.test.ts"],
+          include: ["infra/*/*.test.ts", "policy-api/{api/contract,cli}/*.test.ts", "bench/**/*.test.ts"],
           exclude: ["infra/e2e/**", "bench/e2e/**"],
         },
       },

@@ -1,6 +1,6 @@
-import type { Answer } from "../policy-api/core/offers.ts";
-import type { AskedPage, PageNews } from "../policy-api/reports/page-outcome.ts";
-import type { PathSample } from "../policy-api/core/sample.ts";
+import type { Answer } from "../policy-api/decision/offers.ts";
+import type { AskedPage, PageNews } from "../policy-api/visitors/page-outcome.ts";
+import type { PathSample } from "../policy-api/decision/sample.ts";
 
 /**
  * What the store knows a client by, one field for each level. They are keyed hashes: the store never sees an address.

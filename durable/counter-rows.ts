@@ -1,4 +1,4 @@
-import { type Counted, type Hour, HOURS_KEPT, sumOf } from "../policy-api/counters/counted.ts";
+import { type Counted, type Hour, HOURS_KEPT, sumOf } from "../policy-api/api/counters/counted.ts";
 import { storedJson } from "./read-stored.ts";
 
 export const COUNTER_MIGRATIONS: readonly ((sql: SqlStorage) => void)[] = [

@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { HOUR_MS, HOURS_KEPT } from "../policy-api/counters/counted.ts";
+import { HOUR_MS, HOURS_KEPT } from "../policy-api/api/counters/counted.ts";
 import { COUNTER_MIGRATIONS } from "./counter-rows.ts";
 import { bindings, freshStorage } from "./testing.ts";
 

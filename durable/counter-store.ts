@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { type Delta, HOUR_MS, NO_TALLY, sumOf, type Tally } from "../policy-api/counters/counted.ts";
+import { type Delta, HOUR_MS, NO_TALLY, sumOf, type Tally } from "../policy-api/api/counters/counted.ts";
 import { COUNTER_MIGRATIONS, CounterRows, type LastHour } from "./counter-rows.ts";
 import { migrate } from "./migrations.ts";
 

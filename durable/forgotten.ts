@@ -1,7 +1,7 @@
-import type { ConnectionRecord } from "../policy-api/core/connections.ts";
-import { NO_MIX } from "../policy-api/core/mix.ts";
-import type { PathSample } from "../policy-api/core/sample.ts";
-import { parseClientState } from "../policy-api/reading/parse-state.ts";
+import type { ConnectionRecord } from "../policy-api/decision/connections.ts";
+import { NO_MIX } from "../policy-api/decision/mix.ts";
+import type { PathSample } from "../policy-api/decision/sample.ts";
+import { parseClientState } from "../policy-api/decision/parse-state.ts";
 import { RETENTION_MS } from "./path-rows.ts";
 import { readStored } from "./read-stored.ts";
 

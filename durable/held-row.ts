@@ -1,5 +1,5 @@
-import type { SketchTimes } from "../policy-api/outcomes/assigned-client.ts";
-import { type OutcomeKey, outcomeId, withoutKeys } from "../policy-api/outcomes/sums-change.ts";
+import type { SketchTimes } from "../policy-api/visitors/assigned-client.ts";
+import { type OutcomeKey, outcomeId, withoutKeys } from "../policy-api/visitors/sums-change.ts";
 import type { Lost } from "./outcome-rows.ts";
 import type { PathRow } from "./path-rows.ts";
 import type { Told } from "./told.ts";

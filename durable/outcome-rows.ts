@@ -1,18 +1,18 @@
-import { ASN_PREFIX } from "../policy-api/outcomes/assigned-client.ts";
-import { EVERYWHERE } from "../policy-api/outcomes/cells.ts";
-import { EMPTY_DAY } from "../policy-api/outcomes/client-day.ts";
-import type { TimesBefore } from "../policy-api/outcomes/expected-time.ts";
-import { DRAWN_ARMS, type DrawnArm, type OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";
-import { addTime, mergeSketches, parseSketch } from "../policy-api/outcomes/quantiles.ts";
-import { RTT_CLASS_MS, rttKey } from "../policy-api/outcomes/rtt-classes.ts";
-import { parseSums, sumsJson } from "../policy-api/outcomes/sums.ts";
+import { ASN_PREFIX } from "../policy-api/visitors/assigned-client.ts";
+import { EVERYWHERE } from "../policy-api/visitors/cells.ts";
+import { EMPTY_DAY } from "../policy-api/visitors/client-day.ts";
+import type { TimesBefore } from "../policy-api/visitors/expected-time.ts";
+import { DRAWN_ARMS, type DrawnArm, type OutcomeRow } from "../policy-api/visitors/outcome-row.ts";
+import { addTime, mergeSketches, parseSketch } from "../policy-api/visitors/quantiles.ts";
+import { RTT_CLASS_MS, rttKey } from "../policy-api/visitors/rtt-classes.ts";
+import { parseSums, sumsJson } from "../policy-api/visitors/sums.ts";
 import {
   changed,
   NO_OUTCOMES,
   type OutcomeKey,
   type Outcomes,
   type SumsChange,
-} from "../policy-api/outcomes/sums-change.ts";
+} from "../policy-api/visitors/sums-change.ts";
 import { readStored } from "./read-stored.ts";
 
 /** How many versions of the policy have sums. With a further one, those of the version that changed the longest ago go. */

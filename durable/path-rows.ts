@@ -1,9 +1,9 @@
-import { type CountedPage, parseCountedPages } from "../policy-api/reports/counted-pages.ts";
-import { type ClientState, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
-import { EMPTY_LEVEL, type LevelState } from "../policy-api/core/mix.ts";
-import { ANY_ORIGIN, NO_OFFER, type OfferState, type OriginOffers } from "../policy-api/core/offers.ts";
-import { parseClientState, parseIgnored, parseLevelState, parseOrigins } from "../policy-api/reading/parse-state.ts";
-import { type AssignedClient, parseAssignedClient } from "../policy-api/outcomes/assigned-client.ts";
+import { type CountedPage, parseCountedPages } from "../policy-api/visitors/counted-pages.ts";
+import { type ClientState, EMPTY_CLIENT } from "../policy-api/decision/levels.ts";
+import { EMPTY_LEVEL, type LevelState } from "../policy-api/decision/mix.ts";
+import { ANY_ORIGIN, NO_OFFER, type OfferState, type OriginOffers } from "../policy-api/decision/offers.ts";
+import { parseClientState, parseIgnored, parseLevelState, parseOrigins } from "../policy-api/decision/parse-state.ts";
+import { type AssignedClient, parseAssignedClient } from "../policy-api/visitors/assigned-client.ts";
 import type { Lost } from "./outcome-rows.ts";
 import { readStored } from "./read-stored.ts";
 

@@ -1,8 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
-import { forgottenOf } from "../policy-api/core/connections.ts";
-import { countPage, type PageFate } from "../policy-api/reports/counted-pages.ts";
-import type { Remembered } from "../policy-api/core/history.ts";
-import { applySamples, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
+import { forgottenOf } from "../policy-api/decision/connections.ts";
+import { countPage, type PageFate } from "../policy-api/visitors/counted-pages.ts";
+import type { Remembered } from "../policy-api/decision/history.ts";
+import { applySamples, EMPTY_CLIENT } from "../policy-api/decision/levels.ts";
 import {
   addToNetwork,
   addToUpper,
@@ -12,14 +12,14 @@ import {
   NO_MIX,
   type UpperLevel,
   UPPER_LEVELS,
-} from "../policy-api/core/mix.ts";
-import { applyAnswer } from "../policy-api/core/offers.ts";
-import type { AskedPage, PageNews } from "../policy-api/reports/page-outcome.ts";
-import { addDecision, addOutcome } from "../policy-api/outcomes/assigned-client.ts";
-import { comparedWith, expectedTimes } from "../policy-api/outcomes/expected-time.ts";
-import type { Extent } from "../policy-api/counters/extent.ts";
-import type { OutcomeRow } from "../policy-api/outcomes/outcome-row.ts";
-import { changesOf, isContinued, type OutcomeKey } from "../policy-api/outcomes/sums-change.ts";
+} from "../policy-api/decision/mix.ts";
+import { applyAnswer } from "../policy-api/decision/offers.ts";
+import type { AskedPage, PageNews } from "../policy-api/visitors/page-outcome.ts";
+import { addDecision, addOutcome } from "../policy-api/visitors/assigned-client.ts";
+import { comparedWith, expectedTimes } from "../policy-api/visitors/expected-time.ts";
+import type { Extent } from "../policy-api/api/counters/extent.ts";
+import type { OutcomeRow } from "../policy-api/visitors/outcome-row.ts";
+import { changesOf, isContinued, type OutcomeKey } from "../policy-api/visitors/sums-change.ts";
 import { forgetOutcomes, goneBy, type HeldRow, inSumsOf, waits, withoutOutcomes } from "./held-row.ts";
 import { migrate } from "./migrations.ts";
 import { OUTCOMES_RETENTION_MS, OutcomeRows } from "./outcome-rows.ts";

@@ -9,11 +9,11 @@ import {
   type KillSwitch,
   OFFER_LONGEST_MS,
   type Stage,
-} from "../policy-api/core/activation.ts";
-import { INITIAL_POLICY, type Policy, POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
-import { adaptivePolicy, NOON_MS } from "../policy-api/core/testing.ts";
-import { faultsOfWriters, type WriterStep } from "../policy-api/core/testing-activations.ts";
-import type { ActivationRequest, Creation, Precondition } from "../policy-api/core/versions.ts";
+} from "../policy-api/decision/activation.ts";
+import { INITIAL_POLICY, type Policy, POLICY_OUTDATED_MS } from "../policy-api/decision/policy.ts";
+import { adaptivePolicy, NOON_MS } from "../policy-api/decision/testing.ts";
+import { faultsOfWriters, type WriterStep } from "../policy-api/decision/testing-activations.ts";
+import type { ActivationRequest, Creation, Precondition } from "../policy-api/decision/versions.ts";
 import { INITIAL_VERSION } from "./policy-tables.ts";
 import { bindings, freshStorage } from "./testing.ts";
 

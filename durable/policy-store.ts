@@ -11,9 +11,9 @@ import {
   OFFER_LONGEST_MS,
   offersEndMs,
   versionsOf,
-} from "../policy-api/core/activation.ts";
-import { parsePolicy } from "../policy-api/reading/parse-policy.ts";
-import { POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
+} from "../policy-api/decision/activation.ts";
+import { parsePolicy } from "../policy-api/decision/parse-policy.ts";
+import { POLICY_OUTDATED_MS } from "../policy-api/decision/policy.ts";
 import type {
   ActivationChanged,
   ActivationRequest,
@@ -26,7 +26,7 @@ import type {
   PolicyVersion,
   Precondition,
   StoredVersion,
-} from "../policy-api/core/versions.ts";
+} from "../policy-api/decision/versions.ts";
 import { migrate } from "./migrations.ts";
 import { POLICY_MIGRATIONS, PolicyTables } from "./policy-tables.ts";
 

@@ -5,11 +5,11 @@ import {
   INITIAL_ACTIVATION,
   type KillSwitch,
   KILL_SWITCHES,
-} from "../policy-api/core/activation.ts";
-import { integer, list, nullable, number, object, oneOf, optional, parse, text } from "../policy-api/reading/parse.ts";
-import { parsePolicy, whyUnreadable } from "../policy-api/reading/parse-policy.ts";
-import { INITIAL_POLICY, type Mode, MODES } from "../policy-api/core/policy.ts";
-import type { AuditAction, AuditEntry, Page, PageRequest, PolicyVersion } from "../policy-api/core/versions.ts";
+} from "../policy-api/decision/activation.ts";
+import { integer, list, nullable, number, object, oneOf, optional, parse, text } from "../policy-api/decision/parse.ts";
+import { parsePolicy, whyUnreadable } from "../policy-api/decision/parse-policy.ts";
+import { INITIAL_POLICY, type Mode, MODES } from "../policy-api/decision/policy.ts";
+import type { AuditAction, AuditEntry, Page, PageRequest, PolicyVersion } from "../policy-api/decision/versions.ts";
 import { readStored, storedJson } from "./read-stored.ts";
 
 export const POLICY_MIGRATIONS = [

@@ -1,4 +1,4 @@
-import type { Parsed } from "../policy-api/reading/parse.ts";
+import type { Parsed } from "../policy-api/decision/parse.ts";
 
 /** Reads JSON back from a row, which is parsed like any input. Undefined if it has a fault. */
 export function readStored<T>(text: string, parse: (json: unknown) => Parsed<T>): T | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { offersHeld } from "../policy-api/core/testing.ts";
+import { offersHeld } from "../policy-api/decision/testing.ts";
 import { EMPTY_ROW, type PathRow } from "./path-rows.ts";
 import { tells, toldBy } from "./told.ts";
 

@@ -1,4 +1,4 @@
-import { NO_OFFER, offersTell, type OfferState } from "../policy-api/core/offers.ts";
+import { NO_OFFER, offersTell, type OfferState } from "../policy-api/decision/offers.ts";
 import type { PathRow } from "./path-rows.ts";
 
 /** A row that nothing changes is written again after this long, so that it does not expire while its client still comes. */

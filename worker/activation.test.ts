@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { InForce } from "../policy-api/core/activation.ts";
-import { POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
-import { adaptivePolicy } from "../policy-api/core/testing.ts";
+import type { InForce } from "../policy-api/decision/activation.ts";
+import { POLICY_OUTDATED_MS } from "../policy-api/decision/policy.ts";
+import { adaptivePolicy } from "../policy-api/decision/testing.ts";
 import { clientAddress } from "./address.ts";
 import { Isolate } from "./isolate.ts";
 import { Hasher } from "./hasher.ts";

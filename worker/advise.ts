@@ -1,7 +1,7 @@
-import { modesByPath } from "../policy-api/core/activation.ts";
-import { decide, decideKilled, type Decision } from "../policy-api/core/decide.ts";
-import type { History, RequestFacts } from "../policy-api/core/facts.ts";
-import { historyAt } from "../policy-api/core/history.ts";
+import { modesByPath } from "../policy-api/decision/activation.ts";
+import { decide, decideKilled, type Decision } from "../policy-api/decision/decide.ts";
+import type { History, RequestFacts } from "../policy-api/decision/facts.ts";
+import { historyAt } from "../policy-api/decision/history.ts";
 import {
   type Answer,
   ANY_ORIGIN,
@@ -12,7 +12,7 @@ import {
   offersOf,
   type OfferState,
   pausedUntilMs,
-} from "../policy-api/core/offers.ts";
+} from "../policy-api/decision/offers.ts";
 import type { Isolate } from "./isolate.ts";
 import { activeFor, type Found } from "./look-up.ts";
 import { NO_NEWS } from "./report-buffer.ts";

@@ -2,12 +2,12 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { bindings, freshStorage } from "../durable/testing.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
-import { periodAt } from "../policy-api/core/assignment.ts";
-import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type Policy } from "../policy-api/core/policy.ts";
-import { adaptivePolicy, sample } from "../policy-api/core/testing.ts";
-import type { PolicyApiPorts } from "../policy-api/http/ports.ts";
-import { drawnRows } from "../policy-api/outcomes/testing-rows.ts";
-import { CALLS, callApi, testTokens, TOKENS } from "../policy-api/http/testing.ts";
+import { periodAt } from "../policy-api/decision/assignment.ts";
+import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type Policy } from "../policy-api/decision/policy.ts";
+import { adaptivePolicy, sample } from "../policy-api/decision/testing.ts";
+import type { PolicyApiPorts } from "../policy-api/api/ports.ts";
+import { drawnRows } from "../policy-api/visitors/testing-rows.ts";
+import { CALLS, callApi, testTokens, TOKENS } from "../policy-api/api/testing.ts";
 import { clientAddress } from "./address.ts";
 import { apiPorts } from "./api-ports.ts";
 import { Isolate } from "./isolate.ts";

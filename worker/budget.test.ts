@@ -1,8 +1,8 @@
 import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
 import { bindings, freshStorage } from "../durable/testing.ts";
-import { POLICY_CACHE_MS } from "../policy-api/core/policy.ts";
-import { adaptivePolicy } from "../policy-api/core/testing.ts";
+import { POLICY_CACHE_MS } from "../policy-api/decision/policy.ts";
+import { adaptivePolicy } from "../policy-api/decision/testing.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import { RECENT_MS } from "./recent-clients.ts";

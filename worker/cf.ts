@@ -1,6 +1,6 @@
-import { RATE_GATE_BYTES } from "../policy-api/core/connections.ts";
-import type { RequestFacts } from "../policy-api/core/facts.ts";
-import type { PathSample, Transport } from "../policy-api/core/sample.ts";
+import { RATE_GATE_BYTES } from "../policy-api/decision/connections.ts";
+import type { RequestFacts } from "../policy-api/decision/facts.ts";
+import type { PathSample, Transport } from "../policy-api/decision/sample.ts";
 import type { Settings } from "./settings.ts";
 
 /** What `request.cf` says about a request's connection. */

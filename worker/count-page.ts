@@ -1,6 +1,6 @@
-import { drawnArm } from "../policy-api/core/decide.ts";
-import { ownLoss } from "../policy-api/core/belief.ts";
-import { lossClass, rttClass } from "../policy-api/counters/families.ts";
+import { drawnArm } from "../policy-api/decision/decide.ts";
+import { ownLoss } from "../policy-api/decision/belief.ts";
+import { lossClass, rttClass } from "../policy-api/api/counters/families.ts";
 import type { Advice } from "./advise.ts";
 import type { Isolate } from "./isolate.ts";
 import { activeFor, type Found } from "./look-up.ts";

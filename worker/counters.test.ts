@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Delta } from "../policy-api/counters/counted.ts";
-import { keyOf } from "../policy-api/counters/families.ts";
+import type { Delta } from "../policy-api/api/counters/counted.ts";
+import { keyOf } from "../policy-api/api/counters/families.ts";
 import { Counters } from "./counters.ts";
 import { Counts } from "./counts.ts";
 import type { Region } from "./region.ts";

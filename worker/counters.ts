@@ -1,5 +1,5 @@
-import type { Counted, Delta } from "../policy-api/counters/counted.ts";
-import { type Family, type Key, keyOf, type Labels } from "../policy-api/counters/families.ts";
+import type { Counted, Delta } from "../policy-api/api/counters/counted.ts";
+import { type Family, type Key, keyOf, type Labels } from "../policy-api/api/counters/families.ts";
 import type { Counts } from "./counts.ts";
 import type { Region } from "./region.ts";
 

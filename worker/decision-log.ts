@@ -1,4 +1,4 @@
-import type { DecisionLine } from "../policy-api/core/decision-line.ts";
+import type { DecisionLine } from "../policy-api/decision/decision-line.ts";
 import type { Advice } from "./advise.ts";
 import type { Found } from "./look-up.ts";
 import type { StoredClient } from "./stores.ts";

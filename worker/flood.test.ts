@@ -6,12 +6,12 @@ import { ASN_KEYS_MAX } from "../durable/outcome-rows.ts";
 import { ROWS_MAX } from "../durable/path-rows.ts";
 import { HELD_MAX, type PathStore } from "../durable/path-store.ts";
 import { bindings, freshStorage } from "../durable/testing.ts";
-import { periodAt } from "../policy-api/core/assignment.ts";
-import { outcomeOf } from "../policy-api/reports/page-outcome.ts";
-import { sample } from "../policy-api/core/testing.ts";
-import { askedPage, pageReport } from "../policy-api/reports/testing-pages.ts";
-import { type AssignedClient, parseAssignedClient } from "../policy-api/outcomes/assigned-client.ts";
-import { add, NO_SUMS, type Sums, sumsJson } from "../policy-api/outcomes/sums.ts";
+import { periodAt } from "../policy-api/decision/assignment.ts";
+import { outcomeOf } from "../policy-api/visitors/page-outcome.ts";
+import { sample } from "../policy-api/decision/testing.ts";
+import { askedPage, pageReport } from "../policy-api/visitors/testing-pages.ts";
+import { type AssignedClient, parseAssignedClient } from "../policy-api/visitors/assigned-client.ts";
+import { add, NO_SUMS, type Sums, sumsJson } from "../policy-api/visitors/sums.ts";
 import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 
 freshStorage();

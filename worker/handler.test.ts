@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { applySamples, type ClientState, EMPTY_CLIENT } from "../policy-api/core/levels.ts";
-import { addGiven, addToNetwork, EMPTY_LEVEL, type LevelState, NO_MIX } from "../policy-api/core/mix.ts";
-import { applyAnswer, NO_OFFER } from "../policy-api/core/offers.ts";
-import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type Policy } from "../policy-api/core/policy.ts";
-import type { PathSample } from "../policy-api/core/sample.ts";
-import { adaptivePolicy, flatTable, GAINS, offersHeld, sample } from "../policy-api/core/testing.ts";
+import { applySamples, type ClientState, EMPTY_CLIENT } from "../policy-api/decision/levels.ts";
+import { addGiven, addToNetwork, EMPTY_LEVEL, type LevelState, NO_MIX } from "../policy-api/decision/mix.ts";
+import { applyAnswer, NO_OFFER } from "../policy-api/decision/offers.ts";
+import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type Policy } from "../policy-api/decision/policy.ts";
+import type { PathSample } from "../policy-api/decision/sample.ts";
+import { adaptivePolicy, flatTable, GAINS, offersHeld, sample } from "../policy-api/decision/testing.ts";
 import { Isolate } from "./isolate.ts";
 import {
   CF_H2,

@@ -1,5 +1,5 @@
-import { altSvcValue } from "../policy-api/core/alt-svc.ts";
-import { type Answer, applyAnswer, offersTell } from "../policy-api/core/offers.ts";
+import { altSvcValue } from "../policy-api/decision/alt-svc.ts";
+import { type Answer, applyAnswer, offersTell } from "../policy-api/decision/offers.ts";
 import { prefersH2, withAssets } from "./assets/name-assets.ts";
 import { ANSWER_HEADERS } from "./actuator.ts";
 import { type Advice, advise } from "./advise.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { sample } from "../policy-api/core/testing.ts";
+import { sample } from "../policy-api/decision/testing.ts";
 import { Isolate } from "./isolate.ts";
 import { GATHER_MS } from "./report-buffer.ts";
 import { fails, FakeStores, mode, SETTINGS } from "./testing.ts";

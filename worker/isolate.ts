@@ -1,5 +1,5 @@
 import type { Recorded } from "../durable/client-report.ts";
-import { keyOf, type Labels } from "../policy-api/counters/families.ts";
+import { keyOf, type Labels } from "../policy-api/api/counters/families.ts";
 import { Counters, type ReportFate } from "./counters.ts";
 import { Counts } from "./counts.ts";
 import { Hasher } from "./hasher.ts";

@@ -1,8 +1,8 @@
 import { createExecutionContext } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { NO_OFFER } from "../policy-api/core/offers.ts";
-import type { Policy } from "../policy-api/core/policy.ts";
-import { adaptivePolicy, flatTable, GAINS, offersHeld } from "../policy-api/core/testing.ts";
+import { NO_OFFER } from "../policy-api/decision/offers.ts";
+import type { Policy } from "../policy-api/decision/policy.ts";
+import { adaptivePolicy, flatTable, GAINS, offersHeld } from "../policy-api/decision/testing.ts";
 import { Isolate } from "./isolate.ts";
 import { lookUp } from "./look-up.ts";
 import { Hasher } from "./hasher.ts";

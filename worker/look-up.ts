@@ -1,9 +1,9 @@
-import { type ActivePolicy, dependsOnClient, policyFor } from "../policy-api/core/activation.ts";
-import { periodAt } from "../policy-api/core/assignment.ts";
-import { drawnArm, modeFor } from "../policy-api/core/decide.ts";
-import type { RequestFacts } from "../policy-api/core/facts.ts";
-import type { Remembered } from "../policy-api/core/history.ts";
-import type { Labels } from "../policy-api/counters/families.ts";
+import { type ActivePolicy, dependsOnClient, policyFor } from "../policy-api/decision/activation.ts";
+import { periodAt } from "../policy-api/decision/assignment.ts";
+import { drawnArm, modeFor } from "../policy-api/decision/decide.ts";
+import type { RequestFacts } from "../policy-api/decision/facts.ts";
+import type { Remembered } from "../policy-api/decision/history.ts";
+import type { Labels } from "../policy-api/api/counters/families.ts";
 import type { ClientKeys } from "../durable/client-report.ts";
 import { type ClientAddress, clientAddress } from "./address.ts";
 import { type ConnectionFacts, connectionFacts } from "./cf.ts";

@@ -1,7 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Policy } from "../policy-api/core/policy.ts";
-import { adaptivePolicy, offersHeld } from "../policy-api/core/testing.ts";
+import type { Policy } from "../policy-api/decision/policy.ts";
+import { adaptivePolicy, offersHeld } from "../policy-api/decision/testing.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import { cacheNearby, type Nearby } from "./nearby.ts";

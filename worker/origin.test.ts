@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import vectors from "../infra/edge/testdata/origin-requests.json" with { type: "json" };
-import { adaptivePolicy } from "../policy-api/core/testing.ts";
+import { adaptivePolicy } from "../policy-api/decision/testing.ts";
 import { Isolate } from "./isolate.ts";
 import { CF_H2, FakeStores, mode, navigation, SETTINGS, stubOrigin, visit } from "./testing.ts";
 

@@ -1,5 +1,5 @@
-import { MARKER_HEADER } from "../policy-api/core/alt-svc.ts";
-import type { Actuator } from "../policy-api/core/alt-svc.ts";
+import { MARKER_HEADER } from "../policy-api/decision/alt-svc.ts";
+import type { Actuator } from "../policy-api/decision/alt-svc.ts";
 import { endAtLength } from "./end-at-length.ts";
 import { LimitedLog } from "./limited-log.ts";
 import type { Isolate } from "./isolate.ts";

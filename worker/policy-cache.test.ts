@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PolicyBundle } from "../durable/policy-store.ts";
-import { POLICY_CACHE_MS, POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
+import { POLICY_CACHE_MS, POLICY_OUTDATED_MS } from "../policy-api/decision/policy.ts";
 import { PolicyCache } from "./policy-cache.ts";
 import { FakeStores, HASH_KEY, inForce, mode } from "./testing.ts";
 

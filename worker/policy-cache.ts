@@ -1,6 +1,6 @@
-import { type InForce, OFFER_LONGEST_MS, offersEndMs } from "../policy-api/core/activation.ts";
+import { type InForce, OFFER_LONGEST_MS, offersEndMs } from "../policy-api/decision/activation.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
-import { POLICY_CACHE_MS, POLICY_OUTDATED_MS } from "../policy-api/core/policy.ts";
+import { POLICY_CACHE_MS, POLICY_OUTDATED_MS } from "../policy-api/decision/policy.ts";
 import { Hasher } from "./hasher.ts";
 import type { Stores } from "./stores.ts";
 import { KillHold, type UnstoredKill } from "./unstored-kill.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { offersHeld } from "../policy-api/core/testing.ts";
-import type { Remembered } from "../policy-api/core/history.ts";
-import type { PathSample } from "../policy-api/core/sample.ts";
+import { offersHeld } from "../policy-api/decision/testing.ts";
+import type { Remembered } from "../policy-api/decision/history.ts";
+import type { PathSample } from "../policy-api/decision/sample.ts";
 import { RECENT_MAX, RECENT_MS, RecentClients } from "./recent-clients.ts";
 import { NO_NEWS } from "./report-buffer.ts";
 

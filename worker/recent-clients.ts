@@ -1,6 +1,6 @@
-import { withSample } from "../policy-api/core/connections.ts";
-import { withAnswer } from "../policy-api/core/offers.ts";
-import type { Remembered } from "../policy-api/core/history.ts";
+import { withSample } from "../policy-api/decision/connections.ts";
+import { withAnswer } from "../policy-api/decision/offers.ts";
+import type { Remembered } from "../policy-api/decision/history.ts";
 import type { ClientNews, PendingNews } from "./report-buffer.ts";
 
 /** How long a look-up's answer may be used again, milliseconds: about as long as one reads a page. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ClientReport } from "../durable/client-report.ts";
-import type { PathSample } from "../policy-api/core/sample.ts";
-import { askedPage, pageNews } from "../policy-api/reports/testing-pages.ts";
-import { FAMILIES } from "../policy-api/counters/families.ts";
+import type { PathSample } from "../policy-api/decision/sample.ts";
+import { askedPage, pageNews } from "../policy-api/visitors/testing-pages.ts";
+import { FAMILIES } from "../policy-api/api/counters/families.ts";
 import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 
 const keys = (client: string, network = "n") => ({ client, network });

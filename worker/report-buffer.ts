@@ -1,9 +1,9 @@
-import type { Labels } from "../policy-api/counters/families.ts";
+import type { Labels } from "../policy-api/api/counters/families.ts";
 import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
-import { withSample } from "../policy-api/core/connections.ts";
-import { type Answer, withAnswer } from "../policy-api/core/offers.ts";
-import type { AskedPage, PageNews } from "../policy-api/reports/page-outcome.ts";
-import type { PathSample } from "../policy-api/core/sample.ts";
+import { withSample } from "../policy-api/decision/connections.ts";
+import { type Answer, withAnswer } from "../policy-api/decision/offers.ts";
+import type { AskedPage, PageNews } from "../policy-api/visitors/page-outcome.ts";
+import type { PathSample } from "../policy-api/decision/sample.ts";
 import { Counts } from "./counts.ts";
 
 /** An isolate calls an object at most once in this time, milliseconds, but for pages of drawn arms. */

@@ -2,7 +2,7 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { describe, expect, it } from "vitest";
 import cfVectors from "../infra/edge/testdata/cf.json" with { type: "json" };
 import sampleVectors from "../infra/edge/testdata/path-samples.json" with { type: "json" };
-import { parse } from "../policy-api/reading/parse.ts";
+import { parse } from "../policy-api/decision/parse.ts";
 import { connectionFacts } from "./cf.ts";
 import { Isolate } from "./isolate.ts";
 import { readPostedSample, receiveSamples } from "./sample-listener.ts";

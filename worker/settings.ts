@@ -1,5 +1,5 @@
-import { parseTokens, type Token } from "../policy-api/http/tokens.ts";
-import { type Actuator, ACTUATORS } from "../policy-api/core/alt-svc.ts";
+import { parseTokens, type Token } from "../policy-api/api/tokens.ts";
+import { type Actuator, ACTUATORS } from "../policy-api/decision/alt-svc.ts";
 
 /** Files of pages that another host serves, too. */
 export interface Assets {

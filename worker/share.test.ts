@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type InForce, policyFor } from "../policy-api/core/activation.ts";
+import { type InForce, policyFor } from "../policy-api/decision/activation.ts";
 import { Hasher } from "./hasher.ts";
 import { HASH_KEY, inForce, mode } from "./testing.ts";
 

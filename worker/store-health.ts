@@ -1,4 +1,4 @@
-import type { StoreState } from "../policy-api/http/ports.ts";
+import type { StoreState } from "../policy-api/api/ports.ts";
 import { LimitedLog } from "./limited-log.ts";
 import { policyStore, type StoreBindings } from "./stores.ts";
 

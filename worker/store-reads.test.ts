@@ -1,7 +1,7 @@
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
 import { bindings, freshStorage } from "../durable/testing.ts";
-import { HOUR_MS, HOURS_KEPT } from "../policy-api/counters/counted.ts";
+import { HOUR_MS, HOURS_KEPT } from "../policy-api/api/counters/counted.ts";
 import { apiPorts } from "./api-ports.ts";
 import { Isolate } from "./isolate.ts";
 import { REGIONS } from "./region.ts";

@@ -1,9 +1,9 @@
 import type { CounterStore } from "../durable/counter-store.ts";
-import type { Delta } from "../policy-api/counters/counted.ts";
+import type { Delta } from "../policy-api/api/counters/counted.ts";
 import type { ClientKeys, ClientReport, Recorded } from "../durable/client-report.ts";
 import type { PathStore } from "../durable/path-store.ts";
 import type { PolicyBundle, PolicyStore } from "../durable/policy-store.ts";
-import type { Remembered } from "../policy-api/core/history.ts";
+import type { Remembered } from "../policy-api/decision/history.ts";
 import type { Region } from "./region.ts";
 import type { UnstoredKill } from "./unstored-kill.ts";
 

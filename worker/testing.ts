@@ -3,13 +3,13 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { afterEach, beforeEach, vi } from "vitest";
 import type { ClientReport, Recorded } from "../durable/client-report.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
-import type { InForce } from "../policy-api/core/activation.ts";
-import type { Remembered } from "../policy-api/core/history.ts";
-import { INITIAL_POLICY, type Policy } from "../policy-api/core/policy.ts";
-import { adaptivePolicy, GAINS } from "../policy-api/core/testing.ts";
+import type { InForce } from "../policy-api/decision/activation.ts";
+import type { Remembered } from "../policy-api/decision/history.ts";
+import { INITIAL_POLICY, type Policy } from "../policy-api/decision/policy.ts";
+import { adaptivePolicy, GAINS } from "../policy-api/decision/testing.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
-import type { Delta } from "../policy-api/counters/counted.ts";
+import type { Delta } from "../policy-api/api/counters/counted.ts";
 import type { Region } from "./region.ts";
 import type { Settings } from "./settings.ts";
 import type { PathObject, StoredClient, Stores } from "./stores.ts";

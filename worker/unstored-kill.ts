@@ -1,4 +1,4 @@
-import { type KillSwitch, KILL_SWITCHES } from "../policy-api/core/activation.ts";
+import { type KillSwitch, KILL_SWITCHES } from "../policy-api/decision/activation.ts";
 import { LimitedLog } from "./limited-log.ts";
 
 /** A kill switch that the store could not take. */

@@ -1,7 +1,7 @@
 import { CounterStore } from "../durable/counter-store.ts";
 import { PathStore } from "../durable/path-store.ts";
 import { PolicyStore } from "../durable/policy-store.ts";
-import type { Api } from "../policy-api/http/api.ts";
+import type { Api } from "../policy-api/api/api.ts";
 import { apiPorts } from "./api-ports.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
@@ -44,7 +44,7 @@ let api: Api<Env> | undefined;
 
 /** The first call loads the API: an isolate that only serves visitors never runs any of it. */
 async function callApi(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
-  const { createApi } = await import("../policy-api/http/api.ts");
+  const { createApi } = await import("../policy-api/api/api.ts");
   api ??= createApi<Env>((itsEnv, itsCtx) => apiPorts(itsEnv, assemble(itsEnv), itsCtx));
   return api.fetch(request, env, ctx);
 }

@@ -6,7 +6,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
 import { CONGESTIONS } from "../model/congestion.ts";
-import { parsePolicy } from "../../policy-api/reading/parse-policy.ts";
+import { parsePolicy } from "../../policy-api/decision/parse-policy.ts";
 import { QUICS } from "../model/arm.ts";
 import { describe, expect, it } from "vitest";
 

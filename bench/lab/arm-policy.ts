@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
-import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
+import { INITIAL_POLICY } from "../../policy-api/decision/policy.ts";
 import { type Arm, ARM_SETUPS, type Quic } from "../model/arm.ts";
 import type { Congestion } from "../model/congestion.ts";
 import { contentRoutes } from "../model/content.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
-import { INITIAL_POLICY } from "../../policy-api/core/policy.ts";
+import { INITIAL_POLICY } from "../../policy-api/decision/policy.ts";
 
 /** A server in front of the same origin, asked for the same files in the same way. */
 export type LoopbackArm = "bare" | "pass-through" | "subresource" | "fixed-h3" | "adaptive" | "nginx";

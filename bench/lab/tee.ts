@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import type { PathSample } from "../../policy-api/core/sample.ts";
+import type { PathSample } from "../../policy-api/decision/sample.ts";
 
 export interface PostedSample extends PathSample {
   readonly clientAddress: string;

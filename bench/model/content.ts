@@ -1,4 +1,4 @@
-import type { ContentBytes } from "../../policy-api/core/policy.ts";
+import type { ContentBytes } from "../../policy-api/decision/policy.ts";
 import { BROWSER_PAGES, browserBytes, type BrowserPage, browserPath } from "./browser-pages.ts";
 
 /** Sizes of images that experiments ask for: what a page of each transfers is told to the worker as routes. */

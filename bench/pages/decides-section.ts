@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
-import { BURST_POWER, FLOOR } from "../../policy-api/core/belief.ts";
-import { decide } from "../../policy-api/core/decide.ts";
-import { gainsAt, overNodes } from "../../policy-api/core/gain-table.ts";
-import { LOSS_NODES } from "../../policy-api/core/loss-nodes.ts";
-import { parsePolicy } from "../../policy-api/reading/parse-policy.ts";
-import type { Policy } from "../../policy-api/core/policy.ts";
+import { BURST_POWER, FLOOR } from "../../policy-api/decision/belief.ts";
+import { decide } from "../../policy-api/decision/decide.ts";
+import { gainsAt, overNodes } from "../../policy-api/decision/gain-table.ts";
+import { LOSS_NODES } from "../../policy-api/decision/loss-nodes.ts";
+import { parsePolicy } from "../../policy-api/decision/parse-policy.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
 import { size as sizeText } from "../analysis/tables/format.ts";
 import { tableOf } from "../analysis/tables/table-of.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fillFile } from "../analysis/tables/template.ts";
 import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { Policy } from "../../policy-api/core/policy.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
 import { browserValues, offersValues } from "./browser-section.ts";
 import { costValues, smallLatency } from "./cost-section.ts";
 import { decidesValues, shownPolicy } from "./decides-section.ts";

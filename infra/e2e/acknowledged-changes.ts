@@ -1,5 +1,5 @@
 import assert, { deepEqual, equal } from "node:assert/strict";
-import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
+import { INITIAL_POLICY, type Policy } from "../../policy-api/decision/policy.ts";
 import type { ApiMethod, ApiReply } from "../workerd/policy-client.ts";
 
 interface Activation {

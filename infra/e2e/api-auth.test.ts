@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
-import { tokenEntry } from "../../policy-api/http/tokens.ts";
+import { tokenEntry } from "../../policy-api/api/tokens.ts";
 import { startTestSystem, type TestSystem, until } from "./harness.ts";
 import { rowsOnDisk } from "./objects.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { POLICY_OUTDATED_MS } from "../../policy-api/core/policy.ts";
+import { POLICY_OUTDATED_MS } from "../../policy-api/decision/policy.ts";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
 import { activatePolicy, callApi } from "../workerd/policy-client.ts";
 import { startWorkerd } from "../workerd/workerd.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import published from "../../policy-api/policies/published.json" with { type: "json" };
-import type { DecisionLine } from "../../policy-api/core/decision-line.ts";
-import { LOSS_NODES } from "../../policy-api/core/loss-nodes.ts";
-import type { Policy } from "../../policy-api/core/policy.ts";
+import type { DecisionLine } from "../../policy-api/decision/decision-line.ts";
+import { LOSS_NODES } from "../../policy-api/decision/loss-nodes.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
 import { launchBrowser, loadImage, navigate, untilH3 } from "./browser.ts";
 import { fixed, startTestSystem, until } from "./harness.ts";
 import { startRelay } from "./relay.ts";

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { markerRules } from "../../policy-api/compiled/cloudflare.ts";
-import { compiled } from "../../policy-api/compiled/targets.ts";
-import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
+import { markerRules } from "../../policy-api/decision/compiled/cloudflare.ts";
+import { compiled } from "../../policy-api/decision/compiled/targets.ts";
+import { INITIAL_POLICY, type Policy } from "../../policy-api/decision/policy.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
 import { installSchemathesis, TESTS_PYTHON } from "../setup/schemathesis.ts";
 

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { fixed, probe, startTestSystem, TOKEN, until } from "./harness.ts";
 import { rowsOnDisk } from "./objects.ts";
 import { callApi } from "../workerd/policy-client.ts";
-import { CONNECTIONS } from "../../policy-api/core/connections.ts";
+import { CONNECTIONS } from "../../policy-api/decision/connections.ts";
 
 const LOST_AT_MOST_MS = 10_000;
 /** What each connection loads. */

@@ -7,7 +7,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../policy-api/cli/api.ts";
 import { type Dashboard, startDashboard } from "../../policy-api/cli/dashboard-server.ts";
-import type { Policy } from "../../policy-api/core/policy.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
 import { chromiumProgram } from "../setup/chromium.ts";
 import { callApi } from "../workerd/policy-client.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Policy } from "../../policy-api/core/policy.ts";
-import type { Stats } from "../../policy-api/contract/stats.ts";
-import { numbers } from "../../policy-api/outcomes/testing.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
+import type { Stats } from "../../policy-api/api/contract/stats.ts";
+import { numbers } from "../../policy-api/visitors/testing.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
 import { DEMO_NETWORKS } from "../workerd/demo-networks.ts";
 import { sendDemoVisitors } from "../workerd/demo-visitors.ts";

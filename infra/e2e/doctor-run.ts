@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
-import type { Actuator } from "../../policy-api/core/alt-svc.ts";
+import type { Actuator } from "../../policy-api/decision/alt-svc.ts";
 import { type TestSystem, TOKEN } from "./harness.ts";
 
 /** What a browser does with a way of acting; null: not known. */

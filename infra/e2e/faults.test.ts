@@ -8,7 +8,7 @@ import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { expect, it, onTestFinished } from "vitest";
 import published from "../../policy-api/policies/published.json" with { type: "json" };
-import type { Policy } from "../../policy-api/core/policy.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
 import { fixed, probe, type Protocol, startTestSystem, type TestSystem, until } from "./harness.ts";
 import { changeOnDisk, rowsOnDisk } from "./objects.ts";
 

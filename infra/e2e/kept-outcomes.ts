@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { EVERYWHERE } from "../../policy-api/outcomes/cells.ts";
-import { parseSums, remove, sumsJson } from "../../policy-api/outcomes/sums.ts";
-import { outcomeId } from "../../policy-api/outcomes/sums-change.ts";
+import { EVERYWHERE } from "../../policy-api/visitors/cells.ts";
+import { parseSums, remove, sumsJson } from "../../policy-api/visitors/sums.ts";
+import { outcomeId } from "../../policy-api/visitors/sums-change.ts";
 import { outcomesOnDisk, valueOf } from "./objects.ts";
 
 export interface KeptOutcomes {

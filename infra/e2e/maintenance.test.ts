@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { ROOT } from "../../base/root.ts";
-import { tokenEntry } from "../../policy-api/http/tokens.ts";
+import { tokenEntry } from "../../policy-api/api/tokens.ts";
 import { activatePolicy, type ApiReply, callApi } from "../workerd/policy-client.ts";
 import { type RunningProgram, startProgram } from "../workerd/processes.ts";
 import { commandsOf } from "./documented-commands.ts";

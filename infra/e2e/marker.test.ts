@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { markerRules } from "../../policy-api/compiled/cloudflare.ts";
+import { markerRules } from "../../policy-api/decision/compiled/cloudflare.ts";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
 import { launchBrowser, loadImage, navigate, untilH3 } from "./browser.ts";
 import { fixed, probe, startTestSystem, type TestSystem } from "./harness.ts";

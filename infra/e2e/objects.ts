@@ -1,15 +1,15 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { ClientState } from "../../policy-api/core/levels.ts";
-import type { LevelState } from "../../policy-api/core/mix.ts";
-import { type Parsed } from "../../policy-api/reading/parse.ts";
-import { parseClientState, parseLevelState } from "../../policy-api/reading/parse-state.ts";
-import { parseCountedPages } from "../../policy-api/reports/counted-pages.ts";
-import { type AssignedClient, parseAssignedClient } from "../../policy-api/outcomes/assigned-client.ts";
-import { type DrawnArm } from "../../policy-api/outcomes/outcome-row.ts";
-import { parseSums, type Sums } from "../../policy-api/outcomes/sums.ts";
-import { outcomeId } from "../../policy-api/outcomes/sums-change.ts";
+import type { ClientState } from "../../policy-api/decision/levels.ts";
+import type { LevelState } from "../../policy-api/decision/mix.ts";
+import { type Parsed } from "../../policy-api/decision/parse.ts";
+import { parseClientState, parseLevelState } from "../../policy-api/decision/parse-state.ts";
+import { parseCountedPages } from "../../policy-api/visitors/counted-pages.ts";
+import { type AssignedClient, parseAssignedClient } from "../../policy-api/visitors/assigned-client.ts";
+import { type DrawnArm } from "../../policy-api/visitors/outcome-row.ts";
+import { parseSums, type Sums } from "../../policy-api/visitors/sums.ts";
+import { outcomeId } from "../../policy-api/visitors/sums-change.ts";
 
 /** Reads the rows of PathStore's objects from disk, while workerd runs: of clients also how many of their pages count. */
 export function rowsOnDisk(stateDir: string): { clients: ClientState[]; networks: LevelState[]; pages: number } {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
-import type { PageReport } from "../../policy-api/reports/page-report.ts";
-import { pageReport } from "../../policy-api/reports/testing-pages.ts";
+import type { PageReport } from "../../policy-api/visitors/page-report.ts";
+import { pageReport } from "../../policy-api/visitors/testing-pages.ts";
 import type { Load, TestSystem } from "./harness.ts";
 
 /** What a page that is asked to report takes along. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
+import { INITIAL_POLICY, type Policy } from "../../policy-api/decision/policy.ts";
 import { runMain } from "../../base/run-main.ts";
 import { UserError } from "../../base/user-error.ts";
 import { EDGE_PROGRAM } from "../setup/build.ts";

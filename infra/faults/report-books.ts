@@ -8,7 +8,7 @@ export interface SentReports {
   readonly clients: number;
 }
 
-/** How many reports, by what became of them (`reports` of policy-api/counters/families.ts). */
+/** How many reports, by what became of them (`reports` of policy-api/api/counters/families.ts). */
 export type Fates = Readonly<Record<string, number>>;
 
 /** What the worker and its objects say of reports, at one moment. */

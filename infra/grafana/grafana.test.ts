@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { metricsText } from "../../policy-api/counters/metrics-text.ts";
-import { FAMILIES, type Family } from "../../policy-api/counters/families.ts";
+import { metricsText } from "../../policy-api/api/counters/metrics-text.ts";
+import { FAMILIES, type Family } from "../../policy-api/api/counters/families.ts";
 
 interface Board {
   readonly panels: readonly { readonly title: string; readonly targets: readonly { readonly expr: string }[] }[];
 }
 const { panels } = JSON.parse(readFileSync(join(import.meta.dirname, "adaptive-h3.json"), "utf8")) as Board;
-/** Those of policy-api/http/stats.ts. */
+/** Those of policy-api/api/stats.ts. */
 const GAUGES = ["adaptive_h3_kill_switch", "adaptive_h3_store_writable", "adaptive_h3_version_share"];
 /** Those of the TLS edge: a histogram has several. */
 const EDGE = [

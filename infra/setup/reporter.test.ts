@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { parsePageReport } from "../../policy-api/reports/page-report.ts";
+import { parsePageReport } from "../../policy-api/visitors/page-report.ts";
 import { minifiedReporter, REPORTER_MODULE, reporterModule } from "./reporter.ts";
 
 const TOKEN = "t".repeat(64);

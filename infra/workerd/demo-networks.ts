@@ -1,4 +1,4 @@
-import type { Transport } from "../../policy-api/core/sample.ts";
+import type { Transport } from "../../policy-api/decision/sample.ts";
 
 /** A network that visitors of the demonstration come from, or are decided as if they came from it. */
 export interface DemoNetwork {

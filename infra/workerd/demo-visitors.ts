@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
-import type { PathSample, Transport } from "../../policy-api/core/sample.ts";
+import type { PathSample, Transport } from "../../policy-api/decision/sample.ts";
 import { bytesOf, cfOf, type Counted, DEMO_NETWORKS, type DemoNetwork, lossOf } from "./demo-networks.ts";
 
 /** Of a page, as packets. */

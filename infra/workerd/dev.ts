@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readSettings } from "../../worker/settings.ts";
-import { tokenEntry } from "../../policy-api/http/tokens.ts";
+import { tokenEntry } from "../../policy-api/api/tokens.ts";
 import { ROOT } from "../../base/root.ts";
 import { WRANGLER, WRANGLER_ENV } from "../setup/build.ts";
 import { UserError } from "../../base/user-error.ts";

@@ -1,4 +1,4 @@
-import type { Transport } from "../../policy-api/core/sample.ts";
+import type { Transport } from "../../policy-api/decision/sample.ts";
 import { cfOf, emulatedAt, lossOf } from "./demo-networks.ts";
 
 interface Env {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { decide } from "../../policy-api/core/decide.ts";
-import { parsePolicy } from "../../policy-api/reading/parse-policy.ts";
+import { decide } from "../../policy-api/decision/decide.ts";
+import { parsePolicy } from "../../policy-api/decision/parse-policy.ts";
 import bbr from "../../policy-api/policies/bbr.json" with { type: "json" };
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
 import { emulatedPolicy, firstPolicy, firstPolicyForVisitors } from "./first-policy.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
+import { INITIAL_POLICY, type Policy } from "../../policy-api/decision/policy.ts";
 import { ROOT } from "../../base/root.ts";
 
 /** The congestion control of the edge's TCP, unless a flag sets another. "" if the kernel does not say. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { INITIAL_POLICY, type Policy } from "../../policy-api/core/policy.ts";
+import { INITIAL_POLICY, type Policy } from "../../policy-api/decision/policy.ts";
 import { emulatedPolicy, firstPolicy } from "./first-policy.ts";
 import { inForceLines, linesOf } from "./in-force.ts";
 

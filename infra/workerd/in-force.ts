@@ -1,9 +1,9 @@
-import type { ActivationState } from "../../policy-api/core/activation.ts";
+import type { ActivationState } from "../../policy-api/decision/activation.ts";
 import type { Api } from "../../policy-api/cli/api.ts";
 import { killSwitchLines, stageText } from "../../policy-api/cli/activation-text.ts";
 import { counted, percent } from "../../policy-api/cli/quantities.ts";
-import type { Policy } from "../../policy-api/core/policy.ts";
-import { parsePolicy } from "../../policy-api/reading/parse-policy.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
+import { parsePolicy } from "../../policy-api/decision/parse-policy.ts";
 
 /** What is in force, in lines: as the store has it, whatever this start meant to put there. Never rejects. */
 export async function inForceLines(api: Pick<Api, "activation" | "version">): Promise<readonly string[]> {

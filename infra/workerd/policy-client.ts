@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import type { NewActivation } from "../../policy-api/contract/activation.ts";
-import type { Policy } from "../../policy-api/core/policy.ts";
+import type { NewActivation } from "../../policy-api/api/contract/activation.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
 import { UserError } from "../../base/user-error.ts";
 
 export interface ApiReply {

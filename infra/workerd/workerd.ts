@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { tokenEntry } from "../../policy-api/http/tokens.ts";
+import { tokenEntry } from "../../policy-api/api/tokens.ts";
 import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
 import { type RunningProgram, startProgram } from "./processes.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { policyFor } from "../core/activation.ts";
+import { policyFor } from "../decision/activation.ts";
 import { type Assignment, isForEveryone, rolledOut, type Rollout } from "./activation-change.ts";
 
 const SHOP = { version: 2, share: 0.5, pathPrefix: "/shop/" };

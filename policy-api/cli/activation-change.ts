@@ -1,4 +1,4 @@
-import type { Activation } from "../contract/activation.ts";
+import type { Activation } from "../api/contract/activation.ts";
 
 /** A version, and for whom. */
 export interface Rollout {

@@ -1,6 +1,6 @@
-import { type ActivationState, INITIAL_ACTIVATION, type KillSwitch, type Stage } from "../core/activation.ts";
-import { POLICY_OUTDATED_MS } from "../core/policy.ts";
-import type { Activation } from "../contract/activation.ts";
+import { type ActivationState, INITIAL_ACTIVATION, type KillSwitch, type Stage } from "../decision/activation.ts";
+import { POLICY_OUTDATED_MS } from "../decision/policy.ts";
+import type { Activation } from "../api/contract/activation.ts";
 import type { Result } from "./command.ts";
 import { printable } from "./printable.ts";
 import { percent } from "./quantities.ts";

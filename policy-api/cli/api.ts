@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { KillSwitch } from "../core/activation.ts";
-import type { Policy } from "../core/policy.ts";
-import type { Activation, NewActivation, UnstoredKillSwitch } from "../contract/activation.ts";
-import type { ClientRecord } from "../contract/clients.ts";
-import type { NewQuestion } from "../contract/decisions.ts";
+import type { KillSwitch } from "../decision/activation.ts";
+import type { Policy } from "../decision/policy.ts";
+import type { Activation, NewActivation, UnstoredKillSwitch } from "../api/contract/activation.ts";
+import type { ClientRecord } from "../api/contract/clients.ts";
+import type { NewQuestion } from "../api/contract/decisions.ts";
 import { clientOf } from "./client.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { EXIT, Failure } from "./failure.ts";

@@ -1,8 +1,8 @@
-import type { Activation } from "../contract/activation.ts";
-import { isSameState, type Stage } from "../core/activation.ts";
-import type { Policy } from "../core/policy.ts";
-import { EMPTY_GAINS } from "../outcomes/empty-table.ts";
-import { begunAnew } from "../outcomes/propose.ts";
+import type { Activation } from "../api/contract/activation.ts";
+import { isSameState, type Stage } from "../decision/activation.ts";
+import type { Policy } from "../decision/policy.ts";
+import { EMPTY_GAINS } from "../visitors/empty-table.ts";
+import { begunAnew } from "../visitors/propose.ts";
 import type { Api } from "./api.ts";
 import { fromServer, readable } from "./named-policy.ts";
 

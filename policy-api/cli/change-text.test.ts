@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { jsonDiff } from "../core/json-diff.ts";
+import { jsonDiff } from "../decision/json-diff.ts";
 import { changeText } from "./change-text.ts";
 
 const numbers = (length: number): number[] => Array.from({ length }, (_, i) => 100 + i);

@@ -1,4 +1,4 @@
-import type { JsonChange } from "../core/json-diff.ts";
+import type { JsonChange } from "../decision/json-diff.ts";
 import { printable } from "./printable.ts";
 import { count, counted, percent } from "./quantities.ts";
 

@@ -1,7 +1,7 @@
 import { hc, type PickResponseByStatusCode } from "hono/client";
-import { API_PATH } from "../contract/access.ts";
-import type { ContractApi } from "../contract/api.ts";
-import { isReplyOf, routeOf } from "../contract/reply-of.ts";
+import { API_PATH } from "../api/contract/access.ts";
+import type { ContractApi } from "../api/contract/api.ts";
+import { isReplyOf, routeOf } from "../api/contract/reply-of.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { exchange } from "./exchange.ts";
 import { EXIT, Failure } from "./failure.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { whyUnreadable } from "../reading/parse-policy.ts";
+import { whyUnreadable } from "../decision/parse-policy.ts";
 import { type Person, person } from "./testing.ts";
 
 let anna: Person;

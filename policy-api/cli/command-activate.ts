@@ -1,5 +1,5 @@
-import { isSameState } from "../core/activation.ts";
-import { parsePolicy } from "../reading/parse-policy.ts";
+import { isSameState } from "../decision/activation.ts";
+import { parsePolicy } from "../decision/parse-policy.ts";
 import { isForEveryone, type Rollout, rolledOut } from "./activation-change.ts";
 import { beforeAfterText, changed, killSwitchLines, unchanged, WHEN_OBEYED } from "./activation-text.ts";
 import { unlessChanged } from "./changed-meanwhile.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
-import { EMPTY_GAINS } from "../outcomes/empty-table.ts";
-import { drawnRows } from "../outcomes/testing-rows.ts";
+import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
+import { EMPTY_GAINS } from "../visitors/empty-table.ts";
+import { drawnRows } from "../visitors/testing-rows.ts";
 import { type Person, person } from "./testing.ts";
 
 const DAY_MS = 86_400_000;

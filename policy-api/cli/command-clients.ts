@@ -1,4 +1,4 @@
-import type { ClientRecord } from "../contract/clients.ts";
+import type { ClientRecord } from "../api/contract/clients.ts";
 import type { Command } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { misused } from "./failure.ts";

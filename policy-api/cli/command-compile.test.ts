@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, expect, it } from "vitest";
-import { adaptivePolicy } from "../core/testing.ts";
+import { adaptivePolicy } from "../decision/testing.ts";
 import { type Person, person } from "./testing.ts";
 
 let anna: Person;

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { notCompiled } from "../compiled/answers.ts";
-import { terraformOf } from "../compiled/cloudflare.ts";
-import { compiled, answersQuic, TARGETS } from "../compiled/targets.ts";
+import { notCompiled } from "../decision/compiled/answers.ts";
+import { terraformOf } from "../decision/compiled/cloudflare.ts";
+import { compiled, answersQuic, TARGETS } from "../decision/compiled/targets.ts";
 import type { Command } from "./command.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
 import { writeNewFile } from "./new-file.ts";

@@ -1,5 +1,5 @@
-import { ASSUMED, billOf, PRICES_FROM, PRICES_READ } from "../cost/bill.ts";
-import { COUNTED } from "../cost/counted.ts";
+import { ASSUMED, billOf, PRICES_FROM, PRICES_READ } from "./cost/bill.ts";
+import { COUNTED } from "./cost/counted.ts";
 import type { Command } from "./command.ts";
 import { misused } from "./failure.ts";
 import { table } from "./table.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { adaptivePolicy } from "../core/testing.ts";
+import { adaptivePolicy } from "../decision/testing.ts";
 import { type Person, person } from "./testing.ts";
 
 let anna: Person;

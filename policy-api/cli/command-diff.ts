@@ -1,4 +1,4 @@
-import { jsonDiff } from "../core/json-diff.ts";
+import { jsonDiff } from "../decision/json-diff.ts";
 import { changeText } from "./change-text.ts";
 import type { Call, Command } from "./command.ts";
 import { decisionsGrid, gridText, hasRulesElsewhere, isChanged } from "./decisions-grid.ts";

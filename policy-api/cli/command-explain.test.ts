@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { applySamples, EMPTY_CLIENT } from "../core/levels.ts";
-import { addToNetwork, EMPTY_LEVEL } from "../core/mix.ts";
-import type { PathSample } from "../core/sample.ts";
-import { adaptivePolicy, offersHeld, sample } from "../core/testing.ts";
+import { applySamples, EMPTY_CLIENT } from "../decision/levels.ts";
+import { addToNetwork, EMPTY_LEVEL } from "../decision/mix.ts";
+import type { PathSample } from "../decision/sample.ts";
+import { adaptivePolicy, offersHeld, sample } from "../decision/testing.ts";
 import { MADE_MS, type Person, person } from "./testing.ts";
 
 let anna: Person;

@@ -1,5 +1,5 @@
-import type { NewQuestion } from "../contract/decisions.ts";
-import type { Policy } from "../core/policy.ts";
+import type { NewQuestion } from "../api/contract/decisions.ts";
+import type { Policy } from "../decision/policy.ts";
 import type { Command } from "./command.ts";
 import { explanationText } from "./explanation-text.ts";
 import { misused } from "./failure.ts";

@@ -1,5 +1,5 @@
-import { KILL_SWITCHES } from "../core/activation.ts";
-import type { UnstoredKillSwitch } from "../contract/activation.ts";
+import { KILL_SWITCHES } from "../decision/activation.ts";
+import type { UnstoredKillSwitch } from "../api/contract/activation.ts";
 import { changed, inForceText, KILL_SWITCH_MEANS, killSwitchLines, unchanged, WHEN_OBEYED } from "./activation-text.ts";
 import { unlessChanged } from "./changed-meanwhile.ts";
 import type { Call, Command, Result } from "./command.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { markerRules, terraformOf } from "../compiled/cloudflare.ts";
+import { markerRules, terraformOf } from "../decision/compiled/cloudflare.ts";
 import type { Command } from "./command.ts";
 import { writeNewFile } from "./new-file.ts";
 import { placed } from "./zone-rules.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Change, Proposal } from "../contract/results.ts";
+import type { Change, Proposal } from "../api/contract/results.ts";
 import type { Command } from "./command.ts";
 import { readVersionArgument } from "./command-results.ts";
 import { EXIT, misused } from "./failure.ts";

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { INITIAL_POLICY } from "../core/policy.ts";
-import { EMPTY_GAINS } from "../outcomes/empty-table.ts";
-import { drawnRows } from "../outcomes/testing-rows.ts";
+import { INITIAL_POLICY } from "../decision/policy.ts";
+import { EMPTY_GAINS } from "../visitors/empty-table.ts";
+import { drawnRows } from "../visitors/testing-rows.ts";
 import { type Person, person, TOKENS } from "./testing.ts";
 
 const LEARNING = { ...INITIAL_POLICY, mode: "adaptive" as const, method: EMPTY_GAINS };

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { HOUR_MS } from "../counters/counted.ts";
+import { HOUR_MS } from "../api/counters/counted.ts";
 import { polled } from "./command-stats.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { MADE_MS, type Person, person } from "./testing.ts";

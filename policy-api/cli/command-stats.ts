@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Extent, Stats } from "../contract/stats.ts";
+import type { Extent, Stats } from "../api/contract/stats.ts";
 import type { Api } from "./api.ts";
 import type { Command } from "./command.ts";
 import { Failure, failureText, misused } from "./failure.ts";

@@ -1,7 +1,7 @@
 import { inForceText, killSwitchLines, stagesText } from "./activation-text.ts";
 import type { Command } from "./command.ts";
-import type { AuditEntry } from "../contract/audit.ts";
-import type { Health } from "../contract/health.ts";
+import type { AuditEntry } from "../api/contract/audit.ts";
+import type { Health } from "../api/contract/health.ts";
 import { EXIT } from "./failure.ts";
 import { nextPageText, PAGE_OPTIONS } from "./page-options.ts";
 import { table } from "./table.ts";

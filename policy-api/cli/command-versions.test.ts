@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import { INITIAL_POLICY } from "../core/policy.ts";
+import { INITIAL_POLICY } from "../decision/policy.ts";
 import { type Person, person, TOKENS } from "./testing.ts";
 
 const FIXED_H3 = { schema: 3, mode: "fixed-h3" };

@@ -1,4 +1,4 @@
-import type { Activation } from "../contract/activation.ts";
+import type { Activation } from "../api/contract/activation.ts";
 import type { Api } from "./api.ts";
 import type { DashboardData, Part } from "./dashboard-page/data.ts";
 import { Failure } from "./failure.ts";

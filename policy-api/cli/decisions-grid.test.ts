@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
-import { adaptivePolicy, GAINS } from "../core/testing.ts";
+import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
+import { adaptivePolicy, GAINS } from "../decision/testing.ts";
 import { decisionsGrid, gridText, isChanged } from "./decisions-grid.ts";
 
 const fixedH3: Policy = { ...INITIAL_POLICY, mode: "fixed-h3" };

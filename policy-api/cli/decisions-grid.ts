@@ -1,7 +1,7 @@
-import type { Advertise } from "../core/alt-svc.ts";
-import { decide, modeFor } from "../core/decide.ts";
-import type { History, RequestFacts } from "../core/facts.ts";
-import type { Policy } from "../core/policy.ts";
+import type { Advertise } from "../decision/alt-svc.ts";
+import { decide, modeFor } from "../decision/decide.ts";
+import type { History, RequestFacts } from "../decision/facts.ts";
+import type { Policy } from "../decision/policy.ts";
 import { percent } from "./quantities.ts";
 import { table } from "./table.ts";
 

@@ -1,7 +1,7 @@
-import type { Probe } from "../contract/probe.ts";
-import type { AssetsHost } from "../doctor/advise.ts";
-import { isKeptFrom, requiringCorp } from "../core/embedding.ts";
-import { heard } from "../doctor/heard.ts";
+import type { Probe } from "../api/contract/probe.ts";
+import type { AssetsHost } from "./doctor/advise.ts";
+import { isKeptFrom, requiringCorp } from "../decision/embedding.ts";
+import { heard } from "./doctor/heard.ts";
 import { filesOf, lookAt, type Looking, type Seen } from "./doctor-look.ts";
 import { askRecords } from "./doctor-records.ts";
 import type { Row } from "./doctor-zone.ts";

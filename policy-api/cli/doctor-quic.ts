@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Health } from "../contract/health.ts";
+import type { Health } from "../api/contract/health.ts";
 import { LOCAL_HOSTS } from "./local-hosts.ts";
 
 /** Whether a QUIC connection carries a request to a site. Undefined: that could not be tried. */

@@ -1,4 +1,4 @@
-import { alpnOf } from "../doctor/svcb.ts";
+import { alpnOf } from "./doctor/svcb.ts";
 import { LOCAL_HOSTS } from "./local-hosts.ts";
 
 /** What DNS says of HTTP/3 for a host: an HTTPS record with h3 in its alpn. Undefined: it could not be asked. */

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { markerRules } from "../compiled/cloudflare.ts";
+import { markerRules } from "../decision/compiled/cloudflare.ts";
 import { lookAtZone } from "./doctor-zone.ts";
 
 const ZONE = "023e105f4ecef8ad9ca31a8372d0c353";

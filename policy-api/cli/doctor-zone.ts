@@ -1,4 +1,4 @@
-import { altSvcRules, passesWorker, type Route, type Rule } from "../doctor/zone-rules.ts";
+import { altSvcRules, passesWorker, type Route, type Rule } from "./doctor/zone-rules.ts";
 
 /** What was tried, what came, and what that means. */
 export interface Row {

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ROOT } from "../../base/root.ts";
-import { INITIAL_POLICY } from "../core/policy.ts";
-import { EMPTY_GAINS } from "../outcomes/empty-table.ts";
-import { type DrawnPlace, drawnRows } from "../outcomes/testing-rows.ts";
+import { INITIAL_POLICY } from "../decision/policy.ts";
+import { EMPTY_GAINS } from "../visitors/empty-table.ts";
+import { type DrawnPlace, drawnRows } from "../visitors/testing-rows.ts";
 import { type Person, person } from "./testing.ts";
 
 /** Invented clients, as the documents say: HTTP/3 saves a tenth from 80 ms on, and nothing below. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Explanation } from "../contract/decisions.ts";
+import type { Explanation } from "../api/contract/decisions.ts";
 import { explanationText } from "./explanation-text.ts";
 
 const worth: Explanation["decision"] = {

@@ -1,7 +1,7 @@
-import type { Explanation } from "../contract/decisions.ts";
-import { ownLoss } from "../core/belief.ts";
-import type { Reason } from "../core/decide.ts";
-import { TRANSPORTS } from "../core/sample.ts";
+import type { Explanation } from "../api/contract/decisions.ts";
+import { ownLoss } from "../decision/belief.ts";
+import type { Reason } from "../decision/decide.ts";
+import { TRANSPORTS } from "../decision/sample.ts";
 import { bytes, count, counted, milliseconds, percent, rate } from "./quantities.ts";
 import { levelsText, lossesText, roughly } from "./readings.ts";
 import { nameList } from "./table.ts";

@@ -1,7 +1,7 @@
 import { UserError } from "../../base/user-error.ts";
-import type { KillSwitch } from "../core/activation.ts";
-import { nearestName } from "../reading/nearest.ts";
-import type { Fault } from "../reading/parse.ts";
+import type { KillSwitch } from "../decision/activation.ts";
+import { nearestName } from "../decision/nearest.ts";
+import type { Fault } from "../decision/parse.ts";
 
 /** Exit codes of the process. */
 export const EXIT = {

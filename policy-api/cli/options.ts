@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
-import { TARGETS } from "../compiled/targets.ts";
-import { HOURS_KEPT } from "../counters/counted.ts";
-import { SCOPES } from "../contract/access.ts";
-import { TRANSPORTS } from "../core/sample.ts";
+import { TARGETS } from "../decision/compiled/targets.ts";
+import { HOURS_KEPT } from "../api/counters/counted.ts";
+import { SCOPES } from "../api/contract/access.ts";
+import { TRANSPORTS } from "../decision/sample.ts";
 import { misused, nearest } from "./failure.ts";
 import {
   numberUpTo,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import type { Parsed } from "../reading/parse.ts";
-import { parsePolicy } from "../reading/parse-policy.ts";
-import type { Policy } from "../core/policy.ts";
+import type { Parsed } from "../decision/parse.ts";
+import { parsePolicy } from "../decision/parse-policy.ts";
+import type { Policy } from "../decision/policy.ts";
 import { EXIT, Failure } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { readFile } from "./read-file.ts";

@@ -1,5 +1,5 @@
-import type { GainsMethod, Method, Policy } from "../core/policy.ts";
-import type { VisitProfile } from "../core/visit.ts";
+import type { GainsMethod, Method, Policy } from "../decision/policy.ts";
+import type { VisitProfile } from "../decision/visit.ts";
 import { bytes, counted, milliseconds, percent } from "./quantities.ts";
 import { lossesText, roughly } from "./readings.ts";
 import { nameList } from "./table.ts";

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../../base/root.ts";
-import { INITIAL_POLICY, type Policy } from "../core/policy.ts";
-import { adaptivePolicy, flatTable, GAINS } from "../core/testing.ts";
-import { EMPTY_GAINS } from "../outcomes/empty-table.ts";
-import { parsePolicy } from "../reading/parse-policy.ts";
+import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
+import { adaptivePolicy, flatTable, GAINS } from "../decision/testing.ts";
+import { EMPTY_GAINS } from "../visitors/empty-table.ts";
+import { parsePolicy } from "../decision/parse-policy.ts";
 import { verdictText } from "./policy-verdict.ts";
 import { type Person, person } from "./testing.ts";
 

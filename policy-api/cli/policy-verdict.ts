@@ -1,5 +1,5 @@
-import { modeFor } from "../core/decide.ts";
-import type { Policy } from "../core/policy.ts";
+import { modeFor } from "../decision/decide.ts";
+import type { Policy } from "../decision/policy.ts";
 import { offersOnGrid, shareOffered, type Where } from "./decisions-grid.ts";
 import { count, counted, percent } from "./quantities.ts";
 

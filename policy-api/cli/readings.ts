@@ -1,6 +1,6 @@
-import type { ClientRecord } from "../contract/clients.ts";
-import { LOSS_NODES } from "../core/loss-nodes.ts";
-import { NETWORK_GIVES_MAX, UPPER_LEVELS } from "../core/mix.ts";
+import type { ClientRecord } from "../api/contract/clients.ts";
+import { LOSS_NODES } from "../decision/loss-nodes.ts";
+import { NETWORK_GIVES_MAX, UPPER_LEVELS } from "../decision/mix.ts";
 import { count, percent } from "./quantities.ts";
 import { sharedOut } from "./shared-out.ts";
 

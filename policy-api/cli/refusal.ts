@@ -1,5 +1,5 @@
-import { ProblemDetails } from "../contract/replies.ts";
-import { hasShape } from "../contract/reply-of.ts";
+import { ProblemDetails } from "../api/contract/replies.ts";
+import { hasShape } from "../api/contract/reply-of.ts";
 import type { Answer } from "./exchange.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { EXIT, type ExitCode, Failure } from "./failure.ts";

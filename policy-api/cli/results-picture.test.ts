@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Results, Slice } from "../contract/results.ts";
+import type { Results, Slice } from "../api/contract/results.ts";
 import { resultsPicture } from "./results-picture.ts";
 
 type Saved = NonNullable<Slice["load"]["saved"]>;

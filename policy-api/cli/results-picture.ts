@@ -1,4 +1,4 @@
-import type { Results } from "../contract/results.ts";
+import type { Results } from "../api/contract/results.ts";
 import { printable } from "./printable.ts";
 import { count } from "./quantities.ts";
 import { allAndClasses, missingObjects, type NamedSlice, savedRange } from "./slices.ts";

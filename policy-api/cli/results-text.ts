@@ -1,4 +1,4 @@
-import type { Results, Slice } from "../contract/results.ts";
+import type { Results, Slice } from "../api/contract/results.ts";
 import { count, counted, percent } from "./quantities.ts";
 import { allAndClasses, inPercent, missingObjects, type NamedSlice, savedRange } from "./slices.ts";
 import { nameList, table } from "./table.ts";

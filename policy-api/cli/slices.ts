@@ -1,4 +1,4 @@
-import type { Results, Slice } from "../contract/results.ts";
+import type { Results, Slice } from "../api/contract/results.ts";
 import { count, counted } from "./quantities.ts";
 
 // How a table and a picture name the same figures.

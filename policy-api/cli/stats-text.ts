@@ -1,5 +1,5 @@
-import type { Count, Extent, Stats } from "../contract/stats.ts";
-import { HOUR_MS } from "../counters/counted.ts";
+import type { Count, Extent, Stats } from "../api/contract/stats.ts";
+import { HOUR_MS } from "../api/counters/counted.ts";
 import { bytes, count, counted } from "./quantities.ts";
 import { inPercent } from "./slices.ts";
 import { table } from "./table.ts";

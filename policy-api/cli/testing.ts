@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { createAdaptorServer } from "@hono/node-server";
 import { onTestFinished, vi } from "vitest";
-import type { Activation, ActivationChange } from "../core/activation.ts";
-import { API_PATH } from "../contract/access.ts";
-import { send, TestPorts, tokensOf } from "../http/testing.ts";
+import type { Activation, ActivationChange } from "../decision/activation.ts";
+import { API_PATH } from "../api/contract/access.ts";
+import { send, TestPorts, tokensOf } from "../api/testing.ts";
 import type { Io } from "./io.ts";
 import { run } from "./run.ts";
 

@@ -1,6 +1,6 @@
 import { stageText } from "./activation-text.ts";
-import type { Activation } from "../contract/activation.ts";
-import type { PolicyVersion } from "../contract/policies.ts";
+import type { Activation } from "../api/contract/activation.ts";
+import type { PolicyVersion } from "../api/contract/policies.ts";
 import { table } from "./table.ts";
 import { whenText } from "./time-text.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { adaptivePolicy } from "../core/testing.ts";
+import { adaptivePolicy } from "../decision/testing.ts";
 import { type Person, person, testIo } from "./testing.ts";
 import { columnsOf, wrapped } from "./wrapping.ts";
 

@@ -1,4 +1,4 @@
-import { PHASE } from "../compiled/cloudflare.ts";
+import { PHASE } from "../decision/compiled/cloudflare.ts";
 
 /** How an owner puts rules in place that are in a file. */
 export function placed(isTerraform: boolean): string {

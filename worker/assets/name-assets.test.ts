@@ -1,7 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
-import { adaptivePolicy } from "../../policy-api/core/testing.ts";
-import type { Decision } from "../../policy-api/core/decide.ts";
+import { adaptivePolicy } from "../../policy-api/decision/testing.ts";
+import type { Decision } from "../../policy-api/decision/decide.ts";
 import { handleVisitor } from "../handler.ts";
 import { Isolate } from "../isolate.ts";
 import type { Advice } from "../advise.ts";

@@ -1,4 +1,4 @@
-import { requiringCorp } from "../../policy-api/core/embedding.ts";
+import { requiringCorp } from "../../policy-api/decision/embedding.ts";
 import type { Advice } from "../advise.ts";
 import { changeBody, isPage, mayChangeBody } from "../pages/change-body.ts";
 import { couldAllow, readPolicies } from "../pages/csp.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { PageDecision } from "../../policy-api/reports/page-outcome.ts";
-import type { Policy } from "../../policy-api/core/policy.ts";
-import { adaptivePolicy, sample } from "../../policy-api/core/testing.ts";
+import type { PageDecision } from "../../policy-api/visitors/page-outcome.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
+import { adaptivePolicy, sample } from "../../policy-api/decision/testing.ts";
 import { Hasher } from "../hasher.ts";
 import { Isolate } from "../isolate.ts";
 import type { Settings } from "../settings.ts";

@@ -1,9 +1,9 @@
-import { periodAt } from "../../policy-api/core/assignment.ts";
-import { ownLoss } from "../../policy-api/core/belief.ts";
-import { contentBytesOf, drawnArm } from "../../policy-api/core/decide.ts";
-import { nearestPlace, type TablePlace } from "../../policy-api/core/gain-table.ts";
-import { type Arm, type PageDecision, positionOf } from "../../policy-api/reports/page-outcome.ts";
-import type { Policy } from "../../policy-api/core/policy.ts";
+import { periodAt } from "../../policy-api/decision/assignment.ts";
+import { ownLoss } from "../../policy-api/decision/belief.ts";
+import { contentBytesOf, drawnArm } from "../../policy-api/decision/decide.ts";
+import { nearestPlace, type TablePlace } from "../../policy-api/decision/gain-table.ts";
+import { type Arm, type PageDecision, positionOf } from "../../policy-api/visitors/page-outcome.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
 import { type Advice, advise } from "../advise.ts";
 import type { Isolate } from "../isolate.ts";
 import { activeFor, type Found, storedClient } from "../look-up.ts";

@@ -1,4 +1,4 @@
-import type { PageDecision } from "../../policy-api/reports/page-outcome.ts";
+import type { PageDecision } from "../../policy-api/visitors/page-outcome.ts";
 import type { StoredClient } from "../stores.ts";
 
 /** A page that is asked to report, and what it takes along. */

@@ -1,8 +1,8 @@
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
-import { periodAt } from "../../policy-api/core/assignment.ts";
-import type { PageDecision } from "../../policy-api/reports/page-outcome.ts";
-import { pageDecision, pageReport } from "../../policy-api/reports/testing-pages.ts";
+import { periodAt } from "../../policy-api/decision/assignment.ts";
+import type { PageDecision } from "../../policy-api/visitors/page-outcome.ts";
+import { pageDecision, pageReport } from "../../policy-api/visitors/testing-pages.ts";
 import { Hasher } from "../hasher.ts";
 import { Isolate } from "../isolate.ts";
 import { CF_H2, fails, FakeStores, HASH_KEY, mode, never, SETTINGS } from "../testing.ts";

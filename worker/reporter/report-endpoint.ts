@@ -1,6 +1,6 @@
-import { REPORT_LIFE_MS } from "../../policy-api/reports/counted-pages.ts";
-import { isOfPage, outcomeOf, type PageNews, samplesOf } from "../../policy-api/reports/page-outcome.ts";
-import { isAbsurd, parsePageReport } from "../../policy-api/reports/page-report.ts";
+import { REPORT_LIFE_MS } from "../../policy-api/visitors/counted-pages.ts";
+import { isOfPage, outcomeOf, type PageNews, samplesOf } from "../../policy-api/visitors/page-outcome.ts";
+import { isAbsurd, parsePageReport } from "../../policy-api/visitors/page-report.ts";
 import { connectionFacts, keptSample } from "../cf.ts";
 import type { ReportFate } from "../counters.ts";
 import type { Isolate } from "../isolate.ts";

@@ -1,4 +1,4 @@
-import type { PageOutcome } from "../../policy-api/reports/page-outcome.ts";
+import type { PageOutcome } from "../../policy-api/visitors/page-outcome.ts";
 
 /** Analytics Engine has no empty number. */
 const MISSING = -1;

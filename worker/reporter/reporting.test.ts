@@ -8,12 +8,12 @@ import {
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { PathStore } from "../../durable/path-store.ts";
 import { bindings, freshStorage } from "../../durable/testing.ts";
-import { seenAt } from "../../policy-api/core/connections.ts";
-import type { Remembered } from "../../policy-api/core/history.ts";
-import { adaptivePolicy } from "../../policy-api/core/testing.ts";
-import { pageReport } from "../../policy-api/reports/testing-pages.ts";
-import { COUNTED_PAGES_MAX } from "../../policy-api/reports/counted-pages.ts";
-import type { Policy } from "../../policy-api/core/policy.ts";
+import { seenAt } from "../../policy-api/decision/connections.ts";
+import type { Remembered } from "../../policy-api/decision/history.ts";
+import { adaptivePolicy } from "../../policy-api/decision/testing.ts";
+import { pageReport } from "../../policy-api/visitors/testing-pages.ts";
+import { COUNTED_PAGES_MAX } from "../../policy-api/visitors/counted-pages.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
 import { handleVisitor } from "../handler.ts";
 import { Isolate } from "../isolate.ts";
 import { durableStores, pathObject, pathStore, policyStore } from "../stores.ts";

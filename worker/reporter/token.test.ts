@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ASSIGNMENT_MS, periodAt } from "../../policy-api/core/assignment.ts";
-import { ADVERTISED, ARMS, type PageDecision, POSITIONS } from "../../policy-api/reports/page-outcome.ts";
-import type { TablePlace } from "../../policy-api/core/gain-table.ts";
-import { TRANSPORTS } from "../../policy-api/core/sample.ts";
-import { pageDecision } from "../../policy-api/reports/testing-pages.ts";
+import { ASSIGNMENT_MS, periodAt } from "../../policy-api/decision/assignment.ts";
+import { ADVERTISED, ARMS, type PageDecision, POSITIONS } from "../../policy-api/visitors/page-outcome.ts";
+import type { TablePlace } from "../../policy-api/decision/gain-table.ts";
+import { TRANSPORTS } from "../../policy-api/decision/sample.ts";
+import { pageDecision } from "../../policy-api/visitors/testing-pages.ts";
 import { Hasher } from "../hasher.ts";
 import { HASH_KEY } from "../testing.ts";
 import { readToken, writeToken } from "./token.ts";

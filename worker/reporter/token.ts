@@ -1,6 +1,6 @@
-import { periodAt } from "../../policy-api/core/assignment.ts";
-import { ADVERTISED, ARMS, type PageDecision, POSITIONS } from "../../policy-api/reports/page-outcome.ts";
-import { TRANSPORTS } from "../../policy-api/core/sample.ts";
+import { periodAt } from "../../policy-api/decision/assignment.ts";
+import { ADVERTISED, ARMS, type PageDecision, POSITIONS } from "../../policy-api/visitors/page-outcome.ts";
+import { TRANSPORTS } from "../../policy-api/decision/sample.ts";
 import type { Hasher } from "../hasher.ts";
 
 /** The form of the bytes below. A token of another form is not read. */

@@ -1,6 +1,6 @@
-import type { GainTable, Gains } from "../../../policy-api/core/gain-table.ts";
-import { LOSS_NODES } from "../../../policy-api/core/loss-nodes.ts";
-import { INITIAL_POLICY, type Policy, type Provenance } from "../../../policy-api/core/policy.ts";
+import type { GainTable, Gains } from "../../../policy-api/decision/gain-table.ts";
+import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
+import { INITIAL_POLICY, type Policy, type Provenance } from "../../../policy-api/decision/policy.ts";
 import { GAINS, type LogTime, type Place, type SenderTimes, type Stack } from "../senders/places.ts";
 import { ACCESS_LINES } from "./mixes.ts";
 import type { PriceAt } from "./price.ts";

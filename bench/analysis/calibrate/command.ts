@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { format } from "prettier";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
-import { parsePolicy } from "../../../policy-api/reading/parse-policy.ts";
+import { parsePolicy } from "../../../policy-api/decision/parse-policy.ts";
 import { LOAD_ROW, counts } from "../../model/load-row.ts";
 import { readStarts, rowsIn } from "../../model/recorded-run.ts";
 import { gainTableOf, policyOf } from "./calibrate.ts";

@@ -1,4 +1,4 @@
-import { LOSS_NODES } from "../../../policy-api/core/loss-nodes.ts";
+import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 
 const PERCENTS = [70, 10, 6, 7.5, 5, 1.5] as const;
 

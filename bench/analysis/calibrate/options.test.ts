@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { NODES } from "../../../policy-api/core/loss-nodes.ts";
+import { NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { ACCESS_LINES } from "./mixes.ts";
 import { readCalibrateOptions } from "./options.ts";
 

@@ -1,4 +1,4 @@
-import type { Gains, GainTable } from "../../../policy-api/core/gain-table.ts";
+import type { Gains, GainTable } from "../../../policy-api/decision/gain-table.ts";
 import { size as sizeText } from "../tables/format.ts";
 import { tableOf } from "../tables/table-of.ts";
 import { fillFile } from "../tables/template.ts";

@@ -1,7 +1,7 @@
-import { decide, type Decision } from "../../../policy-api/core/decide.ts";
-import type { RequestFacts } from "../../../policy-api/core/facts.ts";
-import { INITIAL_POLICY, type Policy, type ZeroLine } from "../../../policy-api/core/policy.ts";
-import { pagesAhead, returnsWithin, VISIT_GAP_MS } from "../../../policy-api/core/visit.ts";
+import { decide, type Decision } from "../../../policy-api/decision/decide.ts";
+import type { RequestFacts } from "../../../policy-api/decision/facts.ts";
+import { INITIAL_POLICY, type Policy, type ZeroLine } from "../../../policy-api/decision/policy.ts";
+import { pagesAhead, returnsWithin, VISIT_GAP_MS } from "../../../policy-api/decision/visit.ts";
 import { NEXT_PAGES } from "../senders/places.ts";
 import type { Asked, Contender, Playing } from "./play.ts";
 

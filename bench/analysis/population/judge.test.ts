@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { INITIAL_POLICY, type Policy } from "../../../policy-api/core/policy.ts";
-import { LOSS_NODES } from "../../../policy-api/core/loss-nodes.ts";
+import { INITIAL_POLICY, type Policy } from "../../../policy-api/decision/policy.ts";
+import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { seededRandom } from "../statistics/random.ts";
 import { always, byPolicy, clairvoyant, DAY_S, flexHttp, never } from "./contenders.ts";
 import { gainsOf, type JudgeInput, ONE_BIT, ORACLE, OURS, SAME_SIGHT, scoresOf } from "./judge.ts";

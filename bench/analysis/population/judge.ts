@@ -1,5 +1,5 @@
 import type { PopulationDescription } from "../../model/population.ts";
-import type { Policy } from "../../../policy-api/core/policy.ts";
+import type { Policy } from "../../../policy-api/decision/policy.ts";
 import { type Interval, percentileInterval } from "../statistics/bootstrap.ts";
 import { integer, type Random, seededRandom } from "../statistics/random.ts";
 import { mean, quantile } from "../statistics/summary.ts";

@@ -1,7 +1,7 @@
-import { applySamples, type ClientState, EMPTY_CLIENT } from "../../../policy-api/core/levels.ts";
-import type { History } from "../../../policy-api/core/facts.ts";
-import { historyAt } from "../../../policy-api/core/history.ts";
-import type { PathSample, Transport } from "../../../policy-api/core/sample.ts";
+import { applySamples, type ClientState, EMPTY_CLIENT } from "../../../policy-api/decision/levels.ts";
+import type { History } from "../../../policy-api/decision/facts.ts";
+import { historyAt } from "../../../policy-api/decision/history.ts";
+import type { PathSample, Transport } from "../../../policy-api/decision/sample.ts";
 import { QUIC_IDLE_MS, type Stack } from "../senders/places.ts";
 import { integer, type Random } from "../statistics/random.ts";
 import type { MeasuredClient, MeasuredLoad, PageTimes } from "./truth.ts";

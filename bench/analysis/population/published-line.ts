@@ -1,4 +1,4 @@
-import type { ZeroLine } from "../../../policy-api/core/policy.ts";
+import type { ZeroLine } from "../../../policy-api/decision/policy.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import { mean } from "../statistics/summary.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LOSS_NODES } from "../../../policy-api/core/loss-nodes.ts";
+import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { exampleInput, exampleLoads, exampleOptions, reportOf } from "../../harness/loads/testing.ts";
 import { loadsOf } from "../../model/load-experiment.ts";
 import { experiment, senders } from "./experiment.ts";

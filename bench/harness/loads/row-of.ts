@@ -1,4 +1,4 @@
-import type { Transport } from "../../../policy-api/core/sample.ts";
+import type { Transport } from "../../../policy-api/decision/sample.ts";
 import type { Cell } from "../../model/cell.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
 import { type Flow, timesLastPage } from "../../model/flow.ts";

@@ -1,4 +1,4 @@
-import type { Transport } from "../../../policy-api/core/sample.ts";
+import type { Transport } from "../../../policy-api/decision/sample.ts";
 import type { PostedSample } from "../../lab/tee.ts";
 import type { MeasuredPath } from "../../model/load-row.ts";
 

@@ -1,6 +1,6 @@
 import { check } from "k6";
 import { Counter, Trend } from "k6/metrics";
-import { MODES } from "../../../policy-api/core/policy.ts";
+import { MODES } from "../../../policy-api/decision/policy.ts";
 import { load } from "./load.ts";
 
 // Visits a page as clients do that begin with HTTP/2 and follow Alt-Svc; with MODE, checks that they ended up where the

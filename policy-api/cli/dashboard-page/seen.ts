@@ -1,9 +1,9 @@
-import type { Stats } from "../../contract/stats.ts";
-import { decide } from "../../core/decide.ts";
-import type { History } from "../../core/facts.ts";
-import { LOSS_NODES } from "../../core/loss-nodes.ts";
-import type { Policy } from "../../core/policy.ts";
-import { RTT_BOUNDS_MS, UNKNOWN } from "../../counters/families.ts";
+import type { Stats } from "../../api/contract/stats.ts";
+import { decide } from "../../decision/decide.ts";
+import type { History } from "../../decision/facts.ts";
+import { LOSS_NODES } from "../../decision/loss-nodes.ts";
+import type { Policy } from "../../decision/policy.ts";
+import { RTT_BOUNDS_MS, UNKNOWN } from "../../api/counters/families.ts";
 import { element, percent, tableOf } from "./elements.ts";
 
 /** Of a client whose loss is known: enough to be believed. */

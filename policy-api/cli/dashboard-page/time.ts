@@ -1,5 +1,5 @@
 import UPlot from "uplot";
-import type { Stats } from "../../contract/stats.ts";
+import type { Stats } from "../../api/contract/stats.ts";
 import { count, element, percent, tableOf } from "./elements.ts";
 
 /** Okabe and Ito's colours (2008), which colour-blind people tell apart, and greys after them. */

@@ -1,7 +1,7 @@
 // The reporter: it runs in visitors' pages. Build it with `npm run build:reporter`, which minifies it into ../script.ts.
 // It stores nothing, throws nothing into the page, and reports once. Keep it small: at most 1.5 KB with gzip.
 
-/** What the worker reads: policy-api/reports/page-report.ts. */
+/** What the worker reads: policy-api/visitors/page-report.ts. */
 interface Files {
   protocol: string;
   count: number;

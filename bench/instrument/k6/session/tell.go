@@ -38,7 +38,7 @@ var (
 	connectionID = regexp.MustCompile(`\bcid=([^&]+)`)
 )
 
-// A report has room for so many connections (policy-api/reports/page-report.ts).
+// A report has room for so many connections (policy-api/visitors/page-report.ts).
 const connectionsMax = 4
 
 // take notes what a page's script reads of a response.
@@ -70,7 +70,7 @@ func (a *asked) connections(now time.Time) []toldConnection {
 	return told
 }
 
-// told is a report as the worker's script sends it (policy-api/reports/page-report.ts), in whole milliseconds.
+// told is a report as the worker's script sends it (policy-api/visitors/page-report.ts), in whole milliseconds.
 type told struct {
 	Token       string           `json:"token"`
 	Protocol    Protocol         `json:"protocol"`

@@ -52,7 +52,7 @@ func Fill(body []byte, token string) []byte {
 	})
 }
 
-// pageReport is a page's report. Its fields may have any type (policy-api/reports/page-report.ts).
+// pageReport is a page's report. Its fields may have any type (policy-api/visitors/page-report.ts).
 type pageReport struct {
 	Token       any `json:"token"`
 	Protocol    any `json:"protocol"`

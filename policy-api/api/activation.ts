@@ -1,0 +1,151 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import * as contract from "./contract/activation.ts";
+import type { Activation, ActivationChange, ActivePolicy, KillSwitch } from "../decision/activation.ts";
+import type { ApiEnv } from "./env.ts";
+import { guarded } from "./guarded.ts";
+import { etagOf, isNoneMatchHit, parseIfMatch } from "./preconditions.ts";
+import { Problem } from "./problem.ts";
+import { activationView } from "./view.ts";
+
+export function addActivation(api: OpenAPIHono<ApiEnv>): void {
+  api.openapi(guarded(contract.getActivation), async (c) => {
+    const { store, unstoredKill } = c.get("ports");
+    const activation = await store.activation();
+    if (activation === undefined)
+      throw new Problem(503, "the stored activation cannot be read: put one, with If-Match: *");
+    const etag = etagOf("r", activation.revision);
+    c.header("etag", etag);
+    const held = unstoredKill.held();
+    if (held !== undefined)
+      return c.json({ ...activationView(activation), killSwitch: held.kind, killSwitchStored: false as const }, 200);
+    if (isNoneMatchHit(c.req.header("if-none-match"), etag)) return c.body(null, 304);
+    return c.json(activationView(activation), 200);
+  });
+
+  api.openapi(guarded(contract.listActivations), async (c) => {
+    const { items, next } = await c.get("ports").store.activations(c.req.valid("query"));
+    return c.json({ activations: items.map(activationView), next }, 200);
+  });
+
+  api.openapi(guarded(contract.putActivation), async (c) => {
+    const { everyone, stages, note } = c.req.valid("json");
+    return c.json(activationView(await changeTo(c, { kind: "put", everyone, stages }, note)), 200);
+  });
+
+  api.openapi(guarded(contract.rollBack), async (c) => {
+    const { note } = c.req.valid("json");
+    return c.json(activationView(await changeTo(c, { kind: "rollback" }, note)), 200);
+  });
+
+  api.openapi(guarded(contract.putKillSwitch), async (c) => {
+    const { kind, note } = c.req.valid("json");
+    const { unstoredKill } = c.get("ports");
+    try {
+      const activation = await changeKillSwitch(c, kind, note);
+      unstoredKill.settle();
+      return c.json(activationView(activation), 200);
+    } catch (error) {
+      refuseOrLog(c, error);
+      unstoredKill.hold(kind, c.get("actor"), note ?? null);
+      return c.json({ stored: false as const, killSwitch: kind, problem: KILLED }, 202);
+    }
+  });
+
+  api.openapi(guarded(contract.deleteKillSwitch), async (c) => {
+    const { unstoredKill } = c.get("ports");
+    try {
+      const activation = await changeKillSwitch(c, null, undefined);
+      unstoredKill.settle();
+      return c.json(activationView(activation), 200);
+    } catch (error) {
+      // There is nothing here to turn off.
+      if (unstoredKill.held() === undefined) throw error;
+      refuseOrLog(c, error);
+      unstoredKill.settle();
+      return c.json({ stored: false as const, killSwitch: null, problem: REVIVED }, 202);
+    }
+  });
+}
+
+const KILLED =
+  "the store could not take it: it is in force in memory, while the worker or the TLS edge in front of it runs, and the " +
+  "store is asked again every few seconds. On Cloudflare it is in force only in the isolate that took this call";
+const REVIVED =
+  "the kill switch in memory is off, but the store does not take changes: if it holds a kill switch, that one stays in force";
+
+/** How long the store may take, milliseconds: an operator waits. */
+const STORE_MS = 5_000;
+
+/** @throws Problem if the call is refused; another error if the store cannot take the change */
+async function changeKillSwitch(
+  c: Context<ApiEnv>,
+  to: KillSwitch | null,
+  note: string | undefined,
+): Promise<Activation> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("the store did not answer in time")), STORE_MS);
+  try {
+    return await Promise.race([changeTo(c, { kind: "kill-switch", to }, note), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function refuseOrLog(c: Context<ApiEnv>, error: unknown): void {
+  if (error instanceof Problem) throw error;
+  c.get("ports").failed(error);
+}
+
+/** Makes a change under the call's If-Match, and sets the reply's ETag. @throws Problem */
+async function changeTo(c: Context<ApiEnv>, change: ActivationChange, note: string | undefined): Promise<Activation> {
+  const precondition = parseIfMatch(c.req.header("if-match"), "r");
+  if (precondition === undefined)
+    throw new Problem(428, "send If-Match with the ETag of GET activation, or * for any", {
+      faults: [{ pointer: "/header/if-match", message: "is missing" }],
+    });
+  const ports = c.get("ports");
+  const result = await ports.store.change(change, {
+    author: c.get("actor"),
+    note: note ?? null,
+    ifMatch: precondition,
+  });
+  switch (result.kind) {
+    case "precondition-failed": {
+      const { revision, author } = result.current;
+      throw Problem.changed(`revision ${revision}, by ${author}, is in force`, { revision }, etagOf("r", revision));
+    }
+    case "nothing-before":
+      throw new Problem(409, "there is nothing to go back to");
+    case "unusable-versions":
+      throw unusable(change, result.versions);
+    case "changed": {
+      await ports.changed();
+      c.header("etag", etagOf("r", result.activation.revision));
+      return result.activation;
+    }
+  }
+}
+
+/** For a change to versions that are not there or cannot be read. */
+function unusable(change: ActivationChange, versions: readonly ActivePolicy[]): Problem {
+  const faults = new Map(
+    versions.map(({ version, fault }) => [
+      version,
+      fault === undefined ? `there is no version ${version}` : `version ${version} ${fault}`,
+    ]),
+  );
+  // The body of a rollback names no versions.
+  if (change.kind !== "put") return new Problem(409, [...faults.values()].join("; "));
+  const named = [
+    { pointer: "/everyone", version: change.everyone },
+    ...change.stages.map(({ version }, i) => ({ pointer: `/stages/${i}/version`, version })),
+  ];
+  return Problem.ofFaults(
+    "only versions that exist and can be read can be activated",
+    named.flatMap(({ pointer, version }) => {
+      const message = faults.get(version);
+      return message === undefined ? [] : [{ pointer, message, relation: true as const }];
+    }),
+  );
+}

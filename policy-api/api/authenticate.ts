@@ -1,0 +1,52 @@
+import type { MiddlewareHandler } from "hono";
+import type { Scope } from "./contract/access.ts";
+import type { ApiEnv } from "./env.ts";
+import type { PolicyApiPorts } from "./ports.ts";
+import { Problem } from "./problem.ts";
+import { findToken } from "./tokens.ts";
+
+const CHALLENGE = { "www-authenticate": 'Bearer realm="adaptive-h3"' };
+
+/** Lets a call pass if its token may do this (RFC 6750): `Authorization: Bearer <token>`. */
+export function requires(scope: Scope): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    const ports = c.get("ports");
+    const { tokens } = ports;
+    if (tokens.length === 0)
+      throw new Problem(
+        403,
+        "no token is configured: set the secret POLICY_TOKENS (npm run policy -- token makes one)",
+      );
+    const header = c.req.header("authorization");
+    const presented = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(header ?? "")?.[1];
+    if (presented === undefined) throw new Problem(401, "send a token: Authorization: Bearer <token>", {}, CHALLENGE);
+    // Before the limit: wrong tokens from an address never keep out the right one, which may be on its way to the kill
+    // switch.
+    const token = await findToken(presented, tokens);
+    if (token === undefined) throw await refusal(ports, c.req.raw);
+    if (scope === "write" && token.scope !== "write") {
+      const headers = { "www-authenticate": `${CHALLENGE["www-authenticate"]}, error="insufficient_scope"` };
+      throw new Problem(403, `the token ${token.name} may read only`, {}, headers);
+    }
+    c.set("actor", token.name);
+    return next();
+  };
+}
+
+/** What the holder of a wrong token gets: 429 after too many, else 401. */
+async function refusal(
+  ports: Pick<PolicyApiPorts, "callerAddress" | "failedAttempts">,
+  request: Request,
+): Promise<Problem> {
+  const { failedAttempts } = ports;
+  const nowMs = Date.now();
+  const address = ports.callerAddress(request);
+  const waitMs = address === undefined ? 0 : await failedAttempts.waitMs(address, nowMs);
+  if (waitMs > 0) {
+    const waitS = Math.ceil(waitMs / 1000);
+    return new Problem(429, `too many wrong tokens: try again in ${waitS} s`, {}, { "retry-after": String(waitS) });
+  }
+  if (address !== undefined) await failedAttempts.add(address, nowMs);
+  const headers = { "www-authenticate": `${CHALLENGE["www-authenticate"]}, error="invalid_token"` };
+  return new Problem(401, "this token is not known", {}, headers);
+}

@@ -1,0 +1,110 @@
+import type { Actuator } from "../../decision/alt-svc.ts";
+import type { Prediction } from "./predict.ts";
+
+/** The host at which pages name their files. Undefined is what is not known. */
+export interface AssetsHost {
+  readonly origin: string;
+  /** Whether a file or a DNS record offers HTTP/3 there. */
+  readonly offers: boolean | undefined;
+  /** Whether files there are as they are here. */
+  readonly isSame: boolean | undefined;
+  /** Whether browsers keep a file there from the site's pages (Cross-Origin-Resource-Policy). */
+  readonly isKept: boolean;
+}
+
+/** What is known of a site after a look. Undefined is what is not known. */
+export interface Looked {
+  /** The site's name. */
+  readonly host: string;
+  /** What the deployment is set to. */
+  readonly current: Actuator;
+  readonly ways: Readonly<Record<Actuator, Prediction>>;
+  /** Whether the marker itself reaches browsers: then no rule of the zone makes Alt-Svc of it. */
+  readonly markerArrives: boolean;
+  /** Whether files or errors offer HTTP/3, which pass no worker. */
+  readonly othersOffer: boolean;
+  /** Whether a DNS record offers HTTP/3. */
+  readonly record: boolean | undefined;
+  /** Whether a QUIC connection can be had. */
+  readonly quic: boolean | undefined;
+  /** Whether a route leads the page to a worker. */
+  readonly routed: boolean | undefined;
+  /** Whether the worker sees an RTT. */
+  readonly hasRtt: boolean;
+  /** Whether most look-ups come too late for a page. */
+  readonly isLate: boolean;
+  /** Undefined where ASSETS is not set. */
+  readonly assets?: AssetsHost | undefined;
+}
+
+/** What to do next, in the order in which it helps. Pure. */
+export function advise(looked: Looked): readonly string[] {
+  const rest = [
+    ...(looked.routed === false ? ["No route leads the page to a worker: nothing is decided for it."] : []),
+    ...(looked.hasRtt ? [] : ["The worker sees no RTT of its visitors, so it can decide nothing."]),
+    ...(looked.isLate
+      ? [
+          "Look-ups come later than BUDGET_MS allows: such pages say nothing. Raise it, or expect an answer with the next page.",
+        ]
+      : []),
+    ...(looked.assets === undefined ? [] : ofAssets(looked.assets)),
+  ];
+  const first = ofAnswers(looked);
+  if (first.length + rest.length === 0)
+    return [
+      'Nothing is to be done here. Does the worker still observe? Then activate a policy ("A staged change" in docs/operating.md).',
+    ];
+  return [...first, ...rest];
+}
+
+function ofAssets({ origin, offers, isSame, isKept }: AssetsHost): readonly string[] {
+  return [
+    ...(isSame === false
+      ? [`${origin}, which ASSETS names, does not serve the same files: pages break. Take ASSETS out.`]
+      : []),
+    ...(isKept
+      ? [
+          `${origin}, which ASSETS names, keeps files from other hosts' pages: browsers block them. Let it say Cross-Origin-Resource-Policy: cross-origin, or take ASSETS out.`,
+        ]
+      : []),
+    ...(offers === true ? [`${origin}, which ASSETS names, offers HTTP/3: it serves its purpose only without.`] : []),
+  ];
+}
+
+function ofAnswers({ host, current, ways, markerArrives, othersOffer, record, quic }: Looked): readonly string[] {
+  const other: Actuator = current === "header" ? "marker" : "header";
+  if (ways[current].works === true) return [];
+  if (quic === false)
+    return [
+      "No browser can follow an offer, as no QUIC connection comes about. Switch HTTP/3 on, and let UDP through.",
+    ];
+  if (record === true)
+    return [
+      "A DNS record offers HTTP/3 before the first response, and no header takes that back.",
+      "On Cloudflare it is there while HTTP/3 and Universal SSL are on and the host is proxied. With a certificate of your own Universal " +
+        "SSL can be off. Otherwise have HTTP/3 on only if it is to be offered to all.",
+    ];
+  if (ways[current].works === undefined)
+    return ["Nothing was found that speaks against it. What is unknown above is still to be looked at."];
+  if (ways[other].works === true)
+    return [
+      other === "marker"
+        ? 'Set ACTUATOR = "marker": a rule of the zone already makes Alt-Svc of it.'
+        : 'Set ACTUATOR = "header": the worker\'s own Alt-Svc arrives.',
+    ];
+  if (markerArrives)
+    return [
+      `No rule of the zone makes Alt-Svc of the marker. ${current === "header" ? 'Set ACTUATOR = "marker", deploy, and put' : "Put"} the rules in force that ` +
+        `\`npm run policy -- marker-rule --host ${host} --out FILE\` writes, beside the rules that are there ("Answer by a marker" in docs/deploying.md).`,
+      "Then look again. They also take away what others offer, if the zone applies them after that.",
+    ];
+  if (othersOffer)
+    return [
+      "Responses that pass no worker offer HTTP/3, after the rules of the zone: what pages say does not matter then.",
+      "HTTP/3 can only be on for all visitors of this zone, or off.",
+    ];
+  return [
+    "Neither way works: what the worker says is changed on its way, after the rules of the zone.",
+    "HTTP/3 can only be on for all visitors of this zone, or off.",
+  ];
+}

@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parsePolicy } from "../parse-policy.ts";
+import { INITIAL_POLICY, type Policy } from "../policy.ts";
+import type { Transport } from "../sample.ts";
+import bbr from "../../policies/bbr.json" with { type: "json" };
+import cubic from "../../policies/cubic.json" with { type: "json" };
+import published from "../../policies/published.json" with { type: "json" };
+import quicheBbr from "../../policies/quiche-bbr2/bbr.json" with { type: "json" };
+import quicheCubic from "../../policies/quiche-cubic/cubic.json" with { type: "json" };
+import { type Answers, answersOf, notCompiled, type Unit, valueAt } from "./answers.ts";
+
+function policyOf(json: unknown): Policy {
+  const parsed = parsePolicy(json);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
+  return parsed.value;
+}
+
+const SHIPPED = { bbr, cubic, published, quicheBbr, quicheCubic };
+const TRANSPORTS = ["tcp", "quic"] as const satisfies Transport[];
+const PER_MS = { ms: 1, us: 1_000 } as const satisfies Record<Unit, number>;
+
+/** What compiled answers say at an RTT in their unit. */
+function saidAt(answers: Answers, transport: Transport, rtt: number): string | undefined {
+  const here = answers[transport].filter(
+    ({ spans }) => spans === undefined || spans.some(({ from, to }) => from <= rtt && rtt < to),
+  );
+  expect(here.length).toBeLessThan(2);
+  return here[0]?.value;
+}
+
+/** RTTs of a unit: each one up to 2,000, then steps of a thousandth, to above what a decision believes. */
+function grid(unit: Unit): number[] {
+  const rtts = Array.from({ length: 2_000 }, (_, i) => i + 1);
+  for (let rtt = 2_000; rtt <= 61_000 * PER_MS[unit]; rtt = Math.ceil(rtt * 1.001)) rtts.push(rtt);
+  return rtts;
+}
+
+/** The first RTT at which compiled answers say something else than the policy decides. */
+function differenceOf(policy: Policy, unit: Unit, rtts: readonly number[]): string | undefined {
+  const answers = answersOf(policy, unit);
+  for (const transport of TRANSPORTS)
+    for (const rtt of rtts) {
+      const said = saidAt(answers, transport, rtt);
+      if (said !== valueAt(policy, transport, rtt / PER_MS[unit]))
+        return `over ${transport}, at ${rtt} ${unit}: ${said ?? "nothing"}`;
+    }
+  return undefined;
+}
+
+describe.each(Object.entries(SHIPPED))("%s", (_, json) => {
+  it.each(["ms", "us"] as const)("says what the policy decides, at each RTT in %s", (unit) => {
+    expect(differenceOf(policyOf(json), unit, grid(unit))).toBeUndefined();
+  });
+});
+
+it("says what policies decide whose gains change their signs anywhere", () => {
+  const gain = fc.double({ min: -0.3, max: 0.3, noNaN: true });
+  const shape = cubic.method.table;
+  const rtts = grid("us").filter((_, i) => i % 7 === 0);
+  fc.assert(
+    fc.property(
+      fc.array(gain, { minLength: 4, maxLength: 4 }),
+      fc.array(gain, { minLength: 4, maxLength: 4 }),
+      (next, again) => {
+        const each = (gains: readonly number[]) => shape.next.gain.map((losses) => losses.map(() => gains));
+        const table = {
+          ...shape,
+          next: { ...shape.next, gain: each(next) },
+          return: { ...shape.return, gain: each(again) },
+        };
+        expect(differenceOf(policyOf({ ...cubic, method: { ...cubic.method, table } }), "us", rtts)).toBeUndefined();
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
+it("a mode that looks at nothing answers everywhere", () => {
+  expect(answersOf({ ...INITIAL_POLICY, mode: "fixed-h3" }, "us")).toEqual({
+    tcp: [{ value: 'h3=":443"; ma=3600' }],
+    quic: [{ value: 'h3=":443"; ma=3600' }],
+  });
+  expect(answersOf({ ...INITIAL_POLICY, mode: "fixed-h2" }, "ms")).toEqual({ tcp: [], quic: [{ value: "clear" }] });
+});
+
+it("a threshold is one span, up to what is believed", () => {
+  const policy: Policy = { ...INITIAL_POLICY, mode: "adaptive", method: { kind: "rtt-threshold", rttMs: 40 } };
+  const value = 'h3=":443"; ma=60';
+  expect(answersOf(policy, "ms").tcp).toEqual([{ value, spans: [{ from: 40, to: 60_001 }] }]);
+  expect(answersOf(policy, "us").tcp).toEqual([{ value, spans: [{ from: 40_000, to: 60_000_001 }] }]);
+  expect(answersOf(policy, "ms").quic).toEqual([
+    { value: "clear", spans: [{ from: 1, to: 40 }] },
+    { value, spans: [{ from: 40, to: 60_001 }] },
+  ]);
+});
+
+describe("what no rule can do is named", () => {
+  const plain = policyOf(cubic);
+  it.each<[pointer: string, policy: Policy]>([
+    ["/mode", INITIAL_POLICY],
+    ["/method/kind", { ...plain, method: { kind: "share", share: 0.5 } }],
+    ["/exploration/share", { ...plain, exploration: { share: 0.1 } }],
+    ["/reports/share", { ...plain, reports: { share: 1, inject: false } }],
+    ["/contentBytes/routes", { ...plain, contentBytes: { default: 1e6, routes: [{ pathPrefix: "/a", bytes: 1e5 }] } }],
+    ["/rules", { ...plain, rules: [{ pathPrefix: "/a", mode: "fixed-h2" }] }],
+  ])("%s", (pointer, policy) => {
+    expect(notCompiled(policy).map((fault) => fault.pointer)).toEqual([pointer]);
+  });
+
+  it.each(Object.entries(SHIPPED))("nothing of %s", (_, json) => {
+    expect(notCompiled(policyOf(json))).toEqual([]);
+  });
+});

@@ -1,0 +1,112 @@
+import { altSvcValue } from "../alt-svc.ts";
+import { decide } from "../decide.ts";
+import type { Fault } from "../parse.ts";
+import type { Policy } from "../policy.ts";
+import type { Transport } from "../sample.ts";
+
+/** RTTs from `from` to before `to`, in a rule's whole units. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A value of Alt-Svc, and the RTTs at which a rule sets it. */
+export interface Answer {
+  readonly value: string;
+  /** Increasing. Undefined: at all of them, and where no RTT is known. */
+  readonly spans?: readonly Span[] | undefined;
+}
+
+/** What a rule answers a request that came over TCP, and one over QUIC. Where no answer has the RTT, it sets nothing. */
+export type Answers = Readonly<Record<Transport, readonly Answer[]>>;
+
+/** Servers know an RTT in whole milliseconds or microseconds. */
+export type Unit = "ms" | "us";
+const UNITS_IN_MS: Readonly<Record<Unit, number>> = { ms: 1, us: 1_000 };
+
+/** No decision believes a longer RTT, milliseconds: beyond it one is as good as another. */
+const MOST_MS = 60_001;
+/** Two RTTs of which one is this much longer have no third answer between them (a gain table has a figure for a factor of two or so). */
+const STEP = 1.0005;
+/** The port of browsers' https URLs. */
+const PORT = 443;
+
+/**
+ * What an adaptive policy answers a client whom nobody remembers, by the RTT of its connection alone. That is all that a rule
+ * of a server can know. Pure.
+ *
+ * @param policy One of which notCompiled() says nothing.
+ */
+export function answersOf(policy: Policy, unit: Unit): Answers {
+  const of = (transport: Transport): readonly Answer[] => {
+    const known = spansOf((rtt) => valueAt(policy, transport, rtt / UNITS_IN_MS[unit]), MOST_MS * UNITS_IN_MS[unit]);
+    const values = [...new Set(known.map(({ value }) => value))].filter((value) => value !== undefined);
+    const [only] = known;
+    if (known.length === 1 && only?.value !== undefined) return [{ value: only.value }];
+    return values.map((value) => ({
+      value,
+      spans: known.filter((one) => one.value === value).map(({ from, to }) => ({ from, to })),
+    }));
+  };
+  return { tcp: of("tcp"), quic: of("quic") };
+}
+
+/** The Alt-Svc of a response to a client whom nobody remembers. */
+export function valueAt(policy: Policy, transport: Transport, rttMs: number): string | undefined {
+  const { advertise } = decide({ transport, rttMs, path: "/" }, { state: "unknown" }, policy, 0, undefined);
+  return altSvcValue(advertise, PORT);
+}
+
+/** From 1 on, where the value changes: looked for in small steps, and then halved to a unit. */
+function spansOf(
+  valueOf: (rtt: number) => string | undefined,
+  most: number,
+): readonly (Span & { readonly value: string | undefined })[] {
+  const spans: (Span & { readonly value: string | undefined })[] = [];
+  let from = 1;
+  let value = valueOf(1);
+  for (let low = 1; low < most;) {
+    const high = Math.min(most, Math.max(low + 1, Math.floor(low * STEP)));
+    if (valueOf(high) !== value) {
+      const to = firstOther(valueOf, low, high);
+      spans.push({ from, to, value });
+      from = to;
+      value = valueOf(to);
+      low = to;
+    } else low = high;
+  }
+  return [...spans, { from, to: Infinity, value }];
+}
+
+/** The first RTT above `low`, and not above `high`, whose value is not that of `low`. */
+function firstOther(valueOf: (rtt: number) => string | undefined, low: number, high: number): number {
+  const before = valueOf(low);
+  let [same, other] = [low, high];
+  while (other - same > 1) {
+    const middle = Math.floor((same + other) / 2);
+    if (valueOf(middle) === before) same = middle;
+    else other = middle;
+  }
+  return other;
+}
+
+/** What of a policy no rule can do. None: it can be compiled. Pure. */
+export function notCompiled({ mode, method, contentBytes, exploration, reports, rules }: Policy): Fault[] {
+  const faults: readonly (readonly [isThere: boolean, pointer: string, message: string])[] = [
+    [mode === "observe", "/mode", "sets no header, so that there is nothing to compile"],
+    [
+      mode === "adaptive" && method?.kind === "share",
+      "/method/kind",
+      "a rule remembers nobody, and so cannot draw clients",
+    ],
+    [exploration.share > 0, "/exploration/share", "a rule remembers nobody, and so cannot draw arms: it must be 0"],
+    [reports.share > 0, "/reports/share", "a rule cannot ask pages to report: it must be 0"],
+    [
+      contentBytes.routes.length > 0,
+      "/contentBytes/routes",
+      "a rule knows one size of a page, the default: it must be empty",
+    ],
+    [rules.length > 0, "/rules", "a rule looks at the RTT alone: it must be empty"],
+  ];
+  return faults.flatMap(([isThere, pointer, message]) => (isThere ? [{ pointer, message }] : []));
+}

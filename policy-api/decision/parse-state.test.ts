@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { CONNECTIONS } from "./connections.ts";
+import { applySamples, EMPTY_CLIENT } from "./levels.ts";
+import { addGiven, addToNetwork, EMPTY_LEVEL } from "./mix.ts";
+import { IGNORED_MAX } from "./offers.ts";
+import { parseClientState, parseIgnored, parseLevelState } from "./parse-state.ts";
+import { NOON_MS, sample } from "./testing.ts";
+
+const { state: CLIENT, given: GIVEN } = applySamples(
+  EMPTY_CLIENT,
+  [sample({ packetsSent: 1_000, packetsLost: 10, rttMs: 20, bytesSent: 1e6, busyMs: 90, deliveryRateBps: 1e6 })],
+  NOON_MS,
+);
+const [CONNECTION] = CLIENT.connections;
+const { state: NETWORK, given: ONWARD } = addToNetwork(EMPTY_LEVEL, GIVEN, 64_500);
+const faultsOf = (parsed: ReturnType<typeof parseClientState | typeof parseLevelState>) =>
+  parsed.ok ? [] : parsed.faults.map(({ pointer }) => pointer);
+
+describe("parseClientState", () => {
+  it("reads what was written", () => {
+    expect(parseClientState(JSON.parse(JSON.stringify(CLIENT)))).toEqual({ ok: true, value: CLIENT });
+  });
+
+  it.each([
+    ["no object", [], [""]],
+    ["nothing", {}, ["/connections", "/given"]],
+    ["a row of before connections were kept apart", { tcp: { lastAtMs: 1 } }, ["/tcp", "/connections", "/given"]],
+    [
+      "another transport",
+      { ...CLIENT, connections: [{ ...CONNECTION, transport: "sctp" }] },
+      ["/connections/0/transport"],
+    ],
+    [
+      "a negative count",
+      { ...CLIENT, connections: [{ ...CONNECTION, packetsLost: -1 }] },
+      ["/connections/0/packetsLost"],
+    ],
+    [
+      "more connections than are kept",
+      { ...CLIENT, connections: Array.from({ length: CONNECTIONS + 1 }, () => CONNECTION) },
+      ["/connections"],
+    ],
+    ["a mix that is none", { ...CLIENT, given: { clients: [1], asOfMs: 0 } }, ["/given/clients"]],
+  ])("%s", (_name, input, pointers) => {
+    expect(faultsOf(parseClientState(input))).toEqual(pointers);
+  });
+});
+
+describe("parseLevelState", () => {
+  it.each([
+    ["of a network", NETWORK],
+    ["of what is above", { held: addGiven(EMPTY_LEVEL.held, ONWARD) }],
+  ])("reads what was written: %s", (_name, state) => {
+    expect(parseLevelState(JSON.parse(JSON.stringify(state)))).toEqual({ ok: true, value: state });
+  });
+
+  it("names what is wrong", () => {
+    expect(faultsOf(parseLevelState({ held: { clients: "many", asOfMs: 0 } }))).toEqual(["/held/clients"]);
+  });
+});
+
+describe("parseIgnored", () => {
+  it.each([
+    ["none", [], true],
+    ["some", [1, 2], true],
+    ["as many as are kept", Array.from({ length: IGNORED_MAX }, (_, i) => i), true],
+    ["more", Array.from({ length: IGNORED_MAX + 1 }, (_, i) => i), false],
+    ["no list", {}, false],
+    ["no numbers", ["1"], false],
+    ["null", null, false],
+  ])("%s", (_name, input, ok) => {
+    expect(parseIgnored(input).ok).toBe(ok);
+  });
+});

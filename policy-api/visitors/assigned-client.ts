@@ -1,0 +1,213 @@
+import type { LastDecided } from "../decision/assignment.ts";
+import type { TablePlace } from "../decision/gain-table.ts";
+import type { PageDecision, PageOutcome } from "./page-outcome.ts";
+import {
+  described,
+  integer,
+  number,
+  object,
+  oneOf,
+  optional,
+  parse,
+  type Parsed,
+  type Reader,
+} from "../decision/parse.ts";
+import { cellKey, EVERYWHERE, parseCellKey } from "./cells.ts";
+import { addDecided, addReport, type ClientDay, EMPTY_DAY, readClientDay } from "./client-day.ts";
+import type { ExpectedTimes } from "./expected-time.ts";
+import { DRAWN_ARMS, type DrawnArm } from "./outcome-row.ts";
+import { parsePeriodKey, periodKey } from "./period-keys.ts";
+import { rttClassOf, rttKey } from "./rtt-classes.ts";
+
+/** Under how many keys a client's pages count. Those under further keys count under the first ones alone. */
+export const CLIENT_KEYS_MAX = 24;
+
+/**
+ * What a client did in its present period of assignment, under one version and arm. Plain JSON, of bounded size.
+ *
+ * A client has one of these. With another period, version or arm a new one begins, and what the one before added up to stays
+ * in the sums, as another client's. So a client that two versions decide about in turn, while a new one is rolled out, counts
+ * as several clients.
+ */
+export interface AssignedClient extends LastDecided {
+  readonly version: number;
+  readonly arm: DrawnArm;
+  /**
+   * The RTT of the first page in this period that has one, milliseconds. All pages of the client count in its class: a later
+   * page's RTT is measured over the protocol that the arm led to.
+   */
+  readonly rttMs?: number | undefined;
+  /**
+   * Where its pages stand in the version's gain table: the RTT of the first page that has one, and the loss of the first page
+   * that has one. Those of later pages may depend on the arm, and cells must not.
+   */
+  readonly place?: ClientPlace | undefined;
+  /** By the keys of outcome rows. Empty after a page that counts in no arm (`redrawn`), which only begins the period. */
+  readonly rows: Readonly<Record<string, ClientDay>>;
+}
+
+type ClientPlace = Omit<TablePlace, "size">;
+
+/** What a page took, milliseconds, and under which keys it belongs into the sketches. */
+export interface SketchTimes {
+  readonly keys: readonly string[];
+  readonly loadMs: number;
+  readonly lcpMs?: number | undefined;
+}
+
+/**
+ * Adds a page that was decided about. Nothing changes by a page of no drawn arm, by one whose place is unknown, and by one that is
+ * older than the period, version or arm that the client has by now. Pure.
+ *
+ * @param asn The number of the client's autonomous system
+ */
+export function addDecision(
+  held: AssignedClient | undefined,
+  decision: PageDecision,
+  asn: number | undefined,
+): AssignedClient | undefined {
+  const { arm, position, period, policyVersion: version, atMs } = decision;
+  if (arm === "policy" || position === "unknown") return held;
+  const isSame = held !== undefined && isOf(held, decision);
+  if (held !== undefined && !isSame && (period < held.period || atMs < held.atMs)) return held;
+  const rows = { ...(isSame ? held.rows : {}) };
+  const rttMs = (isSame ? held.rttMs : undefined) ?? decision.rttMs;
+  const place = placeOf(isSame ? held.place : undefined, decision.place);
+  if (position !== "redrawn")
+    for (const key of keysOf(decision, { rttMs, place }, asn)) {
+      const day = rows[key];
+      if (day !== undefined || Object.keys(rows).length < CLIENT_KEYS_MAX) rows[key] = addDecided(day ?? EMPTY_DAY);
+    }
+  const last = isSame ? Math.max(held.atMs, atMs) : atMs;
+  return {
+    period,
+    version,
+    arm,
+    atMs: last,
+    ...(rttMs === undefined ? {} : { rttMs }),
+    ...(place === undefined ? {} : { place }),
+    rows,
+  };
+}
+
+function placeOf(held: ClientPlace | undefined, page: TablePlace | undefined): ClientPlace | undefined {
+  if (page === undefined) return held;
+  const { rtt, loss } = { rtt: held?.rtt ?? page.rtt, loss: held?.loss ?? page.loss };
+  return loss === undefined ? { rtt } : { rtt, loss };
+}
+
+/**
+ * Adds what a page reported: to the period, version and arm that its decision was added to, and under the same keys. Otherwise, and
+ * without the time of a load (the visitor left before), the page stays one that did not report. The same page must not be added
+ * twice. Pure.
+ */
+export function addOutcome(
+  held: AssignedClient | undefined,
+  outcome: PageOutcome,
+  expected: ExpectedTimes,
+  asn: number | undefined,
+): { readonly held: AssignedClient | undefined; readonly times?: SketchTimes } {
+  const { position, loadMs, lcpMs, transport } = outcome;
+  if (held === undefined || !isOf(held, outcome)) return { held };
+  if (position === "unknown" || position === "redrawn" || loadMs === undefined) return { held };
+  const report = {
+    overH3: transport === "quic",
+    load: { ms: loadMs, expectedMs: expected.loadMs },
+    lcp: lcpMs === undefined ? undefined : { ms: lcpMs, expectedMs: expected.lcpMs },
+  };
+  const rows = { ...held.rows };
+  const keys: string[] = [];
+  let isAdded = false;
+  for (const key of keysOf(outcome, held, asn)) {
+    const day = rows[key];
+    const added = day === undefined ? undefined : addReport(day, report);
+    if (added?.kind !== "added") continue;
+    isAdded = true;
+    rows[key] = added.day;
+    // Sums alone show when an effect changes.
+    if (added.isForSketch && parsePeriodKey(key) === undefined) keys.push(key);
+  }
+  if (!isAdded) return { held };
+  const changed = { ...held, rows };
+  return keys.length === 0 ? { held: changed } : { held: changed, times: { keys, loadMs, lcpMs } };
+}
+
+/** The key of an autonomous system's sums. */
+export function asnKey(asn: number): string {
+  return `${ASN_PREFIX}${asn}`;
+}
+
+export const ASN_PREFIX = "asn/";
+
+/** Whether a page belongs to what a client has. */
+function isOf(held: AssignedClient, { period, policyVersion, arm }: PageDecision): boolean {
+  return held.period === period && held.version === policyVersion && held.arm === arm;
+}
+
+/** Under which keys a page counts. The most important are first. */
+function keysOf(
+  { position, place, period }: PageDecision,
+  client: Pick<AssignedClient, "rttMs" | "place">,
+  asn: number | undefined,
+): readonly string[] {
+  const { rttMs } = client;
+  const isInCell = place !== undefined && position !== "unknown" && position !== "redrawn";
+  return [
+    EVERYWHERE,
+    ...(rttMs === undefined ? [] : [rttKey(rttClassOf(rttMs))]),
+    // Other positions have other effects, and how many pages are of which changes while a site gets known.
+    ...(rttMs === undefined || position !== "next" ? [] : [periodKey(period, rttClassOf(rttMs))]),
+    ...(isInCell ? [cellKey({ position, ...atClient(place, client.place) })] : []),
+    ...(asn === undefined ? [] : [asnKey(asn)]),
+  ];
+}
+
+/** A page that came before any loss was known stays in the cell of all losses. */
+function atClient({ rtt, size, loss }: TablePlace, client: ClientPlace | undefined): TablePlace {
+  return { rtt: client?.rtt ?? rtt, size, loss: loss === undefined ? undefined : (client?.loss ?? loss) };
+}
+
+function isKey(key: string): boolean {
+  return (
+    key === EVERYWHERE ||
+    /^(rtt\/\d|asn\/\d{1,10})$/.test(key) ||
+    parsePeriodKey(key) !== undefined ||
+    parseCellKey(key) !== undefined
+  );
+}
+
+const readRows: Reader<AssignedClient["rows"]> = described(
+  (value, pointer, faults) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      faults.push({ pointer, message: "must be an object" });
+      return {};
+    }
+    const entries = Object.entries(value);
+    if (entries.length > CLIENT_KEYS_MAX || !entries.every(([key]) => isKey(key))) {
+      faults.push({ pointer, message: `must have at most ${CLIENT_KEYS_MAX} keys of outcome rows` });
+      return {};
+    }
+    return Object.fromEntries(
+      entries.map(([key, day]) => [key, readClientDay(day, `${pointer}/${key.replaceAll("/", "~1")}`, faults)]),
+    );
+  },
+  { type: "object", additionalProperties: readClientDay.schema ?? {}, maxProperties: CLIENT_KEYS_MAX },
+);
+
+/** Cells' keys have two digits for each node. */
+const NODE_MAX = 99;
+
+export const readAssignedClient: Reader<AssignedClient> = object<AssignedClient>({
+  period: integer(0, Number.MAX_SAFE_INTEGER),
+  version: integer(0, Number.MAX_SAFE_INTEGER),
+  arm: oneOf(...DRAWN_ARMS),
+  atMs: number(0, Number.MAX_VALUE),
+  rttMs: optional(number(0, Number.MAX_VALUE)),
+  place: optional(object<ClientPlace>({ rtt: integer(0, NODE_MAX), loss: optional(integer(0, NODE_MAX)) })),
+  rows: readRows,
+});
+
+/** Reads it back from a row, which is parsed like any input. Never throws on data. */
+export function parseAssignedClient(input: unknown): Parsed<AssignedClient> {
+  return parse(readAssignedClient, input);
+}

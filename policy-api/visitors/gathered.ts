@@ -1,0 +1,70 @@
+import { parse } from "../decision/parse.ts";
+import type { Arms } from "./arms.ts";
+import { DRAWN_ARMS, type DrawnArm, type OutcomeRow } from "./outcome-row.ts";
+import { EMPTY_SKETCH, mergeSketches, readSketch, type Sketch } from "./quantiles.ts";
+import { merge, NO_SUMS, parseSums, type Sums, sumsJson } from "./sums.ts";
+
+/** What the clients of one arm add up to under one key. */
+export interface Tally {
+  readonly sums: Sums;
+  readonly load: Sketch;
+  readonly lcp: Sketch;
+}
+
+const NO_TALLY: Tally = { sums: NO_SUMS, load: EMPTY_SKETCH, lcp: EMPTY_SKETCH };
+const ARM_NAMES = { offer: "offered", withhold: "withheld" } as const satisfies Record<DrawnArm, keyof Arms<unknown>>;
+
+/**
+ * The outcomes of one version, gathered from all objects. A client is in one object only, so the rows of a key add up. They are
+ * added as they come: the rows of all objects at once may be more than an isolate can hold.
+ */
+export class Gathered {
+  readonly version: number;
+  readonly #byKey = new Map<string, Arms<Tally>>();
+
+  constructor(version: number, rows: readonly OutcomeRow[] = []) {
+    this.version = version;
+    this.add(rows);
+  }
+
+  /** Adds an object's rows. Rows of other versions do not count. False if one cannot be read: then nothing was added. */
+  add(rows: readonly OutcomeRow[]): boolean {
+    const tallies = rows.filter(({ version }) => version === this.version).map(readRow);
+    if (tallies.includes(undefined)) return false;
+    for (const { key, arm, tally } of tallies.filter((one) => one !== undefined)) {
+      const arms = this.of(key);
+      const name = ARM_NAMES[arm];
+      this.#byKey.set(key, { ...arms, [name]: plus(arms[name], tally) });
+    }
+    return true;
+  }
+
+  /** Both arms under a key. Arms without clients are empty. */
+  of(key: string): Arms<Tally> {
+    return this.#byKey.get(key) ?? { offered: NO_TALLY, withheld: NO_TALLY };
+  }
+
+  get keys(): readonly string[] {
+    return [...this.#byKey.keys()];
+  }
+
+  /** All of it as rows, one for each key and arm. */
+  rows(): readonly OutcomeRow[] {
+    return [...this.#byKey].flatMap(([key, arms]) =>
+      DRAWN_ARMS.map((arm) => {
+        const { sums, load, lcp } = arms[ARM_NAMES[arm]];
+        return { version: this.version, arm, key, sums: sumsJson(sums), load, lcp };
+      }),
+    );
+  }
+}
+
+function readRow({ arm, key, ...row }: OutcomeRow): { key: string; arm: DrawnArm; tally: Tally } | undefined {
+  const [sums, load, lcp] = [parseSums(row.sums), parse(readSketch, row.load), parse(readSketch, row.lcp)];
+  if (!sums.ok || !load.ok || !lcp.ok || !DRAWN_ARMS.includes(arm)) return undefined;
+  return { key, arm, tally: { sums: sums.value, load: load.value, lcp: lcp.value } };
+}
+
+function plus(a: Tally, b: Tally): Tally {
+  return { sums: merge(a.sums, b.sums), load: mergeSketches(a.load, b.load), lcp: mergeSketches(a.lcp, b.lcp) };
+}

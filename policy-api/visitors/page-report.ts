@@ -1,0 +1,113 @@
+import { CF_L4_MAX_LENGTH, type CfL4, parseCfL4 } from "./parse-cf-l4.ts";
+import {
+  type Fault,
+  fitting,
+  integer,
+  list,
+  MAX,
+  number,
+  object,
+  optional,
+  parse,
+  type Parsed,
+  type Reader,
+  text,
+} from "../decision/parse.ts";
+
+/** A reading of a connection that came with a file of the page. */
+export interface PageReading {
+  /** Undefined if it is of a form that nobody knows. */
+  readonly l4: CfL4 | undefined;
+  /** How long before the report, milliseconds. */
+  readonly agoMs: number;
+}
+
+/** The files of the page, the document included, that came from the site itself, over one protocol. */
+export interface PageFiles {
+  readonly protocol: string;
+  readonly count: number;
+  /** On the wire, bytes. */
+  readonly bytes: number;
+}
+
+/** What a page says of its own load. Times are from the beginning of the navigation, milliseconds. Anybody can forge it. */
+export interface PageReport {
+  /** What the worker gave to the page (worker/reporter/token.ts). */
+  readonly token: string;
+  /** Of the document, an ALPN id (RFC 7301): `h2`, `h3`, `http/1.1`. */
+  readonly protocol: string;
+  /** How long the set-up of the document's connection took, TLS included; 0 if it was open. */
+  readonly connectMs: number;
+  readonly ttfbMs: number;
+  /** The load event. Absent: the visitor left before. */
+  readonly loadMs?: number | undefined;
+  /** Largest Contentful Paint, as far as it was known. */
+  readonly lcpMs?: number | undefined;
+  /** The report. */
+  readonly atMs: number;
+  readonly files: readonly PageFiles[];
+  /** The last reading of each connection. */
+  readonly connections: readonly PageReading[];
+}
+
+/** A page has few protocols, and few connections to its own site. */
+const LIST_MAX = 4;
+/** No connection sends more (belief.ts). */
+const PACKETS_MAX = 1e9;
+const BYTES_MAX = 1e12;
+
+const readMs = integer(0, MAX.rttMs);
+
+const readL4: Reader<CfL4 | undefined> = (value, pointer, faults) => {
+  const read = text(CF_L4_MAX_LENGTH)(value, pointer, faults);
+  return typeof read === "string" ? parseCfL4(read) : undefined;
+};
+
+const readPageReport = fitting(
+  object<PageReport>({
+    token: text(100),
+    protocol: text(16),
+    connectMs: readMs,
+    ttfbMs: readMs,
+    loadMs: optional(readMs),
+    lcpMs: optional(readMs),
+    atMs: readMs,
+    files: list(
+      object<PageFiles>({ protocol: text(16), count: integer(1, 10_000), bytes: number(0, BYTES_MAX) }),
+      0,
+      LIST_MAX,
+    ),
+    connections: list(object<PageReading>({ l4: readL4 as Reader<CfL4>, agoMs: readMs }), 0, LIST_MAX),
+  }),
+  (report, fault) => {
+    const { connectMs, ttfbMs, loadMs, lcpMs, atMs, connections } = report;
+    if (connectMs > ttfbMs) fault("/connectMs", "must not be above ttfbMs");
+    if (ttfbMs > (loadMs ?? atMs)) fault("/ttfbMs", "must not be above loadMs");
+    if (Math.max(loadMs ?? 0, lcpMs ?? 0) > atMs) fault("/atMs", "must not be below loadMs and lcpMs");
+    for (const [i, { l4, agoMs }] of connections.entries()) {
+      if (agoMs > atMs) fault(`/connections/${i}/agoMs`, "must not be above atMs");
+      if (l4 !== undefined && !isPossible(l4)) fault(`/connections/${i}/l4`, "says what no connection shows");
+    }
+  },
+);
+
+/** Whether a connection can show these figures: their units may be others than assumed. */
+function isPossible({ rttMs = 0, minRttMs = 0, packetsSent = 0, packetsLost = 0, ...rest }: CfL4): boolean {
+  return (
+    packetsLost <= packetsSent &&
+    packetsSent <= PACKETS_MAX &&
+    Math.max(rttMs, minRttMs) <= MAX.rttMs &&
+    (rest.bytesSent ?? 0) <= BYTES_MAX &&
+    (rest.deliveryRateBps ?? 0) <= MAX.deliveryRateBps
+  );
+}
+
+/** Reads a page's report. Never throws on data. */
+export function parsePageReport(input: unknown): Parsed<PageReport> {
+  return parse(readPageReport, input);
+}
+
+/** Whether the fields of a refused report can be read, and only do not fit together. */
+export function isAbsurd(faults: readonly Fault[]): boolean {
+  return faults.every(({ relation }) => relation === true);
+}

@@ -1,0 +1,177 @@
+import type { Policy } from "../decision/policy.ts";
+import { type Arms, type Estimate, ofEach } from "./arms.ts";
+import { type Cell, EVERYWHERE, parseCellKey } from "./cells.ts";
+import { checkGrounds, compare, type Compared, type GroundsChecked } from "./compare.ts";
+import { CLIENTS_MIN } from "./confidence-sequence.ts";
+import type { Gathered, Tally } from "./gathered.ts";
+import { type HarmSought, harmOf } from "./harm.ts";
+import type { CellEvidence } from "./learn.ts";
+import { parsePeriodKey } from "./period-keys.ts";
+import type { Learning } from "./propose.ts";
+import { RTT_CLASS_MS, rttKey } from "./rtt-classes.ts";
+import { sampleRatioOf } from "./sample-ratio.ts";
+import { type PeriodSums, type StackChange, stackChangeOf } from "./stack-change.ts";
+import { stayingOf } from "./staying.ts";
+import { mergeArms, type Sums } from "./sums.ts";
+import { type UseChange, useChangeOf } from "./use-change.ts";
+
+/** Some of the clients: what they add up to, and what that says. */
+export interface Slice {
+  readonly arms: Arms<Tally>;
+  readonly load: Compared;
+  readonly lcp: Compared;
+}
+
+/** What the clients of one version say. */
+export interface Results extends HarmSought {
+  readonly version: number;
+  /** How many objects were asked, and how many of them answered. */
+  readonly objects: Objects;
+  readonly grounds: GroundsChecked;
+  /** Undefined: none is shown. Otherwise all figures are of both times together. */
+  readonly change: StackChange | undefined;
+  /** Undefined: offers are followed as before, as far as is shown. */
+  readonly unused: UseChange | undefined;
+  /** All clients. Its claim is the one that is made; every other slice is a look besides. */
+  readonly everyone: Slice;
+  /** ln(pages per client offered / pages per client withheld). */
+  readonly staying: Estimate | undefined;
+  /** By class of RTT, in their order. */
+  readonly rttClasses: readonly Slice[];
+  /** The cells of the version's gain table that have clients. */
+  readonly cells: readonly { readonly cell: Cell; readonly slice: Slice }[];
+  /** Autonomous systems with enough clients in both arms, the largest first. */
+  readonly systems: readonly { readonly asn: number; readonly slice: Slice }[];
+  /** How many more have clients. */
+  readonly systemsLeftOut: number;
+}
+
+export interface Objects {
+  readonly asked: number;
+  readonly answered: number;
+}
+
+/** The draw gives each arm half of the clients. */
+const EXPECTED_SHARE = 0.5;
+
+/** How many autonomous systems are shown. */
+const SYSTEMS_MAX = 100;
+
+/** What was gathered of a version, compared. Pure. */
+export function resultsOf(gathered: Gathered, policy: Policy | undefined, objects: Objects): Results {
+  const grounds = groundsOf(gathered);
+  const slice = (key: string): Slice => sliceOf(gathered.of(key), grounds);
+  const all = gathered.of(EVERYWHERE);
+  const classes = Array.from({ length: RTT_CLASS_MS.length + 1 }, (_, rttClass) => rttKey(rttClass));
+  const systems = gathered.keys
+    .flatMap((key) => asnOf(key) ?? [])
+    .map((asn) => ({ asn, arms: gathered.of(`asn/${asn}`) }));
+  const large = systems
+    .filter(({ arms }) => clientsOf(arms).every((clients) => clients >= CLIENTS_MIN))
+    .toSorted((a, b) => sumOf(clientsOf(b.arms)) - sumOf(clientsOf(a.arms)) || a.asn - b.asn)
+    .slice(0, SYSTEMS_MAX);
+  return {
+    version: gathered.version,
+    objects,
+    grounds,
+    ...(policy === undefined
+      ? { harm: undefined, isHarmComparable: false }
+      : harmOf(
+          policy,
+          classes.map((key) => sumsOf(gathered.of(key))),
+          grounds,
+        )),
+    change: stackChangeOf(periodSumsOf(gathered), grounds),
+    unused: useChangeOf(periodSumsOf(gathered), grounds),
+    everyone: compared(all, grounds),
+    staying: stayingOf(sumsOf(all)),
+    rttClasses: classes.map(slice),
+    cells: cellsOf(gathered, policy).map(({ cell, key }) => ({ cell, slice: slice(key) })),
+    systems: large.map(({ asn, arms }) => ({ asn, slice: sliceOf(arms, grounds) })),
+    systemsLeftOut: systems.length - large.length,
+  };
+}
+
+/** What a proposal rests on: the same cells, as evidence. Pure. */
+export function learningOf(gathered: Gathered, policy: Policy): Learning {
+  const grounds = groundsOf(gathered);
+  const evidence = cellsOf(gathered, policy).map(({ cell, key }): CellEvidence => {
+    return { cell, arms: sumsOf(gathered.of(key)) };
+  });
+  const clients = sumOf(clientsOf(gathered.of(EVERYWHERE)));
+  const change = stackChangeOf(periodSumsOf(gathered), grounds);
+  return { version: gathered.version, policy, grounds, evidence, clients, change };
+}
+
+function periodSumsOf(gathered: Gathered): PeriodSums[] {
+  return gathered.keys.flatMap((key) => {
+    const of = parsePeriodKey(key);
+    return of === undefined ? [] : [{ ...of, arms: sumsOf(gathered.of(key)) }];
+  });
+}
+
+function groundsOf(gathered: Gathered): GroundsChecked {
+  const fresh = gathered.keys
+    .filter((key) => parseCellKey(key)?.position === "new")
+    .map((key) => sumsOf(gathered.of(key)));
+  const newClients = mergeArms(fresh);
+  return checkGrounds({ everyone: sumsOf(gathered.of(EVERYWHERE)), newClients, expectedShare: EXPECTED_SHARE });
+}
+
+/** The cells with clients that are in the policy's table, by position, size, RTT and loss. */
+function cellsOf(gathered: Gathered, policy: Policy | undefined): { cell: Cell; key: string }[] {
+  const method = policy?.method;
+  if (method?.kind !== "gains") return [];
+  const { rttMs, contentBytes, lossRatio } = method.table;
+  return gathered.keys
+    .flatMap((key) => {
+      const cell = parseCellKey(key);
+      const isThere =
+        cell !== undefined &&
+        cell.rtt < rttMs.length &&
+        cell.size < contentBytes.length &&
+        (cell.loss ?? 0) < lossRatio.length;
+      return isThere ? [{ cell, key }] : [];
+    })
+    .toSorted(
+      ({ cell: a }, { cell: b }) =>
+        a.position.localeCompare(b.position) || a.size - b.size || a.rtt - b.rtt || (a.loss ?? -1) - (b.loss ?? -1),
+    );
+}
+
+/**
+ * Some of the clients. To which slice a client comes may depend on its arm, as over HTTP/3 an RTT is measured otherwise, so
+ * each slice's own draw is checked too.
+ */
+function sliceOf(arms: Arms<Tally>, grounds: GroundsChecked): Slice {
+  const [offered = 0, withheld = 0] = clientsOf(arms);
+  const { isUneven, share, expectedShare } = sampleRatioOf({ offered, withheld }, EXPECTED_SHARE);
+  const isKnown = grounds.objections.some(({ kind }) => kind === "sample-ratio");
+  if (!isUneven || isKnown) return compared(arms, grounds);
+  return compared(arms, {
+    ...grounds,
+    objections: [...grounds.objections, { kind: "sample-ratio", share, expectedShare }],
+  });
+}
+
+function compared(arms: Arms<Tally>, grounds: GroundsChecked): Slice {
+  const sums = sumsOf(arms);
+  return { arms, load: compare(grounds, sums), lcp: compare(grounds, sums, "lcp") };
+}
+
+function sumsOf(arms: Arms<Tally>): Arms<Sums> {
+  return ofEach(arms, ({ sums }) => sums);
+}
+
+function clientsOf({ offered, withheld }: Arms<Tally>): number[] {
+  return [offered, withheld].map(({ sums }) => Number(sums.assigned.clients));
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, one) => sum + one, 0);
+}
+
+function asnOf(key: string): number | undefined {
+  const digits = /^asn\/(\d{1,10})$/.exec(key)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
