@@ -16,8 +16,10 @@ import (
 	"syscall"
 	"time"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/certificate"
+	"adaptive-h3/infra/edge/internal/crowd"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/giveback"
 	"adaptive-h3/infra/edge/internal/killswitch"
@@ -31,7 +33,6 @@ import (
 	"adaptive-h3/infra/edge/internal/trace"
 	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 const (
@@ -47,9 +48,9 @@ type edge struct {
 	certificates *certificate.Set
 	handler      *proxy.Handler
 	desk         *admission.Desk
-	registry     *visitor.Registry
+	registry     *connpath.Registry
+	crowd        *crowd.Crowd
 	handshakes   *quicserver.Handshakes
-	sampler      *pathsample.Sampler
 	poster       *pathsample.Poster // nil: no samples
 	watch        *unread.Watch
 	resting      *resting.Closer
@@ -98,10 +99,11 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	}
 
 	e := &edge{
-		log: log, registry: visitor.NewRegistry(), certificates: certificates, stopBeat: func() {}, succeeded: make(chan struct{}),
+		log: log, registry: &connpath.Registry{}, certificates: certificates, stopBeat: func() {}, succeeded: make(chan struct{}),
 		failed: make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
-	e.registry.Bound(opts.connections)
+	e.crowd = crowd.New(opts.connections)
+	e.registry.Added = e.crowd.Add
 	e.succeed = sync.OnceFunc(func() { close(e.succeeded) })
 	opts.proxy.Kill, opts.proxy.Covers = &killswitch.Switch{}, certificates.Covers
 	bounds := upstream.NewBounds(opts.requests, log)
@@ -118,7 +120,7 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	e.upstream, e.desk, e.descriptors = pool, bounds.Desk(), bounds.Descriptors
 	e.handler = proxy.New(opts.proxy, transport, e.desk, e.watch, log)
 	if opts.metrics != (upstream.Target{}) {
-		subject := metrics.Subject{Registry: e.registry, Desk: e.desk, Handshakes: e.handshakes.Counts, Misdirected: e.handler.Misdirected, CertificateEnds: certificates.Ends, Descriptors: e.descriptors, PassedBy: func() uint64 { return 0 }}
+		subject := metrics.Subject{Registry: e.registry, Crowded: e.crowd.Closed, Desk: e.desk, Handshakes: e.handshakes.Counts, Misdirected: e.handler.Misdirected, CertificateEnds: certificates.Ends, Descriptors: e.descriptors, PassedBy: func() uint64 { return 0 }}
 		if fallback != nil {
 			subject.PassedBy = fallback.Requests
 		}
@@ -190,13 +192,12 @@ func (e *edge) startSampling(to upstream.Target, windows *trace.Windows) {
 		e.scanning.Go(func() { windows.Run(scanCtx) })
 	}
 	if to == (upstream.Target{}) {
-		e.sampler = pathsample.NewSampler(e.registry, func(pathsample.Sample) {})
 		return
 	}
 	e.poster = pathsample.NewPoster(to, e.log)
-	e.sampler = pathsample.NewSampler(e.registry, e.poster.Emit)
+	e.registry.Emit = e.poster.Emit
 	go e.poster.Run(postCtx)
-	e.scanning.Go(func() { e.sampler.Run(scanCtx) })
+	e.scanning.Go(func() { e.registry.Run(scanCtx) })
 }
 
 // startHeartbeat starts watching the worker, if there is anybody else to ask.
@@ -224,14 +225,15 @@ func (e *edge) http3() string {
 }
 
 // closed sees every connection once, while its statistics can still be read.
-func (e *edge) closed(c *visitor.Connection) {
-	e.sampler.Closing(c, time.Now())
+func (e *edge) closed(c *connpath.Connection) {
+	e.registry.SampleClosing(c, time.Now())
 	e.metrics.Closed(c)
 	e.registry.Remove(c)
+	e.crowd.Remove(c)
 }
 
 // moving sees every connection whose client moves, for what it counted at the old address.
-func (e *edge) moving(c *visitor.Connection) { e.sampler.Closing(c, time.Now()) }
+func (e *edge) moving(c *connpath.Connection) { e.registry.SampleClosing(c, time.Now()) }
 
 func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32]byte, opts options) (*server, error) {
 	srv := &server{socket: s, http: &http.Server{
@@ -244,15 +246,7 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 		HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: opts.maxStreams},
 		ErrorLog:                     e.log.Logger("http"),
 		ConnState:                    e.metrics.Ended,
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if conn := listen.ConnectionOf(c); conn != nil {
-				if t, ok := c.(*tls.Conn); ok {
-					conn.TLS.Store(t)
-				}
-				return visitor.WithConnection(ctx, conn)
-			}
-			return ctx
-		},
+		ConnContext:                  connpath.ConnContext,
 	}}
 	if s.UDP == nil {
 		return srv, nil
@@ -262,7 +256,7 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 	srv.quic, err = quicserver.New(quicserver.Options{
 		TCP: s.TCP, UDP: s.UDP, Bind: e.rebind(s), TLS: tlsConfig,
 		Handler: e.metrics.Count(e.handler), InContext: srv.http, MaxHeaderBytes: maxHeaderBytes,
-		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes, Tracer: trace.Qlog(opts.qlogDir, e.log),
+		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes, QlogDir: opts.qlogDir,
 		ResetSecret: resetSecret, Registry: e.registry, OnClose: e.closed, OnMove: e.moving, Serves: srv.serves, Log: e.log,
 		Shared: s.Inherited, Folder: opts.certificate.StateDir, OnSuccessor: e.succeed,
 	})
@@ -281,7 +275,11 @@ func (e *edge) rebind(s listen.Socket) func() (*net.UDPConn, error) {
 }
 
 func (e *edge) serve(srv *server) {
-	ln := &listen.Listener{TCPListener: srv.socket.TCP, Registry: e.registry, OnClose: e.closed, Linger: &e.linger, Serves: srv.serves}
+	opened := func(c *connpath.Connection) {
+		c.Serves = srv.serves
+		e.registry.Add(c)
+	}
+	ln := &connpath.Listener{TCPListener: srv.socket.TCP, Opened: opened, Closing: e.closed, CloseSocket: e.linger.Close}
 	e.accepting.Go(func() {
 		// shutdown closes the listener before the server.
 		if err := srv.http.ServeTLS(ln, "", ""); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {

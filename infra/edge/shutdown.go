@@ -6,9 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"adaptive-h3/infra/edge/internal/measure"
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/quicserver"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 const (
@@ -79,7 +78,7 @@ func (e *edge) shutdown(timeout time.Duration) {
 	e.registry.CloseAll()
 	flush, cancelFlush := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancelFlush()
-	e.registry.WaitUntilGone(flush, func(*visitor.Connection) bool { return true })
+	e.registry.WaitUntilGone(flush, func(*connpath.Connection) bool { return true })
 	for _, s := range e.servers {
 		if s.quic != nil {
 			s.quic.Close()
@@ -117,11 +116,11 @@ func (e *edge) waitForSuccessor(ctx context.Context) {
 func (e *edge) waitForLastRequests(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lastRequestWait)
 	defer cancel()
-	e.registry.WaitUntilGone(ctx, func(c *visitor.Connection) bool {
-		if c.Transport != measure.TCP || c.Upgraded.Load() {
+	e.registry.WaitUntilGone(ctx, func(c *connpath.Connection) bool {
+		if c.Transport != connpath.TCP || c.Upgraded.Load() {
 			return false
 		}
-		return !c.Answering.Load() || c.TLS.Load().ConnectionState().NegotiatedProtocol != "h2"
+		return !c.Answering() || c.TLS.Load().ConnectionState().NegotiatedProtocol != "h2"
 	})
 }
 
@@ -137,7 +136,7 @@ func (e *edge) endWebsockets(ctx context.Context, last <-chan struct{}) {
 			}
 			left = true
 			if c.Quiet() >= websocketQuiet {
-				e.registry.Close(c)
+				c.Close()
 			}
 		}
 		select {
@@ -197,7 +196,7 @@ func (e *edge) waitInactive(ctx context.Context) {
 // lingerQUIC leaves the open QUIC connections time for what is under way. Where another program serves meanwhile, that is the time in
 // which any client has read its GOAWAY.
 func (e *edge) lingerQUIC(ctx context.Context, followed bool) {
-	isQUIC := func(c *visitor.Connection) bool { return c.Transport == measure.QUIC }
+	isQUIC := func(c *connpath.Connection) bool { return c.Transport == connpath.QUIC }
 	wait := minLinger
 	for _, c := range e.registry.Snapshot(nil) {
 		if r, ok := c.Read(); ok && isQUIC(c) {

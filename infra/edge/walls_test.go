@@ -20,16 +20,19 @@ const thisModule = "adaptive-h3/infra/edge"
 // modules by their path. A new import needs a line here, and a reason to be there.
 var walls = map[string][]string{
 	".": {
-		"internal/admission", "internal/certificate", "internal/errorlog", "internal/giveback", "internal/health",
-		"internal/killswitch", "internal/listen", "internal/measure", "internal/metrics", "internal/origin",
+		"connpath", "internal/admission", "internal/certificate", "internal/crowd", "internal/errorlog", "internal/giveback",
+		"internal/health", "internal/killswitch", "internal/listen", "internal/metrics", "internal/origin",
 		"internal/pathsample", "internal/proxy", "internal/quicserver", "internal/resting", "internal/trace", "internal/unread",
-		"internal/upstream", "internal/visitor",
+		"internal/upstream",
 	},
 	"cmd/forge":   {"internal/forge"},
 	"cmd/load":    {"internal/client", "internal/hostile", qpack, quicGo, xNet},
 	"cmd/probe":   {"internal/client"},
 	"cmd/readers": {"internal/client"},
 	"cmd/resting": {"internal/client"},
+
+	// For other servers too: no QUIC library, and nothing of this module.
+	"connpath": {sys},
 
 	// They import nothing of this module.
 	"internal/admission":   {},
@@ -41,41 +44,38 @@ var walls = map[string][]string{
 	"internal/handover":    {quicGo, xNet},
 	"internal/heartbeat":   {},
 	"internal/killswitch":  {},
-	"internal/measure":     {quicGo, sys},
 	"internal/ownsocket":   {},
 	"internal/quicprobe":   {quicGo},
 
-	// What is known about visitors, and what is known about the server behind: neither knows the other.
-	"internal/visitor":  {"internal/admission", "internal/measure"},
 	"internal/upstream": {"internal/admission", "internal/errorlog", sys},
 
-	"internal/metadata":   {"internal/measure", "internal/visitor"},
-	"internal/listen":     {"internal/measure", "internal/visitor", sys},
-	"internal/quicserver": {"internal/admission", "internal/errorlog", "internal/handover", "internal/measure", "internal/quicprobe", "internal/visitor", quicGo},
-	"internal/resting":    {"internal/visitor"},
-	"internal/unread":     {"internal/errorlog", "internal/visitor"},
-	"internal/trace":      {"internal/errorlog", "internal/measure", "internal/visitor", quicGo},
-	"internal/pathsample": {"internal/errorlog", "internal/measure", "internal/upstream", "internal/visitor"},
+	"internal/crowd":  {"connpath", "internal/admission"},
+	"internal/listen": {"connpath", sys},
+	"internal/quicserver": {
+		"connpath", "internal/admission", "internal/errorlog", "internal/handover", "internal/quicprobe", quicGo,
+	},
+	"internal/resting":    {"connpath"},
+	"internal/unread":     {"connpath", "internal/admission", "internal/errorlog"},
+	"internal/trace":      {"connpath", "internal/errorlog"},
+	"internal/pathsample": {"connpath", "internal/errorlog", "internal/upstream"},
 	"internal/origin": {
-		"internal/errorlog", "internal/fields", "internal/heartbeat", "internal/killswitch", "internal/metadata", "internal/upstream",
+		"connpath", "internal/errorlog", "internal/fields", "internal/heartbeat", "internal/killswitch", "internal/upstream",
 	},
 	"internal/proxy": {
-		"internal/admission", "internal/errorlog", "internal/fields", "internal/killswitch", "internal/measure", "internal/metadata",
-		"internal/origin", "internal/unread", "internal/upstream", "internal/visitor",
-	},
-	"internal/health": {
-		"internal/admission", "internal/certificate", "internal/errorlog", "internal/measure", "internal/ownsocket", "internal/quicprobe",
+		"connpath", "internal/admission", "internal/errorlog", "internal/fields", "internal/killswitch", "internal/origin", "internal/unread",
 		"internal/upstream",
 	},
+	"internal/health": {
+		"internal/admission", "internal/certificate", "internal/errorlog", "internal/ownsocket", "internal/quicprobe", "internal/upstream",
+	},
 	"internal/metrics": {
-		"internal/admission", "internal/errorlog", "internal/ownsocket", "internal/upstream", "internal/visitor", prometheus,
+		"connpath", "internal/admission", "internal/errorlog", "internal/ownsocket", "internal/upstream", prometheus,
 	},
 
 	// For tests: no package above may import them.
-	"internal/edgetest":            {},
-	"internal/forge":               {},
-	"internal/hostile":             {},
-	"internal/visitor/visitortest": {"internal/measure", "internal/visitor"},
+	"internal/edgetest": {},
+	"internal/forge":    {},
+	"internal/hostile":  {},
 }
 
 const (

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"adaptive-h3/infra/edge/internal/edgetest"
-	"adaptive-h3/infra/edge/internal/measure"
 )
 
 // echoUpgrade switches to a protocol that gives back what it gets. To the edge it is a websocket: it does not look inside.
@@ -123,7 +124,16 @@ func startDeafUpstream(t *testing.T) (url string, ended chan error) {
 
 func hasLeft(c *net.TCPConn) (bool, error) {
 	raw, err := c.SyscallConn()
-	return err == nil && measure.LeftTCP(raw), err
+	if err != nil {
+		return false, err
+	}
+	var state uint8
+	err = raw.Control(func(fd uintptr) {
+		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			state = info.State
+		}
+	})
+	return state != unix.BPF_TCP_ESTABLISHED, err
 }
 
 // A client that has left ends the websocket also while the server takes nothing, and sends nothing. The server sees a reset.

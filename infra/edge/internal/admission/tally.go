@@ -8,6 +8,20 @@ const (
 	clientsOfNetwork = 2
 )
 
+// Client is what counts as one client where there are limits for each: an IPv4 address, or an IPv6 /64, which is what one
+// customer has. An address that is invalid gives an invalid prefix.
+func Client(address netip.Addr) netip.Prefix {
+	bits := 32
+	if address.Is6() {
+		bits = 64
+	}
+	prefix, err := address.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return prefix
+}
+
 // Tally counts places: in all, of each client, and of each network, which is an IPv6 /48. Whoever has one of these can ask from
 // 65,536 /64s.
 type Tally struct {

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"adaptive-h3/infra/edge/internal/measure"
 	"adaptive-h3/infra/edge/internal/quicprobe"
 )
 
@@ -45,7 +44,7 @@ func (s *server) handshakes(ctx context.Context) (https, http3 []asked) {
 }
 
 func answerOf(address string, took time.Duration, err error) asked {
-	return asked{HandshakeAnswer{Address: address, OK: err == nil, HandshakeMs: measure.Milliseconds(took)}, err}
+	return asked{HandshakeAnswer{Address: address, OK: err == nil, HandshakeMs: float64(took.Microseconds()) / 1000}, err}
 }
 
 // handshakeTCP opens a connection for HTTP/2, closes it, and returns how long the handshake took. The certificate must be this one,

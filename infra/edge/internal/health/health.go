@@ -1,5 +1,5 @@
 // Package health answers GET /health on a listener of its own, which visitors cannot reach. It asks the edge's servers as a
-// client would. Of this module it imports admission, certificate, errorlog, measure (for its units), ownsocket, quicprobe and upstream.
+// client would. Of this module it imports admission, certificate, errorlog, ownsocket, quicprobe and upstream.
 package health
 
 import (

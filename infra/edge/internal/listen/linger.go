@@ -4,6 +4,8 @@ import (
 	"net"
 	"sync/atomic"
 	"time"
+
+	"adaptive-h3/infra/edge/connpath"
 )
 
 const (
@@ -19,9 +21,12 @@ const (
 // all listeners. Its zero value is ready to use.
 type Lingerer struct{ lingering atomic.Int64 }
 
-// close sends the end of this side, and returns. A goroutine throws away what the client still sends, until the client
-// closes, pauses for lingerPause, or lingerTime is over.
-func (l *Lingerer) close(c *net.TCPConn) error {
+// Close closes the connection's socket. Where the connection lingers, Close sends the end of this side, and returns. A goroutine throws
+// away what the client still sends, until the client closes, pauses for lingerPause, or lingerTime is over.
+func (l *Lingerer) Close(of *connpath.Connection, c *net.TCPConn) error {
+	if !of.Lingers.Load() {
+		return c.Close()
+	}
 	if l.lingering.Add(1) > lingerMost || c.CloseWrite() != nil {
 		l.lingering.Add(-1)
 		return c.Close()

@@ -1,6 +1,5 @@
-// Package listen opens the sockets of the -listen flags, and accepts visitors' TCP connections so that each one is measured
-// and closes as it should. Of this module it imports measure and visitor; of other modules,
-// x/sys.
+// Package listen opens the sockets of the -listen flags, and closes visitors' TCP connections as it should. Of this module it imports
+// connpath; of other modules, x/sys.
 package listen
 
 import (

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 func mustSpec(t *testing.T, s string) Spec {
@@ -77,7 +75,16 @@ func TestCongestionControlPerListener(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, _ := tcpPairOn(t, sockets, func(*visitor.Connection) {})
+		t.Cleanup(func() { Close(sockets) })
+		client, err := net.Dial("tcp", sockets[0].Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { client.Close() })
+		c, err := sockets[0].TCP.AcceptTCP()
+		if err != nil {
+			t.Fatal(err)
+		}
 		t.Cleanup(func() { c.Close() })
 		var got string
 		raw, err := c.SyscallConn()

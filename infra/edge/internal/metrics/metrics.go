@@ -1,5 +1,5 @@
 // Package metrics counts what the edge does, and answers GET /metrics on a listener of its own, which visitors cannot reach. Of this
-// module it imports admission, errorlog, ownsocket, upstream and visitor.
+// module it imports admission, connpath, errorlog, ownsocket and upstream.
 package metrics
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/ownsocket"
 	"adaptive-h3/infra/edge/internal/upstream"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 const (
@@ -29,8 +29,10 @@ const (
 
 // Subject is whose figures of the moment are told.
 type Subject struct {
-	Registry *visitor.Registry
-	Desk     *admission.Desk
+	Registry *connpath.Registry
+	// Crowded returns how many connections were closed because there were too many.
+	Crowded func() uint64
+	Desk    *admission.Desk
 	// Handshakes returns how many QUIC handshakes are in progress, how many of them without a proof of the address, and whether every
 	// client has to prove its address now.
 	Handshakes func() (total, unproven int, asking bool)
@@ -99,7 +101,7 @@ func New(subject Subject) *Metrics {
 		}),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: namespace, Name: "connections_crowded_total", Help: "Connections at rest that were closed because there were too many",
-		}, func() float64 { return float64(subject.Registry.Crowded()) }),
+		}, func() float64 { return float64(subject.Crowded()) }),
 		gauge("upstream_descriptors", "Descriptors that the process behind has open; 0 where nobody can tell", func() float64 {
 			open, _ := subject.Descriptors()
 			return float64(open)
@@ -147,7 +149,7 @@ func (m *Metrics) Count(next http.Handler) http.Handler {
 }
 
 // Closed sees a connection that ends, while its statistics can still be read.
-func (m *Metrics) Closed(c *visitor.Connection) {
+func (m *Metrics) Closed(c *connpath.Connection) {
 	if m == nil || !c.Sampled() {
 		return
 	}

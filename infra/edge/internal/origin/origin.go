@@ -1,6 +1,6 @@
 // Package origin asks the origin directly: while the worker is gone, so that a visitor gets the origin's response whatever
 // happens to the worker, and for what the worker has no say in. Of this module it imports errorlog, fields, heartbeat,
-// killswitch, metadata (for the header that must not reach the origin) and upstream.
+// killswitch and upstream, and connpath (for the header that must not reach the origin).
 package origin
 
 import (
@@ -16,9 +16,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/heartbeat"
-	"adaptive-h3/infra/edge/internal/metadata"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -216,7 +216,7 @@ func (f *Fallback) askOrigin(req *http.Request) (*http.Response, error) {
 	asked := req.Clone(req.Context())
 	asked.URL.Scheme, asked.URL.Host = f.url.Scheme, f.url.Host
 	asked.Host = f.url.Host
-	asked.Header.Del(metadata.HeaderCF)
+	asked.Header.Del(connpath.HeaderCF)
 	res, err := f.origin.RoundTrip(asked)
 	if err != nil {
 		return nil, &Error{Host: f.url.Host, Err: err}

@@ -1,3 +1,5 @@
+// Package pathsample posts the samples of visitors' connections to the worker's internal listener. It makes no visitor wait. Of this module
+// it imports connpath, errorlog and upstream.
 package pathsample
 
 import (
@@ -10,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
@@ -31,7 +34,7 @@ type Poster struct {
 	log    *errorlog.Log
 
 	mu      sync.Mutex
-	queue   []Sample
+	queue   []connpath.Sample
 	closed  bool
 	dropped uint64        // samples that were lost because the queue was full
 	failed  uint64        // samples of batches that failed
@@ -52,7 +55,7 @@ func NewPoster(t upstream.Target, log *errorlog.Log) *Poster {
 }
 
 // Emit queues a sample, and returns at once.
-func (p *Poster) Emit(s Sample) {
+func (p *Poster) Emit(s connpath.Sample) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -98,7 +101,7 @@ func (p *Poster) Run(ctx context.Context) {
 }
 
 // take removes the next batch from the queue.
-func (p *Poster) take() (batch []Sample, closed bool) {
+func (p *Poster) take() (batch []connpath.Sample, closed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := min(len(p.queue), maxBatch)
@@ -108,9 +111,9 @@ func (p *Poster) take() (batch []Sample, closed bool) {
 }
 
 // post sends one batch: POST /samples with {"samples": [...]}.
-func (p *Poster) post(ctx context.Context, batch []Sample) error {
+func (p *Poster) post(ctx context.Context, batch []connpath.Sample) error {
 	body, err := json.Marshal(struct {
-		Samples []Sample `json:"samples"`
+		Samples []connpath.Sample `json:"samples"`
 	}{batch})
 	if err != nil {
 		return err

@@ -11,15 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/edgetest"
 	"adaptive-h3/infra/edge/internal/errorlog"
-	"adaptive-h3/infra/edge/internal/measure"
 	"adaptive-h3/infra/edge/internal/upstream"
-	"adaptive-h3/infra/edge/internal/visitor/visitortest"
 )
 
-func numbered(n int) Sample {
-	return Sample{ClientAddress: netip.MustParseAddr("192.0.2.7"), AtMs: int64(n), Figures: measure.NewFigures(visitortest.ReadingTCP, 0)}
+func numbered(n int) connpath.Sample {
+	return connpath.Sample{ClientAddress: netip.MustParseAddr("192.0.2.7"), AtMs: int64(n)}
 }
 
 func mustTarget(t *testing.T, s string) upstream.Target {

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/edgetest"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 // The upstream is told of a request that may be a replay; one that may act twice is refused until nobody can send it again.
@@ -27,7 +27,7 @@ func TestEarlyRequests(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, AltSvc: AltSvcPass, ServerTiming: true}
 	log := errorlog.New(io.Discard)
-	handler := New(options, transport, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), unread.NewWatch(unread.Limits{}, visitor.NewRegistry(), log), log)
+	handler := New(options, transport, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), unread.NewWatch(unread.Limits{}, &connpath.Registry{}, log), log)
 	for _, test := range []struct {
 		method   string
 		complete bool

@@ -1,6 +1,6 @@
 // Package proxy answers every request, over any protocol, with what the upstream answers. Of this module it imports
-// admission, errorlog, fields, killswitch, measure, metadata, origin (for one error, and for the worker's own paths), unread, upstream
-// and visitor. It does not know how connections are accepted.
+// admission, connpath, errorlog, fields, killswitch, origin (for one error, and for the worker's own paths), unread and upstream.
+// It does not know how connections are accepted.
 package proxy
 
 import (
@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/fields"
@@ -18,7 +19,6 @@ import (
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 // Options are what a handler needs of the command line.
@@ -90,15 +90,9 @@ func (p *Handler) Active() int64 { return p.active.Load() }
 func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.active.Add(1)
 	defer p.active.Add(-1)
-	c := visitor.ConnectionOf(r.Context())
-	if c != nil {
-		c.Answering.Store(true)
-		c.Busy.Begin(time.Now())
-		defer func() { c.Busy.End(time.Now()) }()
-		if c.Rate != nil {
-			c.Sent.Add(1) // for the header, whose length does not matter
-		}
-	}
+	c := connpath.FromContext(r.Context())
+	c.RequestBegins(time.Now())
+	defer func() { c.RequestEnds(time.Now()) }()
 	r, body := boundBody(w, r, p.options.BodyTimeout, p.options.SlowestRate)
 	defer body.end()
 	rw := &responseWriter{ResponseWriter: w, handler: p, request: r, conn: c, body: body}
@@ -152,7 +146,7 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeAPIBodyTooLarge(rw)
 		return
 	}
-	release, err := p.admit(r, visitor.Client(visitor.ClientOf(c)))
+	release, err := p.admit(r, admission.Client(c.Client()))
 	if err != nil {
 		p.log.Report("requests", err.Error())
 		writeUnavailable(rw, err.Error())
@@ -171,9 +165,6 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r = withoutEmptyBody(r)
 	}
 	p.proxy.ServeHTTP(rw, r)
-	if c != nil && c.Rate != nil {
-		c.Rate.ResponseEnds(time.Now())
-	}
 }
 
 func (p *Handler) admit(r *http.Request, client netip.Prefix) (release func(), err error) {

@@ -3,18 +3,18 @@ package proxy
 import (
 	"crypto/tls"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/errorlog"
-	"adaptive-h3/infra/edge/internal/measure"
 	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
-	"adaptive-h3/infra/edge/internal/visitor"
-	"adaptive-h3/infra/edge/internal/visitor/visitortest"
 )
 
 // stubUpstream answers every request at once.
@@ -36,21 +36,29 @@ func (w *discardWriter) WriteHeader(int)             {}
 func (w *discardWriter) Write(p []byte) (int, error) { return len(p), nil }
 func (w *discardWriter) Flush()                      {}
 
+// stubQUIC is a connection that always reads the same.
+type stubQUIC struct{}
+
+func (stubQUIC) RemoteAddr() net.Addr { return &net.UDPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 1} }
+func (stubQUIC) Read() connpath.Reading {
+	return connpath.Reading{RTT: 12 * time.Millisecond, MinRTT: 10 * time.Millisecond, PacketsSent: 700, PacketsLost: 3, BytesSent: 1_000_000}
+}
+
 // oneRequest returns a function that answers the same small request each time, over a connection of the transport.
-func oneRequest(transport measure.Transport, protoMajor int) func() {
+func oneRequest(transport connpath.Transport, protoMajor int) func() {
 	log := errorlog.New(io.Discard)
 	target := upstream.Target{Network: "tcp", Address: "127.0.0.1:1"}
 	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, AltSvc: AltSvcPass, ServerTiming: true}
-	handler := New(options, stubUpstream{}, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), unread.NewWatch(unread.Limits{}, visitor.NewRegistry(), log), log)
-	c := visitortest.Connection("0123456789abcdef", transport, "192.0.2.7:1", visitortest.ReadingTCP, true)
-	if transport == measure.QUIC {
-		c.Rate = measure.NewRateMeter(func() measure.Flow { return measure.Flow{} })
+	handler := New(options, stubUpstream{}, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), unread.NewWatch(unread.Limits{}, &connpath.Registry{}, log), log)
+	c := connpath.New(transport, netip.MustParseAddr("192.0.2.7"), func() (connpath.Reading, bool) { return stubQUIC{}.Read(), true }, time.UnixMilli(0))
+	if transport == connpath.QUIC {
+		c = connpath.NewQUIC(stubQUIC{}, time.UnixMilli(0))
 	}
 	r := httptest.NewRequest(http.MethodGet, "https://localhost/a?b=c", nil)
 	r.ProtoMajor = protoMajor
 	r.TLS = &tls.ConnectionState{HandshakeComplete: true, Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256}
 	r.Header.Set("Accept-Encoding", "gzip, br")
-	r = r.WithContext(visitor.WithConnection(r.Context(), c))
+	r = r.WithContext(connpath.NewContext(r.Context(), c))
 	w := &discardWriter{http.Header{}}
 	return func() {
 		clear(w.h)
@@ -59,7 +67,7 @@ func oneRequest(transport measure.Transport, protoMajor int) func() {
 }
 
 func BenchmarkHandler(b *testing.B) {
-	for name, answer := range map[string]func(){"TCP": oneRequest(measure.TCP, 2), "QUIC": oneRequest(measure.QUIC, 3)} {
+	for name, answer := range map[string]func(){"TCP": oneRequest(connpath.TCP, 2), "QUIC": oneRequest(connpath.QUIC, 3)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -4,13 +4,10 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"strings"
-	"time"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/fields"
-	"adaptive-h3/infra/edge/internal/measure"
-	"adaptive-h3/infra/edge/internal/metadata"
 	"adaptive-h3/infra/edge/internal/upstream"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 func (p *Handler) rewrite(pr *httputil.ProxyRequest) {
@@ -22,26 +19,12 @@ func (p *Handler) rewrite(pr *httputil.ProxyRequest) {
 	fields.JoinCookies(pr.Out.Header)
 	fields.Join(pr.Out.Header)
 
-	c := visitor.ConnectionOf(pr.In.Context())
-	var r measure.Reading
-	var ok bool
-	client := ""
-	if c != nil {
-		r, ok = c.Read()
-		if addr := c.Client(); addr.IsValid() {
-			client = addr.String()
-		}
-	}
 	// RFC 8470, section 5.1. A value that the client itself sent passes.
 	if isEarly(pr.In) {
 		pr.Out.Header.Set("Early-Data", "1")
 	}
 	p.addName(pr.Out.Header)
-	cf := metadata.CF
-	if p.options.AsCloudflare {
-		cf = metadata.CFAsCloudflare
-	}
-	metadata.Set(pr.Out, client, cf(pr.In, c, r, ok, time.Now()))
+	connpath.SetHeaders(pr.Out, pr.In, p.options.AsCloudflare)
 }
 
 // isEarly says whether a request came in 0-RTT and its handshake is not complete yet. Such a request may be a replay

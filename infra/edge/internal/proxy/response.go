@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/fields"
-	"adaptive-h3/infra/edge/internal/metadata"
 	"adaptive-h3/infra/edge/internal/origin"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 // modifyResponse gives the visitor lines back that were joined on the way. It finishes the header of a switched protocol, which
@@ -19,7 +18,7 @@ import (
 func (p *Handler) modifyResponse(res *http.Response) error {
 	fields.Split(res.Header)
 	if res.StatusCode == http.StatusSwitchingProtocols {
-		c := visitor.ConnectionOf(res.Request.Context())
+		c := connpath.FromContext(res.Request.Context())
 		p.finishHeader(res.Header, res.Request, c)
 		if c != nil {
 			c.Upgraded.Store(true)
@@ -33,7 +32,7 @@ func (p *Handler) modifyResponse(res *http.Response) error {
 
 // finishHeader makes a response's header what the visitor gets. It reads the connection for Server-Timing now, and not when
 // the request came, because the page wants the latest figures.
-func (p *Handler) finishHeader(h http.Header, r *http.Request, c *visitor.Connection) {
+func (p *Handler) finishHeader(h http.Header, r *http.Request, c *connpath.Connection) {
 	h.Del(origin.UnreachedHeader)
 	switch p.options.AltSvc {
 	case AltSvcStrip:
@@ -47,10 +46,9 @@ func (p *Handler) finishHeader(h http.Header, r *http.Request, c *visitor.Connec
 	if p.options.Kill.On() {
 		h.Set("Alt-Svc", "clear")
 	}
-	if p.options.ServerTiming && c != nil {
-		// In 0-RTT nobody has measured anything yet, and a zero would look like a figure.
-		if r, ok := c.Read(); ok && r.RTT > 0 {
-			h.Add("Server-Timing", metadata.ServerTiming(c, r, time.Now()))
+	if p.options.ServerTiming {
+		if figures := connpath.ServerTiming(c, time.Now()); figures != "" {
+			h.Add("Server-Timing", figures)
 		}
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/unread"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 // responseWriter sees a response on its way out. It changes the header once, and counts what is written on the connection.
@@ -13,7 +13,7 @@ type responseWriter struct {
 	http.ResponseWriter
 	handler *Handler
 	request *http.Request
-	conn    *visitor.Connection
+	conn    *connpath.Connection
 	body    *boundedBody // nil: the request has no body
 	done    bool         // the final header is out
 	unread  unread.Response
@@ -81,13 +81,9 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 	}
 	w.unread.Begin()
 	defer w.unread.End()
-	if w.conn == nil || w.conn.Rate == nil {
-		return w.ResponseWriter.Write(p) // tcpConn counts below TLS, and the kernel measures
-	}
-	w.conn.Rate.WriteBegins(time.Now())
+	w.conn.WriteBegins()
 	n, err := w.ResponseWriter.Write(p)
-	w.conn.Rate.WriteEnds(time.Now(), n)
-	w.conn.Sent.Add(uint64(n))
+	w.conn.WriteEnds(n)
 	return n, err
 }
 
@@ -95,11 +91,7 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 func (w *responseWriter) FlushError() error {
 	w.unread.Begin()
 	defer w.unread.End()
-	flush := http.NewResponseController(w.ResponseWriter).Flush
-	if w.conn == nil || w.conn.Rate == nil {
-		return flush()
-	}
-	w.conn.Rate.WriteBegins(time.Now())
-	defer func() { w.conn.Rate.WriteEnds(time.Now(), 0) }()
-	return flush()
+	w.conn.WriteBegins()
+	defer w.conn.WriteEnds(0)
+	return http.NewResponseController(w.ResponseWriter).Flush()
 }

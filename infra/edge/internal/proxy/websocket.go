@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"adaptive-h3/infra/edge/internal/visitor"
+	"adaptive-h3/infra/edge/connpath"
 )
 
 const (
@@ -22,19 +22,19 @@ const (
 // end only when it reads from it or writes to it, and it does neither while both servers wait for each other.
 type websocket struct {
 	io.ReadWriteCloser
-	client *visitor.Connection
+	client *connpath.Connection
 	rest   time.Duration // that both ends may be quiet
 
-	writes visitor.Counter // to the server
-	last   uint64          // of them, at the last look
-	since  time.Time       // when a look first found the last one
-	over   atomic.Bool     // the server's end has ended
+	writes connpath.Counter // to the server
+	last   uint64           // of them, at the last look
+	since  time.Time        // when a look first found the last one
+	over   atomic.Bool      // the server's end has ended
 	closed atomic.Bool
 	timer  *time.Timer
 }
 
 // watchWebsocket makes the way to the server one that ends. A client without a TCP connection is in tests only.
-func watchWebsocket(server io.ReadWriteCloser, client *visitor.Connection, rest time.Duration) io.ReadWriteCloser {
+func watchWebsocket(server io.ReadWriteCloser, client *connpath.Connection, rest time.Duration) io.ReadWriteCloser {
 	if client == nil || client.Quiet == nil {
 		return server
 	}

@@ -7,8 +7,7 @@ import (
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 
-	"adaptive-h3/infra/edge/internal/measure"
-	"adaptive-h3/infra/edge/internal/visitor"
+	"adaptive-h3/infra/edge/connpath"
 )
 
 // idleTimeout is QUIC's own (RFC 9000, section 10.1): it runs while no packet comes from the client, even when the client
@@ -20,7 +19,7 @@ func (q *Server) listen(transport *quic.Transport) (http3.QUICListener, error) {
 		MaxIdleTimeout:     idleTimeout,
 		MaxIncomingStreams: int64(q.options.MaxStreams),
 		Allow0RTT:          q.options.EarlyData, // RFC 8470: a replayed request would count and act twice
-		Tracer:             measure.TraceEvents(q.options.Tracer),
+		Tracer:             traceEvents(qlogs(q.options.QlogDir, q.options.Log)),
 	}
 	var listener http3.QUICListener
 	var err error
@@ -38,8 +37,13 @@ func (q *Server) listen(transport *quic.Transport) (http3.QUICListener, error) {
 }
 
 // accept enters an accepted connection, which s serves, in the registry, until it ends.
-func (q *Server) accept(qc *quic.Conn, s *http3.Server) *visitor.Connection {
-	c := newConnection(qc, time.Now(), q.options.OnMove)
+func (q *Server) accept(qc *quic.Conn, s *http3.Server) *connpath.Connection {
+	counted := qc.QlogTrace().(*events)
+	c := connpath.NewQUIC(measured{qc, counted}, time.Now())
+	moved := func() { c.Moved(time.Now(), q.options.OnMove) }
+	counted.onMove(moved)
+	moved() // since NewQUIC
+	c.Close = func() { _ = qc.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") }
 	c.Retire = func() { _ = s.Shutdown(context.Background()) }
 	if q.options.EarlyData {
 		c.Verified = func() bool {
@@ -51,7 +55,7 @@ func (q *Server) accept(qc *quic.Conn, s *http3.Server) *visitor.Connection {
 			}
 		}
 	}
-	q.options.Registry.Add(c, func() { _ = qc.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") })
+	q.options.Registry.Add(c)
 	// Afterwards, so that the end of this program misses no connection.
 	if q.options.EarlyData {
 		go completeLater(qc)

@@ -9,7 +9,7 @@ import (
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 
-	"adaptive-h3/infra/edge/internal/visitor"
+	"adaptive-h3/infra/edge/connpath"
 )
 
 // connections are those that are served now. Each has an http3.Server of its own, because http3 sends GOAWAY only to all
@@ -71,7 +71,7 @@ func (q *Server) serve(qc *quic.Conn) {
 	s.ConnContext = func(ctx context.Context, qc *quic.Conn) context.Context {
 		q.connections.add(s)
 		ctx = context.WithValue(ctx, http.ServerContextKey, q.options.InContext)
-		return visitor.WithConnection(ctx, q.accept(qc, s))
+		return connpath.NewContext(ctx, q.accept(qc, s))
 	}
 	defer q.connections.remove(s)
 	_ = s.ServeQUICConn(qc)

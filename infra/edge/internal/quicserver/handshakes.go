@@ -10,9 +10,9 @@ import (
 
 	"github.com/quic-go/quic-go"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/errorlog"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 // HandshakeLimits are the bounds of the handshakes in progress.
@@ -94,8 +94,8 @@ type handshakeKey struct{}
 // begin counts a handshake, or refuses it. It is quic.Transport.ConnContext.
 func (h *Handshakes) begin(ctx context.Context, info *quic.ClientInfo) (context.Context, error) {
 	s := &handshake{counted: h}
-	if a, ok := info.RemoteAddr.(*net.UDPAddr); ok && info.AddrVerified {
-		s.client = visitor.Client(visitor.ClientAddr(a.AddrPort()))
+	if info.AddrVerified {
+		s.client = admission.Client(connpath.ClientAddr(info.RemoteAddr))
 	}
 	if err := h.count(s.client); err != nil {
 		h.log.Report("QUIC handshakes", err.Error())

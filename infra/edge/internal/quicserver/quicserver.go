@@ -1,5 +1,5 @@
 // Package quicserver serves HTTP/3 on one UDP address, and binds another socket when the first one is gone. Of this
-// module it imports admission (for a count), errorlog, handover, measure, quicprobe and visitor; of other modules, quic-go.
+// module it imports admission (for a count), connpath, errorlog, handover and quicprobe; of other modules, quic-go.
 package quicserver
 
 import (
@@ -17,10 +17,9 @@ import (
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/handover"
-	"adaptive-h3/infra/edge/internal/measure"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 // Options are what a server needs.
@@ -42,14 +41,14 @@ type Options struct {
 	// ResetSecret outlives the socket, the process and the certificate: a client learns from it that its connection is gone, with
 	// the first packet that it sends. Otherwise it would wait for its own idle timeout.
 	ResetSecret [32]byte
-	// Tracer writes qlogs; nil writes none.
-	Tracer measure.Tracer
+	// QlogDir gets a qlog of every connection; "": none.
+	QlogDir string
 
-	Registry *visitor.Registry
+	Registry *connpath.Registry
 	// OnClose sees every connection once, while its statistics can still be read.
-	OnClose func(*visitor.Connection)
+	OnClose func(*connpath.Connection)
 	// OnMove sees a connection whose client goes on at another address, with its old address and what it counted there.
-	OnMove func(*visitor.Connection)
+	OnMove func(*connpath.Connection)
 	// Serves is true while the server serves and answers, and the server keeps it so. Nothing offers HTTP/3 while it is false.
 	Serves *atomic.Bool
 	Log    *errorlog.Log

@@ -1,4 +1,4 @@
-// Package resting closes connections on which no request is under way for long. Of this module it imports visitor.
+// Package resting closes connections on which no request is under way for long. Of this module it imports connpath.
 //
 // The servers of HTTP/2 and HTTP/3 could do so themselves. But each of their timers starts anew when the last request of a
 // connection ends, also where it ends because the connection has ended. Such a timer keeps all of a dead connection in memory
@@ -12,7 +12,7 @@ import (
 	"crypto/tls"
 	"time"
 
-	"adaptive-h3/infra/edge/internal/visitor"
+	"adaptive-h3/infra/edge/connpath"
 )
 
 const (
@@ -34,15 +34,15 @@ var goAway = []byte{
 
 // Closer closes the resting connections of a registry.
 type Closer struct {
-	registry *visitor.Registry
+	registry *connpath.Registry
 	timeout  time.Duration
-	buf      []*visitor.Connection
-	told     map[*visitor.Connection]time.Time // since when their clients know
+	buf      []*connpath.Connection
+	told     map[*connpath.Connection]time.Time // since when their clients know
 }
 
 // New makes a closer of connections that rest for timeout. Run has to run for it to close any.
-func New(registry *visitor.Registry, timeout time.Duration) *Closer {
-	return &Closer{registry: registry, timeout: timeout, told: map[*visitor.Connection]time.Time{}}
+func New(registry *connpath.Registry, timeout time.Duration) *Closer {
+	return &Closer{registry: registry, timeout: timeout, told: map[*connpath.Connection]time.Time{}}
 }
 
 // Run looks until ctx ends.
@@ -62,7 +62,7 @@ func (c *Closer) Run(ctx context.Context) {
 // look tells the clients of connections that have rested for long, and closes those whose clients have been told.
 func (c *Closer) look(now time.Time) {
 	c.buf = c.registry.Snapshot(c.buf[:0])
-	told := make(map[*visitor.Connection]time.Time, len(c.told))
+	told := make(map[*connpath.Connection]time.Time, len(c.told))
 	for _, conn := range c.buf {
 		since := conn.RestsSince(now)
 		if now.Sub(since) < c.timeout {
@@ -90,15 +90,15 @@ func (c *Closer) look(now time.Time) {
 }
 
 // secured returns the TLS of a TCP connection that has had a request; nil for any other. Before that its handshake may be under way.
-func secured(c *visitor.Connection) *tls.Conn {
-	if !c.Answering.Load() {
+func secured(c *connpath.Connection) *tls.Conn {
+	if !c.Answering() {
 		return nil
 	}
 	return c.TLS.Load()
 }
 
 // farewellOf returns what tells a connection's client not to send further requests on it; nil: its protocol cannot say so.
-func farewellOf(conn *visitor.Connection) func() {
+func farewellOf(conn *connpath.Connection) func() {
 	if conn.Retire != nil {
 		return conn.Retire
 	}
@@ -109,13 +109,13 @@ func farewellOf(conn *visitor.Connection) func() {
 }
 
 // rests says whether no request has come since look.
-func (c *Closer) rests(conn *visitor.Connection) bool {
+func (c *Closer) rests(conn *connpath.Connection) bool {
 	now := time.Now()
 	return now.Sub(conn.RestsSince(now)) >= c.timeout
 }
 
 // end closes a connection, and tells a TLS client so.
-func (c *Closer) end(conn *visitor.Connection) {
+func (c *Closer) end(conn *connpath.Connection) {
 	if !c.rests(conn) {
 		return
 	}
@@ -123,7 +123,7 @@ func (c *Closer) end(conn *visitor.Connection) {
 		_ = t.Close()
 		return
 	}
-	c.registry.Close(conn)
+	conn.Close()
 }
 
 // tell writes a GOAWAY beside the HTTP/2 server, which writes nothing while no response is under way. A request that comes in the

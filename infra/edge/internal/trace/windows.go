@@ -1,3 +1,5 @@
+// Package trace writes the connections' congestion windows over time into a file, for looking into the transports. It is not for serving
+// visitors. Of this module it imports connpath and errorlog.
 package trace
 
 import (
@@ -8,9 +10,8 @@ import (
 	"os"
 	"time"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/errorlog"
-	"adaptive-h3/infra/edge/internal/measure"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 // interval is shorter than the RTT of those paths whose windows are interesting.
@@ -18,26 +19,26 @@ const interval = 50 * time.Millisecond
 
 // point is one line of a trace. Connections are named as in path samples; there is no address.
 type point struct {
-	ConnectionID          string            `json:"connectionId"`
-	Transport             measure.Transport `json:"transport"`
-	AtMs                  int64             `json:"atMs"` // Unix time
-	RTTMs                 float64           `json:"rttMs"`
-	CongestionWindowBytes uint64            `json:"congestionWindowBytes"`
-	BytesSent             uint64            `json:"bytesSent"`
+	ConnectionID          string             `json:"connectionId"`
+	Transport             connpath.Transport `json:"transport"`
+	AtMs                  int64              `json:"atMs"` // Unix time
+	RTTMs                 float64            `json:"rttMs"`
+	CongestionWindowBytes uint64             `json:"congestionWindowBytes"`
+	BytesSent             uint64             `json:"bytesSent"`
 }
 
 // Windows writes the state of every connection that answers requests into a file, again and again. The file grows as long
 // as there are such connections.
 type Windows struct {
-	registry *visitor.Registry
+	registry *connpath.Registry
 	file     *os.File
 	out      *bufio.Writer
 	log      *errorlog.Log
-	buf      []*visitor.Connection
+	buf      []*connpath.Connection
 }
 
 // NewWindows begins a new file at path. Its error names the flag -trace.
-func NewWindows(path string, r *visitor.Registry, log *errorlog.Log) (*Windows, error) {
+func NewWindows(path string, r *connpath.Registry, log *errorlog.Log) (*Windows, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("flag -trace: %w", err)
@@ -68,7 +69,7 @@ func (t *Windows) scan(now time.Time) error {
 	t.buf = t.registry.Snapshot(t.buf[:0])
 	lines := json.NewEncoder(t.out)
 	for _, c := range t.buf {
-		if !c.Answering.Load() {
+		if !c.Answering() {
 			continue
 		}
 		r, ok := c.Read()
@@ -78,7 +79,7 @@ func (t *Windows) scan(now time.Time) error {
 		// The writer keeps its first error, and Flush gives it.
 		_ = lines.Encode(point{
 			ConnectionID: c.ID(), Transport: c.Transport, AtMs: now.UnixMilli(),
-			RTTMs: measure.Milliseconds(r.RTT), CongestionWindowBytes: r.CongestionWindowBytes(), BytesSent: r.BytesSent,
+			RTTMs: float64(r.RTT.Microseconds()) / 1000, CongestionWindowBytes: r.CongestionWindowBytes(), BytesSent: r.BytesSent,
 		})
 	}
 	clear(t.buf) // so that it keeps no closed connections in memory

@@ -3,7 +3,7 @@ package unread
 import (
 	"time"
 
-	"adaptive-h3/infra/edge/internal/visitor"
+	"adaptive-h3/infra/edge/connpath"
 )
 
 // wait is how long one write has been under way, and what its connection's client took meanwhile.
@@ -31,7 +31,7 @@ const (
 )
 
 // look notes that this write is under way. It says whether no look had found it before.
-func (s *wait) look(write uint64, now time.Time, c *visitor.Connection) (isNew bool) {
+func (s *wait) look(write uint64, now time.Time, c *connpath.Connection) (isNew bool) {
 	if write != s.write || s.began.IsZero() {
 		*s = wait{write: write, began: now}
 		return true
@@ -43,7 +43,7 @@ func (s *wait) look(write uint64, now time.Time, c *visitor.Connection) (isNew b
 }
 
 // tooSlow says whether the connection's client took less than the rate, over the whole timeout.
-func (s *wait) tooSlow(now time.Time, c *visitor.Connection, limits Limits) bool {
+func (s *wait) tooSlow(now time.Time, c *connpath.Connection, limits Limits) bool {
 	lasted := now.Sub(s.since)
 	if s.since.IsZero() || lasted < limits.Timeout {
 		return false
@@ -58,7 +58,7 @@ func (s *wait) tooSlow(now time.Time, c *visitor.Connection, limits Limits) bool
 
 // notRead says whether the connection's client took less than the rate over the last seconds, for each of so many responses that wait
 // on the connection. Nothing is known before a write has waited for that long.
-func (s *wait) notRead(now time.Time, c *visitor.Connection, rate, waiting int) bool {
+func (s *wait) notRead(now time.Time, c *connpath.Connection, rate, waiting int) bool {
 	lasted := now.Sub(s.lately)
 	if !s.lately.IsZero() && lasted < lateness {
 		return s.stands

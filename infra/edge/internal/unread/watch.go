@@ -1,5 +1,6 @@
 // Package unread ends the responses whose clients do not take them. While a client does not read, the server behind holds as
-// much of the response as it reads ahead. Of this module it imports errorlog and visitor.
+// much of the response as it reads ahead. Of this module it imports admission (for what one
+// client is), connpath and errorlog.
 package unread
 
 import (
@@ -11,8 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"adaptive-h3/infra/edge/connpath"
+	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/errorlog"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 const (
@@ -36,28 +38,28 @@ type Limits struct {
 // Watch looks at all responses, and at all TCP connections. Run has to run for it to notice anything.
 type Watch struct {
 	limits   Limits
-	registry *visitor.Registry
+	registry *connpath.Registry
 	log      *errorlog.Log
 
 	mu      sync.Mutex
 	first   *Response // of a doubly linked list
 	waiting []*Response
 
-	connections []*visitor.Connection // a buffer
-	sockets     map[*visitor.Connection]*wait
+	connections []*connpath.Connection // a buffer
+	sockets     map[*connpath.Connection]*wait
 }
 
 // NewWatch makes a watch of the responses that Add enters, and of the connections in registry.
-func NewWatch(limits Limits, registry *visitor.Registry, log *errorlog.Log) *Watch {
-	return &Watch{limits: limits, registry: registry, log: log, sockets: map[*visitor.Connection]*wait{}}
+func NewWatch(limits Limits, registry *connpath.Registry, log *errorlog.Log) *Watch {
+	return &Watch{limits: limits, registry: registry, log: log, sockets: map[*connpath.Connection]*wait{}}
 }
 
 // Response is one response in progress. The zero value has no write under way.
 type Response struct {
-	Conn   *visitor.Connection
+	Conn   *connpath.Connection
 	Stream Resetter
 
-	writes visitor.Counter
+	writes connpath.Counter
 	wait   wait
 	ended  bool
 	client netip.Prefix
@@ -120,7 +122,7 @@ func (w *Watch) Run(ctx context.Context) {
 // those of HTTP/2 that take nothing at all.
 func (w *Watch) lookAtConnections(now time.Time) {
 	w.connections = w.registry.Snapshot(w.connections[:0])
-	open := make(map[*visitor.Connection]*wait, len(w.sockets))
+	open := make(map[*connpath.Connection]*wait, len(w.sockets))
 	for _, c := range w.connections {
 		at, pending := c.Writes.Pending()
 		if !pending || c.Abort == nil {
@@ -169,7 +171,7 @@ func (w *Watch) keepLimits(now time.Time) {
 	if len(w.waiting) <= min(w.limits.PerClient, w.limits.Total) {
 		return
 	}
-	onConnection := map[*visitor.Connection]int{}
+	onConnection := map[*connpath.Connection]int{}
 	for _, r := range w.waiting {
 		onConnection[r.Conn]++
 	}
@@ -177,7 +179,7 @@ func (w *Watch) keepLimits(now time.Time) {
 	have := map[netip.Prefix]int{}
 	for _, r := range w.waiting {
 		if !r.client.IsValid() {
-			r.client = visitor.Client(visitor.ClientOf(r.Conn))
+			r.client = admission.Client(r.Conn.Client())
 		}
 		have[r.client]++
 		if r.wait.notRead(now, r.Conn, w.limits.Rate, onConnection[r.Conn]) {

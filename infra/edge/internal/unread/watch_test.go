@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/errorlog"
-	"adaptive-h3/infra/edge/internal/measure"
-	"adaptive-h3/infra/edge/internal/visitor"
 )
 
 var start = time.Unix(1_000_000, 0)
@@ -28,23 +27,22 @@ func newScene(t *testing.T, limits Limits) *scene {
 	if limits.Total == 0 {
 		limits.Total, limits.PerClient = 1000, 1000
 	}
-	return &scene{t: t, now: start, watch: NewWatch(limits, visitor.NewRegistry(), errorlog.New(io.Discard))}
+	return &scene{t: t, now: start, watch: NewWatch(limits, &connpath.Registry{}, errorlog.New(io.Discard))}
 }
 
 // connection makes one of a client that has taken *taken bytes. Only TCP's can be aborted.
-func (s *scene) connection(transport measure.Transport, client string, taken *uint64) *visitor.Connection {
-	c := visitor.New(transport, start)
-	c.Client = func() netip.Addr { return netip.MustParseAddr(client) }
+func (s *scene) connection(transport connpath.Transport, client string, taken *uint64) *connpath.Connection {
+	c := connpath.New(transport, netip.MustParseAddr(client), nil, start)
 	c.Taken = func() uint64 { return *taken }
-	if transport == measure.TCP {
+	if transport == connpath.TCP {
 		c.Abort = func() { s.aborted = append(s.aborted, client); s.watch.registry.Remove(c) }
 	}
-	s.watch.registry.Add(c, func() {})
+	s.watch.registry.Add(c)
 	return c
 }
 
 // response adds a response whose write is under way.
-func (s *scene) response(name string, c *visitor.Connection) *Response {
+func (s *scene) response(name string, c *connpath.Connection) *Response {
 	r := &Response{Conn: c, Stream: &stream{s, name}}
 	r.Begin()
 	s.watch.Add(r)
@@ -82,7 +80,7 @@ const timeout = time.Minute
 func TestUnreadResponseIsEnded(t *testing.T) {
 	s := newScene(t, Limits{Timeout: timeout, Rate: 1000})
 	taken := uint64(0)
-	s.response("unread", s.connection(measure.QUIC, "192.0.2.1", &taken))
+	s.response("unread", s.connection(connpath.QUIC, "192.0.2.1", &taken))
 	s.pass(timeout, nil)
 	s.expect()
 	s.pass(2*time.Second, nil)
@@ -95,7 +93,7 @@ func TestUnreadResponseIsEnded(t *testing.T) {
 func TestQuietOriginIsNoUnreadResponse(t *testing.T) {
 	s := newScene(t, Limits{Timeout: timeout, Rate: 1000})
 	taken := uint64(0)
-	r := s.response("events", s.connection(measure.QUIC, "192.0.2.1", &taken))
+	r := s.response("events", s.connection(connpath.QUIC, "192.0.2.1", &taken))
 	r.End()
 	s.pass(10*timeout, nil)
 	// Each event is a write, however long the whole takes.
@@ -114,7 +112,7 @@ func TestSlowestRate(t *testing.T) {
 	}{{0, true}, {900, true}, {1100, false}, {100_000, false}} {
 		s := newScene(t, Limits{Timeout: timeout, Rate: 1000})
 		taken := uint64(0)
-		s.response("slow", s.connection(measure.QUIC, "192.0.2.1", &taken))
+		s.response("slow", s.connection(connpath.QUIC, "192.0.2.1", &taken))
 		s.pass(3*timeout, func() { taken += test.rate })
 		if got := len(s.ended) > 0; got != test.ended {
 			t.Errorf("%d bytes a second: ended %t", test.rate, got)
@@ -126,7 +124,7 @@ func TestSlowestRate(t *testing.T) {
 func TestRateCountsAnew(t *testing.T) {
 	s := newScene(t, Limits{Timeout: timeout, Rate: 1000})
 	taken := uint64(0)
-	s.response("stalled", s.connection(measure.QUIC, "192.0.2.1", &taken))
+	s.response("stalled", s.connection(connpath.QUIC, "192.0.2.1", &taken))
 	s.pass(timeout, func() { taken += 1_000_000 })
 	s.pass(timeout+time.Second, nil)
 	s.expect("stalled")
@@ -136,7 +134,7 @@ func TestRateCountsAnew(t *testing.T) {
 func TestOneStreamDoesNotExcuseTheOthers(t *testing.T) {
 	s := newScene(t, Limits{Timeout: timeout, Rate: 1000})
 	taken := uint64(0)
-	c := s.connection(measure.QUIC, "192.0.2.1", &taken)
+	c := s.connection(connpath.QUIC, "192.0.2.1", &taken)
 	s.response("closed window", c)
 	read := s.response("read", c)
 	reading := func() { taken += 50_000; read.End(); read.Begin() }
@@ -150,9 +148,9 @@ func TestOneStreamDoesNotExcuseTheOthers(t *testing.T) {
 func TestUnreadConnectionIsAborted(t *testing.T) {
 	s := newScene(t, Limits{Timeout: timeout, Rate: 1000})
 	taken, slow := uint64(0), uint64(0)
-	s.connection(measure.TCP, "192.0.2.1", &taken).Writes.Begin()
-	s.connection(measure.TCP, "192.0.2.2", &slow).Writes.Begin()
-	s.connection(measure.TCP, "192.0.2.3", &taken)
+	s.connection(connpath.TCP, "192.0.2.1", &taken).Writes.Begin()
+	s.connection(connpath.TCP, "192.0.2.2", &slow).Writes.Begin()
+	s.connection(connpath.TCP, "192.0.2.3", &taken)
 	s.pass(3*timeout, func() { slow += 2000 })
 	if !slices.Equal(s.aborted, []string{"192.0.2.1"}) {
 		t.Errorf("aborted: %q", s.aborted)
@@ -166,8 +164,8 @@ func TestUnreadConnectionIsAborted(t *testing.T) {
 func TestShareOfAClient(t *testing.T) {
 	s := newScene(t, Limits{Timeout: timeout, Rate: 1000, Total: 100, PerClient: 3})
 	taken := uint64(0)
-	attacker := s.connection(measure.QUIC, "192.0.2.66", &taken)
-	visitors := s.connection(measure.QUIC, "192.0.2.1", &taken)
+	attacker := s.connection(connpath.QUIC, "192.0.2.66", &taken)
+	visitors := s.connection(connpath.QUIC, "192.0.2.1", &taken)
 	s.response("visitor", visitors)
 	for i := range 5 {
 		s.response(fmt.Sprint(i), attacker)
@@ -182,7 +180,7 @@ func TestShareOfAClient(t *testing.T) {
 func TestTotal(t *testing.T) {
 	s := newScene(t, Limits{Timeout: timeout, Rate: 1000, Total: 4, PerClient: 4})
 	taken := uint64(0)
-	a, b := s.connection(measure.QUIC, "192.0.2.66", &taken), s.connection(measure.QUIC, "192.0.2.1", &taken)
+	a, b := s.connection(connpath.QUIC, "192.0.2.66", &taken), s.connection(connpath.QUIC, "192.0.2.1", &taken)
 	s.response("b0", b)
 	s.pass(2*time.Second, nil)
 	for i := range 4 {
@@ -213,13 +211,13 @@ func TestWhoReadsIsNotEnded(t *testing.T) {
 			s := newScene(t, Limits{Timeout: timeout, Rate: 1000, Total: most, PerClient: most})
 			taken, stuck := uint64(0), uint64(0)
 			for i := range tc.clients {
-				c := s.connection(measure.QUIC, fmt.Sprintf("10.0.%d.%d", i/250, i%250), &taken)
+				c := s.connection(connpath.QUIC, fmt.Sprintf("10.0.%d.%d", i/250, i%250), &taken)
 				for j := range tc.responses {
 					s.response(fmt.Sprintf("read %d %d", i, j), c)
 				}
 			}
 			for i := range tc.unread {
-				s.response("unread", s.connection(measure.QUIC, fmt.Sprintf("10.1.0.%d", i), &stuck))
+				s.response("unread", s.connection(connpath.QUIC, fmt.Sprintf("10.1.0.%d", i), &stuck))
 			}
 			seconds, due := 0, uint64(0)
 			read := func() {
@@ -244,7 +242,7 @@ func TestWhoReadsIsNotEnded(t *testing.T) {
 func TestLimitsReachAStuckConnection(t *testing.T) {
 	s := newScene(t, Limits{Timeout: timeout, Rate: 1000, Total: 1, PerClient: 1})
 	taken := uint64(0)
-	c := s.connection(measure.TCP, "192.0.2.66", &taken)
+	c := s.connection(connpath.TCP, "192.0.2.66", &taken)
 	c.Writes.Begin()
 	s.response("0", c)
 	s.response("1", c)
@@ -258,7 +256,7 @@ func TestLimitsReachAStuckConnection(t *testing.T) {
 func TestAddAndRemove(t *testing.T) {
 	s := newScene(t, Limits{Timeout: timeout, Rate: 1000})
 	taken := uint64(0)
-	c := s.connection(measure.QUIC, "192.0.2.1", &taken)
+	c := s.connection(connpath.QUIC, "192.0.2.1", &taken)
 	responses := []*Response{s.response("0", c), s.response("1", c), s.response("2", c), s.response("3", c)}
 	for _, i := range []int{1, 3, 0} {
 		s.watch.Remove(responses[i])

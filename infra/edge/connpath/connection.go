@@ -1,0 +1,224 @@
+// Package connpath measures the connections of a Go HTTP server, and says what it measured. It reads RTT, losses and delivery rate of
+// TCP from the kernel (TCP_INFO). For QUIC it takes them from an implementation of [QUICConn], and measures the delivery rate
+// itself. Whatever it says comes from the connection that carries the request:
+//
+//   - [CF] has the fields of Cloudflare's request.cf, and [SetHeaders] hands them to a worker behind.
+//   - [ServerTiming] has Cloudflare's metric cfL4, for the page.
+//   - A [Sample] is one reading, which a [Registry] takes while a connection sends, when its client moves, and at its end.
+//
+// A server wraps its TCP listener in a [Listener], gives [ConnContext] to http.Server, and enters connections in a Registry. Where it
+// serves QUIC, it calls [NewQUIC] for each connection, and [NewContext] in http3.Server's ConnContext. Its handler calls RequestBegins
+// and RequestEnds around each request, and WriteBegins and WriteEnds around each write of a response: see the example.
+//
+// The package imports x/sys, no QUIC library and nothing else of this module. It needs Linux, on amd64 or arm64.
+package connpath
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Connection is one client's connection. Whoever makes it sets the fields before it adds the connection to a Registry. Afterwards only
+// the atomics change.
+type Connection struct {
+	Transport Transport
+	Began     time.Time
+
+	// Close closes the connection. A second call does nothing.
+	Close func()
+	// Verified says whether the handshake is complete, which shows that the address is the client's own. Until then the
+	// connection is not sampled. It is nil where a connection exists only after its handshake.
+	Verified func() bool
+	// Taken returns how many bytes the client's transport took, as far as the sender knows; nil: nobody knows.
+	Taken func() uint64
+	// Retire tells an HTTP/3 client that its further requests will be refused, so that it sends them elsewhere (GOAWAY; RFC 9114,
+	// section 5.2). It returns when the connection has ended. It is nil on TCP connections.
+	Retire func()
+	// Serves says whether HTTP/3 serves on the same port number, where an offer on this connection leads. It is nil on QUIC
+	// connections, and where HTTP/3 is off.
+	Serves *atomic.Bool
+
+	// The rest is for TCP connections only.
+
+	// Abort closes the connection at once, and throws away what it still has to send.
+	Abort func()
+	// Quiet returns for how long the connection has carried no data.
+	Quiet func() time.Duration
+	// Left says whether the client has closed the connection, also where nobody has read so far.
+	Left func() bool
+	// Writes counts the writes to the socket.
+	Writes Counter
+	// TLS is the connection's TLS, once the server has it.
+	TLS atomic.Pointer[tls.Conn]
+	// Upgraded is set once the connection is a websocket's.
+	Upgraded atomic.Bool
+	// Lingers is set where a response ended before its request did: the connection then closes slowly (RFC 9112, section 9.6).
+	Lingers atomic.Bool
+
+	read func() (Reading, bool)
+	at   atomic.Pointer[stay]
+	move sync.Mutex // of Moved
+	quic QUICConn   // nil: TCP
+	rate *rateMeter // QUIC only; the kernel keeps TCP's
+	busy busy
+
+	answering atomic.Bool
+	sent      atomic.Uint64 // bytes handed to the transport, counted without a system call
+
+	// The time of the last sample, and the value of sent then. They belong to the goroutine that takes samples.
+	sampledAt   time.Time
+	sampledSent uint64
+}
+
+// stay is the time that a client spends at one address (RFC 9000, section 9).
+type stay struct {
+	id     string
+	client netip.Addr
+	before Reading // of the connection, when the client came there
+}
+
+// New makes a connection of client that began now, and that read reads.
+func New(t Transport, client netip.Addr, read func() (Reading, bool), now time.Time) *Connection {
+	c := &Connection{Transport: t, Began: now, Close: func() {}, read: read, sampledAt: now}
+	c.at.Store(&stay{id: newID(), client: client})
+	return c
+}
+
+func newID() string {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the program instead
+	return hex.EncodeToString(id[:])
+}
+
+// ID names the connection in samples, and says nothing about the client: 16 hexadecimal digits, random. A QUIC client that has
+// moved has another one, and what is counted begins anew.
+func (c *Connection) ID() string { return c.at.Load().id }
+
+// Client returns the client's address, without zone, an IPv4-mapped one unmapped. A QUIC client may move. The address is invalid
+// where c is nil, or where nobody knows it.
+func (c *Connection) Client() netip.Addr {
+	if c == nil {
+		return netip.Addr{}
+	}
+	return c.at.Load().client
+}
+
+// Read reads the connection. It returns false where it cannot be read any more.
+func (c *Connection) Read() (Reading, bool) {
+	r, ok := c.read()
+	return r.since(c.at.Load().before), ok
+}
+
+// RequestBegins notes that a request has come. c may be nil.
+func (c *Connection) RequestBegins(now time.Time) {
+	if c == nil {
+		return
+	}
+	c.answering.Store(true)
+	c.busy.begin(now)
+	if c.rate != nil {
+		c.sent.Add(1) // for the header, whose length does not matter
+	}
+}
+
+// RequestEnds notes that a request was answered, or given up. c may be nil.
+func (c *Connection) RequestEnds(now time.Time) {
+	if c == nil {
+		return
+	}
+	c.busy.end(now)
+	if c.rate != nil {
+		c.rate.responseEnds(now)
+	}
+}
+
+// WriteBegins notes that the transport gets bytes of a response, or a flush. It does nothing for TCP, which the kernel measures. c may
+// be nil.
+func (c *Connection) WriteBegins() {
+	if c != nil && c.rate != nil {
+		c.rate.writeBegins(time.Now())
+	}
+}
+
+// WriteEnds notes that the transport took n bytes. c may be nil.
+func (c *Connection) WriteEnds(n int) {
+	if c != nil && c.rate != nil {
+		c.rate.writeEnds(time.Now(), n)
+		c.sent.Add(uint64(n))
+	}
+}
+
+// Answering says whether the connection has had a request. Before that it has sent nothing but its handshake, and is not sampled: port
+// scanners and unused preconnects are no clients.
+func (c *Connection) Answering() bool { return c.answering.Load() }
+
+// Sampled says whether the connection deserves samples: it has had a request, and its client's address is verified.
+func (c *Connection) Sampled() bool { return c.Answering() && (c.Verified == nil || c.Verified()) }
+
+// MayOffer says whether an offer of HTTP/3 on this connection leads to a server, as far as this program knows. c may be nil.
+func (c *Connection) MayOffer() bool { return c == nil || c.Serves == nil || c.Serves.Load() }
+
+// TakenBytes returns how many bytes the client's transport took. c may be nil.
+func (c *Connection) TakenBytes() uint64 {
+	if c == nil || c.Taken == nil {
+		return 0
+	}
+	return c.Taken()
+}
+
+// RestsSince returns since when no request has been under way; now while one is.
+func (c *Connection) RestsSince(now time.Time) time.Time {
+	if since := c.busy.restsSince(now); since.After(c.Began) {
+		return since
+	}
+	return c.Began
+}
+
+// ClientAddr returns a client's address in the form that leaves this package: an IPv4 client of a dual-stack socket is
+// an IPv4 client, and a zone means something on this machine only.
+func ClientAddr(a net.Addr) netip.Addr {
+	var at netip.AddrPort
+	switch a := a.(type) {
+	case *net.TCPAddr:
+		at = a.AddrPort()
+	case *net.UDPAddr:
+		at = a.AddrPort()
+	}
+	return at.Addr().Unmap().WithZone("")
+}
+
+type key struct{}
+
+// NewContext returns a context that carries c.
+func NewContext(ctx context.Context, c *Connection) context.Context {
+	return context.WithValue(ctx, key{}, c)
+}
+
+// FromContext returns the connection that NewContext put into a request's context, or nil.
+func FromContext(ctx context.Context) *Connection {
+	c, _ := ctx.Value(key{}).(*Connection)
+	return c
+}
+
+// Counter counts the writes of one writer, so that another goroutine can tell whether one is under way, and whether it is the
+// same one as before. It costs two additions a write, and no look at a clock.
+type Counter struct{ n atomic.Uint64 }
+
+// Begin counts a write that begins.
+func (c *Counter) Begin() { c.n.Add(1) }
+
+// End counts its end.
+func (c *Counter) End() { c.n.Add(1) }
+
+// Pending returns the number of the write, and whether it is under way.
+func (c *Counter) Pending() (write uint64, pending bool) {
+	n := c.n.Load()
+	return n, n%2 == 1
+}

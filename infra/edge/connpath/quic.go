@@ -1,0 +1,50 @@
+package connpath
+
+import (
+	"net"
+	"time"
+)
+
+// QUICConn is one connection as a QUIC library knows it. Its methods have to work after the connection's end, too.
+type QUICConn interface {
+	// Read returns RTTs and counters. Only what QUIC cannot have may be missing: a delivery rate, which this package measures, and what
+	// Reading has for TCP alone. It is called while bytes are written, so it must be cheap.
+	Read() Reading
+	// RemoteAddr returns the address that the client has now.
+	RemoteAddr() net.Addr
+}
+
+// NewQUIC makes the connection that q is. Whoever calls it sets Close, and Verified where the handshake is not complete.
+func NewQUIC(q QUICConn, now time.Time) *Connection {
+	var c *Connection
+	c = New(QUIC, ClientAddr(q.RemoteAddr()), func() (Reading, bool) {
+		r := q.Read()
+		r.DeliveryRate = c.rate.best()
+		r.RawDeliveryRate, r.SegmentsSent, r.WindowUnitBytes = r.DeliveryRate, r.PacketsSent, 1
+		return r, true
+	}, now)
+	c.quic, c.rate = q, &rateMeter{read: q.Read}
+	// quic-go counts no acknowledged bytes. A client that acknowledges nothing gets a few probes only, and its connection ends after the
+	// idle timeout.
+	c.Taken = func() uint64 {
+		r := q.Read()
+		return r.BytesSent - min(r.BytesLost, r.BytesSent)
+	}
+	return c
+}
+
+// Moved notes that a QUIC client may go on at another address. Other networks than the one that lost a packet are not to be blamed for
+// it: leaving sees the connection as it was, and counters begin anew.
+func (c *Connection) Moved(now time.Time, leaving func(*Connection)) {
+	c.move.Lock()
+	defer c.move.Unlock()
+	client := ClientAddr(c.quic.RemoteAddr())
+	if client == c.Client() {
+		return // another port: a NAT has forgotten the old one
+	}
+	leaving(c)
+	before, _ := c.read()
+	c.at.Store(&stay{newID(), client, before})
+	c.rate.restart(now)
+	c.busy.restart(now)
+}

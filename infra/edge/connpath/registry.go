@@ -1,0 +1,135 @@
+package connpath
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// An open connection is sampled this long after its last sample (or its beginning) if it has sent anything since.
+	// The one rule gives both a sample after 5 s of rest, and at most one in 5 s while it sends.
+	interval     = 5 * time.Second
+	scanInterval = 500 * time.Millisecond
+)
+
+// Registry holds the open connections, and samples them. Its zero value is ready to use. Its fields are set before its first connection.
+type Registry struct {
+	// Emit takes the samples. It must not block; nil: there are none.
+	Emit func(Sample)
+	// Added sees each connection that was added; it may be nil.
+	Added func(*Connection)
+
+	mu   sync.Mutex
+	open map[*Connection]struct{}
+	gone chan struct{} // closed at the next removal; nil: nobody waits for it
+	buf  []*Connection
+}
+
+// Add enters a connection.
+func (r *Registry) Add(c *Connection) {
+	r.mu.Lock()
+	if r.open == nil {
+		r.open = map[*Connection]struct{}{}
+	}
+	r.open[c] = struct{}{}
+	r.mu.Unlock()
+	if r.Added != nil {
+		r.Added(c)
+	}
+}
+
+// Remove forgets a connection.
+func (r *Registry) Remove(c *Connection) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, c)
+	if r.gone != nil {
+		close(r.gone)
+		r.gone = nil
+	}
+}
+
+// Snapshot appends the open connections to buf.
+func (r *Registry) Snapshot(buf []*Connection) []*Connection {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c := range r.open {
+		buf = append(buf, c)
+	}
+	return buf
+}
+
+// WaitUntilGone returns when no open connection matches, or ctx ends.
+func (r *Registry) WaitUntilGone(ctx context.Context, match func(*Connection) bool) {
+	for {
+		r.mu.Lock()
+		left := false
+		for c := range r.open {
+			left = left || match(c)
+		}
+		if left && r.gone == nil {
+			r.gone = make(chan struct{})
+		}
+		gone := r.gone
+		r.mu.Unlock()
+		if !left {
+			return
+		}
+		select {
+		case <-gone:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// CloseAll closes what is open: websockets above all, which net/http no longer knows once they are hijacked.
+func (r *Registry) CloseAll() {
+	for _, c := range r.Snapshot(nil) {
+		c.Close()
+	}
+}
+
+// Run samples the open connections until ctx ends: one goroutine for all.
+func (r *Registry) Run(ctx context.Context) {
+	ticker := time.NewTicker(scanInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			r.scan(now)
+		}
+	}
+}
+
+// scan samples the connections that are due.
+func (r *Registry) scan(now time.Time) {
+	r.buf = r.Snapshot(r.buf[:0])
+	for _, c := range r.buf {
+		sent := c.sent.Load()
+		if sent == c.sampledSent || now.Sub(c.sampledAt) < interval {
+			continue
+		}
+		if r.sample(c, now, false) {
+			c.sampledAt, c.sampledSent = now, sent
+		}
+	}
+	clear(r.buf) // so that it keeps no closed connections in memory
+}
+
+// SampleClosing samples a connection at its end, or before its client's move, while its statistics can still be read.
+func (r *Registry) SampleClosing(c *Connection, now time.Time) { r.sample(c, now, true) }
+
+func (r *Registry) sample(c *Connection, now time.Time, closing bool) bool {
+	if r.Emit == nil || !c.Sampled() {
+		return false
+	}
+	s, ok := newSample(c, now, closing)
+	if ok {
+		r.Emit(s)
+	}
+	return ok
+}

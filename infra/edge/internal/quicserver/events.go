@@ -1,0 +1,98 @@
+package quicserver
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/qlog"
+	"github.com/quic-go/quic-go/qlogwriter"
+)
+
+// tracer begins what records the events of a new QUIC connection, as quic.Config has it.
+type tracer = func(ctx context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace
+
+// events counts what a QUIC connection lost, and says when its client moves. quic-go's own counters take nothing back that turned out
+// to be late, and count each congestion event that the network signals by ECN (RFC 9002, section 7.1). Its events for qlog tell all three
+// apart.
+type events struct {
+	declared, spurious atomic.Uint64 // packets
+	moved              atomic.Pointer[func()]
+
+	transport qlogwriter.Recorder // the other one's, if there is one
+	also      qlogwriter.Trace    // nil: none
+	asked     bool
+}
+
+// traceEvents returns a tracer whose traces count losses, and give every event to those of also, if also is not nil.
+func traceEvents(also tracer) tracer {
+	return func(ctx context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
+		e := &events{}
+		if also != nil {
+			e.also = also(ctx, isClient, id)
+		}
+		return e
+	}
+}
+
+// onMove has moved called whenever the connection goes on at another address of its client, before it sends anything there.
+func (e *events) onMove(moved func()) { e.moved.Store(&moved) }
+
+// lost returns how many packets were lost. It falls when one that was declared lost turns out to have arrived.
+func (e *events) lost() uint64 {
+	spurious := e.spurious.Load()
+	return max(e.declared.Load(), spurious) - spurious
+}
+
+// bytes returns about how many of those bytes were lost that were declared so. Nobody knows the sizes of the late packets, which
+// are as large as the others.
+func (e *events) bytes(declared uint64) uint64 {
+	packets := e.declared.Load()
+	if packets == 0 {
+		return 0
+	}
+	return uint64(float64(declared) * float64(e.lost()) / float64(packets))
+}
+
+// AddProducer implements qlogwriter.Trace. The connection itself is the first to ask, while it is made. HTTP/3, which asks later,
+// loses no packets.
+func (e *events) AddProducer() qlogwriter.Recorder {
+	var other qlogwriter.Recorder
+	if e.also != nil {
+		other = e.also.AddProducer()
+	}
+	if e.asked {
+		return other
+	}
+	e.asked, e.transport = true, other
+	return e
+}
+
+// RecordEvent implements qlogwriter.Recorder.
+func (e *events) RecordEvent(event qlogwriter.Event) {
+	switch one := event.(type) {
+	case qlog.PacketLost:
+		// What is lost of the search for the largest packet says nothing about the path's losses (RFC 9000, section 14.4).
+		if !one.IsMTUProbePacket {
+			e.declared.Add(1)
+		}
+	case qlog.SpuriousLoss:
+		e.spurious.Add(1)
+	case qlog.TupleAssigned:
+		// The path that is used has no name. Others are only tried.
+		if moved := e.moved.Load(); moved != nil && one.TupleID == "" {
+			(*moved)()
+		}
+	}
+	if e.transport != nil {
+		e.transport.RecordEvent(event)
+	}
+}
+
+// Close implements qlogwriter.Recorder.
+func (e *events) Close() error {
+	if e.transport != nil {
+		return e.transport.Close()
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package quicserver
+
+import (
+	"context"
+	"testing"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/qlog"
+	"github.com/quic-go/quic-go/qlogwriter"
+)
+
+func TestEvents(t *testing.T) {
+	lost, late := qlog.PacketLost{}, qlog.SpuriousLoss{}
+	probe := qlog.PacketLost{IsMTUProbePacket: true}
+	for _, tc := range []struct {
+		name            string
+		recorded        []qlogwriter.Event
+		packets         uint64
+		retransmissions uint64
+		bytes           uint64 // of 1000 for each that was declared
+	}{
+		{"none", nil, 0, 0, 0},
+		{"lost", []qlogwriter.Event{lost, lost}, 2, 2, 2000},
+		{"one was late", []qlogwriter.Event{lost, lost, lost, late}, 2, 3, 2000},
+		{"all were late", []qlogwriter.Event{lost, late}, 0, 1, 0},
+		{"more late than lost: never below 0", []qlogwriter.Event{lost, late, late}, 0, 1, 0},
+		{"a probe for the largest packet", []qlogwriter.Event{probe}, 0, 0, 0},
+		{"other events", []qlogwriter.Event{qlog.PacketSent{}, qlog.ECNStateUpdated{}}, 0, 0, 0},
+	} {
+		l := &events{}
+		for _, e := range tc.recorded {
+			l.RecordEvent(e)
+		}
+		// What quic-go counts beside, as a mark by ECN, counts for nothing.
+		r := reading(quic.ConnectionStats{PacketsSent: 100, PacketsLost: 50, BytesLost: 1000 * tc.retransmissions}, l)
+		if r.PacketsLost != tc.packets || r.Retransmitted != tc.retransmissions || r.PacketsSent != 100 || r.BytesLost != tc.bytes {
+			t.Errorf("%s: %+v", tc.name, r)
+		}
+	}
+}
+
+// heard is another trace: it counts what it is given.
+type heard struct{ producers, events, closed int }
+
+func (h *heard) AddProducer() qlogwriter.Recorder { h.producers++; return h }
+func (h *heard) RecordEvent(qlogwriter.Event)     { h.events++ }
+func (h *heard) Close() error                     { h.closed++; return nil }
+
+// A qlog has all events of both producers, and each of its own is closed once.
+func TestEventsBesideAnotherTrace(t *testing.T) {
+	other := &heard{}
+	trace := traceEvents(func(context.Context, bool, quic.ConnectionID) qlogwriter.Trace { return other })(t.Context(), false, quic.ConnectionID{})
+	transport, http3 := trace.AddProducer(), trace.AddProducer()
+	transport.RecordEvent(qlog.PacketLost{})
+	http3.RecordEvent(qlog.PacketLost{})
+	_ = http3.Close()
+	_ = transport.Close()
+	if *other != (heard{producers: 2, events: 2, closed: 2}) {
+		t.Errorf("%+v", other)
+	}
+	if got := trace.(*events).lost(); got != 1 {
+		t.Errorf("%d lost: HTTP/3 loses no packets", got)
+	}
+}
+
+// Without a qlog, or where its file cannot be written, HTTP/3 makes no events.
+func TestEventsAlone(t *testing.T) {
+	for _, also := range []tracer{nil, func(context.Context, bool, quic.ConnectionID) qlogwriter.Trace { return nil }} {
+		trace := traceEvents(also)(t.Context(), false, quic.ConnectionID{})
+		transport := trace.AddProducer()
+		if transport == nil || trace.AddProducer() != nil {
+			t.Error("not the connection alone has a recorder")
+		}
+		transport.RecordEvent(qlog.PacketLost{})
+		if err := transport.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What a connection pays for each of its events, of which next to none is a loss.
+func BenchmarkEvents(b *testing.B) {
+	l := &events{}
+	all := []qlogwriter.Event{qlog.PacketSent{}, qlog.MetricsUpdated{}, qlog.TimerUpdated{}, qlog.PacketReceived{}}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		l.RecordEvent(all[i&3])
+	}
+}
