@@ -1,26 +1,41 @@
 import { runMain } from "../base/run-main.ts";
-import { calibrateCommand } from "./analysis/calibrate/command.ts";
-import { drawClientsCommand } from "./analysis/population/command.ts";
-import { populationCommand } from "./analysis/population/population-command.ts";
 import { LOAD_OPTIONS } from "./harness/loads/options.ts";
-import { commonOptions, findExperiments, runExperiment } from "./harness/run.ts";
+import { commonOptions, listExperiments, runExperiment } from "./harness/run.ts";
 import { optionsText } from "./model/options.ts";
-import { writePages } from "./pages/write-pages.ts";
+
+interface Command {
+  readonly about: string;
+  run(args: readonly string[]): Promise<void>;
+}
 
 /** What `npm run bench -- <name>` can run beside the experiments, which are the folders of bench/experiments. */
-const COMMANDS = {
-  calibrate: { about: "turns rows of `senders` into policies for this server", run: calibrateCommand },
-  "draw-clients": { about: "draws the clients that `clients` measures from a population", run: drawClientsCommand },
-  population: { about: "every policy on the clients of `clients`: no root, a minute", run: populationCommand },
-  results: { about: "docs/results.md, of what was recorded: published beside measured", run: writePages },
+const COMMANDS: Readonly<Record<string, Command>> = {
+  calibrate: {
+    about: "turns rows of `senders` into policies for this server",
+    run: async (args) => (await import("./analysis/calibrate/command.ts")).calibrateCommand(args),
+  },
+  "draw-clients": {
+    about: "draws the clients that `clients` measures from a population",
+    run: async (args) => (await import("./analysis/population/command.ts")).drawClientsCommand(args),
+  },
+  population: {
+    about: "every policy on the clients of `clients`: no root, a minute",
+    run: async (args) => (await import("./analysis/population/population-command.ts")).populationCommand(args),
+  },
+  results: {
+    about: "docs/results.md, of what was recorded: published beside measured",
+    run: async (args) => (await import("./pages/write-pages.ts")).writePages(args),
+  },
 };
 
 const [name = "list", ...args] = process.argv.slice(2);
-const experiments = [...(await findExperiments())].map(([known, experiment]) => {
-  const run = (given: readonly string[]): Promise<void> => runExperiment(known, experiment, given);
-  return [known, { about: experiment.about, run }] as const;
-});
-const commands = new Map([...experiments, ...Object.entries(COMMANDS)]);
+const commands = new Map<string, Command>([
+  ...[...listExperiments()].map(([known, about]): [string, Command] => [
+    known,
+    { about, run: (given) => runExperiment(known, given) },
+  ]),
+  ...Object.entries(COMMANDS),
+]);
 const command = commands.get(name);
 if (command !== undefined) await runMain(() => command.run(args));
 else {

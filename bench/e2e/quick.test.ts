@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import type { BrowserSummary } from "../experiments/browser-page/summary.ts";
 import { loadsOf } from "../model/load-experiment.ts";
-import { findExperiments } from "../harness/run.ts";
+import { loadExperiment } from "../harness/run.ts";
 import type { LoadsExperiment } from "../harness/loads/define.ts";
 import { exampleOptions } from "../harness/loads/testing.ts";
 import type { LoadExperiment } from "../model/load-experiment.ts";
@@ -16,8 +16,8 @@ useRuns();
 
 /** The quick version of an experiment made of loads, as data. */
 async function planOf(name: string): Promise<LoadExperiment | undefined> {
-  const found = (await findExperiments()).get(name) as LoadsExperiment<object> | undefined;
-  return found?.definition.plan(exampleOptions("--quick"));
+  const found = (await loadExperiment(name)) as LoadsExperiment<object>;
+  return found.definition.plan(exampleOptions("--quick"));
 }
 
 /** Every cell, arm and flow of a plan. */

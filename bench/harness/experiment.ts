@@ -44,7 +44,6 @@ export interface Experiment<
   Columns extends RowSchema = RowSchema,
   Summary extends object = object,
 > {
-  readonly about: string;
   /** Beside those that every experiment has: --out, --fresh, --report. */
   readonly options: Schema;
   readonly row: Columns;
@@ -76,7 +75,6 @@ export interface Experiment<
  * writes its summary and its report at its end.
  */
 export interface Check<Schema extends OptionSchema = OptionSchema, Summary extends object = object> {
-  readonly about: string;
   readonly options: Schema;
   folderName?(options: OptionsOf<Schema>): string | undefined;
   check(run: CheckRun<OptionsOf<Schema>>): Promise<Summary>;

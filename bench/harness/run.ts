@@ -14,17 +14,30 @@ import { startProgress } from "../../base/progress.ts";
 import { reportText } from "./results.ts";
 import { addStart, jsonText, openRunFolder, type RunFolder, writeIn } from "./run-folder.ts";
 
-/** Every folder of bench/experiments, by its name: what its experiment.ts exports as `experiment`. */
-export async function findExperiments(): Promise<ReadonlyMap<string, Experiment | Check>> {
-  const folder = join(ROOT, "bench/experiments");
-  const found = new Map<string, Experiment | Check>();
-  for (const name of readdirSync(folder).toSorted()) {
-    const file = pathToFileURL(join(folder, name, "experiment.ts")).href;
-    const { experiment } = (await import(file)) as { experiment?: Experiment | Check };
-    if (experiment === undefined) throw new Error(`bench/experiments/${name}/experiment.ts exports no experiment.`);
-    found.set(name, experiment);
-  }
-  return found;
+const EXPERIMENTS = join(ROOT, "bench/experiments");
+
+/** Every experiment, by the name of its folder, with what its report's title says of it. Nothing of it is imported. */
+export function listExperiments(): ReadonlyMap<string, string> {
+  return new Map(
+    readdirSync(EXPERIMENTS)
+      .toSorted()
+      .map((name) => {
+        const about = new RegExp(`^# ${name}: (.+)\n`).exec(
+          readFileSync(join(EXPERIMENTS, name, "report.md"), "utf8"),
+        )?.[1];
+        if (about === undefined)
+          throw new Error(`bench/experiments/${name}/report.md does not begin with "# ${name}: ".`);
+        return [name, about];
+      }),
+  );
+}
+
+/** What a folder's experiment.ts exports as `experiment`. */
+export async function loadExperiment(name: string): Promise<Experiment | Check> {
+  const file = pathToFileURL(join(EXPERIMENTS, name, "experiment.ts")).href;
+  const { experiment } = (await import(file)) as { experiment?: Experiment | Check };
+  if (experiment === undefined) throw new Error(`bench/experiments/${name}/experiment.ts exports no experiment.`);
+  return experiment;
 }
 
 /** The options of every experiment. */
@@ -57,11 +70,8 @@ interface Request {
  *
  * @throws UserError
  */
-export async function runExperiment(
-  name: string,
-  experiment: Experiment | Check,
-  args: readonly string[],
-): Promise<void> {
+export async function runExperiment(name: string, args: readonly string[]): Promise<void> {
+  const experiment = await loadExperiment(name);
   const options = readOptions(args, { ...experiment.options, ...commonOptions(name) });
   const { out, fresh, report } = options;
   if (fresh && report) throw new UserError("--fresh and --report exclude each other.");

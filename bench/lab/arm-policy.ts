@@ -12,13 +12,12 @@ import { contentRoutes } from "../model/content.ts";
  * transfer.
  */
 export function policyOf(arm: Arm, congestion: Congestion, quic: Quic): object | undefined {
-  const { mode, reports } = ARM_SETUPS[arm];
-  const asked = reports === undefined ? {} : { reports: { share: 1, inject: reports === "injected" } };
-  if (mode !== "adaptive") return mode && { ...INITIAL_POLICY, mode, ...asked };
+  const { mode } = ARM_SETUPS[arm];
+  if (mode !== "adaptive") return mode && { ...INITIAL_POLICY, mode };
   // Reno reacts to loss as cubic does.
   const name = `${congestion === "bbr" ? "bbr" : "cubic"}.json`;
   const policy = JSON.parse(
     readFileSync(join(ROOT, "policy-api/policies", quic === "quic-go" ? "" : quic, name), "utf8"),
   ) as object;
-  return { ...policy, contentBytes: { default: 1_000_000, routes: contentRoutes() }, ...asked };
+  return { ...policy, contentBytes: { default: 1_000_000, routes: contentRoutes() } };
 }

@@ -19,8 +19,6 @@ export interface ArmProcesses {
   /** Of the edge, or of nginx and its workers, who come when it listens already. */
   readonly frontPids: () => number[];
   readonly workerdPid: number | undefined;
-  /** Past the edge; empty without a worker. */
-  readonly visitorsSocket: string;
 }
 
 export type LoopbackSystem = Awaited<ReturnType<typeof startLoopbackSystem>>;
@@ -77,7 +75,6 @@ export function startLoopbackSystem(names: readonly LoopbackArm[]) {
         url: `https://${addresses[0]}`,
         frontPids: () => [program.pid, ...childrenOf(program.pid)],
         workerdPid: workerd?.pid(),
-        visitorsSocket: workerd?.visitorsSocket ?? "",
       });
     }
     return { arms, originPid: origin.pid };

@@ -13,8 +13,6 @@ export interface Direction {
   /** One way. */
   readonly delayMs?: number;
   readonly jitterMs?: number | undefined;
-  /** Packets that others overtake. */
-  readonly late?: { readonly share: number; readonly byMs: number } | undefined;
   readonly lossRatio?: number;
   readonly burstLoss?: {
     readonly goodToBad: number;
@@ -22,8 +20,6 @@ export interface Direction {
     readonly lossGood: number;
     readonly lossBad: number;
   };
-  /** Losses in bursts by time: the mean length of either state, and what the bad one loses. */
-  readonly outages?: { readonly goodMs: number; readonly badMs: number; readonly lossBad: number } | undefined;
   /** Of UDP alone, before the queue: a network that polices it. */
   readonly udpLossRatio?: number | undefined;
   readonly queueBytes?: number;

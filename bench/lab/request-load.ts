@@ -12,8 +12,7 @@ export function clientAddresses(run: number, clients: number): string[] {
 }
 
 /**
- * Runs one load by k6: what it counted, what each answer cost, and when the seconds began that count. Undefined where it was
- * interrupted.
+ * Runs one load by k6: what it counted, and what each answer cost. Undefined where it was interrupted.
  *
  * @throws UserError where k6 fails, or nothing is answered
  */
@@ -26,11 +25,9 @@ export async function runRequests(options: {
   readonly frontPids: () => number[];
   readonly workerdPid: number | undefined;
   readonly originPid: number;
-  /** Whatever else takes part. */
-  readonly otherPids: readonly number[];
   readonly signal: AbortSignal;
 }) {
-  const { name, plan, run, frontPids, workerdPid, originPid, otherPids, signal } = options;
+  const { name, plan, run, frontPids, workerdPid, originPid, signal } = options;
   const began = Promise.withResolvers<number | undefined>();
   let counts: LoadCounts | undefined;
   const k6 = startK6({
@@ -56,7 +53,6 @@ export async function runRequests(options: {
     workerd: workerdPid === undefined ? 0 : cpuMs([workerdPid]),
     origin: cpuMs([originPid]),
     client: cpuMs([k6.pid]),
-    others: cpuMs(otherPids),
   });
   const first = read();
   if (beganMs !== undefined) await Promise.race([wait(Math.max(0, beganMs + plan.seconds * 1000 - Date.now())), ended]);
@@ -72,10 +68,9 @@ export async function runRequests(options: {
   const tookMs = last.atMs - first.atMs;
   const usedMs = (who: keyof typeof first): number => last[who] - first[who];
   const perAnswerUs = (who: keyof typeof first): number => ((usedMs(who) / tookMs) * 1e6) / requestsPerSecond;
-  const ownMs = usedMs("front") + usedMs("workerd") + usedMs("origin") + usedMs("client") + usedMs("others");
+  const ownMs = usedMs("front") + usedMs("workerd") + usedMs("origin") + usedMs("client");
   return {
     ...counts,
-    beganMs,
     requestsPerSecond,
     frontCpuUs: perAnswerUs("front"),
     workerdCpuUs: workerdPid === undefined ? null : perAnswerUs("workerd"),

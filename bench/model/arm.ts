@@ -11,9 +11,6 @@ export type Arm =
   | "fixed-h1"
   | "early-h3"
   | "retry-h3"
-  | "reporting-h2"
-  | "reporting-h3"
-  | "as-cloudflare"
   | "files-h2"
   | "bare-h3"
   | "quiche-cubic"
@@ -25,10 +22,6 @@ export interface ArmSetup {
   readonly firstProtocol: "h1" | "h2" | "h3";
   /** The mode of the worker behind its edge; undefined: there is none. */
   readonly mode?: "fixed-h2" | "fixed-h3" | "adaptive";
-  /** Whether the worker asks every page to report how long it took; `injected`: by a script that it puts in. */
-  readonly reports?: "asked" | "injected";
-  /** Whether its worker learns of connections no more than on Cloudflare. */
-  readonly asCloudflare?: boolean;
   /** Whether its pages' files are at a host of their own, which a browser reaches over HTTP/2 alone: the worker's ASSETS. */
   readonly movesFiles?: boolean;
   /** Of its edge, beside those that every edge has. */
@@ -37,8 +30,6 @@ export interface ArmSetup {
   readonly quic?: Exclude<Quic, "quic-go">;
 }
 
-/** The edge says of its connections what Cloudflare says, for the reporter to read. */
-const REPORTING = { reports: "injected", edgeFlags: ["-server-timing=true"] } as const;
 const H3 = { firstProtocol: "h3", mode: "fixed-h3" } as const;
 
 export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
@@ -71,25 +62,6 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     about: "begins on HTTP/2 and is offered HTTP/3 where the policy calibrated for this congestion control says so",
     firstProtocol: "h2",
     mode: "adaptive",
-  },
-  "reporting-h2": {
-    about: "as `fixed-h2`, and each page is asked to report how long it took",
-    firstProtocol: "h2",
-    mode: "fixed-h2",
-    ...REPORTING,
-  },
-  "reporting-h3": {
-    ...H3,
-    about: "as `fixed-h3`, and each page is asked to report how long it took",
-    ...REPORTING,
-  },
-  "as-cloudflare": {
-    about: "as `adaptive`, with a worker that learns what Cloudflare's do: RTT and rate, and what pages report",
-    firstProtocol: "h2",
-    mode: "adaptive",
-    reports: "asked",
-    asCloudflare: true,
-    edgeFlags: ["-server-timing=true", "-as-cloudflare"],
   },
   "files-h2": {
     about:

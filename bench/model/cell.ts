@@ -18,12 +18,8 @@ export interface Network {
   readonly delayMs: number;
   /** By how much a packet's delay may differ, either way, in both directions; packets keep their order. */
   readonly jitterMs?: number;
-  /** A share of packets that come later than their turn, on the data's direction: others overtake them. */
-  readonly late?: { readonly share: number; readonly byMs: number };
   /** Random, on the data's direction. */
   readonly lossRatio: number;
-  /** Losses in bursts by time, on the data's direction: the mean length of either state, and what the bad one loses. */
-  readonly outages?: { readonly goodMs: number; readonly badMs: number; readonly lossBad: number };
   /** Of UDP alone, on the data's direction: a network that polices it. */
   readonly udpLossRatio?: number;
   /** What may wait for the bottleneck in each direction, bytes. */

@@ -11,7 +11,6 @@ export const FLOWS = [
   "cold",
   "visit",
   "visit-after-h2",
-  "second-visit",
 ] as const;
 
 /** What a client does in one load; see sessions.ts. */

@@ -16,7 +16,6 @@ export interface Allocation {
 }
 
 export interface LoadExperiment {
-  readonly about: string;
   /** Which arms run which flows: one load each a round, in random order. */
   readonly loads: readonly PlannedLoad[];
   readonly cells: readonly Cell[];

@@ -28,8 +28,6 @@ export interface Load {
   readonly parallel?: number | undefined;
   /** The bound of a QUIC handshake, after which the alternative counts as broken; 2,000. */
   readonly quicTimeoutMs?: number;
-  /** Whether pages that the worker asks say how long they took, as its script has them do; false. */
-  readonly reports?: boolean | undefined;
   /** A change of the client's address on the way: QUIC migrates, over TCP a new connection asks for the rest. */
   readonly move?: { readonly afterBytes: number; readonly clientAddress: string } | undefined;
   /** Of the client's QUIC connections, as a program asks for it; quic-go's own choice (7 MiB). */
@@ -87,8 +85,6 @@ export interface LoadResult {
   readonly filesH3: readonly number[];
   /** Of the first connection: TCP and TLS, or QUIC. */
   readonly handshakeMs: number | null;
-  /** The tokens of pages whose report the worker took, in their order. */
-  readonly told: readonly string[];
   /** Of the first QUIC connection that an Alt-Svc made the client open. */
   readonly switchHandshakeMs: number | null;
   /** From the session's start to the first response's header. */

@@ -8,14 +8,12 @@ export type Loop = (typeof LOOPS)[number];
 export interface LoadPlan {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What to POST; null: it is a GET. */
-  readonly body: string | null;
   /** Whether every response must have an Alt-Svc, or none. */
   readonly offers: boolean;
-  /** What every response must be long; null: it varies. */
-  readonly bodyBytes: number | null;
+  /** What every response must be long. */
+  readonly bodyBytes: number;
   /** `closed`: each client asks again when it is answered. `open`: requests are due at a rate, whatever the answers do. */
-  readonly loop: "closed" | "open";
+  readonly loop: Loop;
   /** Connections, each from an address of its own. */
   readonly clients: number;
   /** Requests per second; of an open loop. */

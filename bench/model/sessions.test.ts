@@ -40,15 +40,6 @@ describe("sessionsOf", () => {
     expect(sessionsOf("visit-after-h2", "always-offer", { imageBytes: 1000 })).toEqual(visit);
   });
 
-  it("comes a second time where the answer depends on the first", () => {
-    const visit = sessionsOf("visit", "adaptive", { imageBytes: 1000 });
-    const [first, ...second] = sessionsOf("second-visit", "as-cloudflare", { imageBytes: 1000 });
-    expect(first).toMatchObject({ timed: false, firstProtocol: "h2" });
-    expect(first?.pages).toHaveLength(2);
-    expect(second).toEqual(visit);
-    expect(sessionsOf("second-visit", "fixed-h2", { imageBytes: 1000 })).toEqual(visit);
-  });
-
   it("begins on HTTP/3 in fixed-h3 alone", () => {
     expect(sessionsOf("cold", "fixed-h3", { imageBytes: 1000 })[0]?.firstProtocol).toBe("h3");
     expect(sessionsOf("cold", "always-offer", { imageBytes: 1000 })[0]?.firstProtocol).toBe("h2");

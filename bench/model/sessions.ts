@@ -6,10 +6,6 @@ import { type Flow, imageBytesOf } from "./flow.ts";
 
 /** What lies between two sessions: the edge's closing sample is with the worker after a round trip. */
 const BETWEEN_SESSIONS_MS = 200;
-/** After a first visit: the last page's report is with the worker, which a look-up may use again within the minute. */
-const BETWEEN_VISITS_MS = 2_000;
-/** Between the pages of a visit whose time does not count. */
-const BETWEEN_UNTIMED_PAGES_MS = 500;
 const COLD_PAGES = 3;
 /**
  * Between the pages of a visit. At a pause Linux' TCP halves its window once per retransmission timeout, down to the first one, except
@@ -36,7 +32,6 @@ export type PageOf = Pick<Cell, "imageBytes" | "images">;
  * - `cold`: a first visit of three pages, each with an image of 1 MB at the most.
  * - `visit`: the page, a pause, and the page again over the same connection.
  * - `visit-after-h2`: the same after an HTTP/2 session, for arms whose answer depends on it.
- * - `second-visit`: the same after another visit of two pages that began on HTTP/2, for those arms.
  */
 export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: PageOf): Session[] {
   const { firstProtocol, mode } = ARM_SETUPS[arm];
@@ -56,12 +51,6 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
   });
   const learns = mode === "adaptive";
   const training = (protocol: "h2" | "h3"): Session[] => (learns ? [before(protocol, alone)] : []);
-  const firstVisit: Session = {
-    timed: false,
-    firstProtocol,
-    pages: [{ ...page, pauseAfterMs: BETWEEN_UNTIMED_PAGES_MS }, page],
-    pauseAfterMs: BETWEEN_VISITS_MS,
-  };
   const timed = (pages: Session["pages"]): Session => ({
     timed: true,
     firstProtocol,
@@ -88,7 +77,5 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
       return [visit];
     case "visit-after-h2":
       return [...training("h2"), visit];
-    case "second-visit":
-      return learns ? [firstVisit, visit] : [visit];
   }
 }

@@ -22,12 +22,9 @@ export const ARM_STYLES: Readonly<Record<Arm, Style & { readonly short: string }
   "files-h2": { name: "files-h2", short: "files", colour: "#56b4e9", shape: "triangle-down" },
   "early-h3": { name: "early-h3", short: "h3 0-RTT", colour: "#f0e442", shape: "stroke" },
   "retry-h3": { name: "retry-h3", short: "h3 Retry", colour: "#a6761d", shape: "stroke" },
-  "reporting-h2": { name: "reporting-h2", short: "h2, reports", colour: "#0072b2", shape: "stroke" },
-  "reporting-h3": { name: "reporting-h3", short: "h3, reports", colour: "#d55e00", shape: "stroke" },
   "quiche-cubic": { name: "quiche-cubic", short: "quiche cubic", colour: "#56b4e9", shape: "triangle-right" },
   "quiche-bbr2": { name: "quiche-bbr2", short: "quiche bbr2", colour: "#000000", shape: "triangle-left" },
   "always-offer": { name: "always-offer", short: "offer", colour: "#e69f00", shape: "triangle-up" },
-  "as-cloudflare": { name: "as-cloudflare", short: "Cloudflare", colour: "#009e73", shape: "stroke" },
   adaptive: { name: "adaptive", short: "adaptive", colour: "#009e73", shape: "diamond" },
 };
 

@@ -127,8 +127,6 @@ export function bandwidthLimits({ congestions, bytes, size }: LoadOptions): Load
     },
   ];
   return {
-    about:
-      "10 MB without a limit, at 1 Mbit/s, at 10 Mbit/s with 50 ms, as published; and over loss, streams, size, queue",
     switch: "wait",
     loads: both("download"),
     ...planSeries(series, [], congestions, size === "quick"),

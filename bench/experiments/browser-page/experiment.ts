@@ -18,7 +18,6 @@ const CONNECTIONS_FILE = "connections.json";
 
 /** Pages in a real browser over emulated paths; then some of its QUIC connections, as the server's qlog tells of them. */
 export const experiment = defineExperiment({
-  about: "a real browser over HTTP/2 and HTTP/3: page load and LCP, first and repeated visits (55 minutes)",
   options: {
     quick: flag("two visits of each, with little loss and short pauses: whether it works"),
     full: flag("as many visits as published, 50, also where the usual run has fewer"),

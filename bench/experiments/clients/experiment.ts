@@ -17,7 +17,6 @@ export function clients({ congestions, size }: LoadOptions): LoadExperiment {
   const drawn = size === "quick" ? CLIENTS.slice(0, 2) : CLIENTS;
   const rounds = size === "quick" ? 2 : ROUNDS;
   return {
-    about: "a first and a later page of 64 clients of a population: what policies are judged by",
     switch: "wait",
     loads: [{ arm: "bare", flow: "visit" }],
     cells: drawn.flatMap((client) => cellsBySender(cellOf(client), congestions, "visit")),

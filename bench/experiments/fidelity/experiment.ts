@@ -12,7 +12,6 @@ import { measureFidelity } from "./measure.ts";
 // A check and no experiment of rows: what is timed and misses its bound is measured again at once, and whether the emulated
 // path holds is an answer about all settings together, within a minute and a half.
 export const experiment = defineCheck({
-  about: "the emulated network against what was asked of it, by probes of its own",
   options: { quick: flag("fewer settings: whether it works") },
   folderName: ({ quick }) => (quick ? "fidelity-quick" : undefined),
   check: async ({ options: { quick }, command, signal, progress }) => {

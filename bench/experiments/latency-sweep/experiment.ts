@@ -124,8 +124,6 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
     })),
   ];
   return {
-    about:
-      "1 MB at 5 Mbit/s over delay, as published; and over loss, size, queue, ten files in parallel, and resumed sessions",
     switch: "wait",
     loads: plan("download", "fixed-h2", "fixed-h3"),
     ...planSeries(series, returning, congestions, size === "quick"),

@@ -13,7 +13,6 @@ const QUICK = { clients: [1, 20], rounds: 2 };
 
 /** What connections over HTTP/2 and HTTP/3 take of the edge, the kernel and the clients. */
 export const experiment = defineExperiment({
-  about: "what connections take of the edge, the kernel and the clients, over both protocols (10 minutes)",
   options: { quick: flag("two small crowds: whether it works") },
   row: MEMORY_ROW,
   folderName: ({ quick }) => (quick ? "memory-quick" : undefined),

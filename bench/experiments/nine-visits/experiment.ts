@@ -23,7 +23,6 @@ export function nineVisits({ congestions, bytes, size }: LoadOptions): LoadExper
     }),
   );
   return {
-    about: "the nine published networks, visits as browsers make them: what the shipped policies' decisions cost",
     loads: (["fixed-h2", "always-offer", "adaptive"] as const).map((arm) => ({ arm, flow: "visit-after-h2" })),
     cells,
     allocation: { first: rounds, cap: rounds, comparisons: [] },

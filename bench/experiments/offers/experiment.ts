@@ -13,7 +13,6 @@ const QUICK_LANES = 2;
 
 /** What an offer of HTTP/3 changes in a real browser: on the page at hand, the next ones, and when it returns. */
 export const experiment = defineExperiment({
-  about: "what an offer changes in a real browser: this page, the next ones, a return (4 hours)",
   options: {
     visits: wholeNumber("of each network, congestion control and treatment (20)", [1, 1_000], 20),
     seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),

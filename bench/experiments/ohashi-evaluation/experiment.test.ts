@@ -15,7 +15,6 @@ describe("the evaluation", () => {
   };
   const arms = ["fixed-h2", "fixed-h3", "always-offer", "adaptive", "bare"] as const;
   const experiment: LoadExperiment = {
-    about: "about",
     loads: arms.map((arm) => ({ arm, flow: "trained" })),
     cells: [cell],
     allocation: { first: 5, cap: 10, comparisons: [] },

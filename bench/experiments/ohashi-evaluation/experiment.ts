@@ -52,7 +52,6 @@ export function ohashiEvaluation({ congestions, bytes, size, quic = "quic-go" }:
     }),
   );
   return {
-    about: "the nine published networks: all arms, all flows, and how often HTTP/3 was chosen",
     switch: "wait",
     loads: [
       ...ARMS.filter((arm) => !isOther || arm !== "bare").map((arm) => ({ arm, flow: "trained" as const })),

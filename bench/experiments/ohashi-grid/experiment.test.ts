@@ -16,7 +16,6 @@ describe("the grid", () => {
     })),
   );
   const experiment: LoadExperiment = {
-    about: "about",
     loads: [
       { arm: "fixed-h2", flow: "download" },
       { arm: "fixed-h3", flow: "download" },

@@ -35,7 +35,6 @@ export function ohashiGrid({ congestions, bytes, size }: LoadOptions): LoadExper
     ),
   );
   return {
-    about: "rate x loss x delay: heat maps of HTTP/3's gain and the lines where it is zero",
     switch: "wait",
     loads: [
       { arm: "fixed-h2", flow: "download" },

@@ -10,7 +10,6 @@ import { CLIENTS, SUBJECTS } from "./subjects.ts";
  * worker; and through nginx.
  */
 export const experiment = defineLoopback({
-  about: "what a request costs: the edge alone, with a worker that passes on, with this worker, and nginx (15 minutes)",
   row: OVERHEAD_ROW,
   subjects: SUBJECTS,
   seconds: 2,

@@ -1,4 +1,4 @@
-import { LOOPBACK_COLUMNS } from "../../harness/loopback/row.ts";
+import { LOOPBACK_COLUMNS } from "../../harness/loopback/plan.ts";
 import { type RowSchema, string } from "../../model/row-schema.ts";
 
 const { id, loop, round, ...others } = LOOPBACK_COLUMNS;

@@ -1,7 +1,7 @@
-import type { Subject } from "../../harness/loopback/subject.ts";
+import type { Subject } from "../../harness/loopback/plan.ts";
 import { size as sizeText } from "../../analysis/tables/format.ts";
 import { LOOPBACK_ARMS, type LoopbackArm } from "../../lab/loopback-arms.ts";
-import { LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
+import { type Size, SIZES } from "../../model/request-plan.ts";
 
 /**
  * In both loops. So many that none asks for more than about ten pages a second: who opens a hundred is no visitor, and what is kept of
@@ -34,12 +34,10 @@ function subjectOf(size: Size, arm: LoopbackArm): Subject {
     ...(less === undefined ? {} : { addsTo: `${size}/${less}` }),
     columns: { size, arm },
     arm,
-    loops: LOOPS,
-    clients: { closed: CLIENTS[size], open: CLIENTS[size] },
+    clients: CLIENTS[size],
     request: {
       path: `/image/${SIZES[size]}`,
       headers: { "Sec-Fetch-Dest": secFetchDest },
-      body: null,
       offers,
       bodyBytes: SIZES[size],
     },

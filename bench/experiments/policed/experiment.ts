@@ -7,7 +7,6 @@ import { missingVisits, placesOf, POLICED_ROW } from "./settings.ts";
 
 /** Networks that drop packets of UDP alone: how soon the policy takes HTTP/3 back. */
 export const experiment = defineExperiment({
-  about: "networks that drop UDP alone: how soon HTTP/3 is taken back, and what it cost",
   options: {
     visits: wholeNumber("of each network, congestion control and arm (10)", [1, 1_000], 10),
     seed: wholeNumber("what losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),

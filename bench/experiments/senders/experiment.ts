@@ -44,7 +44,6 @@ export function senders({ congestions, size }: LoadOptions): LoadExperiment {
     return isLong(cell) ? ROUNDS.long : loss < PLAIN_LOSS ? ROUNDS.close : ROUNDS.plain;
   };
   return {
-    about: "a first and a later page by each sender, over RTT, loss and size: what gain tables are made of",
     switch: "wait",
     loads: [{ arm: "bare", flow: "visit" }],
     cells,

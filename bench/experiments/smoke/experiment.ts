@@ -10,7 +10,6 @@ export function smoke({ bytes, congestions }: LoadOptions): LoadExperiment {
   // One is enough to see whether the instrument works.
   const congestion = congestions[0] ?? CONGESTIONS[0];
   return {
-    about: "two networks, all arms and flows, all outputs, in a minute: whether the instrument works",
     switch: "wait",
     loads: ARMS.flatMap((arm) => (["trained", "trained-on-h2", "cold"] as const).map((flow) => ({ arm, flow }))),
     cells: [

@@ -26,7 +26,6 @@ export function stacks({ congestions, bytes, size }: LoadOptions): LoadExperimen
     })),
   );
   return {
-    about: "the nine networks with a second QUIC server: quiche, with its cubic and its BBRv2, beside quic-go",
     switch: "wait",
     loads: [download("fixed-h2")],
     cells,

@@ -76,7 +76,6 @@ export function tcpCongestion({ congestions, bytes, size }: LoadOptions): LoadEx
     ),
   ];
   return {
-    about: `a page of 12 images of ${imageBytes / 1e6} MB at 64 ms and ${lossRatio * 100} % loss, over what TCP does with its window`,
     switch: "wait",
     loads: over("fixed-h2"),
     cells: cells.filter(({ congestion }) => congestions.includes(congestion)),

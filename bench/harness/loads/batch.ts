@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { ARM_SETUPS } from "../../model/arm.ts";
 import type { Cell } from "../../model/cell.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
 import { resumeOf } from "../../model/flow.ts";
@@ -101,7 +100,6 @@ function planOf(
     move:
       flow === "moved" ? { afterBytes: Math.ceil(cell.imageBytes / 2), clientAddress: lane.freshClient() } : undefined,
     resume: resumeOf(flow),
-    reports: ARM_SETUPS[arm].reports !== undefined,
     udpReceiveBufferBytes: cell.udpReceiveBufferBytes,
     sessions: sessionsOf(flow, arm, cell),
   };

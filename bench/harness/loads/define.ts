@@ -5,7 +5,7 @@ import { ARM_SETUPS, type Quic } from "../../model/arm.ts";
 import { armsOf, type LoadExperiment, type LoadOptions, withRounds } from "../../model/load-experiment.ts";
 import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
 import type { Load } from "../../model/plan.ts";
-import { type OptionsOf, readOptions } from "../../model/options.ts";
+import type { OptionsOf } from "../../model/options.ts";
 import type { Experiment, Recorded, Report } from "../experiment.ts";
 import { inLab } from "../in-lab.ts";
 import { openRows } from "../run-folder.ts";
@@ -47,7 +47,6 @@ export function defineLoads<Summary extends object>(definition: LoadsDefinition<
   });
   return {
     definition,
-    about: planned(readOptions([], LOAD_OPTIONS)).about,
     options: LOAD_OPTIONS,
     row: LOAD_ROW,
     question: (given) => {

@@ -11,15 +11,13 @@ import { fillFile, type Value } from "../../analysis/tables/template.ts";
 import type { LoadsRecorded } from "./recorded.ts";
 
 /** The first part of the report of every experiment made of loads: what was run, on what, and what was left out. */
-export function reportHead({ name, experiment, rows, starts, command, quic }: LoadsRecorded): string {
+export function reportHead({ experiment, rows, starts, command, quic }: LoadsRecorded): string {
   const start = lastStart(starts);
   const { machine } = start;
   const count = (predicate: (row: LoadRow) => boolean): number => rows.filter((row) => predicate(row)).length;
   const startsMs = rows.map(({ startedMs }) => startedMs).filter((ms) => ms > 0);
   const ends = startsMs.length === 0 ? [] : [Math.min(...startsMs), Math.max(...startsMs)];
   return fillFile("bench/harness/loads/head.md", {
-    name,
-    about: experiment.about,
     command,
     days: [...new Set(ends.map(dayOf))].join(" to "),
     go: machine.go.replace("go", ""),

@@ -14,7 +14,6 @@ const RESULT: LoadResult = {
   error: "",
   loadMs: 200,
   filesH3: [],
-  told: [],
   pageMs: [200],
   handshakeMs: 5,
   switchHandshakeMs: null,

@@ -13,7 +13,6 @@ const CELL: Cell = {
   imageBytes: 1000,
 };
 const EXPERIMENT: LoadExperiment = {
-  about: "",
   loads: [
     { arm: "fixed-h2", flow: "download" },
     { arm: "fixed-h3", flow: "download" },

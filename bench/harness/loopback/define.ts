@@ -1,22 +1,30 @@
 import type { LoopbackArm } from "../../lab/loopback-arms.ts";
-import { buildLoopback, startLoopbackSystem } from "../../lab/loopback-system.ts";
+import { buildLoopback, type LoopbackSystem, startLoopbackSystem } from "../../lab/loopback-system.ts";
 import { findNginx, nginxVersion } from "../../lab/nginx.ts";
+import { runRequests } from "../../lab/request-load.ts";
 import { decimal, flag, type OptionsOf, wholeNumber } from "../../model/options.ts";
 import type { RowSchema } from "../../model/row-schema.ts";
 import { defineExperiment, type Experiment, type Report } from "../experiment.ts";
 import { makeMissing, shareMade } from "../missing.ts";
 import type { Asked } from "../run-folder.ts";
 import { unlessItFails } from "../unless-it-fails.ts";
-import { measureSubject, WARM_SECONDS } from "./measure.ts";
+import {
+  type LoopbackColumns,
+  type LoopbackRow,
+  type Measurement,
+  measurements,
+  openRate,
+  SEED,
+  type Subject,
+} from "./plan.ts";
 import { headValues } from "./report.ts";
-import type { LoopbackColumns } from "./row.ts";
-import { type Measurement, measurements, openRate, SEED } from "./schedule.ts";
-import type { Subject } from "./subject.ts";
 import { type LoopbackSummary, summarizeLoopback } from "./summary.ts";
+
+/** Before the seconds that count: every connection is made and used twice, which takes about half of it. */
+const WARM_SECONDS = 1.5;
 
 /** What is special about an experiment that sends requests to servers on the loopback. */
 export interface LoopbackDefinition {
-  readonly about: string;
   readonly row: LoopbackColumns & RowSchema;
   readonly subjects: readonly Subject[];
   /** How long each measurement takes, and with --quick, if nothing is asked. */
@@ -44,7 +52,7 @@ type LoopbackOptions = ReturnType<typeof loopbackOptions>;
 export function defineLoopback(
   definition: LoopbackDefinition,
 ): Experiment<LoopbackOptions, LoopbackColumns, LoopbackSummary> {
-  const { about, row, subjects, openLoadRatio } = definition;
+  const { row, subjects, openLoadRatio } = definition;
   const settingsOf = ({ rounds, seconds, quick }: OptionsOf<LoopbackOptions>) => ({
     rounds: rounds ?? (quick ? 2 : 9),
     seconds: seconds ?? (quick ? definition.quickSeconds : definition.seconds),
@@ -53,7 +61,6 @@ export function defineLoopback(
   const plan = (given: OptionsOf<LoopbackOptions>): Measurement[] =>
     measurements(subjectsHere(), settingsOf(given).rounds);
   return defineExperiment({
-    about,
     options: loopbackOptions(definition),
     row,
     question: (given) => ({
@@ -98,7 +105,39 @@ export function defineLoopback(
     summarise: (recorded) => summarizeLoopback(subjects, settingsOf(recorded.options), recorded),
     report: (summary) => {
       const { values, pictures = [] } = definition.report(summary);
-      return { values: { ...headValues(summary, openLoadRatio), ...values }, pictures };
+      return {
+        values: { ...headValues(summary), warmSeconds: WARM_SECONDS, openLoad: openLoadRatio * 100, ...values },
+        pictures,
+      };
     },
   });
+}
+
+/** Makes one measurement. Undefined where it was interrupted. @throws UserError */
+async function measureSubject(options: {
+  readonly measurement: Measurement;
+  readonly system: LoopbackSystem;
+  /** Requests per second; null in a closed loop. */
+  readonly rate: number | null;
+  readonly seconds: number;
+  /** Counts the arm's measurements: each has clients of its own. */
+  readonly run: number;
+  readonly signal: AbortSignal;
+}): Promise<readonly LoopbackRow[] | undefined> {
+  const { measurement, system, rate, seconds, run, signal } = options;
+  const { id, loop, subject, round } = measurement;
+  const { clients, columns, request } = subject;
+  const { path, ...asked } = request;
+  const arm = system.arms.get(subject.arm);
+  if (arm === undefined) throw new Error(`${subject.arm} does not run.`);
+  const startedMs = Date.now();
+  const counted = await runRequests({
+    name: id,
+    plan: { ...asked, url: `${arm.url}${path}`, loop, clients, rate: rate ?? 0, warmSeconds: WARM_SECONDS, seconds },
+    run,
+    ...arm,
+    originPid: system.originPid,
+    signal,
+  });
+  return counted && [{ id, loop, round, ...columns, startedMs, clients, rate, ...counted }];
 }

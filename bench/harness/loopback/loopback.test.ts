@@ -2,35 +2,31 @@ import { describe, expect, it } from "vitest";
 import { readOptions } from "../../model/options.ts";
 import { commonOptions } from "../run.ts";
 import { loopbackOptions } from "./define.ts";
+import { measurements, openRate, type Subject } from "./plan.ts";
 import { shortfalls } from "./report.ts";
-import { measurements, openRate } from "./schedule.ts";
-import type { Subject } from "./subject.ts";
 import { findResult } from "./summary.ts";
 import { exampleRow, exampleRows, exampleSummary } from "./testing.ts";
 
 const SUBJECT = {
   columns: {},
   arm: "adaptive",
-  loops: ["closed", "open"],
-  clients: { closed: 16, open: 1 },
-  request: { path: "/", headers: {}, body: null, offers: false, bodyBytes: null },
+  clients: 16,
+  request: { path: "/", headers: {}, offers: false, bodyBytes: 1 },
 } as const;
-const PASS: Subject = { ...SUBJECT, name: "small/pass", title: "passes", group: "small", beside: "small/bare" };
+const PASS: Subject = {
+  ...SUBJECT,
+  name: "small/pass",
+  title: "passes",
+  group: "small",
+  beside: "small/bare",
+  workerdBeside: "small/bare",
+};
+const VISITS = { ...PASS, name: "visits", title: "visits", group: "visits", beside: "visits", workerdBeside: "visits" };
 const SUBJECTS: readonly Subject[] = [
-  { ...SUBJECT, name: "small/bare", title: "bare", group: "small", arm: "bare" },
+  { ...PASS, name: "small/bare", title: "bare", arm: "bare" },
   PASS,
   { ...PASS, name: "small/page", title: "a page", workerdBeside: "small/pass" },
-  {
-    ...SUBJECT,
-    name: "visits",
-    title: "visits",
-    group: "visits",
-    loops: ["open"],
-    company: {
-      members: [{ name: "read", title: "reads" }],
-      start: () => Promise.reject(new Error("Nobody calls in a test.")),
-    },
-  },
+  VISITS,
 ];
 const FACTORS: Readonly<Record<string, number>> = { "small/pass": 2, "small/page": 5 };
 const rowsOf = (rounds: number) => exampleRows(SUBJECTS, rounds, ({ name }) => FACTORS[name] ?? 1);
@@ -38,15 +34,15 @@ const rowsOf = (rounds: number) => exampleRows(SUBJECTS, rounds, ({ name }) => F
 describe("measurements", () => {
   const all = measurements(SUBJECTS, 4);
 
-  it("has every subject once a round in its loops, all closed loops first, and a group together", () => {
+  it("has every subject once a round in each loop, all closed loops first, and a group together", () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     const loops = all.map(({ loop }) => loop);
     expect(loops.lastIndexOf("closed")).toBeLessThan(loops.indexOf("open"));
     for (const round of [0, 1, 2, 3]) {
       const names = (loop: string) =>
         all.filter((one) => one.loop === loop && one.round === round).map(({ subject }) => subject.name);
-      expect(names("closed").toSorted()).toEqual(["small/bare", "small/page", "small/pass"]);
-      expect(names("open").toSorted()).toEqual(SUBJECTS.map(({ name }) => name).toSorted());
+      for (const loop of ["closed", "open"])
+        expect(names(loop).toSorted()).toEqual(SUBJECTS.map(({ name }) => name).toSorted());
       expect([0, 3]).toContain(names("open").indexOf("visits"));
     }
   });
@@ -104,21 +100,10 @@ describe("summarizeLoopback", () => {
     expect(findResult(summary, "open", "small/bare").figures.workerdCpuUs).toBeUndefined();
   });
 
-  it("says how much a core does, and how much of one was used", () => {
-    // 400, 800, 1200 us of workerd an answer, at 500 a second.
-    expect(findResult(summary, "open", "small/pass").answersPerCoreSecond.median).toBe(1_250);
-    expect(findResult(summary, "open", "small/pass").workerdBusyRatio.median).toBeCloseTo(0.4);
-  });
-
   it("says nothing of an open loop's requests per second: they were given", () => {
     const { figures, rate } = findResult(summary, "open", "small/pass");
     expect(figures.requestsPerSecond).toBeUndefined();
     expect(rate).toBe(500);
-  });
-
-  it("has those who were beside a subject", () => {
-    expect(summary.company).toMatchObject([{ title: "reads", group: "visits", rate: 5, rounds: 3, answers: 3 }]);
-    expect(summary.company[0]?.figures.latencyMedianMs?.median).toBe(2);
   });
 
   it("counts each measurement once: of rows that were written twice the last", () => {
@@ -141,16 +126,15 @@ describe("summarizeLoopback", () => {
 it("says what falls short: failures, requests not made, late ones, other programs, no nginx, few rounds", () => {
   expect(shortfalls(exampleSummary(SUBJECTS, rowsOf(9), 9))).toEqual([]);
   const rows = rowsOf(5).map((row) => {
-    if (row.id.startsWith("open/small/page"))
-      return { ...row, failures: 1, dropped: 2, lateP99Ms: row.round + 4, foreignRatio: 0.2 };
-    return row.id.startsWith("open/read") ? { ...row, failures: 1 } : row;
+    return row.id.startsWith("open/small/page")
+      ? { ...row, failures: 1, dropped: 2, lateP99Ms: row.round + 4, foreignRatio: 0.2 }
+      : row;
   });
   expect(shortfalls(exampleSummary(SUBJECTS, rows, 5, { nginx: null }))).toEqual([
     "small, open loop, a page: 5 of 10 were not answered as they should be.",
     "small, open loop, a page: 10 requests were not made, as every client still waited.",
     "small, open loop, a page: in the worst round 1 % of the requests left more than 8.00 ms late (their latency counts it).",
     "small, open loop, a page: other programs used 20.0 % of the cores.",
-    "visits, open loop, reads: 5 of 10 were not answered as they should be.",
     "nginx could not be had: there is nothing to hold the edge against.",
     "5 rounds are too few to go by: run it with more.",
   ]);

@@ -2,7 +2,6 @@ import { NOTHING } from "../../analysis/statistics/round-figure.ts";
 import { number, percent, withQuartiles } from "../../analysis/tables/format.ts";
 import { type Column as ColumnOf, tableOf } from "../../analysis/tables/table-of.ts";
 import { lastMachine, machineText } from "../machine-text.ts";
-import { WARM_SECONDS } from "./measure.ts";
 import { type FigureName, FIGURES, type LoopbackResult, type LoopbackSummary } from "./summary.ts";
 
 type Column = ColumnOf<LoopbackResult>;
@@ -24,7 +23,7 @@ export function resultsTable(results: readonly LoopbackResult[], columns: readon
 }
 
 /** The values that every report.md has. */
-export function headValues(summary: LoopbackSummary, openLoadRatio: number) {
+export function headValues(summary: LoopbackSummary) {
   const { command, day, starts, rounds, seconds, results } = summary;
   const { go, workerd, node, k6, cores } = lastMachine(starts);
   return {
@@ -35,8 +34,6 @@ export function headValues(summary: LoopbackSummary, openLoadRatio: number) {
     cores,
     rounds,
     seconds,
-    warmSeconds: WARM_SECONDS,
-    openLoad: openLoadRatio * 100,
     shortfalls: shortfalls(summary),
     foreign: percent(Math.max(...results.map(({ foreignRatio }) => foreignRatio.median))),
   };
@@ -47,8 +44,8 @@ const LATE_MS = 5;
 /** Of the cores, from which on other programs are in the figures. */
 const FOREIGN_RATIO = 0.05;
 
-export function shortfalls({ results, company, starts, rounds }: LoopbackSummary): string[] {
-  const lines = [...results, ...company].flatMap((result) => {
+export function shortfalls({ results, starts, rounds }: LoopbackSummary): string[] {
+  const lines = results.flatMap((result) => {
     const { group, loop, title, answers, failures, dropped, lateP99Ms, foreignRatio } = result;
     const said = [
       failures > 0 && `${count(failures)} of ${count(answers + failures)} were not answered as they should be.`,
@@ -66,6 +63,6 @@ export function shortfalls({ results, company, starts, rounds }: LoopbackSummary
   return lines;
 }
 
-export function count(value: number): string {
+function count(value: number): string {
   return value.toLocaleString("en-US");
 }

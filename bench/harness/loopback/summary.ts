@@ -3,9 +3,7 @@ import { type Figure, figureOf, spread } from "../../analysis/statistics/round-f
 import { type Loop, LOOPS } from "../../model/request-plan.ts";
 import type { Recorded } from "../experiment.ts";
 import { lastDay } from "../machine-text.ts";
-import type { LoopbackRow } from "./row.ts";
-import { measurementId, SEED } from "./schedule.ts";
-import type { Subject } from "./subject.ts";
+import { type LoopbackRow, measurementId, SEED, type Subject } from "./plan.ts";
 
 /** What is compared, and as tables call it. */
 export const FIGURES = {
@@ -33,7 +31,7 @@ export function summarizeLoopback(
   const byId = new Map(rows.map((row) => [row.id, row]));
   const rowsOf = (loop: Loop, subject: string): LoopbackRow[] =>
     Array.from({ length: rounds }, (_, round) => byId.get(measurementId(loop, subject, round)) ?? []).flat();
-  const resultOf = (loop: Loop, subject: Compared) => {
+  const resultOf = (loop: Loop, subject: Subject) => {
     const own = rowsOf(loop, subject.name);
     return own.length === 0 ? [] : [summarized(loop, subject, own, (name) => rowsOf(loop, name))];
   };
@@ -44,12 +42,6 @@ export function summarizeLoopback(
     rounds,
     seconds,
     results: LOOPS.flatMap((loop) => subjects.flatMap((subject) => resultOf(loop, subject))),
-    /** Of those beside a subject; its title is their group. */
-    company: subjects.flatMap(({ name, title: group, company }) =>
-      (company?.members ?? []).flatMap((member) =>
-        resultOf("open", { name: `${member.name} beside ${name}`, title: member.title, group }),
-      ),
-    ),
   };
 }
 
@@ -60,11 +52,9 @@ export function findResult({ results }: LoopbackSummary, loop: Loop, subject: st
   return found;
 }
 
-type Compared = Pick<Subject, "name" | "title" | "group" | "beside" | "workerdBeside" | "addsTo">;
-
 function summarized(
   loop: Loop,
-  { name, title, group, beside = name, workerdBeside = beside, addsTo }: Compared,
+  { name, title, group, beside, workerdBeside, addsTo }: Subject,
   own: readonly LoopbackRow[],
   rowsOf: (subject: string) => readonly LoopbackRow[],
 ) {
@@ -100,10 +90,6 @@ function summarized(
           },
     originCpuUs: spreadOf((row) => row.originCpuUs),
     clientCpuUs: spreadOf((row) => row.clientCpuUs),
-    /** Of one core, what workerd used. */
-    workerdBusyRatio: spreadOf((row) => ((row.workerdCpuUs ?? 0) * row.requestsPerSecond) / 1e6),
-    /** Answers per second of workerd's CPU time: what a core does that does nothing else. */
-    answersPerCoreSecond: spreadOf((row) => (row.workerdCpuUs === null ? null : 1e6 / row.workerdCpuUs)),
     foreignRatio: spreadOf((row) => row.foreignRatio),
     answers: sum("answers"),
     failures: sum("failures"),

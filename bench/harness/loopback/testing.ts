@@ -1,8 +1,6 @@
 import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
 import { blankRow } from "../../model/row-schema.ts";
-import { LOOPBACK_COLUMNS, type LoopbackRow } from "./row.ts";
-import { measurementId, measurements } from "./schedule.ts";
-import type { Subject } from "./subject.ts";
+import { LOOPBACK_COLUMNS, type LoopbackRow, measurementId, measurements, type Subject } from "./plan.ts";
 import { type LoopbackSummary, summarizeLoopback } from "./summary.ts";
 
 export function exampleRow(subject: string, given: Pick<LoopbackRow, "loop"> & Partial<LoopbackRow>): LoopbackRow {
@@ -16,10 +14,10 @@ export function exampleRows(
   rounds: number,
   factorOf: (subject: Subject) => number,
 ): LoopbackRow[] {
-  return measurements(subjects, rounds).flatMap(({ loop, subject, round }) => {
+  return measurements(subjects, rounds).map(({ loop, subject, round }) => {
     const slow = (round + 1) * factorOf(subject);
     const hasWorkerd = subject.arm !== "bare" && subject.arm !== "nginx";
-    const own = exampleRow(subject.name, {
+    return exampleRow(subject.name, {
       loop,
       round,
       rate: loop === "open" ? 500 : null,
@@ -32,16 +30,6 @@ export function exampleRows(
       originCpuUs: 1,
       clientCpuUs: 1,
     });
-    const others = (loop === "open" ? (subject.company?.members ?? []) : []).map(({ name }) =>
-      exampleRow(`${name} beside ${subject.name}`, {
-        loop,
-        round,
-        rate: 5,
-        latencyMedianMs: round + 1,
-        latencyP99Ms: 9,
-      }),
-    );
-    return [...others, own];
   });
 }
 

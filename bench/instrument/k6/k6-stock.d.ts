@@ -9,12 +9,7 @@ declare module "k6/http" {
     readonly timings: { readonly duration: number };
   }
   const http: {
-    request(
-      method: string,
-      url: string,
-      body: string | null,
-      params: { headers: Readonly<Record<string, string>> },
-    ): Response;
+    get(url: string, params: { headers: Readonly<Record<string, string>> }): Response;
   };
   // oxlint-disable-next-line import/no-default-export -- k6's own form
   export default http;

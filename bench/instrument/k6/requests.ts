@@ -54,8 +54,8 @@ const late = new Trend("h3_late", true);
 const answers = new Counter("h3_answers");
 const failures = new Counter("h3_failures");
 
-function ask(): ReturnType<typeof http.request> {
-  return http.request(plan.body === null ? "GET" : "POST", plan.url, plan.body, { headers: plan.headers });
+function ask(): ReturnType<typeof http.get> {
+  return http.get(plan.url, { headers: plan.headers });
 }
 
 export function warmUp(): void {
@@ -73,7 +73,7 @@ export function loadOnce(): void {
   if (
     status !== 200 ||
     proto !== "HTTP/2.0" ||
-    (plan.bodyBytes !== null && headers["Content-Length"] !== String(plan.bodyBytes)) ||
+    headers["Content-Length"] !== String(plan.bodyBytes) ||
     (headers["Alt-Svc"] ?? "").startsWith("h3=") !== plan.offers
   ) {
     failures.add(1);

@@ -144,7 +144,7 @@ func TestALineOfOutput(t *testing.T) {
 		fields["documentProtocol"] != "h2" {
 		t.Errorf("%s", line)
 	}
-	if len(fields) != 26 {
+	if len(fields) != 25 {
 		t.Errorf("%d fields: %s", len(fields), line)
 	}
 }

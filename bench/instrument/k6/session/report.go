@@ -43,8 +43,6 @@ type Report struct {
 	// Whether an alternative could not be reached.
 	Broken bool  `json:"altSvcBroken"`
 	Bytes  int64 `json:"bytes"`
-	// What the worker gave to pages whose report it took: their tokens, in order.
-	Told []string `json:"told"`
 	// In the order in which they became usable.
 	Connections []Connection `json:"connections"`
 	// In the order in which they ended.
@@ -53,7 +51,7 @@ type Report struct {
 
 // NewReport is one of nothing: its lists are empty, and not null.
 func NewReport() Report {
-	return Report{Pages: []Ms{}, FilesH3: []int{}, Told: []string{}, Connections: []Connection{}}
+	return Report{Pages: []Ms{}, FilesH3: []int{}, Connections: []Connection{}}
 }
 
 // Connection is what is reported of a connection.

@@ -38,9 +38,6 @@ func (s *Session) LoadPage(document string, subresources ...string) error {
 	if s.began.IsZero() {
 		s.began = began
 	}
-	s.mu.Lock()
-	s.asked = asked{began: began}
-	s.mu.Unlock()
 	if err := s.fetch(s.ctx, document, documentHeader); err != nil {
 		return err
 	}
@@ -65,13 +62,8 @@ func (s *Session) LoadPage(document string, subresources ...string) error {
 		}
 	}
 	s.report.FilesH3 = append(s.report.FilesH3, overH3)
-	asked := s.asked
-	asked.protocol = s.report.Responses[before-1].Protocol
 	s.mu.Unlock()
-	if !s.config.Reports || asked.token == "" {
-		return nil
-	}
-	return s.tell(asked, took)
+	return nil
 }
 
 // fetch loads one resource to its last byte.
@@ -133,7 +125,6 @@ func (s *Session) takeHeader(response *http.Response) {
 	if s.report.FirstByte == 0 {
 		s.report.FirstByte = MsOf(time.Since(s.began))
 	}
-	s.asked.take(response)
 	lines := response.Header["Alt-Svc"]
 	if len(lines) > 0 {
 		s.report.AltSvc = strings.Join(lines, ", ")

@@ -57,8 +57,6 @@ type Config struct {
 	// Subresources under way at a time.
 	Parallel      int
 	QUICTimeoutMs float64
-	// Whether pages that are asked to say how long they took do so, as the worker's script has them do.
-	Reports bool
 	// A change of the client's address on the way; nil for none. For sessions that load one file at a time.
 	Move *Move
 	// What the kernel keeps of a QUIC connection's packets until they are read, as a program asks for it (the kernel books
@@ -98,7 +96,6 @@ type Session struct {
 	mu            sync.Mutex
 	clientAddress netip.Addr // what new connections are opened from
 	cache         altsvc.Cache
-	asked         asked // of the page that is being loaded
 	tcpUsed       bool
 	idleTCP       []*connection
 	quic          map[string]*attempt // by the alternative's authority

@@ -31,10 +31,8 @@ import (
 //	  "rateMbps": 50,                // of IP packets; 0: unlimited
 //	  "delayMs": 12.5,               // one way
 //	  "jitterMs": 1,                 // uniform, plus or minus; at most delayMs; keeps the order
-//	  "late": {"share": 0.03, "byMs": 3},  // packets that others overtake
 //	  "lossRatio": 0.01,
 //	  "burstLoss": {"goodToBad": 0.01, "badToGood": 0.25, "lossGood": 0, "lossBad": 1},
-//	  "outages": {"goodMs": 2000, "badMs": 40, "lossBad": 0.5},  // by time: mean lengths of either state
 //	  "udpLossRatio": 0.08,          // of UDP alone, before the queue: a network that polices it
 //	  "queueBytes": 1500000
 //	}
@@ -68,29 +66,13 @@ const (
 	maxDelayMs    = 10_000
 	maxQueueBytes = 64_000_000
 	maxProfileMs  = 7 * 24 * 3600 * 1000
-	minStateMs    = 1
-	maxStateMs    = 3_600_000
 )
 
 type direction struct {
 	RateMbps, DelayMs, JitterMs, LossRatio float64
 	UDPLossRatio                           float64
 	BurstLoss                              shaper.GilbertElliott
-	Outages                                outages
-	Late                                   late
 	QueueBytes                             int64
-}
-
-type late struct{ Share, ByMs float64 }
-
-type outages struct{ GoodMs, BadMs, LossBad float64 }
-
-// leastMs stands for a length that is left out: it is allowed where all of them are.
-func (o outages) leastMs() float64 {
-	if o == (outages{}) {
-		return minStateMs
-	}
-	return 0
 }
 
 // check says all that is wrong with a direction, by the names of its fields.
@@ -104,18 +86,12 @@ func (d direction) check(at string) error {
 		{"delayMs", d.DelayMs, 0, maxDelayMs},
 		// A packet cannot arrive before it was sent.
 		{"jitterMs", d.JitterMs, 0, d.DelayMs},
-		{"late.share", d.Late.Share, 0, 1},
-		{"late.byMs", d.Late.ByMs, 0, maxDelayMs},
 		{"lossRatio", d.LossRatio, 0, 1},
 		{"udpLossRatio", d.UDPLossRatio, 0, 1},
 		{"burstLoss.goodToBad", d.BurstLoss.GoodToBad, 0, 1},
 		{"burstLoss.badToGood", d.BurstLoss.BadToGood, 0, 1},
 		{"burstLoss.lossGood", d.BurstLoss.LossGood, 0, 1},
 		{"burstLoss.lossBad", d.BurstLoss.LossBad, 0, 1},
-		// A state that lasts no time would be left without end.
-		{"outages.goodMs", cmp.Or(d.Outages.GoodMs, d.Outages.leastMs()), minStateMs, maxStateMs},
-		{"outages.badMs", cmp.Or(d.Outages.BadMs, d.Outages.leastMs()), minStateMs, maxStateMs},
-		{"outages.lossBad", d.Outages.LossBad, 0, 1},
 		{"queueBytes", float64(d.QueueBytes), 0, maxQueueBytes},
 	} {
 		if field.value < field.low || field.value > field.high {
@@ -129,10 +105,6 @@ func (d direction) settings() shaper.Settings {
 	return shaper.Settings{
 		RateBps: d.RateMbps * 1e6, DelayNs: nanoseconds(d.DelayMs), JitterNs: nanoseconds(d.JitterMs),
 		LossRatio: d.LossRatio, UDPLossRatio: d.UDPLossRatio, Burst: d.BurstLoss, QueueBytes: d.QueueBytes,
-		Late: shaper.Late{Share: d.Late.Share, ByNs: nanoseconds(d.Late.ByMs)},
-		Outages: shaper.Outages{
-			GoodNs: nanoseconds(d.Outages.GoodMs), BadNs: nanoseconds(d.Outages.BadMs), LossBad: d.Outages.LossBad,
-		},
 	}
 }
 

@@ -26,12 +26,11 @@ func TestValid(t *testing.T) {
 		"nothing": {`{}`, Config{Seed: 1, Steps: []Step{{0, [2]shaper.Settings{base, base}}}}},
 		"all fields": {
 			`{"seed": 18446744073709551615,
-			  "aToB": {"rateMbps": 50, "delayMs": 12.5, "jitterMs": 1, "late": {"share": 0.03, "byMs": 3}, "lossRatio": 0.01, "queueBytes": 0,
+			  "aToB": {"rateMbps": 50, "delayMs": 12.5, "jitterMs": 1, "lossRatio": 0.01, "queueBytes": 0,
 			           "burstLoss": {"goodToBad": 0.01, "badToGood": 0.25, "lossGood": 0, "lossBad": 1}},
 			  "bToA": {"rateMbps": 0}}`,
 			Config{Seed: 1<<64 - 1, Steps: []Step{{0, [2]shaper.Settings{{
 				RateBps: 50e6, DelayNs: 12_500_000, JitterNs: 1_000_000, LossRatio: 0.01,
-				Late:  shaper.Late{Share: 0.03, ByNs: 3_000_000},
 				Burst: shaper.GilbertElliott{GoodToBad: 0.01, BadToGood: 0.25, LossBad: 1},
 			}, base}}}},
 		},
@@ -85,7 +84,6 @@ func TestInvalid(t *testing.T) {
 			},
 		},
 		"more jitter than delay": {`{"aToB": {"delayMs": 1, "jitterMs": 2}}`, []string{"aToB.jitterMs must be from 0 to 1"}},
-		"late packets":           {`{"aToB": {"late": {"share": 2, "byMs": -1}}}`, []string{"aToB.late.share", "aToB.late.byMs"}},
 		"burst loss": {
 			`{"aToB": {"burstLoss": {"goodToBad": 2, "badToGood": -1, "lossGood": 3, "lossBad": 1}}}`,
 			[]string{"aToB.burstLoss.goodToBad", "aToB.burstLoss.badToGood", "aToB.burstLoss.lossGood"},

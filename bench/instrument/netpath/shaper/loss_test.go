@@ -105,46 +105,6 @@ func count(all []Verdict, verdict Verdict) int {
 	return n
 }
 
-// Outages go by time: a sender that sends four times as often meets as many of them, with four times the packets in each.
-func TestOutages(t *testing.T) {
-	outages := Outages{GoodNs: 200 * ms, BadNs: 20 * ms, LossBad: 1}
-	const seconds = 2_000
-	for _, everyNs := range []int64{4 * ms, ms} {
-		s := configured(Settings{Outages: outages}, 1, 0)
-		lost, bursts, n := 0, 0, int(seconds*1000*ms/everyNs)
-		before := Accepted
-		for i := range n {
-			now := int64(i) * everyNs
-			verdict := s.Arrive(now, 1500, 0)
-			s.Pop(now)
-			if verdict == DroppedBurst {
-				lost++
-				if before != DroppedBurst {
-					bursts++
-				}
-			}
-			before = verdict
-		}
-		if ratio := float64(lost) / float64(n); math.Abs(ratio-outages.BadShare()) > 0.006 {
-			t.Errorf("every %d ns: loss %v, want %v", everyNs, ratio, outages.BadShare())
-		}
-		// Some outages fall between two packets.
-		if perSecond := float64(bursts) / seconds; perSecond < 3.5 || perSecond > 4.8 {
-			t.Errorf("every %d ns: %v outages a second, want about 4.5", everyNs, perSecond)
-		}
-	}
-}
-
-func TestOutagesMoveNoOtherLoss(t *testing.T) {
-	plain := verdicts(configured(Settings{LossRatio: 0.05}, 1, 0), 5_000)
-	both := verdicts(configured(Settings{LossRatio: 0.05, Outages: Outages{GoodNs: 100 * ms, BadNs: 10 * ms, LossBad: 1}}, 1, 0), 5_000)
-	for i, verdict := range plain {
-		if verdict == DroppedLoss && both[i] == Accepted {
-			t.Fatalf("packet %d is lost without outages, and not with them", i)
-		}
-	}
-}
-
 func TestPolices(t *testing.T) {
 	s := configured(Settings{UDPLossRatio: 0.08}, 1, 0)
 	dropped := 0

@@ -12,21 +12,12 @@ type Settings struct {
 	DelayNs int64
 	// JitterNs is the half width of a uniform variation of the delay; at most DelayNs.
 	JitterNs  int64
-	Late      Late
 	LossRatio float64
 	Burst     GilbertElliott
-	Outages   Outages
 	// UDPLossRatio is what a network drops of UDP alone, before the bottleneck, as one that polices it.
 	UDPLossRatio float64
 	// QueueBytes bounds what waits, without the packet that is being sent.
 	QueueBytes int64
-}
-
-// Late is a share of packets that come later than their turn: others overtake them, and they hold up nobody. The zero value is
-// none.
-type Late struct {
-	Share float64
-	ByNs  int64
 }
 
 // GilbertElliott is loss by a two-state chain that steps once a packet; the zero value is none.
@@ -35,21 +26,6 @@ type GilbertElliott struct {
 	BadToGood float64
 	LossGood  float64
 	LossBad   float64
-}
-
-// Outages are losses in bursts by time, as of a radio link that fades: a two-state chain whose states last exponentially
-// distributed times, whatever is sent meanwhile. The zero value is none.
-type Outages struct {
-	GoodNs, BadNs int64 // the mean length of either state
-	LossBad       float64
-}
-
-// BadShare is the share of time in the bad state.
-func (o Outages) BadShare() float64 {
-	if o.BadNs == 0 {
-		return 0
-	}
-	return float64(o.BadNs) / float64(o.GoodNs+o.BadNs)
 }
 
 // StationaryBad is the share of packets that meet the bad state.

@@ -1,9 +1,6 @@
 package shaper
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Verdict says what becomes of a packet that arrives.
 type Verdict int
@@ -25,7 +22,6 @@ type Shaper struct {
 	loss     lossProcess
 	jitter   stream
 	police   stream
-	late     stream
 
 	// The packets that are in the path, oldest first; positions only grow, the index is position & mask.
 	ring        []packet
@@ -34,7 +30,6 @@ type Shaper struct {
 	waitingFrom uint64 // the first that the bottleneck has not begun to send
 
 	waitingBytes int64
-	overtaken    []overtaken // by release time
 
 	busyUntilNs float64 // when the bottleneck will have sent all that it has; a float keeps the fractions
 	releasedNs  int64   // the release time of the latest that left
@@ -49,14 +44,7 @@ type packet struct {
 	bits      float64 // left to send at startNs
 	size      int32
 	slot      int32 // noSlot for one that the wire loses: it only takes its time at the bottleneck
-	lateNs    int64
-	waits     bool // found the bottleneck busy
-}
-
-// overtaken is a packet whose turn has passed.
-type overtaken struct {
-	slot      int32
-	releaseNs int64
+	waits     bool  // found the bottleneck busy
 }
 
 const noSlot = -1
@@ -71,7 +59,6 @@ func (s *Shaper) Configure(nowNs int64, settings Settings, seed uint64, directio
 	s.loss.seed(seed, direction)
 	s.jitter.seed(seed, direction, streamJitter)
 	s.police.seed(seed, direction, streamPolice)
-	s.late.seed(seed, direction, streamLate)
 	s.Change(nowNs, settings)
 }
 
@@ -81,7 +68,7 @@ func (s *Shaper) Change(nowNs int64, settings Settings) {
 	nowNs = s.advance(nowNs)
 	reflow := settings.RateBps != s.settings.RateBps
 	s.settings = settings
-	s.loss.use(settings.Burst, settings.Outages, nowNs)
+	s.loss.use(settings.Burst)
 	if reflow {
 		s.reflow(nowNs)
 	}
@@ -102,16 +89,12 @@ func (s *Shaper) Arrive(nowNs int64, size int, slot int32) Verdict {
 	if s.tail-s.head > s.mask {
 		return DroppedFull
 	}
-	verdict := s.loss.decide(s.settings.LossRatio, nowNs)
+	verdict := s.loss.decide(s.settings.LossRatio)
 	variation := int64((2*s.jitter.next() - 1) * float64(s.settings.JitterNs))
-	var lateNs int64
-	if s.late.next() < s.settings.Late.Share {
-		lateNs = s.settings.Late.ByNs
-	}
 	bits := float64(size) * 8
 	p := packet{
 		startNs: ceil(start), departNs: start + s.sendNs(bits), delayNs: s.settings.DelayNs + variation,
-		bits: bits, size: int32(size), slot: slot, lateNs: lateNs, waits: waits,
+		bits: bits, size: int32(size), slot: slot, waits: waits,
 	}
 	if verdict != Accepted {
 		p.slot = noSlot
@@ -133,16 +116,9 @@ func (s *Shaper) Arrive(nowNs int64, size int, slot int32) Verdict {
 // Next is when Pop should be called next; false if nothing is in the path.
 func (s *Shaper) Next() (releaseNs int64, ok bool) {
 	if s.head == s.tail {
-		if len(s.overtaken) == 0 {
-			return 0, false
-		}
-		return s.overtaken[0].releaseNs, true
+		return 0, false
 	}
-	releaseNs = s.ring[s.head&s.mask].releaseNs
-	if len(s.overtaken) > 0 {
-		releaseNs = min(releaseNs, s.overtaken[0].releaseNs)
-	}
-	return releaseNs, true
+	return s.ring[s.head&s.mask].releaseNs, true
 }
 
 // Pop takes the next packet that is due at nowNs.
@@ -153,36 +129,17 @@ func (s *Shaper) Pop(nowNs int64) (slot int32, releaseNs int64, ok bool) {
 		if !any || next > nowNs {
 			return 0, 0, false
 		}
-		if len(s.overtaken) > 0 && s.overtaken[0].releaseNs == next {
-			late := s.overtaken[0]
-			s.overtaken = slices.Delete(s.overtaken, 0, 1)
-			return late.slot, late.releaseNs, true
-		}
 		p := &s.ring[s.head&s.mask]
 		s.head++
 		s.releasedNs = p.releaseNs
-		switch {
-		case p.slot == noSlot:
-		case p.lateNs > 0:
-			s.overtake(p)
-		default:
+		if p.slot != noSlot {
 			return p.slot, p.releaseNs, true
 		}
 	}
 }
 
-// overtake sets a packet aside whose turn has come, until it is as late as it should be.
-func (s *Shaper) overtake(p *packet) {
-	late := overtaken{p.slot, p.releaseNs + p.lateNs}
-	at := len(s.overtaken)
-	for at > 0 && s.overtaken[at-1].releaseNs > late.releaseNs {
-		at--
-	}
-	s.overtaken = slices.Insert(s.overtaken, at, late)
-}
-
 // Held is the number of packets in the path, with those that the wire will lose.
-func (s *Shaper) Held() int { return int(s.tail-s.head) + len(s.overtaken) }
+func (s *Shaper) Held() int { return int(s.tail - s.head) }
 
 // WaitingBytes is what waits for the bottleneck, without the packet that is being sent.
 func (s *Shaper) WaitingBytes(nowNs int64) int64 {
