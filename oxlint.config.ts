@@ -122,7 +122,7 @@ const ROOMS: readonly Room[] = [
     may: [
       ...NODE,
       "../model/**",
-      ...at("../..", "base/**", DECISION, VISITORS, "infra/setup/**", "infra/faults/clock.ts", "infra/workerd/**"),
+      ...at("../..", "base/**", DECISION, VISITORS, "infra/setup/**", "infra/workerd/**"),
       "playwright-core",
     ],
     tests: TEST,
