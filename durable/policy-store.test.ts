@@ -250,10 +250,14 @@ describe("the activation", () => {
       killSwitch: null,
       author: "bob",
       note: "n",
+      cause: { step: "tries", version: 2 } as const,
       atMs: NOON_MS,
       previousRevision: 0,
     };
-    expect(await change(put(1, stages), [0], { note: "n" })).toEqual({ kind: "changed", activation });
+    expect(await change(put(1, stages), [0], { note: "n", cause: activation.cause })).toEqual({
+      kind: "changed",
+      activation,
+    });
     await evictDurableObject(store());
     expect(await store().activation()).toEqual(activation);
     expect(await inForce()).toEqual({

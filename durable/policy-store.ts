@@ -131,7 +131,7 @@ export class PolicyStore extends DurableObject {
   }
 
   /** Changes the activation: one new revision with its entry in the audit, or nothing. */
-  change(change: ActivationChange, { author, note, ifMatch }: ActivationRequest): ActivationChanged {
+  change(change: ActivationChange, { author, note, cause = null, ifMatch }: ActivationRequest): ActivationChanged {
     const nowMs = Date.now();
     const tables = this.#tables;
     return this.ctx.storage.transactionSync((): ActivationChanged => {
@@ -154,9 +154,9 @@ export class PolicyStore extends DurableObject {
         held === undefined
           ? nowMs + POLICY_OUTDATED_MS + OFFER_LONGEST_MS
           : offersEndMs(this.#resolve(held.activation, held.earlierOffersUntilMs), nowMs);
-      const revision = tables.addActivation({ ...next, author, note, earlierOffersUntilMs }, nowMs);
+      const revision = tables.addActivation({ ...next, author, note, cause, earlierOffersUntilMs }, nowMs);
       tables.addAudit({ actor: author, action: actionOf(change), version: null, revision, note }, nowMs);
-      return { kind: "changed", activation: { ...next, revision, author, note, atMs: nowMs } };
+      return { kind: "changed", activation: { ...next, revision, author, note, cause, atMs: nowMs } };
     });
   }
 

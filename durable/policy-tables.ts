@@ -2,6 +2,8 @@ import {
   type Activation,
   type ActivationState,
   type ActivePolicy,
+  AUTOPILOT_STEPS,
+  type Cause,
   INITIAL_ACTIVATION,
   type KillSwitch,
   KILL_SWITCHES,
@@ -41,6 +43,7 @@ export const POLICY_MIGRATIONS = [
       previous_revision INTEGER NOT NULL,
       author TEXT NOT NULL,
       note TEXT,
+      cause TEXT,
       at_ms INTEGER NOT NULL,
       earlier_offers_until_ms INTEGER NOT NULL
     )`);
@@ -88,6 +91,7 @@ type ActivationRow = {
   previous_revision: number;
   author: string;
   note: string | null;
+  cause: string | null;
   at_ms: number;
   earlier_offers_until_ms: number;
 };
@@ -115,6 +119,11 @@ const readState = object<ActivationState>({
     100,
   ),
   killSwitch: nullable(oneOf(...KILL_SWITCHES)),
+});
+
+const readCause = object<Cause>({
+  step: oneOf(...AUTOPILOT_STEPS),
+  version: integer(0, Number.MAX_SAFE_INTEGER),
 });
 
 /** How long the key of a creation is kept, milliseconds: a day. */
@@ -232,18 +241,20 @@ export class PolicyTables {
   }
 
   addActivation(
-    row: ActivationState & Pick<Activation, "previousRevision" | "author" | "note"> & { earlierOffersUntilMs: number },
+    row: ActivationState &
+      Pick<Activation, "previousRevision" | "author" | "note" | "cause"> & { earlierOffersUntilMs: number },
     nowMs: number,
   ): number {
     const state: ActivationState = { everyone: row.everyone, stages: row.stages, killSwitch: row.killSwitch };
     return this.#sql
       .exec<{ revision: number }>(
-        `INSERT INTO activations (state, previous_revision, author, note, at_ms, earlier_offers_until_ms)
-         VALUES (?, ?, ?, ?, ?, ?) RETURNING revision`,
+        `INSERT INTO activations (state, previous_revision, author, note, cause, at_ms, earlier_offers_until_ms)
+         VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING revision`,
         JSON.stringify(state),
         row.previousRevision ?? NONE,
         row.author,
         row.note,
+        row.cause && JSON.stringify(row.cause),
         nowMs,
         row.earlierOffersUntilMs,
       )
@@ -338,6 +349,7 @@ function activationOf(row: ActivationRow): Activation | undefined {
       revision: row.revision,
       author: row.author,
       note: row.note,
+      cause: (row.cause === null ? undefined : readStored(row.cause, (value) => parse(readCause, value))) ?? null,
       atMs: row.at_ms,
       previousRevision: row.previous_revision === NONE ? null : row.previous_revision,
     }

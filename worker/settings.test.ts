@@ -96,7 +96,7 @@ describe("readSettings", () => {
         `ops:all:${"0".repeat(64)}`,
         `:read:${"0".repeat(64)}`,
       ],
-      "has a fault: entry 1 must be name:read:SHA256 or name:write:SHA256",
+      "has a fault: entry 1 must be name:SCOPE:SHA256, and SCOPE read, write or autopilot",
     ],
   ])("names a bad %s, and puts the default in its place", (name, values, message) => {
     for (const value of values) {
@@ -111,7 +111,7 @@ describe("readSettings", () => {
     const { settings, faults } = readSettings({ POLICY_TOKENS: `my-secret ${good}\n${good}` });
     expect(settings.tokens.map(({ name }) => name)).toEqual(["ops"]);
     expect(faults.map(({ message }) => message)).toEqual([
-      "has a fault: entry 1 must be name:read:SHA256 or name:write:SHA256",
+      "has a fault: entry 1 must be name:SCOPE:SHA256, and SCOPE read, write or autopilot",
       "has a fault: entry 3 has the name of an earlier one",
     ]);
     expect(JSON.stringify(faults)).not.toContain("my-secret");

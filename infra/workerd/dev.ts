@@ -22,7 +22,7 @@ await runMain(async () => {
   const variables = [
     `ORIGIN:${ORIGIN ?? demo?.url}`,
     "LOG_DECISIONS:on",
-    `POLICY_TOKENS:${await tokenEntry("dev", "write", TOKEN)}`,
+    `POLICY_TOKENS:${await tokenEntry("dev", "autopilot", TOKEN)}`,
   ];
   // A site of your own never meets what was activated for the demo site.
   const state = ORIGIN === undefined ? ".wrangler/demo" : ".wrangler/state";

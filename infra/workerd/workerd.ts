@@ -170,7 +170,7 @@ function madeFolder(folder: string): string {
 }
 
 async function localEntry(token: string | undefined): Promise<string> {
-  return token === undefined ? "" : tokenEntry("local", "write", token);
+  return token === undefined ? "" : tokenEntry("local", "autopilot", token);
 }
 
 /** The path of workerd itself. The package's bin is a script that starts workerd and does not end it. */

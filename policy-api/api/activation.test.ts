@@ -27,6 +27,7 @@ const initial = {
   killSwitch: null,
   author: "setup",
   note: null,
+  cause: null,
   at: NOON,
   previousRevision: 0,
 };
@@ -82,6 +83,7 @@ describe("a change", () => {
       killSwitch: null,
       author: "ann",
       note: "half of the shop",
+      cause: null,
       at: NOON,
       previousRevision: 1,
     });
@@ -93,6 +95,23 @@ describe("a change", () => {
     const reply = await put({ everyone: 1, note: "again" });
     expect([reply.status, reply.json, reply.headers.get("etag")]).toEqual([200, initial, '"r1"']);
     expect((await ports.store.audit({ limit: 100 })).items).toHaveLength(4);
+  });
+
+  it("is the autopilot's only by a token of its scope, and until the next change", async () => {
+    const cause = { step: "takes-back", version: 2 };
+    const body = { everyone: 3, note: "autopilot takes back version 2.", cause };
+    const refused = await put(body);
+    expect([refused.status, refused.json["detail"]]).toEqual([
+      403,
+      "the token ann is not of the scope autopilot, so it may give no cause",
+    ]);
+    expect(ports.store.current.revision).toBe(1);
+    const reply = await call("PUT", "activation", { body, ifMatch: "*", token: TOKENS.autopilot });
+    expect(reply.json).toMatchObject({ everyone: 3, cause });
+    for (const resource of ["rollback", "rollback"])
+      expect((await call("POST", `activation/${resource}`, { ifMatch: "*" })).json).toMatchObject({ cause: null });
+    const killed = await call("PUT", "activation/kill-switch", { body: { kind: "clear" }, ifMatch: "*" });
+    expect(killed.json).toMatchObject({ cause: null });
   });
 
   it("leaves the kill switch as it is", async () => {
@@ -111,7 +130,7 @@ describe("a change", () => {
       "the kill switch, which has a place of its own",
       { everyone: 1, killSwitch: null },
       400,
-      ["/killSwitch: is not known here; known: everyone, stages, note"],
+      ["/killSwitch: is not known here; known: everyone, stages, note, cause"],
     ],
     [
       "stages with faults",

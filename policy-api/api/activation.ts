@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import * as contract from "./contract/activation.ts";
-import type { Activation, ActivationChange, ActivePolicy, KillSwitch } from "../decision/activation.ts";
+import type { Activation, ActivationChange, ActivePolicy, Cause, KillSwitch } from "../decision/activation.ts";
 import type { ApiEnv } from "./env.ts";
 import { guarded } from "./guarded.ts";
 import { etagOf, isNoneMatchHit, parseIfMatch } from "./preconditions.ts";
@@ -29,8 +29,10 @@ export function addActivation(api: OpenAPIHono<ApiEnv>): void {
   });
 
   api.openapi(guarded(contract.putActivation), async (c) => {
-    const { everyone, stages, note } = c.req.valid("json");
-    return c.json(activationView(await changeTo(c, { kind: "put", everyone, stages }, note)), 200);
+    const { everyone, stages, note, cause } = c.req.valid("json");
+    if (cause !== undefined && c.get("scope") !== "autopilot")
+      throw new Problem(403, `the token ${c.get("actor")} is not of the scope autopilot, so it may give no cause`);
+    return c.json(activationView(await changeTo(c, { kind: "put", everyone, stages }, note, cause)), 200);
   });
 
   api.openapi(guarded(contract.rollBack), async (c) => {
@@ -98,7 +100,12 @@ function refuseOrLog(c: Context<ApiEnv>, error: unknown): void {
 }
 
 /** Makes a change under the call's If-Match, and sets the reply's ETag. @throws Problem */
-async function changeTo(c: Context<ApiEnv>, change: ActivationChange, note: string | undefined): Promise<Activation> {
+async function changeTo(
+  c: Context<ApiEnv>,
+  change: ActivationChange,
+  note: string | undefined,
+  cause?: Cause,
+): Promise<Activation> {
   const precondition = parseIfMatch(c.req.header("if-match"), "r");
   if (precondition === undefined)
     throw new Problem(428, "send If-Match with the ETag of GET activation, or * for any", {
@@ -108,6 +115,7 @@ async function changeTo(c: Context<ApiEnv>, change: ActivationChange, note: stri
   const result = await ports.store.change(change, {
     author: c.get("actor"),
     note: note ?? null,
+    cause,
     ifMatch: precondition,
   });
   switch (result.kind) {

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono";
-import type { Scope } from "./contract/access.ts";
+import { type Scope, SCOPES } from "./contract/access.ts";
 import type { ApiEnv } from "./env.ts";
 import type { PolicyApiPorts } from "./ports.ts";
 import { Problem } from "./problem.ts";
@@ -24,11 +24,12 @@ export function requires(scope: Scope): MiddlewareHandler<ApiEnv> {
     // switch.
     const token = await findToken(presented, tokens);
     if (token === undefined) throw await refusal(ports, c.req.raw);
-    if (scope === "write" && token.scope !== "write") {
+    if (SCOPES.indexOf(token.scope) < SCOPES.indexOf(scope)) {
       const headers = { "www-authenticate": `${CHALLENGE["www-authenticate"]}, error="insufficient_scope"` };
       throw new Problem(403, `the token ${token.name} may read only`, {}, headers);
     }
     c.set("actor", token.name);
+    c.set("scope", token.scope);
     return next();
   };
 }

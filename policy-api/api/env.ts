@@ -1,3 +1,4 @@
+import type { Scope } from "./contract/access.ts";
 import type { PolicyApiPorts } from "./ports.ts";
 
 /** What handlers find in the context of a call. */
@@ -6,5 +7,6 @@ export interface ApiEnv {
     ports: PolicyApiPorts;
     /** The name of the call's token. */
     actor: string;
+    scope: Scope;
   };
 }

@@ -322,11 +322,19 @@ export class TestPorts implements PolicyApiPorts {
 }
 
 /** The tokens of these tests, by scope. */
-export const TOKENS = { write: "wr1te.t0ken-0123456789~+/==", read: "re4d.t0ken-9876543210" } as const;
+export const TOKENS = {
+  write: "wr1te.t0ken-0123456789~+/==",
+  read: "re4d.t0ken-9876543210",
+  autopilot: "4uto.t0ken-5555",
+} as const;
 
-/** The entries of these two tokens: `ann` may write, `bob` may read. */
+/** The entries of these tokens: `ann` may write, `bob` may read, `auto` is the autopilot. */
 export async function testTokens(): Promise<readonly Token[]> {
-  return tokensOf(["ann", "write", TOKENS.write], ["bob", "read", TOKENS.read]);
+  return tokensOf(
+    ["ann", "write", TOKENS.write],
+    ["bob", "read", TOKENS.read],
+    ["auto", "autopilot", TOKENS.autopilot],
+  );
 }
 
 export async function tokensOf(...entries: [name: string, scope: Scope, token: string][]): Promise<readonly Token[]> {

@@ -8,6 +8,7 @@ describe("parseTokens", () => {
     ["", []],
     ["  ,\n ", []],
     [`ops:write:${HASH}`, ["ops write"]],
+    [`auto:autopilot:${HASH}`, ["auto autopilot"]],
     [`ops:write:${HASH},view:read:${HASH}`, ["ops write", "view read"]],
     [`ops-2026.11_a:write:${HASH}\n  view:read:${HASH}\n`, ["ops-2026.11_a write", "view read"]],
   ])("%j", (text, known) => {
@@ -29,7 +30,7 @@ describe("parseTokens", () => {
   ])("%s is a fault that does not tell it", (text) => {
     const { tokens, faults } = parseTokens(`view:read:${HASH} ${text}`);
     expect(tokens.map(({ name }) => name)).toEqual(["view"]);
-    expect(faults).toEqual(["entry 2 must be name:read:SHA256 or name:write:SHA256"]);
+    expect(faults).toEqual(["entry 2 must be name:SCOPE:SHA256, and SCOPE read, write or autopilot"]);
   });
 
   it("a name stands for one token", () => {

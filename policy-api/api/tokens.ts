@@ -1,4 +1,4 @@
-import type { Scope } from "./contract/access.ts";
+import { type Scope, SCOPES } from "./contract/access.ts";
 
 /** A token as the server knows it. Only its holder has the token itself. */
 export interface Token {
@@ -9,7 +9,7 @@ export interface Token {
   readonly sha256: Uint8Array;
 }
 
-const ENTRY = /^([a-z0-9][a-z0-9._-]{0,39}):(read|write):([0-9a-f]{64})$/;
+const ENTRY = /^([a-z0-9][a-z0-9._-]{0,39}):(read|write|autopilot):([0-9a-f]{64})$/;
 
 /**
  * Reads the secret POLICY_TOKENS: entries `name:scope:sha256`, separated by commas or white space. A fault
@@ -23,10 +23,11 @@ export function parseTokens(text: string): { tokens: Token[]; faults: string[] }
     .filter(Boolean)
     .entries()) {
     const [, name, scope, hex] = ENTRY.exec(entry) ?? [];
-    if (name === undefined || hex === undefined)
-      faults.push(`entry ${i + 1} must be name:read:SHA256 or name:write:SHA256`);
+    const known = SCOPES.find((one) => one === scope);
+    if (name === undefined || known === undefined || hex === undefined)
+      faults.push(`entry ${i + 1} must be name:SCOPE:SHA256, and SCOPE read, write or autopilot`);
     else if (tokens.some((token) => token.name === name)) faults.push(`entry ${i + 1} has the name of an earlier one`);
-    else tokens.push({ name, scope: scope === "write" ? "write" : "read", sha256: bytesOf(hex) });
+    else tokens.push({ name, scope: known, sha256: bytesOf(hex) });
   }
   return { tokens, faults };
 }

@@ -12,8 +12,8 @@ export function versionView(version: PolicyVersion): policies.PolicyVersion {
 }
 
 export function activationView(activation: Activation): shown.Activation {
-  const { revision, everyone, stages, killSwitch, author, note, atMs, previousRevision } = activation;
-  return { revision, everyone, stages: [...stages], killSwitch, author, note, at: isoTime(atMs), previousRevision };
+  const { stages, atMs, ...rest } = activation;
+  return { ...rest, stages: [...stages], at: isoTime(atMs) };
 }
 
 export function auditView(entry: AuditEntry): audit.AuditEntry {

@@ -1,13 +1,10 @@
 import type { Activation } from "../api/contract/activation.ts";
-import { isSameState, type Stage } from "../decision/activation.ts";
+import { type Cause, isSameState, type Stage } from "../decision/activation.ts";
 import type { Policy } from "../decision/policy.ts";
 import { EMPTY_GAINS } from "../visitors/empty-table.ts";
 import { begunAnew } from "../visitors/propose.ts";
 import type { Api } from "./api.ts";
 import { fromServer, readable } from "./named-policy.ts";
-
-/** What the autopilot's notes begin with: it knows its own changes by it. */
-export const NOTE_PREFIX = "autopilot ";
 
 /** The shares of clients that a proposal gets one after another, before everyone. */
 const SHARES = [0.05, 0.25] as const;
@@ -32,6 +29,7 @@ export type Step =
       readonly kind: "activates";
       /** As the end of a sentence: the autopilot ... */
       readonly why: string;
+      readonly cause: Cause;
       readonly everyone: number;
       readonly stages: readonly Stage[];
     };
@@ -61,13 +59,15 @@ export async function nextStep(api: Calls, activation: Activation, nowMs: number
     const before = await harmless(api, activations, version);
     const takesBack = `takes back version ${version}. ${harm.text}`;
     const left = isOurs ? [] : stages;
+    const cause = { step: "takes-back", version } as const;
     if (before === undefined)
-      return activates(`${takesBack} Everyone gets an empty gain table`, await emptied(api, version), left);
+      return activates(cause, `${takesBack} Everyone gets an empty gain table`, await emptied(api, version), left);
     const unsure = before.isCompared ? "" : ` Everyone gets version ${before.version}. ${NOT_COMPARED}`;
-    return activates(takesBack + unsure, before.version, left);
+    return activates(cause, takesBack + unsure, before.version, left);
   }
   if (isOurs && change !== null)
     return activates(
+      { step: "ends-trial", version: trial.version },
       `ends the trial of version ${trial.version}, as HTTP/3's effect is another one since ${dayOf(change)}`,
       version,
     );
@@ -90,19 +90,21 @@ export async function nextStep(api: Calls, activation: Activation, nowMs: number
 
 async function ofTrial(api: Calls, everyone: number, { version, share }: Stage, ageMs: number): Promise<Step> {
   const { harm, harmComparable, grounds, objects } = await api.results(version);
-  if (harm !== null) return activates(`takes back version ${version}. ${harm.text}`, everyone);
+  if (harm !== null)
+    return activates({ step: "takes-back", version }, `takes back version ${version}. ${harm.text}`, everyone);
   const objection = grounds.objections.find(({ kind }) => kind !== "too-few-new-clients");
   if (objection !== undefined) return waits(`version ${version} cannot be judged. ${unstopped(objection.text)}`);
   if (objects.answered < objects.asked) return waits("not every object of the store answers");
   if (ageMs < STAGE_MS) return waits(`version ${version} has not been tried for a day yet`);
+  const cause = { step: "widens", version } as const;
   const next = SHARES.find((one) => one > share);
   if (next === undefined)
     return harmComparable
-      ? activates(`gives version ${version} to everyone`, version)
+      ? activates(cause, `gives version ${version} to everyone`, version)
       : waits(`version ${version} does not go to everyone. ${NOT_COMPARED}`);
   const gives = `gives version ${version} to ${next * 100} % of the clients`;
   // A comparison takes five times as many visitors at 5 % as at 25 %: a small site waits for it there.
-  return activates(harmComparable ? gives : `${gives}. ${NOT_COMPARED}`, everyone, [{ version, share: next }]);
+  return activates(cause, harmComparable ? gives : `${gives}. ${NOT_COMPARED}`, everyone, [{ version, share: next }]);
 }
 
 /** The same policy as a new version, so that its results are of what is so now. No visitor gets another answer by that. */
@@ -113,23 +115,22 @@ async function beginAnew(
   own: readonly Activation[],
   nowMs: number,
 ): Promise<Step> {
-  const begins = `begins version ${version} anew`;
-  const isBegun = ({ note }: Activation): boolean => note?.startsWith(`${NOTE_PREFIX}begins version `) === true;
-  if (own.some(({ note }) => note?.startsWith(NOTE_PREFIX + begins)))
+  const begun = own.filter(({ cause }) => cause?.step === "begins-anew");
+  if (begun.some(({ cause }) => cause?.version === version))
     return waits(`version ${version} was begun anew before, and somebody has put it in force again`);
-  if (own.some((one) => isBegun(one) && nowMs - Date.parse(one.at) < ANEW_MS))
+  if (begun.some(({ at }) => nowMs - Date.parse(at) < ANEW_MS))
     return waits("a version was begun anew within the last two weeks");
-  const why = `${begins}, as HTTP/3's effect is another one since ${day}`;
+  const why = `begins version ${version} anew, as HTTP/3's effect is another one since ${day}`;
   const anew = begunAnew(await policyOf(api, version), version, day);
-  const pushed = await (await api.push(anew, `${NOTE_PREFIX}${why}`)).json();
-  return activates(why, pushed.version);
+  const pushed = await (await api.push(anew, `autopilot ${why}`)).json();
+  return activates({ step: "begins-anew", version }, why, pushed.version);
 }
 
 /** The policy of a version with an empty gain table: it offers to drawn clients alone, and learns from them. Its number. */
 async function emptied(api: Calls, version: number): Promise<number> {
   const { method: _, provenance: __, ...policy } = await policyOf(api, version);
   const source = `Version ${version} with an empty gain table, as it harmed visitors`;
-  const note = `${NOTE_PREFIX}empties the gain table of version ${version}, which harms visitors`;
+  const note = `autopilot empties the gain table of version ${version}, which harms visitors`;
   return (await (await api.push({ ...policy, source, method: EMPTY_GAINS }, note)).json()).version;
 }
 
@@ -149,10 +150,11 @@ async function propose(api: Calls, version: number, tried: ReadonlySet<number>):
   if (turned.length === 0 || gain.low < GAIN_MIN) return waits("no other policy is known to save time");
   const saves = ((1 - Math.exp(-gain.value)) * 100).toFixed(1);
   const taught = `what version ${version}'s visitors taught: it should save ${saves} % of new clients' time`;
-  const pushed = await (await api.push(fromServer(policy, "the proposal"), `${NOTE_PREFIX}proposes ${taught}`)).json();
+  const pushed = await (await api.push(fromServer(policy, "the proposal"), `autopilot proposes ${taught}`)).json();
   // The same evidence makes the same policy, and the store knows it again.
   if (tried.has(pushed.version)) return waits(`version ${pushed.version}, which is proposed, was tried before`);
-  return activates(`tries ${taught}`, version, [{ version: pushed.version, share: SHARES[0] }]);
+  const cause = { step: "tries", version: pushed.version } as const;
+  return activates(cause, `tries ${taught}`, version, [{ version: pushed.version, share: SHARES[0] }]);
 }
 
 /**
@@ -180,16 +182,16 @@ async function harmless(api: Calls, activations: readonly Activation[], version:
   return silent;
 }
 
-function isOwn({ note }: Activation): boolean {
-  return note?.startsWith(NOTE_PREFIX) === true;
+function isOwn({ cause }: Activation): boolean {
+  return cause !== null;
 }
 
-function isTakeBack({ note }: Activation): boolean {
-  return note?.startsWith(`${NOTE_PREFIX}takes back `) === true;
+function isTakeBack({ cause }: Activation): boolean {
+  return cause?.step === "takes-back";
 }
 
 function isTakenBack(own: readonly Activation[], version: number): boolean {
-  return own.some(({ note }) => note?.startsWith(`${NOTE_PREFIX}takes back version ${version}.`));
+  return own.some((one) => isTakeBack(one) && one.cause?.version === version);
 }
 
 function unstopped(sentence: string): string {
@@ -200,6 +202,6 @@ function waits(why: string): Step {
   return { kind: "waits", why };
 }
 
-function activates(why: string, everyone: number, stages: readonly Stage[] = []): Step {
-  return { kind: "activates", why, everyone, stages };
+function activates(cause: Cause, why: string, everyone: number, stages: readonly Stage[] = []): Step {
+  return { kind: "activates", cause, why, everyone, stages };
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
 import { EMPTY_GAINS } from "../visitors/empty-table.ts";
 import { drawnRows } from "../visitors/testing-rows.ts";
-import { type Person, person } from "./testing.ts";
+import { type Person, person, TOKENS } from "./testing.ts";
 
 const DAY_MS = 86_400_000;
 const LEARNING: Policy = { ...INITIAL_POLICY, mode: "adaptive", method: EMPTY_GAINS };
@@ -37,8 +37,8 @@ const step = async (): Promise<string> => {
 };
 const later = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
 const current = () => {
-  const { everyone, stages, note } = anna.api.current();
-  return { everyone, stages, note };
+  const { everyone, stages, note, cause } = anna.api.current();
+  return { everyone, stages, note, cause };
 };
 const store = async (policy: Policy) => anna.api.ports.store.create({ policy, author: "ben", note: null });
 /** What a person puts in force. */
@@ -46,7 +46,7 @@ const put = async (everyone: number, stages: readonly { version: number; share: 
   anna.api.change({ kind: "put", everyone, stages });
 
 beforeEach(async () => {
-  anna = await person();
+  anna = await person(TOKENS.autopilot);
   Object.assign(anna.io, { nowMs: () => Date.now() });
   await store(LEARNING);
   await store(OFFERING);
@@ -67,7 +67,12 @@ describe("autopilot", () => {
     expect(await step()).toContain("Done: it gives version 3 to 25 % of the clients.\n");
     later(DAY_MS);
     expect(await step()).toContain("Done: it gives version 3 to everyone.\n");
-    expect(current()).toEqual({ everyone: 3, stages: [], note: "autopilot gives version 3 to everyone" });
+    expect(current()).toEqual({
+      everyone: 3,
+      stages: [],
+      note: "autopilot gives version 3 to everyone",
+      cause: { step: "widens", version: 3 },
+    });
   });
 
   it("gives to everyone no version of which nothing is known, and says so where it gives it to more", async () => {
@@ -76,7 +81,7 @@ describe("autopilot", () => {
     later(DAY_MS);
     const gives = "gives version 3 to 25 % of the clients. Where it offers HTTP/3, its visitors cannot be compared";
     expect(await step()).toContain(`Done: it ${gives}.\n`);
-    expect(current()).toEqual({ everyone: 1, stages: [{ version: 3, share: 0.25 }], note: `autopilot ${gives}` });
+    expect(current()).toMatchObject({ stages: [{ version: 3, share: 0.25 }], note: `autopilot ${gives}` });
     later(30 * DAY_MS);
     anna.api.ports.outcomes.rows = rowsOf(3, 0.2, 99);
     expect(await step()).toBe(
@@ -113,6 +118,35 @@ describe("autopilot", () => {
       "Nothing to do: version 2 harms, but somebody has put it in force again after it was taken back.\n",
     );
     expect(current().everyone).toBe(2);
+  });
+
+  it("knows its own changes by their cause, whatever a note says", async () => {
+    const takesBack = "autopilot takes back version 2. Where";
+    await anna.api.ports.store.change(
+      { kind: "put", everyone: 2, stages: [] },
+      { author: "ben", note: takesBack, ifMatch: "*" },
+    );
+    anna.api.ports.outcomes.rows = rowsOf(2, -0.3);
+    // A person's note makes it no change of the autopilot.
+    expect(await step()).toContain("Done: it takes back version 2.");
+    await put(2);
+    await anna.api.ports.store.change(
+      { kind: "put", everyone: 1, stages: [] },
+      { author: "auto", note: "in other words", cause: { step: "takes-back", version: 2 }, ifMatch: "*" },
+    );
+    anna.api.ports.outcomes.rows = [];
+    expect(await step()).toBe("Nothing to do: something was taken back within the last week.\n");
+  });
+
+  it("may act by a token of its scope alone", async () => {
+    Object.assign(anna.io, { env: { ...anna.io.env, H3_TOKEN: TOKENS.write } });
+    anna.api.ports.outcomes.rows = rowsOf(1, 0.2);
+    const { code, err } = await anna.does("autopilot");
+    expect([code, err]).toEqual([
+      3,
+      "The server does not allow this (403 Forbidden).\nthe token writer is not of the scope autopilot, so it may give no cause\n",
+    ]);
+    expect(current().stages).toEqual([]);
   });
 
   it("goes back to a version that nobody speaks against, or to an empty gain table", async () => {
@@ -195,7 +229,12 @@ describe("autopilot", () => {
     anna.api.ports.outcomes.rows = changedRows(1);
     const begun = "begins version 1 anew, as HTTP/3's effect is another one since 2026-08-25";
     expect(await step()).toContain(`Done: it ${begun}.`);
-    expect(current()).toEqual({ everyone: 3, stages: [], note: `autopilot ${begun}` });
+    expect(current()).toEqual({
+      everyone: 3,
+      stages: [],
+      note: `autopilot ${begun}`,
+      cause: { step: "begins-anew", version: 1 },
+    });
     const anew = await anna.api.ports.store.version(3);
     expect(anew?.policy).toEqual({
       ...LEARNING,

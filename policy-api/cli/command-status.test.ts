@@ -77,9 +77,9 @@ describe("history and audit", () => {
 
   it("history", async () => {
     expect((await anna.does("history")).out.split("\n")).toEqual([
-      "revision  everyone  stages             kill   author  since                            note",
-      "       2  v0        v1: 5 % of /shop/  clear  bert    2026-11-21T10:00:00Z  3 min ago  -",
-      "       1  v0        v1: 5 % of /shop/  -      writer  2026-11-21T10:00:00Z  3 min ago  few",
+      "revision  everyone  stages             kill   author  since                            cause  note",
+      "       2  v0        v1: 5 % of /shop/  clear  bert    2026-11-21T10:00:00Z  3 min ago  -      -",
+      "       1  v0        v1: 5 % of /shop/  -      writer  2026-11-21T10:00:00Z  3 min ago  -      few",
       "",
     ]);
   });

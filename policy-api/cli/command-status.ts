@@ -48,14 +48,15 @@ export const HISTORY: Command = {
   async run({ options, io, api, columns }) {
     const page = await (await api()).history(options);
     const text = table(
-      ["revision", "everyone", "stages", "kill", "author", "since", "note"],
-      page.activations.map(({ revision, everyone, stages, killSwitch, author, at, note }) => [
+      ["revision", "everyone", "stages", "kill", "author", "since", "cause", "note"],
+      page.activations.map(({ revision, everyone, stages, killSwitch, author, at, cause, note }) => [
         revision,
         `v${everyone}`,
         stagesText(stages),
         killSwitch,
         author,
         whenText(at, io.nowMs()),
+        cause && `${cause.step} v${cause.version}`,
         note,
       ]),
       columns,

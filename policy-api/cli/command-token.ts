@@ -10,7 +10,7 @@ const TOKEN_BYTES = 32;
 
 export const TOKEN: Command = {
   name: "token",
-  usage: "NAME --scope read|write --out FILE [--rotate]",
+  usage: "NAME --scope read|write|autopilot --out FILE [--rotate]",
   summary: "Make a token: writes the secret to FILE, and prints what the server has to know.",
   details: `Only you can read FILE. A FILE that exists is overwritten only with --rotate. Prints the entry
 NAME:SCOPE:SHA-256 for the server's variable POLICY_TOKENS, where commas or spaces separate entries.
@@ -21,7 +21,7 @@ The entry of a rotated token replaces the old one. The audit shows NAME.`,
     const { scope, out, rotate = false } = options;
     if (!/^[a-z0-9][a-z0-9._-]{0,39}$/.test(name))
       throw misused("A token's name begins with a-z or 0-9 and has up to 40 of a-z, 0-9, dot, dash and underscore.");
-    if (scope === undefined) throw misused("--scope read or --scope write is missing.");
+    if (scope === undefined) throw misused("--scope read, write or autopilot is missing.");
     if (out === undefined) throw misused("--out FILE is missing: the token itself is never printed.");
     const file = resolve(io.folder, out);
     const token = randomBytes(TOKEN_BYTES).toString("base64url");

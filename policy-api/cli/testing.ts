@@ -13,7 +13,7 @@ import { send, TestPorts, tokensOf } from "../api/testing.ts";
 import type { Io } from "./io.ts";
 import { run } from "./run.ts";
 
-export const TOKENS = { write: "writer-secret", read: "reader-secret" } as const;
+export const TOKENS = { write: "writer-secret", read: "reader-secret", autopilot: "autopilot-secret" } as const;
 /** The API's clock stands here. */
 export const MADE_MS = Date.parse("2026-11-21T10:00:00.250Z");
 
@@ -59,7 +59,11 @@ export async function startApi(tls?: { readonly cert: string; readonly key: stri
   vi.useFakeTimers({ toFake: ["Date"], now: MADE_MS });
   onTestFinished(() => void vi.useRealTimers());
   const ports = new TestPorts();
-  ports.tokens = await tokensOf(["writer", "write", TOKENS.write], ["reader", "read", TOKENS.read]);
+  ports.tokens = await tokensOf(
+    ["writer", "write", TOKENS.write],
+    ["reader", "read", TOKENS.read],
+    ["auto", "autopilot", TOKENS.autopilot],
+  );
   const requests: Recorded[] = [];
   const fetch = async ({ method, url, headers, body: stream }: Request): Promise<Response> => {
     const text = stream === null ? "" : await new Response(stream).text();

@@ -24,12 +24,22 @@ export interface ActivationState {
   readonly killSwitch: KillSwitch | null;
 }
 
+export const AUTOPILOT_STEPS = ["tries", "widens", "takes-back", "ends-trial", "begins-anew"] as const;
+
+/** What the autopilot did, and to which version. Only a token of its own scope can say so: the autopilot rests on it later. */
+export interface Cause {
+  readonly step: (typeof AUTOPILOT_STEPS)[number];
+  readonly version: number;
+}
+
 /** One revision of the activation. Revisions are only added. The newest is in force. */
 export interface Activation extends ActivationState {
   readonly revision: number;
   /** The name of the token that made it. */
   readonly author: string;
   readonly note: string | null;
+  /** Null: it is not the autopilot's. */
+  readonly cause: Cause | null;
   readonly atMs: number;
   /** What a rollback returns to. Null at the beginning. */
   readonly previousRevision: number | null;
@@ -43,6 +53,7 @@ export const INITIAL_ACTIVATION: Activation = {
   killSwitch: null,
   author: "initial",
   note: null,
+  cause: null,
   atMs: 0,
   previousRevision: null,
 };
@@ -73,8 +84,12 @@ export function changed(
     case "rollback": {
       const target = current.previousRevision === null ? undefined : revision(current.previousRevision);
       if (target === undefined) return undefined;
-      const { revision: _, author: __, note: ___, atMs: ____, ...state } = target;
-      return state;
+      return {
+        everyone: target.everyone,
+        stages: target.stages,
+        killSwitch: target.killSwitch,
+        previousRevision: target.previousRevision,
+      };
     }
   }
 }

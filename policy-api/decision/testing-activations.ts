@@ -26,7 +26,11 @@ export class MemoryActivations {
     return this.revisions.at(-1) ?? INITIAL_ACTIVATION;
   }
 
-  change(change: ActivationChange, { author, note, ifMatch }: ActivationRequest, atMs: number): ActivationChanged {
+  change(
+    change: ActivationChange,
+    { author, note, cause = null, ifMatch }: ActivationRequest,
+    atMs: number,
+  ): ActivationChanged {
     const { current } = this;
     if (ifMatch !== "*" && !ifMatch.includes(current.revision)) return { kind: "precondition-failed", current };
     const next = changed(current, change, (revision) => this.revisions[revision]);
@@ -35,7 +39,7 @@ export class MemoryActivations {
     const unusable = named.flatMap((version) => this.#unusable(version) ?? []);
     if (unusable.length > 0) return { kind: "unusable-versions", versions: unusable };
     if (change.kind !== "rollback" && isSameState(current, next)) return { kind: "changed", activation: current };
-    this.revisions.push({ ...next, revision: current.revision + 1, author, note, atMs });
+    this.revisions.push({ ...next, revision: current.revision + 1, author, note, cause, atMs });
     return { kind: "changed", activation: this.current };
   }
 

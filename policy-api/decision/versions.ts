@@ -1,5 +1,5 @@
 // What the API and the store of policies exchange.
-import type { Activation, ActivationState, ActivePolicy } from "./activation.ts";
+import type { Activation, ActivationState, ActivePolicy, Cause } from "./activation.ts";
 import type { Mode, Policy } from "./policy.ts";
 
 /** A version of the policy. It is immutable, and can also be found by its content. */
@@ -82,6 +82,7 @@ export type Created =
 export interface ActivationRequest {
   readonly author: string;
   readonly note: string | null;
+  readonly cause?: Cause | null | undefined;
   /** The number of the revision. */
   readonly ifMatch: Precondition;
 }

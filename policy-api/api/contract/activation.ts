@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { KILL_SWITCHES, STAGES_MAX } from "../../decision/activation.ts";
+import { AUTOPILOT_STEPS, KILL_SWITCHES, STAGES_MAX } from "../../decision/activation.ts";
 import { etagged, ifMatch, ifNoneMatch, notModified } from "./etags.ts";
 import { isoTime, next, note, pageQuery, share, strict, versionNumber } from "./fields.ts";
 import { fromActivation, nextPage } from "./links.ts";
@@ -14,6 +14,10 @@ const Stage = strict({
 const stages = z.array(Stage).max(STAGES_MAX).openapi({ description: "The first stage that matches counts" });
 const killSwitch = z.enum(KILL_SWITCHES);
 
+const Cause = strict({ step: z.enum(AUTOPILOT_STEPS), version: versionNumber }).openapi("Cause", {
+  description: "What the autopilot did, and to which version. Only a token of the scope autopilot can say so",
+});
+
 export const Activation = strict({
   revision: versionNumber,
   everyone: versionNumber.openapi({ description: "The version for all whom no stage matches; 0: observe" }),
@@ -25,6 +29,7 @@ export const Activation = strict({
     .openapi({ description: "There if the kill switch is in force in memory, because the store could not take it" }),
   author: z.string(),
   note: z.string().nullable(),
+  cause: z.union([Cause, z.null()]).openapi({ description: "Null: it is not the autopilot's" }),
   at: isoTime,
   previousRevision: versionNumber.nullable().openapi({ description: "The revision that a rollback returns to" }),
 }).openapi("Activation");
@@ -34,6 +39,7 @@ const NewActivation = strict({
   everyone: versionNumber,
   stages: stages.default([]),
   note: note.optional(),
+  cause: Cause.optional(),
 }).openapi("NewActivation");
 export type NewActivation = z.input<typeof NewActivation>;
 
