@@ -22,9 +22,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     about: "every policy on the clients of `clients`: no root, a minute",
     run: async (args) => (await import("./analysis/population/population-command.ts")).populationCommand(args),
   },
-  results: {
-    about: "docs/results.md, of what was recorded: published beside measured",
-    run: async (args) => (await import("./pages/write-pages.ts")).writePages(args),
+  "how-it-decides": {
+    about: "writes docs/how-it-decides.md, with the gain table of a shipped policy and a decision by it",
+    run: async () => (await import("./pages/how-it-decides.ts")).writePage(),
   },
 };
 

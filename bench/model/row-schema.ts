@@ -21,9 +21,6 @@ export const float: Column<number> = (field) =>
 /** Null where it is not known; an empty field. */
 export const optionalFloat: Column<number | null> = (field) => (field === "" ? null : float(field));
 
-/** NaN where it is not known; an empty field. */
-export const floatOrNaN: Column<number> = (field) => (field === "" ? Number.NaN : float(field));
-
 /** A number as it is read back from a file, which keeps six digits: microseconds of a time. */
 export function writtenNumber(value: number): number {
   return Number(value.toFixed(6));

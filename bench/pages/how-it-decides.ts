@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
 import { BURST_POWER, FLOOR } from "../../policy-api/decision/belief.ts";
@@ -9,12 +9,25 @@ import { parsePolicy } from "../../policy-api/decision/parse-policy.ts";
 import type { Policy } from "../../policy-api/decision/policy.ts";
 import { size as sizeText } from "../analysis/tables/format.ts";
 import { tableOf } from "../analysis/tables/table-of.ts";
+import { fillFile } from "../analysis/tables/template.ts";
 
 const BYTES = 1_000_000;
 /** A client that lost a few of a page's packets: where neither answer is plain. */
 const EXAMPLE = { rttMs: 100, packets: 700, lost: 3 } as const;
 
-/** The policy that the page shows. @throws where it has no gain table */
+export const PAGE = join(ROOT, "docs/how-it-decides.md");
+
+export function writePage(): void {
+  writeFileSync(PAGE, pageOf(shownPolicy()));
+  console.log("Written: docs/how-it-decides.md.");
+}
+
+/** docs/how-it-decides.md, with the gain table of a shipped policy and a decision by it. */
+export function pageOf(policy: Policy): string {
+  return fillFile("bench/pages/how-it-decides.md", decidesValues(policy));
+}
+
+/** The policy that the page shows. */
 export function shownPolicy(): Policy {
   const parsed = parsePolicy(JSON.parse(readFileSync(join(ROOT, "policy-api/policies/cubic.json"), "utf8")));
   if (!parsed.ok) throw new Error("policy-api/policies/cubic.json is no policy.");

@@ -1,20 +1,19 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { decidesValues, shownPolicy } from "./decides-section.ts";
-import { DECIDES_PAGE, decidesPage } from "./write-pages.ts";
+import { decidesValues, PAGE, pageOf, shownPolicy } from "./how-it-decides.ts";
 
-const written = readFileSync(DECIDES_PAGE, "utf8");
+const written = readFileSync(PAGE, "utf8");
 
-it("docs/how-it-decides.md shows the shipped policy: `npm run bench -- results` writes it", () => {
-  expect(written).toBe(decidesPage(shownPolicy()));
+it("docs/how-it-decides.md shows the shipped policy: `npm run bench -- how-it-decides` writes it", () => {
+  expect(written).toBe(pageOf(shownPolicy()));
 });
 
 it("has at most 1,200 words, and points at files that are there", () => {
   expect(written.split(/\s+/).filter((word) => /[a-z\d]/i.test(word)).length).toBeLessThanOrEqual(1_200);
   const links = [...written.matchAll(/\]\(([^)#]+)/g)].map(([, link]) => link ?? "");
   expect(links.length).toBeGreaterThan(4);
-  for (const link of links) expect(existsSync(join(dirname(DECIDES_PAGE), link)), link).toBe(true);
+  for (const link of links) expect(existsSync(join(dirname(PAGE), link)), link).toBe(true);
   expect(written).not.toMatch(/NaN|undefined|Infinity/);
 });
 
