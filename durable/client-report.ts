@@ -1,4 +1,4 @@
-import type { Answer } from "../policy-api/decision/offers.ts";
+import type { AltSvcAnswer } from "../policy-api/decision/offers.ts";
 import type { AskedPage, PageNews } from "../policy-api/visitors/page-outcome.ts";
 import type { PathSample } from "../policy-api/decision/sample.ts";
 
@@ -15,7 +15,7 @@ export interface ClientKeys {
 /** What an isolate has gathered about one client since it last called the object. */
 export interface ClientReport extends ClientKeys {
   readonly samples: readonly PathSample[];
-  readonly answers: readonly Answer[];
+  readonly answers: readonly AltSvcAnswer[];
   /** Pages of drawn arms that were asked to report, as they were decided about. Absent: none. */
   readonly decided?: readonly AskedPage[] | undefined;
   /** What its pages said of their loads. Absent: nothing. */

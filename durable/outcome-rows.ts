@@ -2,17 +2,17 @@ import { ASN_PREFIX } from "../policy-api/visitors/assigned-client.ts";
 import { EVERYWHERE } from "../policy-api/visitors/cells.ts";
 import { EMPTY_DAY } from "../policy-api/visitors/client-day.ts";
 import type { TimesBefore } from "../policy-api/visitors/expected-time.ts";
-import { DRAWN_ARMS, type DrawnArm, type OutcomeRow } from "../policy-api/visitors/outcome-row.ts";
+import {
+  DRAWN_ARMS,
+  type DrawnArm,
+  NO_OUTCOMES,
+  type OutcomeRow,
+  type OutcomeSums,
+} from "../policy-api/visitors/outcome-row.ts";
 import { addTime, mergeSketches, parseSketch } from "../policy-api/visitors/quantiles.ts";
 import { RTT_CLASS_MS, rttKey } from "../policy-api/visitors/rtt-classes.ts";
 import { parseSums, sumsJson } from "../policy-api/visitors/sums.ts";
-import {
-  changed,
-  NO_OUTCOMES,
-  type OutcomeKey,
-  type Outcomes,
-  type SumsChange,
-} from "../policy-api/visitors/sums-change.ts";
+import { addChange, type OutcomeKey, type SumsChange } from "../policy-api/visitors/sums-change.ts";
 import { readStored } from "./read-stored.ts";
 
 /** How many versions of the policy have sums. With a further one, those of the version that changed the longest ago go. */
@@ -112,7 +112,7 @@ export class OutcomeRows {
         this.#delete(change);
         continue;
       }
-      this.#write(change, changed(held ?? NO_OUTCOMES, change), nowMs);
+      this.#write(change, addChange(held ?? NO_OUTCOMES, change), nowMs);
       this.#remember(change);
     }
     return { refused, lost: { versions: evicted, keys } };
@@ -136,7 +136,7 @@ export class OutcomeRows {
       .toArray()[0];
   }
 
-  #write({ version, arm, key }: OutcomeKey, { sums, load, lcp }: Outcomes, nowMs: number): void {
+  #write({ version, arm, key }: OutcomeKey, { sums, load, lcp }: OutcomeSums, nowMs: number): void {
     const cursor = this.#sql.exec(
       `INSERT INTO outcomes (version, arm, key, at_ms, sums, load, lcp) VALUES (?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (version, arm, key) DO UPDATE SET
@@ -225,12 +225,12 @@ const AFTER_ASN = "asn0";
 const AFTER_ALL = "~";
 
 /** Undefined if the row cannot be read. */
-function outcomesOf({ sums, load, lcp }: Columns): Outcomes | undefined {
+function outcomesOf({ sums, load, lcp }: Columns): OutcomeSums | undefined {
   const read = {
     sums: readStored(sums, parseSums),
     load: readStored(load, parseSketch),
     lcp: readStored(lcp, parseSketch),
   };
   const isWhole = read.sums !== undefined && read.load !== undefined && read.lcp !== undefined;
-  return isWhole ? (read as Outcomes) : undefined;
+  return isWhole ? (read as OutcomeSums) : undefined;
 }

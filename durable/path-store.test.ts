@@ -6,7 +6,7 @@ import type { Remembered } from "../policy-api/decision/history.ts";
 import { type ClientState, EMPTY_CLIENT } from "../policy-api/decision/levels.ts";
 import { LOSS_NODES } from "../policy-api/decision/loss-nodes.ts";
 import type { LevelState } from "../policy-api/decision/mix.ts";
-import { type Answer, ANY_ORIGIN } from "../policy-api/decision/offers.ts";
+import { type AltSvcAnswer, ANY_ORIGIN } from "../policy-api/decision/offers.ts";
 import { offersHeld } from "../policy-api/decision/testing.ts";
 import { outcomeOf, type PageNews } from "../policy-api/visitors/page-outcome.ts";
 import type { PathSample } from "../policy-api/decision/sample.ts";
@@ -43,7 +43,7 @@ const packets = (client: ClientState | undefined): number =>
   (client?.connections ?? []).reduce((sum, one) => sum + seenAt(one, Date.now()).packets, 0);
 /** How many clients a level has. */
 const clients = (level: LevelState | undefined): number =>
-  (level?.held.clients ?? []).reduce((sum, share) => sum + share, 0);
+  (level?.mix.clients ?? []).reduce((sum, share) => sum + share, 0);
 /** What a client with so many packets gives to its network. */
 const told = (sent: number): number => sent / (sent + 200);
 const rows = async (): Promise<Record<string, SqlStorageValue>[]> =>
@@ -85,7 +85,7 @@ describe("PathStore", () => {
     const given = reply.client?.given.clients ?? [];
     expect(clients(reply.network)).toBeCloseTo(told(1000), 4);
     expect(given.indexOf(Math.max(...given))).toBe(LOSS_NODES.indexOf(0.02));
-    for (const level of [reply.network, reply.site]) expect(level?.held).toEqual(reply.client?.given);
+    for (const level of [reply.network, reply.site]) expect(level?.mix).toEqual(reply.client?.given);
     const neighbour = await lookUp({ client: "c2" });
     expect(neighbour.client).toBeUndefined();
     expect([neighbour.network, neighbour.site]).toEqual([reply.network, reply.site]);
@@ -134,7 +134,7 @@ describe("PathStore", () => {
     for (const level of [network, site]) {
       expect(clients(level)).toBeGreaterThan(0.8);
       expect(clients(level)).toBeLessThanOrEqual(1);
-      expect(level?.held.clients[LOSS_NODES.indexOf(0.05)]).toBeGreaterThan(0.79);
+      expect(level?.mix.clients[LOSS_NODES.indexOf(0.05)]).toBeGreaterThan(0.79);
     }
   });
 
@@ -151,7 +151,7 @@ describe("PathStore", () => {
 
   it("keeps over an eviction what a client did with them", async () => {
     const nowMs = Date.now();
-    const answer = (secondsAgo: number, earlierOffer: Answer["earlierOffer"]): Answer => {
+    const answer = (secondsAgo: number, earlierOffer: AltSvcAnswer["earlierOffer"]): AltSvcAnswer => {
       const atMs = nowMs - secondsAgo * 1000;
       return { origin: "o", atMs, offerUntilMs: atMs + 60_000, earlierOffer };
     };
@@ -344,7 +344,7 @@ describe("PathStore", () => {
     expect(await sent(100_000)).toBe(11);
     const { client, network, asn, site } = await lookUp({ asn: 64_500 });
     for (const level of [network, asn, site]) expect(clients(level)).toBeCloseTo(told(100_000), 3);
-    expect(network?.held).toEqual(client?.given);
+    expect(network?.mix).toEqual(client?.given);
   });
 
   it("what waits is written ten seconds after the last write, not after the last report", async () => {
@@ -488,7 +488,12 @@ describe("PathStore", () => {
     await evictDurableObject(object());
     expect(await lookUp()).toEqual({});
 
-    const later: Answer = { origin: "o", atMs: nowMs + 1000, offerUntilMs: nowMs + 9000, earlierOffer: "ignored" };
+    const later: AltSvcAnswer = {
+      origin: "o",
+      atMs: nowMs + 1000,
+      offerUntilMs: nowMs + 9000,
+      earlierOffer: "ignored",
+    };
     await object().record([report({ answers: [later] })]);
     await runDurableObjectAlarm(object());
     await evictDurableObject(object());

@@ -6,7 +6,7 @@ import { applySamples, EMPTY_CLIENT } from "../policy-api/decision/levels.ts";
 import {
   addToNetwork,
   addToUpper,
-  type Given,
+  type MixChange,
   givenSince,
   isNews,
   NO_MIX,
@@ -261,14 +261,14 @@ export class PathStore extends DurableObject {
   }
 
   /** What a client gives to the network that is there now. A network that is not there has nothing of it. */
-  #givenToNetwork(given: Given, network: string, nowMs: number): Given {
+  #givenToNetwork(given: MixChange, network: string, nowMs: number): MixChange {
     if (given.before === NO_MIX) return given;
     const held = this.#load(networkKey(network));
     return givenSince(given, held === undefined ? nowMs : held.row.level.bornAtMs);
   }
 
   /** A client gives to its network, and that a bounded share to its autonomous system and to the site. */
-  #giveOn(report: ClientReport, given: Given, nowMs: number): void {
+  #giveOn(report: ClientReport, given: MixChange, nowMs: number): void {
     const network = this.#loadOrBegin(networkKey(report.network));
     const { asn: earlierAsn } = network.row.level;
     const { state, given: onward } = addToNetwork(network.row.level, given, report.asn);

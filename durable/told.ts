@@ -1,4 +1,4 @@
-import { NO_OFFER, offersTell, type OfferState } from "../policy-api/decision/offers.ts";
+import { NO_OFFER, offersChangeAnswer, type OfferState } from "../policy-api/decision/offers.ts";
 import type { PathRow } from "./path-rows.ts";
 
 /** A row that nothing changes is written again after this long, so that it does not expire while its client still comes. */
@@ -45,7 +45,7 @@ export function tells(written: Told = NOTHING, now: Told): boolean {
     now.packets !== written.packets ||
     now.lost !== written.lost ||
     now.bytes !== written.bytes ||
-    offersTell(written.offers, now.offers, now.lastAtMs) ||
+    offersChangeAnswer(written.offers, now.offers, now.lastAtMs) ||
     now.lastAtMs >= written.lastAtMs + REFRESH_MS
   );
 }

@@ -3,7 +3,7 @@ import { decide, decideKilled, type Decision } from "../policy-api/decision/deci
 import type { History, RequestFacts } from "../policy-api/decision/facts.ts";
 import { historyAt } from "../policy-api/decision/history.ts";
 import {
-  type Answer,
+  type AltSvcAnswer,
   ANY_ORIGIN,
   applyAnswer,
   earlierOffer,
@@ -28,7 +28,7 @@ export interface Advice {
   /** Whose offers: as the store knows it. */
   readonly origin: string;
   /** What this request says about an earlier offer. */
-  readonly earlierOffer: Answer["earlierOffer"];
+  readonly earlierOffer: AltSvcAnswer["earlierOffer"];
 }
 
 /**

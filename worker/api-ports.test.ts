@@ -181,8 +181,8 @@ describe("what is known of clients", () => {
     const { clients } = mounted({ edge });
     expect(await clients.lookUp(address)).toMatchObject({
       client: { connections: [{ transport: "tcp", packetsSent: 500, packetsLost: 5, rttMs: 40 }] },
-      network: { held: {} },
-      site: { held: {} },
+      network: { mix: {} },
+      site: { mix: {} },
       offers: {},
     });
     expect(await clients.lookUp("192.0.2.8")).not.toHaveProperty("client");

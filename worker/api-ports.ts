@@ -109,7 +109,7 @@ function newest(replies: readonly Remembered[]): Remembered {
 }
 
 function heardAtMs(reply: Remembered, level: "client" | UpperLevel): number {
-  if (level !== "client") return reply[level]?.held.asOfMs ?? 0;
+  if (level !== "client") return reply[level]?.mix.asOfMs ?? 0;
   const { client, offers } = reply;
   return Math.max(offers?.origins[0]?.answeredAtMs ?? 0, ...(client?.connections ?? []).map(({ atMs }) => atMs));
 }

@@ -46,7 +46,7 @@ function lossyLevels(clients: number): { network: LevelState; above: LevelState 
   let above = NO_MIX;
   for (let i = 0; i < clients; i++) network = addToNetwork(network, met({}).given, undefined).state;
   for (let i = 0; i < 10; i++) above = addGiven(above, { before: NO_MIX, after: network.given ?? NO_MIX });
-  return { network, above: { held: above } };
+  return { network, above: { mix: above, bornAtMs: 0 } };
 }
 
 describe("what a page is told of its decision", () => {

@@ -1,5 +1,5 @@
 import { altSvcValue } from "../policy-api/decision/alt-svc.ts";
-import { type Answer, applyAnswer, offersTell } from "../policy-api/decision/offers.ts";
+import { type AltSvcAnswer, applyAnswer, offersChangeAnswer } from "../policy-api/decision/offers.ts";
 import { prefersH2, withAssets } from "./assets/name-assets.ts";
 import { ANSWER_HEADERS } from "./actuator.ts";
 import { type Advice, advise } from "./advise.ts";
@@ -148,14 +148,14 @@ async function rememberAsked(
  * The answer that goes to the store: one after which the client's next answer may be another one. All of drawn clients do, so that
  * neither arm is known better; and all where nobody knows what the store has.
  */
-function toldAnswer(advice: Advice | undefined, found: Found, nowMs: number): Answer | undefined {
+function toldAnswer(advice: Advice | undefined, found: Found, nowMs: number): AltSvcAnswer | undefined {
   const answer = answerOf(advice, nowMs);
   if (advice === undefined || answer === undefined || found.remembered === undefined || isDrawn(found)) return answer;
-  return offersTell(advice.offers, applyAnswer(advice.offers, answer), nowMs) ? answer : undefined;
+  return offersChangeAnswer(advice.offers, applyAnswer(advice.offers, answer), nowMs) ? answer : undefined;
 }
 
 /** What the client may hold from now on. Only the adaptive mode needs it: the policy tells what fixed modes offer. */
-function answerOf(advice: Advice | undefined, nowMs: number): Answer | undefined {
+function answerOf(advice: Advice | undefined, nowMs: number): AltSvcAnswer | undefined {
   if (advice === undefined || advice.decision.mode !== "adaptive") return undefined;
   const { advertise } = advice.decision;
   if (advertise.kind === "nothing") return undefined;

@@ -1,7 +1,7 @@
 import type { Labels } from "../policy-api/api/counters/families.ts";
 import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
 import { withSample } from "../policy-api/decision/connections.ts";
-import { type Answer, withAnswer } from "../policy-api/decision/offers.ts";
+import { type AltSvcAnswer, withAnswer } from "../policy-api/decision/offers.ts";
 import type { AskedPage, PageNews } from "../policy-api/visitors/page-outcome.ts";
 import type { PathSample } from "../policy-api/decision/sample.ts";
 import { Counts } from "./counts.ts";
@@ -32,7 +32,7 @@ export type DropCause = Labels<"news_dropped">["cause"];
 /** What an isolate learns of a client at a time. */
 export interface ClientNews {
   readonly sample?: PathSample;
-  readonly answer?: Answer;
+  readonly answer?: AltSvcAnswer;
   readonly page?: PageNews;
   /** A page of a drawn arm that was asked to report. */
   readonly decided?: AskedPage;
@@ -41,7 +41,7 @@ export interface ClientNews {
 /** What this isolate knows about a client, and the object may not know. */
 export interface PendingNews {
   readonly samples: readonly PathSample[];
-  readonly answers: readonly Answer[];
+  readonly answers: readonly AltSvcAnswer[];
   readonly decided: readonly AskedPage[];
 }
 
@@ -50,7 +50,7 @@ export const NO_NEWS: PendingNews = { samples: [], answers: [], decided: [] };
 interface Gathered {
   readonly keys: ClientKeys;
   samples: readonly PathSample[];
-  answers: readonly Answer[];
+  answers: readonly AltSvcAnswer[];
   pages: readonly PageNews[];
   decided: readonly AskedPage[];
   /** How much came of it. */

@@ -97,7 +97,7 @@ it.each([
   ]);
   const { clients: given } = applySamples(EMPTY_CLIENT, [closing], closing.atMs).given.after;
   expect(given.reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(1);
-  expect(networks[0]?.held).toEqual(client.given);
+  expect(networks[0]?.mix).toEqual(client.given);
   for (const [node, n] of client.given.clients.entries()) expect(n).toBeCloseTo(given[node] ?? Number.NaN, 3);
   // The rate is close to the relay's, or else to the rate at which the client received the image.
   const rateBps = path !== undefined && "rateBps" in path ? path.rateBps : (IMAGE_BYTES / (load?.ms ?? 0)) * 1000;

@@ -28,7 +28,7 @@ const tcp = sample({
 const quic = sample({ transport: "quic", connectionId: "q", rttMs: 40, packetsSent: 500, closing: true });
 const { state: client, given: told } = applySamples(EMPTY_CLIENT, [tcp, quic], NOON_MS);
 const { state: network, given: onward } = addToNetwork(EMPTY_LEVEL, told, 64_500);
-const above = { held: addGiven(NO_MIX, onward) };
+const above = { mix: addGiven(NO_MIX, onward), bornAtMs: 0 };
 const offers = offersHeld({ untilMs: NOON_MS + 5000, answeredAtMs: NOON_MS, offering: true, ignoredAtMs: [NOON_MS] });
 
 describe("what is known", () => {

@@ -1,7 +1,7 @@
 import type * as shown from "./contract/results.ts";
-import { type ArmFigures, figuresOf, type Took } from "../visitors/arm-figures.ts";
+import { type ArmFigures, armFiguresOf, type LoadTimes } from "../visitors/arm-figures.ts";
 import type { Estimate } from "../visitors/arms.ts";
-import type { Claim, Compared } from "../visitors/compare.ts";
+import type { Claim, Comparison } from "../visitors/compare.ts";
 import type { Harm } from "../visitors/harm.ts";
 import { type Objection, objectionText } from "../visitors/objections.ts";
 import type { Proposal } from "../visitors/propose.ts";
@@ -151,8 +151,8 @@ export function proposalView(version: number, proposal: Proposal, { asked, answe
 
 function sliceView({ arms: { offered, withheld }, load, lcp }: Slice): shown.Slice {
   return {
-    offered: armView(figuresOf(offered)),
-    withheld: armView(figuresOf(withheld)),
+    offered: armView(armFiguresOf(offered)),
+    withheld: armView(armFiguresOf(withheld)),
     primary: estimateView(load.primary),
     load: comparedView(load),
     lcp: comparedView(lcp),
@@ -163,11 +163,11 @@ function armView({ overH3, load, lcp, ...figures }: ArmFigures): shown.Slice["of
   return { ...figures, overH3: finite(overH3), load: tookView(load), lcp: tookView(lcp) };
 }
 
-function tookView(took: Took | undefined): shown.Slice["offered"]["load"] {
+function tookView(took: LoadTimes | undefined): shown.Slice["offered"]["load"] {
   return took === undefined ? null : { ...took };
 }
 
-function comparedView({ effect, withMissing, claim }: Compared): shown.Slice["load"] {
+function comparedView({ effect, withMissing, claim }: Comparison): shown.Slice["load"] {
   const saved = effect &&
     withMissing && {
       value: savedBy(effect.gain.value),

@@ -43,14 +43,14 @@ const NOTHING: Counters = { packetsSent: 0, packetsLost: 0, bytesSent: 0, busyMs
  * or late, changes nothing. Pure, O(CONNECTIONS).
  */
 export function addSample(connections: readonly ConnectionRecord[], sample: PathSample): readonly ConnectionRecord[] {
-  const held = connections.find(({ id, transport }) => id === sample.connectionId && transport === sample.transport);
-  if (held !== undefined && sample.atMs <= held.atMs) return connections;
-  const record = recordOf(held, sample);
+  const before = connections.find(({ id, transport }) => id === sample.connectionId && transport === sample.transport);
+  if (before !== undefined && sample.atMs <= before.atMs) return connections;
+  const record = recordOf(before, sample);
   const all: ConnectionRecord[] = [];
   // Before the first that is no newer. Not sorted: each page adds some, and sorting takes longer than the rest of it.
   let isIn = false;
   for (const one of connections) {
-    if (one === held) continue;
+    if (one === before) continue;
     if (!isIn && one.atMs <= record.atMs) isIn = all.push(record) > 0;
     all.push(one);
   }
@@ -96,9 +96,10 @@ function merged(older: PathSample | undefined, newer: PathSample): PathSample {
   };
 }
 
-function recordOf(held: ConnectionRecord | undefined, sample: PathSample): ConnectionRecord {
+function recordOf(stored: ConnectionRecord | undefined, sample: PathSample): ConnectionRecord {
   // The count of sent packets never falls: another connection has this id, or its sender began again.
-  const before = held !== undefined && (sample.packetsSent ?? held.packetsSent) >= held.packetsSent ? held : undefined;
+  const isContinued = stored !== undefined && (sample.packetsSent ?? stored.packetsSent) >= stored.packetsSent;
+  const before = isContinued ? stored : undefined;
   const bytesSent = sample.bytesSent ?? before?.bytesSent ?? 0;
   const rttMs = smaller(before?.rttMs, sample.minRttMs || sample.rttMs);
   const rate = bytesSent >= RATE_GATE_BYTES ? sample.deliveryRateBps : undefined;
@@ -125,11 +126,11 @@ function smaller(a: number | undefined, b: number | undefined): number | undefin
   return a === undefined ? b : Math.min(a, b);
 }
 
-/** Leaves out the connection that tells least: the fewest packets, faded by age. The newest one stays. */
+/** Leaves out the connection with the least evidence: the fewest packets, faded by age. The newest one stays. */
 function withoutLeast(connections: readonly ConnectionRecord[]): readonly ConnectionRecord[] {
   const nowMs = connections[0]?.atMs ?? 0;
-  const tells = (one: ConnectionRecord): number => one.packetsSent * left(nowMs - one.atMs);
-  const least = connections.slice(1).reduce((a, b) => (tells(b) <= tells(a) ? b : a));
+  const evidenceLeft = (one: ConnectionRecord): number => one.packetsSent * left(nowMs - one.atMs);
+  const least = connections.slice(1).reduce((a, b) => (evidenceLeft(b) <= evidenceLeft(a) ? b : a));
   return connections.filter((one) => one !== least);
 }
 

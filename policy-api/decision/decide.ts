@@ -45,8 +45,8 @@ export interface Decision extends Partial<Worth> {
   readonly propensity: number;
 }
 
-/** What a decision is about. */
-interface Asked {
+/** What a decision is made on. */
+interface DecisionInput {
   readonly request: RequestFacts;
   readonly history: History;
   readonly policy: Policy;
@@ -70,17 +70,17 @@ export function decide(
   nowMs: number,
   explorationUnit: number | undefined,
 ): Decision {
-  const asked = { request, history, policy, nowMs };
+  const input = { request, history, policy, nowMs };
   const mode = modeFor(policy, request);
   switch (mode) {
     case "observe":
       return { advertise: { kind: "nothing" }, mode, reason: "mode-observe", propensity: 1 };
     case "fixed-h2":
-      return { advertise: withhold(asked, mode), mode, reason: "mode-fixed-h2", propensity: 1 };
+      return { advertise: withhold(input, mode), mode, reason: "mode-fixed-h2", propensity: 1 };
     case "fixed-h3":
       return { advertise: { kind: "h3", maS: policy.ma.maxS }, mode, reason: "mode-fixed-h3", propensity: 1 };
     case "adaptive":
-      return explore(asked, decideAdaptive(asked), explorationUnit);
+      return explore(input, decideAdaptive(input), explorationUnit);
   }
 }
 
@@ -120,22 +120,22 @@ function isAmong<T>(values: readonly T[] | undefined, value: T | undefined): boo
   return values === undefined || (value !== undefined && values.includes(value));
 }
 
-function decideAdaptive(asked: Asked): Decision {
-  const { request, policy } = asked;
+function decideAdaptive(input: DecisionInput): Decision {
+  const { request, policy } = input;
   const { method } = policy;
-  if (isPaused(asked)) return verdict(asked, false, "udp-blocked");
+  if (isPaused(input)) return verdict(input, false, "udp-blocked");
   // parsePolicy refuses an adaptive policy without a method.
-  if (method === undefined) return verdict(asked, undefined, "not-measured");
-  if (method.kind === "share") return verdict(asked, isInShare(request.shareUnit, method.share), "share");
-  const rttMs = rttOf(asked);
-  if (rttMs === undefined) return verdict(asked, undefined, "not-measured");
-  return method.kind === "gains" ? decideByGains(asked, method, rttMs) : decideByLine(asked, method, rttMs);
+  if (method === undefined) return verdict(input, undefined, "not-measured");
+  if (method.kind === "share") return verdict(input, isInShare(request.shareUnit, method.share), "share");
+  const rttMs = rttOf(input);
+  if (rttMs === undefined) return verdict(input, undefined, "not-measured");
+  return method.kind === "gains" ? decideByGains(input, method, rttMs) : decideByLine(input, method, rttMs);
 }
 
-function decideByGains(asked: Asked, method: GainsMethod, rttMs: number): Decision {
-  const { request, history, policy, nowMs } = asked;
+function decideByGains(input: DecisionInput, method: GainsMethod, rttMs: number): Decision {
+  const { request, history, policy, nowMs } = input;
   const contentBytes = contentBytesOf(policy, request);
-  const isOffered = request.transport === "quic" || (request.offering === true && offerMayLive(asked));
+  const isOffered = request.transport === "quic" || (request.offering === true && offerMayLive(input));
   const isLater = nowMs - (request.answeredAtMs ?? Number.NEGATIVE_INFINITY) < VISIT_GAP_MS;
   const visiting = { rttMs, contentBytes, isLater, paysPrice: !isOffered };
   const [worth, maS] = worthOf(method, policy, history, visiting);
@@ -144,7 +144,7 @@ function decideByGains(asked: Asked, method: GainsMethod, rttMs: number): Decisi
   // Nothing is taken back before the client's own evidence is there, or while HTTP/3 is expected to be the faster one.
   const speaksForH2 = history.state !== "late" && worth.saving.gain < 0;
   const answer = offer || (speaksForH2 ? false : undefined);
-  const { advertise, mode, reason, propensity } = verdict(asked, answer, reasonOf(offer, worth), maS);
+  const { advertise, mode, reason, propensity } = verdict(input, answer, reasonOf(offer, worth), maS);
   const { belief, next, price, ownShift, pages, returns, saving } = worth;
   // Not spread: that takes as long as the rest of a decision.
   return {
@@ -180,7 +180,7 @@ function reasonOf(offer: boolean, { belief, ownShift, saving }: Worth): Reason {
 }
 
 /** The RTT of this connection. If it has none yet, that of the client's newest one that has. */
-function rttOf({ request, history }: Asked): number | undefined {
+function rttOf({ request, history }: DecisionInput): number | undefined {
   return believed(request.rttMs) ?? believed(history.connections?.find(({ rttMs }) => believed(rttMs))?.rttMs);
 }
 
@@ -191,22 +191,27 @@ function believed(rttMs: number | undefined): number | undefined {
 
 /** The methods that look at a path without a gain table. */
 function decideByLine(
-  asked: Asked,
+  input: DecisionInput,
   method: Extract<Method, { kind: "rtt-threshold" | "zero-lines" }>,
   rttMs: number,
 ): Decision {
-  const { request, history } = asked;
+  const { request, history } = input;
   const isBeyond =
     method.kind === "rtt-threshold" ? rttMs >= method.rttMs : isBeyondZeroLine(method, request, history, rttMs);
   const unknown = method.kind === "zero-lines" && method.unknown === "h3" ? true : undefined;
   const reason = isBeyond === undefined ? "not-measured" : isBeyond ? "h3-faster" : "h2-faster";
-  return { ...verdict(asked, isBeyond ?? unknown, reason), rttMs };
+  return { ...verdict(input, isBeyond ?? unknown, reason), rttMs };
 }
 
 /** @param offer Undefined: nothing is known for HTTP/3 nor against it. Then an offer that may live is left as it is. */
-function verdict(asked: Asked, offer: boolean | undefined, reason: Reason, maS = asked.policy.ma.minS): Decision {
+function verdict(
+  input: DecisionInput,
+  offer: boolean | undefined,
+  reason: Reason,
+  maS = input.policy.ma.minS,
+): Decision {
   const advertise: Advertise =
-    offer === undefined ? { kind: "nothing" } : offer ? { kind: "h3", maS } : withhold(asked, "adaptive");
+    offer === undefined ? { kind: "nothing" } : offer ? { kind: "h3", maS } : withhold(input, "adaptive");
   return { advertise, mode: "adaptive", reason, propensity: 1 };
 }
 
@@ -217,7 +222,7 @@ export function contentBytesOf({ contentBytes }: Policy, request: RequestFacts):
 }
 
 /** A request over HTTP/3 shows that UDP is not blocked. */
-function isPaused({ request, nowMs }: Asked): boolean {
+function isPaused({ request, nowMs }: DecisionInput): boolean {
   return request.transport === "tcp" && request.pausedUntilMs !== undefined && request.pausedUntilMs > nowMs;
 }
 
@@ -239,12 +244,12 @@ export function drawnArm(
  * Lets a share of clients draw their answer: half of them are offered HTTP/3, half are not. A drawn offer lives as long as the
  * longest of the policy's own: arms are compared with returns, and a shorter one would miss those.
  */
-function explore(asked: Asked, predicted: Decision, explorationUnit: number | undefined): Decision {
-  const { exploration, ma } = asked.policy;
+function explore(input: DecisionInput, predicted: Decision, explorationUnit: number | undefined): Decision {
+  const { exploration, ma } = input.policy;
   const { share } = exploration;
   // Where UDP is blocked, a draw shows only that.
   if (share === 0 || explorationUnit === undefined || predicted.reason === "udp-blocked") return predicted;
-  const drawn = drawnArm(asked.policy, explorationUnit);
+  const drawn = drawnArm(input.policy, explorationUnit);
   const predictedOffer = predicted.advertise.kind === "h3";
   const offer = drawn === undefined ? predictedOffer : drawn === "offer";
   const propensity = share / 2 + (offer === predictedOffer ? 1 - share : 0);
@@ -254,23 +259,23 @@ function explore(asked: Asked, predicted: Decision, explorationUnit: number | un
     own.propensity = propensity;
     return own;
   }
-  const advertise: Advertise = offer ? { kind: "h3", maS: ma.maxS } : withhold(asked, "adaptive");
+  const advertise: Advertise = offer ? { kind: "h3", maS: ma.maxS } : withhold(input, "adaptive");
   return { ...predicted, advertise, reason: "exploration", propensity };
 }
 
 /** Offers nothing, and takes back what the client may still hold: a response without the header would not. */
-function withhold(asked: Asked, mode: Mode): Advertise {
-  const { policy, request } = asked;
-  const mayHold = holdsOffer(asked) || offersElsewhere(policy, mode, request.modesElsewhere);
+function withhold(input: DecisionInput, mode: Mode): Advertise {
+  const { policy, request } = input;
+  const mayHold = holdsOffer(input) || offersElsewhere(policy, mode, request.modesElsewhere);
   return { kind: mayHold ? "clear" : "nothing" };
 }
 
 /** Whether this client may hold an offer: one that is remembered, or any of an earlier activation. */
-function holdsOffer(asked: Pick<Asked, "request" | "nowMs">): boolean {
-  const { transport, earlierOffersUntilMs = 0 } = asked.request;
-  return transport === "quic" || earlierOffersUntilMs > asked.nowMs || offerMayLive(asked);
+function holdsOffer(input: Pick<DecisionInput, "request" | "nowMs">): boolean {
+  const { transport, earlierOffersUntilMs = 0 } = input.request;
+  return transport === "quic" || earlierOffersUntilMs > input.nowMs || offerMayLive(input);
 }
 
-function offerMayLive({ request, nowMs }: Pick<Asked, "request" | "nowMs">): boolean {
+function offerMayLive({ request, nowMs }: Pick<DecisionInput, "request" | "nowMs">): boolean {
   return request.offerUntilMs !== undefined && request.offerUntilMs > nowMs;
 }

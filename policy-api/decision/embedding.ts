@@ -9,7 +9,7 @@ export function requiringCorp(get: (name: string) => string | null | undefined):
 }
 
 /** Of a URL. */
-interface Place {
+interface UrlSite {
   readonly origin: string;
   readonly hostname: string;
 }
@@ -18,11 +18,11 @@ interface Place {
  * Whether browsers keep a file from a page because of its Cross-Origin-Resource-Policy (Fetch, section 3.7). Two hosts count as one site
  * here if the last two of their labels are the same: which suffixes are public, such as co.uk, is not known.
  */
-export function isKeptFrom(page: Place, file: Place, policy: string | undefined): boolean {
+export function isKeptFrom(page: UrlSite, file: UrlSite, policy: string | undefined): boolean {
   if (policy === "same-origin") return page.origin !== file.origin;
   return policy === "same-site" && siteOf(page) !== siteOf(file);
 }
 
-function siteOf({ hostname }: Place): string {
+function siteOf({ hostname }: UrlSite): string {
   return /^[\d.]+$|:/.test(hostname) ? hostname : hostname.split(".").slice(-2).join(".");
 }

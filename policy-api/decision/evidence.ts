@@ -3,13 +3,13 @@ import { lnLeft } from "./fading.ts";
 
 /** What a client's connections say together. Each counts by its age, and by how near its RTT is to the one at hand. */
 export interface Evidence {
-  readonly tcp: Counted;
-  readonly quic: Counted;
+  readonly tcp: PacketCounts;
+  readonly quic: PacketCounts;
   /** Whether a QUIC connection sent so much that its slow start may have lost some of it. */
   readonly mayOvershoot: boolean;
 }
 
-export interface Counted {
+export interface PacketCounts {
   /** Packets. */
   readonly sent: number;
   readonly lost: number;

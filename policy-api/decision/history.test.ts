@@ -8,7 +8,7 @@ import { HOUR_MS, NOON_MS, sample } from "./testing.ts";
 const SAMPLE = sample({ packetsSent: 1_000, packetsLost: 10, rttMs: 20 });
 const { state: client, given } = applySamples(EMPTY_CLIENT, [SAMPLE], NOON_MS);
 const { state: network, given: onward } = addToNetwork(EMPTY_LEVEL, given, 64_500);
-const site = { held: addGiven(NO_MIX, onward) };
+const site = { mix: addGiven(NO_MIX, onward), bornAtMs: 0 };
 const total = (weights: readonly number[] | undefined) => (weights ?? []).reduce((a, b) => a + b, 0);
 
 describe("historyAt", () => {

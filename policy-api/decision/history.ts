@@ -24,14 +24,14 @@ export interface Remembered extends Readonly<Partial<Record<UpperLevel, LevelSta
  * @param remembered Undefined if the look-up did not arrive in time.
  */
 export function historyAt(remembered: Remembered | undefined, fresh: readonly PathSample[], nowMs: number): History {
-  const held = fresh.reduce(addSample, remembered?.client?.connections ?? []);
-  const connections = held.map((record) => seenAt(record, nowMs));
+  const records = fresh.reduce(addSample, remembered?.client?.connections ?? []);
+  const connections = records.map((record) => seenAt(record, nowMs));
   const levels: { [L in UpperLevel]?: readonly number[] } = {};
   const own = remembered?.client?.given;
   for (const level of UPPER_LEVELS) {
     const state = remembered?.[level];
     if (state === undefined) continue;
-    const clients = mixAt(state.held, nowMs);
+    const clients = mixAt(state.mix, nowMs);
     const ours = level === "network" && own !== undefined ? mixAt(own, nowMs) : undefined;
     levels[level] = ours === undefined ? clients : clients.map((n, node) => Math.max(0, n - (ours[node] ?? 0)));
   }

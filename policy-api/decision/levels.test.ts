@@ -48,8 +48,8 @@ describe("a network", () => {
       network = next.state;
       state = next.client;
     }
-    expect(total(network.held.clients)).toBeLessThanOrEqual(1);
-    expect(network.held.clients[5]).toBeGreaterThan(0.98);
+    expect(total(network.mix.clients)).toBeLessThanOrEqual(1);
+    expect(network.mix.clients[5]).toBeGreaterThan(0.98);
   });
 
   it("gives on as much as four clients, whatever it holds", () => {
@@ -60,7 +60,7 @@ describe("a network", () => {
       network = next.state;
       above = addGiven(above, next.given);
     }
-    expect(total(network.held.clients)).toBeGreaterThan(90);
+    expect(total(network.mix.clients)).toBeGreaterThan(90);
     const given = total(network.given?.clients ?? []);
     expect(total(above.clients)).toBeCloseTo(given, 6);
     // It lags by less than half a client.
@@ -77,7 +77,7 @@ describe("a network", () => {
     const two = addToNetwork(one.state, more.given, undefined);
     expect(two.given.after).toBe(two.given.before);
     expect(two.state.given).toBe(one.state.given);
-    expect(total(two.state.held.clients)).toBeGreaterThan(0.8);
+    expect(total(two.state.mix.clients)).toBeGreaterThan(0.8);
     expect(total(addToNetwork(one.state, more.given, 64_500).given.after.clients)).toBeGreaterThan(0.8);
     const lossy = client(1e5, 5e3, more.state, NOON_MS + 2e5);
     const three = addToNetwork(two.state, lossy.given, undefined);
@@ -88,7 +88,7 @@ describe("a network", () => {
   it("fades, and what it gave fades with it", () => {
     const { state, given } = giving(EMPTY_LEVEL, 1e5, 0);
     const later = NOON_MS + 1e5 + HALF_LIFE_MS;
-    expect(total(mixAt(state.held, later))).toBeCloseTo(total(state.held.clients) / 2, 9);
+    expect(total(mixAt(state.mix, later))).toBeCloseTo(total(state.mix.clients) / 2, 9);
     const above = addGiven(NO_MIX, given);
     expect(total(mixAt(above, later))).toBeCloseTo(total(above.clients) / 2, 9);
   });

@@ -1,7 +1,7 @@
 import { beliefOf } from "./belief.ts";
 import { addSample, type ConnectionRecord, seenAt } from "./connections.ts";
 import { evidenceOf } from "./evidence.ts";
-import { type Given, type Mix, NO_MIX } from "./mix.ts";
+import { type MixChange, type Mix, NO_MIX } from "./mix.ts";
 import { inOrder, type PathSample } from "./sample.ts";
 
 /** What is kept of a client's paths. Plain JSON, of bounded size. */
@@ -20,15 +20,15 @@ export const EMPTY_CLIENT: ClientState = { connections: [], given: NO_MIX };
  */
 export const COMMON_MIX = [0.6, 0.12, 0.1, 0.1, 0.05, 0.03] as const;
 
-/** A client with this many packets tells its network half of what it could. */
-const HALF_TOLD_PACKETS = 200;
+/** A client with this many packets counts half for its network. */
+const HALF_WEIGHT_PACKETS = 200;
 
 /** Adds samples to a client's state, and says what it gives to its network. Pure. */
 export function applySamples(
   state: ClientState,
   samples: readonly PathSample[],
   nowMs: number,
-): { readonly state: ClientState; readonly given: Given } {
+): { readonly state: ClientState; readonly given: MixChange } {
   const connections = inOrder(samples).reduce(addSample, state.connections);
   const after = connections === state.connections ? state.given : givenBy(connections, nowMs);
   return { state: { connections, given: after }, given: { before: state.given, after } };
@@ -40,6 +40,6 @@ function givenBy(connections: readonly ConnectionRecord[], nowMs: number): Mix {
   const history = { state: "known", connections: seen } as const;
   const { weights, packets } = beliefOf(COMMON_MIX, history, evidenceOf(history, undefined));
   const sent = packets.tcp + packets.quic;
-  const told = sent / (sent + HALF_TOLD_PACKETS);
-  return { clients: weights.map((weight) => weight * told), asOfMs: nowMs };
+  const certainty = sent / (sent + HALF_WEIGHT_PACKETS);
+  return { clients: weights.map((weight) => weight * certainty), asOfMs: nowMs };
 }

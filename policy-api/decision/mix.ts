@@ -12,16 +12,16 @@ export interface Mix {
 
 /** What is kept of a level above the clients. Plain JSON. */
 export interface LevelState {
-  readonly held: Mix;
+  readonly mix: Mix;
   /** Of a network: what its autonomous system and the site have of it, and the system's number once it is known. */
   readonly given?: Mix | undefined;
   readonly asn?: number | undefined;
-  /** Since when it has what it is given, milliseconds since the epoch. Rows of earlier versions do not say. */
-  readonly bornAtMs?: number | undefined;
+  /** Since when it has what it is given, milliseconds since the epoch. */
+  readonly bornAtMs: number;
 }
 
 export const NO_MIX: Mix = { clients: zeros(), asOfMs: 0 };
-export const EMPTY_LEVEL: LevelState = { held: NO_MIX, bornAtMs: Number.POSITIVE_INFINITY };
+export const EMPTY_LEVEL: LevelState = { mix: NO_MIX, bornAtMs: Number.POSITIVE_INFINITY };
 
 /**
  * Above the clients: a network (a /24 or /48), its autonomous system as far as one object has met it, and all that the
@@ -37,7 +37,7 @@ export type UpperLevel = (typeof UPPER_LEVELS)[number];
 export const NETWORK_GIVES_MAX = 4;
 
 /** What something gives to the level above it: what it gave before, and what it gives from now on. */
-export interface Given {
+export interface MixChange {
   readonly before: Mix;
   readonly after: Mix;
 }
@@ -57,11 +57,11 @@ const CLIENT_STEP = 0.2;
 const NETWORK_STEP = 0.5;
 
 /** Whether what a client gives now differs so much from what it gave before that its network should hear of it. Pure. */
-export function isNews(given: Given): boolean {
+export function isNews(given: MixChange): boolean {
   return differs(given, CLIENT_STEP);
 }
 
-function differs({ before, after }: Given, step: number): boolean {
+function differs({ before, after }: MixChange, step: number): boolean {
   const old = mixAt(before, after.asOfMs);
   return after.clients.reduce((sum, n, node) => sum + Math.abs(n - (old[node] ?? 0)), 0) >= step;
 }
@@ -70,41 +70,41 @@ function differs({ before, after }: Given, step: number): boolean {
  * What is given to a level that began at this time. It has nothing of what was given to the one before it, which was forgotten, say:
  * then all is given anew. Pure.
  */
-export function givenSince(given: Given, bornAtMs: number | undefined): Given {
-  return given.before.asOfMs < (bornAtMs ?? 0) ? { ...given, before: NO_MIX } : given;
+export function givenSince(given: MixChange, bornAtMs: number): MixChange {
+  return given.before.asOfMs < bornAtMs ? { ...given, before: NO_MIX } : given;
 }
 
 /** Adds to a level above the networks. Pure. */
-export function addToUpper({ held, bornAtMs }: LevelState, given: Given): LevelState {
-  return { held: addGiven(held, givenSince(given, bornAtMs)), bornAtMs: bornOf(bornAtMs, given) };
+export function addToUpper({ mix, bornAtMs }: LevelState, given: MixChange): LevelState {
+  return { mix: addGiven(mix, givenSince(given, bornAtMs)), bornAtMs: bornOf(bornAtMs, given) };
 }
 
 /** A clock that was set back must not make everything that is given later look older than its level. */
-function bornOf(bornAtMs: number | undefined, { after }: Given): number {
-  return Math.min(bornAtMs ?? 0, after.asOfMs);
+function bornOf(bornAtMs: number, { after }: MixChange): number {
+  return Math.min(bornAtMs, after.asOfMs);
 }
 
 /** A mix in which what was given before is replaced by what is given now. No place falls below 0. Pure. */
-export function addGiven(mix: Mix, { before, after }: Given): Mix {
+export function addGiven(mix: Mix, { before, after }: MixChange): Mix {
   const asOfMs = Math.max(mix.asOfMs, after.asOfMs);
-  const [held, old, now] = [mixAt(mix, asOfMs), mixAt(before, asOfMs), mixAt(after, asOfMs)];
-  return { clients: held.map((n, node) => Math.max(0, n - (old[node] ?? 0) + (now[node] ?? 0))), asOfMs };
+  const [all, old, now] = [mixAt(mix, asOfMs), mixAt(before, asOfMs), mixAt(after, asOfMs)];
+  return { clients: all.map((n, node) => Math.max(0, n - (old[node] ?? 0) + (now[node] ?? 0))), asOfMs };
 }
 
 /** Adds to a network what one of its clients gives, and says what the network gives on: if that is nothing new, the same as before. Pure. */
 export function addToNetwork(
   state: LevelState,
-  given: Given,
+  given: MixChange,
   asn: number | undefined,
-): { state: LevelState; given: Given } {
-  const held = addGiven(state.held, given);
+): { state: LevelState; given: MixChange } {
+  const mix = addGiven(state.mix, given);
   const before = state.given ?? NO_MIX;
-  const onward = { before, after: atMost(held, NETWORK_GIVES_MAX) };
+  const onward = { before, after: atMost(mix, NETWORK_GIVES_MAX) };
   const number = asn ?? state.asn;
   // A system whose number was not known before got nothing.
   const gives = state.given === undefined || number !== state.asn || differs(onward, NETWORK_STEP);
   return {
-    state: { held, given: gives ? onward.after : state.given, asn: number, bornAtMs: bornOf(state.bornAtMs, given) },
+    state: { mix, given: gives ? onward.after : state.given, asn: number, bornAtMs: bornOf(state.bornAtMs, given) },
     given: gives ? onward : { before, after: before },
   };
 }

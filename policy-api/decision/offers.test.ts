@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  type Answer,
+  type AltSvcAnswer,
   ANY_ORIGIN,
   applyAnswer,
   earlierOffer,
@@ -17,16 +17,16 @@ import { HOUR_MS, NOON_MS } from "./testing.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_S = 86_400;
-const offer: Answer = { origin: "a", atMs: NOON_MS, offerUntilMs: NOON_MS + 100 };
-const clear: Answer = { origin: "a", atMs: NOON_MS + 20, offerUntilMs: 0 };
+const offer: AltSvcAnswer = { origin: "a", atMs: NOON_MS, offerUntilMs: NOON_MS + 100 };
+const clear: AltSvcAnswer = { origin: "a", atMs: NOON_MS + 20, offerUntilMs: 0 };
 /** A further offer to a client that ignored or took the one before, this many seconds after noon. */
-const ignoredAt = (s: number): Answer => told("ignored", s);
-const takenAt = (s: number): Answer => told("taken", s);
-function told(earlier: Answer["earlierOffer"], s: number): Answer {
+const ignoredAt = (s: number): AltSvcAnswer => told("ignored", s);
+const takenAt = (s: number): AltSvcAnswer => told("taken", s);
+function told(earlier: AltSvcAnswer["earlierOffer"], s: number): AltSvcAnswer {
   const atMs = NOON_MS + s * 1000;
   return { origin: "a", atMs, offerUntilMs: atMs + MINUTE_MS, earlierOffer: earlier };
 }
-const after = (answers: readonly Answer[]): OfferState => answers.reduce(applyAnswer, NO_OFFER);
+const after = (answers: readonly AltSvcAnswer[]): OfferState => answers.reduce(applyAnswer, NO_OFFER);
 
 describe("what a client may hold", () => {
   it("a clear ends the offering, not the life of an offer that another browser may hold", () => {
@@ -74,7 +74,7 @@ describe("what a client may hold", () => {
 
 describe("what a request tells of an earlier offer", () => {
   const held = after([{ ...offer, offerUntilMs: NOON_MS + MINUTE_MS }]);
-  const cases: [string, "tcp" | "quic", OfferState, number, Answer["earlierOffer"]][] = [
+  const cases: [string, "tcp" | "quic", OfferState, number, AltSvcAnswer["earlierOffer"]][] = [
     ["over HTTP/3", "quic", held, 5_000, "taken"],
     ["over HTTP/3, of an offer nobody remembers", "quic", NO_OFFER, 5_000, "taken"],
     ["over TCP", "tcp", held, 5_000, "ignored"],
@@ -91,8 +91,8 @@ describe("what a request tells of an earlier offer", () => {
 });
 
 describe("pauses", () => {
-  const everyTenSeconds = (count: number): Answer[] => Array.from({ length: count }, (_, i) => ignoredAt(10 * i));
-  const cases: [string, readonly Answer[], number | undefined][] = [
+  const everyTenSeconds = (count: number): AltSvcAnswer[] => Array.from({ length: count }, (_, i) => ignoredAt(10 * i));
+  const cases: [string, readonly AltSvcAnswer[], number | undefined][] = [
     ["nobody ignored anything", [offer, clear], undefined],
     ["ignored twice is an accident", everyTenSeconds(2), undefined],
     ["three times: five minutes", everyTenSeconds(3), 20 + 5 * 60],
@@ -159,10 +159,10 @@ it("neither the order of arrival nor arriving twice changes anything", () => {
 });
 
 describe("answers that wait", () => {
-  const waiting = (answers: readonly Answer[]) => answers.reduce(withAnswer, [] as readonly Answer[]);
+  const waiting = (answers: readonly AltSvcAnswer[]) => answers.reduce(withAnswer, [] as readonly AltSvcAnswer[]);
 
   it("are few, however many pages a client opens", () => {
-    const pages = Array.from({ length: 1_000 }, (_, i): Answer => {
+    const pages = Array.from({ length: 1_000 }, (_, i): AltSvcAnswer => {
       const atMs = NOON_MS + i;
       return { origin: "a", atMs, offerUntilMs: atMs + HOUR_MS, earlierOffer: i % 2 === 0 ? "taken" : undefined };
     });

@@ -2,7 +2,7 @@ import type { History } from "./facts.ts";
 import { VISIT_GAP_MS } from "./visit.ts";
 
 /** An offer or a `clear`: answers that say what a client may hold afterwards. */
-export interface Answer {
+export interface AltSvcAnswer {
   readonly atMs: number;
   /** Whose: a keyed hash of host and port. An Alt-Svc speaks for the origin that sent it alone (RFC 7838 section 2). */
   readonly origin: string;
@@ -17,7 +17,7 @@ export interface Answer {
 
 /** What is known about the offers of one origin that a client may hold. */
 export interface OriginOffers {
-  /** ANY_ORIGIN in a row of before origins were told apart. */
+  /** ANY_ORIGIN: every origin that has no entry of its own. */
   readonly origin: string;
   /**
    * The latest end of all offers. A `clear` does not lower it: another browser behind the same address did not see that
@@ -62,21 +62,21 @@ const PAUSE_MS = 300_000;
 /** Bounds the list, and so the longest pause: 5 min * 2^7, nearly 11 hours. */
 export const IGNORED_MAX = IGNORED_BEFORE_PAUSE + 7;
 /**
- * After HTTP/3 was used, an ignored offer tells nothing for this long, milliseconds: it was another browser behind the address, which had
+ * After HTTP/3 was used, an ignored offer shows nothing for this long, milliseconds: it was another browser behind the address, which had
  * no offer yet. If UDP is blocked meanwhile, further offers cost little: a browser that met that marks the alternative as broken itself.
  */
 const QUIC_KNOWN_MS = 86_400_000;
 
 /** Adds an answer. The order of arrival does not matter, and an answer that arrives twice counts once. Pure. */
-export function applyAnswer(state: OfferState, answer: Answer): OfferState {
+export function applyAnswer(state: OfferState, answer: AltSvcAnswer): OfferState {
   const { origin } = answer;
-  const held = offersOf(state, origin);
-  const isNewer = answer.atMs >= held.answeredAtMs;
+  const known = offersOf(state, origin);
+  const isNewer = answer.atMs >= known.answeredAtMs;
   const answered = {
     origin,
-    untilMs: Math.max(held.untilMs, answer.offerUntilMs),
-    answeredAtMs: Math.max(held.answeredAtMs, answer.atMs),
-    offering: isNewer ? answer.offerUntilMs > 0 : held.offering,
+    untilMs: Math.max(known.untilMs, answer.offerUntilMs),
+    answeredAtMs: Math.max(known.answeredAtMs, answer.atMs),
+    offering: isNewer ? answer.offerUntilMs > 0 : known.offering,
   };
   const takenAtMs = answer.earlierOffer === "taken" ? Math.max(state.takenAtMs, answer.atMs) : state.takenAtMs;
   const ignoredAtMs =
@@ -103,11 +103,11 @@ export function offersOf({ origins }: Pick<OfferState, "origins">, origin: strin
  * Adds an answer to those that wait to be applied, without older ones that add nothing to it: what an offer's state becomes by them is
  * the same. Pure.
  */
-export function withAnswer(waiting: readonly Answer[], answer: Answer): readonly Answer[] {
+export function withAnswer(waiting: readonly AltSvcAnswer[], answer: AltSvcAnswer): readonly AltSvcAnswer[] {
   return [...waiting.filter((one) => !isOutdone(one, answer)), answer];
 }
 
-function isOutdone(older: Answer, newer: Answer): boolean {
+function isOutdone(older: AltSvcAnswer, newer: AltSvcAnswer): boolean {
   return (
     older.origin === newer.origin &&
     older.atMs <= newer.atMs &&
@@ -123,21 +123,21 @@ function ignoredPeriod(atMs: number): number {
   return Math.floor(atMs / IGNORED_PERIOD_MS) * IGNORED_PERIOD_MS;
 }
 
-/** A later end of an offer is told if it is later by this much, milliseconds, or by half of what is left of the offer. */
+/** A later end of an offer changes the answer if it is later by this much, milliseconds, or by half of what is left of the offer. */
 const OFFER_END_MS = 300_000;
-/** A later answer is told before the next page would be taken for another visit's. */
+/** A later answer counts before the next page would be taken for another visit's. */
 const ANSWERED_MS = VISIT_GAP_MS / 2;
 
 /** Whether this state can lead to another answer than the one that is known of a client. Pure. */
-export function offersTell(known: OfferState, state: OfferState, nowMs: number): boolean {
+export function offersChangeAnswer(known: OfferState, state: OfferState, nowMs: number): boolean {
   return (
     // Also where one that was taken ends a pause.
     state.ignoredAtMs.at(-1) !== known.ignoredAtMs.at(-1) ||
-    state.origins.some((one) => originTells(offersOf(known, one.origin), one, nowMs))
+    state.origins.some((one) => originChangesAnswer(offersOf(known, one.origin), one, nowMs))
   );
 }
 
-function originTells(known: OriginOffers, state: OriginOffers, nowMs: number): boolean {
+function originChangesAnswer(known: OriginOffers, state: OriginOffers, nowMs: number): boolean {
   // At least a second, so that the end of an offer is no news by itself.
   const halfLeftMs = Math.max(1_000, (state.untilMs - nowMs) / 2);
   return (
@@ -179,7 +179,7 @@ export function earlierOffer(
   state: OfferState,
   origin: string,
   nowMs: number,
-): NonNullable<Answer["earlierOffer"]> | undefined {
+): NonNullable<AltSvcAnswer["earlierOffer"]> | undefined {
   if (transport === "quic") return "taken";
   const { offering, untilMs, answeredAtMs } = offersOf(state, origin);
   const hadTime = answeredAtMs + TIME_TO_ACT_MS <= nowMs;

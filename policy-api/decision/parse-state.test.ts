@@ -49,13 +49,13 @@ describe("parseClientState", () => {
 describe("parseLevelState", () => {
   it.each([
     ["of a network", NETWORK],
-    ["of what is above", { held: addGiven(EMPTY_LEVEL.held, ONWARD) }],
+    ["of what is above", { mix: addGiven(EMPTY_LEVEL.mix, ONWARD), bornAtMs: 0 }],
   ])("reads what was written: %s", (_name, state) => {
     expect(parseLevelState(JSON.parse(JSON.stringify(state)))).toEqual({ ok: true, value: state });
   });
 
   it("names what is wrong", () => {
-    expect(faultsOf(parseLevelState({ held: { clients: "many", asOfMs: 0 } }))).toEqual(["/held/clients"]);
+    expect(faultsOf(parseLevelState({ mix: { clients: "many", asOfMs: 0 }, bornAtMs: 0 }))).toEqual(["/mix/clients"]);
   });
 });
 

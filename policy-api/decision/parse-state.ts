@@ -31,10 +31,10 @@ const readClientState = object<ClientState>({
 });
 
 const readLevelState = object<LevelState>({
-  held: readMix,
+  mix: readMix,
   given: optional(readMix),
   asn: optional(any),
-  bornAtMs: optional(any),
+  bornAtMs: any,
 });
 
 /** Reads the times when offers were ignored. Never throws on data. */

@@ -1,6 +1,6 @@
 import { ASSIGNED, TIMES } from "./contribution.ts";
 import { SCALE } from "./fixed-point.ts";
-import type { Tally } from "./gathered.ts";
+import type { OutcomeSums } from "./outcome-row.ts";
 import { quantileOf } from "./quantiles.ts";
 import { ratiosOf } from "./ratios.ts";
 import type { Outcome } from "./sums.ts";
@@ -16,12 +16,12 @@ export interface ArmFigures {
   readonly reported: number;
   /** The share of reported pages that came over HTTP/3. Undefined without any. */
   readonly overH3: number | undefined;
-  readonly load: Took | undefined;
-  readonly lcp: Took | undefined;
+  readonly load: LoadTimes | undefined;
+  readonly lcp: LoadTimes | undefined;
 }
 
 /** How long pages took, milliseconds. */
-export interface Took {
+export interface LoadTimes {
   /** Of which a page said it. */
   readonly clients: number;
   /** The geometric mean. A page that took more than four times what was expected, or less than a quarter, counts as that. */
@@ -32,8 +32,8 @@ export interface Took {
 }
 
 /** The figures of an arm. Pure. */
-export function figuresOf(tally: Tally): ArmFigures {
-  const { assigned, load } = tally.sums;
+export function armFiguresOf(arm: OutcomeSums): ArmFigures {
+  const { assigned, load } = arm.sums;
   const sumOf = (term: number): number => Number(assigned.sums[term] ?? 0n) / SCALE;
   return {
     clients: Number(assigned.clients),
@@ -41,15 +41,15 @@ export function figuresOf(tally: Tally): ArmFigures {
     counted: sumOf(ASSIGNED.decided),
     reported: sumOf(ASSIGNED.reported),
     overH3: ratiosOf(load)?.means[TIMES.overH3],
-    load: tookOf(tally, "load"),
-    lcp: tookOf(tally, "lcp"),
+    load: tookOf(arm, "load"),
+    lcp: tookOf(arm, "lcp"),
   };
 }
 
 /** Undefined below two clients. */
-function tookOf(tally: Tally, outcome: Outcome): Took | undefined {
-  const ratios = ratiosOf(tally.sums[outcome]);
-  const [p75Ms, p99Ms] = [quantileOf(tally[outcome], 0.75), quantileOf(tally[outcome], 0.99)];
+function tookOf(arm: OutcomeSums, outcome: Outcome): LoadTimes | undefined {
+  const ratios = ratiosOf(arm.sums[outcome]);
+  const [p75Ms, p99Ms] = [quantileOf(arm[outcome], 0.75), quantileOf(arm[outcome], 0.99)];
   if (ratios === undefined || p75Ms === undefined || p99Ms === undefined) return undefined;
   return { clients: ratios.clients, meanMs: 1000 * Math.exp(ratios.means[TIMES.logs] ?? 0), p75Ms, p99Ms };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Cell, cellKey, cellOf, EVERYWHERE, parseCellKey, POSITIONS } from "./cells.ts";
+import { type Cell, cellKey, cellOf, EVERYWHERE, parseCellKey, CELL_POSITIONS } from "./cells.ts";
 import { EMPTY_GAINS } from "./empty-table.ts";
 
 const { table } = EMPTY_GAINS;
@@ -34,7 +34,7 @@ describe("cellOf", () => {
 describe("cellKey", () => {
   const index = fc.nat(63);
   const anyCell: fc.Arbitrary<Cell> = fc.record(
-    { position: fc.constantFrom(...POSITIONS), rtt: index, size: index, loss: index },
+    { position: fc.constantFrom(...CELL_POSITIONS), rtt: index, size: index, loss: index },
     { requiredKeys: ["position", "rtt", "size"] },
   );
 

@@ -4,20 +4,20 @@ import { type GainTable, nearestPlace, type TablePlace } from "../decision/gain-
  * Where a page stands: the first page of a client that nobody knows; a next page of a visit; a return's first page. The server
  * knows it before it decides.
  */
-export const POSITIONS = ["new", "next", "return"] as const;
-export type Position = (typeof POSITIONS)[number];
+export const CELL_POSITIONS = ["new", "next", "return"] as const;
+export type CellPosition = (typeof CELL_POSITIONS)[number];
 
 /**
  * A place of a version's gain table, and a position. Where nobody counts packets the cell is of all losses, as the policy's mix
  * has them.
  */
 export interface Cell extends TablePlace {
-  readonly position: Position;
+  readonly position: CellPosition;
 }
 
 /** What is known of a page before the decision. */
 export interface PageFacts {
-  readonly position: Position;
+  readonly position: CellPosition;
   readonly rttMs: number;
   readonly contentBytes: number;
   /** 0 to 1. */
@@ -46,6 +46,6 @@ const KEY = /^(new|next|return)\/(\d|[1-9]\d)\/(\d|[1-9]\d)\/(\d|[1-9]\d|-)$/;
 export function parseCellKey(key: string): Cell | undefined {
   const [, position, rtt, size, loss] = KEY.exec(key) ?? [];
   if (position === undefined) return undefined;
-  const cell = { position: position as Position, rtt: Number(rtt), size: Number(size) };
+  const cell = { position: position as CellPosition, rtt: Number(rtt), size: Number(size) };
   return loss === "-" ? cell : { ...cell, loss: Number(loss) };
 }

@@ -8,7 +8,7 @@ export interface Timed {
 }
 
 /** What a page says about itself. */
-export interface PageReport {
+export interface ReportedTimes {
   readonly overH3: boolean;
   /** Until the load event. */
   readonly load: Timed;
@@ -81,7 +81,7 @@ export function addDecided(day: ClientDay): ClientDay {
 }
 
 /** Adds what a page reported. The same page must not be added twice. Pure. */
-export function addReport(day: ClientDay, { overH3, load, lcp }: PageReport): Added {
+export function addReport(day: ClientDay, { overH3, load, lcp }: ReportedTimes): Added {
   if (!isTimed(load) || (lcp !== undefined && !isTimed(lcp))) return { kind: "not-a-time" };
   if (day.load.pages >= day.decided) return { kind: "more-reports-than-pages" };
   return {

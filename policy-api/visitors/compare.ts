@@ -2,7 +2,7 @@ import { type Arms, type Estimate, type Interval, ofEach } from "./arms.ts";
 import { CLIENTS_MIN } from "./confidence-sequence.ts";
 import { TIMES } from "./contribution.ts";
 import { type Effect, effectOf } from "./effect.ts";
-import { type Missing, missingOf } from "./missing-reports.ts";
+import { type MissingReports, missingOf } from "./missing-reports.ts";
 import { ELSEWHERE_MAX, type Objection } from "./objections.ts";
 import { primaryOf } from "./primary.ts";
 import { ratiosOf } from "./ratios.ts";
@@ -38,12 +38,12 @@ export type Claim =
   | { readonly kind: "none"; readonly objections: readonly Objection[] };
 
 /** What a cell, or all of them, say. */
-export interface Compared {
+export interface Comparison {
   /** Undefined while an arm has too few clients. */
   readonly effect: Effect | undefined;
   /** The primary outcome: the gain with the pages that did not report. Undefined for another outcome than the load. */
   readonly primary: Estimate | undefined;
-  readonly missing: Missing | undefined;
+  readonly missing: MissingReports | undefined;
   /** The effect's intervals, widened by what missing reports can have done if the arms report differently. */
   readonly withMissing: { readonly gain: Interval; readonly local: Interval | undefined } | undefined;
   readonly claim: Claim;
@@ -70,7 +70,7 @@ export function checkGrounds({ everyone, newClients, expectedShare }: Grounds): 
  * Compares two arms in a cell or in all, and says whether an effect may be claimed: if the primary outcome shows it, and the
  * gain of reported pages shows the same whatever missing reports can have done. Pure.
  */
-export function compare(grounds: GroundsChecked, arms: Arms<Sums>, outcome: Outcome = "load"): Compared {
+export function compare(grounds: GroundsChecked, arms: Arms<Sums>, outcome: Outcome = "load"): Comparison {
   const effect = effectOf(arms, outcome);
   const missing = missingOf(arms, outcome);
   const primary = outcome === "load" ? primaryOf(arms) : undefined;
@@ -98,7 +98,7 @@ export function compare(grounds: GroundsChecked, arms: Arms<Sums>, outcome: Outc
 }
 
 /** By how much missing reports can have moved the gain, if the arms report differently; else 0. */
-export function unsureBy({ atBound }: Effect, missing: Missing | undefined): number {
+export function unsureBy({ atBound }: Effect, missing: MissingReports | undefined): number {
   return missing?.differs === true ? missing.shift / (1 - atBound) : 0;
 }
 

@@ -1,17 +1,9 @@
 import { parse } from "../decision/parse.ts";
 import type { Arms } from "./arms.ts";
-import { DRAWN_ARMS, type DrawnArm, type OutcomeRow } from "./outcome-row.ts";
-import { EMPTY_SKETCH, mergeSketches, readSketch, type Sketch } from "./quantiles.ts";
-import { merge, NO_SUMS, parseSums, type Sums, sumsJson } from "./sums.ts";
+import { DRAWN_ARMS, type DrawnArm, NO_OUTCOMES, type OutcomeRow, type OutcomeSums } from "./outcome-row.ts";
+import { mergeSketches, readSketch } from "./quantiles.ts";
+import { merge, parseSums, sumsJson } from "./sums.ts";
 
-/** What the clients of one arm add up to under one key. */
-export interface Tally {
-  readonly sums: Sums;
-  readonly load: Sketch;
-  readonly lcp: Sketch;
-}
-
-const NO_TALLY: Tally = { sums: NO_SUMS, load: EMPTY_SKETCH, lcp: EMPTY_SKETCH };
 const ARM_NAMES = { offer: "offered", withhold: "withheld" } as const satisfies Record<DrawnArm, keyof Arms<unknown>>;
 
 /**
@@ -20,7 +12,7 @@ const ARM_NAMES = { offer: "offered", withhold: "withheld" } as const satisfies 
  */
 export class Gathered {
   readonly version: number;
-  readonly #byKey = new Map<string, Arms<Tally>>();
+  readonly #byKey = new Map<string, Arms<OutcomeSums>>();
 
   constructor(version: number, rows: readonly OutcomeRow[] = []) {
     this.version = version;
@@ -29,19 +21,19 @@ export class Gathered {
 
   /** Adds an object's rows. Rows of other versions do not count. False if one cannot be read: then nothing was added. */
   add(rows: readonly OutcomeRow[]): boolean {
-    const tallies = rows.filter(({ version }) => version === this.version).map(readRow);
-    if (tallies.includes(undefined)) return false;
-    for (const { key, arm, tally } of tallies.filter((one) => one !== undefined)) {
+    const read = rows.filter(({ version }) => version === this.version).map(readRow);
+    if (read.includes(undefined)) return false;
+    for (const { key, arm, sums } of read.filter((one) => one !== undefined)) {
       const arms = this.of(key);
       const name = ARM_NAMES[arm];
-      this.#byKey.set(key, { ...arms, [name]: plus(arms[name], tally) });
+      this.#byKey.set(key, { ...arms, [name]: plus(arms[name], sums) });
     }
     return true;
   }
 
   /** Both arms under a key. Arms without clients are empty. */
-  of(key: string): Arms<Tally> {
-    return this.#byKey.get(key) ?? { offered: NO_TALLY, withheld: NO_TALLY };
+  of(key: string): Arms<OutcomeSums> {
+    return this.#byKey.get(key) ?? { offered: NO_OUTCOMES, withheld: NO_OUTCOMES };
   }
 
   get keys(): readonly string[] {
@@ -59,12 +51,12 @@ export class Gathered {
   }
 }
 
-function readRow({ arm, key, ...row }: OutcomeRow): { key: string; arm: DrawnArm; tally: Tally } | undefined {
+function readRow({ arm, key, ...row }: OutcomeRow): { key: string; arm: DrawnArm; sums: OutcomeSums } | undefined {
   const [sums, load, lcp] = [parseSums(row.sums), parse(readSketch, row.load), parse(readSketch, row.lcp)];
   if (!sums.ok || !load.ok || !lcp.ok || !DRAWN_ARMS.includes(arm)) return undefined;
-  return { key, arm, tally: { sums: sums.value, load: load.value, lcp: lcp.value } };
+  return { key, arm, sums: { sums: sums.value, load: load.value, lcp: lcp.value } };
 }
 
-function plus(a: Tally, b: Tally): Tally {
+function plus(a: OutcomeSums, b: OutcomeSums): OutcomeSums {
   return { sums: merge(a.sums, b.sums), load: mergeSketches(a.load, b.load), lcp: mergeSketches(a.lcp, b.lcp) };
 }

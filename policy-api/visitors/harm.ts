@@ -1,7 +1,7 @@
 import { decide } from "../decision/decide.ts";
 import type { Mode, Policy } from "../decision/policy.ts";
 import { type Arms, type Interval, ofEach } from "./arms.ts";
-import { compare, type Compared, type GroundsChecked } from "./compare.ts";
+import { compare, type Comparison, type GroundsChecked } from "./compare.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
 import { mergeArms, type Sums } from "./sums.ts";
 
@@ -54,7 +54,7 @@ export function harmOf(policy: Policy, classes: readonly Arms<Sums>[], grounds: 
   return { harm: shownBy(compared), isHarmComparable: compared.effect !== undefined && objections.length === 0 };
 }
 
-function shownBy({ claim, missing }: Compared): Harm | undefined {
+function shownBy({ claim, missing }: Comparison): Harm | undefined {
   if (claim.kind === "slower") return { kind: "slower", interval: claim.interval };
   if (missing === undefined || missing.difference.low <= FEWER_MIN) return undefined;
   const { low, high } = missing.difference;

@@ -1,6 +1,6 @@
 import type { GainsMethod } from "../decision/policy.ts";
 import { type Arms, ofEach } from "./arms.ts";
-import { type Cell, POSITIONS, type Position } from "./cells.ts";
+import { type Cell, CELL_POSITIONS, type CellPosition } from "./cells.ts";
 import { hasEnough } from "./confidence-sequence.ts";
 import { TIMES } from "./contribution.ts";
 import { missingOf } from "./missing-reports.ts";
@@ -43,7 +43,7 @@ const VARIANCE_MIN = 1e-6;
 export function learn({ table, mix }: Pick<GainsMethod, "table" | "mix">, evidence: readonly CellEvidence[]): Learnt {
   const figures = figuresOf(table);
   const clientsAt = figures.map(() => 0);
-  const effects = POSITIONS.map((position) =>
+  const effects = CELL_POSITIONS.map((position) =>
     effectsOf(
       evidence.filter(({ cell }) => cell.position === position),
       position,
@@ -111,7 +111,7 @@ const NOTHING: PositionEffects = { cells: [], unsure: 0 };
  * cell differ are those of all its cells together: a cell may have few clients. None if an arm has too few clients in all of
  * them.
  */
-function effectsOf(evidence: readonly CellEvidence[], position: Position): PositionEffects {
+function effectsOf(evidence: readonly CellEvidence[], position: CellPosition): PositionEffects {
   const sums = mergeArms(evidence.map(({ arms }) => arms));
   const all = ofBothArms(sums);
   if (all === undefined || !hasEnough(ofEach(all, ({ clients }) => clients))) return NOTHING;

@@ -3,7 +3,7 @@ import type { Figure, Part } from "./figures.ts";
 import type { Learnt } from "./learn.ts";
 
 /** One figure of a table that evidence has changed. */
-export interface Change {
+export interface GainChange {
   readonly part: Part;
   readonly rttMs: number;
   /** Absent for a price. */
@@ -30,9 +30,9 @@ const CHANGE_SAID = 0.01;
 export function learntTable(
   table: GainTable,
   { figures, after, clientsAt }: Learnt,
-): { readonly table: GainTable; readonly changes: readonly Change[] } {
+): { readonly table: GainTable; readonly changes: readonly GainChange[] } {
   const changed = structuredCopy(table);
-  const changes: Change[] = [];
+  const changes: GainChange[] = [];
   for (const [index, figure] of figures.entries()) {
     const { part, value: before } = figure;
     const value = rounded(Math.min(GAIN_MAX, Math.max(-GAIN_MAX, after.means[index] ?? 0)));
@@ -66,7 +66,7 @@ function changeText({
   after,
   se,
   clients,
-}: Omit<Change, "text">): string {
+}: Omit<GainChange, "text">): string {
   const size = contentBytes === undefined ? "" : ` and ${contentBytes} bytes`;
   const loss = lossRatio === undefined ? "" : ` with ${Number((lossRatio * 100).toFixed(2))} % loss`;
   return `At ${rttMs} ms${size}${loss} ${PART_TEXTS[part]} becomes ${after} (se ${se}), which was ${before}, by ${clients === 0 ? "pages of places near it" : `the pages of ${clients} clients there, and of places near it`}.`;

@@ -7,13 +7,14 @@ import { MAX } from "../decision/parse.ts";
 import { pageDecision, pageReport } from "./testing-pages.ts";
 import { addDecision, addOutcome, type AssignedClient, type SketchTimes } from "./assigned-client.ts";
 import { EVERYWHERE } from "./cells.ts";
-import { compare, type Compared, type GroundsChecked } from "./compare.ts";
+import { compare, type Comparison, type GroundsChecked } from "./compare.ts";
 import { comparedWith, expectedTimes } from "./expected-time.ts";
 import { LIARS } from "./lies.ts";
 import type { DrawnArm } from "./outcome-row.ts";
 import { mergeSketches } from "./quantiles.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
-import { changed, changesOf, type ClientChange, NO_OUTCOMES, type Outcomes, outcomeId } from "./sums-change.ts";
+import { addChange, changesOf, type ClientChange, outcomeId } from "./sums-change.ts";
+import { NO_OUTCOMES, type OutcomeSums } from "./outcome-row.ts";
 import { numbers } from "./testing.ts";
 
 const RTT_MS = 40;
@@ -47,12 +48,13 @@ const FOR: Lie = { offer: FASTEST, withhold: SLOWEST };
 function compared(
   clients: number,
   { lie, saves = 0, seed = 1 }: { lie?: Lie; saves?: number; seed?: number },
-): Compared {
+): Comparison {
   const next = numbers(seed);
   /** About normal, with a variance of 1. */
   const normal = (): number => Math.sqrt(2) * (next() + next() + next() + next() + next() + next() - 3);
-  const stored = new Map<string, Outcomes>();
-  const at = (arm: DrawnArm, key: string): Outcomes => stored.get(outcomeId({ version: 3, arm, key })) ?? NO_OUTCOMES;
+  const stored = new Map<string, OutcomeSums>();
+  const at = (arm: DrawnArm, key: string): OutcomeSums =>
+    stored.get(outcomeId({ version: 3, arm, key })) ?? NO_OUTCOMES;
   let waiting: ClientChange[] = [];
   let expected = expectedTimes(decisionOf("offer"), undefined);
   for (let i = 0; i < clients; i++) {
@@ -77,7 +79,8 @@ function compared(
     }
     if (held !== undefined) waiting.push({ before: undefined, after: held, times });
     if (i % WRITTEN_TOGETHER < WRITTEN_TOGETHER - 1 && i < clients - 1) continue;
-    for (const change of changesOf(waiting)) stored.set(outcomeId(change), changed(at(change.arm, change.key), change));
+    for (const change of changesOf(waiting))
+      stored.set(outcomeId(change), addChange(at(change.arm, change.key), change));
     waiting = [];
     const key = comparedWith(decision);
     const load = mergeSketches(at("offer", key).load, at("withhold", key).load);
@@ -89,14 +92,14 @@ function compared(
   });
 }
 
-function figures({ effect }: Compared): { value: number; reach: number; liesShift: number } {
+function figures({ effect }: Comparison): { value: number; reach: number; liesShift: number } {
   if (effect === undefined) throw new Error("There is no estimate.");
   const { gain, liesShift } = effect;
   return { value: gain.value, reach: (gain.high - gain.low) / 2, liesShift };
 }
 
 /** By how much lies moved the estimate. */
-function moved(honest: Compared, lied: Compared): number {
+function moved(honest: Comparison, lied: Comparison): number {
   return Math.abs(figures(lied).value - figures(honest).value);
 }
 

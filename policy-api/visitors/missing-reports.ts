@@ -7,7 +7,7 @@ import { ratiosOf } from "./ratios.ts";
 import type { Outcome, Sums } from "./sums.ts";
 
 /** How many pages did not report. A page that a visitor left reports nothing, and an offer may change who leaves. */
-export interface Missing {
+export interface MissingReports {
   /** Of the pages that were decided about, 0 to 1. */
   readonly share: Arms<number>;
   /** The share of those offered less the share of those withheld. */
@@ -24,7 +24,7 @@ export interface Missing {
 }
 
 /** Compares how many pages reported. Undefined while an arm has too few clients. Pure. */
-export function missingOf(arms: Arms<Sums>, outcome: Outcome): Missing | undefined {
+export function missingOf(arms: Arms<Sums>, outcome: Outcome): MissingReports | undefined {
   const [offered, withheld] = [arms.offered, arms.withheld].map(({ assigned }) => ratiosOf(assigned, ASSIGNED.decided));
   const times = ofEach(arms, (sums) => ratiosOf(sums[outcome]));
   if (offered === undefined || withheld === undefined) return undefined;

@@ -1,5 +1,5 @@
-import type { Sketch } from "./quantiles.ts";
-import type { SumsJson } from "./sums.ts";
+import { EMPTY_SKETCH, type Sketch } from "./quantiles.ts";
+import { NO_SUMS, type Sums, type SumsJson } from "./sums.ts";
 
 /** The arms that are compared. Clients whose answer the policy chose are in neither. */
 export const DRAWN_ARMS = ["offer", "withhold"] as const;
@@ -18,3 +18,12 @@ export interface OutcomeRow {
   readonly load: Sketch;
   readonly lcp: Sketch;
 }
+
+/** The same in memory: what the clients of one arm add up to under one key. */
+export interface OutcomeSums {
+  readonly sums: Sums;
+  readonly load: Sketch;
+  readonly lcp: Sketch;
+}
+
+export const NO_OUTCOMES: OutcomeSums = { sums: NO_SUMS, load: EMPTY_SKETCH, lcp: EMPTY_SKETCH };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ASSIGNMENT_MS, periodAt } from "../decision/assignment.ts";
 import type { Remembered } from "../decision/history.ts";
 import { EMPTY_CLIENT } from "../decision/levels.ts";
-import { isOfPage, outcomeOf, type Position, positionOf, samplesOf } from "./page-outcome.ts";
+import { isOfPage, outcomeOf, type PagePosition, positionOf, samplesOf } from "./page-outcome.ts";
 import { HOUR_MS, NOON_MS, sample, offersHeld } from "../decision/testing.ts";
 import { pageDecision, pageReport } from "./testing-pages.ts";
 import { VISIT_GAP_MS } from "../decision/visit.ts";
@@ -115,7 +115,7 @@ describe("a page's place among its client's", () => {
   const decided = (msAgo: number, period = PERIOD) => ({ period, atMs: NOW_MS - msAgo });
   const heard = (msAgo: number) => ({ client: client(NOW_MS - msAgo) });
 
-  it.each<[string, Remembered | undefined, Pending, Position]>([
+  it.each<[string, Remembered | undefined, Pending, PagePosition]>([
     ["nobody looked", undefined, NOTHING, "unknown"],
     [
       "nobody looked, whatever is on its way",
@@ -124,7 +124,7 @@ describe("a page's place among its client's", () => {
       "unknown",
     ],
     ["nobody was there", {}, NOTHING, "new"],
-    ["neighbours were there", { site: { held: { clients: [1], asOfMs: NOW_MS } } }, NOTHING, "new"],
+    ["neighbours were there", { site: { mix: { clients: [1], asOfMs: NOW_MS }, bornAtMs: 0 } }, NOTHING, "new"],
     // A client that is offered nothing has no answer either: position must not tell the arms apart.
     ["an answer without a connection", { offers: offersHeld({ answeredAtMs: NOW_MS - 60_000 }) }, NOTHING, "new"],
 

@@ -2,6 +2,7 @@ import type { Advertise } from "../decision/alt-svc.ts";
 import { ASSIGNMENT_MS, type LastDecided, periodAt } from "../decision/assignment.ts";
 import type { TablePlace } from "../decision/gain-table.ts";
 import type { Remembered } from "../decision/history.ts";
+import { CELL_POSITIONS } from "./cells.ts";
 import type { PageReport } from "./page-report.ts";
 import type { PathSample, Transport } from "../decision/sample.ts";
 import { VISIT_GAP_MS } from "../decision/visit.ts";
@@ -17,8 +18,8 @@ export type Arm = (typeof ARMS)[number];
  * was here before the draw; what it takes is of the earlier one, so it counts in no arm. `new`: the first page of a client that nobody
  * knows. `next`: a later page of a visit. `return`: the first page of a later visit.
  */
-export const POSITIONS = ["unknown", "redrawn", "new", "next", "return"] as const;
-export type Position = (typeof POSITIONS)[number];
+export const PAGE_POSITIONS = ["unknown", "redrawn", ...CELL_POSITIONS] as const;
+export type PagePosition = (typeof PAGE_POSITIONS)[number];
 
 export const ADVERTISED = ["nothing", "h3", "clear"] as const satisfies readonly Advertise["kind"][];
 
@@ -31,7 +32,7 @@ export interface PageDecision {
   readonly advertised: Advertise["kind"];
   /** The probability of this answer. */
   readonly propensity: number;
-  readonly position: Position;
+  readonly position: PagePosition;
   /** Of assignment. */
   readonly period: number;
   /** In the gain table of the version. Absent: it decides by none, or the RTT is not known. */
@@ -155,7 +156,7 @@ export function positionOf(
   pending: { readonly samples: readonly PathSample[]; readonly decided: readonly LastDecided[] },
   nowMs: number,
   sinceMs: number,
-): Position {
+): PagePosition {
   if (remembered === undefined) return "unknown";
   const period = periodAt(nowMs);
   const decided = [...(remembered.decided === undefined ? [] : [remembered.decided]), ...pending.decided];

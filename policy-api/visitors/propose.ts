@@ -2,7 +2,7 @@ import type { GainsMethod, Policy } from "../decision/policy.ts";
 import { type Expectation, expectationOf } from "./expected-gain.ts";
 import type { GroundsChecked } from "./compare.ts";
 import { type CellEvidence, learn } from "./learn.ts";
-import { type Change, learntTable } from "./learnt-table.ts";
+import { type GainChange, learntTable } from "./learnt-table.ts";
 import type { Objection } from "./objections.ts";
 import type { StackChange } from "./stack-change.ts";
 
@@ -24,7 +24,7 @@ export type Proposal =
       readonly policy: Policy;
       /** Whose pages it is learnt from, of both arms: a client counts in each of its cells. */
       readonly clients: number;
-      readonly changes: readonly Change[];
+      readonly changes: readonly GainChange[];
       readonly expectation: Expectation;
     }
   /** The policy decides by something else than a gain table. */

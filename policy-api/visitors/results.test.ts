@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
-import { figuresOf } from "./arm-figures.ts";
+import { armFiguresOf } from "./arm-figures.ts";
 import { EMPTY_GAINS } from "./empty-table.ts";
 import { Gathered } from "./gathered.ts";
 import type { OutcomeRow } from "./outcome-row.ts";
@@ -38,7 +38,7 @@ describe("resultsOf", () => {
 
   it("tells each arm's figures", () => {
     const { offered, withheld } = everyone.arms;
-    const [one, other] = [figuresOf(offered), figuresOf(withheld)];
+    const [one, other] = [armFiguresOf(offered), armFiguresOf(withheld)];
     expect([one.clients, other.clients]).toEqual([1000, 1000]);
     expect(one.overH3).toBeGreaterThan(0.85);
     expect(other.overH3).toBe(0);

@@ -1,11 +1,12 @@
 import type { Policy } from "../decision/policy.ts";
 import { type Arms, type Estimate, ofEach } from "./arms.ts";
 import { type Cell, EVERYWHERE, parseCellKey } from "./cells.ts";
-import { checkGrounds, compare, type Compared, type GroundsChecked } from "./compare.ts";
+import { checkGrounds, compare, type Comparison, type GroundsChecked } from "./compare.ts";
 import { CLIENTS_MIN } from "./confidence-sequence.ts";
-import type { Gathered, Tally } from "./gathered.ts";
+import type { Gathered } from "./gathered.ts";
 import { type HarmSought, harmOf } from "./harm.ts";
 import type { CellEvidence } from "./learn.ts";
+import type { OutcomeSums } from "./outcome-row.ts";
 import { parsePeriodKey } from "./period-keys.ts";
 import type { Learning } from "./propose.ts";
 import { RTT_CLASS_MS, rttKey } from "./rtt-classes.ts";
@@ -17,9 +18,9 @@ import { type UseChange, useChangeOf } from "./use-change.ts";
 
 /** Some of the clients: what they add up to, and what that says. */
 export interface Slice {
-  readonly arms: Arms<Tally>;
-  readonly load: Compared;
-  readonly lcp: Compared;
+  readonly arms: Arms<OutcomeSums>;
+  readonly load: Comparison;
+  readonly lcp: Comparison;
 }
 
 /** What the clients of one version say. */
@@ -143,7 +144,7 @@ function cellsOf(gathered: Gathered, policy: Policy | undefined): { cell: Cell; 
  * Some of the clients. To which slice a client comes may depend on its arm, as over HTTP/3 an RTT is measured otherwise, so
  * each slice's own draw is checked too.
  */
-function sliceOf(arms: Arms<Tally>, grounds: GroundsChecked): Slice {
+function sliceOf(arms: Arms<OutcomeSums>, grounds: GroundsChecked): Slice {
   const [offered = 0, withheld = 0] = clientsOf(arms);
   const { isUneven, share, expectedShare } = sampleRatioOf({ offered, withheld }, EXPECTED_SHARE);
   const isKnown = grounds.objections.some(({ kind }) => kind === "sample-ratio");
@@ -154,16 +155,16 @@ function sliceOf(arms: Arms<Tally>, grounds: GroundsChecked): Slice {
   });
 }
 
-function compared(arms: Arms<Tally>, grounds: GroundsChecked): Slice {
+function compared(arms: Arms<OutcomeSums>, grounds: GroundsChecked): Slice {
   const sums = sumsOf(arms);
   return { arms, load: compare(grounds, sums), lcp: compare(grounds, sums, "lcp") };
 }
 
-function sumsOf(arms: Arms<Tally>): Arms<Sums> {
+function sumsOf(arms: Arms<OutcomeSums>): Arms<Sums> {
   return ofEach(arms, ({ sums }) => sums);
 }
 
-function clientsOf({ offered, withheld }: Arms<Tally>): number[] {
+function clientsOf({ offered, withheld }: Arms<OutcomeSums>): number[] {
   return [offered, withheld].map(({ sums }) => Number(sums.assigned.clients));
 }
 

@@ -1,5 +1,5 @@
 import type { Interval } from "./arms.ts";
-import type { Claim, Compared } from "./compare.ts";
+import type { Claim, Comparison } from "./compare.ts";
 import { type Objection, objectionText } from "./objections.ts";
 import type { Results } from "./results.ts";
 import { RTT_CLASS_MS } from "./rtt-classes.ts";
@@ -49,7 +49,7 @@ interface Group {
   readonly interval: Interval | undefined;
 }
 
-function grouped(classes: readonly { readonly load: Compared }[]): Group[] {
+function grouped(classes: readonly { readonly load: Comparison }[]): Group[] {
   const groups: Group[] = [];
   for (const [rttClass, { load }] of classes.entries()) {
     const { claim } = load;

@@ -4,7 +4,8 @@ import { outcomeOf, type PageDecision } from "./page-outcome.ts";
 import { NOON_MS } from "../decision/testing.ts";
 import { pageDecision, pageReport } from "./testing-pages.ts";
 import { addDecision, addOutcome, type AssignedClient, type SketchTimes } from "./assigned-client.ts";
-import { changed, changesOf, isContinued, NO_OUTCOMES, outcomeId, type Outcomes, withoutKeys } from "./sums-change.ts";
+import { addChange, changesOf, isContinued, outcomeId, withoutKeys } from "./sums-change.ts";
+import { NO_OUTCOMES, type OutcomeSums } from "./outcome-row.ts";
 import { add, NO_SUMS, type Sums } from "./sums.ts";
 
 const anyDecision: fc.Arbitrary<PageDecision> = fc
@@ -40,7 +41,7 @@ describe("changes of sums", () => {
   it("leave the sums those of the rows written so far, whatever is written when, and whenever it restarts", () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
-        const sums = new Map<string, Outcomes>();
+        const sums = new Map<string, OutcomeSums>();
         const disk = new Map<number, AssignedClient>();
         /** Rows that ended as they were written last: of an earlier draw, or forgotten. */
         const ended: AssignedClient[] = [];
@@ -57,7 +58,7 @@ describe("changes of sums", () => {
           });
           for (const change of changesOf(waiting)) {
             const id = outcomeId(change);
-            sums.set(id, changed(sums.get(id) ?? NO_OUTCOMES, change));
+            sums.set(id, addChange(sums.get(id) ?? NO_OUTCOMES, change));
           }
           for (const { client, before, after, times: added } of waiting) {
             if (before !== undefined && !isContinued(before, after)) ended.push(before);

@@ -1,9 +1,8 @@
 import type { AssignedClient, SketchTimes } from "./assigned-client.ts";
 import { type ClientDay, EMPTY_DAY } from "./client-day.ts";
-import type { TimesBefore } from "./expected-time.ts";
-import type { DrawnArm } from "./outcome-row.ts";
-import { addTime, EMPTY_SKETCH } from "./quantiles.ts";
-import { NO_SUMS, replaceAll, type Sums } from "./sums.ts";
+import type { DrawnArm, OutcomeSums } from "./outcome-row.ts";
+import { addTime } from "./quantiles.ts";
+import { replaceAll } from "./sums.ts";
 
 /** An outcome row's key in the store. */
 export interface OutcomeKey {
@@ -11,13 +10,6 @@ export interface OutcomeKey {
   readonly arm: DrawnArm;
   readonly key: string;
 }
-
-/** What a store adds up under one key. */
-export interface Outcomes extends TimesBefore {
-  readonly sums: Sums;
-}
-
-export const NO_OUTCOMES: Outcomes = { sums: NO_SUMS, load: EMPTY_SKETCH, lcp: EMPTY_SKETCH };
 
 /** What a client has become since it was last written. */
 export interface ClientChange {
@@ -57,7 +49,7 @@ export function changesOf(clients: readonly ClientChange[]): readonly SumsChange
 }
 
 /** What is added up under a key after a change. Pure. */
-export function changed({ sums, load, lcp }: Outcomes, { days, loadMs, lcpMs }: SumsChange): Outcomes {
+export function addChange({ sums, load, lcp }: OutcomeSums, { days, loadMs, lcpMs }: SumsChange): OutcomeSums {
   return {
     sums: replaceAll(sums, days),
     load: loadMs.reduce(addTime, load),

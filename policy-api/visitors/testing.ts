@@ -1,6 +1,6 @@
 // Clients that tests of several rooms share. Nothing that is deployed imports it.
 import type { Arms } from "./arms.ts";
-import { addDecided, addReport, type ClientDay, EMPTY_DAY, type PageReport } from "./client-day.ts";
+import { addDecided, addReport, type ClientDay, EMPTY_DAY, type ReportedTimes } from "./client-day.ts";
 import { add, NO_SUMS, type Sums } from "./sums.ts";
 
 /** Repeatable numbers from 0 to 1 (mulberry32): tests need them to be spread, and no more. */
@@ -15,12 +15,12 @@ export function numbers(seed: number): () => number {
 }
 
 /** A report of a page that was expected to take a second. */
-export function report(ms: number, over: Partial<PageReport> = {}): PageReport {
+export function report(ms: number, over: Partial<ReportedTimes> = {}): ReportedTimes {
   return { overH3: false, load: { ms, expectedMs: 1000 }, ...over };
 }
 
 /** A client with these reports, and pages that did not report. */
-export function clientDay(reports: readonly PageReport[], unreported = 0): ClientDay {
+export function clientDay(reports: readonly ReportedTimes[], unreported = 0): ClientDay {
   let day = EMPTY_DAY;
   for (let page = 0; page < reports.length + unreported; page++) day = addDecided(day);
   for (const one of reports) {
@@ -56,7 +56,7 @@ export function drawnDays({ clients, seed = 1, saves = 0, overH3 = 0, missing = 
     const expectedMs = 500 * 4 ** next();
     const own = (next() - 0.5) * spread;
     const pages = 1 + Math.floor(next() * 4);
-    const reports: PageReport[] = [];
+    const reports: ReportedTimes[] = [];
     for (let page = 0; page < pages; page++) {
       const beyond = own + (next() * 2 - 1) * spread - (usesH3 ? saves : 0);
       if (next() >= missing) reports.push({ overH3: usesH3, load: { ms: expectedMs * Math.exp(beyond), expectedMs } });

@@ -5,7 +5,7 @@ import type { TablePlace } from "../../policy-api/decision/gain-table.ts";
 import type { Remembered } from "../../policy-api/decision/history.ts";
 import { applySamples, EMPTY_CLIENT } from "../../policy-api/decision/levels.ts";
 import { NO_OFFER } from "../../policy-api/decision/offers.ts";
-import type { Arm, AskedPage, Position } from "../../policy-api/visitors/page-outcome.ts";
+import type { Arm, AskedPage, PagePosition } from "../../policy-api/visitors/page-outcome.ts";
 import type { GainsMethod, Policy } from "../../policy-api/decision/policy.ts";
 import { adaptivePolicy, flatTable, HOUR_MS, offersHeld, sample } from "../../policy-api/decision/testing.ts";
 import { VISIT_GAP_MS } from "../../policy-api/decision/visit.ts";
@@ -187,7 +187,7 @@ describe("the store is told of an asked page of a drawn arm", () => {
   });
   const decided = (msAgo: number, period = PERIOD): Remembered => ({ decided: { period, atMs: NOW_MS - msAgo } });
 
-  it.each<[Position, string, Remembered]>([
+  it.each<[PagePosition, string, Remembered]>([
     ["new", "nobody knows the client", {}],
     ["redrawn", "it was here in the period before, and there was no page in this one", connection(6 * HOUR_MS)],
     ["next", "it was here in this period, and was not asked", connection(60_000)],

@@ -114,7 +114,7 @@ it("what one client can say of its paths, however large, is one client to its ne
     await post("192.0.2.7", reportOf(await load("192.0.2.7"), [{ l4: l4(5e8, 2.5e8, `c${i}`), agoMs: 0 }]));
   const liar = await known("192.0.2.7");
   expect(packets(liar).length).toBeLessThanOrEqual(8);
-  for (const level of [liar.network, liar.site]) expect(clientsOf(level?.held.clients)).toBeLessThanOrEqual(1);
+  for (const level of [liar.network, liar.site]) expect(clientsOf(level?.mix.clients)).toBeLessThanOrEqual(1);
   const neighbour = await known("192.0.2.8");
   expect(neighbour.client).toBeUndefined();
   expect(isolate.reportCounts.read()).toEqual({ accepted: COUNTED_PAGES_MAX + 5, crowded: 5 });

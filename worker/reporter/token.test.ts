@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ASSIGNMENT_MS, periodAt } from "../../policy-api/decision/assignment.ts";
-import { ADVERTISED, ARMS, type PageDecision, POSITIONS } from "../../policy-api/visitors/page-outcome.ts";
+import { ADVERTISED, ARMS, type PageDecision, PAGE_POSITIONS } from "../../policy-api/visitors/page-outcome.ts";
 import type { TablePlace } from "../../policy-api/decision/gain-table.ts";
 import { TRANSPORTS } from "../../policy-api/decision/sample.ts";
 import { pageDecision } from "../../policy-api/visitors/testing-pages.ts";
@@ -26,7 +26,7 @@ const anyDecision: fc.Arbitrary<PageDecision> = fc
     arm: fc.constantFrom(...ARMS),
     advertised: fc.constantFrom(...ADVERTISED),
     propensity: fc.double({ min: 0, max: 1, noNaN: true }),
-    position: fc.constantFrom(...POSITIONS),
+    position: fc.constantFrom(...PAGE_POSITIONS),
     transport: fc.constantFrom(...TRANSPORTS),
     rttMs: fc.option(fc.double({ min: 0.01, max: 60_000, noNaN: true }), { nil: undefined }),
     contentBytes: fc.nat(1e9),

@@ -1,5 +1,5 @@
 import { periodAt } from "../../policy-api/decision/assignment.ts";
-import { ADVERTISED, ARMS, type PageDecision, POSITIONS } from "../../policy-api/visitors/page-outcome.ts";
+import { ADVERTISED, ARMS, type PageDecision, PAGE_POSITIONS } from "../../policy-api/visitors/page-outcome.ts";
 import { TRANSPORTS } from "../../policy-api/decision/sample.ts";
 import type { Hasher } from "../hasher.ts";
 
@@ -32,7 +32,7 @@ export function writeToken(decision: PageDecision, client: string, hasher: Pick<
   bytes[1] =
     ARMS.indexOf(decision.arm) |
     (ADVERTISED.indexOf(decision.advertised) << 2) |
-    (POSITIONS.indexOf(decision.position) << 4) |
+    (PAGE_POSITIONS.indexOf(decision.position) << 4) |
     (TRANSPORTS.indexOf(decision.transport) << 7);
   view.setUint32(2, decision.policyVersion);
   view.setUint32(6, decision.revision);
@@ -62,7 +62,7 @@ export function readToken(token: string, client: string, hasher: Pick<Hasher, "r
   const flags = view.getUint8(1);
   const arm = ARMS[flags & 3];
   const advertised = ADVERTISED[(flags >> 2) & 3];
-  const position = POSITIONS[(flags >> 4) & 7];
+  const position = PAGE_POSITIONS[(flags >> 4) & 7];
   const transport = TRANSPORTS[flags >> 7];
   // What is signed is whole. Only the types do not know that.
   if (arm === undefined || advertised === undefined || position === undefined || transport === undefined)

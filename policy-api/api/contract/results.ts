@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { POSITIONS } from "../../visitors/cells.ts";
+import { CELL_POSITIONS } from "../../visitors/cells.ts";
 import { OBJECTIONS } from "../../visitors/objections.ts";
 import { asn, isoTime, lossRatio, policy, rttMs, share, strict, versionInPath, versionNumber } from "./fields.ts";
 import { fromProposal, fromResults } from "./links.ts";
@@ -121,7 +121,7 @@ const Results = strict({
   cells: z
     .array(
       strict({
-        position: z.enum(POSITIONS),
+        position: z.enum(CELL_POSITIONS),
         rttMs,
         contentBytes: amount,
         lossRatio: nullable(lossRatio).openapi({ description: "Null: not known, so of all" }),

@@ -8,7 +8,7 @@ import cubic from "../../policies/cubic.json" with { type: "json" };
 import published from "../../policies/published.json" with { type: "json" };
 import quicheBbr from "../../policies/quiche-bbr2/bbr.json" with { type: "json" };
 import quicheCubic from "../../policies/quiche-cubic/cubic.json" with { type: "json" };
-import { type Answers, answersOf, notCompiled, type Unit, valueAt } from "./answers.ts";
+import { type RuleAnswers, answersOf, notCompiled, type RttUnit, valueAt } from "./answers.ts";
 
 function policyOf(json: unknown): Policy {
   const parsed = parsePolicy(json);
@@ -18,10 +18,10 @@ function policyOf(json: unknown): Policy {
 
 const SHIPPED = { bbr, cubic, published, quicheBbr, quicheCubic };
 const TRANSPORTS = ["tcp", "quic"] as const satisfies Transport[];
-const PER_MS = { ms: 1, us: 1_000 } as const satisfies Record<Unit, number>;
+const PER_MS = { ms: 1, us: 1_000 } as const satisfies Record<RttUnit, number>;
 
 /** What compiled answers say at an RTT in their unit. */
-function saidAt(answers: Answers, transport: Transport, rtt: number): string | undefined {
+function saidAt(answers: RuleAnswers, transport: Transport, rtt: number): string | undefined {
   const here = answers[transport].filter(
     ({ spans }) => spans === undefined || spans.some(({ from, to }) => from <= rtt && rtt < to),
   );
@@ -30,14 +30,14 @@ function saidAt(answers: Answers, transport: Transport, rtt: number): string | u
 }
 
 /** RTTs of a unit: each one up to 2,000, then steps of a thousandth, to above what a decision believes. */
-function grid(unit: Unit): number[] {
+function grid(unit: RttUnit): number[] {
   const rtts = Array.from({ length: 2_000 }, (_, i) => i + 1);
   for (let rtt = 2_000; rtt <= 61_000 * PER_MS[unit]; rtt = Math.ceil(rtt * 1.001)) rtts.push(rtt);
   return rtts;
 }
 
 /** The first RTT at which compiled answers say something else than the policy decides. */
-function differenceOf(policy: Policy, unit: Unit, rtts: readonly number[]): string | undefined {
+function differenceOf(policy: Policy, unit: RttUnit, rtts: readonly number[]): string | undefined {
   const answers = answersOf(policy, unit);
   for (const transport of TRANSPORTS)
     for (const rtt of rtts) {

@@ -5,24 +5,24 @@ import type { Policy } from "../policy.ts";
 import type { Transport } from "../sample.ts";
 
 /** RTTs from `from` to before `to`, in a rule's whole units. */
-export interface Span {
+export interface RttSpan {
   readonly from: number;
   readonly to: number;
 }
 
 /** A value of Alt-Svc, and the RTTs at which a rule sets it. */
-export interface Answer {
+export interface RuleAnswer {
   readonly value: string;
   /** Increasing. Undefined: at all of them, and where no RTT is known. */
-  readonly spans?: readonly Span[] | undefined;
+  readonly spans?: readonly RttSpan[] | undefined;
 }
 
 /** What a rule answers a request that came over TCP, and one over QUIC. Where no answer has the RTT, it sets nothing. */
-export type Answers = Readonly<Record<Transport, readonly Answer[]>>;
+export type RuleAnswers = Readonly<Record<Transport, readonly RuleAnswer[]>>;
 
 /** Servers know an RTT in whole milliseconds or microseconds. */
-export type Unit = "ms" | "us";
-const UNITS_IN_MS: Readonly<Record<Unit, number>> = { ms: 1, us: 1_000 };
+export type RttUnit = "ms" | "us";
+const UNITS_IN_MS: Readonly<Record<RttUnit, number>> = { ms: 1, us: 1_000 };
 
 /** No decision believes a longer RTT, milliseconds: beyond it one is as good as another. */
 const MOST_MS = 60_001;
@@ -37,8 +37,8 @@ const PORT = 443;
  *
  * @param policy One of which notCompiled() says nothing.
  */
-export function answersOf(policy: Policy, unit: Unit): Answers {
-  const of = (transport: Transport): readonly Answer[] => {
+export function answersOf(policy: Policy, unit: RttUnit): RuleAnswers {
+  const of = (transport: Transport): readonly RuleAnswer[] => {
     const known = spansOf((rtt) => valueAt(policy, transport, rtt / UNITS_IN_MS[unit]), MOST_MS * UNITS_IN_MS[unit]);
     const values = [...new Set(known.map(({ value }) => value))].filter((value) => value !== undefined);
     const [only] = known;
@@ -61,8 +61,8 @@ export function valueAt(policy: Policy, transport: Transport, rttMs: number): st
 function spansOf(
   valueOf: (rtt: number) => string | undefined,
   most: number,
-): readonly (Span & { readonly value: string | undefined })[] {
-  const spans: (Span & { readonly value: string | undefined })[] = [];
+): readonly (RttSpan & { readonly value: string | undefined })[] {
+  const spans: (RttSpan & { readonly value: string | undefined })[] = [];
   let from = 1;
   let value = valueOf(1);
   for (let low = 1; low < most;) {

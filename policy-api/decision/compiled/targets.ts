@@ -1,5 +1,5 @@
 import type { Policy } from "../policy.ts";
-import { type Answer, type Answers, answersOf, type Span, type Unit } from "./answers.ts";
+import { type RuleAnswer, type RuleAnswers, answersOf, type RttSpan, type RttUnit } from "./answers.ts";
 import { responsesOf, rulesJson, transform } from "./cloudflare.ts";
 import { digitsBetween } from "./digits.ts";
 
@@ -24,8 +24,8 @@ export function answersQuic(target: Target): boolean {
 
 interface Writer {
   /** Of the RTT that this server knows. */
-  readonly unit: Unit;
-  readonly write: (answers: Answers, policy: Policy, host?: string) => string;
+  readonly unit: RttUnit;
+  readonly write: (answers: RuleAnswers, policy: Policy, host?: string) => string;
 }
 
 const WRITERS: Readonly<Record<Target, Writer>> = {
@@ -36,7 +36,7 @@ const WRITERS: Readonly<Record<Target, Writer>> = {
 };
 
 /** Lines above a configuration that has comments. */
-function heading({ source }: Policy, { tcp }: Answers, ...about: readonly string[]): string[] {
+function heading({ source }: Policy, { tcp }: RuleAnswers, ...about: readonly string[]): string[] {
   return [
     "What adaptive-h3 answers a client whom nobody remembers, by the RTT of its connection (microseconds), on pages alone.",
     "Over HTTP/3 nothing is said, and an offer ends by its ma.",
@@ -51,9 +51,9 @@ function heading({ source }: Policy, { tcp }: Answers, ...about: readonly string
  * every other Alt-Svc. Fields: cf.timings.client_tcp_rtt_msec, which is 0 over QUIC, and cf.timings.client_quic_rtt_msec, which is
  * 0 over TCP.
  */
-function cloudflareRule({ tcp, quic }: Answers, _policy: Policy, host?: string): string {
+function cloudflareRule({ tcp, quic }: RuleAnswers, _policy: Policy, host?: string): string {
   const everywhere = host === undefined ? [] : [responsesOf(host)];
-  const setting = (over: string, version: string, field: string, { value, spans }: Answer): object => {
+  const setting = (over: string, version: string, field: string, { value, spans }: RuleAnswer): object => {
     const ranges = spans?.map(({ from, to }) =>
       to === Infinity ? `${field} ge ${from}` : `(${field} ge ${from} and ${field} lt ${to})`,
     );
@@ -75,7 +75,7 @@ function cloudflareRule({ tcp, quic }: Answers, _policy: Policy, host?: string):
 const CLOUDFLARE_PAGE = 'any(http.request.headers["sec-fetch-dest"][*] eq "document")';
 
 /** A map of nginx compares texts: so each span is a pattern for the digits of its numbers. Over HTTP/3 there are no digits. */
-function nginx(answers: Answers, policy: Policy): string {
+function nginx(answers: RuleAnswers, policy: Policy): string {
   const patterns = answers.tcp.flatMap(({ value, spans }) =>
     (spans ?? [{ from: 1, to: Infinity }]).flatMap(({ from, to }) => [
       `    # from ${from}${to === Infinity ? "" : ` to before ${to}`}`,
@@ -98,8 +98,8 @@ function nginx(answers: Answers, policy: Policy): string {
   ].join("\n");
 }
 
-function haproxy(answers: Answers, policy: Policy): string {
-  const range = ({ from, to }: Span): string => (to === Infinity ? `${from}:` : `${from}:${to - 1}`);
+function haproxy(answers: RuleAnswers, policy: Policy): string {
+  const range = ({ from, to }: RttSpan): string => (to === Infinity ? `${from}:` : `${from}:${to - 1}`);
   return [
     ...heading(policy, answers, "These lines are for the frontend whose bind lines serve HTTP/2 and HTTP/3."),
     "http-request set-var(txn.h3_dest) req.hdr(sec-fetch-dest)",
@@ -118,7 +118,7 @@ function haproxy(answers: Answers, policy: Policy): string {
  * Fastly's VCL. `h3.alt_svc()` is not used: its offer lives for a day, and it overwrites this one. The header of an earlier
  * vcl_deliver, on a shield, is taken away: it was for another client.
  */
-function vcl(answers: Answers, policy: Policy): string {
+function vcl(answers: RuleAnswers, policy: Policy): string {
   const lines = answers.tcp.flatMap(({ value, spans }) => {
     const set = `set resp.http.Alt-Svc = {"${value}"};`;
     if (spans === undefined) return [`    ${set}`];
