@@ -35,7 +35,7 @@ export class StoreHealth {
     }
     this.#state = { activation: read === null ? null : read.activation, takesWrites, isReplaced, isSetAside };
     if (isReplaced)
-      replacedLog.write("it is not the one that this deployment had. docs/deploying.md says how to repair it");
+      replacedLog.write("it is not the one that this deployment had. docs/incidents.md says how to repair it");
     return this.#state;
   }
 

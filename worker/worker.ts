@@ -14,7 +14,7 @@ import { readSettings, type SettingsFault, type SettingsSource } from "./setting
 import { durableStores, type StoreBindings, type Stores } from "./stores.ts";
 
 export interface Env extends StoreBindings, SettingsSource {
-  /** On Cloudflare, if it is bound: a data point of each report (docs/measuring-visitors.md). */
+  /** On Cloudflare, if it is bound: a data point of each report (docs/measure-visitors.md). */
   readonly REPORTS?: AnalyticsEngineDataset;
 }
 

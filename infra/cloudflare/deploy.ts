@@ -133,7 +133,7 @@ async function examine(hosts: readonly string[], canBeAsked: boolean): Promise<v
     )) as [number | null];
     if (code !== 0)
       console.log(
-        `The worker is deployed. The exit code ${code ?? "that is missing"} is the doctor's (docs/deploying.md).`,
+        `The worker is deployed. The exit code ${code ?? "that is missing"} is the doctor's (docs/deploy-cloudflare.md).`,
       );
     // What is known to be wrong outweighs what cannot be told.
     if (code !== 0 && process.exitCode !== 1) process.exitCode = code ?? 1;

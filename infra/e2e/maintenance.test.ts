@@ -11,13 +11,15 @@ import { commandsOf } from "./documented-commands.ts";
 import { fixed, TOKEN, until } from "./harness.ts";
 import { commandsOf as unitCommandsOf, unitText } from "./unit-commands.ts";
 
-/** The blocks of commands under a heading of docs/deploying.md. */
+/** The blocks of commands under a heading of the pages about an own server and about incidents. */
 function commandsUnder(heading: string): string[] {
-  const text = readFileSync(join(ROOT, "docs/deploying.md"), "utf8");
-  return commandsOf(text.split(`\n### ${heading}\n`)[1]?.split("\n### ")[0] ?? "");
+  const text = ["deploy-server", "incidents"]
+    .map((page) => readFileSync(join(ROOT, `docs/${page}.md`), "utf8"))
+    .join("\n");
+  return commandsOf(text.split(`\n## ${heading}\n`)[1]?.split(/\n##? /)[0] ?? "");
 }
 
-/** A machine on which the worker is installed as docs/deploying.md says, in a folder, with a systemctl of its own. */
+/** A machine on which the worker is installed as docs/deploy-server.md says, in a folder, with a systemctl of its own. */
 async function installed() {
   // The path is short, because the path of a Unix socket may have at most 107 bytes.
   const folder = mkdtempSync(join(tmpdir(), "h3-"));
@@ -87,7 +89,7 @@ async function installed() {
 }
 
 it(
-  "the commands of docs/deploying.md back up, restore, repair, upgrade and go back",
+  "the commands of docs/deploy-server.md and docs/incidents.md back up, restore, repair, upgrade and go back",
   { timeout: 180_000 },
   async () => {
     const [backUp, restore] = commandsUnder("Back up and restore");

@@ -12,6 +12,11 @@ import { commandsOf } from "./documented-commands.ts";
 import { testFolder, until } from "./harness.ts";
 import { interrupt, NPM, type Started, start } from "./npm-start.ts";
 
+/** In this order an operator reads them. What repairs a store needs a broken one: maintenance.test.ts types that. */
+const PAGES = ["operating", "incidents", "tokens", "privacy"];
+const typedCommands = (page: string): string[] =>
+  commandsOf(readFileSync(join(ROOT, `docs/${page}.md`), "utf8").split("\n## Repair a store\n")[0] ?? "");
+
 /** What a command has to print. The first text is a part of the command. */
 const SEEN: readonly (readonly [command: string, said: RegExp])[] = [
   ["/_h3/v1/health", /"status":"ok"/],
@@ -31,52 +36,56 @@ const SEEN: readonly (readonly [command: string, said: RegExp])[] = [
   ["forget --client", /forgot|nothing/i],
 ];
 
-it("every command of docs/operating.md does what the page says, one after another", { timeout: 300_000 }, async () => {
-  const origin = await startDemoOrigin();
-  const [stateDir, home, port] = [testFolder(), testFolder(), String(await freePort())];
-  // Without Go's caches, which are in the home folder, `npm start` would compile everything anew.
-  const goCaches = execFileSync(requireGo(), ["env", "-json", "GOCACHE", "GOMODCACHE"], { encoding: "utf8" });
-  const env = { ...(JSON.parse(goCaches) as Record<string, string>), HOME: home, PORT: port, STATE_DIR: stateDir };
-  let running: Started | undefined;
-  const said = new Map<string, string>();
-  try {
-    const commands = commandsOf(readFileSync(join(ROOT, "docs/operating.md"), "utf8"));
-    expect(commands.length).toBeGreaterThan(12);
-    for (const command of commands) {
-      // Use this test's own port, folder and origin.
-      const line = command
-        .replaceAll("8443", port)
-        .replaceAll(".adaptive-h3", stateDir)
-        .replaceAll("http://127.0.0.1:3000", origin.url);
-      if (/\bnpm start$/.test(line)) {
-        if (running !== undefined) {
-          interrupt(running);
-          expect(await running.ended()).toBe(0);
-        }
-        const assignments = line.replace(/npm start$/, `exec ${NPM.join(" ")}`);
-        const started = start(env, ["bash", "-c", assignments]);
-        running = started;
-        await until(
-          "the welcome",
-          () => (started.output().includes("Ctrl-C ends everything.") ? true : undefined),
-          60_000,
-        );
-      } else said.set(command, await run(line, env));
+it(
+  "every command of the pages for operators does what the page says, one after another",
+  { timeout: 300_000 },
+  async () => {
+    const origin = await startDemoOrigin();
+    const [stateDir, home, port] = [testFolder(), testFolder(), String(await freePort())];
+    // Without Go's caches, which are in the home folder, `npm start` would compile everything anew.
+    const goCaches = execFileSync(requireGo(), ["env", "-json", "GOCACHE", "GOMODCACHE"], { encoding: "utf8" });
+    const env = { ...(JSON.parse(goCaches) as Record<string, string>), HOME: home, PORT: port, STATE_DIR: stateDir };
+    let running: Started | undefined;
+    const said = new Map<string, string>();
+    try {
+      const commands = PAGES.flatMap(typedCommands);
+      expect(commands.length).toBeGreaterThan(12);
+      for (const command of commands) {
+        // Use this test's own port, folder and origin.
+        const line = command
+          .replaceAll("8443", port)
+          .replaceAll(".adaptive-h3", stateDir)
+          .replaceAll("http://127.0.0.1:3000", origin.url);
+        if (/\bnpm start$/.test(line)) {
+          if (running !== undefined) {
+            interrupt(running);
+            expect(await running.ended()).toBe(0);
+          }
+          const assignments = line.replace(/npm start$/, `exec ${NPM.join(" ")}`);
+          const started = start(env, ["bash", "-c", assignments]);
+          running = started;
+          await until(
+            "the welcome",
+            () => (started.output().includes("Ctrl-C ends everything.") ? true : undefined),
+            60_000,
+          );
+        } else said.set(command, await run(line, env));
+      }
+      for (const [command, what] of SEEN) {
+        const found = [...said].find(([one]) => one.includes(command));
+        expect(found?.[1], command).toMatch(what);
+      }
+      // Every line is a command. This finds out if some were missed.
+      expect([...said.keys()].join("\n").split("\n").length).toBeGreaterThan(30);
+    } finally {
+      if (running !== undefined) {
+        interrupt(running);
+        await running.ended();
+      }
+      await origin.stop();
     }
-    for (const [command, what] of SEEN) {
-      const found = [...said].find(([one]) => one.includes(command));
-      expect(found?.[1], command).toMatch(what);
-    }
-    // Every line is a command. This finds out if some were missed.
-    expect([...said.keys()].join("\n").split("\n").length).toBeGreaterThan(30);
-  } finally {
-    if (running !== undefined) {
-      interrupt(running);
-      await running.ended();
-    }
-    await origin.stop();
-  }
-});
+  },
+);
 
 /** Runs lines as a person types them. Each must succeed. Returns their output. */
 async function run(lines: string, env: Record<string, string>): Promise<string> {

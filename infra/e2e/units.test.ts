@@ -42,7 +42,7 @@ it("the edge has a user of its own, and no secret in its environment", () => {
   expect(valuesOf(edge, "SupplementaryGroups")).toEqual(["adaptive-h3"]);
   expect(valuesOf(edge, "EnvironmentFile")).toEqual([SHARED]);
   expect(valuesOf(worker, "EnvironmentFile")).toEqual([SHARED, SECRET]);
-  const page = readFileSync(join(ROOT, "docs/deploying.md"), "utf8");
+  const page = readFileSync(join(ROOT, "docs/deploy-server.md"), "utf8");
   expect(/^ +printf '%s\\n' (.*) > \/etc\/adaptive-h3\/origin\.env$/m.exec(page)?.[1]).toMatch(/^ORIGIN=\S+$/);
 });
 
@@ -122,8 +122,8 @@ it("the units' commands serve, also after both have been killed", async () => {
   expect(await untilServed()).toEqual(["h1", "h2", "h3"]);
   // The edge, which is in the worker's group, may connect to both, and nobody else but the worker's user.
   for (const name of ["visitors", "samples"]) expect(statSync(join(run, name)).mode & 0o777).toBe(0o770);
-  // The sure way to the API, as docs/deploying.md has it.
-  const page = readFileSync(join(ROOT, "docs/deploying.md"), "utf8");
+  // The sure way to the API, as docs/deploy-reference.md has it.
+  const page = readFileSync(join(ROOT, "docs/deploy-reference.md"), "utf8");
   const call = /^ +(printf 'Authorization.*)$/m.exec(page)?.[1] ?? "";
   const token = join(certificates, "token");
   writeFileSync(token, TOKEN);

@@ -10,12 +10,12 @@ import { type Started, start } from "./npm-start.ts";
 
 const PAGE = { headers: { accept: "text/html" } };
 
-/** What docs/deploying.md says to type, by its first words. */
+/** What docs/deploy-cloudflare.md says to type, by its first words. */
 function documented(words: string): string {
-  const line = readFileSync(join(ROOT, "docs/deploying.md"), "utf8")
+  const line = readFileSync(join(ROOT, "docs/deploy-cloudflare.md"), "utf8")
     .split("\n")
     .find((each) => each.startsWith(`    ${words}`));
-  return line?.trim() ?? `docs/deploying.md has no ${words}`;
+  return line?.trim() ?? `docs/deploy-cloudflare.md has no ${words}`;
 }
 
 /** Types a command that ends in `wrangler dev`, with a port and a folder of this test. Resolves with the site's address. */

@@ -28,3 +28,21 @@ it.each(documents)("every file that %s names is there", (document) => {
   const broken = links.filter((link) => !existsSync(join(ROOT, dirname(document), link)));
   expect([gone, broken]).toEqual([[], []]);
 });
+
+/** The heading's anchor, as GitHub makes it. */
+const anchor = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\- _]/gu, "")
+    .replaceAll(" ", "-");
+
+it.each(documents)("every section that %s links to is there", (document) => {
+  const text = readFileSync(join(ROOT, document), "utf8");
+  const broken = [...text.matchAll(/\]\(([^):#]*\.md)?#([^)]*)\)/g)].filter(([, link, section]) => {
+    const headings = readFileSync(link ? join(ROOT, dirname(document), link) : join(ROOT, document), "utf8").matchAll(
+      /^#+ (.*)$/gm,
+    );
+    return ![...headings].some(([, heading = ""]) => anchor(heading) === section);
+  });
+  expect(broken.map(([link]) => link)).toEqual([]);
+});

@@ -50,7 +50,7 @@ it.each([["PathStore/metadata"], ["PathStore/1"], ["PolicyStore/metadata"]])(
     // SQLite itself has written to the third, the index of the log.
     for (const log of ["", "-wal"]) expect(readFileSync(`${path(file)}.set-aside${log}`).equals(GARBAGE)).toBe(true);
     expect(said).toEqual([
-      `The database ${path(file)} cannot be opened (file is not a database). It was renamed to *.set-aside, and begins anew: see docs/deploying.md.`,
+      `The database ${path(file)} cannot be opened (file is not a database). It was renamed to *.set-aside, and begins anew: see docs/incidents.md.`,
     ]);
     expect(readFileSync(notice, "utf8")).toMatch(
       new RegExp(`^\\S+Z adaptive-h3-${file}\\.sqlite: file is not a database\n$`),
@@ -67,7 +67,7 @@ it("a policy store is never renamed, and the log says so", () => {
   check();
   expect(readFileSync(path("PolicyStore/1")).equals(GARBAGE)).toBe(true);
   expect(said).toEqual([
-    `The policy store ${path("PolicyStore/1")} cannot be opened (file is not a database). It stays as it is: docs/deploying.md says how to repair it.`,
+    `The policy store ${path("PolicyStore/1")} cannot be opened (file is not a database). It stays as it is: docs/incidents.md says how to repair it.`,
   ]);
   expect(existsSync(notice)).toBe(false);
 });

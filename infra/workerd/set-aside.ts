@@ -26,14 +26,14 @@ export function setAsideBroken(objectsDir: string, markerDir: string, say: (sent
     if (why === undefined) continue;
     const cannot = `${path} cannot be opened (${why})`;
     if (isPolicyStore(file)) {
-      say(`The policy store ${cannot}. It stays as it is: docs/deploying.md says how to repair it.`);
+      say(`The policy store ${cannot}. It stays as it is: docs/incidents.md says how to repair it.`);
       continue;
     }
     try {
       // The logs first: the new database must never meet the old log. One copy is kept, so that a bad disk does not fill up.
       for (const log of ["-wal", "-shm", ""])
         if (existsSync(path + log)) renameSync(path + log, `${path}.set-aside${log}`);
-      say(`The database ${cannot}. It was renamed to *.set-aside, and begins anew: see docs/deploying.md.`);
+      say(`The database ${cannot}. It was renamed to *.set-aside, and begins anew: see docs/incidents.md.`);
       appendFileSync(join(markerDir, NOTICE), `${new Date().toISOString()} ${file}: ${why}\n`);
     } catch (error) {
       say(`Setting aside ${path} did not finish: ${(error as Error).message}.`);

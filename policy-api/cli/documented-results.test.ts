@@ -18,8 +18,8 @@ const FAR: readonly DrawnPlace[] = [
 ];
 
 it.each([
-  ["results", "docs/measuring-visitors.md", [...NEAR, ...FAR]],
-  ["propose", "docs/policy.md", FAR],
+  ["results", "docs/read-results.md", [...NEAR, ...FAR]],
+  ["propose", "docs/proposals.md", FAR],
 ])("what `%s` prints is in %s", async (command, file, places) => {
   const { out } = await (await operatorOf(places)).does(command, 100);
   // The page leaves out two of the three tables.
@@ -27,13 +27,13 @@ it.each([
   expect(readFileSync(join(ROOT, file), "utf8")).toContain(`\n${shown.replaceAll(/^(?=.)/gm, "    ")}\n`);
 });
 
-it("what `results --out` draws is the picture of docs/measuring-visitors.md", async () => {
+it("what `results --out` draws is the picture of docs/read-results.md", async () => {
   const anna = await operatorOf([...NEAR, ...FAR]);
   expect(await anna.does("results --out by-rtt.svg")).toMatchObject({ code: 0, err: "" });
   const drawn = readFileSync(join(anna.io.folder, "by-rtt.svg"), "utf8");
   // `npx vitest run --project node policy-api/cli/documented-results.test.ts -u` draws it anew.
   await expect(drawn).toMatchFileSnapshot(join(ROOT, "docs/saved-by-rtt.svg"));
-  expect(readFileSync(join(ROOT, "docs/measuring-visitors.md"), "utf8")).toContain("](saved-by-rtt.svg)");
+  expect(readFileSync(join(ROOT, "docs/read-results.md"), "utf8")).toContain("](saved-by-rtt.svg)");
 });
 
 /** Somebody at a server that these clients visited. */

@@ -12,7 +12,7 @@ const CLAIMED = { faster: "faster", slower: "slower", none: undefined } as const
 const HOW_TO_DRAW = [
   "To draw some, give the policy exploration and reports, such as",
   '  "exploration": { "share": 0.5 }, "reports": { "share": 0.05, "inject": true }',
-  "and push and activate it. docs/measuring-visitors.md says what visitors' pages then tell.",
+  "and push and activate it. docs/measure-visitors.md says what visitors' pages then tell.",
 ];
 
 /** Results as tables, and last the sentence. */

@@ -225,7 +225,7 @@ describe("a data point in Analytics Engine", () => {
     writeDataPoint: (point) => void written.push(point ?? {}),
   });
 
-  it("has the columns of docs/measuring-visitors.md, and neither client nor address", async () => {
+  it("has the columns of docs/measure-visitors.md, and neither client nor address", async () => {
     const written: AnalyticsEngineDataPoint[] = [];
     const files = [
       { protocol: "h3", count: 9, bytes: 600_000 },

@@ -4,7 +4,7 @@ import type { PageOutcome } from "../../policy-api/visitors/page-outcome.ts";
 const MISSING = -1;
 
 /**
- * A page's report as a data point of Workers Analytics Engine: docs/measuring-visitors.md names its columns. It says nothing of the
+ * A page's report as a data point of Workers Analytics Engine: docs/measure-visitors.md names its columns. It says nothing of the
  * client but its autonomous system. The index is the arm, so that sampling, which is by index, leaves the arms alone.
  */
 export function reportPoint(outcome: PageOutcome, asn: number | undefined): AnalyticsEngineDataPoint {

@@ -85,7 +85,7 @@ function showEffect({ results, atMs }: DashboardData): void {
       {},
       "Nobody was drawn yet. Give the policy exploration and reports, such as ",
       element("code", {}, '"exploration": { "share": 0.5 }, "reports": { "share": 0.05, "inject": true }'),
-      ": docs/measuring-visitors.md says what visitors' pages then tell.",
+      ": docs/measure-visitors.md says what visitors' pages then tell.",
     ),
   ];
   const picture = element("img", { src: `/effect.svg?at=${atMs}`, alt: sentence });

@@ -95,7 +95,7 @@ function ofAnswers({ host, current, ways, markerArrives, othersOffer, record, qu
   if (markerArrives)
     return [
       `No rule of the zone makes Alt-Svc of the marker. ${current === "header" ? 'Set ACTUATOR = "marker", deploy, and put' : "Put"} the rules in force that ` +
-        `\`npm run policy -- marker-rule --host ${host} --out FILE\` writes, beside the rules that are there ("Answer by a marker" in docs/deploying.md).`,
+        `\`npm run policy -- marker-rule --host ${host} --out FILE\` writes, beside the rules that are there ("Answer by a marker" in docs/deploy-reference.md).`,
       "Then look again. They also take away what others offer, if the zone applies them after that.",
     ];
   if (othersOffer)
