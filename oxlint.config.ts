@@ -184,7 +184,7 @@ const ROOMS: readonly Room[] = [
       ...at("..", "model/**", "analysis/**", "harness/**", "experiments/**"),
       ...at("../..", "base/**", DECISION, VISITORS),
     ],
-    tests: TEST,
+    tests: [...TEST, "../../policy-api/cli/cost/*.ts"],
   },
   {
     folder: "bench/instrument",
