@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { countedBetween, countersOf, faultsOf } from "./path-counters.ts";
 
-const drops = { droppedLoss: 2, droppedBurst: 3, droppedQueue: 4, droppedDevice: 0, droppedMemory: 0, droppedWrite: 0 };
+const drops = { droppedLoss: 2, droppedQueue: 4, droppedDevice: 0, droppedMemory: 0, droppedWrite: 0 };
 const direction = { forwardedPackets: 10, latePackets: 1, ...drops };
 
 it("adds both directions, and takes an earlier reading off", () => {
   const before = countersOf({ aToB: direction, bToA: direction });
-  expect(before).toEqual({ up: 10, down: 10, late: 2, droppedLoss: 10, droppedQueue: 8 });
+  expect(before).toEqual({ up: 10, down: 10, late: 2, droppedLoss: 4, droppedQueue: 8 });
   const after = countersOf({
     aToB: { ...direction, forwardedPackets: 15 },
     bToA: { ...direction, latePackets: 4, droppedLoss: 3 },

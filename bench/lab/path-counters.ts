@@ -18,7 +18,6 @@ interface DirectionStats {
   readonly forwardedPackets: number;
   readonly latePackets: number;
   readonly droppedLoss: number;
-  readonly droppedBurst: number;
   readonly droppedQueue: number;
   /** By netpath's own fault. */
   readonly droppedDevice: number;
@@ -31,7 +30,7 @@ export function countersOf({ aToB: up, bToA: down }: PathStats): PathCounters {
     up: up.forwardedPackets,
     down: down.forwardedPackets,
     late: up.latePackets + down.latePackets,
-    droppedLoss: up.droppedLoss + up.droppedBurst + down.droppedLoss + down.droppedBurst,
+    droppedLoss: up.droppedLoss + down.droppedLoss,
     droppedQueue: up.droppedQueue + down.droppedQueue,
   };
 }

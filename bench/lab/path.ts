@@ -14,12 +14,6 @@ export interface Direction {
   readonly delayMs?: number;
   readonly jitterMs?: number | undefined;
   readonly lossRatio?: number;
-  readonly burstLoss?: {
-    readonly goodToBad: number;
-    readonly badToGood: number;
-    readonly lossGood: number;
-    readonly lossBad: number;
-  };
   /** Of UDP alone, before the queue: a network that polices it. */
   readonly udpLossRatio?: number | undefined;
   readonly queueBytes?: number;

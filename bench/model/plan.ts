@@ -109,7 +109,7 @@ export interface LoadResult {
   readonly busyRatio: number | null;
   /** The share of the packets, over both directions, that left the path late. */
   readonly lateRatio: number | null;
-  /** By the emulated loss, bursts included. */
+  /** By the emulated loss. */
   readonly droppedLoss: number | null;
   readonly droppedQueue: number | null;
   /** By the emulator's own fault, which no network asked for. */

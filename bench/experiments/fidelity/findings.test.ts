@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Direction } from "../../lab/path.ts";
-import { fidelityTable, lossDispersion, type Measurement, rowsOf, verdictOf } from "./findings.ts";
+import { fidelityTable, type Measurement, rowsOf, verdictOf } from "./findings.ts";
 import { type FidelitySetting, fidelitySettings, type Probe } from "./settings.ts";
 import type { Stamps } from "./stamps.ts";
 
 const DELAY: Probe = { mode: "delay", packets: 100, gapMs: 1, loadMbps: 0 };
-const BURST_LOSS = { goodToBad: 0.01, badToGood: 0.25, lossGood: 0, lossBad: 1 };
 
 /** A packet each 100 us; `delayNs` of each, -1 where it is lost. */
 function measured(
@@ -104,23 +103,6 @@ describe("bounds", () => {
     expect(row(310)).toMatchObject({ ok: false });
   });
 
-  it("loss in bursts: ratio and length", () => {
-    const lossOf = (burst: number) =>
-      measured(
-        { burstLoss: BURST_LOSS },
-        { mode: "loss", packets: 10_000 },
-        Array.from({ length: 10_400 }, (_, i) => (i % (26 * burst) < burst ? -1 : 1e6)),
-      );
-    expect(verdicts(lossOf(4))).toEqual([
-      ["loss", true],
-      ["burst length", true],
-    ]);
-    expect(verdicts(lossOf(1))).toEqual([
-      ["loss", true],
-      ["burst length", false],
-    ]);
-  });
-
   it.each<[string, Parameters<typeof measured>[3], readonly number[]]>([
     ["receiver's buffer", { receiverDrops: 1 }, [1e6, 1e6]],
     ["clock stepped by -2 ms", { clockStepNs: -2e6 }, [1e6, 1e6]],
@@ -172,11 +154,6 @@ describe("the verdict", () => {
     expect(lines.filter((line) => line.includes("MISSED"))).toHaveLength(1);
     expect(lines).toHaveLength(4);
   });
-});
-
-it("the dispersion of losses in bursts is that of a two-state chain", () => {
-  // Of a chain whose states are the losses themselves: (1 + r) / (1 - r) with r = 1 - 0.01 - 0.25.
-  expect(lossDispersion(BURST_LOSS)).toBeCloseTo(1.74 / 0.26, 9);
 });
 
 it("every setting is measured in both directions", () => {

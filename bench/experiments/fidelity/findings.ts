@@ -23,8 +23,6 @@ export const MUST_HOLD_MBPS = 200;
 const RATE_TOLERANCE = 0.03;
 const MEDIAN_TOLERANCE_MS = 0.5;
 const P99_TOLERANCE_MS = 1;
-/** About 0.05 % of honest rows lie farther out. */
-const STANDARD_ERRORS = 3.5;
 
 /** What was measured of one thing, between its bounds; `ok` is false where it cannot hold whatever it is. */
 interface Quantity {
@@ -115,54 +113,29 @@ function rate({ setting, packets, stamps }: Measurement): Quantity[] {
  * row fails by the interval that all rows together hold with 95 %, and the narrower one is noted.
  */
 function losses({ setting: { asked }, stamps }: Measurement, family: number): Quantity[] {
-  const { lost, bursts } = lossesOf(stamps);
-  const { lossRatio, burstLoss } = asked;
-  const wanted = burstLoss === undefined ? (lossRatio ?? 0) : burstRatio(burstLoss);
-  // With losses in bursts, n packets tell as much as n / dispersion independent ones.
-  const dispersion = burstLoss === undefined ? 1 : lossDispersion(burstLoss);
+  const { lossRatio: wanted = 0 } = asked;
+  const lost = lossesOf(stamps);
   const n = stamps.receivedNs.length;
-  const interval = (confidence: number): Proportion => proportion(lost / dispersion, n / dispersion, confidence);
+  const interval = (confidence: number): Proportion => proportion(lost, n, confidence);
   const [own, all] = [interval(0.95), interval(1 - 0.05 / family)];
   const holds = ({ low, high }: Proportion): boolean => wanted >= low && wanted <= high;
-  const loss: Quantity = {
-    quantity: "loss",
-    unit: "%",
-    asked: 100 * wanted,
-    measured: (100 * lost) / n,
-    low: 100 * all.low,
-    high: 100 * all.high,
-    ok: holds(all),
-    note: `${holds(own) ? "in" : "not in"} its own 95 % interval, ${percent(own.low)} to ${percent(own.high)}`,
-  };
-  if (burstLoss === undefined) return [loss];
-  // Every packet in the bad state is lost, none in the good one: lengths are geometric.
-  const length = 1 / burstLoss.badToGood;
-  const within = (STANDARD_ERRORS * length * Math.sqrt(1 - burstLoss.badToGood)) / Math.sqrt(Math.max(1, bursts));
-  const measured = bursts === 0 ? 0 : lost / bursts;
-  const [low, high] = [length - within, length + within];
-  return [loss, { quantity: "burst length", unit: "packets", asked: length, measured, low, high }];
-}
-
-type BurstLoss = NonNullable<Direction["burstLoss"]>;
-
-function burstRatio({ goodToBad, badToGood, lossGood, lossBad }: BurstLoss): number {
-  const bad = goodToBad / (goodToBad + badToGood);
-  return bad * lossBad + (1 - bad) * lossGood;
-}
-
-/** By how much losses in bursts make the variance of the loss ratio larger than independent losses would. */
-export function lossDispersion(burstLoss: BurstLoss): number {
-  const { goodToBad, badToGood, lossGood, lossBad } = burstLoss;
-  const bad = goodToBad / (goodToBad + badToGood);
-  const mean = burstRatio(burstLoss);
-  const correlation = 1 - goodToBad - badToGood;
-  const covariance = (bad * (1 - bad) * (lossBad - lossGood) ** 2 * correlation) / (1 - correlation);
-  return Math.max(1, 1 + (2 * covariance) / (mean * (1 - mean)));
+  return [
+    {
+      quantity: "loss",
+      unit: "%",
+      asked: 100 * wanted,
+      measured: (100 * lost) / n,
+      low: 100 * all.low,
+      high: 100 * all.high,
+      ok: holds(all),
+      note: `${holds(own) ? "in" : "not in"} its own 95 % interval, ${percent(own.low)} to ${percent(own.high)}`,
+    },
+  ];
 }
 
 function spoiledBy({ setting: { probe }, stamps, emulatorDrops }: Measurement): string {
   const { receiverDrops, clockStepNs, receivedNs } = stamps;
-  const { lost } = lossesOf(stamps);
+  const lost = lossesOf(stamps);
   const reordered = reorderedIn(stamps);
   return [
     receiverDrops > 0 && `the receiver's buffer dropped ${receiverDrops}`,
@@ -176,13 +149,12 @@ function spoiledBy({ setting: { probe }, stamps, emulatorDrops }: Measurement): 
     .join("; ");
 }
 
-function describe({ rateMbps, delayMs = 0, jitterMs, lossRatio, burstLoss }: Direction): string {
+function describe({ rateMbps, delayMs = 0, jitterMs, lossRatio }: Direction): string {
   return [
     rateMbps !== undefined && `${rateMbps} Mbit/s`,
     `${delayMs} ms`,
     jitterMs !== undefined && `jitter ${jitterMs} ms`,
     lossRatio !== undefined && `loss ${round(100 * lossRatio)} %`,
-    burstLoss !== undefined && "loss in bursts",
   ]
     .filter((part) => part !== false)
     .join(", ");

@@ -18,7 +18,6 @@ export interface FidelitySetting {
 }
 
 const BOTH = ["aToB", "bToA"] as const;
-const BURST_LOSS = { goodToBad: 0.01, badToGood: 0.25, lossGood: 0, lossBad: 1 };
 /** So that a queue that a probe has filled is empty soon. */
 export const QUEUE_MS = 100;
 
@@ -35,7 +34,6 @@ export function fidelitySettings(quick: boolean): FidelitySetting[] {
     ...(quick ? [0.025] : [0, 0.01, 0.025, 0.05]).flatMap((lossRatio) =>
       each({ delayMs: 5, lossRatio }, loss(quick ? 10_000 : 20_000)),
     ),
-    ...each({ delayMs: 5, burstLoss: BURST_LOSS }, loss(quick ? 10_000 : 40_000)),
     ...(quick ? [50, 200] : [5, 50, 100, 200, 400, 600, 1_000]).flatMap((rateMbps): FidelitySetting[] => {
       const asked = { rateMbps, delayMs: 5, queueBytes: (rateMbps * 1_000_000 * QUEUE_MS) / 8_000 };
       const rate: Probe = { mode: "rate", seconds: quick ? 0.6 : 1.2 };

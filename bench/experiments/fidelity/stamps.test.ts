@@ -68,8 +68,8 @@ it("the rate is that of the middle of the run, whatever the sender offered", () 
   expect(offeredMbps).toBeCloseTo(20, 1);
 });
 
-it("counts losses, their bursts, and packets that came too late", () => {
+it("counts losses, and packets that came too late", () => {
   const receivedNs = [-1, 1, -1, -1, -1, 4, 3, 5, 6, -1];
-  expect(lossesOf(stamps([], receivedNs))).toEqual({ lost: 5, bursts: 3 });
+  expect(lossesOf(stamps([], receivedNs))).toBe(5);
   expect(reorderedIn(stamps([], receivedNs))).toBe(1);
 });

@@ -68,13 +68,9 @@ export function rates(
 
 const FILLS_MS = 200;
 
-/** How many packets were lost, and in how many bursts of them. */
-export function lossesOf({ receivedNs }: Stamps): { lost: number; bursts: number } {
-  const isLost = receivedNs.map((atNs) => atNs < 0);
-  return {
-    lost: isLost.filter(Boolean).length,
-    bursts: isLost.filter((lost, i) => lost && isLost[i - 1] !== true).length,
-  };
+/** How many packets were lost. */
+export function lossesOf({ receivedNs }: Stamps): number {
+  return receivedNs.filter((atNs) => atNs < 0).length;
 }
 
 /** Packets that came after one that was sent later. */

@@ -52,7 +52,7 @@ func (c counters) since(ctx context.Context, spec Spec) (r Readings) {
 		ratio := float64(*counted("latePackets")) / float64(*forwarded)
 		r.LateRatio = &ratio
 	}
-	r.DroppedLoss, r.DroppedQueue = counted("droppedLoss", "droppedBurst"), counted("droppedQueue")
+	r.DroppedLoss, r.DroppedQueue = counted("droppedLoss"), counted("droppedQueue")
 	r.DroppedFault = counted("droppedMemory", "droppedWrite", "droppedDevice")
 	return r
 }

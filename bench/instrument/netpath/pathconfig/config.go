@@ -32,7 +32,6 @@ import (
 //	  "delayMs": 12.5,               // one way
 //	  "jitterMs": 1,                 // uniform, plus or minus; at most delayMs; keeps the order
 //	  "lossRatio": 0.01,
-//	  "burstLoss": {"goodToBad": 0.01, "badToGood": 0.25, "lossGood": 0, "lossBad": 1},
 //	  "udpLossRatio": 0.08,          // of UDP alone, before the queue: a network that polices it
 //	  "queueBytes": 1500000
 //	}
@@ -71,7 +70,6 @@ const (
 type direction struct {
 	RateMbps, DelayMs, JitterMs, LossRatio float64
 	UDPLossRatio                           float64
-	BurstLoss                              shaper.GilbertElliott
 	QueueBytes                             int64
 }
 
@@ -88,10 +86,6 @@ func (d direction) check(at string) error {
 		{"jitterMs", d.JitterMs, 0, d.DelayMs},
 		{"lossRatio", d.LossRatio, 0, 1},
 		{"udpLossRatio", d.UDPLossRatio, 0, 1},
-		{"burstLoss.goodToBad", d.BurstLoss.GoodToBad, 0, 1},
-		{"burstLoss.badToGood", d.BurstLoss.BadToGood, 0, 1},
-		{"burstLoss.lossGood", d.BurstLoss.LossGood, 0, 1},
-		{"burstLoss.lossBad", d.BurstLoss.LossBad, 0, 1},
 		{"queueBytes", float64(d.QueueBytes), 0, maxQueueBytes},
 	} {
 		if field.value < field.low || field.value > field.high {
@@ -104,7 +98,7 @@ func (d direction) check(at string) error {
 func (d direction) settings() shaper.Settings {
 	return shaper.Settings{
 		RateBps: d.RateMbps * 1e6, DelayNs: nanoseconds(d.DelayMs), JitterNs: nanoseconds(d.JitterMs),
-		LossRatio: d.LossRatio, UDPLossRatio: d.UDPLossRatio, Burst: d.BurstLoss, QueueBytes: d.QueueBytes,
+		LossRatio: d.LossRatio, UDPLossRatio: d.UDPLossRatio, QueueBytes: d.QueueBytes,
 	}
 }
 

@@ -26,12 +26,10 @@ func TestValid(t *testing.T) {
 		"nothing": {`{}`, Config{Seed: 1, Steps: []Step{{0, [2]shaper.Settings{base, base}}}}},
 		"all fields": {
 			`{"seed": 18446744073709551615,
-			  "aToB": {"rateMbps": 50, "delayMs": 12.5, "jitterMs": 1, "lossRatio": 0.01, "queueBytes": 0,
-			           "burstLoss": {"goodToBad": 0.01, "badToGood": 0.25, "lossGood": 0, "lossBad": 1}},
+			  "aToB": {"rateMbps": 50, "delayMs": 12.5, "jitterMs": 1, "lossRatio": 0.01, "queueBytes": 0},
 			  "bToA": {"rateMbps": 0}}`,
 			Config{Seed: 1<<64 - 1, Steps: []Step{{0, [2]shaper.Settings{{
 				RateBps: 50e6, DelayNs: 12_500_000, JitterNs: 1_000_000, LossRatio: 0.01,
-				Burst: shaper.GilbertElliott{GoodToBad: 0.01, BadToGood: 0.25, LossBad: 1},
 			}, base}}}},
 		},
 		"a profile changes what it names, and only that": {
@@ -84,10 +82,6 @@ func TestInvalid(t *testing.T) {
 			},
 		},
 		"more jitter than delay": {`{"aToB": {"delayMs": 1, "jitterMs": 2}}`, []string{"aToB.jitterMs must be from 0 to 1"}},
-		"burst loss": {
-			`{"aToB": {"burstLoss": {"goodToBad": 2, "badToGood": -1, "lossGood": 3, "lossBad": 1}}}`,
-			[]string{"aToB.burstLoss.goodToBad", "aToB.burstLoss.badToGood", "aToB.burstLoss.lossGood"},
-		},
 		"profile": {
 			`{"profile": [{"atMs": -1}, {"atMs": 5}, {"atMs": 5}, {"atMs": 6, "aToB": {"lossRatio": 2}}], "profileRepeatMs": 6}`,
 			[]string{"profile[0].atMs", "profile[2].atMs", "profile[3].aToB.lossRatio", "profileRepeatMs"},

@@ -30,44 +30,8 @@ func TestIndependentLoss(t *testing.T) {
 	}
 }
 
-func TestGilbertElliott(t *testing.T) {
-	const n = 1_000_000
-	chain := GilbertElliott{GoodToBad: 0.01, BadToGood: 0.25, LossGood: 0, LossBad: 1}
-	all := verdicts(configured(Settings{Burst: chain}, 1, 0), n)
-	lost, bursts := 0, 0
-	for i, v := range all {
-		if v == DroppedBurst {
-			lost++
-			if i == 0 || all[i-1] != DroppedBurst {
-				bursts++
-			}
-		}
-	}
-	if ratio := float64(lost) / n; math.Abs(ratio-0.01/0.26) > 0.001 || math.Abs(chain.LossRatio()-0.01/0.26) > 1e-12 {
-		t.Errorf("loss %v, want %v", ratio, 0.01/0.26)
-	}
-	if length := float64(lost) / float64(bursts); math.Abs(length-4) > 0.1 {
-		t.Errorf("bursts of %v packets, want 4", length)
-	}
-}
-
-// A chain that began in the good state would lose too little at first.
-func TestTheChainBeginsStationary(t *testing.T) {
-	lost := 0
-	const runs = 20_000
-	chain := GilbertElliott{GoodToBad: 0.001, BadToGood: 0.009, LossBad: 1}
-	for seed := range uint64(runs) {
-		if configured(Settings{Burst: chain}, seed, 0).Arrive(0, 40, 0) == DroppedBurst {
-			lost++
-		}
-	}
-	if ratio := float64(lost) / runs; math.Abs(ratio-0.1) > 0.01 {
-		t.Errorf("the first packet was lost in %v of the runs, want 0.1", ratio)
-	}
-}
-
 func TestSeeds(t *testing.T) {
-	settings := Settings{LossRatio: 0.1, Burst: GilbertElliott{GoodToBad: 0.1, BadToGood: 0.5, LossBad: 0.5}}
+	settings := Settings{LossRatio: 0.1}
 	first := verdicts(configured(settings, 7, 0), 2000)
 	if !slices.Equal(first, verdicts(configured(settings, 7, 0), 2000)) {
 		t.Error("the same seed gave other drops")

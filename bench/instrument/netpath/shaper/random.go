@@ -9,12 +9,9 @@ type stream struct {
 }
 
 const (
-	streamLoss       = 0
-	streamBurstStep  = 1
-	streamBurstLoss  = 2
-	streamBurstStart = 3
-	streamJitter     = 4
-	streamPolice     = 7 // 5 and 6 were others': a recorded run's seed gives the same drops
+	streamLoss   = 0
+	streamJitter = 4 // the numbers between were others': a recorded run's seed gives the same drops
+	streamPolice = 7
 )
 
 func (s *stream) seed(seed uint64, direction, purpose int) {

@@ -13,31 +13,8 @@ type Settings struct {
 	// JitterNs is the half width of a uniform variation of the delay; at most DelayNs.
 	JitterNs  int64
 	LossRatio float64
-	Burst     GilbertElliott
 	// UDPLossRatio is what a network drops of UDP alone, before the bottleneck, as one that polices it.
 	UDPLossRatio float64
 	// QueueBytes bounds what waits, without the packet that is being sent.
 	QueueBytes int64
-}
-
-// GilbertElliott is loss by a two-state chain that steps once a packet; the zero value is none.
-type GilbertElliott struct {
-	GoodToBad float64
-	BadToGood float64
-	LossGood  float64
-	LossBad   float64
-}
-
-// StationaryBad is the share of packets that meet the bad state.
-func (g GilbertElliott) StationaryBad() float64 {
-	if g.GoodToBad == 0 {
-		return 0
-	}
-	return g.GoodToBad / (g.GoodToBad + g.BadToGood)
-}
-
-// LossRatio is the mean loss.
-func (g GilbertElliott) LossRatio() float64 {
-	bad := g.StationaryBad()
-	return bad*g.LossBad + (1-bad)*g.LossGood
 }

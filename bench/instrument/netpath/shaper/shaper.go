@@ -9,9 +9,8 @@ const (
 	Accepted Verdict = iota
 	// DroppedQueue: the queue of the bottleneck was full.
 	DroppedQueue
-	// DroppedLoss and DroppedBurst: lost on the wire, after it took its time at the bottleneck.
+	// DroppedLoss: lost on the wire, after it took its time at the bottleneck.
 	DroppedLoss
-	DroppedBurst
 	// DroppedFull: the emulator's own memory was full, which is a fault of the measurement and not of the path.
 	DroppedFull
 )
@@ -19,7 +18,7 @@ const (
 // Shaper is one direction. Not safe for concurrent use.
 type Shaper struct {
 	settings Settings
-	loss     lossProcess
+	loss     stream
 	jitter   stream
 	police   stream
 
@@ -56,7 +55,7 @@ func New(capacity int) *Shaper {
 
 // Configure sets everything anew and restarts the random sequences. What is in the path stays in it, as in Change.
 func (s *Shaper) Configure(nowNs int64, settings Settings, seed uint64, direction int) {
-	s.loss.seed(seed, direction)
+	s.loss.seed(seed, direction, streamLoss)
 	s.jitter.seed(seed, direction, streamJitter)
 	s.police.seed(seed, direction, streamPolice)
 	s.Change(nowNs, settings)
@@ -68,7 +67,6 @@ func (s *Shaper) Change(nowNs int64, settings Settings) {
 	nowNs = s.advance(nowNs)
 	reflow := settings.RateBps != s.settings.RateBps
 	s.settings = settings
-	s.loss.use(settings.Burst)
 	if reflow {
 		s.reflow(nowNs)
 	}
@@ -89,7 +87,10 @@ func (s *Shaper) Arrive(nowNs int64, size int, slot int32) Verdict {
 	if s.tail-s.head > s.mask {
 		return DroppedFull
 	}
-	verdict := s.loss.decide(s.settings.LossRatio)
+	verdict := Accepted
+	if s.loss.next() < s.settings.LossRatio {
+		verdict = DroppedLoss
+	}
 	variation := int64((2*s.jitter.next() - 1) * float64(s.settings.JitterNs))
 	bits := float64(size) * 8
 	p := packet{

@@ -65,10 +65,6 @@ func TestKnownAnswers(t *testing.T) {
 			Settings{RateBps: rate, QueueBytes: 1500, LossRatio: 1},
 			[]arrival{{0, 1500, DroppedLoss, -1}, {0, 1500, DroppedLoss, -1}, {0, 1500, DroppedQueue, -1}},
 		},
-		"the chain wins over independent loss": {
-			Settings{LossRatio: 1, Burst: GilbertElliott{LossGood: 1}},
-			[]arrival{{0, 1500, DroppedBurst, -1}},
-		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -60,7 +60,6 @@ type Counters struct {
 	Forwarded    uint64 `json:"forwardedPackets"`
 	Late         uint64 `json:"latePackets"` // left over 1 ms after they were due
 	DroppedLoss  uint64 `json:"droppedLoss"`
-	DroppedBurst uint64 `json:"droppedBurst"`
 	DroppedQueue uint64 `json:"droppedQueue"`
 	// The next three are faults of the measurement, not of the path: any of them above 0 spoils a run. DroppedMemory:
 	// more in the path than the emulator holds. DroppedWrite: the other namespace refused it. DroppedDevice: the

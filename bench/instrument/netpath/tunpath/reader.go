@@ -56,8 +56,6 @@ func (d *direction) arrive(now int64, size int, slot int32) bool {
 		d.counted.DroppedQueue++
 	case shaper.DroppedLoss:
 		d.counted.DroppedLoss++
-	case shaper.DroppedBurst:
-		d.counted.DroppedBurst++
 	case shaper.DroppedFull:
 		d.counted.DroppedMemory++
 	}
