@@ -270,7 +270,11 @@ export default defineConfig({
     ...ROOMS.flatMap(room),
     {
       files: ["policy-api/cli/dashboard-server.ts"],
-      rules: restricted("the dashboard's server", ["../decision/*.ts", "esbuild", ...NODE], false),
+      rules: restricted(
+        "the dashboard's server",
+        ["./dashboard-page/data.ts", "../decision/*.ts", "../api/{contract,counters}/*.ts", "esbuild", ...NODE],
+        false,
+      ),
     },
     {
       files: [

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { ROOT } from "../../base/root.ts";
-import type { AuditEntry } from "../../policy-api/api/contract/audit.ts";
+import type { AuditEntry } from "../../policy-api/api/contract/policies.ts";
 import type { Results } from "../../policy-api/api/contract/results.ts";
 import { ASSIGNMENT_MS } from "../../policy-api/decision/assignment.ts";
 import { decide } from "../../policy-api/decision/decide.ts";

@@ -1,6 +1,6 @@
 import assert, { equal } from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClientRecord } from "../../policy-api/api/contract/clients.ts";
+import type { ClientRecord } from "../../policy-api/api/contract/decisions.ts";
 import type { Call } from "./acknowledged-changes.ts";
 import { type Load, probe, type TestSystem } from "./harness.ts";
 import { startRelay } from "./relay.ts";

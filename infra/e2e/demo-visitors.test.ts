@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Policy } from "../../policy-api/decision/policy.ts";
-import type { Stats } from "../../policy-api/api/contract/stats.ts";
+import type { Stats } from "../../policy-api/api/contract/deployment.ts";
 import { numbers } from "../../policy-api/visitors/testing.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
 import { DEMO_NETWORKS } from "../workerd/demo-networks.ts";

@@ -2,8 +2,7 @@ import { request } from "node:http";
 import { json } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { ClientRecord } from "../../policy-api/api/contract/clients.ts";
-import type { Explanation } from "../../policy-api/api/contract/decisions.ts";
+import type { ClientRecord, Explanation } from "../../policy-api/api/contract/decisions.ts";
 import published from "../../policy-api/policies/published.json" with { type: "json" };
 import { startTestSystem, type TestSystem, TOKEN } from "./harness.ts";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import type { NewActivation } from "../../policy-api/api/contract/activation.ts";
+import type { NewActivation } from "../../policy-api/api/contract/policies.ts";
 import type { Policy } from "../../policy-api/decision/policy.ts";
 import { UserError } from "../../base/user-error.ts";
 

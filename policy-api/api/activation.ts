@@ -1,12 +1,10 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import * as contract from "./contract/activation.ts";
+import * as contract from "./contract/policies.ts";
 import type { Activation, ActivationChange, ActivePolicy, Cause, KillSwitch } from "../decision/activation.ts";
-import type { ApiEnv } from "./env.ts";
-import { guarded } from "./guarded.ts";
-import { etagOf, isNoneMatchHit, parseIfMatch } from "./preconditions.ts";
+import { type ApiEnv, guarded } from "./authenticate.ts";
+import { activationView, etagOf, isNoneMatchHit, parseIfMatch } from "./policies.ts";
 import { Problem } from "./problem.ts";
-import { activationView } from "./view.ts";
 
 export function addActivation(api: OpenAPIHono<ApiEnv>): void {
   api.openapi(guarded(contract.getActivation), async (c) => {

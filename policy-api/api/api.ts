@@ -5,17 +5,15 @@ import { HTTPException } from "hono/http-exception";
 import { API_PATH } from "./contract/access.ts";
 import { addActivation } from "./activation.ts";
 import { addDecisions } from "./decisions.ts";
-import type { ApiEnv } from "./env.ts";
-import { addHealth } from "./health.ts";
+import type { ApiEnv } from "./authenticate.ts";
+import { addHealth, addProbe, addStats } from "./deployment.ts";
 import { readRest } from "./json-body.ts";
 import { addPolicies } from "./policies.ts";
 import type { PolicyApiPorts } from "./ports.ts";
 import { Problem, renderProblem } from "./problem.ts";
-import { addProbe } from "./probe.ts";
 import { addRecords } from "./records.ts";
 import { addReference } from "./reference.ts";
 import { addResults } from "./results.ts";
-import { addStats } from "./stats.ts";
 import { faultsOf } from "./zod-faults.ts";
 
 export interface Api<Env> {

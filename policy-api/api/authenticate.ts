@@ -1,14 +1,25 @@
 import type { MiddlewareHandler } from "hono";
+import type { RouteConfig } from "@hono/zod-openapi";
 import { type Scope, SCOPES } from "./contract/access.ts";
-import type { ApiEnv } from "./env.ts";
 import type { PolicyApiPorts } from "./ports.ts";
 import { Problem } from "./problem.ts";
 import { findToken } from "./tokens.ts";
+import { jsonBody } from "./json-body.ts";
+
+/** What handlers find in the context of a call. */
+export interface ApiEnv {
+  Variables: {
+    ports: PolicyApiPorts;
+    /** The name of the call's token. */
+    actor: string;
+    scope: Scope;
+  };
+}
 
 const CHALLENGE = { "www-authenticate": 'Bearer realm="adaptive-h3"' };
 
 /** Lets a call pass if its token may do this (RFC 6750): `Authorization: Bearer <token>`. */
-export function requires(scope: Scope): MiddlewareHandler<ApiEnv> {
+function requires(scope: Scope): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const ports = c.get("ports");
     const { tokens } = ports;
@@ -50,4 +61,13 @@ async function refusal(
   if (address !== undefined) await failedAttempts.add(address, nowMs);
   const headers = { "www-authenticate": `${CHALLENGE["www-authenticate"]}, error="invalid_token"` };
   return new Problem(401, "this token is not known", {}, headers);
+}
+
+/** A route of the contract, with what runs before its handler: it checks the token and reads the body. */
+export function guarded<R extends RouteConfig & { readonly scope: Scope }>({
+  scope,
+  ...route
+}: R): Omit<R, "scope"> & { middleware: MiddlewareHandler[] } {
+  const body = route.request?.body === undefined ? [] : jsonBody;
+  return { ...route, middleware: [requires(scope) as MiddlewareHandler, ...body] };
 }

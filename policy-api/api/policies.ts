@@ -1,13 +1,14 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { createPolicy, diffPolicies, getPolicy, listPolicies } from "./contract/policies.ts";
 import { jsonDiff } from "../decision/json-diff.ts";
-import type { StoredVersion } from "../decision/versions.ts";
-import type { ApiEnv } from "./env.ts";
-import { guarded } from "./guarded.ts";
+import type { AuditEntry, PolicyVersion, Precondition, StoredVersion } from "../decision/versions.ts";
+import { type ApiEnv, guarded } from "./authenticate.ts";
 import type { PolicyStorePort } from "./ports.ts";
-import { etagOf, isNoneMatchHit, parseIfMatch } from "./preconditions.ts";
 import { Problem } from "./problem.ts";
-import { versionView } from "./view.ts";
+import type * as shown from "./contract/policies.ts";
+import type * as audit from "./contract/policies.ts";
+import type * as policies from "./contract/policies.ts";
+import type { Activation, ActivePolicy } from "../decision/activation.ts";
 
 export function addPolicies(api: OpenAPIHono<ApiEnv>): void {
   api.openapi(guarded(listPolicies), async (c) => {
@@ -73,4 +74,69 @@ export async function versionOf(store: PolicyStorePort, version: number, pointer
       faults: [{ pointer, message: "is no known version" }],
     });
   return found;
+}
+
+/** What the number in an ETag is: a version (also of a list, its newest), or a revision of the activation. */
+type Numbered = "v" | "r";
+
+/** A strong entity tag (RFC 9110 section 8.8.3). */
+export function etagOf(kind: Numbered, number: number): string {
+  return `"${kind}${number}"`;
+}
+
+/**
+ * Reads If-Match (RFC 9110 section 13.1.1). Weak tags, and tags of the other kind, match nothing.
+ *
+ * @returns undefined without a header.
+ */
+export function parseIfMatch(header: string | undefined, kind: Numbered): Precondition | undefined {
+  if (header === undefined) return undefined;
+  if (header.trim() === "*") return "*";
+  return header.split(",").flatMap((tag) => {
+    const [, letter, digits] = /^\s*"([vr])(\d{1,15})"\s*$/.exec(tag) ?? [];
+    return letter === kind ? [Number(digits)] : [];
+  });
+}
+
+/** Whether the caller's copy is current (RFC 9110 section 13.1.2, weak comparison). */
+export function isNoneMatchHit(header: string | undefined, etag: string): boolean {
+  return (
+    header !== undefined &&
+    (header.trim() === "*" || header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag))
+  );
+}
+
+// The store's records as the API shows them. Times are text.
+
+function versionView(version: PolicyVersion): policies.PolicyVersion {
+  const { contentHash, author, note, createdAtMs, mode, source } = version;
+  return { version: version.version, contentHash, author, note, createdAt: isoTime(createdAtMs), mode, source };
+}
+
+export function activationView(activation: Activation): shown.Activation {
+  const { stages, atMs, ...rest } = activation;
+  return { ...rest, stages: [...stages], at: isoTime(atMs) };
+}
+
+export function auditView(entry: AuditEntry): audit.AuditEntry {
+  const { id, atMs, actor, action, version, revision, activation, note } = entry;
+  return {
+    id,
+    at: isoTime(atMs),
+    actor,
+    action,
+    version,
+    revision,
+    activation: activation && { ...activation, stages: [...activation.stages] },
+    note,
+  };
+}
+
+/** For a version in force whose policy cannot be read. */
+export function silentText({ version, fault = "cannot be read any more" }: ActivePolicy): string {
+  return `version ${version} is in force and offers nothing, as it ${fault}`;
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }

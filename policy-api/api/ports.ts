@@ -15,7 +15,7 @@ import type {
 } from "../decision/versions.ts";
 import type { Extent } from "./counters/extent.ts";
 import type { Tally } from "./counters/counted.ts";
-import type { Probe } from "./contract/probe.ts";
+import type { Probe } from "./contract/deployment.ts";
 import type { OutcomeRow } from "../visitors/outcome-row.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import type { Token } from "./tokens.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { etagOf, isNoneMatchHit, parseIfMatch } from "./preconditions.ts";
+import { etagOf, isNoneMatchHit, parseIfMatch } from "./policies.ts";
 
 describe("If-Match", () => {
   it.each([

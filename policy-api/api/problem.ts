@@ -17,7 +17,7 @@ const TITLES = {
   503: "Service Unavailable",
 } as const satisfies Partial<Record<ContentfulStatusCode, string>>;
 
-export type ProblemStatus = keyof typeof TITLES;
+type ProblemStatus = keyof typeof TITLES;
 
 /** A refusal, which callers get as problem details (RFC 9457). Any code throws it; renderProblem renders it. */
 export class Problem extends Error {

@@ -1,13 +1,12 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { listAudit } from "./contract/audit.ts";
-import * as contract from "./contract/clients.ts";
+import { listAudit } from "./contract/policies.ts";
+import * as contract from "./contract/decisions.ts";
 import type { History } from "./contract/decisions.ts";
 import { historyAt, type Remembered } from "../decision/history.ts";
 import { UPPER_LEVELS } from "../decision/mix.ts";
-import type { ApiEnv } from "./env.ts";
-import { guarded } from "./guarded.ts";
+import { type ApiEnv, guarded } from "./authenticate.ts";
 import { Problem } from "./problem.ts";
-import { auditView } from "./view.ts";
+import { auditView } from "./policies.ts";
 
 // What is known about clients and networks, and who changed what.
 

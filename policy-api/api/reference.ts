@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { ApiEnv } from "./env.ts";
-import { referencePage } from "./reference-page.ts";
+import { html, raw } from "hono/html";
+import type { ApiEnv } from "./authenticate.ts";
 
 /** The API's description of itself, for programs and for people. It needs no token. */
 export function addReference(api: OpenAPIHono<ApiEnv>): void {
@@ -39,5 +39,147 @@ export function addReference(api: OpenAPIHono<ApiEnv>): void {
     // The page loads nothing and runs nothing; it holds its own style.
     c.header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
     return c.html(referencePage(describe()));
+  });
+}
+
+// The OpenAPI document as one page of HTML that loads nothing else.
+
+interface Schema {
+  readonly [keyword: string]: unknown;
+}
+interface Operation {
+  readonly summary?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly security?: readonly unknown[];
+  readonly parameters?: readonly {
+    name: string;
+    in: string;
+    required?: boolean;
+    description?: string;
+    schema?: Schema;
+  }[];
+  readonly requestBody?: { content?: Record<string, { schema?: Schema }>; required?: boolean };
+  readonly responses?: Record<string, { description: string; content?: Record<string, { schema?: Schema }> }>;
+}
+interface Document {
+  readonly info: { readonly title: string; readonly description?: string | undefined };
+  readonly paths?: unknown;
+  readonly components?: unknown;
+}
+
+type Html = ReturnType<typeof html>;
+
+const METHODS = ["get", "post", "put", "delete"] as const;
+
+const STYLE = `
+  :root { color-scheme: light dark; }
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
+  code, pre { font: 0.9em/1.45 ui-monospace, monospace; }
+  pre { overflow-x: auto; padding: 0.75rem; background: #8882; border-radius: 4px; }
+  h2 { margin-top: 2.5rem; border-bottom: 1px solid #8886; }
+  h3 { margin: 2rem 0 0.5rem; } h3 code { font-size: 1rem; }
+  table { border-collapse: collapse; } td { padding: 0.15rem 1rem 0.15rem 0; vertical-align: top; }
+  .method { display: inline-block; min-width: 4.5rem; font-weight: bold; }
+`;
+
+function referencePage(document: Document): Html {
+  const operations = Object.entries((document.paths ?? {}) as Record<string, Record<string, Operation>>).flatMap(
+    ([path, methods]) => METHODS.flatMap((method) => (methods[method] ? [{ path, method, ...methods[method] }] : [])),
+  );
+  const tags = [...new Set(operations.flatMap(({ tags: names }) => names ?? []))];
+  const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Schema> };
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${document.info.title}</title>
+        <style>
+          ${raw(STYLE)}
+        </style>
+      </head>
+      <body>
+        <h1>${document.info.title}</h1>
+        <p>${document.info.description}</p>
+        <p>
+          Calls need <code>Authorization: Bearer &lt;token&gt;</code>, unless they say that they need no token. Bodies
+          are JSON. Refusals are problem details (RFC 9457), with a JSON pointer to every fault.
+          <a href="openapi.json">openapi.json</a> says the same for programs.
+        </p>
+        ${tags.map(
+          (tag) =>
+            html`<h2 id="${tag}">${tag}</h2>
+              ${operations.filter((operation) => operation.tags?.includes(tag)).map(operationSection)}`,
+        )}
+        <h2 id="schemas">Schemas</h2>
+        ${Object.entries(schemas).map(
+          ([name, schema]) =>
+            html`<h3 id="schema-${name}">${name}</h3>
+              <pre>${linked(JSON.stringify(schema, null, 2))}</pre>`,
+        )}
+      </body>
+    </html>`;
+}
+
+function operationSection(operation: Operation & { path: string; method: string }): Html {
+  const { path, method, summary, description, security, parameters = [], requestBody, responses = {} } = operation;
+  const body = requestBody?.content?.["application/json"]?.schema;
+  return html`<section>
+    <h3>
+      <code><span class="method">${method.toUpperCase()}</span>${path}</code>
+    </h3>
+    <p>${summary}.${security === undefined ? " Needs no token." : ""} ${coded(description ?? "")}</p>
+    <table>
+      ${parameters.map(
+        (parameter) =>
+          html`<tr>
+            <td><code>${parameter.name}</code></td>
+            <td>${parameter.in}${parameter.required === true ? ", required" : ""}</td>
+            <td>${coded([parameter.description, bounds(parameter.schema)].filter(Boolean).join("; "))}</td>
+          </tr>`,
+      )}
+      ${
+        body === undefined
+          ? ""
+          : html`<tr>
+              <td>body</td>
+              <td>${requestBody?.required === true ? "required" : "optional"}</td>
+              <td>${schemaLink(body)}</td>
+            </tr>`
+      }
+      ${Object.entries(responses).map(
+        ([status, response]) =>
+          html`<tr>
+            <td><code>${status}</code></td>
+            <td>${coded(response.description)}</td>
+            <td>${schemaLink(Object.values(response.content ?? {})[0]?.schema)}</td>
+          </tr>`,
+      )}
+    </table>
+  </section>`;
+}
+
+function schemaLink(schema: Schema | undefined): Html | string {
+  const name = /^#\/components\/schemas\/(.+)$/.exec(String(schema?.["$ref"]))?.[1];
+  return name === undefined ? "" : html`<a href="#schema-${name}">${name}</a>`;
+}
+
+function bounds(schema: Schema | undefined): string {
+  return ["minimum", "maximum", "default", "pattern"]
+    .flatMap((keyword) => (schema?.[keyword] === undefined ? [] : [`${keyword} ${JSON.stringify(schema[keyword])}`]))
+    .join(", ");
+}
+
+/** Sets text in backticks as code. */
+function coded(text: string): (Html | string)[] {
+  return text.split(/`([^`]+)`/).map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
+}
+
+/** A schema's text, with its references as links. */
+function linked(text: string): (Html | string)[] {
+  return text.split(/("#\/components\/schemas\/[^"]+")/).map((part) => {
+    const name = /^"#\/components\/schemas\/(.+)"$/.exec(part)?.[1];
+    return name === undefined ? part : html`<a href="#schema-${name}">${name}</a>`;
   });
 }

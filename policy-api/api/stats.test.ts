@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HOUR_MS } from "./counters/counted.ts";
-import type { Stats } from "./contract/stats.ts";
+import type { Stats } from "./contract/deployment.ts";
 import { callApi, faultsOf, type Reply, type TestPorts, testPorts, TOKENS } from "./testing.ts";
 
 const HOUR = 490_000;

@@ -1,13 +1,13 @@
 import { type ActivationState, INITIAL_ACTIVATION, type KillSwitch, type Stage } from "../decision/activation.ts";
 import { POLICY_OUTDATED_MS } from "../decision/policy.ts";
-import type { Activation } from "../api/contract/activation.ts";
-import type { Result } from "./command.ts";
-import { printable } from "./printable.ts";
-import { percent } from "./quantities.ts";
-import { table } from "./table.ts";
-import { madeText, timeText } from "./time-text.ts";
+import type { Activation, PolicyVersion } from "../api/contract/policies.ts";
+import type { Call, Result } from "./command.ts";
+import { printable, table } from "./table.ts";
+import { madeText, percent, timeText, whenText } from "./quantities.ts";
+import type { Api } from "./api.ts";
+import { EXIT, Failure } from "./failure.ts";
 
-export function versionText(version: number): string {
+function versionText(version: number): string {
   return version === INITIAL_ACTIVATION.everyone ? "version 0 (initial: observe)" : `version ${version}`;
 }
 
@@ -85,4 +85,94 @@ export function unchanged(sentence: string, activation: Activation, nowMs: numbe
     json: { changed: false, before: activation, after: activation },
     text: `${sentence}\n\n${inForceText(activation, nowMs)}`,
   };
+}
+
+/** Versions of the policy, and for whom each is in force. */
+export function versionTable(
+  versions: readonly PolicyVersion[],
+  activation: Activation,
+  nowMs: number,
+  columns: number,
+): string {
+  return table(
+    ["version", "in force", "mode", "author", "created", "note"],
+    versions.map(({ version, mode, author, createdAt, note }) => [
+      version,
+      inForceFor(version, activation),
+      mode ?? "unreadable",
+      author,
+      whenText(createdAt, nowMs),
+      note,
+    ]),
+    columns,
+  );
+}
+
+function inForceFor(version: number, { everyone, stages }: Activation): string {
+  return [
+    ...(version === everyone ? ["everyone"] : []),
+    ...stages.filter((stage) => stage.version === version).map(stageText),
+  ].join(", ");
+}
+
+/**
+ * Makes a change of the activation that was read before. If somebody else was faster, the failure says who, and what is in
+ * force now, so that a person can decide again.
+ *
+ * @throws Failure
+ */
+export async function unlessChanged<T>(api: Api, io: Call["io"], change: () => Promise<T>): Promise<T> {
+  try {
+    return await change();
+  } catch (error) {
+    if (!(error instanceof Failure) || error.exitCode !== EXIT.changed) throw error;
+    const { activation } = await api.activation();
+    const { revision, everyone, killSwitch } = activation;
+    throw new Failure(
+      EXIT.changed,
+      `${activation.author} changed the activation meanwhile: nothing of yours was done.`,
+      {
+        ...error.details,
+        detail: `In force now:\n${inForceText(activation, io.nowMs())}`,
+        inForce: { revision, everyone, killSwitch },
+      },
+    );
+  }
+}
+
+/** A version, and for whom. */
+export interface Rollout {
+  readonly version: number;
+  /** 0 to 1. */
+  readonly share?: number | undefined;
+  readonly pathPrefix?: string | undefined;
+}
+
+export type Assignment = Pick<Activation, "everyone" | "stages">;
+
+/**
+ * What a rollout makes of an activation. Pure.
+ *
+ * Without a share and a path the version is for everyone, and all stages end. Otherwise the version gets a stage: it replaces
+ * the stage of the same path, or is added. A share of 1 without a path is everyone too, but the stages of paths stay. A share
+ * of 0 ends the stage.
+ */
+export function rolledOut({ everyone, stages }: Assignment, { version, share, pathPrefix }: Rollout): Assignment {
+  if (share === undefined && pathPrefix === undefined) return { everyone: version, stages: [] };
+  const others = stages.filter((stage) => stage.pathPrefix !== pathPrefix);
+  if (share === 0) return { everyone, stages: inOrder(others) };
+  if (pathPrefix === undefined && share === 1) return { everyone: version, stages: inOrder(others) };
+  const stage: Stage = { version, share: share ?? 1, ...(pathPrefix === undefined ? {} : { pathPrefix }) };
+  return { everyone, stages: inOrder([...others, stage]) };
+}
+
+/** Whether every client gets the version at once. Then a person must say yes first. */
+export function isForEveryone({ share, pathPrefix }: Rollout): boolean {
+  return (share ?? 1) === 1 && (pathPrefix === undefined || pathPrefix === "/");
+}
+
+/** Longer paths first, as the first stage that matches counts. */
+function inOrder(stages: readonly Stage[]): Stage[] {
+  const length = (stage: Stage): number => stage.pathPrefix?.length ?? 0;
+  return [...stages].sort((a, b) => length(b) - length(a));
 }

@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
 import type { KillSwitch } from "../decision/activation.ts";
 import type { Policy } from "../decision/policy.ts";
-import type { Activation, NewActivation, UnstoredKillSwitch } from "../api/contract/activation.ts";
-import type { ClientRecord } from "../api/contract/clients.ts";
-import type { NewQuestion } from "../api/contract/decisions.ts";
+import type { Activation, NewActivation, UnstoredKillSwitch } from "../api/contract/policies.ts";
+import type { ClientRecord, NewQuestion } from "../api/contract/decisions.ts";
 import { clientOf } from "./client.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { EXIT, Failure } from "./failure.ts";
-import type { PageOptions } from "./page-options.ts";
+import type { PageOptions } from "./options.ts";
 
 /** The activation in force, or what could not be stored. */
 type KillReply = Activation | UnstoredKillSwitch;

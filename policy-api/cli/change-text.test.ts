@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { jsonDiff } from "../decision/json-diff.ts";
-import { changeText } from "./change-text.ts";
+import { changeText } from "./command-versions.ts";
 
 const numbers = (length: number): number[] => Array.from({ length }, (_, i) => 100 + i);
 

@@ -1,11 +1,15 @@
 import { hc, type PickResponseByStatusCode } from "hono/client";
+import { once } from "node:events";
+import * as http from "node:http";
+import * as https from "node:https";
+import { text as textOf } from "node:stream/consumers";
+import { getCACertificates } from "node:tls";
 import { API_PATH } from "../api/contract/access.ts";
-import type { ContractApi } from "../api/contract/api.ts";
-import { isReplyOf, routeOf } from "../api/contract/reply-of.ts";
+import { type ContractApi, hasShape, isReplyOf, routeOf } from "../api/contract/api.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { exchange } from "./exchange.ts";
-import { EXIT, Failure } from "./failure.ts";
-import { refusal } from "./refusal.ts";
+import { EXIT, type ExitCode, Failure } from "./failure.ts";
+import { ProblemDetails } from "../api/contract/routes.ts";
+import { printable } from "./table.ts";
 
 /** The replies that a caller gets; every other reply is thrown. (503 is the reply of a server that is not well.) */
 type Answered = PickResponseByStatusCode<ContractApi, 200 | 201 | 202 | 503>;
@@ -49,4 +53,130 @@ export function parseJson(json: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+type Answer = Awaited<ReturnType<typeof exchange>>;
+
+/**
+ * Sends a request and reads the whole answer.
+ *
+ * @param changes whether the request changes something
+ * @throws Failure
+ */
+async function exchange(
+  { origin, token, ca, timeoutMs }: Endpoint,
+  url: URL,
+  { method, headers, body }: RequestInit,
+  changes: boolean,
+) {
+  // The time limit includes the answer's body.
+  const signal = AbortSignal.timeout(timeoutMs);
+  const options: https.RequestOptions = {
+    method: method ?? "GET",
+    signal,
+    // The connection ends with the answer, so that it does not keep the process alive.
+    agent: false,
+    headers: {
+      accept: "application/json, application/problem+json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...Object.fromEntries(new Headers(headers)),
+    },
+    ...(ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] }),
+  };
+  try {
+    const request = url.protocol === "https:" ? https.request(url, options) : http.request(url, options);
+    request.end(body);
+    const [response] = (await once(request, "response")) as [http.IncomingMessage];
+    // From here on the response reports errors.
+    request.on("error", () => undefined);
+    return { status: response.statusCode ?? 0, headers: response.headers, text: await textOf(response) };
+  } catch (error) {
+    throw unreachable(origin, error, signal.aborted ? timeoutMs : undefined, changes);
+  }
+}
+
+/** Failures without a connection: the server cannot have changed anything. */
+const UNCONNECTED: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "Nothing answers there (connection refused): is it running?",
+  ENOTFOUND: "Its name is not known.",
+  EAI_AGAIN: "Its name cannot be looked up now.",
+  EHOSTUNREACH: "There is no way to it from here.",
+  ENETUNREACH: "There is no way to it from here.",
+  EPROTO: "It does not speak TLS there.",
+  ERR_SSL_WRONG_VERSION_NUMBER: "It does not speak TLS there.",
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: "It does not speak TLS there.",
+  ERR_TLS_CERT_ALTNAME_INVALID: "Its certificate is for another name.",
+  CERT_HAS_EXPIRED: "Its certificate has expired.",
+};
+const CUT_OFF: Readonly<Record<string, string>> = {
+  ETIMEDOUT: "It does not answer.",
+  ECONNRESET: "It closed the connection without an answer.",
+  EPIPE: "It closed the connection without an answer.",
+};
+
+/**
+ * What a failed connection means to the user.
+ *
+ * @param lateMs the time limit, if the call took longer
+ * @param changes whether the request changes something
+ */
+export function unreachable(origin: string, error: unknown, lateMs: number | undefined, changes: boolean): Failure {
+  const code = codeOf(error);
+  const isCertificate = /CERT|SIGNED|SIGNATURE|ISSUER|ERR_SSL|ERR_TLS/.test(code);
+  const why =
+    lateMs !== undefined
+      ? `It does not answer within ${lateMs / 1000} s.`
+      : (UNCONNECTED[code] ??
+        CUT_OFF[code] ??
+        (isCertificate
+          ? `Its certificate is not trusted (${code}): give the root certificate with --ca.`
+          : `The connection failed (${code}).`));
+  const isOpen = changes && (lateMs !== undefined || !(isCertificate || code in UNCONNECTED));
+  return new Failure(
+    EXIT.unreachable,
+    `${origin} cannot be reached. ${why}`,
+    isOpen ? { detail: "Whether it made the change is not known: `status` and `list` tell." } : {},
+  );
+}
+
+function codeOf(error: unknown): string {
+  const { code, errors } = error as { code?: unknown; errors?: unknown };
+  if (typeof code === "string") return code;
+  // If several addresses were tried, the first error counts, as they seldom differ.
+  return Array.isArray(errors) && errors.length > 0 ? codeOf(errors[0]) : "no reason given";
+}
+
+/** What a refusal, or an answer that the API does not give, means to the user. */
+export function refusal(endpoint: Endpoint, { status, headers }: Answer, body: unknown): Failure {
+  const { token, origin } = endpoint;
+  // A server may repeat the token, which must not be printed.
+  const clean = (theirs: string): string =>
+    printable(token === undefined ? theirs : theirs.replaceAll(token, "[the token]"));
+  const problem = hasShape(ProblemDetails, body) ? body : undefined;
+  const answer = problem === undefined ? String(status) : `${status} ${clean(problem.title)}`;
+  const title = (): string => {
+    if (status >= 300 && status < 400)
+      return `${origin} sends on to ${clean(headers.location ?? "nowhere")} (${status}): give the address itself.`;
+    if (status === 401)
+      return `The server does not know this token (${answer}): is its entry in POLICY_TOKENS, and is it the file that H3_TOKEN_FILE names?`;
+    if (status === 403) return `The server does not allow this (${answer}).`;
+    if (status === 429) {
+      const wait = headers["retry-after"];
+      return `There were too many failed attempts (${answer})${wait === undefined ? "" : `: try again in ${clean(wait)} s`}.`;
+    }
+    if (status >= 500) return `${origin} cannot answer now (${answer}).`;
+    if (problem === undefined) return `${origin} answers ${status}, and not as the API does: is it the right server?`;
+    return `The server refuses this (${answer}).`;
+  };
+  return new Failure(exitCodeOf(status, problem !== undefined), title(), {
+    status,
+    detail: problem && clean(problem.detail),
+    faults: problem?.faults?.map(({ pointer, message }) => ({ pointer: clean(pointer), message: clean(message) })),
+  });
+}
+
+function exitCodeOf(status: number, isApi: boolean): ExitCode {
+  if (status === 401 || status === 403 || status === 429) return EXIT.token;
+  if (status === 412) return EXIT.changed;
+  return isApi && status >= 400 && status < 500 ? EXIT.refused : EXIT.unreachable;
 }

@@ -1,15 +1,28 @@
-import { isSameState } from "../decision/activation.ts";
+import { type ActivationState, INITIAL_ACTIVATION, isSameState, KILL_SWITCHES } from "../decision/activation.ts";
 import { parsePolicy } from "../decision/parse-policy.ts";
-import { isForEveryone, type Rollout, rolledOut } from "./activation-change.ts";
-import { beforeAfterText, changed, killSwitchLines, unchanged, WHEN_OBEYED } from "./activation-text.ts";
-import { unlessChanged } from "./changed-meanwhile.ts";
-import type { Command } from "./command.ts";
+import {
+  beforeAfterText,
+  changed,
+  inForceText,
+  isForEveryone,
+  KILL_SWITCH_MEANS,
+  killSwitchLines,
+  rolledOut,
+  type Rollout,
+  unchanged,
+  unlessChanged,
+  WHEN_OBEYED,
+} from "./activation-text.ts";
+import type { Call, Command, Result } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { namedVersion } from "./named-policy.ts";
-import { verdictText } from "./policy-verdict.ts";
-import { printable } from "./printable.ts";
-import { madeText } from "./time-text.ts";
-import { readVersion } from "./values.ts";
+import { verdictText } from "./policy-text.ts";
+import { printable } from "./table.ts";
+import { madeText } from "./quantities.ts";
+import { oneOf, readVersion } from "./options.ts";
+import type { Api } from "./api.ts";
+import type { Activation, UnstoredKillSwitch } from "../api/contract/policies.ts";
+import { EXIT, Failure, misused } from "./failure.ts";
 
 export const ACTIVATE: Command = {
   name: "activate",
@@ -63,4 +76,114 @@ change that somebody else made meanwhile (exit code 4).`,
 function verdictLines(policy: unknown, { version, share, pathPrefix = "/" }: Rollout): readonly string[] {
   const parsed = parsePolicy(policy);
   return share === 0 || !parsed.ok ? [] : [verdictText(`version ${version}`, parsed.value, { path: pathPrefix })];
+}
+
+export const ROLLBACK: Command = {
+  name: "rollback",
+  usage: "[--note TEXT] [--yes]",
+  summary: "Return to what was in force before the last change.",
+  details: `Versions, stages and kill switch become what they were. Two rollbacks undo two changes. Shows what
+it returns to, and asks first; --yes skips the question. It does not undo a change that somebody
+else made meanwhile (exit code 4). After \`kill off\` it would switch the kill switch on again: then
+--yes is not enough.`,
+  options: ["note", "yes"],
+  async run(call) {
+    const { options, io } = call;
+    const api = await call.api();
+    const { activation, etag } = await api.activation();
+    const target = await previous(activation, api);
+    const made = ({ author, at, note }: Activation): string => madeText(author, at, note, io.nowMs());
+    const kind = activation.killSwitch === null ? target.killSwitch : null;
+    const preview = [
+      ...headlines(activation, target),
+      `What ends: revision ${activation.revision}, ${printable(made(activation))}`,
+      `Back to:   revision ${target.revision}, ${printable(made(target))}`,
+      "",
+      beforeAfterText(activation, target, call.columns),
+    ].join("\n");
+    // Nothing but `kill off` is undone by this: it leaves versions and stages as they are.
+    const own = kind === null ? undefined : { word: "kill", instead: `\`kill ${kind} --yes\` does what it would do.` };
+    await confirm(call, preview, `Back to revision ${target.revision}?`, own);
+    const after = await unlessChanged(api, io, () => api.rollBack(options.note, etag));
+    return changed(activation, after, `${inForceText(after, io.nowMs())}\n\n${WHEN_OBEYED}`);
+  },
+};
+
+/** What a rollback does to the kill switch: more than to any version, so it stands first. */
+function headlines(now: ActivationState, after: ActivationState): readonly string[] {
+  if (now.killSwitch === after.killSwitch) return [];
+  if (after.killSwitch === null)
+    return [`The kill switch (${now.killSwitch}) ends by this: the policy counts again.`, ""];
+  return [
+    `*** THIS SWITCHES THE KILL SWITCH ON AGAIN (${after.killSwitch}). ***`,
+    `${KILL_SWITCH_MEANS[after.killSwitch]}, whatever the policy says.`,
+    "",
+  ];
+}
+
+async function previous({ previousRevision }: Activation, api: Api): Promise<Activation> {
+  if (previousRevision === null) throw new Failure(EXIT.refused, "There is nothing to go back to.");
+  // The history does not list revision 0, as nobody made it.
+  if (previousRevision === INITIAL_ACTIVATION.revision)
+    return { ...INITIAL_ACTIVATION, stages: [], at: new Date(INITIAL_ACTIVATION.atMs).toISOString() };
+  const [found] = (await api.history({ limit: 1, before: previousRevision + 1 })).activations;
+  if (found?.revision === previousRevision) return found;
+  throw new Failure(EXIT.unreachable, `${api.origin} does not say what revision ${previousRevision} was.`);
+}
+
+export const KILL: Command = {
+  name: "kill",
+  usage: "[fixed-h2|clear|off] [--note TEXT] [--yes]",
+  summary: "Take HTTP/3 back from everybody, whatever the policy says; or end that (off).",
+  details: `  fixed-h2  nobody is offered HTTP/3, and offers that may still live are taken back (the default)
+  clear     every page says clear, also to clients that should hold nothing
+  off       the policy counts again
+
+Asks first; --yes skips the question. It can be turned on whatever somebody else changed meanwhile;
+turning it off is then refused (exit code 4). If the store cannot take it, it is in force in memory,
+and the command says so (exit code 0).`,
+  options: ["note", "yes"],
+  words: [0, 1],
+  async run(call) {
+    const kind = oneOf([...KILL_SWITCHES, "off"])(call.words[0] ?? "fixed-h2", "The kill switch");
+    if (kind === "off") return turnOff(call);
+    await confirm(
+      call,
+      `To be put in force, until \`kill off\`: ${KILL_SWITCH_MEANS[kind]}.`,
+      `The kill switch (${kind})?`,
+    );
+    const after = await (await call.api()).kill(kind, call.options.note);
+    if ("stored" in after) return unstored(after);
+    return changed(undefined, after, `${inForceText(after, call.io.nowMs())}\n\n${WHEN_OBEYED}`);
+  },
+};
+
+/** A kill switch that the store could not take. */
+function unstored(held: UnstoredKillSwitch): Result {
+  const { killSwitch, problem } = held;
+  const lines = killSwitch === null ? ["The kill switch in memory is off."] : killSwitchLines(killSwitch).slice(0, 2);
+  return { json: { changed: true, ...held }, text: [...lines, "", `NOT STORED: ${printable(problem)}.`].join("\n") };
+}
+
+async function turnOff(call: Call): Promise<Result> {
+  if (call.options.note !== undefined) throw misused("`kill off` takes no --note.");
+  const api = await call.api();
+  const { killSwitch: inMemory } = await (await api.health()).json();
+  if (inMemory?.stored === false) {
+    await confirm(
+      call,
+      `The kill switch is on (${inMemory.kind}), in memory only: the store could not take it.`,
+      "Turn the kill switch off?",
+    );
+    const ended = await api.endKill("*");
+    return "stored" in ended ? unstored(ended) : changed(undefined, ended, inForceText(ended, call.io.nowMs()));
+  }
+  const { activation, etag } = await api.activation();
+  const { killSwitch } = activation;
+  if (killSwitch === null) return unchanged("The kill switch is off already.", activation, call.io.nowMs());
+  const preview = `The kill switch is on (${killSwitch}). Without it:\n\n${inForceText({ ...activation, killSwitch: null }, call.io.nowMs())}`;
+  await confirm(call, preview, "Turn the kill switch off?");
+  const after = await unlessChanged(api, call.io, () => api.endKill(etag));
+  if ("stored" in after) return unstored(after);
+  return changed(activation, after, `The kill switch is off: revision ${after.revision}. ${WHEN_OBEYED}`);
 }

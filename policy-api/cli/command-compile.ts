@@ -1,12 +1,10 @@
 import { resolve } from "node:path";
 import { notCompiled } from "../decision/compiled/answers.ts";
-import { terraformOf } from "../decision/compiled/cloudflare.ts";
-import { compiled, answersQuic, TARGETS } from "../decision/compiled/targets.ts";
+import { markerRules, PHASE, terraformOf } from "../decision/compiled/cloudflare.ts";
+import { answersQuic, compiled, TARGETS } from "../decision/compiled/targets.ts";
 import type { Command } from "./command.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
-import { writeNewFile } from "./new-file.ts";
-import { readPolicyFile } from "./policy-file.ts";
-import { placed } from "./zone-rules.ts";
+import { readPolicyFile, writeNewFile } from "./files.ts";
 
 export const COMPILE: Command = {
   name: "compile",
@@ -53,3 +51,38 @@ Ends with 1 if the policy says what no rule can do.`,
     return { text: lines.join("\n"), json: { target: to, file, text } };
   },
 };
+
+export const MARKER_RULE: Command = {
+  name: "marker-rule",
+  usage: "[--host NAME] [--terraform] [--out FILE]",
+  summary: "Write the rules of a zone for a worker that answers by a marker. Needs no server.",
+  details: `For a worker on Cloudflare with ACTUATOR = "marker", whose answers a Response Header Transform Rule
+makes Alt-Svc of. Every other Alt-Svc is taken away, on all hosts of the zone: --host names the one
+host that they are for. --out writes them to a FILE that is not there yet.
+
+They are the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint.
+That call replaces ALL rules of the phase: put your own ones beside them first.
+--terraform writes them as a file for Terraform instead (NAME.tf.json, Cloudflare's provider 5).
+There too they are all rules of the phase.`,
+  options: ["host", "terraform", "out"],
+  run({ options: { host, terraform = false, out }, io }) {
+    const rules = markerRules(host);
+    const text = terraform ? terraformOf(rules) : rules;
+    if (out === undefined) return { text: text.trimEnd(), isVerbatim: true, json: { text } };
+    const file = resolve(io.folder, out);
+    writeNewFile(file, text, "the rules");
+    return {
+      text: `The rules are in ${file}.\n${placed(terraform)}`,
+      json: { file, text },
+    };
+  },
+};
+
+/** How an owner puts rules in place that are in a file. */
+function placed(isTerraform: boolean): string {
+  const call = `They are the body of PUT /zones/ZONE/rulesets/phases/${PHASE}/entrypoint, which replaces`;
+  return [
+    isTerraform ? "`terraform apply -var zone_id=ZONE` puts them in place, and takes away" : call,
+    "ALL rules of that phase: put your own ones beside them first.",
+  ].join(" ");
+}

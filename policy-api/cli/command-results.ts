@@ -1,11 +1,14 @@
 import { resolve } from "node:path";
 import type { Command } from "./command.ts";
 import { EXIT, misused } from "./failure.ts";
-import { ofVersion } from "./named-policy.ts";
-import { writeNewFile } from "./new-file.ts";
+import { fromServer, ofVersion } from "./named-policy.ts";
+import { writeNewFile } from "./files.ts";
 import { resultsPicture } from "./results-picture.ts";
-import { resultsText } from "./results-text.ts";
-import { readVersion } from "./values.ts";
+import { missingObjects, resultsText } from "./results-text.ts";
+import { readVersion } from "./options.ts";
+import type { Change, Proposal } from "../api/contract/results.ts";
+import { bytes, count, counted, milliseconds, percent } from "./quantities.ts";
+import { table } from "./table.ts";
 
 export const RESULTS: Command = {
   name: "results",
@@ -38,6 +41,106 @@ Ends with 5 if no object of the store answers.`,
 };
 
 /** The version that a line names. Undefined: the one in force. @throws Failure */
-export function readVersionArgument(name: string | undefined): number | undefined {
+function readVersionArgument(name: string | undefined): number | undefined {
   return name === undefined ? undefined : readVersion(name, "The version");
+}
+
+export const PROPOSE: Command = {
+  name: "propose",
+  usage: "[VERSION] [--out FILE] [--push [--note TEXT]]",
+  summary: "Propose a policy by what visitors' pages reported. This puts nothing in force.",
+  details: `Takes VERSION, or the version that is in force for everyone, and changes its gain table by what was
+reported, each figure by how certain that is. Shows what changes and what it should save.
+--out writes the policy to a FILE that is not there yet. --push stores it as a new version. Neither
+activates it: see \`activate\`.
+
+Ends with 1 if nothing can be proposed.`,
+  options: ["out", "push", "note"],
+  words: [0, 1],
+  async run({ words: [name], options, io, api: connected, columns }) {
+    const { out, push = false, note } = options;
+    if (note !== undefined && !push) throw misused("--note goes with --push: only a version has a note.");
+    const version = readVersionArgument(name);
+    const api = await connected();
+    const proposal = await ofVersion(version, api.proposal(version));
+    if (proposal.kind !== "proposed")
+      return {
+        json: proposal,
+        text: [
+          `Nothing is proposed from version ${proposal.version}. ${proposal.why}`,
+          missingObjects(proposal.objects),
+        ]
+          .filter((sentence) => sentence !== undefined)
+          .join(" "),
+        exitCode: EXIT.refused,
+      };
+    const policy = fromServer(proposal.policy, "the proposal");
+    const file = out === undefined ? undefined : resolve(io.folder, out);
+    if (file !== undefined) writeNewFile(file, `${JSON.stringify(policy, undefined, 2)}\n`, "the policy");
+    const reply = push ? await api.push(policy, note) : undefined;
+    const pushed = reply === undefined ? undefined : { ...(await reply.json()), isNew: reply.status === 201 };
+    const after = [
+      ...(file === undefined ? [] : [`The policy is in ${file}.`]),
+      ...(pushed === undefined
+        ? ["Nothing is stored by this on the server."]
+        : [
+            `It is ${pushed.isNew ? "now version" : "already version"} ${pushed.version}. It is not in force. What it changes, and how to begin with few:`,
+            `  diff ${proposal.version} ${pushed.version}`,
+            `  activate ${pushed.version} --share 5%`,
+          ]),
+    ];
+    return {
+      json: { ...proposal, ...(file && { file }), ...(pushed && { pushed }) },
+      text: [proposalText({ ...proposal, policy }, columns), "", ...after].join("\n"),
+    };
+  },
+};
+
+const PARTS = { next: "next page", return: "return", price: "price of an offer" } as const;
+
+function proposalText(
+  { version, clients, changes, gain, turned, objects }: Extract<Proposal, { kind: "proposed" }>,
+  columns: number,
+) {
+  const missing = missingObjects(objects);
+  const seen = changes.filter(({ clients: whose }) => whose > 0);
+  const others = changes.length - seen.length;
+  const saved = (value: number): string => ((1 - Math.exp(-value)) * 100).toFixed(2);
+  return [
+    `From version ${version}, by ${counted(clients, "client")} (a client counts in each of its cells).`,
+    ...(missing === undefined ? [] : [missing]),
+    "",
+    changes.length === 0
+      ? "No figure of the gain table changes."
+      : table(
+          ["figure", "RTT", "bytes", "loss", "from", "to", "se", "clients"],
+          seen.map(({ part, rttMs, contentBytes, lossRatio, before, after, se, clients: whose }: Change) => [
+            PARTS[part],
+            milliseconds(rttMs),
+            contentBytes === null ? null : bytes(contentBytes),
+            lossRatio === null ? null : percent(lossRatio),
+            before,
+            after,
+            se,
+            count(whose),
+          ]),
+          columns,
+        ),
+    ...(others === 0 ? [] : ["", `${counted(others, "more figure")} of places near them: with --json.`]),
+    "",
+    turned.length === 0
+      ? "No new client would get another answer."
+      : table(
+          ["new clients at", "with pages of", "of all", "would get"],
+          turned.map(({ rttMs, contentBytes, share, answer }) => [
+            milliseconds(rttMs),
+            bytes(contentBytes),
+            percent(share),
+            answer === "offer" ? "an offer" : "no offer",
+          ]),
+          columns,
+        ),
+    "",
+    `Expected to save ${saved(gain.value)} % of the time of new clients' pages (95 %: ${saved(gain.low)} to ${saved(gain.high)} %).`,
+  ].join("\n");
 }

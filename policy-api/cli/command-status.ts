@@ -1,12 +1,11 @@
-import { inForceText, killSwitchLines, stagesText } from "./activation-text.ts";
+import { inForceText, killSwitchLines, stagesText, versionTable } from "./activation-text.ts";
 import type { Command } from "./command.ts";
-import type { AuditEntry } from "../api/contract/audit.ts";
-import type { Health } from "../api/contract/health.ts";
+import type { AuditEntry } from "../api/contract/policies.ts";
+import type { Health } from "../api/contract/deployment.ts";
 import { EXIT } from "./failure.ts";
-import { nextPageText, PAGE_OPTIONS } from "./page-options.ts";
+import { nextPageText, PAGE_OPTIONS } from "./options.ts";
 import { table } from "./table.ts";
-import { whenText } from "./time-text.ts";
-import { versionTable } from "./version-table.ts";
+import { whenText } from "./quantities.ts";
 
 /** How many versions status shows. */
 const LATEST = 5;

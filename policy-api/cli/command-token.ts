@@ -3,7 +3,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "./command.ts";
 import { misused } from "./failure.ts";
-import { columnsOf, wrapped } from "./wrapping.ts";
+import { columnsOf, wrapped } from "./table.ts";
 
 /** As long as the SHA-256 of the token, which is what the server keeps. */
 const TOKEN_BYTES = 32;

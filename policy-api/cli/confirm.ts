@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { isYes } from "../../base/is-yes.ts";
 import type { Call } from "./command.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
-import { columnsOf, wrapped } from "./wrapping.ts";
+import { columnsOf, wrapped } from "./table.ts";
 
 /** A word to type in the place of yes. --yes does not stand for it: what it is for must not happen in passing. */
 interface OwnWord {

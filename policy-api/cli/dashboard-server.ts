@@ -9,15 +9,16 @@ import { build } from "esbuild";
 import { jsonDiff } from "../decision/json-diff.ts";
 import { parsePolicy } from "../decision/parse-policy.ts";
 import type { Api } from "./api.ts";
-import { changeText } from "./change-text.ts";
+import { changeText } from "./command-versions.ts";
 import { knownText } from "./command-clients.ts";
-import { dashboardData } from "./dashboard-data.ts";
-import { decisionsGrid, gridText, hasRulesElsewhere } from "./decisions-grid.ts";
+import { decisionsGrid, gridText, hasRulesElsewhere } from "./policy-text.ts";
 import { explanationText } from "./explanation-text.ts";
 import { EXIT, Failure, failureText } from "./failure.ts";
 import { fromServer, readable } from "./named-policy.ts";
 import { resultsPicture } from "./results-picture.ts";
 import { table } from "./table.ts";
+import type { Activation } from "../api/contract/policies.ts";
+import type { DashboardData, Part } from "./dashboard-page/data.ts";
 
 const PAGE = join(import.meta.dirname, "dashboard-page");
 /** The page's requests have a policy at most. */
@@ -218,5 +219,37 @@ async function listen(server: Server, port: number): Promise<void> {
         ? `Port ${port} is in use: choose another one with --port.`
         : `Port ${port} cannot be used: ${String(error)}`,
     );
+  }
+}
+
+/** Asks for all of it at a time. A part that fails says so, and the others are shown. */
+async function dashboardData(
+  api: Pick<Api, "origin" | "health" | "activation" | "version" | "stats" | "results">,
+  hours: number,
+  atMs: number,
+): Promise<DashboardData> {
+  const activation = partOf(api.activation().then((reply) => reply.activation));
+  const [health, inForce, policy, stats, results] = await Promise.all([
+    partOf(api.health().then((reply) => reply.json())),
+    activation,
+    partOf(policyOf(api, activation)),
+    partOf(api.stats(hours)),
+    partOf(api.results(undefined)),
+  ]);
+  return { origin: api.origin, atMs, hours, health, activation: inForce, policy, stats, results };
+}
+
+async function policyOf(api: Pick<Api, "version">, activation: Promise<Part<Activation>>): Promise<unknown> {
+  const inForce = await activation;
+  if ("fault" in inForce) throw new Error(inForce.fault);
+  return (await api.version(inForce.value.everyone)).policy;
+}
+
+async function partOf<T>(asked: Promise<T>): Promise<Part<T>> {
+  try {
+    return { value: await asked };
+  } catch (error) {
+    if (error instanceof Failure) return { fault: [error.message, error.details.detail].filter(Boolean).join(" ") };
+    return { fault: error instanceof Error ? error.message : "It cannot be told." };
   }
 }

@@ -1,4 +1,4 @@
-import type { Probe } from "../api/contract/probe.ts";
+import type { Probe } from "../api/contract/deployment.ts";
 import type { AssetsHost } from "./doctor/advise.ts";
 import { isKeptFrom, requiringCorp } from "../decision/embedding.ts";
 import { heard } from "./doctor/heard.ts";

@@ -1,25 +1,22 @@
 import { NO_PROGRESS, type Progress, startProgress } from "../../base/progress.ts";
 import { API_PATH } from "../api/contract/access.ts";
-import { getHealth, type Health } from "../api/contract/health.ts";
-import { getProbe, type Probe } from "../api/contract/probe.ts";
-import { isReplyOf } from "../api/contract/reply-of.ts";
+import { getHealth, getProbe, type Health, type Probe } from "../api/contract/deployment.ts";
+import { isReplyOf } from "../api/contract/api.ts";
 import { type Actuator, ACTUATORS, MARKER_HEADER } from "../decision/alt-svc.ts";
 import { advise } from "./doctor/advise.ts";
-import { arrived } from "./doctor/arrived.ts";
-import { type Heard, heard } from "./doctor/heard.ts";
+import { arrived, type Heard, heard } from "./doctor/heard.ts";
 import { type AnswerKind, ANSWERS, predict, type Prediction, type Site } from "./doctor/predict.ts";
 import { parseJson } from "./client.ts";
-import type { Result } from "./command.ts";
+import type { Io, Result } from "./command.ts";
 import { type AssetsSeen, lookAtAssets } from "./doctor-assets.ts";
-import { filesOf, lookAt, type Looking, seePage, type Seen } from "./doctor-look.ts";
+import { filesOf, lookAt, type Looking, type Seen, seePage } from "./doctor-look.ts";
 import { tryQuic } from "./doctor-quic.ts";
 import { askRecords } from "./doctor-records.ts";
 import { lookAtZone, type Row, type ZoneSeen } from "./doctor-zone.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { EXIT, type ExitCode, Failure } from "./failure.ts";
-import type { Io } from "./io.ts";
 import { table } from "./table.ts";
-import { readServiceUrl } from "./values.ts";
+import { readServiceUrl } from "./options.ts";
 
 /** What the worker answered to a probe, and what of it came. */
 interface Probed {

@@ -3,7 +3,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, type Incoming
 import { getCACertificates } from "node:tls";
 import type { Endpoint } from "./endpoint.ts";
 import { EXIT, Failure } from "./failure.ts";
-import { unreachable } from "./unreachable.ts";
+import { unreachable } from "./client.ts";
 
 /** A response as it came over HTTP/2. */
 export interface Seen {

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Health } from "../api/contract/health.ts";
-import { LOCAL_HOSTS } from "./local-hosts.ts";
+import type { Health } from "../api/contract/deployment.ts";
+import { LOCAL_HOSTS } from "./endpoint.ts";
 
 /** Whether a QUIC connection carries a request to a site. Undefined: that could not be tried. */
-export interface Quic {
+interface Quic {
   readonly works: boolean | undefined;
   readonly why: string;
 }

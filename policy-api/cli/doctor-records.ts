@@ -1,8 +1,8 @@
 import { alpnOf } from "./doctor/svcb.ts";
-import { LOCAL_HOSTS } from "./local-hosts.ts";
+import { LOCAL_HOSTS } from "./endpoint.ts";
 
 /** What DNS says of HTTP/3 for a host: an HTTPS record with h3 in its alpn. Undefined: it could not be asked. */
-export interface Records {
+interface Records {
   readonly offersH3: boolean | undefined;
   readonly why: string;
 }

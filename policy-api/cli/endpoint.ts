@@ -1,13 +1,17 @@
 import { X509Certificate } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { Failure, EXIT, misused } from "./failure.ts";
-import type { Io } from "./io.ts";
-import { LOCAL_HOSTS } from "./local-hosts.ts";
-import { readFile } from "./read-file.ts";
-import type { Options } from "./options.ts";
-import { ifGiven } from "./values.ts";
-import { columnsOf, wrapped } from "./wrapping.ts";
+import { EXIT, Failure, misused } from "./failure.ts";
+import type { Io } from "./command.ts";
+import { readFile } from "./files.ts";
+import { ifGiven, type Options } from "./options.ts";
+import { columnsOf, wrapped } from "./table.ts";
+
+/**
+ * Names of this machine, as URLs have them. Browsers ask no DNS for them (RFC 6761, section 6.3), no packet to them leaves the machine,
+ * and over plain http nobody else can read it.
+ */
+export const LOCAL_HOSTS: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Where the API is, and which token goes there. */
 export interface Endpoint {

@@ -2,10 +2,9 @@ import type { Explanation } from "../api/contract/decisions.ts";
 import { ownLoss } from "../decision/belief.ts";
 import type { Reason } from "../decision/decide.ts";
 import { TRANSPORTS } from "../decision/sample.ts";
-import { bytes, count, counted, milliseconds, percent, rate } from "./quantities.ts";
-import { levelsText, lossesText, roughly } from "./readings.ts";
+import { bytes, count, counted, levelsText, lossesText, milliseconds, percent, rate, roughly } from "./quantities.ts";
 import { nameList } from "./table.ts";
-import { ifGiven } from "./values.ts";
+import { ifGiven } from "./options.ts";
 
 type Decision = Explanation["decision"];
 

@@ -23,7 +23,7 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-export interface FailureDetails {
+interface FailureDetails {
   /** The status of the answer, if the server refused. */
   readonly status?: number;
   readonly detail?: string | undefined;

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "./commands.ts";
-import { commandHelp, overview } from "./help.ts";
-import { run } from "./run.ts";
+import { commandHelp, COMMANDS, overview, run } from "./run.ts";
 import { testIo, type TestIo } from "./testing.ts";
-import { wrapped } from "./wrapping.ts";
+import { wrapped } from "./table.ts";
 
 async function does(line: string, io: TestIo = testIo()): Promise<{ code: number; out: string; err: string }> {
   const code = await run(line === "" ? [] : line.split(" "), io);

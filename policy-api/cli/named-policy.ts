@@ -3,8 +3,8 @@ import type { Policy } from "../decision/policy.ts";
 import type { Api } from "./api.ts";
 import type { Call } from "./command.ts";
 import { EXIT, Failure } from "./failure.ts";
-import { readPolicyFile } from "./policy-file.ts";
-import { readVersion } from "./values.ts";
+import { readPolicyFile } from "./files.ts";
+import { readVersion } from "./options.ts";
 
 /** Names the version that everyone gets. */
 const ACTIVE = "active";

@@ -1,3 +1,7 @@
+import type { ClientRecord } from "../api/contract/decisions.ts";
+import { LOSS_NODES } from "../decision/loss-nodes.ts";
+import { NETWORK_GIVES_MAX, UPPER_LEVELS } from "../decision/mix.ts";
+
 // Numbers as people read them.
 
 const THOUSANDS = new Intl.NumberFormat("en-US", { maximumFractionDigits: 3 });
@@ -34,4 +38,94 @@ export function bytes(value: number): string {
 
 function rounded(value: number): number {
   return Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
+}
+
+const UNITS = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+  ["s", 1],
+] as const;
+
+/** A time from the API to the second, UTC. It is "-" for the initial policy and its activation, which nobody made. */
+export function timeText(iso: string): string {
+  const ms = Date.parse(iso);
+  return ms > 0 ? `${new Date(ms).toISOString().slice(0, 19)}Z` : "-";
+}
+
+/** How long ago that was, in the largest unit that fits: `3 min ago`. As clocks differ, a time in the future is now. */
+export function agoText(iso: string, nowMs: number): string {
+  const ms = Date.parse(iso);
+  return ms > 0 ? sinceText(nowMs - ms) : "-";
+}
+
+/** The same, of a length in milliseconds. */
+export function sinceText(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const unit = UNITS.find(([, length]) => seconds >= length);
+  return unit === undefined ? "just now" : `${Math.floor(seconds / unit[1])} ${unit[0]} ago`;
+}
+
+/** When that was, as a cell of a table: `2026-11-21T10:00:00Z  3 min ago`. */
+export function whenText(iso: string, nowMs: number): string {
+  const ago = agoText(iso, nowMs);
+  return ago === "-" ? ago : `${timeText(iso)}  ${ago}`;
+}
+
+/** Who made something, and when: `by deploy, 3 min ago: more for Japan` */
+export function madeText(author: string, iso: string, note: string | null, nowMs: number): string {
+  const ago = agoText(iso, nowMs);
+  return `by ${author}${ago === "-" ? "" : `, ${ago}`}${note === null ? "" : `: ${note}`}`;
+}
+
+/** What a whole is counted in: tenths of a percent. */
+const PARTS = 1_000;
+
+/**
+ * The shares of weights, 0 to 1, as tenths of a percent that add up to 1: rounded each by itself, 7.5 and 92.5 % would be 101 %.
+ * Those whose rest is largest are rounded up. Pure.
+ */
+export function sharedOut(weights: readonly number[]): readonly number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  if (!(total > 0)) return weights.map(() => 0);
+  // A share that is a whole number of tenths must not lose one to how fractions are kept.
+  const exact = weights.map((weight) => Number(((weight / total) * PARTS).toFixed(6)));
+  const parts = exact.map(Math.floor);
+  const missing = PARTS - parts.reduce((sum, part) => sum + part, 0);
+  const byRest = exact.map((share, i) => ({ i, rest: share % 1 })).toSorted((a, b) => b.rest - a.rest);
+  for (const { i } of byRest.slice(0, missing)) parts[i] = (parts[i] ?? 0) + 1;
+  return parts.map((part) => part / PARTS);
+}
+
+const LEVELS = { network: "network", asn: "autonomous system", site: "site" } as const;
+
+/** How losses are shared out: `no loss: 60 %, loss 0.1 %: 7.5 %`. A share under half a percent is left out. */
+export function lossesText(weights: readonly number[], losses: readonly number[] = LOSS_NODES): string {
+  const shares = sharedOut(weights);
+  return losses
+    .flatMap((loss, i) => {
+      const share = shares[i] ?? 0;
+      return share < 0.005 ? [] : [`${loss === 0 ? "no loss" : `loss ${percent(loss)}`}: ${percent(share)}`];
+    })
+    .join(", ");
+}
+
+/** What is known of the levels above a client, by their names: how many clients there are, and what they lose. */
+export function levelsText(known: Pick<ClientRecord, keyof typeof LEVELS>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    UPPER_LEVELS.flatMap((level) => {
+      const clients = known[level] ?? [];
+      // Clients fade, and those of few packets count little.
+      const worth = clients.reduce((sum, n) => sum + n, 0);
+      if (worth < 0.005) return [];
+      // Else a site would seem to have fewer clients than one of its networks.
+      const capped = level === "network" ? "" : `, where a network counts for ${NETWORK_GIVES_MAX} at most`;
+      return [[LEVELS[level], `${roughly(worth)} clients' worth${capped}; ${lossesText(clients)}`]];
+    }),
+  );
+}
+
+/** With two digits: `2.2`, `120` */
+export function roughly(value: number): string {
+  return count(Number(value.toPrecision(2)));
 }

@@ -1,7 +1,7 @@
 import type { Results } from "../api/contract/results.ts";
-import { printable } from "./printable.ts";
+import { printable } from "./table.ts";
 import { count } from "./quantities.ts";
-import { allAndClasses, missingObjects, type NamedSlice, savedRange } from "./slices.ts";
+import { allAndClasses, missingObjects, type NamedSlice, savedRange } from "./results-text.ts";
 
 const WIDTH = 830;
 const COLUMN = 108;

@@ -1,10 +1,20 @@
-import type { Result } from "./command.ts";
+import type { Command, Io, Result } from "./command.ts";
 import { findEndpoint } from "./endpoint.ts";
-import { EXIT, type ExitCode, Failure, failureJson, failureText } from "./failure.ts";
-import { commandHelp, commandOf, overview } from "./help.ts";
-import type { Io } from "./io.ts";
+import { EXIT, type ExitCode, Failure, failureJson, failureText, misused, nearest } from "./failure.ts";
 import { readLine, refuseEaten, requireOnly } from "./options.ts";
-import { columnsOf, wrapped } from "./wrapping.ts";
+import { columnsOf, nameList, wrapped } from "./table.ts";
+import { ACTIVATE, KILL, ROLLBACK } from "./command-activate.ts";
+import { EXPLAIN, FORGET, LOOK_UP } from "./command-clients.ts";
+import { AUTOPILOT } from "./autopilot.ts";
+import { COMPILE, MARKER_RULE } from "./command-compile.ts";
+import { COST } from "./command-cost.ts";
+import { DASHBOARD } from "./command-dashboard.ts";
+import { DIFF, LIST, PUSH, SHOW, VALIDATE } from "./command-versions.ts";
+import { DOCTOR } from "./command-doctor.ts";
+import { PROPOSE, RESULTS } from "./command-results.ts";
+import { AUDIT, HISTORY, STATUS } from "./command-status.ts";
+import { STATS, WATCH } from "./command-stats.ts";
+import { TOKEN } from "./command-token.ts";
 
 /** Runs one command line. Returns the exit code. It does not reject for faults that its user can mend. */
 export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
@@ -53,3 +63,92 @@ async function resultOf({ words: [name, ...words], options }: ReturnType<typeof 
     },
   });
 }
+
+const RUN = "npm run --silent policy --";
+
+/** Finds a command by its name. @throws Failure that says which command was meant */
+function commandOf(name: string): Command {
+  const command = COMMANDS.find((candidate) => candidate.name === name);
+  if (command !== undefined) return command;
+  const names = COMMANDS.map((candidate) => candidate.name);
+  throw misused(`There is no command ${JSON.stringify(name)}${nearest(name, names) || "."} \`help\` lists them.`);
+}
+
+/** What one command does and takes. */
+export function commandHelp({ name, usage, summary, details }: Command): string {
+  return [
+    `${RUN} ${name} ${usage}`.trim(),
+    "",
+    summary,
+    ...(details === undefined ? [] : ["", inParagraphs(details)]),
+  ].join("\n");
+}
+
+/** Source is written in lines; a line that does not begin with a space goes on with the one before. */
+function inParagraphs(lines: string): string {
+  return lines.replaceAll(/(?<=\S)\n(?=\S)/g, " ");
+}
+
+/** The command line at a glance. */
+export function overview(): string {
+  const summaries = Object.fromEntries(COMMANDS.map(({ name, summary }) => [name, summary]));
+  return inParagraphs(`Reads and changes the policy by which adaptive-h3 advertises HTTP/3.
+
+  ${RUN} <command>
+
+${indented(nameList({ ...summaries, help: "Say more about a command: help activate." }))}
+
+Every command takes
+  --json             one JSON document on stdout, errors too: {"error":{status,title,detail,faults}}
+  --url URL          the server (H3_URL)
+  --token-file FILE  the file with the token (H3_TOKEN_FILE; or the token itself in H3_TOKEN)
+  --ca FILE          a root certificate to trust besides the usual ones, PEM (H3_CA)
+
+Without --url and H3_URL the server is the one of \`npm start\`: https://localhost:8443 (PORT), with
+the token and the certificate in .adaptive-h3 (STATE_DIR). A token is never an argument, as ps shows
+arguments. The program sends a call only once, and waits 10 s for the answer.
+
+Ends with
+  0  done
+  1  the policy is not valid, two policies differ, or the server refuses the call
+  2  the command line means nothing, or nobody said yes
+  3  no token, or a token that may not do this (401, 403, 429)
+  4  somebody else changed the activation meanwhile (412)
+  5  the server cannot be reached, or does not answer properly
+  6  what was asked cannot be told
+
+Lines are as wide as the terminal, or as COLUMNS says. In a pipe and in a file a row is one line.`);
+}
+
+function indented(lines: string): string {
+  return lines.replaceAll(/^/gm, "  ");
+}
+
+/** In the order in which a policy goes into force. */
+export const COMMANDS: readonly Command[] = [
+  VALIDATE,
+  DIFF,
+  COMPILE,
+  MARKER_RULE,
+  PUSH,
+  LIST,
+  SHOW,
+  ACTIVATE,
+  STATUS,
+  HISTORY,
+  AUDIT,
+  ROLLBACK,
+  KILL,
+  STATS,
+  WATCH,
+  DASHBOARD,
+  RESULTS,
+  PROPOSE,
+  AUTOPILOT,
+  EXPLAIN,
+  LOOK_UP,
+  FORGET,
+  TOKEN,
+  DOCTOR,
+  COST,
+];

@@ -19,8 +19,7 @@ import {
   transport,
   versionNumber,
 } from "./fields.ts";
-import { reads } from "./head.ts";
-import { bodyOf, jsonOf, problems } from "./replies.ts";
+import { bodyOf, jsonOf, problems, reads, writes } from "./routes.ts";
 
 const packets = z.number().min(0).max(1e15).openapi({ description: "Packets sent", example: 1000 });
 /** A time, or how long ago it was, in milliseconds. */
@@ -129,7 +128,7 @@ const OriginOffers = strict({
   offering: z.boolean(),
 }).openapi("OriginOffers");
 
-export const Offers = strict({
+const Offers = strict({
   origins: z.array(OriginOffers).openapi({ description: "Alt-Svc speaks for one origin; the last answered first" }),
   takenAtMs: ms,
   ignoredAtMs: z.array(ms),
@@ -203,4 +202,43 @@ export const explain = createRoute({
   ...reads("post", "/decisions/explain", "explain", "Explain a decision: on given facts, or for a client by address"),
   request: { body: bodyOf(Question) },
   responses: { 200: jsonOf("The decision, and the facts that it rests on", Explanation), ...problems(413, 422) },
+});
+
+const request = { body: bodyOf(strict({ address }).openapi("Address")) };
+const isKnown = z.boolean().openapi({ description: "Whether the store holds anything about it" });
+
+const ClientRecord = strict({
+  known: isKnown,
+  ...known,
+  offers: Offers.optional(),
+}).openapi("ClientRecord");
+export type ClientRecord = z.infer<typeof ClientRecord>;
+const NetworkRecord = strict({ known: isKnown, network: known.network }).openapi("NetworkRecord");
+const Forgotten = strict({ forgotten: z.int().min(0).openapi({ description: "Number of rows" }) }).openapi("Forgotten");
+
+const forgotten = { 200: jsonOf("Deleted", Forgotten), ...problems(413) };
+
+export const lookUpClient = createRoute({
+  ...reads("post", "/clients/look-up", "lookUpClient", "Show what is known about a client and its network"),
+  request,
+  responses: { 200: jsonOf("As a decision would use it now", ClientRecord), ...problems(413) },
+});
+
+export const lookUpNetwork = createRoute({
+  ...reads("post", "/networks/look-up", "lookUpNetwork", "Show what is known about an address's network (/24 or /48)"),
+  request,
+  responses: { 200: jsonOf("As a decision would use it now", NetworkRecord), ...problems(413) },
+});
+
+export const forgetClient = createRoute({
+  ...writes("post", "/clients/forget", "forgetClient", "Delete what is known about a client"),
+  description: "Samples on their way to the store are deleted too. The audit records the call, but not the client.",
+  request,
+  responses: forgotten,
+});
+
+export const forgetNetwork = createRoute({
+  ...writes("post", "/networks/forget", "forgetNetwork", "Delete what is known about a whole network"),
+  request,
+  responses: forgotten,
 });

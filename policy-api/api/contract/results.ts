@@ -2,9 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { CELL_POSITIONS } from "../../visitors/cells.ts";
 import { OBJECTIONS } from "../../visitors/objections.ts";
 import { asn, isoTime, lossRatio, policy, rttMs, share, strict, versionInPath, versionNumber } from "./fields.ts";
-import { fromProposal, fromResults } from "./links.ts";
-import { reads } from "./head.ts";
-import { jsonOf, problems } from "./replies.ts";
+import { fromProposal, fromResults, jsonOf, problems, reads } from "./routes.ts";
 
 const amount = z.number().min(0);
 const whole = z.int().min(0);

@@ -121,7 +121,7 @@ export function keyOf<F extends Family>(family: F, labels: Labels<F>): Key {
 }
 
 /** One figure. */
-export interface Read {
+interface Read {
   readonly family: Family;
   readonly labels: Readonly<Record<string, string>>;
 }

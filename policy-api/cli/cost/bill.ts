@@ -45,7 +45,7 @@ const OBJECT_GB = 0.128;
 /** A client, its network, its autonomous system, and the site. */
 const ROWS_OF_A_LOOK_UP = 4;
 
-export interface Item {
+interface Item {
   readonly name: string;
   readonly perPage: number;
   readonly perMonth: number;
@@ -54,7 +54,7 @@ export interface Item {
   readonly price: number;
 }
 
-export interface Bill {
+interface Bill {
   readonly items: readonly Item[];
   /** US dollars, with the plan's own price. */
   readonly total: number;

@@ -1,7 +1,6 @@
-import type { Activation } from "../../api/contract/activation.ts";
-import type { Health } from "../../api/contract/health.ts";
+import type { Activation } from "../../api/contract/policies.ts";
+import type { Health, Stats } from "../../api/contract/deployment.ts";
 import type { Results } from "../../api/contract/results.ts";
-import type { Stats } from "../../api/contract/stats.ts";
 
 /** A part of the page, or why it is not there: a sentence. */
 export type Part<T> = { readonly value: T } | { readonly fault: string };

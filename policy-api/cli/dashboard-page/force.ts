@@ -1,4 +1,4 @@
-import type { Stats } from "../../api/contract/stats.ts";
+import type { Stats } from "../../api/contract/deployment.ts";
 import type { DashboardData } from "./data.ts";
 import { element } from "./elements.ts";
 

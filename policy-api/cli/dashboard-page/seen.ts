@@ -1,4 +1,4 @@
-import type { Stats } from "../../api/contract/stats.ts";
+import type { Stats } from "../../api/contract/deployment.ts";
 import { decide } from "../../decision/decide.ts";
 import type { History } from "../../decision/facts.ts";
 import { LOSS_NODES } from "../../decision/loss-nodes.ts";

@@ -1,5 +1,5 @@
 import UPlot from "uplot";
-import type { Stats } from "../../api/contract/stats.ts";
+import type { Stats } from "../../api/contract/deployment.ts";
 import { count, element, percent, tableOf } from "./elements.ts";
 
 /** Okabe and Ito's colours (2008), which colour-blind people tell apart, and greys after them. */
@@ -8,7 +8,7 @@ const HEIGHT = 260;
 const HOUR_S = 3_600;
 
 /** Decisions by the hour, by the values of one label. Those that are most come first. */
-export interface Series {
+interface Series {
   /** Seconds since the epoch, every hour. */
   readonly atS: readonly number[];
   readonly values: readonly { readonly name: string; readonly counts: readonly number[]; readonly sum: number }[];

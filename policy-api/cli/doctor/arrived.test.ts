@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { arrived } from "./arrived.ts";
+import { arrived } from "./heard.ts";
 
 const SENT = 'h3=":443"; ma=60';
 const OWN = 'h3=":443"; ma=86400';

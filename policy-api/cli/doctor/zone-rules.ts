@@ -7,7 +7,7 @@ export interface Route {
 }
 
 /** What a rule does to one response header, as the zone's API has it. */
-export interface HeaderChange {
+interface HeaderChange {
   readonly operation: string;
   readonly value?: string;
   readonly expression?: string;

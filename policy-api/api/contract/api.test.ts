@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { hasShape, isReplyOf, routeOf } from "./reply-of.ts";
-import { ProblemDetails } from "./replies.ts";
+import { hasShape, isReplyOf, routeOf } from "./api.ts";
+import { ProblemDetails } from "./routes.ts";
 
 const health = {
   status: "ok",

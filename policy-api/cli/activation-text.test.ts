@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { policyFor } from "../decision/activation.ts";
-import { type Assignment, isForEveryone, rolledOut, type Rollout } from "./activation-change.ts";
+import { type Assignment, isForEveryone, rolledOut, type Rollout } from "./activation-text.ts";
 
 const SHOP = { version: 2, share: 0.5, pathPrefix: "/shop/" };
 const SOME = { version: 3, share: 0.1 };
