@@ -12,7 +12,7 @@ import type { AddressInfo } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
-import { EDGE_PROGRAM, FORGE_PROGRAM } from "../setup/build.ts";
+import { EDGE_PROGRAM, PEER_PROGRAM } from "../setup/build.ts";
 import { startEdge } from "../workerd/edge.ts";
 import { startWorkerd } from "../workerd/workerd.ts";
 import { portOf, probe, startTestSystem, testFolder, TOKEN, until } from "./harness.ts";
@@ -138,7 +138,7 @@ it("forged QUIC handshakes take no memory, and clients of HTTP/3 still come", as
   const quietMb = memoryMb(system.edgePid());
   const address = system.addresses[0] ?? "";
   // On a version without a bound each of these costs about 20 KB until 5 s have passed, 200 MB in all.
-  const attack = promisify(execFile)(FORGE_PROGRAM, ["-to", address, "-rate", "3000", "-for", "4s"]);
+  const attack = promisify(execFile)(PEER_PROGRAM, ["flood", "-to", address, "-rate", "3000", "-for", "4s"]);
   const [load] = await probe(system, "h3", [url]);
   expect(load).toMatchObject({ protocol: "h3", status: 200 });
   expect(Number((await attack).stdout)).toBeGreaterThan(3000);

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import type { DecisionLine } from "../../policy-api/decision/decision-line.ts";
 import { INITIAL_POLICY, type Policy } from "../../policy-api/decision/policy.ts";
-import { EDGE_PROGRAM, PROBE_PROGRAM } from "../setup/build.ts";
+import { EDGE_PROGRAM, PEER_PROGRAM } from "../setup/build.ts";
 import { parseDecisionLine } from "../workerd/decision-text.ts";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
 import { activatePolicy } from "../workerd/policy-client.ts";
@@ -97,9 +97,13 @@ export async function probe(
   flags: readonly string[] = [],
 ): Promise<Load[]> {
   const ca = join(system.stateDir, "dev-cert.pem");
-  const { stdout } = await promisify(execFile)(PROBE_PROGRAM, ["-protocol", protocol, "-ca", ca, ...flags, ...urls], {
-    maxBuffer: 1e7,
-  });
+  const { stdout } = await promisify(execFile)(
+    PEER_PROGRAM,
+    ["probe", "-protocol", protocol, "-ca", ca, ...flags, ...urls],
+    {
+      maxBuffer: 1e7,
+    },
+  );
   return stdout
     .trim()
     .split("\n")

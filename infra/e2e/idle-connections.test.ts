@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
-import { EDGE_PROGRAM, RESTING_PROGRAM } from "../setup/build.ts";
+import { EDGE_PROGRAM, PEER_PROGRAM } from "../setup/build.ts";
 import { probe, startTestSystem, testFolder, type TestSystem, until } from "./harness.ts";
 
 const DESCRIPTORS = 200;
@@ -58,7 +58,7 @@ it("idle connections of one client over QUIC, which take no descriptors, are as 
   const { system, openConnections } = await startSmallEdge();
   const site = `https://127.0.0.1:${system.port}/`;
   const options = ["-protocol", "h3", "-site", site, "-ca", join(system.stateDir, "dev-cert.pem"), "-from", ATTACKER];
-  const attacker = spawn(RESTING_PROGRAM, [...options, "-connections", String(CONNECTIONS)], {
+  const attacker = spawn(PEER_PROGRAM, ["resting", ...options, "-connections", String(CONNECTIONS)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   onTestFinished(() => void attacker.kill());

@@ -25,11 +25,6 @@ var walls = map[string][]string{
 		"internal/pathsample", "internal/proxy", "internal/quicserver", "internal/resting", "internal/trace", "internal/unread",
 		"internal/upstream",
 	},
-	"cmd/forge":   {"internal/forge"},
-	"cmd/load":    {"internal/client", "internal/hostile", qpack, quicGo, xNet},
-	"cmd/probe":   {"internal/client"},
-	"cmd/readers": {"internal/client"},
-	"cmd/resting": {"internal/client"},
 
 	// For other servers too: no QUIC library, and nothing of this module.
 	"connpath": {sys},
@@ -37,7 +32,6 @@ var walls = map[string][]string{
 	// They import nothing of this module.
 	"internal/admission":   {},
 	"internal/certificate": {},
-	"internal/client":      {quicGo},
 	"internal/errorlog":    {},
 	"internal/fields":      {},
 	"internal/giveback":    {},
@@ -74,8 +68,6 @@ var walls = map[string][]string{
 
 	// For tests: no package above may import them.
 	"internal/edgetest": {},
-	"internal/forge":    {},
-	"internal/hostile":  {},
 }
 
 const (
@@ -83,8 +75,6 @@ const (
 	prometheus = "github.com/prometheus/client_golang"
 	sys        = "golang.org/x/sys"
 	xNet       = "golang.org/x/net"
-	// To read the answers to hostile inputs.
-	qpack = "github.com/quic-go/qpack"
 )
 
 // A package imports what its wall lets in, and nothing else.

@@ -1,4 +1,4 @@
-/** What the load generator prints of one request (infra/edge/cmd/load). Times are Unix milliseconds. */
+/** What the load generator prints of one request (infra/faults/peer). Times are Unix milliseconds. */
 export interface RequestRecord {
   readonly protocol: string;
   /** get, head, post, page (a navigation) or lie (the origin breaks off its answer). */

@@ -21,7 +21,7 @@ const RIGHT: HostileRun = {
     late: undefined,
   },
 };
-const finding = { index: 45, first: 40, protocol: "h2", kind: "pseudo", what: "a 502 of ours" };
+const finding = { index: 45, protocol: "h2", kind: "pseudo", what: "a 502 of ours" };
 
 describe("judgeHostile", () => {
   it("finds nothing wrong with a right run", () => {
@@ -32,7 +32,7 @@ describe("judgeHostile", () => {
     [
       "a finding, and how to see it again",
       { summary: { ...RIGHT.summary, found: 1, findings: [finding] } },
-      /^h2\/pseudo, input 45: a 502 of ours\n +again: --hostile 6 --from 40 --seed 7$/,
+      /^h2\/pseudo, input 45: a 502 of ours\n +again: --hostile 1 --from 45 --seed 7$/,
     ],
     ["findings beyond the examples", { summary: { ...RIGHT.summary, found: 3 } }, /^3 more findings$/],
     ["a panic", { lines: ["edge: panic: http: panic serving (address): oh"] }, /^a program wrote: edge: panic/],

@@ -1,7 +1,7 @@
 import { judgeReports, type ReportBooks, type SentReports } from "./report-books.ts";
 import { aligned } from "./table.ts";
 
-/** What the load generator prints of hostile inputs (infra/edge/cmd/load). */
+/** What the load generator prints of hostile inputs (infra/faults/peer). */
 export interface HostileSummary {
   /** How many inputs, by protocol and kind. */
   readonly inputs: Counts;
@@ -16,10 +16,9 @@ export interface HostileSummary {
 
 type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** What must not be. The seed, and the inputs from `first` to `index`, show it again. */
+/** What must not be. The seed and the index show it again. */
 export interface Finding {
   readonly index: number;
-  readonly first: number;
   readonly protocol: string;
   readonly kind: string;
   readonly what: string;
@@ -55,8 +54,8 @@ export function judgeHostile({ seed, summary, lines, endings, memory, visitors, 
   const failures = lines.filter((line) => FAILURE.test(line));
   return [
     ...summary.findings.map(
-      ({ index, first, protocol, kind, what }) =>
-        `${protocol}/${kind}, input ${index}: ${what}\n    again: --hostile ${index - first + 1} --from ${first} --seed ${seed}`,
+      ({ index, protocol, kind, what }) =>
+        `${protocol}/${kind}, input ${index}: ${what}\n    again: --hostile 1 --from ${index} --seed ${seed}`,
     ),
     ...(summary.found > summary.findings.length ? [`${summary.found - summary.findings.length} more findings`] : []),
     ...endings,

@@ -46,7 +46,7 @@ export interface HostileScene {
  */
 export async function attack(
   { system, load, accounting, said, objectsDir, clock }: HostileScene,
-  inputs: HostileStart,
+  inputs: HostileStart & { readonly token: string },
   interrupted: Promise<void>,
 ): Promise<() => void> {
   const { seed, count } = inputs;
@@ -60,9 +60,8 @@ export async function attack(
   };
   const books = new ReportReader(system.workerd.visitorsSocket, inputs.token, objectsDir, load);
   const attacking = async (): Promise<[HostileSummary, Omit<ReportBooks, "late">]> => {
-    await load.hostileReports(inputs, onSent);
-    const early = { attacked: await books.read(), replayed: await books.readAfterReplay() };
-    return [await load.hostile(), early];
+    const summary = await load.hostile(inputs, onSent);
+    return [summary, { attacked: await books.read(), replayed: await books.readAfterReplay() }];
   };
   const came = await Promise.race([attacking(), interrupted]);
   if (came === undefined) return () => undefined;

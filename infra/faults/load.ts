@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { UserError } from "../../base/user-error.ts";
-import { LOAD_PROGRAM } from "../setup/build.ts";
+import { PEER_PROGRAM } from "../setup/build.ts";
 import type { RequestRecord } from "./accounting.ts";
 import type { HostileSummary } from "./hostile-judge.ts";
 
@@ -19,11 +19,9 @@ export interface LoadStart {
 export interface HostileStart extends Omit<LoadStart, "perSecond" | "addresses"> {
   readonly from: number;
   readonly count: number;
-  /** A token for the worker's API. */
-  readonly token: string;
 }
 
-/** The origin and the visitors, in a process of their own (infra/edge/cmd/load). */
+/** The origin and the visitors, in a process of their own (infra/faults/peer). */
 export interface Load {
   /** The origin's URL. */
   readonly origin: string;
@@ -34,12 +32,10 @@ export interface Load {
   delay(ms: number): Promise<void>;
   /** So many percent of the requests ask the origin to lie. */
   lies(percent: number): Promise<void>;
-  /** Sends those of the hostile inputs that are reports of pages. `onSent` is told how many inputs are sent. */
-  hostileReports(options: HostileStart, onSent: (sent: number) => void): Promise<void>;
+  /** Sends hostile inputs, and says what came of them. `onSent` is told how many are sent. */
+  hostile(options: HostileStart, onSent: (sent: number) => void): Promise<HostileSummary>;
   /** Sends reports of pages once more that counted when hostile inputs had them first. Resolves to how many. */
   replay(): Promise<number>;
-  /** Sends the other hostile inputs, and says what came of all of them. */
-  hostile(): Promise<HostileSummary>;
   killOrigin(): Promise<void>;
   startOrigin(): Promise<void>;
   /** Ends the process. */
@@ -57,7 +53,7 @@ interface Said {
 
 /** Starts the load generator. @throws UserError */
 export async function startLoad(onRecord: (record: RequestRecord) => void): Promise<Load> {
-  const child: ChildProcess = spawn(LOAD_PROGRAM, [], { stdio: ["pipe", "pipe", "inherit"], detached: true });
+  const child: ChildProcess = spawn(PEER_PROGRAM, ["load"], { stdio: ["pipe", "pipe", "inherit"], detached: true });
   const ended = once(child, "close");
   const origin = Promise.withResolvers<string>();
   const waiting: (() => void)[] = [];
@@ -91,12 +87,9 @@ export async function startLoad(onRecord: (record: RequestRecord) => void): Prom
     stop: () => order({ do: "stop" }),
     delay: (ms) => order({ do: "delay", ms }),
     lies: (percent) => order({ do: "lies", percent }),
-    hostileReports: async (options, told) => {
+    hostile: async (options, told) => {
       onSent = told;
-      await order({ do: "reports", ...options });
-    },
-    hostile: async () => {
-      await order({ do: "hostile" });
+      await order({ do: "hostile", ...options });
       if (summary === undefined) throw new UserError("The load generator says nothing of the hostile inputs.");
       return summary;
     },

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
 import { runMain } from "../../base/run-main.ts";
-import { buildEdge, buildLoad, buildWorker } from "../setup/build.ts";
+import { buildEdge, buildPeer, buildWorker } from "../setup/build.ts";
 import { requireGo } from "../setup/programs.ts";
 import { namespaceCommand } from "./machine.ts";
 import { readOptions, USAGE } from "./options.ts";
@@ -20,7 +20,7 @@ await runMain(async () => {
   console.log("Building the worker, the edge and the load generator ...");
   await buildWorker();
   await buildEdge();
-  await buildLoad();
+  await buildPeer();
 
   const namespaces = namespaceCommand();
   const [program, ...before] = [

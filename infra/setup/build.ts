@@ -35,41 +35,17 @@ export async function buildWorker(): Promise<void> {
 }
 
 export const EDGE_PROGRAM = join(ROOT, "dist", "edge");
-/** The path of the probe, a client for tests and experiments: it loads URLs over one connection of one protocol. */
-export const PROBE_PROGRAM = join(ROOT, "dist", "probe");
-
-/** The path of the load generator, the origin and the visitors of the fault harness. */
-export const LOAD_PROGRAM = join(ROOT, "dist", "load");
+/** What tests and measurements put around the edge: its first argument says which client, visitor or attacker it is. */
+export const PEER_PROGRAM = join(ROOT, "dist", "peer");
 
 /** Builds the TLS edge into `dist/edge`. @throws UserError */
 export async function buildEdge(): Promise<void> {
   await buildGo(EDGE_PROGRAM, ".");
 }
 
-/** Builds the probe into `dist/probe`. @throws UserError */
-export async function buildProbe(): Promise<void> {
-  await buildGo(PROBE_PROGRAM, "./cmd/probe");
-}
-
-/** The path of the forger, an attack for tests: it sends the first packets of QUIC handshakes from forged addresses. */
-export const FORGE_PROGRAM = join(ROOT, "dist", "forge");
-
-/** Builds the forger into `dist/forge`. @throws UserError */
-export async function buildForge(): Promise<void> {
-  await buildGo(FORGE_PROGRAM, "./cmd/forge");
-}
-
-/** Builds the load generator into `dist/load`. @throws UserError */
-export async function buildLoad(): Promise<void> {
-  await buildGo(LOAD_PROGRAM, "./cmd/load");
-}
-
-/** The path of the visitors whose connections rest, for a test and a measurement. */
-export const RESTING_PROGRAM = join(ROOT, "dist", "resting");
-
-/** Builds the visitors whose connections rest into `dist/resting`. @throws UserError */
-export async function buildResting(): Promise<void> {
-  await buildGo(RESTING_PROGRAM, "./cmd/resting");
+/** Builds the clients, the visitors and the attackers into `dist/peer`. @throws UserError */
+export async function buildPeer(): Promise<void> {
+  await buildGo(PEER_PROGRAM, ".", "infra/faults/peer");
 }
 
 /** The path of h2spec, which tests a server of HTTP/2 for conformance. */

@@ -8,6 +8,7 @@ export interface GoModule {
 export const GO_MODULES: readonly GoModule[] = [
   { folder: "infra/edge", packages: ["./..."] },
   { folder: "infra/e2e/h2spec", packages: ["./..."] },
+  { folder: "infra/faults/peer", packages: ["./..."] },
   { folder: "bench/instrument/netpath", packages: ["./..."] },
   // Without the packages that import k6, which takes minutes to compile, and ./e2e, which runs the built k6: `npm run
   // test:bench` builds and runs that.

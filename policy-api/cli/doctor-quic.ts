@@ -21,7 +21,7 @@ const CONTROL = "https://cloudflare-dns.com/";
 const TIMEOUT_S = 5;
 
 /**
- * Asks a site for a path over HTTP/3, by this project's own client (infra/edge/cmd/probe). Without that client the edge's own word is
+ * Asks a site for a path over HTTP/3, by this project's own client (infra/faults/peer). Without that client the edge's own word is
  * enough on this machine, where nothing is in the way of UDP.
  */
 export async function tryQuic(
@@ -30,14 +30,14 @@ export async function tryQuic(
   caFile: string | undefined,
   edge: () => Promise<Health["http3"] | undefined>,
 ): Promise<Quic> {
-  const program = join(projectFolder, "dist/probe");
+  const program = join(projectFolder, "dist/peer");
   if (!existsSync(program)) {
     const said = LOCAL_HOSTS.has(url.hostname) ? await edge() : undefined;
     if (said !== undefined && said !== "unknown")
       return { works: said === "ok", why: `the edge says that its HTTP/3 is ${said}` };
-    const how = existsSync(join(projectFolder, "infra/edge"))
-      ? "cd infra/edge && go build -o ../../dist/probe ./cmd/probe"
-      : "copy dist/probe from a clone of the repository, which builds it";
+    const how = existsSync(join(projectFolder, "infra/faults/peer"))
+      ? "go -C infra/faults/peer build -o ../../../dist/peer ."
+      : "copy dist/peer from a clone of the repository, which builds it";
     return { works: undefined, why: `no client: ${how}` };
   }
   return judged(
@@ -48,7 +48,7 @@ export async function tryQuic(
 
 /** @param hasWayOut Whether UDP gets out of here, asked only where the site was silent. */
 export async function judged(tried: QuicTry | undefined, hasWayOut: () => Promise<boolean>): Promise<Quic> {
-  if (tried === undefined) return { works: undefined, why: "the client dist/probe does not run here" };
+  if (tried === undefined) return { works: undefined, why: "the client dist/peer does not run here" };
   if (isThere(tried)) return { works: true, why: `status ${tried.status} over HTTP/3` };
   const why = tried.error ?? "no answer";
   // The client trusts one root alone, and browsers trust others.
@@ -62,7 +62,15 @@ function isThere(tried: QuicTry | undefined): boolean {
 
 /** Undefined: the client did not run. */
 async function askOver(program: string, url: string, caFile: string | undefined): Promise<QuicTry | undefined> {
-  const args = ["-protocol", "h3", "-timeout", `${TIMEOUT_S}s`, ...(caFile === undefined ? [] : ["-ca", caFile]), url];
+  const args = [
+    "probe",
+    "-protocol",
+    "h3",
+    "-timeout",
+    `${TIMEOUT_S}s`,
+    ...(caFile === undefined ? [] : ["-ca", caFile]),
+    url,
+  ];
   const stdout = await new Promise<string>((resolve) => {
     execFile(program, args, { timeout: 2000 * TIMEOUT_S }, (_error, text) => resolve(text));
   });

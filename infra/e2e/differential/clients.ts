@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { connect as connectTls } from "node:tls";
 import { onTestFinished } from "vitest";
-import { PROBE_PROGRAM } from "../../setup/build.ts";
+import { PEER_PROGRAM } from "../../setup/build.ts";
 import { type Field, type Message, readFields, readMessage } from "./message.ts";
 
 /** What a client sends. */
@@ -111,8 +111,8 @@ function readAnswer(bytes: Buffer, ended: boolean, method: string): Answer {
 
 /** A client of HTTP/2 or HTTP/3 in Go, with one connection for all its requests. It ends with the test. */
 export function goClient(protocol: "h2" | "h3", port: number, caFile: string): Client {
-  const args = ["-stdin", "-protocol", protocol, "-ca", caFile, "-timeout", `${PATIENCE_MS}ms`];
-  const program = spawn(PROBE_PROGRAM, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const args = ["probe", "-stdin", "-protocol", protocol, "-ca", caFile, "-timeout", `${PATIENCE_MS}ms`];
+  const program = spawn(PEER_PROGRAM, args, { stdio: ["pipe", "pipe", "inherit"] });
   const waiting = new Map<number, (answer: Answer) => void>();
   createInterface(program.stdout).on("line", (line) => {
     const { id, body, ...rest } = JSON.parse(line) as Omit<Answer, "body" | "whole"> & { id: number; body: string };

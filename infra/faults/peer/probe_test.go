@@ -40,7 +40,7 @@ func TestOneLineForEachURL(t *testing.T) {
 
 	for _, protocol := range []string{"h1", "h2"} {
 		t.Run(protocol, func(t *testing.T) {
-			opts := options{protocol: protocol, caFile: ca, timeout: 10 * time.Second, headers: http.Header{"X-Own": {"1"}}}
+			opts := probing{protocol: protocol, caFile: ca, timeout: 10 * time.Second, headers: http.Header{"X-Own": {"1"}}}
 			loads := runForTest(t, opts, server.URL+"/", server.URL+"/broken")
 			if got := loads[0]; got.Status != 200 || got.Error != "" || got.Headers.Get("X-Own") != "1" || got.Ms <= 0 {
 				t.Errorf("a plain load: %+v", got)
@@ -67,30 +67,30 @@ func TestBadOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		opts options
+		opts probing
 		urls []string
 		want string
 	}{
-		{options{protocol: "h2"}, nil, "at least one URL"},
-		{options{protocol: "h4"}, []string{"https://localhost/"}, "none of h1, h2, h3"},
-		{options{protocol: "h2", caFile: "/nowhere.pem"}, []string{"https://localhost/"}, "-ca"},
-		{options{protocol: "h2", caFile: notPEM}, []string{"https://localhost/"}, "no certificate"},
+		{probing{protocol: "h2"}, nil, "at least one URL"},
+		{probing{protocol: "h4"}, []string{"https://localhost/"}, "none of h1, h2, h3"},
+		{probing{protocol: "h2", caFile: "/nowhere.pem"}, []string{"https://localhost/"}, "-ca"},
+		{probing{protocol: "h2", caFile: notPEM}, []string{"https://localhost/"}, "no certificate"},
 	} {
-		if err := run(test.opts, test.urls, io.Discard); err == nil || !strings.Contains(err.Error(), test.want) {
+		if err := test.opts.run(test.urls, io.Discard); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v, want %q", test.opts, err, test.want)
 		}
 	}
 }
 
-func runForTest(t *testing.T, opts options, urls ...string) []load {
+func runForTest(t *testing.T, opts probing, urls ...string) []loaded {
 	t.Helper()
 	var out bytes.Buffer
-	if err := run(opts, urls, &out); err != nil {
+	if err := opts.run(urls, &out); err != nil {
 		t.Fatal(err)
 	}
-	var loads []load
+	var loads []loaded
 	for decoder := json.NewDecoder(&out); decoder.More(); {
-		var one load
+		var one loaded
 		if err := decoder.Decode(&one); err != nil {
 			t.Fatal(err)
 		}

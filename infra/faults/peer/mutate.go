@@ -1,4 +1,4 @@
-package hostile
+package main
 
 import "strings"
 
@@ -129,17 +129,4 @@ func (g *gen) many() []field {
 		fields = append(fields, field{pick(g, "cookie", "x", "x-"+string(rune('a'+g.IntN(26)))), strings.Repeat("a", size)})
 	}
 	return fields
-}
-
-// prefixed encodes a whole number with a prefix of so many bits (RFC 7541, section 5.1).
-func prefixed(first byte, bits int, n uint64) []byte {
-	most := uint64(1)<<bits - 1
-	if n < most {
-		return []byte{first | byte(n)}
-	}
-	out := []byte{first | byte(most)}
-	for n -= most; n >= 128; n /= 128 {
-		out = append(out, byte(n)|128)
-	}
-	return append(out, byte(n))
 }

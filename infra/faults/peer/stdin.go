@@ -52,7 +52,7 @@ func answerAll(transport http.RoundTripper, timeout time.Duration, in io.Reader,
 			return fmt.Errorf("reading: %w", err)
 		}
 		all.Go(func() {
-			got := ask(transport, timeout, a)
+			got := sendAsked(transport, timeout, a)
 			printing.Lock()
 			defer printing.Unlock()
 			_ = encoder.Encode(got)
@@ -60,7 +60,7 @@ func answerAll(transport http.RoundTripper, timeout time.Duration, in io.Reader,
 	}
 }
 
-func ask(transport http.RoundTripper, timeout time.Duration, a asking) (got answering) {
+func sendAsked(transport http.RoundTripper, timeout time.Duration, a asking) (got answering) {
 	got = answering{ID: a.ID, Headers: [][2]string{}, Interim: []int{}, Trailers: [][2]string{}, Body: []byte{}}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -81,7 +81,7 @@ func ask(transport http.RoundTripper, timeout time.Duration, a asking) (got answ
 	}
 	for _, field := range a.Headers {
 		name := http.CanonicalHeaderKey(field[0])
-		request.Header[name] = append(request.Header[name], bytesOf(field[1]))
+		request.Header[name] = append(request.Header[name], latin1Bytes(field[1]))
 	}
 	if len(a.Body) > 0 {
 		request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(a.Body)), -1
@@ -92,9 +92,9 @@ func ask(transport http.RoundTripper, timeout time.Duration, a asking) (got answ
 	response, err := transport.RoundTrip(request)
 	if err == nil {
 		defer response.Body.Close()
-		got.Status, got.Headers = response.StatusCode, fields(response.Header)
+		got.Status, got.Headers = response.StatusCode, fieldsOf(response.Header)
 		got.Body, err = io.ReadAll(response.Body)
-		got.Trailers = fields(response.Trailer)
+		got.Trailers = fieldsOf(response.Trailer)
 	}
 	if err != nil {
 		got.Error = err.Error()
@@ -102,7 +102,7 @@ func ask(transport http.RoundTripper, timeout time.Duration, a asking) (got answ
 	return got
 }
 
-func fields(h http.Header) [][2]string {
+func fieldsOf(h http.Header) [][2]string {
 	list := [][2]string{}
 	for name, values := range h {
 		for _, value := range values {
@@ -113,7 +113,7 @@ func fields(h http.Header) [][2]string {
 	return list
 }
 
-func bytesOf(s string) string {
+func latin1Bytes(s string) string {
 	var to []byte
 	for _, r := range s {
 		to = append(to, byte(r))

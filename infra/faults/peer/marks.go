@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"regexp"
 	"sync"
-
-	"adaptive-h3/infra/edge/internal/hostile"
 )
 
 // hostileAnswer begins the origin's answers to hostile requests. The request's target follows.
@@ -25,7 +23,7 @@ type hostileSeen struct {
 
 // answerHostile answers with the request's target, so that the attacker can tell whose answer it gets.
 func (o *origin) answerHostile(w http.ResponseWriter, r *http.Request) {
-	if index, what, ok := hostile.ReadMark(r.RequestURI); ok {
+	if index, what, ok := readMark(r.RequestURI); ok {
 		o.hostile.mu.Lock()
 		if o.hostile.seen == nil {
 			o.hostile.seen = map[uint64]int{}
@@ -34,7 +32,7 @@ func (o *origin) answerHostile(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			o.hostile.seen[index]++
 		}
-		if what == hostile.Inner {
+		if what == inner {
 			o.hostile.inner = append(o.hostile.inner, index)
 		}
 		o.hostile.mu.Unlock()

@@ -1,6 +1,4 @@
-// Package client is the client of the tests and the experiments: a transport that speaks one protocol only. It imports nothing
-// of this module.
-package client
+package main
 
 import (
 	"context"
@@ -10,50 +8,50 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 )
 
-// Options says how a transport connects.
-type Options struct {
-	Protocol string // h1, h2 or h3
-	CAFile   string // PEM file of the certificate to trust; "": the system's
-	// DialTimeout bounds a TCP connection's set-up.
-	DialTimeout time.Duration
-	// IdleTimeout is how long a QUIC connection may hear nothing from the server; 0: the default of quic-go.
-	IdleTimeout time.Duration
-	// From is the address to connect from; "": the system's choice.
-	From string
-	// OnConnect, if set, is told when a connection was made.
-	OnConnect func()
+// connecting says how a transport connects.
+type connecting struct {
+	protocol string // h1, h2 or h3
+	caFile   string // PEM file of the certificate to trust; "": the system's
+	// dialTimeout bounds a TCP connection's set-up.
+	dialTimeout time.Duration
+	// idleTimeout is how long a QUIC connection may hear nothing from the server; 0: the default of quic-go.
+	idleTimeout time.Duration
+	from        string // the address to connect from; "": the system's choice
+	onConnect   func() // nil, or called when a connection was made
 }
 
-// New returns a transport with at most one connection to each host, and what closes it.
-func New(o Options) (http.RoundTripper, func(), error) {
+// newTransport returns a transport of one protocol alone, with at most one connection to each host, and what closes it.
+func newTransport(o connecting) (http.RoundTripper, func(), error) {
 	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12}
-	if o.CAFile != "" {
-		pem, err := os.ReadFile(o.CAFile)
+	if o.caFile != "" {
+		pem, err := os.ReadFile(o.caFile)
 		if err != nil {
 			return nil, nil, fmt.Errorf("-ca: %w", err)
 		}
 		tlsConfig.RootCAs = x509.NewCertPool()
 		if !tlsConfig.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, nil, fmt.Errorf("-ca: no certificate in %s", o.CAFile)
+			return nil, nil, fmt.Errorf("-ca: no certificate in %s", o.caFile)
 		}
 	}
 	connected := func() {
-		if o.OnConnect != nil {
-			o.OnConnect()
+		if o.onConnect != nil {
+			o.onConnect()
 		}
 	}
-	if o.Protocol == "h3" {
+	if o.protocol == "h3" {
 		transport := &http3.Transport{TLSClientConfig: tlsConfig, DisableCompression: true}
 		transport.Dial = func(ctx context.Context, addr string, t *tls.Config, c *quic.Config) (*quic.Conn, error) {
 			c = c.Clone()
-			c.MaxIdleTimeout = o.IdleTimeout
-			conn, err := dialQUIC(ctx, o.From, addr, t, c)
+			c.MaxIdleTimeout = o.idleTimeout
+			conn, err := dialQUIC(ctx, o.from, addr, t, c)
 			if err == nil {
 				connected()
 			}
@@ -62,17 +60,17 @@ func New(o Options) (http.RoundTripper, func(), error) {
 		return transport, func() { _ = transport.Close() }, nil
 	}
 	protocols := new(http.Protocols)
-	switch o.Protocol {
+	switch o.protocol {
 	case "h1":
 		protocols.SetHTTP1(true)
 	case "h2":
 		protocols.SetHTTP2(true)
 	default:
-		return nil, nil, fmt.Errorf("-protocol: %q is none of h1, h2, h3", o.Protocol)
+		return nil, nil, fmt.Errorf("-protocol: %q is none of h1, h2, h3", o.protocol)
 	}
-	dialer := &net.Dialer{Timeout: o.DialTimeout}
-	if o.From != "" {
-		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(o.From)}
+	dialer := &net.Dialer{Timeout: o.dialTimeout}
+	if o.from != "" {
+		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(o.from)}
 	}
 	transport := &http.Transport{
 		TLSClientConfig:    tlsConfig,
@@ -112,4 +110,18 @@ func dialQUIC(ctx context.Context, from, addr string, t *tls.Config, c *quic.Con
 	}
 	context.AfterFunc(conn.Context(), end)
 	return conn, nil
+}
+
+// memoryOf returns a field of a process's memory in kB, such as VmRSS or VmHWM (proc(5)); 0: nobody knows.
+func memoryOf(pid int, field string) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	found := regexp.MustCompile(field + `:\s+(\d+) kB`).FindSubmatch(text)
+	if found == nil {
+		return 0
+	}
+	kb, _ := strconv.Atoi(string(found[1]))
+	return kb
 }

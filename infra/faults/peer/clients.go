@@ -13,8 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"adaptive-h3/infra/edge/internal/client"
 )
 
 const (
@@ -99,9 +97,9 @@ func (l *load) run(ctx context.Context, perSecond int) {
 // connection makes a client with one connection, and sends requests over it.
 func (l *load) connection(ctx context.Context, protocol string, inEach int, random *rand.Rand) {
 	var connected atomic.Int64
-	transport, end, err := client.New(client.Options{
-		Protocol: protocol, CAFile: l.caFile, DialTimeout: requestTimeout, IdleTimeout: quicIdle, From: l.address(random),
-		OnConnect: func() { connected.Store(time.Now().UnixMicro()) },
+	transport, end, err := newTransport(connecting{
+		protocol: protocol, caFile: l.caFile, dialTimeout: requestTimeout, idleTimeout: quicIdle, from: l.address(random),
+		onConnect: func() { connected.Store(time.Now().UnixMicro()) },
 	})
 	if err != nil {
 		panic(err)

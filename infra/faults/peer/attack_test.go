@@ -6,30 +6,28 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"adaptive-h3/infra/edge/internal/hostile"
 )
 
 // inputWith finds an input whose origin sees it, and the target that it asks for.
-func inputWith(t *testing.T, protocol, kind string) (hostile.Input, string) {
+func inputWith(t *testing.T, protocol, kind string) (input, string) {
 	t.Helper()
 	for index := range uint64(10_000) {
-		if in := hostile.Make(1, index); in.Protocol == protocol && in.Kind == kind {
-			for _, word := range strings.Fields(string(in.Raw.Bytes)) {
-				if _, _, ok := hostile.ReadMark(word); ok {
+		if in := makeInput(1, index); in.protocol == protocol && in.kind == kind {
+			for _, word := range strings.Fields(string(in.bytes)) {
+				if _, _, ok := readMark(word); ok {
 					return in, word
 				}
 			}
 		}
 	}
 	t.Fatalf("no %s/%s", protocol, kind)
-	return hostile.Input{}, ""
+	return input{}, ""
 }
 
 func TestJudgeReply(t *testing.T) {
 	in, target := inputWith(t, "h1", "pipeline")
 	_, another := inputWith(t, "h1", "line-ends")
-	inner := target[:strings.LastIndexByte(target, '/')+1] + hostile.Inner
+	within := target[:strings.LastIndexByte(target, '/')+1] + inner
 	for _, test := range []struct {
 		name  string
 		r     reply
@@ -46,7 +44,7 @@ func TestJudgeReply(t *testing.T) {
 		{"Go's stack", reply{status: 400, text: "oh\ngoroutine 7 [running]:\n"}, "a stack trace"},
 		{"JavaScript's stack", reply{status: 422, text: "TypeError: x\n    at f (worker.js:10:7)"}, "a stack trace"},
 		{"the answer to another input", reply{status: 200, text: hostileAnswer + another}, "another request's answer"},
-		{"an answer to what is no request", reply{status: 200, text: hostileAnswer + inner}, "another request's answer"},
+		{"an answer to what is no request", reply{status: 200, text: hostileAnswer + within}, "another request's answer"},
 		{"a broken answer", reply{status: 200, wrong: "cut"}, "cut"},
 	} {
 		if wrong := judgeReply(in, test.r); (wrong == "") != (test.wrong == "") || !strings.Contains(wrong, test.wrong) {
@@ -55,8 +53,8 @@ func TestJudgeReply(t *testing.T) {
 	}
 }
 
-// ask sends a request to the origin itself, as if the edge did.
-func ask(o *origin, method, target string) *httptest.ResponseRecorder {
+// askOrigin sends a request to the origin itself, as if the edge did.
+func askOrigin(o *origin, method, target string) *httptest.ResponseRecorder {
 	answer := httptest.NewRecorder()
 	request := httptest.NewRequest(method, "http://origin"+target, strings.NewReader(""))
 	request.RequestURI = target
@@ -65,8 +63,8 @@ func ask(o *origin, method, target string) *httptest.ResponseRecorder {
 }
 
 func TestTheOriginTellsWhatCameThatNobodySent(t *testing.T) {
-	in, target := inputWith(t, "h1", "unfinished")
-	inner := target[:strings.LastIndexByte(target, '/')+1] + hostile.Inner
+	_, target := inputWith(t, "h1", "unfinished")
+	within := target[:strings.LastIndexByte(target, '/')+1] + inner
 	for _, test := range []struct {
 		name  string
 		asked []string
@@ -75,18 +73,18 @@ func TestTheOriginTellsWhatCameThatNobodySent(t *testing.T) {
 		{"as sent", []string{"POST " + target}, 0},
 		{"twice", []string{"POST " + target, "POST " + target}, 1},
 		{"a GET twice, which the edge may do", []string{"GET " + target, "GET " + target}, 0},
-		{"what was in a body", []string{"GET " + inner}, 1},
+		{"what was in a body", []string{"GET " + within}, 1},
 		{"a mark that a mutation broke", []string{"POST " + target[:len(target)-3] + "/0", "POST /x", "POST /x"}, 0},
 	} {
 		o := &origin{}
 		for _, line := range test.asked {
 			method, path, _ := strings.Cut(line, " ")
-			if body, _ := io.ReadAll(ask(o, method, path).Body); !strings.HasPrefix(string(body), hostileAnswer+path) {
+			if body, _ := io.ReadAll(askOrigin(o, method, path).Body); !strings.HasPrefix(string(body), hostileAnswer+path) {
 				t.Errorf("%s: the origin says %q", test.name, body)
 			}
 		}
-		a := &attack{seed: 1}
-		a.judgeOrigin(o, 0, in.Index+1)
+		a := &attack{command: command{Seed: 1}}
+		a.judgeOrigin(o)
 		if a.Found != test.found {
 			t.Errorf("%s: %+v, want %d findings", test.name, a.Findings, test.found)
 		}

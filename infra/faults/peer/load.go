@@ -1,7 +1,3 @@
-// Load is the origin and the visitors of the fault harness (infra/faults), and its attackers. It takes commands as lines of
-// JSON on its input, and prints lines of JSON: {"origin": URL} at its start, {"done": COMMAND} after each command, and a
-// record of each request. With hostile inputs, {"sent": N} comes now and then, and a {"hostile": SUMMARY} at the end. A replay
-// says {"replayed": N}. It ends with its input.
 package main
 
 import (
@@ -18,8 +14,8 @@ import (
 // command is one line of the input.
 type command struct {
 	// Do is start (Site, CA, PerSecond, Addresses and Seed say what), stop, delay (Ms), lies (Percent), kill-origin, start-origin,
-	// reports (Site, CA, Seed, From, Count, and Token for the worker's API), which sends those of the hostile inputs that are
-	// reports, replay, which sends some of these once more, or hostile, which sends the other inputs. Each ends when all are sent.
+	// hostile (Site, CA, Seed, From and Count), which sends hostile inputs, or replay, which sends some reports among them once more.
+	// Each ends when all are sent.
 	Do        string `json:"do"`
 	Site      string `json:"site"`
 	CA        string `json:"ca"`
@@ -30,17 +26,15 @@ type command struct {
 	Percent   int64  `json:"percent"`
 	From      uint64 `json:"from"`
 	Count     uint64 `json:"count"`
-	Token     string `json:"token"`
 }
 
-func main() {
-	if err := run(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "load:", err)
-		os.Exit(1)
-	}
-}
+// runLoad is the origin and the visitors of the fault harness (infra/faults), and its attackers. It takes commands as lines of
+// JSON on its input, and prints lines of JSON: {"origin": URL} at its start, {"done": COMMAND} after each command, and a
+// record of each request. With hostile inputs, {"sent": N} comes now and then, and a {"hostile": SUMMARY} at the end. A replay
+// says {"replayed": N}. It ends with its input.
+func runLoad([]string) error { return obey(os.Stdin, os.Stdout) }
 
-func run(in io.Reader, out io.Writer) error {
+func obey(in io.Reader, out io.Writer) error {
 	var mutex sync.Mutex
 	buffered := bufio.NewWriter(out)
 	encoder := json.NewEncoder(buffered)
@@ -87,13 +81,13 @@ func run(in io.Reader, out io.Writer) error {
 			l.lies.Store(c.Percent)
 		case "kill-origin":
 			o.stop()
-		case "reports":
+		case "hostile":
 			if a, err = newAttack(c, func(sent uint64) { print(map[string]uint64{"sent": sent}) }); err != nil {
 				return err
 			}
-			a.sendReports()
-		case "hostile":
-			print(map[string]any{"hostile": a.sendOthers(o)})
+			a.send()
+			a.judgeOrigin(o)
+			print(map[string]any{"hostile": a.summary})
 		case "replay":
 			replayed, err := a.replay()
 			if err != nil {

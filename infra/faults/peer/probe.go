@@ -1,5 +1,3 @@
-// Probe loads URLs one after another over one connection of one protocol, closes it, and prints a line of JSON for each.
-// It never follows Alt-Svc or a redirect and never retries: what it reports is what one connection saw.
 package main
 
 import (
@@ -15,12 +13,10 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"adaptive-h3/infra/edge/internal/client"
 )
 
-// load is what is printed of one URL. A load that broke has an error and what had arrived until then.
-type load struct {
+// loaded is what is printed of one URL. A load that broke has an error and what had arrived until then.
+type loaded struct {
 	Protocol string      `json:"protocol"`
 	Status   int         `json:"status"`
 	Headers  http.Header `json:"headers"`
@@ -31,7 +27,7 @@ type load struct {
 	Error string  `json:"error,omitempty"`
 }
 
-type options struct {
+type probing struct {
 	protocol   string
 	caFile     string
 	headers    http.Header
@@ -41,11 +37,14 @@ type options struct {
 	stdin      bool
 }
 
-func main() {
-	opts := options{headers: http.Header{}}
-	flag.StringVar(&opts.protocol, "protocol", "h2", "h1, h2 or h3")
-	flag.StringVar(&opts.caFile, "ca", "", "PEM file of the certificate to trust; without it the system's")
-	flag.Func("header", "a request header, 'Name: value'; repeatable", func(text string) error {
+// probe loads URLs one after another over one connection of one protocol, closes it, and prints a line of JSON for each.
+// It never follows Alt-Svc or a redirect and never retries: what it reports is what one connection saw.
+func probe(args []string) error {
+	opts := probing{headers: http.Header{}}
+	flags := flag.NewFlagSet("probe", flag.ExitOnError)
+	flags.StringVar(&opts.protocol, "protocol", "h2", "h1, h2 or h3")
+	flags.StringVar(&opts.caFile, "ca", "", "PEM file of the certificate to trust; without it the system's")
+	flags.Func("header", "a request header, 'Name: value'; repeatable", func(text string) error {
 		name, value, found := strings.Cut(text, ":")
 		if !found || name == "" {
 			return errors.New("must be 'Name: value'")
@@ -53,22 +52,19 @@ func main() {
 		opts.headers.Add(name, strings.TrimSpace(value))
 		return nil
 	})
-	flag.Int64Var(&opts.postBytes, "post-bytes", 0, "POST a body of so many bytes instead of a GET")
-	flag.Int64Var(&opts.leaveAfter, "leave-after", 0, "go away after so many bytes of the response")
-	flag.DurationVar(&opts.timeout, "timeout", 30*time.Second, "what all loads together may take, or each request of -stdin")
-	flag.BoolVar(&opts.stdin, "stdin", false, "send the requests of standard input instead, a line of JSON each, many at a time")
-	flag.Parse()
-	if err := run(opts, flag.Args(), os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "probe:", err)
-		os.Exit(2)
-	}
+	flags.Int64Var(&opts.postBytes, "post-bytes", 0, "POST a body of so many bytes instead of a GET")
+	flags.Int64Var(&opts.leaveAfter, "leave-after", 0, "go away after so many bytes of the response")
+	flags.DurationVar(&opts.timeout, "timeout", 30*time.Second, "what all loads together may take, or each request of -stdin")
+	flags.BoolVar(&opts.stdin, "stdin", false, "send the requests of standard input instead, a line of JSON each, many at a time")
+	_ = flags.Parse(args)
+	return opts.run(flags.Args(), os.Stdout)
 }
 
-func run(opts options, urls []string, out io.Writer) error {
+func (opts probing) run(urls []string, out io.Writer) error {
 	if len(urls) == 0 && !opts.stdin {
 		return errors.New("name at least one URL")
 	}
-	transport, closeTransport, err := client.New(client.Options{Protocol: opts.protocol, CAFile: opts.caFile, DialTimeout: opts.timeout})
+	transport, closeTransport, err := newTransport(connecting{protocol: opts.protocol, caFile: opts.caFile, dialTimeout: opts.timeout})
 	if err != nil {
 		return err
 	}
@@ -87,13 +83,13 @@ func run(opts options, urls []string, out io.Writer) error {
 	return nil
 }
 
-func loadOne(ctx context.Context, transport http.RoundTripper, url string, opts options) load {
+func loadOne(ctx context.Context, transport http.RoundTripper, url string, opts probing) loaded {
 	ctx, cancel := context.WithCancel(ctx)
 	// A load that is left is one that is cancelled, and nothing more of it is read.
 	defer cancel()
 	began := time.Now()
-	result := load{Protocol: opts.protocol, Headers: http.Header{}}
-	finish := func(err error) load {
+	result := loaded{Protocol: opts.protocol, Headers: http.Header{}}
+	finish := func(err error) loaded {
 		result.Ms = float64(time.Since(began).Microseconds()) / 1000
 		if err != nil {
 			result.Error = err.Error()
