@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/signal"
 	"sync"
@@ -24,7 +25,7 @@ import (
 	"adaptive-h3/infra/edge/internal/giveback"
 	"adaptive-h3/infra/edge/internal/killswitch"
 	"adaptive-h3/infra/edge/internal/listen"
-	"adaptive-h3/infra/edge/internal/metrics"
+	"adaptive-h3/infra/edge/internal/operator"
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/pathsample"
 	"adaptive-h3/infra/edge/internal/proxy"
@@ -55,14 +56,13 @@ type edge struct {
 	watch        *unread.Watch
 	resting      *resting.Closer
 	upstream     *upstream.Pool
-	descriptors  func() (open, limit int) // that the process behind has open, and may have
 	linger       listen.Lingerer
 
 	servers []*server
-	health  *http.Server     // nil: no -health
-	metrics *metrics.Metrics // nil: no -metrics
-	tells   *http.Server     // answers for metrics
-	failed  chan error       // the errors that ended serving before shutdown
+	health  *http.Server // nil: no -health
+	metrics *operator.Metrics
+	tells   *http.Server // answers for metrics
+	failed  chan error   // the errors that ended serving before shutdown
 
 	accepting sync.WaitGroup
 	succeeded chan struct{} // closed once another program serves the same sockets
@@ -81,6 +81,17 @@ type server struct {
 	http   *http.Server
 	quic   *quicserver.Server // nil: no HTTP/3
 	serves *atomic.Bool       // HTTP/3 serves and answers; nil: no HTTP/3
+}
+
+// place is what health asks of the server.
+func (s *server) place() operator.Place {
+	p := operator.Place{
+		Address: s.socket.Address(), Serves: s.serves, ReachedAt: func() netip.AddrPort { return quicserver.ReachedAt(s.socket.TCP.Addr()) },
+	}
+	if s.quic != nil {
+		p.Warning = s.quic.SmallBuffers
+	}
+	return p
 }
 
 // startEdge binds everything, then serves. On error nothing is left behind.
@@ -117,15 +128,16 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	e.watch = unread.NewWatch(opts.unread, e.registry, log)
 	e.resting = resting.New(e.registry, opts.restTimeout)
 	e.handshakes = quicserver.NewHandshakes(opts.handshakes, log)
-	e.upstream, e.desk, e.descriptors = pool, bounds.Desk(), bounds.Descriptors
+	e.upstream, e.desk = pool, bounds.Desk()
 	e.handler = proxy.New(opts.proxy, transport, e.desk, e.watch, log)
-	if opts.metrics != (upstream.Target{}) {
-		subject := metrics.Subject{Registry: e.registry, Crowded: e.crowd.Closed, Desk: e.desk, Handshakes: e.handshakes.Counts, Misdirected: e.handler.Misdirected, CertificateEnds: certificates.Ends, Descriptors: e.descriptors, PassedBy: func() uint64 { return 0 }}
-		if fallback != nil {
-			subject.PassedBy = fallback.Requests
-		}
-		e.metrics = metrics.New(subject)
+	subject := &operator.Subject{
+		Registry: e.registry, Crowded: e.crowd.Closed, Desk: e.desk, Handshakes: e.handshakes.Counts, Misdirected: e.handler.Misdirected,
+		Certificates: certificates, Descriptors: bounds.Descriptors,
 	}
+	if fallback != nil {
+		subject.Origin = fallback
+	}
+	e.metrics = operator.NewMetrics(subject)
 	var windows *trace.Windows
 	if opts.traceFile != "" {
 		if windows, err = trace.NewWindows(opts.traceFile, e.registry, log); err != nil {
@@ -155,17 +167,18 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		}
 	}
 	e.startHeartbeat(fallback)
-	if err := e.startHealth(opts.health, fallback); err != nil {
+	for _, s := range e.servers {
+		subject.Places = append(subject.Places, s.place())
+	}
+	if e.health, err = operator.ServeHealth(opts.health, subject, log); err != nil {
 		listen.Close(sockets)
 		e.shutdown(time.Millisecond)
 		return nil, err
 	}
-	if e.metrics != nil {
-		if e.tells, err = e.metrics.Serve(opts.metrics, log); err != nil {
-			listen.Close(sockets)
-			e.shutdown(time.Millisecond)
-			return nil, err
-		}
+	if e.tells, err = e.metrics.Serve(opts.metrics, log); err != nil {
+		listen.Close(sockets)
+		e.shutdown(time.Millisecond)
+		return nil, err
 	}
 	for _, srv := range e.servers {
 		e.serve(srv)

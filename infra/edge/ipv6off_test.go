@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"adaptive-h3/infra/edge/internal/edgetest"
-	"adaptive-h3/infra/edge/internal/quicprobe"
+	"adaptive-h3/infra/edge/internal/quicserver"
 )
 
 // inNamespace is set in the process that a test started in a network namespace of its own.
@@ -45,7 +45,7 @@ func TestIPv6Off(t *testing.T) {
 			t.Errorf("%s: %d %q", listen, status, h.Problems)
 		}
 		served := inside.servers[len(inside.servers)-1]
-		if err := quicprobe.Answers(served.quic.ReachedAt(), edgetest.Patience); err != nil {
+		if err := quicserver.Answers(served.quic.ReachedAt(), edgetest.Patience); err != nil {
 			t.Errorf("%s: nobody answers at %s: %v", listen, served.quic.ReachedAt(), err)
 		}
 		_, port, _ := net.SplitHostPort(served.socket.Address())

@@ -22,8 +22,8 @@ import (
 
 	"adaptive-h3/infra/edge/internal/edgetest"
 	"adaptive-h3/infra/edge/internal/errorlog"
-	"adaptive-h3/infra/edge/internal/health"
-	"adaptive-h3/infra/edge/internal/quicprobe"
+	"adaptive-h3/infra/edge/internal/operator"
+	"adaptive-h3/infra/edge/internal/quicserver"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -193,7 +193,7 @@ func TestNothingOffersWhatIsNotServed(t *testing.T) {
 
 func TestProbe(t *testing.T) {
 	e := startEdgeWith(t, edgetest.StartUpstream(t, offering))
-	if err := quicprobe.Answers(netip.MustParseAddrPort(e.addresses[0]), edgetest.Patience); err != nil {
+	if err := quicserver.Answers(netip.MustParseAddrPort(e.addresses[0]), edgetest.Patience); err != nil {
 		t.Error(err)
 	}
 	deaf, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -202,16 +202,16 @@ func TestProbe(t *testing.T) {
 	}
 	defer deaf.Close()
 	var timeout net.Error
-	if err := quicprobe.Answers(deaf.LocalAddr().(*net.UDPAddr).AddrPort(), 50*ms); !errors.As(err, &timeout) || !timeout.Timeout() {
+	if err := quicserver.Answers(deaf.LocalAddr().(*net.UDPAddr).AddrPort(), 50*ms); !errors.As(err, &timeout) || !timeout.Timeout() {
 		t.Errorf("a deaf socket: %v", err)
 	}
-	if err := quicprobe.Answers(netip.MustParseAddrPort("127.0.0.1:1"), edgetest.Patience); err == nil {
+	if err := quicserver.Answers(netip.MustParseAddrPort("127.0.0.1:1"), edgetest.Patience); err == nil {
 		t.Error("nobody there answers")
 	}
 }
 
 // healthOf asks the health listener.
-func healthOf(t *testing.T, socket string) (int, health.Answer) {
+func healthOf(t *testing.T, socket string) (int, operator.Answer) {
 	t.Helper()
 	tr := upstream.NewTransport(upstream.Target{Network: "unix", Address: socket}, 0)
 	defer tr.CloseIdleConnections()
@@ -220,7 +220,7 @@ func healthOf(t *testing.T, socket string) (int, health.Answer) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	var h health.Answer
+	var h operator.Answer
 	if err := json.NewDecoder(res.Body).Decode(&h); err != nil {
 		t.Fatal(err)
 	}

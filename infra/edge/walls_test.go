@@ -21,7 +21,7 @@ const thisModule = "adaptive-h3/infra/edge"
 var walls = map[string][]string{
 	".": {
 		"connpath", "internal/admission", "internal/certificate", "internal/crowd", "internal/errorlog", "internal/giveback",
-		"internal/health", "internal/killswitch", "internal/listen", "internal/metrics", "internal/origin",
+		"internal/killswitch", "internal/listen", "internal/operator", "internal/origin",
 		"internal/pathsample", "internal/proxy", "internal/quicserver", "internal/resting", "internal/trace", "internal/unread",
 		"internal/upstream",
 	},
@@ -38,15 +38,13 @@ var walls = map[string][]string{
 	"internal/handover":    {quicGo, xNet},
 	"internal/heartbeat":   {},
 	"internal/killswitch":  {},
-	"internal/ownsocket":   {},
-	"internal/quicprobe":   {quicGo},
 
 	"internal/upstream": {"internal/admission", "internal/errorlog", sys},
 
 	"internal/crowd":  {"connpath", "internal/admission"},
 	"internal/listen": {"connpath", sys},
 	"internal/quicserver": {
-		"connpath", "internal/admission", "internal/errorlog", "internal/handover", "internal/quicprobe", quicGo,
+		"connpath", "internal/admission", "internal/errorlog", "internal/handover", quicGo,
 	},
 	"internal/resting":    {"connpath"},
 	"internal/unread":     {"connpath", "internal/admission", "internal/errorlog"},
@@ -59,11 +57,8 @@ var walls = map[string][]string{
 		"connpath", "internal/admission", "internal/errorlog", "internal/fields", "internal/killswitch", "internal/origin", "internal/unread",
 		"internal/upstream",
 	},
-	"internal/health": {
-		"internal/admission", "internal/certificate", "internal/errorlog", "internal/ownsocket", "internal/quicprobe", "internal/upstream",
-	},
-	"internal/metrics": {
-		"connpath", "internal/admission", "internal/errorlog", "internal/ownsocket", "internal/upstream", prometheus,
+	"internal/operator": {
+		"connpath", "internal/admission", "internal/certificate", "internal/errorlog", "internal/upstream", prometheus, quicGo,
 	},
 
 	// For tests: no package above may import them.

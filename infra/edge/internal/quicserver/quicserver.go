@@ -1,5 +1,5 @@
 // Package quicserver serves HTTP/3 on one UDP address, and binds another socket when the first one is gone. Of this
-// module it imports admission (for a count), connpath, errorlog, handover and quicprobe; of other modules, quic-go.
+// module it imports admission (for a count), connpath, errorlog and handover; of other modules, quic-go.
 package quicserver
 
 import (

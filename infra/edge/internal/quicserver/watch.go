@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"syscall"
 	"time"
-
-	"adaptive-h3/infra/edge/internal/quicprobe"
 )
 
 const (
@@ -28,7 +26,7 @@ func (q *Server) watch() {
 		case <-ticker.C:
 		}
 		s := q.current()
-		if err := quicprobe.Answers(q.ReachedAt(), watchInterval); errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		if err := Answers(q.ReachedAt(), watchInterval); errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 			continue // without a descriptor nobody can ask: that says nothing about the server
 		} else if err != nil {
 			if misses++; misses == watchPatience && q.options.Serves.CompareAndSwap(true, false) {

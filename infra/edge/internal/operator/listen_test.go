@@ -1,4 +1,4 @@
-package ownsocket
+package operator
 
 import (
 	"net"
@@ -21,21 +21,21 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{socket, filepath.Join(folder, "none")} {
-		ln, err := Listen("unix", path)
+		ln, err := listen("unix", path)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
 		ln.Close()
 	}
-	if ln, err := Listen("unix", file); err == nil {
+	if ln, err := listen("unix", file); err == nil {
 		ln.Close()
 		t.Error("it listens in the place of a file")
 	}
 	if text, err := os.ReadFile(file); err != nil || string(text) != "kept" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if ln, err := Listen("tcp", "127.0.0.1:0"); err != nil {
+	if ln, err := listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Error(err)
 	} else {
 		ln.Close()

@@ -1,18 +1,11 @@
-// Package quicprobe finds out whether a QUIC server answers. It imports quic-go, and no package of this module.
-package quicprobe
+package quicserver
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"net"
 	"net/netip"
 	"time"
-
-	"github.com/quic-go/quic-go"
 )
 
 const (
@@ -71,25 +64,4 @@ func isVersionNegotiation(packet, sourceID []byte) bool {
 	return len(packet) > id+1+len(sourceID) && packet[0]&0x80 != 0 &&
 		bytes.Equal(packet[version:id], []byte{0, 0, 0, 0}) &&
 		int(packet[id]) == len(sourceID) && bytes.Equal(packet[id+1:id+1+len(sourceID)], sourceID)
-}
-
-// Handshake opens a connection for HTTP/3, closes it, and returns how long the handshake took. The certificate must be
-// this one, whatever its names.
-func Handshake(ctx context.Context, server netip.AddrPort, certificate *x509.Certificate) (time.Duration, error) {
-	began := time.Now()
-	c, err := quic.DialAddr(ctx, server.String(), &tls.Config{
-		NextProtos:         []string{"h3"},
-		InsecureSkipVerify: true, // the names are not this machine's: it is compared as a whole
-		VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error {
-			if len(raw) == 0 || !bytes.Equal(raw[0], certificate.Raw) {
-				return errors.New("another certificate than this server's own")
-			}
-			return nil
-		},
-	}, &quic.Config{})
-	if err != nil {
-		return 0, err
-	}
-	took := time.Since(began)
-	return took, c.CloseWithError(0, "")
 }

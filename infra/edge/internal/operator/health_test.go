@@ -1,4 +1,4 @@
-package health
+package operator
 
 import (
 	"net/netip"
@@ -17,11 +17,11 @@ func TestWarnings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{subject: Subject{
+	s := &health{subject: &Subject{
 		Certificates: certificates,
 		Descriptors:  func() (open, limit int) { return 10, 1024 },
 		Desk:         admission.NewDesk(admission.Limits{Total: 1, PerClient: 1}, 0),
-		HTTP3: []HTTP3{{
+		Places: []Place{{
 			Address: "[::]:443", Serves: new(atomic.Bool), Warning: func() string { return "too small" },
 			ReachedAt: func() netip.AddrPort { return netip.MustParseAddrPort("127.0.0.1:1") },
 		}},
@@ -30,7 +30,7 @@ func TestWarnings(t *testing.T) {
 	if want := []string{"HTTP/3 on [::]:443: too small"}; !slices.Equal(now.Warnings, want) {
 		t.Errorf("%q, want %q", now.Warnings, want)
 	}
-	if len(now.Problems) != 1 { // nobody serves there
+	if len(now.Problems) != 2 { // nobody serves there, over TCP or QUIC
 		t.Errorf("%q", now.Problems)
 	}
 }
@@ -42,7 +42,7 @@ func TestDescriptorsOfTheWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	for open, want := range map[int][]string{700: {}, 800: {"the worker's process has 800 of 1024 descriptors open"}} {
-		s := &server{subject: Subject{
+		s := &health{subject: &Subject{
 			Certificates: certificates, Desk: admission.NewDesk(admission.Limits{}, 0),
 			Descriptors: func() (int, int) { return open, 1024 },
 		}}

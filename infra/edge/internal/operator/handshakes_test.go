@@ -1,4 +1,4 @@
-package health
+package operator
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func TestSilentServer(t *testing.T) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		_, err := handshakeTCP(ctx, ln.Addr().(*net.TCPAddr).AddrPort(), &x509.Certificate{})
+		_, err := dialTCP(ctx, ln.Addr().(*net.TCPAddr).AddrPort(), &x509.Certificate{})
 		done <- err
 	}()
 	if err := edgetest.Receive(t, "end of the handshake", done); !errors.Is(err, context.DeadlineExceeded) {

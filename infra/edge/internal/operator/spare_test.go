@@ -1,4 +1,4 @@
-package ownsocket
+package operator
 
 import (
 	"io"
@@ -14,7 +14,7 @@ import (
 // Where the process may open nothing more, one client after the other is answered all the same.
 func TestAnswersWithoutDescriptors(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "socket")
-	ln, err := Listen("unix", socket)
+	ln, err := listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)
 	}
