@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
-import type { BrowserSummary } from "../experiments/browser-page/summary.ts";
+import type { BrowserSummary } from "../experiments/browser-page/report.ts";
 import { loadsOf } from "../model/load-experiment.ts";
 import { loadExperiment } from "../harness/run.ts";
 import type { LoadsExperiment } from "../harness/loads/define.ts";

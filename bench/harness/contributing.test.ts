@@ -20,12 +20,12 @@ function block(file: string): string {
 it("CONTRIBUTING.md's experiment can be typed as it stands there", async () => {
   const folder = mkdtempSync(join(tmpdir(), "h3-contributing-"));
   try {
-    for (const file of ["experiment.ts", "findings.ts"])
+    for (const file of ["experiment.ts", "report.ts"])
       writeFileSync(join(folder, file), block(file).replaceAll("../../", `${join(ROOT, "bench")}/`));
     const { experiment } = (await import(join(folder, "experiment.ts"))) as { experiment: LoadsExperiment<object> };
     const { cells } = experiment.definition.plan(exampleOptions("--quick"));
     expect(cells.map(({ network }) => network.jitterMs)).toEqual([0, 2, 0, 2]);
-    const { jitterHurts } = (await import(join(folder, "findings.ts"))) as {
+    const { jitterHurts } = (await import(join(folder, "report.ts"))) as {
       jitterHurts: (cells: readonly { congestion: string; ratio?: Interval }[]) => string;
     };
     const at = (estimate: number) => ({

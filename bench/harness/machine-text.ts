@@ -33,3 +33,28 @@ export function dayOf(ms: number): string {
 export function lastDay(rows: readonly { readonly startedMs: number }[]): string {
   return dayOf(Math.max(...rows.map(({ startedMs }) => startedMs)));
 }
+
+/** What reports name of a run and its machine: values of their templates. */
+export function runValues({ command, starts }: { readonly command: string; readonly starts: readonly Start[] }) {
+  const machine = lastMachine(starts);
+  const version = (of: "go" | "quicGo" | "workerd" | "node" | "k6"): string => machine[of].replace(/^go/, "");
+  return { command, machine: machineText(starts), version };
+}
+
+interface Outcome {
+  readonly id: string;
+  readonly startedMs: number;
+  readonly outcome: "ok" | "failed" | "timeout";
+}
+
+/** Each row once: a run that was killed between two rows of a visit has made it again. */
+export function onceEach<Row extends Pick<Outcome, "id">>(rows: readonly Row[]): Row[] {
+  return [...new Map(rows.map((row) => [row.id, row])).values()];
+}
+
+/** What a summary of pages begins with. */
+export function summaryHead({ command, starts }: Parameters<typeof runValues>[0], rows: readonly Outcome[]) {
+  const count = (of: Outcome["outcome"]): number => rows.filter(({ outcome }) => outcome === of).length;
+  const [failures, timeouts] = [count("failed"), count("timeout")];
+  return { command, day: lastDay(rows), starts, rows: rows.length, failures, timeouts };
+}

@@ -1,10 +1,20 @@
 import type { Run } from "./experiment.ts";
+import type { RunFolder } from "./run-folder.ts";
 
-interface Named {
+/** What is measured, or a row of it. */
+export interface Named {
   readonly id: string;
+  /** Of its last row, where it has several. */
+  readonly lastId?: string;
 }
 
-/** The share of the measurements that have a row of their own. */
+/** What a run works with that makes rows. */
+export interface Making<Row> extends Pick<Run<unknown, Row>, "signal"> {
+  readonly folder: Pick<RunFolder<Row>, "rows" | "append">;
+  readonly progress: Pick<Run<unknown, Row>["progress"], "show">;
+}
+
+/** The share of the measurements that have their last row. */
 export function shareMade(all: readonly Named[], rows: readonly Named[]): number {
   return 1 - missing(all, rows).length / all.length;
 }
@@ -16,7 +26,7 @@ export function shareMade(all: readonly Named[], rows: readonly Named[]): number
  */
 export async function makeMissing<Measurement extends Named, Row extends Named>(
   all: readonly Measurement[],
-  { folder, signal, progress }: Pick<Run<unknown, Row>, "folder" | "signal" | "progress">,
+  { folder, signal, progress }: Making<Row>,
   measure: (measurement: Measurement) => Promise<readonly Row[] | undefined>,
 ): Promise<void> {
   for (const measurement of missing(all, folder.rows)) {
@@ -27,7 +37,8 @@ export async function makeMissing<Measurement extends Named, Row extends Named>(
   }
 }
 
-function missing<Measurement extends Named>(all: readonly Measurement[], rows: readonly Named[]): Measurement[] {
+/** Those without their last row: what was cut short is made again. */
+export function missing<Measurement extends Named>(all: readonly Measurement[], rows: readonly Named[]): Measurement[] {
   const made = new Set(rows.map(({ id }) => id));
-  return all.filter(({ id }) => !made.has(id));
+  return all.filter(({ id, lastId = id }) => !made.has(lastId));
 }

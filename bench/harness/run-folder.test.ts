@@ -65,3 +65,21 @@ it("refuses rows with other columns", () => {
   writeFileSync(join(path, "rows.csv"), "id,cell\n1,2\n");
   expect(() => open()).toThrow(/line 1 is no row/);
 });
+
+it("reads a run with columns that no row has any more, in any order, and goes on in the file's", () => {
+  open().close();
+  const file = join(path, "rows.csv");
+  const header = ["gone", ...Object.keys(LOAD_ROW).toReversed()].join(",");
+  const written = exampleRow({ id: "a/1", arm: "adaptive" });
+  const folder = open();
+  folder.append(written);
+  folder.close();
+  const [, line = ""] = readFileSync(file, "utf8").split("\n");
+  const reversed = `x,${line.split(",").toReversed().join(",")}`;
+  writeFileSync(file, `${header}\n${reversed}\n`);
+  const again = open();
+  expect(again.rows).toEqual([written]);
+  again.append(written);
+  again.close();
+  expect(readFileSync(file, "utf8").split("\n")[2]).toBe(reversed.replace(/^x/, ""));
+});

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { csvFormatRow } from "d3-dsv";
+import { csvFormatRow, csvParseRows } from "d3-dsv";
 import { UserError } from "../../base/user-error.ts";
 import { lockFolder } from "../../infra/workerd/lock.ts";
 import { fieldsOf, type RowOf, type RowSchema } from "../model/row-schema.ts";
@@ -74,13 +74,14 @@ export function openRows<Schema extends RowSchema>(file: string, schema: Schema)
   const rows = parseRows(whole, file, schema);
   if (whole === "") orSay(file, () => writeFileSync(file, headerOf(schema)));
   else if (whole.length < text.length) truncateSync(file, Buffer.byteLength(whole));
+  const columns = whole === "" ? Object.keys(schema) : (csvParseRows(whole)[0] ?? []);
   const descriptor = openSync(file, "a");
   return {
     rows,
     append: (row) => {
       const { size } = fstatSync(descriptor);
       try {
-        appendFileSync(descriptor, `${csvFormatRow(fieldsOf(row, schema))}\n`);
+        appendFileSync(descriptor, `${csvFormatRow(fieldsOf(row, columns))}\n`);
       } catch (error) {
         // Half a line in the middle of the file would make all of it unreadable.
         ftruncateSync(descriptor, size);

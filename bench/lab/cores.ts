@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 /** The kernel counts in ticks of 10 ms: a shorter window says little. */
 export const WINDOW_MS = 250;
 const INTERVAL_MS = 50;
+/** Ten minutes: nothing that is asked about lasts longer. */
+const SAMPLES_MAX = 600_000 / INTERVAL_MS;
 
 /** What one core has done so far, in ticks. */
 export interface Core {
@@ -15,7 +17,7 @@ export interface CoreSample {
   readonly cores: readonly Core[];
 }
 
-interface CoreWatch {
+export interface CoreWatch {
   /** How busy the busiest core was in a part of the time since the start, as `busiest` has it. */
   readonly busyRatio: (fromMs: number, toMs: number) => number;
   readonly stop: () => void;
@@ -26,6 +28,7 @@ export function startCoreWatch(): CoreWatch {
   const samples: CoreSample[] = [];
   const take = (): void => {
     samples.push({ atMs: Date.now(), cores: readCores() });
+    if (samples.length > SAMPLES_MAX) samples.shift();
   };
   take();
   const timer = setInterval(take, INTERVAL_MS);

@@ -1,7 +1,8 @@
 import { errors, type Page } from "playwright-core";
-
-/** What a navigation may take, milliseconds. */
-export const TIMEOUT_MS = 120_000;
+import { PAGE_TIMEOUT_MS } from "../model/browser-pages.ts";
+import type { CoreWatch } from "./cores.ts";
+import type { Lane } from "./lane.ts";
+import { countedBetween } from "./path-counters.ts";
 
 /** What a browser tells of one navigation. Times since its start, milliseconds; only `outcome` where it failed. */
 export interface Navigated {
@@ -18,17 +19,30 @@ export interface Navigated {
   readonly documentProtocol?: string;
   /** The protocol of each file that the page loaded beside its document, in the order in which they were asked for. */
   readonly files?: readonly string[];
-  readonly resourceBytes?: number;
   /** What the document's Alt-Svc said. */
   readonly answer?: "offer" | "clear" | "none";
+}
+
+/** A navigation, and how busy machine and path were meanwhile. */
+export type LoadedPage = Awaited<ReturnType<typeof loadPage>>;
+
+/** Loads a page, and reads cores and path around it. */
+export async function loadPage(page: Page, url: string, { path }: Pick<Lane, "path">, cores: CoreWatch) {
+  const before = await path.counters();
+  const startedMs = Date.now();
+  const seen = await navigate(page, url);
+  const { up, down, late } = countedBetween(before, await path.counters());
+  const busyRatio = cores.busyRatio(startedMs, startedMs + (seen.loadMs ?? 0));
+  const known = (ratio: number): number | null => (Number.isFinite(ratio) ? ratio : null);
+  return { startedMs, ...seen, busyRatio: known(busyRatio), lateRatio: known(late / (up + down)) };
 }
 
 /** A paint is reported a frame or two after it. */
 const PAINT_SETTLES_MS = 150;
 
-export async function navigate(page: Page, url: string): Promise<Navigated> {
+async function navigate(page: Page, url: string): Promise<Navigated> {
   try {
-    const response = await page.goto(url, { waitUntil: "load", timeout: TIMEOUT_MS });
+    const response = await page.goto(url, { waitUntil: "load", timeout: PAGE_TIMEOUT_MS });
     if (response?.status() !== 200) return { outcome: "failed", error: `status ${response?.status()}` };
     const altSvc = await response.headerValue("alt-svc");
     const answer = altSvc?.startsWith("h3=") === true ? "offer" : altSvc === "clear" ? "clear" : "none";
@@ -36,7 +50,7 @@ export async function navigate(page: Page, url: string): Promise<Navigated> {
   } catch (thrown) {
     const [error = ""] = (thrown as Error).message.split("\n");
     return thrown instanceof errors.TimeoutError
-      ? { outcome: "timeout", error, loadMs: TIMEOUT_MS }
+      ? { outcome: "timeout", error, loadMs: PAGE_TIMEOUT_MS }
       : { outcome: "failed", error };
   }
 }
@@ -62,6 +76,5 @@ async function readTiming(settlesMs: number) {
     files: resources
       .toSorted((one, other) => one.startTime - other.startTime)
       .map(({ nextHopProtocol }) => nextHopProtocol),
-    resourceBytes: resources.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
   };
 }

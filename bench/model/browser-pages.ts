@@ -17,6 +17,8 @@ export const BROWSER_PAGES = {
 
 export type BrowserPage = keyof typeof BROWSER_PAGES;
 
+/** What a navigation may take, milliseconds. */
+export const PAGE_TIMEOUT_MS = 120_000;
 export const DOCUMENT_BYTES = 20_000;
 export const BROWSER_PREFIX = "/browser/";
 /** The host of files, where an arm has one, at the default port: a browser of the bench knows where each of its lanes has it. */

@@ -52,13 +52,19 @@ export function wholeLines(text: string): string {
   return text.slice(0, text.lastIndexOf("\n") + 1);
 }
 
-/** No rows where not even a header is whole. @throws UserError naming the first line that is no row */
+/**
+ * No rows where not even a header is whole. Columns that the schema does not have are passed over: recorded runs keep theirs.
+ *
+ * @throws UserError naming the first line that is no row
+ */
 export function parseRows<Schema extends RowSchema>(whole: string, file: string, schema: Schema): RowOf<Schema>[] {
   if (whole === "") return [];
   const widths = csvParseRows(whole).map(({ length }) => length);
-  const rows = csvParse(whole).map((record) => readRecord(record, schema));
+  const records = csvParse(whole);
+  const rows = records.map((record) => readRecord(record, schema));
   const isBad = (line: number): boolean => widths[line] !== widths[0] || (line > 0 && rows[line - 1] === undefined);
-  const bad = whole.startsWith(headerOf(schema)) ? widths.findIndex((_, line) => isBad(line)) : 0;
+  const isWhole = Object.keys(schema).every((name) => records.columns.includes(name));
+  const bad = isWhole ? widths.findIndex((_, line) => isBad(line)) : 0;
   if (bad >= 0)
     throw new UserError(`${file}: line ${bad + 1} is no row of this experiment. Give --fresh to begin anew.`);
   return rows.filter((row) => row !== undefined);
@@ -70,5 +76,5 @@ export function headerOf(schema: RowSchema): string {
 
 /** All of a file: its header, and a line for each row. */
 export function csvOf(rows: readonly object[], schema: RowSchema): string {
-  return headerOf(schema) + rows.map((row) => `${csvFormatRow(fieldsOf(row, schema))}\n`).join("");
+  return headerOf(schema) + rows.map((row) => `${csvFormatRow(fieldsOf(row, Object.keys(schema)))}\n`).join("");
 }

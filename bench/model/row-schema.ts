@@ -26,9 +26,9 @@ export function writtenNumber(value: number): number {
   return Number(value.toFixed(6));
 }
 
-/** The fields of a row as text, in the columns' order; null and NaN are empty. */
-export function fieldsOf(row: object, schema: RowSchema): string[] {
-  return Object.keys(schema).map((name) => {
+/** The fields of a row as text, in the columns' order; null, NaN and what the row has not are empty. */
+export function fieldsOf(row: object, columns: readonly string[]): string[] {
+  return columns.map((name) => {
     const value = (row as Readonly<Record<string, string | number | boolean | null>>)[name] ?? null;
     if (value === null || Number.isNaN(value)) return "";
     return typeof value === "number" ? String(writtenNumber(value)) : String(value);

@@ -10,12 +10,12 @@ import type { GainsMethod, Policy } from "../../../policy-api/decision/policy.ts
 import type { Arm } from "../../model/arm.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
-import { OFFER_ROW, type OfferRow } from "../../model/offer-row.ts";
 import { csvOf, type Start, STARTS_FILE } from "../../model/recorded-run.ts";
-import { blankRow } from "../../model/row-schema.ts";
+import type { RowOf } from "../../model/row-schema.ts";
 import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
 import { exampleRow } from "../../model/testing.ts";
 import { calibrateCommand } from "./command.ts";
+import { OFFERED_PAGE } from "./offered-pages.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -50,26 +50,23 @@ function visitsOf(arm: Arm, congestion: Congestion = "cubic"): LoadRow[] {
 }
 
 /** First pages on two paths, the second of which loses packets. They take a tenth longer with an offer, there twice as long. */
-function offers(): OfferRow[] {
-  const page = (network: string, treatment: string, visit: number, loadMs: number | null, number = 1): OfferRow =>
-    blankRow(OFFER_ROW, {
-      id: `${network}/${treatment}/${visit}/${number}`,
-      network,
-      treatment,
-      visit,
-      page: number,
-      loadMs,
-    });
-  return [0, 1].flatMap((visit) => [
-    page("30 ms", "never", visit, 100),
-    page("30 ms", "first", visit, 110),
-    page("30 ms, 1 % lost", "never", visit, 100),
-    page("30 ms, 1 % lost", "first", visit, 200),
+function offers(): RowOf<typeof OFFERED_PAGE>[] {
+  const page = (network: string, treatment: string, loadMs: number | null, number = 1) => ({
+    network,
+    treatment,
+    page: number,
+    loadMs,
+  });
+  return [0, 1].flatMap(() => [
+    page("30 ms", "never", 100),
+    page("30 ms", "first", 110),
+    page("30 ms, 1 % lost", "never", 100),
+    page("30 ms, 1 % lost", "first", 200),
     // Neither a later page, nor another treatment, nor a page that did not load.
-    page("30 ms", "first", visit, 500, 2),
-    page("30 ms", "second", visit, 500),
-    page("30 ms", "first, 0.5 s", visit, 500),
-    page("30 ms", "never", visit + 10, null),
+    page("30 ms", "first", 500, 2),
+    page("30 ms", "second", 500),
+    page("30 ms", "first, 0.5 s", 500),
+    page("30 ms", "never", null),
   ]);
 }
 
@@ -90,7 +87,7 @@ function record(name: string, rows: string): string {
 
 /** Runs the command on these rows, with its results in the test's folder. */
 async function calibrated(rows: readonly LoadRow[]): Promise<string> {
-  const [from, prices] = [record("senders", csvOf(rows, LOAD_ROW)), record("offers", csvOf(offers(), OFFER_ROW))];
+  const [from, prices] = [record("senders", csvOf(rows, LOAD_ROW)), record("offers", csvOf(offers(), OFFERED_PAGE))];
   const [policies, out] = [join(folder, "policies"), join(folder, "report")];
   await calibrateCommand(["--from", from, "--offers", prices, "--policies", policies, "--out", out]);
   return from;

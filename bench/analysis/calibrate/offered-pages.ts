@@ -1,6 +1,9 @@
-import { OFFER_ROW } from "../../model/offer-row.ts";
 import { rowsIn } from "../../model/recorded-run.ts";
+import { float, optionalFloat, string } from "../../model/row-schema.ts";
 import { type FirstPage, type PriceAt, priceFrom } from "./price.ts";
+
+/** What is read of the rows of `offers`. */
+export const OFFERED_PAGE = { network: string(), treatment: string(), page: float, loadMs: optionalFloat } as const;
 
 /** What an offer costs the page that brings it, by the recorded visits of a run of `offers`. @throws UserError without one */
 export function priceIn(folder: string): PriceAt {
@@ -9,7 +12,7 @@ export function priceIn(folder: string): PriceAt {
 
 /** The first pages of Chromium's visits without loss: what an offer costs the page that brings it. */
 function firstPagesIn(folder: string): FirstPage[] {
-  return rowsIn(folder, OFFER_ROW).flatMap(({ network, treatment, page, loadMs }) => {
+  return rowsIn(folder, OFFERED_PAGE).flatMap(({ network, treatment, page, loadMs }) => {
     const [, rttMs] = /^([\d.]+) ms$/.exec(network) ?? [];
     if (page !== 1 || rttMs === undefined || loadMs === null) return [];
     return treatment === "first" || treatment === "never"

@@ -1,20 +1,21 @@
-import { errors, type Page } from "playwright-core";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { exampleStart } from "../../harness/loads/testing.ts";
 import { renderSvg } from "../../analysis/charts/chart.ts";
 import { sizeOf } from "../../harness/loads/options.ts";
 import { reportText } from "../../harness/results.ts";
 import { commonOptions } from "../../harness/run.ts";
 import { readOptions } from "../../model/options.ts";
-import { experiment } from "./experiment.ts";
-import { browserPictures, browserValues } from "./findings.ts";
-import { shareOf } from "./load-pages.ts";
-import { rowOf } from "./measure.ts";
-import type { BrowserRow } from "./row.ts";
-import { navigate } from "../../lab/navigate.ts";
-import { missingVisits, navigationId } from "./schedule.ts";
-import { type Place, placeId, placesOf } from "./settings.ts";
-import { type BrowserSummary, findGroup, groupsOf } from "./summary.ts";
+import { missing, shareMade } from "../../harness/missing.ts";
+import { experiment, placesOf, rowOf, visitsOf } from "./experiment.ts";
+import {
+  browserReport,
+  type BrowserRow,
+  type BrowserSummary,
+  findGroup,
+  groupsOf,
+  type Place,
+  placeId,
+} from "./report.ts";
 
 const SEEN = {
   outcome: "ok",
@@ -25,17 +26,19 @@ const SEEN = {
   connectMs: 4,
   documentProtocol: "h2",
   files: Array<string>(14).fill("h2"),
-  resourceBytes: 1_880_000,
+  startedMs: 1e12,
+  busyRatio: 0.9,
+  lateRatio: 0.05,
 } as const;
-const COUNTED = { up: 30, down: 70, late: 5, droppedLoss: 2, droppedQueue: 0 };
 
-async function browserReport(
+async function reported(
   summary: BrowserSummary,
 ): Promise<{ markdown: string; pictures: { file: string; svg: string }[] }> {
+  const report = browserReport(summary);
   return {
-    markdown: reportText("browser-page", { values: browserValues(summary) }),
+    markdown: reportText("browser-page", report),
     pictures: await Promise.all(
-      browserPictures(summary).map(async ({ file, spec }) => ({ file, svg: await renderSvg(spec) })),
+      (report.pictures ?? []).map(async ({ file, spec }) => ({ file, svg: await renderSvg(spec) })),
     ),
   };
 }
@@ -47,38 +50,30 @@ function readBrowserPageOptions(args: readonly string[]) {
 
 /** Every visit's navigations take as long as this says. */
 function rowsOf(place: Place, loadMs: (arm: string, navigation: number) => number): BrowserRow[] {
-  return missingVisits(place, [], 1).flatMap((visit) =>
+  return visitsOf([place], 1).flatMap((visit) =>
     [0, ...place.pausesMs].map((_, index) => {
       const ms = loadMs(visit.arm, index + 1) * (1 + (visit.visit % 2) / 100);
-      return rowOf(visit, place, index + 1, { ...SEEN, startedMs: 1e12, loadMs: ms, busyRatio: 0.9 }, COUNTED);
+      return rowOf(visit, index + 1, { ...SEEN, loadMs: ms });
     }),
   );
 }
 
-describe("missingVisits", () => {
+describe("visits", () => {
   const [place] = placesOf("usual");
   if (place === undefined) throw new Error("There is a place.");
 
   it("has every page, arm and visit once, a round at a time", () => {
-    const visits = missingVisits(place, [], 1);
+    const visits = visitsOf([place], 1);
     expect(new Set(visits.map(({ id }) => id)).size).toBe(place.visits * place.pages.length * place.arms.length);
     const round = place.pages.length * place.arms.length;
     expect(visits.slice(0, round).every(({ visit }) => visit === 0)).toBe(true);
   });
 
   it("goes on where the rows end: a visit that was cut short is made again", () => {
-    const visits = missingVisits(place, [], 1);
+    const visits = visitsOf([place], 1);
     const [first, second, third] = visits;
-    const rows = [
-      navigationId(first?.id ?? "", 1),
-      navigationId(first?.id ?? "", 2),
-      navigationId(second?.id ?? "", 1),
-    ];
-    const left = missingVisits(
-      place,
-      rows.map((id) => ({ id })),
-      1,
-    );
+    const rows = [`${first?.id}/1`, `${first?.id}/2`, `${second?.id}/1`].map((id) => ({ id }));
+    const left = missing(visits, rows);
     expect(left).toHaveLength(visits.length - 1);
     expect(left[0]).toEqual(second);
     expect(left[1]).toEqual(third);
@@ -86,52 +81,28 @@ describe("missingVisits", () => {
 });
 
 it("a row has what the browser, the cores and the path tell, and nothing of what failed", () => {
-  const [place] = placesOf("usual");
-  if (place === undefined) throw new Error("There is a place.");
-  const visit = { id: "a", page: "page", arm: "adaptive", visit: 0 } as const;
-  const row = rowOf(visit, place, 2, { ...SEEN, answer: "offer", busyRatio: Number.NaN }, COUNTED);
-  expect(row).toMatchObject({ id: "a/2", answer: "offer", lateRatio: 0.05, busyRatio: null, packetsDroppedLoss: 2 });
-  const late = { ...COUNTED, late: Number.NaN };
-  const failed = rowOf(visit, place, 1, { outcome: "failed", error: "net::ERR", busyRatio: 0.1 }, late);
-  expect(failed).toMatchObject({ loadMs: null, lcpMs: null, answer: "", busyRatio: 0.1, lateRatio: null });
-});
-
-describe("navigate", () => {
-  const timing = { loadMs: 12, documentProtocol: "h2" };
-  const pageOf = (goto: () => Promise<unknown>) =>
-    ({ goto, evaluate: () => Promise.resolve(timing) }) as unknown as Page;
-  const answered = (altSvc: string | null, code = 200) =>
-    navigate(
-      pageOf(() => Promise.resolve({ status: () => code, headerValue: () => Promise.resolve(altSvc) })),
-      "https://h3.test/",
-    );
-
-  it.each([
-    ['h3=":8010"; ma=300', "offer"],
-    ["clear", "clear"],
-    [null, "none"],
-  ])("Alt-Svc %j is %s", async (altSvc, answer) => {
-    expect(await answered(altSvc)).toEqual({ outcome: "ok", answer, ...timing });
+  const [visit] = visitsOf(placesOf("usual"), 1);
+  if (visit === undefined) throw new Error("There is a visit.");
+  const mixed = [...SEEN.files, "h3"];
+  expect(rowOf(visit, 2, { ...SEEN, files: mixed, answer: "offer" })).toMatchObject({
+    id: `${visit.id}/2`,
+    answer: "offer",
+    lateRatio: 0.05,
+    resourcesH2: 14,
+    resourcesH3: 1,
   });
-
-  it("says why a page was not loaded", async () => {
-    expect(await answered("clear", 502)).toEqual({ outcome: "failed", error: "status 502" });
-    const failing = (error: Error) => navigate(pageOf(vi.fn().mockRejectedValue(error)), "https://h3.test/");
-    expect(await failing(new Error("net::ERR\nat page"))).toEqual({ outcome: "failed", error: "net::ERR" });
-    expect(await failing(new errors.TimeoutError("late"))).toEqual({
-      outcome: "timeout",
-      error: "late",
-      loadMs: 120_000,
-    });
-  });
+  const failed = { outcome: "failed", error: "net::ERR", startedMs: 1, busyRatio: 0.1, lateRatio: null } as const;
+  const nothing = { loadMs: null, lcpMs: null, answer: "", busyRatio: 0.1, lateRatio: null, resourcesH2: null };
+  expect(rowOf(visit, 1, failed)).toMatchObject(nothing);
 });
 
 it("the share that is done is of visits, each with its last navigation", () => {
   const places = placesOf("quick");
   const rows = places.flatMap((place) => rowsOf(place, () => 100));
-  expect(shareOf(places, [], 1)).toBe(0);
-  expect(shareOf(places, rows, 1)).toBe(1);
-  expect(shareOf(places, rows.slice(0, -1), 1)).toBeCloseTo(1 - 1 / 34, 9);
+  const visits = visitsOf(places, 1);
+  expect(shareMade(visits, [])).toBe(0);
+  expect(shareMade(visits, rows)).toBe(1);
+  expect(shareMade(visits, rows.slice(0, -1))).toBeCloseTo(1 - 1 / 34, 9);
 });
 
 describe("the report", () => {
@@ -182,12 +153,12 @@ describe("the report", () => {
       expect.closeTo(0.8, 3),
     ]);
     expect(findGroup(summary, "lossy-bbr", "page", "adaptive", 3)?.loadRatioToH3).toBeUndefined();
-    const { markdown } = await browserReport({ ...summary, groups: movedGroups });
+    const { markdown } = await reported({ ...summary, groups: movedGroups });
     expect(markdown).toMatch(/\| lossy-bbr +\| +page \| +3 \| +402 \| +251 \| +1\.60 \(.*\) \| +201 \|/);
   });
 
   it("has every place, a picture for each that it names, and the handshake", async () => {
-    const { markdown, pictures } = await browserReport(summary);
+    const { markdown, pictures } = await reported(summary);
     expect(markdown).not.toMatch(/NaN|undefined|Infinity/);
     for (const place of places) expect(markdown).toContain(`| ${placeId(place)} `);
     for (const { file, svg } of pictures) {
@@ -198,7 +169,7 @@ describe("the report", () => {
   });
 
   it("sets connections that ended slow start too early beside the others", async () => {
-    const { markdown } = await browserReport(summary);
+    const { markdown } = await reported(summary);
     expect(markdown).toMatch(/\| 1 +\| +1 \| +0 \| +- \| +- \| +1,200 \| +0 \|/);
     expect(markdown).toMatch(/\| 3 +\| +2 \| +1 \| +33\.0 \| +5,800 \| +1,500 \| +2 \|/);
   });
@@ -215,12 +186,12 @@ describe("the report", () => {
       3,
       3,
     ]);
-    expect((await browserReport({ ...summary, groups })).markdown).toMatch(/\| +16 \|.* \| +3 \|/);
+    expect((await reported({ ...summary, groups })).markdown).toMatch(/\| +16 \|.* \| +3 \|/);
   });
 
   it("says whether there are as many loads as in the published runs", async () => {
-    expect((await browserReport(summary)).markdown).toContain("there are fewer (`--full` makes 50");
-    const { markdown } = await browserReport({ ...summary, places: placesOf("full") });
+    expect((await reported(summary)).markdown).toContain("there are fewer (`--full` makes 50");
+    const { markdown } = await reported({ ...summary, places: placesOf("full") });
     expect(markdown).toContain("The published runs have 50 loads of each too.");
   });
 });

@@ -1,46 +1,217 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
+import { missing, shareMade } from "../../harness/missing.ts";
+import { type BrowserVisit, makeVisits, openBrowser, Turns, type Visiting } from "../../harness/visits.ts";
 import { requireBrowser } from "../../lab/browser.ts";
+import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
-import { flag, oneOf, wholeNumber } from "../../model/options.ts";
-import { noneLoaded, offersSummary } from "./findings.ts";
-import { offersValues } from "./report.ts";
-import { OFFER_ROW } from "../../model/offer-row.ts";
-import { missingVisits } from "./schedule.ts";
-import { placesOf } from "./settings.ts";
-import { CLIENTS, LANES, makeVisits } from "./visits.ts";
+import { shell } from "../../lab/shell.ts";
+import { OFFER_PARAMETER } from "../../model/browser-pages.ts";
+import { type Network, QUEUE_BYTES } from "../../model/cell.ts";
+import { flag, wholeNumber } from "../../model/options.ts";
+import { blankRow } from "../../model/row-schema.ts";
+import {
+  type Answer,
+  noneLoaded,
+  OFFER_ROW,
+  type OfferRow,
+  offersReport,
+  offersSummary,
+  PAGES,
+  type Place,
+  type Treatment,
+} from "./report.ts";
 
+const NEVER: readonly Answer[] = ["none", "none", "none", "none", "none"];
+const FIRST: readonly Answer[] = ["h3", "h3", "h3", "h3", "h3"];
+
+function treatment(
+  name: string,
+  about: string,
+  answers: readonly Answer[],
+  pauseMs = 5_000,
+  base = "never",
+): Treatment {
+  return { name, about, answers, pauseMs, base };
+}
+
+const TREATMENTS: readonly Treatment[] = [
+  treatment("never", "never offered", NEVER),
+  treatment("first", "offered from the first page on", FIRST),
+  treatment("second", "offered from the second page on", ["none", ...FIRST.slice(1)]),
+];
+
+const TAKEN_BACK: readonly Answer[] = ["h3", "h3", "clear", "none", "none"];
+const CLEARED = treatment("cleared", "offered from the first page on, and taken back on the third", TAKEN_BACK);
+
+/** On two of the networks. */
+const FURTHER: readonly Treatment[] = [
+  CLEARED,
+  ...["0.5 s", "40 s"].flatMap((pauses) => {
+    const [pauseMs, base] = [1_000 * Number.parseFloat(pauses), `never, ${pauses}`];
+    return [
+      treatment(base, `never offered, pauses of ${pauses}`, NEVER, pauseMs, base),
+      treatment(`first, ${pauses}`, `offered from the first page on, pauses of ${pauses}`, FIRST, pauseMs, base),
+    ];
+  }),
+];
+
+/**
+ * Before a return. Chromium ends a QUIC connection that has rested for 30 s; its TCP connections, which it keeps for minutes, are
+ * ended from outside.
+ */
+const AWAY_MS = 35_000;
+/** Pauses up to this are kept by keeping the turn: waiting for another one would make them longer. */
+const SHORT_PAUSE_MS = 1_000;
+const QUICK_MS = 500;
+
+function network(rttMs: number, lossRatio = 0): Network {
+  const name = `${rttMs} ms${lossRatio > 0 ? `, ${lossRatio * 100} % lost` : ""}`;
+  return { name, rateMbps: 50, delayMs: rttMs / 2, lossRatio, queueBytes: QUEUE_BYTES };
+}
+
+/** @param isQuick whether it works, with short pauses and without the wait before a return */
+export function placesOf(visits: number, isQuick: boolean): readonly Place[] {
+  if (isQuick) {
+    const treatments = [...TREATMENTS, CLEARED].map((one) => ({ ...one, pauseMs: QUICK_MS }));
+    return [{ network: network(2), congestion: "cubic", treatments, visits: 1 }];
+  }
+  const clean = [2, 30, 80, 150, 250].map((rttMs) => network(rttMs));
+  const lossy = [30, 80, 150].map((rttMs) => network(rttMs, 0.01));
+  return [...clean, ...lossy].flatMap((one) => {
+    const treatments = ["30 ms", "150 ms"].includes(one.name) ? [...TREATMENTS, ...FURTHER] : TREATMENTS;
+    return (["cubic", "bbr"] as const).map((congestion) => ({ network: one, congestion, treatments, visits }));
+  });
+}
+
+/** A browser that knows nothing of the site yet, its pages, and its return. */
+export interface Visit extends BrowserVisit {
+  readonly place: Place;
+  readonly treatment: Treatment;
+  /** From 0. */
+  readonly visit: number;
+}
+
+/** In rounds of one for each place and treatment, each round in random order. */
+export function visitsOf(places: readonly Place[], seed: number): Visit[] {
+  const most = Math.max(...places.map(({ visits }) => visits));
+  return Array.from({ length: most }, (_, visit) => {
+    const round = places
+      .filter(({ visits }) => visit < visits)
+      .flatMap((place) =>
+        place.treatments.map((one) => {
+          const id = `${place.network.name}/${place.congestion}/${one.name}/${visit}`;
+          return { id, lastId: `${id}/${PAGES}`, place, treatment: one, visit, arm: "bare", page: "page" } as const;
+        }),
+      );
+    return shuffle(round, seededRandom(seed, "offers", visit));
+  }).flat();
+}
+
+export function rowOf(visit: Visit, page: number, { files = [], ...seen }: LoadedPage): OfferRow {
+  return blankRow(OFFER_ROW, {
+    ...seen,
+    id: `${visit.id}/${page}`,
+    network: visit.place.network.name,
+    congestion: visit.place.congestion,
+    treatment: visit.treatment.name,
+    visit: visit.visit,
+    page,
+    files: files.map((protocol) => protocol.replace("h", "")).join(""),
+  });
+}
+
+/** A visit rests for most of its time: so many go on at a time, each on a path of its own. One page loads at a time. */
+const LANES = 12;
 const QUICK_LANES = 2;
+const lanesOf = (isQuick: boolean): number => (isQuick ? QUICK_LANES : LANES);
 
 /** What an offer of HTTP/3 changes in a real browser: on the page at hand, the next ones, and when it returns. */
 export const experiment = defineExperiment({
   options: {
     visits: wholeNumber("of each network, congestion control and treatment (20)", [1, 1_000], 20),
     seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
-    client: oneOf("NAME", `who visits: ${CLIENTS.join(", ")} (chromium)`, CLIENTS, "chromium"),
     quick: flag("one visit of each treatment on one network, with short pauses: whether it works"),
   },
   row: OFFER_ROW,
   // Not how many visits: a longer run goes on with the rows of a shorter one.
-  question: ({ visits, seed, quick, client }) => ({
+  question: ({ visits, seed, quick }) => ({
     seed,
     quick,
-    ...(client === "k6" && { client }),
-    places: placesOf(visits, quick).map(({ network, congestion, treatments }) => ({ network, congestion, treatments })),
+    places: placesOf(visits, quick).map(({ network: path, congestion, treatments }) => ({
+      network: path,
+      congestion,
+      treatments,
+    })),
   }),
-  done: ({ visits, seed, quick }, rows) => {
-    const places = placesOf(visits, quick);
-    return 1 - missingVisits(places, rows, seed).length / missingVisits(places, [], seed).length;
-  },
-  lanes: ({ quick }) => (quick ? QUICK_LANES : LANES),
-  prepare: async ({ client }) => {
-    if (client === "chromium") requireBrowser();
+  done: ({ visits, seed, quick }, rows) => shareMade(visitsOf(placesOf(visits, quick), seed), rows),
+  lanes: ({ quick }) => lanesOf(quick),
+  prepare: async () => {
+    requireBrowser();
     await buildLab();
     return undefined;
   },
-  measure: (run) =>
-    makeVisits(placesOf(run.options.visits, run.options.quick), run, run.options.quick ? QUICK_LANES : LANES),
+  measure: async (run) => {
+    const { visits, seed, quick } = run.options;
+    const all = visitsOf(placesOf(visits, quick), seed);
+    // Where loss makes pages last they would keep the cores busy while others measure: those visits come last.
+    const queues = [false, true].map((isLong) =>
+      missing(
+        all.filter(({ place }) => lasts(place) === isLong),
+        run.folder.rows,
+      ),
+    );
+    const phases = queues.map((queue) => Array.from({ length: lanesOf(quick) }, () => queue));
+    const turns = new Turns();
+    await makeVisits(all, phases, { arms: ["bare"] }, run, async (first, visiting) => {
+      const browser = await openBrowser(first, visiting);
+      return (visit) =>
+        browser.visit(
+          visit,
+          seed,
+          (load) => pagesOf(visit, load, visiting, turns, quick ? QUICK_MS : AWAY_MS),
+          (call) => turns.take(call),
+        );
+    });
+  },
   summarise: ({ options: { visits, seed, quick }, ...recorded }) =>
     offersSummary(recorded, placesOf(visits, quick), seed),
-  report: (summary) => ({ values: offersValues(summary) }),
+  report: offersReport,
   fault: noneLoaded,
 });
+
+/** Where loss makes a page last for seconds the cores rest, and others like it need not wait for it. */
+function lasts({ network: { lossRatio }, congestion }: Place): boolean {
+  return lossRatio > 0 && congestion === "cubic";
+}
+
+/** A visit and its return. The server is an edge without a worker; the origin answers as the URL asks. */
+async function pagesOf(
+  visit: Visit,
+  load: (query: string) => Promise<LoadedPage>,
+  { lane, signal }: Visiting,
+  turns: Turns,
+  awayMs: number,
+): Promise<OfferRow[]> {
+  const { answers, pauseMs } = visit.treatment;
+  const rows: OfferRow[] = [];
+  const add = async (page: number): Promise<void> => {
+    const query = `${OFFER_PARAMETER}=${answers[page - 1] ?? "none"}&page=${page}`;
+    rows.push(rowOf(visit, page, await load(query)));
+  };
+  const inTurn = (call: () => Promise<void>): Promise<void> => (lasts(visit.place) ? call() : turns.take(call));
+  const isShort = pauseMs <= SHORT_PAUSE_MS;
+  const pages = async (): Promise<void> => {
+    for (let page = 1; page < PAGES; page++) {
+      if (page > 1) await pause(pauseMs, undefined, { signal });
+      await (isShort ? add(page) : inTurn(() => add(page)));
+    }
+  };
+  await (isShort ? inTurn(pages) : pages());
+  // Ends all TCP connections of the lane's clients, as a browser does that is closed.
+  await shell("ip", "netns", "exec", lane.clientNamespace, "ss", "-K", "-t", "-a");
+  await pause(awayMs, undefined, { signal });
+  await inTurn(() => add(PAGES));
+  return rows;
+}

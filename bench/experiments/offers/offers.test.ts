@@ -1,23 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { reportText } from "../../harness/results.ts";
 import { exampleStart } from "../../harness/loads/testing.ts";
+import { missing } from "../../harness/missing.ts";
+import { placesOf, rowOf, visitsOf } from "./experiment.ts";
 import {
   changingCosts,
   findGroup,
   noneLoaded,
+  type OfferRow,
+  offersReport,
   type OffersSummary,
   offersSummary,
+  PAGES,
+  type Place,
   staysAndThenSwitches,
-} from "./findings.ts";
-import { rowOf } from "./measure.ts";
-import { remembers, rowsOf as rowsOfK6 } from "./measure-k6.ts";
-import { offersValues } from "./report.ts";
-import type { OfferRow } from "../../model/offer-row.ts";
-import type { LoadResult } from "../../model/plan.ts";
-import { missingVisits, pageId } from "./schedule.ts";
-import { PAGES, type Place, placesOf } from "./settings.ts";
+} from "./report.ts";
 
-const COUNTED = { up: 30, down: 70, late: 2, droppedLoss: 2, droppedQueue: 0 };
 const VISITS = 4;
 const FAR = placesOf(VISITS, false).filter(({ network }) => network.delayMs === 75 && network.lossRatio === 0);
 const [NEAR] = placesOf(VISITS, true);
@@ -29,16 +27,12 @@ interface Seen {
 }
 
 function rowsOf(places: readonly Place[], see: (treatment: string, page: number) => Seen): OfferRow[] {
-  return missingVisits(places, [], 1).flatMap((visit) =>
+  return visitsOf(places, 1).flatMap((visit) =>
     Array.from({ length: PAGES }, (_, i) => {
       const { loadMs, files } = see(visit.treatment.name, i + 1);
       const ms = loadMs * (1 + visit.visit / 100);
-      return rowOf(
-        visit,
-        i + 1,
-        { outcome: "ok", loadMs: ms, files, documentProtocol: files[0] ?? "", startedMs: 1e12, busyRatio: 0.5 },
-        COUNTED,
-      );
+      const seen = { outcome: "ok", startedMs: 1e12, busyRatio: 0.5, lateRatio: 0.02 } as const;
+      return rowOf(visit, i + 1, { ...seen, loadMs: ms, files, documentProtocol: files[0] ?? "" });
     }),
   );
 }
@@ -50,18 +44,18 @@ function summaryOf(places: readonly Place[], see: (treatment: string, page: numb
 
 const over = (...versions: readonly number[]): string[] => versions.map((version) => `h${version}`);
 
-describe("missingVisits", () => {
+describe("visits", () => {
   it("has each treatment of each place once in a round, and goes on where the rows end", () => {
     const places = placesOf(3, false);
-    const all = missingVisits(places, [], 1);
+    const all = visitsOf(places, 1);
     const perRound = places.reduce((sum, { treatments }) => sum + treatments.length, 0);
     expect(perRound).toBe(16 * 3 + 4 * 5);
     expect(new Set(all.slice(0, perRound).map(({ visit }) => visit))).toEqual(new Set([0]));
     expect(new Set(all.map(({ id }) => id)).size).toBe(3 * perRound);
     const [first, second] = all;
-    const made = [pageId(first?.id ?? "", PAGES), pageId(second?.id ?? "", 1)].map((id) => ({ id }));
-    expect(missingVisits(places, made, 1)).toEqual(all.slice(1));
-    expect(missingVisits(places, [], 2)).not.toEqual(all);
+    const made = [`${first?.id}/${PAGES}`, `${second?.id}/1`].map((id) => ({ id }));
+    expect(missing(all, made)).toEqual(all.slice(1));
+    expect(visitsOf(places, 2)).not.toEqual(all);
   });
 });
 
@@ -78,12 +72,13 @@ it("leaves out pages that shared the cores with something else, and says how man
 });
 
 it("a row has what was seen of each file, and nothing of what failed", () => {
-  const [visit] = missingVisits([NEAR], [], 1);
+  const [visit] = visitsOf([NEAR], 1);
   if (visit === undefined) throw new Error("There is a visit.");
-  const seen = { outcome: "ok", files: over(2, 2, 3), loadMs: 12, startedMs: 1, busyRatio: Number.NaN } as const;
-  expect(rowOf(visit, 2, seen, COUNTED)).toMatchObject({ files: "223", page: 2, busyRatio: null, lateRatio: 0.02 });
-  const failed = { outcome: "failed", error: "net::ERR", startedMs: 1, busyRatio: 0.1 } as const;
-  expect(rowOf(visit, 2, failed, COUNTED)).toMatchObject({ files: "", loadMs: null, answer: "", error: "net::ERR" });
+  const around = { startedMs: 1, busyRatio: 0.1, lateRatio: null };
+  const seen = { ...around, outcome: "ok", files: over(2, 2, 3), loadMs: 12 } as const;
+  expect(rowOf(visit, 2, seen)).toMatchObject({ id: `${visit.id}/2`, files: "223", page: 2, lateRatio: null });
+  const failed = { ...around, outcome: "failed", error: "net::ERR" } as const;
+  expect(rowOf(visit, 2, failed)).toMatchObject({ files: "", loadMs: null, answer: "", error: "net::ERR" });
 });
 
 describe("what is found", () => {
@@ -126,55 +121,9 @@ describe("what is found", () => {
   });
 
   it("fills the report", () => {
-    const text = reportText("offers", { values: offersValues(summaryOf([NEAR], changing)) });
+    const text = reportText("offers", offersReport(summaryOf([NEAR], changing)));
     for (const { name } of NEAR.treatments) expect(text).toContain(`\`${name}\``);
     expect(text).toContain("50.0 %");
-  });
-});
-
-describe("a visit by k6's client", () => {
-  const [visit] = missingVisits([NEAR], [], 1);
-  if (visit === undefined) throw new Error("There is a visit.");
-  const result = (id: string, pageMs: readonly number[], filesH3: readonly number[]): LoadResult =>
-    ({
-      id,
-      pageMs,
-      filesH3,
-      startedMs: 1e12,
-      outcome: "ok",
-      error: "",
-      documentProtocol: "h2",
-      busyRatio: 0.2,
-      lateRatio: 0.001,
-    }) as unknown as LoadResult;
-
-  it("has a row for each page, as a browser's has", () => {
-    const rows = rowsOfK6(visit, result("visit", [100, 90, 80, 70], [0, 14, 14, 0]));
-    expect(rows.map(({ page, loadMs }) => [page, loadMs])).toEqual([
-      [1, 100],
-      [2, 90],
-      [3, 80],
-      [4, 70],
-    ]);
-    expect(rows.map(({ files }) => files.replaceAll("2", "").length)).toEqual([0, 14, 14, 0]);
-    expect(rowsOfK6(visit, result("return", [60], [14]))).toMatchObject([{ page: PAGES, loadMs: 60, outcome: "ok" }]);
-  });
-
-  it("says of a page that did not load what went wrong", () => {
-    const failed = { ...result("visit", [100], [0]), outcome: "timeout", error: "too long" } as LoadResult;
-    expect(rowsOfK6(visit, failed).map(({ outcome, error }) => [outcome, error])).toEqual([
-      ["ok", ""],
-      ...Array.from({ length: 3 }, () => ["timeout", "too long"]),
-    ]);
-  });
-
-  it.each([
-    [["h3", "h3", "h3", "h3", "h3"], true],
-    [["h3", "h3", "clear", "none", "none"], false],
-    [["none", "h3", "none", "none", "none"], true],
-    [["none", "none", "none", "none", "h3"], false],
-  ] as const)("returns over HTTP/3 where the last answer before was an offer: %j", (answers, known) => {
-    expect(remembers(answers)).toBe(known);
   });
 });
 

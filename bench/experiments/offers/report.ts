@@ -1,43 +1,195 @@
+import { meanInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
+import { seededRandom } from "../../analysis/statistics/random.ts";
+import { mean } from "../../analysis/statistics/summary.ts";
 import { number, percent, withInterval } from "../../analysis/tables/format.ts";
 import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
-import { lastMachine, machineText } from "../../harness/machine-text.ts";
-import { changingCosts, findGroup, type Group, type OffersSummary, staysAndThenSwitches } from "./findings.ts";
-import { PAGES, type Place, RETURN, type Treatment } from "./settings.ts";
+import type { Recorded, Report } from "../../harness/experiment.ts";
+import { onceEach, runValues, summaryHead } from "../../harness/machine-text.ts";
+import type { Network } from "../../model/cell.ts";
+import type { Congestion } from "../../model/congestion.ts";
+import { float, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
+import { BROWSER_COLUMNS } from "../../model/visit-row.ts";
 
+/** One page of a visit: its id names network, congestion control, treatment, visit and page. */
+export const OFFER_ROW = {
+  ...BROWSER_COLUMNS,
+  network: string(),
+  treatment: string(),
+  /** From 1; the last one is of the return. */
+  page: float,
+  /** A digit for each file beside the document, in the order in which they were asked for: 2 or 3, the version of HTTP. */
+  files: string(),
+} as const satisfies RowSchema;
+
+export type OfferRow = RowOf<typeof OFFER_ROW>;
+
+/** What a page's answer tells a browser. */
+export type Answer = "h3" | "clear" | "none";
+
+/** What a visit is told, and how its pages follow. The first four pages are of one visit, the last one is of a return. */
+export interface Treatment {
+  readonly name: string;
+  readonly about: string;
+  /** One for each page, and one for the return. */
+  readonly answers: readonly Answer[];
+  readonly pauseMs: number;
+  /** What it is compared with: the same pauses, and nothing offered. */
+  readonly base: string;
+}
+
+/** All of it that has one network and one congestion control. */
+export interface Place {
+  readonly network: Network;
+  readonly congestion: Congestion;
+  readonly treatments: readonly Treatment[];
+  /** Of each treatment. */
+  readonly visits: number;
+}
+
+/** Of a visit; the last one is the page of the return. */
+export const PAGES = 5;
 const FAR_MS = 80;
+/**
+ * Packets that may leave the path late, of all: where more do, the page shared the cores with something else. Chromium alone
+ * keeps one of them busy, so the bound is wider than that of other clients.
+ */
+const LATE_RATIO_MAX = 0.03;
 
-/** The values of report.md. */
-export function offersValues(summary: OffersSummary) {
-  const { command, day, starts, places, rows, late, lateRatioMax, failures, timeouts } = summary;
-  const machine = lastMachine(starts);
-  const treatments = [...new Map(places.flatMap((place) => place.treatments).map((one) => [one.name, one])).values()];
+export type OffersSummary = ReturnType<typeof offersSummary>;
+type Group = NonNullable<ReturnType<typeof groupOf>>;
+
+export function offersSummary(
+  run: Pick<Recorded<unknown, OfferRow>, "rows" | "command" | "starts">,
+  places: readonly Place[],
+  seed: number,
+) {
+  const measured = onceEach(run.rows);
+  const rows = measured.filter(({ lateRatio }) => (lateRatio ?? 0) <= LATE_RATIO_MAX);
+  const byGroup = Map.groupBy(rows, ({ network, congestion, treatment, page }) =>
+    [network, congestion, treatment, page].join("/"),
+  );
+  const groups = linesOf(places).flatMap(({ place: { network, congestion }, treatment }) =>
+    Array.from({ length: PAGES }, (_, i) => {
+      const of = (name: string) => byGroup.get([network.name, congestion, name, i + 1].join("/")) ?? [];
+      return groupOf(of(treatment.name), treatment.name === treatment.base ? [] : of(treatment.base), seed);
+    }).filter((group) => group !== undefined),
+  );
+  const { command, day, starts, failures, timeouts } = summaryHead(run, rows);
+  const counted = { rows: measured.length, late: measured.length - rows.length, lateRatioMax: LATE_RATIO_MAX };
+  return { command, day, seed, starts, places, ...counted, failures, timeouts, groups };
+}
+
+/** One page's number of all visits of a treatment at a place. Times in milliseconds; intervals of 95 %. */
+function groupOf(rows: readonly OfferRow[], base: readonly OfferRow[], seed: number) {
+  const timesOf = (of: readonly OfferRow[]): number[] => of.flatMap(({ loadMs }) => loadMs ?? []);
+  const [[first], times, baseTimes] = [rows, timesOf(rows), timesOf(base)];
+  if (first === undefined || times.length === 0) return undefined;
+  const { network, congestion, treatment, page } = first;
+  const random = seededRandom(seed, "offers", network, congestion, treatment, page);
+  const ok = rows.filter(({ outcome }) => outcome === "ok");
+  const files = ok.map((row) => row.files).join("");
   return {
-    command,
-    day,
-    versions: { go: machine.go.replace("go", ""), quicGo: machine.quicGo },
-    machine: machineText(starts),
-    rows,
-    late,
-    lateMax: percent(lateRatioMax),
-    failures,
-    timeouts,
-    rateMbps: places[0]?.network.rateMbps ?? 0,
-    treatments: treatments.map(({ name, about }) => ({ name, about })),
-    farMs: FAR_MS,
-    stays: staysAndThenSwitches(summary, FAR_MS),
-    changing: changingCosts(summary),
-    changes: changesTable(summary),
-    switches: switchesTable(summary),
-    all: allTable(summary),
+    network,
+    congestion,
+    treatment,
+    page,
+    n: ok.length,
+    loadMs: meanInterval(times, { random }),
+    /** The base's mean load time over this one's: above 1 the offer made the page faster. */
+    ratio:
+      Math.min(times.length, baseTimes.length) < 2 ? undefined : ratioOfMeansInterval(baseTimes, times, { random }),
+    /** Of the documents, and of the files beside them: the share over HTTP/3. */
+    documentsH3: mean(ok.map(({ documentProtocol }) => Number(documentProtocol === "h3"))),
+    filesH3: files.length === 0 ? Number.NaN : files.replaceAll("2", "").length / files.length,
+    /** Visits whose files came over both. */
+    mixed: mean(ok.map((row) => Number(row.files.includes("2") && row.files.includes("3")))),
+    busy: mean(ok.flatMap(({ busyRatio }) => busyRatio ?? [])),
   };
 }
 
-interface Line {
-  readonly place: Place;
-  readonly treatment: Treatment;
+export function findGroup(
+  { groups }: Pick<OffersSummary, "groups">,
+  { network, congestion }: Pick<Place, "network" | "congestion">,
+  treatment: string,
+  page: number,
+): Group | undefined {
+  return groups.find(
+    (one) =>
+      one.network === network.name && one.congestion === congestion && one.treatment === treatment && one.page === page,
+  );
 }
 
-function linesOf({ places }: OffersSummary): Line[] {
+type Claim = "Holds" | "Does not hold" | "Not shown";
+
+/**
+ * "Where an offer comes with the first page, that page stays on HTTP/2, and the next one comes over HTTP/3", on the networks of
+ * this RTT or more: below a tenth of the files of the one, above nine tenths of the other.
+ */
+export function staysAndThenSwitches(summary: OffersSummary, fromRttMs: number): Claim {
+  const far = summary.places.filter(({ network }) => 2 * network.delayMs >= fromRttMs);
+  const pairs = far.map((place) => [1, 2].map((page) => findGroup(summary, place, "first", page)));
+  if (pairs.length === 0 || pairs.flat().some((group) => group === undefined)) return "Not shown";
+  return pairs.every(([first, next]) => (first?.filesH3 ?? 1) < 0.1 && (next?.filesH3 ?? 0) > 0.9)
+    ? "Holds"
+    : "Does not hold";
+}
+
+/** "A page that changes in its middle is slower than one that stays on HTTP/2": beyond both intervals' ends, at some place. */
+export function changingCosts({ groups }: OffersSummary): Claim {
+  const ratios = groups.flatMap(({ treatment, page, mixed, ratio }) =>
+    treatment === "first" && page === 1 && mixed > 0.5 ? (ratio ?? []) : [],
+  );
+  if (ratios.length === 0) return "Not shown";
+  if (ratios.every(({ high }) => high < 1)) return "Holds";
+  return ratios.some(({ low }) => low > 1) ? "Does not hold" : "Not shown";
+}
+
+/** A run without a page that loaded measured nothing. */
+export function noneLoaded(rows: readonly Pick<OfferRow, "outcome" | "error">[]): string | undefined {
+  if (rows.length === 0 || rows.some(({ outcome }) => outcome === "ok")) return undefined;
+  return `No page loaded: ${rows[0]?.error}`;
+}
+
+export function offersReport(summary: OffersSummary): Report {
+  const { day, places, rows, late, failures, timeouts, groups } = summary;
+  const treatments = new Map(places.flatMap((place) => place.treatments).map((one) => [one.name, one]));
+  const offered = linesOf(places).filter(({ treatment: { name, base } }) => name !== base);
+  return {
+    values: {
+      ...runValues(summary),
+      day,
+      rows,
+      late,
+      lateMax: percent(LATE_RATIO_MAX),
+      failures,
+      timeouts,
+      rateMbps: places[0]?.network.rateMbps ?? 0,
+      treatments: [...treatments.values()].map(({ name, about }) => ({ name, about })),
+      farMs: FAR_MS,
+      stays: staysAndThenSwitches(summary, FAR_MS),
+      changing: changingCosts(summary),
+      changes: tableOf(offered, [...NAMES, ...byPage(summary, (group) => withInterval(group?.ratio))]),
+      // Which share of the files came over HTTP/3.
+      switches: tableOf(offered, [...NAMES, ...byPage(summary, (group) => percent(group?.filesH3))]),
+      all: tableOf(groups, [
+        ["network", ({ network }) => network],
+        ["TCP", ({ congestion }) => congestion],
+        ["treatment", ({ treatment }) => treatment],
+        ["page", ({ page }) => pageName(page)],
+        ["n", ({ n }) => String(n)],
+        ["load ms", ({ loadMs }) => withInterval(loadMs)],
+        ["documents over HTTP/3", ({ documentsH3 }) => percent(documentsH3)],
+        ["files", ({ filesH3 }) => percent(filesH3)],
+        ["pages over both", ({ mixed }) => percent(mixed)],
+        ["busiest core", ({ busy }) => number(busy)],
+      ]),
+    },
+  };
+}
+
+type Line = ReturnType<typeof linesOf>[number];
+
+function linesOf(places: readonly Place[]) {
   return places.flatMap((place) => place.treatments.map((treatment) => ({ place, treatment })));
 }
 
@@ -48,7 +200,7 @@ const NAMES: readonly Column<Line>[] = [
 ];
 
 function pageName(page: number): string {
-  return page === RETURN ? "return" : `page ${page}`;
+  return page === PAGES ? "return" : `page ${page}`;
 }
 
 /** For each page, a column of what is told of it. */
@@ -56,33 +208,5 @@ function byPage(summary: OffersSummary, text: (group: Group | undefined) => stri
   return Array.from({ length: PAGES }, (_, i) => [
     pageName(i + 1),
     ({ place, treatment }) => text(findGroup(summary, place, treatment.name, i + 1)),
-  ]);
-}
-
-/** How many times as fast the offer made each page: of all treatments, or of one. */
-export function changesTable(summary: OffersSummary, of?: string): string {
-  const offered = linesOf(summary).filter(({ treatment: { name, base } }) => name !== base && (of ?? name) === name);
-  const names = of === undefined ? NAMES : NAMES.slice(0, 2);
-  return tableOf(offered, [...names, ...byPage(summary, (group) => withInterval(group?.ratio))]);
-}
-
-/** Which share of the files came over HTTP/3. */
-function switchesTable(summary: OffersSummary): string {
-  const offered = linesOf(summary).filter(({ treatment }) => treatment.name !== treatment.base);
-  return tableOf(offered, [...NAMES, ...byPage(summary, (group) => percent(group?.filesH3))]);
-}
-
-function allTable({ groups }: OffersSummary): string {
-  return tableOf(groups, [
-    ["network", ({ network }) => network],
-    ["TCP", ({ congestion }) => congestion],
-    ["treatment", ({ treatment }) => treatment],
-    ["page", ({ page }) => pageName(page)],
-    ["n", ({ n }) => String(n)],
-    ["load ms", ({ loadMs }) => withInterval(loadMs)],
-    ["documents over HTTP/3", ({ documentsH3 }) => percent(documentsH3)],
-    ["files", ({ filesH3 }) => percent(filesH3)],
-    ["pages over both", ({ mixed }) => percent(mixed)],
-    ["busiest core", ({ busy }) => number(busy)],
   ]);
 }

@@ -1,9 +1,68 @@
+import { join } from "node:path";
 import { defineExperiment } from "../../harness/experiment.ts";
+import { missing, type Named, shareMade } from "../../harness/missing.ts";
+import { setNetwork } from "../../harness/set-network.ts";
+import { makeVisits, type Visiting } from "../../harness/visits.ts";
+import { runPlan } from "../../lab/k6.ts";
 import { buildLab } from "../../lab/programs.ts";
+import { type Network, QUEUE_BYTES } from "../../model/cell.ts";
+import { documentOf } from "../../model/content.ts";
 import { flag, wholeNumber } from "../../model/options.ts";
-import { policedReport, policedSummary } from "./findings.ts";
-import { LANES, makeVisits } from "./measure.ts";
-import { missingVisits, placesOf, POLICED_ROW } from "./settings.ts";
+import type { LoadResult } from "../../model/plan.ts";
+import { blankRow } from "../../model/row-schema.ts";
+import { ARMS, PAGES, type Place, POLICED_ROW, policedReport, type PolicedRow, policedSummary } from "./report.ts";
+
+/** Between pages: the edge's sample of a page is with the worker before the next one. */
+const PAUSE_MS = 7_000;
+const RATE_MBPS = 50;
+const FILES = 10;
+const FILE_BYTES = 100_000;
+/** A page of these transfers: the worker knows how much by its document's path. */
+const PAGE = {
+  document: documentOf(FILES * FILE_BYTES),
+  subresources: Array.from({ length: FILES }, () => `/image/${FILE_BYTES}`),
+  pauseAfterMs: PAUSE_MS,
+};
+const TIMEOUT_MS = 240_000;
+const LANES = 12;
+
+/** Clean paths on which UDP alone loses packets, and the same paths where both lose as many. */
+export function placesOf(isQuick: boolean): readonly Place[] {
+  const losses = isQuick ? [0.08] : [0.02, 0.08, 0.2];
+  const congestions = isQuick ? (["cubic"] as const) : (["cubic", "bbr"] as const);
+  return (isQuick ? [60] : [10, 60]).flatMap((rttMs) =>
+    [true, false].flatMap((isPoliced) =>
+      losses
+        .filter((loss) => isPoliced || loss < 0.1)
+        .flatMap((loss) => {
+          const name = `${rttMs} ms, ${100 * loss} % of ${isPoliced ? "UDP" : "all"}`;
+          const plain = { name, rateMbps: RATE_MBPS, delayMs: rttMs / 2, queueBytes: QUEUE_BYTES };
+          const lost = isPoliced ? { lossRatio: 0, udpLossRatio: loss } : { lossRatio: loss };
+          const network: Network = { ...plain, ...lost };
+          return congestions.map((congestion) => ({ network, isPoliced, congestion }));
+        }),
+    ),
+  );
+}
+
+export interface Visit extends Named {
+  readonly place: Place;
+  readonly arm: PolicedRow["arm"];
+  /** From 0. */
+  readonly visit: number;
+}
+
+/** In rounds of one of each place and arm. */
+export function visitsOf(places: readonly Place[], visits: number): Visit[] {
+  return Array.from({ length: visits }, (_, visit) =>
+    places.flatMap((place) =>
+      ARMS.map((arm) => {
+        const id = `${place.network.name}/${place.congestion}/${arm}/${visit}`;
+        return { id, lastId: `${id}/${PAGES}`, place, arm, visit };
+      }),
+    ),
+  ).flat();
+}
 
 /** Networks that drop packets of UDP alone: how soon the policy takes HTTP/3 back. */
 export const experiment = defineExperiment({
@@ -15,16 +74,72 @@ export const experiment = defineExperiment({
   row: POLICED_ROW,
   // Not how many visits: a longer run goes on with the rows of a shorter one.
   question: ({ seed, quick }) => ({ seed, quick, places: placesOf(quick) }),
-  done: ({ visits, quick }, rows) => {
-    const places = placesOf(quick);
-    return 1 - missingVisits(places, visits, rows).length / missingVisits(places, visits, []).length;
-  },
+  done: ({ visits, quick }, rows) => shareMade(visitsOf(placesOf(quick), visits), rows),
   lanes: () => LANES,
   prepare: async () => {
     await buildLab();
     return undefined;
   },
-  measure: makeVisits,
+  measure: async (run) => {
+    const { visits, seed, quick } = run.options;
+    const all = visitsOf(placesOf(quick), visits);
+    const queue = missing(all, run.folder.rows);
+    const queues = Array.from({ length: LANES }, () => queue);
+    await makeVisits(all, [queues], { arms: ARMS }, run, (_, visiting) =>
+      Promise.resolve((visit) => measureVisit(visit, visiting, seed)),
+    );
+  },
   summarise: ({ options: { seed, quick }, ...recorded }) => policedSummary(recorded, placesOf(quick), seed),
   report: policedReport,
 });
+
+async function measureVisit(visit: Visit, { lane, folder, signal }: Visiting, seed: number): Promise<PolicedRow[]> {
+  const { id, place, arm } = visit;
+  await setNetwork(lane, place.network, seed, id);
+  const { edgePids, ...origin } = lane.origin(arm, place.congestion);
+  const pages = Array.from({ length: PAGES }, () => PAGE);
+  const load = {
+    id,
+    clientAddress: lane.freshClient(),
+    origin,
+    edgePids,
+    timeoutMs: TIMEOUT_MS,
+    switch: "background",
+    parallel: FILES,
+    sessions: [{ timed: true, firstProtocol: "h2", pages, pauseAfterMs: 0 }],
+  } as const;
+  const rows: PolicedRow[] = [];
+  await runPlan({
+    plan: { control: lane.path.control, loads: [load] },
+    file: join(folder, `plan-${lane.index}.json`),
+    namespace: lane.clientNamespace,
+    signal,
+    onResult: async (result) => {
+      rows.push(...rowsOf(visit, result));
+    },
+  });
+  return rows;
+}
+
+/** A row for each page; one that did not load says why. */
+export function rowsOf({ id, place, arm, visit }: Visit, result: LoadResult): PolicedRow[] {
+  return Array.from({ length: PAGES }, (_, i) => {
+    const loadMs = result.pageMs[i] ?? null;
+    const overH3 = result.filesH3[i];
+    const outcome = result.outcome === "ok" ? "failed" : result.outcome;
+    return blankRow(POLICED_ROW, {
+      id: `${id}/${i + 1}`,
+      network: place.network.name,
+      congestion: place.congestion,
+      arm,
+      visit,
+      page: i + 1,
+      startedMs: result.startedMs,
+      ...(loadMs === null ? { outcome, error: result.error } : { outcome: "ok" }),
+      loadMs,
+      filesH3: overH3 === undefined ? null : overH3 / FILES,
+      busyRatio: result.busyRatio,
+      lateRatio: result.lateRatio,
+    });
+  });
+}

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { exampleStart } from "../../harness/loads/testing.ts";
 import { reportText } from "../../harness/results.ts";
-import { keeps, policedReport, policedSummary } from "./findings.ts";
-import { rowsOf } from "./measure.ts";
-import { missingVisits, PAGES, placesOf, type PolicedRow } from "./settings.ts";
+import { missing } from "../../harness/missing.ts";
+import { placesOf, rowsOf, visitsOf } from "./experiment.ts";
+import { keeps, PAGES, policedReport, type PolicedRow, policedSummary } from "./report.ts";
 import type { LoadResult } from "../../model/plan.ts";
 
 const PLACES = placesOf(true);
@@ -12,7 +12,7 @@ const PLACES = placesOf(true);
 function rows(
   pages: (arm: PolicedRow["arm"], isPoliced: boolean) => readonly (readonly [ms: number, overH3: number])[],
 ): PolicedRow[] {
-  return missingVisits(PLACES, 4, []).flatMap((visit) => {
+  return visitsOf(PLACES, 4).flatMap((visit) => {
     const own = pages(visit.arm, visit.place.isPoliced);
     const result = {
       startedMs: 1e12,
@@ -30,12 +30,12 @@ const summaryOf = (all: readonly PolicedRow[]) =>
   policedSummary({ rows: all, command: "npm run bench -- policed", starts: [exampleStart()] }, PLACES, 1);
 const six = (page: readonly [number, number]) => Array.from({ length: PAGES }, () => page);
 
-describe("missingVisits", () => {
+describe("visits", () => {
   it("has each place and arm once in a round, and goes on where the rows end", () => {
-    const all = missingVisits(PLACES, 2, []);
+    const all = visitsOf(PLACES, 2);
     expect(all).toHaveLength(2 * PLACES.length * 2);
     const made = rows(() => six([100, 0])).filter(({ visit }) => visit === 0);
-    expect(missingVisits(PLACES, 2, made)).toEqual(all.filter(({ visit }) => visit === 1));
+    expect(missing(all, made)).toEqual(all.filter(({ visit }) => visit === 1));
   });
 });
 
@@ -60,7 +60,7 @@ describe("the promise", () => {
 });
 
 it("a page that did not load has a row that says why", () => {
-  const [visit] = missingVisits(PLACES, 1, []);
+  const [visit] = visitsOf(PLACES, 1);
   if (visit === undefined) throw new Error("There is a visit.");
   const result = {
     startedMs: 1,

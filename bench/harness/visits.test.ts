@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { Turns } from "./turns.ts";
+import { Turns } from "./visits.ts";
 
 it("lets nobody begin before the one before has ended, failed or not", async () => {
   const turns = new Turns();

@@ -1,0 +1,144 @@
+import { UserError } from "../../base/user-error.ts";
+import { type CoreWatch, startCoreWatch } from "../lab/cores.ts";
+import type { LabOptions } from "../lab/lab.ts";
+import type { Lane } from "../lab/lane.ts";
+import { HOST, launchIn, openClient } from "../lab/browser.ts";
+import { type LoadedPage, loadPage } from "../lab/navigate.ts";
+import type { Arm } from "../model/arm.ts";
+import { type BrowserPage, browserPath } from "../model/browser-pages.ts";
+import type { Network } from "../model/cell.ts";
+import type { Congestion } from "../model/congestion.ts";
+import { inLab } from "./in-lab.ts";
+import { type Making, type Named, shareMade } from "./missing.ts";
+import { setNetwork } from "./set-network.ts";
+
+/** What a lane makes visits with. */
+export interface Visiting {
+  readonly lane: Lane;
+  /** Of the lab. */
+  readonly folder: string;
+  readonly cores: CoreWatch;
+  readonly signal: AbortSignal;
+  /** Ends with the lane's last visit of a phase. */
+  readonly stack: AsyncDisposableStack;
+}
+
+/**
+ * Makes visits, in phases. A phase holds a queue for each lane, which takes the next visit when it has made one; lanes may
+ * share a queue.
+ *
+ * @param all of the run: what its progress is a share of
+ * @param open called in a lane before its first visit of a phase; what it returns makes the lane's visits
+ * @throws UserError
+ */
+export async function makeVisits<Visit extends Named, Row extends Named>(
+  all: readonly Visit[],
+  phases: readonly (readonly Visit[][])[],
+  lab: Omit<LabOptions, "lanes">,
+  { folder, progress, signal: stopped }: Making<Row>,
+  open: (first: Visit, visiting: Visiting) => Promise<(visit: Visit) => Promise<readonly Row[]>>,
+): Promise<void> {
+  if (phases.flat(2).length === 0) return;
+  const lanes = Math.max(...phases.map(({ length }) => length));
+  await inLab({ ...lab, lanes }, stopped, async (running, _, told) => {
+    const broken = new AbortController();
+    const signal = AbortSignal.any([told, broken.signal]);
+    const cores = startCoreWatch();
+    const work = async (queue: Visit[], lane: Lane): Promise<void> => {
+      const stack = new AsyncDisposableStack();
+      try {
+        const [first] = queue;
+        if (first === undefined || signal.aborted) return;
+        const measure = await open(first, { lane, folder: running.folder, cores, signal, stack });
+        for (let visit = queue.shift(); visit !== undefined; visit = queue.shift()) {
+          const rows = await measure(visit).catch((error: unknown) => {
+            if (!signal.aborted) throw error;
+            return [];
+          });
+          // What fails as the system under it is being stopped is no result.
+          if (signal.aborted) return;
+          for (const row of rows) folder.append(row);
+          progress.show(shareMade(all, folder.rows), `${folder.rows.length} rows, now ${visit.id}`);
+        }
+      } finally {
+        await stack.disposeAsync();
+      }
+    };
+    try {
+      for (const phase of phases) {
+        const working = running.lanes.slice(0, phase.length).map((lane, i) => work(phase[i] ?? [], lane));
+        // Where one fails the others end too, before the lab under them does.
+        for (const one of working) one.catch(() => broken.abort());
+        for (const ended of await Promise.allSettled(working)) if (ended.status === "rejected") throw ended.reason;
+      }
+    } finally {
+      cores.stop();
+    }
+  });
+}
+
+/** What a browser loads in a visit, and where. */
+export interface BrowserVisit extends Named {
+  readonly place: { readonly network: Network; readonly congestion: Congestion };
+  readonly arm: Arm;
+  readonly page: BrowserPage;
+}
+
+/** Loads the visit's page once more, with this behind its URL's question mark. */
+type LoadAgain = (query: string) => Promise<LoadedPage>;
+
+/**
+ * Starts a browser in a lane, for visits to one place.
+ *
+ * @param forced arms to which it speaks QUIC from the first packet; elsewhere Alt-Svc alone decides
+ * @param files the arm whose pages have their files at a host of their own, if any
+ */
+export async function openBrowser(
+  { place: { congestion }, arm }: Pick<BrowserVisit, "place" | "arm">,
+  { lane, folder, cores, stack }: Visiting,
+  { forced = [], files }: { readonly forced?: readonly Arm[]; readonly files?: Arm | undefined } = {},
+) {
+  const portOf = (one: Arm): number => lane.origin(one, congestion).port;
+  const filesPort = files === undefined ? undefined : portOf(files);
+  const browser = await launchIn(lane, lane.origin(arm, congestion), forced.map(portOf), folder, stack, filesPort);
+  return {
+    version: browser.version(),
+    /** A visit of one that knows nothing of the site: no connection, no Alt-Svc, no cache, an address that the server has not seen. */
+    visit: async <Row>(
+      { id, place, arm: own, page: name }: BrowserVisit,
+      seed: number,
+      work: (load: LoadAgain) => Promise<Row[]>,
+      take: Turns["take"] = (call) => call(),
+    ): Promise<Row[]> => {
+      await setNetwork(lane, place.network, seed, id);
+      const url = `https://${HOST}:${portOf(own)}${browserPath(name)}`;
+      let page: Awaited<ReturnType<typeof openClient>> | undefined;
+      try {
+        const client = (page = await take(() => openClient(browser, lane)));
+        return await work((query) => loadPage(client, `${url}?${query}`, lane, cores));
+      } finally {
+        // What fails with its browser is no result.
+        assertRuns(browser);
+        await page?.context().close();
+      }
+    },
+  };
+}
+
+/** @throws UserError where it does not */
+function assertRuns(browser: Awaited<ReturnType<typeof launchIn>>): void {
+  if (!browser.isConnected()) throw new UserError("The browser ended by itself: the same command goes on.");
+}
+
+/** Lets one at a time do what keeps the cores busy. */
+export class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Calls when all that came before have ended, whatever became of them. */
+  async take<T>(call: () => Promise<T>): Promise<T> {
+    const before = this.#last;
+    const turn = before.then(call);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+}
