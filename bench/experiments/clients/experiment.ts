@@ -4,7 +4,7 @@ import { defineLoads } from "../../harness/loads/define.ts";
 import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import { cellsBySender } from "../../model/senders.ts";
-import { clientsReport, clientsSummary } from "./findings.ts";
+import { clientsReport, clientsSummary } from "./report.ts";
 
 /** Drawn by `npm run bench -- draw-clients`. */
 export const CLIENTS = JSON.parse(readFileSync(new URL("clients.json", import.meta.url), "utf8")) as readonly Client[];

@@ -1,8 +1,6 @@
 import { defineLoads } from "../../harness/loads/define.ts";
 import { seriesReport, seriesSummary } from "../../harness/loads/series.ts";
-import { PUBLISHED_SWEEP } from "./published.ts";
-import { returningTable, returningWays, WAYS } from "./returning.ts";
-import { sweepReadings, sweepTable } from "./findings.ts";
+import { PUBLISHED_SWEEP, returningTable, returningWays, sweepReadings, sweepTable, WAYS } from "./report.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import type { Network, PlannedLoad } from "../../model/cell.ts";
 import { over, type Place, type PlacedSeries, planSeries } from "../../model/series.ts";
@@ -37,16 +35,23 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
   ): Place => ({ imageBytes, rounds: runsMore, ...rest, network: { name, rateMbps: RATE_MBPS, delayMs, ...network } });
 
   const sweep = (delayMs: number): Place => place(`delay-${delayMs}`, delayMs, { rounds: runs });
-  const halfAsFar = (delayMs: number): Place => place(`delay-${delayMs}`, delayMs);
   // So few that the quick run has its section too. Without delay there is no round trip to save.
-  const returning = [50, 100, 150].map((delayMs) =>
-    place(`returning-${delayMs}`, delayMs, {
-      imageBytes: RETURNING_BYTES,
-      loads: WAYS.map(({ arm, flow }) => ({ arm, flow })),
-      rounds: Math.max(runsMore, 5),
-    }),
-  );
+  const loads = WAYS.map(({ arm, flow }) => ({ arm, flow }));
+  const comingAgain = { imageBytes: RETURNING_BYTES, loads, rounds: Math.max(runsMore, 5) };
+  const returning = [50, 100, 150].map((delayMs) => place(`returning-${delayMs}`, delayMs, comingAgain));
   const sizesKB = [...new Set([10, 100, 10_000, imageBytes / 1000])].toSorted((one, other) => one - other);
+  const overDelay = (id: string, title: string, given: Parameters<typeof place>[2]): PlacedSeries => ({
+    id,
+    title,
+    axis: DELAY,
+    points: over(DELAYS_MS, (delayMs) => place(`${id}-${delayMs}`, delayMs, given)),
+  });
+  const afterRetry = `HTTP/3 with a Retry, and TCP from ${QUIC_GO_WINDOW} packets`;
+  const parallel = {
+    imageBytes: Math.round(imageBytes / 10),
+    images: 10,
+    loads: plan("trained", "fixed-h2", "fixed-h3"),
+  };
   const series: PlacedSeries[] = [
     { id: "delay", title: "The published sweep: over delay", axis: DELAY, points: over(DELAYS_MS, sweep) },
     {
@@ -54,22 +59,12 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
       title: "The other reading: the published delay as RTT",
       axis: "RTT (ms)",
       // The sweep has every other of them.
-      points: over(DELAYS_MS, (rttMs) => (rttMs % 100 === 0 ? sweep(rttMs / 2) : halfAsFar(rttMs / 2))),
-    },
-    {
-      id: "retry",
-      title: "HTTP/3 with a Retry",
-      axis: DELAY,
-      points: over(DELAYS_MS, (delayMs) => place(`retry-${delayMs}`, delayMs, { loads: RETRY })),
-    },
-    {
-      id: "window",
-      title: `HTTP/3 with a Retry, and TCP from ${QUIC_GO_WINDOW} packets`,
-      axis: DELAY,
-      points: over(DELAYS_MS, (delayMs) =>
-        place(`window-${delayMs}`, delayMs, { loads: RETRY, tcp: { initialWindow: QUIC_GO_WINDOW } }),
+      points: over(DELAYS_MS, (rttMs) =>
+        rttMs % 100 === 0 ? sweep(rttMs / 2) : place(`delay-${rttMs / 2}`, rttMs / 2),
       ),
     },
+    overDelay("retry", "HTTP/3 with a Retry", { loads: RETRY }),
+    overDelay("window", afterRetry, { loads: RETRY, tcp: { initialWindow: QUIC_GO_WINDOW } }),
     {
       id: "queue",
       title: "Shorter queues, delay 50 ms",
@@ -88,18 +83,7 @@ export function latencySweep({ congestions, bytes, size }: LoadOptions): LoadExp
         [7168, sweep(50)],
       ],
     },
-    {
-      id: "files",
-      title: "Ten files in parallel",
-      axis: DELAY,
-      points: over(DELAYS_MS, (delayMs) =>
-        place(`files-${delayMs}`, delayMs, {
-          imageBytes: Math.round(imageBytes / 10),
-          images: 10,
-          loads: plan("trained", "fixed-h2", "fixed-h3"),
-        }),
-      ),
-    },
+    overDelay("files", "Ten files in parallel", parallel),
     ...[0, 50, 150].map((delayMs): PlacedSeries => ({
       id: `loss-${delayMs}`,
       title: `Loss, delay ${delayMs} ms`,

@@ -1,22 +1,36 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
+import { inLab } from "../../harness/in-lab.ts";
 import { makeMissing, shareMade } from "../../harness/missing.ts";
+import { setNetwork } from "../../harness/set-network.ts";
+import { startK6 } from "../../lab/k6.ts";
+import type { Lane } from "../../lab/lane.ts";
+import { residentBytes, socketBytes } from "../../lab/memory.ts";
+import { LINUX_TCP_BUFFERS } from "../../lab/namespace.ts";
 import { buildLab } from "../../lab/programs.ts";
 import { flag } from "../../model/options.ts";
-import { memoryPicture, memoryValues } from "./findings.ts";
-import { type Crowd, measureCrowd, SETTINGS } from "./measure.ts";
-import { MEMORY_ROW } from "./row.ts";
-import { memorySummary, SEED } from "./summary.ts";
+import { LOOK_EVERY_MS, MEMORY_ROW, memoryReport, type MemoryRow, memorySummary, PROTOCOLS, SEED } from "./report.ts";
 
-const USUAL = { clients: [1, 50, 100, 200], rounds: 5 };
-const QUICK = { clients: [1, 20], rounds: 2 };
+const SETTINGS = {
+  bytes: 1_000_000,
+  rateMbps: 100,
+  delayMs: 25,
+  queueBytes: 1_500_000,
+  // As operators have them: with the bench's own each socket begins with room for 128 kB.
+  tcpBuffers: LINUX_TCP_BUFFERS,
+};
+const planOf = (isQuick: boolean) =>
+  isQuick ? { clients: [1, 20], rounds: 2 } : { clients: [1, 50, 100, 200], rounds: 5 };
+
+type Crowd = Pick<MemoryRow, "id" | "protocol" | "clients" | "round">;
 
 /** What connections over HTTP/2 and HTTP/3 take of the edge, the kernel and the clients. */
 export const experiment = defineExperiment({
   options: { quick: flag("two small crowds: whether it works") },
   row: MEMORY_ROW,
   folderName: ({ quick }) => (quick ? "memory-quick" : undefined),
-  question: ({ quick }) => ({ ...SETTINGS, ...(quick ? QUICK : USUAL) }),
+  question: ({ quick }) => ({ ...SETTINGS, ...planOf(quick) }),
   done: ({ quick }, rows) => shareMade(crowdsOf(quick), rows),
   prepare: async () => {
     await buildLab();
@@ -24,25 +38,61 @@ export const experiment = defineExperiment({
   },
   measure: (run) =>
     makeMissing(crowdsOf(run.options.quick), run, async (crowd) => {
-      const row = await measureCrowd(crowd, run.signal);
+      // Each before an edge of its own: what an edge has grown to it keeps for the next.
+      const lab = { arms: ["bare"], lanes: 1, tcpBuffers: SETTINGS.tcpBuffers } as const;
+      const row = await inLab(lab, run.signal, (_, lane, signal) => download(lane, crowd, signal));
       return row && [row];
     }),
-  summarise: (recorded) => memorySummary(recorded, (recorded.options.quick ? QUICK : USUAL).rounds),
-  report: (summary) => ({
-    values: memoryValues(summary),
-    pictures: [{ file: "memory.svg", spec: memoryPicture(summary) }],
-  }),
+  summarise: (run) => memorySummary(run, { rounds: planOf(run.options.quick).rounds, ...SETTINGS }),
+  report: memoryReport,
 });
 
 /** Every crowd once a round, in an order of its own. */
 function crowdsOf(isQuick: boolean): Crowd[] {
-  const { clients, rounds } = isQuick ? QUICK : USUAL;
-  return Array.from({ length: rounds }, (_, round) =>
-    shuffle(
-      (["h2", "h3"] as const).flatMap((protocol) =>
-        clients.map((count) => ({ id: `${protocol}/${count}/${round}`, protocol, clients: count, round })),
-      ),
-      seededRandom(SEED, "memory", String(round)),
-    ),
-  ).flat();
+  const { clients, rounds } = planOf(isQuick);
+  return Array.from({ length: rounds }, (_, round) => {
+    const crowds = PROTOCOLS.flatMap((protocol) =>
+      clients.map((count) => ({ id: `${protocol}/${count}/${round}`, protocol, clients: count, round })),
+    );
+    return shuffle(crowds, seededRandom(SEED, "memory", String(round)));
+  }).flat();
+}
+
+/** Undefined where it was interrupted. @throws UserError where a download fails, or a program does */
+async function download(lane: Lane, crowd: Crowd, signal: AbortSignal): Promise<MemoryRow | undefined> {
+  const { protocol, clients } = crowd;
+  await setNetwork(lane, { ...SETTINGS, lossRatio: 0 }, 1);
+  const { address, port, caFile, edgePids } = lane.origin("bare", "cubic");
+  const edgeBytes = (): number => edgePids.reduce((sum, pid) => sum + residentBytes(pid), 0);
+  const edgeBeforeBytes = edgeBytes();
+  const startedMs = Date.now();
+  const k6 = startK6({
+    script: "downloads.ts",
+    env: { CLIENTS: clients, PROTOCOL: protocol, ADDRESS: address, PORT: port, CA: caFile, BYTES: SETTINGS.bytes },
+    namespace: lane.clientNamespace,
+    signal,
+  });
+  const ended = k6.ended.then(() => true);
+  const looks: { edge: number; sockets: number; client: number }[] = [];
+  do {
+    const sockets = await socketBytes(lane.serverNamespace, protocol === "h3" ? "udp" : "tcp");
+    looks.push({ edge: edgeBytes(), sockets, client: residentBytes(k6.pid) });
+  } while (!(await Promise.race([ended, pause(LOOK_EVERY_MS, false)])));
+  if (signal.aborted) return undefined;
+  await k6.assertEndedWell(
+    `${clients} clients over ${protocol}: not all downloads were complete. What was measured is kept: the same command tries again`,
+  );
+  const seconds = (Date.now() - startedMs) / 1_000;
+  const peak = (of: (look: (typeof looks)[number]) => number): number => Math.max(...looks.map(of));
+  return {
+    ...crowd,
+    startedMs,
+    seconds,
+    looks: looks.length,
+    edgeBeforeBytes,
+    edgePeakBytes: peak(({ edge }) => edge),
+    socketPeakBytes: peak(({ sockets }) => sockets),
+    serverPeakBytes: peak(({ edge, sockets }) => edge + sockets),
+    clientPeakBytes: peak(({ client }) => client),
+  };
 }

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
 import { reportText } from "../../harness/results.ts";
-import { memoryPicture, memoryValues } from "./findings.ts";
+import { memoryReport, type MemoryRow, type MemorySummary, memorySummary } from "./report.ts";
 import { residentBytes, skmemBytes, statusBytes } from "../../lab/memory.ts";
-import type { MemoryRow } from "./row.ts";
-import { type MemorySummary, memorySummary } from "./summary.ts";
 import { renderSvg } from "../../analysis/charts/chart.ts";
 
 const MIB = 1024 * 1024;
@@ -38,8 +36,17 @@ const STARTS = ["abc", "def"].map((commit) => ({
   machine: { ...EXAMPLE_MACHINE, commit },
 }));
 
+const SETTINGS = {
+  rounds: 4,
+  bytes: 1_000_000,
+  rateMbps: 100,
+  delayMs: 25,
+  queueBytes: 1_500_000,
+  tcpBuffers: { send: "4096 16384 4194304" },
+};
+
 function summaryOf(rows: readonly MemoryRow[]): MemorySummary {
-  return memorySummary({ rows, command: "npm run bench -- memory", starts: STARTS }, 4);
+  return memorySummary({ rows, command: "npm run bench -- memory", starts: STARTS }, SETTINGS);
 }
 
 describe("reading", () => {
@@ -84,11 +91,11 @@ describe("the summary", () => {
 
   it("makes a report and a picture of it, also of a single round", async () => {
     for (const given of [summary, summaryOf(ROWS.filter(({ round }) => round === 0))]) {
-      const text = reportText("memory", { values: memoryValues(given) });
-      expect(text).not.toMatch(/NaN|undefined|Infinity|null/);
-      expect(await renderSvg(memoryPicture(given))).toContain("clients at once");
+      const report = memoryReport(given);
+      expect(reportText("memory", report)).not.toMatch(/NaN|undefined|Infinity|null/);
+      for (const { spec } of report.pictures ?? []) expect(await renderSvg(spec)).toContain("clients at once");
     }
-    const text = reportText("memory", { values: memoryValues(summary) });
+    const text = reportText("memory", memoryReport(summary));
     expect(text).toContain("commit abc, def");
     expect(text).toMatch(/\| 101 +\| +h3 \| +4 \| +69\.3/);
   });

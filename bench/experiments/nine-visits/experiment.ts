@@ -2,7 +2,7 @@ import { defineLoads } from "../../harness/loads/define.ts";
 import type { Cell } from "../../model/cell.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import { NINE_NETWORKS } from "../../model/nine-networks.ts";
-import { nineVisitsReport, nineVisitsSummary } from "./findings.ts";
+import { nineVisitsReport, nineVisitsSummary } from "./report.ts";
 
 const BYTES = 1_000_000;
 const QUICK_BYTES = 100_000;

@@ -2,7 +2,7 @@ import { defineLoads } from "../../harness/loads/define.ts";
 import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import { cellsBySender } from "../../model/senders.ts";
-import { sendersReport, sendersSummary } from "./findings.ts";
+import { sendersReport, sendersSummary } from "./report.ts";
 
 const RATE_MBPS = 50;
 const USUAL = {

@@ -1,5 +1,5 @@
 import { defineLoads } from "../../harness/loads/define.ts";
-import { STACKS, stacksReport, stacksSummary } from "./findings.ts";
+import { STACKS, stacksReport, stacksSummary } from "./report.ts";
 import type { Cell, PlannedLoad } from "../../model/cell.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import { NINE_NETWORKS } from "../../model/nine-networks.ts";

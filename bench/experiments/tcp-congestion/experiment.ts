@@ -1,5 +1,5 @@
 import { defineLoads } from "../../harness/loads/define.ts";
-import { congestionReport, congestionSummary } from "./tables.ts";
+import { congestionReport, congestionSummary } from "./report.ts";
 import type { Arm } from "../../model/arm.ts";
 import { type Cell, type Network, type PlannedLoad, QUEUE_BYTES } from "../../model/cell.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { experiment as congestion, tcpCongestion } from "./experiment.ts";
 import { loadsOf } from "../../model/load-experiment.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
-import { congestionSummary } from "./tables.ts";
+import { congestionSummary } from "./report.ts";
 import { exampleInput, exampleLoads, exampleOptions, reportOf } from "../../harness/loads/testing.ts";
 
 const experiment = tcpCongestion(exampleOptions());

@@ -3,11 +3,8 @@ import { expect, it } from "vitest";
 import { renderSvg } from "../../analysis/charts/chart.ts";
 import { exampleRows, exampleSummary } from "../../harness/loopback/testing.ts";
 import { reportText } from "../../harness/results.ts";
-import { experiment } from "./experiment.ts";
-import { overheadPicture } from "./picture.ts";
-import { overheadReadmeTable } from "./readme-table.ts";
-import { stepsTable } from "./steps-table.ts";
-import { SUBJECTS } from "./subjects.ts";
+import { experiment, SUBJECTS } from "./experiment.ts";
+import { overheadPicture, overheadReadmeTable, stepsTable } from "./report.ts";
 
 const FACTORS: Readonly<Record<string, number>> = { "pass-through": 2, adaptive: 5, nginx: 0.5 };
 const ROWS = exampleRows(SUBJECTS, 3, ({ arm }) => FACTORS[arm] ?? 1);

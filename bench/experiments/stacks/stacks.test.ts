@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { loadsOf } from "../../model/load-experiment.ts";
 import { experiment as stacksExperiment, stacks } from "./experiment.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
-import { movedBy, stacksSummary, type StackZero } from "./findings.ts";
+import { movedBy, stacksSummary, type StackZero } from "./report.ts";
 import { exampleInput, exampleLoads, exampleOptions, reportOf } from "../../harness/loads/testing.ts";
 
 const experiment = stacks(exampleOptions());
