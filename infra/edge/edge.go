@@ -23,7 +23,7 @@ import (
 	"adaptive-h3/infra/edge/internal/crowd"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/giveback"
-	"adaptive-h3/infra/edge/internal/killswitch"
+	"adaptive-h3/infra/edge/internal/heartbeat"
 	"adaptive-h3/infra/edge/internal/listen"
 	"adaptive-h3/infra/edge/internal/operator"
 	"adaptive-h3/infra/edge/internal/origin"
@@ -116,13 +116,13 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	e.crowd = crowd.New(opts.connections)
 	e.registry.Added = e.crowd.Add
 	e.succeed = sync.OnceFunc(func() { close(e.succeeded) })
-	opts.proxy.Kill, opts.proxy.Covers = &killswitch.Switch{}, certificates.Covers
+	opts.proxy.Kill, opts.proxy.Covers = &heartbeat.KillSwitch{}, certificates.Covers
 	bounds := upstream.NewBounds(opts.requests, log)
 	pool := upstream.NewTargetPool(opts.proxy.Upstream, bounds.Connected)
 	var fallback *origin.Fallback
 	var transport http.RoundTripper = pool
 	if opts.origin != nil {
-		fallback = origin.New(pool, opts.origin, opts.samples, origin.Exchange{Kill: opts.proxy.Kill, HTTP3: e.http3}, log)
+		fallback = origin.New(pool, opts.origin, opts.samples, heartbeat.Exchange{Kill: opts.proxy.Kill, HTTP3: e.http3}, log)
 		transport = fallback
 	}
 	e.watch = unread.NewWatch(opts.unread, e.registry, log)

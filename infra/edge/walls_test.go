@@ -21,7 +21,7 @@ const thisModule = "adaptive-h3/infra/edge"
 var walls = map[string][]string{
 	".": {
 		"connpath", "internal/admission", "internal/certificate", "internal/crowd", "internal/errorlog", "internal/giveback",
-		"internal/killswitch", "internal/listen", "internal/operator", "internal/origin",
+		"internal/heartbeat", "internal/listen", "internal/operator", "internal/origin",
 		"internal/pathsample", "internal/proxy", "internal/quicserver", "internal/resting", "internal/trace", "internal/unread",
 		"internal/upstream",
 	},
@@ -36,10 +36,9 @@ var walls = map[string][]string{
 	"internal/fields":      {},
 	"internal/giveback":    {},
 	"internal/handover":    {quicGo, xNet},
-	"internal/heartbeat":   {},
-	"internal/killswitch":  {},
 
-	"internal/upstream": {"internal/admission", "internal/errorlog", sys},
+	"internal/upstream":  {"internal/admission", "internal/errorlog", sys},
+	"internal/heartbeat": {"internal/upstream"},
 
 	"internal/crowd":  {"connpath", "internal/admission"},
 	"internal/listen": {"connpath", sys},
@@ -51,10 +50,10 @@ var walls = map[string][]string{
 	"internal/trace":      {"connpath", "internal/errorlog"},
 	"internal/pathsample": {"connpath", "internal/errorlog", "internal/upstream"},
 	"internal/origin": {
-		"connpath", "internal/errorlog", "internal/fields", "internal/heartbeat", "internal/killswitch", "internal/upstream",
+		"connpath", "internal/errorlog", "internal/fields", "internal/heartbeat", "internal/upstream",
 	},
 	"internal/proxy": {
-		"connpath", "internal/admission", "internal/errorlog", "internal/fields", "internal/killswitch", "internal/origin", "internal/unread",
+		"connpath", "internal/admission", "internal/errorlog", "internal/fields", "internal/heartbeat", "internal/origin", "internal/unread",
 		"internal/upstream",
 	},
 	"internal/operator": {

@@ -1,10 +1,10 @@
-// Package heartbeat tells whether a server answers, by asking it something small again and again. It knows no HTTP, and
-// imports only the standard library.
+// Package heartbeat says whether the worker answers, by asking it something small again and again, and what the two programs tell each
+// other with that. Of this module it imports upstream.
 package heartbeat
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,59 +23,48 @@ const (
 type Monitor struct {
 	ask     func(context.Context) error
 	changed func(gone bool)
+	now     atomic.Pointer[presence] // only Run changes it
+}
 
-	mu      sync.Mutex
-	back    chan struct{} // while the server is gone: closed when it is back
-	waiting map[*func()]struct{}
+// presence is one stay of the server, and the absence after it.
+type presence struct {
+	there context.Context // ends when the server is gone
+	leave context.CancelFunc
+	back  chan struct{} // closed when the server is back
 }
 
 // New makes a monitor. ask returns nil where the server answered; it must end with its context. changed, which may be nil,
-// is told of each change.
+// sees each change.
 func New(ask func(context.Context) error, changed func(gone bool)) *Monitor {
-	return &Monitor{ask: ask, changed: changed, waiting: map[*func()]struct{}{}}
+	m := &Monitor{ask: ask, changed: changed}
+	m.arrive()
+	return m
 }
 
-// Gone says whether the server has been silent for as long as Patience.
-func (m *Monitor) Gone() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.back != nil
+func (m *Monitor) arrive() {
+	there, leave := context.WithCancel(context.Background())
+	m.now.Store(&presence{there, leave, make(chan struct{})})
 }
+
+// There returns a context that ends when the server has been silent for as long as Patience. It has ended while the server is gone.
+func (m *Monitor) There() context.Context { return m.now.Load().there }
+
+// Gone says whether the server has been silent for as long as Patience.
+func (m *Monitor) Gone() bool { return m.There().Err() != nil }
 
 // Await waits while the server is gone, for d at most, and says whether the server is there.
 func (m *Monitor) Await(ctx context.Context, d time.Duration) bool {
-	m.mu.Lock()
-	back := m.back
-	m.mu.Unlock()
-	if back == nil {
+	now := m.now.Load()
+	if now.there.Err() == nil {
 		return true
 	}
-	timeout := time.NewTimer(d)
-	defer timeout.Stop()
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
 	select {
-	case <-back:
+	case <-now.back:
 		return true
-	case <-timeout.C:
 	case <-ctx.Done():
-	}
-	return false
-}
-
-// OnGone has f called once when the server is gone: at once where it is. f must not block. The caller calls forget when it
-// is no longer interested.
-func (m *Monitor) OnGone(f func()) (forget func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.back != nil {
-		f()
-		return func() {}
-	}
-	key := &f
-	m.waiting[key] = struct{}{}
-	return func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		delete(m.waiting, key)
+		return false
 	}
 }
 
@@ -119,25 +108,15 @@ func (m *Monitor) Run(ctx context.Context) {
 }
 
 func (m *Monitor) set(gone bool) {
-	m.mu.Lock()
-	if gone == (m.back != nil) {
-		m.mu.Unlock()
+	if gone == m.Gone() {
 		return
 	}
-	var told []func()
-	if !gone {
-		close(m.back)
-		m.back = nil
+	was := m.now.Load()
+	if gone {
+		was.leave()
 	} else {
-		m.back = make(chan struct{})
-		for f := range m.waiting {
-			told = append(told, *f)
-		}
-		clear(m.waiting)
-	}
-	m.mu.Unlock()
-	for _, f := range told {
-		f()
+		m.arrive()
+		close(was.back)
 	}
 	if m.changed != nil {
 		m.changed(gone)

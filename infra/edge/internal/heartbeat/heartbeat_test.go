@@ -121,23 +121,24 @@ func TestNeverThere(t *testing.T) {
 	})
 }
 
-func TestOnGone(t *testing.T) {
+func TestThereEndsOnceItIsGone(t *testing.T) {
 	run(t, func(t *testing.T, s *server, m *Monitor) {
-		var told, forgotten atomic.Int64
-		m.OnGone(func() { told.Add(1) })
-		m.OnGone(func() { forgotten.Add(1) })()
+		var ended, forgotten atomic.Int64
+		context.AfterFunc(m.There(), func() { ended.Add(1) })
+		forget := context.AfterFunc(m.There(), func() { forgotten.Add(1) })
 		after(time.Second)
-		if told.Load() != 0 {
-			t.Error("told of what did not happen")
+		if ended.Load() != 0 || !forget() {
+			t.Error("ended, and it is there")
 		}
 		s.silent.Store(true)
 		after(time.Minute)
-		if told.Load() != 1 || forgotten.Load() != 0 {
-			t.Errorf("told %d, forgotten %d", told.Load(), forgotten.Load())
+		if ended.Load() != 1 || forgotten.Load() != 0 || m.There().Err() == nil {
+			t.Errorf("ended %d, forgotten %d", ended.Load(), forgotten.Load())
 		}
-		m.OnGone(func() { told.Add(1) })
-		if told.Load() != 2 {
-			t.Error("not told at once where it is gone already")
+		s.wake()
+		after(Interval + tick)
+		if m.There().Err() != nil {
+			t.Error("ended, and it is back")
 		}
 	})
 }

@@ -1,6 +1,6 @@
 // Package origin asks the origin directly: while the worker is gone, so that a visitor gets the origin's response whatever
-// happens to the worker, and for what the worker has no say in. Of this module it imports errorlog, fields, heartbeat,
-// killswitch and upstream, and connpath (for the header that must not reach the origin).
+// happens to the worker, and for what the worker has no say in. Of this module it imports errorlog, fields, heartbeat
+// and upstream, and connpath (for the header that must not reach the origin).
 package origin
 
 import (
@@ -70,9 +70,9 @@ type Fallback struct {
 
 // New puts the origin at url behind the worker. watched is the worker's internal listener, which answers the heartbeat. Run
 // has to run for the fallback to notice anything.
-func New(worker http.RoundTripper, url *url.URL, watched upstream.Target, tell Exchange, log *errorlog.Log) *Fallback {
+func New(worker http.RoundTripper, url *url.URL, watched upstream.Target, tell heartbeat.Exchange, log *errorlog.Log) *Fallback {
 	beats := &http.Client{Transport: upstream.NewTransport(watched, 1)}
-	monitor := heartbeat.New(func(ctx context.Context) error { return askBeat(ctx, beats, watched, tell) }, func(gone bool) {
+	monitor := heartbeat.New(func(ctx context.Context) error { return tell.Ask(ctx, beats, watched) }, func(gone bool) {
 		if gone {
 			log.Report("worker", fmt.Sprintf("%s does not answer: %s is asked instead, and nobody decides", watched.Address, url.Host))
 		} else {
@@ -142,18 +142,12 @@ func isRepeatable(r *http.Request) bool {
 // meanwhile.
 func (f *Fallback) askWorker(req *http.Request) (res *http.Response, again bool, err error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	var settled atomic.Bool // an answer that is passed on is not given up any more
-	forget := f.monitor.OnGone(func() {
-		if settled.CompareAndSwap(false, true) {
-			cancel(errWorkerGone)
-		}
-	})
+	forget := context.AfterFunc(f.monitor.There(), func() { cancel(errWorkerGone) })
 	var answered atomic.Bool // in a way that may be unreadable
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { answered.Store(true) }})
 	res, err = f.worker.RoundTrip(req.WithContext(traced))
-	forget()
 	gone := context.Cause(ctx)
-	if !settled.CompareAndSwap(false, true) {
+	if !forget() { // from here on an answer is not given up any more
 		gone = errWorkerGone
 	}
 	if err == nil && gone == nil && res.Header.Get(UnreachedHeader) == "" {

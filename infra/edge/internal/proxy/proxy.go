@@ -1,5 +1,5 @@
 // Package proxy answers every request, over any protocol, with what the upstream answers. Of this module it imports
-// admission, connpath, errorlog, fields, killswitch, origin (for one error, and for the worker's own paths), unread and upstream.
+// admission, connpath, errorlog, fields, heartbeat, origin (for one error, and for the worker's own paths), unread and upstream.
 // It does not know how connections are accepted.
 package proxy
 
@@ -15,7 +15,7 @@ import (
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/fields"
-	"adaptive-h3/infra/edge/internal/killswitch"
+	"adaptive-h3/infra/edge/internal/heartbeat"
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
@@ -31,7 +31,7 @@ type Options struct {
 	AltSvc          AltSvcMode
 	ServerTiming    bool // add Server-Timing: cfL4 to responses
 	AsCloudflare    bool // tell the upstream of a connection only what Cloudflare tells
-	Kill            *killswitch.Switch
+	Kill            *heartbeat.KillSwitch
 	Covers          func(host string) bool // says whether a host, a name or an IP address without port, is here; nil: each is
 }
 

@@ -1,4 +1,4 @@
-package killswitch
+package heartbeat
 
 import (
 	"net/http"
@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-func TestSwitch(t *testing.T) {
-	s := &Switch{}
+func TestKillSwitch(t *testing.T) {
+	s := &KillSwitch{}
 	told := func() string {
 		question := http.Header{}
-		s.Tell(question)
+		s.tell(question)
 		return question.Get("adaptive-h3-kill")
 	}
 	for i, step := range []struct {
@@ -30,12 +30,12 @@ func TestSwitch(t *testing.T) {
 		if step.heard != "" {
 			answer.Set("adaptive-h3-kill", step.heard)
 		}
-		s.Hear(answer)
+		s.hear(answer)
 		if s.On() != step.on || told() != step.told {
 			t.Errorf("%d, after %q: on %v, told %q", i, step.heard, s.On(), told())
 		}
 	}
-	if (*Switch)(nil).On() {
+	if (*KillSwitch)(nil).On() {
 		t.Error("nil is on")
 	}
 }

@@ -1,4 +1,4 @@
-package origin
+package heartbeat
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 
-	"adaptive-h3/infra/edge/internal/killswitch"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -15,18 +14,18 @@ const http3Header = "Adaptive-H3-Http3"
 
 // Exchange is what the two programs tell each other with a heartbeat.
 type Exchange struct {
-	Kill *killswitch.Switch
+	Kill *KillSwitch
 	// HTTP3 says whether HTTP/3 serves and answers on every address: ok, down, or off where it is served on none.
 	HTTP3 func() string
 }
 
-// askBeat asks the worker's internal listener whether it is there: GET /heartbeat, answered by a 2xx.
-func askBeat(ctx context.Context, client *http.Client, t upstream.Target, tell Exchange) error {
+// Ask asks the worker's internal listener whether it is there: GET /heartbeat, answered by a 2xx.
+func (tell Exchange) Ask(ctx context.Context, client *http.Client, t upstream.Target) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+t.URLHost()+"/heartbeat", nil)
 	if err != nil {
 		return err
 	}
-	tell.Kill.Tell(req.Header)
+	tell.Kill.tell(req.Header)
 	req.Header.Set(http3Header, tell.HTTP3())
 	res, err := client.Do(req)
 	if err != nil {
@@ -37,6 +36,6 @@ func askBeat(ctx context.Context, client *http.Client, t upstream.Target, tell E
 	if res.StatusCode/100 != 2 {
 		return fmt.Errorf("status %d", res.StatusCode)
 	}
-	tell.Kill.Hear(res.Header)
+	tell.Kill.hear(res.Header)
 	return nil
 }
