@@ -10,6 +10,7 @@ import {
   OFFER_LONGEST_MS,
   type Stage,
 } from "../policy-api/decision/activation.ts";
+import { UNREADABLE } from "../policy-api/decision/parse-policy.ts";
 import { INITIAL_POLICY, type Policy, POLICY_OUTDATED_MS } from "../policy-api/decision/policy.ts";
 import { adaptivePolicy, NOON_MS } from "../policy-api/decision/testing.ts";
 import { faultsOfWriters, type WriterStep } from "../policy-api/decision/testing-activations.ts";
@@ -597,17 +598,15 @@ describe("nothing is half done when the disk fails", () => {
 });
 
 describe("what cannot be read", () => {
-  const any = "cannot be read any more";
-  const older = expect.stringMatching(/^is of an older schema: make a new policy .*calibrate/) as string;
-  it.each<[string, Policy["mode"] | null, string]>([
-    ["{", null, any],
-    ['{"schema":3,"mode":"always"}', null, any],
-    ['{"schema":2,"mode":"adaptive","coldStart":{"advertise":"nothing"}}', "adaptive", older],
-    ['{"schema":1,"mode":"fixed-h3"}', "fixed-h3", older],
-    ["null", null, any],
-    ["", null, any],
-    ["[1]", null, any],
-  ])("a policy, %j: nothing is said to those whom it is for", async (text, mode, fault) => {
+  const fault = UNREADABLE;
+  it.each<[string, Policy["mode"] | null]>([
+    ["{", null],
+    ['{"schema":3,"mode":"always"}', null],
+    ['{"schema":2,"mode":"fixed-h3"}', "fixed-h3"],
+    ["null", null],
+    ["", null],
+    ["[1]", null],
+  ])("a policy, %j: nothing is said to those whom it is for", async (text, mode) => {
     await create(fixed("fixed-h3"));
     await create(fixed("fixed-h2"));
     await change(put(1, [{ version: 2, share: 0.5 }]));

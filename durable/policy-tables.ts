@@ -9,7 +9,7 @@ import {
   KILL_SWITCHES,
 } from "../policy-api/decision/activation.ts";
 import { integer, list, nullable, number, object, oneOf, optional, parse, text } from "../policy-api/decision/parse.ts";
-import { parsePolicy, whyUnreadable } from "../policy-api/decision/parse-policy.ts";
+import { parsePolicy, UNREADABLE } from "../policy-api/decision/parse-policy.ts";
 import { INITIAL_POLICY, type Mode, MODES } from "../policy-api/decision/policy.ts";
 import type { AuditAction, AuditEntry, Page, PageRequest, PolicyVersion } from "../policy-api/decision/versions.ts";
 import { readStored, storedJson } from "./read-stored.ts";
@@ -180,9 +180,8 @@ export class PolicyTables {
       .exec<{ policy: string }>("SELECT policy FROM policies WHERE version = ?", version)
       .toArray()[0];
     if (row === undefined) return undefined;
-    const json = storedJson(row.policy);
-    const parsed = parsePolicy(json);
-    return parsed.ok ? { version, policy: parsed.value } : { version, fault: whyUnreadable(json) };
+    const parsed = parsePolicy(storedJson(row.policy));
+    return parsed.ok ? { version, policy: parsed.value } : { version, fault: UNREADABLE };
   }
 
   addVersion(

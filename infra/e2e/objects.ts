@@ -7,7 +7,7 @@ import { type Parsed } from "../../policy-api/decision/parse.ts";
 import { parseClientState, parseLevelState } from "../../policy-api/decision/parse-state.ts";
 import { parseCountedPages } from "../../policy-api/visitors/counted-pages.ts";
 import { type AssignedClient, parseAssignedClient } from "../../policy-api/visitors/assigned-client.ts";
-import { type DrawnArm } from "../../policy-api/visitors/outcome-row.ts";
+import { type DrawnArm } from "../../policy-api/decision/assignment.ts";
 import { parseSums, type Sums } from "../../policy-api/visitors/sums.ts";
 import { outcomeId } from "../../policy-api/visitors/sums-change.ts";
 

@@ -1,4 +1,4 @@
-import { OpenAPIHono } from "@hono/zod-openapi";
+import { OpenAPIHono, z } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
 import type { ExecutionContext } from "hono";
 import { HTTPException } from "hono/http-exception";
@@ -14,7 +14,7 @@ import { Problem, renderProblem } from "./problem.ts";
 import { addRecords } from "./records.ts";
 import { addReference } from "./reference.ts";
 import { addResults } from "./results.ts";
-import { faultsOf } from "./zod-faults.ts";
+import { faultsOf, sentenceOf } from "./zod-faults.ts";
 
 export interface Api<Env> {
   fetch(request: Request, env: Env, ctx: ExecutionContext): Response | Promise<Response>;
@@ -27,6 +27,7 @@ const REST_MS = 500;
 export function createApi<Env extends object>(
   portsOf: (env: Env, ctx: Pick<ExecutionContext, "waitUntil">) => PolicyApiPorts,
 ): Api<Env> {
+  z.config({ customError: sentenceOf });
   const api = new OpenAPIHono<ApiEnv>({
     defaultHook: (result) => {
       if (!result.success) throw Problem.ofFaults("the request is not valid", faultsOf(result.error, result.target));

@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { createPolicy, diffPolicies, getPolicy, listPolicies } from "./contract/policies.ts";
+import { UNREADABLE } from "../decision/parse-policy.ts";
 import { jsonDiff } from "../decision/json-diff.ts";
 import type { AuditEntry, PolicyVersion, Precondition, StoredVersion } from "../decision/versions.ts";
 import { type ApiEnv, guarded } from "./authenticate.ts";
@@ -133,7 +134,7 @@ export function auditView(entry: AuditEntry): audit.AuditEntry {
 }
 
 /** For a version in force whose policy cannot be read. */
-export function silentText({ version, fault = "cannot be read any more" }: ActivePolicy): string {
+export function silentText({ version, fault = UNREADABLE }: ActivePolicy): string {
   return `version ${version} is in force and offers nothing, as it ${fault}`;
 }
 

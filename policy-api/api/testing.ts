@@ -5,7 +5,7 @@ import type { Scope } from "./contract/access.ts";
 import type { Actuator } from "../decision/alt-svc.ts";
 import type { ActivePolicy, ActivationChange, Activation, InForce, KillSwitch } from "../decision/activation.ts";
 import type { Remembered } from "../decision/history.ts";
-import { parsePolicy } from "../decision/parse-policy.ts";
+import { parsePolicy, UNREADABLE } from "../decision/parse-policy.ts";
 import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
 import type { JsonSchema } from "../decision/parse.ts";
 import { MemoryActivations, pageOf } from "../decision/testing-activations.ts";
@@ -59,7 +59,6 @@ export class MemoryStore implements PolicyStorePort {
   /** Versions whose policy cannot be read. */
   readonly unreadableVersions = new Set<number>();
   /** Why, as the end of a sentence. */
-  fault = "cannot be read any more";
   readonly #versions: { version: PolicyVersion; policy: Policy }[] = [];
   readonly #activations = new MemoryActivations((version) => {
     const active = this.#active(version) ?? { version };
@@ -168,7 +167,7 @@ export class MemoryStore implements PolicyStorePort {
 
   #active(version: number): ActivePolicy | undefined {
     const policy = version === 0 ? INITIAL_POLICY : this.#versions[version - 1]?.policy;
-    return policy && (this.unreadableVersions.has(version) ? { version, fault: this.fault } : { version, policy });
+    return policy && (this.unreadableVersions.has(version) ? { version, fault: UNREADABLE } : { version, policy });
   }
 
   #answers(): void {

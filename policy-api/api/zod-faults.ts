@@ -1,60 +1,51 @@
 import type { z } from "@hono/zod-openapi";
 import { type Fault, FAULTS_MAX, unknownName } from "../decision/parse.ts";
 
+// zod reads what callers send, and says its faults in the words of the policy's readers.
+
 /** Pointers begin with the part of the request that Hono validated; those into the body have no prefix. */
 const PREFIXES: Readonly<Record<string, string>> = { json: "", query: "/query", param: "/path", header: "/header" };
 
 /** The first faults that zod found, with JSON pointers. */
 export function faultsOf(error: z.core.$ZodError, target: string): Fault[] {
-  const faults: Fault[] = [];
-  for (const issue of error.issues) {
-    if (faults.length >= FAULTS_MAX) break;
-    faults.push(...faultsOfIssue(issue, PREFIXES[target] ?? `/${target}`, FAULTS_MAX - faults.length));
-  }
-  return faults;
+  const prefix = PREFIXES[target] ?? `/${target}`;
+  return error.issues
+    .flatMap((issue): Fault[] => {
+      const { path, message } = issue;
+      if (issue.code === "unrecognized_keys")
+        return message.split("\n").map((line, i) => ({
+          pointer: prefix + pointerOf([...path, issue.keys[i] ?? ""]),
+          message: line,
+        }));
+      const isRelation = issue.code === "custom" && issue.params?.["relation"] === true;
+      return [{ pointer: prefix + pointerOf(path), message, ...(isRelation && { relation: true as const }) }];
+    })
+    .slice(0, FAULTS_MAX);
 }
 
-function faultsOfIssue(issue: z.core.$ZodIssue, prefix: string, most: number): Fault[] {
-  const pointer = prefix + pointerOf(issue.path);
+/** A fault as a sentence without its subject. For unknown fields a line each. Undefined: as the schema says it. */
+export function sentenceOf(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "unrecognized_keys": {
-      const known = issue.message.split("\n");
+      const known = Object.keys((issue.inst as z.ZodObject | undefined)?.shape ?? {});
+      // To find the name that was meant takes time, and an input can have many thousand names.
       return issue.keys
-        .slice(0, most)
-        .map((key) => ({ pointer: pointer + pointerOf([key]), message: unknownName(key, known) }));
+        .slice(0, FAULTS_MAX)
+        .map((name) => unknownName(name, known))
+        .join("\n");
     }
     case "invalid_type":
-      return [
-        {
-          pointer,
-          message: issue.message.endsWith("received undefined")
-            ? "is missing"
-            : `must be ${TYPES[issue.expected] ?? issue.expected}`,
-        },
-      ];
+      return issue.input === undefined ? "is missing" : `must be ${TYPES[issue.expected] ?? issue.expected}`;
     case "invalid_value":
-      return [{ pointer, message: `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}` }];
+      return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
     case "too_small":
-      return [{ pointer, message: `must ${sized(issue.origin, "at least", Number(issue.minimum))}` }];
+      return `must ${sized(issue.origin, "at least", Number(issue.minimum))}`;
     case "too_big":
-      return [{ pointer, message: `must ${sized(issue.origin, "at most", Number(issue.maximum))}` }];
-    case "invalid_union":
-      return [{ pointer, message: issue.message }];
-    case "custom":
-      return [
-        {
-          pointer,
-          message: issue.message,
-          ...(issue.params?.["relation"] === true ? { relation: true as const } : {}),
-        },
-      ];
+      return `must ${sized(issue.origin, "at most", Number(issue.maximum))}`;
+    case "invalid_format":
+      return issue.format === "datetime" ? "must be a time such as 2026-11-21T10:00:00Z" : undefined;
     default:
-      return [
-        {
-          pointer,
-          message: issue.message.replace(/^Invalid ISO datetime$/, "must be a time such as 2026-11-21T10:00:00Z"),
-        },
-      ];
+      return undefined;
   }
 }
 

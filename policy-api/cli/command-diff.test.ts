@@ -117,10 +117,7 @@ describe("validate", () => {
   it.each([
     ["{", /^a\.json is no valid policy\.\na\.json: is no JSON: .*\n$/],
     ["[]", /^a\.json is no valid policy\.\na\.json: must be an object\n$/],
-    [
-      '{"schema":2,"mode":"adaptive"}',
-      /\na\.json: \/schema is 2, an older schema: make a new policy .* policy-api\/policies\n$/,
-    ],
+    ['{"schema":2,"mode":"observe"}', /\na\.json: \/schema must be one of 3\n$/],
     ['{"schema":3,"mode":"adaptive"}', /\na\.json: \/method must be there where a mode is adaptive\n$/],
   ])("tells what is wrong with %s", async (content, err) => {
     anna.writes("a.json", content);

@@ -32,10 +32,7 @@ export function fromServer(policy: unknown, place: string): Policy {
 /** A version whose policy the server can still read. @throws Failure */
 export function readable<T extends { readonly version: number; readonly policy: unknown }>(stored: T): T {
   if (stored.policy !== null) return stored;
-  throw new Failure(
-    EXIT.refused,
-    `The server cannot read version ${stored.version} any more. Most likely it is of an older schema: \`push\` a new policy.`,
-  );
+  throw new Failure(EXIT.refused, `The server cannot read version ${stored.version} any more. \`push\` a new policy.`);
 }
 
 /** Finds a stored version by its number, or the active one. @throws Failure */

@@ -96,13 +96,15 @@ export function changed(
 
 /** Whether two states say the same. */
 export function isSameState(a: ActivationState, b: ActivationState): boolean {
-  const text = ({ everyone, stages, killSwitch }: ActivationState): string =>
-    JSON.stringify([
-      everyone,
-      killSwitch,
-      stages.map(({ version, share, pathPrefix }) => [version, share, pathPrefix]),
-    ]);
-  return text(a) === text(b);
+  return (
+    a.everyone === b.everyone &&
+    a.killSwitch === b.killSwitch &&
+    a.stages.length === b.stages.length &&
+    a.stages.every(({ version, share, pathPrefix }, i) => {
+      const other = b.stages[i];
+      return version === other?.version && share === other.share && pathPrefix === other.pathPrefix;
+    })
+  );
 }
 
 /**

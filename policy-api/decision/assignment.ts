@@ -12,3 +12,7 @@ export interface LastDecided {
   /** Milliseconds since the epoch. */
   readonly atMs: number;
 }
+
+/** The arms that are compared. Clients whose answer the policy chose are in neither. */
+export const DRAWN_ARMS = ["offer", "withhold"] as const;
+export type DrawnArm = (typeof DRAWN_ARMS)[number];

@@ -1,5 +1,6 @@
 import type { KillSwitch } from "./activation.ts";
 import type { Advertise } from "./alt-svc.ts";
+import type { DrawnArm } from "./assignment.ts";
 import type { History, RequestFacts } from "./facts.ts";
 import type { GainsMethod, Method, Mode, Policy } from "./policy.ts";
 import { type Worth, worthOf } from "./value.ts";
@@ -51,6 +52,8 @@ interface DecisionInput {
   readonly history: History;
   readonly policy: Policy;
   readonly nowMs: number;
+  /** The probability of the method's answer. */
+  readonly propensity: number;
 }
 
 /** A decision does not believe a longer RTT, milliseconds. */
@@ -70,7 +73,11 @@ export function decide(
   nowMs: number,
   explorationUnit: number | undefined,
 ): Decision {
-  const input = { request, history, policy, nowMs };
+  const { share } = policy.exploration;
+  const isExploring = share > 0 && explorationUnit !== undefined;
+  const drawn = isExploring ? drawnArm(policy, explorationUnit) : undefined;
+  const propensity = isExploring ? share / 2 + (1 - share) : 1;
+  const input = { request, history, policy, nowMs, propensity };
   const mode = modeFor(policy, request);
   switch (mode) {
     case "observe":
@@ -80,7 +87,7 @@ export function decide(
     case "fixed-h3":
       return { advertise: { kind: "h3", maS: policy.ma.maxS }, mode, reason: "mode-fixed-h3", propensity: 1 };
     case "adaptive":
-      return explore(input, decideAdaptive(input), explorationUnit);
+      return explore(input, decideAdaptive(input), drawn);
   }
 }
 
@@ -123,7 +130,8 @@ function isAmong<T>(values: readonly T[] | undefined, value: T | undefined): boo
 function decideAdaptive(input: DecisionInput): Decision {
   const { request, policy } = input;
   const { method } = policy;
-  if (isPaused(input)) return verdict(input, false, "udp-blocked");
+  // Where UDP is blocked, a draw shows only that.
+  if (isPaused(input)) return { ...verdict(input, false, "udp-blocked"), propensity: 1 };
   // parsePolicy refuses an adaptive policy without a method.
   if (method === undefined) return verdict(input, undefined, "not-measured");
   if (method.kind === "share") return verdict(input, isInShare(request.shareUnit, method.share), "share");
@@ -212,7 +220,7 @@ function verdict(
 ): Decision {
   const advertise: Advertise =
     offer === undefined ? { kind: "nothing" } : offer ? { kind: "h3", maS } : withhold(input, "adaptive");
-  return { advertise, mode: "adaptive", reason, propensity: 1 };
+  return { advertise, mode: "adaptive", reason, propensity: input.propensity };
 }
 
 /** What a session that begins with this document transfers. */
@@ -230,10 +238,7 @@ function isPaused({ request, nowMs }: DecisionInput): boolean {
  * What a client's draw says: to offer to it, or not. Undefined: it is not among those that draw. The draw holds also where
  * nothing may be offered for another reason: outcomes are compared by what was drawn.
  */
-export function drawnArm(
-  { exploration: { share } }: Policy,
-  unit: number | undefined,
-): "offer" | "withhold" | undefined {
+export function drawnArm({ exploration: { share } }: Policy, unit: number | undefined): DrawnArm | undefined {
   if (unit === undefined) return undefined;
   // From both ends: if the share changes within a period, clients join the draw or leave it, and none goes from one arm to the other.
   if (unit < share / 2) return "offer";
@@ -244,22 +249,13 @@ export function drawnArm(
  * Lets a share of clients draw their answer: half of them are offered HTTP/3, half are not. A drawn offer lives as long as the
  * longest of the policy's own: arms are compared with returns, and a shorter one would miss those.
  */
-function explore(input: DecisionInput, predicted: Decision, explorationUnit: number | undefined): Decision {
-  const { exploration, ma } = input.policy;
-  const { share } = exploration;
-  // Where UDP is blocked, a draw shows only that.
-  if (share === 0 || explorationUnit === undefined || predicted.reason === "udp-blocked") return predicted;
-  const drawn = drawnArm(input.policy, explorationUnit);
-  const predictedOffer = predicted.advertise.kind === "h3";
-  const offer = drawn === undefined ? predictedOffer : drawn === "offer";
-  const propensity = share / 2 + (offer === predictedOffer ? 1 - share : 0);
-  if (drawn === undefined) {
-    // It was made for this call: nobody else has it.
-    const own: { propensity: number } & Decision = predicted;
-    own.propensity = propensity;
-    return own;
-  }
-  const advertise: Advertise = offer ? { kind: "h3", maS: ma.maxS } : withhold(input, "adaptive");
+function explore(input: DecisionInput, predicted: Decision, drawn: DrawnArm | undefined): Decision {
+  const { policy } = input;
+  if (drawn === undefined || predicted.reason === "udp-blocked") return predicted;
+  const { share } = policy.exploration;
+  const offer = drawn === "offer";
+  const advertise: Advertise = offer ? { kind: "h3", maS: policy.ma.maxS } : withhold(input, "adaptive");
+  const propensity = share / 2 + (offer === (predicted.advertise.kind === "h3") ? 1 - share : 0);
   return { ...predicted, advertise, reason: "exploration", propensity };
 }
 

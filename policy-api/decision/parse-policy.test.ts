@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import bbr from "../policies/bbr.json" with { type: "json" };
 import cubic from "../policies/cubic.json" with { type: "json" };
 import published from "../policies/published.json" with { type: "json" };
-import { parsePolicy, whyUnreadable } from "./parse-policy.ts";
+import { parsePolicy } from "./parse-policy.ts";
 import { INITIAL_POLICY } from "./policy.ts";
 import { adaptivePolicy, flatTable, GAINS } from "./testing.ts";
 
@@ -11,7 +11,6 @@ const faults = (input: unknown): string[] => {
   return parsed.ok ? [] : parsed.faults.map((fault) => `${fault.pointer}: ${fault.message}`);
 };
 const FIELDS = "schema, mode, source, provenance, method, contentBytes, visit, ma, margin, exploration, reports, rules";
-const ANEW = "make a new policy (`npm run bench -- calibrate`), or push one of policy-api/policies";
 /** A policy of mode observe, with these fields. */
 const observe = (fields: object): object => ({ schema: 3, mode: "observe", ...fields });
 
@@ -61,12 +60,7 @@ describe("parsePolicy", () => {
     ["no object", [], [": must be an object"]],
     ["null", null, [": must be an object"]],
     ["nothing in it", {}, ["/schema: is missing", "/mode: is missing"]],
-    [
-      "an older schema, whatever else is in it",
-      { schema: 2, mode: "adaptive", coldStart: {}, margin: { enter: 0.05, leave: 0, standardErrors: 2 } },
-      [`/schema: is 2, an older schema: ${ANEW}`],
-    ],
-    ["a newer schema", { schema: 4, mode: "observe" }, ["/schema: must be one of 3"]],
+    ["another schema", { schema: 2, mode: "observe" }, ["/schema: must be one of 3"]],
     [
       "several faults, each with its place",
       { schema: 3, mode: "always", ma: { minS: 0, maxS: "60" }, margin: { enter: Number.NaN, leave: 0 }, "a/b~": 1 },
@@ -133,17 +127,6 @@ describe("parsePolicy", () => {
   ])("%s", (_name, input, expected) => {
     expect(faults(input)).toEqual(expected);
   });
-});
-
-it.each([
-  [{ schema: 1 }, `is of an older schema: ${ANEW}`],
-  [{ schema: 2, mode: "fixed-h3" }, `is of an older schema: ${ANEW}`],
-  [{ schema: 3, mode: "always" }, "cannot be read any more"],
-  [{}, "cannot be read any more"],
-  [null, "cannot be read any more"],
-  [undefined, "cannot be read any more"],
-])("of the stored policy %j it says that it %s", (stored, why) => {
-  expect(whyUnreadable(stored)).toBe(why);
 });
 
 describe("a method", () => {

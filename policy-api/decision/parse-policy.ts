@@ -1,6 +1,5 @@
 import {
   boolean,
-  described,
   fitting,
   integer,
   list,
@@ -19,25 +18,15 @@ import type { Policy, Provenance, Reports, Rule } from "./policy.ts";
 import { readMethod } from "./parse-method.ts";
 import type { VisitProfile } from "./visit.ts";
 
-/** What to do about a policy of an older schema. */
-const ANEW = "make a new policy (`npm run bench -- calibrate`), or push one of policy-api/policies";
-
 const RULES_MAX = 100;
 const BYTES_MAX = 1e12;
+
+/** Why a stored policy has no effect, as the end of a sentence. */
+export const UNREADABLE = "cannot be read any more";
 
 /** Reads a policy. Returns it, or every fault with its JSON pointer. Never throws on data. */
 export function parsePolicy(input: unknown): Parsed<Policy> {
   return parse(readPolicy, input);
-}
-
-/** Why a stored policy cannot be read, as the end of a sentence. */
-export function whyUnreadable(stored: unknown): string {
-  return olderSchema(stored) === undefined ? "cannot be read any more" : `is of an older schema: ${ANEW}`;
-}
-
-function olderSchema(input: unknown): number | undefined {
-  const schema = typeof input === "object" && input !== null ? (input as { schema?: unknown }).schema : undefined;
-  return schema === 1 || schema === 2 ? schema : undefined;
 }
 
 const readMode = oneOf<Mode>(...MODES);
@@ -84,35 +73,31 @@ const readReports = object<Reports>({
   inject: withDefault(boolean(), INITIAL_POLICY.reports.inject),
 });
 
-const readPolicyFields = object<Policy>({
-  schema: oneOf(3),
-  mode: readMode,
-  source: optional(text(1000)),
-  provenance: optional(readProvenance),
-  method: optional(readMethod),
-  contentBytes: withDefault(readContentBytes, INITIAL_POLICY.contentBytes),
-  visit: withDefault(readVisit, INITIAL_POLICY.visit),
-  ma: withDefault(object<Policy["ma"]>({ minS: integer(1, MA_MAX_S), maxS: integer(1, MA_MAX_S) }), INITIAL_POLICY.ma),
-  margin: withDefault(object<Margin>({ enter: number(-1, 10), leave: number(-1, 10) }), INITIAL_POLICY.margin),
-  exploration: withDefault(object<Policy["exploration"]>({ share: number(0, 1) }), INITIAL_POLICY.exploration),
-  reports: withDefault(readReports, INITIAL_POLICY.reports),
-  rules: withDefault(list(readRule, 0, RULES_MAX), INITIAL_POLICY.rules),
-});
-
-const readFitting = fitting(readPolicyFields, ({ ma, margin, visit, mode, rules, method }, fault) => {
-  if (ma.minS > ma.maxS) fault("/ma/minS", "must not be larger than maxS");
-  if (margin.leave > margin.enter) fault("/margin/leave", "must not be larger than enter");
-  const visits = visit.pages.reduce((sum, share) => sum + share, 0);
-  if (Math.abs(visits - 1) > 0.001) fault("/visit/pages", `must add up to 1, not ${visits}`);
-  const isAdaptive = mode === "adaptive" || rules.some((rule) => rule.mode === "adaptive");
-  if (isAdaptive && method === undefined) fault("/method", "must be there where a mode is adaptive");
-});
-
 /** Reads a policy that is part of a larger value. */
-export const readPolicy: Reader<Policy> = described((value, pointer, faults) => {
-  const older = olderSchema(value);
-  if (older === undefined) return readFitting(value, pointer, faults);
-  // Its other fields mean something else, or nothing.
-  faults.push({ pointer: `${pointer}/schema`, message: `is ${older}, an older schema: ${ANEW}` });
-  return undefined as never;
-}, readPolicyFields.schema);
+export const readPolicy: Reader<Policy> = fitting(
+  object<Policy>({
+    schema: oneOf(3),
+    mode: readMode,
+    source: optional(text(1000)),
+    provenance: optional(readProvenance),
+    method: optional(readMethod),
+    contentBytes: withDefault(readContentBytes, INITIAL_POLICY.contentBytes),
+    visit: withDefault(readVisit, INITIAL_POLICY.visit),
+    ma: withDefault(
+      object<Policy["ma"]>({ minS: integer(1, MA_MAX_S), maxS: integer(1, MA_MAX_S) }),
+      INITIAL_POLICY.ma,
+    ),
+    margin: withDefault(object<Margin>({ enter: number(-1, 10), leave: number(-1, 10) }), INITIAL_POLICY.margin),
+    exploration: withDefault(object<Policy["exploration"]>({ share: number(0, 1) }), INITIAL_POLICY.exploration),
+    reports: withDefault(readReports, INITIAL_POLICY.reports),
+    rules: withDefault(list(readRule, 0, RULES_MAX), INITIAL_POLICY.rules),
+  }),
+  ({ ma, margin, visit, mode, rules, method }, fault) => {
+    if (ma.minS > ma.maxS) fault("/ma/minS", "must not be larger than maxS");
+    if (margin.leave > margin.enter) fault("/margin/leave", "must not be larger than enter");
+    const visits = visit.pages.reduce((sum, share) => sum + share, 0);
+    if (Math.abs(visits - 1) > 0.001) fault("/visit/pages", `must add up to 1, not ${visits}`);
+    const isAdaptive = mode === "adaptive" || rules.some((rule) => rule.mode === "adaptive");
+    if (isAdaptive && method === undefined) fault("/method", "must be there where a mode is adaptive");
+  },
+);

@@ -1,4 +1,4 @@
-import type { LastDecided } from "../decision/assignment.ts";
+import { type LastDecided, DRAWN_ARMS, type DrawnArm } from "../decision/assignment.ts";
 import type { TablePlace } from "../decision/gain-table.ts";
 import type { PageDecision, PageOutcome } from "./page-outcome.ts";
 import {
@@ -15,7 +15,6 @@ import {
 import { cellKey, EVERYWHERE, parseCellKey } from "./cells.ts";
 import { addDecided, addReport, type ClientDay, EMPTY_DAY, readClientDay } from "./client-day.ts";
 import type { ExpectedTimes } from "./expected-time.ts";
-import { DRAWN_ARMS, type DrawnArm } from "./outcome-row.ts";
 import { parsePeriodKey, periodKey } from "./period-keys.ts";
 import { rttClassOf, rttKey } from "./rtt-classes.ts";
 

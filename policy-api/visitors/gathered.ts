@@ -1,6 +1,7 @@
 import { parse } from "../decision/parse.ts";
 import type { Arms } from "./arms.ts";
-import { DRAWN_ARMS, type DrawnArm, NO_OUTCOMES, type OutcomeRow, type OutcomeSums } from "./outcome-row.ts";
+import { DRAWN_ARMS, type DrawnArm } from "../decision/assignment.ts";
+import { NO_OUTCOMES, type OutcomeRow, type OutcomeSums } from "./outcome-row.ts";
 import { mergeSketches, readSketch } from "./quantiles.ts";
 import { merge, parseSums, sumsJson } from "./sums.ts";
 

@@ -10,7 +10,7 @@ import { EVERYWHERE } from "./cells.ts";
 import { compare, type Comparison, type GroundsChecked } from "./compare.ts";
 import { comparedWith, expectedTimes } from "./expected-time.ts";
 import { LIARS } from "./lies.ts";
-import type { DrawnArm } from "./outcome-row.ts";
+import type { DrawnArm } from "../decision/assignment.ts";
 import { mergeSketches } from "./quantiles.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
 import { addChange, changesOf, type ClientChange, outcomeId } from "./sums-change.ts";

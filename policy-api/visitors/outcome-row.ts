@@ -1,9 +1,6 @@
+import type { DrawnArm } from "../decision/assignment.ts";
 import { EMPTY_SKETCH, type Sketch } from "./quantiles.ts";
 import { NO_SUMS, type Sums, type SumsJson } from "./sums.ts";
-
-/** The arms that are compared. Clients whose answer the policy chose are in neither. */
-export const DRAWN_ARMS = ["offer", "withhold"] as const;
-export type DrawnArm = (typeof DRAWN_ARMS)[number];
 
 /**
  * What the clients of one version and arm add up to under one key: `all` (EVERYWHERE), a cell (cellKey), a class of RTT

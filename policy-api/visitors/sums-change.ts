@@ -1,6 +1,7 @@
 import type { AssignedClient, SketchTimes } from "./assigned-client.ts";
 import { type ClientDay, EMPTY_DAY } from "./client-day.ts";
-import type { DrawnArm, OutcomeSums } from "./outcome-row.ts";
+import type { DrawnArm } from "../decision/assignment.ts";
+import type { OutcomeSums } from "./outcome-row.ts";
 import { addTime } from "./quantiles.ts";
 import { replaceAll } from "./sums.ts";
 

@@ -4,11 +4,8 @@ import { readPolicy } from "../../decision/parse-policy.ts";
 import type { Policy } from "../../decision/policy.ts";
 import { TRANSPORTS } from "../../decision/sample.ts";
 
-/** An object with exactly these fields. The message of its unknown fields is the known ones, a line each. */
-export function strict<T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$strict> {
-  const known = Object.keys(shape).join("\n");
-  return z.strictObject(shape, { error: (issue) => (issue.code === "unrecognized_keys" ? known : undefined) });
-}
+/** An object with exactly these fields. */
+export const strict = z.strictObject;
 
 /** A schema that reads with a reader of core. Its faults are core's, and the document shows core's bounds. */
 function core<T>(reader: Reader<T>, name: string): z.ZodType<T> {
