@@ -13,9 +13,9 @@ import {
   type OfferState,
   pausedUntilMs,
 } from "../policy-api/decision/offers.ts";
-import type { Isolate } from "./isolate.ts";
-import { activeFor, type Found } from "./look-up.ts";
-import { NO_NEWS } from "./report-buffer.ts";
+import type { Found } from "./look-up.ts";
+import { NO_NEWS } from "./news.ts";
+import type { Visit } from "./visit.ts";
 
 /** A decision and its inputs. */
 export interface Advice {
@@ -35,26 +35,26 @@ export interface Advice {
  * Decides by what was found. Undefined without a policy, and without one that is young enough to make an offer: then the response says
  * nothing about HTTP/3.
  */
-export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | undefined {
-  const inForce = found.held?.inForce;
+export function advise(visit: Visit, found: Found, nowMs: number): Advice | undefined {
+  const { isolate, connection } = visit;
+  const { active, cached, client, pending, remembered } = found;
+  const inForce = cached?.inForce;
   if (inForce === undefined) return undefined;
-  const active = activeFor(found);
-  const { client, connection, pending, remembered } = found;
   // Both: news that was on its way to the object when the look-up left may have arrived there since. Then it is in
   // neither the object's reply nor this isolate. To count it twice changes nothing.
   const now = client === undefined ? NO_NEWS : isolate.reports.pending(client.object.name, client.keys.client);
   const fresh = [...pending.samples, ...now.samples, ...(connection.sample === undefined ? [] : [connection.sample])];
   const offers = [...pending.answers, ...now.answers].reduce(applyAnswer, remembered?.offers ?? NO_OFFER);
   // Without a hasher there is no client, and nothing to remember.
-  const origin = isolate.namer(found.held)?.origin(found.host) ?? ANY_ORIGIN;
-  const held = offersOf(offers, origin);
+  const origin = isolate.namer(cached)?.origin(visit.url.host) ?? ANY_ORIGIN;
+  const own = offersOf(offers, origin);
   const history = historyAt(remembered, fresh, nowMs);
   const request: RequestFacts = {
-    ...found.facts,
-    offerUntilMs: held.untilMs,
+    ...visit.facts,
+    offerUntilMs: own.untilMs,
     earlierOffersUntilMs: inForce.earlierOffersUntilMs,
-    offering: held.offering,
-    answeredAtMs: held.answeredAtMs,
+    offering: own.offering,
+    answeredAtMs: own.answeredAtMs,
     pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(history, nowMs)),
     ...(found.shareUnit === undefined ? {} : { shareUnit: found.shareUnit }),
     ...(inForce.stages.length === 0 ? {} : { modesElsewhere: modesByPath(inForce) }),
@@ -77,9 +77,9 @@ export function advise(found: Found, isolate: Isolate, nowMs: number): Advice | 
     // During a pause, an offer from before the pause is still ignored: that must not make the pause longer. And an
     // offer of an earlier activation may have been taken back since, by a page that kept no record.
     earlierOffer:
-      decision.reason === "udp-blocked" || held.answeredAtMs < inForce.sinceMs
+      decision.reason === "udp-blocked" || own.answeredAtMs < inForce.sinceMs
         ? undefined
         : // By the request's time: a client cannot act on what it got while the origin worked.
-          earlierOffer(request.transport, offers, origin, found.atMs),
+          earlierOffer(request.transport, offers, origin, visit.atMs),
   };
 }

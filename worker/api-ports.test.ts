@@ -144,7 +144,7 @@ describe("a kill switch that the store could not take", () => {
     }
     later(5_000);
     await isolate.retryKill(stores, Date.now());
-    expect(isolate.kill.held).toBeUndefined();
+    expect(isolate.kill.unstored).toBeUndefined();
     const { items } = await store().audit({ limit: 10 });
     expect(items.map(({ action }) => action)).toEqual([
       "kill-switch.off",
@@ -322,8 +322,8 @@ describe("what visitors' pages reported", () => {
 
   it("and what became of reports here, and which news were dropped", () => {
     const isolate = new Isolate(SETTINGS);
-    isolate.reportCounts.add("late", 2);
-    isolate.reports.dropped.add("full", 3);
+    isolate.counters.add("reports", { fate: "late" }, 2);
+    isolate.counters.add("news_dropped", { cause: "full" }, 3);
     const { outcomes } = mounted({}, isolate);
     expect([outcomes.reportsHere(), outcomes.droppedHere()]).toEqual([{ late: 2 }, { full: 3 }]);
   });

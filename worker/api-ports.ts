@@ -13,7 +13,7 @@ import { connectionFacts } from "./cf.ts";
 import { LimitedLog } from "./limited-log.ts";
 import type { Isolate } from "./isolate.ts";
 import type { Hasher } from "./hasher.ts";
-import type { HeldBundle } from "./policy-cache.ts";
+import type { CachedPolicy } from "./policy-cache.ts";
 import { type Region, regionOf, REGIONS } from "./region.ts";
 import type { SettingsFault } from "./settings.ts";
 import {
@@ -50,7 +50,7 @@ export function apiPorts(
     counters: countersPort(env, isolate, stores),
     inForce: async () => {
       await isolate.policyCache.ready(stores, ctx, Date.now());
-      const inForce = isolate.policyCache.held?.inForce;
+      const inForce = isolate.policyCache.current?.inForce;
       // An old one makes no offers here, nor elsewhere.
       return inForce?.killSwitch === null && isolate.policyCache.outdated(Date.now()) ? undefined : inForce;
     },
@@ -77,7 +77,7 @@ export function apiPorts(
       };
     },
     unstoredKill: {
-      held: () => isolate.kill.held,
+      held: () => isolate.kill.unstored,
       hold: (kind, author, note) =>
         isolate.kill.hold(kind, author, note, Date.now(), isolate.policyCache.storedRevision),
       settle: () => isolate.kill.settle(),
@@ -146,7 +146,7 @@ function countersPort(env: StoreBindings, isolate: Isolate, stores: Stores): Cou
       const regions = env.COUNTERS === undefined ? [] : regionsOf(isolate);
       const [home = "local"] = regions;
       await inTime(
-        [async () => isolate.counters.tellAll(async (to, delta) => stores.count(to, delta), home, Date.now())],
+        [async () => isolate.counters.flushAll((to, delta) => stores.count(to, delta), home, Date.now())],
         TELL_MS,
       );
       const answers = regions.map(
@@ -173,8 +173,8 @@ function outcomesPort(env: StoreBindings, isolate: Isolate): OutcomesPort {
       const counted = await inTime(answers, OUTCOMES_MS);
       return { rows: gathered.rows(), objects: { asked: objects.length, answered: counted.filter(Boolean).length } };
     },
-    reportsHere: () => isolate.reportCounts.read(),
-    droppedHere: () => isolate.reports.dropped.read(),
+    reportsHere: () => isolate.counters.readBy("reports", "fate"),
+    droppedHere: () => isolate.counters.readBy("news_dropped", "cause"),
   };
 }
 
@@ -193,9 +193,9 @@ function clientsPort(
     if (hasher === undefined) throw new Error("the policy store does not answer");
     return hasher;
   };
-  const heldBundle = async (): Promise<HeldBundle | undefined> => {
+  const heldBundle = async (): Promise<CachedPolicy | undefined> => {
     await isolate.policyCache.ready(stores, ctx, Date.now());
-    return isolate.policyCache.held;
+    return isolate.policyCache.current;
   };
   const regions = regionsOf(isolate);
   /**

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 /** How often a deployed isolate tells what it counted, milliseconds. */
-const TELL_MS = readSettings({}).settings.tellCountsMs;
+const TELL_MS = readSettings({}).settings.flushCountsMs;
 
 // The design: at most one look-up a client, isolate and minute, and none a subresource; at most one RPC per object, isolate and 10 s; a
 // row is written at most every 10 s (a client's own every second, as an alarm costs more).
@@ -36,7 +36,7 @@ it(
     await store.change({ kind: "put", everyone: 1, stages: [] }, { author: "test", note: null, ifMatch: "*" });
     const { stores, counts, objects, answered } = counted(durableStores(bindings));
     // Several isolates tell the same objects: together they must still write a row at most every ten seconds.
-    const settings = { ...SETTINGS, budgetMs: 1000, objectsPerRegion: 1, tellCountsMs: TELL_MS };
+    const settings = { ...SETTINGS, budgetMs: 1000, objectsPerRegion: 1, flushCountsMs: TELL_MS };
     const isolates = [0, 1, 2].map(() => new Isolate(settings));
     const ctx = createExecutionContext();
     const beganMs = Date.now();

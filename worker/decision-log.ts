@@ -1,12 +1,12 @@
 import type { DecisionLine } from "../policy-api/decision/decision-line.ts";
 import type { Advice } from "./advise.ts";
-import type { Found } from "./look-up.ts";
 import type { StoredClient } from "./stores.ts";
+import type { Visit } from "./visit.ts";
 
 /** Writes one line of JSON to the log. */
 export function logDecision(
+  { connection }: Visit,
   { request, history, decision, policyVersion }: Advice,
-  { connection }: Found,
   client: StoredClient | undefined,
 ): void {
   const { path: _, ...facts } = request;

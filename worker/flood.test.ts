@@ -12,6 +12,7 @@ import { sample } from "../policy-api/decision/testing.ts";
 import { askedPage, pageReport } from "../policy-api/visitors/testing-pages.ts";
 import { type AssignedClient, parseAssignedClient } from "../policy-api/visitors/assigned-client.ts";
 import { add, NO_SUMS, type Sums, sumsJson } from "../policy-api/visitors/sums.ts";
+import { Counters } from "./counters.ts";
 import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 
 freshStorage();
@@ -114,7 +115,7 @@ it("holds so many rows, in the table and in memory, pushes out its own first, an
     })),
   );
   vi.setSystemTime(Date.now() + GATHER_MS);
-  const buffer = new ReportBuffer();
+  const buffer = new ReportBuffer(new Counters(0));
   let clients = 0;
   // One /48 that shows new clients without end.
   for (let i = 0; i < 12; i++) {
@@ -154,7 +155,7 @@ it("holds so many rows, in the table and in memory, pushes out its own first, an
   // All, one class of RTT, one cell, and the autonomous systems.
   expect(Object.keys(sums)).toHaveLength(2 * (3 + ASN_KEYS_MAX));
   // Two pieces of each client that the buffer could not keep.
-  expect(buffer.dropped.read()).toEqual({ "network-full": 12 * 150 * 2, full: 10 * 500 * 2 });
+  expect(buffer.counters.readBy("news_dropped", "cause")).toEqual({ "network-full": 12 * 150 * 2, full: 10 * 500 * 2 });
   const held = await heldOf(order.filter((key) => after.has(key)));
   expect(held).toBeLessThanOrEqual(HELD_MAX);
   // The others are not of clients.

@@ -50,9 +50,9 @@ function lossyLevels(clients: number): { network: LevelState; above: LevelState 
 }
 
 describe("what a page is told of its decision", () => {
-  const told = async (policy: Policy, tellDecisions: boolean): Promise<string | null> => {
+  const told = async (policy: Policy, announceDecisions: boolean): Promise<string | null> => {
     const stores = new FakeStores(policy);
-    const { response, settled } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, tellDecisions }));
+    const { response, settled } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, announceDecisions }));
     await settled;
     return response.headers.get("server-timing");
   };
@@ -122,7 +122,7 @@ describe("what is counted of navigations", () => {
     await first.settled;
     stores.reply = never;
     await visit(navigation(CF_H2, { "cf-connecting-ip": "198.51.100.9" }), stores, isolate);
-    await isolate.counters.tell(async (_region, delta) => void stores.told.push(delta), "local", Date.now());
+    await isolate.counters.flush(async (_region, delta) => void stores.told.push(delta), "local", Date.now());
     const all = Object.entries(sums(stores));
     expect(all.filter(([key]) => key === "undecided" || key.endsWith("|yes")).map(([, count]) => count)).toEqual([
       1, 1,

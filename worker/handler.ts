@@ -1,5 +1,6 @@
 import { altSvcValue } from "../policy-api/decision/alt-svc.ts";
 import { type AltSvcAnswer, applyAnswer, offersChangeAnswer } from "../policy-api/decision/offers.ts";
+import type { AskedPage } from "../policy-api/visitors/page-outcome.ts";
 import { prefersH2, withAssets } from "./assets/name-assets.ts";
 import { ANSWER_HEADERS } from "./actuator.ts";
 import { type Advice, advise } from "./advise.ts";
@@ -7,15 +8,14 @@ import { keptSample } from "./cf.ts";
 import { countPage } from "./count-page.ts";
 import { logDecision } from "./decision-log.ts";
 import type { Isolate } from "./isolate.ts";
-import { type Found, isDrawn, lookUp, storedClient } from "./look-up.ts";
+import { type Found, lookUp } from "./look-up.ts";
 import { isNavigation, leadsOn } from "./navigation.ts";
+import type { ClientNews } from "./news.ts";
 import { fetchOrigin, mayRebuild } from "./origin.ts";
 import { regionOf } from "./region.ts";
-import { ask, isCounted, withAsked } from "./reporter/ask.ts";
-import type { Asked } from "./reporter/asked.ts";
-import { nonceOf } from "./reporter/token.ts";
-import type { ClientNews } from "./report-buffer.ts";
+import { ask, withToken } from "./reporter/ask.ts";
 import type { StoredClient, Stores } from "./stores.ts";
+import { storedClient, type Visit, visitOf } from "./visit.ts";
 
 /**
  * The visitor's path. The origin is asked at once. For a navigation the look-up runs beside it, and adds at most
@@ -33,124 +33,112 @@ export async function handleVisitor(
 ): Promise<Response> {
   const fetching = fetchOrigin(request, url, isolate);
   if (!isNavigation(request) || isPlain(url, isolate)) return fetching;
+  let visit: Visit;
   let foundWithin: ReturnType<typeof lookUp>;
   try {
-    foundWithin = lookUp(request, url, stores, ctx, isolate, (found) => ask(request, found, isolate));
+    visit = visitOf(request, url, stores, ctx, isolate);
+    foundWithin = lookUp(visit);
   } catch {
     return fetching;
   }
   const response = await fetching;
   const found = await foundWithin(isolate.settings.budgetMs);
   try {
-    return conclude(url, response, found, stores, ctx, isolate);
+    return conclude(visit, found, response);
   } catch {
     return response;
   }
 }
 
-function conclude(
-  url: URL,
-  response: Response,
-  found: Found,
-  stores: Stores,
-  ctx: ExecutionContext,
-  isolate: Isolate,
-): Response {
+function conclude(visit: Visit, found: Found, response: Response): Response {
+  const { isolate, ctx, url } = visit;
+  const { actuator, assets, announceDecisions } = isolate.settings;
   const nowMs = Date.now();
   // A response that can carry no answer is decided nothing about, so that no offer is remembered.
-  const advice = mayRebuild(response) ? advise(found, isolate, nowMs) : undefined;
-  countPage(isolate, advice, found, response.status);
-  const telling = isolate.tellCounts(stores, regionOf(found.connection), nowMs);
-  if (telling !== undefined) ctx.waitUntil(telling);
-  ctx.waitUntil(remember(url, response.status, advice, found, stores, isolate, nowMs));
+  const advice = mayRebuild(response) ? advise(visit, found, nowMs) : undefined;
+  const question = advice && ask(visit, found, advice, response, nowMs);
+  countPage(isolate.counters, found, advice, response.status);
+  isolate.flushCounts(visit, regionOf(visit.connection), nowMs);
+  ctx.waitUntil(remember(visit, found, advice, question?.decided, response.status, nowMs));
   if (advice === undefined) return response;
   const value = altSvcValue(advice.decision.advertise, portOf(url));
-  const { asked } = found;
-  const { tellDecisions, actuator } = isolate.settings;
-  const assets = prefersH2(advice) ? isolate.settings.assets : undefined;
-  if (value === undefined && asked === undefined && !tellDecisions && assets === undefined) return response;
+  const files = prefersH2(advice) ? assets : undefined;
+  if (value === undefined && question === undefined && !announceDecisions && files === undefined) return response;
   // These headers are for one visitor: they are added after any cache, so that none stores them.
   const advertised = new Response(response.body, response);
   if (value !== undefined) advertised.headers.set(ANSWER_HEADERS[actuator], value);
-  if (tellDecisions) advertised.headers.append("server-timing", `h3-why;desc="${toldOf(advice)}"`);
-  const named = assets === undefined ? advertised : withAssets(advertised, url, assets);
-  if (asked === undefined) return named;
-  const page = withAsked(named, asked, advice, found, isolate, nowMs);
-  if (page === undefined) return named;
-  if (isCounted(asked.decision)) ctx.waitUntil(rememberAsked(asked, stores, isolate, nowMs));
-  return page;
+  if (announceDecisions) advertised.headers.append("server-timing", `h3-why;desc="${announcementOf(advice)}"`);
+  const named = files === undefined ? advertised : withAssets(advertised, url, files);
+  return question === undefined ? named : withToken(named, found, question);
 }
 
-/** Keeps what this navigation taught, after the response. Never rejects. */
+/**
+ * Keeps what this navigation taught, and that its page was asked to report, after the response. Never rejects.
+ *
+ * @param decided The page, if the store counts it from when it is asked.
+ */
 async function remember(
-  url: URL,
-  status: number,
-  advice: Advice | undefined,
+  visit: Visit,
   found: Found,
-  stores: Stores,
-  isolate: Isolate,
+  advice: Advice | undefined,
+  decided: AskedPage | undefined,
+  status: number,
   nowMs: number,
 ): Promise<void> {
+  const { isolate, stores } = visit;
   try {
-    if (isolate.kill.held !== undefined) await isolate.retryKill(stores, nowMs);
-    const news = newsOf(status, advice, found, nowMs);
+    if (isolate.kill.unstored !== undefined) await isolate.retryKill(stores, nowMs);
+    const news = newsOf(visit, found, advice, decided, status, nowMs);
     const logs = isolate.settings.logDecisions && advice !== undefined;
-    const client = news === undefined && !logs ? found.client : storedClient(found, isolate);
-    if (logs) logDecision(advice, found, client);
+    const client = found.client ?? (news !== undefined || logs ? storedClient(visit, found.cached) : undefined);
+    if (logs) logDecision(visit, advice, client);
     if (client === undefined) return;
-    const told = news && isolate.report(stores, client, news, nowMs);
-    // Also what was just told.
-    await share(url, client, found, isolate, nowMs);
-    await told;
+    const reported = news && isolate.report(stores, client, news, nowMs);
+    // Also what was just reported.
+    await share(visit, found, client, nowMs);
+    await reported;
   } catch {
     // What is lost here, later samples show again.
   }
 }
 
 /** What the store does not know of this client. Undefined if there is nothing. */
-function newsOf(status: number, advice: Advice | undefined, found: Found, nowMs: number): ClientNews | undefined {
-  const answer = toldAnswer(advice, found, nowMs);
+function newsOf(
+  { connection }: Visit,
+  found: Found,
+  advice: Advice | undefined,
+  decided: AskedPage | undefined,
+  status: number,
+  nowMs: number,
+): ClientNews | undefined {
+  const answer = newAnswer(found, advice, nowMs);
   // A redirect is no page. A reading that came with it would take the place of an older one, and the page that follows would be a later one.
-  const sample = keptSample(found.connection, !leadsOn(status) && (answer !== undefined || isDrawn(found)));
-  if (sample === undefined && answer === undefined) return undefined;
-  return { ...(sample === undefined ? {} : { sample }), ...(answer === undefined ? {} : { answer }) };
+  const sample = keptSample(connection, !leadsOn(status) && (answer !== undefined || found.arm !== undefined));
+  return sample === undefined && answer === undefined && decided === undefined
+    ? undefined
+    : { sample, answer, decided };
 }
 
 /** Lets the isolates near this one know what this one knows of a client, unless they do. Never rejects. */
 async function share(
-  { origin }: URL,
+  { url, isolate: { nearby, recent } }: Visit,
+  { arm }: Found,
   { keys }: StoredClient,
-  found: Found,
-  { nearby, recent }: Isolate,
   nowMs: number,
 ): Promise<void> {
   // Of drawn clients only the store is asked.
-  if (nearby === undefined || isDrawn(found)) return;
+  if (nearby === undefined || arm !== undefined) return;
   const shared = recent.share(keys.client);
-  if (shared !== undefined) await nearby.keep(origin, keys.client, shared, nowMs);
-}
-
-/** Keeps that a page was asked to report, after the response. Never rejects. */
-async function rememberAsked(
-  { client, decision, token }: Asked,
-  stores: Stores,
-  isolate: Isolate,
-  nowMs: number,
-): Promise<void> {
-  try {
-    await isolate.report(stores, client, { decided: { ...decision, nonce: nonceOf(token) } }, nowMs);
-  } catch {
-    // The page is asked all the same.
-  }
+  if (shared !== undefined) await nearby.keep(url.origin, keys.client, shared, nowMs);
 }
 
 /**
  * The answer that goes to the store: one after which the client's next answer may be another one. All of drawn clients do, so that
  * neither arm is known better; and all where nobody knows what the store has.
  */
-function toldAnswer(advice: Advice | undefined, found: Found, nowMs: number): AltSvcAnswer | undefined {
+function newAnswer({ remembered, arm }: Found, advice: Advice | undefined, nowMs: number): AltSvcAnswer | undefined {
   const answer = answerOf(advice, nowMs);
-  if (advice === undefined || answer === undefined || found.remembered === undefined || isDrawn(found)) return answer;
+  if (advice === undefined || answer === undefined || remembered === undefined || arm !== undefined) return answer;
   return offersChangeAnswer(advice.offers, applyAnswer(advice.offers, answer), nowMs) ? answer : undefined;
 }
 
@@ -168,7 +156,7 @@ function answerOf(advice: Advice | undefined, nowMs: number): AltSvcAnswer | und
 }
 
 /** What was decided for a page, in words: `offered for 60 s: h3-faster, version 3`. */
-function toldOf({ decision: { advertise, reason }, policyVersion }: Advice): string {
+function announcementOf({ decision: { advertise, reason }, policyVersion }: Advice): string {
   const answer = { h3: "offered", nothing: "nothing said", clear: "taken back" }[advertise.kind];
   const life = advertise.kind === "h3" ? ` for ${advertise.maS} s` : "";
   return `${answer}${life}: ${reason}, version ${policyVersion}`;

@@ -15,6 +15,6 @@ export function answerHeartbeat(
   const http3 = headers.get("adaptive-h3-http3");
   if (http3 === "ok" || http3 === "down" || http3 === "off") isolate.edgeHttp3 = { state: http3, atMs: nowMs };
   const kill = isolate.kill.exchange(headers.get("adaptive-h3-kill") ?? undefined);
-  if (isolate.kill.held !== undefined) ctx.waitUntil(isolate.retryKill(stores, nowMs));
+  if (isolate.kill.unstored !== undefined) ctx.waitUntil(isolate.retryKill(stores, nowMs));
   return new Response(null, { status: 204, headers: kill === undefined ? {} : { "adaptive-h3-kill": kill } });
 }

@@ -1,10 +1,8 @@
-import type { Recorded } from "../durable/client-report.ts";
-import { keyOf, type Labels } from "../policy-api/api/counters/families.ts";
-import { Counters, type ReportFate } from "./counters.ts";
-import { Counts } from "./counts.ts";
+import { Counters } from "./counters.ts";
 import { Hasher } from "./hasher.ts";
-import { type HeldBundle, PolicyCache } from "./policy-cache.ts";
-import { type ClientNews, ReportBuffer } from "./report-buffer.ts";
+import type { ClientNews } from "./news.ts";
+import { type CachedPolicy, PolicyCache } from "./policy-cache.ts";
+import { ReportBuffer } from "./report-buffer.ts";
 import type { Nearby } from "./nearby.ts";
 import { OriginReach } from "./origin-reach.ts";
 import { RecentClients } from "./recent-clients.ts";
@@ -13,6 +11,7 @@ import { StoreHealth } from "./store-health.ts";
 import { KillHold } from "./unstored-kill.ts";
 import type { Settings } from "./settings.ts";
 import type { PathObject, StoredClient, Stores } from "./stores.ts";
+import type { Visit } from "./visit.ts";
 
 /**
  * What the requests of an isolate share. Plain data only: a promise or a stream belongs to the request that made it.
@@ -26,48 +25,39 @@ export class Isolate {
   /** What the TLS edge said last about its HTTP/3. */
   edgeHttp3: { readonly state: "ok" | "down" | "off"; readonly atMs: number } | undefined;
   readonly origin = new OriginReach();
-  readonly reports = new ReportBuffer();
+  /** What this isolate did. */
+  readonly counters: Counters;
+  readonly reports: ReportBuffer;
   readonly recent = new RecentClients();
   /** Undefined where no other isolate is near. */
   readonly nearby: Nearby | undefined;
-  /** What became of pages' own reports. Plain numbers, for whoever wants to show them. */
-  readonly reportCounts = new Counts<ReportFate>();
-  /** What this isolate did, until the store knows it. */
-  readonly counters: Counters;
-
   #namer: Hasher | undefined;
 
   constructor(settings: Settings, nearby?: Nearby) {
     this.settings = settings;
     this.nearby = nearby;
-    this.counters = new Counters(settings.tellCountsMs, [
-      {
-        counts: this.reportCounts,
-        key: (fate) => keyOf("reports", { fate: fate as Labels<"reports">["fate"] }),
-      },
-      {
-        counts: this.reports.dropped,
-        key: (cause) => keyOf("news_dropped", { cause: cause as Labels<"news_dropped">["cause"] }),
-      },
-    ]);
+    this.counters = new Counters(settings.flushCountsMs);
+    this.reports = new ReportBuffer(this.counters);
   }
 
-  /** Tells what was counted when that is due; undefined if another request has promised to. Never rejects. */
-  tellCounts(stores: Stores, region: Region, nowMs: number): Promise<void> | undefined {
-    const waitMs = this.counters.due(nowMs);
-    if (waitMs === undefined) return undefined;
-    const tell = async (): Promise<void> =>
-      this.counters.tell((to, delta) => stores.count(to, delta), region, nowMs + waitMs);
-    return waitMs > 0 ? scheduler.wait(waitMs).then(tell) : tell();
+  /** Sends the region's object what was counted, after the response, if that is due and no other request has promised it. */
+  flushCounts({ stores, ctx }: Pick<Visit, "stores" | "ctx">, region: Region, nowMs: number): void {
+    const waitMs = this.counters.pace.promise(nowMs);
+    if (waitMs === undefined) return;
+    const flush = async (): Promise<void> => {
+      if (waitMs > 0) await scheduler.wait(waitMs);
+      await this.counters.flush((to, delta) => stores.count(to, delta), region, nowMs + waitMs);
+    };
+    ctx.waitUntil(flush());
   }
 
   /**
    * What names clients: a hasher with the deployment's CLIENT_KEY, where there is one, else with the store's key. Undefined until
    * the store has answered once.
    */
-  namer(held: HeldBundle | undefined): Hasher | undefined {
+  namer(cached: CachedPolicy | undefined): Hasher | undefined {
     const { clientKey } = this.settings;
-    if (clientKey === undefined) return held?.hasher;
+    if (clientKey === undefined) return cached?.hasher;
     return (this.#namer ??= new Hasher(clientKey));
   }
 
@@ -79,7 +69,7 @@ export class Isolate {
       const revision = await stores.storeKill(kill);
       await this.policyCache.renew(stores, nowMs);
       // Without a gap: only once what the store has is held here.
-      if (this.kill.held === kill && this.policyCache.storedRevision === revision) this.kill.settle();
+      if (this.kill.unstored === kill && this.policyCache.storedRevision === revision) this.kill.settle();
     } catch {
       // It stays in force, and the next try comes.
     }
@@ -102,10 +92,9 @@ export class Isolate {
 
   async #flush(stores: Stores, object: PathObject, nowMs: number): Promise<void> {
     await this.reports.flush(object.name, nowMs, async (reports) => {
-      // For a moment of a deployment an object may be of the version before, which says nothing.
-      const recorded: Recorded | undefined = await stores.record(object, reports);
-      this.reportCounts.add("replayed", recorded?.replayed ?? 0);
-      this.reportCounts.add("crowded", recorded?.crowded ?? 0);
+      const { replayed, crowded } = await stores.record(object, reports);
+      this.counters.add("reports", { fate: "replayed" }, replayed);
+      this.counters.add("reports", { fate: "crowded" }, crowded);
     });
   }
 }

@@ -19,6 +19,7 @@ import {
   stubOrigin,
   visit,
 } from "./testing.ts";
+import { visitOf } from "./visit.ts";
 
 stubOrigin();
 
@@ -216,9 +217,9 @@ describe("when the time is up", () => {
       return promise;
     };
     const request = navigation();
-    const within = lookUp(request, new URL(request.url), stores, createExecutionContext(), isolate);
+    const within = lookUp(visitOf(request, new URL(request.url), stores, createExecutionContext(), isolate));
     const atOnce = await within(0);
-    expect(atOnce).toMatchObject({ held: isolate.policyCache.held, client: undefined, remembered: undefined });
+    expect(atOnce).toMatchObject({ cached: isolate.policyCache.current, client: undefined, remembered: undefined });
     await asked.promise;
     const late = await within(0);
     expect(late).toMatchObject({ client: stores.lookUps[0], remembered: undefined });

@@ -1,214 +1,193 @@
 import { type ActivePolicy, dependsOnClient, policyFor } from "../policy-api/decision/activation.ts";
 import { periodAt } from "../policy-api/decision/assignment.ts";
 import { drawnArm, modeFor } from "../policy-api/decision/decide.ts";
-import type { RequestFacts } from "../policy-api/decision/facts.ts";
 import type { Remembered } from "../policy-api/decision/history.ts";
 import type { Labels } from "../policy-api/api/counters/families.ts";
-import type { ClientKeys } from "../durable/client-report.ts";
-import { type ClientAddress, clientAddress } from "./address.ts";
-import { type ConnectionFacts, connectionFacts } from "./cf.ts";
-import type { Isolate } from "./isolate.ts";
-import type { HeldBundle } from "./policy-cache.ts";
-import type { RecentlyFound } from "./recent-clients.ts";
-import { regionOf } from "./region.ts";
-import { NO_NEWS, type PendingNews } from "./report-buffer.ts";
-import type { Asked } from "./reporter/asked.ts";
-import { pathObject, type StoredClient, type Stores } from "./stores.ts";
+import { NO_NEWS, type PendingNews } from "./news.ts";
+import type { CachedPolicy } from "./policy-cache.ts";
+import { mayAsk } from "./reporter/ask.ts";
+import type { StoredClient } from "./stores.ts";
+import { storedClient, type Visit } from "./visit.ts";
 
-/** What is known about one navigation at one moment. It never changes: what arrives later goes into a new one. */
-export interface Found {
-  /**
-   * When the look-up began, milliseconds since the epoch. The period of assignment is that of this moment, so that a page at its
-   * end has the arm and the period of one draw.
-   */
-  readonly atMs: number;
-  /** Host and port. */
-  readonly host: string;
-  readonly connection: ConnectionFacts;
-  readonly facts: RequestFacts;
-  /** Undefined where the address cannot be believed. */
-  readonly address: ClientAddress | undefined;
-  readonly held: HeldBundle | undefined;
+/** What is known about a visit at one moment: what arrives later does not change it. */
+export type Found = Readonly<Finding>;
+
+/** What the steps of a look-up have brought so far. */
+interface Finding {
+  cached: CachedPolicy | undefined;
   /** Whether that is too old to make an offer by. */
-  readonly isOutdated: boolean;
-  /** Drawn where the activation has a stage for a share of clients. */
-  readonly activationUnit: number | undefined;
-  readonly client: StoredClient | undefined;
+  isOutdated: boolean;
+  /** The version of the policy for this visit. Undefined while that is not known. */
+  active: ActivePolicy | undefined;
+  client: StoredClient | undefined;
   /** Drawn where the policy explores. */
-  readonly explorationUnit: number | undefined;
+  explorationUnit: number | undefined;
+  /** Set where a draw decides about this client's pages, and not the policy. */
+  arm: ReturnType<typeof drawnArm>;
   /** Drawn where the policy offers to a share of clients. */
-  readonly shareUnit: number | undefined;
-  /** What the isolate had not yet told the object when it asked: `remembered` may lack it. */
-  readonly pending: PendingNews;
-  readonly remembered: Remembered | undefined;
-  /** Set where the page is asked to report how long it took. */
-  readonly asked: Asked | undefined;
-}
-
-/** What is known of a client, and from where. */
-interface Recalled extends Pick<RecentlyFound, "remembered"> {
-  readonly from: Labels<"look_ups">["from"];
+  shareUnit: number | undefined;
+  /** Whether the policy and the visitor let the page be asked to report. */
+  mayAsk: boolean;
+  /** What the isolate had not yet flushed to the object when it asked: `remembered` may lack it. */
+  pending: PendingNews;
+  remembered: Remembered | undefined;
+  /** Whether nothing more comes, and nothing failed. */
+  isComplete: boolean;
 }
 
 /**
  * Starts to look up everything that one navigation needs, while the origin works.
  *
- * @param ask What comes last, if there is time for it.
  * @returns a function to call when the origin's headers are there. It returns what was found: at once if the look-up is
  *   over, else when it is over or `budgetMs` have passed. It never rejects.
  */
-export function lookUp(
-  request: Request,
-  url: URL,
-  stores: Stores,
-  ctx: Pick<ExecutionContext, "waitUntil">,
-  isolate: Isolate,
-  ask: (found: Found) => Asked | undefined = () => undefined,
-): (budgetMs: number) => Promise<Found> {
-  const nowMs = Date.now();
-  const connection = connectionFacts(request.cf, isolate.settings, nowMs);
-  const facts = { ...connection.facts, path: url.pathname };
-  const address = addressOf(request, connection);
-  let isOver = false;
-  let found: Found = {
-    atMs: nowMs,
-    host: url.host,
-    connection,
-    facts,
-    address,
-    held: isolate.policyCache.held,
-    isOutdated: isolate.policyCache.outdated(nowMs),
-    activationUnit: undefined,
+export function lookUp(visit: Visit): (budgetMs: number) => Promise<Found> {
+  const { policyCache } = visit.isolate;
+  const cached = policyCache.current;
+  const found: Finding = {
+    cached,
+    isOutdated: policyCache.outdated(visit.atMs),
+    active: activeFor(visit, cached, undefined),
     client: undefined,
     explorationUnit: undefined,
+    arm: undefined,
     shareUnit: undefined,
+    mayAsk: false,
     pending: NO_NEWS,
     remembered: undefined,
-    asked: undefined,
+    isComplete: false,
   };
-
-  /** What an isolate near this one heard of a client a moment ago. */
-  const recallNearby = async ({ client }: ClientKeys, pending: PendingNews): Promise<RecentlyFound | undefined> => {
-    const shared = await isolate.nearby?.find(url.origin, client);
-    return shared && isolate.recent.adopt(client, shared, pending, nowMs);
-  };
-  const recalled = ({ remembered, news }: RecentlyFound, from: Recalled["from"]): Recalled => {
-    found = { ...found, pending: news };
-    isolate.counters.add("look_ups", { from });
-    return { remembered, from };
-  };
-  /** What the object knows of a client, or what was heard of it a moment ago, if that will do. */
-  const recall = async (client: StoredClient, mayBeRecent: boolean): Promise<Recalled> => {
-    const { keys, object } = client;
-    found = { ...found, client };
-    const own = mayBeRecent ? isolate.recent.find(keys.client, nowMs) : undefined;
-    if (own !== undefined) return recalled(own, "memory");
-    const pending = isolate.reports.pending(object.name, keys.client);
-    found = { ...found, pending };
-    const near = mayBeRecent && isolate.nearby !== undefined ? await recallNearby(keys, pending) : undefined;
-    if (near !== undefined) return recalled(near, "nearby");
-    isolate.counters.add("look_ups", { from: "store" });
-    const take = isolate.recent.ask(keys.client, pending, nowMs);
+  let isOver = false;
+  const searchToTheEnd = async (): Promise<void> => {
     try {
-      const remembered = await stores.lookUp(client);
-      take(remembered);
-      return { remembered, from: "store" };
-    } catch (error) {
-      isolate.counters.add("look_ups_failed", {});
-      throw error;
-    }
-  };
-  /** Side by side with the policy, where this isolate has none: then a client's name does not hang on the store's key. */
-  const recallEarly = (): ReturnType<typeof recall> | undefined => {
-    // An old policy tells nothing for sure, but where it needed no look-up the next one seldom does.
-    const last = found.held?.inForce;
-    if (last !== undefined && (last.killSwitch !== null || last.everyone.policy?.mode !== "adaptive")) return undefined;
-    const client = storedClient(found, isolate);
-    return client && recall(client, true);
-  };
-
-  const search = async (): Promise<void> => {
-    const isEarly = isolate.settings.clientKey !== undefined && found.isOutdated;
-    const asking = isEarly ? recallEarly() : undefined;
-    // It may fail before anybody waits for it, or nobody may.
-    asking?.catch(() => undefined);
-    await isolate.policyCache.ready(stores, ctx, nowMs);
-    const { held } = isolate.policyCache;
-    const isOutdated = isolate.policyCache.outdated(Date.now());
-    if (held !== found.held || isOutdated !== found.isOutdated) found = { ...found, held, isOutdated };
-    const inForce = held?.inForce;
-    if (held === undefined || inForce === undefined || inForce.killSwitch !== null) return;
-    const { hasher } = held;
-    if (hasher === undefined) return;
-    if (address !== undefined && dependsOnClient(inForce, facts.path)) {
-      found = { ...found, activationUnit: hasher.activationUnit(address) };
-    }
-    const policy = activeFor(found)?.policy;
-    if (policy === undefined || modeFor(policy, facts) !== "adaptive") return;
-    if (address === undefined) {
-      // Nothing can be remembered of a client without an address: it is unknown, and the look-up is not late.
-      found = { ...found, remembered: {} };
-      return;
-    }
-    const client = storedClient(found, isolate);
-    if (client === undefined) return;
-    const explorationUnit = policy.exploration.share > 0 ? hasher.explorationUnit(address, periodAt(nowMs)) : undefined;
-    const shareUnit = policy.method?.kind === "share" ? hasher.shareUnit(address) : undefined;
-    found = { ...found, client, explorationUnit, shareUnit };
-    // Pages of drawn clients are told apart by what the store knows, and by nothing that hangs on the arm.
-    const early = await asking;
-    const { remembered } =
-      early === undefined || (isDrawn(found) && early.from !== "store") ? await recall(client, !isDrawn(found)) : early;
-    // Last: what is remembered is there only with all that is drawn.
-    found = { ...found, remembered };
-  };
-  const searchAndAsk = async (): Promise<void> => {
-    try {
-      await search();
-      const asked = ask(found);
-      if (asked !== undefined) found = { ...found, asked };
+      await search(visit, found);
+      found.isComplete = true;
     } catch {
       // What was found so far is what is known.
     } finally {
       isOver = true;
     }
   };
-  const searching = searchAndAsk();
+  const searching = searchToTheEnd();
   return async (budgetMs) => {
     if (!isOver && budgetMs > 0) await Promise.race([searching, scheduler.wait(budgetMs)]);
-    return found;
+    return isOver ? found : { ...found };
   };
 }
 
-/** The client's address, where the platform vouches for it. */
-export function addressOf({ headers }: Request, { addressTrusted }: ConnectionFacts): ClientAddress | undefined {
-  const text = addressTrusted ? headers.get("cf-connecting-ip") : null;
-  return text === null ? undefined : clientAddress(text);
+async function search(visit: Visit, found: Finding): Promise<void> {
+  const early = recallEarly(visit, found);
+  // It may fail before anybody waits for it, or nobody may.
+  early?.catch(() => undefined);
+  await findPolicy(visit, found);
+  if (!identify(visit, found)) return;
+  const { client, arm } = found;
+  // Nothing can be remembered of a client without an address: it is unknown, and the look-up is not late.
+  if (visit.address === undefined) found.remembered = {};
+  if (client === undefined) return;
+  // Pages of drawn clients are told apart by what the store knows, and by nothing that hangs on the arm.
+  const recalled = await early;
+  const mayStay = recalled !== undefined && (arm === undefined || recalled.from === "store");
+  found.remembered = (mayStay ? recalled : await recall(visit, found, client, arm === undefined)).remembered;
 }
 
-/** The version of the policy for this request. Undefined while that is not known. */
-export function activeFor({ held, address, activationUnit, facts }: Found): ActivePolicy | undefined {
-  const inForce = held?.inForce;
+/** The first step: what is in force. */
+async function findPolicy({ isolate: { policyCache }, stores, ctx, atMs }: Visit, found: Finding): Promise<void> {
+  await policyCache.ready(stores, ctx, atMs);
+  found.cached = policyCache.current;
+  found.isOutdated = policyCache.outdated(Date.now());
+}
+
+/**
+ * The second step: who it is, as far as the policy needs to know.
+ *
+ * @returns whether the decision depends on what is remembered.
+ */
+function identify(visit: Visit, found: Finding): boolean {
+  const { address, facts, atMs } = visit;
+  const { inForce, hasher } = found.cached ?? {};
+  found.active = activeFor(visit, found.cached, undefined);
+  if (inForce === undefined || inForce.killSwitch !== null || hasher === undefined) return false;
+  if (address !== undefined && dependsOnClient(inForce, facts.path))
+    found.active = activeFor(visit, found.cached, hasher.activationUnit(address));
+  const policy = found.active?.policy;
+  if (policy === undefined) return false;
+  const isAdaptive = modeFor(policy, facts) === "adaptive";
+  if (address === undefined) return isAdaptive;
+  found.mayAsk = mayAsk(visit.request, address, policy, hasher);
+  if (isAdaptive || found.mayAsk) found.client = storedClient(visit, found.cached);
+  if (!isAdaptive) return false;
+  const { exploration, method } = policy;
+  if (exploration.share > 0) found.explorationUnit = hasher.explorationUnit(address, periodAt(atMs));
+  if (method?.kind === "share") found.shareUnit = hasher.shareUnit(address);
+  found.arm = drawnArm(policy, found.explorationUnit);
+  return true;
+}
+
+interface Recalled {
+  readonly remembered: Remembered;
+  readonly from: Labels<"look_ups">["from"];
+}
+
+/**
+ * The third step: what the object knows of a client, or what was heard of it a moment ago, here or in an isolate near this one, if that
+ * will do.
+ */
+async function recall(
+  { isolate, stores, url, atMs }: Visit,
+  found: Finding,
+  client: StoredClient,
+  mayBeRecent: boolean,
+): Promise<Recalled> {
+  const { keys, object } = client;
+  const { counters, nearby, recent, reports } = isolate;
+  const own = mayBeRecent ? recent.find(keys.client, atMs) : undefined;
+  const pending = own?.news ?? reports.pending(object.name, keys.client);
+  found.pending = pending;
+  if (own !== undefined) {
+    counters.add("look_ups", { from: "memory" });
+    return { remembered: own.remembered, from: "memory" };
+  }
+  const shared = mayBeRecent && nearby !== undefined ? await nearby.find(url.origin, keys.client) : undefined;
+  const near = shared && recent.adopt(keys.client, shared, pending, atMs);
+  if (near !== undefined) {
+    found.pending = near.news;
+    counters.add("look_ups", { from: "nearby" });
+    return { remembered: near.remembered, from: "nearby" };
+  }
+  counters.add("look_ups", { from: "store" });
+  const take = recent.ask(keys.client, pending, atMs);
+  try {
+    const remembered = await stores.lookUp(client);
+    take(remembered);
+    return { remembered, from: "store" };
+  } catch (error) {
+    counters.add("look_ups_failed", {});
+    throw error;
+  }
+}
+
+/**
+ * The third step side by side with the first, where this isolate has no policy that is young enough, and where a client's name does not
+ * hang on the store's key. Undefined elsewhere.
+ */
+function recallEarly(visit: Visit, found: Finding): Promise<Recalled> | undefined {
+  if (visit.isolate.settings.clientKey === undefined || !found.isOutdated) return undefined;
+  // An old policy tells nothing for sure, but where it needed no look-up the next one seldom does.
+  const last = found.cached?.inForce;
+  if (last !== undefined && (last.killSwitch !== null || last.everyone.policy?.mode !== "adaptive")) return undefined;
+  found.client = storedClient(visit, found.cached);
+  return found.client && recall(visit, found, found.client, true);
+}
+
+function activeFor(
+  { address, facts }: Visit,
+  cached: CachedPolicy | undefined,
+  activationUnit: number | undefined,
+): ActivePolicy | undefined {
+  const inForce = cached?.inForce;
   if (inForce === undefined) return undefined;
   // While the client's unit is not drawn, it may be in a stage: so `everyone` is not the answer.
   if (address !== undefined && activationUnit === undefined && dependsOnClient(inForce, facts.path)) return undefined;
   return policyFor(inForce, facts.path, activationUnit);
-}
-
-/** Whether a draw decides about this client's pages, and not the policy. */
-export function isDrawn(found: Found): boolean {
-  const policy = activeFor(found)?.policy;
-  return policy !== undefined && drawnArm(policy, found.explorationUnit) !== undefined;
-}
-
-/** The client's keys and object, computed unless they were found. Undefined without an address, or without a key to hash it with. */
-export function storedClient(
-  { client, address, held, connection }: Pick<Found, "client" | "address" | "held" | "connection">,
-  isolate: Isolate,
-): StoredClient | undefined {
-  if (client !== undefined || address === undefined) return client;
-  const hasher = isolate.namer(held);
-  if (hasher === undefined) return undefined;
-  const { keys, object } = hasher.named(address, isolate.settings.objectsPerRegion, connection.facts.asn);
-  return { keys, object: pathObject(regionOf(connection), object) };
 }

@@ -6,7 +6,7 @@ import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import { cacheNearby, type Nearby } from "./nearby.ts";
 import { RECENT_MS, type Shared } from "./recent-clients.ts";
-import { NO_NEWS } from "./report-buffer.ts";
+import { NO_NEWS } from "./news.ts";
 import { CF_H2, FakeStores, navigation, PAGE_HEADERS, SETTINGS } from "./testing.ts";
 
 const SITE = "https://site.test";
@@ -73,7 +73,7 @@ describe("the pages of a visit, each at another isolate", () => {
     const says: (string | null)[] = [];
     for (let page = 0; page < pages; page++) {
       const ctx = createExecutionContext();
-      const isolate = new Isolate({ ...SETTINGS, budgetMs: 1_000, tellDecisions: true }, nearby());
+      const isolate = new Isolate({ ...SETTINGS, budgetMs: 1_000, announceDecisions: true }, nearby());
       const request = navigation(CF_H2);
       const response = await handleVisitor(request, new URL(request.url), stores, ctx, isolate);
       says.push(response.headers.get("server-timing"));

@@ -29,6 +29,7 @@ import {
   SETTINGS,
   VirtualTime,
 } from "./testing.ts";
+import { visitOf } from "./visit.ts";
 
 freshStorage();
 afterEach(() => {
@@ -90,7 +91,7 @@ async function visits(count: number, over: object): Promise<Counts> {
     edge: "cloudflare",
     objectsPerRegion: 1,
     budgetMs: 1_000,
-    tellCountsMs: 20_000,
+    flushCountsMs: 20_000,
   } as const;
   const nearby = cacheNearby(() => caches.open(`visits-${count}`));
   const isolates = Array.from({ length: ISOLATES }, () => new Isolate(settings, nearby));
@@ -148,7 +149,7 @@ async function visits(count: number, over: object): Promise<Counts> {
           body,
           cf: cf as never,
         });
-        await receiveReport(posted, stores, ctx, anyIsolate());
+        await receiveReport(visitOf(posted, new URL(posted.url), stores, ctx, anyIsolate()));
       };
       events.push({ atMs: Date.now() + 5_000, run });
     };
@@ -182,8 +183,8 @@ async function visits(count: number, over: object): Promise<Counts> {
   }
   await settled;
   const written = await object.writes();
-  for (const { reportCounts } of isolates)
-    expect(Object.keys(reportCounts.read()).filter((fate) => fate !== "accepted")).toEqual([]);
+  for (const { counters } of isolates)
+    expect(Object.keys(counters.readBy("reports", "fate")).filter((fate) => fate !== "accepted")).toEqual([]);
   return {
     pages,
     reports,

@@ -5,7 +5,7 @@ import { PolicyCache } from "./policy-cache.ts";
 import { FakeStores, HASH_KEY, inForce, mode } from "./testing.ts";
 
 const T = 1_000_000;
-const held = (cache: PolicyCache): unknown => cache.held?.inForce?.everyone.policy?.mode;
+const held = (cache: PolicyCache): unknown => cache.current?.inForce?.everyone.policy?.mode;
 const bundle = (revision: number): PolicyBundle => ({
   inForce: inForce(mode(revision % 2 === 0 ? "fixed-h2" : "fixed-h3"), { revision }),
   hashKey: HASH_KEY,
@@ -15,7 +15,7 @@ describe("PolicyCache", () => {
   it("is fresh for a while, then stale until renewed", async () => {
     const cache = new PolicyCache();
     const stores = new FakeStores(mode("fixed-h2"));
-    expect(cache.held).toBeUndefined();
+    expect(cache.current).toBeUndefined();
     expect(cache.due(T)).toBe(true);
     await cache.renew(stores, T);
     expect(held(cache)).toBe("fixed-h2");
@@ -28,7 +28,7 @@ describe("PolicyCache", () => {
     const cache = new PolicyCache();
     const stores = new FakeStores(mode("fixed-h2"));
     await cache.renew(stores, T);
-    const before = cache.held;
+    const before = cache.current;
     const asked: (number | undefined)[] = [];
     await cache.renew(
       {
@@ -40,7 +40,7 @@ describe("PolicyCache", () => {
       T + POLICY_CACHE_MS,
     );
     expect(asked).toEqual([3]);
-    expect(cache.held).toBe(before);
+    expect(cache.current).toBe(before);
     expect(cache.due(T + 2 * POLICY_CACHE_MS - 1)).toBe(false);
     expect(cache.outdated(T + POLICY_CACHE_MS + POLICY_OUTDATED_MS - 1)).toBe(false);
   });
@@ -84,17 +84,17 @@ describe("PolicyCache", () => {
     await cache.renew({ policyBundle: async () => bundle(4) }, quickMs);
     resolve(bundle(3));
     await slow;
-    expect(cache.held?.inForce?.revision).toBe(4);
+    expect(cache.current?.inForce?.revision).toBe(4);
   });
 
   it("holds the key, and no policy, where the stored one cannot be read; and what takes its place", async () => {
     const cache = new PolicyCache();
     await cache.renew({ policyBundle: async () => bundle(3) }, T);
     await cache.renew({ policyBundle: async () => ({ hashKey: HASH_KEY }) }, T + POLICY_CACHE_MS);
-    expect(cache.held?.hasher).toBeDefined();
-    expect(cache.held?.inForce).toBeUndefined();
+    expect(cache.current?.hasher).toBeDefined();
+    expect(cache.current?.inForce).toBeUndefined();
     await cache.renew({ policyBundle: async () => bundle(5) }, T + 2 * POLICY_CACHE_MS);
-    expect(cache.held?.inForce?.revision).toBe(5);
+    expect(cache.current?.inForce?.revision).toBe(5);
   });
 
   it("what is outdated is waited for by every request, not by the first alone; not while the store fails or hangs", async () => {
@@ -106,7 +106,7 @@ describe("PolicyCache", () => {
     const seen: unknown[] = [];
     const pages = [0, 1, 2].map(async () => {
       await cache.ready({ policyBundle: () => promise }, ctx, later);
-      seen.push(cache.held?.inForce?.revision);
+      seen.push(cache.current?.inForce?.revision);
     });
     await Promise.resolve();
     expect(seen).toEqual([]);
@@ -129,7 +129,7 @@ describe("PolicyCache", () => {
     void cache.ready(hangs, ctx, later + 3 * POLICY_OUTDATED_MS);
     // After a second nobody waits for it any more: the last known policy stays in use.
     await cache.ready(hangs, ctx, later + 3 * POLICY_OUTDATED_MS + 1000);
-    expect(cache.held?.inForce?.revision).toBe(4);
+    expect(cache.current?.inForce?.revision).toBe(4);
   });
 
   it("a clock that was set back makes it ask, and does not keep it from hearing", async () => {
@@ -138,7 +138,7 @@ describe("PolicyCache", () => {
     const back = T - 600_000;
     expect([cache.due(back), cache.outdated(back)]).toEqual([true, true]);
     await cache.renew({ policyBundle: async () => bundle(4) }, back);
-    expect(cache.held?.inForce?.revision).toBe(4);
+    expect(cache.current?.inForce?.revision).toBe(4);
     expect([cache.due(back + 1), cache.outdated(back + 1)]).toEqual([false, false]);
   });
 
@@ -147,7 +147,7 @@ describe("PolicyCache", () => {
     await cache.renew({ policyBundle: async () => bundle(3) }, T);
     const hours = T + 5 * 3_600_000;
     await cache.renew({ policyBundle: async () => bundle(4) }, hours);
-    expect(cache.held?.inForce?.earlierOffersUntilMs).toBe(hours + POLICY_OUTDATED_MS + 300_000);
+    expect(cache.current?.inForce?.earlierOffersUntilMs).toBe(hours + POLICY_OUTDATED_MS + 300_000);
   });
 
   it("of two renewals at once, the second does not make that end earlier", async () => {
@@ -158,7 +158,7 @@ describe("PolicyCache", () => {
     const renewals = answers.map(async ({ promise }) => cache.renew({ policyBundle: () => promise }, hours));
     for (const { resolve } of answers) resolve(bundle(4));
     await Promise.all(renewals);
-    expect(cache.held?.inForce?.earlierOffersUntilMs).toBe(hours + POLICY_OUTDATED_MS + 300_000);
+    expect(cache.current?.inForce?.earlierOffersUntilMs).toBe(hours + POLICY_OUTDATED_MS + 300_000);
   });
 
   it("forgets a renewal whose request died: the next page waits for its own", async () => {
@@ -174,8 +174,8 @@ describe("PolicyCache", () => {
       },
     };
     await cache.ready(answers, ctx, later + 4_999);
-    expect(cache.held?.inForce?.revision).toBe(3);
+    expect(cache.current?.inForce?.revision).toBe(3);
     await cache.ready(answers, ctx, later + 3_600_000);
-    expect(cache.held?.inForce?.revision).toBe(4);
+    expect(cache.current?.inForce?.revision).toBe(4);
   });
 });

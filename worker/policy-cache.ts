@@ -11,7 +11,7 @@ const RETRY_MS = 1_000;
 const RENEWAL_LOST_MS = 5_000;
 
 /** What the store sent, ready for use. */
-export interface HeldBundle {
+export interface CachedPolicy {
   /** Undefined if the stored activation cannot be read: then responses say nothing about HTTP/3. */
   readonly inForce?: InForce;
   /** Undefined until the store has answered once. */
@@ -23,10 +23,11 @@ export interface HeldBundle {
  * it. After 30 s they wait for the renewal. If the renewal does not come in time, the old one still takes offers back, and makes none.
  */
 export class PolicyCache {
-  #held: HeldBundle | undefined;
+  #held: CachedPolicy | undefined;
   readonly #kill: KillHold;
   /** What is held, with a kill switch that the store could not take. */
-  #killed: { readonly kill: UnstoredKill; readonly of: HeldBundle | undefined; readonly held: HeldBundle } | undefined;
+  #killed:
+    { readonly kill: UnstoredKill; readonly of: CachedPolicy | undefined; readonly held: CachedPolicy } | undefined;
   /** When the store was asked for what is held. */
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #renewAtMs = 0;
@@ -43,8 +44,8 @@ export class PolicyCache {
   }
 
   /** What is held, however old. Undefined until the store has answered once, unless a kill switch is in force. */
-  get held(): HeldBundle | undefined {
-    const kill = this.#kill.held;
+  get current(): CachedPolicy | undefined {
+    const kill = this.#kill.unstored;
     if (kill === undefined) return this.#held;
     if (this.#killed?.kill !== kill || this.#killed.of !== this.#held)
       this.#killed = { kill, of: this.#held, held: withKill(this.#held, kill) };
@@ -112,7 +113,7 @@ export class PolicyCache {
     }
   }
 
-  #hold(held: HeldBundle, askedAtMs: number): void {
+  #hold(held: CachedPolicy, askedAtMs: number): void {
     this.#held = withOffersOf(this.#held?.inForce, held, askedAtMs);
     this.#askedAtMs = askedAtMs;
     this.#renewAtMs = askedAtMs + POLICY_CACHE_MS;
@@ -124,7 +125,7 @@ export class PolicyCache {
  * What is held from now on. An isolate that was cut off from the store may have made offers under the old revision later than the
  * store expects. So the isolate keeps its own, later end of those offers, also when the store sends the same revision again.
  */
-function withOffersOf(before: InForce | undefined, held: HeldBundle, nowMs: number): HeldBundle {
+function withOffersOf(before: InForce | undefined, held: CachedPolicy, nowMs: number): CachedPolicy {
   const { inForce } = held;
   if (before === undefined || inForce === undefined || before === inForce) return held;
   const own = before.revision === inForce.revision ? before.earlierOffersUntilMs : offersEndMs(before, nowMs);
@@ -133,7 +134,7 @@ function withOffersOf(before: InForce | undefined, held: HeldBundle, nowMs: numb
 }
 
 /** What is held under a kill switch that the store could not take. */
-function withKill(held: HeldBundle | undefined, { kind, atMs }: UnstoredKill): HeldBundle {
+function withKill(held: CachedPolicy | undefined, { kind, atMs }: UnstoredKill): CachedPolicy {
   const unknown: InForce = {
     revision: 0,
     sinceMs: atMs,
@@ -146,7 +147,7 @@ function withKill(held: HeldBundle | undefined, { kind, atMs }: UnstoredKill): H
   return { ...held, inForce: { ...inForce, killSwitch: kind, earlierOffersUntilMs: offersEndMs(inForce, atMs) } };
 }
 
-function holdable({ inForce, hashKey }: PolicyBundle): HeldBundle {
+function holdable({ inForce, hashKey }: PolicyBundle): CachedPolicy {
   const hasher = new Hasher(hashKey);
   return inForce === undefined ? { hasher } : { inForce, hasher };
 }

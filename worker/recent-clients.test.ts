@@ -3,7 +3,7 @@ import { offersHeld } from "../policy-api/decision/testing.ts";
 import type { Remembered } from "../policy-api/decision/history.ts";
 import type { PathSample } from "../policy-api/decision/sample.ts";
 import { RECENT_MAX, RECENT_MS, RecentClients } from "./recent-clients.ts";
-import { NO_NEWS } from "./report-buffer.ts";
+import { NO_NEWS } from "./news.ts";
 
 const REMEMBERED: Remembered = {
   offers: offersHeld({ untilMs: 5, answeredAtMs: 1, offering: true }),

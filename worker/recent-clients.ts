@@ -1,7 +1,5 @@
-import { withSample } from "../policy-api/decision/connections.ts";
-import { withAnswer } from "../policy-api/decision/offers.ts";
 import type { Remembered } from "../policy-api/decision/history.ts";
-import type { ClientNews, PendingNews } from "./report-buffer.ts";
+import { type ClientNews, joined, type PendingNews, pendingOf } from "./news.ts";
 
 /** How long a look-up's answer may be used again, milliseconds: about as long as one reads a page. */
 export const RECENT_MS = 60_000;
@@ -19,7 +17,7 @@ interface Recent {
   /** Undefined until an answer came. */
   remembered: Remembered | undefined;
   /** What the isolate learnt, and what was on its way to the object, since the look-up left: the answer may lack it. */
-  readonly news: { samples: PendingNews["samples"]; answers: PendingNews["answers"]; decided: PendingNews["decided"] };
+  news: PendingNews;
 }
 
 /** What a look-up brought, and all that this isolate has learnt of the client since. */
@@ -52,8 +50,7 @@ export class RecentClients {
       this.#recent.delete(client);
       return undefined;
     }
-    const { remembered, news } = held;
-    return { remembered, news: { ...news } };
+    return { remembered: held.remembered, news: held.news };
   }
 
   /**
@@ -63,12 +60,7 @@ export class RecentClients {
    * @returns a function that takes the answer. Without an answer there is nothing to call.
    */
   ask(client: string, pending: PendingNews, nowMs: number): (remembered: Remembered) => void {
-    const asked: Recent = {
-      askedAtMs: nowMs,
-      isNews: true,
-      remembered: undefined,
-      news: { samples: pending.samples, answers: pending.answers, decided: pending.decided },
-    };
+    const asked: Recent = { askedAtMs: nowMs, isNews: true, remembered: undefined, news: pending };
     this.#hold(client, asked, nowMs);
     return (remembered) => {
       asked.remembered = remembered;
@@ -81,7 +73,7 @@ export class RecentClients {
     if (held?.remembered === undefined || !held.isNews) return undefined;
     held.isNews = false;
     const { askedAtMs, remembered, news } = held;
-    return { askedAtMs, remembered, news: { ...news } };
+    return { askedAtMs, remembered, news };
   }
 
   /**
@@ -92,12 +84,8 @@ export class RecentClients {
   adopt(client: string, shared: Shared, pending: PendingNews, nowMs: number): RecentlyFound | undefined {
     const { askedAtMs, remembered, news } = shared;
     if (askedAtMs <= this.#forgottenAtMs) return undefined;
-    const both = {
-      samples: pending.samples.reduce(withSample, news.samples),
-      answers: pending.answers.reduce(withAnswer, news.answers),
-      decided: [...news.decided, ...pending.decided],
-    };
-    this.#hold(client, { askedAtMs, isNews: piecesOf(pending) > 0, remembered, news: both }, nowMs);
+    const isNews = piecesOf(pending) > 0;
+    this.#hold(client, { askedAtMs, isNews, remembered, news: joined(news, pending) }, nowMs);
     return this.find(client, nowMs);
   }
 
@@ -112,16 +100,12 @@ export class RecentClients {
   }
 
   /** Adds news of a client that was looked up, as the object will hear of it. */
-  add(client: string, { sample, answer, page, decided }: ClientNews): void {
+  add(client: string, news: ClientNews): void {
     const held = this.#recent.get(client);
     if (held === undefined) return;
-    const { news } = held;
-    if (sample !== undefined) news.samples = withSample(news.samples, sample);
-    if (page !== undefined) news.samples = page.samples.reduce(withSample, news.samples);
-    if (answer !== undefined) news.answers = withAnswer(news.answers, answer);
-    if (decided !== undefined) news.decided = [...news.decided, decided];
+    held.news = joined(held.news, pendingOf(news));
     held.isNews = true;
-    if (piecesOf(news) > NEWS_MAX) this.#recent.delete(client);
+    if (piecesOf(held.news) > NEWS_MAX) this.#recent.delete(client);
   }
 
   /** Of a client, or of all: they were forgotten. */

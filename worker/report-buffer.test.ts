@@ -3,6 +3,7 @@ import type { ClientReport } from "../durable/client-report.ts";
 import type { PathSample } from "../policy-api/decision/sample.ts";
 import { askedPage, pageNews } from "../policy-api/visitors/testing-pages.ts";
 import { FAMILIES } from "../policy-api/api/counters/families.ts";
+import { Counters } from "./counters.ts";
 import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 
 const keys = (client: string, network = "n") => ({ client, network });
@@ -12,7 +13,7 @@ const T = 1_000_000;
 
 describe("ReportBuffer", () => {
   it("flushes the first news at once, and at most once in ten seconds after it", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     const sent: (readonly ClientReport[])[] = [];
     const send = async (reports: readonly ClientReport[]) => void sent.push(reports);
     expect(buffer.add("o", keys("a"), { sample: sample(T) }, T)).toBe(0);
@@ -32,7 +33,7 @@ describe("ReportBuffer", () => {
   });
 
   it("does not wait with a page of a drawn arm, unless a call is under way", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     const sent: (readonly ClientReport[])[] = [];
     const send = async (reports: readonly ClientReport[]): Promise<void> => void sent.push(reports);
     const decided = askedPage("n", { arm: "offer" });
@@ -64,7 +65,7 @@ describe("ReportBuffer", () => {
   });
 
   it("does not wait for an hour if the clock is set back an hour", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     const send = async (): Promise<void> => undefined;
     buffer.add("o", keys("a"), { sample: sample(T) }, T);
     await buffer.flush("o", T, send);
@@ -77,7 +78,7 @@ describe("ReportBuffer", () => {
   });
 
   it("passes on the autonomous system that came with the keys", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     buffer.add("o", { ...keys("a"), asn: 64_500 }, { sample: sample(T) }, T);
     buffer.add("o", keys("b"), { sample: sample(T) }, T);
     let sent: readonly ClientReport[] = [];
@@ -91,13 +92,13 @@ describe("ReportBuffer", () => {
   });
 
   it("keeps objects apart", () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     expect(buffer.add("o", keys("a"), { sample: sample(T) }, T)).toBe(0);
     expect(buffer.add("p", keys("a"), { sample: sample(T) }, T)).toBe(0);
   });
 
   it("shows what is gathered and what is on its way, until the object has it", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     const { promise, resolve } = Promise.withResolvers<void>();
     buffer.add("o", keys("a"), { sample: sample(1) }, T);
     const flushing = buffer.flush("o", T, () => promise);
@@ -110,7 +111,7 @@ describe("ReportBuffer", () => {
   });
 
   it("shows all that is on its way to an object that hangs, and no more than of half a minute", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     const shown = (): number[] => buffer.pending("o", "a").samples.map(({ atMs }) => atMs);
     const calls = [1, 2, 3, 4].map((atMs) => {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -130,7 +131,7 @@ describe("ReportBuffer", () => {
   });
 
   it("does not wait for ever with a drawn page for a call whose request has died", () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     buffer.add("o", keys("a"), { sample: sample(1) }, T);
     void buffer.flush("o", T, async () => Promise.withResolvers<void>().promise);
     const news = { decided: askedPage("n1") };
@@ -140,7 +141,7 @@ describe("ReportBuffer", () => {
   });
 
   it("keeps for the next flush what an object did not take, before what came since", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     const { promise, reject } = Promise.withResolvers<void>();
     buffer.add("o", keys("a"), { sample: sample(1) }, T);
     const flushing = buffer.flush("o", T, () => promise);
@@ -156,7 +157,7 @@ describe("ReportBuffer", () => {
   });
 
   it("lets another request flush when the one that should have did not live to", () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     expect(buffer.add("o", keys("a"), { sample: sample(1) }, T)).toBe(0);
     expect(buffer.add("o", keys("a"), { sample: sample(2) }, T + GATHER_MS - 1)).toBeUndefined();
     expect(buffer.add("o", keys("a"), { sample: sample(3) }, T + GATHER_MS)).toBe(0);
@@ -172,7 +173,7 @@ describe("ReportBuffer", () => {
   }
 
   it("is bounded in clients and in readings of each", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     for (let i = 0; i < 3000; i++)
       buffer.add(i % 2 === 0 ? "o" : "p", keys(`c${i}`, `n${i}`), { sample: sample(i) }, T);
     for (let i = 0; i < 100; i++) buffer.add("o", keys("c0", "n0"), { sample: sample(i) }, T);
@@ -183,7 +184,7 @@ describe("ReportBuffer", () => {
   });
 
   it("keeps one reading of a connection and one answer, however many pages its client opens", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     for (let i = 0; i < 1_000; i++) {
       const reading = { ...sample(i), connectionId: "c", packetsSent: i, packetsLost: 0 };
       buffer.add("o", keys("a"), { sample: reading, answer: { origin: "o", atMs: i, offerUntilMs: i + 60_000 } }, T);
@@ -191,11 +192,11 @@ describe("ReportBuffer", () => {
     expect(await reported(buffer)).toMatchObject([
       { samples: [{ atMs: 999, packetsSent: 999 }], answers: [{ atMs: 999, offerUntilMs: 60_999 }] },
     ]);
-    expect(buffer.dropped.read()).toEqual({});
+    expect(buffer.counters.readBy("news_dropped", "cause")).toEqual({});
   });
 
   it("one network fills an eighth of it", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     for (let i = 0; i < 5000; i++) buffer.add("o", keys(`c${i}`), { sample: sample(i) }, T);
     for (let i = 0; i < 60; i++) buffer.add("o", keys(`quiet${i}`, `q${i}`), { sample: sample(i) }, T);
     const clients = (await reported(buffer)).map(({ client }) => client);
@@ -207,7 +208,7 @@ describe("ReportBuffer", () => {
   });
 
   it("if it is full, the most crowded networks make room, and their clients with most readings stay", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     // Twenty networks, each of which would fill an eighth. One client in seven has two readings.
     for (let i = 0; i < 5000; i++) {
       const client = keys(`c${i}`, `n${i % 20}`);
@@ -224,7 +225,7 @@ describe("ReportBuffer", () => {
   });
 
   it("what an object did not take counts as before", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     for (let i = 0; i < 300; i++) buffer.add("o", keys(`c${i}`), { sample: sample(i) }, T);
     await buffer.flush("o", T, () => Promise.reject(new Error("overloaded")));
     for (let i = 300; i < 400; i++) buffer.add("o", keys(`c${i}`), { sample: sample(i) }, T);
@@ -249,31 +250,31 @@ describe("ReportBuffer", () => {
       );
 
     it("nothing where there is room", () => {
-      const buffer = new ReportBuffer();
+      const buffer = new ReportBuffer(new Counters(0));
       buffer.add("o", keys("a"), all, T);
-      expect(buffer.dropped.read()).toEqual({});
+      expect(buffer.counters.readBy("news_dropped", "cause")).toEqual({});
     });
 
     it("all pieces of a client beyond those of its network, or of the isolate", () => {
-      const buffer = new ReportBuffer();
+      const buffer = new ReportBuffer(new Counters(0));
       for (let i = 0; i < 251; i++) buffer.add("o", keys(`c${i}`), all, T);
-      expect(buffer.dropped.read()).toEqual({ "network-full": 4 });
+      expect(buffer.counters.readBy("news_dropped", "cause")).toEqual({ "network-full": 4 });
       for (let i = 0; i < 1_751; i++) buffer.add("o", keys(`q${i}`, `n${i}`), { sample: sample(T) }, T);
       // The last one found no room, and half of the crowd gave way: 125 of 250, with four pieces each.
-      expect(buffer.dropped.read()).toEqual({ "network-full": 4, "gave-way": 500 });
-      const crowdless = new ReportBuffer();
+      expect(buffer.counters.readBy("news_dropped", "cause")).toEqual({ "network-full": 4, "gave-way": 500 });
+      const crowdless = new ReportBuffer(new Counters(0));
       for (let i = 0; i < 2_003; i++) crowdless.add("o", keys(`c${i}`, `n${i}`), all, T);
-      expect(crowdless.dropped.read()).toEqual({ full: 12 });
+      expect(crowdless.counters.readBy("news_dropped", "cause")).toEqual({ full: 12 });
     });
 
     it("readings and answers that newer ones push out, and pages after the first ones", () => {
-      const buffer = new ReportBuffer();
+      const buffer = new ReportBuffer(new Counters(0));
       for (let i = 0; i < 70; i++) buffer.add("o", keys("a"), pieceOf(i), T);
-      expect(buffer.dropped.read()).toEqual({ older: 12, page: 66, "asked-page": 62 });
+      expect(buffer.counters.readBy("news_dropped", "cause")).toEqual({ older: 12, page: 66, "asked-page": 62 });
     });
 
     it("what has no place any more when an object did not take it", async () => {
-      const buffer = new ReportBuffer();
+      const buffer = new ReportBuffer(new Counters(0));
       const { promise, reject } = Promise.withResolvers<void>();
       for (let i = 0; i < 40; i++) buffer.add("o", keys("a"), { sample: sample(i) }, T);
       for (let i = 0; i < 3; i++) buffer.add("o", keys("a"), { page: pageNews(`n${i}`), decided: decision }, T);
@@ -281,14 +282,14 @@ describe("ReportBuffer", () => {
       for (let i = 0; i < 30; i++) buffer.add("o", keys("a"), { sample: sample(40 + i) }, T);
       for (let i = 0; i < 4; i++) buffer.add("o", keys("a"), { page: pageNews(`m${i}`), decided: decision }, T);
       for (let i = 0; i < 2; i++) buffer.add("o", keys("a"), { decided: decision }, T);
-      expect(buffer.dropped.read()).toEqual({});
+      expect(buffer.counters.readBy("news_dropped", "cause")).toEqual({});
       reject(new Error("overloaded"));
       await flushing;
-      expect(buffer.dropped.read()).toEqual({ older: 6, page: 3, "asked-page": 1 });
+      expect(buffer.counters.readBy("news_dropped", "cause")).toEqual({ older: 6, page: 3, "asked-page": 1 });
     });
 
     it("so that each piece is either told or counted, in a flood", async () => {
-      const buffer = new ReportBuffer();
+      const buffer = new ReportBuffer(new Counters(0));
       const rounds = 3;
       for (let round = 0; round < rounds; round++)
         for (let i = 0; i < 20_000; i++)
@@ -301,7 +302,7 @@ describe("ReportBuffer", () => {
       const told = [...(await reported(buffer)), ...(await reported(buffer, "p"))];
       expect(told.length).toBeLessThanOrEqual(2_000);
       expect(told.filter(({ network }) => network === "crowd").length).toBeLessThanOrEqual(2 * 250);
-      const dropped = buffer.dropped.read();
+      const dropped = buffer.counters.readBy("news_dropped", "cause");
       expect(
         Object.keys(dropped).every((cause) => FAMILIES.news_dropped.labels.cause.some((one) => one === cause)),
       ).toBe(true);
@@ -311,7 +312,7 @@ describe("ReportBuffer", () => {
   });
 
   it("keeps a client's first pages, shows what they showed, and puts them back", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     for (let i = 0; i < 6; i++) {
       expect(buffer.takesPage("o", "a"), String(i)).toBe(i < 4);
       buffer.add("o", keys("a"), { page: pageNews(`n${i}`, { samples: [sample(i)] }) }, T);
@@ -331,7 +332,7 @@ describe("ReportBuffer", () => {
   const times = (pages: readonly { readonly atMs: number }[] | undefined) => pages?.map(({ atMs }) => atMs);
 
   it("keeps the first pages that were asked to report, says when there is no room, and leaves none out of a report", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     for (let i = 0; i < 12; i++) {
       expect(buffer.takesDecided("o", "a"), String(i)).toBe(i < 8);
       buffer.add("o", keys("a"), decided(i), T);
@@ -349,13 +350,13 @@ describe("ReportBuffer", () => {
   });
 
   it("says nothing of such pages where there are none", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     buffer.add("o", keys("a"), { sample: sample(1), page: pageNews("n") }, T);
     expect((await reported(buffer))[0]).not.toHaveProperty("decided");
   });
 
   it("shows such pages until the object has them", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     const { promise, resolve } = Promise.withResolvers<void>();
     buffer.add("o", keys("a"), decided(1), T);
     const flushing = buffer.flush("o", T, () => promise);
@@ -368,7 +369,7 @@ describe("ReportBuffer", () => {
   });
 
   it("puts such pages back before those that came since, within their bound", async () => {
-    const buffer = new ReportBuffer();
+    const buffer = new ReportBuffer(new Counters(0));
     const { promise, reject } = Promise.withResolvers<void>();
     for (let i = 0; i < 6; i++) buffer.add("o", keys("a"), decided(i), T);
     const flushing = buffer.flush("o", T, () => promise);

@@ -1,22 +1,19 @@
-import type { Labels } from "../policy-api/api/counters/families.ts";
 import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
-import { withSample } from "../policy-api/decision/connections.ts";
-import { type AltSvcAnswer, withAnswer } from "../policy-api/decision/offers.ts";
-import type { AskedPage, PageNews } from "../policy-api/visitors/page-outcome.ts";
-import type { PathSample } from "../policy-api/decision/sample.ts";
-import { Counts } from "./counts.ts";
+import type { Labels } from "../policy-api/api/counters/families.ts";
+import type { PageNews } from "../policy-api/visitors/page-outcome.ts";
+import type { Counters } from "./counters.ts";
+import { type ClientNews, joined, NO_NEWS, type PendingNews, pendingOf } from "./news.ts";
+import { Pace } from "./pace.ts";
 
 /** An isolate calls an object at most once in this time, milliseconds, but for pages of drawn arms. */
 export const GATHER_MS = 10_000;
-/** A flush that is this late has died with its request, and another may begin, milliseconds. */
-const FLUSH_LOST_MS = 10_000;
 /** A gathering that is on its way for this long is lost, milliseconds: Cloudflare lets a request live for 30 s after its response. */
 const CALL_LOST_MS = 30_000;
 /**
  * Clients in an isolate's buffer, for all objects, and per client readings, pages' reports and pages that were asked for one: at
  * most 39 MB of the isolate's 128. A reading takes the place of an older one of its connection. Of more readings the newest stay,
  * which say enough about one path; of more reports and pages the first. If more clients come, the most crowded network gives up those
- * of its clients who have told least.
+ * of its clients of whom least came.
  */
 const CLIENTS_MAX = 2_000;
 const READINGS_MAX = 64;
@@ -26,38 +23,15 @@ const DECIDED_MAX = 8;
 /** Clients of one network: of more, the first stay. A network that shows new ones without end fills only this. */
 const NETWORK_CLIENTS_MAX = CLIENTS_MAX / 8;
 
-/** Why a piece of news does not reach an object. */
-export type DropCause = Labels<"news_dropped">["cause"];
-
-/** What an isolate learns of a client at a time. */
-export interface ClientNews {
-  readonly sample?: PathSample;
-  readonly answer?: AltSvcAnswer;
-  readonly page?: PageNews;
-  /** A page of a drawn arm that was asked to report. */
-  readonly decided?: AskedPage;
-}
-
-/** What this isolate knows about a client, and the object may not know. */
-export interface PendingNews {
-  readonly samples: readonly PathSample[];
-  readonly answers: readonly AltSvcAnswer[];
-  readonly decided: readonly AskedPage[];
-}
-
-export const NO_NEWS: PendingNews = { samples: [], answers: [], decided: [] };
-
-interface Gathered {
+/** What waits of a client. What its pages' connections have shown is in the pages. */
+interface Waiting extends PendingNews {
   readonly keys: ClientKeys;
-  samples: readonly PathSample[];
-  answers: readonly AltSvcAnswer[];
-  pages: readonly PageNews[];
-  decided: readonly AskedPage[];
+  readonly pages: readonly PageNews[];
   /** How much came of it. */
-  pieces: number;
+  readonly pieces: number;
 }
 
-type Gathering = Map<string, Gathered>;
+type Gathering = Map<string, Waiting>;
 
 interface ObjectBuffer {
   gathering: Gathering;
@@ -65,9 +39,7 @@ interface ObjectBuffer {
   networks: Map<string, number>;
   /** On their way to the object, which may not have them yet, and since when, milliseconds: several where it hangs. The oldest first. */
   readonly inFlight: Map<Gathering, number>;
-  lastFlushMs: number;
-  /** Until when a flush that was promised may still come. */
-  scheduledUntilMs: number;
+  readonly pace: Pace;
 }
 
 /**
@@ -75,9 +47,13 @@ interface ObjectBuffer {
  * may come before the next flush.
  */
 export class ReportBuffer {
-  /** Plain numbers, for whoever wants to show them. */
-  readonly dropped = new Counts<DropCause>();
+  readonly counters: Counters;
   readonly #objects = new Map<string, ObjectBuffer>();
+
+  /** @param counters Count what is dropped. */
+  constructor(counters: Counters) {
+    this.counters = counters;
+  }
 
   /**
    * Adds a reading, an answer, a page's report or a page that was asked for one.
@@ -88,23 +64,17 @@ export class ReportBuffer {
    */
   add(object: string, keys: ClientKeys, news: ClientNews, nowMs: number): number | undefined {
     const buffer = this.#of(object);
-    let client = buffer.gathering.get(keys.client);
-    if (client === undefined) {
+    const earlier = buffer.gathering.get(keys.client);
+    const waiting = waitingOf(keys, news);
+    if (earlier === undefined) {
       const neighbours = buffer.networks.get(keys.network) ?? 0;
-      if (neighbours >= NETWORK_CLIENTS_MAX) return this.#refuse("network-full", news);
-      if (this.#clients() >= CLIENTS_MAX && !this.#makeRoom(neighbours)) return this.#refuse("full", news);
-      client = { keys: { ...keys }, samples: [], answers: [], pages: [], decided: [], pieces: 0 };
-      put(buffer, keys.client, client);
+      if (neighbours >= NETWORK_CLIENTS_MAX) return this.#drop("network-full", sizeOf(waiting));
+      if (this.#clients() >= CLIENTS_MAX && !this.#makeRoom(neighbours)) return this.#drop("full", sizeOf(waiting));
     }
-    client.pieces++;
-    if (news.sample !== undefined) client.samples = this.#newest(withSample(client.samples, news.sample));
-    if (news.answer !== undefined) client.answers = this.#newest(withAnswer(client.answers, news.answer));
-    if (news.page !== undefined) client.pages = this.#first([...client.pages, news.page], PAGES_MAX, "page");
-    if (news.decided !== undefined)
-      client.decided = this.#first([...client.decided, news.decided], DECIDED_MAX, "asked-page");
-    if (news.decided === undefined) return this.#promise(buffer, nowMs);
+    put(buffer, this.#joined(earlier, waiting));
+    if (news.decided === undefined) return buffer.pace.promise(nowMs);
     giveUpLost(buffer, nowMs);
-    return buffer.inFlight.size === 0 ? 0 : this.#promise(buffer, nowMs);
+    return buffer.inFlight.size === 0 ? 0 : buffer.pace.promise(nowMs);
   }
 
   /**
@@ -114,18 +84,7 @@ export class ReportBuffer {
    */
   again(object: string, nowMs: number): number | undefined {
     const buffer = this.#objects.get(object);
-    return buffer === undefined || buffer.gathering.size === 0 ? undefined : this.#promise(buffer, nowMs);
-  }
-
-  /** @returns after how long a flush is due, which the caller then promises; undefined if one is promised. */
-  #promise(buffer: ObjectBuffer, nowMs: number): number | undefined {
-    // A time that is farther ahead is from before the clock was set back.
-    const isAhead = (ms: number, most: number): boolean => nowMs < ms && ms <= nowMs + most;
-    if (isAhead(buffer.scheduledUntilMs, GATHER_MS + FLUSH_LOST_MS)) return undefined;
-    const dueMs = buffer.lastFlushMs + GATHER_MS;
-    const waitMs = isAhead(dueMs, GATHER_MS) ? dueMs - nowMs : 0;
-    buffer.scheduledUntilMs = nowMs + waitMs + FLUSH_LOST_MS;
-    return waitMs;
+    return buffer === undefined || buffer.gathering.size === 0 ? undefined : buffer.pace.promise(nowMs);
   }
 
   /** Whether there is room for a page's report of a client. */
@@ -142,8 +101,8 @@ export class ReportBuffer {
     const buffer = this.#objects.get(object);
     if (buffer === undefined) return NO_NEWS;
     let news = NO_NEWS;
-    for (const sent of buffer.inFlight.keys()) news = joined(news, newsOf(sent.get(client)));
-    return joined(news, newsOf(buffer.gathering.get(client)));
+    for (const sent of buffer.inFlight.keys()) news = joined(news, shown(sent.get(client)));
+    return joined(news, shown(buffer.gathering.get(client)));
   }
 
   /**
@@ -152,25 +111,25 @@ export class ReportBuffer {
    */
   async flush(object: string, nowMs: number, send: (reports: readonly ClientReport[]) => Promise<void>): Promise<void> {
     const buffer = this.#of(object);
-    // Not if it was promised for later: whoever adds more until then relies on that.
-    if (buffer.scheduledUntilMs <= nowMs + FLUSH_LOST_MS) buffer.scheduledUntilMs = 0;
+    buffer.pace.keep(nowMs);
     if (buffer.gathering.size === 0) return;
     const reports = buffer.gathering;
     buffer.gathering = new Map();
     buffer.networks = new Map();
     giveUpLost(buffer, nowMs);
     buffer.inFlight.set(reports, nowMs);
-    buffer.lastFlushMs = nowMs;
+    buffer.pace.leave(nowMs);
     try {
       await send([...reports.values()].map(reportOf));
     } catch {
-      this.#putBack(buffer, reports);
+      // In front of what came since.
+      for (const [name, waiting] of reports) put(buffer, this.#joined(waiting, buffer.gathering.get(name)));
     }
     buffer.inFlight.delete(reports);
   }
 
   /**
-   * The most crowded network gives up half of what it has more than a newcomer's, but those who have told most.
+   * The most crowded network gives up half of what it has more than a newcomer's, but those of whom most came.
    *
    * @param neighbours How many clients the newcomer's network has.
    * @returns whether there is room now.
@@ -182,48 +141,39 @@ export class ReportBuffer {
         if (clients > (crowded?.clients ?? neighbours + 1)) crowded = { buffer, network, clients };
     if (crowded === undefined) return false;
     const { buffer, network, clients } = crowded;
-    const told = [...buffer.gathering]
+    const crowd = [...buffer.gathering]
       .filter(([, { keys }]) => keys.network === network)
       .toSorted(([, one], [, other]) => one.pieces - other.pieces);
-    const leaving = told.slice(0, Math.ceil((clients - neighbours) / 2));
-    for (const [name, { samples, answers, pages, decided }] of leaving) {
-      this.dropped.add("gave-way", samples.length + answers.length + pages.length + decided.length);
+    const leaving = crowd.slice(0, Math.ceil((clients - neighbours) / 2));
+    for (const [name, waiting] of leaving) {
+      this.#drop("gave-way", sizeOf(waiting));
       buffer.gathering.delete(name);
     }
     buffer.networks.set(network, clients - leaving.length);
     return true;
   }
 
-  #refuse(cause: DropCause, { sample, answer, page, decided }: ClientNews): undefined {
-    for (const piece of [sample, answer, page, decided]) if (piece !== undefined) this.dropped.add(cause);
+  /** Both, within their bounds. */
+  #joined(earlier: Waiting | undefined, later: Waiting | undefined): Waiting {
+    if (earlier === undefined || later === undefined) return (earlier ?? later) as Waiting;
+    const { samples, answers, decided } = joined(earlier, later);
+    const pages = later.pages.length === 0 ? earlier.pages : [...earlier.pages, ...later.pages];
+    for (const readings of [samples, answers]) this.#drop("older", readings.length - READINGS_MAX);
+    this.#drop("page", pages.length - PAGES_MAX);
+    this.#drop("asked-page", decided.length - DECIDED_MAX);
+    return {
+      keys: earlier.keys,
+      samples: samples.slice(-READINGS_MAX),
+      answers: answers.slice(-READINGS_MAX),
+      pages: pages.slice(0, PAGES_MAX),
+      decided: decided.slice(0, DECIDED_MAX),
+      pieces: earlier.pieces + later.pieces,
+    };
+  }
+
+  #drop(cause: Labels<"news_dropped">["cause"], pieces: number): undefined {
+    this.counters.add("news_dropped", { cause }, pieces);
     return undefined;
-  }
-
-  #newest<T>(readings: readonly T[]): readonly T[] {
-    if (readings.length <= READINGS_MAX) return readings;
-    this.dropped.add("older", readings.length - READINGS_MAX);
-    return readings.slice(-READINGS_MAX);
-  }
-
-  #first<T>(pages: readonly T[], most: number, cause: DropCause): readonly T[] {
-    if (pages.length <= most) return pages;
-    this.dropped.add(cause, pages.length - most);
-    return pages.slice(0, most);
-  }
-
-  /** Puts reports back, in front of those that were gathered since. */
-  #putBack(buffer: ObjectBuffer, reports: Gathering): void {
-    for (const [name, { keys, samples, answers, pages, decided, pieces }] of reports) {
-      const since = buffer.gathering.get(name);
-      put(buffer, name, {
-        keys,
-        samples: this.#newest((since?.samples ?? []).reduce(withSample, samples)),
-        answers: this.#newest((since?.answers ?? []).reduce(withAnswer, answers)),
-        pages: this.#first([...pages, ...(since?.pages ?? [])], PAGES_MAX, "page"),
-        decided: this.#first([...decided, ...(since?.decided ?? [])], DECIDED_MAX, "asked-page"),
-        pieces: pieces + (since?.pieces ?? 0),
-      });
-    }
   }
 
   /** Clients in the buffer or on their way, for all objects. */
@@ -243,8 +193,7 @@ export class ReportBuffer {
         gathering: new Map(),
         networks: new Map(),
         inFlight: new Map(),
-        lastFlushMs: Number.NEGATIVE_INFINITY,
-        scheduledUntilMs: 0,
+        pace: new Pace(GATHER_MS),
       };
       this.#objects.set(object, buffer);
     }
@@ -258,24 +207,25 @@ function giveUpLost({ inFlight }: ObjectBuffer, nowMs: number): void {
 }
 
 /** With what its connections have shown, whoever says so. */
-function newsOf(gathered: Gathered | undefined): PendingNews {
-  if (gathered === undefined) return NO_NEWS;
-  const { samples, answers, pages, decided } = gathered;
-  if (pages.length === 0) return { samples, answers, decided };
-  return { samples: [...samples, ...pages.flatMap((page) => page.samples)], answers, decided };
-}
-
-function joined(earlier: PendingNews, later: PendingNews): PendingNews {
-  if (earlier === NO_NEWS) return later;
-  if (later === NO_NEWS) return earlier;
+function shown(waiting: Waiting | undefined): PendingNews {
+  if (waiting === undefined) return NO_NEWS;
+  const { samples, answers, pages, decided } = waiting;
   return {
-    samples: [...earlier.samples, ...later.samples],
-    answers: [...earlier.answers, ...later.answers],
-    decided: [...earlier.decided, ...later.decided],
+    samples: pages.length === 0 ? samples : [...samples, ...pages.flatMap((page) => page.samples)],
+    answers,
+    decided,
   };
 }
 
-function reportOf({ keys, samples, answers, pages, decided }: Gathered): ClientReport {
+function waitingOf(keys: ClientKeys, { page, ...news }: ClientNews): Waiting {
+  return { ...pendingOf(news), keys: { ...keys }, pages: page === undefined ? [] : [page], pieces: 1 };
+}
+
+function sizeOf({ samples, answers, pages, decided }: Waiting): number {
+  return samples.length + answers.length + pages.length + decided.length;
+}
+
+function reportOf({ keys, samples, answers, pages, decided }: Waiting): ClientReport {
   return {
     ...keys,
     samples,
@@ -285,8 +235,8 @@ function reportOf({ keys, samples, answers, pages, decided }: Gathered): ClientR
   };
 }
 
-function put(buffer: ObjectBuffer, name: string, news: Gathered): void {
-  const { network } = news.keys;
-  if (!buffer.gathering.has(name)) buffer.networks.set(network, (buffer.networks.get(network) ?? 0) + 1);
-  buffer.gathering.set(name, news);
+function put(buffer: ObjectBuffer, waiting: Waiting): void {
+  const { client, network } = waiting.keys;
+  if (!buffer.gathering.has(client)) buffer.networks.set(network, (buffer.networks.get(network) ?? 0) + 1);
+  buffer.gathering.set(client, waiting);
 }

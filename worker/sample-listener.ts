@@ -47,7 +47,7 @@ export async function receiveSamples(
   const nowMs = Date.now();
   const refused = (cause: Labels<"batches_refused">["cause"], answer: Response): Response => {
     isolate.counters.add("batches_refused", { cause });
-    tell(isolate, stores, ctx, nowMs);
+    isolate.flushCounts({ stores, ctx }, "local", nowMs);
     return answer;
   };
   if (Number(request.headers.get("content-length") ?? Number.NaN) > BODY_MAX_BYTES)
@@ -61,12 +61,12 @@ export async function receiveSamples(
   const batch = parse(readBatch, json);
   if (!batch.ok) return refused("malformed", faultsOf(batch.faults));
 
-  if (isolate.policyCache.held?.hasher === undefined || isolate.policyCache.due(nowMs)) {
+  if (isolate.policyCache.current?.hasher === undefined || isolate.policyCache.due(nowMs)) {
     const renewal = isolate.policyCache.renew(stores, nowMs);
-    if (isolate.policyCache.held?.hasher === undefined) await renewal;
+    if (isolate.policyCache.current?.hasher === undefined) await renewal;
     else ctx.waitUntil(renewal);
   }
-  const hasher = isolate.namer(isolate.policyCache.held);
+  const hasher = isolate.namer(isolate.policyCache.current);
   if (hasher === undefined)
     return refused("unready", new Response("The policy store does not answer.\n", { status: 503 }));
 
@@ -89,14 +89,9 @@ export async function receiveSamples(
   });
   isolate.counters.add("samples", { fate: "taken" }, taken.length);
   isolate.counters.add("samples", { fate: "faulty" }, batch.value.samples.length - taken.length);
-  tell(isolate, stores, ctx, nowMs);
+  isolate.flushCounts({ stores, ctx }, "local", nowMs);
   for (const { sample, ...client } of taken) ctx.waitUntil(isolate.report(stores, client, { sample }, nowMs));
   return Response.json({ accepted: taken.length, faults });
-}
-
-function tell(isolate: Isolate, stores: Stores, ctx: Pick<ExecutionContext, "waitUntil">, nowMs: number): void {
-  const telling = isolate.tellCounts(stores, "local", nowMs);
-  if (telling !== undefined) ctx.waitUntil(telling);
 }
 
 function faultsOf(faults: readonly Fault[]): Response {

@@ -9,8 +9,8 @@ describe("readSettings", () => {
       budgetMs: 5,
       objectsPerRegion: 32,
       logDecisions: false,
-      tellDecisions: false,
-      tellCountsMs: 20_000,
+      announceDecisions: false,
+      flushCountsMs: 20_000,
       tokens: [],
       apiOrigins: [],
     };
@@ -42,8 +42,8 @@ describe("readSettings", () => {
         budgetMs: 0,
         objectsPerRegion: 9,
         logDecisions: true,
-        tellDecisions: true,
-        tellCountsMs: 20_000,
+        announceDecisions: true,
+        flushCountsMs: 20_000,
         tokens: [
           { name: "ops", scope: "write", sha256: new Uint8Array(32).fill(10) },
           { name: "view", scope: "read", sha256: new Uint8Array(32).fill(255) },

@@ -26,9 +26,9 @@ export interface Settings {
   /** Whether the log gets one line of JSON for each decision. */
   readonly logDecisions: boolean;
   /** Whether each page is told what was decided for it, in `Server-Timing`. */
-  readonly tellDecisions: boolean;
+  readonly announceDecisions: boolean;
   /** An isolate tells what it counted at most once in this time, milliseconds. */
-  readonly tellCountsMs: number;
+  readonly flushCountsMs: number;
   /** What clients' names are hashed with, 32 bytes. Undefined: with a key that the store draws. */
   readonly clientKey?: ArrayBuffer;
   /** Who may call the API. */
@@ -78,8 +78,8 @@ const DEFAULTS: Settings = {
   budgetMs: 5,
   objectsPerRegion: 32,
   logDecisions: false,
-  tellDecisions: false,
-  tellCountsMs: 20_000,
+  announceDecisions: false,
+  flushCountsMs: 20_000,
   tokens: [],
   apiOrigins: [],
 };
@@ -141,8 +141,8 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
       whole(1, 10_000),
     ),
     logDecisions: read<boolean>("LOG_DECISIONS", DEFAULTS.logDecisions, "on or off", onOrOff),
-    tellDecisions: read<boolean>("TELL_DECISIONS", DEFAULTS.tellDecisions, "on or off", onOrOff),
-    tellCountsMs: DEFAULTS.tellCountsMs,
+    announceDecisions: read<boolean>("TELL_DECISIONS", DEFAULTS.announceDecisions, "on or off", onOrOff),
+    flushCountsMs: DEFAULTS.flushCountsMs,
     tokens,
     apiOrigins: read<readonly string[]>(
       "API_ORIGINS",

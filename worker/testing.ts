@@ -22,8 +22,8 @@ export const SETTINGS: Settings = {
   budgetMs: 5,
   objectsPerRegion: 4,
   logDecisions: false,
-  tellDecisions: false,
-  tellCountsMs: 0,
+  announceDecisions: false,
+  flushCountsMs: 0,
   tokens: [],
   apiOrigins: [],
 };

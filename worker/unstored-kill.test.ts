@@ -64,7 +64,7 @@ describe("a kill switch that the store could not take", () => {
 
     const after = new Isolate(SETTINGS);
     expect(await beat(after, stores, held)).toBe(held);
-    expect(after.kill.held).toMatchObject({ kind: "clear", author: "ann", atMs: T, revision: 7 });
+    expect(after.kill.unstored).toMatchObject({ kind: "clear", author: "ann", atMs: T, revision: 7 });
     const { response, settled } = await visit(navigation(), stores, after);
     expect(response.headers.get("alt-svc")).toBe("clear");
     await settled;
@@ -72,7 +72,7 @@ describe("a kill switch that the store could not take", () => {
     // Turned off. The edge hears it, and cannot bring it back.
     after.kill.settle();
     expect(await beat(after, stores, held)).toBe("off");
-    expect(after.kill.held).toBeUndefined();
+    expect(after.kill.unstored).toBeUndefined();
   });
 
   it("gives way to the next one, also at the edge", async () => {
@@ -91,13 +91,13 @@ describe("a kill switch that the store could not take", () => {
     const said = before.exchange(undefined);
     expect(said).toMatch(/ ann$/);
     expect(after.exchange(said)).toBe(said);
-    expect(after.held?.revision).toBeUndefined();
+    expect(after.unstored?.revision).toBeUndefined();
   });
 
   it.each(["", "clear", "clear x y z", "open 1 2 ann", "clear 1 2"])("is not read from %j", async (said) => {
     const hold = new KillHold();
     expect(hold.exchange(said)).toBeUndefined();
-    expect(hold.held).toBeUndefined();
+    expect(hold.unstored).toBeUndefined();
   });
 
   it("is stored within seconds once the store takes it, without a gap", async () => {
@@ -121,7 +121,7 @@ describe("a kill switch that the store could not take", () => {
     later(5_000);
     await beat(isolate, stores, held);
     expect(await beat(isolate, stores, held)).toBe("off");
-    expect(isolate.policyCache.held?.inForce?.killSwitch).toBe("clear");
+    expect(isolate.policyCache.current?.inForce?.killSwitch).toBe("clear");
   });
 
   it("is tried again by visits too, where there is no edge of ours", async () => {

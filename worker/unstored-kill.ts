@@ -25,13 +25,13 @@ const log = new LimitedLog("The kill switch could not be stored: it is in force 
  * since. The two talk with the edge's heartbeat.
  */
 export class KillHold {
-  #held: UnstoredKill | undefined;
+  #unstored: UnstoredKill | undefined;
   #triedAtMs = Number.NEGATIVE_INFINITY;
   /** Those that the store has by now, or that were turned off: the edge may still hold one. */
   readonly #settled = new Set<string>();
 
-  get held(): UnstoredKill | undefined {
-    return this.#held;
+  get unstored(): UnstoredKill | undefined {
+    return this.#unstored;
   }
 
   /** Puts a kill switch in force that the store could not take. */
@@ -43,15 +43,15 @@ export class KillHold {
 
   /** Forgets it: the store has it now or knows a later change of the switch, or it was turned off. */
   settle(): void {
-    if (this.#held !== undefined) this.#settled.add(this.#held.id);
-    this.#held = undefined;
+    if (this.#unstored !== undefined) this.#settled.add(this.#unstored.id);
+    this.#unstored = undefined;
   }
 
   /** The kill switch, if it is time to ask the store again. */
   due(nowMs: number): UnstoredKill | undefined {
-    if (this.#held === undefined || Math.abs(nowMs - this.#triedAtMs) < RETRY_MS) return undefined;
+    if (this.#unstored === undefined || Math.abs(nowMs - this.#triedAtMs) < RETRY_MS) return undefined;
     this.#triedAtMs = nowMs;
-    return this.#held;
+    return this.#unstored;
   }
 
   /**
@@ -61,13 +61,13 @@ export class KillHold {
    */
   exchange(said: string | undefined): string | undefined {
     const theirs = said === undefined ? undefined : read(said);
-    if (this.#held === undefined && theirs !== undefined && !this.#settled.has(theirs.id)) this.#hold(theirs);
-    if (this.#held !== undefined) return written(this.#held);
+    if (this.#unstored === undefined && theirs !== undefined && !this.#settled.has(theirs.id)) this.#hold(theirs);
+    if (this.#unstored !== undefined) return written(this.#unstored);
     return theirs === undefined ? undefined : "off";
   }
 
   #hold(kill: UnstoredKill): void {
-    this.#held = kill;
+    this.#unstored = kill;
     log.write(`${kill.kind}, by ${kill.author}`);
   }
 }

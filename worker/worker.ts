@@ -12,6 +12,7 @@ import { serveScript } from "./reporter/serve-script.ts";
 import { sampleListener } from "./sample-listener.ts";
 import { readSettings, type SettingsFault, type SettingsSource } from "./settings.ts";
 import { durableStores, type StoreBindings, type Stores } from "./stores.ts";
+import { visitOf } from "./visit.ts";
 
 export interface Env extends StoreBindings, SettingsSource {
   /** On Cloudflare, if it is bound: a data point of each report (docs/measure-visitors.md). */
@@ -62,7 +63,7 @@ export default {
     if (url.pathname === REPORTER_PATH) return serveScript(request);
     if (url.pathname.startsWith(API_PREFIX) && url.pathname !== REPORT_PATH) return callApi(request, env, ctx);
     const { isolate, stores } = assemble(env);
-    if (url.pathname === REPORT_PATH) return receiveReport(request, stores, ctx, isolate, env.REPORTS);
+    if (url.pathname === REPORT_PATH) return receiveReport(visitOf(request, url, stores, ctx, isolate), env.REPORTS);
     return handleVisitor(request, url, stores, ctx, isolate);
   },
 } satisfies ExportedHandler<Env>;

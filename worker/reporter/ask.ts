@@ -1,36 +1,34 @@
 import { periodAt } from "../../policy-api/decision/assignment.ts";
 import { ownLoss } from "../../policy-api/decision/belief.ts";
-import { contentBytesOf, drawnArm } from "../../policy-api/decision/decide.ts";
+import { contentBytesOf } from "../../policy-api/decision/decide.ts";
 import { nearestPlace, type TablePlace } from "../../policy-api/decision/gain-table.ts";
-import { type Arm, type PageDecision, positionOf } from "../../policy-api/visitors/page-outcome.ts";
 import type { Policy } from "../../policy-api/decision/policy.ts";
-import { type Advice, advise } from "../advise.ts";
-import type { Isolate } from "../isolate.ts";
-import { activeFor, type Found, storedClient } from "../look-up.ts";
+import { type AskedPage, type PageDecision, positionOf } from "../../policy-api/visitors/page-outcome.ts";
+import type { ClientAddress } from "../address.ts";
+import type { Advice } from "../advise.ts";
+import type { Hasher } from "../hasher.ts";
+import type { Found } from "../look-up.ts";
 import { isPage } from "../pages/change-body.ts";
-import type { Asked } from "./asked.ts";
+import type { Visit } from "../visit.ts";
 import { mayInject, withTag } from "./inject.ts";
-import { writeToken } from "./token.ts";
+import { nonceOf, writeToken } from "./token.ts";
 
-/**
- * Asks a page to report, if the policy and the visitor let it: at the end of the look-up, when what is reported on is known.
- * Undefined: it is not asked, which costs nothing where no page is.
- */
-export function ask({ headers }: Request, found: Found, isolate: Isolate): Asked | undefined {
-  const { held, address } = found;
-  const reports = activeFor(found)?.policy?.reports;
-  const hasher = held?.hasher;
-  if (reports === undefined || reports.share <= 0 || hasher === undefined || address === undefined) return undefined;
-  // Under the kill switch no policy decides, and no load says anything about one.
-  if (held?.inForce?.killSwitch !== null || declines(headers)) return undefined;
-  const { share, inject } = reports;
-  if (share < 1 && hasher.reportingUnit(address) >= share) return undefined;
-  const client = storedClient(found, isolate);
-  const nowMs = Date.now();
-  const advice = advise(found, isolate, nowMs);
-  if (client === undefined || advice === undefined) return undefined;
-  const decision = decisionOf(advice, found, nowMs);
-  return { decision, client, token: writeToken(decision, client.keys.client, hasher), inject };
+/** What a page that is asked to report takes along. */
+export interface Question {
+  readonly token: string;
+  /** For the store, if it counts the page from when it is asked: of a drawn arm, where a missing report says something too. */
+  readonly decided: AskedPage | undefined;
+}
+
+/** Whether the policy and the visitor let a page be asked to report. Where the policy asks none, that costs nothing. */
+export function mayAsk(
+  { headers }: Request,
+  address: ClientAddress,
+  { reports }: Policy,
+  hasher: Pick<Hasher, "reportingUnit">,
+): boolean {
+  if (reports === undefined || reports.share <= 0 || declines(headers)) return false;
+  return reports.share >= 1 || hasher.reportingUnit(address) < reports.share;
 }
 
 /**
@@ -47,53 +45,61 @@ function declines(headers: Headers): boolean {
 }
 
 /**
- * Gives the page what it takes along, for `Server-Timing` of the page's own script. If the decision was another one in the
- * end, the response is no page, or nobody could remember that it was asked, it is not asked: then the result is undefined.
+ * Asks a page to report on what was decided for it, which is signed. Undefined: it is not asked, as the look-up was late or failed, the
+ * response is no page, or nobody could remember that it was asked.
+ */
+export function ask(
+  visit: Visit,
+  found: Found,
+  advice: Advice,
+  response: Response,
+  nowMs: number,
+): Question | undefined {
+  const { mayAsk: isAllowed, isComplete, client, cached } = found;
+  const hasher = cached?.hasher;
+  if (!isAllowed || !isComplete || client === undefined || hasher === undefined || !isPage(response)) return undefined;
+  const decision = decisionOf(visit, found, advice, nowMs);
+  const isCounted = decision.arm !== "policy" && decision.position !== "unknown";
+  const { keys, object } = client;
+  if (isCounted && !visit.isolate.reports.takesDecided(object.name, keys.client)) {
+    visit.isolate.counters.add("news_dropped", { cause: "asked-page" });
+    return undefined;
+  }
+  const token = writeToken(decision, keys.client, hasher);
+  return { token, decided: isCounted ? { ...decision, nonce: nonceOf(token) } : undefined };
+}
+
+/**
+ * Gives the page its token, in `Server-Timing` for the page's own script, and the reporter's tag where the policy says so.
  *
  * @param response One whose headers may be changed.
  */
-export function withAsked(
-  response: Response,
-  asked: Asked,
-  advice: Advice,
-  found: Found,
-  isolate: Isolate,
-  nowMs: number,
-): Response | undefined {
-  if (!isPage(response) || !isSame(asked.decision, decisionOf(advice, found, nowMs))) return undefined;
-  const { keys, object } = asked.client;
-  if (isCounted(asked.decision) && !isolate.reports.takesDecided(object.name, keys.client)) {
-    isolate.reports.dropped.add("asked-page");
-    return undefined;
-  }
+export function withToken(response: Response, { active }: Found, { token }: Question): Response {
   // The origin's own entries stay.
-  response.headers.append("server-timing", `h3;desc="${asked.token}"`);
-  return asked.inject && mayInject(response) ? withTag(response) : response;
+  response.headers.append("server-timing", `h3;desc="${token}"`);
+  return active?.policy?.reports?.inject === true && mayInject(response) ? withTag(response) : response;
 }
 
-/** Whether the store counts the page from when it is asked: of a drawn arm, where a missing report says something too. */
-export function isCounted({ arm, position }: PageDecision): boolean {
-  return arm !== "policy" && position !== "unknown";
-}
-
-function isSame(a: PageDecision, b: PageDecision): boolean {
-  return JSON.stringify({ ...a, atMs: 0 }) === JSON.stringify({ ...b, atMs: 0 });
-}
-
-function decisionOf({ decision, request, policyVersion }: Advice, found: Found, nowMs: number): PageDecision {
-  const policy = activeFor(found)?.policy;
+function decisionOf(
+  { atMs }: Visit,
+  { active, arm, cached, remembered, pending }: Found,
+  { decision, request, policyVersion }: Advice,
+  nowMs: number,
+): PageDecision {
+  const policy = active?.policy;
   const rttMs = decision.rttMs ?? request.rttMs;
   const contentBytes = decision.contentBytes ?? (policy === undefined ? 0 : contentBytesOf(policy, request));
   const place = placeOf(policy, decision, rttMs, contentBytes);
   return {
     policyVersion,
-    revision: found.held?.inForce?.revision ?? 0,
-    arm: armOf(decision, policy, found.explorationUnit),
+    revision: cached?.inForce?.revision ?? 0,
+    // By the draw, also where a client's offers pause: those are mostly clients that were drawn to be offered.
+    arm: arm ?? "policy",
     advertised: decision.advertise.kind,
     propensity: decision.propensity,
     // Of the moment of the draw: neither may change while the origin works.
-    position: positionOf(found.remembered, found.pending, found.atMs, found.held?.inForce?.sinceMs ?? 0),
-    period: periodAt(found.atMs),
+    position: positionOf(remembered, pending, atMs, cached?.inForce?.sinceMs ?? 0),
+    period: periodAt(atMs),
     ...(place === undefined ? {} : { place }),
     transport: request.transport,
     // As the token has it: whichever of decision and report comes first counts the page.
@@ -113,9 +119,4 @@ function placeOf(
   if (policy?.method?.kind !== "gains" || rttMs === undefined) return undefined;
   const lossRatio = belief && ownLoss(belief);
   return nearestPlace(policy.method.table, { rttMs, contentBytes, lossRatio });
-}
-
-/** By the draw, also where a client's offers pause: those are mostly clients that were drawn to be offered. */
-function armOf({ mode }: Advice["decision"], policy: Policy | undefined, unit: number | undefined): Arm {
-  return (mode === "adaptive" && policy !== undefined ? drawnArm(policy, unit) : undefined) ?? "policy";
 }

@@ -6,6 +6,7 @@ import { pageDecision, pageReport } from "../../policy-api/visitors/testing-page
 import { Hasher } from "../hasher.ts";
 import { Isolate } from "../isolate.ts";
 import { CF_H2, fails, FakeStores, HASH_KEY, mode, never, SETTINGS } from "../testing.ts";
+import { visitOf } from "../visit.ts";
 import { receiveReport } from "./report-endpoint.ts";
 import { writeToken } from "./token.ts";
 
@@ -50,9 +51,9 @@ async function send({ body, report = {}, headers = {}, cf = CLOUDFLARE, edge = "
     ...(method === "GET" ? {} : { body: text }),
     cf: cf as never,
   });
-  const { status } = await receiveReport(request, stores, ctx, isolate, points);
+  const { status } = await receiveReport(visitOf(request, new URL(request.url), stores, ctx, isolate), points);
   await waitOnExecutionContext(ctx);
-  return { status, fates: isolate.reportCounts.read(), stores, isolate };
+  return { status, fates: isolate.counters.readBy("reports", "fate"), stores, isolate };
 }
 
 it.each([
@@ -184,8 +185,10 @@ describe("a report that does not count is counted by its cause, and the answer i
     const isolate = new Isolate(SETTINGS);
     const body = new ReadableStream({ start: (controller) => controller.error(new Error("gone")) });
     const request = new Request(URL_OF_REPORTS, { method: "POST", body });
-    const { status } = await receiveReport(request, new FakeStores(mode("observe")), createExecutionContext(), isolate);
-    expect([status, isolate.reportCounts.read()]).toEqual([400, { broken: 1 }]);
+    const { status } = await receiveReport(
+      visitOf(request, new URL(request.url), new FakeStores(mode("observe")), createExecutionContext(), isolate),
+    );
+    expect([status, isolate.counters.readBy("reports", "fate")]).toEqual([400, { broken: 1 }]);
   });
 
   it("crowded: more than wait for the object of one client", async () => {
@@ -200,12 +203,13 @@ describe("a report that does not count is counted by its cause, and the answer i
         body: JSON.stringify({ ...pageReport(), token: tokenOf() }),
         cf: CLOUDFLARE as never,
       });
-      await receiveReport(request, stores, ctx, isolate);
-      const total = () => Object.values(isolate.reportCounts.read()).reduce((sum, count) => sum + count, 0);
+      await receiveReport(visitOf(request, new URL(request.url), stores, ctx, isolate));
+      const total = () =>
+        Object.values(isolate.counters.readBy("reports", "fate")).reduce((sum, count) => sum + count, 0);
       await vi.waitFor(() => expect(total()).toBe(i + 1));
     }
     // The first one is on its way to the object, which never answers. Of the others four wait.
-    expect(isolate.reportCounts.read()).toEqual({ accepted: 5, crowded: 2 });
+    expect(isolate.counters.readBy("reports", "fate")).toEqual({ accepted: 5, crowded: 2 });
   });
 
   it("replayed and crowded: what the object says of those that passed here", async () => {

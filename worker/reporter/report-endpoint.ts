@@ -1,13 +1,12 @@
 import { REPORT_LIFE_MS } from "../../policy-api/visitors/counted-pages.ts";
 import { isOfPage, outcomeOf, type PageNews, samplesOf } from "../../policy-api/visitors/page-outcome.ts";
 import { isAbsurd, parsePageReport } from "../../policy-api/visitors/page-report.ts";
-import { connectionFacts, keptSample } from "../cf.ts";
+import { keptSample } from "../cf.ts";
 import type { ReportFate } from "../counters.ts";
-import type { Isolate } from "../isolate.ts";
 import { LimitedLog } from "../limited-log.ts";
-import { addressOf, storedClient } from "../look-up.ts";
 import { regionOf } from "../region.ts";
-import type { StoredClient, Stores } from "../stores.ts";
+import type { StoredClient } from "../stores.ts";
+import { storedClient, type Visit } from "../visit.ts";
 import { readBody } from "./read-body.ts";
 import { reportPoint } from "./report-point.ts";
 import { readToken } from "./token.ts";
@@ -19,12 +18,6 @@ const CLOCKS_APART_MS = 2_000;
 
 const pointsLog = new LimitedLog("Analytics Engine did not take a report");
 
-interface Around {
-  readonly stores: Stores;
-  readonly ctx: Pick<ExecutionContext, "waitUntil">;
-  readonly isolate: Isolate;
-}
-
 interface Judged {
   readonly client: StoredClient;
   readonly page: PageNews;
@@ -32,59 +25,51 @@ interface Judged {
 
 /**
  * Takes a page's report. Whoever sends it learns nothing: the answer is 204 whatever becomes of it, and nobody waits for
- * that. `isolate.reportCounts` says what became of it.
+ * that. The counters say what became of it.
  *
  * @param points Gets a data point of each report that is accepted here. The object may still find that it is a replay
  */
-export async function receiveReport(
-  request: Request,
-  stores: Stores,
-  ctx: Pick<ExecutionContext, "waitUntil">,
-  isolate: Isolate,
-  points?: AnalyticsEngineDataset,
-): Promise<Response> {
-  const { reportCounts: counts } = isolate;
-  // Also where no page comes any more that would tell it.
-  const tell = async (): Promise<void> => {
-    const nowMs = Date.now();
-    await isolate.tellCounts(stores, regionOf(connectionFacts(request.cf, isolate.settings, nowMs)), nowMs);
-  };
+export async function receiveReport(visit: Visit, points?: AnalyticsEngineDataset): Promise<Response> {
+  const { request, ctx } = visit;
   if (request.method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
+  const refused = (fate: ReportFate, status: number): Response => {
+    count(visit, fate);
+    flush(visit);
+    return new Response(null, { status });
+  };
   let body: string | undefined;
   try {
     body = await readBody(request, BODY_MAX_BYTES);
   } catch {
-    counts.add("broken");
-    ctx.waitUntil(tell());
-    return new Response(null, { status: 400 });
+    return refused("broken", 400);
   }
-  if (body === undefined) {
-    counts.add("oversized");
-    ctx.waitUntil(tell());
-    return new Response(null, { status: 413 });
-  }
-  ctx.waitUntil(keep(request, body, { stores, ctx, isolate, points }).then(tell));
+  if (body === undefined) return refused("oversized", 413);
+  ctx.waitUntil(keep(visit, body, points).finally(() => flush(visit)));
   return new Response(null, { status: 204 });
 }
 
+function count({ isolate: { counters } }: Visit, fate: ReportFate): void {
+  counters.add("reports", { fate });
+}
+
+/** Also where no page comes any more that would do it. */
+function flush(visit: Visit): void {
+  visit.isolate.flushCounts(visit, regionOf(visit.connection), Date.now());
+}
+
 /** Never rejects. */
-async function keep(
-  request: Request,
-  body: string,
-  { points, ...around }: Around & { readonly points: AnalyticsEngineDataset | undefined },
-): Promise<void> {
-  const { isolate, stores } = around;
+async function keep(visit: Visit, body: string, points: AnalyticsEngineDataset | undefined): Promise<void> {
+  const { isolate, stores, connection } = visit;
   const nowMs = Date.now();
   try {
-    const judged = await judge(request, body, nowMs, around);
-    isolate.reportCounts.add(typeof judged === "string" ? judged : "accepted");
+    const judged = await judge(visit, body, nowMs);
+    count(visit, typeof judged === "string" ? judged : "accepted");
     if (typeof judged === "string") return;
-    const sample = keptSample(connectionFacts(request.cf, isolate.settings, nowMs), true);
-    const news = { page: judged.page, ...(sample === undefined ? {} : { sample }) };
     writePoint(points, judged);
+    const news = { page: judged.page, sample: keptSample(connection, true) };
     await isolate.report(stores, judged.client, news, nowMs);
   } catch {
-    isolate.reportCounts.add("unready");
+    count(visit, "unready");
   }
 }
 
@@ -98,26 +83,20 @@ function writePoint(points: AnalyticsEngineDataset | undefined, { client, page }
 }
 
 /** What a report says of its page; or else why it does not count. */
-async function judge(
-  request: Request,
-  body: string,
-  nowMs: number,
-  { stores, ctx, isolate }: Around,
-): Promise<Judged | ReportFate> {
+async function judge(visit: Visit, body: string, nowMs: number): Promise<Judged | ReportFate> {
+  const { request, stores, ctx, isolate, connection } = visit;
   // Browsers say who sends it (Fetch Metadata Request Headers, section 2.3). Older ones say nothing.
   if ((request.headers.get("sec-fetch-site") ?? "same-origin") !== "same-origin") return "cross-site";
   const parsed = parsePageReport(jsonOf(body));
   if (!parsed.ok) return isAbsurd(parsed.faults) ? "absurd" : "malformed";
   const report = parsed.value;
 
-  const connection = connectionFacts(request.cf, isolate.settings, nowMs);
-  const address = addressOf(request, connection);
   await isolate.policyCache.ready(stores, ctx, nowMs);
-  const { held } = isolate.policyCache;
-  const client = storedClient({ client: undefined, address, held, connection }, isolate);
-  if (held?.hasher === undefined || client === undefined) return "unready";
+  const cached = isolate.policyCache.current;
+  const client = storedClient(visit, cached);
+  if (cached?.hasher === undefined || client === undefined) return "unready";
 
-  const token = readToken(report.token, client.keys.client, held.hasher);
+  const token = readToken(report.token, client.keys.client, cached.hasher);
   if (token === undefined) return "unsigned";
   const { decision, nonce } = token;
   const ageMs = nowMs - decision.atMs;

@@ -18,6 +18,7 @@ import { handleVisitor } from "../handler.ts";
 import { Isolate } from "../isolate.ts";
 import { durableStores, pathObject, pathStore, policyStore } from "../stores.ts";
 import { counted as countCalls, mode, navigation, PAGE_HEADERS, SETTINGS } from "../testing.ts";
+import { visitOf } from "../visit.ts";
 import { receiveReport } from "./report-endpoint.ts";
 import { readToken } from "./token.ts";
 
@@ -66,7 +67,7 @@ async function post(address: string, body: string): Promise<number> {
     body,
     cf: CF as never,
   });
-  const { status } = await receiveReport(request, stores, ctx, isolate);
+  const { status } = await receiveReport(visitOf(request, new URL(request.url), stores, ctx, isolate));
   await waitOnExecutionContext(ctx);
   return status;
 }
@@ -76,7 +77,7 @@ const reportOf = (token: string, connections: readonly object[] = []): string =>
   JSON.stringify({ ...pageReport(), token, atMs: 500, connections });
 
 async function known(address: string): Promise<Remembered> {
-  const hasher = isolate.policyCache.held?.hasher;
+  const hasher = isolate.policyCache.current?.hasher;
   if (hasher === undefined) throw new Error("no key");
   const network = `${address.split(".").slice(0, 3).join(".")}.0/24`;
   return stores.lookUp({ keys: hasher.named({ client: address, network }, 1).keys, object: pathObject("local", 0) });
@@ -94,7 +95,7 @@ it("what a page's connection counted is in the client's belief, and the same con
   expect(packets(await known("192.0.2.7"))).toEqual([[500, 25]]);
   await post("192.0.2.7", reportOf(await load("192.0.2.7"), [{ l4: l4(900, 30), agoMs: 0 }]));
   expect(packets(await known("192.0.2.7"))).toEqual([[900, 30]]);
-  expect(isolate.reportCounts.read()).toEqual({ accepted: 2 });
+  expect(isolate.counters.readBy("reports", "fate")).toEqual({ accepted: 2 });
 });
 
 it("a report that comes again changes nothing", async () => {
@@ -106,7 +107,7 @@ it("a report that comes again changes nothing", async () => {
   for (let i = 0; i < 3; i++) await post("192.0.2.7", body);
   const after = (await known("192.0.2.7")).client?.connections.filter(({ id }) => id.startsWith("page:"));
   expect(after).toEqual(before);
-  expect(isolate.reportCounts.read()).toEqual({ accepted: 5, replayed: 4 });
+  expect(isolate.counters.readBy("reports", "fate")).toEqual({ accepted: 5, replayed: 4 });
 });
 
 it("what one client can say of its paths, however large, is one client to its network, and nothing to a neighbour's own belief", async () => {
@@ -117,12 +118,12 @@ it("what one client can say of its paths, however large, is one client to its ne
   for (const level of [liar.network, liar.site]) expect(clientsOf(level?.mix.clients)).toBeLessThanOrEqual(1);
   const neighbour = await known("192.0.2.8");
   expect(neighbour.client).toBeUndefined();
-  expect(isolate.reportCounts.read()).toEqual({ accepted: COUNTED_PAGES_MAX + 5, crowded: 5 });
+  expect(isolate.counters.readBy("reports", "fate")).toEqual({ accepted: COUNTED_PAGES_MAX + 5, crowded: 5 });
 });
 
 /** The place that a token gives to its page. */
-function placeOf({ policyCache: { held } }: Isolate, client: string, token: string): string | undefined {
-  const hasher = held?.hasher;
+function placeOf({ policyCache: { current } }: Isolate, client: string, token: string): string | undefined {
+  const hasher = current?.hasher;
   return hasher && readToken(token, hasher.named({ client, network: "" }, 1).keys.client, hasher)?.decision.position;
 }
 
@@ -212,7 +213,7 @@ it("10,000 forged, replayed and changed reports change counters alone: no belief
   }
   expect(await known("192.0.2.7")).toEqual(before);
   expect((await known("198.51.100.1")).client).toBeUndefined();
-  const { accepted, ...refused } = isolate.reportCounts.read();
+  const { accepted, ...refused } = isolate.counters.readBy("reports", "fate");
   expect(accepted).toBe(1);
   expect(Object.values(refused).reduce((sum, count) => sum + count, 0)).toBe(9_000);
   expect(Object.keys(refused).toSorted()).toEqual(["absurd", "malformed", "oversized", "unsigned"]);
@@ -222,7 +223,7 @@ it("10,000 forged, replayed and changed reports change counters alone: no belief
     await post("192.0.2.7", i % 2 === 0 ? counted : counted.replace("lost=25", `lost=${i % 500}`));
   expect(await known("192.0.2.7")).toEqual(before);
   expect(await outcomes()).toEqual(summed);
-  expect(isolate.reportCounts.read()).toEqual({ ...refused, accepted: 1_001, replayed: 1_000 });
+  expect(isolate.counters.readBy("reports", "fate")).toEqual({ ...refused, accepted: 1_001, replayed: 1_000 });
 }, 120_000);
 
 function changedAt(token: string, at: number): string {

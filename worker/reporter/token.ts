@@ -49,13 +49,13 @@ export function writeToken(decision: PageDecision, client: string, hasher: Pick<
   view.setUint32(26, decision.atMs % 2 ** 32);
   crypto.getRandomValues(bytes.subarray(NONCE_AT, CODE_AT));
   bytes.set(hasher.reportCode(bytes.subarray(0, CODE_AT), client, CODE_BYTES), CODE_AT);
-  return textOf(bytes);
+  return bytes.toBase64({ alphabet: "base64url" });
 }
 
 /** Reads a token. Undefined if this deployment did not write it, or not for this client. */
 export function readToken(token: string, client: string, hasher: Pick<Hasher, "reportCode">): ReadToken | undefined {
   if (!TOKEN.test(token)) return undefined;
-  const bytes = Uint8Array.from(atob(token.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
+  const bytes = Uint8Array.fromBase64(token, { alphabet: "base64url" });
   const code = hasher.reportCode(bytes.subarray(0, CODE_AT), client, CODE_BYTES);
   if (!isSame(code, bytes.subarray(CODE_AT)) || bytes[0] !== FORM) return undefined;
   const view = new DataView(bytes.buffer);
@@ -97,11 +97,4 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   let difference = a.length ^ b.length;
   for (const [i, byte] of a.entries()) difference |= byte ^ (b[i] ?? 0);
   return difference === 0;
-}
-
-/** Base64url (RFC 4648, section 5). */
-function textOf(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_");
 }

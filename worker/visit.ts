@@ -1,0 +1,61 @@
+import type { RequestFacts } from "../policy-api/decision/facts.ts";
+import { type ClientAddress, clientAddress } from "./address.ts";
+import { type ConnectionFacts, connectionFacts } from "./cf.ts";
+import type { Isolate } from "./isolate.ts";
+import type { CachedPolicy } from "./policy-cache.ts";
+import { regionOf } from "./region.ts";
+import { pathObject, type StoredClient, type Stores } from "./stores.ts";
+
+/** A visitor's request, and what its steps share. */
+export interface Visit {
+  readonly request: Request;
+  /** Parsed once. */
+  readonly url: URL;
+  readonly stores: Stores;
+  readonly ctx: Pick<ExecutionContext, "waitUntil">;
+  readonly isolate: Isolate;
+  /**
+   * When it came, milliseconds since the epoch. The period of assignment is that of this moment, so that a page at its end has the arm
+   * and the period of one draw.
+   */
+  readonly atMs: number;
+  readonly connection: ConnectionFacts;
+  readonly facts: RequestFacts;
+  /** Undefined where the address cannot be believed. */
+  readonly address: ClientAddress | undefined;
+}
+
+export function visitOf(
+  request: Request,
+  url: URL,
+  stores: Stores,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  isolate: Isolate,
+): Visit {
+  const atMs = Date.now();
+  const connection = connectionFacts(request.cf, isolate.settings, atMs);
+  const facts = { ...connection.facts, path: url.pathname };
+  const address = connection.addressTrusted ? request.headers.get("cf-connecting-ip") : null;
+  return {
+    request,
+    url,
+    stores,
+    ctx,
+    isolate,
+    atMs,
+    connection,
+    facts,
+    address: address === null ? undefined : clientAddress(address),
+  };
+}
+
+/** What the stores know the visitor by. Undefined without an address, or without a key to hash it with. */
+export function storedClient(
+  { isolate, address, connection }: Visit,
+  cached: CachedPolicy | undefined,
+): StoredClient | undefined {
+  const hasher = isolate.namer(cached);
+  if (address === undefined || hasher === undefined) return undefined;
+  const { keys, object } = hasher.named(address, isolate.settings.objectsPerRegion, connection.facts.asn);
+  return { keys, object: pathObject(regionOf(connection), object) };
+}
