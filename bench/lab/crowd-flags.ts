@@ -3,9 +3,6 @@
  * may hold. They also keep every handshake the same: above its bound the edge would ask for a further round trip.
  */
 export const CROWD_FLAGS: readonly string[] = [
-  "-max-requests",
-  "-max-unread",
-  "-max-unread-client",
-  "-max-handshakes",
-  "-retry-above",
-].flatMap((flag) => [flag, "100000"]);
+  ["-max-requests", "100000"],
+  ...["max-young-client", "max-handshakes", "retry-above"].map((bound) => ["-config", `${bound}=100000`]),
+].flat();

@@ -175,8 +175,8 @@ async function startOrigins(
       // The address, and the names that browsers use.
       ["-host", SERVER_ADDRESS, "-host", "*.test"],
       CROWD_FLAGS,
-      traceFile === undefined ? [] : ["-trace", traceFile],
-      qlogFolder === undefined ? [] : ["-qlog", qlogFolder],
+      traceFile === undefined ? [] : ["-config", `trace=${traceFile}`],
+      qlogFolder === undefined ? [] : ["-config", `qlog=${qlogFolder}`],
       edgeFlags,
     ].flat(),
     networkNamespace: server,

@@ -45,13 +45,15 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
   },
   "early-h3": {
     ...H3,
-    about: "as `fixed-h3`, with an edge that takes requests in 0-RTT (`-early-data`), which ours does not by default",
-    edgeFlags: ["-early-data"],
+    about:
+      "as `fixed-h3`, with an edge that takes requests in 0-RTT (`-config early-data=true`), which ours does not by default",
+    edgeFlags: ["-config", "early-data=true"],
   },
   "retry-h3": {
     ...H3,
-    about: "as `fixed-h3`, with an edge that has every client prove its address by a Retry first (`-retry`)",
-    edgeFlags: ["-retry"],
+    about:
+      "as `fixed-h3`, with an edge that has every client prove its address by a Retry first (`-config retry=true`)",
+    edgeFlags: ["-config", "retry=true"],
   },
   "always-offer": {
     about: "begins on HTTP/2 and is always offered HTTP/3: what CDNs do today",

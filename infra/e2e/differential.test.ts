@@ -29,7 +29,7 @@ async function startSystem(origin: Origin, by: Way["by"]): Promise<TestSystem> {
   const system = await startTestSystem({
     origin: `http://127.0.0.1:${origin.port}`,
     // Silent origins get less than the clients' patience.
-    edgeFlags: ["-upstream-timeout", "3s"],
+    edgeFlags: ["-config", "upstream-timeout=3s"],
     onErrorLine: (line) => said.push(line),
   });
   await system.putPolicy(fixed("fixed-h3"));

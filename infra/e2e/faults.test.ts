@@ -103,7 +103,7 @@ it("metadata that a visitor forges is removed", async () => {
 
 it("an origin that refuses is a 502; one that stalls, a 504", async () => {
   const { url: origin, server } = await startOrigin(() => undefined);
-  const system = await startTestSystem({ origin, edgeFlags: ["-upstream-timeout", "300ms"] });
+  const system = await startTestSystem({ origin, edgeFlags: ["-config", "upstream-timeout=300ms"] });
   await system.putPolicy(fixed("fixed-h3"));
   for (const protocol of PROTOCOLS) {
     const [load] = await probe(system, protocol, [url(system)], NAVIGATION);

@@ -165,7 +165,7 @@ it(
   SLOW,
   async () => {
     const config = writeCloudflareConfig(testFolder());
-    const system = await startReportingSystem({ config, edgeFlags: ["-as-cloudflare"] });
+    const system = await startReportingSystem({ config, edgeFlags: ["-config", "as-cloudflare=true"] });
     await system.putPolicy(reporting(true));
     const { page, errors } = await watched(system);
     await navigate(page, system.port);

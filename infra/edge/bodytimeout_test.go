@@ -19,7 +19,7 @@ func TestPausedBodyIsBounded(t *testing.T) {
 	}
 	for name, upstream := range upstreams {
 		t.Run(name, func(t *testing.T) {
-			e := startEdgeWith(t, edgetest.StartUpstream(t, upstream), "-body-timeout", "200ms", "-upstream-timeout", "20s")
+			e := startEdgeWith(t, edgetest.StartUpstream(t, upstream), "-config", "body-timeout=200ms", "-config", "upstream-timeout=20s")
 			// By hand over HTTP/1.1: net/http's client itself does not see an answer while its body pauses.
 			c := e.rawTLS()
 			fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n")
@@ -58,7 +58,7 @@ func TestBodyBoundEnds(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 		}
 		_, _ = io.Copy(w, r.Body)
-	}), "-body-timeout", bound.String())
+	}), "-config", "body-timeout="+bound.String())
 	forProtocols(t, func(t *testing.T, protocol string) {
 		client := e.client(protocol)
 		for range 2 {

@@ -20,8 +20,8 @@ func TestEarlyData(t *testing.T) {
 		flags        []string
 		used         bool
 	}{
-		{"GET", http3.MethodGet0RTT, []string{"-early-data"}, true},
-		{"HEAD", http3.MethodHead0RTT, []string{"-early-data"}, true},
+		{"GET", http3.MethodGet0RTT, []string{"-config", "early-data=true"}, true},
+		{"HEAD", http3.MethodHead0RTT, []string{"-config", "early-data=true"}, true},
 		{"without the flag", http3.MethodGet0RTT, nil, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

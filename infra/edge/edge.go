@@ -32,7 +32,6 @@ import (
 	"adaptive-h3/infra/edge/internal/quicserver"
 	"adaptive-h3/infra/edge/internal/resting"
 	"adaptive-h3/infra/edge/internal/trace"
-	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -53,7 +52,6 @@ type edge struct {
 	crowd        *crowd.Crowd
 	handshakes   *quicserver.Handshakes
 	poster       *pathsample.Poster // nil: no samples
-	watch        *unread.Watch
 	resting      *resting.Closer
 	upstream     *upstream.Pool
 	linger       listen.Lingerer
@@ -72,7 +70,7 @@ type edge struct {
 	beating  sync.WaitGroup
 	stopScan context.CancelFunc
 	stopPost context.CancelFunc
-	scanning sync.WaitGroup // what looks again and again: the sampler, the watch, the closer, and the trace if there is one
+	scanning sync.WaitGroup // what looks again and again: the sampler, the closer, and the trace if there is one
 }
 
 // server is one socket being served.
@@ -125,11 +123,10 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 		fallback = origin.New(pool, opts.origin, opts.samples, heartbeat.Exchange{Kill: opts.proxy.Kill, HTTP3: e.http3}, log)
 		transport = fallback
 	}
-	e.watch = unread.NewWatch(opts.unread, e.registry, log)
-	e.resting = resting.New(e.registry, opts.restTimeout)
+	e.resting = resting.New(e.registry, opts.proxy.RestTimeout)
 	e.handshakes = quicserver.NewHandshakes(opts.handshakes, log)
 	e.upstream, e.desk = pool, bounds.Desk()
-	e.handler = proxy.New(opts.proxy, transport, e.desk, e.watch, log)
+	e.handler = proxy.New(opts.proxy, transport, e.desk, log)
 	subject := &operator.Subject{
 		Registry: e.registry, Crowded: e.crowd.Closed, Desk: e.desk, Handshakes: e.handshakes.Counts, Misdirected: e.handler.Misdirected,
 		Certificates: certificates, Descriptors: bounds.Descriptors,
@@ -194,7 +191,6 @@ func (e *edge) startSampling(to upstream.Target, windows *trace.Windows) {
 	e.stopScan, e.stopPost = stopScan, stopPost
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
-	e.scanning.Go(func() { e.watch.Run(scanCtx) })
 	e.scanning.Go(func() { e.resting.Run(scanCtx) })
 	e.scanning.Go(func() { giveback.Run(scanCtx) })
 	e.scanning.Go(func() {
@@ -256,7 +252,7 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 		MaxHeaderBytes:    maxHeaderBytes,
 		// OPTIONS * comes to the handler, as over HTTP/3.
 		DisableGeneralOptionsHandler: true,
-		HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: opts.maxStreams},
+		HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: opts.maxStreams, WriteByteTimeout: opts.proxy.UnreadTimeout},
 		ErrorLog:                     e.log.Logger("http"),
 		ConnState:                    e.metrics.Ended,
 		ConnContext:                  connpath.ConnContext,

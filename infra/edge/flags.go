@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/netip"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,6 @@ import (
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/proxy"
 	"adaptive-h3/infra/edge/internal/quicserver"
-	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -35,10 +35,8 @@ type options struct {
 	earlyData       bool
 	handshakes      quicserver.HandshakeLimits
 	requests        upstream.RequestLimits
-	unread          unread.Limits
 	connections     int // visitors' connections that may be open
 	maxStreams      int
-	restTimeout     time.Duration
 	shutdownTimeout time.Duration
 }
 
@@ -46,6 +44,8 @@ const (
 	defaultListen = "localhost:8443"
 	// Bytes per second: less than a modem's, and slow enough that no visitor waits for a page at it.
 	slowestRate = 1000
+	// A browser has at most 100 requests on a connection.
+	youngOfClient = 128
 )
 
 // parseOptions reads the command line. Errors are one sentence that names the flag and what is allowed; for a flag that
@@ -53,12 +53,13 @@ const (
 func parseOptions(args []string, stderr io.Writer) (options, error) {
 	o := options{
 		proxy: proxy.Options{
-			UpstreamTimeout: 60 * time.Second, BodyTimeout: 60 * time.Second, AltSvc: proxy.AltSvcPass,
+			UpstreamTimeout: 60 * time.Second, BodyTimeout: 60 * time.Second, UnreadTimeout: 60 * time.Second, RestTimeout: 120 * time.Second,
+			SlowestRate: slowestRate, AltSvc: proxy.AltSvcPass,
 		},
 		certificate: certificate.Options{StateDir: ".adaptive-h3"},
 		handshakes:  quicserver.HandshakeLimits{Unproven: 256, Total: 1024},
-		unread:      unread.Limits{Timeout: 60 * time.Second, Rate: slowestRate},
-		maxStreams:  100, restTimeout: 120 * time.Second, shutdownTimeout: 10 * time.Second,
+		requests:    upstream.RequestLimits{AtOnce: youngOfClient},
+		maxStreams:  100, shutdownTimeout: 10 * time.Second,
 	}
 	// The flag package prints every error with the whole list; only an unknown flag deserves that here.
 	var printed bytes.Buffer
@@ -81,12 +82,6 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.Func("cert", "certificate chain, PEM `FILE`, read again when it changes; with -key, instead of the development certificate; repeatable", addTo(&o.certificate.CertFiles))
 	fs.Func("key", "private key, PEM `FILE`, of the certificate that has the same place among the -cert flags; repeatable", addTo(&o.certificate.KeyFiles))
 	fs.StringVar(&o.certificate.StateDir, "state", o.certificate.StateDir, "`DIR` that keeps the development certificate, and the secret by which QUIC clients learn of a restart")
-	fs.StringVar(&o.qlogDir, "qlog", "", "`DIR` that exists, for a qlog of every QUIC connection, a file each without addresses; for looking into transports, as it grows without end")
-	fs.StringVar(&o.traceFile, "trace", "", "`FILE` for every connection's window, RTT and bytes, a line of JSON each 50 ms; for looking into transports, as it grows without end")
-	fs.BoolVar(&o.earlyData, "early-data", false, "take GET and HEAD requests over HTTP/3 in 0-RTT, with Early-Data: 1; anybody may send such a request again, from an address that nobody verified: for looking into transports, not for visitors")
-	fs.BoolVar(&o.handshakes.Always, "retry", false, "have every QUIC client prove its address before its handshake begins, by a Retry (RFC 9000, section 8.1.2), which takes a round trip; without this flag only while -retry-above says so")
-	fs.Func("retry-above", "have each new QUIC client prove its address while `N` handshakes are in progress whose clients have not, down to half as many (default 256)", setCount(&o.handshakes.Unproven))
-	fs.Func("max-handshakes", "at most `N` QUIC handshakes in progress, a quarter of that of one client that proved its address, and half of an IPv6 /48; others are refused (default 1024)", setCount(&o.handshakes.Total))
 	fs.Func("host", "a `NAME` that visitors use: the development certificate gets it, and a certificate of -cert must have it, or health is not ok; a request for a host that is neither here nor in a certificate gets 421; repeatable", func(s string) error {
 		if !validHost(s) {
 			return errors.New("it must be a host name or an IP address, without port")
@@ -94,35 +89,13 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		o.certificate.Hosts = append(o.certificate.Hosts, s)
 		return nil
 	})
-	fs.Func("alt-svc", "what happens to the upstream's Alt-Svc: `pass|strip|override` (default pass)", func(s string) error {
-		switch m := proxy.AltSvcMode(s); m {
-		case proxy.AltSvcPass, proxy.AltSvcStrip, proxy.AltSvcOverride:
-			o.proxy.AltSvc = m
-			return nil
-		}
-		return errors.New("it must be pass, strip or override")
-	})
-	fs.BoolFunc("server-timing", "add Server-Timing: cfL4 to responses, as Cloudflare does, for scripts that read it: true or false (default false)", func(s string) error {
-		v, err := strconv.ParseBool(s)
-		if err != nil {
-			return errors.New("it must be true or false")
-		}
-		o.proxy.ServerTiming = v
-		return nil
-	})
-	fs.BoolVar(&o.proxy.AsCloudflare, "as-cloudflare", false, "have request.cf say of a connection only what Cloudflare's says, its RTT and delivery rate; for trying what a worker with EDGE=cloudflare can do, with -server-timing=true and without -samples")
-	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096, to four times -max-unread, and to a quarter of this program's own descriptors; 128 where that cannot be told)", setCount(&o.requests.Total))
-	fs.Func("max-requests-client", "at most `N` of them, and of those that wait, of one client, an IPv4 address or an IPv6 /64 (default: a quarter of -max-requests, at least 100)", setCount(&o.requests.PerClient))
-	fs.Func("reserved-requests", "`N` requests more for the worker's API (/_h3/), while others take all of -max-requests; a quarter of them for one client (default 16)", setCount(&o.requests.Reserved))
-	fs.Func("max-streams", "at most `N` requests at a time on an HTTP/2 or HTTP/3 connection; the client waits by itself beyond that (default 100)", setCount(&o.maxStreams))
-	fs.Func("body-timeout", "`DURATION` that a visitor's request body may pause, or come more slowly than -slowest-rate, before the upstream answers (default 60s)", setDuration(&o.proxy.BodyTimeout))
-	fs.Func("unread-timeout", "`DURATION` that a response may wait for a client that takes less than -slowest-rate; then it is ended (default 60s)", setDuration(&o.unread.Timeout))
-	fs.Func("slowest-rate", "`BYTES` a second that a client must take of a response that waits for it, and send of a request body (default 1000)", setCount(&o.unread.Rate))
-	fs.Func("max-unread", "at most `N` responses that wait for clients who do not read; beyond it those that wait longest are ended (default: one for each 24 MB of memory, at least 64)", setCount(&o.unread.Total))
-	fs.Func("max-unread-client", "at most `N` of them of one client, an IPv4 address or an IPv6 /64, and so many requests of it at a time that are younger than 10s: more wait for twelve seconds, then get a 503 (default 128)", setCount(&o.unread.PerClient))
-	fs.Func("rest-timeout", "`DURATION` that a connection may rest between requests, and a websocket between bytes; requests and responses themselves may last, and a client of HTTP/2 or HTTP/3 has 5s more (default 120s)", setDuration(&o.restTimeout))
-	fs.Func("upstream-timeout", "`DURATION` that the upstream has for its response header (default 60s)", setDuration(&o.proxy.UpstreamTimeout))
+	fs.BoolFunc("server-timing", "add Server-Timing: cfL4 to responses, as Cloudflare does, for scripts that read it: true or false (default false)", setBool(&o.proxy.ServerTiming))
+	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096, to half of the memory, and to a quarter of this program's own descriptors; 128 where that cannot be told)", setCount(&o.requests.Total))
 	fs.Func("shutdown-timeout", "`DURATION` that requests and websockets have to finish at the end (default 10s)", setDuration(&o.shutdownTimeout))
+	bounds := o.bounds()
+	fs.Func("config", "`FILE` of bounds and of what is for looking into transports, a line NAME=VALUE each, or one such line; repeatable (infra/edge/README.md lists the names)", func(s string) error {
+		return setAll(bounds, s)
+	})
 
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) || strings.HasPrefix(err.Error(), "flag provided but not defined") {
@@ -132,6 +105,58 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		return options{}, err
 	}
 	return o, o.check(fs)
+}
+
+// bounds are what hardly anybody sets: the bounds of what attackers can hold, and what is for tests and measurements.
+func (o *options) bounds() *flag.FlagSet {
+	fs := flag.NewFlagSet("bounds", flag.ContinueOnError)
+	fs.Func("alt-svc", "", func(s string) error {
+		switch m := proxy.AltSvcMode(s); m {
+		case proxy.AltSvcPass, proxy.AltSvcStrip, proxy.AltSvcOverride:
+			o.proxy.AltSvc = m
+			return nil
+		}
+		return errors.New("it must be pass, strip or override")
+	})
+	fs.BoolFunc("as-cloudflare", "", setBool(&o.proxy.AsCloudflare))
+	fs.BoolFunc("early-data", "", setBool(&o.earlyData))
+	fs.StringVar(&o.qlogDir, "qlog", "", "")
+	fs.StringVar(&o.traceFile, "trace", "", "")
+	fs.BoolFunc("retry", "", setBool(&o.handshakes.Always))
+	for name, count := range map[string]*int{
+		"retry-above": &o.handshakes.Unproven, "max-handshakes": &o.handshakes.Total, "max-requests-client": &o.requests.PerClient,
+		"max-young-client": &o.requests.AtOnce, "reserved-requests": &o.requests.Reserved, "max-streams": &o.maxStreams, "slowest-rate": &o.proxy.SlowestRate,
+	} {
+		fs.Func(name, "", setCount(count))
+	}
+	for name, duration := range map[string]*time.Duration{
+		"body-timeout": &o.proxy.BodyTimeout, "unread-timeout": &o.proxy.UnreadTimeout, "rest-timeout": &o.proxy.RestTimeout, "upstream-timeout": &o.proxy.UpstreamTimeout,
+	} {
+		fs.Func(name, "", setDuration(duration))
+	}
+	return fs
+}
+
+// setAll sets what a line NAME=VALUE says, or each line of a file. Empty lines, and those that begin with #, say nothing.
+func setAll(fs *flag.FlagSet, s string) error {
+	if !strings.Contains(s, "=") {
+		text, err := os.ReadFile(s)
+		if err != nil {
+			return err
+		}
+		s = string(text)
+	}
+	for line := range strings.Lines(s) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, value, _ := strings.Cut(line, "=")
+		if err := fs.Set(name, value); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // check looks at the flags together.
@@ -145,18 +170,10 @@ func (o *options) check(fs *flag.FlagSet) error {
 	if o.origin != nil && o.samples == (upstream.Target{}) {
 		return errors.New("flag -origin wants -samples: its listener is asked whether the worker is there")
 	}
-	o.proxy.SlowestRate, o.proxy.RestTimeout = o.unread.Rate, o.restTimeout
-	if o.unread.Total == 0 {
-		o.unread.Total = unread.DefaultTotal(unread.Memory())
-	}
-	if o.unread.PerClient == 0 {
-		o.unread.PerClient = unread.DefaultPerClient(o.unread.Total)
-	}
-	descriptors := ownDescriptors()
-	o.connections = mostConnections(descriptors, unread.Memory())
-	o.requests.AtOnce, o.requests.Most = o.unread.PerClient, min(unread.Requests(o.unread.Total), max(descriptors/requestDescriptors, 1))
+	descriptors, memory := ownDescriptors(), memorySize()
+	o.connections, o.requests.Most = mostConnections(descriptors, memory), mostRequests(descriptors, memory)
 	if o.handshakes.Unproven > o.handshakes.Total {
-		return fmt.Errorf("flag -retry-above is %d: it must not be above -max-handshakes, which is %d", o.handshakes.Unproven, o.handshakes.Total)
+		return fmt.Errorf("retry-above is %d: it must not be above max-handshakes, which is %d", o.handshakes.Unproven, o.handshakes.Total)
 	}
 	if len(o.certificate.CertFiles) != len(o.certificate.KeyFiles) {
 		return errors.New("flags -cert and -key go together: give both, or neither for a development certificate")
@@ -195,6 +212,15 @@ func setCount(n *int) func(string) error {
 			return errors.New("it must be a whole number above 0")
 		}
 		*n = int(v)
+		return nil
+	}
+}
+
+func setBool(b *bool) func(string) error {
+	return func(s string) (err error) {
+		if *b, err = strconv.ParseBool(s); err != nil {
+			return errors.New("it must be true or false")
+		}
 		return nil
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,7 +14,6 @@ import (
 
 	"adaptive-h3/infra/edge/internal/proxy"
 	"adaptive-h3/infra/edge/internal/quicserver"
-	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -26,7 +27,7 @@ func TestOptionDefaults(t *testing.T) {
 		o.proxy.AltSvc != proxy.AltSvcPass || o.proxy.ServerTiming || o.proxy.AsCloudflare || o.proxy.UpstreamTimeout != time.Minute || o.proxy.BodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second ||
 		o.requests.Total != 0 || o.requests.PerClient != 0 || o.maxStreams != 100 || o.requests.Reserved != 0 ||
 		o.handshakes != (quicserver.HandshakeLimits{Unproven: 256, Total: 1024}) ||
-		o.unread.Timeout != time.Minute || o.unread.Rate != 1000 || o.unread.Total < 64 || o.unread.PerClient < 64 || o.proxy.SlowestRate != 1000 {
+		o.proxy.UnreadTimeout != time.Minute || o.proxy.RestTimeout != 2*time.Minute || o.requests.AtOnce != 128 || o.requests.Most < 64 || o.proxy.SlowestRate != 1000 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -36,10 +37,10 @@ func TestOptionsAsGiven(t *testing.T) {
 		"-listen", "127.0.0.1:1,congestion=cubic,http3=off", "-listen", "[::1]:2", "-listen", ":3,http3=on",
 		"-upstream", "unix:/run/workerd.sock", "-samples", "http://[::1]:99/", "-cert", "c", "-key", "k", "-state", "s",
 		"-host", "a.example", "-host", "192.0.2.1", "-host", "*.b.example",
-		"-alt-svc", "override", "-server-timing=true", "-as-cloudflare", "-upstream-timeout", "1m30s", "-shutdown-timeout=1ms",
-		"-max-requests", "10", "-max-requests-client", "4", "-max-streams", "3", "-reserved-requests", "5",
-		"-retry", "-retry-above", "6", "-max-handshakes", "7",
-		"-unread-timeout", "8s", "-slowest-rate", "9", "-max-unread", "11", "-max-unread-client", "10",
+		"-config", "alt-svc=override", "-server-timing=true", "-config", "as-cloudflare=true", "-config", "upstream-timeout=1m30s", "-shutdown-timeout=1ms",
+		"-max-requests", "10", "-config", "max-requests-client=4", "-config", "max-streams=3", "-config", "reserved-requests=5",
+		"-config", "retry=true", "-config", "retry-above=6", "-config", "max-handshakes=7",
+		"-config", "unread-timeout=8s", "-config", "slowest-rate=9", "-config", "max-young-client=10",
 	}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -51,8 +52,20 @@ func TestOptionsAsGiven(t *testing.T) {
 		o.proxy.AltSvc != proxy.AltSvcOverride || !o.proxy.ServerTiming || !o.proxy.AsCloudflare || o.proxy.UpstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
 		o.requests.Total != 10 || o.requests.PerClient != 4 || o.maxStreams != 3 || o.requests.Reserved != 5 ||
 		o.handshakes != (quicserver.HandshakeLimits{Unproven: 6, Total: 7, Always: true}) ||
-		o.unread != (unread.Limits{Timeout: 8 * time.Second, Rate: 9, Total: 11, PerClient: 10}) || o.proxy.SlowestRate != 9 {
+		o.proxy.UnreadTimeout != 8*time.Second || o.requests.AtOnce != 10 || o.proxy.SlowestRate != 9 {
 		t.Errorf("%+v", o)
+	}
+}
+
+// A file has a line for each bound, blank lines and comments.
+func TestConfigFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bounds")
+	if err := os.WriteFile(file, []byte("# for a small machine\nmax-streams=3\n\n  unread-timeout=8s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := parseOptions([]string{"-upstream", "unix:/a", "-config", file, "-config", "max-streams=4"}, io.Discard)
+	if err != nil || o.maxStreams != 4 || o.proxy.UnreadTimeout != 8*time.Second {
+		t.Errorf("%d streams, %v: %v", o.maxStreams, o.proxy.UnreadTimeout, err)
 	}
 }
 
@@ -77,16 +90,17 @@ func TestBadFlags(t *testing.T) {
 		{"-listen 127.0.0.1:0,congestion=", []string{"-listen", `"congestion="`, "congestion=NAME"}},
 		{"-listen 127.0.0.1:0,speed=9", []string{"-listen", `"speed=9"`, "congestion=NAME"}},
 		{"-max-requests 0", []string{"-max-requests", "above 0"}},
-		{"-max-requests-client many", []string{"-max-requests-client", "above 0"}},
-		{"-max-streams -1", []string{"-max-streams", "above 0"}},
-		{"-reserved-requests 0", []string{"-reserved-requests", "above 0"}},
-		{"-retry-above 0", []string{"-retry-above", "above 0"}},
-		{"-max-handshakes few", []string{"-max-handshakes", "above 0"}},
-		{"-retry-above 9 -max-handshakes 8", []string{"-retry-above", "-max-handshakes", "8"}},
-		{"-unread-timeout 0s", []string{"-unread-timeout", "above 0"}},
-		{"-slowest-rate 1k", []string{"-slowest-rate", "above 0"}},
-		{"-max-unread 0", []string{"-max-unread", "above 0"}},
-		{"-max-unread-client -1", []string{"-max-unread-client", "above 0"}},
+		{"-config max-requests-client=many", []string{"max-requests-client", "above 0"}},
+		{"-config max-streams=-1", []string{"max-streams", "above 0"}},
+		{"-config reserved-requests=0", []string{"reserved-requests", "above 0"}},
+		{"-config retry-above=0", []string{"retry-above", "above 0"}},
+		{"-config max-handshakes=few", []string{"max-handshakes", "above 0"}},
+		{"-config retry-above=9 -config max-handshakes=8", []string{"retry-above", "max-handshakes", "8"}},
+		{"-config unread-timeout=0s", []string{"unread-timeout", "above 0"}},
+		{"-config slowest-rate=1k", []string{"slowest-rate", "above 0"}},
+		{"-config max-young-client=-1", []string{"max-young-client", "above 0"}},
+		{"-config more=1", []string{"-config", "no such flag", "more"}},
+		{"-config /nowhere", []string{"-config", "/nowhere"}},
 		{"-upstream https://127.0.0.1:1", []string{"-upstream", "http://HOST:PORT", "unix:/path"}},
 		{"-upstream http://127.0.0.1", []string{"-upstream", "http://HOST:PORT"}},
 		{"-upstream http://127.0.0.1:1/base", []string{"-upstream", "without a path"}},
@@ -98,10 +112,10 @@ func TestBadFlags(t *testing.T) {
 		{"-host a_b", []string{"-host", `"a_b"`, "host name or an IP address"}},
 		{"-host a.example:443", []string{"-host", "without port"}},
 		{"-host -a", []string{"-host", "host name"}},
-		{"-alt-svc maybe", []string{"-alt-svc", `"maybe"`, "pass, strip or override"}},
+		{"-config alt-svc=maybe", []string{`"alt-svc=maybe"`, "pass, strip or override"}},
 		{"-server-timing=maybe", []string{"-server-timing", `"maybe"`, "true or false"}},
-		{"-upstream-timeout 60", []string{"-upstream-timeout", `"60"`, "duration", "60s"}},
-		{"-upstream-timeout 0s", []string{"-upstream-timeout", "above 0"}},
+		{"-config upstream-timeout=60", []string{"upstream-timeout", "duration", "60s"}},
+		{"-config upstream-timeout=0s", []string{"upstream-timeout", "above 0"}},
 		{"-shutdown-timeout -1s", []string{"-shutdown-timeout", "above 0"}},
 		{"-shutdown-timeout", []string{"-shutdown-timeout", "needs an argument"}},
 		{"more", []string{`"more"`, "only flags"}},
@@ -136,8 +150,7 @@ func checkUsageError(t *testing.T, args, says []string) {
 
 func TestUnknownFlagListsTheFlags(t *testing.T) {
 	all := []string{
-		"-listen", "-upstream", "-samples", "-cert", "-key", "-state", "-host", "-alt-svc", "-server-timing",
-		"-as-cloudflare", "-upstream-timeout", "-body-timeout", "-shutdown-timeout",
+		"-listen", "-upstream", "-samples", "-cert", "-key", "-state", "-host", "-server-timing", "-max-requests", "-shutdown-timeout", "-config",
 	}
 	for args, code := range map[string]int{"-nope": exitUsage, "-h": exitOK} {
 		var stdout, stderr bytes.Buffer

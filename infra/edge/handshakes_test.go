@@ -17,7 +17,7 @@ import (
 // A flood of handshakes that nobody continues makes no more state than the limit, visitors still come, and afterwards nothing is left.
 func TestFloodOfHandshakes(t *testing.T) {
 	const limit = 20
-	e, inside := startInside(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) {}), "-retry-above", "20")
+	e, inside := startInside(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) {}), "-config", "retry-above=20")
 	flood, stop := context.WithTimeout(t.Context(), 2*time.Second)
 	defer stop()
 	var attackers sync.WaitGroup

@@ -14,7 +14,7 @@ func TestSlowUploadIsNoTimeout(t *testing.T) {
 	const timeout = 150 * ms
 	e := startEdgeWith(t, edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
-	}), "-upstream-timeout", timeout.String())
+	}), "-config", "upstream-timeout="+timeout.String())
 	forProtocols(t, func(t *testing.T, protocol string) {
 		in, out := io.Pipe()
 		go func() {
@@ -41,7 +41,7 @@ func TestLongResponseIsNoTimeout(t *testing.T) {
 		http.NewResponseController(w).Flush()
 		time.Sleep(3 * timeout) // the stream is slow: that is the case
 		io.WriteString(w, "end")
-	}), "-upstream-timeout", timeout.String())
+	}), "-config", "upstream-timeout="+timeout.String())
 	forProtocols(t, func(t *testing.T, protocol string) {
 		if res, body := e.get(e.client(protocol), "/"); res.StatusCode != http.StatusOK || string(body) != "end" {
 			t.Errorf("%s %q", res.Status, body)

@@ -188,7 +188,7 @@ func TestAltSvc(t *testing.T) {
 					w.Header().Add("Alt-Svc", v)
 				}
 				w.WriteHeader(http.StatusEarlyHints)
-			}), "-alt-svc", tc.mode, "-host", "a.example")
+			}), "-config", "alt-svc="+tc.mode, "-host", "a.example")
 			forProtocols(t, func(t *testing.T, protocol string) {
 				req, err := http.NewRequest(http.MethodGet, e.url("/"), nil)
 				if err != nil {
@@ -209,7 +209,7 @@ func TestAltSvc(t *testing.T) {
 }
 
 func TestAltSvcOverrideOnErrors(t *testing.T) {
-	e := startEdgeWith(t, "unix:"+filepath.Join(t.TempDir(), "none"), "-alt-svc", "override")
+	e := startEdgeWith(t, "unix:"+filepath.Join(t.TempDir(), "none"), "-config", "alt-svc=override")
 	res, _ := e.get(e.client("HTTP/2"), "/")
 	if res.Header.Get("Alt-Svc") == "" || res.StatusCode != http.StatusBadGateway {
 		t.Fatalf("%d %v", res.StatusCode, res.Header)

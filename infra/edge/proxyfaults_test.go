@@ -66,7 +66,7 @@ func TestUpstreamFaults(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			forProtocols(t, func(t *testing.T, protocol string) {
-				e := startEdgeWith(t, tc.upstream(t), "-upstream-timeout", "200ms")
+				e := startEdgeWith(t, tc.upstream(t), "-config", "upstream-timeout=200ms")
 				method, body := http.MethodGet, io.Reader(nil)
 				if tc.body > 0 {
 					method, body = http.MethodPost, bytes.NewReader(make([]byte, tc.body))

@@ -14,7 +14,7 @@ import (
 // address and without a request's headers; a TCP connection leaves none.
 func TestQlog(t *testing.T) {
 	dir := t.TempDir()
-	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(edgetest.Pattern(10_000)) }), "-qlog", dir)
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(edgetest.Pattern(10_000)) }), "-config", "qlog="+dir)
 	for _, protocol := range []string{"HTTP/2", "HTTP/3"} {
 		e.get(e.client(protocol), "/")
 	}
@@ -41,7 +41,7 @@ func TestQlog(t *testing.T) {
 
 // A connection that cannot be written down is served all the same.
 func TestQlogIntoNowhere(t *testing.T) {
-	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(edgetest.Pattern(10)) }), "-qlog", "/nowhere")
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(edgetest.Pattern(10)) }), "-config", "qlog=/nowhere")
 	e.get(e.client("HTTP/3"), "/")
 	if got := e.stderr.String(); !strings.Contains(got, "a connection has none") {
 		t.Errorf("%q", got)

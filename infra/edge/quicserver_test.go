@@ -171,7 +171,7 @@ func http3Config(e *testEdge) *tls.Config {
 
 // While HTTP/3 is not served nothing offers it; what takes an offer back passes.
 func TestNothingOffersWhatIsNotServed(t *testing.T) {
-	for _, args := range [][]string{nil, {"-alt-svc", "override"}} {
+	for _, args := range [][]string{nil, {"-config", "alt-svc=override"}} {
 		e, inside := startInside(t, edgetest.StartUpstream(t, offering), args...)
 		c := e.client("HTTP/2")
 		if res, _ := e.get(c, "/"); res.Header.Get("Alt-Svc") == "" {

@@ -28,7 +28,7 @@ func startHanging(t *testing.T) (url string, started, hang chan struct{}) {
 func TestRequestsInFlightAreBounded(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
 		upstream, started, hang := startHanging(t)
-		e := startEdgeWith(t, upstream, "-max-requests", "4", "-max-requests-client", "3")
+		e := startEdgeWith(t, upstream, "-max-requests", "4", "-config", "max-requests-client=3")
 		var hanging sync.WaitGroup
 		for range 3 {
 			c := e.client(protocol)
@@ -101,7 +101,7 @@ func TestStreamsOfAConnection(t *testing.T) {
 				most.Store(max(most.Load(), now.Add(1)))
 				http.NewResponseController(w).Flush()
 				now.Add(-1)
-			}), "-max-streams", fmt.Sprint(streams))
+			}), "-config", "max-streams="+fmt.Sprint(streams))
 			c := e.client(protocol)
 			e.get(c, "/") // one connection, whose settings are known
 			var all sync.WaitGroup

@@ -29,7 +29,7 @@ func TestRestingConnectionIsClosed(t *testing.T) {
 		}
 		fmt.Fprint(w, "done")
 	})
-	e := startEdgeWith(t, upstream, "-rest-timeout", "500ms")
+	e := startEdgeWith(t, upstream, "-config", "rest-timeout=500ms")
 	forProtocols(t, func(t *testing.T, protocol string) {
 		if _, body := e.get(e.client(protocol), "/slow"); string(body) != "begun, done" {
 			t.Errorf("%q", body)
@@ -46,7 +46,7 @@ func TestRestingConnectionIsClosed(t *testing.T) {
 // An HTTP/2 client is told first, is served while its request is on its way, and finds the connection closed at last.
 func TestRestingClientIsTold(t *testing.T) {
 	upstream := edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") })
-	e := startEdgeWith(t, upstream, "-rest-timeout", "500ms")
+	e := startEdgeWith(t, upstream, "-config", "rest-timeout=500ms")
 	config := e.tlsConfig()
 	config.NextProtos = []string{"h2"}
 	conn, err := tls.Dial("tcp", e.addresses[0], config)

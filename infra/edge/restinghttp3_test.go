@@ -21,7 +21,7 @@ import (
 // it, and can send it again (RFC 9114, sections 4.1.1 and 5.2).
 func TestRestingHTTP3ClientIsTold(t *testing.T) {
 	upstream := edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") })
-	e := startEdgeWith(t, upstream, "-rest-timeout", "500ms")
+	e := startEdgeWith(t, upstream, "-config", "rest-timeout=500ms")
 	ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
 	defer cancel()
 	conn, err := quic.DialAddr(ctx, e.addresses[0], http3Config(e), nil)

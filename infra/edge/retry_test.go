@@ -15,7 +15,7 @@ import (
 // With -retry a handshake takes a round trip more: it cannot be complete before two of them.
 func TestRetry(t *testing.T) {
 	const roundTrip = 100 * time.Millisecond
-	e := startEdgeWith(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) {}), "-retry")
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) {}), "-config", "retry=true")
 	path := startRelay(t, e.addresses[0], &udpRelay{delay: roundTrip})
 	config := e.tlsConfig()
 	config.NextProtos = []string{http3.NextProtoH3}

@@ -22,7 +22,7 @@ func TestTrace(t *testing.T) {
 			w.Write(edgetest.Pattern(100_000))
 			http.NewResponseController(w).Flush()
 			<-finish
-		}), "-trace", file)
+		}), "-config", "trace="+file)
 		res, err := e.client(protocol).Get(e.url("/"))
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func TestTrace(t *testing.T) {
 
 func TestTraceIntoNowhere(t *testing.T) {
 	var stderr bytes.Buffer
-	args := []string{"-upstream", "http://127.0.0.1:9", "-listen", "127.0.0.1:0", "-state", t.TempDir(), "-trace", "/nowhere/trace"}
+	args := []string{"-upstream", "http://127.0.0.1:9", "-listen", "127.0.0.1:0", "-state", t.TempDir(), "-config", "trace=/nowhere/trace"}
 	if code := run(t.Context(), args, &bytes.Buffer{}, &stderr); code != exitFailure {
 		t.Errorf("exit code %d", code)
 	}

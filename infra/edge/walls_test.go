@@ -22,7 +22,7 @@ var walls = map[string][]string{
 	".": {
 		"connpath", "internal/admission", "internal/certificate", "internal/crowd", "internal/errorlog", "internal/giveback",
 		"internal/heartbeat", "internal/listen", "internal/operator", "internal/origin",
-		"internal/pathsample", "internal/proxy", "internal/quicserver", "internal/resting", "internal/trace", "internal/unread",
+		"internal/pathsample", "internal/proxy", "internal/quicserver", "internal/resting", "internal/trace",
 		"internal/upstream",
 	},
 
@@ -46,14 +46,13 @@ var walls = map[string][]string{
 		"connpath", "internal/admission", "internal/errorlog", "internal/handover", quicGo,
 	},
 	"internal/resting":    {"connpath"},
-	"internal/unread":     {"connpath", "internal/admission", "internal/errorlog"},
 	"internal/trace":      {"connpath", "internal/errorlog"},
 	"internal/pathsample": {"connpath", "internal/errorlog", "internal/upstream"},
 	"internal/origin": {
 		"connpath", "internal/errorlog", "internal/fields", "internal/heartbeat", "internal/upstream",
 	},
 	"internal/proxy": {
-		"connpath", "internal/admission", "internal/errorlog", "internal/fields", "internal/heartbeat", "internal/origin", "internal/unread",
+		"connpath", "internal/admission", "internal/errorlog", "internal/fields", "internal/heartbeat", "internal/origin",
 		"internal/upstream",
 	},
 	"internal/operator": {

@@ -62,7 +62,7 @@ func (e *testEdge) openWebsocket(path string) *websocket {
 }
 
 func TestWebsocketOverTLS(t *testing.T) {
-	e := startEdgeWith(t, edgetest.StartUpstream(t, echoUpgrade), "-alt-svc", "strip", "-upstream-timeout", "100ms")
+	e := startEdgeWith(t, edgetest.StartUpstream(t, echoUpgrade), "-config", "alt-svc=strip", "-config", "upstream-timeout=100ms")
 	c := e.openWebsocket("/socket")
 	h := c.res.Header
 	if h.Get("Sec-WebSocket-Accept") != "a2V5" || h.Get("Alt-Svc") != "" || h.Get("Server-Timing") == "" {
@@ -139,7 +139,7 @@ func hasLeft(c *net.TCPConn) (bool, error) {
 // A client that has left ends the websocket also while the server takes nothing, and sends nothing. The server sees a reset.
 func TestWebsocketOfADeafServerEndsWithItsClient(t *testing.T) {
 	upstream, ended := startDeafUpstream(t)
-	e := startEdgeWith(t, upstream, "-rest-timeout", "2s")
+	e := startEdgeWith(t, upstream, "-config", "rest-timeout=2s")
 	c := e.openWebsocket("/")
 	// More than any buffer on the way holds, so that the edge waits for the server.
 	_ = c.SetWriteDeadline(time.Now().Add(time.Second))
@@ -154,7 +154,7 @@ func TestWebsocketOfADeafServerEndsWithItsClient(t *testing.T) {
 
 // A websocket on which nothing moves ends; one on which something moves now and then does not.
 func TestWebsocketAtRestEnds(t *testing.T) {
-	e := startEdgeWith(t, edgetest.StartUpstream(t, echoUpgrade), "-rest-timeout", "1s")
+	e := startEdgeWith(t, edgetest.StartUpstream(t, echoUpgrade), "-config", "rest-timeout=1s")
 	quiet, used := e.openWebsocket("/"), e.openWebsocket("/")
 	atEnd := make(chan error, 1)
 	go func() {

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { ROOT } from "../../base/root.ts";
 
 /**
- * Writes a configuration of workerd whose worker takes what stands before it for Cloudflare: an edge with `-as-cloudflare`,
+ * Writes a configuration of workerd whose worker takes what stands before it for Cloudflare: an edge with `-config as-cloudflare=true`,
  * which tells of a connection no more than Cloudflare does. Pages' reports are then all that it learns of loss.
  *
  * @returns the path, for startWorkerd's `config`

@@ -36,8 +36,6 @@ type Connection struct {
 	// Verified says whether the handshake is complete, which shows that the address is the client's own. Until then the
 	// connection is not sampled. It is nil where a connection exists only after its handshake.
 	Verified func() bool
-	// Taken returns how many bytes the client's transport took, as far as the sender knows; nil: nobody knows.
-	Taken func() uint64
 	// Retire tells an HTTP/3 client that its further requests will be refused, so that it sends them elsewhere (GOAWAY; RFC 9114,
 	// section 5.2). It returns when the connection has ended. It is nil on TCP connections.
 	Retire func()
@@ -53,8 +51,6 @@ type Connection struct {
 	Quiet func() time.Duration
 	// Left says whether the client has closed the connection, also where nobody has read so far.
 	Left func() bool
-	// Writes counts the writes to the socket.
-	Writes Counter
 	// TLS is the connection's TLS, once the server has it.
 	TLS atomic.Pointer[tls.Conn]
 	// Upgraded is set once the connection is a websocket's.
@@ -165,14 +161,6 @@ func (c *Connection) Sampled() bool { return c.Answering() && (c.Verified == nil
 // MayOffer says whether an offer of HTTP/3 on this connection leads to a server, as far as this program knows. c may be nil.
 func (c *Connection) MayOffer() bool { return c == nil || c.Serves == nil || c.Serves.Load() }
 
-// TakenBytes returns how many bytes the client's transport took. c may be nil.
-func (c *Connection) TakenBytes() uint64 {
-	if c == nil || c.Taken == nil {
-		return 0
-	}
-	return c.Taken()
-}
-
 // RestsSince returns since when no request has been under way; now while one is.
 func (c *Connection) RestsSince(now time.Time) time.Time {
 	if since := c.busy.restsSince(now); since.After(c.Began) {
@@ -205,20 +193,4 @@ func NewContext(ctx context.Context, c *Connection) context.Context {
 func FromContext(ctx context.Context) *Connection {
 	c, _ := ctx.Value(key{}).(*Connection)
 	return c
-}
-
-// Counter counts the writes of one writer, so that another goroutine can tell whether one is under way, and whether it is the
-// same one as before. It costs two additions a write, and no look at a clock.
-type Counter struct{ n atomic.Uint64 }
-
-// Begin counts a write that begins.
-func (c *Counter) Begin() { c.n.Add(1) }
-
-// End counts its end.
-func (c *Counter) End() { c.n.Add(1) }
-
-// Pending returns the number of the write, and whether it is under way.
-func (c *Counter) Pending() (write uint64, pending bool) {
-	n := c.n.Load()
-	return n, n%2 == 1
 }

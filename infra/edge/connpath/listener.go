@@ -73,7 +73,6 @@ func (l *Listener) measured(c *net.TCPConn, now time.Time) (*tcpConn, error) {
 	conn.at.Load().before = Reading{PacketsLost: handshake.PacketsLost, Retransmitted: handshake.Retransmitted}
 	t := &tcpConn{TCPConn: c, conn: conn, listener: l}
 	conn.Close = func() { _ = t.Close() }
-	conn.Taken = func() uint64 { return takenTCP(raw) }
 	conn.Abort = t.abort
 	conn.Left = func() bool { return leftTCP(raw) }
 	conn.Quiet = func() time.Duration { return quietTCP(raw) }
@@ -81,9 +80,7 @@ func (l *Listener) measured(c *net.TCPConn, now time.Time) (*tcpConn, error) {
 }
 
 func (t *tcpConn) Write(p []byte) (int, error) {
-	t.conn.Writes.Begin()
 	n, err := t.TCPConn.Write(p)
-	t.conn.Writes.End()
 	t.conn.sent.Add(uint64(n))
 	return n, err
 }

@@ -27,14 +27,6 @@ func readTCP(socket syscall.RawConn) (r Reading, ok bool) {
 	return tcpReading(info, appLimited(info)), true
 }
 
-// takenTCP returns how many bytes the other end of a TCP socket acknowledged; 0 when the socket is closed.
-func takenTCP(socket syscall.RawConn) uint64 {
-	if info := tcpInfo(socket); info != nil {
-		return info.Bytes_acked
-	}
-	return 0
-}
-
 // quietTCP returns for how long no data has come from or gone to the other end of a TCP socket.
 func quietTCP(socket syscall.RawConn) time.Duration {
 	if info := tcpInfo(socket); info != nil {

@@ -8,10 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/edgetest"
 	"adaptive-h3/infra/edge/internal/errorlog"
-	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -27,7 +25,7 @@ func TestEarlyRequests(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, AltSvc: AltSvcPass, ServerTiming: true}
 	log := errorlog.New(io.Discard)
-	handler := New(options, transport, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), unread.NewWatch(unread.Limits{}, &connpath.Registry{}, log), log)
+	handler := New(options, transport, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
 	for _, test := range []struct {
 		method   string
 		complete bool

@@ -7,9 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/errorlog"
-	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -18,7 +16,7 @@ func TestAMethodThatIsNoTokenIsTheVisitorsFault(t *testing.T) {
 	log := errorlog.New(io.Discard)
 	target := upstream.Target{Network: "tcp", Address: "127.0.0.1:1"}
 	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, AltSvc: AltSvcPass}
-	handler := New(options, upstream.NewTransport(target, 1), upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), unread.NewWatch(unread.Limits{}, &connpath.Registry{}, log), log)
+	handler := New(options, upstream.NewTransport(target, 1), upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
 	for _, method := range []string{"GETa b", "GET / HTTP/1.1\r\nX: y\r\n\r\n", ""} {
 		request := httptest.NewRequest(http.MethodGet, "https://localhost/", nil)
 		request.Method = method

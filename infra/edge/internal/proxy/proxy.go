@@ -17,7 +17,6 @@ import (
 	"adaptive-h3/infra/edge/internal/fields"
 	"adaptive-h3/infra/edge/internal/heartbeat"
 	"adaptive-h3/infra/edge/internal/origin"
-	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -28,6 +27,7 @@ type Options struct {
 	BodyTimeout     time.Duration // that a visitor's request body may pause before the upstream answers
 	SlowestRate     int           // bytes a second of a request body, on average, once BodyTimeout has passed
 	RestTimeout     time.Duration // that a websocket may be quiet
+	UnreadTimeout   time.Duration // that a write may wait for the visitor
 	AltSvc          AltSvcMode
 	ServerTiming    bool // add Server-Timing: cfL4 to responses
 	AsCloudflare    bool // tell the upstream of a connection only what Cloudflare tells
@@ -50,7 +50,6 @@ type Handler struct {
 	options Options
 	proxy   *httputil.ReverseProxy
 	desk    *admission.Desk
-	watch   *unread.Watch
 	log     *errorlog.Log
 	active  atomic.Int64 // requests being answered
 	last    atomic.Bool  // LastRequests was called
@@ -60,9 +59,9 @@ type Handler struct {
 	pseudonym []string
 }
 
-// New makes a handler that admits requests at desk, and sends them over transport. watch sees its responses.
-func New(options Options, transport http.RoundTripper, desk *admission.Desk, watch *unread.Watch, log *errorlog.Log) *Handler {
-	p := &Handler{options: options, desk: desk, watch: watch, log: log, pseudonym: newPseudonym()}
+// New makes a handler that admits requests at desk, and sends them over transport.
+func New(options Options, transport http.RoundTripper, desk *admission.Desk, log *errorlog.Log) *Handler {
+	p := &Handler{options: options, desk: desk, log: log, pseudonym: newPseudonym()}
 	p.proxy = &httputil.ReverseProxy{
 		Rewrite:        p.rewrite,
 		Transport:      upstream.WithHeaderTimeout(transport, options.UpstreamTimeout),
@@ -154,9 +153,6 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer release()
 	body.boundWait()
-	rw.unread.Conn, rw.unread.Stream = c, rw
-	p.watch.Add(&rw.unread)
-	defer p.watch.Remove(&rw.unread)
 	switch r.ProtoMajor {
 	case 1:
 		// Otherwise the server reads the whole request before it writes the response, and nothing can stream both ways.

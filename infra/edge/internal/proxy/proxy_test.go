@@ -13,7 +13,6 @@ import (
 
 	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/errorlog"
-	"adaptive-h3/infra/edge/internal/unread"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
@@ -49,7 +48,7 @@ func oneRequest(transport connpath.Transport, protoMajor int) func() {
 	log := errorlog.New(io.Discard)
 	target := upstream.Target{Network: "tcp", Address: "127.0.0.1:1"}
 	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, AltSvc: AltSvcPass, ServerTiming: true}
-	handler := New(options, stubUpstream{}, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), unread.NewWatch(unread.Limits{}, &connpath.Registry{}, log), log)
+	handler := New(options, stubUpstream{}, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
 	c := connpath.New(transport, netip.MustParseAddr("192.0.2.7"), func() (connpath.Reading, bool) { return stubQUIC{}.Read(), true }, time.UnixMilli(0))
 	if transport == connpath.QUIC {
 		c = connpath.NewQUIC(stubQUIC{}, time.UnixMilli(0))

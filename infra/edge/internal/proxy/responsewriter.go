@@ -2,10 +2,8 @@ package proxy
 
 import (
 	"net/http"
-	"time"
 
 	"adaptive-h3/infra/edge/connpath"
-	"adaptive-h3/infra/edge/internal/unread"
 )
 
 // responseWriter sees a response on its way out. It changes the header once, and counts what is written on the connection.
@@ -16,12 +14,7 @@ type responseWriter struct {
 	conn    *connpath.Connection
 	body    *boundedBody // nil: the request has no body
 	done    bool         // the final header is out
-	unread  unread.Response
-}
-
-// Reset ends the response. A deadline in the past does that: over HTTP/2 and HTTP/3 it ends the stream only.
-func (w *responseWriter) Reset() {
-	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Unix(1, 0))
+	unread  patience
 }
 
 // Unwrap lets http.ResponseController reach what this type does not wrap, above all Hijack for websockets.
@@ -79,8 +72,8 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 	if !w.done {
 		w.WriteHeader(http.StatusOK)
 	}
-	w.unread.Begin()
-	defer w.unread.End()
+	w.unread.begin(w)
+	defer w.unread.end()
 	w.conn.WriteBegins()
 	n, err := w.ResponseWriter.Write(p)
 	w.conn.WriteEnds(n)
@@ -89,8 +82,8 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 
 // FlushError writes what is buffered. It can block, as Write can.
 func (w *responseWriter) FlushError() error {
-	w.unread.Begin()
-	defer w.unread.End()
+	w.unread.begin(w)
+	defer w.unread.end()
 	w.conn.WriteBegins()
 	defer w.conn.WriteEnds(0)
 	return http.NewResponseController(w.ResponseWriter).Flush()

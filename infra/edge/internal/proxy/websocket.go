@@ -25,10 +25,10 @@ type websocket struct {
 	client *connpath.Connection
 	rest   time.Duration // that both ends may be quiet
 
-	writes connpath.Counter // to the server
-	last   uint64           // of them, at the last look
-	since  time.Time        // when a look first found the last one
-	over   atomic.Bool      // the server's end has ended
+	writes atomic.Uint64 // that began to the server, and that ended: odd while one waits
+	last   uint64        // of them, at the last look
+	since  time.Time     // when a look first found the last one
+	over   atomic.Bool   // the server's end has ended
 	closed atomic.Bool
 	timer  *time.Timer
 }
@@ -54,8 +54,8 @@ func (w *websocket) Read(p []byte) (int, error) {
 }
 
 func (w *websocket) Write(p []byte) (int, error) {
-	w.writes.Begin()
-	defer w.writes.End()
+	w.writes.Add(1)
+	defer w.writes.Add(1)
 	return w.ReadWriteCloser.Write(p)
 }
 
@@ -71,7 +71,8 @@ func (w *websocket) look(every time.Duration) {
 		return
 	}
 	now, quiet := time.Now(), w.client.Quiet()
-	last, waits := w.writes.Pending()
+	last := w.writes.Load()
+	waits := last%2 == 1
 	stands := last == w.last
 	if !stands {
 		w.last, w.since = last, now
