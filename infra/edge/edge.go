@@ -307,7 +307,7 @@ func (e *edge) announce(w io.Writer) error {
 		Addresses  []string `json:"addresses"`
 		HTTP3      []bool   `json:"http3"`
 		SPKISHA256 string   `json:"spkiSha256"`
-	}{Event: "listening", SPKISHA256: certificate.SPKISHA256(e.certificates.First().Leaf)}
+	}{Event: "listening", SPKISHA256: certificate.SPKISHA256(e.certificates.Leaves()[0])}
 	for _, s := range e.servers {
 		line.Addresses = append(line.Addresses, s.socket.Address())
 		line.HTTP3 = append(line.HTTP3, s.quic != nil)

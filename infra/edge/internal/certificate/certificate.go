@@ -10,9 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -104,26 +104,13 @@ func writeFile(path string, data []byte, mode fs.FileMode) error {
 	return os.Rename(f.Name(), path)
 }
 
-func stillGood(leaf *x509.Certificate, names []string, now time.Time) bool {
+func stillGood(leaf *x509.Certificate, hosts []string, now time.Time) bool {
 	if leaf == nil || now.Before(leaf.NotBefore) || now.Add(devCertReserve).After(leaf.NotAfter) {
 		return false
 	}
-	have := map[string]bool{}
-	for _, name := range leaf.DNSNames {
-		have[name] = true
-	}
-	for _, ip := range leaf.IPAddresses {
-		have[ip.String()] = true
-	}
-	for _, name := range names {
-		if ip := net.ParseIP(name); ip != nil {
-			name = ip.String()
-		}
-		if !have[name] {
-			return false
-		}
-	}
-	return true
+	have := names{}
+	have.add(namesIn(leaf))
+	return !slices.ContainsFunc(hosts, func(host string) bool { return !have.cover(host) })
 }
 
 // SPKISHA256 returns what Chromium's --ignore-certificate-errors-spki-list takes: base64 of the SHA-256 of the certificate's

@@ -1,12 +1,14 @@
 package certificate
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -91,16 +93,7 @@ func (s *Set) look(now time.Time) {
 
 // same says whether two lists have the same chains.
 func same(a, b []tls.Certificate) bool {
-	text := func(list []tls.Certificate) string {
-		var all strings.Builder
-		for _, c := range list {
-			for _, der := range c.Certificate {
-				all.Write(der)
-			}
-		}
-		return all.String()
-	}
-	return text(a) == text(b)
+	return slices.EqualFunc(a, b, func(x, y tls.Certificate) bool { return slices.EqualFunc(x.Certificate, y.Certificate, bytes.Equal) })
 }
 
 // Get returns the certificate for a client. It is tls.Config.GetCertificate.
@@ -114,7 +107,7 @@ func (s *Set) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return &all[0], nil
 }
 
-// Leaves returns the certificates in use.
+// Leaves returns the certificates in use. A client that names no host gets the first.
 func (s *Set) Leaves() []*x509.Certificate {
 	var leaves []*x509.Certificate
 	for _, c := range s.now.Load().certificates {
@@ -123,21 +116,13 @@ func (s *Set) Leaves() []*x509.Certificate {
 	return leaves
 }
 
-// First returns the certificate that a client gets that names no host.
-func (s *Set) First() tls.Certificate { return s.now.Load().certificates[0] }
-
 // Covers says whether a certificate or -host has the host, a name or an IP address without port.
 func (s *Set) Covers(host string) bool { return s.now.Load().names.cover(host) }
 
 // Ends returns when the first of the certificates ends.
 func (s *Set) Ends() time.Time {
-	var first time.Time
-	for i, leaf := range s.Leaves() {
-		if i == 0 || leaf.NotAfter.Before(first) {
-			first = leaf.NotAfter
-		}
-	}
-	return first
+	earlier := func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }
+	return slices.MinFunc(s.Leaves(), earlier).NotAfter
 }
 
 // Problems returns a sentence for each thing that is wrong with the certificates.
@@ -168,58 +153,46 @@ func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // Names returns the names of a certificate, for messages.
 func Names(leaf *x509.Certificate) string {
-	names := append([]string{}, leaf.DNSNames...)
+	if all := namesIn(leaf); len(all) > 0 {
+		return strings.Join(all, ", ")
+	}
+	return "no name"
+}
+
+func namesIn(leaf *x509.Certificate) []string {
+	all := slices.Clone(leaf.DNSNames)
 	for _, ip := range leaf.IPAddresses {
-		names = append(names, ip.String())
+		all = append(all, ip.String())
 	}
-	if len(names) == 0 {
-		return "no name"
-	}
-	return strings.Join(names, ", ")
+	return all
 }
 
-// names are host names and addresses, to be looked up without allocations.
-type names struct {
-	exact     map[string]bool
-	wildcards map[string]bool // "*.a.example" as ".a.example"
-	addresses map[netip.Addr]bool
-}
-
-func namesOf(certificates []tls.Certificate) names {
-	n := names{exact: map[string]bool{}, wildcards: map[string]bool{}, addresses: map[netip.Addr]bool{}}
-	for _, c := range certificates {
-		n.add(c.Leaf.DNSNames)
-		for _, ip := range c.Leaf.IPAddresses {
-			if a, ok := netip.AddrFromSlice(ip); ok {
-				n.addresses[a.Unmap()] = true
-			}
-		}
-	}
-	return n
-}
+// names are host names and addresses, to be looked up without allocations. "*.a.example" is here as ".a.example".
+type names map[string]bool
 
 func (n names) add(hosts []string) {
 	for _, host := range hosts {
-		host = strings.ToLower(host)
 		if a, err := netip.ParseAddr(host); err == nil {
-			n.addresses[a.Unmap()] = true
-		} else if parent, ok := strings.CutPrefix(host, "*"); ok {
-			n.wildcards[parent] = true
-		} else {
-			n.exact[host] = true
+			host = a.Unmap().String()
 		}
+		n[strings.TrimPrefix(strings.ToLower(host), "*")] = true
 	}
 }
 
 // cover says whether host is among the names. A wildcard stands for one label (RFC 9525, section 6.3).
 func (n names) cover(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if n.exact[host] {
-		return true
-	}
-	if label := strings.IndexByte(host, '.'); label > 0 && n.wildcards[host[label:]] {
+	if dot := strings.IndexByte(host, '.'); dot != 0 && n[host] || dot > 0 && n[host[dot:]] {
 		return true
 	}
 	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && n.addresses[a.Unmap()]
+	return err == nil && n[a.Unmap().String()]
+}
+
+func namesOf(certificates []tls.Certificate) names {
+	n := names{}
+	for _, c := range certificates {
+		n.add(namesIn(c.Leaf))
+	}
+	return n
 }

@@ -15,7 +15,7 @@ import (
 
 // handshakes makes one with every address, all at the same time, until ctx ends.
 func (s *health) handshakes(ctx context.Context) (https, http3 []HandshakeAnswer) {
-	leaf := s.subject.Certificates.First().Leaf
+	leaf := s.subject.Certificates.Leaves()[0]
 	https, http3 = make([]HandshakeAnswer, len(s.subject.Places)), []HandshakeAnswer{}
 	answers := make([]HandshakeAnswer, len(s.subject.Places))
 	var all sync.WaitGroup
