@@ -16,7 +16,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   "draw-clients": {
     about: "draws the clients that `clients` measures from a population",
-    run: async (args) => (await import("./analysis/population/command.ts")).drawClientsCommand(args),
+    run: async (args) => (await import("./analysis/population/draw.ts")).drawClientsCommand(args),
   },
   population: {
     about: "every policy on the clients of `clients`: no root, a minute",

@@ -1,4 +1,4 @@
-import { policyOf } from "../lab/arm-policy.ts";
+import { policyOf } from "../lab/worker.ts";
 import { exampleOptions } from "./loads/testing.ts";
 import type { LoadsExperiment } from "./loads/define.ts";
 import { listExperiments, loadExperiment } from "./run.ts";

@@ -1,6 +1,8 @@
 import { type Lab, type LabOptions, startLab } from "../lab/lab.ts";
 import type { Lane } from "../lab/lane.ts";
-import { unlessItFails } from "./unless-it-fails.ts";
+import { UserError } from "../../base/user-error.ts";
+import { integer, seededRandom } from "../analysis/statistics/random.ts";
+import type { Network } from "../model/cell.ts";
 
 /**
  * Does the work in a lab of its own, until it is done or a program of the lab ends by itself. @throws UserError
@@ -20,4 +22,45 @@ export async function inLab<Result>(
   } finally {
     await lab.stop();
   }
+}
+
+/**
+ * Does the work until it is done or a program under it ends by itself. The work is then told to stop, and waited for.
+ *
+ * @param failed resolves with a sentence when a program ends that nobody stopped
+ * @throws UserError with that sentence
+ */
+export async function unlessItFails<Result>(
+  failed: Promise<string>,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const stopAll = new AbortController();
+  const working = work(AbortSignal.any([signal, stopAll.signal]));
+  const failure = failed.then((why) => {
+    throw new UserError(why);
+  });
+  try {
+    return await Promise.race([working, failure]);
+  } finally {
+    stopAll.abort();
+    await working.catch(() => undefined);
+  }
+}
+
+/** Makes a lane's path such a network. Loss meets the data; all else meets both directions. Its draws come from `seed` and `parts`. */
+export async function setNetwork(
+  { path }: Lane,
+  { rateMbps, delayMs, queueBytes, jitterMs, lossRatio, udpLossRatio, profile, profileRepeatMs }: Omit<Network, "name">,
+  seed: number,
+  ...parts: readonly string[]
+): Promise<void> {
+  const both = { rateMbps, delayMs, queueBytes, jitterMs };
+  await path.set({
+    seed: integer(2 ** 31, seededRandom(seed, "path", ...parts)),
+    aToB: both,
+    bToA: { ...both, lossRatio, udpLossRatio },
+    profile: profile?.map(({ atMs, ...change }) => ({ atMs, aToB: change, bToA: change })),
+    profileRepeatMs,
+  });
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { fidelityAt } from "./known-fidelity.ts";
+import { fidelityAt } from "./machine.ts";
 import { exampleStart } from "./loads/testing.ts";
 
 let recorded: string;

@@ -8,11 +8,10 @@ import { flag, type OptionSchema, type OptionsOf, readOptions, words } from "../
 import { csvOf, readStarts } from "../model/recorded-run.ts";
 import type { RowOf, RowSchema } from "../model/row-schema.ts";
 import type { Check, Experiment, Report } from "./experiment.ts";
-import { knownFidelity } from "./known-fidelity.ts";
-import { machine } from "./machine.ts";
+import { knownFidelity, thisMachine } from "./machine.ts";
 import { startProgress } from "../../base/progress.ts";
-import { reportText } from "./results.ts";
 import { addStart, jsonText, openRunFolder, type RunFolder, writeIn } from "./run-folder.ts";
+import { fillFile } from "../analysis/tables/template.ts";
 
 const EXPERIMENTS = join(ROOT, "bench/experiments");
 
@@ -129,7 +128,7 @@ async function measureMissing(
   const tools = await experiment.prepare(options, signal);
   if (signal.aborted) return;
   console.error(`${folder.rows.length > 0 ? "Going on with" : "Measuring"} ${name}, into ${path}.`);
-  const here = machine();
+  const here = thisMachine();
   const fidelity = knownFidelity(here);
   addStart(path, {
     at: new Date().toISOString(),
@@ -175,4 +174,9 @@ async function writeResults({ name, path }: Request, summary: object, report: Re
   writeIn(path, "summary.json", jsonText(summary));
   writeIn(path, "report.md", reportText(name, report));
   for (const { file, spec } of report.pictures ?? []) writeIn(path, file, await renderSvg(spec));
+}
+
+/** An experiment's folder holds its report's template. */
+export function reportText(experiment: string, { values }: Report): string {
+  return `${fillFile(`bench/experiments/${experiment}/report.md`, values).trimEnd()}\n`;
 }

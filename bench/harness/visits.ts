@@ -8,9 +8,8 @@ import type { Arm } from "../model/arm.ts";
 import { type BrowserPage, browserPath } from "../model/browser-pages.ts";
 import type { Network } from "../model/cell.ts";
 import type { Congestion } from "../model/congestion.ts";
-import { inLab } from "./in-lab.ts";
+import { inLab, setNetwork } from "./in-lab.ts";
 import { type Making, type Named, shareMade } from "./missing.ts";
-import { setNetwork } from "./set-network.ts";
 
 /** What a lane makes visits with. */
 export interface Visiting {

@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { shell } from "./shell.ts";
 
 /** The kernel counts in ticks of 10 ms: a shorter window says little. */
 export const WINDOW_MS = 250;
@@ -87,7 +89,7 @@ export function machineBusyMs(): number {
   return readCores().reduce((sum, { busy }) => sum + busy, 0) * TICK_MS;
 }
 
-/** The kernel's unit of CPU time in /proc/stat: USER_HZ, 100 a second on every Linux (proc(5)). */
+/** The kernel's unit of CPU time in /proc: USER_HZ, 100 a second on every Linux (proc(5)). */
 const TICK_MS = 10;
 
 /**
@@ -100,4 +102,75 @@ export function parseCores(text: string): Core[] {
     const total = ticks.reduce((sum, value) => sum + value, 0);
     return { busy: total - (ticks[3] ?? 0) - (ticks[4] ?? 0), total };
   });
+}
+
+/** CPU time that these processes have used, user and system, all threads. A process that is gone counts as none. */
+export function cpuMs(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + (threadsMs(pid) ?? ticksOf(pid) * TICK_MS), 0);
+}
+
+/**
+ * By thread, in nanoseconds: /proc/PID/stat has the same sum, but in ticks, which are a tenth of what an edge uses for a
+ * second of a slow open loop. None of the programs here ends threads. Undefined where the kernel does not tell.
+ */
+function threadsMs(pid: number): number | undefined {
+  try {
+    const ns = readdirSync(`/proc/${pid}/task`).map((thread) =>
+      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]),
+    );
+    return ns.reduce((sum, one) => sum + one, 0) / 1e6;
+  } catch {
+    return undefined;
+  }
+}
+
+function ticksOf(pid: number): number {
+  try {
+    return statTicks(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return 0;
+  }
+}
+
+/** utime and stime of /proc/PID/stat: fields 14 and 15. The second may hold spaces and brackets. */
+export function statTicks(text: string): number {
+  const fields = text.slice(text.lastIndexOf(") ") + 2).split(" ");
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+/** The processes that a process has started and that still run: nginx's workers. */
+export function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  return text === "" ? [] : text.split(" ").map(Number);
+}
+
+export const CORES = availableParallelism();
+
+/** What a process has in memory, in bytes (VmRSS of /proc/PID/status, proc(5)); 0 where there is none of it any more. */
+export function residentBytes(pid: number): number {
+  try {
+    return statusBytes(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return 0;
+  }
+}
+
+/** VmRSS of the text of /proc/PID/status, in bytes; 0 where it has none, as of a process that is ending. */
+export function statusBytes(text: string): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
+}
+
+/** What the kernel holds for the sockets of a network namespace, bytes. @throws where `ss` fails */
+export async function socketBytes(namespace: string, transport: "tcp" | "udp"): Promise<number> {
+  const which = transport === "tcp" ? "-tmnH" : "-aumnH";
+  return skmemBytes(await shell("ip", "netns", "exec", namespace, "ss", which));
+}
+
+/**
+ * The sum over sockets of what `ss -m` tells of each (ss(8)): received and not read (r), forward-allocated (f), and sent or to be
+ * sent (w is TCP's write queue, unacknowledged segments included; UDP has what the device has not sent yet, t).
+ */
+export function skmemBytes(text: string): number {
+  const sockets = [...text.matchAll(/skmem:\(r(\d+),rb\d+,t(\d+),tb\d+,f(\d+),w(\d+)/g)];
+  return sockets.reduce((sum, [, r, t, f, w]) => sum + Number(r) + Number(f) + Math.max(Number(w), Number(t)), 0);
 }

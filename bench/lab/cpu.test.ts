@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { childrenOf, cpuMs, statTicks } from "./cpu.ts";
+import { childrenOf, cpuMs, statTicks } from "./cores.ts";
 
 // proc(5): pid, (comm), state, then ten fields before utime and stime.
 it.each(["edge", "a b", "1) S 99 (x", "nginx: master"])("finds utime and stime behind the name %j", (name) => {

@@ -2,14 +2,13 @@ import { join } from "node:path";
 import { type Arm, ARM_SETUPS } from "../model/arm.ts";
 import { BROWSER_PREFIX, FILES_HOST } from "../model/browser-pages.ts";
 import { CONGESTIONS } from "../model/congestion.ts";
-import { policyOf } from "./arm-policy.ts";
+import { policyOf, startWorker, TOKEN } from "./worker.ts";
 import { type Cubic, holdCubic } from "./cubic.ts";
 import { type ArmSystem, type Lane, type LaneOptions, startLane } from "./lane.ts";
 import { makeRunFolder, removeLeftovers, removeOwnNamespaces } from "./leftovers.ts";
 import { startOrigin } from "./origin-process.ts";
-import { type Started, startTogether } from "./started.ts";
+import { type Started, startTogether } from "./shell.ts";
 import { type PostedSample, startSampleTee } from "./tee.ts";
-import { startWorker, TOKEN } from "./worker.ts";
 
 /** The real system of each arm, and lanes that lead to all of them. */
 export interface Lab extends Started {

@@ -2,7 +2,7 @@ import { errors, type Page } from "playwright-core";
 import { describe, expect, it, vi } from "vitest";
 import type { CoreWatch } from "./cores.ts";
 import { loadPage } from "./navigate.ts";
-import type { PathCounters } from "./path-counters.ts";
+import type { PathCounters } from "./path.ts";
 
 const CORES: CoreWatch = { busyRatio: () => Number.NaN, stop: () => undefined };
 const NOTHING: PathCounters = { up: 0, down: 0, late: 0, droppedLoss: 0, droppedQueue: 0 };

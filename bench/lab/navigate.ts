@@ -2,7 +2,7 @@ import { errors, type Page } from "playwright-core";
 import { PAGE_TIMEOUT_MS } from "../model/browser-pages.ts";
 import type { CoreWatch } from "./cores.ts";
 import type { Lane } from "./lane.ts";
-import { countedBetween } from "./path-counters.ts";
+import { countedBetween } from "./path.ts";
 
 /** What a browser tells of one navigation. Times since its start, milliseconds; only `outcome` where it failed. */
 export interface Navigated {

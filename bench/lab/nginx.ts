@@ -6,7 +6,7 @@ import { UserError } from "../../base/user-error.ts";
 import { findOrInstall } from "../../infra/setup/programs.ts";
 import { freePort, untilListens } from "../../infra/workerd/listening.ts";
 import { type RunningProgram, startProgram } from "../../infra/workerd/processes.ts";
-import { CORES } from "./cpu.ts";
+import { CORES } from "./cores.ts";
 
 /** Debian's nginx; undefined where it is not installed and cannot be. */
 export function findNginx(): string | undefined {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countedBetween, countersOf, faultsOf } from "./path-counters.ts";
+import { countedBetween, countersOf, faultsOf } from "./path.ts";
 
 const drops = { droppedLoss: 2, droppedQueue: 4, droppedDevice: 0, droppedMemory: 0, droppedWrite: 0 };
 const direction = { forwardedPackets: 10, latePackets: 1, ...drops };

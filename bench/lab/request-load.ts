@@ -2,8 +2,7 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { UserError } from "../../base/user-error.ts";
 import type { LoadCounts, LoadPlan } from "../model/request-plan.ts";
-import { machineBusyMs } from "./cores.ts";
-import { CORES, cpuMs } from "./cpu.ts";
+import { CORES, cpuMs, machineBusyMs } from "./cores.ts";
 import { startK6 } from "./k6.ts";
 
 /** Loopback addresses (RFC 1122, 3.2.1.3) for k6's --local-ips, each in a /24 of its own, as visitors' mostly are. */

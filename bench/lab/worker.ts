@@ -1,5 +1,12 @@
 import { activatePolicy } from "../../infra/workerd/policy-client.ts";
 import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../base/root.ts";
+import { INITIAL_POLICY } from "../../policy-api/decision/policy.ts";
+import { type Arm, ARM_SETUPS, type Quic } from "../model/arm.ts";
+import type { Congestion } from "../model/congestion.ts";
+import { contentRoutes } from "../model/browser-pages.ts";
 
 /** The policy API's, in every system of the bench. */
 export const TOKEN = "token-of-a-bench";
@@ -16,4 +23,20 @@ export async function startWorker(
   void workerd.failed.then(fail);
   if (policy !== undefined) await activatePolicy(workerd.visitorsSocket, TOKEN, policy);
   return workerd;
+}
+
+/**
+ * What an arm's worker is told, where the server's TCP has this congestion control and its HTTP/3 is served by this QUIC;
+ * undefined for an edge without a worker. An adaptive arm has the policy that is shipped for both, with what the bench's pages
+ * transfer.
+ */
+export function policyOf(arm: Arm, congestion: Congestion, quic: Quic): object | undefined {
+  const { mode } = ARM_SETUPS[arm];
+  if (mode !== "adaptive") return mode && { ...INITIAL_POLICY, mode };
+  // Reno reacts to loss as cubic does.
+  const name = `${congestion === "bbr" ? "bbr" : "cubic"}.json`;
+  const policy = JSON.parse(
+    readFileSync(join(ROOT, "policy-api/policies", quic === "quic-go" ? "" : quic, name), "utf8"),
+  ) as object;
+  return { ...policy, contentBytes: { default: 1_000_000, routes: contentRoutes() } };
 }

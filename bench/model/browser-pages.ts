@@ -1,3 +1,5 @@
+import type { ContentBytes } from "../../policy-api/decision/policy.ts";
+
 export type AssetKind = "css" | "js" | "png";
 
 /** The pages that a real browser loads, and the files of each; published of a site behind a CDN (browser-page). */
@@ -33,4 +35,23 @@ export function browserPath(page: BrowserPage): string {
 /** The size of the document and all that it loads. */
 export function browserBytes(page: BrowserPage): number {
   return BROWSER_PAGES[page].reduce<number>((sum, [, bytes]) => sum + bytes, DOCUMENT_BYTES);
+}
+
+/** Sizes of images that experiments ask for: what a page of each transfers is told to the worker as routes. */
+const SIZES = [10_000_000, 1_000_000, 200_000, 100_000] as const;
+
+/** The document of a page with an image of so many bytes. The origin serves all of them alike. */
+export function documentOf(imageBytes: number): string {
+  return `/index.html/${imageBytes}`;
+}
+
+/** What each of these documents' pages transfers. The longest path first, as one begins with another. */
+export function contentRoutes(): ContentBytes["routes"] {
+  return [
+    ...SIZES.map((bytes) => ({ pathPrefix: documentOf(bytes), bytes })),
+    ...(Object.keys(BROWSER_PAGES) as BrowserPage[]).map((page) => ({
+      pathPrefix: browserPath(page),
+      bytes: browserBytes(page),
+    })),
+  ];
 }

@@ -73,3 +73,14 @@ export interface PlannedLoad {
 
 /** The queue of netem's default limit, 1,000 packets: what published studies had that set no limit. */
 export const QUEUE_BYTES = 1_500_000;
+
+/** The nine networks of the published evaluation: 200 Mbit/s, three losses, three delays, numbered as there. */
+export const NINE_NETWORKS = [0, 0.025, 0.05]
+  .flatMap((lossRatio) => [0, 12.5, 25].map((delayMs) => ({ lossRatio, delayMs })))
+  .map(({ lossRatio, delayMs }, i) => ({
+    name: `${i + 1}`,
+    rateMbps: 200,
+    delayMs,
+    lossRatio,
+    queueBytes: QUEUE_BYTES,
+  }));

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { csvFormatRow, csvParse, csvParseRows } from "d3-dsv";
 import { UserError } from "../../base/user-error.ts";
 import { fieldsOf, readRecord, type RowOf, type RowSchema } from "./row-schema.ts";
-import type { Machine } from "./machine.ts";
 
 export const STARTS_FILE = "starts.json";
 
@@ -77,4 +76,22 @@ export function headerOf(schema: RowSchema): string {
 /** All of a file: its header, and a line for each row. */
 export function csvOf(rows: readonly object[], schema: RowSchema): string {
   return headerOf(schema) + rows.map((row) => `${csvFormatRow(fieldsOf(row, Object.keys(schema)))}\n`).join("");
+}
+
+/** What a figure depends on beside what is measured: the stack, its versions, the machine. */
+export interface Machine {
+  readonly kernel: string;
+  readonly arch: string;
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  readonly go: string;
+  readonly quicGo: string;
+  /** Unknown in runs that were made before there was one. */
+  readonly quiche?: string;
+  readonly k6: string;
+  readonly workerd: string;
+  readonly node: string;
+  /** The commit of this repository, with "+" where files differ from it; unknown outside a checkout. */
+  readonly commit: string;
 }

@@ -1,6 +1,6 @@
 import type { Page, Protocol, Session } from "./plan.ts";
 import { type Arm, ARM_SETUPS } from "./arm.ts";
-import { documentOf } from "./content.ts";
+import { documentOf } from "./browser-pages.ts";
 import type { Cell } from "./cell.ts";
 import { type Flow, imageBytesOf } from "./flow.ts";
 

@@ -1,4 +1,4 @@
-import type { Machine } from "./machine.ts";
+import type { Machine } from "./recorded-run.ts";
 
 /** A machine for tests. */
 export const EXAMPLE_MACHINE: Machine = {

@@ -1,8 +1,7 @@
-import type { GainTable, Gains } from "../../../policy-api/decision/gain-table.ts";
+import type { Gains, GainTable } from "../../../policy-api/decision/gain-table.ts";
 import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { INITIAL_POLICY, type Policy, type Provenance } from "../../../policy-api/decision/policy.ts";
 import { GAINS, type LogTime, type Place, type SenderTimes, type Stack } from "../senders/places.ts";
-import { ACCESS_LINES } from "./mixes.ts";
 import type { PriceAt } from "./price.ts";
 
 /** A table, or the places that it lacks. */
@@ -64,3 +63,13 @@ export function policyOf(table: GainTable, provenance: Provenance | undefined): 
     method: { kind: "gains", table, mix: ACCESS_LINES.weights, mixAbout: ACCESS_LINES.about },
   };
 }
+
+const PERCENTS = [70, 10, 6, 7.5, 5, 1.5] as const;
+
+/** Whom a client is taken to be before it was measured: a share for each loss node. */
+export const ACCESS_LINES = {
+  about: `access lines, fixed and cellular (assumed): ${PERCENTS.map(
+    (share, node) => `${share} % of clients lose ${(LOSS_NODES[node] ?? 0) * 100} %`,
+  ).join(", ")}`,
+  weights: PERCENTS.map((share) => share / 100),
+} as const;

@@ -15,7 +15,7 @@ import type { RowOf } from "../../model/row-schema.ts";
 import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
 import { exampleRow } from "../../model/testing.ts";
 import { calibrateCommand } from "./command.ts";
-import { OFFERED_PAGE } from "./offered-pages.ts";
+import { OFFERED_PAGE } from "./price.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -5,15 +5,15 @@ import { format } from "prettier";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { parsePolicy } from "../../../policy-api/decision/parse-policy.ts";
-import { LOAD_ROW, counts } from "../../model/load-row.ts";
+import { counts, LOAD_ROW } from "../../model/load-row.ts";
 import { readStarts, rowsIn } from "../../model/recorded-run.ts";
 import { gainTableOf, policyOf } from "./calibrate.ts";
-import { readCalibrateOptions } from "./options.ts";
 import { placesOf, stacksOf } from "../senders/places.ts";
 import { CONGESTIONS } from "../../model/congestion.ts";
 import { QUIC_ARMS, type QuicSender, senderOf } from "../../model/senders.ts";
-import { priceIn } from "./offered-pages.ts";
+import { priceIn } from "./price.ts";
 import { type Calibrated, calibrationReport } from "./report.ts";
+import { type Option, readOptions, words } from "../../model/options.ts";
 
 /** Makes a policy for each stack that the rows have, and a report of its gains. @throws UserError */
 export async function calibrateCommand(args: readonly string[]): Promise<void> {
@@ -75,4 +75,21 @@ function stackOf(folders: readonly string[], quic: QuicSender): string {
   const { go, kernel, quicGo, quiche = "of unknown version" } = machine;
   const sender = quic === "quic-go" ? `quic-go ${quicGo}` : `quiche ${quiche} (${quic.replace("quiche-", "")})`;
   return `Go ${go.replace("go", "")} net/http over Linux ${kernel} TCP, ${sender}`;
+}
+
+function folderOption(about: string, preset: string): Option<string> {
+  return words("FOLDER", `${about} (${preset})`, preset);
+}
+
+const OPTIONS = {
+  from: folderOption("runs of `senders`, several with commas", "bench/results/senders"),
+  offers: folderOption("a run of `offers`: what an offer costs the page that brings it", "bench/results/offers"),
+  policies: folderOption("where the policies go, one file for each stack", ".adaptive-h3/policies"),
+  out: folderOption("where the report goes", ".adaptive-h3/bench/calibrate"),
+};
+
+/** @throws UserError naming the option and what is allowed */
+export function readCalibrateOptions(args: readonly string[]) {
+  const { from, ...options } = readOptions(args, OPTIONS);
+  return { from: from.split(",").filter((one) => one !== ""), ...options };
 }

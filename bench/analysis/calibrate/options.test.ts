@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { NODES } from "../../../policy-api/decision/loss-nodes.ts";
-import { ACCESS_LINES } from "./mixes.ts";
-import { readCalibrateOptions } from "./options.ts";
+import { ACCESS_LINES } from "./calibrate.ts";
+import { readCalibrateOptions } from "./command.ts";
 
 it("reads the recorded runs by default, and several runs where it is asked", () => {
   const { from, offers } = readCalibrateOptions([]);

@@ -3,7 +3,7 @@ import { size as sizeText } from "../tables/format.ts";
 import { tableOf } from "../tables/table-of.ts";
 import { fillFile } from "../tables/template.ts";
 import type { Stack } from "../senders/places.ts";
-import { ACCESS_LINES } from "./mixes.ts";
+import { ACCESS_LINES } from "./calibrate.ts";
 
 /** A stack and its table. */
 export interface Calibrated extends Stack {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withCommonHandshake } from "./common-handshake.ts";
+import { withCommonHandshake } from "../evaluation/evaluation.ts";
 import { exampleRow } from "../../model/testing.ts";
 
 const load = (loadMs: number, handshakeMs: number | null, pagesMs = "") => exampleRow({ loadMs, handshakeMs, pagesMs });

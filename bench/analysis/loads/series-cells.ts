@@ -5,6 +5,7 @@ import type { LoadRow } from "../../model/load-row.ts";
 import { seededRandom } from "../statistics/random.ts";
 import { type Group, groupsOf } from "./groups.ts";
 import { ratioOfLoads } from "./ratio.ts";
+import { number } from "../tables/format.ts";
 
 /** One place of a series, under one congestion control of the server's TCP. */
 export type SeriesCell = Readonly<ReturnType<typeof seriesCells>[number]>;
@@ -48,4 +49,46 @@ function figuresOf(
     /** HTTP/2's mean over HTTP/3's, above 1 where HTTP/3 is faster; undefined where too few loads count. */
     ratio: ratioOfLoads(rows, h2, h3, seededRandom(seed, "series", cell.id)),
   };
+}
+
+/** Published figures of one place of a series. Times in milliseconds. */
+export interface PublishedPoint {
+  /** The series' label of the place. */
+  readonly label: string;
+  readonly h2Ms: number;
+  readonly h3Ms: number;
+}
+
+export interface PublishedSeries {
+  readonly source: string;
+  /** The series of the experiment that it stands beside. */
+  readonly series: string;
+  /** Of the file: figures of another size do not stand beside these. */
+  readonly bytes: number;
+  readonly points: readonly PublishedPoint[];
+  readonly findings: readonly string[];
+}
+
+/** What was published of a series, where its cells have files as large as that. */
+export function publishedBeside(
+  published: PublishedSeries,
+  cells: readonly { readonly series: string; readonly bytes: number }[],
+): PublishedSeries | undefined {
+  const own = cells.filter(({ series }) => series === published.series);
+  return own.every(({ bytes }) => bytes === published.bytes) ? published : undefined;
+}
+
+/** The unit of a table's times. */
+export interface TimeUnit {
+  readonly unit: string;
+  readonly ms: number;
+}
+
+export const MS: TimeUnit = { unit: "ms", ms: 1 };
+export const SECONDS: TimeUnit = { unit: "s", ms: 1_000 };
+
+/** A group's mean time. Where too few loads count, the time of those that were left out for a busy core, if there are any. */
+export function meanText(group: Group | undefined, { ms }: TimeUnit, isFew = (group?.n ?? 0) < 2): string {
+  if (isFew && group?.busyMeanMs != null) return `busy: ${number(group.busyMeanMs / ms)}`;
+  return number((group?.meanMs.estimate ?? Number.NaN) / ms);
 }

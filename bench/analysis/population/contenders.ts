@@ -1,9 +1,11 @@
-import { decide, type Decision } from "../../../policy-api/decision/decide.ts";
-import type { RequestFacts } from "../../../policy-api/decision/facts.ts";
+import { decide } from "../../../policy-api/decision/decide.ts";
 import { INITIAL_POLICY, type Policy, type ZeroLine } from "../../../policy-api/decision/policy.ts";
 import { pagesAhead, returnsWithin, VISIT_GAP_MS } from "../../../policy-api/decision/visit.ts";
 import { NEXT_PAGES } from "../senders/places.ts";
 import type { Asked, Contender, Playing } from "./play.ts";
+import type { Congestion } from "../../model/congestion.ts";
+import { counts, type LoadRow } from "../../model/load-row.ts";
+import { mean } from "../statistics/summary.ts";
 
 /** What CDNs offer. */
 export const DAY_S = 86_400;
@@ -13,29 +15,22 @@ export const always: Contender = () => DAY_S;
 
 /** A policy of this project, by the decision that the worker makes. */
 export function byPolicy(policy: Policy): Contender {
-  return (asked) => {
-    const { advertise } = decisionOf(policy, asked);
+  return ({ history, nowMs, transport, rttMs, contentBytes, offerUntilMs, answeredAtMs }) => {
+    const offering = offerUntilMs > nowMs;
+    const request = { transport, rttMs, path: "/", offerUntilMs, offering, answeredAtMs };
+    const withContent = { ...policy, contentBytes: { default: contentBytes, routes: [] } };
+    const { advertise } = decide(request, history, withContent, nowMs, undefined);
     return advertise.kind === "h3" ? advertise.maS : 0;
   };
 }
 
-/** What the worker decides on a page that is asked for. */
-export function decisionOf(policy: Policy, { history, nowMs, ...asked }: Asked): Decision {
-  const { transport, rttMs, contentBytes, offerUntilMs, answeredAtMs } = asked;
-  const request: RequestFacts = {
-    transport,
-    rttMs,
-    path: "/",
-    offerUntilMs,
-    offering: offerUntilMs > nowMs,
-    answeredAtMs,
-  };
-  return decide(request, history, { ...policy, contentBytes: { default: contentBytes, routes: [] } }, nowMs, undefined);
-}
-
 /** The published method, which begins on HTTP/3 with whom it does not know. */
-export function publishedLine(lines: readonly ZeroLine[]): Contender {
-  return byPolicy({ ...INITIAL_POLICY, mode: "adaptive", method: { kind: "zero-lines", lines, unknown: "h3" } });
+export function publishedLine(line: ZeroLine): Contender {
+  return byPolicy({
+    ...INITIAL_POLICY,
+    mode: "adaptive",
+    method: { kind: "zero-lines", lines: [line], unknown: "h3" },
+  });
 }
 
 /** FlexHTTP's published forest, read out between its thresholds: the probability that HTTP/3 is faster. */
@@ -119,4 +114,40 @@ function logLikelihood(rttMs: number, bytes: number, lossRatio: number, asked: A
   for (const { packets, lost } of asked.history.connections ?? [])
     evidence += lost * Math.log(loss) + (packets - lost) * Math.log1p(-loss);
   return evidence - squares / 2;
+}
+
+/** The one rate of the published method. */
+const RATE_MBPS = 200;
+/** Never: above every loss there is. */
+const NEVER = 2;
+
+/**
+ * The published method on our grid: at one rate and over configured loss, the loss at each delay from which on HTTP/3
+ * downloads faster, between the last loss where it did not and the next.
+ */
+export function publishedZeroLine(rows: readonly LoadRow[], congestion: Congestion, rateMbps = RATE_MBPS): ZeroLine {
+  const own = rows.filter(
+    (row) => row.congestion === congestion && row.rateMbps === rateMbps && row.flow === "download" && counts(row),
+  );
+  const delays = [...new Set(own.map(({ delayMs }) => delayMs))].sort((a, b) => a - b);
+  return {
+    deliveryRateBps: (rateMbps * 1e6) / 8,
+    rttMs: delays.map((delayMs) => 2 * delayMs),
+    lossRatio: delays.map((delayMs) => lossFrom(own.filter((row) => row.delayMs === delayMs))),
+  };
+}
+
+function lossFrom(rows: readonly LoadRow[]): number {
+  const losses = [...new Set(rows.map(({ lossRatio }) => lossRatio))].sort((a, b) => a - b);
+  const gains = losses.map((lossRatio) => {
+    const of = (arm: LoadRow["arm"]): number =>
+      mean(rows.filter((row) => row.arm === arm && row.lossRatio === lossRatio).flatMap(({ loadMs }) => loadMs ?? []));
+    return of("fixed-h2") / of("fixed-h3") - 1;
+  });
+  const last = gains.findLastIndex((gain) => !(gain > 0));
+  if (last === -1) return 0;
+  const [below, above] = [losses[last], losses[last + 1]];
+  const [loses, wins] = [gains[last], gains[last + 1]];
+  if (below === undefined || above === undefined || loses === undefined || wins === undefined) return NEVER;
+  return below + ((above - below) * -loses) / (wins - loses);
 }

@@ -4,9 +4,8 @@ import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { seededRandom } from "../statistics/random.ts";
 import { always, byPolicy, clairvoyant, DAY_S, flexHttp, never } from "./contenders.ts";
 import { gainsOf, type JudgeInput, ONE_BIT, ORACLE, OURS, SAME_SIGHT, scoresOf } from "./judge.ts";
-import { type Contender, play } from "./play.ts";
+import { type Contender, drawLife, type Life, play } from "./play.ts";
 import { CLIENTS, DESCRIPTION, playing, STACK } from "./testing.ts";
-import { drawLife, type Life } from "./visits.ts";
 
 const life = (pagesAtS: readonly (readonly number[])[], over: Partial<Life> = {}): Life => ({
   visits: pagesAtS.map((pages) => ({ pagesAtMs: pages.map((s) => 1_000 * s), isMoved: false })),

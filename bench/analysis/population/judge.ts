@@ -5,9 +5,8 @@ import { integer, type Random, seededRandom } from "../statistics/random.ts";
 import { mean, quantile } from "../statistics/summary.ts";
 import type { Stack } from "../senders/places.ts";
 import { always, byPolicy, clairvoyant, never, nextGain, sameSight } from "./contenders.ts";
-import { type Contender, play, type Playing } from "./play.ts";
+import { type Contender, drawLife, play, type Playing } from "./play.ts";
 import { halfTimes, type MeasuredClient } from "./truth.ts";
-import { drawLife } from "./visits.ts";
 
 export interface JudgeInput {
   readonly clients: readonly MeasuredClient[];
@@ -82,14 +81,10 @@ export function gainsOf(input: JudgeInput): { readonly gains: Gains; readonly we
 }
 
 /** What a contender gains on each client: the mean over the page views of its lives. */
-export function meanGains(
+function meanGains(
   contender: Contender,
   playing: Playing,
-  {
-    description,
-    seed,
-    withReturns = true,
-  }: Partial<Pick<JudgeInput, "withReturns">> & Pick<JudgeInput, "description" | "seed">,
+  { description, seed, withReturns }: Pick<JudgeInput, "description" | "seed" | "withReturns">,
   halving: number,
 ): number[] {
   return playing.clients.map((_, i) => {

@@ -3,9 +3,9 @@ import type { History } from "../../../policy-api/decision/facts.ts";
 import { historyAt } from "../../../policy-api/decision/history.ts";
 import type { PathSample, Transport } from "../../../policy-api/decision/sample.ts";
 import { QUIC_IDLE_MS, type Stack } from "../senders/places.ts";
-import { integer, type Random } from "../statistics/random.ts";
+import { integer, normal, type Random } from "../statistics/random.ts";
 import type { MeasuredClient, MeasuredLoad, PageTimes } from "./truth.ts";
-import type { Life } from "./visits.ts";
+import type { PopulationDescription } from "../../model/population.ts";
 
 /** What a contender knows when a page is asked for. */
 export interface Asked {
@@ -30,12 +30,6 @@ export interface View {
   readonly neverMs: number;
 }
 
-/** One page as a real browser took it: by one measured load, and not by the mean of all. */
-export interface Taken {
-  readonly asked: Asked;
-  readonly ms: number;
-}
-
 export interface Playing {
   readonly clients: readonly MeasuredClient[];
   readonly stack: Stack;
@@ -52,8 +46,6 @@ const NOON_MS = 1_800_000_000_000;
 /**
  * Lets a contender decide on every page of a client's life. A page that brings an offer stays on HTTP/2; the next one of the
  * visit comes over HTTP/3, and so does a return while the offer lives. After `clear` pages are HTTP/2's again.
- *
- * @param tell Is told each page after its decision
  */
 export function play(
   index: number,
@@ -61,7 +53,6 @@ export function play(
   contender: Contender,
   { clients, stack, times, price, countsPackets }: Playing,
   random: Random,
-  tell: (page: Taken) => void = () => undefined,
 ): View[] {
   const views: View[] = [];
   let known: ClientState = EMPTY_CLIENT;
@@ -113,11 +104,8 @@ export function play(
       const maS = contender(asked);
       const neverMs = page === 0 ? own.h2.firstMs : own.h2.laterMs;
       const isPriced = maS > 0 && !onQuic && offerUntilMs <= nowMs && !life.isUdpBlocked;
-      const paid = isPriced ? Math.exp(price(client.rttMs)) : 1;
       const quicTime = isClosed ? "firstMs" : quicPages === 0 ? "openedMs" : "laterMs";
-      views.push({ ms: onQuic ? own.h3[quicTime] : neverMs * paid, neverMs });
-      const time = onQuic ? quicTime : page === 0 ? "firstMs" : "laterMs";
-      if (load !== undefined) tell({ asked, ms: load[time] * paid });
+      views.push({ ms: onQuic ? own.h3[quicTime] : neverMs * (isPriced ? Math.exp(price(client.rttMs)) : 1), neverMs });
       if (onQuic) quicPages++;
       learn(client, transport, nowMs + 1);
       if (maS > 0) offerUntilMs = Math.max(offerUntilMs, nowMs + 1_000 * maS);
@@ -157,4 +145,82 @@ function sampleOf(
     deliveryRateBps,
     closing: true,
   };
+}
+
+/** One visit of a client: its pages, and when each begins. */
+export interface Visit {
+  /** Since the beginning of the client's first visit, milliseconds. */
+  readonly pagesAtMs: readonly number[];
+  /** Whether it comes over another path, from another address, than the visit before. */
+  readonly isMoved: boolean;
+}
+
+/** What befalls one client, drawn before any policy decides. */
+export interface Life {
+  readonly visits: readonly Visit[];
+  readonly isUdpBlocked: boolean;
+  /** How many other devices are behind its address. */
+  readonly others: number;
+  /** Which client of the run it is on each visit's path: the same one unless it moved. An offset into the clients. */
+  readonly moves: readonly number[];
+}
+
+/** A chain of visits is cut here: the first, and two returns. */
+const VISITS_MAX = 3;
+/** Return times are lognormal around the described ones. */
+const RETURN_DEVIATION = 0.3;
+
+/** Draws a client's visits. @param withReturns false: one visit alone */
+export function drawLife(
+  { visit, udp, behindSharedAddress }: PopulationDescription,
+  clients: number,
+  withReturns: boolean,
+  random: Random,
+): Life {
+  const visits: Visit[] = [];
+  let atMs = 0;
+  let isMoved = false;
+  const moves: number[] = [];
+  for (;;) {
+    const pagesAtMs = [atMs];
+    for (let page = 1; page < pagesIn(visit.pages, random()); page++) {
+      const { median, sigma } = visit.pauseS.lognormal;
+      const [low, high] = visit.pauseS.bounds;
+      atMs += 1_000 * Math.min(Math.max(median * Math.exp(sigma * normal(random)), low), high);
+      pagesAtMs.push(atMs);
+    }
+    visits.push({ pagesAtMs, isMoved });
+    moves.push(isMoved ? integer(clients, random) : 0);
+    const unit = random();
+    const again = withReturns && visits.length < VISITS_MAX ? returnAfter(visit.returns, unit) : undefined;
+    if (again === undefined) break;
+    atMs += 1_000 * again * Math.exp(RETURN_DEVIATION * normal(random));
+    isMoved = random() < visit.newPathOnReturn;
+  }
+  const [least, most] = behindSharedAddress.devices;
+  const isShared = random() < behindSharedAddress.share;
+  return {
+    visits,
+    moves,
+    isUdpBlocked: random() < udp.blocked,
+    others: isShared ? least - 1 + integer(most - least + 1, random) : 0,
+  };
+}
+
+function pagesIn(shares: Readonly<Record<string, number>>, unit: number): number {
+  let left = unit;
+  for (const [pages, share] of Object.entries(shares)) {
+    left -= share;
+    if (left < 0) return Number(pages);
+  }
+  return 1;
+}
+
+function returnAfter(returns: PopulationDescription["visit"]["returns"], unit: number): number | undefined {
+  let left = unit;
+  for (const { afterS, share } of returns) {
+    left -= share;
+    if (left < 0) return afterS;
+  }
+  return undefined;
 }

@@ -11,14 +11,13 @@ import { readOptions, wholeNumber, words } from "../../model/options.ts";
 import { type Population, readPopulation } from "../../model/population.ts";
 import { rowsIn } from "../../model/recorded-run.ts";
 import { QUIC_ARMS, type QuicSender } from "../../model/senders.ts";
-import { priceIn } from "../calibrate/offered-pages.ts";
+import { priceIn } from "../calibrate/price.ts";
 import type { Stack } from "../senders/places.ts";
 import { seededRandom } from "../statistics/random.ts";
-import { byPolicy, DAY_S, flexHttp, type Forest, publishedLine } from "./contenders.ts";
+import { byPolicy, DAY_S, flexHttp, type Forest, publishedLine, publishedZeroLine } from "./contenders.ts";
 import type { Client } from "./draw.ts";
 import { gainsOf, type JudgeInput, scoresOf } from "./judge.ts";
 import type { Contender } from "./play.ts";
-import { publishedZeroLine } from "./published-line.ts";
 import { type Judged, populationReport } from "./report.ts";
 import { type MeasuredClient, measuredClients } from "./truth.ts";
 
@@ -59,7 +58,7 @@ export async function populationCommand(args: readonly string[]): Promise<void> 
     "ours, offers of 5 minutes at most": byPolicy({ ...ours, ma: { ...ours.ma, maxS: 300 } }),
     "always, offers no longer than ours": () => ours.ma.maxS,
     "ours, offers of a day at most": byPolicy({ ...ours, ma: { ...ours.ma, maxS: DAY_S } }),
-    "the published line": publishedLine([publishedZeroLine(grid, stack.tcp)]),
+    "the published line": publishedLine(publishedZeroLine(grid, stack.tcp)),
     ...(forest === undefined ? {} : { "FlexHTTP's forest": flexHttp(forest) }),
   });
   const judged = asked(population).map((one): Judged => {

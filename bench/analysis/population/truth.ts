@@ -1,7 +1,6 @@
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import { type Sender, senderOf } from "../../model/senders.ts";
-import { halve } from "../statistics/halves.ts";
-import type { Random } from "../statistics/random.ts";
+import { halve, type Random } from "../statistics/random.ts";
 import { mean } from "../statistics/summary.ts";
 import type { Client } from "./draw.ts";
 

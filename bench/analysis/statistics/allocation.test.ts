@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judge, type Judgement } from "./allocation.ts";
-import { plannedLooks } from "./looks.ts";
+import { judge, type Judgement, plannedLooks } from "./allocation.ts";
 import { seededRandom } from "./random.ts";
 import { lognormal } from "./testing.ts";
 

@@ -1,6 +1,5 @@
 import { type Interval, percentileInterval } from "./bootstrap.ts";
-import { resampled } from "./halves.ts";
-import type { Random } from "./random.ts";
+import { type Random, resampled } from "./random.ts";
 import { mean } from "./summary.ts";
 
 /** Two samples at one place of an axis. */

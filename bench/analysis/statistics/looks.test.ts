@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { confidencePerLook, plannedLooks } from "./looks.ts";
+import { confidencePerLook, plannedLooks } from "./allocation.ts";
 
 it.each([
   [10, 100, [10, 15, 23, 35, 53, 80, 100]],

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { normalCdf, normalQuantile } from "./normal.ts";
+import { normalCdf, normalQuantile } from "./proportion.ts";
 
 it.each([
   [0, 0.5],

@@ -1,7 +1,6 @@
 import { percentileInterval, ratioOfMeansInterval } from "./bootstrap.ts";
-import { halve, resampled } from "./halves.ts";
+import { halve, normal, type Random, resampled } from "./random.ts";
 import { proportion, wilsonBound } from "./proportion.ts";
-import { normal, type Random } from "./random.ts";
 import { mean, quantile } from "./summary.ts";
 
 /** Load times of one network, in milliseconds; every session of these begins on HTTP/2, but for `coldMs`. */

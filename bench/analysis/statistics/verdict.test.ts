@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { allVerdict, equalVerdict, sideVerdict } from "./verdict.ts";
+import { equalVerdict, sideVerdict } from "./verdict.ts";
 
 const at = (low: number, high: number) => ({ estimate: (low + high) / 2, low, high });
 
@@ -28,16 +28,5 @@ describe("equalVerdict", () => {
     [undefined, "Not shown"],
   ] as const)("of %j: %s", (ratio, said) => {
     expect(equalVerdict(ratio)).toBe(said);
-  });
-});
-
-describe("allVerdict", () => {
-  it.each([
-    [[], "Not shown"],
-    [["Holds", "Holds"], "Holds"],
-    [["Holds", "Not shown"], "Not shown"],
-    [["Not shown", "Does not hold"], "Does not hold"],
-  ] as const)("of %j: %s", (verdicts, said) => {
-    expect(allVerdict(verdicts)).toBe(said);
   });
 });

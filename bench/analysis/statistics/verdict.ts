@@ -22,9 +22,3 @@ export function equalVerdict(ratio: Interval | undefined): Verdict {
   if (ratio.low > 1 / EQUAL && ratio.high < EQUAL) return "Holds";
   return ratio.low > EQUAL || ratio.high < 1 / EQUAL ? "Does not hold" : "Not shown";
 }
-
-/** Whether each of several holds; not shown where there are none. */
-export function allVerdict(verdicts: readonly Verdict[]): Verdict {
-  if (verdicts.includes("Does not hold")) return "Does not hold";
-  return verdicts.length > 0 && !verdicts.includes("Not shown") ? "Holds" : "Not shown";
-}

@@ -1,5 +1,4 @@
-import type { Interval } from "../statistics/bootstrap.ts";
-import type { Spread } from "../statistics/round-figure.ts";
+import type { Interval, Spread } from "../statistics/bootstrap.ts";
 import type { Proportion } from "../statistics/proportion.ts";
 
 const UNKNOWN = "-";

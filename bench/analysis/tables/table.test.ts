@@ -1,6 +1,6 @@
 import { format } from "prettier";
 import { expect, it } from "vitest";
-import { markdownTable } from "./table.ts";
+import { markdownTable } from "./table-of.ts";
 
 const COLUMNS = ["network", { title: "ms", align: "right" }] as const;
 

@@ -1,4 +1,4 @@
-import type { PublishedSeries } from "../../analysis/loads/published-series.ts";
+import type { PublishedSeries } from "../../analysis/loads/series-cells.ts";
 
 /** Go 1.21, quic-go 0.40.1, tc on a router, 10 MB, means of one to three tries. */
 export const PUBLISHED_LIMITS: PublishedSeries = {

@@ -3,10 +3,9 @@ import { type Interval, meanInterval, ratioOfMeansInterval } from "../../analysi
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean, median } from "../../analysis/statistics/summary.ts";
 import { number, percent, size, withInterval } from "../../analysis/tables/format.ts";
-import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
-import { markdownTable } from "../../analysis/tables/table.ts";
+import { type Column, markdownTable, tableOf } from "../../analysis/tables/table-of.ts";
 import type { Recorded, Report } from "../../harness/experiment.ts";
-import { onceEach, runValues, summaryHead } from "../../harness/machine-text.ts";
+import { onceEach, runValues, summaryHead } from "../../harness/machine.ts";
 import type { HandshakePacket, SlowStart } from "../../lab/qlog.ts";
 import { type Arm, ARM_SETUPS } from "../../model/arm.ts";
 import { BROWSER_PAGES, browserBytes, type BrowserPage, PAGE_TIMEOUT_MS } from "../../model/browser-pages.ts";

@@ -1,9 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineCheck } from "../../harness/experiment.ts";
-import { FIDELITY_FOLDER } from "../../harness/known-fidelity.ts";
-import { machine } from "../../harness/machine.ts";
-import { dayOf } from "../../harness/machine-text.ts";
+import { dayOf, FIDELITY_FOLDER, thisMachine } from "../../harness/machine.ts";
 import { flag } from "../../model/options.ts";
 import type { KnownFidelity } from "../../model/recorded-run.ts";
 import { fidelityTable, MUST_HOLD_MBPS, verdictOf } from "./findings.ts";
@@ -17,7 +15,7 @@ export const experiment = defineCheck({
   check: async ({ options: { quick }, command, signal, progress }) => {
     const rows = await measureFidelity(quick, signal, (share) => progress.show(share, "settings"));
     const { ok, limitMbps } = verdictOf(rows);
-    const about = machine();
+    const about = thisMachine();
     const summary = { date: dayOf(Date.now()), kernel: about.kernel, limitMbps, command, machine: about, ok, rows };
     summary satisfies KnownFidelity;
     // Other reports look it up where it always is; a quick run knows too little of this machine for that.

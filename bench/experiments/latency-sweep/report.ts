@@ -1,13 +1,11 @@
 import { FEW, timesOf } from "../../analysis/loads/groups.ts";
-import { publishedBeside, type PublishedSeries } from "../../analysis/loads/published-series.ts";
-import type { SeriesCell } from "../../analysis/loads/series-cells.ts";
+import { publishedBeside, type PublishedSeries, type SeriesCell } from "../../analysis/loads/series-cells.ts";
 import { type Interval, meanInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { crossover, type Crossover, growth } from "../../analysis/statistics/crossover.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean } from "../../analysis/statistics/summary.ts";
-import { figuresTable } from "../../analysis/tables/figures-table.ts";
+import { figuresTable, tableOf } from "../../analysis/tables/table-of.ts";
 import { number, percent, withInterval } from "../../analysis/tables/format.ts";
-import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 import type { PlannedLoad } from "../../model/cell.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
-import { inLab } from "../../harness/in-lab.ts";
+import { inLab, setNetwork } from "../../harness/in-lab.ts";
 import { makeMissing, shareMade } from "../../harness/missing.ts";
-import { setNetwork } from "../../harness/set-network.ts";
 import { startK6 } from "../../lab/k6.ts";
 import type { Lane } from "../../lab/lane.ts";
-import { residentBytes, socketBytes } from "../../lab/memory.ts";
+import { residentBytes, socketBytes } from "../../lab/cores.ts";
 import { LINUX_TCP_BUFFERS } from "../../lab/namespace.ts";
 import { buildLab } from "../../lab/programs.ts";
 import { flag } from "../../model/options.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
-import { reportText } from "../../harness/results.ts";
+import { reportText } from "../../harness/run.ts";
 import { memoryReport, type MemoryRow, type MemorySummary, memorySummary } from "./report.ts";
-import { residentBytes, skmemBytes, statusBytes } from "../../lab/memory.ts";
+import { residentBytes, skmemBytes, statusBytes } from "../../lab/cores.ts";
 import { renderSvg } from "../../analysis/charts/chart.ts";
 
 const MIB = 1024 * 1024;

@@ -6,7 +6,7 @@ import { mean } from "../../analysis/statistics/summary.ts";
 import { number, size, withInterval } from "../../analysis/tables/format.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Recorded, Report } from "../../harness/experiment.ts";
-import { distinct, runValues } from "../../harness/machine-text.ts";
+import { distinct, runValues } from "../../harness/machine.ts";
 import { float, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
 
 export const PROTOCOLS = ["h2", "h3"] as const;

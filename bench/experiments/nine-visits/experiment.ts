@@ -1,7 +1,6 @@
 import { defineLoads } from "../../harness/loads/define.ts";
-import type { Cell } from "../../model/cell.ts";
+import { type Cell, NINE_NETWORKS } from "../../model/cell.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
-import { NINE_NETWORKS } from "../../model/nine-networks.ts";
 import { nineVisitsReport, nineVisitsSummary } from "./report.ts";
 
 const BYTES = 1_000_000;

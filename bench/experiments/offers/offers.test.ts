@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reportText } from "../../harness/results.ts";
+import { reportText } from "../../harness/run.ts";
 import { exampleStart } from "../../harness/loads/testing.ts";
 import { missing } from "../../harness/missing.ts";
 import { placesOf, rowOf, visitsOf } from "./experiment.ts";

@@ -4,7 +4,7 @@ import { mean } from "../../analysis/statistics/summary.ts";
 import { number, percent, withInterval } from "../../analysis/tables/format.ts";
 import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
 import type { Recorded, Report } from "../../harness/experiment.ts";
-import { onceEach, runValues, summaryHead } from "../../harness/machine-text.ts";
+import { onceEach, runValues, summaryHead } from "../../harness/machine.ts";
 import type { Network } from "../../model/cell.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import { float, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { differences } from "../../analysis/evaluation/differences.ts";
+import { differences } from "../../analysis/evaluation/evaluation-tables.ts";
 import { evaluate } from "../../analysis/evaluation/evaluation.ts";
 import { exampleInput, exampleLoads, reportOf } from "../../harness/loads/testing.ts";
 import type { Cell } from "../../model/cell.ts";

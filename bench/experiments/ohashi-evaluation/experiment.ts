@@ -1,11 +1,10 @@
 import { defineLoads } from "../../harness/loads/define.ts";
 import { evaluationReport, type EvaluationSummary, evaluationSummary } from "../../harness/loads/evaluation.ts";
-import { differences } from "../../analysis/evaluation/differences.ts";
+import { differences } from "../../analysis/evaluation/evaluation-tables.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
-import { NINE_NETWORKS } from "../../model/nine-networks.ts";
+import { type Cell, NINE_NETWORKS } from "../../model/cell.ts";
 import { ARMS } from "../../model/arm.ts";
-import { ALLOCATIONS, type Allocation, type LoadExperiment, type LoadOptions } from "../../model/load-experiment.ts";
-import { type Cell } from "../../model/cell.ts";
+import { type Allocation, ALLOCATIONS, type LoadExperiment, type LoadOptions } from "../../model/load-experiment.ts";
 
 const BYTES = { quick: 100_000, reduced: 1_000_000, published: 10_000_000 } as const;
 

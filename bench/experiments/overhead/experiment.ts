@@ -1,7 +1,7 @@
 import { size as sizeText } from "../../analysis/tables/format.ts";
 import { defineLoopback } from "../../harness/loopback/define.ts";
 import { LOOPBACK_COLUMNS, type Subject } from "../../harness/loopback/plan.ts";
-import { LOOPBACK_ARMS, type LoopbackArm } from "../../lab/loopback-arms.ts";
+import { LOOPBACK_ARMS, type LoopbackArm } from "../../lab/loopback-system.ts";
 import { type Size, SIZES } from "../../model/request-plan.ts";
 import { string } from "../../model/row-schema.ts";
 import { CLIENTS, overheadReport } from "./report.ts";

@@ -2,7 +2,7 @@ import { format } from "prettier";
 import { expect, it } from "vitest";
 import { renderSvg } from "../../analysis/charts/chart.ts";
 import { exampleRows, exampleSummary } from "../../harness/loopback/testing.ts";
-import { reportText } from "../../harness/results.ts";
+import { reportText } from "../../harness/run.ts";
 import { experiment, SUBJECTS } from "./experiment.ts";
 import { overheadPicture, overheadReadmeTable, stepsTable } from "./report.ts";
 

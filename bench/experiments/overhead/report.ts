@@ -1,8 +1,8 @@
 import type { TopLevelSpec } from "vega-lite";
 import { FAINT, LINE_STYLES } from "../../analysis/charts/theme.ts";
-import type { Figure } from "../../analysis/statistics/round-figure.ts";
+import type { Figure } from "../../analysis/statistics/bootstrap.ts";
 import { number, size as sizeText, withQuartiles } from "../../analysis/tables/format.ts";
-import { markdownTable } from "../../analysis/tables/table.ts";
+import { markdownTable } from "../../analysis/tables/table-of.ts";
 import type { Report } from "../../harness/experiment.ts";
 import { figureColumns, ratioColumns, resultsTable } from "../../harness/loopback/report.ts";
 import { type FigureName, findResult, type LoopbackSummary } from "../../harness/loopback/summary.ts";

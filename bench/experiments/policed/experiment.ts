@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { missing, type Named, shareMade } from "../../harness/missing.ts";
-import { setNetwork } from "../../harness/set-network.ts";
+import { setNetwork } from "../../harness/in-lab.ts";
 import { makeVisits, type Visiting } from "../../harness/visits.ts";
 import { runPlan } from "../../lab/k6.ts";
 import { buildLab } from "../../lab/programs.ts";
 import { type Network, QUEUE_BYTES } from "../../model/cell.ts";
-import { documentOf } from "../../model/content.ts";
+import { documentOf } from "../../model/browser-pages.ts";
 import { flag, wholeNumber } from "../../model/options.ts";
 import type { LoadResult } from "../../model/plan.ts";
 import { blankRow } from "../../model/row-schema.ts";

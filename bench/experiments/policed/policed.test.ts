@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { exampleStart } from "../../harness/loads/testing.ts";
-import { reportText } from "../../harness/results.ts";
+import { reportText } from "../../harness/run.ts";
 import { missing } from "../../harness/missing.ts";
 import { placesOf, rowsOf, visitsOf } from "./experiment.ts";
 import { keeps, PAGES, policedReport, type PolicedRow, policedSummary } from "./report.ts";

@@ -4,7 +4,7 @@ import { mean } from "../../analysis/statistics/summary.ts";
 import { percent, withInterval } from "../../analysis/tables/format.ts";
 import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
 import type { Recorded, Report } from "../../harness/experiment.ts";
-import { lastDay, onceEach, runValues } from "../../harness/machine-text.ts";
+import { lastDay, onceEach, runValues } from "../../harness/machine.ts";
 import type { Network } from "../../model/cell.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import { float, optionalFloat, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";

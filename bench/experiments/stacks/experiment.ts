@@ -1,8 +1,7 @@
 import { defineLoads } from "../../harness/loads/define.ts";
 import { STACKS, stacksReport, stacksSummary } from "./report.ts";
-import type { Cell, PlannedLoad } from "../../model/cell.ts";
+import { type Cell, NINE_NETWORKS, type PlannedLoad } from "../../model/cell.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
-import { NINE_NETWORKS } from "../../model/nine-networks.ts";
 
 const SIZES = {
   quick: { bytes: 100_000, rounds: 5, networks: NINE_NETWORKS.filter(({ name }) => name === "2" || name === "5") },

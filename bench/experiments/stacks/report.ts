@@ -5,12 +5,12 @@ import { seededRandom } from "../../analysis/statistics/random.ts";
 import { number, percent, withInterval } from "../../analysis/tables/format.ts";
 import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
 import { type Group, groupsOf, timesOf } from "../../analysis/loads/groups.ts";
-import { meanText, MS } from "../../analysis/loads/mean-text.ts";
+import { meanText, MS } from "../../analysis/loads/series-cells.ts";
 import { ratioOfLoads, ratioPoint } from "../../analysis/loads/ratio.ts";
 import { ratioSeries } from "../../analysis/charts/ratio-series.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 import type { Report } from "../../harness/experiment.ts";
-import { lastMachine } from "../../harness/machine-text.ts";
+import { lastMachine } from "../../harness/machine.ts";
 
 /** What HTTP/3 is served by: the arms that stand beside HTTP/2. */
 export const STACK_NAMES = {

@@ -1,7 +1,7 @@
 import { variantTimes } from "../../analysis/charts/variant-times.ts";
 import { windowLines } from "../../analysis/charts/window-lines.ts";
 import { groupsOf, timesOf } from "../../analysis/loads/groups.ts";
-import { meanText, SECONDS } from "../../analysis/loads/mean-text.ts";
+import { meanText, SECONDS } from "../../analysis/loads/series-cells.ts";
 import { ratioOfLoads } from "../../analysis/loads/ratio.ts";
 import { ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";

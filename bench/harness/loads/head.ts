@@ -1,12 +1,10 @@
 import { isMostlyBusy } from "../../analysis/loads/groups.ts";
 import { ARM_SETUPS, type Quic } from "../../model/arm.ts";
 import { resumeOf } from "../../model/flow.ts";
-import { armsOf, loadsOf, type LoadExperiment } from "../../model/load-experiment.ts";
+import { armsOf, type LoadExperiment, loadsOf } from "../../model/load-experiment.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
-import type { Machine } from "../../model/machine.ts";
-import type { KnownFidelity } from "../../model/recorded-run.ts";
-import { fidelityAt } from "../known-fidelity.ts";
-import { dayOf, distinct, lastStart, machineText } from "../machine-text.ts";
+import type { KnownFidelity, Machine } from "../../model/recorded-run.ts";
+import { dayOf, distinct, fidelityAt, lastStart, machineText } from "../machine.ts";
 import { fillFile, type Value } from "../../analysis/tables/template.ts";
 import type { LoadsRecorded } from "./recorded.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { profileFrom } from "./path-profile.ts";
+import { profileFrom } from "./batch.ts";
 
 describe("profileFrom", () => {
   const network = {

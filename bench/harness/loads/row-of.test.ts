@@ -3,7 +3,7 @@ import type { Cell } from "../../model/cell.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
 import type { LoadResult } from "../../model/plan.ts";
 import type { PostedSample } from "../../lab/tee.ts";
-import { rowOf, whyDropped } from "./row-of.ts";
+import { rowOf, whyDropped } from "./batch.ts";
 
 const RESULT: LoadResult = {
   id: "x/adaptive/trained/0",

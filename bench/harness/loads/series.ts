@@ -5,11 +5,17 @@ import type { Series } from "../../model/series.ts";
 import { number, percent, size, withInterval } from "../../analysis/tables/format.ts";
 import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
 import type { Group } from "../../analysis/loads/groups.ts";
-import { meanText, MS, type TimeUnit } from "../../analysis/loads/mean-text.ts";
-import { publishedBeside, type PublishedSeries } from "../../analysis/loads/published-series.ts";
+import {
+  meanText,
+  MS,
+  publishedBeside,
+  type PublishedSeries,
+  type SeriesCell,
+  seriesCells,
+  type TimeUnit,
+} from "../../analysis/loads/series-cells.ts";
 import { ratioPoint } from "../../analysis/loads/ratio.ts";
 import { ratioSeries } from "../../analysis/charts/ratio-series.ts";
-import { type SeriesCell, seriesCells } from "../../analysis/loads/series-cells.ts";
 
 /** What an experiment finds whose cells form series: HTTP/2 beside HTTP/3 at every place. */
 export function seriesSummary({ experiment, rows, seed }: LoadsRecorded): { readonly cells: readonly SeriesCell[] } {

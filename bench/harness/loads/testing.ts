@@ -1,6 +1,6 @@
 import { renderSvg } from "../../analysis/charts/chart.ts";
 import { readOptions } from "../../model/options.ts";
-import { reportText } from "../results.ts";
+import { reportText } from "../run.ts";
 import type { LoadsExperiment } from "./define.ts";
 import { reportHead } from "./head.ts";
 import { LOAD_OPTIONS, loadOptions } from "./options.ts";

@@ -1,5 +1,9 @@
-import type { LoopbackArm } from "../../lab/loopback-arms.ts";
-import { buildLoopback, type LoopbackSystem, startLoopbackSystem } from "../../lab/loopback-system.ts";
+import {
+  buildLoopback,
+  type LoopbackArm,
+  type LoopbackSystem,
+  startLoopbackSystem,
+} from "../../lab/loopback-system.ts";
 import { findNginx, nginxVersion } from "../../lab/nginx.ts";
 import { runRequests } from "../../lab/request-load.ts";
 import { decimal, flag, type OptionsOf, wholeNumber } from "../../model/options.ts";
@@ -7,7 +11,7 @@ import type { RowSchema } from "../../model/row-schema.ts";
 import { defineExperiment, type Experiment, type Report } from "../experiment.ts";
 import { makeMissing, shareMade } from "../missing.ts";
 import type { Asked } from "../run-folder.ts";
-import { unlessItFails } from "../unless-it-fails.ts";
+import { unlessItFails } from "../in-lab.ts";
 import {
   type LoopbackColumns,
   type LoopbackRow,

@@ -1,6 +1,6 @@
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { median } from "../../analysis/statistics/summary.ts";
-import type { LoopbackArm } from "../../lab/loopback-arms.ts";
+import type { LoopbackArm } from "../../lab/loopback-system.ts";
 import { type LoadPlan, type Loop, LOOPS } from "../../model/request-plan.ts";
 import { float, optionalFloat, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
 

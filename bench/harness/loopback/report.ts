@@ -1,7 +1,7 @@
-import { NOTHING } from "../../analysis/statistics/round-figure.ts";
+import { NOTHING } from "../../analysis/statistics/bootstrap.ts";
 import { number, percent, withQuartiles } from "../../analysis/tables/format.ts";
 import { type Column as ColumnOf, tableOf } from "../../analysis/tables/table-of.ts";
-import { lastMachine, machineText } from "../machine-text.ts";
+import { lastMachine, machineText } from "../machine.ts";
 import { type FigureName, FIGURES, type LoopbackResult, type LoopbackSummary } from "./summary.ts";
 
 type Column = ColumnOf<LoopbackResult>;

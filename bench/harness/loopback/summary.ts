@@ -1,8 +1,8 @@
 import { seededRandom } from "../../analysis/statistics/random.ts";
-import { type Figure, figureOf, spread } from "../../analysis/statistics/round-figure.ts";
+import { type Figure, figureOf, spread } from "../../analysis/statistics/bootstrap.ts";
 import { type Loop, LOOPS } from "../../model/request-plan.ts";
 import type { Recorded } from "../experiment.ts";
-import { lastDay } from "../machine-text.ts";
+import { lastDay } from "../machine.ts";
 import { type LoopbackRow, measurementId, SEED, type Subject } from "./plan.ts";
 
 /** What is compared, and as tables call it. */
