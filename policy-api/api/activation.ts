@@ -40,31 +40,13 @@ export function addActivation(api: OpenAPIHono<ApiEnv>): void {
 
   api.openapi(guarded(contract.putKillSwitch), async (c) => {
     const { kind, note } = c.req.valid("json");
-    const { unstoredKill } = c.get("ports");
-    try {
-      const activation = await changeKillSwitch(c, kind, note);
-      unstoredKill.settle();
-      return c.json(activationView(activation), 200);
-    } catch (error) {
-      refuseOrLog(c, error);
-      unstoredKill.hold(kind, c.get("actor"), note ?? null);
-      return c.json({ stored: false as const, killSwitch: kind, problem: KILLED }, 202);
-    }
+    const killed = await changeKillSwitch(c, kind, note);
+    return "stored" in killed ? c.json(killed, 202) : c.json(activationView(killed), 200);
   });
 
   api.openapi(guarded(contract.deleteKillSwitch), async (c) => {
-    const { unstoredKill } = c.get("ports");
-    try {
-      const activation = await changeKillSwitch(c, null, undefined);
-      unstoredKill.settle();
-      return c.json(activationView(activation), 200);
-    } catch (error) {
-      // There is nothing here to turn off.
-      if (unstoredKill.held() === undefined) throw error;
-      refuseOrLog(c, error);
-      unstoredKill.settle();
-      return c.json({ stored: false as const, killSwitch: null, problem: REVIVED }, 202);
-    }
+    const revived = await changeKillSwitch(c, null);
+    return "stored" in revived ? c.json(revived, 202) : c.json(activationView(revived), 200);
   });
 }
 
@@ -77,24 +59,32 @@ const REVIVED =
 /** How long the store may take, milliseconds: an operator waits. */
 const STORE_MS = 5_000;
 
-/** @throws Problem if the call is refused; another error if the store cannot take the change */
+/**
+ * Changes the kill switch in the store; where the store cannot take it, in memory.
+ *
+ * @throws Problem if the call is refused; another error if there is nothing in memory to turn off either
+ */
 async function changeKillSwitch(
   c: Context<ApiEnv>,
   to: KillSwitch | null,
-  note: string | undefined,
-): Promise<Activation> {
+  note?: string,
+): Promise<Activation | contract.UnstoredKillSwitch> {
+  const { unstoredKill } = c.get("ports");
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error("the store did not answer in time")), STORE_MS);
   try {
-    return await Promise.race([changeTo(c, { kind: "kill-switch", to }, note), late.promise]);
+    const activation = await Promise.race([changeTo(c, { kind: "kill-switch", to }, note), late.promise]);
+    unstoredKill.settle();
+    return activation;
+  } catch (error) {
+    if (error instanceof Problem || (to === null && unstoredKill.held() === undefined)) throw error;
+    c.get("ports").failed(error);
+    if (to === null) unstoredKill.settle();
+    else unstoredKill.hold(to, c.get("actor"), note ?? null);
+    return { stored: false, killSwitch: to, problem: to === null ? REVIVED : KILLED };
   } finally {
     clearTimeout(timer);
   }
-}
-
-function refuseOrLog(c: Context<ApiEnv>, error: unknown): void {
-  if (error instanceof Problem) throw error;
-  c.get("ports").failed(error);
 }
 
 /** Makes a change under the call's If-Match, and sets the reply's ETag. @throws Problem */

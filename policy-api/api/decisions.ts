@@ -2,7 +2,6 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as contract from "./contract/decisions.ts";
 import { type ApiEnv, guarded } from "./authenticate.ts";
 import { Problem } from "./problem.ts";
-import type { Answer, Explanation, Facts, Question } from "./contract/decisions.ts";
 import { type InForce, type KillSwitch, modesByPath, policyFor } from "../decision/activation.ts";
 import { altSvcValue } from "../decision/alt-svc.ts";
 import { decide, decideKilled, type Decision } from "../decision/decide.ts";
@@ -40,22 +39,25 @@ export function addDecisions(api: OpenAPIHono<ApiEnv>): void {
 const PACKETS = 1_000;
 
 /** What the worker would answer to a client on this path. @throws Problem if the policy for the path cannot be read */
-export function answer(
+function answer(
   inForce: InForce,
-  facts: Facts,
+  facts: contract.Facts,
   units: ClientUnits | undefined,
   nowMs: number,
   port: number,
-): Answer {
-  const active = policyFor(inForce, facts.path, units?.activation);
-  const { version, policy } = active;
-  const request = requestOf(facts, inForce, units, nowMs);
-  const decision =
-    inForce.killSwitch !== null
-      ? decideKilled(inForce.killSwitch, request, nowMs)
-      : policy && decide(request, historyOf(facts), policy, nowMs, units?.exploration);
-  if (decision === undefined) throw new Problem(503, silentText(active));
-  const { advertise, ...explained } = finite(decision);
+): contract.Answer {
+  const { path, offeredUntil } = facts;
+  const { version, speaks } = speaking(inForce, path, units?.activation);
+  const offerUntilMs = offeredUntil === undefined ? 0 : Date.parse(offeredUntil);
+  const request: RequestFacts = {
+    ...facts,
+    offerUntilMs,
+    earlierOffersUntilMs: inForce.earlierOffersUntilMs,
+    offering: offerUntilMs > nowMs,
+    shareUnit: units?.share,
+    modesElsewhere: modesByPath(inForce),
+  };
+  const { advertise, ...explained } = decisionOf(speaks, request, historyOf(facts), nowMs, units?.exploration);
   return {
     altSvc: altSvcValue(advertise, port) ?? null,
     maS: advertise.kind === "h3" ? advertise.maS : null,
@@ -64,26 +66,30 @@ export function answer(
   };
 }
 
-function requestOf(facts: Facts, inForce: InForce, units: ClientUnits | undefined, nowMs: number): RequestFacts {
-  const { transport, rttMs, deliveryRateBps, path, asn, country, offeredUntil } = facts;
-  const offeredUntilMs = offeredUntil === undefined ? 0 : Date.parse(offeredUntil);
-  return {
-    transport,
-    rttMs,
-    deliveryRateBps,
-    path,
-    asn,
-    country,
-    offerUntilMs: offeredUntilMs,
-    earlierOffersUntilMs: inForce.earlierOffersUntilMs,
-    offering: offeredUntilMs > nowMs,
-    shareUnit: units?.share,
-    modesElsewhere: modesByPath(inForce),
-  };
+/** What decides for a client on a path: the kill switch, even if the policy cannot be read, else the policy. @throws Problem */
+function speaking(inForce: InForce, path: string, unit: number | undefined, instead = "") {
+  const active = policyFor(inForce, path, unit);
+  const speaks = inForce.killSwitch ?? active.policy;
+  if (speaks === undefined) throw new Problem(503, silentText(active) + instead);
+  return { version: active.version, speaks };
+}
+
+function decisionOf(
+  speaks: Policy | KillSwitch,
+  request: RequestFacts,
+  history: History,
+  nowMs: number,
+  explorationUnit: number | undefined,
+): Decision {
+  const decision =
+    typeof speaks === "string"
+      ? decideKilled(speaks, request, nowMs)
+      : decide(request, history, speaks, nowMs, explorationUnit);
+  return finite(decision);
 }
 
 /** A caller that measured a loss has a connection that shows it. */
-function historyOf({ transport, rttMs, lossRatio, packets = PACKETS, deliveryRateBps }: Facts): History {
+function historyOf({ transport, rttMs, lossRatio, packets = PACKETS, deliveryRateBps }: contract.Facts): History {
   if (lossRatio === undefined) return { state: "unknown" };
   const connection = { transport, ageMs: 0, packets, lost: lossRatio * packets, rttMs, deliveryRateBps };
   return { state: "known", connections: [connection] };
@@ -107,11 +113,11 @@ function isFinite(value: unknown): boolean {
  * @throws Problem
  */
 export async function explain(
-  question: Question,
+  question: contract.Question,
   ports: Pick<PolicyApiPorts, "store" | "clients" | "inForce">,
   nowMs: number,
   port: number,
-): Promise<Explanation> {
+): Promise<contract.Explanation> {
   refuseBoth(question, "policy", "version");
   refuseBoth(question, "client", "history");
   if (question.client === undefined && question.request === undefined)
@@ -125,11 +131,8 @@ export async function explain(
     ...(chosen.earlierOffersUntilMs === 0 ? {} : { earlierOffersUntilMs: chosen.earlierOffersUntilMs }),
     ...question.request,
   };
-  const decision = finite(
-    typeof chosen.speaks === "string"
-      ? decideKilled(chosen.speaks, request, atMs)
-      : decide(request, history, chosen.speaks, atMs, question.explorationUnit ?? units?.exploration),
-  );
+  const unit = question.explorationUnit ?? units?.exploration;
+  const decision = decisionOf(chosen.speaks, request, history, atMs, unit);
   return {
     revision: chosen.revision,
     policyVersion: chosen.policyVersion,
@@ -142,7 +145,7 @@ export async function explain(
 
 /** What is known about the client that the question names. */
 async function aboutClient(
-  { client, request, history: told }: Question,
+  { client, request, history: told }: contract.Question,
   clients: PolicyApiPorts["clients"],
   nowMs: number,
 ): Promise<{ units: ClientUnits | undefined; facts: RequestFacts; history: History }> {
@@ -181,7 +184,7 @@ interface Chosen {
 }
 
 async function choosePolicy(
-  { policy, version }: Question,
+  { policy, version }: contract.Question,
   ports: Pick<PolicyApiPorts, "store" | "inForce">,
   path: string,
   activationUnit: number | undefined,
@@ -193,23 +196,15 @@ async function choosePolicy(
     if (stored?.policy === undefined) throw notTogether("/version", stored?.fault ?? "is no known version");
     return { revision: null, policyVersion: version, speaks: stored.policy, ...alone };
   }
-  const active = await ports.inForce();
-  const chosen = active && policyFor(active, path, activationUnit);
-  const speaks = active?.killSwitch ?? chosen?.policy;
-  if (active === undefined || chosen === undefined || speaks === undefined) {
-    const why = chosen === undefined ? "the policy in force cannot be read" : silentText(chosen);
-    throw new Problem(503, `${why}. Send a policy along, or activate another version`);
-  }
-  return {
-    revision: active.revision,
-    policyVersion: chosen.version,
-    speaks,
-    modesElsewhere: modesByPath(active),
-    earlierOffersUntilMs: active.earlierOffersUntilMs,
-  };
+  const inForce = await ports.inForce();
+  const instead = ". Send a policy along, or activate another version";
+  if (inForce === undefined) throw new Problem(503, `the policy in force cannot be read${instead}`);
+  const { revision, earlierOffersUntilMs } = inForce;
+  const { version: policyVersion, speaks } = speaking(inForce, path, activationUnit, instead);
+  return { revision, policyVersion, speaks, modesElsewhere: modesByPath(inForce), earlierOffersUntilMs };
 }
 
-function refuseBoth(question: Question, one: keyof Question, other: keyof Question): void {
+function refuseBoth(question: contract.Question, one: keyof contract.Question, other: keyof contract.Question): void {
   if (question[one] !== undefined && question[other] !== undefined)
     throw notTogether(`/${other}`, `does not go with ${one}`);
 }

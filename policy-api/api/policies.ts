@@ -7,8 +7,6 @@ import { type ApiEnv, guarded } from "./authenticate.ts";
 import type { PolicyStorePort } from "./ports.ts";
 import { Problem } from "./problem.ts";
 import type * as shown from "./contract/policies.ts";
-import type * as audit from "./contract/policies.ts";
-import type * as policies from "./contract/policies.ts";
 import type { Activation, ActivePolicy } from "../decision/activation.ts";
 
 export function addPolicies(api: OpenAPIHono<ApiEnv>): void {
@@ -109,9 +107,9 @@ export function isNoneMatchHit(header: string | undefined, etag: string): boolea
 
 // The store's records as the API shows them. Times are text.
 
-function versionView(version: PolicyVersion): policies.PolicyVersion {
-  const { contentHash, author, note, createdAtMs, mode, source } = version;
-  return { version: version.version, contentHash, author, note, createdAt: isoTime(createdAtMs), mode, source };
+function versionView(version: PolicyVersion): shown.PolicyVersion {
+  const { createdAtMs, ...rest } = version;
+  return { ...rest, createdAt: isoTime(createdAtMs) };
 }
 
 export function activationView(activation: Activation): shown.Activation {
@@ -119,18 +117,9 @@ export function activationView(activation: Activation): shown.Activation {
   return { ...rest, stages: [...stages], at: isoTime(atMs) };
 }
 
-export function auditView(entry: AuditEntry): audit.AuditEntry {
-  const { id, atMs, actor, action, version, revision, activation, note } = entry;
-  return {
-    id,
-    at: isoTime(atMs),
-    actor,
-    action,
-    version,
-    revision,
-    activation: activation && { ...activation, stages: [...activation.stages] },
-    note,
-  };
+export function auditView(entry: AuditEntry): shown.AuditEntry {
+  const { atMs, activation, ...rest } = entry;
+  return { ...rest, at: isoTime(atMs), activation: activation && { ...activation, stages: [...activation.stages] } };
 }
 
 /** For a version in force whose policy cannot be read. */

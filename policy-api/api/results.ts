@@ -1,25 +1,25 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { getProposal, getResults } from "./contract/results.ts";
-import type { StoredVersion } from "../decision/versions.ts";
-import { Gathered } from "../visitors/gathered.ts";
-import { type Proposal, propose } from "../visitors/propose.ts";
-import { learningOf, type Objects, type Results, resultsOf, type Slice } from "../visitors/results.ts";
 import { type ApiEnv, guarded } from "./authenticate.ts";
+import { getProposal, getResults } from "./contract/results.ts";
+import type * as shown from "./contract/results.ts";
+import type { GainTable } from "../decision/gain-table.ts";
+import type { StoredVersion } from "../decision/versions.ts";
 import { versionOf } from "./policies.ts";
 import type { OutcomesPort, PolicyApiPorts } from "./ports.ts";
 import { Problem } from "./problem.ts";
-import type * as shown from "./contract/results.ts";
-import { type ArmFigures, armFiguresOf, type LoadTimes } from "../visitors/arm-figures.ts";
-import type { Estimate } from "../visitors/arms.ts";
-import type { Claim, Comparison } from "../visitors/compare.ts";
+import { armFiguresOf } from "../visitors/arm-figures.ts";
+import { type Estimate, ofEach } from "../visitors/arms.ts";
+import type { Comparison } from "../visitors/compare.ts";
+import { Gathered } from "../visitors/gathered.ts";
 import type { Harm } from "../visitors/harm.ts";
 import { type Objection, objectionText } from "../visitors/objections.ts";
+import { type Proposal, propose } from "../visitors/propose.ts";
+import { learningOf, type Results, resultsOf, type Slice } from "../visitors/results.ts";
 import { RTT_CLASS_MS, rttClassText } from "../visitors/rtt-classes.ts";
-import type { StackChange } from "../visitors/stack-change.ts";
-import type { UseChange } from "../visitors/use-change.ts";
 import { savedBy, slowedText } from "../visitors/saved.ts";
 import { sentenceOf } from "../visitors/sentence.ts";
-import type { GainTable } from "../decision/gain-table.ts";
+import type { StackChange } from "../visitors/stack-change.ts";
+import type { UseChange } from "../visitors/use-change.ts";
 
 // What visitors' pages reported, and what follows from it.
 
@@ -39,7 +39,7 @@ export function addResults(api: OpenAPIHono<ApiEnv>): void {
     if (policy === undefined) throw new Problem(422, `version ${version.version} ${fault}`);
     const { rows, objects } = await outcomes.outcomes(version.version);
     const proposal = propose(learningOf(new Gathered(version.version, rows), policy));
-    return c.json(proposalView(version.version, proposal, objects), 200);
+    return c.json({ version: version.version, objects, ...proposalView(proposal) }, 200);
   });
 }
 
@@ -51,72 +51,90 @@ async function chosenVersion(number: number | undefined, store: PolicyApiPorts["
   return versionOf(store, activation.everyone, "/query/version");
 }
 
-// Results as the API shows them. What is not known, and what JSON cannot write, is null.
-
 /** @param table The version's, if it has one. */
-function resultsView(
-  results: Results,
-  table: GainTable | undefined,
-  here: Pick<OutcomesPort, "reportsHere" | "droppedHere">,
-): shown.Results {
-  const {
-    version,
-    objects,
-    grounds,
-    harm,
-    isHarmComparable,
-    change,
-    unused,
-    everyone,
-    staying,
-    rttClasses,
-    cells,
-    systems,
-    systemsLeftOut,
-  } = results;
-  const { share, expectedShare } = grounds.sampleRatio;
+function resultsView(results: Results, table: GainTable | undefined, here: OutcomesPort): shown.Results {
+  const { version, objects, staying, grounds, harm, change, unused, cells, systems } = results;
   const changeText = change && stackChangeText(change);
   const unusedText = unused && useChangeText(unused);
-  return {
+  return withNulls({
     version,
-    objects: { ...objects },
+    objects,
     // What is claimed is of both times together where something changed.
     sentence: [sentenceOf(results), changeText, unusedText].filter((text) => text !== undefined).join(" "),
-    harm: harm === undefined ? null : { kind: harm.kind, text: harmText(harm) },
-    harmComparable: isHarmComparable,
-    change:
-      change === undefined || changeText === undefined
-        ? null
-        : { since: new Date(change.sinceMs).toISOString(), text: changeText },
-    unused:
-      unused === undefined || unusedText === undefined
-        ? null
-        : { since: new Date(unused.sinceMs).toISOString(), text: unusedText },
-    everyone: sliceView(everyone),
-    staying: estimateView(staying),
+    harm: harm && { kind: harm.kind, text: harmText(harm) },
+    harmComparable: results.isHarmComparable,
+    change: change && { since: new Date(change.sinceMs).toISOString(), text: stackChangeText(change) },
+    unused: unused && { since: new Date(unused.sinceMs).toISOString(), text: useChangeText(unused) },
+    everyone: sliceView(results.everyone),
+    staying,
     grounds: {
-      offeredShare: finite(share),
-      expectedShare,
-      http3Elsewhere: finite(grounds.elsewhere),
+      offeredShare: grounds.sampleRatio.share,
+      expectedShare: grounds.sampleRatio.expectedShare,
+      http3Elsewhere: grounds.elsewhere,
       objections: grounds.objections.map(objectionView),
     },
-    rttClasses: rttClasses.map((slice, rttClass) => ({
+    rttClasses: results.rttClasses.map((slice, rttClass) => ({
       fromMs: RTT_CLASS_MS[rttClass - 1] ?? 0,
-      toMs: RTT_CLASS_MS[rttClass] ?? null,
+      toMs: RTT_CLASS_MS[rttClass],
       ...sliceView(slice),
     })),
-    cells: cells.map(({ cell, slice }) => ({
-      position: cell.position,
-      rttMs: table?.rttMs[cell.rtt] ?? 0,
-      contentBytes: table?.contentBytes[cell.size] ?? 0,
-      lossRatio: cell.loss === undefined ? null : (table?.lossRatio[cell.loss] ?? null),
+    cells: cells.map(({ cell: { position, rtt, size, loss }, slice }) => ({
+      position,
+      rttMs: table?.rttMs[rtt] ?? 0,
+      contentBytes: table?.contentBytes[size] ?? 0,
+      lossRatio: loss === undefined ? undefined : table?.lossRatio[loss],
       ...sliceView(slice),
     })),
     autonomousSystems: systems.map(({ asn, slice }) => ({ asn, ...sliceView(slice) })),
-    autonomousSystemsLeftOut: systemsLeftOut,
+    autonomousSystemsLeftOut: results.systemsLeftOut,
     reportsHere: Object.entries(here.reportsHere()).map(([fate, count]) => ({ fate, count })),
     droppedHere: Object.entries(here.droppedHere()).map(([cause, count]) => ({ cause, count })),
+  });
+}
+
+type Shown<T> = T extends undefined ? null : T extends object ? { [K in keyof T]: Shown<T[K]> } : T;
+
+/** What is not known, and a figure that JSON cannot write, is null: with it the estimate that it belongs to. */
+function withNulls<T>(value: T): Shown<T>;
+function withNulls(value: unknown): unknown {
+  if (value === undefined || (typeof value === "number" && !Number.isFinite(value))) return null;
+  if (Array.isArray(value)) return value.map(withNulls);
+  if (typeof value !== "object" || value === null) return value;
+  const { low = 0, high = 0, se = 0 } = value as Partial<Estimate>;
+  if (![low, high, se].every(Number.isFinite)) return null;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withNulls(part)]));
+}
+
+function sliceView({ arms, load, lcp }: Slice) {
+  return {
+    ...ofEach(arms, armFiguresOf),
+    primary: load.primary,
+    load: comparisonView(load),
+    lcp: comparisonView(lcp),
   };
+}
+
+function comparisonView({ effect, withMissing, claim }: Comparison) {
+  return {
+    gain: effect?.gain,
+    saved: effect &&
+      withMissing && {
+        value: savedBy(effect.gain.value),
+        low: savedBy(withMissing.gain.low),
+        high: savedBy(withMissing.gain.high),
+      },
+    ofChanged: effect?.local,
+    claim: {
+      interval: undefined,
+      withstandsLies: undefined,
+      ...claim,
+      objections: claim.kind === "none" ? claim.objections.map(objectionView) : [],
+    },
+  };
+}
+
+function objectionView(objection: Objection) {
+  return { kind: objection.kind, text: objectionText(objection) };
 }
 
 function harmText({ kind, interval }: Harm): string {
@@ -148,94 +166,34 @@ function timesText({ value, low, high }: Estimate): string {
   return `${times(value)} (${times(high)} to ${times(low)})`;
 }
 
-function proposalView(version: number, proposal: Proposal, { asked, answered }: Objects): shown.Proposal {
-  const of = { version, objects: { asked, answered } };
+function proposalView(proposal: Proposal) {
   switch (proposal.kind) {
     case "proposed": {
-      const { kind, policy, clients, changes, expectation } = proposal;
+      const { changes, expectation, ...proposed } = proposal;
       return {
-        kind,
-        ...of,
-        policy,
-        clients,
+        ...proposed,
         changes: changes.map(({ contentBytes = null, lossRatio = null, ...change }) => ({
           ...change,
           contentBytes,
           lossRatio,
         })),
-        gain: { ...expectation.gain },
-        turned: expectation.turned.map((one) => ({ ...one })),
+        gain: expectation.gain,
+        turned: [...expectation.turned],
       };
     }
     case "no-gain-table":
-      return { kind: proposal.kind, ...of, why: "The version decides by no gain table." };
+      return { kind: proposal.kind, why: "The version decides by no gain table." };
     case "not-comparable":
-      return { kind: proposal.kind, ...of, why: proposal.objections.map(objectionText).join(" ") };
+      return { kind: proposal.kind, why: proposal.objections.map(objectionText).join(" ") };
     case "changed":
       return {
         kind: proposal.kind,
-        ...of,
         why: `${stackChangeText(proposal.change)} Give the policy another \`source\`, push and activate it: its results begin anew.`,
       };
     case "no-evidence":
       return {
         kind: proposal.kind,
-        ...of,
         why: "The cells of the gain table do not have 100 clients in each arm whose protocol the offer changed.",
       };
   }
-}
-
-function sliceView({ arms: { offered, withheld }, load, lcp }: Slice): shown.Slice {
-  return {
-    offered: armView(armFiguresOf(offered)),
-    withheld: armView(armFiguresOf(withheld)),
-    primary: estimateView(load.primary),
-    load: comparedView(load),
-    lcp: comparedView(lcp),
-  };
-}
-
-function armView({ overH3, load, lcp, ...figures }: ArmFigures): shown.Slice["offered"] {
-  return { ...figures, overH3: finite(overH3), load: tookView(load), lcp: tookView(lcp) };
-}
-
-function tookView(took: LoadTimes | undefined): shown.Slice["offered"]["load"] {
-  return took === undefined ? null : { ...took };
-}
-
-function comparedView({ effect, withMissing, claim }: Comparison): shown.Slice["load"] {
-  const saved = effect &&
-    withMissing && {
-      value: savedBy(effect.gain.value),
-      low: savedBy(withMissing.gain.low),
-      high: savedBy(withMissing.gain.high),
-    };
-  return {
-    gain: estimateView(effect?.gain),
-    saved: saved !== undefined && Object.values(saved).every(Number.isFinite) ? saved : null,
-    ofChanged: estimateView(effect?.local),
-    claim: claimView(claim),
-  };
-}
-
-function claimView(claim: Claim): shown.Slice["load"]["claim"] {
-  if (claim.kind === "none")
-    return { kind: "none", interval: null, withstandsLies: null, objections: claim.objections.map(objectionView) };
-  const { kind, interval, withstandsLies } = claim;
-  return { kind, interval: { ...interval }, withstandsLies, objections: [] };
-}
-
-function objectionView(objection: Objection): { kind: Objection["kind"]; text: string } {
-  return { kind: objection.kind, text: objectionText(objection) };
-}
-
-function estimateView(estimate: Estimate | undefined): shown.Results["staying"] {
-  if (estimate === undefined) return null;
-  const { value, se, low, high } = estimate;
-  return [value, se, low, high].every(Number.isFinite) ? { value, se, low, high } : null;
-}
-
-function finite(value: number | undefined): number | null {
-  return value !== undefined && Number.isFinite(value) ? value : null;
 }
