@@ -8,13 +8,13 @@ import { arrived, type Heard, heard } from "./doctor/heard.ts";
 import { type AnswerKind, ANSWERS, predict, type Prediction, type Site } from "./doctor/predict.ts";
 import { parseJson } from "./client.ts";
 import type { Io, Result } from "./command.ts";
-import { type AssetsSeen, lookAtAssets } from "./doctor-assets.ts";
-import { filesOf, lookAt, type Looking, type Seen, seePage } from "./doctor-look.ts";
+import { lookAtAssets } from "./doctor-assets.ts";
+import { filesOf, lookAt, type Looking, type Row, seeFile, type Seen, seePage } from "./doctor-look.ts";
 import { tryQuic } from "./doctor-quic.ts";
 import { askRecords } from "./doctor-records.ts";
-import { lookAtZone, type Row, type ZoneSeen } from "./doctor-zone.ts";
+import { lookAtZone, type ZoneSeen } from "./doctor-zone.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { EXIT, type ExitCode, Failure } from "./failure.ts";
+import { EXIT, Failure } from "./failure.ts";
 import { table } from "./table.ts";
 import { readServiceUrl } from "./options.ts";
 
@@ -26,17 +26,11 @@ interface Probed {
   readonly seen: Seen;
 }
 
-/** Something asked for that may fail by itself. */
-interface Asked {
-  readonly what: string;
-  readonly seen: Seen | undefined;
-}
-
 /** A path that no site has. */
 const NOWHERE = "/adaptive-h3-doctor-looks-for-an-error";
 
-/** Where to look. */
-interface Place {
+/** How to look. */
+interface Looks {
   readonly endpoint: Endpoint;
   /** Of a page. */
   readonly path: string;
@@ -47,78 +41,59 @@ interface Place {
 }
 
 /** Looks at a site from outside. It changes nothing. @throws Failure where there is no worker to ask */
-export async function examineSite(place: Place): Promise<Result> {
-  const { stderr, nowMs } = place.io;
+export async function examineSite(looks: Looks): Promise<Result> {
+  const { stderr, nowMs } = looks.io;
   const progress = stderr.isTTY === true ? startProgress(0, nowMs, stderr) : NO_PROGRESS;
-  const looking = await lookAt(place.endpoint);
+  const looking = await lookAt(looks.endpoint);
   try {
-    return await examine(looking, place, progress);
+    return await examine(looking, looks, progress);
   } finally {
     progress.end();
     looking.close();
   }
 }
 
-/** What is shown of the work, in its order. How many files a page has shows late, so each part has a share of its own. */
-const PARTS = {
-  probes: { from: 0, to: 0.4 },
-  pages: { from: 0.4, to: 0.5 },
-  files: { from: 0.5, to: 0.8 },
-  rest: { from: 0.8, to: 1 },
-} as const;
-
-function showPart(progress: Progress, part: keyof typeof PARTS, done: number, of: number, what: string): void {
-  const { from, to } = PARTS[part];
-  progress.show(from + ((to - from) * done) / Math.max(1, of), what);
-}
-
 async function examine(
   looking: Looking,
-  { endpoint, path, resolver, io, columns }: Place,
+  { endpoint, path, resolver, io, columns }: Looks,
   progress: Progress,
 ): Promise<Result> {
   const { origin, caFile } = endpoint;
-  const port = Number(new URL(origin).port) || 443;
+  const site = new URL(origin);
+  const port = Number(site.port) || 443;
   const probed = await probeAll(looking, endpoint, progress);
-  showPart(progress, "pages", 0, 1, `the page ${path}`);
+  progress.show(0.4, `the page ${path}`);
   const pages = await seePage(looking, path, origin);
   const page = pages.at(-1);
   const pageUrl = new URL(page?.path ?? path, origin);
   const paths = page !== undefined && page.status < 300 ? filesOf(page.body, pageUrl) : [];
-  const files: Asked[] = [];
-  for (const [i, file] of paths.entries()) {
-    showPart(progress, "files", i, paths.length, file);
-    files.push(await askedFor(looking, file, file));
-  }
-  showPart(progress, "rest", 0, 1, "DNS, a QUIC connection");
-  const error = await askedFor(looking, NOWHERE, "an address without a page");
+  progress.show(0.5, "files of the page");
+  const files = await Promise.all(paths.map(async (file) => seeFile(looking, file)));
+  progress.show(0.8, "DNS, a QUIC connection");
+  const error = await seeFile(looking, NOWHERE);
+  const named = probed[0]?.probe.assets ?? undefined;
   const [records, quic, zone, assets] = await Promise.all([
-    askRecords(new URL(origin), resolver),
-    tryQuic(new URL(origin), io.projectFolder, caFile, async () => http3OfEdge(looking)),
+    askRecords(site, resolver),
+    tryQuic(site, io.projectFolder, caFile, async () => http3OfEdge(looking)),
     zoneOf(pageUrl, paths, io),
-    assetsOf(probed, {
-      endpoint,
-      looking,
-      html: page?.body ?? "",
-      page: pageUrl,
-      pageHeaders: page?.headers ?? {},
-      resolver,
-    }),
+    named === undefined ? { rows: [], host: undefined } : lookAtAssets(named, looking, endpoint, page, resolver),
   ]);
-  showPart(progress, "rest", 1, 1, "");
+  progress.show(1, "");
   const others = {
     // What a browser is led through on its way to a page counts as a file of it does.
-    files: together([...pages.slice(0, -1), ...files.map(({ seen }) => seen)], port, files.length > 0),
-    errors: together([error.seen], port, true),
+    files: together([...pages.slice(0, -1), ...files], port, files.length > 0),
+    errors: together([error], port, true),
     record: records.offersH3,
     quic: quic.works,
   };
-  const predicted = (actuator: Actuator): Prediction => predict(siteOf(actuator, probed, port, others));
+  const predicted = (actuator: Actuator): Prediction => predict({ pages: heardBy(actuator, probed, port), ...others });
   const ways = { header: predicted("header"), marker: predicted("marker") };
   const probes = probed.map(({ probe }) => probe);
   const current = probes[0]?.actuator ?? "header";
+  const { works } = ways[current];
+  const { host } = assets;
   const next = advise({
-    host: new URL(origin).hostname,
+    host: site.hostname,
     current,
     ways,
     markerArrives: probed.some(({ seen }) => seen.headers[MARKER_HEADER] !== undefined),
@@ -128,14 +103,15 @@ async function examine(
     routed: zone.routed,
     hasRtt: probes.some(hasRtt),
     isLate: 2 * probes.filter(isLate).length > probes.length,
-    assets: assets.host,
+    assets: host,
   });
   const rows: readonly Row[] = [
     ...probed.map(probedRow),
     ...pages.map(pageRow),
     ...(page === undefined ? [] : [lossesRow(page)]),
     ...(files.length === 0 ? [{ tried: "files of the page", came: "none named", means: "unknown" }] : []),
-    ...[...files, error].map((one) => otherRow(one, port)),
+    ...files.map((seen, i) => otherRow(paths[i] ?? "", seen, port)),
+    otherRow("an address without a page", error, port),
     {
       tried: "HTTPS record of DNS",
       came: records.why,
@@ -146,8 +122,10 @@ async function examine(
     ...workerRows(probes),
     ...zone.rows,
   ];
+  // Then a browser would not get what pages name there, or get it over HTTP/3.
+  const isBroken = host?.isSame === false || host?.offers === true || host?.isKept === true;
   return {
-    json: { origin, actuator: current, works: ways[current].works ?? null, ways: withNulls(ways), rows, next },
+    json: { origin, actuator: current, works, ways, rows, next },
     text: [
       `What came from ${origin}:`,
       "",
@@ -172,7 +150,7 @@ async function examine(
       "",
       ...next,
     ].join("\n"),
-    exitCode: isBroken(assets) ? EXIT.refused : exitCodeOf(ways[current]),
+    exitCode: isBroken || works === false ? EXIT.refused : works === null ? EXIT.unknown : EXIT.done,
   };
 }
 
@@ -186,7 +164,7 @@ async function probeAll(looking: Looking, { origin, token }: Endpoint, progress:
   const probed: Probed[] = [];
   for (const actuator of ACTUATORS)
     for (const answer of ANSWERS) {
-      showPart(progress, "probes", probed.length, ACTUATORS.length * ANSWERS.length, `${answer}, by ${actuator}`);
+      progress.show((0.4 * probed.length) / (ACTUATORS.length * ANSWERS.length), `${answer}, by ${actuator}`);
       const seen = await looking.see(`${API_PATH}/probe?answer=${answer}&actuator=${actuator}`, {
         authorization: `Bearer ${token}`,
         accept: "application/json, application/problem+json",
@@ -214,15 +192,6 @@ function readProbe({ status, body, headers }: Seen, origin: string): Probe {
   );
 }
 
-/** What cannot be had by itself is not known, and the rest is. */
-async function askedFor(looking: Looking, path: string, what: string): Promise<Asked> {
-  try {
-    return { what, seen: await looking.see(path, { "sec-fetch-dest": "image" }) };
-  } catch {
-    return { what, seen: undefined };
-  }
-}
-
 /** What the edge says about its HTTP/3. Undefined: it cannot be asked. */
 async function http3OfEdge(looking: Looking): Promise<Health["http3"] | undefined> {
   try {
@@ -241,20 +210,6 @@ async function zoneOf(page: URL, files: readonly string[], { env }: Io): Promise
   return lookAtZone(page, { token, files, ...(base && { base: readServiceUrl(base, "CLOUDFLARE_API_BASE_URL") }) });
 }
 
-/** What is at the host at which pages name their files, where there is one. */
-async function assetsOf(
-  [first]: readonly Probed[],
-  place: Omit<Parameters<typeof lookAtAssets>[0], "assets">,
-): Promise<AssetsSeen> {
-  const assets = first?.probe.assets ?? undefined;
-  return assets === undefined ? { rows: [], host: undefined } : lookAtAssets({ ...place, assets });
-}
-
-/** Whether a browser would not get what pages name there, or get it over HTTP/3. */
-function isBroken({ host }: AssetsSeen): boolean {
-  return host?.isSame === false || host?.offers === true || host?.isKept === true;
-}
-
 /** What responses say together: an offer of one counts, then what takes offers back. Undefined where none was seen. */
 function together(seen: readonly (Seen | undefined)[], port: number, wasAsked: boolean): Heard | undefined {
   const said = new Set(seen.map((one) => one && heard(one.altSvc, port)));
@@ -263,11 +218,11 @@ function together(seen: readonly (Seen | undefined)[], port: number, wasAsked: b
   return said.has("over") ? "over" : "nothing";
 }
 
-/** What a browser meets if the worker answers in this way. */
-function siteOf(actuator: Actuator, probed: readonly Probed[], port: number, around: Omit<Site, "pages">): Site {
+/** What pages say if the worker answers in this way. */
+function heardBy(actuator: Actuator, probed: readonly Probed[], port: number): Site["pages"] {
   const said = (answer: AnswerKind): Heard =>
     heard(probed.find((one) => one.actuator === actuator && one.answer === answer)?.seen.altSvc ?? [], port);
-  return { pages: { offer: said("offer"), nothing: said("nothing"), clear: said("clear") }, ...around };
+  return { offer: said("offer"), nothing: said("nothing"), clear: said("clear") };
 }
 
 function probedRow({ actuator, answer, probe, seen }: Probed): Row {
@@ -291,14 +246,14 @@ function lossesRow({ headers }: Seen): Row {
   };
 }
 
-function otherRow({ what, seen }: Asked, port: number): Row {
-  if (seen === undefined) return { tried: what, came: "no response", means: "unknown" };
+function otherRow(tried: string, seen: Seen | undefined, port: number): Row {
+  if (seen === undefined) return { tried, came: "no response", means: "unknown" };
   const means = {
     offer: "offers HTTP/3, and no worker did",
     over: "takes every offer back",
     nothing: "changes nothing",
   }[heard(seen.altSvc, port)];
-  return { tried: `${what} (${seen.status})`, came: shown(seen.altSvc), means };
+  return { tried: `${tried} (${seen.status})`, came: shown(seen.altSvc), means };
 }
 
 /** What the worker knows of our connection, and how long it takes. */
@@ -347,15 +302,6 @@ function shown(altSvc: readonly string[]): string {
   return altSvc.length === 0 ? "nothing" : altSvc.join(", ");
 }
 
-function meaning(is: boolean | undefined, yes: string, no: string): string {
-  return is === undefined ? "unknown" : is ? yes : no;
-}
-
-function exitCodeOf({ works }: Prediction): ExitCode {
-  return works === undefined ? EXIT.unknown : works ? EXIT.done : EXIT.refused;
-}
-
-/** JSON has no undefined: what is not known is null. */
-function withNulls(ways: Readonly<Record<Actuator, Prediction>>): unknown {
-  return JSON.parse(JSON.stringify(ways, (_name, value: unknown) => (value === undefined ? null : value)));
+function meaning(is: boolean | null | undefined, yes: string, no: string): string {
+  return is == null ? "unknown" : is ? yes : no;
 }

@@ -5,6 +5,13 @@ import type { Endpoint } from "./endpoint.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { unreachable } from "./client.ts";
 
+/** What was tried, what came, and what that means. */
+export interface Row {
+  readonly tried: string;
+  readonly came: string;
+  readonly means: string;
+}
+
 /** A response as it came over HTTP/2. */
 export interface Seen {
   readonly path: string;
@@ -65,6 +72,11 @@ export async function seePage(looking: Looking, path: string, origin: string): P
     next = movedTo(page, origin);
   }
   return seen;
+}
+
+/** What comes of a file of a page. What cannot be had by itself is not known, and the rest is. */
+export async function seeFile(looking: Looking, file: string): Promise<Seen | undefined> {
+  return looking.see(file, { "sec-fetch-dest": "image" }).catch(() => undefined);
 }
 
 async function ask(

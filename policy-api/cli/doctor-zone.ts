@@ -1,11 +1,5 @@
 import { altSvcRules, passesWorker, type Route, type Rule } from "./doctor/zone-rules.ts";
-
-/** What was tried, what came, and what that means. */
-export interface Row {
-  readonly tried: string;
-  readonly came: string;
-  readonly means: string;
-}
+import type { Row } from "./doctor-look.ts";
 
 /** What Cloudflare's API says of a zone. */
 export interface ZoneSeen {

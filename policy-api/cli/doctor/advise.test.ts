@@ -4,7 +4,7 @@ import type { Prediction } from "./predict.ts";
 
 const ALL: Prediction = { offers: true, withholds: true, takesBack: true, works: true };
 const NOT_BACK: Prediction = { ...ALL, withholds: false, takesBack: false, works: false };
-const UNTOLD: Prediction = { ...ALL, withholds: undefined, works: undefined };
+const UNTOLD: Prediction = { ...ALL, withholds: null, works: null };
 const FINE: Looked = {
   host: "www.example.com",
   current: "header",

@@ -84,7 +84,7 @@ function ofAnswers({ host, current, ways, markerArrives, othersOffer, record, qu
       "On Cloudflare it is there while HTTP/3 and Universal SSL are on and the host is proxied. With a certificate of your own Universal " +
         "SSL can be off. Otherwise have HTTP/3 on only if it is to be offered to all.",
     ];
-  if (ways[current].works === undefined)
+  if (ways[current].works === null)
     return ["Nothing was found that speaks against it. What is unknown above is still to be looked at."];
   if (ways[other].works === true)
     return [

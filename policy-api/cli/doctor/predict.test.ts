@@ -30,19 +30,19 @@ describe("predict", () => {
     [
       "a record that is not known",
       { ...CLEAN, record: undefined },
-      { offers: true, withholds: undefined, takesBack: undefined, works: undefined },
+      { offers: true, withholds: null, takesBack: null, works: null },
     ],
     [
       "files that were not seen",
       { ...CLEAN, files: undefined },
-      { offers: true, withholds: undefined, takesBack: undefined, works: undefined },
+      { offers: true, withholds: null, takesBack: null, works: null },
     ],
-    ["QUIC that is not known", { ...CLEAN, quic: undefined }, { ...ALL, offers: undefined, works: undefined }],
+    ["QUIC that is not known", { ...CLEAN, quic: undefined }, { ...ALL, offers: null, works: null }],
     // With QUIC it cannot be withheld, without it cannot be offered.
     [
       "an offer of its own, and QUIC that is not known",
       { ...CLEAN, pages: OWN, quic: undefined },
-      { offers: undefined, withholds: undefined, takesBack: undefined, works: false },
+      { offers: null, withholds: null, takesBack: null, works: false },
     ],
   ])("%s", (_what, site, expected) => {
     expect(predict(site)).toEqual(expected);

@@ -18,16 +18,16 @@ export interface Site {
   readonly quic: boolean | undefined;
 }
 
-/** What a browser will do there. Undefined: it cannot be told. */
+/** What a browser will do there. Null: nothing says so. */
 export interface Prediction {
   /** It follows an offer: pages after it come over HTTP/3. */
-  readonly offers: boolean | undefined;
+  readonly offers: boolean | null;
   /** It stays on HTTP/2 while the worker offers nothing. */
-  readonly withholds: boolean | undefined;
+  readonly withholds: boolean | null;
   /** It goes back to HTTP/2 once the worker takes an offer back. */
-  readonly takesBack: boolean | undefined;
+  readonly takesBack: boolean | null;
   /** All three. False where one of them fails, whichever it is: a zone's own offer withholds nothing, or without QUIC offers nothing. */
-  readonly works: boolean | undefined;
+  readonly works: boolean | null;
 }
 
 type Known = { readonly [Field in keyof Site]: Exclude<Site[Field], undefined> };
@@ -38,9 +38,9 @@ type Known = { readonly [Field in keyof Site]: Exclude<Site[Field], undefined> }
  */
 export function predict(site: Site): Prediction {
   const all = waysToBe(site).map(known);
-  const agreed = (of: (prediction: Certain) => boolean): boolean | undefined => {
-    const values = new Set(all.map(of));
-    return values.size === 1 ? [...values][0] : undefined;
+  const agreed = (of: (prediction: Certain) => boolean): boolean | null => {
+    const [first, ...others] = new Set(all.map(of));
+    return others.length === 0 ? (first ?? null) : null;
   };
   return {
     offers: agreed(({ offers }) => offers),
