@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"adaptive-h3/infra/edge/connpath"
-	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/certificate"
 	"adaptive-h3/infra/edge/internal/crowd"
 	"adaptive-h3/infra/edge/internal/errorlog"
@@ -47,30 +46,21 @@ type edge struct {
 	log          *errorlog.Log
 	certificates *certificate.Set
 	handler      *proxy.Handler
-	desk         *admission.Desk
 	registry     *connpath.Registry
 	crowd        *crowd.Crowd
 	handshakes   *quicserver.Handshakes
-	poster       *pathsample.Poster // nil: no samples
-	resting      *resting.Closer
-	upstream     *upstream.Pool
 	linger       listen.Lingerer
 
 	servers []*server
-	health  *http.Server // nil: no -health
 	metrics *operator.Metrics
-	tells   *http.Server // answers for metrics
-	failed  chan error   // the errors that ended serving before shutdown
+	failed  chan error // the errors that ended serving before shutdown
 
 	accepting sync.WaitGroup
 	succeeded chan struct{} // closed once another program serves the same sockets
 	succeed   func()
 
-	stopBeat context.CancelFunc
-	beating  sync.WaitGroup
-	stopScan context.CancelFunc
-	stopPost context.CancelFunc
-	scanning sync.WaitGroup // what looks again and again: the sampler, the closer, and the trace if there is one
+	// stops undo what was started, the last one first. Those that wait for clients wait no longer than their context.
+	stops []func(context.Context)
 }
 
 // server is one socket being served.
@@ -93,7 +83,11 @@ func (s *server) place() operator.Place {
 }
 
 // startEdge binds everything, then serves. On error nothing is left behind.
-func startEdge(opts options, log *errorlog.Log) (*edge, error) {
+//
+// Each part comes after those that it hands something to, so that the stops, which run backwards, end a source before what it feeds:
+// connections before the sampler that reads them, the sampler before the poster, the poster before the way to the server behind.
+// What has an address of its own comes last and goes first, as the program that follows takes its place.
+func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 	certificates, err := certificate.Open(opts.certificate, time.Now(), func(text string) { log.Report("certificate", text) })
 	if err != nil {
 		return nil, err
@@ -106,115 +100,129 @@ func startEdge(opts options, log *errorlog.Log) (*edge, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	e := &edge{
-		log: log, registry: &connpath.Registry{}, certificates: certificates, stopBeat: func() {}, succeeded: make(chan struct{}),
+		log: log, registry: &connpath.Registry{}, certificates: certificates, crowd: crowd.New(opts.connections),
+		handshakes: quicserver.NewHandshakes(opts.handshakes, log), succeeded: make(chan struct{}),
 		failed: make(chan error, 2*len(sockets)), // room for all, so that no server waits for a reader
 	}
-	e.crowd = crowd.New(opts.connections)
+	defer func() {
+		if err != nil {
+			e.shutdown(time.Millisecond)
+		}
+	}()
+	e.onStop(func(context.Context) { listen.Close(sockets) })
 	e.registry.Added = e.crowd.Add
 	e.succeed = sync.OnceFunc(func() { close(e.succeeded) })
+
 	opts.proxy.Kill, opts.proxy.Covers = &heartbeat.KillSwitch{}, certificates.Covers
 	bounds := upstream.NewBounds(opts.requests, log)
 	pool := upstream.NewTargetPool(opts.proxy.Upstream, bounds.Connected)
+	e.onStop(func(context.Context) { pool.CloseIdleConnections() })
 	var fallback *origin.Fallback
 	var transport http.RoundTripper = pool
 	if opts.origin != nil {
 		fallback = origin.New(pool, opts.origin, opts.samples, heartbeat.Exchange{Kill: opts.proxy.Kill, HTTP3: e.http3}, log)
 		transport = fallback
 	}
-	e.resting = resting.New(e.registry, opts.proxy.RestTimeout)
-	e.handshakes = quicserver.NewHandshakes(opts.handshakes, log)
-	e.upstream, e.desk = pool, bounds.Desk()
-	e.handler = proxy.New(opts.proxy, transport, e.desk, log)
+	e.handler = proxy.New(opts.proxy, transport, bounds.Desk(), log)
 	subject := &operator.Subject{
-		Registry: e.registry, Crowded: e.crowd.Closed, Desk: e.desk, Handshakes: e.handshakes.Counts, Misdirected: e.handler.Misdirected,
+		Registry: e.registry, Crowded: e.crowd.Closed, Desk: bounds.Desk(), Handshakes: e.handshakes.Counts, Misdirected: e.handler.Misdirected,
 		Certificates: certificates, Descriptors: bounds.Descriptors,
 	}
 	if fallback != nil {
 		subject.Origin = fallback
 	}
 	e.metrics = operator.NewMetrics(subject)
-	var windows *trace.Windows
+	bounds.Look(opts.proxy.Upstream)
+
+	if opts.samples != (upstream.Target{}) {
+		e.startPoster(opts.samples)
+		e.background(e.registry.Run)
+	}
 	if opts.traceFile != "" {
-		if windows, err = trace.NewWindows(opts.traceFile, e.registry, log); err != nil {
-			listen.Close(sockets)
+		windows, err := trace.NewWindows(opts.traceFile, e.registry, log)
+		if err != nil {
 			return nil, err
 		}
+		e.background(windows.Run)
 	}
-	bounds.Look(opts.proxy.Upstream)
-	e.startSampling(opts.samples, windows)
+	e.background(resting.New(e.registry, opts.proxy.RestTimeout).Run)
+	e.background(giveback.Run)
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	e.background(func(ctx context.Context) {
+		defer signal.Stop(reload)
+		certificates.Run(ctx, reload)
+	})
+
 	tlsConfig := &tls.Config{
 		GetCertificate: certificates.Get,
 		MinVersion:     tls.VersionTLS12, // below it are protocols that RFC 8996 forbids
 		NextProtos:     []string{"h2", "http/1.1"},
 	}
-	for i, s := range sockets {
+	for _, s := range sockets {
 		srv, err := e.newServer(s, tlsConfig, resetSecret, opts)
 		if err != nil {
-			listen.Close(sockets[i:])
-			e.shutdown(time.Millisecond)
 			return nil, err
 		}
 		e.servers = append(e.servers, srv)
+		subject.Places = append(subject.Places, srv.place())
 		if srv.quic != nil {
+			e.onStop(func(context.Context) { srv.quic.Close() })
 			if warning := srv.quic.SmallBuffers(); warning != "" {
 				log.Report("UDP", warning)
 			}
 		}
 	}
-	e.startHeartbeat(fallback)
-	for _, s := range e.servers {
-		subject.Places = append(subject.Places, s.place())
+	if fallback != nil {
+		e.background(fallback.Run) // it tells the worker whether the servers serve
 	}
-	if e.health, err = operator.ServeHealth(opts.health, subject, log); err != nil {
-		listen.Close(sockets)
-		e.shutdown(time.Millisecond)
+	e.onStop(e.drain)
+	health, err := operator.ServeHealth(opts.health, subject, log)
+	if err != nil {
 		return nil, err
 	}
-	if e.tells, err = e.metrics.Serve(opts.metrics, log); err != nil {
-		listen.Close(sockets)
-		e.shutdown(time.Millisecond)
+	e.onStop(func(context.Context) { closeServer(health) })
+	figures, err := e.metrics.Serve(opts.metrics, log)
+	if err != nil {
 		return nil, err
 	}
+	e.onStop(func(context.Context) { closeServer(figures) })
 	for _, srv := range e.servers {
 		e.serve(srv)
 	}
 	return e, nil
 }
 
-// startSampling starts what looks at connections, responses, memory and certificates; the two goroutines of the path samples, if anybody wants
-// them; and that of a trace.
-func (e *edge) startSampling(to upstream.Target, windows *trace.Windows) {
-	scanCtx, stopScan := context.WithCancel(context.Background())
-	postCtx, stopPost := context.WithCancel(context.Background())
-	e.stopScan, e.stopPost = stopScan, stopPost
-	reload := make(chan os.Signal, 1)
-	signal.Notify(reload, syscall.SIGHUP)
-	e.scanning.Go(func() { e.resting.Run(scanCtx) })
-	e.scanning.Go(func() { giveback.Run(scanCtx) })
-	e.scanning.Go(func() {
-		defer signal.Stop(reload)
-		e.certificates.Run(scanCtx, reload)
-	})
-	if windows != nil {
-		e.scanning.Go(func() { windows.Run(scanCtx) })
-	}
-	if to == (upstream.Target{}) {
-		return
-	}
-	e.poster = pathsample.NewPoster(to, e.log)
-	e.registry.Emit = e.poster.Emit
-	go e.poster.Run(postCtx)
-	e.scanning.Go(func() { e.registry.Run(scanCtx) })
+func (e *edge) onStop(stop func(context.Context)) { e.stops = append(e.stops, stop) }
+
+// background runs f beside everything else. Its stop waits for its end.
+func (e *edge) background(f func(context.Context)) {
+	ctx, end := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { f(ctx) })
+	e.onStop(func(context.Context) { end(); running.Wait() })
 }
 
-// startHeartbeat starts watching the worker, if there is anybody else to ask.
-func (e *edge) startHeartbeat(fallback *origin.Fallback) {
-	ctx, stop := context.WithCancel(context.Background())
-	e.stopBeat = stop
-	if fallback != nil {
-		e.beating.Go(func() { fallback.Run(ctx) })
+// startPoster posts samples. Its stop posts the last ones.
+func (e *edge) startPoster(to upstream.Target) {
+	poster := pathsample.NewPoster(to, e.log)
+	e.registry.Emit = poster.Emit
+	ctx, end := context.WithCancel(context.Background())
+	go poster.Run(ctx)
+	e.onStop(func(context.Context) {
+		flush, cancel := context.WithTimeout(context.Background(), flushTimeout)
+		defer cancel()
+		poster.Close(flush)
+		end()
+		<-poster.Done()
+	})
+}
+
+// closeServer closes a server; nil: there is none.
+func closeServer(s *http.Server) {
+	if s != nil {
+		_ = s.Close()
 	}
 }
 

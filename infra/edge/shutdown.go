@@ -33,18 +33,18 @@ const (
 	maxLinger  = time.Second
 )
 
-// shutdown waits for the program that follows, if one can, stops accepting, lets requests and websockets finish within the timeout,
-// closes what is left, and posts the last samples.
+// shutdown stops everything. Requests and websockets have the timeout to finish.
 func (e *edge) shutdown(timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	// First, as the program that follows takes their places.
-	if e.health != nil {
-		_ = e.health.Close()
+	for _, stop := range slices.Backward(e.stops) {
+		stop(ctx)
 	}
-	if e.tells != nil {
-		_ = e.tells.Close()
-	}
+	e.stops = nil
+}
+
+// drain waits for the program that follows, if one can, stops accepting, lets requests and websockets finish, and closes what is left.
+func (e *edge) drain(ctx context.Context) {
 	followed := slices.ContainsFunc(e.servers, func(s *server) bool { return s.socket.Inherited })
 	if followed {
 		e.waitForSuccessor(ctx)
@@ -76,25 +76,9 @@ func (e *edge) shutdown(timeout time.Duration) {
 	all.Wait()
 
 	e.registry.CloseAll()
-	flush, cancelFlush := context.WithTimeout(context.Background(), flushTimeout)
-	defer cancelFlush()
+	flush, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancel()
 	e.registry.WaitUntilGone(flush, func(*connpath.Connection) bool { return true })
-	for _, s := range e.servers {
-		if s.quic != nil {
-			s.quic.Close()
-		}
-	}
-	e.stopBeat()
-	e.beating.Wait()
-	e.stopScan()
-	e.scanning.Wait()
-	if e.poster != nil {
-		e.poster.Close(flush)
-		e.stopPost()
-		<-e.poster.Done()
-	}
-	e.stopPost()
-	e.upstream.CloseIdleConnections()
 }
 
 // waitForSuccessor returns once another program serves the same sockets. Without HTTP/3 nobody says so, and nobody has to: clients

@@ -20,7 +20,7 @@ const thisModule = "adaptive-h3/infra/edge"
 // modules by their path. A new import needs a line here, and a reason to be there.
 var walls = map[string][]string{
 	".": {
-		"connpath", "internal/admission", "internal/certificate", "internal/crowd", "internal/errorlog", "internal/giveback",
+		"connpath", "internal/certificate", "internal/crowd", "internal/errorlog", "internal/giveback",
 		"internal/heartbeat", "internal/listen", "internal/operator", "internal/origin",
 		"internal/pathsample", "internal/proxy", "internal/quicserver", "internal/resting", "internal/trace",
 		"internal/upstream",

@@ -18,10 +18,11 @@ func newPseudonym() []string {
 	return []string{"adaptive-h3-" + hex.EncodeToString(id[:])}
 }
 
-// hasPassed says whether a request has come through this process already: the origin leads back here.
+// hasPassed says whether a request has come through this process already: the origin leads back here. It reports that.
 func (p *Handler) hasPassed(r *http.Request) bool {
 	for _, names := range r.Header[loopHeader] {
 		if strings.Contains(names, p.pseudonym[0]) {
+			p.log.Report("loop", "a request came back that this program had passed on: the origin leads here")
 			return true
 		}
 	}

@@ -7,14 +7,12 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/netip"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/admission"
 	"adaptive-h3/infra/edge/internal/errorlog"
-	"adaptive-h3/infra/edge/internal/fields"
 	"adaptive-h3/infra/edge/internal/heartbeat"
 	"adaptive-h3/infra/edge/internal/origin"
 	"adaptive-h3/infra/edge/internal/upstream"
@@ -95,51 +93,11 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r, body := boundBody(w, r, p.options.BodyTimeout, p.options.SlowestRate)
 	defer body.end()
 	rw := &responseWriter{ResponseWriter: w, handler: p, request: r, conn: c, body: body}
-	if !fields.IsToken(r.Method) {
-		// HTTP/1.1's server refuses it too. Those of HTTP/2 and HTTP/3 pass it on, and no upstream could be asked with it.
-		writeError(rw, http.StatusBadRequest, "the method is no token")
-		return
-	}
-	if strings.Contains(r.RequestURI, " ") {
-		// HTTP/1.1's server refuses it too: in the upstream's request line the space would begin another word.
-		writeError(rw, http.StatusBadRequest, "a space in the request target")
-		return
-	}
-	if r.RequestURI == "*" {
-		// Only OPTIONS may ask for it (RFC 9112, section 3.2.4), of a server as a whole. No worker can be asked so.
-		writeError(rw, http.StatusBadRequest, "no path in the request target")
-		return
-	}
-	if p.hasPassed(r) {
-		p.log.Report("loop", "a request came back that this program had passed on: the origin leads here")
-		writeError(rw, http.StatusLoopDetected, "the origin leads back to this server")
-		return
-	}
-	if r.Host == "" {
-		// HTTP/1.0 allows it, and every version allows an empty one (RFC 9112, section 3.2). The upstream's own name would stand there.
-		writeError(rw, http.StatusBadRequest, "no Host in the request")
-		return
-	}
-	name, ok := hostName(r.Host)
-	if !ok {
-		writeError(rw, http.StatusBadRequest, "the Host is not one that a URL can have")
-		return
-	}
-	if r.Method == http.MethodConnect {
-		// A tunnel is no request to an origin. Websockets over HTTP/3 come this way too (RFC 9220, section 3, names this status).
-		writeError(rw, http.StatusNotImplemented, "CONNECT is not supported")
-		return
-	}
-	if p.options.Covers != nil && !p.options.Covers(name) {
-		// The application behind trusts X-Forwarded-Host, and makes links of it (RFC 9110, section 15.5.20).
-		p.misdirected.Add(1)
-		writeError(rw, http.StatusMisdirectedRequest, "this server has no such host")
-		return
-	}
-	if isEarly(r) && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		// RFC 8470, section 5.2: the client sends it again once the handshake is complete.
-		writeError(rw, http.StatusTooEarly, "not before the handshake is complete")
-		return
+	for _, refused := range refusals {
+		if refused.when(p, r) {
+			writeError(rw, refused.status, refused.reason)
+			return
+		}
 	}
 	if !boundAPIBody(r) {
 		writeAPIBodyTooLarge(rw)
