@@ -7,7 +7,7 @@ import type { Series } from "./series.ts";
 
 /** When a cell has been measured enough. */
 export interface Allocation {
-  /** Rounds before the first look; further looks are planned by analysis/statistics/looks.ts. */
+  /** Rounds before the first look; further looks are planned by analysis/statistics/allocation.ts. */
   readonly first: number;
   /** Rounds after which a comparison that is still open is a tie. */
   readonly cap: number;

@@ -95,7 +95,7 @@ const FORBIDDEN: readonly Case[] = [
   ["infra/faults/a.ts", "../e2e/harness.ts"],
   ["infra/faults/a.ts", "hono"],
   ["bench/model/a.ts", "../lab/k6.ts"],
-  ["bench/lab/a.ts", "../analysis/statistics/normal.ts"],
+  ["bench/lab/a.ts", "../analysis/statistics/random.ts"],
   ["bench/lab/a.ts", "../harness/run.ts"],
   ["bench/lab/a.ts", "../../worker/handler.ts"],
   ["bench/analysis/charts/a.ts", "../../lab/k6.ts"],
@@ -103,7 +103,7 @@ const FORBIDDEN: readonly Case[] = [
   ["bench/harness/a.ts", "../experiments/smoke/experiment.ts"],
   ["bench/harness/loads/a.ts", "../../experiments/smoke/experiment.ts"],
   ["bench/harness/loads/a.ts", "../../pages/recorded.ts"],
-  ["bench/experiments/smoke/a.ts", "../memory/findings.ts"],
+  ["bench/experiments/smoke/a.ts", "../memory/report.ts"],
   ["bench/experiments/smoke/a.ts", "../../pages/recorded.ts"],
   ["bench/experiments/smoke/a.ts", "../../../durable/path-store.ts"],
   ["bench/pages/a.ts", "../lab/k6.ts"],
@@ -135,13 +135,13 @@ const ALLOWED: readonly Case[] = [
   ["bench/lab/a.ts", "../model/arm.ts", "playwright-core"],
   [
     "bench/analysis/charts/a.ts",
-    "../statistics/normal.ts",
+    "../statistics/random.ts",
     "../../model/arm.ts",
     "../../../policy-api/visitors/sums.ts",
   ],
   ["bench/harness/loads/a.ts", "../run.ts", "../../lab/k6.ts"],
   ["bench/experiments/smoke/a.ts", "./row.ts", "../../harness/run.ts"],
-  ["bench/pages/a.ts", "../experiments/memory/findings.ts"],
+  ["bench/pages/a.ts", "../experiments/memory/report.ts"],
   ["bench/instrument/k6/a.ts", "k6/http", "../../model/plan.ts"],
 ];
 

@@ -1,16 +1,19 @@
+import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { UserError } from "../../../base/user-error.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { makeRunFolder, ownPrefix, removeLeftovers, removeOwnNamespaces } from "../../lab/leftovers.ts";
 import { makeNamespace } from "../../lab/namespace.ts";
 import { type EmulatedPath, startPath } from "../../lab/path.ts";
 import { buildNetpath, PATHPROBE_PROGRAM } from "../../lab/programs.ts";
-import { lastLines, runProgram } from "../../lab/run-program.ts";
 import { type FidelityRow, type Measurement, MUST_HOLD_MBPS, rowsOf } from "./findings.ts";
 import { packetsOf } from "./packets.ts";
 import { type FidelitySetting, fidelitySettings, QUEUE_MS, type Way } from "./settings.ts";
 import type { Stamps } from "./stamps.ts";
+
+const execute = promisify(execFile);
 
 /** The ends of the path. */
 const A = { name: `${ownPrefix()}fidelity-a`, address: "10.88.0.1" };
@@ -106,10 +109,10 @@ async function send(
   );
   const quiet = `${delayMs + QUEUE_MS + 50}ms`;
   const ends = ["-from", from.name, "-to", to.name, "-to-address", to.address];
-  const { code, stdout, stderr } = await runProgram(
-    [PATHPROBE_PROGRAM, ...ends, "-plan", plan, "-quiet", quiet],
-    signal,
-  );
-  if (code !== 0) throw new UserError(`pathprobe ended without a result (${code}).\n${lastLines(stderr)}`);
+  const args = [...ends, "-plan", plan, "-quiet", quiet];
+  const { stdout } = await execute(PATHPROBE_PROGRAM, args, { signal, maxBuffer: 2 ** 30 }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new UserError(`pathprobe ended without a result: ${(error as Error).message}`);
+  });
   return JSON.parse(stdout) as Stamps;
 }

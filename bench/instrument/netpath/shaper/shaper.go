@@ -1,6 +1,11 @@
+// Package shaper is the emulated link of one direction: a bottleneck with a drop-tail queue, then a lossy wire with a
+// delay. It is pure: time is an argument, packets are a size and a slot number.
 package shaper
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // Verdict says what becomes of a packet that arrives.
 type Verdict int
@@ -209,3 +214,49 @@ func (p *packet) releaseAfter(previousNs int64) int64 {
 }
 
 func ceil(ns float64) int64 { return int64(math.Ceil(ns)) }
+
+// DefaultQueueBytes is 1000 full packets, the default limit of netem.
+const DefaultQueueBytes = 1_500_000
+
+// Settings are those of one direction. The zero value is a wire that neither limits, delays nor loses.
+type Settings struct {
+	// RateBps is the bottleneck in bits of IP packet per second; 0 is unlimited.
+	RateBps float64
+	DelayNs int64
+	// JitterNs is the half width of a uniform variation of the delay; at most DelayNs.
+	JitterNs  int64
+	LossRatio float64
+	// UDPLossRatio is what a network drops of UDP alone, before the bottleneck, as one that polices it.
+	UDPLossRatio float64
+	// QueueBytes bounds what waits, without the packet that is being sent.
+	QueueBytes int64
+}
+
+// stream is one sequence of numbers in [0, 1). Each purpose has its own and takes exactly one number a packet, also
+// when its setting is 0: so a change of one setting moves no decision of another.
+type stream struct {
+	pcg rand.PCG
+}
+
+const (
+	streamLoss   = 0
+	streamJitter = 4 // the numbers between were others': a recorded run's seed gives the same drops
+	streamPolice = 7
+)
+
+func (s *stream) seed(seed uint64, direction, purpose int) {
+	id := uint64(direction)<<8 | uint64(purpose)
+	s.pcg.Seed(splitMix(seed), splitMix(seed^splitMix(id+1)))
+}
+
+func (s *stream) next() float64 {
+	return float64(s.pcg.Uint64()>>11) / (1 << 53)
+}
+
+// splitMix is the finaliser of SplitMix64: neighbouring seeds must not give neighbouring states.
+func splitMix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

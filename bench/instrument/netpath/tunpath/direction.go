@@ -2,6 +2,7 @@ package tunpath
 
 import (
 	"math"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -83,4 +84,162 @@ func (d *direction) nextNs() int64 {
 		next = min(next, d.setNs+step.AtNs)
 	}
 	return next
+}
+
+// read never returns: the file stays open until the process ends. A thread of its own, blocked in read, wakes sooner
+// than a goroutine that waits for the network poller.
+func (d *direction) read() {
+	runtime.LockOSThread()
+	exactTimers()
+	scrap := make([]byte, d.pool.slotBytes)
+	slot, ok := int32(0), false
+	for {
+		buffer := scrap
+		d.mu.Lock()
+		if !ok {
+			slot, ok = d.pool.take()
+		}
+		if ok {
+			buffer = d.pool.bytes(slot)
+		}
+		d.mu.Unlock()
+		n, err := unix.Read(d.from, buffer)
+		if err != nil || n <= 0 {
+			continue // EINTR; EIO or EBADFD while the device is down
+		}
+		now := nowNs()
+		d.mu.Lock()
+		d.followProfile(now)
+		if ok {
+			d.pool.sizes[slot] = int32(n)
+			ok = !d.arrive(now, n, slot)
+		} else {
+			d.counted.DroppedMemory++
+		}
+		d.mu.Unlock()
+	}
+}
+
+// arrive is true if the slot is now the shaper's. d.mu is held.
+func (d *direction) arrive(now int64, size int, slot int32) bool {
+	if isUDP(d.pool.bytes(slot)[:size]) && d.shaper.Polices() {
+		d.counted.DroppedLoss++
+		return false
+	}
+	verdict := d.shaper.Arrive(now, size, slot)
+	switch verdict {
+	case shaper.Accepted:
+		return !d.passAtOnce(now)
+	case shaper.DroppedQueue:
+		d.counted.DroppedQueue++
+	case shaper.DroppedLoss:
+		d.counted.DroppedLoss++
+	case shaper.DroppedFull:
+		d.counted.DroppedMemory++
+	}
+	return false
+}
+
+// passAtOnce spares a packet that is due now the switch to the releaser, if it is alone in the path. d.mu is held.
+func (d *direction) passAtOnce(now int64) bool {
+	if d.shaper.Held() == 1 && !d.releasing {
+		if slot, due, ok := d.shaper.Pop(now); ok {
+			d.write(d.pool.packet(slot), due, &d.counted)
+			return true
+		}
+	}
+	d.wakeIfEarlier()
+	return false
+}
+
+// isUDP reads an IP packet's header (RFC 791, RFC 8200; extension headers are not looked into).
+func isUDP(packet []byte) bool {
+	const ipv4, ipv6, bytes = 4, 6, 20
+	if len(packet) < bytes {
+		return false
+	}
+	switch packet[0] >> 4 {
+	case ipv4:
+		return packet[9] == unix.IPPROTO_UDP
+	case ipv6:
+		return packet[6] == unix.IPPROTO_UDP
+	}
+	return false
+}
+
+// batch bounds how long slots stay with the releaser, and how long the counters lag.
+const batch = 32
+
+type due struct {
+	slot   int32
+	dueNs  int64
+	packet []byte
+}
+
+// release never returns.
+func (d *direction) release() {
+	runtime.LockOSThread()
+	exactTimers()
+	var (
+		ready [batch]due
+		n     int
+		done  Counters // what was written without the lock
+	)
+	for {
+		d.mu.Lock()
+		for _, r := range ready[:n] {
+			d.pool.give(r.slot)
+		}
+		d.counted.Forwarded += done.Forwarded
+		d.counted.Late += done.Late
+		d.counted.DroppedWrite += done.DroppedWrite
+		done = Counters{}
+		now := nowNs()
+		d.followProfile(now)
+		for n = 0; n < batch; n++ {
+			slot, dueNs, ok := d.shaper.Pop(now)
+			if !ok {
+				break
+			}
+			ready[n] = due{slot, dueNs, d.pool.packet(slot)}
+		}
+		d.releasing = n > 0
+		heard, wakes := d.bell.heard(), int64(math.MinInt64)
+		if n == 0 {
+			wakes = d.nextNs()
+		}
+		d.wakesNs = wakes
+		d.mu.Unlock()
+		if n == 0 {
+			d.sleepUntil(wakes, heard)
+			continue
+		}
+		for _, r := range ready[:n] {
+			d.write(r.packet, r.dueNs, &done)
+		}
+	}
+}
+
+func (d *direction) sleepUntil(ns int64, heard uint32) {
+	if ns == math.MaxInt64 {
+		d.bell.sleep(heard, nil)
+		return
+	}
+	until := unix.NsecToTimespec(ns + d.monotonic0)
+	d.bell.sleep(heard, &until)
+}
+
+const lateNs = 1_000_000
+
+// write passes a packet on and counts it. Called by one thread at a time.
+func (d *direction) write(packet []byte, dueNs int64, counted *Counters) {
+	late := nowNs()-dueNs > lateNs
+	if _, err := unix.Write(d.to, packet); err != nil {
+		counted.DroppedWrite++
+		return
+	}
+	counted.Forwarded++
+	if late {
+		counted.Late++
+	}
 }

@@ -3,6 +3,8 @@ package tunpath
 import (
 	"os"
 	"strconv"
+	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,4 +42,57 @@ func raiseSession() {
 // exactTimers is for this thread; the default slack is 50 us.
 func exactTimers() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+}
+
+// A futex and not clock_nanosleep, which is as exact: both are one hrtimer, but this sleep can be cut short when a
+// packet arrives. A channel would add a switch through Go's scheduler.
+const (
+	futexWaitBitsetPrivate = 9 | 128 // its timeout is absolute, in CLOCK_MONOTONIC
+	futexWaitPrivate       = 0 | 128
+	futexWakePrivate       = 1 | 128
+	futexMatchAny          = 0xffffffff
+)
+
+// bell wakes one thread that sleeps until a time.
+type bell struct {
+	rings uint32
+}
+
+func (b *bell) heard() uint32 { return atomic.LoadUint32(&b.rings) }
+
+func (b *bell) ring() {
+	atomic.AddUint32(&b.rings, 1)
+	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rings)), futexWakePrivate, 1, 0, 0, 0)
+}
+
+// sleep returns at the absolute time, or when the bell rang since heard was read.
+func (b *bell) sleep(heard uint32, until *unix.Timespec) {
+	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rings)), futexWaitBitsetPrivate, uintptr(heard),
+		uintptr(unsafe.Pointer(until)), 0, futexMatchAny)
+}
+
+// lock is a mutex between threads. sync.Mutex parks goroutines: one that is tied to its thread then takes two more
+// switches, through another thread of Go's scheduler, until it runs again.
+type lock struct {
+	state uint32 // 0 free, 1 taken, 2 taken and waited for
+}
+
+// lockSpins is about a microsecond, longer than the lock is held for one packet.
+const lockSpins = 100
+
+func (l *lock) Lock() {
+	for range lockSpins {
+		if atomic.CompareAndSwapUint32(&l.state, 0, 1) {
+			return
+		}
+	}
+	for atomic.SwapUint32(&l.state, 2) != 0 {
+		_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&l.state)), futexWaitPrivate, 2, 0, 0, 0)
+	}
+}
+
+func (l *lock) Unlock() {
+	if atomic.SwapUint32(&l.state, 0) == 2 {
+		_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&l.state)), futexWakePrivate, 1, 0, 0, 0)
+	}
 }
