@@ -46,19 +46,7 @@ export function startCoreWatch(): CoreWatch {
   };
 }
 
-/** Watches the cores of this machine while `work` runs; with how busy the busiest was in any part of that time. */
-export async function watchCores<Result>(
-  work: () => Promise<Result>,
-): Promise<{ result: Result; busyRatio: CoreWatch["busyRatio"] }> {
-  const { busyRatio, stop } = startCoreWatch();
-  try {
-    return { result: await work(), busyRatio };
-  } finally {
-    stop();
-  }
-}
-
-export function readCores(): Core[] {
+function readCores(): Core[] {
   return parseCores(readFileSync("/proc/stat", "utf8"));
 }
 
