@@ -67,7 +67,7 @@ it("policed: HTTP/3 is taken back where UDP alone loses packets", async () => {
   expect(sharesOverH3("60 ms, 8 % of UDP", "3456")).toEqual(Array<number>(8).fill(0));
   expect(sharesOverH3("60 ms, 8 % of all", "23")).toEqual([1, 1, 1, 1]);
   expect(report().text).toContain("8 % of UDP");
-}, 180_000);
+}, 300_000);
 
 it("offers: a browser's pages come over what they were told, and a return too", async () => {
   await succeeded(bench("offers", "--quick"));
