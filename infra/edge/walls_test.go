@@ -35,7 +35,7 @@ var walls = map[string][]string{
 	"internal/errorlog":    {},
 	"internal/fields":      {},
 	"internal/giveback":    {},
-	"internal/handover":    {quicGo, xNet},
+	"internal/handover":    {quicGo, sys, xNet},
 
 	"internal/upstream":  {"internal/admission", "internal/errorlog", sys},
 	"internal/heartbeat": {"internal/upstream"},

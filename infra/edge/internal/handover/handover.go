@@ -1,5 +1,5 @@
 // Package handover shares a UDP socket between a program and the ones before it that still drain, without losing a packet of their
-// QUIC connections. It imports x/net, and no package of this module.
+// QUIC connections. It imports quic-go, x/net and x/sys, and no package of this module.
 //
 // All of them have the same socket, and a packet goes to whoever reads first. So only the newest reads. The connection IDs that a
 // program chooses begin with its tag, and whoever reads passes a packet with another's tag on to it, over a Unix socket.
@@ -48,7 +48,7 @@ type Socket struct {
 	closing     sync.Once
 
 	mu     sync.Mutex
-	before atomic.Pointer[map[tag]*predecessor] // nil: no packet has to be passed on
+	before map[tag]*net.UnixConn // to the programs before, as long as they run
 }
 
 // Join shares the socket of the address with the programs before, which meet in the folder. From then on they do not read
@@ -56,7 +56,7 @@ type Socket struct {
 func Join(folder, address string, udp *net.UDPConn, onSuccessor func()) (*Socket, error) {
 	s := &Socket{
 		UDPConn: udp, batch: ipv4.NewPacketConn(udp), onSuccessor: onSuccessor,
-		inbox: make(chan []byte, waiting), closed: make(chan struct{}),
+		inbox: make(chan []byte, waiting), closed: make(chan struct{}), before: map[tag]*net.UnixConn{},
 	}
 	prefix := "quic-" + address + "-"
 	if err := s.meet(folder, prefix); err != nil {
@@ -97,33 +97,21 @@ func (s *Socket) meet(folder, prefix string) error {
 		_ = conn.SetReadDeadline(time.Now().Add(patience))
 		_, _ = conn.Read(make([]byte, 1))
 		_ = conn.SetReadDeadline(time.Time{})
-		p := &predecessor{conn: conn, packets: make(chan []byte, waiting), gone: make(chan struct{})}
-		s.change(func(m map[tag]*predecessor) { m[tag(raw)] = p })
-		go p.write()
-		go func() {
-			p.untilGone()
-			s.change(func(m map[tag]*predecessor) { delete(m, tag(raw)) })
-		}()
+		s.mu.Lock()
+		s.before[tag(raw)] = conn
+		s.mu.Unlock()
+		go s.untilGone(tag(raw), conn)
 	}
 	return nil
 }
 
-// change replaces the programs before by a changed copy.
-func (s *Socket) change(by func(map[tag]*predecessor)) {
+// untilGone returns when a program before has ended, or its socket was closed here.
+func (s *Socket) untilGone(t tag, conn *net.UnixConn) {
+	_, _ = conn.Read(make([]byte, 1))
+	_ = conn.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := map[tag]*predecessor{}
-	if old := s.before.Load(); old != nil {
-		for t, p := range *old {
-			m[t] = p
-		}
-	}
-	by(m)
-	if len(m) == 0 {
-		s.before.Store(nil)
-		return
-	}
-	s.before.Store(&m)
+	delete(s.before, t)
 }
 
 // accept meets the programs after.
@@ -187,19 +175,22 @@ func (s *Socket) ReadBatch(ms []ipv4.Message, flags int) (int, error) {
 			}
 			return n, err
 		}
-		if before := s.before.Load(); before != nil {
-			passOn(ms[:n], *before)
-		}
+		s.passOn(ms[:n])
 		return n, nil
 	}
 }
 
 // passOn passes on the packets of programs before. quic-go ignores a packet without bytes.
-func passOn(ms []ipv4.Message, before map[tag]*predecessor) {
+func (s *Socket) passOn(ms []ipv4.Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.before) == 0 {
+		return
+	}
 	for i := range ms {
 		t, ok := tagOf(ms[i].Buffers[0][:ms[i].N])
-		if p := before[t]; ok && p != nil {
-			p.send(&ms[i])
+		if conn := s.before[t]; ok && conn != nil {
+			send(conn, &ms[i])
 			ms[i].N = 0
 		}
 	}
@@ -220,10 +211,10 @@ func (s *Socket) SetReadDeadline(t time.Time) error {
 func (s *Socket) Close() error {
 	s.closing.Do(func() { close(s.closed) })
 	_ = s.listener.Close()
-	if before := s.before.Load(); before != nil {
-		for _, p := range *before {
-			_ = p.conn.Close()
-		}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, conn := range s.before {
+		_ = conn.Close()
 	}
 	return s.UDPConn.Close()
 }

@@ -5,48 +5,23 @@ import (
 	"net/netip"
 
 	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
 )
 
 // maxMessage is more than a packet, its sender's address and the kernel's control messages take.
 const maxMessage = 4 << 10
 
-// predecessor is a program that drains.
-type predecessor struct {
-	conn    *net.UnixConn
-	packets chan []byte
-	gone    chan struct{}
-}
-
-// send passes a packet on. It does not wait.
-func (p *predecessor) send(m *ipv4.Message) {
+// send passes a packet on. It does not wait: where the program before reads too slowly, the packet is lost, as on the network.
+func send(to *net.UnixConn, m *ipv4.Message) {
 	message, ok := pack(m)
-	if !ok {
+	raw, err := to.SyscallConn()
+	if !ok || err != nil {
 		return
 	}
-	select {
-	case p.packets <- message:
-	default:
-	}
-}
-
-func (p *predecessor) write() {
-	for {
-		select {
-		case message := <-p.packets:
-			if _, err := p.conn.Write(message); err != nil {
-				return
-			}
-		case <-p.gone:
-			return
-		}
-	}
-}
-
-// untilGone returns when the program has ended, or its socket was closed here.
-func (p *predecessor) untilGone() {
-	_, _ = p.conn.Read(make([]byte, 1))
-	_ = p.conn.Close()
-	close(p.gone)
+	_ = raw.Write(func(fd uintptr) bool {
+		_ = unix.Send(int(fd), message, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		return true
+	})
 }
 
 // tagOf returns the tag in the connection ID that a packet is for (RFC 8999, sections 5.1 and 5.2). A client's own choice for

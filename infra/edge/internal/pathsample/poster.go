@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"adaptive-h3/infra/edge/connpath"
@@ -33,47 +34,43 @@ type Poster struct {
 	name   string // for messages
 	log    *errorlog.Log
 
-	mu      sync.Mutex
-	queue   []connpath.Sample
-	closed  bool
-	dropped uint64        // samples that were lost because the queue was full
-	failed  uint64        // samples of batches that failed
-	wake    chan struct{} // capacity 1
+	queue   chan connpath.Sample
+	closing chan struct{}
+	close   func()
 	done    chan struct{}
+
+	dropped atomic.Uint64 // samples that were lost because the queue was full
+	failed  uint64        // samples of batches that failed
 }
 
 // NewPoster makes a poster to the listener t.
 func NewPoster(t upstream.Target, log *errorlog.Log) *Poster {
+	closing := make(chan struct{})
 	return &Poster{
-		client: &http.Client{Transport: upstream.NewTransport(t, 1), Timeout: postTimeout},
-		url:    "http://" + t.URLHost() + "/samples",
-		name:   t.Address,
-		log:    log,
-		wake:   make(chan struct{}, 1),
-		done:   make(chan struct{}),
+		client:  &http.Client{Transport: upstream.NewTransport(t, 1), Timeout: postTimeout},
+		url:     "http://" + t.URLHost() + "/samples",
+		name:    t.Address,
+		log:     log,
+		queue:   make(chan connpath.Sample, maxQueue),
+		closing: closing,
+		close:   sync.OnceFunc(func() { close(closing) }),
+		done:    make(chan struct{}),
 	}
 }
 
 // Emit queues a sample, and returns at once.
 func (p *Poster) Emit(s connpath.Sample) {
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return
-	}
-	if len(p.queue) >= maxQueue {
-		p.queue = p.queue[1:]
-		p.dropped++
-	}
-	p.queue = append(p.queue, s)
-	p.mu.Unlock()
-	p.signal()
-}
-
-func (p *Poster) signal() {
-	select {
-	case p.wake <- struct{}{}:
-	default: // it is awake already
+	for {
+		select {
+		case p.queue <- s:
+			return
+		default:
+		}
+		select {
+		case <-p.queue:
+			p.dropped.Add(1)
+		default:
+		}
 	}
 }
 
@@ -82,32 +79,30 @@ func (p *Poster) Run(ctx context.Context) {
 	defer close(p.done)
 	defer p.client.CloseIdleConnections()
 	for {
-		batch, closed := p.take()
-		if len(batch) > 0 {
-			if err := p.post(ctx, batch); err != nil {
-				p.lose(len(batch), err)
-			}
-			continue
-		}
-		if closed {
-			return
-		}
 		select {
-		case <-p.wake:
+		case s := <-p.queue:
+			p.send(ctx, s)
+		case <-p.closing:
+			if len(p.queue) == 0 {
+				return
+			}
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// take removes the next batch from the queue.
-func (p *Poster) take() (batch []connpath.Sample, closed bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := min(len(p.queue), maxBatch)
-	batch = p.queue[:n:n]
-	p.queue = p.queue[n:]
-	return batch, p.closed
+// send sends a sample, with others that wait.
+func (p *Poster) send(ctx context.Context, s connpath.Sample) {
+	batch := []connpath.Sample{s}
+	for len(batch) < maxBatch && len(p.queue) > 0 {
+		batch = append(batch, <-p.queue)
+	}
+	if err := p.post(ctx, batch); err != nil {
+		p.failed += uint64(len(batch))
+		p.log.Report("samples", fmt.Sprintf("%s does not take path samples: %v; %d lost so far, %d more for want of room",
+			p.name, upstream.Describe(err), p.failed, p.dropped.Load()))
+	}
 }
 
 // post sends one batch: POST /samples with {"samples": [...]}.
@@ -136,24 +131,12 @@ func (p *Poster) post(ctx context.Context, batch []connpath.Sample) error {
 	return nil
 }
 
-func (p *Poster) lose(n int, err error) {
-	p.mu.Lock()
-	p.failed += uint64(n)
-	failed, dropped := p.failed, p.dropped
-	p.mu.Unlock()
-	p.log.Report("samples", fmt.Sprintf("%s does not take path samples: %v; %d lost so far, %d more for want of room",
-		p.name, upstream.Describe(err), failed, dropped))
-}
-
 // Done returns a channel that is closed when Run has returned.
 func (p *Poster) Done() <-chan struct{} { return p.done }
 
 // Close ends the poster when it has sent what is queued, or when ctx has ended.
 func (p *Poster) Close(ctx context.Context) {
-	p.mu.Lock()
-	p.closed = true
-	p.mu.Unlock()
-	p.signal()
+	p.close()
 	select {
 	case <-p.done:
 	case <-ctx.Done():

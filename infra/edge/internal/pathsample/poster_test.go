@@ -82,9 +82,8 @@ func TestPosterOverflowDropsTheOldest(t *testing.T) {
 	for n := range maxQueue + 10 {
 		p.Emit(numbered(n))
 	}
-	batch, _ := p.take()
-	if p.dropped != 10 || batch[0].AtMs != 10 || len(p.queue) != maxQueue-maxBatch {
-		t.Fatalf("%d dropped, first %d, %d left", p.dropped, batch[0].AtMs, len(p.queue))
+	if first := <-p.queue; p.dropped.Load() != 10 || first.AtMs != 10 || len(p.queue) != maxQueue-1 {
+		t.Fatalf("%d dropped, first %d, %d left", p.dropped.Load(), first.AtMs, len(p.queue))
 	}
 }
 

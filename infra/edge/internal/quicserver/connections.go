@@ -52,17 +52,6 @@ func (c *connections) shutdown(grace context.Context) {
 	all.Wait()
 }
 
-// serveAll serves the connections of a listener, and returns why it ended.
-func (q *Server) serveAll(listener http3.QUICListener) error {
-	for {
-		qc, err := listener.Accept(context.Background())
-		if err != nil {
-			return err
-		}
-		go q.serve(qc)
-	}
-}
-
 func (q *Server) serve(qc *quic.Conn) {
 	s := &http3.Server{
 		Handler:        q.options.Handler,

@@ -19,12 +19,12 @@ type events struct {
 	declared, spurious atomic.Uint64 // packets
 	moved              atomic.Pointer[func()]
 
-	transport qlogwriter.Recorder // the other one's, if there is one
-	also      qlogwriter.Trace    // nil: none
-	asked     bool
+	also  qlogwriter.Trace    // nil: none
+	other qlogwriter.Recorder // its own; nil: none
+	asked bool
 }
 
-// traceEvents returns a tracer whose traces count losses, and give every event to those of also, if also is not nil.
+// traceEvents returns a tracer whose traces count losses, and give every event of the connection to those of also, if also is not nil.
 func traceEvents(also tracer) tracer {
 	return func(ctx context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
 		e := &events{}
@@ -55,16 +55,15 @@ func (e *events) bytes(declared uint64) uint64 {
 }
 
 // AddProducer implements qlogwriter.Trace. The connection itself is the first to ask, while it is made. HTTP/3, which asks later,
-// loses no packets.
+// loses no packets, and would write down the headers of requests, with cookies and names: it makes no events.
 func (e *events) AddProducer() qlogwriter.Recorder {
-	var other qlogwriter.Recorder
-	if e.also != nil {
-		other = e.also.AddProducer()
-	}
 	if e.asked {
-		return other
+		return nil
 	}
-	e.asked, e.transport = true, other
+	e.asked = true
+	if e.also != nil {
+		e.other = e.also.AddProducer()
+	}
 	return e
 }
 
@@ -84,15 +83,15 @@ func (e *events) RecordEvent(event qlogwriter.Event) {
 			(*moved)()
 		}
 	}
-	if e.transport != nil {
-		e.transport.RecordEvent(event)
+	if e.other != nil {
+		e.other.RecordEvent(event)
 	}
 }
 
 // Close implements qlogwriter.Recorder.
 func (e *events) Close() error {
-	if e.transport != nil {
-		return e.transport.Close()
+	if e.other != nil {
+		return e.other.Close()
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/qlog"
@@ -29,28 +28,9 @@ func qlogs(dir string, log *errorlog.Log) tracer {
 		}
 		trace := qlogwriter.NewConnectionFileSeq(&bufferedFile{bufio.NewWriter(file), file}, isClient, id)
 		go trace.Run()
-		return transportOnly{trace}
+		return trace
 	}
 	return qlog.RedactIPs(open, func(netip.AddrPort, bool) (string, bool) { return "redacted", true })
-}
-
-// transportOnly leaves out what HTTP/3 would add: the headers of requests, with cookies and names.
-type transportOnly struct{ qlogwriter.Trace }
-
-func (t transportOnly) AddProducer() qlogwriter.Recorder {
-	recorder := t.Trace.AddProducer()
-	if recorder == nil {
-		return nil // the connection has ended already
-	}
-	return transportRecorder{recorder}
-}
-
-type transportRecorder struct{ qlogwriter.Recorder }
-
-func (r transportRecorder) RecordEvent(e qlogwriter.Event) {
-	if !strings.HasPrefix(e.Name(), "http3:") {
-		r.Recorder.RecordEvent(e)
-	}
 }
 
 // bufferedFile is complete once it is closed, at the connection's end.

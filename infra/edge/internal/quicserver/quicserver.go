@@ -83,9 +83,10 @@ type socket struct {
 	shared    *handover.Socket // nil: not shared
 	transport *quic.Transport
 	listener  http3.QUICListener
+	ended     <-chan error // why no further connection comes
 }
 
-// New makes a server on options.UDP. Nothing is accepted before Serve. The error names the address.
+// New makes a server on options.UDP, and accepts connections. Serve has to run too. The error names the address.
 func New(options Options) (*Server, error) {
 	q := &Server{
 		options: options, tls: http3.ConfigureTLSConfig(options.TLS.Clone()), closing: make(chan struct{}),
@@ -97,7 +98,7 @@ func New(options Options) (*Server, error) {
 	return q, nil
 }
 
-// open prepares what serves on the socket.
+// open serves on the socket.
 func (q *Server) open(udp *net.UDPConn) error {
 	resetKey, tokenKey := quic.StatelessResetKey(q.key("")), quic.TokenGeneratorKey(q.key("tokens"))
 	s := socket{udp: udp, transport: &quic.Transport{
@@ -118,6 +119,7 @@ func (q *Server) open(udp *net.UDPConn) error {
 	if s.listener, err = q.listen(s.transport); err != nil {
 		return err
 	}
+	s.ended = acceptAll(s.listener, q.serve)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.now = s

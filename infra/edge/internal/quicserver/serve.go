@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Serve serves until Shutdown. Meanwhile its socket can go: another program may destroy it (ss -K), or its interface may
+// Serve returns after Shutdown. Meanwhile it keeps the server alive. Its socket can go: another program may destroy it (ss -K), or its interface may
 // lose the address.
 func (q *Server) Serve() {
 	go q.watch()
 	for {
 		s := q.current()
-		err := q.serveAll(s.listener)
+		err := <-s.ended
 		if q.ending() {
 			return
 		}
