@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -90,28 +91,16 @@ func printable(s string) string {
 }
 
 func httpProtocol(major, minor int) string {
-	switch {
-	case major == 1 && minor == 0:
-		return "HTTP/1.0"
-	case major == 1:
-		return "HTTP/1.1"
-	case major == 2:
-		return "HTTP/2"
-	default:
-		return "HTTP/3"
+	if major == 1 {
+		return "HTTP/1." + strconv.Itoa(minor)
 	}
+	return "HTTP/" + strconv.Itoa(major)
 }
 
-func tlsVersion(v uint16) string {
-	switch v {
-	case tls.VersionTLS12:
-		return "TLSv1.2"
-	case tls.VersionTLS13:
-		return "TLSv1.3"
-	default:
-		return tls.VersionName(v)
-	}
-}
+func tlsVersion(v uint16) string { return strings.Replace(tls.VersionName(v), "TLS ", "TLSv", 1) }
+
+// openssl makes OpenSSL's name of a cipher of Go's.
+var openssl = strings.NewReplacer("TLS_", "", "_WITH_", "-", "AES_128", "AES128", "AES_256", "AES256", "_CBC", "", "POLY1305_SHA256", "POLY1305", "_", "-")
 
 // tlsCipher returns the names that Cloudflare uses: OpenSSL's, and for TLS 1.3 BoringSSL's older ones.
 func tlsCipher(id uint16) string {
@@ -122,19 +111,6 @@ func tlsCipher(id uint16) string {
 		return "AEAD-AES256-GCM-SHA384"
 	case tls.TLS_CHACHA20_POLY1305_SHA256:
 		return "AEAD-CHACHA20-POLY1305-SHA256"
-	case tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256:
-		return "ECDHE-ECDSA-AES128-GCM-SHA256"
-	case tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256:
-		return "ECDHE-RSA-AES128-GCM-SHA256"
-	case tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384:
-		return "ECDHE-ECDSA-AES256-GCM-SHA384"
-	case tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384:
-		return "ECDHE-RSA-AES256-GCM-SHA384"
-	case tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256:
-		return "ECDHE-ECDSA-CHACHA20-POLY1305"
-	case tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256:
-		return "ECDHE-RSA-CHACHA20-POLY1305"
-	default:
-		return tls.CipherSuiteName(id)
 	}
+	return openssl.Replace(tls.CipherSuiteName(id))
 }

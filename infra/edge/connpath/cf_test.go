@@ -37,6 +37,24 @@ func TestCFVectors(t *testing.T) {
 	})
 }
 
+func TestTLSCipher(t *testing.T) {
+	for id, want := range map[uint16]string{
+		tls.TLS_AES_256_GCM_SHA384:                        "AEAD-AES256-GCM-SHA384",
+		tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256:       "ECDHE-ECDSA-AES128-GCM-SHA256",
+		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256:         "ECDHE-RSA-AES128-GCM-SHA256",
+		tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384:       "ECDHE-ECDSA-AES256-GCM-SHA384",
+		tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384:         "ECDHE-RSA-AES256-GCM-SHA384",
+		tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: "ECDHE-ECDSA-CHACHA20-POLY1305",
+		tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256:   "ECDHE-RSA-CHACHA20-POLY1305",
+		tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA:            "ECDHE-RSA-AES128-SHA",
+		0:                                                 "0x0000",
+	} {
+		if got := tlsCipher(id); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // A worker takes it for Cloudflare's: it has a place, an RTT and a rate, and nothing that Cloudflare does not tell.
 func TestCFAsCloudflare(t *testing.T) {
 	c := fake("0123456789abcdef", TCP, "192.0.2.7:1", readingTCP, true)

@@ -1,7 +1,8 @@
 package connpath
 
 import (
-	"strconv"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -18,36 +19,9 @@ func ServerTiming(c *Connection, now time.Time) string {
 	if !ok || r.RTT == 0 {
 		return ""
 	}
-	proto := "TCP"
-	if c.Transport == QUIC {
-		proto = "QUIC"
-	}
-	b := make([]byte, 0, 320)
-	b = append(b, `cfL4;desc="?proto=`...)
-	b = append(b, proto...)
-	b = appendField(b, "rtt", uint64(r.RTT.Microseconds()))
-	b = appendField(b, "min_rtt", uint64(r.MinRTT.Microseconds()))
-	b = appendField(b, "rtt_var", uint64(r.RTTVar.Microseconds()))
-	b = appendField(b, "sent", r.SegmentsSent)
-	b = appendField(b, "recv", r.PacketsReceived)
-	b = appendField(b, "lost", r.PacketsLost)
-	b = appendField(b, "retrans", r.Retransmitted)
-	b = appendField(b, "sent_bytes", r.BytesSent)
-	b = appendField(b, "recv_bytes", r.BytesReceived)
-	b = appendField(b, "delivery_rate", r.RawDeliveryRate)
-	b = appendField(b, "cwnd", r.CongestionWindow)
-	b = appendField(b, "unsent_bytes", r.UnsentBytes)
-	b = append(b, "&cid="...)
-	b = append(b, c.ID()...)
-	b = appendField(b, "ts", uint64(now.Sub(c.Began).Milliseconds()))
-	b = appendField(b, "x", 0)
-	b = append(b, '"')
-	return string(b)
-}
-
-func appendField(b []byte, name string, value uint64) []byte {
-	b = append(b, '&')
-	b = append(b, name...)
-	b = append(b, '=')
-	return strconv.AppendUint(b, value, 10)
+	return fmt.Sprintf(`cfL4;desc="?proto=%s&rtt=%d&min_rtt=%d&rtt_var=%d&sent=%d&recv=%d&lost=%d&retrans=%d&sent_bytes=%d&recv_bytes=%d`+
+		`&delivery_rate=%d&cwnd=%d&unsent_bytes=%d&cid=%s&ts=%d&x=0"`,
+		strings.ToUpper(string(c.Transport)), r.RTT.Microseconds(), r.MinRTT.Microseconds(), r.RTTVar.Microseconds(), r.SegmentsSent,
+		r.PacketsReceived, r.PacketsLost, r.Retransmitted, r.BytesSent, r.BytesReceived, r.RawDeliveryRate, r.CongestionWindow,
+		r.UnsentBytes, c.ID(), now.Sub(c.Began).Milliseconds())
 }

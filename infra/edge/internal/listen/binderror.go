@@ -8,26 +8,39 @@ import (
 	"syscall"
 )
 
-type transportError struct {
-	transport string
-	err       error
+// bindError is an error of a -listen flag, in one sentence.
+type bindError struct {
+	sentence string
+	err      error
 }
 
-func (e *transportError) Error() string { return e.transport + ": " + e.err.Error() }
-func (e *transportError) Unwrap() error { return e.err }
+func (e *bindError) Error() string { return e.sentence }
+func (e *bindError) Unwrap() error { return e.err }
 
-type congestionError struct {
-	name string
-	err  error
-}
-
-func (e *congestionError) Error() string {
-	if errors.Is(e.err, syscall.EPERM) {
-		return fmt.Sprintf("the congestion control %q needs root here: net.ipv4.tcp_allowed_congestion_control does not list it", e.name)
+// cannotBind makes a sentence of why an address cannot be bound; transport is TCP or UDP.
+func cannotBind(spec Spec, transport string, err error) error {
+	what := fmt.Sprintf("%s (%s)", spec.Text, transport)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		what += " is in use: stop the other program or choose another with -listen"
+	case errors.Is(err, syscall.EACCES):
+		what += " may not be used by this user: choose a port from 1024 on with -listen"
+	case absent(err):
+		what += " is no address of this machine: choose another with -listen"
+	default:
+		what = fmt.Sprintf("cannot listen on %s: %v", what, err)
 	}
-	return fmt.Sprintf("the congestion control %q is not available: this kernel has %s", e.name, availableCongestion())
+	return &bindError{what, err}
 }
-func (e *congestionError) Unwrap() error { return e.err }
+
+// cannotControl makes a sentence of why a congestion control cannot be chosen.
+func cannotControl(spec Spec, err error) error {
+	why := fmt.Sprintf("is not available: this kernel has %s", availableCongestion())
+	if errors.Is(err, syscall.EPERM) {
+		why = "needs root here: net.ipv4.tcp_allowed_congestion_control does not list it"
+	}
+	return &bindError{fmt.Sprintf("flag -listen %s: the congestion control %q %s", spec.Text, spec.Congestion, why), err}
+}
 
 // availableCongestion lists the congestion controls that the kernel has.
 func availableCongestion() string {
@@ -37,26 +50,4 @@ func availableCongestion() string {
 		return "no list of them at " + path
 	}
 	return strings.Join(strings.Fields(string(names)), ", ")
-}
-
-// bindError makes one sentence out of an error of a -listen flag.
-func bindError(spec Spec, err error) error {
-	var cc *congestionError
-	if errors.As(err, &cc) {
-		return fmt.Errorf("flag -listen %s: %w", spec.Text, cc)
-	}
-	what := spec.Text
-	var te *transportError
-	if errors.As(err, &te) {
-		what += " (" + te.transport + ")"
-	}
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("%s is in use: stop the other program or choose another with -listen", what)
-	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("%s may not be used by this user: choose a port from 1024 on with -listen", what)
-	case absent(err):
-		return fmt.Errorf("%s is no address of this machine: choose another with -listen", what)
-	}
-	return fmt.Errorf("cannot listen on %s: %w", what, err)
 }

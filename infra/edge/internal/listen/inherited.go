@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"os"
 	"strconv"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,52 +43,31 @@ func Inherit() (Inherited, error) {
 func (in Inherited) take(fd int) error {
 	unix.CloseOnExec(fd)
 	file := os.NewFile(uintptr(fd), "inherited")
-	if file == nil {
-		return syscall.EBADF
-	}
 	defer file.Close() // net has a copy then
-	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
-	if err != nil {
-		return err
-	}
-	if kind == unix.SOCK_DGRAM {
-		conn, err := net.FilePacketConn(file)
-		if err != nil {
-			return err
-		}
-		udp, ok := conn.(*net.UDPConn)
+	if ln, err := net.FileListener(file); err == nil {
+		tcp, ok := ln.(*net.TCPListener)
 		if !ok {
-			return errors.New(conn.LocalAddr().Network())
+			return errors.New(ln.Addr().Network())
 		}
-		at := addrPort(udp.LocalAddr())
-		s := in[at]
-		s.UDP = udp
-		in[at] = s
+		at := addrPort(tcp.Addr())
+		in[at] = Socket{TCP: tcp, UDP: in[at].UDP}
 		return nil
 	}
-	ln, err := net.FileListener(file)
+	conn, err := net.FilePacketConn(file)
 	if err != nil {
 		return err
 	}
-	tcp, ok := ln.(*net.TCPListener)
+	udp, ok := conn.(*net.UDPConn)
 	if !ok {
-		return errors.New(ln.Addr().Network())
+		return errors.New(conn.LocalAddr().Network())
 	}
-	at := addrPort(tcp.Addr())
-	s := in[at]
-	s.TCP = tcp
-	in[at] = s
+	at := addrPort(udp.LocalAddr())
+	in[at] = Socket{TCP: in[at].TCP, UDP: udp}
 	return nil
 }
 
 func addrPort(a net.Addr) netip.AddrPort {
-	var at netip.AddrPort
-	switch a := a.(type) {
-	case *net.TCPAddr:
-		at = a.AddrPort()
-	case *net.UDPAddr:
-		at = a.AddrPort()
-	}
+	at := netip.MustParseAddrPort(a.String())
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 

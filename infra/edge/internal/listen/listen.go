@@ -54,7 +54,7 @@ func Open(spec Spec, inherited Inherited) ([]Socket, error) {
 			break
 		}
 	}
-	return nil, bindError(spec, err)
+	return nil, err
 }
 
 func openOnce(spec Spec, inherited Inherited) (sockets []Socket, err error) {
@@ -88,17 +88,17 @@ func openSocket(addr netip.AddrPort, spec Spec, inherited Inherited) (s Socket, 
 	s.Inherited = s.TCP != nil
 	if s.TCP == nil {
 		if s.TCP, err = listenTCP(addr); err != nil {
-			return Socket{}, &transportError{"TCP", err}
+			return Socket{}, cannotBind(spec, "TCP", err)
 		}
 	}
 	if err := setCongestion(s.TCP, spec.Congestion); err != nil {
 		s.close()
-		return Socket{}, &congestionError{spec.Congestion, err}
+		return Socket{}, cannotControl(spec, err)
 	}
 	if spec.HTTP3 && s.UDP == nil {
 		if s.UDP, err = UDP(s.TCP); err != nil {
 			s.close()
-			return Socket{}, &transportError{"UDP", err}
+			return Socket{}, cannotBind(spec, "UDP", err)
 		}
 	}
 	return s, nil
