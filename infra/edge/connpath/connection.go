@@ -37,8 +37,8 @@ type Connection struct {
 	// connection is not sampled. It is nil where a connection exists only after its handshake.
 	Verified func() bool
 	// Retire tells an HTTP/3 client that its further requests will be refused, so that it sends them elsewhere (GOAWAY; RFC 9114,
-	// section 5.2). It returns when the connection has ended. It is nil on TCP connections.
-	Retire func()
+	// section 5.2). It returns when the connection has ended, or grace. It is nil on TCP connections.
+	Retire func(grace context.Context)
 	// Serves says whether HTTP/3 serves on the same port number, where an offer on this connection leads. It is nil on QUIC
 	// connections, and where HTTP/3 is off.
 	Serves *atomic.Bool

@@ -2,6 +2,7 @@ package quicserver
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
@@ -59,6 +60,22 @@ func acceptAll(from http3.QUICListener, serve func(*quic.Conn)) (ended <-chan er
 	return errs
 }
 
+// firstRequest is how long a client may take to send what it opened its connection for.
+const firstRequest = 500 * time.Millisecond
+
+// serve serves a connection by an http3.Server of its own, because http3 sends GOAWAY only to all connections of a server.
+func (q *Server) serve(qc *quic.Conn) {
+	s := &http3.Server{
+		Handler:        q.options.Handler,
+		MaxHeaderBytes: q.options.MaxHeaderBytes, // and no IdleTimeout: see internal/resting
+	}
+	s.ConnContext = func(ctx context.Context, qc *quic.Conn) context.Context {
+		ctx = context.WithValue(ctx, http.ServerContextKey, q.options.InContext)
+		return connpath.NewContext(ctx, q.accept(qc, s))
+	}
+	_ = s.ServeQUICConn(qc)
+}
+
 // accept enters an accepted connection, which s serves, in the registry, until it ends.
 func (q *Server) accept(qc *quic.Conn, s *http3.Server) *connpath.Connection {
 	counted := qc.QlogTrace().(*events)
@@ -67,7 +84,7 @@ func (q *Server) accept(qc *quic.Conn, s *http3.Server) *connpath.Connection {
 	counted.onMove(moved)
 	moved() // since NewQUIC
 	c.Close = func() { _ = qc.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") }
-	c.Retire = func() { _ = s.Shutdown(context.Background()) }
+	c.Retire = func(grace context.Context) { _ = s.Shutdown(grace) }
 	if q.options.EarlyData {
 		c.Verified = func() bool {
 			select {
@@ -79,6 +96,9 @@ func (q *Server) accept(qc *quic.Conn, s *http3.Server) *connpath.Connection {
 		}
 	}
 	q.options.Registry.Add(c)
+	if q.ending() { // Shutdown may not have seen this one
+		time.AfterFunc(firstRequest, func() { c.Retire(q.grace) })
+	}
 	// Afterwards, so that the end of this program misses no connection.
 	if q.options.EarlyData {
 		go completeLater(qc)

@@ -65,9 +65,8 @@ type Server struct {
 	options Options
 	tls     *tls.Config
 
-	connections connections
-
-	closing chan struct{} // closed at the end
+	closing chan struct{}   // closed at the end
+	grace   context.Context // of Shutdown; nil before closing is closed
 	end     sync.Once
 
 	mu  sync.Mutex
@@ -90,7 +89,6 @@ type socket struct {
 func New(options Options) (*Server, error) {
 	q := &Server{
 		options: options, tls: http3.ConfigureTLSConfig(options.TLS.Clone()), closing: make(chan struct{}),
-		connections: connections{open: map[*http3.Server]struct{}{}},
 	}
 	if err := q.open(options.UDP); err != nil {
 		return nil, fmt.Errorf("cannot serve HTTP/3 on %s: %w", q.Address(), err)
@@ -183,14 +181,23 @@ func (q *Server) ending() bool {
 	}
 }
 
-// Shutdown sends GOAWAY, and returns when the clients have closed their connections, or grace ends. A browser at rest may not close
-// its connection within any timeout.
+// Shutdown sends GOAWAY on every QUIC connection of the registry, and returns when the clients have closed them, or grace ends. A browser
+// at rest may not close its connection within any timeout.
 func (q *Server) Shutdown(grace context.Context) {
-	q.end.Do(func() { close(q.closing) })
+	q.end.Do(func() {
+		q.grace = grace
+		close(q.closing)
+	})
 	if s := q.current(); s.shared == nil || !s.shared.Succeeded() {
 		_ = s.listener.Close() // connections that exist stay
 	} // else no new ones come, and this would refuse those whose handshakes are under way
-	q.connections.shutdown(grace)
+	var all sync.WaitGroup
+	for _, c := range q.options.Registry.Snapshot(nil) {
+		if c.Retire != nil {
+			all.Go(func() { c.Retire(grace) })
+		}
+	}
+	all.Wait()
 }
 
 // Close ends what Shutdown left: connections whose clients did not close them, and the socket.

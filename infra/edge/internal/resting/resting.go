@@ -100,7 +100,7 @@ func secured(c *connpath.Connection) *tls.Conn {
 // farewellOf returns what tells a connection's client not to send further requests on it; nil: its protocol cannot say so.
 func farewellOf(conn *connpath.Connection) func() {
 	if conn.Retire != nil {
-		return conn.Retire
+		return func() { conn.Retire(context.Background()) }
 	}
 	if t := secured(conn); t != nil && t.ConnectionState().NegotiatedProtocol == "h2" {
 		return func() { tell(t) }
