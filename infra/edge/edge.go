@@ -96,7 +96,7 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 	if err != nil {
 		log.Report("HTTP/3", err.Error())
 	}
-	sockets, err := openSockets(opts.listen)
+	sockets, err := listen.Open(opts.listen...)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func mustOpen(t *testing.T, s string) []listen.Socket {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sockets, err := listen.Open(spec, nil)
+	sockets, err := listen.Open(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

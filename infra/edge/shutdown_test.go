@@ -38,7 +38,7 @@ func TestGracefulShutdown(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := listen.Open(spec, nil)
+			s, err := listen.Open(spec)
 			if err == nil {
 				listen.Close(s)
 			}

@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Inherited are the sockets that this program was started with, by their address. Whoever started it keeps them (systemd does;
+// inheritance has the sockets that this program was started with, by their address. Whoever started it keeps them (systemd does;
 // sd_listen_fds(3)): connections wait for the next program while there is none, and two programs can accept at a time.
-type Inherited map[netip.AddrPort]Socket
+type inheritance map[netip.AddrPort]Socket
 
 // firstInherited is SD_LISTEN_FDS_START.
 const firstInherited = 3
 
-// Inherit takes the sockets of the environment's LISTEN_FDS. They are this program's if LISTEN_PID is its own, or that of the
+// inherit takes the sockets of the environment's LISTEN_FDS. They are this program's if LISTEN_PID is its own, or that of the
 // shell that started it.
-func Inherit() (Inherited, error) {
+func inherit() (inheritance, error) {
 	pid := os.Getenv("LISTEN_PID")
 	if pid == "" || pid != strconv.Itoa(os.Getpid()) && pid != strconv.Itoa(os.Getppid()) {
 		return nil, nil
@@ -31,7 +31,7 @@ func Inherit() (Inherited, error) {
 	}
 	// A second call finds none.
 	os.Unsetenv("LISTEN_PID")
-	all := Inherited{}
+	all := inheritance{}
 	for fd := firstInherited; fd < firstInherited+n; fd++ {
 		if err := all.take(fd); err != nil {
 			return nil, fmt.Errorf("descriptor %d of LISTEN_FDS is neither a TCP listener nor a UDP socket: %w", fd, err)
@@ -40,7 +40,7 @@ func Inherit() (Inherited, error) {
 	return all, nil
 }
 
-func (in Inherited) take(fd int) error {
+func (in inheritance) take(fd int) error {
 	unix.CloseOnExec(fd)
 	file := os.NewFile(uintptr(fd), "inherited")
 	defer file.Close() // net has a copy then
@@ -72,14 +72,14 @@ func addrPort(a net.Addr) netip.AddrPort {
 }
 
 // claim takes out the sockets of an address; both are nil where there is none.
-func (in Inherited) claim(at netip.AddrPort) Socket {
+func (in inheritance) claim(at netip.AddrPort) Socket {
 	s := in[at]
 	delete(in, at)
 	return s
 }
 
-// Unclaimed returns an error that names the sockets that no -listen flag has taken. They would never be served.
-func (in Inherited) Unclaimed() error {
+// unclaimed returns an error that names the sockets that no -listen flag has taken. They would never be served.
+func (in inheritance) unclaimed() error {
 	for at, s := range in {
 		kind := "TCP"
 		if s.TCP == nil {

@@ -41,9 +41,29 @@ func Close(sockets []Socket) {
 // portAttempts bounds the search for a TCP port whose UDP twin is free, too.
 const portAttempts = 20
 
-// Open binds all addresses of one -listen flag, on one port number also where that is 0. Those that were inherited are bound
-// already. Its error is one sentence that names the address and what to do.
-func Open(spec Spec, inherited Inherited) ([]Socket, error) {
+// Open binds what the -listen flags name, or takes what was inherited of it. On error nothing is left behind. The error is one sentence
+// that names the address and what to do.
+func Open(specs ...Spec) (sockets []Socket, err error) {
+	inherited, err := inherit()
+	for _, spec := range specs {
+		if err == nil {
+			var opened []Socket
+			opened, err = open(spec, inherited)
+			sockets = append(sockets, opened...)
+		}
+	}
+	if err == nil {
+		err = inherited.unclaimed()
+	}
+	if err != nil {
+		Close(sockets)
+		return nil, err
+	}
+	return sockets, nil
+}
+
+// open binds all addresses of one flag, on one port number also where that is 0. Those that were inherited are bound already.
+func open(spec Spec, inherited inheritance) ([]Socket, error) {
 	var err error
 	for range portAttempts {
 		var sockets []Socket
@@ -57,7 +77,7 @@ func Open(spec Spec, inherited Inherited) ([]Socket, error) {
 	return nil, err
 }
 
-func openOnce(spec Spec, inherited Inherited) (sockets []Socket, err error) {
+func openOnce(spec Spec, inherited inheritance) (sockets []Socket, err error) {
 	defer func() {
 		if err != nil {
 			Close(sockets)
@@ -83,7 +103,7 @@ func absent(err error) bool {
 	return errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT)
 }
 
-func openSocket(addr netip.AddrPort, spec Spec, inherited Inherited) (s Socket, err error) {
+func openSocket(addr netip.AddrPort, spec Spec, inherited inheritance) (s Socket, err error) {
 	s = inherited.claim(addr)
 	s.Inherited = s.TCP != nil
 	if s.TCP == nil {

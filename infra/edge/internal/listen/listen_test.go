@@ -21,7 +21,7 @@ func mustSpec(t *testing.T, s string) Spec {
 
 func mustOpen(t *testing.T, s string) []Socket {
 	t.Helper()
-	sockets, err := Open(mustSpec(t, s), nil)
+	sockets, err := Open(mustSpec(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestHTTP3Off(t *testing.T) {
 // What is set on a listener holds for the connections that it accepts.
 func TestCongestionControlPerListener(t *testing.T) {
 	for _, name := range []string{"reno", "cubic"} {
-		sockets, err := Open(mustSpec(t, "127.0.0.1:0,congestion="+name), nil)
+		sockets, err := Open(mustSpec(t, "127.0.0.1:0,congestion="+name))
 		if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EPERM) {
 			continue // the kernel has it not, or not for this user: reno it always has
 		}
@@ -106,7 +106,7 @@ func TestCongestionControlRefused(t *testing.T) {
 	if !strings.Contains(err.Error(), "needs root") {
 		t.Error(err)
 	}
-	_, err = Open(mustSpec(t, "127.0.0.1:0,congestion=nonesuch"), nil)
+	_, err = Open(mustSpec(t, "127.0.0.1:0,congestion=nonesuch"))
 	if err == nil || !strings.Contains(err.Error(), availableCongestion()) {
 		t.Error(err)
 	}
