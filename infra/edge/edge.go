@@ -49,7 +49,6 @@ type edge struct {
 	registry     *connpath.Registry
 	crowd        *crowd.Crowd
 	handshakes   *quicserver.Handshakes
-	linger       listen.Lingerer
 
 	servers []*server
 	metrics *operator.Metrics
@@ -182,12 +181,12 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 	if err != nil {
 		return nil, err
 	}
-	e.onStop(func(context.Context) { closeServer(health) })
+	e.onStop(func(context.Context) { _ = health.Close() })
 	figures, err := e.metrics.Serve(opts.metrics, log)
 	if err != nil {
 		return nil, err
 	}
-	e.onStop(func(context.Context) { closeServer(figures) })
+	e.onStop(func(context.Context) { _ = figures.Close() })
 	for _, srv := range e.servers {
 		e.serve(srv)
 	}
@@ -217,13 +216,6 @@ func (e *edge) startPoster(to upstream.Target) {
 		end()
 		<-poster.Done()
 	})
-}
-
-// closeServer closes a server; nil: there is none.
-func closeServer(s *http.Server) {
-	if s != nil {
-		_ = s.Close()
-	}
 }
 
 // http3 says whether HTTP/3 serves and answers on every address.
@@ -296,7 +288,7 @@ func (e *edge) serve(srv *server) {
 		c.Serves = srv.serves
 		e.registry.Add(c)
 	}
-	ln := &connpath.Listener{TCPListener: srv.socket.TCP, Opened: opened, Closing: e.closed, CloseSocket: e.linger.Close}
+	ln := &connpath.Listener{TCPListener: srv.socket.TCP, Opened: opened, Closing: e.closed}
 	e.accepting.Go(func() {
 		// shutdown closes the listener before the server.
 		if err := srv.http.ServeTLS(ln, "", ""); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {

@@ -35,13 +35,13 @@ var walls = map[string][]string{
 	"internal/errorlog":    {},
 	"internal/fields":      {},
 	"internal/giveback":    {},
+	"internal/listen":      {sys},
 	"internal/handover":    {quicGo, sys, xNet},
 
 	"internal/upstream":  {"internal/admission", "internal/errorlog", sys},
 	"internal/heartbeat": {"internal/upstream"},
 
-	"internal/crowd":  {"connpath", "internal/admission"},
-	"internal/listen": {"connpath", sys},
+	"internal/crowd": {"connpath", "internal/admission"},
 	"internal/quicserver": {
 		"connpath", "internal/admission", "internal/errorlog", "internal/handover", quicGo,
 	},

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,8 +16,6 @@ type Listener struct {
 	Opened func(*Connection)
 	// Closing sees every connection once, while its statistics can still be read.
 	Closing func(*Connection)
-	// CloseSocket closes the socket of a connection, at once or later; nil closes it at once.
-	CloseSocket func(*Connection, *net.TCPConn) error
 }
 
 // Accept returns the next connection.
@@ -92,8 +91,8 @@ func (t *tcpConn) Write(p []byte) (int, error) {
 func (t *tcpConn) Close() error {
 	t.closing.Do(func() {
 		t.listener.Closing(t.conn)
-		if t.listener.CloseSocket != nil {
-			t.closeErr = t.listener.CloseSocket(t.conn, t.TCPConn)
+		if t.conn.Lingers.Load() {
+			t.closeErr = linger(t.TCPConn)
 		} else {
 			t.closeErr = t.TCPConn.Close()
 		}
@@ -106,4 +105,41 @@ func (t *tcpConn) abort() {
 	_ = t.SetLinger(0)
 	t.conn.Lingers.Store(false)
 	_ = t.Close()
+}
+
+const (
+	// nginx has the same defaults (lingering_time, lingering_timeout).
+	lingerTime  = 30 * time.Second
+	lingerPause = 5 * time.Second
+	// The most connections that may linger at a time: each holds a descriptor and a goroutine.
+	lingerMost = 1024
+)
+
+// lingering counts the connections of this program that linger.
+var lingering atomic.Int64
+
+// linger closes a connection whose client may still send a request that has its response already. A close at once would
+// answer those bytes with a reset, which can overtake the response on its way (RFC 9112, section 9.6). It sends the end of this side, and
+// returns. A goroutine throws away what the client still sends, until the client closes, pauses for lingerPause, or lingerTime is over.
+func linger(c *net.TCPConn) error {
+	if lingering.Add(1) > lingerMost || c.CloseWrite() != nil {
+		lingering.Add(-1)
+		return c.Close()
+	}
+	go func() {
+		defer lingering.Add(-1)
+		defer c.Close()
+		end := time.Now().Add(lingerTime)
+		buf := make([]byte, 4<<10)
+		for {
+			now := time.Now()
+			if now.After(end) || c.SetReadDeadline(now.Add(lingerPause)) != nil {
+				return
+			}
+			if _, err := c.Read(buf); err != nil {
+				return
+			}
+		}
+	}()
+	return nil
 }

@@ -64,21 +64,17 @@ func developmentCertificate(dir string, hosts []string, now time.Time) (tls.Cert
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("cannot make a development certificate: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return tls.Certificate{}, folderError(dir, err)
-	}
 	// The key comes first: a certificate without its key is replaced, and nobody looks at a key without its certificate.
-	if err := writeFile(keyPath, key, 0o600); err != nil {
-		return tls.Certificate{}, folderError(dir, err)
+	if err = os.MkdirAll(dir, 0o700); err == nil {
+		err = writeFile(keyPath, key, 0o600)
 	}
-	if err := writeFile(certPath, cert, 0o644); err != nil {
-		return tls.Certificate{}, folderError(dir, err)
+	if err == nil {
+		err = writeFile(certPath, cert, 0o644)
+	}
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("the folder %s cannot take the development certificate (%w): choose another with -state", dir, reasonOf(err))
 	}
 	return tls.X509KeyPair(cert, key)
-}
-
-func folderError(dir string, err error) error {
-	return fmt.Errorf("the folder %s cannot take the development certificate (%w): choose another with -state", dir, reasonOf(err))
 }
 
 // reasonOf leaves out the path, which may be that of a temporary file.

@@ -1,5 +1,4 @@
-// Package listen opens the sockets of the -listen flags, and closes visitors' TCP connections as it should. Of this module it imports
-// connpath; of other modules, x/sys.
+// Package listen opens the sockets of the -listen flags. It imports x/sys, and nothing of this module.
 package listen
 
 import (
