@@ -139,11 +139,11 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 		e.background(e.registry.Run)
 	}
 	if opts.traceFile != "" {
-		windows, err := trace.NewWindows(opts.traceFile, e.registry, log)
+		write, err := trace.Windows(opts.traceFile, e.registry, log)
 		if err != nil {
 			return nil, err
 		}
-		e.background(windows.Run)
+		e.background(write)
 	}
 	e.background(resting.New(e.registry, opts.proxy.RestTimeout).Run)
 	e.background(giveback.Run)

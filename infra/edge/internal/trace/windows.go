@@ -27,61 +27,43 @@ type point struct {
 	BytesSent             uint64             `json:"bytesSent"`
 }
 
-// Windows writes the state of every connection that answers requests into a file, again and again. The file grows as long
-// as there are such connections.
-type Windows struct {
-	registry *connpath.Registry
-	file     *os.File
-	out      *bufio.Writer
-	log      *errorlog.Log
-	buf      []*connpath.Connection
-}
-
-// NewWindows begins a new file at path. Its error names the flag -trace.
-func NewWindows(path string, r *connpath.Registry, log *errorlog.Log) (*Windows, error) {
+// Windows begins a new file at path, and returns what writes the state of every connection that answers requests into it, a line each
+// every 50 ms, until ctx ends, or the file takes no more. The file grows as long as there are such connections. The error names trace.
+func Windows(path string, r *connpath.Registry, log *errorlog.Log) (write func(ctx context.Context), err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("flag -trace: %w", err)
 	}
-	return &Windows{registry: r, file: file, out: bufio.NewWriter(file), log: log}, nil
-}
-
-// Run writes a line for each connection every 50 ms, until ctx ends, or the file takes no more.
-func (t *Windows) Run(ctx context.Context) {
-	defer t.file.Close()
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-ticker.C:
-			if err := t.scan(now); err != nil {
-				t.log.Logger("trace").Printf("nothing more is written: %v", err)
+	return func(ctx context.Context) {
+		defer file.Close()
+		out := bufio.NewWriter(file)
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
 				return
+			case now := <-ticker.C:
+				if err := scan(out, r.Snapshot(nil), now); err != nil {
+					log.Logger("trace").Printf("nothing more is written: %v", err)
+					return
+				}
 			}
 		}
-	}
+	}, nil
 }
 
 // scan writes a line for each connection, and flushes them together, so that a reader sees whole scans.
-func (t *Windows) scan(now time.Time) error {
-	t.buf = t.registry.Snapshot(t.buf[:0])
-	lines := json.NewEncoder(t.out)
-	for _, c := range t.buf {
-		if !c.Answering() {
-			continue
+func scan(out *bufio.Writer, connections []*connpath.Connection, now time.Time) error {
+	lines := json.NewEncoder(out)
+	for _, c := range connections {
+		if r, ok := c.Read(); ok && c.Answering() {
+			// The writer keeps its first error, and Flush gives it.
+			_ = lines.Encode(point{
+				ConnectionID: c.ID(), Transport: c.Transport, AtMs: now.UnixMilli(),
+				RTTMs: float64(r.RTT.Microseconds()) / 1000, CongestionWindowBytes: r.CongestionWindowBytes(), BytesSent: r.BytesSent,
+			})
 		}
-		r, ok := c.Read()
-		if !ok {
-			continue
-		}
-		// The writer keeps its first error, and Flush gives it.
-		_ = lines.Encode(point{
-			ConnectionID: c.ID(), Transport: c.Transport, AtMs: now.UnixMilli(),
-			RTTMs: float64(r.RTT.Microseconds()) / 1000, CongestionWindowBytes: r.CongestionWindowBytes(), BytesSent: r.BytesSent,
-		})
 	}
-	clear(t.buf) // so that it keeps no closed connections in memory
-	return t.out.Flush()
+	return out.Flush()
 }
