@@ -8,7 +8,7 @@ import (
 // QUICConn is one connection as a QUIC library knows it. Its methods have to work after the connection's end, too.
 type QUICConn interface {
 	// Read returns RTTs and counters. Only what QUIC cannot have may be missing: a delivery rate, which this package measures, and what
-	// Reading has for TCP alone. It is called while bytes are written, so it must be cheap.
+	// Reading has for TCP alone. It is called while bytes are written, so it must be cheap. Where it gives no congestion window, the delivery rate stays unknown.
 	Read() Reading
 	// RemoteAddr returns the address that the client has now.
 	RemoteAddr() net.Addr
