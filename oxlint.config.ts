@@ -81,12 +81,7 @@ const ROOMS: readonly Room[] = [
     may: [
       "./reporter/*",
       "./assets/*",
-      ...at(
-        "..",
-        "durable/*",
-        DECISION,
-        "policy-api/visitors/{gathered,outcome-row,page-*,counted-pages,parse-cf-l4}.ts",
-      ),
+      ...at("..", "durable/*", DECISION, "policy-api/visitors/{gathered,page-*,counted-pages,parse-cf-l4}.ts"),
       ...at("..", "policy-api/api/counters/*.ts", "policy-api/api/{api,failed-attempts,ports,tokens}.ts"),
       "cloudflare:workers",
       "ipaddr.js",

@@ -1,13 +1,11 @@
-import { ASN_PREFIX } from "../policy-api/visitors/assigned-client.ts";
-import { EVERYWHERE } from "../policy-api/visitors/cells.ts";
+import { DRAWN_ARMS, type DrawnArm } from "../policy-api/decision/assignment.ts";
 import { EMPTY_DAY } from "../policy-api/visitors/client-day.ts";
 import type { TimesBefore } from "../policy-api/visitors/expected-time.ts";
-import { DRAWN_ARMS, type DrawnArm } from "../policy-api/decision/assignment.ts";
-import { NO_OUTCOMES, type OutcomeRow, type OutcomeSums } from "../policy-api/visitors/outcome-row.ts";
+import { NO_OUTCOMES, type OutcomeRow, type OutcomeSums } from "../policy-api/visitors/gathered.ts";
 import { addTime, mergeSketches, parseSketch } from "../policy-api/visitors/quantiles.ts";
-import { RTT_CLASS_MS, rttKey } from "../policy-api/visitors/rtt-classes.ts";
-import { parseSums, sumsJson } from "../policy-api/visitors/sums.ts";
+import { ASN_PREFIX, EVERYWHERE, RTT_CLASS_MS, rttKey } from "../policy-api/visitors/row-keys.ts";
 import { addChange, type OutcomeKey, type SumsChange } from "../policy-api/visitors/sums-change.ts";
+import { parseSums, sumsJson } from "../policy-api/visitors/sums.ts";
 import { readStored } from "./read-stored.ts";
 
 /** How many versions of the policy have sums. With a further one, those of the version that changed the longest ago go. */

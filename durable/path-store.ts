@@ -1,31 +1,31 @@
 import { DurableObject } from "cloudflare:workers";
+import type { Extent } from "../policy-api/api/counters/extent.ts";
 import { forgottenOf } from "../policy-api/decision/connections.ts";
-import { countPage, type PageFate } from "../policy-api/visitors/counted-pages.ts";
 import type { Remembered } from "../policy-api/decision/history.ts";
 import { applySamples, EMPTY_CLIENT } from "../policy-api/decision/levels.ts";
 import {
   addToNetwork,
   addToUpper,
-  type MixChange,
   givenSince,
   isNews,
+  type MixChange,
   NO_MIX,
-  type UpperLevel,
   UPPER_LEVELS,
+  type UpperLevel,
 } from "../policy-api/decision/mix.ts";
 import { applyAnswer } from "../policy-api/decision/offers.ts";
-import type { AskedPage, PageNews } from "../policy-api/visitors/page-outcome.ts";
 import { addDecision, addOutcome } from "../policy-api/visitors/assigned-client.ts";
+import { countPage, type PageFate } from "../policy-api/visitors/counted-pages.ts";
 import { comparedWith, expectedTimes } from "../policy-api/visitors/expected-time.ts";
-import type { Extent } from "../policy-api/api/counters/extent.ts";
-import type { OutcomeRow } from "../policy-api/visitors/outcome-row.ts";
+import type { OutcomeRow } from "../policy-api/visitors/gathered.ts";
+import type { AskedPage, PageNews } from "../policy-api/visitors/page-outcome.ts";
 import { changesOf, isContinued, type OutcomeKey } from "../policy-api/visitors/sums-change.ts";
+import type { ClientKeys, ClientReport, Recorded } from "./client-report.ts";
+import { Forgotten } from "./forgotten.ts";
 import { forgetOutcomes, goneBy, type HeldRow, inSumsOf, waits, withoutOutcomes } from "./held-row.ts";
 import { migrate } from "./migrations.ts";
-import { OUTCOMES_RETENTION_MS, OutcomeRows } from "./outcome-rows.ts";
+import { OutcomeRows, OUTCOMES_RETENTION_MS } from "./outcome-rows.ts";
 import { CLIENT_PREFIX, EMPTY_ROW, PATH_MIGRATIONS, PathRows, RETENTION_MS } from "./path-rows.ts";
-import { Forgotten } from "./forgotten.ts";
-import type { ClientKeys, ClientReport, Recorded } from "./client-report.ts";
 import { tells, toldBy } from "./told.ts";
 
 /** A row is written if its last write is at least this old, milliseconds. Until then, changes wait in memory. */
@@ -239,7 +239,7 @@ export class PathStore extends DurableObject {
   /** Counts that a page was decided about, by its decision or its report: by the one that comes first. */
   #countPage(held: HeldRow, { client, asn }: ClientKeys, page: AskedPage, isReport: boolean, nowMs: number): PageFate {
     const { assigned: before } = held.row;
-    const { held: countedPages, fate } = countPage(held.row.countedPages, page, isReport, nowMs);
+    const { pages: countedPages, fate } = countPage(held.row.countedPages, page, isReport, nowMs);
     const assigned = fate === "first" ? addDecision(before, page, asn) : before;
     // What the client did before is of another period, version or arm, and the row has place for one.
     if (before !== undefined && assigned !== undefined && waits(held) && !isContinued(before, assigned))
@@ -256,7 +256,7 @@ export class PathStore extends DurableObject {
     const before = this.#tablesIfAny()?.outcomes.before(comparedWith({ rttMs }));
     const expected = expectedTimes({ rttMs, contentBytes: outcome.contentBytes }, before);
     const added = addOutcome(assigned, outcome, expected, asn);
-    held.row = { ...held.row, assigned: added.held };
+    held.row = { ...held.row, assigned: added.client };
     if (added.times !== undefined) held.times.push(added.times);
   }
 

@@ -1,18 +1,17 @@
-import { periodAt } from "../policy-api/decision/assignment.ts";
-import type { Remembered } from "../policy-api/decision/history.ts";
-import { Gathered } from "../policy-api/visitors/gathered.ts";
-import type { OutcomeRow } from "../policy-api/visitors/outcome-row.ts";
-import { type UpperLevel, UPPER_LEVELS } from "../policy-api/decision/mix.ts";
-import { FailedAttempts } from "../policy-api/api/failed-attempts.ts";
 import { merged, NO_TALLY } from "../policy-api/api/counters/counted.ts";
 import type { Extent } from "../policy-api/api/counters/extent.ts";
+import { FailedAttempts } from "../policy-api/api/failed-attempts.ts";
 import type { ClientsPort, CountersPort, OutcomesPort, PolicyApiPorts } from "../policy-api/api/ports.ts";
+import { periodAt } from "../policy-api/decision/assignment.ts";
+import type { Remembered } from "../policy-api/decision/history.ts";
+import { UPPER_LEVELS, type UpperLevel } from "../policy-api/decision/mix.ts";
+import { Gathered, type OutcomeRow } from "../policy-api/visitors/gathered.ts";
 import { ANSWER_HEADERS } from "./actuator.ts";
 import { clientAddress } from "./address.ts";
 import { connectionFacts } from "./cf.ts";
-import { LimitedLog } from "./limited-log.ts";
-import type { Isolate } from "./isolate.ts";
 import type { Hasher } from "./hasher.ts";
+import type { Isolate } from "./isolate.ts";
+import { LimitedLog } from "./limited-log.ts";
 import type { CachedPolicy } from "./policy-cache.ts";
 import { type Region, regionOf, REGIONS } from "./region.ts";
 import type { SettingsFault } from "./settings.ts";
@@ -22,8 +21,8 @@ import {
   type PathObject,
   pathStore,
   policyStore,
-  type StoredClient,
   type StoreBindings,
+  type StoredClient,
   type Stores,
 } from "./stores.ts";
 

@@ -1,4 +1,4 @@
-import type { DecisionLine } from "../policy-api/decision/decision-line.ts";
+import type { DecisionLine } from "../policy-api/decision/decide.ts";
 import type { Advice } from "./advise.ts";
 import type { StoredClient } from "./stores.ts";
 import type { Visit } from "./visit.ts";

@@ -7,11 +7,12 @@ import { ROWS_MAX } from "../durable/path-rows.ts";
 import { HELD_MAX, type PathStore } from "../durable/path-store.ts";
 import { bindings, freshStorage } from "../durable/testing.ts";
 import { periodAt } from "../policy-api/decision/assignment.ts";
-import { outcomeOf } from "../policy-api/visitors/page-outcome.ts";
 import { sample } from "../policy-api/decision/testing.ts";
-import { askedPage, pageReport } from "../policy-api/visitors/testing-pages.ts";
 import { type AssignedClient, parseAssignedClient } from "../policy-api/visitors/assigned-client.ts";
-import { add, NO_SUMS, type Sums, sumsJson } from "../policy-api/visitors/sums.ts";
+import { outcomeOf } from "../policy-api/visitors/page-outcome.ts";
+import { NO_SUMS, type Sums, sumsJson } from "../policy-api/visitors/sums.ts";
+import { askedPage, pageReport } from "../policy-api/visitors/testing-pages.ts";
+import { add } from "../policy-api/visitors/testing.ts";
 import { Counters } from "./counters.ts";
 import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 

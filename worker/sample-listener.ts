@@ -1,8 +1,7 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { Labels } from "../policy-api/api/counters/families.ts";
 import { type Fault, list, object, parse, type Reader, text } from "../policy-api/decision/parse.ts";
-import { pathSampleFields } from "../policy-api/decision/parse-sample.ts";
-import type { PathSample } from "../policy-api/decision/sample.ts";
+import { type PathSample, pathSampleFields } from "../policy-api/decision/sample.ts";
 import { type ClientAddress, clientAddress } from "./address.ts";
 import { answerHeartbeat } from "./heartbeat.ts";
 import type { Isolate } from "./isolate.ts";

@@ -1,7 +1,7 @@
+import published from "../../policy-api/policies/published.json" with { type: "json" };
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import published from "../../policy-api/policies/published.json" with { type: "json" };
-import type { DecisionLine } from "../../policy-api/decision/decision-line.ts";
+import type { DecisionLine } from "../../policy-api/decision/decide.ts";
 import { LOSS_NODES } from "../../policy-api/decision/loss-nodes.ts";
 import type { Policy } from "../../policy-api/decision/policy.ts";
 import { launchBrowser, loadImage, navigate, untilH3 } from "./browser.ts";

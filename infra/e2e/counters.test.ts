@@ -1,10 +1,10 @@
+import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { DecisionLine } from "../../policy-api/decision/decision-line.ts";
-import type { Policy } from "../../policy-api/decision/policy.ts";
 import type { Stats } from "../../policy-api/api/contract/deployment.ts";
+import type { DecisionLine } from "../../policy-api/decision/decide.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
 import { numbers } from "../../policy-api/visitors/testing.ts";
-import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
 import { callApi } from "../workerd/policy-client.ts";
 import { startTestSystem, type TestSystem, TOKEN, until } from "./harness.ts";
 import { metricsOf } from "./metrics-of.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
-import type { DecisionLine } from "../../policy-api/decision/decision-line.ts";
+import type { DecisionLine } from "../../policy-api/decision/decide.ts";
 import { INITIAL_POLICY, type Policy } from "../../policy-api/decision/policy.ts";
 import { EDGE_PROGRAM, PEER_PROGRAM } from "../setup/build.ts";
 import { parseDecisionLine } from "../workerd/decision-text.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { EVERYWHERE } from "../../policy-api/visitors/cells.ts";
-import { parseSums, remove, sumsJson } from "../../policy-api/visitors/sums.ts";
+import { EMPTY_DAY } from "../../policy-api/visitors/client-day.ts";
+import { EVERYWHERE } from "../../policy-api/visitors/row-keys.ts";
 import { outcomeId } from "../../policy-api/visitors/sums-change.ts";
+import { parseSums, replaceAll, sumsJson } from "../../policy-api/visitors/sums.ts";
 import { outcomesOnDisk, valueOf } from "./objects.ts";
 
 export interface KeptOutcomes {
@@ -25,7 +26,7 @@ export function keptOutcomes(stateDir: string): KeptOutcomes {
       const id = outcomeId({ version, arm, key });
       const held = sums.get(id);
       assert(held !== undefined, `a client's row says that it is in sums that are not there: ${id}`);
-      sums.set(id, remove(held, day));
+      sums.set(id, replaceAll(held, [{ before: day, after: EMPTY_DAY }]));
       if (key !== EVERYWHERE || day.load.pages === 0) continue;
       reported += day.load.pages;
       lastAtMs = Math.max(lastAtMs, atMs);

@@ -120,7 +120,7 @@ const ALLOWED: readonly Case[] = [
   ["policy-api/api/contract/a.ts", "../../decision/decide.ts", "../counters/counted.ts", "@hono/zod-openapi", "./b.ts"],
   ["policy-api/api/a.ts", "../decision/decide.ts", "../visitors/propose.ts", "./contract/api.ts", "hono", "hono/cors"],
   ["policy-api/api/testing.ts", "../decision/testing-activations.ts"],
-  ["policy-api/cli/a.ts", "../decision/decide.ts", "../visitors/objections.ts", "./cost/bill.ts", "node:fs"],
+  ["policy-api/cli/a.ts", "../decision/decide.ts", "../visitors/compare.ts", "./cost/bill.ts", "node:fs"],
   ["policy-api/cli/a.ts", "./dashboard-page/data.ts"],
   ["policy-api/cli/a.ts", "hono/client", "../api/contract/api.ts", "../../base/root.ts"],
   ["policy-api/cli/a.test.ts", "../api/testing.ts", "vitest"],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DecisionLine } from "../../policy-api/decision/decision-line.ts";
+import type { DecisionLine } from "../../policy-api/decision/decide.ts";
 import { DECISION_HEADINGS, decisionText, parseDecisionLine } from "./decision-text.ts";
 
 const line: DecisionLine = {

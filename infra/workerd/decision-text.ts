@@ -1,5 +1,5 @@
-import type { DecisionLine } from "../../policy-api/decision/decision-line.ts";
 import { ownLoss } from "../../policy-api/decision/belief.ts";
+import type { DecisionLine } from "../../policy-api/decision/decide.ts";
 
 /** Reads a line of the worker's log. Undefined if the line is not a decision. */
 export function parseDecisionLine(line: string): DecisionLine | undefined {

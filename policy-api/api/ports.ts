@@ -1,5 +1,5 @@
-import type { Actuator } from "../decision/alt-svc.ts";
 import type { Activation, ActivationChange, InForce, KillSwitch } from "../decision/activation.ts";
+import type { Actuator } from "../decision/alt-svc.ts";
 import type { Remembered } from "../decision/history.ts";
 import type {
   ActivationChanged,
@@ -13,10 +13,10 @@ import type {
   PolicyVersion,
   StoredVersion,
 } from "../decision/versions.ts";
-import type { Extent } from "./counters/extent.ts";
-import type { Tally } from "./counters/counted.ts";
+import type { OutcomeRow } from "../visitors/gathered.ts";
 import type { Probe } from "./contract/deployment.ts";
-import type { OutcomeRow } from "../visitors/outcome-row.ts";
+import type { Tally } from "./counters/counted.ts";
+import type { Extent } from "./counters/extent.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import type { Token } from "./tokens.ts";
 

@@ -1,25 +1,21 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import { type ApiEnv, guarded } from "./authenticate.ts";
-import { getProposal, getResults } from "./contract/results.ts";
 import type * as shown from "./contract/results.ts";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { GainTable } from "../decision/gain-table.ts";
 import type { StoredVersion } from "../decision/versions.ts";
+import { type Comparison, type Objection, objectionText } from "../visitors/compare.ts";
+import type { StackChange, UseChange } from "../visitors/effect-changes.ts";
+import { Gathered } from "../visitors/gathered.ts";
+import type { Harm } from "../visitors/harm.ts";
+import { type Estimate, ofEach } from "../visitors/intervals.ts";
+import { type Proposal, propose } from "../visitors/propose.ts";
+import { armFiguresOf, learningOf, type Results, resultsOf, type Slice } from "../visitors/results.ts";
+import { RTT_CLASS_MS, rttClassText } from "../visitors/row-keys.ts";
+import { savedBy, sentenceOf, slowedText } from "../visitors/sentence.ts";
+import { type ApiEnv, guarded } from "./authenticate.ts";
+import { getProposal, getResults } from "./contract/results.ts";
 import { versionOf } from "./policies.ts";
 import type { OutcomesPort, PolicyApiPorts } from "./ports.ts";
 import { Problem } from "./problem.ts";
-import { armFiguresOf } from "../visitors/arm-figures.ts";
-import { type Estimate, ofEach } from "../visitors/arms.ts";
-import type { Comparison } from "../visitors/compare.ts";
-import { Gathered } from "../visitors/gathered.ts";
-import type { Harm } from "../visitors/harm.ts";
-import { type Objection, objectionText } from "../visitors/objections.ts";
-import { type Proposal, propose } from "../visitors/propose.ts";
-import { learningOf, type Results, resultsOf, type Slice } from "../visitors/results.ts";
-import { RTT_CLASS_MS, rttClassText } from "../visitors/rtt-classes.ts";
-import { savedBy, slowedText } from "../visitors/saved.ts";
-import { sentenceOf } from "../visitors/sentence.ts";
-import type { StackChange } from "../visitors/stack-change.ts";
-import type { UseChange } from "../visitors/use-change.ts";
 
 // What visitors' pages reported, and what follows from it.
 

@@ -1,13 +1,12 @@
 // What tests begin from: a store and clients in memory, and a caller. Nothing that is deployed imports it.
 import { Validator } from "@cfworker/json-schema";
 import { expect } from "vitest";
-import type { Scope } from "./contract/access.ts";
+import type { Activation, ActivationChange, ActivePolicy, InForce, KillSwitch } from "../decision/activation.ts";
 import type { Actuator } from "../decision/alt-svc.ts";
-import type { ActivePolicy, ActivationChange, Activation, InForce, KillSwitch } from "../decision/activation.ts";
 import type { Remembered } from "../decision/history.ts";
 import { parsePolicy, UNREADABLE } from "../decision/parse-policy.ts";
-import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
 import type { JsonSchema } from "../decision/parse.ts";
+import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
 import { MemoryActivations, pageOf } from "../decision/testing-activations.ts";
 import type {
   ActivationChanged,
@@ -21,10 +20,11 @@ import type {
   PolicyVersion,
   StoredVersion,
 } from "../decision/versions.ts";
+import type { OutcomeRow } from "../visitors/gathered.ts";
+import { createApi } from "./api.ts";
+import type { Scope } from "./contract/access.ts";
 import { NO_TALLY, type Tally } from "./counters/counted.ts";
 import type { Extent } from "./counters/extent.ts";
-import type { OutcomeRow } from "../visitors/outcome-row.ts";
-import { createApi } from "./api.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
 import type {
   ClientsPort,

@@ -1,3 +1,5 @@
+import { boolean, integer, MAX, number, oneOf, optional, text } from "./parse.ts";
+
 /** What measured a path: TCP under HTTP/1.1 and HTTP/2, or QUIC under HTTP/3. */
 export type Transport = "tcp" | "quic";
 
@@ -37,3 +39,20 @@ export interface PathSample {
 export function inOrder(samples: readonly PathSample[]): readonly PathSample[] {
   return samples.toSorted((a, b) => a.atMs - b.atMs);
 }
+
+/**
+ * The fields of a path sample, as a TLS edge posts it. A reader of further fields spreads these into its own object.
+ */
+export const pathSampleFields = {
+  transport: oneOf(...TRANSPORTS),
+  connectionId: text(64),
+  atMs: number(0, Number.MAX_SAFE_INTEGER),
+  rttMs: optional(number(0, MAX.rttMs)),
+  minRttMs: optional(number(0, MAX.rttMs)),
+  packetsSent: optional(integer(0, Number.MAX_SAFE_INTEGER)),
+  packetsLost: optional(integer(0, Number.MAX_SAFE_INTEGER)),
+  bytesSent: optional(integer(0, Number.MAX_SAFE_INTEGER)),
+  busyMs: optional(number(0, Number.MAX_SAFE_INTEGER)),
+  deliveryRateBps: optional(number(0, MAX.deliveryRateBps)),
+  closing: boolean(),
+} as const;

@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { outcomeOf, type PageDecision, type PageOutcome } from "./page-outcome.ts";
 import { NOON_MS } from "../decision/testing.ts";
-import { pageDecision, pageReport } from "./testing-pages.ts";
 import {
   addDecision,
   addOutcome,
@@ -10,8 +8,10 @@ import {
   CLIENT_KEYS_MAX,
   parseAssignedClient,
 } from "./assigned-client.ts";
-import { type ExpectedTimes } from "./expected-time.ts";
-import { periodKey } from "./period-keys.ts";
+import type { ExpectedTimes } from "./expected-time.ts";
+import { outcomeOf, type PageDecision, type PageOutcome } from "./page-outcome.ts";
+import { periodKey } from "./row-keys.ts";
+import { pageDecision, pageReport } from "./testing-pages.ts";
 
 const EXPECTED: ExpectedTimes = { loadMs: 1000, lcpMs: 800 };
 const decision = (over: Partial<PageDecision> = {}) =>
@@ -48,7 +48,7 @@ describe("addDecision", () => {
     const later = addDecision(held, decision({ rttMs: 200, transport: "quic" }), undefined);
     expect(decidedOf(later)).toMatchObject({ "rtt/2": 2 });
     expect(decidedOf(later)).not.toHaveProperty("rtt/4");
-    const told = addOutcome(later, outcome({ rttMs: 200, transport: "quic" }), EXPECTED, undefined).held;
+    const told = addOutcome(later, outcome({ rttMs: 200, transport: "quic" }), EXPECTED, undefined).client;
     expect(pagesOf(told)).toMatchObject({ "rtt/2": 1 });
   });
 
@@ -61,8 +61,8 @@ describe("addDecision", () => {
     const third = addDecision(second, decision({ ...at(2, 4), transport: "quic" }), undefined);
     expect(decidedOf(third)).toEqual({ all: 3, "rtt/2": 3, [DURING]: 2, "new/0/1/-": 1, "next/0/1/2": 2 });
     // Reports come later, in any order.
-    const late = addOutcome(third, outcome({ ...at(0), position: "new" }), EXPECTED, undefined).held;
-    const told = addOutcome(late, outcome({ ...at(2, 4), transport: "quic" }), EXPECTED, undefined).held;
+    const late = addOutcome(third, outcome({ ...at(0), position: "new" }), EXPECTED, undefined).client;
+    const told = addOutcome(late, outcome({ ...at(2, 4), transport: "quic" }), EXPECTED, undefined).client;
     expect(pagesOf(told)).toEqual({ all: 2, "rtt/2": 2, [DURING]: 1, "new/0/1/-": 1, "next/0/1/2": 1 });
     expect(parseAssignedClient(JSON.parse(JSON.stringify(told)))).toEqual({ ok: true, value: told });
   });
@@ -133,14 +133,14 @@ describe("addOutcome", () => {
   const held = addDecision(undefined, decision(), 64_500);
 
   it("adds the times to the rows of the page's decision", () => {
-    const { held: client, times } = addOutcome(held, outcome(), EXPECTED, 64_500);
+    const { client, times } = addOutcome(held, outcome(), EXPECTED, 64_500);
     expect(pagesOf(client)).toEqual({ all: 1, "rtt/2": 1, [DURING]: 1, "next/3/1/-": 1, "asn/64500": 1 });
     expect(client?.rows["all"]).toMatchObject({ decided: 1, load: { overH3: 0 }, lcp: { pages: 1 } });
     expect(times).toEqual({ keys: ["all", "rtt/2", "next/3/1/-", "asn/64500"], loadMs: 700, lcpMs: 500 });
   });
 
   it("tells HTTP/3 by the protocol of the document", () => {
-    const client = addOutcome(held, outcome({ transport: "quic" }), EXPECTED, undefined).held;
+    const client = addOutcome(held, outcome({ transport: "quic" }), EXPECTED, undefined).client;
     expect(client?.rows["all"]?.load.overH3).toBe(1);
   });
 
@@ -154,12 +154,12 @@ describe("addOutcome", () => {
     ["that the visitor left", {}, { loadMs: undefined, leftMs: 5_400 }],
     ["without a time", {}, { loadMs: 0 }],
   ] as const)("changes nothing by a page %s", (_name, over, said) => {
-    expect(addOutcome(held, outcome(over, said), EXPECTED, 64_500)).toEqual({ held });
+    expect(addOutcome(held, outcome(over, said), EXPECTED, 64_500)).toEqual({ client: held });
   });
 
   it("adds nothing where no page was decided about", () => {
-    expect(addOutcome(undefined, outcome(), EXPECTED, 1)).toEqual({ held: undefined });
-    const client = addOutcome(held, outcome({ position: "new", place: { rtt: 0, size: 0 } }), EXPECTED, 7).held;
+    expect(addOutcome(undefined, outcome(), EXPECTED, 1)).toEqual({ client: undefined });
+    const client = addOutcome(held, outcome({ position: "new", place: { rtt: 0, size: 0 } }), EXPECTED, 7).client;
     expect(pagesOf(client)).toEqual({ all: 1, "rtt/2": 1, [DURING]: 0, "next/3/1/-": 0, "asn/64500": 0 });
     expect(addOutcome(client, outcome(), EXPECTED, undefined).times?.keys).toEqual(["next/3/1/-"]);
   });
@@ -170,7 +170,7 @@ describe("addOutcome", () => {
     for (let page = 0; page < 4; page++) {
       const asn = page < 3 ? 1 : 2;
       const added = addOutcome(addDecision(client, decision(), asn), outcome(), EXPECTED, asn);
-      client = added.held;
+      client = added.client;
       given.push((added.times?.keys ?? []).join(" "));
     }
     expect(given).toEqual(["all rtt/2 next/3/1/- asn/1", "all rtt/2 next/3/1/- asn/1", "", "asn/2"]);
@@ -192,7 +192,7 @@ describe("parseAssignedClient", () => {
       fc.property(fc.array(fc.tuple(page, fc.nat(40)), { minLength: 1, maxLength: 60 }), (pages) => {
         let client: AssignedClient | undefined;
         for (const [one, asn] of pages)
-          client = addOutcome(addDecision(client, decision(one), asn), outcome(one), EXPECTED, asn).held;
+          client = addOutcome(addDecision(client, decision(one), asn), outcome(one), EXPECTED, asn).client;
         expect(parseAssignedClient(JSON.parse(JSON.stringify(client)))).toEqual({ ok: true, value: client });
       }),
     );

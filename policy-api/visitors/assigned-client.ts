@@ -1,6 +1,5 @@
-import { type LastDecided, DRAWN_ARMS, type DrawnArm } from "../decision/assignment.ts";
+import { DRAWN_ARMS, type DrawnArm, type LastDecided } from "../decision/assignment.ts";
 import type { TablePlace } from "../decision/gain-table.ts";
-import type { PageDecision, PageOutcome } from "./page-outcome.ts";
 import {
   described,
   integer,
@@ -12,11 +11,10 @@ import {
   type Parsed,
   type Reader,
 } from "../decision/parse.ts";
-import { cellKey, EVERYWHERE, parseCellKey } from "./cells.ts";
 import { addDecided, addReport, type ClientDay, EMPTY_DAY, readClientDay } from "./client-day.ts";
 import type { ExpectedTimes } from "./expected-time.ts";
-import { parsePeriodKey, periodKey } from "./period-keys.ts";
-import { rttClassOf, rttKey } from "./rtt-classes.ts";
+import type { PageDecision, PageOutcome } from "./page-outcome.ts";
+import { cellKey, EVERYWHERE, parsePeriodKey, periodKey, rttClassOf, rttKey, asnKey, isRowKey } from "./row-keys.ts";
 
 /** Under how many keys a client's pages count. Those under further keys count under the first ones alone. */
 export const CLIENT_KEYS_MAX = 24;
@@ -61,23 +59,23 @@ export interface SketchTimes {
  * @param asn The number of the client's autonomous system
  */
 export function addDecision(
-  held: AssignedClient | undefined,
+  client: AssignedClient | undefined,
   decision: PageDecision,
   asn: number | undefined,
 ): AssignedClient | undefined {
   const { arm, position, period, policyVersion: version, atMs } = decision;
-  if (arm === "policy" || position === "unknown") return held;
-  const isSame = held !== undefined && isOf(held, decision);
-  if (held !== undefined && !isSame && (period < held.period || atMs < held.atMs)) return held;
-  const rows = { ...(isSame ? held.rows : {}) };
-  const rttMs = (isSame ? held.rttMs : undefined) ?? decision.rttMs;
-  const place = placeOf(isSame ? held.place : undefined, decision.place);
+  if (arm === "policy" || position === "unknown") return client;
+  const isSame = client !== undefined && isOf(client, decision);
+  if (client !== undefined && !isSame && (period < client.period || atMs < client.atMs)) return client;
+  const rows = { ...(isSame ? client.rows : {}) };
+  const rttMs = (isSame ? client.rttMs : undefined) ?? decision.rttMs;
+  const place = placeOf(isSame ? client.place : undefined, decision.place);
   if (position !== "redrawn")
     for (const key of keysOf(decision, { rttMs, place }, asn)) {
       const day = rows[key];
       if (day !== undefined || Object.keys(rows).length < CLIENT_KEYS_MAX) rows[key] = addDecided(day ?? EMPTY_DAY);
     }
-  const last = isSame ? Math.max(held.atMs, atMs) : atMs;
+  const last = isSame ? Math.max(client.atMs, atMs) : atMs;
   return {
     period,
     version,
@@ -89,9 +87,9 @@ export function addDecision(
   };
 }
 
-function placeOf(held: ClientPlace | undefined, page: TablePlace | undefined): ClientPlace | undefined {
-  if (page === undefined) return held;
-  const { rtt, loss } = { rtt: held?.rtt ?? page.rtt, loss: held?.loss ?? page.loss };
+function placeOf(client: ClientPlace | undefined, page: TablePlace | undefined): ClientPlace | undefined {
+  if (page === undefined) return client;
+  const { rtt, loss } = { rtt: client?.rtt ?? page.rtt, loss: client?.loss ?? page.loss };
   return loss === undefined ? { rtt } : { rtt, loss };
 }
 
@@ -101,23 +99,23 @@ function placeOf(held: ClientPlace | undefined, page: TablePlace | undefined): C
  * twice. Pure.
  */
 export function addOutcome(
-  held: AssignedClient | undefined,
+  client: AssignedClient | undefined,
   outcome: PageOutcome,
   expected: ExpectedTimes,
   asn: number | undefined,
-): { readonly held: AssignedClient | undefined; readonly times?: SketchTimes } {
+): { readonly client: AssignedClient | undefined; readonly times?: SketchTimes } {
   const { position, loadMs, lcpMs, transport } = outcome;
-  if (held === undefined || !isOf(held, outcome)) return { held };
-  if (position === "unknown" || position === "redrawn" || loadMs === undefined) return { held };
+  if (client === undefined || !isOf(client, outcome)) return { client };
+  if (position === "unknown" || position === "redrawn" || loadMs === undefined) return { client };
   const report = {
     overH3: transport === "quic",
     load: { ms: loadMs, expectedMs: expected.loadMs },
     lcp: lcpMs === undefined ? undefined : { ms: lcpMs, expectedMs: expected.lcpMs },
   };
-  const rows = { ...held.rows };
+  const rows = { ...client.rows };
   const keys: string[] = [];
   let isAdded = false;
-  for (const key of keysOf(outcome, held, asn)) {
+  for (const key of keysOf(outcome, client, asn)) {
     const day = rows[key];
     const added = day === undefined ? undefined : addReport(day, report);
     if (added?.kind !== "added") continue;
@@ -126,21 +124,14 @@ export function addOutcome(
     // Sums alone show when an effect changes.
     if (added.isForSketch && parsePeriodKey(key) === undefined) keys.push(key);
   }
-  if (!isAdded) return { held };
-  const changed = { ...held, rows };
-  return keys.length === 0 ? { held: changed } : { held: changed, times: { keys, loadMs, lcpMs } };
+  if (!isAdded) return { client };
+  const changed = { ...client, rows };
+  return keys.length === 0 ? { client: changed } : { client: changed, times: { keys, loadMs, lcpMs } };
 }
-
-/** The key of an autonomous system's sums. */
-export function asnKey(asn: number): string {
-  return `${ASN_PREFIX}${asn}`;
-}
-
-export const ASN_PREFIX = "asn/";
 
 /** Whether a page belongs to what a client has. */
-function isOf(held: AssignedClient, { period, policyVersion, arm }: PageDecision): boolean {
-  return held.period === period && held.version === policyVersion && held.arm === arm;
+function isOf(client: AssignedClient, { period, policyVersion, arm }: PageDecision): boolean {
+  return client.period === period && client.version === policyVersion && client.arm === arm;
 }
 
 /** Under which keys a page counts. The most important are first. */
@@ -166,15 +157,6 @@ function atClient({ rtt, size, loss }: TablePlace, client: ClientPlace | undefin
   return { rtt: client?.rtt ?? rtt, size, loss: loss === undefined ? undefined : (client?.loss ?? loss) };
 }
 
-function isKey(key: string): boolean {
-  return (
-    key === EVERYWHERE ||
-    /^(rtt\/\d|asn\/\d{1,10})$/.test(key) ||
-    parsePeriodKey(key) !== undefined ||
-    parseCellKey(key) !== undefined
-  );
-}
-
 const readRows: Reader<AssignedClient["rows"]> = described(
   (value, pointer, faults) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -182,7 +164,7 @@ const readRows: Reader<AssignedClient["rows"]> = described(
       return {};
     }
     const entries = Object.entries(value);
-    if (entries.length > CLIENT_KEYS_MAX || !entries.every(([key]) => isKey(key))) {
+    if (entries.length > CLIENT_KEYS_MAX || !entries.every(([key]) => isRowKey(key))) {
       faults.push({ pointer, message: `must have at most ${CLIENT_KEYS_MAX} keys of outcome rows` });
       return {};
     }

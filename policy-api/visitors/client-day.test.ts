@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "../decision/parse.ts";
-import { addDecided, addReport, EMPTY_DAY, PAGES_MAX, REACH, REACH_FIXED, readClientDay } from "./client-day.ts";
-import { SCALE } from "./fixed-point.ts";
+import { addDecided, addReport, EMPTY_DAY, PAGES_MAX, REACH, REACH_FIXED, readClientDay, SCALE } from "./client-day.ts";
 import { clientDay, report } from "./testing.ts";
 
 describe("addReport", () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Arms } from "./arms.ts";
-import { type Claim, checkGrounds, compare, type Grounds } from "./compare.ts";
-import { type Objection, objectionText } from "./objections.ts";
+import { checkGrounds, type Claim, compare, type Grounds, type Objection, objectionText } from "./compare.ts";
+import type { Arms } from "./intervals.ts";
 import type { Sums } from "./sums.ts";
 import { type Drawn, drawnArms } from "./testing.ts";
 

@@ -18,7 +18,7 @@ function count(news: readonly News[], nowMs = NOON_MS, before: readonly CountedP
   for (const { nonce, atMs = NOON_MS, isReport } of news) {
     const counted = countPage(held, { nonce, atMs }, isReport, nowMs);
     fates.push(counted.fate);
-    held = counted.held;
+    held = counted.pages;
   }
   return { held, fates };
 }
@@ -73,7 +73,7 @@ describe("countPage", () => {
           // The isolate drops what is later than that.
           if (nowMs - atMs > REPORT_LIFE_MS) continue;
           const counted = countPage(held, { nonce: String(nonce), atMs }, isReport, nowMs);
-          held = counted.held;
+          held = counted.pages;
           if (counted.fate === "first") pages.set(nonce, (pages.get(nonce) ?? 0) + 1);
           if (isReport && (counted.fate === "first" || counted.fate === "decided"))
             reports.set(nonce, (reports.get(nonce) ?? 0) + 1);

@@ -28,19 +28,19 @@ export type PageFate = "first" | "decided" | "replayed" | "crowded";
  * is taken, and a client of whom COUNTED_PAGES_MAX are remembered adds no more. Pure.
  */
 export function countPage(
-  held: readonly CountedPage[],
+  pages: readonly CountedPage[],
   { nonce, atMs }: CountedPage,
   isReport: boolean,
   nowMs: number,
-): { readonly held: readonly CountedPage[]; readonly fate: PageFate } {
-  const live = held.filter((page) => nowMs - page.atMs < REPORT_LIFE_MS + SLACK_MS);
+): { readonly pages: readonly CountedPage[]; readonly fate: PageFate } {
+  const live = pages.filter((page) => nowMs - page.atMs < REPORT_LIFE_MS + SLACK_MS);
   const known = live.find((page) => page.nonce === nonce);
   if (known === undefined) {
-    if (live.length >= COUNTED_PAGES_MAX) return { held: live, fate: "crowded" };
-    return { held: [...live, { nonce, atMs, ...(isReport ? {} : { isOpen: true }) }], fate: "first" };
+    if (live.length >= COUNTED_PAGES_MAX) return { pages: live, fate: "crowded" };
+    return { pages: [...live, { nonce, atMs, ...(isReport ? {} : { isOpen: true }) }], fate: "first" };
   }
-  if (!isReport || known.isOpen !== true) return { held: live, fate: "replayed" };
-  return { held: live.map((page) => (page === known ? { nonce, atMs } : page)), fate: "decided" };
+  if (!isReport || known.isOpen !== true) return { pages: live, fate: "replayed" };
+  return { pages: live.map((page) => (page === known ? { nonce, atMs } : page)), fate: "decided" };
 }
 
 const readCountedPage = object<CountedPage>({

@@ -1,7 +1,10 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { effectOf } from "./effect.ts";
-import { add, type Sums } from "./sums.ts";
-import { clientDay, drawnArms, drawnDays, report, sumOf } from "./testing.ts";
+import type { ClientDay } from "./client-day.ts";
+import { beyondExpected, effectOf, LIARS, liesShift, type Quotient, quotientOf } from "./effect.ts";
+import { type Ratios, ratiosOf } from "./ratios.ts";
+import { type Sums } from "./sums.ts";
+import { add, clientDay, drawnArms, drawnDays, report, sumOf } from "./testing.ts";
 
 const SAVES = { clients: 3000, saves: 0.2, overH3: 0.8 };
 
@@ -85,5 +88,101 @@ describe("effectOf", () => {
   it("says nothing where every page is at a bound", () => {
     const out = sumOf(Array.from({ length: 200 }, () => clientDay([report(50_000)])));
     expect(effectOf({ offered: out, withheld: out })).toBeUndefined();
+  });
+});
+
+const GIVEN: Quotient = {
+  numerator: 0.1,
+  denominator: 0.5,
+  numeratorVariance: 0.0004,
+  denominatorVariance: 0.0001,
+  covariance: 0.00005,
+  reach: 2,
+};
+
+/** How many standard errors numerator - q x denominator is from 0. */
+function distance(given: Quotient, q: number): number {
+  const variance = given.numeratorVariance - 2 * q * given.covariance + q * q * given.denominatorVariance;
+  return Math.abs(given.numerator - q * given.denominator) / Math.sqrt(variance);
+}
+
+describe("quotientOf", () => {
+  it("ends where the difference is as far from 0 as the reach", () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: -1, max: 1, noNaN: true }),
+        fc.double({ min: 0.3, max: 1, noNaN: true }),
+        fc.double({ min: -0.9, max: 0.9, noNaN: true }),
+        (numerator, denominator, correlation) => {
+          const given = { ...GIVEN, numerator, denominator, covariance: correlation * 0.02 * 0.01 };
+          const found = quotientOf(given);
+          expect(found?.value).toBeCloseTo(numerator / denominator, 12);
+          expect(distance(given, found?.low ?? 0)).toBeCloseTo(2, 5);
+          expect(distance(given, found?.high ?? 0)).toBeCloseTo(2, 5);
+          expect(found?.low).toBeLessThanOrEqual(found?.value ?? 0);
+          expect(found?.high).toBeGreaterThanOrEqual(found?.value ?? 0);
+        },
+      ),
+    );
+  });
+
+  it("is the numerator's own interval, divided, where the denominator is certain", () => {
+    const found = quotientOf({ ...GIVEN, denominatorVariance: 0, covariance: 0 });
+    expect(found?.low).toBeCloseTo((0.1 - 0.04) / 0.5, 12);
+    expect(found?.high).toBeCloseTo((0.1 + 0.04) / 0.5, 12);
+    expect(found?.se).toBeCloseTo(0.02 / 0.5, 12);
+  });
+
+  it.each([
+    ["cannot be told from 0", { denominator: 0.019 }],
+    ["is 0", { denominator: 0 }],
+    ["is below 0", { denominator: -0.5 }],
+    ["is not known", { denominator: Number.NaN }],
+  ])("is nothing where the denominator %s", (_name, over) => {
+    expect(quotientOf({ ...GIVEN, ...over })).toBeUndefined();
+  });
+});
+
+const CLIENTS = 200;
+const ratios = (days: readonly ClientDay[]): Ratios => {
+  const found = ratiosOf(sumOf(days).load);
+  if (found === undefined) throw new Error("No ratios.");
+  return found;
+};
+
+/** A client in twenty says the same of as many pages as it likes. */
+function lying(days: readonly ClientDay[], ms: number, pages: number): ClientDay[] {
+  return days.map((day, i) =>
+    i % (1 / LIARS) === 0 ? clientDay(Array.from({ length: pages }, () => report(ms))) : day,
+  );
+}
+
+describe("liesShift", () => {
+  it("is more than any lies of 5 % of the clients move the arms apart", () => {
+    const lie = fc.tuple(fc.double({ min: 1, max: 3_600_000, noNaN: true }), fc.integer({ min: 1, max: 40 }));
+    fc.assert(
+      fc.property(fc.integer(), lie, lie, (seed, [slowMs, slowPages], [fastMs, fastPages]) => {
+        const [a, b] = [drawnDays({ clients: CLIENTS, seed }), drawnDays({ clients: CLIENTS, seed: seed + 1 })];
+        const [offered, withheld] = [ratios(lying(a, slowMs, slowPages)), ratios(lying(b, fastMs, fastPages))];
+        // Without those who lie: the lies are all that differs.
+        const honest = [a, b].map((days) => ratios(days.filter((_, i) => i % (1 / LIARS) !== 0)));
+        const moved =
+          beyondExpected(withheld.means) -
+          beyondExpected(offered.means) -
+          (beyondExpected(honest[1]?.means ?? []) - beyondExpected(honest[0]?.means ?? []));
+        expect(Math.abs(moved)).toBeLessThanOrEqual(liesShift({ offered, withheld }) + 1e-9);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("grows with the share of liars, and has no end where all of them may lie", () => {
+    const arms = {
+      offered: ratios(drawnDays({ clients: 300 })),
+      withheld: ratios(drawnDays({ clients: 300, seed: 5 })),
+    };
+    expect(liesShift(arms, 0)).toBe(0);
+    expect(liesShift(arms, 0.02)).toBeLessThan(liesShift(arms, 0.05));
+    expect(liesShift(arms, 1)).toBe(Number.POSITIVE_INFINITY);
   });
 });

@@ -1,10 +1,7 @@
-import { type Arms, type Estimate, ofEach } from "./arms.ts";
-import { hasEnough, intervalAt, reachAfter } from "./confidence-sequence.ts";
-import { TIMES } from "./contribution.ts";
-import { quotientOf } from "./fieller.ts";
-import { liesShift } from "./lies.ts";
+import { PAGES_COUNTED, REACH } from "./client-day.ts";
+import { type Arms, type Estimate, hasEnough, intervalAt, ofEach, reachAfter } from "./intervals.ts";
 import { type Ratios, ratiosOf } from "./ratios.ts";
-import type { Outcome, Sums } from "./sums.ts";
+import { type Outcome, type Sums, TIMES } from "./sums.ts";
 
 /** What an assignment to be offered HTTP/3 changes. Logarithms of times, as in a gain table: above 0 is faster. */
 export interface Effect {
@@ -97,4 +94,68 @@ function estimate(value: number, variance: number, clients: Arms<number>): Estim
   const se = Math.sqrt(variance);
   const interval = intervalAt(value, se, clients);
   return interval === undefined ? undefined : { value, se, ...interval };
+}
+
+/** A numerator and a denominator that are both uncertain, and how many standard errors an interval reaches. */
+export interface Quotient {
+  readonly numerator: number;
+  readonly denominator: number;
+  readonly numeratorVariance: number;
+  readonly denominatorVariance: number;
+  readonly covariance: number;
+  readonly reach: number;
+}
+
+/**
+ * A quotient with Fieller's interval: all q for which numerator - q x denominator is within reach of 0. Undefined where the
+ * denominator cannot be told from 0, or is below: then every q would do.
+ *
+ * Why Fieller's: for the true q, that difference has mean 0, and so its sequence holds at every look. Hence the set of all
+ * q holds as well. An interval by the delta method has no such reason, and is too narrow where few clients change. The
+ * standard error is the delta method's; it serves where evidence is weighed, not where something is claimed.
+ */
+export function quotientOf(given: Quotient): Estimate | undefined {
+  const { numerator, denominator, numeratorVariance, denominatorVariance, reach } = given;
+  const square = reach * reach;
+  const a = denominator * denominator - square * denominatorVariance;
+  if (!(a > 0 && denominator > 0)) return undefined;
+  const b = numerator * denominator - square * given.covariance;
+  const c = numerator * numerator - square * numeratorVariance;
+  const root = Math.sqrt(Math.max(0, b * b - a * c));
+  const value = numerator / denominator;
+  const variance = numeratorVariance - 2 * value * given.covariance + value * value * denominatorVariance;
+  return {
+    value,
+    se: Math.sqrt(Math.max(0, variance)) / denominator,
+    low: (b - root) / a,
+    high: (b + root) / a,
+  };
+}
+
+/** The share of clients that lie, in each arm. */
+export const LIARS = 0.05;
+
+/**
+ * By how much an estimate can be wrong at most if such a share of each arm's clients lies as well as it can: those of one
+ * arm report the slowest pages that count, those of the other the fastest, and as many pages as count.
+ *
+ * The liars' pages are at most a share w of the pages that count. If m is the mean of ln(time / expected) as reported and h
+ * that of honest clients, then m = (1 - w) h + w x liars' mean, so |m - h| is at most w / (1 - w) x (REACH + |m|).
+ *
+ * No bounds make this vanish as clients arrive, and no other estimate would: the best one against lies, the median, moves by
+ * 0.066 deviations in each arm (Huber 1964), while its interval shrinks. So a large number of clients is no defence against
+ * a constant share of liars, and what must hold against them has to be said with this beside it.
+ */
+export function liesShift(arms: Arms<Ratios>, share = LIARS): number {
+  return shiftOf(arms.offered, share) + shiftOf(arms.withheld, share);
+}
+
+function shiftOf({ clients, per, means }: Ratios, share: number): number {
+  const weight = (share * clients * PAGES_COUNTED) / per;
+  return weight >= 1 ? Number.POSITIVE_INFINITY : (weight / (1 - weight)) * (REACH + Math.abs(beyondExpected(means)));
+}
+
+/** The mean of ln(time / expected time). */
+export function beyondExpected(means: readonly number[]): number {
+  return (means[TIMES.logs] ?? 0) - (means[TIMES.predicted] ?? 0);
 }

@@ -1,8 +1,7 @@
-import type { PageOutcome } from "./page-outcome.ts";
-import { EVERYWHERE } from "./cells.ts";
 import { TIME_MAX_MS } from "./client-day.ts";
+import type { PageOutcome } from "./page-outcome.ts";
 import { quantileOf, type Sketch } from "./quantiles.ts";
-import { rttClassOf, rttKey } from "./rtt-classes.ts";
+import { EVERYWHERE, rttClassOf, rttKey } from "./row-keys.ts";
 
 /** What pages took before, of both arms and all versions together. */
 export interface TimesBefore {

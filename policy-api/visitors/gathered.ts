@@ -1,9 +1,8 @@
-import { parse } from "../decision/parse.ts";
-import type { Arms } from "./arms.ts";
 import { DRAWN_ARMS, type DrawnArm } from "../decision/assignment.ts";
-import { NO_OUTCOMES, type OutcomeRow, type OutcomeSums } from "./outcome-row.ts";
-import { mergeSketches, readSketch } from "./quantiles.ts";
-import { merge, parseSums, sumsJson } from "./sums.ts";
+import { parse } from "../decision/parse.ts";
+import type { Arms } from "./intervals.ts";
+import { EMPTY_SKETCH, mergeSketches, readSketch, type Sketch } from "./quantiles.ts";
+import { merge, NO_SUMS, parseSums, type Sums, sumsJson, type SumsJson } from "./sums.ts";
 
 const ARM_NAMES = { offer: "offered", withhold: "withheld" } as const satisfies Record<DrawnArm, keyof Arms<unknown>>;
 
@@ -61,3 +60,26 @@ function readRow({ arm, key, ...row }: OutcomeRow): { key: string; arm: DrawnArm
 function plus(a: OutcomeSums, b: OutcomeSums): OutcomeSums {
   return { sums: merge(a.sums, b.sums), load: mergeSketches(a.load, b.load), lcp: mergeSketches(a.lcp, b.lcp) };
 }
+
+/**
+ * What the clients of one version and arm add up to under one key: `all` (EVERYWHERE), a cell (cellKey), a class of RTT
+ * (`rtt/0`, rtt-classes.ts) or an autonomous system (`asn/64496`). Plain JSON. No client can be told from it.
+ */
+export interface OutcomeRow {
+  readonly version: number;
+  readonly arm: DrawnArm;
+  readonly key: string;
+  readonly sums: SumsJson;
+  /** Load times of pages, and their largest contentful paints. */
+  readonly load: Sketch;
+  readonly lcp: Sketch;
+}
+
+/** The same in memory: what the clients of one arm add up to under one key. */
+export interface OutcomeSums {
+  readonly sums: Sums;
+  readonly load: Sketch;
+  readonly lcp: Sketch;
+}
+
+export const NO_OUTCOMES: OutcomeSums = { sums: NO_SUMS, load: EMPTY_SKETCH, lcp: EMPTY_SKETCH };

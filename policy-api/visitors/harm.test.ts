@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
-import type { Arms } from "./arms.ts";
 import { checkGrounds, type GroundsChecked } from "./compare.ts";
 import { harmOf } from "./harm.ts";
+import type { Arms } from "./intervals.ts";
 import type { Sums } from "./sums.ts";
 import { drawnArms } from "./testing.ts";
 

@@ -1,7 +1,7 @@
 import { decide } from "../decision/decide.ts";
 import type { Mode, Policy } from "../decision/policy.ts";
-import { type Arms, type Interval, ofEach } from "./arms.ts";
 import { compare, type Comparison, type GroundsChecked } from "./compare.ts";
+import { type Arms, type Interval, ofEach } from "./intervals.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
 import { mergeArms, type Sums } from "./sums.ts";
 

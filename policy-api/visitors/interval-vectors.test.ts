@@ -1,12 +1,11 @@
+import stored from "./interval-vectors.json" with { type: "json" };
 import { describe, expect, it } from "vitest";
-import type { Arms, Estimate } from "./arms.ts";
-import { reachAfter } from "./confidence-sequence.ts";
+import { SCALE } from "./client-day.ts";
 import { effectOf } from "./effect.ts";
-import { SCALE } from "./fixed-point.ts";
+import { type Arms, type Estimate, reachAfter } from "./intervals.ts";
 import { combined, momentsOf, noMoments } from "./moments.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
 import { NO_SUMS, type Sums } from "./sums.ts";
-import stored from "./interval-vectors.json" with { type: "json" };
 
 // What other statistics say of the same rows. bench/analysis/field-statistics/make-vectors.py made them, at the commit with the
 // tag experiments-complete.

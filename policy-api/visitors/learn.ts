@@ -1,14 +1,11 @@
 import type { GainsMethod } from "../decision/policy.ts";
-import { type Arms, ofEach } from "./arms.ts";
-import { type Cell, CELL_POSITIONS, type CellPosition } from "./cells.ts";
-import { hasEnough } from "./confidence-sequence.ts";
-import { TIMES } from "./contribution.ts";
-import { missingOf } from "./missing-reports.ts";
+import { missingOf } from "./assigned-pages.ts";
 import { type Figure, figuresOf, indexOf } from "./figures.ts";
-import { type Beliefs, type Observation, posterior, type Weights } from "./posterior.ts";
+import { type Arms, hasEnough, ofEach } from "./intervals.ts";
+import { type Beliefs, type Observation, posterior, stackPrior, type Weights } from "./posterior.ts";
 import { type Ratios, ratiosOf } from "./ratios.ts";
-import { stackPrior } from "./stack-prior.ts";
-import { mergeArms, type Sums } from "./sums.ts";
+import { type Cell, CELL_POSITIONS, type CellPosition } from "./row-keys.ts";
+import { mergeArms, type Sums, TIMES } from "./sums.ts";
 
 /** What the clients of one cell of a version add up to. */
 export interface CellEvidence {

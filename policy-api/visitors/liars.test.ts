@@ -1,20 +1,20 @@
 // What the reports of 5 % of the clients can do, all the way: the endpoint's bounds, a client's part, the sums, the estimate.
 import { describe, expect, it } from "vitest";
+import type { DrawnArm } from "../decision/assignment.ts";
+import { MAX } from "../decision/parse.ts";
+import { addDecision, addOutcome, type AssignedClient, type SketchTimes } from "./assigned-client.ts";
+import { compare, type Comparison, type GroundsChecked } from "./compare.ts";
 import { COUNTED_PAGES_MAX } from "./counted-pages.ts";
+import { LIARS } from "./effect.ts";
+import { comparedWith, expectedTimes } from "./expected-time.ts";
+import { NO_OUTCOMES, type OutcomeSums } from "./gathered.ts";
 import { isOfPage, outcomeOf, type PageDecision, type PageOutcome } from "./page-outcome.ts";
 import { type PageReport, parsePageReport } from "./page-report.ts";
-import { MAX } from "../decision/parse.ts";
-import { pageDecision, pageReport } from "./testing-pages.ts";
-import { addDecision, addOutcome, type AssignedClient, type SketchTimes } from "./assigned-client.ts";
-import { EVERYWHERE } from "./cells.ts";
-import { compare, type Comparison, type GroundsChecked } from "./compare.ts";
-import { comparedWith, expectedTimes } from "./expected-time.ts";
-import { LIARS } from "./lies.ts";
-import type { DrawnArm } from "../decision/assignment.ts";
 import { mergeSketches } from "./quantiles.ts";
+import { EVERYWHERE } from "./row-keys.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
 import { addChange, changesOf, type ClientChange, outcomeId } from "./sums-change.ts";
-import { NO_OUTCOMES, type OutcomeSums } from "./outcome-row.ts";
+import { pageDecision, pageReport } from "./testing-pages.ts";
 import { numbers } from "./testing.ts";
 
 const RTT_MS = 40;
@@ -74,7 +74,7 @@ function compared(
       const outcome = accepted(decision, said);
       if (outcome === undefined) throw new Error("The endpoint drops it.");
       const added = addOutcome(held, outcome, expected, undefined);
-      held = added.held;
+      held = added.client;
       if (added.times !== undefined) times.push(added.times);
     }
     if (held !== undefined) waiting.push({ before: undefined, after: held, times });

@@ -55,19 +55,19 @@ export function replacedIn(moments: Moments, clients: readonly Replaced[]): Mome
   const change = { clients: 0, sums: sums.map(() => 0), products: products.map(() => 0) };
   const isSmall = ({ before, after }: Replaced): boolean =>
     before.every((term) => Math.abs(term) < TERM_MAX) && after.every((term) => Math.abs(term) < TERM_MAX);
-  let held = moments;
+  let moved = moments;
   let rest = ROWS_AT_ONCE;
   for (const [i, one] of clients.entries()) {
-    if (!isSmall(one)) held = combined(combined(held, momentsOf(one.before), -1n), momentsOf(one.after));
+    if (!isSmall(one)) moved = combined(combined(moved, momentsOf(one.before), -1n), momentsOf(one.after));
     else if (rest-- > 0) {
       count(change, one.before, -1);
       count(change, one.after, 1);
     } else {
-      held = replacedIn(held, clients.slice(i));
+      moved = replacedIn(moved, clients.slice(i));
       break;
     }
   }
-  return combined(held, {
+  return combined(moved, {
     clients: BigInt(change.clients),
     sums: change.sums.map(BigInt),
     products: change.products.map(BigInt),

@@ -2,10 +2,10 @@ import type { Advertise } from "../decision/alt-svc.ts";
 import { ASSIGNMENT_MS, type LastDecided, periodAt } from "../decision/assignment.ts";
 import type { TablePlace } from "../decision/gain-table.ts";
 import type { Remembered } from "../decision/history.ts";
-import { CELL_POSITIONS } from "./cells.ts";
-import type { PageReport } from "./page-report.ts";
 import type { PathSample, Transport } from "../decision/sample.ts";
 import { VISIT_GAP_MS } from "../decision/visit.ts";
+import type { PageReport } from "./page-report.ts";
+import { CELL_POSITIONS } from "./row-keys.ts";
 
 /** By whom a client's answer was chosen: by the policy, or by a draw to offer or to withhold. */
 export const ARMS = ["policy", "offer", "withhold"] as const;

@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import type { GainTable } from "../decision/gain-table.ts";
 import { parsePolicy } from "../decision/parse-policy.ts";
 import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
-import type { Cell } from "./cells.ts";
 import { checkGrounds } from "./compare.ts";
 import { EMPTY_GAINS } from "./empty-table.ts";
 import type { CellEvidence } from "./learn.ts";
-import { type Learning, propose, type Proposal } from "./propose.ts";
+import { type Learning, type Proposal, propose } from "./propose.ts";
+import type { Cell } from "./row-keys.ts";
 import { drawnArms } from "./testing.ts";
 
 const POLICY: Policy = { ...INITIAL_POLICY, mode: "adaptive", method: EMPTY_GAINS, source: "empty" };

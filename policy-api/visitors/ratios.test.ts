@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { ASSIGNED, TIMES } from "./contribution.ts";
 import { combined, momentsOf, noMoments } from "./moments.ts";
 import { meanPerClient, ratiosOf } from "./ratios.ts";
-import { numbers, sumOf, drawnDays } from "./testing.ts";
+import { ASSIGNED, TIMES } from "./sums.ts";
+import { drawnDays, numbers, sumOf } from "./testing.ts";
 
 const clients = (rows: readonly (readonly number[])[]) =>
   rows.reduce((sum, row) => combined(sum, momentsOf(row)), noMoments(rows[0]?.length ?? 0));

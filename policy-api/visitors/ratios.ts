@@ -1,4 +1,4 @@
-import { SCALE } from "./fixed-point.ts";
+import { SCALE } from "./client-day.ts";
 import { type Moments, productOf } from "./moments.ts";
 
 /** Means of one arm, each with how uncertain it is: clients are drawn, and pages belong to clients. */

@@ -1,13 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
-import { armFiguresOf } from "./arm-figures.ts";
 import { EMPTY_GAINS } from "./empty-table.ts";
-import { Gathered } from "./gathered.ts";
-import type { OutcomeRow } from "./outcome-row.ts";
+import { Gathered, type OutcomeRow } from "./gathered.ts";
 import { propose } from "./propose.ts";
-import { learningOf, type Results, resultsOf } from "./results.ts";
+import { armFiguresOf, learningOf, type Results, resultsOf } from "./results.ts";
 import { sentenceOf } from "./sentence.ts";
-import { drawnRows, type DrawnPlace } from "./testing-rows.ts";
+import { type DrawnPlace, drawnRows } from "./testing-rows.ts";
 
 const POLICY: Policy = { ...INITIAL_POLICY, mode: "adaptive", method: EMPTY_GAINS };
 const ALL = { asked: 32, answered: 32 };

@@ -1,20 +1,27 @@
 import type { Policy } from "../decision/policy.ts";
-import { type Arms, type Estimate, ofEach } from "./arms.ts";
-import { type Cell, EVERYWHERE, parseCellKey } from "./cells.ts";
+import { stayingOf } from "./assigned-pages.ts";
+import { SCALE } from "./client-day.ts";
 import { checkGrounds, compare, type Comparison, type GroundsChecked } from "./compare.ts";
-import { CLIENTS_MIN } from "./confidence-sequence.ts";
-import type { Gathered } from "./gathered.ts";
-import { type HarmSought, harmOf } from "./harm.ts";
+import { type PeriodSums, type StackChange, stackChangeOf, type UseChange, useChangeOf } from "./effect-changes.ts";
+import type { Gathered, OutcomeSums } from "./gathered.ts";
+import { harmOf, type HarmSought } from "./harm.ts";
+import { type Arms, CLIENTS_MIN, type Estimate, ofEach } from "./intervals.ts";
 import type { CellEvidence } from "./learn.ts";
-import type { OutcomeSums } from "./outcome-row.ts";
-import { parsePeriodKey } from "./period-keys.ts";
 import type { Learning } from "./propose.ts";
-import { RTT_CLASS_MS, rttKey } from "./rtt-classes.ts";
+import { quantileOf } from "./quantiles.ts";
+import { ratiosOf } from "./ratios.ts";
+import {
+  type Cell,
+  EVERYWHERE,
+  parseCellKey,
+  parsePeriodKey,
+  RTT_CLASS_MS,
+  rttKey,
+  asnKey,
+  parseAsnKey,
+} from "./row-keys.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
-import { type PeriodSums, type StackChange, stackChangeOf } from "./stack-change.ts";
-import { stayingOf } from "./staying.ts";
-import { mergeArms, type Sums } from "./sums.ts";
-import { type UseChange, useChangeOf } from "./use-change.ts";
+import { ASSIGNED, mergeArms, type Outcome, type Sums, TIMES } from "./sums.ts";
 
 /** Some of the clients: what they add up to, and what that says. */
 export interface Slice {
@@ -65,8 +72,8 @@ export function resultsOf(gathered: Gathered, policy: Policy | undefined, object
   const all = gathered.of(EVERYWHERE);
   const classes = Array.from({ length: RTT_CLASS_MS.length + 1 }, (_, rttClass) => rttKey(rttClass));
   const systems = gathered.keys
-    .flatMap((key) => asnOf(key) ?? [])
-    .map((asn) => ({ asn, arms: gathered.of(`asn/${asn}`) }));
+    .flatMap((key) => parseAsnKey(key) ?? [])
+    .map((asn) => ({ asn, arms: gathered.of(asnKey(asn)) }));
   const large = systems
     .filter(({ arms }) => clientsOf(arms).every((clients) => clients >= CLIENTS_MIN))
     .toSorted((a, b) => sumOf(clientsOf(b.arms)) - sumOf(clientsOf(a.arms)) || a.asn - b.asn)
@@ -172,7 +179,51 @@ function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, one) => sum + one, 0);
 }
 
-function asnOf(key: string): number | undefined {
-  const digits = /^asn\/(\d{1,10})$/.exec(key)?.[1];
-  return digits === undefined ? undefined : Number(digits);
+/** What one arm did. */
+export interface ArmFigures {
+  /** That were assigned. A client of two periods counts as two. */
+  readonly clients: number;
+  /** Pages that were decided about, at most 50 of a client. */
+  readonly pages: number;
+  /** Pages that count, at most two of a client, and how many of them reported. */
+  readonly counted: number;
+  readonly reported: number;
+  /** The share of reported pages that came over HTTP/3. Undefined without any. */
+  readonly overH3: number | undefined;
+  readonly load: LoadTimes | undefined;
+  readonly lcp: LoadTimes | undefined;
+}
+
+/** How long pages took, milliseconds. */
+export interface LoadTimes {
+  /** Of which a page said it. */
+  readonly clients: number;
+  /** The geometric mean. A page that took more than four times what was expected, or less than a quarter, counts as that. */
+  readonly meanMs: number;
+  /** Of each client's first two pages. Right to 2 %. */
+  readonly p75Ms: number;
+  readonly p99Ms: number;
+}
+
+/** The figures of an arm. Pure. */
+export function armFiguresOf(arm: OutcomeSums): ArmFigures {
+  const { assigned, load } = arm.sums;
+  const termOf = (term: number): number => Number(assigned.sums[term] ?? 0n) / SCALE;
+  return {
+    clients: Number(assigned.clients),
+    pages: termOf(ASSIGNED.pages),
+    counted: termOf(ASSIGNED.decided),
+    reported: termOf(ASSIGNED.reported),
+    overH3: ratiosOf(load)?.means[TIMES.overH3],
+    load: tookOf(arm, "load"),
+    lcp: tookOf(arm, "lcp"),
+  };
+}
+
+/** Undefined below two clients. */
+function tookOf(arm: OutcomeSums, outcome: Outcome): LoadTimes | undefined {
+  const ratios = ratiosOf(arm.sums[outcome]);
+  const [p75Ms, p99Ms] = [quantileOf(arm[outcome], 0.75), quantileOf(arm[outcome], 0.99)];
+  if (ratios === undefined || p75Ms === undefined || p99Ms === undefined) return undefined;
+  return { clients: ratios.clients, meanMs: 1000 * Math.exp(ratios.means[TIMES.logs] ?? 0), p75Ms, p99Ms };
 }

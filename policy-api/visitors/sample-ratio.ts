@@ -1,4 +1,4 @@
-import type { Arms } from "./arms.ts";
+import type { Arms } from "./intervals.ts";
 
 /** How often arms that are drawn as they should be are called uneven, at any look at all. */
 export const SAMPLE_RATIO_ALPHA = 0.001;

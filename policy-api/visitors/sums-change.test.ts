@@ -1,12 +1,13 @@
+import { add } from "./testing.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { outcomeOf, type PageDecision } from "./page-outcome.ts";
 import { NOON_MS } from "../decision/testing.ts";
-import { pageDecision, pageReport } from "./testing-pages.ts";
 import { addDecision, addOutcome, type AssignedClient, type SketchTimes } from "./assigned-client.ts";
+import { NO_OUTCOMES, type OutcomeSums } from "./gathered.ts";
+import { outcomeOf, type PageDecision } from "./page-outcome.ts";
 import { addChange, changesOf, isContinued, outcomeId, withoutKeys } from "./sums-change.ts";
-import { NO_OUTCOMES, type OutcomeSums } from "./outcome-row.ts";
-import { add, NO_SUMS, type Sums } from "./sums.ts";
+import { NO_SUMS, type Sums } from "./sums.ts";
+import { pageDecision, pageReport } from "./testing-pages.ts";
 
 const anyDecision: fc.Arbitrary<PageDecision> = fc
   .record({
@@ -85,7 +86,7 @@ describe("changes of sums", () => {
             const { before, times: waiting } = held(client);
             memory.set(client, {
               before,
-              after: added.held,
+              after: added.client,
               times: [...waiting, ...(added.times ? [added.times] : [])],
             });
           }

@@ -1,7 +1,7 @@
+import type { DrawnArm } from "../decision/assignment.ts";
 import type { AssignedClient, SketchTimes } from "./assigned-client.ts";
 import { type ClientDay, EMPTY_DAY } from "./client-day.ts";
-import type { DrawnArm } from "../decision/assignment.ts";
-import type { OutcomeSums } from "./outcome-row.ts";
+import type { OutcomeSums } from "./gathered.ts";
 import { addTime } from "./quantiles.ts";
 import { replaceAll } from "./sums.ts";
 

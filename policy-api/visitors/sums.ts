@@ -1,17 +1,68 @@
 import { object, parse, type Parsed } from "../decision/parse.ts";
-import type { Arms } from "./arms.ts";
-import type { ClientDay } from "./client-day.ts";
-import { ASSIGNED_TERMS, type Contribution, contributionOf, TIMES_TERMS } from "./contribution.ts";
+import { type ClientDay, PAGES_COUNTED, REACH_FIXED, SCALE, type Times } from "./client-day.ts";
+import type { Arms } from "./intervals.ts";
 import {
   combined,
   type Moments,
   type MomentsJson,
   momentsJson,
-  momentsOf,
   noMoments,
   readMoments,
   replacedIn,
 } from "./moments.ts";
+
+/** What the sums are over. The first term of `load` and `lcp` is what the others are divided by. */
+export const ASSIGNED = { pages: 0, decided: 1, reported: 2, beyond: 3, reportedLcp: 4 } as const;
+export const TIMES = { pages: 0, logs: 1, predicted: 2, overH3: 3, atBound: 4 } as const;
+
+export const ASSIGNED_TERMS = Object.keys(ASSIGNED).length;
+export const TIMES_TERMS = Object.keys(TIMES).length;
+
+/** How many pages a client counts for where it is asked who stays. */
+export const PAGES_STAYED = 50;
+
+/** What a client adds to the sums of its arm, in whole parts of 1 / SCALE. */
+export interface Contribution {
+  readonly assigned: readonly number[];
+  readonly load: readonly number[];
+  readonly lcp: readonly number[];
+}
+
+/**
+ * What a client counts for. The same row always counts for the same. `beyond` is ln(time / expected time) of all pages that
+ * were decided about: one that did not report counts as the slowest that counts. Pure.
+ */
+export function contributionOf({ decided, load, lcp }: ClientDay): Contribution {
+  const weight = weightOf(decided);
+  const beyond = load.logs - load.predicted + (decided - load.pages) * REACH_FIXED;
+  return {
+    assigned: [
+      Math.min(decided, PAGES_STAYED) * SCALE,
+      Math.round(decided * weight * SCALE),
+      Math.round(load.pages * weight * SCALE),
+      Math.round(beyond * weight),
+      Math.round(lcp.pages * weight * SCALE),
+    ],
+    load: timesOf(load),
+    lcp: timesOf(lcp),
+  };
+}
+
+function timesOf({ pages, logs, predicted, overH3, atBound }: Times): readonly number[] {
+  const weight = weightOf(pages);
+  return [
+    Math.round(pages * weight * SCALE),
+    Math.round(logs * weight),
+    Math.round(predicted * weight),
+    Math.round(overH3 * weight * SCALE),
+    Math.round(atBound * weight * SCALE),
+  ];
+}
+
+/** How much each of so many pages counts. */
+function weightOf(pages: number): number {
+  return pages > PAGES_COUNTED ? PAGES_COUNTED / pages : 1;
+}
 
 /** What the clients of one arm add up to, in one cell or in all. No client can be told from it. */
 export interface Sums {
@@ -34,22 +85,7 @@ export const NO_SUMS: Sums = {
 export const OUTCOMES = ["load", "lcp"] as const satisfies readonly (keyof Sums)[];
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Adds a client's row. Pure. */
-export function add(sums: Sums, day: ClientDay): Sums {
-  return combine(sums, sumsOf(contributionOf(day)), 1n);
-}
-
-/** Takes a client's row out again, exactly. It must have been added. Pure. */
-export function remove(sums: Sums, day: ClientDay): Sums {
-  return combine(sums, sumsOf(contributionOf(day)), -1n);
-}
-
-/** The sums with a client's row as it is now in the place of the row as it was. Pure. */
-export function replace(sums: Sums, before: ClientDay, after: ClientDay): Sums {
-  return add(remove(sums, before), after);
-}
-
-/** The same for many clients at a time. Pure. */
+/** The sums with clients' rows as they are now in the place of the rows as they were. Exact. Pure. */
 export function replaceAll(
   sums: Sums,
   clients: readonly { readonly before: ClientDay; readonly after: ClientDay }[],
@@ -65,7 +101,11 @@ export function replaceAll(
 
 /** Sums of different clients together: of two objects, two cells or two periods. Pure. */
 export function merge(a: Sums, b: Sums): Sums {
-  return combine(a, b, 1n);
+  return {
+    assigned: combined(a.assigned, b.assigned),
+    load: combined(a.load, b.load),
+    lcp: combined(a.lcp, b.lcp),
+  };
 }
 
 /** The same for both arms of several cells or classes. Pure. */
@@ -90,15 +130,3 @@ export const readSums = object<Sums>({
   load: readMoments(TIMES_TERMS),
   lcp: readMoments(TIMES_TERMS),
 });
-
-function sumsOf({ assigned, load, lcp }: Contribution): Sums {
-  return { assigned: momentsOf(assigned), load: momentsOf(load), lcp: momentsOf(lcp) };
-}
-
-function combine(a: Sums, b: Sums, sign: 1n | -1n): Sums {
-  return {
-    assigned: combined(a.assigned, b.assigned, sign),
-    load: combined(a.load, b.load, sign),
-    lcp: combined(a.lcp, b.lcp, sign),
-  };
-}

@@ -1,16 +1,13 @@
 // Rows of a store, made of drawn clients, that tests of several rooms share. Nothing that is deployed imports it.
-import { nearestPlace } from "../decision/gain-table.ts";
-import { cellKey, EVERYWHERE } from "./cells.ts";
-import type { ClientDay } from "./client-day.ts";
-import { EMPTY_GAINS } from "./empty-table.ts";
-import { fixed, SCALE } from "./fixed-point.ts";
 import type { DrawnArm } from "../decision/assignment.ts";
-import type { OutcomeRow } from "./outcome-row.ts";
-import { periodKey } from "./period-keys.ts";
+import { nearestPlace } from "../decision/gain-table.ts";
+import { type ClientDay, fixed, SCALE } from "./client-day.ts";
+import { EMPTY_GAINS } from "./empty-table.ts";
+import type { OutcomeRow } from "./gathered.ts";
 import { addTime, EMPTY_SKETCH, type Sketch } from "./quantiles.ts";
-import { rttClassOf, rttKey } from "./rtt-classes.ts";
-import { drawnDays, sumOf } from "./testing.ts";
+import { cellKey, EVERYWHERE, periodKey, rttClassOf, rttKey } from "./row-keys.ts";
 import { type Outcome, sumsJson } from "./sums.ts";
+import { drawnDays, sumOf } from "./testing.ts";
 
 /** Clients at one RTT and in one autonomous system. */
 export interface DrawnPlace {

@@ -1,7 +1,7 @@
 // Clients that tests of several rooms share. Nothing that is deployed imports it.
-import type { Arms } from "./arms.ts";
 import { addDecided, addReport, type ClientDay, EMPTY_DAY, type ReportedTimes } from "./client-day.ts";
-import { add, NO_SUMS, type Sums } from "./sums.ts";
+import type { Arms } from "./intervals.ts";
+import { NO_SUMS, replaceAll, type Sums } from "./sums.ts";
 
 /** Repeatable numbers from 0 to 1 (mulberry32): tests need them to be spread, and no more. */
 export function numbers(seed: number): () => number {
@@ -31,8 +31,16 @@ export function clientDay(reports: readonly ReportedTimes[], unreported = 0): Cl
   return day;
 }
 
+/** The sums with one more client's row. */
+export function add(sums: Sums, day: ClientDay): Sums {
+  return replaceAll(sums, [{ before: EMPTY_DAY, after: day }]);
+}
+
 export function sumOf(days: readonly ClientDay[]): Sums {
-  return days.reduce(add, NO_SUMS);
+  return replaceAll(
+    NO_SUMS,
+    days.map((after) => ({ before: EMPTY_DAY, after })),
+  );
 }
 
 export interface Drawn {

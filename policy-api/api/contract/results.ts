@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { CELL_POSITIONS } from "../../visitors/cells.ts";
-import { OBJECTIONS } from "../../visitors/objections.ts";
+import { OBJECTIONS } from "../../visitors/compare.ts";
+import { CELL_POSITIONS } from "../../visitors/row-keys.ts";
 import { asn, isoTime, lossRatio, policy, rttMs, share, strict, versionInPath, versionNumber } from "./fields.ts";
 import { fromProposal, fromResults, jsonOf, problems, reads } from "./routes.ts";
 

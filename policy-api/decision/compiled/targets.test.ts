@@ -1,7 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { adaptivePolicy, flatTable } from "../testing.ts";
 import { INITIAL_POLICY, type Policy } from "../policy.ts";
-import { compiled, TARGETS } from "./targets.ts";
+import { adaptivePolicy, flatTable } from "../testing.ts";
+import { compiled, digitsBetween, TARGETS } from "./targets.ts";
 
 const THRESHOLD: Policy = { ...INITIAL_POLICY, mode: "adaptive", method: { kind: "rtt-threshold", rttMs: 40 } };
 const ALWAYS: Policy = { ...INITIAL_POLICY, mode: "fixed-h3", source: "for\neveryone" };
@@ -111,3 +112,27 @@ it.each(TARGETS.filter((target) => target !== "cloudflare-rule"))(
     expect(compiled(ALWAYS, target)).toContain("\n# The policy: for everyone\n");
   },
 );
+
+it.each([
+  [1, 10, ["[1-9]"]],
+  [10, 100, ["[1-9][0-9]{1}"]],
+  [7, 8, ["7"]],
+  [95, 1_203, ["9[5-9]", "[1-9][0-9]{2}", "1[0-1][0-9]{2}", "120[0-2]"]],
+  [30_000, Infinity, ["[3-9][0-9]{4}", "[1-9][0-9]{5,}"]],
+  [5, 5, []],
+])("from %d to before %d", (from, to, patterns) => {
+  expect(digitsBetween(from, to)).toEqual(patterns);
+});
+
+it("matches the numbers from one to before the other, and no others", () => {
+  const number = fc.oneof(fc.integer({ min: 1, max: 1_300 }), fc.integer({ min: 1, max: 70_000_000 }));
+  fc.assert(
+    fc.property(number, fc.oneof(number, fc.constant(Infinity)), fc.array(number), (one, other, more) => {
+      const [from, to] = [Math.min(one, other), Math.max(one, other)];
+      const pattern = new RegExp(`^(${digitsBetween(from, to).join("|") || "(?!)"})$`);
+      const near = [from, to].filter(Number.isFinite).flatMap((at) => [at - 1, at, at + 1]);
+      for (const n of [...near, ...more]) expect(pattern.test(String(n)), `${n}`).toBe(n >= from && n < to);
+    }),
+    { numRuns: 500 },
+  );
+});

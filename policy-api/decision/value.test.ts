@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { evidenceOf } from "./evidence.ts";
 import type { ConnectionSeen } from "./facts.ts";
 import { HALF_LIFE_MS } from "./fading.ts";
-import { ownLoads, shiftOf } from "./own-loads.ts";
 import { seen } from "./testing.ts";
+import { ownLoads, shiftOf } from "./value.ts";
 
 const load = (transport: "tcp" | "quic", bytesPerMs: number, over: Partial<ConnectionSeen> = {}) =>
   seen({ transport, bytes: 1e6, busyMs: 1e6 / bytesPerMs, ...over });

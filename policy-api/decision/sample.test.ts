@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { object, parse } from "./parse.ts";
-import { pathSampleFields } from "./parse-sample.ts";
-import type { PathSample } from "./sample.ts";
+import { type PathSample, pathSampleFields } from "./sample.ts";
 
 const readPathSample = object<PathSample>(pathSampleFields);
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { mayBeSavedText, savedText, slowedText } from "./saved.ts";
+import { mayBeSavedText, savedText, slowedText } from "./sentence.ts";
 
 it.each<[low: number, high: number, text: string]>([
   [0.1, 0.2, "9 to 19 %"],

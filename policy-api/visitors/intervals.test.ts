@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CLIENTS_MIN, intervalAt, reachAfter, TUNED_TO_CLIENTS } from "./confidence-sequence.ts";
+import { CLIENTS_MIN, intervalAt, reachAfter, TUNED_TO_CLIENTS } from "./intervals.ts";
 
 const Z = 1.959963984540054;
 

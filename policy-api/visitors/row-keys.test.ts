@@ -1,7 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Cell, cellKey, cellOf, EVERYWHERE, parseCellKey, CELL_POSITIONS } from "./cells.ts";
 import { EMPTY_GAINS } from "./empty-table.ts";
+import {
+  type Cell,
+  CELL_POSITIONS,
+  cellKey,
+  cellOf,
+  EVERYWHERE,
+  parseCellKey,
+  parsePeriodKey,
+  periodKey,
+} from "./row-keys.ts";
 
 const { table } = EMPTY_GAINS;
 
@@ -54,3 +63,15 @@ describe("cellKey", () => {
     },
   );
 });
+
+it("reads what it writes", () => {
+  expect(periodKey(10_345, 3)).toBe("during/10345/3");
+  expect(parsePeriodKey(periodKey(10_345, 3))).toEqual({ period: 10_345, rttClass: 3 });
+});
+
+it.each(["all", "rtt/3", "during/3", "during/-1/3", "during/1/33", "during/1/3/", "next/3/1/-", "asn/64496"])(
+  "reads nothing from %s",
+  (key) => {
+    expect(parsePeriodKey(key)).toBeUndefined();
+  },
+);
