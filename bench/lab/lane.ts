@@ -12,7 +12,7 @@ import { QUICHE_PROGRAM } from "./programs.ts";
 import { shell, startServer } from "./shell.ts";
 
 /** Of RFC 5737's TEST-NET-1: nobody's address. The same in every lane, as each is a network of its own. */
-const SERVER_ADDRESS = "192.0.2.1";
+export const SERVER_ADDRESS = "192.0.2.1";
 /** Lanes share 10.0.0.0/8 (RFC 1918): so many, with so many networks /24 each. */
 export const LANES_MAX = 16;
 const NETWORKS = 65_536 / LANES_MAX;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../analysis/statistics/random.ts";
-import { gapNs, type Packet, packetsOf } from "./packets.ts";
-import { delayErrorsMs, idealNs, lossesOf, rates, reorderedIn, type Stamps } from "./stamps.ts";
+import { packetsOf } from "./experiment.ts";
+import { delayErrorsMs, gapNs, idealNs, lossesOf, type Packet, rates, reorderedIn, type Stamps } from "./report.ts";
 
 const stamps = (sentNs: readonly number[], receivedNs: readonly number[]): Stamps => ({
   sentNs,

@@ -3,8 +3,7 @@ import { exampleInput, exampleLoads, reportOf } from "../../harness/loads/testin
 import type { Cell } from "../../model/cell.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
 import { experiment as grid } from "./experiment.ts";
-import { COORDINATES } from "./findings.ts";
-import { gridCells, zeroLinesAt } from "./grid.ts";
+import { COORDINATES, gridCells, zeroLinesAt } from "./report.ts";
 
 describe("the grid", () => {
   const cells: Cell[] = [0, 0.02].flatMap((lossRatio) =>

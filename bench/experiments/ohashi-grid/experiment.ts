@@ -1,6 +1,5 @@
 import { defineLoads } from "../../harness/loads/define.ts";
-import { gridCells } from "./grid.ts";
-import { gridReport } from "./findings.ts";
+import { gridCells, gridReport } from "./report.ts";
 import { ALLOCATIONS, type Allocation, type LoadExperiment, type LoadOptions } from "../../model/load-experiment.ts";
 import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
 
@@ -24,12 +23,8 @@ export function ohashiGrid({ congestions, bytes, size }: LoadOptions): LoadExper
       grid.lossRatio.flatMap((lossRatio) =>
         grid.delayMs.map((delayMs) => {
           const name = `${rateMbps}-${lossRatio * 100}-${delayMs}`;
-          return {
-            id: `${name}-${congestion}`,
-            network: { name, rateMbps, delayMs, lossRatio, queueBytes: QUEUE_BYTES },
-            congestion,
-            imageBytes,
-          };
+          const network = { name, rateMbps, delayMs, lossRatio, queueBytes: QUEUE_BYTES };
+          return { id: `${name}-${congestion}`, network, congestion, imageBytes };
         }),
       ),
     ),
@@ -55,5 +50,5 @@ export function ohashiGrid({ congestions, bytes, size }: LoadOptions): LoadExper
 export const experiment = defineLoads({
   plan: ohashiGrid,
   summarise: ({ experiment: asked, rows, seed }) => ({ cells: gridCells(asked, rows, seed) }),
-  report: (summary, { experiment: asked }) => gridReport(summary, (asked.cells[0]?.imageBytes ?? 0) / 1e6),
+  report: gridReport,
 });

@@ -13,17 +13,17 @@ import type { Report } from "../../harness/experiment.ts";
 import { lastMachine } from "../../harness/machine.ts";
 
 /** What HTTP/3 is served by: the arms that stand beside HTTP/2. */
-export const STACK_NAMES = {
+const STACK_NAMES = {
   "fixed-h3": "quic-go",
   "quiche-cubic": "quiche cubic",
   "quiche-bbr2": "quiche bbr2",
 } as const;
 
-export type Stack = keyof typeof STACK_NAMES;
+type Stack = keyof typeof STACK_NAMES;
 
 export const STACKS = Object.keys(STACK_NAMES) as Stack[];
 
-export type StackCell = ReturnType<typeof stackCells>[number];
+type StackCell = ReturnType<typeof stackCells>[number];
 
 export type StackZero = ReturnType<typeof stackZeros>[number];
 
@@ -82,8 +82,7 @@ function stackZeros({ rows, seed }: LoadsRecorded, cells: readonly StackCell[]) 
     const [first, second] = own;
     if (first === undefined || second === undefined) return [];
     const { congestion, stack, delayMs } = first;
-    const timesIn = (group: Group | undefined): number[] =>
-      group === undefined ? [] : timesOf(rows, group.cell, group.arm, group.flow);
+    const timesIn = (of: Group | undefined): number[] => (of ? timesOf(rows, of.cell, of.arm, of.flow) : []);
     const places = own.map(({ lossPercent, h2, h3 }) => ({ x: lossPercent, a: timesIn(h2), b: timesIn(h3) }));
     const zero = crossover(places, seededRandom(seed, "zero", congestion, stack, delayMs));
     const isH3 = own.map(({ ratio }) => (ratio?.estimate ?? 1) > 1);
@@ -105,11 +104,10 @@ function stackZeros({ rows, seed }: LoadsRecorded, cells: readonly StackCell[]) 
 function pictureOf(cells: readonly StackCell[], congestion: Congestion) {
   const labelOf = ({ lossPercent, delayMs }: StackCell): string => `${lossPercent}, ${delayMs}`;
   return ratioSeries(
-    cells.flatMap((cell) =>
-      cell.ratio === undefined
-        ? []
-        : [{ label: labelOf(cell), of: STACK_NAMES[cell.stack], ...ratioPoint(cell.ratio) }],
-    ),
+    cells.flatMap((cell) => {
+      const { ratio } = cell;
+      return ratio === undefined ? [] : [{ label: labelOf(cell), of: STACK_NAMES[cell.stack], ...ratioPoint(ratio) }];
+    }),
     {
       title: `Three QUIC senders beside HTTP/2 with ${congestion}`,
       axis: "loss (%), delay one way (ms)",
@@ -141,36 +139,18 @@ function stacksTable(cells: readonly StackCell[]): string {
   );
 }
 
-/** A row for each TCP and network, a column for each stack. */
-export function ratiosTable(cells: readonly StackCell[]): string {
-  return byStack(
-    "TCP: loss, delay",
-    cells,
-    (cell) => `${cell.congestion}: ${placeText(cell)}`,
-    ({ ratio }) => withInterval(ratio),
-  );
-}
-
 /** A row for each TCP and delay, a column for each stack. */
-export function zerosTable(zeros: readonly StackZero[]): string {
-  return byStack("TCP, delay", zeros, ({ congestion, delayMs }) => `${congestion}, ${delayMs} ms`, zeroText);
-}
-
-function byStack<Item extends { readonly stack: Stack }>(
-  head: string,
-  items: readonly Item[],
-  rowOf: (item: Item) => string,
-  textOf: (item: Item) => string,
-): string {
+function zerosTable(zeros: readonly StackZero[]): string {
+  const byPlace = Map.groupBy(zeros, ({ congestion, delayMs }) => `${congestion}, ${delayMs} ms`);
   return tableOf(
-    [...Map.groupBy(items, rowOf)],
+    [...byPlace],
     [
-      [head, ([row]) => row],
-      ...STACKS.map((stack): Column<[string, Item[]]> => [
+      ["TCP, delay", ([place]) => place],
+      ...STACKS.map((stack): Column<[string, StackZero[]]> => [
         STACK_NAMES[stack],
         ([, own]) => {
-          const item = own.find((one) => one.stack === stack);
-          return item === undefined ? "-" : textOf(item);
+          const zero = own.find((one) => one.stack === stack);
+          return zero === undefined ? "-" : zeroText(zero);
         },
       ]),
     ],
@@ -185,11 +165,7 @@ function zeroText({ zero: { x, interval }, beyond, changes }: StackZero): string
 }
 
 /** In how many networks a stack has another protocol be the faster one than quic-go has, beyond both intervals. */
-export function movedBy(
-  cells: readonly StackCell[],
-  stack: Stack,
-  congestion: Congestion,
-): { moved: number; of: number } {
+export function movedBy(cells: readonly StackCell[], stack: Stack, congestion: Congestion) {
   const beside = cells.filter((cell) => cell.congestion === congestion);
   const pairs = beside.flatMap(({ network, ratio, ...cell }): [Interval, Interval][] => {
     const base = beside.find((one) => one.network === network && one.stack === "fixed-h3")?.ratio;
@@ -200,7 +176,7 @@ export function movedBy(
 }
 
 /** `6 of 9 beside cubic, 2 of 9 beside bbr` */
-export function movedText(cells: readonly StackCell[], stack: Stack): string {
+function movedText(cells: readonly StackCell[], stack: Stack): string {
   return [...new Set(cells.map(({ congestion }) => congestion))]
     .map((congestion) => {
       const { moved, of } = movedBy(cells, stack, congestion);

@@ -1,12 +1,42 @@
 import { type Proportion, proportion } from "../../analysis/statistics/proportion.ts";
+import { quantileOfSorted } from "../../analysis/statistics/summary.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Direction } from "../../lab/path.ts";
-import type { Packet } from "./packets.ts";
-import type { FidelitySetting, Way } from "./settings.ts";
-import { delayErrorsMs, lossesOf, rates, reorderedIn, type Stamps } from "./stamps.ts";
 
-/** One line of the table. */
-export type FidelityRow = ReturnType<typeof rowsOf>[number];
+/** Data goes from b to a. */
+export type Way = "aToB" | "bToA";
+
+/** What is measured of one setting, and with how many packets or for how long. */
+export type Probe =
+  | { readonly mode: "rate"; readonly seconds: number }
+  | { readonly mode: "delay"; readonly packets: number; readonly gapMs: number; readonly loadMbps: number }
+  | { readonly mode: "loss"; readonly packets: number };
+
+/** One setting of the path, and the probe that runs on it. */
+export interface FidelitySetting {
+  /** Several: at the same time. */
+  readonly ways: readonly Way[];
+  readonly asked: Direction;
+  readonly probe: Probe;
+}
+
+/** A packet that pathprobe sends: when, in nanoseconds since the first, and of how many IP bytes. */
+export interface Packet {
+  readonly dueNs: number;
+  readonly bytes: number;
+  /** Whether its delay is measured; else it is load. */
+  readonly isProbe: boolean;
+}
+
+/** What pathprobe prints (bench/instrument/netpath/cmd/pathprobe): of each packet, nanoseconds since the run began. */
+export interface Stamps {
+  readonly sentNs: readonly number[];
+  /** -1: it did not arrive. */
+  readonly receivedNs: readonly number[];
+  /** Packets that the receiver's own socket had no room for. */
+  readonly receiverDrops: number;
+  readonly clockStepNs: number;
+}
 
 /** What a probe of one way saw. */
 export interface Measurement {
@@ -23,6 +53,11 @@ export const MUST_HOLD_MBPS = 200;
 const RATE_TOLERANCE = 0.03;
 const MEDIAN_TOLERANCE_MS = 0.5;
 const P99_TOLERANCE_MS = 1;
+/** After which a queue is full. */
+const FILLS_MS = 200;
+
+/** One line of the table. */
+export type FidelityRow = ReturnType<typeof rowsOf>[number];
 
 /** What was measured of one thing, between its bounds; `ok` is false where it cannot hold whatever it is. */
 interface Quantity {
@@ -42,15 +77,15 @@ export function rowsOf(measurement: Measurement, family: number) {
   const { asked, probe, ways } = setting;
   const load = probe.mode === "delay" && probe.loadMbps > 0 ? `, beside ${round(probe.loadMbps)} Mbit/s` : "";
   const spoiled = spoiledBy(measurement);
-  const quantities = { delay: delays, rate: rate, loss: losses }[probe.mode](measurement, family);
+  const quantities = { delay: delays, rate, loss: losses }[probe.mode](measurement, family);
   return quantities.map(({ ok = true, note = "", ...quantity }) => ({
     direction,
-    setting: describe(asked) + load + (ways.length > 1 ? ", both ways at once" : ""),
+    setting: pathText(asked) + load + (ways.length > 1 ? ", both ways at once" : ""),
     ...quantity,
     ok: ok && spoiled === "" && quantity.measured >= quantity.low && quantity.measured <= quantity.high,
     /** Of the bottleneck, where there is one. */
     rateMbps: asked.rateMbps,
-    note: [spoiled, note].filter(Boolean).join("; "),
+    note: joined("; ", [spoiled, note]),
     /** Whether the same was measured again after it: then it is shown, and decides nothing. */
     superseded: false,
   }));
@@ -75,7 +110,7 @@ export function fidelityTable(rows: readonly FidelityRow[]): string {
     ["asked", (row) => `${fixed(row.asked, row)} ${row.unit}`],
     ["measured", (row) => fixed(row.measured, row)],
     ["bound", (row) => `${fixed(row.low, row)} to ${fixed(row.high, row)}`],
-    ["", ({ ok, note }) => [ok ? "ok" : "MISSED", note].filter(Boolean).join("; ")],
+    ["", ({ ok, note }) => joined("; ", [ok ? "ok" : "MISSED", note])],
   ]);
 }
 
@@ -116,48 +151,39 @@ function losses({ setting: { asked }, stamps }: Measurement, family: number): Qu
   const { lossRatio: wanted = 0 } = asked;
   const lost = lossesOf(stamps);
   const n = stamps.receivedNs.length;
-  const interval = (confidence: number): Proportion => proportion(lost, n, confidence);
-  const [own, all] = [interval(0.95), interval(1 - 0.05 / family)];
+  const [own, all] = [proportion(lost, n), proportion(lost, n, 1 - 0.05 / family)];
   const holds = ({ low, high }: Proportion): boolean => wanted >= low && wanted <= high;
-  return [
-    {
-      quantity: "loss",
-      unit: "%",
-      asked: 100 * wanted,
-      measured: (100 * lost) / n,
-      low: 100 * all.low,
-      high: 100 * all.high,
-      ok: holds(all),
-      note: `${holds(own) ? "in" : "not in"} its own 95 % interval, ${percent(own.low)} to ${percent(own.high)}`,
-    },
-  ];
+  const [measured, low, high] = [(100 * lost) / n, 100 * all.low, 100 * all.high];
+  const note = `${holds(own) ? "in" : "not in"} its own 95 % interval, ${percent(own.low)} to ${percent(own.high)}`;
+  return [{ quantity: "loss", unit: "%", asked: 100 * wanted, measured, low, high, ok: holds(all), note }];
 }
 
 function spoiledBy({ setting: { probe }, stamps, emulatorDrops }: Measurement): string {
   const { receiverDrops, clockStepNs, receivedNs } = stamps;
   const lost = lossesOf(stamps);
   const reordered = reorderedIn(stamps);
-  return [
+  return joined("; ", [
     receiverDrops > 0 && `the receiver's buffer dropped ${receiverDrops}`,
     clockStepNs !== 0 && `the clock stepped by ${round(clockStepNs / 1e6)} ms`,
     reordered > 0 && `${reordered} packets were reordered`,
     emulatorDrops > 0 && `netpath dropped ${emulatorDrops} by its own fault`,
     probe.mode === "delay" && lost > 0 && `${lost} packets were lost`,
     lost === receivedNs.length && "nothing arrived",
-  ]
-    .filter((reason) => reason !== false)
-    .join("; ");
+  ]);
 }
 
-function describe({ rateMbps, delayMs = 0, jitterMs, lossRatio }: Direction): string {
-  return [
+function pathText({ rateMbps, delayMs = 0, jitterMs, lossRatio }: Direction): string {
+  return joined(", ", [
     rateMbps !== undefined && `${rateMbps} Mbit/s`,
     `${delayMs} ms`,
     jitterMs !== undefined && `jitter ${jitterMs} ms`,
     lossRatio !== undefined && `loss ${round(100 * lossRatio)} %`,
-  ]
-    .filter((part) => part !== false)
-    .join(", ");
+  ]);
+}
+
+/** Those that are there. */
+export function joined(by: string, parts: readonly (string | false)[]): string {
+  return parts.filter(Boolean).join(by);
 }
 
 function percent(ratio: number): string {
@@ -166,4 +192,78 @@ function percent(ratio: number): string {
 
 function round(value: number): number {
   return Number(value.toFixed(3));
+}
+
+/** The time between packets of a size at a rate. */
+export function gapNs(bytes: number, rateMbps: number): number {
+  return (bytes * 8e3) / rateMbps;
+}
+
+/** Quantiles of how much later packets came than over a perfect path, milliseconds. */
+export function delayErrorsMs(
+  packets: readonly Packet[],
+  { sentNs, receivedNs }: Stamps,
+  asked: Direction,
+): (probability: number) => number {
+  const ideal = idealNs(packets, sentNs, asked);
+  const errors = packets.flatMap(({ isProbe }, i) => {
+    const received = receivedNs[i] ?? -1;
+    return isProbe && received >= 0 ? [(received - (sentNs[i] ?? 0) - (ideal[i] ?? 0)) / 1e6] : [];
+  });
+  errors.sort((one, other) => one - other);
+  return (probability) => quantileOfSorted(errors, probability);
+}
+
+/**
+ * What each packet's one-way delay would be on a perfect path: its wait for the bottleneck (Lindley's recursion over the
+ * times at which the packets were really sent), its own serialisation, the delay. Written apart from netpath's shaper, so
+ * that a mistake there is not repeated here.
+ */
+export function idealNs(
+  packets: readonly Packet[],
+  sentNs: readonly number[],
+  { rateMbps, delayMs = 0 }: Direction,
+): number[] {
+  let freeNs = 0;
+  return packets.map(({ bytes }, i) => {
+    const sent = sentNs[i] ?? 0;
+    freeNs = rateMbps === undefined ? sent : Math.max(sent, freeNs) + gapNs(bytes, rateMbps);
+    return freeNs - sent + delayMs * 1e6;
+  });
+}
+
+/** The rate of what arrived in the middle of the run (after the queue has filled, before the sender ends), and the sender's. */
+export function rates(
+  packets: readonly Packet[],
+  { sentNs, receivedNs }: Stamps,
+  { delayMs = 0 }: Direction,
+): { rateMbps: number; offeredMbps: number } {
+  const [first = 0, last = 0] = [sentNs[0], sentNs.at(-1)];
+  const fromNs = first + (FILLS_MS + delayMs) * 1e6;
+  const arrived = packets
+    .map(({ bytes }, i) => ({ bytes, atNs: receivedNs[i] ?? -1 }))
+    .filter(({ atNs }) => atNs >= fromNs && atNs <= last);
+  const bytesOf = (some: readonly { readonly bytes: number }[]): number =>
+    some.reduce((sum, { bytes }) => sum + bytes, 0);
+  const spanNs = (arrived.at(-1)?.atNs ?? 0) - (arrived[0]?.atNs ?? 0);
+  return {
+    // The first one's bytes were sent before its stamp.
+    rateMbps: spanNs > 0 ? (bytesOf(arrived.slice(1)) * 8e3) / spanNs : 0,
+    offeredMbps: (bytesOf(packets) * 8e3) / (last - first),
+  };
+}
+
+/** How many packets were lost. */
+export function lossesOf({ receivedNs }: Stamps): number {
+  return receivedNs.filter((atNs) => atNs < 0).length;
+}
+
+/** Packets that came after one that was sent later. */
+export function reorderedIn({ receivedNs }: Stamps): number {
+  let latest = -1;
+  return receivedNs.filter((atNs) => {
+    const isEarly = atNs >= 0 && atNs < latest;
+    latest = Math.max(latest, atNs);
+    return isEarly;
+  }).length;
 }

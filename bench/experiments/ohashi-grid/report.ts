@@ -1,8 +1,76 @@
 import { gainHeatMaps } from "../../analysis/charts/gain-heat-maps.ts";
 import { zeroLines } from "../../analysis/charts/zero-lines.ts";
+import { FEW, groupsOf, timesOf } from "../../analysis/loads/groups.ts";
+import { judge } from "../../analysis/statistics/allocation.ts";
+import { ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
+import { seededRandom } from "../../analysis/statistics/random.ts";
+import { mean } from "../../analysis/statistics/summary.ts";
+import { type Polyline, zeroLine } from "../../analysis/statistics/zero-line.ts";
 import { number, percent } from "../../analysis/tables/format.ts";
 import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
-import { type Coordinates, type GridCell, zeroLinesAt } from "./grid.ts";
+import type { Report } from "../../harness/experiment.ts";
+import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
+import type { LoadExperiment } from "../../model/load-experiment.ts";
+import type { LoadRow } from "../../model/load-row.ts";
+
+/** One cell of the grid: HTTP/2's mean over HTTP/3's, and what the edge measured there. */
+export type GridCell = ReturnType<typeof gridCells>[number];
+
+const WINNERS = { a: "h2", b: "h3", tie: "tie", more: "tie" } as const;
+
+export function gridCells(experiment: LoadExperiment, rows: readonly LoadRow[], seed: number) {
+  const groups = Map.groupBy(groupsOf(experiment, rows, seed), ({ cell }) => cell);
+  const byCell = Map.groupBy(rows, ({ cell }) => cell);
+  return experiment.cells.map(({ id, congestion, network: { rateMbps, delayMs, lossRatio } }) => {
+    const own = byCell.get(id) ?? [];
+    const [a, b] = [timesOf(own, id, "fixed-h2", "download"), timesOf(own, id, "fixed-h3", "download")];
+    const h3 = groups.get(id)?.find(({ arm }) => arm === "fixed-h3");
+    const n = Math.min(a.length, b.length);
+    const { first, cap } = experiment.allocation;
+    const random = seededRandom(seed, "winner", id);
+    return {
+      cell: id,
+      congestion,
+      rateMbps,
+      delayMs,
+      lossPercent: Number((lossRatio * 100).toFixed(6)),
+      /** Loads an arm that count. */
+      n,
+      /** mean h2 / mean h3: above 1 HTTP/3 is faster. Undefined where too few loads count. */
+      ratio: n < FEW ? undefined : ratioOfMeansInterval(a, b, { random: seededRandom(seed, "grid", id) }),
+      /**
+       * Which is faster, by the rule that decided how often to measure (analysis/statistics/allocation.ts): a plain interval
+       * of data that were looked at several times would name winners too often.
+       */
+      winner: n < FEW ? undefined : WINNERS[judge({ a, b, min: Math.min(first, n), cap, random }).verdict],
+      h2: groups.get(id)?.find(({ arm }) => arm === "fixed-h2"),
+      h3,
+      /** As the edge measured it over QUIC, which loses like TCP and tells each loss: the mean of all loads. */
+      measuredRttMs: h3?.quic.rttMs ?? undefined,
+      measuredLossPercent: h3?.quic.lossRatio == null ? undefined : h3.quic.lossRatio * 100,
+    };
+  });
+}
+
+/** Where a cell lies: x in ms, y in percent of loss. */
+export type Coordinates = (cell: GridCell) => { readonly x: number | undefined; readonly y: number | undefined };
+
+/** Where HTTP/2 and HTTP/3 take equally long at one rate. */
+export function zeroLinesAt(cells: readonly GridCell[], coordinates: Coordinates): Polyline[] {
+  const unique = (values: readonly number[]): number[] => [...new Set(values)].toSorted((a, b) => a - b);
+  const losses = unique(cells.map(({ lossPercent }) => lossPercent));
+  const delays = unique(cells.map(({ delayMs }) => delayMs));
+  const lattice = losses.map((lossPercent) =>
+    delays.map((delayMs) => {
+      const cell = cells.find((one) => one.lossPercent === lossPercent && one.delayMs === delayMs);
+      const { x, y } = cell === undefined ? {} : coordinates(cell);
+      // On the log: twice as fast and half as fast are equally far from the line.
+      const gain = cell?.ratio === undefined ? undefined : Math.log(cell.ratio.estimate);
+      return { x: x ?? 0, y: y ?? 0, gain: x === undefined || y === undefined ? undefined : gain };
+    }),
+  );
+  return zeroLine(lattice);
+}
 
 type ByRate = readonly (readonly [rateMbps: number, cells: readonly GridCell[]])[];
 
@@ -21,7 +89,11 @@ export const COORDINATES = {
 } as const satisfies Record<string, { of: Coordinates; subtitle: string; xTitle?: string; yTitle?: string }>;
 
 /** Where each protocol wins, for each congestion control: counts, every cell, heat maps of the gain, and the lines where it is zero. */
-export function gridReport({ cells }: { readonly cells: readonly GridCell[] }, sizeMB: number) {
+export function gridReport(
+  { cells }: { readonly cells: readonly GridCell[] },
+  { experiment: { cells: asked } }: Pick<LoadsRecorded, "experiment">,
+): Report {
+  const sizeMB = (asked[0]?.imageBytes ?? 0) / 1e6;
   const byCongestion = [...Map.groupBy(cells, ({ congestion }) => congestion)].map(([congestion, own]) => {
     const byRate = [...Map.groupBy(own, ({ rateMbps }) => rateMbps)].toSorted(([a], [b]) => a - b);
     return { congestion, own, byRate };
@@ -83,7 +155,7 @@ function countsTable(byRate: ByRate): string {
       title,
       ([, cells]) => String(cells.filter(({ winner }) => winner === name).length),
     ]),
-    ["mean n an arm", ([, cells]) => number(cells.reduce((sum, { n }) => sum + n, 0) / cells.length)],
+    ["mean n an arm", ([, cells]) => number(mean(cells.map(({ n }) => n)))],
   ]);
 }
 

@@ -1,8 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { Direction } from "../../lab/path.ts";
-import { fidelityTable, type Measurement, rowsOf, verdictOf } from "./findings.ts";
-import { type FidelitySetting, fidelitySettings, type Probe } from "./settings.ts";
-import type { Stamps } from "./stamps.ts";
+import { fidelitySettings } from "./experiment.ts";
+import {
+  type FidelitySetting,
+  fidelityTable,
+  type Measurement,
+  type Probe,
+  rowsOf,
+  type Stamps,
+  verdictOf,
+} from "./report.ts";
 
 const DELAY: Probe = { mode: "delay", packets: 100, gapMs: 1, loadMbps: 0 };
 
