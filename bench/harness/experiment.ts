@@ -55,15 +55,13 @@ export interface Experiment<
   done(options: OptionsOf<Schema>, rows: readonly RowOf<Columns>[], path: string): number;
   /** How many slow cells are measured at a time; 1 unless given. */
   lanes?(options: OptionsOf<Schema>): number;
-  /** Builds what it runs; the versions of tools that no other experiment has. @throws UserError */
-  prepare(options: OptionsOf<Schema>, signal: AbortSignal): Promise<Start["tools"]>;
+  /** Builds what it runs, unless given the lab; the versions of tools that no other experiment has. @throws UserError */
+  prepare?(options: OptionsOf<Schema>, signal: AbortSignal): Promise<Start["tools"]>;
   /** Appends the rows that are missing, until there are all of them or the signal aborts. @throws UserError */
   measure(run: Run<OptionsOf<Schema>, RowOf<Columns>>): Promise<void>;
   /** summary.json: every figure that the report and the pictures show. */
   summarise(recorded: Recorded<OptionsOf<Schema>, RowOf<Columns>>): Summary;
   report(summary: Summary, recorded: Recorded<OptionsOf<Schema>, RowOf<Columns>>): Report;
-  /** The rows as they stand in the file once the summary is known; unless given as they were measured. */
-  settled?(rows: readonly RowOf<Columns>[], summary: Summary): readonly RowOf<Columns>[];
   /** The findings in short, for the terminal. */
   lines?(summary: Summary): readonly string[];
   /** Why a run that came to its end has failed all the same. */

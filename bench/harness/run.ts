@@ -5,8 +5,9 @@ import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
 import { renderSvg } from "../analysis/charts/chart.ts";
 import { flag, type OptionSchema, type OptionsOf, readOptions, words } from "../model/options.ts";
-import { csvOf, readStarts } from "../model/recorded-run.ts";
+import { readStarts } from "../model/recorded-run.ts";
 import type { RowOf, RowSchema } from "../model/row-schema.ts";
+import { buildLab } from "../lab/programs.ts";
 import type { Check, Experiment, Report } from "./experiment.ts";
 import { knownFidelity, thisMachine } from "./machine.ts";
 import { startProgress } from "../../base/progress.ts";
@@ -105,8 +106,6 @@ async function runRows(experiment: Experiment, request: Request): Promise<void> 
       throw new UserError(`${path} has no starts.json, which says what its rows were made with.`);
     const recorded = { name, command, options, rows, starts, path };
     const summary = experiment.summarise(recorded);
-    const settled = experiment.settled?.(rows, summary);
-    if (settled !== undefined) folder.write("rows.csv", csvOf(settled, experiment.row));
     await writeResults(request, summary, experiment.report(summary, recorded));
     for (const line of experiment.lines?.(summary) ?? []) console.log(line);
     console.log(`${rows.length} rows, and a report of them, are in ${relative(process.cwd(), path) || "."}.`);
@@ -125,7 +124,7 @@ async function measureMissing(
 ): Promise<void> {
   const done = experiment.done(options, folder.rows, path);
   if (done >= 1) return;
-  const tools = await experiment.prepare(options, signal);
+  const tools = await (experiment.prepare?.(options, signal) ?? buildLab().then(() => undefined));
   if (signal.aborted) return;
   console.error(`${folder.rows.length > 0 ? "Going on with" : "Measuring"} ${name}, into ${path}.`);
   const here = thisMachine();

@@ -5,7 +5,7 @@ import { loadPage } from "./navigate.ts";
 import type { PathCounters } from "./path.ts";
 
 const CORES: CoreWatch = { busyRatio: () => Number.NaN, stop: () => undefined };
-const NOTHING: PathCounters = { up: 0, down: 0, late: 0, droppedLoss: 0, droppedQueue: 0 };
+const NOTHING: PathCounters = { forwarded: 0, late: 0 };
 
 /** A path that carries so much meanwhile. */
 function load(page: Page, during: Partial<PathCounters> = {}, cores = CORES) {
@@ -45,7 +45,7 @@ describe("loadPage", () => {
   it("has what cores and path tell, where they tell anything", async () => {
     const page = pageOf(() => Promise.resolve({ status: () => 200, headerValue: () => Promise.resolve(null) }));
     const [during, cores] = [
-      { up: 30, down: 70, late: 5 },
+      { forwarded: 100, late: 5 },
       { ...CORES, busyRatio: () => 0.9 },
     ];
     expect(await load(page, during, cores)).toMatchObject({ busyRatio: 0.9, lateRatio: 0.05 });

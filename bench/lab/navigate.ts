@@ -5,19 +5,11 @@ import type { Lane } from "./lane.ts";
 import { countedBetween } from "./path.ts";
 
 /** What a browser tells of one navigation. Times since its start, milliseconds; only `outcome` where it failed. */
-export interface Navigated {
+interface Navigated extends Partial<Omit<Awaited<ReturnType<typeof readTiming>>, "files">> {
   /** A navigation that takes longer than its limit counts as long as that, as a timeout. */
   readonly outcome: "ok" | "failed" | "timeout";
   readonly error?: string;
-  /** To the end of the load event. */
-  readonly loadMs?: number;
-  /** The largest contentful paint; null where nothing was painted that counts. */
-  readonly lcpMs?: number | null;
-  readonly ttfbMs?: number;
-  /** Of the connection that the document came over; 0 where it was open already. */
-  readonly connectMs?: number;
-  readonly documentProtocol?: string;
-  /** The protocol of each file that the page loaded beside its document, in the order in which they were asked for. */
+  /** The protocol of each file beside the document, in the order in which they were asked for. */
   readonly files?: readonly string[];
   /** What the document's Alt-Svc said. */
   readonly answer?: "offer" | "clear" | "none";
@@ -31,10 +23,10 @@ export async function loadPage(page: Page, url: string, { path }: Pick<Lane, "pa
   const before = await path.counters();
   const startedMs = Date.now();
   const seen = await navigate(page, url);
-  const { up, down, late } = countedBetween(before, await path.counters());
+  const { forwarded, late } = countedBetween(before, await path.counters());
   const busyRatio = cores.busyRatio(startedMs, startedMs + (seen.loadMs ?? 0));
   const known = (ratio: number): number | null => (Number.isFinite(ratio) ? ratio : null);
-  return { startedMs, ...seen, busyRatio: known(busyRatio), lateRatio: known(late / (up + down)) };
+  return { startedMs, ...seen, busyRatio: known(busyRatio), lateRatio: known(late / forwarded) };
 }
 
 /** A paint is reported a frame or two after it. */
@@ -69,8 +61,10 @@ async function readTiming(settlesMs: number) {
   if (navigation === undefined) throw new Error("the browser tells nothing of its navigation");
   return {
     loadMs: navigation.loadEventEnd,
+    /** Null where nothing was painted that counts. */
     lcpMs: paints.at(-1)?.startTime ?? null,
     ttfbMs: navigation.responseStart,
+    /** Of the connection that the document came over; 0 where it was open already. */
     connectMs: navigation.connectEnd - navigation.connectStart,
     documentProtocol: navigation.nextHopProtocol,
     files: resources

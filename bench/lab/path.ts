@@ -119,12 +119,9 @@ export async function startPath(ends: PathEnds, folder: string, stack: AsyncDisp
 
 /** What the emulated path counted since it began, in packets. */
 export interface PathCounters {
-  readonly up: number;
-  readonly down: number;
-  /** Over 1 ms after they were due. */
+  readonly forwarded: number;
+  /** Of those, over 1 ms after they were due. */
   readonly late: number;
-  readonly droppedLoss: number;
-  readonly droppedQueue: number;
 }
 
 /** As netpath tells of them. */
@@ -136,21 +133,17 @@ export interface PathStats {
 interface DirectionStats {
   readonly forwardedPackets: number;
   readonly latePackets: number;
-  readonly droppedLoss: number;
-  readonly droppedQueue: number;
-  /** By netpath's own fault. */
+  /** Dropped by netpath's own fault. */
   readonly droppedDevice: number;
   readonly droppedMemory: number;
   readonly droppedWrite: number;
 }
 
+/** Of both directions. */
 export function countersOf({ aToB: up, bToA: down }: PathStats): PathCounters {
   return {
-    up: up.forwardedPackets,
-    down: down.forwardedPackets,
+    forwarded: up.forwardedPackets + down.forwardedPackets,
     late: up.latePackets + down.latePackets,
-    droppedLoss: up.droppedLoss + down.droppedLoss,
-    droppedQueue: up.droppedQueue + down.droppedQueue,
   };
 }
 
@@ -163,11 +156,5 @@ export function faultsOf({ aToB, bToA }: PathStats): { readonly aToB: number; re
 
 /** What was counted between two readings. */
 export function countedBetween(before: PathCounters, after: PathCounters): PathCounters {
-  return {
-    up: after.up - before.up,
-    down: after.down - before.down,
-    late: after.late - before.late,
-    droppedLoss: after.droppedLoss - before.droppedLoss,
-    droppedQueue: after.droppedQueue - before.droppedQueue,
-  };
+  return { forwarded: after.forwarded - before.forwarded, late: after.late - before.late };
 }

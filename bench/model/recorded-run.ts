@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { csvFormatRow, csvParse, csvParseRows } from "d3-dsv";
 import { UserError } from "../../base/user-error.ts";
-import { fieldsOf, readRecord, type RowOf, type RowSchema } from "./row-schema.ts";
+import { readRecord, type RowOf, type RowSchema } from "./row-schema.ts";
 
 export const STARTS_FILE = "starts.json";
 
@@ -71,11 +71,6 @@ export function parseRows<Schema extends RowSchema>(whole: string, file: string,
 
 export function headerOf(schema: RowSchema): string {
   return `${csvFormatRow(Object.keys(schema))}\n`;
-}
-
-/** All of a file: its header, and a line for each row. */
-export function csvOf(rows: readonly object[], schema: RowSchema): string {
-  return headerOf(schema) + rows.map((row) => `${csvFormatRow(fieldsOf(row, Object.keys(schema)))}\n`).join("");
 }
 
 /** What a figure depends on beside what is measured: the stack, its versions, the machine. */

@@ -10,10 +10,10 @@ import type { GainsMethod, Policy } from "../../../policy-api/decision/policy.ts
 import type { Arm } from "../../model/arm.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
-import { csvOf, type Start, STARTS_FILE } from "../../model/recorded-run.ts";
+import { type Start, STARTS_FILE } from "../../model/recorded-run.ts";
 import type { RowOf } from "../../model/row-schema.ts";
 import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
-import { exampleRow } from "../../model/testing.ts";
+import { csvOf, exampleRow } from "../../model/testing.ts";
 import { calibrateCommand } from "./command.ts";
 import { OFFERED_PAGE } from "./price.ts";
 

@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { UserError } from "../../../base/user-error.ts";
 import { type Random, seededRandom } from "../../analysis/statistics/random.ts";
 import { type CheckRun, defineCheck } from "../../harness/experiment.ts";
@@ -9,7 +11,6 @@ import { writeIn, jsonText } from "../../harness/run-folder.ts";
 import { type Lane, SERVER_ADDRESS } from "../../lab/lane.ts";
 import type { Direction } from "../../lab/path.ts";
 import { buildNetpath, PATHPROBE_PROGRAM } from "../../lab/programs.ts";
-import { lastLines, runProgram } from "../../lab/run-program.ts";
 import { flag } from "../../model/options.ts";
 import type { KnownFidelity } from "../../model/recorded-run.ts";
 import {
@@ -27,6 +28,8 @@ import {
   verdictOf,
   type Way,
 } from "./report.ts";
+
+const execute = promisify(execFile);
 
 const BOTH = ["aToB", "bToA"] as const;
 /** So that a queue that a probe has filled is empty soon. */
@@ -177,9 +180,13 @@ async function measure(
     );
     const ends = ["-from", from, "-to", to, "-to-address", address];
     const quiet = `${delayMs + QUEUE_MS + 50}ms`;
-    const command = [PATHPROBE_PROGRAM, ...ends, "-plan", join(folder, plan), "-quiet", quiet] as const;
-    const { code, stdout, stderr } = await runProgram([...command], signal);
-    if (code !== 0) throw new UserError(`pathprobe ended without a result (${code}).\n${lastLines(stderr)}`);
+    const args = [...ends, "-plan", join(folder, plan), "-quiet", quiet];
+    const { stdout } = await execute(PATHPROBE_PROGRAM, args, { signal, maxBuffer: 2 ** 30 }).catch(
+      (error: unknown) => {
+        signal.throwIfAborted();
+        throw new UserError(`pathprobe ended without a result: ${(error as Error).message}`);
+      },
+    );
     return JSON.parse(stdout) as Stamps;
   }
 }

@@ -6,19 +6,18 @@ import { makeMissing, shareMade } from "../../harness/missing.ts";
 import { startK6 } from "../../lab/k6.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { residentBytes, socketBytes } from "../../lab/cores.ts";
-import { LINUX_TCP_BUFFERS } from "../../lab/namespace.ts";
-import { buildLab } from "../../lab/programs.ts";
 import { flag } from "../../model/options.ts";
-import { LOOK_EVERY_MS, MEMORY_ROW, memoryReport, type MemoryRow, memorySummary, PROTOCOLS, SEED } from "./report.ts";
+import {
+  LOOK_EVERY_MS,
+  MEMORY_ROW,
+  memoryReport,
+  type MemoryRow,
+  memorySummary,
+  PROTOCOLS,
+  SEED,
+  SETTINGS,
+} from "./report.ts";
 
-const SETTINGS = {
-  bytes: 1_000_000,
-  rateMbps: 100,
-  delayMs: 25,
-  queueBytes: 1_500_000,
-  // As operators have them: with the bench's own each socket begins with room for 128 kB.
-  tcpBuffers: LINUX_TCP_BUFFERS,
-};
 const planOf = (isQuick: boolean) =>
   isQuick ? { clients: [1, 20], rounds: 2 } : { clients: [1, 50, 100, 200], rounds: 5 };
 
@@ -31,10 +30,6 @@ export const experiment = defineExperiment({
   folderName: ({ quick }) => (quick ? "memory-quick" : undefined),
   question: ({ quick }) => ({ ...SETTINGS, ...planOf(quick) }),
   done: ({ quick }, rows) => shareMade(crowdsOf(quick), rows),
-  prepare: async () => {
-    await buildLab();
-    return undefined;
-  },
   measure: (run) =>
     makeMissing(crowdsOf(run.options.quick), run, async (crowd) => {
       // Each before an edge of its own: what an edge has grown to it keeps for the next.
@@ -42,7 +37,7 @@ export const experiment = defineExperiment({
       const row = await inLab(lab, run.signal, (_, lane, signal) => download(lane, crowd, signal));
       return row && [row];
     }),
-  summarise: (run) => memorySummary(run, { rounds: planOf(run.options.quick).rounds, ...SETTINGS }),
+  summarise: (run) => memorySummary(run, planOf(run.options.quick).rounds),
   report: memoryReport,
 });
 

@@ -36,17 +36,8 @@ const STARTS = ["abc", "def"].map((commit) => ({
   machine: { ...EXAMPLE_MACHINE, commit },
 }));
 
-const SETTINGS = {
-  rounds: 4,
-  bytes: 1_000_000,
-  rateMbps: 100,
-  delayMs: 25,
-  queueBytes: 1_500_000,
-  tcpBuffers: { send: "4096 16384 4194304" },
-};
-
 function summaryOf(rows: readonly MemoryRow[]): MemorySummary {
-  return memorySummary({ rows, command: "npm run bench -- memory", starts: STARTS }, SETTINGS);
+  return memorySummary({ rows, command: "npm run bench -- memory", starts: STARTS }, 4);
 }
 
 describe("reading", () => {

@@ -7,6 +7,7 @@ import { number, size, withInterval } from "../../analysis/tables/format.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Recorded, Report } from "../../harness/experiment.ts";
 import { distinct, runValues } from "../../harness/machine.ts";
+import { LINUX_TCP_BUFFERS } from "../../lab/namespace.ts";
 import { float, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
 
 export const PROTOCOLS = ["h2", "h3"] as const;
@@ -35,6 +36,14 @@ export const MEMORY_ROW = {
 
 export type MemoryRow = RowOf<typeof MEMORY_ROW>;
 
+export const SETTINGS = {
+  bytes: 1_000_000,
+  rateMbps: 100,
+  delayMs: 25,
+  queueBytes: 1_500_000,
+  // As operators have them: with the bench's own each socket begins with room for 128 kB.
+  tcpBuffers: LINUX_TCP_BUFFERS,
+};
 /** Between two looks. */
 export const LOOK_EVERY_MS = 100;
 /** What orders and resamples are drawn from. */
@@ -45,19 +54,10 @@ const MIB = KIB * KIB;
 export type MemorySummary = ReturnType<typeof memorySummary>;
 type Peak = "edgePeakBytes" | "serverPeakBytes" | "clientPeakBytes";
 
-interface Settings {
-  readonly rounds: number;
-  readonly bytes: number;
-  readonly rateMbps: number;
-  readonly delayMs: number;
-  readonly queueBytes: number;
-  readonly tcpBuffers: { readonly send: string };
-}
-
 /** Of a run that is complete: every crowd over both protocols in every round. */
 export function memorySummary(
   { rows, command, starts }: Pick<Recorded<unknown, MemoryRow>, "rows" | "command" | "starts">,
-  settings: Settings,
+  rounds: number,
 ) {
   const sizes = [...new Set(rows.map(({ clients }) => clients))].toSorted((one, other) => one - other);
   const [least = 0, most = 0] = [sizes[0], sizes.at(-1)];
@@ -105,7 +105,7 @@ export function memorySummary(
     return ratioOfMeansInterval(peaks("h3"), peaks("h2"), { random: seededRandom(SEED, "memory", "ratio", field) });
   };
   const ratios = { edgeRatio: ratio("edgePeakBytes"), serverRatio: ratio("serverPeakBytes") };
-  return { command, starts, ...settings, crowds, perClient, ...ratios };
+  return { command, starts, rounds, ...SETTINGS, crowds, perClient, ...ratios };
 }
 
 export function memoryReport(summary: MemorySummary): Report {

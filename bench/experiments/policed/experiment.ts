@@ -4,7 +4,6 @@ import { missing, type Named, shareMade } from "../../harness/missing.ts";
 import { setNetwork } from "../../harness/in-lab.ts";
 import { makeVisits, type Visiting } from "../../harness/visits.ts";
 import { runPlan } from "../../lab/k6.ts";
-import { buildLab } from "../../lab/programs.ts";
 import { type Network, QUEUE_BYTES } from "../../model/cell.ts";
 import { documentOf } from "../../model/browser-pages.ts";
 import { flag, wholeNumber } from "../../model/options.ts";
@@ -76,10 +75,6 @@ export const experiment = defineExperiment({
   question: ({ seed, quick }) => ({ seed, quick, places: placesOf(quick) }),
   done: ({ visits, quick }, rows) => shareMade(visitsOf(placesOf(quick), visits), rows),
   lanes: () => LANES,
-  prepare: async () => {
-    await buildLab();
-    return undefined;
-  },
   measure: async (run) => {
     const { visits, seed, quick } = run.options;
     const all = visitsOf(placesOf(quick), visits);

@@ -179,9 +179,22 @@ export function congestionReport(summary: CongestionSummary, recorded: LoadsReco
   });
   return {
     values: {
-      ...wayFigures(summary),
+      // What prose names, of a way: a cell and an arm, which is HTTP/2's unless given. The first load is the one that was traced.
+      medianS: (cell: string) => thousands(findWay(ways, cell)?.group.medianMs.estimate),
+      firstS: (cell: string, arm?: Arm) => thousands(findWay(ways, cell, arm)?.traced?.loadMs),
+      windowKB: (cell: string, arm?: Arm) => thousands(findWay(ways, cell, arm)?.traced?.meanWindowBytes),
+      ratio: (cell: string, arm?: Arm) => withInterval(findWay(ways, cell, arm)?.ratio),
+      droppedQueue: (cell: string, arm?: Arm) => number(findWay(ways, cell, arm)?.droppedQueue),
+      droppedLoss: (cell: string, arm?: Arm) => number(findWay(ways, cell, arm)?.droppedLoss),
+      pathKB: thousands(pathBytes),
+      slower: percent(summary.slowerShare),
       source: SOURCE,
-      findings: findingsTable(findings),
+      findings: tableOf(findings, [
+        ["published", ({ published }) => published],
+        ["as a ratio of mean times", ({ of }) => of],
+        ["measured", ({ ratio }) => withInterval(ratio)],
+        ["", ({ verdict }) => verdict],
+      ]),
       rttMs: number(2 * delayMs),
       loss: number(lossRatio * 100),
       size: size(cells[0]?.imageBytes ?? 0),
@@ -193,31 +206,6 @@ export function congestionReport(summary: CongestionSummary, recorded: LoadsReco
       { file: "windows.svg", spec: windowLines(lines, pathBytes) },
     ],
   };
-}
-
-/** The figures that prose names, of a way: a cell and an arm, which is HTTP/2's unless given. */
-function wayFigures({ ways, pathBytes, slowerShare }: CongestionSummary) {
-  const find = (cell: string, arm?: Arm) => findWay(ways, cell, arm);
-  return {
-    medianS: (cell: string) => thousands(find(cell)?.group.medianMs.estimate),
-    /** Of the first load, and its mean window. */
-    firstS: (cell: string, arm?: Arm) => thousands(find(cell, arm)?.traced?.loadMs),
-    windowKB: (cell: string, arm?: Arm) => thousands(find(cell, arm)?.traced?.meanWindowBytes),
-    ratio: (cell: string, arm?: Arm) => withInterval(find(cell, arm)?.ratio),
-    droppedQueue: (cell: string, arm?: Arm) => number(find(cell, arm)?.droppedQueue),
-    droppedLoss: (cell: string, arm?: Arm) => number(find(cell, arm)?.droppedLoss),
-    pathKB: thousands(pathBytes),
-    slower: percent(slowerShare),
-  };
-}
-
-function findingsTable(findings: CongestionSummary["findings"]): string {
-  return tableOf(findings, [
-    ["published", ({ published }) => published],
-    ["as a ratio of mean times", ({ of }) => of],
-    ["measured", ({ ratio }) => withInterval(ratio)],
-    ["", ({ verdict }) => verdict],
-  ]);
 }
 
 function waysTable(ways: readonly Way[]): string {

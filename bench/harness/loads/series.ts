@@ -12,7 +12,6 @@ import {
   type PublishedSeries,
   type SeriesCell,
   seriesCells,
-  type TimeUnit,
 } from "../../analysis/loads/series-cells.ts";
 import { ratioPoint } from "../../analysis/loads/ratio.ts";
 import { ratioSeries } from "../../analysis/charts/ratio-series.ts";
@@ -43,7 +42,7 @@ export function seriesReport(
             title,
             published: beside === undefined ? "" : `${beside.source}): ${beside.findings.join("; ")}`,
             file,
-            ratios: ratiosTable(axis, own, beside, MS),
+            ratios: ratiosTable(axis, own, beside),
             figures: groupsTable(axis, own),
           });
           return [id, { title, figures: figures.trimEnd() }];
@@ -66,29 +65,23 @@ function pictureOf({ title, axis, points }: Series, cells: readonly SeriesCell[]
 }
 
 /** A row for each place: both protocols' means and their ratio, for each congestion control, beside the published. */
-export function ratiosTable(
-  head: string,
-  cells: readonly SeriesCell[],
-  published: PublishedSeries | undefined,
-  unit: TimeUnit,
-): string {
+function ratiosTable(head: string, cells: readonly SeriesCell[], published: PublishedSeries | undefined): string {
   const publishedAt = (of: string) => published?.points.find(({ label }) => label === of);
-  const time = (ms: number | undefined): string => number((ms ?? Number.NaN) / unit.ms);
   const columns = [...new Set(cells.map(({ congestion }) => congestion))].flatMap((congestion): Column<string>[] => {
     const at = (of: string) => cells.find((one) => one.label === of && one.congestion === congestion);
     const mean = (of: string, protocol: "h2" | "h3"): string => {
       const cell = at(of);
-      return meanText(cell?.[protocol], unit, cell?.ratio === undefined);
+      return meanText(cell?.[protocol], MS, cell?.ratio === undefined);
     };
     return [
-      [`${congestion}: h2 ${unit.unit}`, (label) => mean(label, "h2")],
-      [`h3 ${unit.unit}`, (label) => mean(label, "h3")],
+      [`${congestion}: h2 ms`, (label) => mean(label, "h2")],
+      ["h3 ms", (label) => mean(label, "h3")],
       ["h2 / h3", (label) => withInterval(at(label)?.ratio)],
     ];
   });
   const publishedColumns: Column<string>[] = [
-    [`published: h2 ${unit.unit}`, (label) => time(publishedAt(label)?.h2Ms)],
-    [`h3 ${unit.unit}`, (label) => time(publishedAt(label)?.h3Ms)],
+    ["published: h2 ms", (label) => number(publishedAt(label)?.h2Ms)],
+    ["h3 ms", (label) => number(publishedAt(label)?.h3Ms)],
     ["h2 / h3", (label) => number((publishedAt(label)?.h2Ms ?? Number.NaN) / (publishedAt(label)?.h3Ms ?? Number.NaN))],
   ];
   return tableOf(

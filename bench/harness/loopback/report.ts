@@ -1,7 +1,7 @@
 import { NOTHING } from "../../analysis/statistics/bootstrap.ts";
 import { number, percent, withQuartiles } from "../../analysis/tables/format.ts";
 import { type Column as ColumnOf, tableOf } from "../../analysis/tables/table-of.ts";
-import { lastMachine, machineText } from "../machine.ts";
+import { lastMachine, runValues } from "../machine.ts";
 import { type FigureName, FIGURES, type LoopbackResult, type LoopbackSummary } from "./summary.ts";
 
 type Column = ColumnOf<LoopbackResult>;
@@ -24,14 +24,11 @@ export function resultsTable(results: readonly LoopbackResult[], columns: readon
 
 /** The values that every report.md has. */
 export function headValues(summary: LoopbackSummary) {
-  const { command, day, starts, rounds, seconds, results } = summary;
-  const { go, workerd, node, k6, cores } = lastMachine(starts);
+  const { day, starts, rounds, seconds, results } = summary;
   return {
-    command,
+    ...runValues(summary),
     day,
-    versions: { go: go.replace("go", ""), workerd, node, k6 },
-    machine: machineText(starts),
-    cores,
+    cores: lastMachine(starts).cores,
     rounds,
     seconds,
     shortfalls: shortfalls(summary),
