@@ -12,8 +12,8 @@ const { panels } = JSON.parse(readFileSync(join(import.meta.dirname, "adaptive-h
 const GAUGES = ["adaptive_h3_kill_switch", "adaptive_h3_store_writable", "adaptive_h3_version_share"];
 /** Those of the TLS edge: a histogram has several. */
 const EDGE = [
-  ...readFileSync(join(import.meta.dirname, "../edge/internal/metrics/metrics.go"), "utf8").matchAll(
-    /(?:Name: |gauge\(|counter\()"(\w+)"/g,
+  ...readFileSync(join(import.meta.dirname, "../edge/internal/operator/metrics.go"), "utf8").matchAll(
+    /(?:Name: |(?:gauge|counter|vector|histogram)\()"(\w+)"/g,
   ),
 ].flatMap(([, name]) => ["", "_bucket", "_sum", "_count"].map((part) => `adaptive_h3_edge_${name}${part}`));
 const known = [...metricsText({}, []).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name ?? "");
