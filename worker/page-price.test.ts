@@ -12,7 +12,7 @@ import { LOSS_NODES } from "../policy-api/decision/loss-nodes.ts";
 import { adaptivePolicy } from "../policy-api/decision/testing.ts";
 import { pageReport } from "../policy-api/visitors/testing-pages.ts";
 import { numbers } from "../policy-api/visitors/testing.ts";
-import { COUNTED, type Counted } from "../policy-api/cli/cost/counted.ts";
+import { COUNTED, type PageCalls } from "../policy-api/cli/cost/counted.ts";
 import cubic from "../policy-api/policies/cubic.json" with { type: "json" };
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
@@ -70,7 +70,7 @@ interface Event {
   run(): Promise<void>;
 }
 
-interface Counts extends Omit<Counted, "invocations"> {
+interface Counts extends Omit<PageCalls, "invocations"> {
   readonly pages: number;
   readonly reports: number;
 }

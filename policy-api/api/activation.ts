@@ -14,9 +14,12 @@ export function addActivation(api: OpenAPIHono<ApiEnv>): void {
       throw new Problem(503, "the stored activation cannot be read: put one, with If-Match: *");
     const etag = etagOf("r", activation.revision);
     c.header("etag", etag);
-    const held = unstoredKill.held();
-    if (held !== undefined)
-      return c.json({ ...activationView(activation), killSwitch: held.kind, killSwitchStored: false as const }, 200);
+    const unstored = unstoredKill.held();
+    if (unstored !== undefined)
+      return c.json(
+        { ...activationView(activation), killSwitch: unstored.kind, killSwitchStored: false as const },
+        200,
+      );
     if (isNoneMatchHit(c.req.header("if-none-match"), etag)) return c.body(null, 304);
     return c.json(activationView(activation), 200);
   });

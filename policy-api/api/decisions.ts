@@ -145,12 +145,12 @@ export async function explain(
 
 /** What is known about the client that the question names. */
 async function aboutClient(
-  { client, request, history: told }: contract.Question,
+  { client, request, history: given }: contract.Question,
   clients: PolicyApiPorts["clients"],
   nowMs: number,
 ): Promise<{ units: ClientUnits | undefined; facts: RequestFacts; history: History }> {
-  const given: RequestFacts = request ?? { transport: "tcp", path: "/" };
-  if (client === undefined) return { units: undefined, facts: given, history: told ?? { state: "unknown" } };
+  const asked: RequestFacts = request ?? { transport: "tcp", path: "/" };
+  if (client === undefined) return { units: undefined, facts: asked, history: given ?? { state: "unknown" } };
   const [known, units] = await Promise.all([clients.lookUp(client, request?.asn), clients.units(client, nowMs)]);
   if (known === undefined || units === undefined)
     throw Problem.ofFaults("the question is not valid", [
@@ -158,18 +158,18 @@ async function aboutClient(
     ]);
   const offers = known.offers ?? NO_OFFER;
   // Of the origin that it visited last. The question may say otherwise.
-  const held = offers.origins[0] ?? offersOf(offers, ANY_ORIGIN);
+  const lastOffer = offers.origins[0] ?? offersOf(offers, ANY_ORIGIN);
   const history = historyAt(known, [], nowMs);
   return {
     units,
     history,
     facts: {
-      offerUntilMs: held.untilMs,
-      offering: held.offering,
-      answeredAtMs: held.answeredAtMs,
+      offerUntilMs: lastOffer.untilMs,
+      offering: lastOffer.offering,
+      answeredAtMs: lastOffer.answeredAtMs,
       pausedUntilMs: pausedUntilMs(offers, lastQuicAtMs(history, nowMs)),
       shareUnit: units.share,
-      ...given,
+      ...asked,
     },
   };
 }

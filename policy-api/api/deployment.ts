@@ -19,14 +19,16 @@ export function addHealth(api: OpenAPIHono<ApiEnv>): void {
     const unread = activation === null ? [] : await unreadable(activation, ports);
     const policy = activation === null ? "unreachable" : unread.length === 0 ? "ok" : "unreadable";
     const store = storeOf(state);
-    const held = ports.unstoredKill.held();
-    const kind = held?.kind ?? activation?.killSwitch ?? null;
+    const unstored = ports.unstoredKill.held();
+    const kind = unstored?.kind ?? activation?.killSwitch ?? null;
     const http3 = ports.edgeHttp3();
     const problems = [
       ...unread,
       ...(store === "ok" ? [] : [STORE_PROBLEMS[store]]),
       ...(state.isSetAside ? [SET_ASIDE] : []),
-      ...(held === undefined ? [] : ["the kill switch is in force in memory only: the store could not take it yet"]),
+      ...(unstored === undefined
+        ? []
+        : ["the kill switch is in force in memory only: the store could not take it yet"]),
       ...(ports.isOriginLost() ? [ORIGIN_LOST] : []),
       ...(http3 === "down" ? ["the TLS edge's HTTP/3 does not answer: nothing offers it meanwhile"] : []),
       ...settingsFaults.map(({ name, message }) => `the variable ${name} ${message}`),
@@ -39,7 +41,7 @@ export function addHealth(api: OpenAPIHono<ApiEnv>): void {
         policy,
         store,
         revision: activation?.revision ?? null,
-        killSwitch: kind && { kind, stored: held === undefined },
+        killSwitch: kind && { kind, stored: unstored === undefined },
         http3,
         settings: settingsFaults.map(({ name, message }) => ({ name, message })),
       },

@@ -15,18 +15,18 @@ export class FailedAttempts {
   /** How long this address has to wait, milliseconds; 0: not at all. */
   async waitMs(address: string, nowMs: number): Promise<number> {
     if (this.#byAddress.size === 0) return 0;
-    const held = this.#byAddress.get(await this.#name(address));
-    if (held === undefined || held.count < ATTEMPTS_MAX) return 0;
+    const attempts = this.#byAddress.get(await this.#name(address));
+    if (attempts === undefined || attempts.count < ATTEMPTS_MAX) return 0;
     // If the clock was set back, the minute begins again.
-    held.endsAtMs = Math.min(held.endsAtMs, nowMs + WINDOW_MS);
-    return Math.max(0, held.endsAtMs - nowMs);
+    attempts.endsAtMs = Math.min(attempts.endsAtMs, nowMs + WINDOW_MS);
+    return Math.max(0, attempts.endsAtMs - nowMs);
   }
 
   async add(address: string, nowMs: number): Promise<void> {
     const name = await this.#name(address);
-    const held = this.#byAddress.get(name);
-    if (held !== undefined && held.endsAtMs > nowMs) {
-      held.count++;
+    const attempts = this.#byAddress.get(name);
+    if (attempts !== undefined && attempts.endsAtMs > nowMs) {
+      attempts.count++;
       return;
     }
     this.#byAddress.delete(name);

@@ -40,8 +40,8 @@ function stageName({ pathPrefix }: Stage): string {
 }
 
 function stageCell({ stages }: ActivationState, name: string): string {
-  const held = stages.filter((stage) => stageName(stage) === name);
-  return held.map(({ version, share }) => `${versionText(version)}: ${percent(share)}`).join("; ");
+  const its = stages.filter((stage) => stageName(stage) === name);
+  return its.map(({ version, share }) => `${versionText(version)}: ${percent(share)}`).join("; ");
 }
 
 /** What is in force, since when and by whom. */

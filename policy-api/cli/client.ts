@@ -55,7 +55,7 @@ export function parseJson(json: string): unknown {
   }
 }
 
-type Answer = Awaited<ReturnType<typeof exchange>>;
+type HttpReply = Awaited<ReturnType<typeof exchange>>;
 
 /**
  * Sends a request and reads the whole answer.
@@ -147,7 +147,7 @@ function codeOf(error: unknown): string {
 }
 
 /** What a refusal, or an answer that the API does not give, means to the user. */
-export function refusal(endpoint: Endpoint, { status, headers }: Answer, body: unknown): Failure {
+export function refusal(endpoint: Endpoint, { status, headers }: HttpReply, body: unknown): Failure {
   const { token, origin } = endpoint;
   // A server may repeat the token, which must not be printed.
   const clean = (theirs: string): string =>

@@ -65,7 +65,7 @@ change that somebody else made meanwhile (exit code 4).`,
       beforeAfterText(activation, after, call.columns),
     ].join("\n");
     if (isForEveryone(rollout)) await confirm(call, preview, `Version ${rollout.version} for everyone?`);
-    else call.tell(`${preview}\n`);
+    else call.print(`${preview}\n`);
     const { everyone, stages } = after;
     const now = await unlessChanged(api, io, () => api.activate({ everyone, stages, note: options.note }, etag));
     return changed(activation, now, `Revision ${now.revision} is in force. ${WHEN_OBEYED} \`rollback\` undoes it.`);
@@ -159,10 +159,10 @@ and the command says so (exit code 0).`,
 };
 
 /** A kill switch that the store could not take. */
-function unstored(held: UnstoredKillSwitch): Result {
-  const { killSwitch, problem } = held;
+function unstored(reply: UnstoredKillSwitch): Result {
+  const { killSwitch, problem } = reply;
   const lines = killSwitch === null ? ["The kill switch in memory is off."] : killSwitchLines(killSwitch).slice(0, 2);
-  return { json: { changed: true, ...held }, text: [...lines, "", `NOT STORED: ${printable(problem)}.`].join("\n") };
+  return { json: { changed: true, ...reply }, text: [...lines, "", `NOT STORED: ${printable(problem)}.`].join("\n") };
 }
 
 async function turnOff(call: Call): Promise<Result> {

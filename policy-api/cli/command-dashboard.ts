@@ -12,12 +12,12 @@ export const DASHBOARD: Command = {
   details: `The page is at http://127.0.0.1:${PORT}/ (0: any free port). It can only read. The token stays in this
 program: a browser never sees it. Whoever can use this machine can open the page.`,
   options: ["port"],
-  async run({ options: { port = PORT, json }, io, api, tell }) {
+  async run({ options: { port = PORT, json }, io, api, print }) {
     if (json === true) throw misused("`dashboard` has no --json: it does not end.");
     const connected = await api();
     const { startDashboard } = await import("./dashboard-server.ts");
     const dashboard = await startDashboard(connected, port, io.nowMs);
-    tell(`${connected.origin} is shown at\n\n  ${dashboard.url}\n\nCtrl-C ends it.`);
+    print(`${connected.origin} is shown at\n\n  ${dashboard.url}\n\nCtrl-C ends it.`);
     await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
     await dashboard.stop();
     return { json: {}, text: "" };

@@ -9,7 +9,7 @@ import { inPercent } from "./results-text.ts";
 import { table } from "./table.ts";
 
 const HOURS = 24;
-/** How often watch asks, seconds: isolates tell what they counted every 20 s. */
+/** How often watch asks, seconds: isolates print what they counted every 20 s. */
 const EVERY_S = 10;
 /** Clears the screen, and goes to its corner (ECMA-48, 8.3.39 and 8.3.21). */
 const CLEAR = "\u001B[2J\u001B[H";
@@ -50,7 +50,7 @@ export const WATCH: Command = {
   options: ["hours", "every"],
   async run(call) {
     const { hours = HOURS, every = EVERY_S, json } = call.options;
-    const { io, api, tell } = call;
+    const { io, api, print } = call;
     if (json === true) throw misused("`watch` has no --json: it does not end. `stats --json` shows the same once.");
     const connected = await api();
     // Who cannot be asked at all is told so, and asks no more.
@@ -58,7 +58,7 @@ export const WATCH: Command = {
     for (let fault = ""; ;) {
       const at = new Date(io.nowMs()).toISOString().slice(11, 19);
       const clear = io.stdout.isTTY === true ? CLEAR : "";
-      tell(`${clear}${connected.origin}, ${at}Z\n${fault}\n${statsText(stats, hours, io.nowMs(), call.columns)}\n`);
+      print(`${clear}${connected.origin}, ${at}Z\n${fault}\n${statsText(stats, hours, io.nowMs(), call.columns)}\n`);
       await pause(every * 1_000);
       ({ stats, fault } = await polled(connected, hours, stats));
     }

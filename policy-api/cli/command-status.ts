@@ -15,12 +15,12 @@ export const STATUS: Command = {
   usage: "",
   summary: "Say whether all is well, what is in force for whom, and what was pushed last.",
   details: "Ends with 5 if the server says that it is not well.",
-  async run({ io, api: connected, columns, tell }) {
+  async run({ io, api: connected, columns, print }) {
     const api = await connected();
     const reply = await api.health();
     const health = await reply.json();
     // The rest needs a token, and a store that answers. The health needs neither.
-    tell(`${api.origin}: ${healthText(health)}\n`);
+    print(`${api.origin}: ${healthText(health)}\n`);
     const [{ activation }, { policies }] = await Promise.all([api.activation(), api.versions({ limit: LATEST })]);
     const latest =
       policies.length === 0

@@ -49,7 +49,7 @@ export interface Call {
   /** How wide a line may be now; a terminal's width may change. */
   readonly columns: number;
   /** Shows something before the end. With --json it shows nothing, as the output is one document. */
-  readonly tell: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 export interface Result {

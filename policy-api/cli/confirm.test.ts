@@ -3,12 +3,12 @@ import type { Call } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { testIo, type TestIo } from "./testing.ts";
 
-function callOf(io: TestIo, options: Call["options"] = {}): Call & { readonly told: string[] } {
-  const told: string[] = [];
+function callOf(io: TestIo, options: Call["options"] = {}): Call & { readonly printed: string[] } {
+  const printed: string[] = [];
   const api = (): never => {
     throw new Error("asks no server");
   };
-  return { words: [], options, io, told, api, columns: 80, tell: (text) => void told.push(text) };
+  return { words: [], options, io, printed, api, columns: 80, print: (text) => void printed.push(text) };
 }
 
 function terminal(): TestIo {
@@ -30,7 +30,7 @@ describe("confirm", () => {
     const call = callOf(io);
     io.stdin.write("yes\r");
     await confirm(call, "before and after", "For everyone?");
-    expect(call.told).toEqual(["before and after\n"]);
+    expect(call.printed).toEqual(["before and after\n"]);
     expect(String(io.stderr.read())).toContain("For everyone? Type yes: ");
     expect(process.listenerCount("SIGINT")).toBe(0);
   });
@@ -59,7 +59,7 @@ describe("confirm", () => {
   it("asks nothing with --yes", async () => {
     const call = callOf(testIo(), { yes: true });
     await confirm(call, "before and after", "For everyone?");
-    expect(call.told).toEqual(["before and after\n"]);
+    expect(call.printed).toEqual(["before and after\n"]);
   });
 
   const own = { word: "kill", instead: "`kill` does it." };
@@ -82,7 +82,7 @@ describe("confirm", () => {
     const call = callOf(testIo(), options);
     const asked = confirm(call, "before and after", "Back?", own);
     await expect(asked).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining("`kill` does it.") });
-    expect(call.told).toEqual(["before and after\n"]);
+    expect(call.printed).toEqual(["before and after\n"]);
   });
 
   it("refuses where there is nobody to ask", async () => {
@@ -97,7 +97,7 @@ describe("confirm", () => {
     const call = callOf(io, { json: true });
     io.stdin.write("yes\r");
     await confirm(call, "before and after", "For everyone?");
-    expect(call.told).toEqual([]);
+    expect(call.printed).toEqual([]);
     expect(String(io.stderr.read())).toContain("before and after");
   });
 });

@@ -18,7 +18,7 @@ interface OwnWord {
  * @throws Failure
  */
 export async function confirm(
-  { options, io, tell }: Call,
+  { options, io, print }: Call,
   preview: string,
   question: string,
   own?: OwnWord,
@@ -26,7 +26,7 @@ export async function confirm(
   const asks = options.yes !== true || own !== undefined;
   // The person who is asked must see the preview. With --json it goes to stderr, as the question does.
   if (asks && options.json === true) io.stderr.write(`${wrapped(preview, columnsOf(io, io.stderr))}\n\n`);
-  else tell(`${preview}\n`);
+  else print(`${preview}\n`);
   if (!asks) return;
   if (own !== undefined && options.yes === true) throw misused(`--yes is not enough for this. ${own.instead}`);
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true)

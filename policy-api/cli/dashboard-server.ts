@@ -93,13 +93,13 @@ export async function startDashboard(api: Api, port: number, nowMs: () => number
   };
 }
 
-interface Asked {
+interface DashboardCall {
   readonly url: URL;
   readonly body: unknown;
   readonly nowMs: number;
 }
 
-const CALLS: Readonly<Record<string, (api: Api, asked: Asked) => Promise<Reply>>> = {
+const CALLS: Readonly<Record<string, (api: Api, call: DashboardCall) => Promise<Reply>>> = {
   "GET /data": async (api, { url, nowMs }) => {
     const hours = Number(url.searchParams.get("hours") ?? HOURS_DEFAULT);
     if (!Number.isInteger(hours) || hours < 1 || hours > 744) return refused(400, "hours must be from 1 to 744.");

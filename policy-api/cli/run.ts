@@ -58,7 +58,7 @@ async function resultOf({ words: [name, ...words], options }: ReturnType<typeof 
     get columns() {
       return columnsOf(io, io.stdout);
     },
-    tell: (text) => {
+    print: (text) => {
       if (options.json !== true) io.stdout.write(`${wrapped(text, columnsOf(io, io.stdout))}\n`);
     },
   });

@@ -24,7 +24,7 @@ export function testFolder(): string {
   return folder;
 }
 
-export interface Recorded {
+export interface TestRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -43,11 +43,11 @@ export interface TestApi {
   /** Where it keeps what it knows. */
   readonly ports: TestPorts;
   /** Requests in their order. */
-  readonly requests: Recorded[];
+  readonly requests: TestRequest[];
   /** What was asked, as `METHOD path`. */
   asked(): string[];
   /** Answers in the place of the API; undefined: the API does. */
-  instead: ((request: Recorded) => Canned | undefined | Promise<Canned | undefined>) | undefined;
+  instead: ((request: TestRequest) => Canned | undefined | Promise<Canned | undefined>) | undefined;
   /** What somebody else does meanwhile. */
   change(change: ActivationChange, author?: string): Promise<void>;
   current(): Activation;
@@ -64,12 +64,12 @@ export async function startApi(tls?: { readonly cert: string; readonly key: stri
     ["reader", "read", TOKENS.read],
     ["auto", "autopilot", TOKENS.autopilot],
   );
-  const requests: Recorded[] = [];
+  const requests: TestRequest[] = [];
   const fetch = async ({ method, url, headers, body: stream }: Request): Promise<Response> => {
     const text = stream === null ? "" : await new Response(stream).text();
     const { pathname, search } = new URL(url);
     const body: unknown = text === "" ? undefined : JSON.parse(text);
-    const request: Recorded = { method, path: pathname + search, headers: Object.fromEntries(headers), body };
+    const request: TestRequest = { method, path: pathname + search, headers: Object.fromEntries(headers), body };
     requests.push(request);
     const canned = await api.instead?.(request);
     if (canned === undefined)

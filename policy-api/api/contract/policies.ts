@@ -203,7 +203,7 @@ const UnstoredKillSwitch = strict({
   problem: z.string(),
 }).openapi("UnstoredKillSwitch");
 export type UnstoredKillSwitch = z.infer<typeof UnstoredKillSwitch>;
-const held = jsonOf(
+const unstored = jsonOf(
   "In force, but not stored, because the store does not answer or cannot be written. `problem` says how long it lasts",
   UnstoredKillSwitch,
 );
@@ -217,14 +217,14 @@ export const putKillSwitch = createRoute({
     headers: ifMatch,
     body: bodyOf(strict({ kind: killSwitch, note: note.optional() }).openapi("KillSwitch")),
   },
-  responses: { 200: changedTo, 202: held, ...problems(412, 413, 428) },
+  responses: { 200: changedTo, 202: unstored, ...problems(412, 413, 428) },
 });
 
 export const deleteKillSwitch = createRoute({
   ...writes("delete", "/activation/kill-switch", "deleteKillSwitch", "Obey the policy again"),
   description: "Also turns off a kill switch that the store could not take.",
   request: { headers: ifMatch },
-  responses: { 200: changedTo, 202: held, ...problems(412, 428) },
+  responses: { 200: changedTo, 202: unstored, ...problems(412, 428) },
 });
 
 export const AuditEntry = strict({

@@ -1,4 +1,4 @@
-import type { Counted } from "./counted.ts";
+import type { PageCalls } from "./counted.ts";
 
 /** When the prices below were read. */
 export const PRICES_READ = "2026-11-23";
@@ -66,7 +66,7 @@ interface Bill {
  * A month's bill. It counts the pages that pass the worker, and nothing else of the account. Storage is left out: what is
  * kept of a million clients takes less than the 5 GB that are included.
  */
-export function billOf(counted: Counted, pageViews: number): Bill {
+export function billOf(counted: PageCalls, pageViews: number): Bill {
   const calls = counted.lookUps + counted.records + counted.alarms;
   // A page asks for the policy, and tells counts, at most once.
   const perPage = (inAMonth: number): number => Math.min(1, inAMonth / pageViews);
