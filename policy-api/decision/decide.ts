@@ -3,7 +3,7 @@ import type { Advertise } from "./alt-svc.ts";
 import type { DrawnArm } from "./assignment.ts";
 import type { History, RequestFacts } from "./facts.ts";
 import type { GainsMethod, Method, Mode, Policy } from "./policy.ts";
-import { type Worth, worthOf } from "./value.ts";
+import { prepareGains, type PreparedGains, type Worth, worthOf } from "./value.ts";
 import { VISIT_GAP_MS } from "./visit.ts";
 import { isBeyondZeroLine } from "./zero-lines.ts";
 
@@ -146,7 +146,7 @@ function decideByGains(input: DecisionInput, method: GainsMethod, rttMs: number)
   const isOffered = request.transport === "quic" || (request.offering === true && offerMayLive(input));
   const isLater = nowMs - (request.answeredAtMs ?? Number.NEGATIVE_INFINITY) < VISIT_GAP_MS;
   const visiting = { rttMs, contentBytes, isLater, paysPrice: !isOffered };
-  const [worth, maS] = worthOf(method, policy, history, visiting);
+  const [worth, maS] = worthOf(preparedOf(policy, method), history, visiting);
   // What cannot be reckoned (NaN) is no gain.
   const offer = worth.saving.gain > (isOffered ? policy.margin.leave : policy.margin.enter);
   // Nothing is taken back before the client's own evidence is there, or while HTTP/3 is expected to be the faster one.
@@ -171,6 +171,15 @@ function decideByGains(input: DecisionInput, method: GainsMethod, rttMs: number)
     returns,
     saving,
   };
+}
+
+/** By policy: callers decide many times by one, and hold it alone. A policy does not change. */
+const prepared = new WeakMap<Policy, PreparedGains>();
+
+function preparedOf(policy: Policy, method: GainsMethod): PreparedGains {
+  let found = prepared.get(policy);
+  if (found === undefined) prepared.set(policy, (found = prepareGains(method, policy)));
+  return found;
 }
 
 /** Undefined where nobody knows. */

@@ -51,8 +51,8 @@ export const FIGURES = { next: 0, nextSe: NODES, return: 2 * NODES, returnSe: 3 
 const WIDTH = 4 * NODES;
 const ALL_ZEROS: readonly number[] = [zeros(), zeros(), zeros(), zeros()].flat();
 
-/** A table after its first use: at every RTT and size of its own, the figures at each loss node. */
-interface Compiled {
+/** A table as decisions read it: at every RTT and size of its own, the figures at each loss node. */
+export interface GainGrid {
   readonly rtt: Float64Array;
   readonly bytes: Float64Array;
   /** By size, RTT, figure and node. */
@@ -60,14 +60,12 @@ interface Compiled {
   readonly price: Float64Array;
 }
 
-const compiledOf = new WeakMap<GainTable, Compiled>();
-
 /**
  * Gains at an RTT and size, linear between the logarithms of the table's. Outside its RTTs and below its sizes the nearest
  * end counts; above its sizes what LARGER says, up to there. Pure.
  */
 export function gainsAt(table: GainTable, rttMs: number, contentBytes: number): GainsAt {
-  const [at, price] = figuresAt(table, rttMs, contentBytes);
+  const [at, price] = figuresAt(gridOf(table), rttMs, contentBytes);
   const figure = (which: number): number[] => at.slice(which, which + NODES);
   return {
     next: figure(FIGURES.next),
@@ -80,16 +78,10 @@ export function gainsAt(table: GainTable, rttMs: number, contentBytes: number): 
 
 /** The same in one list, for decisions: a figure at each loss node, from the place in FIGURES on. And the price. */
 export function figuresAt(
-  table: GainTable,
+  { rtt, bytes, figures, price }: GainGrid,
   rttMs: number,
   contentBytes: number,
 ): readonly [at: readonly number[], price: number] {
-  let compiled = compiledOf.get(table);
-  if (compiled === undefined) {
-    compiled = compile(table);
-    compiledOf.set(table, compiled);
-  }
-  const { rtt, bytes, figures, price } = compiled;
   const [rttIndex, far] = placeOn(rtt, rttCoordinate(rttMs));
   const [bytesIndex, large] = placeOn(bytes, Math.log(contentBytes));
   const [near, small] = [1 - far, 1 - large];
@@ -125,7 +117,8 @@ export function overNodes(lossRatio: readonly number[], weights: readonly number
   return spread.map((weight) => Math.max(weight, RARE) / sum);
 }
 
-function compile({ rttMs, lossRatio, contentBytes, next, return: again, price }: GainTable): Compiled {
+/** It takes as long as many decisions: make it once for a policy. Pure. */
+export function gridOf({ rttMs, lossRatio, contentBytes, next, return: again, price }: GainTable): GainGrid {
   const losses = Float64Array.from(lossRatio, lossCoordinate);
   const lists = [next.gain, next.se, again.gain, again.se];
   const figures: number[] = [];

@@ -1,7 +1,7 @@
 import { type Belief, beliefOf } from "./belief.ts";
 import { type Evidence, evidenceOf } from "./evidence.ts";
 import type { History } from "./facts.ts";
-import { FIGURES, figuresAt, overNodes } from "./gain-table.ts";
+import { FIGURES, figuresAt, type GainGrid, gridOf, overNodes } from "./gain-table.ts";
 import { NODES } from "./loss-nodes.ts";
 import type { GainsMethod, Policy } from "./policy.ts";
 import { pagesAhead, returnsWithin } from "./visit.ts";
@@ -45,29 +45,39 @@ export interface Visiting {
  */
 const POLICED_GAIN = -1;
 
-interface Compiled {
+/** A policy of gains as decisions read it. It takes as long as many decisions to make: make it once. */
+export interface PreparedGains {
+  readonly grid: GainGrid;
   readonly mix: readonly number[];
+  readonly ma: Policy["ma"];
   readonly pages: { readonly first: number; readonly later: number };
   /** How many returns an offer of the shortest and of the longest life meets. */
   readonly returns: { readonly min: number; readonly max: number };
 }
-const compiledOf = new WeakMap<Policy, Compiled>();
+
+export function prepareGains({ table, mix }: GainsMethod, { visit, ma }: Pick<Policy, "visit" | "ma">): PreparedGains {
+  return {
+    grid: gridOf(table),
+    mix: overNodes(table.lossRatio, mix),
+    ma,
+    pages: pagesAhead(visit),
+    returns: { min: returnsWithin(visit, ma.minS), max: returnsWithin(visit, ma.maxS) },
+  };
+}
 
 /**
  * The value of an offer less that of withholding it (or taking it back), over what can still change: this page, the next
  * ones of the visit, and returns while the offer lives. With it the life that the offer should have, seconds. Pure.
  */
 export function worthOf(
-  method: GainsMethod,
-  policy: Policy,
+  { grid, mix, ma, pages: ahead, returns: within }: PreparedGains,
   history: History,
   visiting: Visiting,
 ): readonly [worth: Worth, maS: number] {
-  const { mix, pages: ahead, returns: within } = compiled(method, policy);
   const { rttMs, contentBytes, isLater, paysPrice } = visiting;
   const evidence = evidenceOf(history, rttMs);
   const belief = beliefOf(mix, history, evidence);
-  const [gains, priceThere] = figuresAt(method.table, rttMs, contentBytes);
+  const [gains, priceThere] = figuresAt(grid, rttMs, contentBytes);
   const plain = expected(belief, gains, FIGURES.next, FIGURES.nextSe);
   const ownShift = shiftOf(plain.gain, ownLoads(evidence));
   const next = { gain: plain.gain + ownShift, deviation: plain.deviation };
@@ -75,7 +85,7 @@ export function worthOf(
   const again = { gain: plainReturn.gain + ownShift, deviation: plainReturn.deviation };
   // Where a return would lose, an offer is for this visit alone.
   const isForReturns = again.gain > 0;
-  const maS = isForReturns ? policy.ma.maxS : policy.ma.minS;
+  const maS = isForReturns ? ma.maxS : ma.minS;
   const returns = isForReturns ? within.max : within.min;
   const pages = isLater ? ahead.later : ahead.first;
   const price = paysPrice ? priceThere : 0;
@@ -84,20 +94,6 @@ export function worthOf(
   const deviation = changed > 0 ? (pages * next.deviation + returns * again.deviation) / changed : 0;
   const saving = { gain, deviation };
   return [{ belief, next, return: again, price, ownShift, pages, returns, saving }, maS];
-}
-
-function compiled(method: GainsMethod, policy: Policy): Compiled {
-  let found = compiledOf.get(policy);
-  if (found === undefined) {
-    const { visit, ma } = policy;
-    found = {
-      mix: overNodes(method.table.lossRatio, method.mix),
-      pages: pagesAhead(visit),
-      returns: { min: returnsWithin(visit, ma.minS), max: returnsWithin(visit, ma.maxS) },
-    };
-    compiledOf.set(policy, found);
-  }
-  return found;
 }
 
 /** The mean over the belief, and its deviation: over the nodes, the table's errors, and how paths differ from the table. */

@@ -63,12 +63,13 @@ function shownBy({ claim, missing }: Comparison): Harm | undefined {
 
 /** Whether a policy offers HTTP/3 to some client that nobody knows, on some page: by itself, or where one of its rules holds. */
 function offersIn(policy: Policy, rttClass: number): boolean {
-  const offersAt = (mode: Mode, path: string): boolean =>
-    (CLASS_RTTS_MS[rttClass] ?? []).some((rttMs) => {
+  const offersAt = (mode: Mode, path: string): boolean => {
+    const alone = { ...policy, mode, rules: [] };
+    return (CLASS_RTTS_MS[rttClass] ?? []).some((rttMs) => {
       const request = { transport: "tcp", rttMs, path, shareUnit: 0 } as const;
-      const alone = { ...policy, mode, rules: [] };
       return decide(request, { state: "unknown" }, alone, 0, undefined).advertise.kind === "h3";
     });
+  };
   const routes = policy.contentBytes.routes.map(({ pathPrefix }) => pathPrefix);
   // A fixed mode draws no arms: a comparison of arms says nothing about it.
   return [policy, ...policy.rules.filter(({ mode }) => mode === "adaptive")].some((place) => {

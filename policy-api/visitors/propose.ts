@@ -1,5 +1,5 @@
 import type { GainsMethod, Policy } from "../decision/policy.ts";
-import { type Worth, worthOf } from "../decision/value.ts";
+import { prepareGains, type Worth, worthOf } from "../decision/value.ts";
 import type { GroundsChecked, Objection } from "./compare.ts";
 import type { StackChange } from "./effect-changes.ts";
 import { indexOf, type Part } from "./figures.ts";
@@ -120,6 +120,7 @@ export function expectationOf(
   const { table, mix } = after;
   const fresh = evidence.filter(({ cell }) => cell.position === "new");
   const total = clientsOf(fresh);
+  const ways = { before: prepareGains(before, policy), after: prepareGains(after, policy) };
   const turned: Turned[] = [];
   /** Of each figure in the value. */
   const weights = new Map<number, number>();
@@ -131,8 +132,8 @@ export function expectationOf(
       const share = total === 0 ? 0 : clientsOf(here) / total;
       if (share === 0) continue;
       const visiting = { rttMs, contentBytes, isLater: false, paysPrice: true };
-      const [old] = worthOf(before, policy, { state: "unknown" }, visiting);
-      const [now] = worthOf(after, policy, { state: "unknown" }, visiting);
+      const [old] = worthOf(ways.before, { state: "unknown" }, visiting);
+      const [now] = worthOf(ways.after, { state: "unknown" }, visiting);
       pageViews += share * (1 + now.pages + now.returns);
       const [offered, offers] = [isOffered(policy, old), isOffered(policy, now)];
       if (offered === offers) continue;

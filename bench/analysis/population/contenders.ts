@@ -15,10 +15,13 @@ export const always: Contender = () => DAY_S;
 
 /** A policy of this project, by the decision that the worker makes. */
 export function byPolicy(policy: Policy): Contender {
+  // One for each size: decide() prepares a policy once.
+  const ofSize = new Map<number, Policy>();
   return ({ history, nowMs, transport, rttMs, contentBytes, offerUntilMs, answeredAtMs }) => {
     const offering = offerUntilMs > nowMs;
     const request = { transport, rttMs, path: "/", offerUntilMs, offering, answeredAtMs };
-    const withContent = { ...policy, contentBytes: { default: contentBytes, routes: [] } };
+    const withContent = ofSize.get(contentBytes) ?? { ...policy, contentBytes: { default: contentBytes, routes: [] } };
+    ofSize.set(contentBytes, withContent);
     const { advertise } = decide(request, history, withContent, nowMs, undefined);
     return advertise.kind === "h3" ? advertise.maS : 0;
   };
