@@ -22,8 +22,8 @@ export interface ClientReport extends ClientKeys {
   readonly pages?: readonly PageNews[] | undefined;
 }
 
-/** What became of pages' reports that did not count. */
-export interface Recorded {
+/** How many pages' reports did not count. */
+export interface RefusedPages {
   /** They were counted before. */
   readonly replayed: number;
   /** Their clients have reported too often. */

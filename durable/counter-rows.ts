@@ -1,24 +1,16 @@
 import { type Counted, type Hour, HOURS_KEPT, sumOf } from "../policy-api/api/counters/counted.ts";
-import { storedJson } from "./read-stored.ts";
+import { type Database, storedJson } from "./database.ts";
 
 export const COUNTER_MIGRATIONS: readonly ((sql: SqlStorage) => void)[] = [
+  // The last row alone says what there was before it, and the last number of each isolate: a start reads one row.
   (sql) =>
     sql.exec(`CREATE TABLE hours (
       hour INTEGER PRIMARY KEY,
       first_hour INTEGER NOT NULL,
       counted TEXT NOT NULL,
-      numbers TEXT NOT NULL
+      numbers TEXT NOT NULL,
+      before TEXT NOT NULL
     )`),
-  // The last row alone says what there was before it, and which isolates told: a start reads one row.
-  (sql) => {
-    sql.exec("ALTER TABLE hours ADD COLUMN before TEXT NOT NULL DEFAULT '{}'");
-    const rows = sql.exec<Pick<Row, "hour" | "counted">>("SELECT hour, counted FROM hours ORDER BY hour").toArray();
-    const last = rows.pop();
-    if (last === undefined) return;
-    sql.exec("UPDATE hours SET before = ? WHERE hour = ?", JSON.stringify(sumOf(rows.map(countedOf))), last.hour);
-    sql.exec("UPDATE hours SET numbers = '[]' WHERE hour < ?", last.hour);
-    sql.exec("DELETE FROM hours WHERE hour < 0");
-  },
 ];
 
 type Row = { hour: number; first_hour: number; counted: string; numbers: string; before: string };
@@ -35,67 +27,54 @@ export interface LastHour extends Hour {
 
 /** The table of counters: a row an hour. */
 export class CounterRows {
-  readonly #sql: SqlStorage;
+  readonly #database: Database;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
+  constructor(database: Database) {
+    this.#database = database;
   }
 
   write({ hour, counted, numbers, firstHour, before }: LastHour): void {
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO hours (hour, first_hour, counted, numbers, before) VALUES (?, ?, ?, ?, ?)",
+    const row = {
       hour,
-      firstHour,
-      JSON.stringify(counted),
-      JSON.stringify([...numbers]),
-      JSON.stringify(before),
-    );
+      first_hour: firstHour,
+      counted: JSON.stringify(counted),
+      numbers: JSON.stringify(Object.fromEntries(numbers)),
+      before: JSON.stringify(before),
+    };
+    this.#database.put("hours", row, ["hour"]);
   }
 
   last(): LastHour | undefined {
-    const [last] = this.#sql.exec<Row>("SELECT * FROM hours ORDER BY hour DESC LIMIT 1").toArray();
-    return (
-      last && {
-        hour: last.hour,
-        firstHour: last.first_hour,
-        counted: countedOf(last),
-        before: countedOf({ counted: last.before }),
-        numbers: numbersOf(last),
-      }
-    );
+    const last = this.#database.all<Row>("SELECT * FROM hours ORDER BY hour DESC LIMIT 1")[0];
+    if (last === undefined) return undefined;
+    const { hour, first_hour: firstHour, counted, before, numbers } = last;
+    const isolates = new Map(Object.entries(numbersIn(numbers)));
+    return {
+      hour,
+      firstHour,
+      counted: sumOf([numbersIn(counted)]),
+      before: sumOf([numbersIn(before)]),
+      numbers: isolates,
+    };
   }
 
   /** From one hour on and before another, oldest first. */
   hours(fromHour: number, toHour: number): Hour[] {
-    return this.#sql
-      .exec<Pick<Row, "hour" | "counted">>(
-        "SELECT hour, counted FROM hours WHERE hour >= ? AND hour < ? ORDER BY hour",
-        fromHour,
-        toHour,
-      )
-      .toArray()
-      .map((row) => ({ hour: row.hour, counted: countedOf(row) }))
+    return this.#database
+      .all<Row>("SELECT * FROM hours WHERE hour >= ? AND hour < ? ORDER BY hour", fromHour, toHour)
+      .map(({ hour, counted }) => ({ hour, counted: sumOf([numbersIn(counted)]) }))
       .filter(({ counted }) => Object.keys(counted).length > 0);
   }
 
   /** Leaves this hour's row, those of the hours that are kept before it, and in them what was counted alone. */
   trim(hour: number): void {
-    this.#sql.exec("DELETE FROM hours WHERE hour <= ? OR hour > ?", hour - HOURS_KEPT, hour);
-    this.#sql.exec("UPDATE hours SET numbers = '[]', before = '{}' WHERE hour < ? AND numbers <> '[]'", hour);
+    this.#database.run("DELETE FROM hours WHERE hour <= ? OR hour > ?", hour - HOURS_KEPT, hour);
+    this.#database.run("UPDATE hours SET numbers = '{}', before = '{}' WHERE hour < ? AND numbers <> '{}'", hour);
   }
 }
 
-function countedOf({ counted }: Pick<Row, "counted">): Counted {
-  const read = storedJson(counted);
-  return typeof read === "object" && read !== null ? sumOf([read as Counted]) : {};
-}
-
-function numbersOf({ numbers }: Row): ReadonlyMap<string, number> {
-  const read = storedJson(numbers);
-  const pairs: readonly unknown[] = Array.isArray(read) ? read : [];
-  return new Map(
-    pairs.flatMap((pair): [string, number][] =>
-      Array.isArray(pair) && typeof pair[0] === "string" && typeof pair[1] === "number" ? [[pair[0], pair[1]]] : [],
-    ),
-  );
+/** What is no number is left out. */
+function numbersIn(text: string): Readonly<Record<string, number>> {
+  const entries = Object.entries(storedJson(text) ?? {});
+  return Object.fromEntries(entries.filter((entry): entry is [string, number] => typeof entry[1] === "number"));
 }

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Delta, HOUR_MS, NO_TALLY, sumOf, type Tally } from "../policy-api/api/counters/counted.ts";
 import { COUNTER_MIGRATIONS, CounterRows, type LastHour } from "./counter-rows.ts";
+import { Database } from "./database.ts";
 import { migrate } from "./migrations.ts";
 
 /**
@@ -96,7 +97,7 @@ export class CounterStore extends DurableObject {
   #rowsOrCreate(): CounterRows {
     if (this.#rows === undefined) {
       migrate(this.ctx.storage, COUNTER_MIGRATIONS);
-      this.#rows = new CounterRows(this.ctx.storage.sql);
+      this.#rows = new CounterRows(new Database(this.ctx.storage.sql));
     }
     return this.#rows;
   }

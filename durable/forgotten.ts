@@ -1,14 +1,15 @@
 import type { ConnectionRecord } from "../policy-api/decision/connections.ts";
-import { NO_MIX } from "../policy-api/decision/mix.ts";
 import type { PathSample } from "../policy-api/decision/sample.ts";
-import { parseClientState } from "../policy-api/decision/parse-state.ts";
+import { readConnections } from "../policy-api/decision/parse-state.ts";
 import { RETENTION_MS } from "./path-rows.ts";
-import { readStored } from "./read-stored.ts";
+import { type Database, readStored } from "./database.ts";
 
 /** Isolates and TLS edges may still send old news for this long after something was forgotten, milliseconds. */
 const NEWS_MS = 60_000;
 /** Of more, those that were forgotten first go. */
 const FORGOTTEN_MAX = 1_000;
+
+type Columns = { key: string; at_ms: number; open: string };
 
 /** That a row was forgotten. */
 interface Mark {
@@ -23,16 +24,15 @@ interface Mark {
  */
 export class Forgotten {
   readonly #marks = new Map<string, Mark>();
-  #sql: SqlStorage | undefined;
+  #database: Database | undefined;
 
   /** Reads what the table has. From now on all is kept there. */
-  open(sql: SqlStorage): void {
-    this.#sql = sql;
-    const held = [...this.#marks];
-    const rows = sql.exec<{ key: string; at_ms: number; open: string }>("SELECT * FROM forgotten ORDER BY at_ms");
-    for (const { key, at_ms: atMs, open } of rows.toArray())
-      this.#marks.set(key, { atMs, open: readStored(open, parseClientState)?.connections ?? [] });
-    for (const [key, mark] of held) this.#keep(key, mark);
+  open(database: Database): void {
+    this.#database = database;
+    const earlier = [...this.#marks];
+    for (const { key, at_ms: atMs, open } of database.all<Columns>("SELECT * FROM forgotten ORDER BY at_ms"))
+      this.#marks.set(key, { atMs, open: readStored(open, readConnections) ?? [] });
+    for (const [key, mark] of earlier) this.#keep(key, mark);
   }
 
   /** When this was forgotten, if older news of it may still come. */
@@ -71,23 +71,17 @@ export class Forgotten {
       if (endMs <= nowMs) this.#drop(key);
       else nextMs = Math.min(nextMs ?? endMs, endMs);
     }
-    return this.#sql === undefined ? undefined : nextMs;
-  }
-
-  /** The table is gone. */
-  clear(): void {
-    this.#sql = undefined;
+    return this.#database === undefined ? undefined : nextMs;
   }
 
   #keep(key: string, mark: Mark): void {
     this.#marks.delete(key);
     this.#marks.set(key, mark);
-    const open = JSON.stringify({ connections: mark.open, given: NO_MIX });
-    this.#sql?.exec("INSERT OR REPLACE INTO forgotten (key, at_ms, open) VALUES (?, ?, ?)", key, mark.atMs, open);
+    this.#database?.put("forgotten", { key, at_ms: mark.atMs, open: JSON.stringify(mark.open) }, ["key"]);
   }
 
   #drop(key: string): void {
     this.#marks.delete(key);
-    this.#sql?.exec("DELETE FROM forgotten WHERE key = ?", key);
+    this.#database?.run("DELETE FROM forgotten WHERE key = ?", key);
   }
 }

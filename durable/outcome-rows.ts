@@ -1,12 +1,12 @@
-import { DRAWN_ARMS, type DrawnArm } from "../policy-api/decision/assignment.ts";
+import { DRAWN_ARMS } from "../policy-api/decision/assignment.ts";
 import { EMPTY_DAY } from "../policy-api/visitors/client-day.ts";
 import type { TimesBefore } from "../policy-api/visitors/expected-time.ts";
 import { NO_OUTCOMES, type OutcomeRow, type OutcomeSums } from "../policy-api/visitors/gathered.ts";
-import { addTime, mergeSketches, parseSketch } from "../policy-api/visitors/quantiles.ts";
-import { ASN_PREFIX, EVERYWHERE, RTT_CLASS_MS, rttKey } from "../policy-api/visitors/row-keys.ts";
-import { addChange, type OutcomeKey, type SumsChange } from "../policy-api/visitors/sums-change.ts";
-import { parseSums, sumsJson } from "../policy-api/visitors/sums.ts";
-import { readStored } from "./read-stored.ts";
+import { mergeSketches, readSketch } from "../policy-api/visitors/quantiles.ts";
+import { ASN_PREFIX } from "../policy-api/visitors/row-keys.ts";
+import { addChange, type OutcomeKey, outcomeId, type SumsChange } from "../policy-api/visitors/sums-change.ts";
+import { readSums, sumsJson } from "../policy-api/visitors/sums.ts";
+import { type Database, readStored } from "./database.ts";
 
 /** How many versions of the policy have sums. With a further one, those of the version that changed the longest ago go. */
 export const VERSIONS_MAX = 16;
@@ -20,41 +20,36 @@ export const ASN_KEYS_MAX = 64;
  */
 export const OUTCOMES_RETENTION_MS = 90 * 86_400_000;
 
-/** What was not added, or is gone. No client's row may claim to be in these sums. */
-export interface Applied {
-  /** There was no room for these. */
-  readonly refused: readonly OutcomeKey[];
-  /** What was added up here before is gone too. */
-  readonly lost: Lost;
-}
-
-export interface Lost {
+/** What was added up here before, and is gone. */
+export interface LostOutcomes {
   readonly versions: readonly number[];
   readonly keys: readonly OutcomeKey[];
 }
 
-/** The keys under which the times before are looked for. */
-const COMPARED: ReadonlySet<string> = new Set([EVERYWHERE, ...[0, ...RTT_CLASS_MS].map((_, i) => rttKey(i))]);
+export interface AppliedChanges {
+  readonly lost: LostOutcomes;
+  readonly isLost: boolean;
+  /** Says which sums do not have a client, as they are lost or there was no room for them. Undefined if all do, as nearly always. */
+  readonly isGone: ((key: OutcomeKey) => boolean) | undefined;
+}
 
 type Columns = { version: number; arm: string; key: string; at_ms: number; sums: string; load: string; lcp: string };
 
 /** The table of outcomes: reading, adding, and keeping it bounded. */
 export class OutcomeRows {
-  /** As in PathRows. */
-  written = 0;
-  readonly #sql: SqlStorage;
+  readonly #database: Database;
+  /** The versions that have rows. Undefined: not known. */
   #versions: Set<number> | undefined;
-  /** Of all versions and both arms, by key. At most as many as COMPARED. */
   readonly #before = new Map<string, TimesBefore>();
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
+  constructor(database: Database) {
+    this.#database = database;
   }
 
   /** All rows of a version that can be read. */
   of(version: number): OutcomeRow[] {
-    const cursor = this.#sql.exec<Columns>("SELECT * FROM outcomes WHERE version = ? ORDER BY arm, key", version);
-    return cursor.toArray().flatMap((columns): OutcomeRow[] => {
+    const rows = this.#database.all<Columns>("SELECT * FROM outcomes WHERE version = ? ORDER BY arm, key", version);
+    return rows.flatMap((columns): OutcomeRow[] => {
       const arm = DRAWN_ARMS.find((one) => one === columns.arm);
       const read = outcomesOf(columns);
       if (arm === undefined || read === undefined) return [];
@@ -64,14 +59,13 @@ export class OutcomeRows {
 
   /** The versions that have rows, and when each changed last. */
   versions(): { version: number; atMs: number }[] {
-    return this.#sql
-      .exec<{ version: number; atMs: number }>(
-        "SELECT version, MAX(at_ms) AS atMs FROM outcomes GROUP BY version ORDER BY version",
-      )
-      .toArray();
+    return this.#database.all("SELECT version, MAX(at_ms) AS atMs FROM outcomes GROUP BY version ORDER BY version");
   }
 
-  /** What pages under a key took so far, over all versions and both arms. Only the first call for a key reads the table. */
+  /**
+   * What pages under a key of `comparedWith` took so far, over all versions and both arms. The table is read for the first call after a
+   * change.
+   */
   before(key: string): TimesBefore {
     const known = this.#before.get(key);
     if (known !== undefined) return known;
@@ -83,82 +77,71 @@ export class OutcomeRows {
         if (read !== undefined)
           before = { load: mergeSketches(before.load, read.load), lcp: mergeSketches(before.lcp, read.lcp) };
       }
-    if (COMPARED.has(key)) this.#before.set(key, before);
+    this.#before.set(key, before);
     return before;
   }
 
   /** Adds changes. Each of their keys is written once. Call it in a transaction, with the clients' rows. */
-  apply(changes: readonly SumsChange[], nowMs: number): Applied {
-    const { evicted, admitted } = this.#makeRoom(new Set(changes.map(({ version }) => version)));
+  apply(changes: readonly SumsChange[], nowMs: number): AppliedChanges {
+    const versions = this.#makeRoom(new Set(changes.map(({ version }) => version)));
     const refused: OutcomeKey[] = [];
     const keys: OutcomeKey[] = [];
     for (const change of changes) {
       const row = this.#read(change);
-      if (row === undefined && !(admitted.has(change.version) && this.#hasRoom(change))) {
+      if (row === undefined && !(this.#known().has(change.version) && this.#hasRoom(change))) {
         refused.push(change);
         continue;
       }
-      const held = row && outcomesOf(row);
-      if (held === undefined && (row !== undefined || change.days.some(({ before }) => before !== EMPTY_DAY))) {
+      this.#before.delete(change.key);
+      const sums = row && outcomesOf(row);
+      if (sums === undefined && (row !== undefined || change.days.some(({ before }) => before !== EMPTY_DAY))) {
         // A corrupt row counts as a missing row. It begins anew with the next pages, of which no client claims anything yet.
         keys.push(change);
-        this.#delete(change);
+        const { version, arm, key } = change;
+        this.#database.run("DELETE FROM outcomes WHERE version = ? AND arm = ? AND key = ?", version, arm, key);
         continue;
       }
-      this.#write(change, addChange(held ?? NO_OUTCOMES, change), nowMs);
-      this.#remember(change);
+      this.#write(change, addChange(sums ?? NO_OUTCOMES, change), nowMs);
     }
-    return { refused, lost: { versions: evicted, keys } };
+    const ids = new Set([...refused, ...keys].map(outcomeId));
+    const isLost = versions.length + keys.length > 0;
+    const isGone = (key: OutcomeKey): boolean => versions.includes(key.version) || ids.has(outcomeId(key));
+    return { lost: { versions, keys }, isLost, isGone: isLost || ids.size > 0 ? isGone : undefined };
   }
 
   /**
    * Deletes rows that have not changed within the retention. It reads the whole table, so do not call it often.
    *
-   * @returns when the oldest row changed last; undefined without rows.
+   * @returns when it has something to do again; undefined without rows.
    */
   expire(nowMs: number): number | undefined {
-    const cursor = this.#sql.exec("DELETE FROM outcomes WHERE at_ms <= ?", nowMs - OUTCOMES_RETENTION_MS);
-    this.written += cursor.rowsWritten;
-    if (cursor.rowsWritten > 0) this.#forgetCaches();
-    return this.#sql.exec<{ at: number | null }>("SELECT MIN(at_ms) AS at FROM outcomes").one().at ?? undefined;
+    this.#database.run("DELETE FROM outcomes WHERE at_ms <= ?", nowMs - OUTCOMES_RETENTION_MS);
+    this.#versions = undefined;
+    this.#before.clear();
+    const { at } = this.#database.sql.exec<{ at: number | null }>("SELECT MIN(at_ms) AS at FROM outcomes").one();
+    return at === null ? undefined : at + OUTCOMES_RETENTION_MS;
   }
 
   #read({ version, arm, key }: OutcomeKey): Columns | undefined {
-    return this.#sql
-      .exec<Columns>("SELECT * FROM outcomes WHERE version = ? AND arm = ? AND key = ?", version, arm, key)
-      .toArray()[0];
+    const query = "SELECT * FROM outcomes WHERE version = ? AND arm = ? AND key = ?";
+    return this.#database.all<Columns>(query, version, arm, key)[0];
   }
 
   #write({ version, arm, key }: OutcomeKey, { sums, load, lcp }: OutcomeSums, nowMs: number): void {
-    const cursor = this.#sql.exec(
-      `INSERT INTO outcomes (version, arm, key, at_ms, sums, load, lcp) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (version, arm, key) DO UPDATE SET
-         at_ms = excluded.at_ms, sums = excluded.sums, load = excluded.load, lcp = excluded.lcp`,
+    const row = {
       version,
       arm,
       key,
-      nowMs,
-      JSON.stringify(sumsJson(sums)),
-      JSON.stringify(load),
-      JSON.stringify(lcp),
-    );
-    this.written += cursor.rowsWritten;
+      at_ms: nowMs,
+      sums: JSON.stringify(sumsJson(sums)),
+      load: JSON.stringify(load),
+      lcp: JSON.stringify(lcp),
+    };
+    this.#database.put("outcomes", row, ["version", "arm", "key"]);
   }
 
-  #delete({ version, arm, key }: OutcomeKey): void {
-    const cursor = this.#sql.exec("DELETE FROM outcomes WHERE version = ? AND arm = ? AND key = ?", version, arm, key);
-    this.written += cursor.rowsWritten;
-    this.#before.delete(key);
-  }
-
-  #remember({ key, loadMs, lcpMs }: SumsChange): void {
-    const before = this.#before.get(key);
-    if (before === undefined || loadMs.length === 0) return;
-    this.#before.set(key, { load: loadMs.reduce(addTime, before.load), lcp: lcpMs.reduce(addTime, before.lcp) });
-  }
-
-  /** Makes room for versions that have no rows yet. None of those that change is evicted. */
-  #makeRoom(changing: ReadonlySet<number>): { evicted: number[]; admitted: ReadonlySet<number> } {
+  /** Makes room for versions that have no rows yet. None of those that change is evicted. @returns those that are */
+  #makeRoom(changing: ReadonlySet<number>): number[] {
     const known = this.#known();
     const evicted: number[] = [];
     for (const version of changing) {
@@ -168,48 +151,36 @@ export class OutcomeRows {
           .filter((one) => !changing.has(one.version))
           .sort((a, b) => a.atMs - b.atMs)[0];
         if (oldest === undefined) continue;
-        this.written += this.#sql.exec("DELETE FROM outcomes WHERE version = ?", oldest.version).rowsWritten;
+        this.#database.run("DELETE FROM outcomes WHERE version = ?", oldest.version);
         known.delete(oldest.version);
         this.#before.clear();
         evicted.push(oldest.version);
       }
       known.add(version);
     }
-    return { evicted, admitted: known };
+    return evicted;
   }
 
   /** Whether a version and arm may have one more key. */
   #hasRoom({ version, arm, key }: OutcomeKey): boolean {
-    return (
-      (!key.startsWith(ASN_PREFIX) || this.#count(version, arm, ASN_PREFIX, AFTER_ASN) < ASN_KEYS_MAX) &&
-      this.#count(version, arm, "", AFTER_ALL) < KEYS_MAX
-    );
-  }
-
-  #count(version: number, arm: DrawnArm, from: string, to: string): number {
-    return this.#sql
-      .exec<{ n: number }>(
-        "SELECT COUNT(*) AS n FROM outcomes WHERE version = ? AND arm = ? AND key >= ? AND key < ?",
-        version,
-        arm,
-        from,
-        to,
-      )
-      .one().n;
+    const count = (from: string, to: string): number =>
+      this.#database.sql
+        .exec<{ n: number }>(
+          "SELECT COUNT(*) AS n FROM outcomes WHERE version = ? AND arm = ? AND key >= ? AND key < ?",
+          version,
+          arm,
+          from,
+          to,
+        )
+        .one().n;
+    if (key.startsWith(ASN_PREFIX) && count(ASN_PREFIX, AFTER_ASN) >= ASN_KEYS_MAX) return false;
+    return count("", AFTER_ALL) < KEYS_MAX;
   }
 
   #known(): Set<number> {
-    return (this.#versions ??= new Set(
-      this.#sql
-        .exec<{ version: number }>("SELECT DISTINCT version FROM outcomes")
-        .toArray()
-        .map(({ version }) => version),
-    ));
-  }
-
-  #forgetCaches(): void {
-    this.#versions = undefined;
-    this.#before.clear();
+    const versions = (): number[] =>
+      this.#database.all<{ version: number }>("SELECT DISTINCT version FROM outcomes").map(({ version }) => version);
+    return (this.#versions ??= new Set(versions()));
   }
 }
 
@@ -218,12 +189,8 @@ const AFTER_ASN = "asn0";
 const AFTER_ALL = "~";
 
 /** Undefined if the row cannot be read. */
-function outcomesOf({ sums, load, lcp }: Columns): OutcomeSums | undefined {
-  const read = {
-    sums: readStored(sums, parseSums),
-    load: readStored(load, parseSketch),
-    lcp: readStored(lcp, parseSketch),
-  };
-  const isWhole = read.sums !== undefined && read.load !== undefined && read.lcp !== undefined;
-  return isWhole ? (read as OutcomeSums) : undefined;
+function outcomesOf(columns: Columns): OutcomeSums | undefined {
+  const sums = readStored(columns.sums, readSums);
+  const [load, lcp] = [readStored(columns.load, readSketch), readStored(columns.lcp, readSketch)];
+  return sums && load && lcp && { sums, load, lcp };
 }

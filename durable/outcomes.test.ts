@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ASSIGNMENT_MS, periodAt } from "../policy-api/decision/assignment.ts";
-import { type AssignedClient, parseAssignedClient } from "../policy-api/visitors/assigned-client.ts";
+import { type AssignedClient, readAssignedClient } from "../policy-api/visitors/assigned-client.ts";
 import type { OutcomeRow } from "../policy-api/visitors/gathered.ts";
 import { type AskedPage, outcomeOf, type PageNews } from "../policy-api/visitors/page-outcome.ts";
 import { periodKey } from "../policy-api/visitors/row-keys.ts";
@@ -13,7 +13,7 @@ import type { ClientReport } from "./client-report.ts";
 import { ASN_KEYS_MAX, KEYS_MAX, OUTCOMES_RETENTION_MS, VERSIONS_MAX } from "./outcome-rows.ts";
 import { RETENTION_MS } from "./path-rows.ts";
 import type { PathStore } from "./path-store.ts";
-import { readStored } from "./read-stored.ts";
+import { readStored } from "./database.ts";
 import { bindings, freshStorage } from "./testing.ts";
 
 freshStorage();
@@ -63,9 +63,11 @@ function assignedIn({ storage }: DurableObjectState): Record<string, AssignedCli
   const { sql: db } = storage;
   if (db.exec("SELECT 1 FROM sqlite_master WHERE name = 'paths'").toArray().length === 0) return {};
   const rows = db
-    .exec<{ key: string; assigned: string }>("SELECT key, assigned FROM paths WHERE assigned IS NOT NULL ORDER BY key")
+    .exec<{ key: string; assigned: string }>(
+      "SELECT key, state -> '$.assigned' AS assigned FROM paths WHERE assigned IS NOT NULL ORDER BY key",
+    )
     .toArray();
-  return Object.fromEntries(rows.map((row) => [row.key, readStored(row.assigned, parseAssignedClient)]));
+  return Object.fromEntries(rows.map((row) => [row.key, readStored(row.assigned, readAssignedClient)]));
 }
 const assigned = async (): Promise<Record<string, AssignedClient | undefined>> =>
   runInDurableObject(object(), (_, state) => assignedIn(state));
@@ -273,7 +275,9 @@ describe("writes of outcomes", () => {
     // Each new client has a row, without its part in the sums.
     expect((await object().writes()).rows - before).toBe(30);
     expect(await clientsAt("all")).toBe("1");
-    expect(await sql("SELECT key FROM paths WHERE assigned IS NOT NULL OR counted_pages <> '[]'")).toHaveLength(1);
+    expect(
+      await sql("SELECT key FROM paths WHERE state -> '$.assigned' IS NOT NULL OR state -> '$.countedPages' <> '[]'"),
+    ).toHaveLength(1);
     later(1_000);
     await object().record([report({ client: "c31" })]);
     // Then the thirty, and four sums. Of the last one nothing is known.
@@ -473,18 +477,18 @@ describe("outcomes that cannot be read", () => {
     expect(await clientsAt("all")).toBe("3");
   });
 
-  it.each(["{", "null", '{"period":1}', '{"period":1,"version":3,"arm":"policy","atMs":1,"rows":{}}'])(
-    "a client's part that is %s is none",
-    async (text) => {
+  it.each(["{", "null", '{"assigned":{"version":3}}', '{"assigned":{"version":3,"arm":"policy","rows":{}}}'])(
+    "a client's row that is %s is none",
+    async (state) => {
       await object().record([visit("c1")]);
-      await sql("UPDATE paths SET assigned = ? WHERE key = 'client c1'", text);
+      await sql("UPDATE paths SET state = ? WHERE key = 'client c1'", state);
       await evictDurableObject(object());
       expect(await object().lookUp({ client: "c1", network: "n1" })).not.toHaveProperty("decided");
       await object().record([visit("c1")]);
       expect(await clientsAt("all")).toBe("2");
       // Nor does it stand in the way of a version that has to go.
       for (let version = 10; version < 10 + VERSIONS_MAX; version++) {
-        await sql("UPDATE paths SET assigned = ? WHERE key = 'client c1'", text);
+        await sql("UPDATE paths SET state = ? WHERE key = 'client c1'", state);
         later(10_000);
         await object().record([visit("c2", decision({ policyVersion: version }))]);
       }

@@ -5,14 +5,13 @@ import { COUNTED_PAGES_MAX } from "../policy-api/visitors/counted-pages.ts";
 import type { Remembered } from "../policy-api/decision/history.ts";
 import { type ClientState, EMPTY_CLIENT } from "../policy-api/decision/levels.ts";
 import { LOSS_NODES } from "../policy-api/decision/loss-nodes.ts";
-import type { LevelState } from "../policy-api/decision/mix.ts";
-import { type AltSvcAnswer, ANY_ORIGIN } from "../policy-api/decision/offers.ts";
+import { type LevelState, NO_MIX } from "../policy-api/decision/mix.ts";
+import { type AltSvcAnswer, NO_OFFER } from "../policy-api/decision/offers.ts";
 import { offersHeld } from "../policy-api/decision/testing.ts";
 import { outcomeOf, type PageNews } from "../policy-api/visitors/page-outcome.ts";
 import type { PathSample } from "../policy-api/decision/sample.ts";
 import { pageDecision, pageNews, pageReport } from "../policy-api/visitors/testing-pages.ts";
-import { migrate } from "./migrations.ts";
-import { ASIDE_MS, PATH_MIGRATIONS, RETENTION_MS, ROWS_MAX, SPAN_MS } from "./path-rows.ts";
+import { ASIDE_MS, RETENTION_MS, ROWS_MAX, SPAN_MS } from "./path-rows.ts";
 import type { ClientKeys, ClientReport } from "./client-report.ts";
 import type { PathStore } from "./path-store.ts";
 import { bindings, freshStorage } from "./testing.ts";
@@ -176,34 +175,6 @@ describe("PathStore", () => {
       { origin: "b", untilMs: atMs + 5_000, answeredAtMs: atMs + 1, offering: true },
       { origin: "a", untilMs: 0, answeredAtMs: atMs, offering: false },
     ]);
-  });
-
-  it("reads offers of before origins were told apart as those of all, and of any that it cannot read none", async () => {
-    const atMs = Date.now();
-    await object().record([report({ answers: [{ origin: "a", atMs, offerUntilMs: atMs + 5_000 }] })]);
-    const readAs = async (text: string) => {
-      await runInDurableObject(object(), (_, state) => {
-        state.storage.sql.exec("UPDATE paths SET offer_origins = ?", text);
-      });
-      await evictDurableObject(object());
-      return (await lookUp()).offers?.origins;
-    };
-    expect(await readAs("[]")).toEqual([
-      { origin: ANY_ORIGIN, untilMs: atMs + 5_000, answeredAtMs: atMs, offering: true },
-    ]);
-    for (const text of ["{", "[{}]", "null"]) expect(await readAs(text)).toEqual([]);
-  });
-
-  it.each(["{", '"[]"', "[-1]", "null"])("ignored offers that cannot be read, %s, are none", async (text) => {
-    await object().record([
-      report({ answers: [{ origin: "o", atMs: Date.now(), offerUntilMs: 0, earlierOffer: "ignored" }] }),
-    ]);
-    await runInDurableObject(object(), (_, state) => {
-      state.storage.sql.exec("UPDATE paths SET offers_ignored_at_ms = ?", text);
-    });
-    await evictDurableObject(object());
-    expect((await lookUp()).offers?.ignoredAtMs).toEqual([]);
-    expect(packets((await lookUp()).client)).toBe(1000);
   });
 
   it("keeps what it met of an autonomous system and of the site, for networks that nobody knows", async () => {
@@ -382,55 +353,38 @@ describe("PathStore", () => {
     }
   });
 
+  const whole = (over: object): string =>
+    JSON.stringify({ client: EMPTY_CLIENT, offers: NO_OFFER, countedPages: [], ...over });
   it("takes a corrupt row for one that is not there, and mends it", async () => {
     await object().record([report()]);
     for (const value of [
       "{",
       "null",
-      '{"connections":[{"id":1}],"given":{"clients":[0,0,0,0,0,0],"asOfMs":0}}',
-      '{"connections":[],"given":{"clients":[1],"asOfMs":0}}',
+      whole({ client: { connections: [{ id: 1 }], given: NO_MIX } }),
+      whole({ client: { connections: [], given: { clients: [1], asOfMs: 0 } } }),
+      whole({ offers: { ...NO_OFFER, origins: [{}] } }),
+      whole({ offers: { ...NO_OFFER, ignoredAtMs: [-1] } }),
+      whole({ countedPages: [{ nonce: 7 }] }),
+      whole({ assigned: { period: 1 } }),
       '{"held":{"clients":[0,0,0,0,0,-1],"asOfMs":0}}',
     ]) {
       await setStates(value);
       expect(await lookUp(), value).toEqual({});
     }
+    await setStates(whole({}));
+    expect(await lookUp()).toMatchObject({ client: EMPTY_CLIENT });
+    await setStates("{");
     await object().record([report()]);
     expect(packets((await lookUp()).client)).toBe(1000);
     expect(clients((await lookUp()).network)).toBeCloseTo(told(1000), 4);
   });
 
-  /** A row's state as it was written before connections were kept apart. */
-  const OLD_STATE = JSON.stringify({
-    quic: {
-      minRttMs: [[490_000, 20]],
-      deliveryRateBps: [],
-      loss: { packets: 1000, lost: 20, asOfMs: 1 },
-      lastAtMs: 1,
-      baselines: [],
-      epochs: [],
-      changedAtMs: 0,
-      passedOn: { packets: 25, lost: 1, asOfMs: 1 },
-    },
-  });
   async function setStates(text: string): Promise<void> {
     await runInDurableObject(object(), (_, state) => {
       state.storage.sql.exec("UPDATE paths SET state = ?", text);
     });
     await evictDurableObject(object());
   }
-
-  it("takes rows of before connections were kept apart for missing, and writes new ones in their place", async () => {
-    await object().record([report({ asn: 64_500 })]);
-    await setStates(OLD_STATE);
-    expect(await lookUp({ asn: 64_500 })).toEqual({});
-    await object().record([report({ asn: 64_500, samples: [sample({ packetsSent: 500 })] })]);
-    await runDurableObjectAlarm(object());
-    await evictDurableObject(object());
-    const { client, network, asn, site } = await lookUp({ asn: 64_500 });
-    expect(packets(client)).toBe(500);
-    for (const level of [network, asn, site]) expect(clients(level)).toBeCloseTo(told(500), 4);
-    expect(await rows()).toHaveLength(4);
-  });
 
   it("forgets down to the schema when the last row has expired", async () => {
     await object().record([report()]);
@@ -468,75 +422,6 @@ describe("PathStore", () => {
     }
   });
 
-  it("brings a table of before offers were followed up to date, and its rows count as missing", async () => {
-    const nowMs = Date.now();
-    await runInDurableObject(object(), (_, { storage }) => {
-      // The first migration as it was released, and the table of versions after it.
-      storage.sql.exec("CREATE TABLE schema_version (version INTEGER NOT NULL)");
-      storage.sql.exec("INSERT INTO schema_version VALUES (1)");
-      storage.sql.exec(`CREATE TABLE paths (
-        key TEXT PRIMARY KEY,
-        state TEXT NOT NULL,
-        offer_until_ms INTEGER NOT NULL,
-        offer_answered_at_ms INTEGER NOT NULL,
-        offering INTEGER NOT NULL,
-        last_at_ms INTEGER NOT NULL
-      )`);
-      for (const key of ["client c1", "network n1"])
-        storage.sql.exec("INSERT INTO paths VALUES (?, ?, ?, ?, 1, ?)", key, OLD_STATE, nowMs + 5000, nowMs, nowMs);
-    });
-    await evictDurableObject(object());
-    expect(await lookUp()).toEqual({});
-
-    const later: AltSvcAnswer = {
-      origin: "o",
-      atMs: nowMs + 1000,
-      offerUntilMs: nowMs + 9000,
-      earlierOffer: "ignored",
-    };
-    await object().record([report({ answers: [later] })]);
-    await runDurableObjectAlarm(object());
-    await evictDurableObject(object());
-    expect((await lookUp()).offers).toMatchObject({
-      origins: [{ untilMs: nowMs + 9000 }],
-      ignoredAtMs: [expect.any(Number)],
-    });
-    expect(packets((await lookUp()).client)).toBe(1000);
-    expect(await rows()).toHaveLength(3);
-  });
-
-  it("reads rows of before offers were told apart by origin, also in a table that was set aside", async () => {
-    const nowMs = Date.now();
-    await runInDurableObject(object(), (_, { storage }) => {
-      migrate(storage, PATH_MIGRATIONS.slice(0, 6));
-      const { sql } = storage;
-      const table = sql.exec<{ sql: string }>("SELECT sql FROM sqlite_master WHERE name = 'paths'").one();
-      for (const [client, answeredAtMs] of [["c1", nowMs] as const, ["c2", nowMs + 1] as const]) {
-        sql.exec(
-          `INSERT INTO paths (key, state, offer_until_ms, offer_answered_at_ms, offering, last_at_ms) VALUES (?, ?, ?, ?, 1, ?)`,
-          `client ${client}`,
-          JSON.stringify(EMPTY_CLIENT),
-          nowMs + 5_000,
-          answeredAtMs,
-          nowMs,
-        );
-        if (client === "c1") {
-          sql.exec(`ALTER TABLE paths RENAME TO paths_${nowMs}`);
-          sql.exec(table.sql);
-        }
-      }
-    });
-    await evictDurableObject(object());
-    for (const client of ["c1", "c2"])
-      expect((await lookUp({ client })).offers?.origins).toMatchObject([
-        { origin: ANY_ORIGIN, untilMs: nowMs + 5_000 },
-      ]);
-    await object().record([report({ answers: [{ origin: "o", atMs: nowMs + 1_000, offerUntilMs: 0 }] })]);
-    await runDurableObjectAlarm(object());
-    await evictDurableObject(object());
-    expect((await lookUp()).offers?.origins).toMatchObject([{ origin: "o", offering: false }, { origin: ANY_ORIGIN }]);
-  });
-
   it("wakes when its table is to be set aside, and seldomer than once in an hour", async () => {
     await object().record([report()]);
     await runDurableObjectAlarm(object());
@@ -559,9 +444,9 @@ describe("PathStore", () => {
   async function fill(count: number, columns: string): Promise<void> {
     await runInDurableObject(object(), (_, state) => {
       state.storage.sql.exec(
-        `INSERT INTO paths (key, state, offer_until_ms, offer_answered_at_ms, offering, network, packets, last_at_ms)
+        `INSERT INTO paths (key, state, network, packets, last_at_ms)
          WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
-         SELECT 'client filled' || n, '{}', 0, 0, 0, ${columns} FROM i`,
+         SELECT 'client filled' || n, '{}', ${columns} FROM i`,
         count,
       );
     });
@@ -688,9 +573,9 @@ describe("tables that were set aside", () => {
     const fill = (from: number): Promise<void> =>
       runInDurableObject(object(), (_, { storage }) => {
         storage.sql.exec(
-          `INSERT INTO paths (key, state, offer_until_ms, offer_answered_at_ms, offering, network, packets, last_at_ms)
+          `INSERT INTO paths (key, state, network, packets, last_at_ms)
            WITH RECURSIVE i(n) AS (SELECT ? UNION ALL SELECT n + 1 FROM i WHERE n < ? + ?)
-           SELECT 'client filled' || n, '{}', 0, 0, 0, 'n' || n, 500, ? + n FROM i`,
+           SELECT 'client filled' || n, '{}', 'n' || n, 500, ? + n FROM i`,
           from,
           from,
           ROWS_MAX / 2 - 1,
@@ -707,17 +592,6 @@ describe("tables that were set aside", () => {
     expect(kept).toBeLessThanOrEqual(ROWS_MAX);
     expect(kept).toBeGreaterThan(ROWS_MAX * 0.9);
     expect(await packetsOf("c9")).toBe(1000);
-  });
-
-  it("the version before finds the table that it reads and writes", async () => {
-    await object().record([report()]);
-    await ring(SPAN_MS);
-    const columns = await runInDurableObject(object(), (_, { storage }) => [
-      storage.sql.exec("SELECT * FROM paths").columnNames,
-      storage.sql.exec(`SELECT * FROM paths_${beganMs + SPAN_MS}`).columnNames,
-    ]);
-    expect(columns[0]).toEqual(columns[1]);
-    expect(columns[0]).toContain("counted_pages");
   });
 });
 
@@ -759,16 +633,6 @@ describe("what pages report", () => {
   it("is of the client alone where it says nothing of packets", async () => {
     await pagesOf({ ...page("a"), samples: [] });
     expect((await rows()).map((row) => row["key"])).toEqual(["client c1"]);
-  });
-
-  it.each(["{", '{"a":1}', '[{"nonce":7}]'])("a list that cannot be read, %s, is an empty one", async (text) => {
-    await pagesOf(page("a"));
-    await runInDurableObject(object(), (_, state) => {
-      state.storage.sql.exec("UPDATE paths SET counted_pages = ?", text);
-    });
-    await evictDurableObject(object());
-    expect(packets((await lookUp()).client)).toBe(300);
-    expect(await pagesOf(page("a"))).toEqual({ replayed: 0, crowded: 0 });
   });
 
   it("does not bring back a client that was forgotten after the page was decided", async () => {

@@ -2,50 +2,39 @@ import { DurableObject } from "cloudflare:workers";
 import type { Extent } from "../policy-api/api/counters/extent.ts";
 import { forgottenOf } from "../policy-api/decision/connections.ts";
 import type { Remembered } from "../policy-api/decision/history.ts";
-import { applySamples, EMPTY_CLIENT } from "../policy-api/decision/levels.ts";
-import {
-  addToNetwork,
-  addToUpper,
-  givenSince,
-  isNews,
-  type MixChange,
-  NO_MIX,
-  UPPER_LEVELS,
-  type UpperLevel,
-} from "../policy-api/decision/mix.ts";
-import { applyAnswer } from "../policy-api/decision/offers.ts";
-import { addDecision, addOutcome } from "../policy-api/visitors/assigned-client.ts";
-import { countPage, type PageFate } from "../policy-api/visitors/counted-pages.ts";
-import { comparedWith, expectedTimes } from "../policy-api/visitors/expected-time.ts";
+import { UPPER_LEVELS } from "../policy-api/decision/mix.ts";
 import type { OutcomeRow } from "../policy-api/visitors/gathered.ts";
-import type { AskedPage, PageNews } from "../policy-api/visitors/page-outcome.ts";
-import { changesOf, isContinued, type OutcomeKey } from "../policy-api/visitors/sums-change.ts";
-import type { ClientKeys, ClientReport, Recorded } from "./client-report.ts";
+import { changesOf } from "../policy-api/visitors/sums-change.ts";
+import { addReport, newsSince } from "./add-report.ts";
+import {
+  type CachedRow,
+  dueAtMs,
+  forgetOutcomes,
+  needsWrite,
+  withoutOutcomes,
+  withoutWaiting,
+  WRITE_INTERVAL_MS,
+} from "./cached-row.ts";
+import type { ClientKeys, ClientReport, RefusedPages } from "./client-report.ts";
+import { Database } from "./database.ts";
 import { Forgotten } from "./forgotten.ts";
-import { forgetOutcomes, goneBy, type HeldRow, inSumsOf, waits, withoutOutcomes } from "./held-row.ts";
 import { migrate } from "./migrations.ts";
-import { OutcomeRows, OUTCOMES_RETENTION_MS } from "./outcome-rows.ts";
-import { CLIENT_PREFIX, EMPTY_ROW, PATH_MIGRATIONS, PathRows, RETENTION_MS } from "./path-rows.ts";
-import { tells, toldBy } from "./told.ts";
+import { OutcomeRows } from "./outcome-rows.ts";
+import { clientKey, EMPTY_ROW, levelKey, networkKey, type PathRow } from "./path-row.ts";
+import { PATH_MIGRATIONS, PathRows, RETENTION_MS } from "./path-rows.ts";
 
-/** A row is written if its last write is at least this old, milliseconds. Until then, changes wait in memory. */
-export const WRITE_INTERVAL_MS = 10_000;
-/**
- * The same for a client's own row, which seldom changes twice within ten seconds. What waits needs an alarm, and an alarm is billed as a
- * row twice: when it is set, and when it sets the next one.
- */
-export const CLIENT_WRITE_INTERVAL_MS = 1_000;
 /** Expiry reads the whole table, so it runs at most once in an hour. A row may outlive its retention by as much. */
 const EXPIRY_INTERVAL_MS = 3_600_000;
 /** An alarm that is this late will not ring: on one's own machine, workerd's list of alarms may be lost. */
 const ALARM_LOST_MS = 60_000;
 /**
- * Rows in memory. Each takes about 4 KB of an object's 128 MB. A client of a drawn arm takes about 1 KB more, and at most 9 KB: 24 keys
- * take 4.5 KB, twice if all of them wait to be written. So all rows take 65 MB at most.
+ * Rows in memory. Each takes about 4 KB of an object's 128 MB, and twice that while it waits to be written. What a client of a drawn arm did
+ * is 1 KB of that, and at most 4.5 KB: 24 keys. So all rows take 75 MB at most.
  */
-export const HELD_MAX = 5_000;
+export const CACHED_MAX = 5_000;
 
 interface Tables {
+  readonly database: Database;
   readonly rows: PathRows;
   readonly outcomes: OutcomeRows;
 }
@@ -56,7 +45,7 @@ interface Tables {
  *
  * Reports are many and writes are expensive. So rows live in memory, and each is written at most every ten seconds, a
  * client's own every second: by the report that finds it due, or else by an alarm. A client's row is written only if what changed can change an answer
- * (told.ts).
+ * (cached-row.ts).
  *
  * What clients of drawn arms did is added up in sums of outcomes. The sums of all clients that wait are written together, every ten
  * seconds, in one transaction with what those clients' rows say of it. So a crash loses both or neither, and the sums are always
@@ -64,9 +53,9 @@ interface Tables {
  */
 export class PathStore extends DurableObject {
   #tables: Tables | undefined;
-  readonly #held = new Map<string, HeldRow>();
-  readonly #forgotten = new Forgotten();
-  /** Keys of held rows that have changed since they were written. */
+  readonly #cache = new Map<string, CachedRow>();
+  #forgotten = new Forgotten();
+  /** Keys of cached rows that wait to be written. */
   readonly #dirty = new Set<string>();
   /** When the alarm will ring, as far as this instance knows. */
   #alarmAtMs: number | undefined;
@@ -78,40 +67,39 @@ export class PathStore extends DurableObject {
 
   /** Writes nothing. */
   lookUp(keys: ClientKeys): Remembered {
-    const found: { -readonly [F in keyof Remembered]: Remembered[F] } = {};
+    const remembered: { -readonly [F in keyof Remembered]: Remembered[F] } = {};
     const client = this.#load(clientKey(keys.client))?.row;
     if (client !== undefined) {
-      found.client = client.client;
-      found.offers = client.offers;
+      remembered.client = client.client;
+      remembered.offers = client.offers;
       const { assigned } = client;
-      if (assigned !== undefined) found.decided = { period: assigned.period, atMs: assigned.atMs };
+      if (assigned !== undefined) remembered.decided = { period: assigned.period, atMs: assigned.atMs };
     }
     for (const level of UPPER_LEVELS) {
       const key = levelKey(level, keys);
       const row = key === undefined ? undefined : this.#load(key)?.row;
-      if (row !== undefined) found[level] = row.level;
+      if (row !== undefined) remembered[level] = row.level;
     }
     this.#shrink(true);
-    return found;
+    return remembered;
   }
 
   /**
    * Adds what isolates gathered. It is on disk when this resolves, except for rows that are not yet due again, for what changes no
    * answer, and for outcomes if sums were written less than ten seconds ago.
    */
-  async record(reports: readonly ClientReport[]): Promise<Recorded> {
+  async record(reports: readonly ClientReport[]): Promise<RefusedPages> {
     const nowMs = Date.now();
-    let replayed = 0;
-    let crowded = 0;
+    const all = { replayed: 0, crowded: 0 };
     for (const report of reports) {
       const refused = this.#add(report, nowMs);
-      replayed += refused?.replayed ?? 0;
-      crowded += refused?.crowded ?? 0;
+      all.replayed += refused?.replayed ?? 0;
+      all.crowded += refused?.crowded ?? 0;
     }
     this.#writeDue(nowMs);
     this.#shrink();
     await this.#schedule(nowMs);
-    return { replayed, crowded };
+    return all;
   }
 
   /**
@@ -123,12 +111,11 @@ export class PathStore extends DurableObject {
    */
   forget(what: { readonly client: string } | { readonly network: string }): boolean {
     const key = "client" in what ? clientKey(what.client) : networkKey(what.network);
-    const nowMs = Date.now();
     const row = this.#load(key)?.row;
     // What was forgotten already may have connections that are still open.
     const open = row === undefined ? this.#forgotten.openOf(key) : forgottenOf(row.client.connections);
-    this.#forgotten.add(key, open, nowMs);
-    this.#held.delete(key);
+    this.#forgotten.add(key, open, Date.now());
+    this.#cache.delete(key);
     this.#dirty.delete(key);
     this.#tablesIfAny()?.rows.delete(key);
     return row !== undefined;
@@ -152,24 +139,23 @@ export class PathStore extends DurableObject {
 
   /** What this instance wrote so far, as Cloudflare bills it: rows with their index entries, and alarms. */
   writes(): { rows: number; alarms: number } {
-    const { rows, outcomes } = this.#tables ?? {};
-    return { rows: (rows?.written ?? 0) + (outcomes?.written ?? 0), alarms: this.#alarmsSet };
+    return { rows: this.#tables?.database.written ?? 0, alarms: this.#alarmsSet };
   }
 
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
     this.#alarmAtMs = undefined;
-    this.#write([...this.#dirty], nowMs);
+    this.#write(this.#dirty, nowMs);
     if (this.#expireAtMs <= nowMs) {
       const expireAtMs = this.#expire(nowMs);
-      for (const [key, held] of this.#held) if (held.row.lastAtMs <= nowMs - RETENTION_MS) this.#held.delete(key);
+      for (const [key, { row }] of this.#cache) if (row.lastAtMs <= nowMs - RETENTION_MS) this.#cache.delete(key);
       if (expireAtMs === undefined) {
         // Nothing is left: delete the schema too.
         await this.ctx.storage.deleteAlarm();
         await this.ctx.storage.deleteAll();
         this.#tables = undefined;
-        this.#forgotten.clear();
-        this.#held.clear();
+        this.#forgotten = new Forgotten();
+        this.#cache.clear();
         return;
       }
       this.#expireAtMs = Math.max(expireAtMs, nowMs + EXPIRY_INTERVAL_MS);
@@ -179,132 +165,53 @@ export class PathStore extends DurableObject {
 
   /** @returns when there is something to do again; undefined if nothing is left. */
   #expire(nowMs: number): number | undefined {
-    const tables = this.#tablesIfAny();
-    let dueAtMs: number | undefined;
-    try {
-      dueAtMs = tables && this.ctx.storage.transactionSync(() => tables.rows.expire(nowMs));
-    } catch (error) {
-      // What they know of the tables may be wrong now.
-      this.#tables = undefined;
-      throw error;
-    }
-    const changedAtMs = tables?.outcomes.expire(nowMs);
-    const forgottenAtMs = this.#forgotten.expire(nowMs);
-    if (dueAtMs === undefined && changedAtMs === undefined && forgottenAtMs === undefined) return undefined;
-    return Math.min(dueAtMs ?? Infinity, (changedAtMs ?? Infinity) + OUTCOMES_RETENTION_MS, forgottenAtMs ?? Infinity);
+    const dues: (number | undefined)[] =
+      this.#tablesIfAny() === undefined
+        ? []
+        : this.#transact(({ rows, outcomes }) => [rows.expire(nowMs), outcomes.expire(nowMs)]);
+    // After the tables were read: they say what was forgotten.
+    dues.push(this.#forgotten.expire(nowMs));
+    const known = dues.filter((due) => due !== undefined);
+    return known.length === 0 ? undefined : Math.min(...known);
   }
 
-  #add(whole: ClientReport, nowMs: number): Recorded | undefined {
+  #add(whole: ClientReport, nowMs: number): RefusedPages | undefined {
     const key = clientKey(whole.client);
     // First what was read: the tables say what was forgotten.
-    this.#tablesIfAny();
-    const report = this.#since(this.#forgotten.sinceMs(key, nowMs), whole);
+    const tables = this.#tablesIfAny();
+    const report = newsSince(whole, this.#forgotten.sinceMs(key, nowMs));
     if (report === undefined) return undefined;
-    const held = this.#loadOrBegin(key);
-    const { network } = report;
-    held.row = { ...held.row, lastAtMs: nowMs, network };
-    // What isolates of the version before send has no nonce. Such a page counts from its report on.
-    for (const page of (report.decided ?? []).filter(({ nonce }) => typeof nonce === "string"))
-      this.#countPage(held, report, page, false, nowMs);
-    const recorded = { replayed: 0, crowded: 0 };
-    const fresh: PageNews[] = [];
-    for (const page of report.pages ?? []) {
-      const fate = this.#countPage(held, report, { ...page.outcome, nonce: page.nonce }, true, nowMs);
-      if (fate === "replayed" || fate === "crowded") {
-        recorded[fate]++;
-        continue;
-      }
-      fresh.push(page);
-      this.#addOutcome(held, page, report.asn);
+    const cached = this.#loadOrBegin(key);
+    const { row, waiting } = cached;
+    const added = addReport(
+      report,
+      {
+        row,
+        waiting,
+        level: (one) => this.#load(one)?.row.level,
+        timesBefore: (one) => tables?.outcomes.before(one),
+        networkForgottenAtMs: this.#forgotten.sinceMs(networkKey(report.network), nowMs),
+      },
+      nowMs,
+    );
+    this.#forgotten.close(key, report.samples);
+    cached.row = added.row;
+    cached.waiting = added.waiting;
+    if (added.mustWrite || needsWrite(cached)) this.#dirty.add(key);
+    for (const [one, level] of added.levels) {
+      this.#loadOrBegin(one).row = { ...EMPTY_ROW, level, lastAtMs: nowMs };
+      this.#dirty.add(one);
     }
-    const samples = [...report.samples, ...fresh.flatMap((page) => page.samples)];
-    this.#forgotten.close(key, samples);
-    // What is older than the time when the network was forgotten is still the client's.
-    const sinceMs = this.#forgotten.sinceMs(networkKey(report.network), nowMs) ?? Number.NEGATIVE_INFINITY;
-    const older = samples.filter(({ atMs }) => atMs <= sinceMs);
-    const newer = samples.filter(({ atMs }) => atMs > sinceMs);
-    const { state, given: more } = applySamples(applySamples(held.row.client, older, nowMs).state, newer, nowMs);
-    const given = this.#givenToNetwork(more, network, nowMs);
-    const offers = report.answers.reduce(applyAnswer, held.row.offers);
-    const gives = isNews(given);
-    const client = gives ? state : { ...state, given: given.before };
-    held.row = { ...held.row, client, offers };
-    // What its network has of a client, and what the client's row says of that, must not part. Sums and counted pages go into a row
-    // with what changed them.
-    if (gives || waits(held) || fresh.length > 0 || tells(held.told, toldBy(held.row))) this.#dirty.add(key);
-    if (gives) this.#giveOn(report, given, nowMs);
-    return recorded;
-  }
-
-  /** Counts that a page was decided about, by its decision or its report: by the one that comes first. */
-  #countPage(held: HeldRow, { client, asn }: ClientKeys, page: AskedPage, isReport: boolean, nowMs: number): PageFate {
-    const { assigned: before } = held.row;
-    const { pages: countedPages, fate } = countPage(held.row.countedPages, page, isReport, nowMs);
-    const assigned = fate === "first" ? addDecision(before, page, asn) : before;
-    // What the client did before is of another period, version or arm, and the row has place for one.
-    if (before !== undefined && assigned !== undefined && waits(held) && !isContinued(before, assigned))
-      this.#write([clientKey(client)], nowMs);
-    held.row = { ...held.row, assigned, countedPages };
-    return fate;
-  }
-
-  #addOutcome(held: HeldRow, { outcome }: PageNews, asn: number | undefined): void {
-    const { assigned } = held.row;
-    if (assigned === undefined || outcome.arm === "policy") return;
-    // Not by the page's own RTT: that is measured over the protocol that the arm led to.
-    const { rttMs } = assigned;
-    const before = this.#tablesIfAny()?.outcomes.before(comparedWith({ rttMs }));
-    const expected = expectedTimes({ rttMs, contentBytes: outcome.contentBytes }, before);
-    const added = addOutcome(assigned, outcome, expected, asn);
-    held.row = { ...held.row, assigned: added.client };
-    if (added.times !== undefined) held.times.push(added.times);
-  }
-
-  /** What a client gives to the network that is there now. A network that is not there has nothing of it. */
-  #givenToNetwork(given: MixChange, network: string, nowMs: number): MixChange {
-    if (given.before === NO_MIX) return given;
-    const held = this.#load(networkKey(network));
-    return givenSince(given, held === undefined ? nowMs : held.row.level.bornAtMs);
-  }
-
-  /** A client gives to its network, and that a bounded share to its autonomous system and to the site. */
-  #giveOn(report: ClientReport, given: MixChange, nowMs: number): void {
-    const network = this.#loadOrBegin(networkKey(report.network));
-    const { asn: earlierAsn } = network.row.level;
-    const { state, given: onward } = addToNetwork(network.row.level, given, report.asn);
-    network.row = { ...EMPTY_ROW, level: state, lastAtMs: nowMs };
-    this.#dirty.add(networkKey(report.network));
-    if (onward.after === onward.before) return;
-    for (const level of ["asn", "site"] as const) {
-      const key = levelKey(level, { ...report, asn: state.asn });
-      if (key === undefined) continue;
-      const above = this.#loadOrBegin(key);
-      // Before its number was known, the system got nothing.
-      const isNew = level === "asn" && earlierAsn !== state.asn;
-      const part = isNew ? { ...onward, before: NO_MIX } : onward;
-      above.row = { ...EMPTY_ROW, level: addToUpper(above.row.level, part), lastAtMs: nowMs };
-      this.#dirty.add(key);
-    }
-  }
-
-  /** The part of a report that is newer than the time when its client was forgotten. Undefined if nothing is. */
-  #since(forgottenAtMs: number | undefined, report: ClientReport): ClientReport | undefined {
-    if (forgottenAtMs === undefined) return report;
-    const samples = report.samples.filter(({ atMs }) => atMs > forgottenAtMs);
-    const answers = report.answers.filter(({ atMs }) => atMs > forgottenAtMs);
-    const decided = (report.decided ?? []).filter(({ atMs }) => atMs > forgottenAtMs);
-    const pages = (report.pages ?? []).filter(({ outcome }) => outcome.atMs > forgottenAtMs);
-    const news = { samples, answers, decided, pages };
-    return Object.values(news).every((some) => some.length === 0) ? undefined : { ...report, ...news };
+    return added.refused;
   }
 
   #writeDue(nowMs: number): void {
     const isSumsDue = this.#sumsAtMs + WRITE_INTERVAL_MS <= nowMs;
-    const isDue = (key: string): boolean => {
-      const held = this.#held.get(key);
-      return held === undefined || rowDueAtMs(key, held) <= nowMs || (isSumsDue && waits(held));
-    };
-    this.#write([...this.#dirty].filter(isDue), nowMs, isSumsDue);
+    const due = [...this.#dirty].filter((key) => {
+      const cached = this.#cache.get(key);
+      return cached === undefined || dueAtMs(key, cached) <= nowMs || (isSumsDue && cached.waiting.length > 0);
+    });
+    this.#write(due, nowMs, isSumsDue);
   }
 
   /**
@@ -312,54 +219,50 @@ export class PathStore extends DurableObject {
    *
    * @param withSums False: what changes sums goes on waiting
    */
-  #write(keys: readonly string[], nowMs: number, withSums = true): void {
-    const writing: { key: string; held: HeldRow; isWhole: boolean }[] = [];
+  #write(keys: Iterable<string>, nowMs: number, withSums = true): void {
+    const writing: { key: string; cached: CachedRow; isWhole: boolean }[] = [];
     for (const key of keys) {
-      const held = this.#held.get(key);
-      if (held === undefined) this.#dirty.delete(key);
-      else writing.push({ key, held, isWhole: withSums || !waits(held) });
+      const cached = this.#cache.get(key);
+      if (cached === undefined) this.#dirty.delete(key);
+      else writing.push({ key, cached, isWhole: withSums || cached.waiting.length === 0 });
     }
     if (writing.length === 0) return;
-    const changes = changesOf(
-      writing.flatMap(({ held: { row, inSums, times }, isWhole }) =>
-        isWhole && row.assigned !== undefined && row.assigned !== inSums.assigned
-          ? [{ before: inSums.assigned, after: row.assigned, times }]
-          : [],
-      ),
-    );
-    const { rows, outcomes } = this.#tablesOrCreate();
-    let isGone: ((key: OutcomeKey) => boolean) | undefined;
-    let isLost = false;
+    const changes = changesOf(writing.flatMap(({ cached, isWhole }) => (isWhole ? cached.waiting : [])));
+    const { isGone, isLost, written, gaveWay } = this.#transact(({ rows, outcomes }) => {
+      const applied = outcomes.apply(changes, nowMs);
+      rows.forgetOutcomes(applied.lost);
+      const rowsNow = writing.map(({ cached, isWhole }) =>
+        withoutOutcomes(isWhole ? cached.row : withoutWaiting(cached), applied.isGone),
+      );
+      const others = writing.filter(({ key }, i) => rows.write(key, rowsNow[i] ?? EMPTY_ROW));
+      return { ...applied, written: rowsNow, gaveWay: others.length > 0 };
+    });
+    // Nobody else is in sums that were refused.
+    const gone = isLost ? this.#cache.values() : writing.map(({ cached }) => cached);
+    if (isGone !== undefined) for (const cached of gone) forgetOutcomes(cached, isGone);
+    // Rows that gave way to others may be in memory still: they are not in the table any more.
+    if (gaveWay)
+      for (const cached of this.#cache.values())
+        cached.written = { ...EMPTY_ROW, countedPages: cached.written.countedPages };
+    for (const [i, { key, cached, isWhole }] of writing.entries()) {
+      cached.writtenAtMs = nowMs;
+      cached.written = written[i] ?? EMPTY_ROW;
+      if (!isWhole) continue;
+      cached.waiting = [];
+      this.#dirty.delete(key);
+    }
+    if (changes.length > 0) this.#sumsAtMs = nowMs;
+  }
+
+  #transact<T>(change: (tables: Tables) => T): T {
+    const tables = this.#tablesOrCreate();
     try {
-      this.ctx.storage.transactionSync(() => {
-        const { refused, lost } = outcomes.apply(changes, nowMs);
-        rows.forgetOutcomes(lost);
-        isGone = goneBy(refused, lost);
-        isLost = lost.versions.length + lost.keys.length > 0;
-        for (const { key, held, isWhole } of writing) {
-          const row = withoutOutcomes(held.row, isGone);
-          rows.write(key, isWhole ? row : { ...row, ...withoutOutcomes(held.inSums, isGone) });
-        }
-      });
+      return this.ctx.storage.transactionSync(() => change(tables));
     } catch (error) {
       // What they know of the tables may be wrong now.
       this.#tables = undefined;
       throw error;
     }
-    // Nobody else is in sums that were refused.
-    const gone = isLost ? [...this.#held.values()] : writing.map(({ held }) => held);
-    if (isGone !== undefined) for (const held of gone) forgetOutcomes(held, isGone);
-    // Rows that gave way to others may be held here still: they are not in the table any more.
-    if (rows.gaveWay()) for (const held of this.#held.values()) held.told = undefined;
-    for (const { key, held, isWhole } of writing) {
-      held.writtenAtMs = nowMs;
-      held.told = toldBy(held.row);
-      if (!isWhole) continue;
-      held.inSums = inSumsOf(held.row);
-      held.times = [];
-      this.#dirty.delete(key);
-    }
-    if (changes.length > 0) this.#sumsAtMs = nowMs;
   }
 
   /**
@@ -368,10 +271,10 @@ export class PathStore extends DurableObject {
   async #schedule(nowMs: number): Promise<void> {
     let atMs = Math.max(this.#expireAtMs, nowMs + EXPIRY_INTERVAL_MS);
     for (const key of this.#dirty) {
-      const held = this.#held.get(key);
-      if (held === undefined) continue;
-      atMs = Math.min(atMs, rowDueAtMs(key, held));
-      if (waits(held)) atMs = Math.min(atMs, Math.max(nowMs, this.#sumsAtMs + WRITE_INTERVAL_MS));
+      const cached = this.#cache.get(key);
+      if (cached === undefined) continue;
+      atMs = Math.min(atMs, dueAtMs(key, cached));
+      if (cached.waiting.length > 0) atMs = Math.min(atMs, Math.max(nowMs, this.#sumsAtMs + WRITE_INTERVAL_MS));
     }
     await this.#wakeAt(atMs);
   }
@@ -385,30 +288,29 @@ export class PathStore extends DurableObject {
     await this.ctx.storage.setAlarm(atMs);
   }
 
-  #load(key: string): HeldRow | undefined {
-    const held = this.#held.get(key);
-    if (held !== undefined) {
+  #load(key: string): CachedRow | undefined {
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) {
       // Most recently used last, so that #shrink meets the oldest first.
-      this.#held.delete(key);
-      this.#held.set(key, held);
-      return held;
+      this.#cache.delete(key);
+      this.#cache.set(key, cached);
+      return cached;
     }
     const row = this.#tablesIfAny()?.rows.read(key);
-    if (row === undefined) return undefined;
     // The row was written when it was last heard of, or a little later.
-    const loaded: HeldRow = { row, writtenAtMs: row.lastAtMs, told: toldBy(row), inSums: inSumsOf(row), times: [] };
-    this.#held.set(key, loaded);
-    return loaded;
+    return row && this.#keep(key, { row, waiting: [], writtenAtMs: row.lastAtMs, written: row });
   }
 
-  #loadOrBegin(key: string): HeldRow {
+  #loadOrBegin(key: string): CachedRow {
     const loaded = this.#load(key);
     if (loaded !== undefined) return loaded;
-    const connections = this.#forgotten.openOf(key);
-    const row = { ...EMPTY_ROW, client: { ...EMPTY_CLIENT, connections } };
-    const begun: HeldRow = { row, writtenAtMs: 0, told: undefined, inSums: inSumsOf(row), times: [] };
-    this.#held.set(key, begun);
-    return begun;
+    const row: PathRow = { ...EMPTY_ROW, client: { ...EMPTY_ROW.client, connections: this.#forgotten.openOf(key) } };
+    return this.#keep(key, { row, waiting: [], writtenAtMs: 0, written: EMPTY_ROW });
+  }
+
+  #keep(key: string, cached: CachedRow): CachedRow {
+    this.#cache.set(key, cached);
+    return cached;
   }
 
   /**
@@ -419,13 +321,15 @@ export class PathStore extends DurableObject {
    */
   #shrink(onlyClean = false): void {
     const excess: string[] = [];
-    for (const key of this.#held.keys()) {
-      if (this.#held.size - excess.length <= HELD_MAX) break;
+    for (const key of this.#cache.keys()) {
+      if (this.#cache.size - excess.length <= CACHED_MAX) break;
       if (!onlyClean || !this.#dirty.has(key)) excess.push(key);
     }
-    const dirty = excess.filter((key) => this.#dirty.has(key));
-    this.#write(dirty, Date.now());
-    for (const key of excess) this.#held.delete(key);
+    this.#write(
+      excess.filter((key) => this.#dirty.has(key)),
+      Date.now(),
+    );
+    for (const key of excess) this.#cache.delete(key);
   }
 
   /** The tables. Undefined if nothing was ever recorded: a look-up must not create the schema. */
@@ -438,37 +342,10 @@ export class PathStore extends DurableObject {
   #tablesOrCreate(): Tables {
     if (this.#tables === undefined) {
       migrate(this.ctx.storage, PATH_MIGRATIONS);
-      const { sql } = this.ctx.storage;
-      this.#forgotten.open(sql);
-      this.#tables = { rows: new PathRows(sql), outcomes: new OutcomeRows(sql) };
+      const database = new Database(this.ctx.storage.sql);
+      this.#forgotten.open(database);
+      this.#tables = { database, rows: new PathRows(database), outcomes: new OutcomeRows(database) };
     }
     return this.#tables;
-  }
-}
-
-/** When a row that has changed is due to be written. Sums that it changes may be due sooner, or later. */
-function rowDueAtMs(key: string, { row, writtenAtMs, inSums }: HeldRow): number {
-  // What waits for sums waits with them.
-  const isOwn = key.startsWith(CLIENT_PREFIX) && row.assigned === inSums.assigned;
-  return writtenAtMs + (isOwn ? CLIENT_WRITE_INTERVAL_MS : WRITE_INTERVAL_MS);
-}
-
-function clientKey(client: string): string {
-  return CLIENT_PREFIX + client;
-}
-
-function networkKey(network: string): string {
-  return `network ${network}`;
-}
-
-/** The row of a level that this client belongs to. Undefined where that is not known. */
-function levelKey(level: UpperLevel, { network, asn }: Pick<ClientKeys, "network" | "asn">): string | undefined {
-  switch (level) {
-    case "network":
-      return networkKey(network);
-    case "asn":
-      return asn === undefined ? undefined : `asn ${asn}`;
-    case "site":
-      return "site";
   }
 }

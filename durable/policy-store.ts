@@ -27,6 +27,7 @@ import type {
   Precondition,
   StoredVersion,
 } from "../policy-api/decision/versions.ts";
+import { Database } from "./database.ts";
 import { migrate } from "./migrations.ts";
 import { POLICY_MIGRATIONS, PolicyTables } from "./policy-tables.ts";
 
@@ -52,7 +53,7 @@ export class PolicyStore extends DurableObject {
   constructor(ctx: DurableObjectState, env: unknown) {
     super(ctx, env as never);
     migrate(ctx.storage, POLICY_MIGRATIONS);
-    this.#tables = new PolicyTables(ctx.storage.sql);
+    this.#tables = new PolicyTables(new Database(ctx.storage.sql));
   }
 
   /**
@@ -101,22 +102,18 @@ export class PolicyStore extends DurableObject {
       const earlier = key === undefined ? undefined : tables.creationOf(key, nowMs);
       if (earlier !== undefined) {
         const version = tables.version(earlier.version);
-        if (version === undefined || earlier.content_hash !== contentHash || earlier.note !== note)
-          return { kind: "key-reused" };
+        if (version?.contentHash !== contentHash || earlier.note !== note) return { kind: "key-reused" };
         return { kind: "created", isNew: earlier.is_new === 1, version };
       }
       const latest = tables.latestVersion();
       if (creation.ifMatch !== undefined && !holds(creation.ifMatch, latest))
         return { kind: "precondition-failed", latest };
       const before = tables.versionByHash(contentHash);
-      const version = before ?? tables.addVersion({ policy, contentHash, author, note }, nowMs);
       const isNew = before === undefined;
-      if (isNew)
-        tables.addAudit(
-          { actor: author, action: "policy.create", version: version.version, revision: null, note },
-          nowMs,
-        );
-      if (key !== undefined) tables.addCreation(key, version, note, isNew, nowMs);
+      const version = before ?? tables.addVersion({ policy, content_hash: contentHash, author, note }, nowMs);
+      const created = { version: version.version, note };
+      if (isNew) tables.addAudit({ actor: author, action: "policy.create", revision: null, ...created }, nowMs);
+      if (key !== undefined) tables.addCreation(key, { ...created, is_new: Number(isNew) }, nowMs);
       return { kind: "created", isNew, version };
     });
   }
@@ -154,9 +151,10 @@ export class PolicyStore extends DurableObject {
         held === undefined
           ? nowMs + POLICY_OUTDATED_MS + OFFER_LONGEST_MS
           : offersEndMs(this.#resolve(held.activation, held.earlierOffersUntilMs), nowMs);
-      const revision = tables.addActivation({ ...next, author, note, cause, earlierOffersUntilMs }, nowMs);
+      const activation = tables.addActivation({ ...next, author, note, cause }, earlierOffersUntilMs, nowMs);
+      const { revision } = activation;
       tables.addAudit({ actor: author, action: actionOf(change), version: null, revision, note }, nowMs);
-      return { kind: "changed", activation: { ...next, revision, author, note, cause, atMs: nowMs } };
+      return { kind: "changed", activation };
     });
   }
 

@@ -4,11 +4,12 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
 import { ASN_KEYS_MAX } from "../durable/outcome-rows.ts";
 import { ROWS_MAX } from "../durable/path-rows.ts";
-import { HELD_MAX, type PathStore } from "../durable/path-store.ts";
+import { CACHED_MAX, type PathStore } from "../durable/path-store.ts";
 import { bindings, freshStorage } from "../durable/testing.ts";
 import { periodAt } from "../policy-api/decision/assignment.ts";
+import { parse } from "../policy-api/decision/parse.ts";
 import { sample } from "../policy-api/decision/testing.ts";
-import { type AssignedClient, parseAssignedClient } from "../policy-api/visitors/assigned-client.ts";
+import { type AssignedClient, readAssignedClient } from "../policy-api/visitors/assigned-client.ts";
 import { outcomeOf } from "../policy-api/visitors/page-outcome.ts";
 import { NO_SUMS, type Sums, sumsJson } from "../policy-api/visitors/sums.ts";
 import { askedPage, pageReport } from "../policy-api/visitors/testing-pages.ts";
@@ -69,14 +70,16 @@ type Rows = ReadonlyMap<string, AssignedClient | undefined>;
 async function rows(): Promise<Rows> {
   return runInDurableObject(object(), (_, { storage }) => {
     const all = storage.sql
-      .exec<{ key: string; assigned: string | null }>("SELECT key, assigned FROM paths WHERE network <> ''")
+      .exec<{ key: string; assigned: string | null }>(
+        "SELECT key, state -> '$.assigned' AS assigned FROM paths WHERE network <> ''",
+      )
       .toArray();
     return new Map(all.map(({ key, assigned }) => [key, assigned === null ? undefined : readAssigned(assigned)]));
   });
 }
 
 function readAssigned(text: string): AssignedClient {
-  const parsed = parseAssignedClient(JSON.parse(text));
+  const parsed = parse(readAssignedClient, JSON.parse(text));
   if (!parsed.ok) throw new Error("A row cannot be read.");
   return parsed.value;
 }
@@ -99,10 +102,10 @@ const stored = async (): Promise<Record<string, unknown>> =>
 /** How many of these clients, the latest last, the object has in memory: those of whom it does not read what the table says. */
 async function heldOf(keys: readonly string[]): Promise<number> {
   return runInDurableObject(object(), (store: PathStore, { storage }) => {
-    storage.sql.exec("UPDATE paths SET offer_until_ms = 42, offer_answered_at_ms = 42, offer_origins = '[]'");
+    storage.sql.exec("UPDATE paths SET state = json_set(state, '$.offers.takenAtMs', 42) WHERE network <> ''");
     return keys.toReversed().filter((key) => {
       const found = store.lookUp({ client: key.slice("client ".length), network: "none" });
-      return found.offers !== undefined && found.offers.origins[0]?.untilMs !== 42;
+      return found.offers !== undefined && found.offers.takenAtMs !== 42;
     }).length;
   });
 }
@@ -158,7 +161,7 @@ it("holds so many rows, in the table and in memory, pushes out its own first, an
   // Two pieces of each client that the buffer could not keep.
   expect(buffer.counters.readBy("news_dropped", "cause")).toEqual({ "network-full": 12 * 150 * 2, full: 10 * 500 * 2 });
   const held = await heldOf(order.filter((key) => after.has(key)));
-  expect(held).toBeLessThanOrEqual(HELD_MAX);
+  expect(held).toBeLessThanOrEqual(CACHED_MAX);
   // The others are not of clients.
-  expect(held).toBeGreaterThan(HELD_MAX - 10);
+  expect(held).toBeGreaterThan(CACHED_MAX - 10);
 }, 300_000);

@@ -43,9 +43,9 @@ it(
         ]);
         await runInDurableObject(stub, (_, { storage }) => {
           storage.sql.exec(
-            `INSERT INTO paths (key, state, offer_until_ms, offer_answered_at_ms, offering, last_at_ms)
+            `INSERT INTO paths (key, last_at_ms, network, packets, state)
              WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-             SELECT 'client ' || i, '{}', 0, 0, 0, ? FROM n`,
+             SELECT 'client ' || i, ?, '', 0, '{}' FROM n`,
             clients,
             Date.now(),
           );
@@ -58,9 +58,9 @@ it(
       if (counters === undefined) continue;
       await runInDurableObject(counters, (_, { storage }) => {
         storage.sql.exec(
-          `INSERT OR IGNORE INTO hours (hour, first_hour, counted, numbers)
+          `INSERT OR IGNORE INTO hours (hour, first_hour, counted, numbers, before)
            WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-           SELECT ? - i, ?, '{"offers|taken": 1}', '[]' FROM n`,
+           SELECT ? - i, ?, '{"offers|taken": 1}', '{}', '{}' FROM n`,
           HOURS_KEPT - 1,
           hour,
           hour - HOURS_KEPT,

@@ -1,6 +1,6 @@
 import type { CounterStore } from "../durable/counter-store.ts";
 import type { Delta } from "../policy-api/api/counters/counted.ts";
-import type { ClientKeys, ClientReport, Recorded } from "../durable/client-report.ts";
+import type { ClientKeys, ClientReport, RefusedPages } from "../durable/client-report.ts";
 import type { PathStore } from "../durable/path-store.ts";
 import type { PolicyBundle, PolicyStore } from "../durable/policy-store.ts";
 import type { Remembered } from "../policy-api/decision/history.ts";
@@ -27,7 +27,7 @@ export interface StoredClient {
 /** The state behind the worker, as the visitor's path sees it. Each call may reject, or never answer. */
 export interface Stores {
   lookUp(client: StoredClient): Promise<Remembered>;
-  record(object: PathObject, reports: readonly ClientReport[]): Promise<Recorded>;
+  record(object: PathObject, reports: readonly ClientReport[]): Promise<RefusedPages>;
   /** @param heldRevision The revision that the isolate has. If it is still in force, the answer is `unchanged`. */
   policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged">;
   /** Adds what an isolate counted. */

@@ -1,7 +1,7 @@
 // What the worker's tests share. Nothing that is deployed imports it.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { afterEach, beforeEach, vi } from "vitest";
-import type { ClientReport, Recorded } from "../durable/client-report.ts";
+import type { ClientReport, RefusedPages } from "../durable/client-report.ts";
 import type { PolicyBundle } from "../durable/policy-store.ts";
 import type { InForce } from "../policy-api/decision/activation.ts";
 import type { Remembered } from "../policy-api/decision/history.ts";
@@ -79,7 +79,7 @@ export class FakeStores implements Stores {
     return this.reply();
   }
 
-  async record(_object: PathObject, reports: readonly ClientReport[]): Promise<Recorded> {
+  async record(_object: PathObject, reports: readonly ClientReport[]): Promise<RefusedPages> {
     this.records.push(reports);
     await this.taken();
     return { replayed: 0, crowded: 0 };

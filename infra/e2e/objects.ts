@@ -3,25 +3,26 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { ClientState } from "../../policy-api/decision/levels.ts";
 import type { LevelState } from "../../policy-api/decision/mix.ts";
-import { type Parsed } from "../../policy-api/decision/parse.ts";
-import { parseClientState, parseLevelState } from "../../policy-api/decision/parse-state.ts";
-import { parseCountedPages } from "../../policy-api/visitors/counted-pages.ts";
-import { type AssignedClient, parseAssignedClient } from "../../policy-api/visitors/assigned-client.ts";
+import { parse, type Reader } from "../../policy-api/decision/parse.ts";
+import { readClientState, readLevelState } from "../../policy-api/decision/parse-state.ts";
+import { readCountedPages } from "../../policy-api/visitors/counted-pages.ts";
+import { type AssignedClient, readAssignedClient } from "../../policy-api/visitors/assigned-client.ts";
 import { type DrawnArm } from "../../policy-api/decision/assignment.ts";
-import { parseSums, type Sums } from "../../policy-api/visitors/sums.ts";
+import { readSums, type Sums } from "../../policy-api/visitors/sums.ts";
 import { outcomeId } from "../../policy-api/visitors/sums-change.ts";
 
 /** Reads the rows of PathStore's objects from disk, while workerd runs: of clients also how many of their pages count. */
 export function rowsOnDisk(stateDir: string): { clients: ClientState[]; networks: LevelState[]; pages: number } {
   const rows = { clients: [] as ClientState[], networks: [] as LevelState[], pages: 0 };
   readObjects(stateDir, (database) => {
-    for (const row of database.prepare("SELECT key, state, counted_pages FROM paths").all()) {
+    for (const row of database.prepare("SELECT key, state FROM paths").all()) {
       const key = String(row["key"]);
-      const counted = valueOf(key, parseCountedPages(JSON.parse(String(row["counted_pages"]))));
+      const state = JSON.parse(String(row["state"])) as { client?: unknown; countedPages?: unknown };
+      if (key.startsWith("network ")) rows.networks.push(valueOf(key, readLevelState, state));
+      if (!key.startsWith("client ")) continue;
+      rows.clients.push(valueOf(key, readClientState, state.client));
+      const counted = valueOf(key, readCountedPages, state.countedPages);
       rows.pages += counted.filter(({ isOpen }) => isOpen !== true).length;
-      const state: unknown = JSON.parse(String(row["state"]));
-      if (key.startsWith("client ")) rows.clients.push(valueOf(key, parseClientState(state)));
-      else if (key.startsWith("network ")) rows.networks.push(valueOf(key, parseLevelState(state)));
     }
   });
   return rows;
@@ -34,11 +35,12 @@ export function rowsOnDisk(stateDir: string): { clients: ClientState[]; networks
 export function outcomesOnDisk(stateDir: string): { clients: AssignedClient[]; sums: Map<string, Sums> } {
   const outcomes = { clients: [] as AssignedClient[], sums: new Map<string, Sums>() };
   readObjects(stateDir, (database) => {
-    for (const row of database.prepare("SELECT key, assigned FROM paths WHERE assigned IS NOT NULL").all())
-      outcomes.clients.push(valueOf(String(row["key"]), parseAssignedClient(JSON.parse(String(row["assigned"])))));
+    const assigned = "SELECT key, state -> '$.assigned' AS assigned FROM paths WHERE assigned IS NOT NULL";
+    for (const row of database.prepare(assigned).all())
+      outcomes.clients.push(valueOf(String(row["key"]), readAssignedClient, JSON.parse(String(row["assigned"]))));
     for (const row of database.prepare("SELECT version, arm, key, sums FROM outcomes").all()) {
       const id = outcomeId({ version: Number(row["version"]), arm: row["arm"] as DrawnArm, key: String(row["key"]) });
-      outcomes.sums.set(id, valueOf(id, parseSums(JSON.parse(String(row["sums"])))));
+      outcomes.sums.set(id, valueOf(id, readSums, JSON.parse(String(row["sums"]))));
     }
   });
   return outcomes;
@@ -61,7 +63,8 @@ function readObjects(stateDir: string, read: (database: DatabaseSync) => void): 
 }
 
 /** Throws if a row cannot be read. */
-export function valueOf<T>(key: string, parsed: Parsed<T>): T {
+export function valueOf<T>(key: string, reader: Reader<T>, json: unknown): T {
+  const parsed = parse(reader, json);
   if (!parsed.ok) throw new Error(`row ${key}: ${JSON.stringify(parsed.faults)}`);
   return parsed.value;
 }

@@ -51,7 +51,7 @@ function countedPages(objectsDir: string): number {
       const tables = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'paths'").all();
       if (tables.length === 0) return pages;
       const [counted] = database
-        .prepare("SELECT count(*) AS n FROM paths, json_each(counted_pages) WHERE value ->> 'isOpen' IS NULL")
+        .prepare("SELECT count(*) AS n FROM paths, json_each(state, '$.countedPages') WHERE value ->> 'isOpen' IS NULL")
         .all();
       return pages + Number(counted?.["n"] ?? 0);
     } finally {

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parse } from "../decision/parse.ts";
 import { NOON_MS } from "../decision/testing.ts";
 import {
   addDecision,
   addOutcome,
   type AssignedClient,
   CLIENT_KEYS_MAX,
-  parseAssignedClient,
+  readAssignedClient,
 } from "./assigned-client.ts";
 import type { ExpectedTimes } from "./expected-time.ts";
 import { outcomeOf, type PageDecision, type PageOutcome } from "./page-outcome.ts";
@@ -64,7 +65,7 @@ describe("addDecision", () => {
     const late = addOutcome(third, outcome({ ...at(0), position: "new" }), EXPECTED, undefined).client;
     const told = addOutcome(late, outcome({ ...at(2, 4), transport: "quic" }), EXPECTED, undefined).client;
     expect(pagesOf(told)).toEqual({ all: 2, "rtt/2": 2, [DURING]: 1, "new/0/1/-": 1, "next/0/1/2": 1 });
-    expect(parseAssignedClient(JSON.parse(JSON.stringify(told)))).toEqual({ ok: true, value: told });
+    expect(parse(readAssignedClient, JSON.parse(JSON.stringify(told)))).toEqual({ ok: true, value: told });
   });
 
   it("takes the first RTT that is known, and a new one in a new period", () => {
@@ -177,7 +178,7 @@ describe("addOutcome", () => {
   });
 });
 
-describe("parseAssignedClient", () => {
+describe("readAssignedClient", () => {
   const page = fc.record({
     position: fc.constantFrom("redrawn", "new", "next", "return"),
     place: fc.option(fc.record({ rtt: fc.nat(19), size: fc.nat(19) }), { nil: undefined }),
@@ -193,7 +194,7 @@ describe("parseAssignedClient", () => {
         let client: AssignedClient | undefined;
         for (const [one, asn] of pages)
           client = addOutcome(addDecision(client, decision(one), asn), outcome(one), EXPECTED, asn).client;
-        expect(parseAssignedClient(JSON.parse(JSON.stringify(client)))).toEqual({ ok: true, value: client });
+        expect(parse(readAssignedClient, JSON.parse(JSON.stringify(client)))).toEqual({ ok: true, value: client });
       }),
     );
   });
@@ -210,7 +211,7 @@ describe("parseAssignedClient", () => {
     ["/rows/all/decided", { ...good, rows: { all: { ...day, decided: -1 } } }],
     ["/rows/rtt~12/load", { ...good, rows: { "rtt/2": { ...day, load: 7 } } }],
   ])("refuses %s", (pointer, json) => {
-    const parsed = parseAssignedClient(json);
+    const parsed = parse(readAssignedClient, json);
     expect(parsed.ok ? [] : parsed.faults.map((fault) => fault.pointer)).toContain(pointer);
   });
 });

@@ -1,16 +1,6 @@
 import { DRAWN_ARMS, type DrawnArm, type LastDecided } from "../decision/assignment.ts";
 import type { TablePlace } from "../decision/gain-table.ts";
-import {
-  described,
-  integer,
-  number,
-  object,
-  oneOf,
-  optional,
-  parse,
-  type Parsed,
-  type Reader,
-} from "../decision/parse.ts";
+import { described, integer, number, object, oneOf, optional, type Reader } from "../decision/parse.ts";
 import { addDecided, addReport, type ClientDay, EMPTY_DAY, readClientDay } from "./client-day.ts";
 import type { ExpectedTimes } from "./expected-time.ts";
 import type { PageDecision, PageOutcome } from "./page-outcome.ts";
@@ -187,8 +177,3 @@ export const readAssignedClient: Reader<AssignedClient> = object<AssignedClient>
   place: optional(object<ClientPlace>({ rtt: integer(0, NODE_MAX), loss: optional(integer(0, NODE_MAX)) })),
   rows: readRows,
 });
-
-/** Reads it back from a row, which is parsed like any input. Never throws on data. */
-export function parseAssignedClient(input: unknown): Parsed<AssignedClient> {
-  return parse(readAssignedClient, input);
-}

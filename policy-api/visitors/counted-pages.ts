@@ -1,4 +1,4 @@
-import { boolean, list, number, object, optional, parse, type Parsed, text } from "../decision/parse.ts";
+import { boolean, list, number, object, optional, text } from "../decision/parse.ts";
 
 /** A page's report counts only for this long after its decision, milliseconds. */
 export const REPORT_LIFE_MS = 3_600_000;
@@ -43,13 +43,9 @@ export function countPage(
   return { pages: live.map((page) => (page === known ? { nonce, atMs } : page)), fate: "decided" };
 }
 
-const readCountedPage = object<CountedPage>({
-  nonce: text(16),
-  atMs: number(0, Number.MAX_VALUE),
-  isOpen: optional(boolean()),
-});
-
-/** Reads which pages of a client were counted. Never throws on data. */
-export function parseCountedPages(input: unknown): Parsed<readonly CountedPage[]> {
-  return parse(list(readCountedPage, 0, COUNTED_PAGES_MAX), input);
-}
+/** Which pages of a client were counted, from a row, which is read like any input. */
+export const readCountedPages = list(
+  object<CountedPage>({ nonce: text(16), atMs: number(0, Number.MAX_VALUE), isOpen: optional(boolean()) }),
+  0,
+  COUNTED_PAGES_MAX,
+);

@@ -2,7 +2,7 @@ import { DRAWN_ARMS, type DrawnArm } from "../decision/assignment.ts";
 import { parse } from "../decision/parse.ts";
 import type { Arms } from "./intervals.ts";
 import { EMPTY_SKETCH, mergeSketches, readSketch, type Sketch } from "./quantiles.ts";
-import { merge, NO_SUMS, parseSums, type Sums, sumsJson, type SumsJson } from "./sums.ts";
+import { merge, NO_SUMS, readSums, type Sums, sumsJson, type SumsJson } from "./sums.ts";
 
 const ARM_NAMES = { offer: "offered", withhold: "withheld" } as const satisfies Record<DrawnArm, keyof Arms<unknown>>;
 
@@ -52,7 +52,7 @@ export class Gathered {
 }
 
 function readRow({ arm, key, ...row }: OutcomeRow): { key: string; arm: DrawnArm; sums: OutcomeSums } | undefined {
-  const [sums, load, lcp] = [parseSums(row.sums), parse(readSketch, row.load), parse(readSketch, row.lcp)];
+  const [sums, load, lcp] = [parse(readSums, row.sums), parse(readSketch, row.load), parse(readSketch, row.lcp)];
   if (!sums.ok || !load.ok || !lcp.ok || !DRAWN_ARMS.includes(arm)) return undefined;
   return { key, arm, sums: { sums: sums.value, load: load.value, lcp: lcp.value } };
 }

@@ -1,4 +1,4 @@
-import { described, fitting, integer, list, parse, type Parsed, type Reader } from "../decision/parse.ts";
+import { described, fitting, integer, list, type Reader } from "../decision/parse.ts";
 
 /**
  * How many pages took how long, for p75 and p99: a count for each bucket of a logarithmic scale. Merging adds the counts, so
@@ -81,8 +81,3 @@ export const readSketch: Reader<Sketch> = fitting(list(readEntry, 0, BUCKET_MAX 
   for (const [i, [bucket]] of sketch.entries())
     if (i > 0 && bucket <= (sketch[i - 1]?.[0] ?? 0)) fault(`/${i}/0`, "must be larger than the one before it");
 });
-
-/** Reads a sketch from a row, which is parsed like any input. Never throws on data. */
-export function parseSketch(input: unknown): Parsed<Sketch> {
-  return parse(readSketch, input);
-}

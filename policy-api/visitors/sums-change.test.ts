@@ -5,7 +5,15 @@ import { NOON_MS } from "../decision/testing.ts";
 import { addDecision, addOutcome, type AssignedClient, type SketchTimes } from "./assigned-client.ts";
 import { NO_OUTCOMES, type OutcomeSums } from "./gathered.ts";
 import { outcomeOf, type PageDecision } from "./page-outcome.ts";
-import { addChange, changesOf, isContinued, outcomeId, withoutKeys } from "./sums-change.ts";
+import {
+  addChange,
+  changesOf,
+  type ClientChange,
+  isContinued,
+  outcomeId,
+  withChange,
+  withoutKeys,
+} from "./sums-change.ts";
 import { NO_SUMS, type Sums } from "./sums.ts";
 import { pageDecision, pageReport } from "./testing-pages.ts";
 
@@ -31,12 +39,10 @@ const anyStep = fc.oneof(
   fc.record({ kind: fc.constant("forget" as const), client: anyClient }),
 );
 
-interface Held {
-  readonly before: AssignedClient | undefined;
-  readonly after: AssignedClient | undefined;
-  readonly times: readonly SketchTimes[];
+interface InMemory {
+  readonly assigned: AssignedClient | undefined;
+  readonly waiting: readonly ClientChange[];
 }
-const NOBODY: Held = { before: undefined, after: undefined, times: [] };
 
 describe("changes of sums", () => {
   it("leave the sums those of the rows written so far, whatever is written when, and whenever it restarts", () => {
@@ -47,25 +53,21 @@ describe("changes of sums", () => {
         /** Rows that ended as they were written last: of an earlier draw, or forgotten. */
         const ended: AssignedClient[] = [];
         let times = 0;
-        let memory = new Map<number, Held>();
-        const held = (client: number): Held => {
-          const stored = disk.get(client);
-          return memory.get(client) ?? { ...NOBODY, before: stored, after: stored };
-        };
+        let memory = new Map<number, InMemory>();
+        const known = (client: number): InMemory => memory.get(client) ?? { assigned: disk.get(client), waiting: [] };
         const write = (clients: readonly number[]): void => {
-          const waiting = clients.flatMap((client) => {
-            const { before, after, times: added } = held(client);
-            return after === undefined || after === before ? [] : [{ client, before, after, times: added }];
-          });
-          for (const change of changesOf(waiting)) {
+          for (const change of changesOf(clients.flatMap((client) => known(client).waiting))) {
             const id = outcomeId(change);
             sums.set(id, addChange(sums.get(id) ?? NO_OUTCOMES, change));
           }
-          for (const { client, before, after, times: added } of waiting) {
-            if (before !== undefined && !isContinued(before, after)) ended.push(before);
-            disk.set(client, after);
-            memory.set(client, { before: after, after, times: [] });
-            times += added.reduce((count, { keys }) => count + keys.length, 0);
+          for (const client of clients) {
+            const { assigned, waiting } = known(client);
+            for (const { before, after, times: added } of waiting) {
+              if (before !== undefined && !isContinued(before, after)) ended.push(before);
+              times += added.reduce((count, { keys }) => count + keys.length, 0);
+            }
+            if (assigned !== undefined) disk.set(client, assigned);
+            memory.set(client, { assigned, waiting: [] });
           }
         };
         for (const step of steps) {
@@ -78,17 +80,15 @@ describe("changes of sums", () => {
             memory.delete(step.client);
           } else {
             const { client, decision, loadMs } = step;
-            const next = addDecision(held(client).after, decision, undefined);
-            const { after } = held(client);
-            if (after !== undefined && next !== undefined && !isContinued(after, next)) write([client]);
             const page = outcomeOf(decision, pageReport({ loadMs }), { transport: decision.transport });
-            const added = addOutcome(next, page, { loadMs: 1000, lcpMs: 1000 }, undefined);
-            const { before, times: waiting } = held(client);
-            memory.set(client, {
-              before,
-              after: added.client,
-              times: [...waiting, ...(added.times ? [added.times] : [])],
-            });
+            const become = (after: AssignedClient | undefined, added: readonly SketchTimes[]): void => {
+              const { assigned: before, waiting } = known(client);
+              if (after === undefined || after === before) return;
+              memory.set(client, { assigned: after, waiting: withChange(waiting, { before, after, times: added }) });
+            };
+            become(addDecision(known(client).assigned, decision, undefined), []);
+            const reported = addOutcome(known(client).assigned, page, { loadMs: 1000, lcpMs: 1000 }, undefined);
+            become(reported.client, reported.times ? [reported.times] : []);
           }
         }
         const expected = new Map<string, Sums>();

@@ -27,6 +27,13 @@ export interface SumsChange extends OutcomeKey {
   readonly lcpMs: readonly number[];
 }
 
+/** Adds what a client has become to what waits to be written. What it was in an earlier period, version or arm stays another change. Pure. */
+export function withChange(waiting: readonly ClientChange[], change: ClientChange): readonly ClientChange[] {
+  const last = waiting.at(-1);
+  if (last === undefined || !isContinued(last.after, change.after)) return [...waiting, change];
+  return [...waiting.slice(0, -1), { ...last, after: change.after, times: [...last.times, ...change.times] }];
+}
+
 /** What several clients change, once for each key that changes. Pure. */
 export function changesOf(clients: readonly ClientChange[]): readonly SumsChange[] {
   const changes = new Map<string, OutcomeKey & { [F in "days" | "loadMs" | "lcpMs"]: SumsChange[F][number][] }>();

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parse } from "../decision/parse.ts";
 import { type ClientDay, EMPTY_DAY, PAGES_COUNTED, REACH_FIXED, SCALE } from "./client-day.ts";
 import { combined, momentsOf, noMoments, productOf, replacedIn } from "./moments.ts";
 import {
@@ -8,7 +9,7 @@ import {
   merge,
   NO_SUMS,
   PAGES_STAYED,
-  parseSums,
+  readSums,
   replaceAll,
   type Sums,
   sumsJson,
@@ -67,7 +68,7 @@ describe("sums", () => {
     fc.assert(
       fc.property(anyDays, (days) => {
         const sums = sumOf(days);
-        expect(parseSums(JSON.parse(JSON.stringify(sumsJson(sums))))).toEqual({ ok: true, value: sums });
+        expect(parse(readSums, JSON.parse(JSON.stringify(sumsJson(sums))))).toEqual({ ok: true, value: sums });
       }),
     );
   });
@@ -84,7 +85,7 @@ describe("sums", () => {
   });
 });
 
-describe("parseSums", () => {
+describe("readSums", () => {
   const good = sumsJson(sumOf(drawnDays({ clients: 5 })));
   it.each([
     ["/load/clients", { ...good, load: { ...good.load, clients: "-1" } }],
@@ -95,7 +96,7 @@ describe("parseSums", () => {
     ["/assigned/sums/0", { ...good, assigned: { ...good.assigned, sums: ["1e5", "0", "0", "0", "0"] } }],
     ["/assigned/sums/0", { ...good, assigned: { ...good.assigned, sums: ["9".repeat(41), "0", "0", "0", "0"] } }],
   ])("refuses %s", (pointer, json) => {
-    const parsed = parseSums(json);
+    const parsed = parse(readSums, json);
     expect(parsed.ok ? [] : parsed.faults.map((fault) => fault.pointer)).toContain(pointer);
   });
 });

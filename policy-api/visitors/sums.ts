@@ -1,4 +1,4 @@
-import { object, parse, type Parsed } from "../decision/parse.ts";
+import { object } from "../decision/parse.ts";
 import { type ClientDay, PAGES_COUNTED, REACH_FIXED, SCALE, type Times } from "./client-day.ts";
 import type { Arms } from "./intervals.ts";
 import {
@@ -118,11 +118,6 @@ export function mergeArms(all: readonly Arms<Sums>[]): Arms<Sums> {
 
 export function sumsJson({ assigned, load, lcp }: Sums): SumsJson {
   return { assigned: momentsJson(assigned), load: momentsJson(load), lcp: momentsJson(lcp) };
-}
-
-/** Reads sums from JSON. Never throws on data. */
-export function parseSums(input: unknown): Parsed<Sums> {
-  return parse(readSums, input);
 }
 
 export const readSums = object<Sums>({

@@ -173,7 +173,9 @@ async function outcomes(): Promise<{ sums: ReturnType<PathStore["outcomes"]>; cl
   await runDurableObjectAlarm(object);
   return runInDurableObject(object, (store, { storage }) => ({
     sums: store.outcomes(2),
-    clients: storage.sql.exec("SELECT key, assigned, counted_pages FROM paths ORDER BY key").toArray(),
+    clients: storage.sql
+      .exec("SELECT key, state -> '$.assigned', state -> '$.countedPages' FROM paths ORDER BY key")
+      .toArray(),
   }));
 }
 

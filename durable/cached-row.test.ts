@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { offersHeld } from "../policy-api/decision/testing.ts";
-import { EMPTY_ROW, type PathRow } from "./path-rows.ts";
-import { tells, toldBy } from "./told.ts";
+import { needsWrite } from "./cached-row.ts";
+import { EMPTY_ROW, type PathRow } from "./path-row.ts";
 
 const CONNECTION = {
   id: "-",
@@ -38,7 +38,7 @@ describe("a row is worth a write", () => {
     ["it was taken after all", offered({ ignoredAtMs: [10_000] }), offered({ ignoredAtMs: [], takenAtMs: 20_000 })],
     ["hours have passed", row(), row({ lastAtMs: 1_000 + 21_600_000 })],
   ])("where %s", (_name, before, after) => {
-    expect(tells(before && toldBy(before), toldBy(after))).toBe(true);
+    expect(needsWrite({ row: after, waiting: [], written: before ?? EMPTY_ROW })).toBe(true);
   });
 
   it.each([
@@ -54,6 +54,6 @@ describe("a row is worth a write", () => {
     ["an offer was taken that was never ignored", offered({}), offered({ takenAtMs: 20_000 })],
     ["a few hours have passed", row(), row({ lastAtMs: 1_000 + 20_000_000 })],
   ])("and not where %s", (_name, before, after) => {
-    expect(tells(before && toldBy(before), toldBy(after))).toBe(false);
+    expect(needsWrite({ row: after, waiting: [], written: before ?? EMPTY_ROW })).toBe(false);
   });
 });
