@@ -11,13 +11,25 @@ import (
 	"testing"
 	"time"
 
+	"adaptive-h3/infra/edge/internal/certificate"
 	"adaptive-h3/infra/edge/internal/edgetest"
 )
+
+// writeCertificate writes a certificate that ends then, and its key, into dir. Nobody reads a half of a file, but somebody may read the new
+// key with the old certificate.
+func writeCertificate(t *testing.T, dir string, ends time.Time, name string) (certFile, keyFile string) {
+	t.Helper()
+	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	if _, err := certificate.WriteSelfSigned(certFile, keyFile, []string{name}, ends); err != nil {
+		t.Fatal(err)
+	}
+	return certFile, keyFile
+}
 
 // A new certificate is taken on SIGHUP, over every protocol, and connections that are open stay.
 func TestCertificateChanges(t *testing.T) {
 	dir := t.TempDir()
-	cert, key := edgetest.WriteCertificate(t, dir, time.Now().Add(time.Hour), "a.example")
+	cert, key := writeCertificate(t, dir, time.Now().Add(time.Hour), "a.example")
 	e := startEdgeWith(t, edgetest.StartUpstream(t, image), "-cert", cert, "-key", key)
 	var connections []http.RoundTripper
 	seen := func(protocol string, through http.RoundTripper) time.Time {
@@ -38,7 +50,7 @@ func TestCertificateChanges(t *testing.T) {
 		seen(p, connections[len(connections)-1])
 	}
 	ends := time.Now().Add(100 * 24 * time.Hour).UTC().Truncate(time.Second)
-	edgetest.WriteCertificate(t, dir, ends, "a.example")
+	writeCertificate(t, dir, ends, "a.example")
 	if err := syscall.Kill(syscall.Getpid(), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +73,7 @@ func TestBadCertificateIsSeen(t *testing.T) {
 		"another name": {time.Now().Add(50 * time.Hour), "b.example", "no certificate is for b.example"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cert, key := edgetest.WriteCertificate(t, t.TempDir(), tc.ends, "a.example")
+			cert, key := writeCertificate(t, t.TempDir(), tc.ends, "a.example")
 			socket := filepath.Join(t.TempDir(), "health")
 			e, _ := startInside(t, edgetest.StartUpstream(t, image), "-cert", cert, "-key", key, "-host", tc.host, "-health", "unix:"+socket)
 			if !strings.Contains(e.stderr.String(), tc.want) {

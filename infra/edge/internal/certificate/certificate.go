@@ -60,21 +60,15 @@ func developmentCertificate(dir string, hosts []string, now time.Time) (tls.Cert
 	if cert, err := tls.LoadX509KeyPair(certPath, keyPath); err == nil && stillGood(cert.Leaf, names, now) {
 		return cert, nil
 	}
-	cert, key, err := makeCertificate(names, now)
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("cannot make a development certificate: %w", err)
-	}
-	// The key comes first: a certificate without its key is replaced, and nobody looks at a key without its certificate.
-	if err = os.MkdirAll(dir, 0o700); err == nil {
-		err = writeFile(keyPath, key, 0o600)
-	}
+	err := os.MkdirAll(dir, 0o700)
+	var cert tls.Certificate
 	if err == nil {
-		err = writeFile(certPath, cert, 0o644)
+		cert, err = WriteSelfSigned(certPath, keyPath, names, now.Add(devCertLife))
 	}
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("the folder %s cannot take the development certificate (%w): choose another with -state", dir, reasonOf(err))
 	}
-	return tls.X509KeyPair(cert, key)
+	return cert, nil
 }
 
 // reasonOf leaves out the path, which may be that of a temporary file.

@@ -95,16 +95,7 @@ func overwrite(t *testing.T, dir, file string) {
 
 func TestGivenCertificate(t *testing.T) {
 	dir := t.TempDir()
-	cert, key, err := makeCertificate([]string{"given.example"}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	certFile, keyFile := filepath.Join(dir, "c"), filepath.Join(dir, "k")
-	for file, data := range map[string][]byte{certFile: cert, keyFile: key} {
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	certFile, keyFile := writeCertificate(t, dir, time.Now().Add(days), "given.example")
 	state := filepath.Join(dir, "state")
 	got, err := Load(Options{CertFiles: []string{certFile}, KeyFiles: []string{keyFile}, StateDir: state}, time.Now())
 	if err != nil || got[0].Leaf.DNSNames[0] != "given.example" {

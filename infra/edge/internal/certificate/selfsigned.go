@@ -4,29 +4,25 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"math/big"
 	"net"
 	"time"
 )
 
-// makeCertificate makes a self-signed ECDSA P-256 certificate, as PEM.
-func makeCertificate(names []string, now time.Time) (certPEM, keyPEM []byte, err error) {
+// WriteSelfSigned makes a self-signed ECDSA P-256 certificate for names that ends then, and writes it and its key as PEM. The key comes
+// first: a certificate without its key is replaced, and nobody looks at a key without its certificate.
+func WriteSelfSigned(certPath, keyPath string, names []string, ends time.Time) (made tls.Certificate, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, err
-	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
-	if err != nil {
-		return nil, nil, err
+		return made, err
 	}
 	template := &x509.Certificate{
-		SerialNumber:          serial,
 		Subject:               pkix.Name{CommonName: "adaptive-h3 development"},
-		NotBefore:             now.Add(-time.Hour), // clocks differ
-		NotAfter:              now.Add(devCertLife),
+		NotBefore:             ends.Add(-devCertLife - time.Hour), // clocks differ
+		NotAfter:              ends,
 		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
@@ -40,12 +36,19 @@ func makeCertificate(names []string, now time.Time) (certPEM, keyPEM []byte, err
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return nil, nil, err
+		return made, err
 	}
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return nil, nil, err
+		return made, err
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), nil
+	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
+	if err = writeFile(keyPath, keyPEM, 0o600); err == nil {
+		err = writeFile(certPath, certPEM, 0o644)
+	}
+	if err != nil {
+		return made, err
+	}
+	return tls.X509KeyPair(certPEM, keyPEM)
 }

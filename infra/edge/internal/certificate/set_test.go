@@ -3,15 +3,25 @@ package certificate
 import (
 	"crypto/tls"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"adaptive-h3/infra/edge/internal/edgetest"
 )
 
 const days = 24 * time.Hour
+
+// writeCertificate writes a certificate that ends then, and its key, into dir. Nobody reads a half of a file, but somebody may read the new
+// key with the old certificate.
+func writeCertificate(t *testing.T, dir string, ends time.Time, name string) (certFile, keyFile string) {
+	t.Helper()
+	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	if _, err := WriteSelfSigned(certFile, keyFile, []string{name}, ends); err != nil {
+		t.Fatal(err)
+	}
+	return certFile, keyFile
+}
 
 // openSet opens the set of certificates that are for one name each, in folders of their own.
 func openSet(t *testing.T, now time.Time, hosts []string, names ...string) (*Set, []string, *[]string) {
@@ -20,7 +30,7 @@ func openSet(t *testing.T, now time.Time, hosts []string, names ...string) (*Set
 	var dirs []string
 	for _, name := range names {
 		dir := t.TempDir()
-		cert, key := edgetest.WriteCertificate(t, dir, now.Add(30*days), name)
+		cert, key := writeCertificate(t, dir, now.Add(30*days), name)
 		options.CertFiles, options.KeyFiles = append(options.CertFiles, cert), append(options.KeyFiles, key)
 		dirs = append(dirs, dir)
 	}
@@ -71,7 +81,7 @@ func TestProblems(t *testing.T) {
 	}{
 		{"none", []string{"a.example"}, now, nil},
 		{"it ended", nil, now.Add(31 * days), []string{"the certificate for a.example ended on 2026-01-31"}},
-		{"it has not begun", nil, now.Add(-61 * days), []string{"the certificate for a.example begins on 2025-11-02 only"}},
+		{"it has not begun", nil, now.Add(-61 * days), []string{"the certificate for a.example begins on 2025-11-01 only"}},
 		{"another name", []string{"a.example", "b.example"}, now, []string{"no certificate is for b.example, which -host names"}},
 	} {
 		set, _, _ := openSet(t, now, tc.hosts, "a.example")
@@ -100,7 +110,7 @@ func TestChangedFiles(t *testing.T) {
 		}
 	}
 	step("the same files")
-	edgetest.WriteCertificate(t, dirs[0], now.Add(80*days), "a.example")
+	writeCertificate(t, dirs[0], now.Add(80*days), "a.example")
 	step("a new certificate", "which ends on 2026-03-22")
 	if got := set.Ends(); !got.Equal(now.Add(80 * days)) {
 		t.Errorf("it ends on %s", got)
@@ -112,7 +122,7 @@ func TestChangedFiles(t *testing.T) {
 	if p := set.Problems(now); len(p) != 1 || !strings.Contains(p[0], "stays in use") || !set.Ends().Equal(now.Add(80*days)) || !set.Covers("a.example") {
 		t.Errorf("%q", p)
 	}
-	edgetest.WriteCertificate(t, dirs[0], now.Add(-days), "b.example")
+	writeCertificate(t, dirs[0], now.Add(-days), "b.example")
 	step("an old certificate of another name", "b.example is in use", "ended on 2025-12-31", "no certificate is for a.example")
 }
 
