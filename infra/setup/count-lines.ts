@@ -18,7 +18,7 @@ const LANGUAGES: Readonly<Record<string, "slashes" | "hash">> = {
 };
 
 /** Names of tests and recorded results, or of their folders. */
-const LEFT_OUT = /\.test\.ts$|_test\.go$|(^|\/)testing[^/]*\.ts$|\/(e2e|testsite|testdata|results)\//;
+const LEFT_OUT = /\.test\.ts$|_test\.go$|(^|\/)testing[^/]*\.ts$|\/(e2e|testsite|testdata|edgetest|results)\//;
 
 /** These folders are divided into rooms. */
 const HOUSES = new Set(["bench", "infra", "policy-api"]);

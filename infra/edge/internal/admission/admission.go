@@ -3,6 +3,7 @@
 package admission
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"net/netip"
@@ -55,7 +56,7 @@ type Desk struct {
 	mu       sync.Mutex
 	now      func() time.Time
 	limits   Limits
-	brief    seats
+	brief    list.List // of seats that are not long, in the order in which they began
 	searched time.Time
 	// Places of requests that are not long, of those that are, of those that wait, and reserved ones.
 	inFlight, long, waiting, reserved Tally
@@ -70,6 +71,14 @@ type place struct {
 	patience time.Duration
 	taken    chan struct{}
 	seat     *seat
+}
+
+// seat is a place in flight.
+type seat struct {
+	client netip.Prefix
+	began  time.Time
+	long   bool
+	at     *list.Element // in brief
 }
 
 // NewDesk makes a desk that admits within limits.
@@ -164,7 +173,7 @@ func (d *Desk) sit(client netip.Prefix) *seat {
 		return nil
 	}
 	s := &seat{client: client, began: d.now()}
-	d.brief.add(s)
+	s.at = d.brief.PushBack(s)
 	d.inFlight.Add(client)
 	return s
 }
@@ -226,7 +235,7 @@ func (d *Desk) leave(s *seat) {
 	if s.long {
 		d.long.Remove(s.client)
 	} else {
-		d.brief.remove(s)
+		d.brief.Remove(s.at)
 		d.inFlight.Remove(s.client)
 	}
 	// Where there was room for others already, it is only those of this client, or of its network, that wait for this place.

@@ -289,7 +289,7 @@ func TestLongRequestGivesItsPlaceBack(t *testing.T) {
 	for _, release := range releases {
 		release()
 	}
-	if n, _, _ := d.Counts(); n != 0 || d.brief != (seats{}) || len(d.long.clients) != 0 {
+	if n, _, _ := d.Counts(); n != 0 || d.brief.Len() != 0 || len(d.long.clients) != 0 {
 		t.Errorf("%d in flight", n)
 	}
 }

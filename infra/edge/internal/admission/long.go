@@ -40,16 +40,16 @@ func (d *Desk) findLong() {
 	}
 	d.searched = now
 	moved := false
-	for s := d.brief.oldest; s != nil && now.Sub(s.began) >= longAfter; {
-		next := s.newer
+	for next := d.brief.Front(); next != nil && now.Sub(next.Value.(*seat).began) >= longAfter; {
+		s := next.Value.(*seat)
+		next = next.Next()
 		if d.roomForLong(s.client) {
-			d.brief.remove(s)
+			d.brief.Remove(s.at)
 			s.long = true
 			d.inFlight.Remove(s.client)
 			d.long.Add(s.client)
 			moved = true
 		}
-		s = next
 	}
 	if moved {
 		d.serve(func(netip.Prefix) bool { return true })
