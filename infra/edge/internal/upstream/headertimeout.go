@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -51,8 +52,10 @@ func (t *headerTimeout) RoundTrip(req *http.Request) (*http.Response, error) {
 	case err == nil:
 		// ctx must outlive this call, as the response's body still depends on it; it ends with the request's own.
 		return res, nil
-	case body != nil && body.failed():
-		err = errors.Join(ErrRequestBody, body.failure(), err)
+	case body != nil:
+		if failure := body.failure.Load(); failure != nil {
+			err = errors.Join(ErrRequestBody, *failure, err)
+		}
 	}
 	cancel(err)
 	return nil, err
@@ -81,18 +84,14 @@ func newHeaderWait(timeout time.Duration, expired func()) *headerWait {
 	return w
 }
 
-func (w *headerWait) pause() {
+// run lets the clock run from the beginning, or stops it.
+func (w *headerWait) run(runs bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stopped = true
-	w.timer.Stop()
-}
-
-func (w *headerWait) resume() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.ended {
-		w.stopped = false
+	w.stopped = w.ended || !runs
+	if w.stopped {
+		w.timer.Stop()
+	} else {
 		w.timer.Reset(w.timeout)
 	}
 }
@@ -107,28 +106,16 @@ func (w *headerWait) end() {
 // timedBody is the visitor's request body: reading it pauses the clock.
 type timedBody struct {
 	io.ReadCloser
-	wait *headerWait
-
-	mu  sync.Mutex
-	err error
+	wait    *headerWait
+	failure atomic.Pointer[error]
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {
-	b.wait.pause()
-	defer b.wait.resume()
+	b.wait.run(false)
+	defer b.wait.run(true)
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		b.mu.Lock()
-		b.err = err
-		b.mu.Unlock()
+		b.failure.Store(&err)
 	}
 	return n, err
-}
-
-func (b *timedBody) failed() bool { return b.failure() != nil }
-
-func (b *timedBody) failure() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.err
 }

@@ -10,13 +10,13 @@ import (
 func TestHeaderWait(t *testing.T) {
 	expired := make(chan struct{}, 1)
 	w := newHeaderWait(time.Hour, func() { expired <- struct{}{} })
-	w.pause()
+	w.run(false)
 	w.timeout = 1
-	w.resume()
+	w.run(true)
 	edgetest.Receive(t, "end of the time", expired)
 	// After the end nothing runs any more.
 	w.end()
-	w.resume()
+	w.run(true)
 	if w.timer.Stop() {
 		t.Error("the clock runs after its end")
 	}
