@@ -47,13 +47,6 @@ describe("stats", () => {
     expect(JSON.parse((await anna.does("stats --json")).out)).toMatchObject({ store: { rows: 1_234 } });
   });
 
-  it("goes on with a worker that does not know it", async () => {
-    anna.api.instead = ({ path }) => (path === "/_h3/v1/stats/store" ? { status: 404, body: {} } : undefined);
-    const { code, out } = await anna.does("stats");
-    expect(code).toBe(0);
-    expect(out).not.toContain("kept of clients");
-  });
-
   it("says that nothing was counted, and who did not answer", async () => {
     anna.api.ports.counters.objects = { asked: 10, answered: 8 };
     const { out } = await anna.does("stats --hours 2");

@@ -23,24 +23,13 @@ in within 20 s. Then how much is kept of clients. \`results\` says what HTTP/3 s
   options: ["hours"],
   async run({ options: { hours = HOURS }, io, api, columns }) {
     const connected = await api();
-    const [stats, store] = await Promise.all([connected.stats(hours), keptOrUnknown(connected)]);
-    const kept = store === undefined ? "" : `\n\n${extentText(store, io.nowMs())}`;
+    const [stats, store] = await Promise.all([connected.stats(hours), connected.extent()]);
     return {
-      json: { ...stats, ...(store !== undefined && { store }) },
-      text: statsText(stats, hours, io.nowMs(), columns) + kept,
+      json: { ...stats, store },
+      text: `${statsText(stats, hours, io.nowMs(), columns)}\n\n${extentText(store, io.nowMs())}`,
     };
   },
 };
-
-/** A worker of an earlier release does not know. */
-async function keptOrUnknown(api: Pick<Api, "extent">): Promise<Extent | undefined> {
-  try {
-    return await api.extent();
-  } catch (error) {
-    if (error instanceof Failure && error.details.status === 404) return undefined;
-    throw error;
-  }
-}
 
 export const WATCH: Command = {
   name: "watch",

@@ -10,12 +10,14 @@ import {
   isChanged,
   policyText,
   verdictText,
+  type Where,
 } from "./policy-text.ts";
 import { count, counted, madeText, percent } from "./quantities.ts";
 import { namedPolicy, namedVersion, readable } from "./named-policy.ts";
 import { nextPageText, PAGE_OPTIONS } from "./options.ts";
 import { printable, table } from "./table.ts";
 import { versionTable } from "./activation-text.ts";
+import type { Policy } from "../decision/policy.ts";
 import { type JsonChange, jsonDiff } from "../decision/json-diff.ts";
 import { EXIT, Failure } from "./failure.ts";
 
@@ -118,32 +120,39 @@ Ends with 0 if the two are the same, 1 if they differ, and more if something fai
     const changes = jsonDiff(before.policy, after.policy);
     const where = { path, asn, country };
     const cells = decisionsGrid(before.policy, after.policy, where);
-    const changed = cells.filter(isChanged).length;
-    const draws = drawnShare(before.policy, where) > 0 || drawnShare(after.policy, where) > 0;
     const same = changes.length === 0;
     const json = { before: before.name, after: after.name, same, changes, path, decisions: cells };
     if (same) return { json, text: `${before.name} and ${after.name} are the same policy.` };
-    const fields = table(
-      ["field", "change"],
-      changes.map((change) => [change.pointer, changeText(change)]),
-      call.columns,
-    );
     const text = [
       `${before.name} -> ${after.name}: ${counted(changes.length, "field")} of the policy differ${changes.length === 1 ? "s" : ""}.`,
       verdictText(after.name, after.policy, where),
       "",
-      fields,
-      "",
-      `Of ${count(cells.length)} answers on ${path}${draws ? " to clients that are not drawn" : ""}, ${changed === 0 ? "none would change." : `${count(changed)} would change (->):`}`,
-      "",
-      gridText(cells, call.columns),
-      ...(hasRulesElsewhere(before.policy, after.policy, where)
-        ? ["", "Rules name autonomous systems or countries: --asn and --country show the answers there."]
-        : []),
+      differencesText(before.policy, after.policy, where, call.columns),
     ].join("\n");
     return { json, text, exitCode: EXIT.refused };
   },
 };
+
+/** The fields that differ, and the answers that would change. */
+export function differencesText(before: Policy, after: Policy, where: Where, columns: number): string {
+  const cells = decisionsGrid(before, after, where);
+  const changed = cells.filter(isChanged).length;
+  const draws = drawnShare(before, where) > 0 || drawnShare(after, where) > 0;
+  return [
+    table(
+      ["field", "change"],
+      jsonDiff(before, after).map((change) => [change.pointer, changeText(change)]),
+      columns,
+    ),
+    "",
+    `Of ${count(cells.length)} answers on ${where.path}${draws ? " to clients that are not drawn" : ""}, ${changed === 0 ? "none would change." : `${count(changed)} would change (->):`}`,
+    "",
+    gridText(cells, columns),
+    ...(hasRulesElsewhere(before, after, where)
+      ? ["", "Rules name autonomous systems or countries: --asn and --country show the answers there."]
+      : []),
+  ].join("\n");
+}
 
 async function bothPolicies(call: Call) {
   const [first, second] = call.words;

@@ -6,17 +6,17 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { build } from "esbuild";
+import { HOURS_KEPT } from "../api/counters/counted.ts";
 import { jsonDiff } from "../decision/json-diff.ts";
 import { parsePolicy } from "../decision/parse-policy.ts";
 import type { Api } from "./api.ts";
-import { changeText } from "./command-versions.ts";
+import { parseJson } from "./client.ts";
+import { differencesText } from "./command-versions.ts";
 import { knownText } from "./command-clients.ts";
-import { decisionsGrid, gridText, hasRulesElsewhere } from "./policy-text.ts";
 import { explanationText } from "./explanation-text.ts";
 import { EXIT, Failure, failureText } from "./failure.ts";
 import { fromServer, readable } from "./named-policy.ts";
 import { resultsPicture } from "./results-picture.ts";
-import { table } from "./table.ts";
 import type { Activation } from "../api/contract/policies.ts";
 import type { DashboardData, Part } from "./dashboard-page/data.ts";
 
@@ -102,7 +102,8 @@ interface DashboardCall {
 const CALLS: Readonly<Record<string, (api: Api, call: DashboardCall) => Promise<Reply>>> = {
   "GET /data": async (api, { url, nowMs }) => {
     const hours = Number(url.searchParams.get("hours") ?? HOURS_DEFAULT);
-    if (!Number.isInteger(hours) || hours < 1 || hours > 744) return refused(400, "hours must be from 1 to 744.");
+    if (!Number.isInteger(hours) || hours < 1 || hours > HOURS_KEPT)
+      return refused(400, `hours must be from 1 to ${HOURS_KEPT}.`);
     return json(await dashboardData(api, hours, nowMs));
   },
   "GET /effect.svg": async (api) => ({
@@ -125,7 +126,7 @@ const CALLS: Readonly<Record<string, (api: Api, call: DashboardCall) => Promise<
   "POST /diff": async (api, { body }) => {
     const pasted = memberOf(body, "policy");
     if (pasted === undefined) return refused(400, "A policy is missing.");
-    const parsed = parsePolicy(parsedJson(pasted));
+    const parsed = parsePolicy(parseJson(pasted));
     if (!parsed.ok) {
       const faults = parsed.faults.map(({ pointer, message }) => `${pointer || "the whole policy"}: ${message}`);
       return json({ text: ["This is no valid policy.", ...faults].join("\n") });
@@ -133,21 +134,10 @@ const CALLS: Readonly<Record<string, (api: Api, call: DashboardCall) => Promise<
     const { activation } = await api.activation();
     const stored = readable(await api.version(activation.everyone));
     const before = fromServer(stored.policy, `version ${stored.version}`);
-    const changes = jsonDiff(before, parsed.value);
-    if (changes.length === 0) return json({ text: `This is version ${stored.version}, which everyone has.` });
-    const fields = table(
-      ["field", "change"],
-      changes.map((change) => [change.pointer, changeText(change)]),
-      COLUMNS,
-    );
-    const grid = gridText(decisionsGrid(before, parsed.value, { path: "/" }), COLUMNS);
-    const elsewhere = hasRulesElsewhere(before, parsed.value, {})
-      ? [
-          "",
-          "Rules name autonomous systems or countries: `npm run policy -- diff --asn N --country JP` shows the answers there.",
-        ]
-      : [];
-    return json({ text: [`Version ${stored.version} -> this policy:`, "", fields, "", grid, ...elsewhere].join("\n") });
+    if (jsonDiff(before, parsed.value).length === 0)
+      return json({ text: `This is version ${stored.version}, which everyone has.` });
+    const differences = differencesText(before, parsed.value, { path: "/" }, COLUMNS);
+    return json({ text: `Version ${stored.version} -> this policy:\n\n${differences}` });
   },
 };
 
@@ -173,15 +163,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   if (request.headers["content-type"] !== "application/json") return undefined;
   // A body of unknown length could be one without end.
   if (!(Number(request.headers["content-length"] ?? Number.NaN) <= BODY_MAX_BYTES)) return undefined;
-  return parsedJson(await text(request));
-}
-
-function parsedJson(source: string): unknown {
-  try {
-    return JSON.parse(source);
-  } catch {
-    return undefined;
-  }
+  return parseJson(await text(request));
 }
 
 function memberOf(body: unknown, name: string): string | undefined {

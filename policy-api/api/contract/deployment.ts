@@ -54,10 +54,7 @@ export const Probe = strict({
   budgetMs: milliseconds.openapi({ description: "How long a page waits for a decision after the origin's headers" }),
   assets: strict({ origin: z.string(), paths: z.array(z.string()) })
     .nullable()
-    .optional()
-    .openapi({
-      description: "The host at which pages name their files (ASSETS). Null: none. A worker before 0.1 does not say",
-    }),
+    .openapi({ description: "The host at which pages name their files (ASSETS). Null: none" }),
 }).openapi("Probe");
 export type Probe = z.infer<typeof Probe>;
 
