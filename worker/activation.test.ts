@@ -49,7 +49,7 @@ describe("stages", () => {
     let inShare = 0;
     for (let i = 0; i < 60; i++) {
       const address = `10.0.${i}.1`;
-      const unit = hasher.activationUnit(clientAddress(address) ?? { client: "", network: "" });
+      const unit = hasher.unit("activation", clientAddress(address) ?? { client: "", network: "" });
       if (unit < 0.3) inShare++;
       expect(await told({ stages }, from(address))).toBe(unit < 0.3 ? OFFER : null);
     }
@@ -120,7 +120,7 @@ describe("stages", () => {
   });
 
   it("a unit is drawn only where it counts", async () => {
-    const drawn = vi.spyOn(Hasher.prototype, "activationUnit");
+    const drawn = vi.spyOn(Hasher.prototype, "unit");
     await told({ stages: [] });
     await told({ stages: [{ version: 4, policy: mode("fixed-h3"), share: 1 }] });
     await told({ stages: [{ version: 4, policy: mode("fixed-h3"), share: 0.5, pathPrefix: "/elsewhere" }] });
@@ -170,7 +170,7 @@ describe("the kill switch", () => {
     ["a stage", [{ version: 4, policy: mode("fixed-h3"), share: 0.9 }]],
   ])("looks nobody up, and stages count nothing: %s", async (_name, stages) => {
     const stores = new FakeStores(undefined);
-    const drawn = vi.spyOn(Hasher.prototype, "activationUnit");
+    const drawn = vi.spyOn(Hasher.prototype, "unit");
     expect(await told({ everyone: adaptive, stages, killSwitch: "clear" }, navigation(), stores)).toBe("clear");
     expect(stores.lookUps).toEqual([]);
     expect(drawn).not.toHaveBeenCalled();

@@ -243,9 +243,9 @@ describe("what is known of clients", () => {
     const hasher = new Hasher(await hashKey());
     const nowMs = Date.now();
     expect(await mounted().clients.units("2001:db8::7", nowMs)).toEqual({
-      activation: hasher.activationUnit(addressOf("2001:db8::1")),
-      share: hasher.shareUnit(addressOf("2001:db8::1")),
-      exploration: hasher.explorationUnit(addressOf("2001:db8::1"), periodAt(nowMs)),
+      activation: hasher.unit("activation", addressOf("2001:db8::1")),
+      share: hasher.unit("share", addressOf("2001:db8::1")),
+      exploration: hasher.unit("exploration", addressOf("2001:db8::1"), periodAt(nowMs)),
     });
   });
 });

@@ -1,19 +1,15 @@
-import { merged, NO_TALLY } from "../policy-api/api/counters/counted.ts";
-import type { Extent } from "../policy-api/api/counters/extent.ts";
+import { merged } from "../policy-api/api/counters/counted.ts";
 import { FailedAttempts } from "../policy-api/api/failed-attempts.ts";
-import type { ClientsPort, CountersPort, OutcomesPort, PolicyApiPorts } from "../policy-api/api/ports.ts";
-import { periodAt } from "../policy-api/decision/assignment.ts";
-import type { Remembered } from "../policy-api/decision/history.ts";
-import { UPPER_LEVELS, type UpperLevel } from "../policy-api/decision/mix.ts";
+import type { CountersPort, OutcomesPort, PolicyApiPorts } from "../policy-api/api/ports.ts";
 import { Gathered, type OutcomeRow } from "../policy-api/visitors/gathered.ts";
 import { ANSWER_HEADERS } from "./actuator.ts";
 import { clientAddress } from "./address.ts";
+import { clientsPort } from "./api-clients.ts";
 import { connectionFacts } from "./cf.ts";
-import type { Hasher } from "./hasher.ts";
+import { inTime } from "./in-time.ts";
 import type { Isolate } from "./isolate.ts";
 import { LimitedLog } from "./limited-log.ts";
-import type { CachedPolicy } from "./policy-cache.ts";
-import { type Region, regionOf, REGIONS } from "./region.ts";
+import { regionOf, regionsOf } from "./region.ts";
 import type { SettingsFault } from "./settings.ts";
 import {
   counterStore,
@@ -34,6 +30,10 @@ const EDGE_SILENT_MS = 10_000;
 
 /** How long a call of the store may take in a probe, milliseconds. */
 const PROBE_MS = 2_000;
+/** How long an object may take to say what it holds, milliseconds: callers of the API wait 10 s. */
+const OUTCOMES_MS = 5_000;
+/** What this isolate counted comes before that, milliseconds; else it comes later. */
+const FLUSH_MS = 2_000;
 
 /** What the API gets from the worker: the objects, and what this isolate holds. */
 export function apiPorts(
@@ -56,8 +56,8 @@ export function apiPorts(
     checkStore: () => isolate.storeHealth.check(env, Date.now()),
     isOriginLost: () => isolate.origin.isLost,
     edgeHttp3: () => {
-      const said = isolate.edgeHttp3;
-      return said === undefined || Math.abs(Date.now() - said.atMs) > EDGE_SILENT_MS ? "unknown" : said.state;
+      const { state, atMs } = isolate.edgeHttp3;
+      return Math.abs(Date.now() - atMs) > EDGE_SILENT_MS ? "unknown" : state;
     },
     probe: async ({ cf }, actuator) => {
       const connection = connectionFacts(cf, settings, Date.now());
@@ -96,69 +96,29 @@ export function apiPorts(
   };
 }
 
-/** For a client that was in several regions: the reply with the nearest level, and of several the most recent. */
-function newest(replies: readonly Remembered[]): Remembered {
-  for (const level of ["client", ...UPPER_LEVELS] as const) {
-    const having = replies.filter((reply) => reply[level] !== undefined);
-    const [first] = having;
-    if (first !== undefined)
-      return having.reduce((best, reply) => (heardAtMs(reply, level) > heardAtMs(best, level) ? reply : best), first);
-  }
-  return {};
+/** The objects that hold clients, and what their pages reported: the first of every region, then the second. */
+function objectsOf({ settings }: Isolate): PathObject[] {
+  const numbers = Array.from({ length: settings.objectsPerRegion }, (_, number) => number);
+  return numbers.flatMap((number) => regionsOf(settings).map((region) => pathObject(region, number)));
 }
-
-function heardAtMs(reply: Remembered, level: "client" | UpperLevel): number {
-  if (level !== "client") return reply[level]?.mix.asOfMs ?? 0;
-  const { client, offers } = reply;
-  return Math.max(offers?.origins[0]?.answeredAtMs ?? 0, ...(client?.connections ?? []).map(({ atMs }) => atMs));
-}
-
-/** Where this deployment may have objects. */
-function regionsOf({ settings }: Isolate): readonly Region[] {
-  return settings.edge === "cloudflare" ? REGIONS : ["local"];
-}
-
-/** Those that hold clients, and what their pages reported: the first of every region, then the second. */
-function objectsOf(isolate: Isolate): PathObject[] {
-  const regions = regionsOf(isolate);
-  return Array.from({ length: isolate.settings.objectsPerRegion }, (_, number) =>
-    regions.map((region) => pathObject(region, number)),
-  ).flat();
-}
-
-/**
- * Of more objects the rest does not answer. Cloudflare lets a request make 10,000 of its own, and 1,000 to Cloudflare's services on the free
- * plan (developers.cloudflare.com/workers/platform/limits, read on 2026-11-25): beyond that, calls fail, and count as not answered.
- */
-const ASKED_MAX = 9_000;
-/** Objects that are asked at a time. */
-const AT_ONCE = 50;
-
-/** How long an object may take to say what it holds, milliseconds: callers of the API wait 10 s. */
-const OUTCOMES_MS = 5_000;
-/** What this isolate counted comes before that, milliseconds; else it comes later. */
-const TELL_MS = 2_000;
 
 function countersPort(env: StoreBindings, isolate: Isolate, stores: Stores): CountersPort {
   return {
     read: async (fromHour) => {
-      const regions = env.COUNTERS === undefined ? [] : regionsOf(isolate);
-      const [home = "local"] = regions;
-      await inTime(
-        [async () => isolate.counters.flushAll((to, delta) => stores.count(to, delta), home, Date.now())],
-        TELL_MS,
+      const regions = regionsOf(isolate.settings);
+      const [home] = regions;
+      const send: Stores["count"] = (region, delta) => stores.count(region, delta);
+      await inTime([async () => isolate.counters.flushAll(send, home, Date.now())], FLUSH_MS);
+      const tallies = await inTime(
+        regions.map((region) => async () => counterStore(env, region).read(fromHour)),
+        OUTCOMES_MS,
       );
-      const answers = regions.map(
-        (region) => async () => (await counterStore(env, region)?.read(fromHour)) ?? NO_TALLY,
-      );
-      const read = (await inTime(answers, OUTCOMES_MS)).filter((tally) => tally !== false);
-      return { tally: merged(read), objects: { asked: regions.length, answered: read.length } };
+      return { tally: merged(tallies), objects: { asked: regions.length, answered: tallies.length } };
     },
     kept: async () => {
       const objects = objectsOf(isolate);
-      const answers = objects.map((object) => async (): Promise<Extent> => pathStore(env, object).extent());
-      const parts = (await inTime(answers, OUTCOMES_MS)).filter((part) => part !== false);
-      return { parts, asked: objects.length };
+      const extents = objects.map((object) => async () => pathStore(env, object).extent());
+      return { parts: await inTime(extents, OUTCOMES_MS), asked: objects.length };
     },
   };
 }
@@ -168,78 +128,16 @@ function outcomesPort(env: StoreBindings, isolate: Isolate): OutcomesPort {
     outcomes: async (version) => {
       const objects = objectsOf(isolate);
       const gathered = new Gathered(version);
-      const answers = objects.map((object) => async () => gathered.add(await outcomesOf(env, object, version)));
-      const counted = await inTime(answers, OUTCOMES_MS);
-      return { rows: gathered.rows(), objects: { asked: objects.length, answered: counted.filter(Boolean).length } };
+      const answers = objects.map((object) => async () => {
+        // Over the wire a pair is a list: the type of the call does not know its length.
+        const rows = (await pathStore(env, object).outcomes(version)) as unknown as readonly OutcomeRow[];
+        if (!gathered.add(rows)) throw new Error("the rows cannot be read");
+      });
+      const { length: answered } = await inTime(answers, OUTCOMES_MS);
+      return { rows: gathered.rows(), objects: { asked: objects.length, answered } };
     },
     reportsHere: () => isolate.counters.readBy("reports", "fate"),
     droppedHere: () => isolate.counters.readBy("news_dropped", "cause"),
-  };
-}
-
-async function outcomesOf(env: StoreBindings, object: PathObject, version: number): Promise<readonly OutcomeRow[]> {
-  // Over the wire a pair is a list: the type of the call does not know its length.
-  return (await pathStore(env, object).outcomes(version)) as unknown as readonly OutcomeRow[];
-}
-
-function clientsPort(
-  env: StoreBindings,
-  isolate: Isolate,
-  stores: Stores,
-  ctx: Pick<ExecutionContext, "waitUntil">,
-): ClientsPort {
-  const orFail = (hasher: Hasher | undefined): Hasher => {
-    if (hasher === undefined) throw new Error("the policy store does not answer");
-    return hasher;
-  };
-  const heldBundle = async (): Promise<CachedPolicy | undefined> => {
-    await isolate.policyCache.ready(stores, ctx, Date.now());
-    return isolate.policyCache.current;
-  };
-  const regions = regionsOf(isolate);
-  /**
-   * A client, in each object that may hold it. Undefined for what is no address.
-   *
-   * The region in an object's name is the client's, and the caller may be elsewhere: so all regions are asked.
-   */
-  const inEachRegion = async (text: string, asn?: number): Promise<readonly StoredClient[] | undefined> => {
-    const address = clientAddress(text);
-    if (address === undefined) return undefined;
-    const hasher = orFail(isolate.namer(await heldBundle()));
-    const { keys, object } = hasher.named(address, isolate.settings.objectsPerRegion, asn);
-    return regions.map((region) => ({ keys, object: pathObject(region, object) }));
-  };
-  return {
-    lookUp: async (text, asn) => {
-      const clients = await inEachRegion(text, asn);
-      return clients && newest(await Promise.all(clients.map((client) => stores.lookUp(client))));
-    },
-    forget: async (what, text) => {
-      const clients = await inEachRegion(text);
-      // A network's clients have names that say nothing of it.
-      const forgetHere = (): void =>
-        isolate.recent.forget(what === "client" ? clients?.[0]?.keys.client : undefined, Date.now());
-      const forgotten = clients?.map(async ({ object, keys: { client, network } }) =>
-        pathStore(env, object).forget(what === "client" ? { client } : { network }),
-      );
-      if (forgotten === undefined) return undefined;
-      try {
-        return (await Promise.all(forgotten)).filter(Boolean).length;
-      } finally {
-        // Last: a page meanwhile may have looked it up.
-        forgetHere();
-      }
-    },
-    units: async (text, nowMs) => {
-      const address = clientAddress(text);
-      if (address === undefined) return undefined;
-      const hasher = orFail((await heldBundle())?.hasher);
-      return {
-        activation: hasher.activationUnit(address),
-        share: hasher.shareUnit(address),
-        exploration: hasher.explorationUnit(address, periodAt(nowMs)),
-      };
-    },
   };
 }
 
@@ -256,27 +154,5 @@ function knownFields(cf: unknown): string[] {
  */
 async function timed(call: () => Promise<unknown>): Promise<number | null> {
   const beganMs = Date.now();
-  const [isDone] = await inTime([async () => call().then(() => true)], PROBE_MS);
-  return isDone === true ? Date.now() - beganMs : null;
-}
-
-/** What calls come to, a few at a time; false for one that fails, is one too many, or does not end in all these milliseconds. */
-async function inTime<T>(calls: readonly (() => Promise<T>)[], ms: number): Promise<(T | false)[]> {
-  const { promise: late, resolve } = Promise.withResolvers<false>();
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    resolve(false);
-  }, ms);
-  const came = calls.map((): T | false => false);
-  const next = calls.slice(0, ASKED_MAX).entries();
-  const callNext = async (): Promise<void> => {
-    for (const [i, call] of next) {
-      if (isLate) return;
-      came[i] = await Promise.race([call().catch(() => false as const), late]);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, callNext));
-  clearTimeout(timer);
-  return came;
+  return (await inTime([call], PROBE_MS)).length > 0 ? Date.now() - beganMs : null;
 }

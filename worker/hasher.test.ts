@@ -85,25 +85,25 @@ describe("Hasher", () => {
 
   it("draws a unit for a client and a period", () => {
     const hasher = new Hasher(HASH_KEY);
-    const units = Array.from({ length: 200 }, (_, i) => hasher.explorationUnit(address(`10.0.${i}.1`), 5));
+    const units = Array.from({ length: 200 }, (_, i) => hasher.unit("exploration", address(`10.0.${i}.1`), 5));
     expect(Math.min(...units)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...units)).toBeLessThan(1);
     expect(units.filter((unit) => unit < 0.5).length).toBeGreaterThan(70);
-    expect(hasher.explorationUnit(address("10.0.0.1"), 5)).toBe(units[0]);
-    expect(hasher.explorationUnit(address("10.0.0.1"), 6)).not.toBe(units[0]);
+    expect(hasher.unit("exploration", address("10.0.0.1"), 5)).toBe(units[0]);
+    expect(hasher.unit("exploration", address("10.0.0.1"), 6)).not.toBe(units[0]);
   });
 
   it("draws arms in a domain of their own: a client's object, share and reports say nothing of its arm", () => {
     const hasher = new Hasher(HASH_KEY);
     const clients = Array.from({ length: 400 }, (_, i) => address(`10.${i >> 8}.${i & 255}.1`));
     const halves = (draw: (client: (typeof clients)[number]) => boolean): boolean[] => clients.map(draw);
-    const offered = halves((client) => hasher.explorationUnit(client, 10_000) < 0.5);
+    const offered = halves((client) => hasher.unit("exploration", client, 10_000) < 0.5);
     const others: [string, boolean[]][] = [
       ["object", halves((client) => hasher.named(client, 2).object === 0)],
-      ["share", halves((client) => hasher.shareUnit(client) < 0.5)],
-      ["activation", halves((client) => hasher.activationUnit(client) < 0.5)],
-      ["reporting", halves((client) => hasher.reportingUnit(client) < 0.5)],
-      ["the next period", halves((client) => hasher.explorationUnit(client, 10_001) < 0.5)],
+      ["share", halves((client) => hasher.unit("share", client) < 0.5)],
+      ["activation", halves((client) => hasher.unit("activation", client) < 0.5)],
+      ["reporting", halves((client) => hasher.unit("reporting", client) < 0.5)],
+      ["the next period", halves((client) => hasher.unit("exploration", client, 10_001) < 0.5)],
     ];
     for (const [name, other] of others) {
       // A quarter of 400, with a deviation of 8.7.
@@ -116,16 +116,16 @@ describe("Hasher", () => {
   it("draws for a share in a domain of its own, always the same for a client", () => {
     const hasher = new Hasher(HASH_KEY);
     const clients = Array.from({ length: 400 }, (_, i) => address(`10.${i >> 8}.${i & 255}.1`));
-    const shares = clients.map((client) => hasher.shareUnit(client));
+    const shares = clients.map((client) => hasher.unit("share", client));
     expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...shares)).toBeLessThan(1);
-    expect(hasher.shareUnit(clients[0] ?? address("10.0.0.1"))).toBe(shares[0]);
+    expect(hasher.unit("share", clients[0] ?? address("10.0.0.1"))).toBe(shares[0]);
     // Clients that explore are not more likely to be in the share: a quarter of all clients is below one half in both.
-    const explored = clients.map((client) => hasher.explorationUnit(client, 0));
+    const explored = clients.map((client) => hasher.unit("exploration", client, 0));
     const both = shares.filter((share, i) => share < 0.5 && (explored[i] ?? 1) < 0.5).length;
     expect(both).toBeGreaterThan(70);
     expect(both).toBeLessThan(130);
     // All addresses of an IPv6 /64 are one client.
-    expect(hasher.shareUnit(address("2001:db8::1"))).toBe(hasher.shareUnit(address("2001:db8::2")));
+    expect(hasher.unit("share", address("2001:db8::1"))).toBe(hasher.unit("share", address("2001:db8::2")));
   });
 });

@@ -3,8 +3,10 @@ import { type _SHA256, sha256 } from "@noble/hashes/sha2.js";
 import type { ClientKeys } from "../durable/client-report.ts";
 import type { ClientAddress } from "./address.ts";
 
+/** What is drawn for a client: its arm, its place in a policy's share or an activation's, and whether its pages report. */
+type Draw = "exploration" | "share" | "activation" | "reporting";
 /** What a hash is for. Each use has its own domain, so that one hash says nothing about another. */
-type Domain = "client" | "network" | "origin" | "exploration" | "share" | "activation" | "reporting" | "report";
+type Domain = "client" | "network" | "origin" | "report" | Draw;
 
 type Keyed = _HMAC<_SHA256>;
 
@@ -54,31 +56,16 @@ export class Hasher {
   origin(host: string): string {
     let origin = this.#origins.get(host);
     if (origin === undefined) {
-      origin = name(this.#hash("origin", host.slice(0, HOST_MAX))).slice(0, ORIGIN_DIGITS);
+      origin = name(this.#hash("origin", host.slice(0, HOST_MAX)), ORIGIN_BYTES);
       if (this.#origins.size >= ORIGINS_HELD) this.#origins.clear();
       this.#origins.set(host, origin);
     }
     return origin;
   }
 
-  /** 0 to 1, uniform over clients, constant for a client during a period. */
-  explorationUnit(address: ClientAddress, period: number): number {
-    return uint32(this.#hash("exploration", `${period} ${address.client}`)) / 2 ** 32;
-  }
-
-  /** 0 to 1, uniform over clients, constant for a client. */
-  shareUnit(address: ClientAddress): number {
-    return uint32(this.#hash("share", address.client)) / 2 ** 32;
-  }
-
-  /** 0 to 1, uniform over clients, constant for a client: it says which share of an activation the client is in. */
-  activationUnit(address: ClientAddress): number {
-    return uint32(this.#hash("activation", address.client)) / 2 ** 32;
-  }
-
-  /** 0 to 1, uniform over clients, constant for a client: it says whether the client's pages are asked to report. */
-  reportingUnit(address: ClientAddress): number {
-    return uint32(this.#hash("reporting", address.client)) / 2 ** 32;
+  /** 0 to 1, uniform over clients, constant for a client: during a period, if one is given. */
+  unit(draw: Draw, { client }: ClientAddress, period?: number): number {
+    return uint32(this.#hash(draw, period === undefined ? client : `${period} ${client}`)) / 2 ** 32;
   }
 
   /**
@@ -103,29 +90,16 @@ export class Hasher {
 }
 
 const ORIGINS_HELD = 256;
-/** 48 bits: a client has few. */
-const ORIGIN_DIGITS = 8;
+/** A client has few. */
+const ORIGIN_BYTES = 6;
 /** With a port. What is longer is no host's name: a visitor made it up. */
 const HOST_MAX = 260;
 /** 128 bits: enough to give every address its own name. */
 const NAME_BYTES = 16;
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/** Two digits for each twelve bits. */
-const PAIRS = Array.from({ length: 4096 }, (_, bits) => DIGITS.charAt(bits >> 6) + DIGITS.charAt(bits & 63));
 
-/** In base64 (RFC 4648, section 4), without padding. Not by btoa, which takes as long as the hash. */
-function name(hash: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < NAME_BYTES; at += 3) {
-    const [first = 0, second = 0, third = 0] = [hash[at], hash[at + 1], hash[at + 2]];
-    text +=
-      at + 1 < NAME_BYTES ? pair((first << 4) | (second >> 4)) + pair(((second & 15) << 8) | third) : pair(first << 4);
-  }
-  return text;
-}
-
-function pair(bits: number): string {
-  return PAIRS[bits] ?? "";
+/** In base64 (RFC 4648, section 4), without padding. */
+function name(hash: Uint8Array, bytes = NAME_BYTES): string {
+  return hash.subarray(0, bytes).toBase64({ omitPadding: true });
 }
 
 function uint32(hash: Uint8Array, at = 0): number {

@@ -23,7 +23,10 @@ export class Isolate {
   readonly policyCache = new PolicyCache(this.kill);
   readonly storeHealth = new StoreHealth();
   /** What the TLS edge said last about its HTTP/3. */
-  edgeHttp3: { readonly state: "ok" | "down" | "off"; readonly atMs: number } | undefined;
+  edgeHttp3: { readonly state: "ok" | "down" | "off" | "unknown"; readonly atMs: number } = {
+    state: "unknown",
+    atMs: 0,
+  };
   readonly origin = new OriginReach();
   /** What this isolate did. */
   readonly counters: Counters;

@@ -109,7 +109,7 @@ function identify(visit: Visit, found: Finding): boolean {
   found.active = activeFor(visit, found.cached, undefined);
   if (inForce === undefined || inForce.killSwitch !== null || hasher === undefined) return false;
   if (address !== undefined && dependsOnClient(inForce, facts.path))
-    found.active = activeFor(visit, found.cached, hasher.activationUnit(address));
+    found.active = activeFor(visit, found.cached, hasher.unit("activation", address));
   const policy = found.active?.policy;
   if (policy === undefined) return false;
   const isAdaptive = modeFor(policy, facts) === "adaptive";
@@ -118,8 +118,8 @@ function identify(visit: Visit, found: Finding): boolean {
   if (isAdaptive || found.mayAsk) found.client = storedClient(visit, found.cached);
   if (!isAdaptive) return false;
   const { exploration, method } = policy;
-  if (exploration.share > 0) found.explorationUnit = hasher.explorationUnit(address, periodAt(atMs));
-  if (method?.kind === "share") found.shareUnit = hasher.shareUnit(address);
+  if (exploration.share > 0) found.explorationUnit = hasher.unit("exploration", address, periodAt(atMs));
+  if (method?.kind === "share") found.shareUnit = hasher.unit("share", address);
   found.arm = drawnArm(policy, found.explorationUnit);
   return true;
 }

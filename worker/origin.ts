@@ -1,5 +1,4 @@
 import { MARKER_HEADER } from "../policy-api/decision/alt-svc.ts";
-import type { Actuator } from "../policy-api/decision/alt-svc.ts";
 import { endAtLength } from "./end-at-length.ts";
 import { LimitedLog } from "./limited-log.ts";
 import type { Isolate } from "./isolate.ts";
@@ -19,7 +18,7 @@ export async function fetchOrigin(
   visited: URL,
   { settings, origin: reach }: Pick<Isolate, "settings" | "origin">,
 ): Promise<Response> {
-  const { origin, edge, actuator } = settings;
+  const { origin, edge } = settings;
   if (origin === undefined && !mayBeRouted(visited, edge)) {
     noOriginLog.write("ORIGIN is not set");
     return answerFor(500, NO_ORIGIN, reach, edge);
@@ -28,7 +27,7 @@ export async function fetchOrigin(
     const response = await (origin === undefined ? fetch(request) : fetchFrom(origin, request, visited, edge));
     reach.answered();
     if (!mayRebuild(response)) return response;
-    return without(endAtLength(response), (origin === undefined ? ROUTED_OFFERS : OFFERS)[actuator]);
+    return withoutOffers(endAtLength(response), settings);
   } catch (error) {
     errorLog.write(error);
     return answerFor(502, "Bad gateway: the origin does not answer.\n", reach, edge);
@@ -79,19 +78,15 @@ function fetchFrom(origin: URL, request: Request, visited: URL, edge: Settings["
 }
 
 /**
- * Headers in which an origin could offer HTTP/3 beside the decisions made here. Its own Alt-Svc names its own ports, and would outlive
- * them; behind a route Cloudflare removes it.
+ * Without the headers in which an origin could offer HTTP/3 beside the decisions made here. Its own Alt-Svc names its own ports, and would
+ * outlive them; behind a route Cloudflare removes it.
  */
-const ROUTED_OFFERS = { header: [], marker: [MARKER_HEADER] } as const satisfies Record<Actuator, readonly string[]>;
-const OFFERS = { header: ["alt-svc"], marker: ["alt-svc", MARKER_HEADER] } as const satisfies Record<
-  Actuator,
-  readonly string[]
->;
-
-function without(response: Response, names: readonly string[]): Response {
-  if (!names.some((name) => response.headers.has(name))) return response;
+function withoutOffers(response: Response, { origin, actuator }: Settings): Response {
+  const drops = (name: string): boolean =>
+    response.headers.has(name) && (name === "alt-svc" ? origin !== undefined : actuator === "marker");
+  if (!drops("alt-svc") && !drops(MARKER_HEADER)) return response;
   const own = new Response(response.body, response);
-  for (const name of names) own.headers.delete(name);
+  for (const name of ["alt-svc", MARKER_HEADER]) if (drops(name)) own.headers.delete(name);
   return own;
 }
 

@@ -2,7 +2,7 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import type { Labels } from "../policy-api/api/counters/families.ts";
 import { type Fault, list, object, parse, type Reader, text } from "../policy-api/decision/parse.ts";
 import { type PathSample, pathSampleFields } from "../policy-api/decision/sample.ts";
-import { type ClientAddress, clientAddress } from "./address.ts";
+import { clientAddress } from "./address.ts";
 import { answerHeartbeat } from "./heartbeat.ts";
 import type { Isolate } from "./isolate.ts";
 import { pathObject, type StoreBindings, type Stores } from "./stores.ts";
@@ -60,37 +60,36 @@ export async function receiveSamples(
   const batch = parse(readBatch, json);
   if (!batch.ok) return refused("malformed", faultsOf(batch.faults));
 
-  if (isolate.policyCache.current?.hasher === undefined || isolate.policyCache.due(nowMs)) {
-    const renewal = isolate.policyCache.renew(stores, nowMs);
-    if (isolate.policyCache.current?.hasher === undefined) await renewal;
-    else ctx.waitUntil(renewal);
+  const { policyCache } = isolate;
+  const knowsKey = policyCache.current?.hasher !== undefined;
+  if (!knowsKey || policyCache.due(nowMs)) {
+    const renewal = policyCache.renew(stores, nowMs);
+    ctx.waitUntil(renewal);
+    if (!knowsKey) await renewal;
   }
   const hasher = isolate.namer(isolate.policyCache.current);
   if (hasher === undefined)
     return refused("unready", new Response("The policy store does not answer.\n", { status: 503 }));
 
   const faults: Fault[] = [];
-  const read: { sample: PathSample; address: ClientAddress }[] = [];
+  let accepted = 0;
   for (const [i, item] of batch.value.samples.entries()) {
     const parsed = parse(readPostedSample, item);
-    if (!parsed.ok) {
+    if (!parsed.ok)
       faults.push(...parsed.faults.map((fault) => ({ ...fault, pointer: `/samples/${i}${fault.pointer}` })));
-      continue;
-    }
-    const { clientAddress: posted, ...sample } = parsed.value;
-    const address = clientAddress(posted);
+    const address = parsed.ok ? clientAddress(parsed.value.clientAddress) : undefined;
+    if (!parsed.ok || address === undefined) continue;
+    accepted++;
+    const { clientAddress: _, ...sample } = parsed.value;
+    const { keys, object } = hasher.named(address, isolate.settings.objectsPerRegion);
     // A clock that runs ahead must not keep its samples alive for longer.
-    if (address !== undefined) read.push({ sample: { ...sample, atMs: Math.min(sample.atMs, nowMs) }, address });
+    const news = { sample: { ...sample, atMs: Math.min(sample.atMs, nowMs) } };
+    ctx.waitUntil(isolate.report(stores, { keys, object: pathObject("local", object) }, news, nowMs));
   }
-  const taken = read.map(({ sample, address }) => {
-    const named = hasher.named(address, isolate.settings.objectsPerRegion);
-    return { sample, keys: named.keys, object: pathObject("local", named.object) };
-  });
-  isolate.counters.add("samples", { fate: "taken" }, taken.length);
-  isolate.counters.add("samples", { fate: "faulty" }, batch.value.samples.length - taken.length);
+  isolate.counters.add("samples", { fate: "taken" }, accepted);
+  isolate.counters.add("samples", { fate: "faulty" }, batch.value.samples.length - accepted);
   isolate.flushCounts({ stores, ctx }, "local", nowMs);
-  for (const { sample, ...client } of taken) ctx.waitUntil(isolate.report(stores, client, { sample }, nowMs));
-  return Response.json({ accepted: taken.length, faults });
+  return Response.json({ accepted, faults });
 }
 
 function faultsOf(faults: readonly Fault[]): Response {

@@ -42,48 +42,44 @@ export interface SettingsFault {
   readonly message: string;
 }
 
-/** The variables as the environment has them: text, or absent. */
-export interface SettingsSource {
-  readonly ORIGIN?: string | null;
-  readonly EDGE?: string | null;
-  readonly ACTUATOR?: string | null;
-  readonly ASSETS?: string | null;
-  readonly BUDGET_MS?: string | null;
-  readonly OBJECTS_PER_REGION?: string | null;
-  readonly LOG_DECISIONS?: string | null;
-  readonly TELL_DECISIONS?: string | null;
-  /** Secret. */
-  readonly CLIENT_KEY?: string | null;
-  /** Secret. */
-  readonly POLICY_TOKENS?: string | null;
-  readonly API_ORIGINS?: string | null;
+/** How a variable is read. */
+interface Variable<T> {
+  /** What it must be. */
+  readonly what: string;
+  /** Undefined for what it must not be. */
+  readonly parse: (text: string) => T | undefined;
 }
 
-/** The names that wrangler.toml may set. Secrets are not among them. */
-export const VARIABLES: readonly string[] = [
-  "ORIGIN",
-  "EDGE",
-  "ACTUATOR",
-  "ASSETS",
-  "BUDGET_MS",
-  "OBJECTS_PER_REGION",
-  "LOG_DECISIONS",
-  "TELL_DECISIONS",
-  "API_ORIGINS",
-];
-
-const DEFAULTS: Settings = {
-  edge: "cloudflare",
-  actuator: "header",
-  budgetMs: 5,
-  objectsPerRegion: 32,
-  logDecisions: false,
-  announceDecisions: false,
-  flushCountsMs: 20_000,
-  tokens: [],
-  apiOrigins: [],
-};
 const EDGES = ["cloudflare", "adaptive-h3", "none"] as const;
+const ON_OR_OFF: Variable<boolean> = {
+  what: "on or off",
+  parse: (text) => (text === "on" ? true : text === "off" ? false : undefined),
+};
+
+/** Those that wrangler.toml may set, too. Secrets are not among them. */
+const PLAIN = {
+  ORIGIN: { what: "an http or https URL without a path", parse: originUrl },
+  EDGE: oneOf(EDGES),
+  ACTUATOR: oneOf(ACTUATORS),
+  ASSETS: {
+    what: "an https URL without a path, and what paths of files begin with, such as https://files.example.com /static/",
+    parse: assetsOf,
+  },
+  BUDGET_MS: whole(0, 1000),
+  OBJECTS_PER_REGION: whole(1, 10_000),
+  LOG_DECISIONS: ON_OR_OFF,
+  TELL_DECISIONS: ON_OR_OFF,
+  API_ORIGINS: { what: "origins such as https://console.example.com, separated by commas", parse: originsOf },
+} as const;
+const CLIENT_KEY: Variable<ArrayBuffer> = { what: "32 bytes as base64", parse: keyBytes };
+
+/** The names that wrangler.toml may set. */
+export const VARIABLES: readonly string[] = Object.keys(PLAIN);
+
+/** The variables as the environment has them: text, or absent. workerd gives null for one that is not in its environment. */
+export type SettingsSource = Readonly<
+  Partial<Record<keyof typeof PLAIN | "CLIENT_KEY" | "POLICY_TOKENS", string | null>>
+>;
 
 /**
  * Reads the variables. A bad one gives a fault with its name, and its default: a worker that is already serving has to
@@ -91,77 +87,55 @@ const EDGES = ["cloudflare", "adaptive-h3", "none"] as const;
  */
 export function readSettings(source: SettingsSource): { settings: Settings; faults: SettingsFault[] } {
   const faults: SettingsFault[] = [];
-  const read = <T>(
-    name: keyof SettingsSource,
-    fallback: T,
-    what: string,
-    parse: (text: string) => T | undefined,
-  ): T => {
-    const given = source[name];
-    // workerd gives null for a variable that is not in its environment.
-    if (given === undefined || given === null || given === "") return fallback;
-    const value = parse(given);
-    if (value !== undefined) return value;
-    faults.push({ name, message: `must be ${what}` });
-    return fallback;
+  const read = <T>(name: keyof SettingsSource, { what, parse }: Variable<T>): T | undefined => {
+    const value = source[name] ? parse(source[name]) : undefined;
+    if (source[name] && value === undefined) faults.push({ name, message: `must be ${what}` });
+    return value;
   };
-  const origin = read<URL | undefined>("ORIGIN", undefined, "an http or https URL without a path", (text) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    const plain = url?.pathname === "/" && url.search === "" && url.hash === "" && url.username === "";
-    return plain && (url.protocol === "http:" || url.protocol === "https:") ? url : undefined;
-  });
+  const origin = read("ORIGIN", PLAIN.ORIGIN);
   const { tokens, faults: tokenFaults } = parseTokens(source.POLICY_TOKENS ?? "");
   faults.push(...tokenFaults.map((message) => ({ name: "POLICY_TOKENS", message: `has a fault: ${message}` })));
-  const clientKey = read<ArrayBuffer | undefined>("CLIENT_KEY", undefined, "32 bytes as base64", keyBytes);
-  const assets = read<Assets | undefined>(
-    "ASSETS",
-    undefined,
-    "an https URL without a path, and what paths of files begin with, such as https://files.example.com /static/",
-    (text) => {
-      const [host = "", ...paths] = text.split(/\s+/).filter(Boolean);
-      const isHost = URL.canParse(host) && new URL(host).protocol === "https:" && new URL(host).origin === host;
-      return isHost && paths.length > 0 && paths.every((path) => path.startsWith("/"))
-        ? { origin: host, paths }
-        : undefined;
-    },
-  );
+  const clientKey = read("CLIENT_KEY", CLIENT_KEY);
+  const assets = read("ASSETS", PLAIN.ASSETS);
   const settings: Settings = {
     ...(assets === undefined ? {} : { assets }),
     ...(origin === undefined ? {} : { origin }),
     ...(clientKey === undefined ? {} : { clientKey }),
-    edge: read("EDGE", DEFAULTS.edge, `one of ${EDGES.join(", ")}`, (text) => EDGES.find((edge) => edge === text)),
-    actuator: read("ACTUATOR", DEFAULTS.actuator, `one of ${ACTUATORS.join(", ")}`, (text) =>
-      ACTUATORS.find((actuator) => actuator === text),
-    ),
-    budgetMs: read("BUDGET_MS", DEFAULTS.budgetMs, "a whole number from 0 to 1000", whole(0, 1000)),
-    objectsPerRegion: read(
-      "OBJECTS_PER_REGION",
-      DEFAULTS.objectsPerRegion,
-      "a whole number from 1 to 10000",
-      whole(1, 10_000),
-    ),
-    logDecisions: read<boolean>("LOG_DECISIONS", DEFAULTS.logDecisions, "on or off", onOrOff),
-    announceDecisions: read<boolean>("TELL_DECISIONS", DEFAULTS.announceDecisions, "on or off", onOrOff),
-    flushCountsMs: DEFAULTS.flushCountsMs,
+    edge: read("EDGE", PLAIN.EDGE) ?? "cloudflare",
+    actuator: read("ACTUATOR", PLAIN.ACTUATOR) ?? "header",
+    budgetMs: read("BUDGET_MS", PLAIN.BUDGET_MS) ?? 5,
+    objectsPerRegion: read("OBJECTS_PER_REGION", PLAIN.OBJECTS_PER_REGION) ?? 32,
+    logDecisions: read("LOG_DECISIONS", PLAIN.LOG_DECISIONS) ?? false,
+    announceDecisions: read("TELL_DECISIONS", PLAIN.TELL_DECISIONS) ?? false,
+    flushCountsMs: 20_000,
     tokens,
-    apiOrigins: read<readonly string[]>(
-      "API_ORIGINS",
-      DEFAULTS.apiOrigins,
-      "origins such as https://console.example.com, separated by commas",
-      (text) => {
-        const origins = text.split(/[\s,]+/).filter(Boolean);
-        return origins.every((each) => URL.canParse(each) && new URL(each).origin === each) ? origins : undefined;
-      },
-    ),
+    apiOrigins: read("API_ORIGINS", PLAIN.API_ORIGINS) ?? [],
   };
   // Only Cloudflare has routes. Elsewhere the visitor's Host header would choose what is fetched.
   if (settings.origin === undefined && settings.edge !== "cloudflare" && !faults.some(({ name }) => name === "ORIGIN"))
-    faults.push({ name: "ORIGIN", message: "is missing: it must be an http or https URL without a path" });
+    faults.push({ name: "ORIGIN", message: `is missing: it must be ${PLAIN.ORIGIN.what}` });
   return { settings, faults };
 }
 
-function onOrOff(text: string): boolean | undefined {
-  return text === "on" ? true : text === "off" ? false : undefined;
+function originUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  const isPlain = url?.pathname === "/" && url.search === "" && url.hash === "" && url.username === "";
+  return isPlain && (url.protocol === "http:" || url.protocol === "https:") ? url : undefined;
+}
+
+function assetsOf(text: string): Assets | undefined {
+  const [origin = "", ...paths] = text.split(/\s+/).filter(Boolean);
+  const isAbsolute = paths.length > 0 && paths.every((path) => path.startsWith("/"));
+  return isAbsolute && isOrigin(origin) && origin.startsWith("https:") ? { origin, paths } : undefined;
+}
+
+function originsOf(text: string): readonly string[] | undefined {
+  const origins = text.split(/[\s,]+/).filter(Boolean);
+  return origins.every(isOrigin) ? origins : undefined;
+}
+
+function isOrigin(text: string): boolean {
+  return URL.parse(text)?.origin === text;
 }
 
 function keyBytes(text: string): ArrayBuffer | undefined {
@@ -169,9 +143,14 @@ function keyBytes(text: string): ArrayBuffer | undefined {
   return Uint8Array.from(atob(text), (char) => char.charCodeAt(0)).buffer;
 }
 
-function whole(min: number, max: number): (text: string) => number | undefined {
-  return (text) => {
+function oneOf<T extends string>(values: readonly T[]): Variable<T> {
+  return { what: `one of ${values.join(", ")}`, parse: (text) => values.find((value) => value === text) };
+}
+
+function whole(min: number, max: number): Variable<number> {
+  const parse = (text: string): number | undefined => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     return value >= min && value <= max ? value : undefined;
   };
+  return { what: `a whole number from ${min} to ${max}`, parse };
 }

@@ -21,11 +21,11 @@ it(
     let changed = 0;
     for (let n = 0; n < CLIENTS; n++) {
       const address = { client: `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`, network: "" };
-      const unit = hasher.activationUnit(address);
+      const unit = hasher.unit("activation", address);
       const inFive = policyFor(five, "/", unit).version === 4;
       // Within the share, the halves of the other domains must still be halves.
-      const exploration = inFive ? hasher.explorationUnit(address, PERIOD) : 1;
-      const share = inFive ? hasher.shareUnit(address) : 1;
+      const exploration = inFive ? hasher.unit("exploration", address, PERIOD) : 1;
+      const share = inFive ? hasher.unit("share", address) : 1;
       const inTen = policyFor(ten, "/", unit).version === 4;
       if (inFive) counts.five++;
       if (inTen) counts.ten++;

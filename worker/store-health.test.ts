@@ -53,8 +53,8 @@ it("a store with another id than the marker's is one that was replaced, and the 
 
 it("without a marker's folder nothing is said about it", async () => {
   const { env } = bindings({ id: "b", marker: "a" });
-  const { PATHS, POLICY } = env;
-  expect((await new StoreHealth().check({ PATHS, POLICY }, T)).isReplaced).toBe(false);
+  const { MARKER: _, ...unmarked } = env;
+  expect((await new StoreHealth().check(unmarked, T)).isReplaced).toBe(false);
   const broken = { fetch: () => Promise.reject(new Error("no folder")) } as unknown as Fetcher;
   expect((await new StoreHealth().check({ ...env, MARKER: broken }, T)).isReplaced).toBe(false);
 });

@@ -28,10 +28,8 @@ export class StoreHealth {
     let takesWrites = this.#state?.takesWrites ?? true;
     if (Math.abs(nowMs - this.#writtenAtMs) >= WRITE_MS) {
       this.#writtenAtMs = nowMs;
-      takesWrites = await store.tryWrite().then(
-        () => true,
-        () => false,
-      );
+      const tried = await Promise.allSettled([store.tryWrite()]);
+      takesWrites = tried[0].status === "fulfilled";
     }
     this.#state = { activation: read === null ? null : read.activation, takesWrites, isReplaced, isSetAside };
     if (isReplaced)
@@ -50,12 +48,11 @@ export class StoreHealth {
  * writes it. On Cloudflare there is none: nobody can empty an object there from outside.
  */
 async function isMarked(marker: Fetcher | undefined, id: string): Promise<boolean> {
-  if (marker === undefined) return true;
   try {
-    const found = await marker.fetch(MARKER);
-    const text = await found.text();
-    if (found.ok) return text.trim() === id;
-    if (found.status === 404) await (await marker.fetch(MARKER, { method: "PUT", body: id })).text();
+    const found = await marker?.fetch(MARKER);
+    const text = await found?.text();
+    if (found?.ok === true) return text?.trim() === id;
+    if (found?.status === 404) await (await marker?.fetch(MARKER, { method: "PUT", body: id }))?.text();
   } catch {
     // Without its folder nothing can be said.
   }
@@ -63,10 +60,6 @@ async function isMarked(marker: Fetcher | undefined, id: string): Promise<boolea
 }
 
 async function exists(marker: Fetcher | undefined, url: string): Promise<boolean> {
-  try {
-    const found = await marker?.fetch(url, { method: "HEAD" });
-    return found?.ok === true;
-  } catch {
-    return false;
-  }
+  const found = await marker?.fetch(url, { method: "HEAD" }).catch(() => undefined);
+  return found?.ok === true;
 }

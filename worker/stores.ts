@@ -39,8 +39,7 @@ export interface Stores {
 export interface StoreBindings {
   readonly PATHS: DurableObjectNamespace<PathStore>;
   readonly POLICY: DurableObjectNamespace<PolicyStore>;
-  /** Missing where a configuration is older than the worker: then nothing is counted. */
-  readonly COUNTERS?: DurableObjectNamespace<CounterStore>;
+  readonly COUNTERS: DurableObjectNamespace<CounterStore>;
   /** A folder outside of the store, with the store's id. Only on one's own machine (infra/workerd/config.capnp). */
   readonly MARKER?: Fetcher;
 }
@@ -50,26 +49,29 @@ export function durableStores(env: StoreBindings): Stores {
   return {
     lookUp: async ({ object, keys }) => pathStore(env, object).lookUp(keys),
     record: async (object, reports) => pathStore(env, object).record(reports),
-    count: async (region, delta) => counterStore(env, region)?.add(delta),
+    count: async (region, delta) => counterStore(env, region).add(delta),
     policyBundle: async (heldRevision) => policyStore(env).bundle(heldRevision),
     storeKill: async (kill) => policyStore(env).storeKill(kill),
   };
 }
 
 export function pathStore(
-  env: Pick<StoreBindings, "PATHS">,
+  { PATHS }: Pick<StoreBindings, "PATHS">,
   { name, region }: PathObject,
 ): DurableObjectStub<PathStore> {
-  return env.PATHS.get(env.PATHS.idFromName(name), region === "local" ? {} : { locationHint: region });
+  return PATHS.get(PATHS.idFromName(name), hintOf(region));
 }
 
 /** The object with what a region's isolates counted. */
 export function counterStore(
-  env: Pick<StoreBindings, "COUNTERS">,
+  { COUNTERS }: Pick<StoreBindings, "COUNTERS">,
   region: Region,
-): DurableObjectStub<CounterStore> | undefined {
-  const { COUNTERS: counters } = env;
-  return counters?.get(counters.idFromName(region), region === "local" ? {} : { locationHint: region });
+): DurableObjectStub<CounterStore> {
+  return COUNTERS.get(COUNTERS.idFromName(region), hintOf(region));
+}
+
+function hintOf(region: Region): DurableObjectNamespaceGetDurableObjectOptions {
+  return region === "local" ? {} : { locationHint: region };
 }
 
 /** The object with the policy's versions: there is one for the deployment. */

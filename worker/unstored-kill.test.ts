@@ -140,6 +140,6 @@ it("the edge says whether HTTP/3 answers", () => {
   for (const state of ["ok", "down", "off", "else"]) {
     const request = new Request("http://internal/heartbeat", { headers: { "adaptive-h3-http3": state } });
     answerHeartbeat(request, broken(), createExecutionContext(), isolate);
-    expect(isolate.edgeHttp3?.state).toBe(state === "else" ? "off" : state);
+    expect(isolate.edgeHttp3.state).toBe(state === "else" ? "off" : state);
   }
 });

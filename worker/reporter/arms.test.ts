@@ -42,7 +42,7 @@ const drawing = (share = 1, over: Partial<Policy> = {}): Policy =>
 
 /** What our client draws where everyone does. */
 const armIn = async (period: number): Promise<Arm> =>
-  hasher.explorationUnit(ADDRESS, period) < 0.5 ? "offer" : "withhold";
+  hasher.unit("exploration", ADDRESS, period) < 0.5 ? "offer" : "withhold";
 
 /** The first period in which something holds for our client. */
 async function periodWhere(holds: (period: number) => Promise<boolean>): Promise<number> {
@@ -120,7 +120,7 @@ describe("a client's arm", () => {
       advertised: "nothing",
       propensity: 1,
     });
-    const unit = hasher.explorationUnit(ADDRESS, PERIOD);
+    const unit = hasher.unit("exploration", ADDRESS, PERIOD);
     // The share from which on it draws.
     const share = 2 * Math.min(unit, 1 - unit);
     expect((await load(new FakeStores(drawing(share * 0.99))))?.arm).toBe("policy");

@@ -117,7 +117,7 @@ describe("who is asked to report", () => {
     let alsoShare = 0;
     for (let i = 0; i < 400; i++) {
       const address = { client: `10.0.${i}.1`, network: `10.0.${i}.0/24` };
-      const [unit, share] = [hasher.reportingUnit(address), hasher.shareUnit(address)];
+      const [unit, share] = [hasher.unit("reporting", address), hasher.unit("share", address)];
       if (unit >= 0.25) continue;
       asked++;
       if (share < 0.25) alsoShare++;
@@ -125,7 +125,7 @@ describe("who is asked to report", () => {
     expect(asked).toBeGreaterThan(70);
     expect(asked).toBeLessThan(130);
     expect(alsoShare).toBeLessThan(asked / 2);
-    const unit = hasher.reportingUnit(ADDRESS);
+    const unit = hasher.unit("reporting", ADDRESS);
     for (const [share, isAsked] of [
       [unit * 0.99, false],
       [unit * 1.01, true],

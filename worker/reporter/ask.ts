@@ -25,10 +25,10 @@ export function mayAsk(
   { headers }: Request,
   address: ClientAddress,
   { reports }: Policy,
-  hasher: Pick<Hasher, "reportingUnit">,
+  hasher: Pick<Hasher, "unit">,
 ): boolean {
   if (reports === undefined || reports.share <= 0 || declines(headers)) return false;
-  return reports.share >= 1 || hasher.reportingUnit(address) < reports.share;
+  return reports.share >= 1 || hasher.unit("reporting", address) < reports.share;
 }
 
 /**
