@@ -79,18 +79,18 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
   };
 }
 
-/** A connection that has sent this many packets tells something of its loss: a page of 150 kB. */
-const TELLS_PACKETS = 100;
+/** A connection that has sent this many packets shows something of its loss: a page of 150 kB. */
+const SHOWS_LOSS_PACKETS = 100;
 
 /**
- * The reading that goes to the store. Our TLS edge posts this connection's samples too, but later. If this one tells much, the
+ * The reading that goes to the store. Our TLS edge posts this connection's samples too, but later. If this one shows much, the
  * next navigation must know it, even over another connection: else the answer would flap. A sample that arrives twice counts
  * once. Cloudflare counts no packets, and its RTT comes with every request anew: alone, such a reading changes no answer.
  *
  * @param hasMore Whether there is more to send to the store about this client.
  */
 export function keptSample({ edgePostsSamples, sample }: ConnectionFacts, hasMore: boolean): PathSample | undefined {
-  if (edgePostsSamples) return (sample?.packetsSent ?? 0) >= TELLS_PACKETS ? sample : undefined;
+  if (edgePostsSamples) return (sample?.packetsSent ?? 0) >= SHOWS_LOSS_PACKETS ? sample : undefined;
   return hasMore || sample?.packetsSent !== undefined ? sample : undefined;
 }
 

@@ -80,14 +80,14 @@ describe("a page without TLS", () => {
     const { response, settled } = await visit(new Request(plain), stores, isolate);
     await settled;
     expect(response.headers.get("alt-svc")).toBe(altSvc);
-    expect([stores.lookUps.length, stores.told.length, stores.records.length]).toEqual([times, times, times]);
+    expect([stores.lookUps.length, stores.flushed.length, stores.records.length]).toEqual([times, times, times]);
   });
 });
 
 describe("what is counted of navigations", () => {
   const sums = (stores: FakeStores): Record<string, number> => {
     const all: Record<string, number> = {};
-    for (const { counted } of stores.told)
+    for (const { counted } of stores.flushed)
       for (const [key, count] of Object.entries(counted)) all[key] = (all[key] ?? 0) + count;
     return all;
   };
@@ -122,7 +122,7 @@ describe("what is counted of navigations", () => {
     await first.settled;
     stores.reply = never;
     await visit(navigation(CF_H2, { "cf-connecting-ip": "198.51.100.9" }), stores, isolate);
-    await isolate.counters.flush(async (_region, delta) => void stores.told.push(delta), "local", Date.now());
+    await isolate.counters.flush(async (_region, delta) => void stores.flushed.push(delta), "local", Date.now());
     const all = Object.entries(sums(stores));
     expect(all.filter(([key]) => key === "undecided" || key.endsWith("|yes")).map(([, count]) => count)).toEqual([
       1, 1,

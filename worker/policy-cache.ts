@@ -23,12 +23,12 @@ export interface CachedPolicy {
  * it. After 30 s they wait for the renewal. If the renewal does not come in time, the old one still takes offers back, and makes none.
  */
 export class PolicyCache {
-  #held: CachedPolicy | undefined;
+  #cached: CachedPolicy | undefined;
   readonly #kill: KillHold;
-  /** What is held, with a kill switch that the store could not take. */
+  /** What is cached, with a kill switch that the store could not take. */
   #killed:
-    { readonly kill: UnstoredKill; readonly of: CachedPolicy | undefined; readonly held: CachedPolicy } | undefined;
-  /** When the store was asked for what is held. */
+    { readonly kill: UnstoredKill; readonly of: CachedPolicy | undefined; readonly cached: CachedPolicy } | undefined;
+  /** When the store was asked for what is cached. */
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #renewAtMs = 0;
   /** After a failure: until when an outdated policy is used without asking. */
@@ -43,18 +43,18 @@ export class PolicyCache {
     this.#kill = kill;
   }
 
-  /** What is held, however old. Undefined until the store has answered once, unless a kill switch is in force. */
+  /** What is cached, however old. Undefined until the store has answered once, unless a kill switch is in force. */
   get current(): CachedPolicy | undefined {
     const kill = this.#kill.unstored;
-    if (kill === undefined) return this.#held;
-    if (this.#killed?.kill !== kill || this.#killed.of !== this.#held)
-      this.#killed = { kill, of: this.#held, held: withKill(this.#held, kill) };
-    return this.#killed.held;
+    if (kill === undefined) return this.#cached;
+    if (this.#killed?.kill !== kill || this.#killed.of !== this.#cached)
+      this.#killed = { kill, of: this.#cached, cached: withKill(this.#cached, kill) };
+    return this.#killed.cached;
   }
 
   /** The revision that the store sent last. Undefined until it has answered once, and if its activation cannot be read. */
   get storedRevision(): number | undefined {
-    return this.#held?.inForce?.revision;
+    return this.#cached?.inForce?.revision;
   }
 
   /** Whether it is time to renew. Unless something is outdated, at most one renewal is under way. */
@@ -63,7 +63,7 @@ export class PolicyCache {
   }
 
   /**
-   * Whether what is held is too old to be used without waiting for a renewal: this isolate had no visitors for a while, or the store
+   * Whether what is cached is too old to be used without waiting for a renewal: this isolate had no visitors for a while, or the store
    * does not answer, and the policy may have changed long ago. No page is offered HTTP/3 by it: offersEndMs relies on this limit.
    */
   outdated(nowMs: number): boolean {
@@ -71,7 +71,7 @@ export class PolicyCache {
   }
 
   /**
-   * Renews if it is time: behind the request while what is held may still be used, else before the request goes on.
+   * Renews if it is time: behind the request while what is cached may still be used, else before the request goes on.
    * Each request that finds an outdated policy asks for itself, because a request cannot wait for another's promise.
    * While the store fails or hangs, nobody waits but who asks it again after RENEWAL_LOST_MS: the request that asked before may have
    * died, and its answer with it.
@@ -91,20 +91,20 @@ export class PolicyCache {
     if (outdated) await renewal;
   }
 
-  /** Asks the store. Never rejects: after a failure, what was held is still held. */
+  /** Asks the store. Never rejects: after a failure, what was cached is still cached. */
   async renew(stores: Pick<Stores, "policyBundle">, nowMs: number): Promise<void> {
     this.#renewAtMs = nowMs + RENEWAL_LOST_MS;
     const question = ++this.#asked;
     this.#unansweredSinceMs ??= nowMs;
     try {
-      const held = this.#held;
-      const bundle = await stores.policyBundle(held?.inForce?.revision);
-      const renewed = bundle === "unchanged" ? held : holdable(bundle);
+      const cached = this.#cached;
+      const bundle = await stores.policyBundle(cached?.inForce?.revision);
+      const renewed = bundle === "unchanged" ? cached : cachable(bundle);
       this.#unansweredSinceMs = undefined;
-      const isOutrun = bundle === "unchanged" && this.#held !== held;
+      const isOutrun = bundle === "unchanged" && this.#cached !== cached;
       if (renewed === undefined || isOutrun || question < this.#answered) return;
       this.#answered = question;
-      this.#hold(renewed, nowMs);
+      this.#keep(renewed, nowMs);
     } catch {
       this.#unansweredSinceMs = undefined;
       if (question < this.#answered) return;
@@ -113,8 +113,8 @@ export class PolicyCache {
     }
   }
 
-  #hold(held: CachedPolicy, askedAtMs: number): void {
-    this.#held = withOffersOf(this.#held?.inForce, held, askedAtMs);
+  #keep(cached: CachedPolicy, askedAtMs: number): void {
+    this.#cached = withOffersOf(this.#cached?.inForce, cached, askedAtMs);
     this.#askedAtMs = askedAtMs;
     this.#renewAtMs = askedAtMs + POLICY_CACHE_MS;
     this.#leftAloneUntilMs = 0;
@@ -122,19 +122,19 @@ export class PolicyCache {
 }
 
 /**
- * What is held from now on. An isolate that was cut off from the store may have made offers under the old revision later than the
+ * What is cached from now on. An isolate that was cut off from the store may have made offers under the old revision later than the
  * store expects. So the isolate keeps its own, later end of those offers, also when the store sends the same revision again.
  */
-function withOffersOf(before: InForce | undefined, held: CachedPolicy, nowMs: number): CachedPolicy {
-  const { inForce } = held;
-  if (before === undefined || inForce === undefined || before === inForce) return held;
+function withOffersOf(before: InForce | undefined, cached: CachedPolicy, nowMs: number): CachedPolicy {
+  const { inForce } = cached;
+  if (before === undefined || inForce === undefined || before === inForce) return cached;
   const own = before.revision === inForce.revision ? before.earlierOffersUntilMs : offersEndMs(before, nowMs);
   const earlierOffersUntilMs = Math.max(inForce.earlierOffersUntilMs, own);
-  return { ...held, inForce: { ...inForce, earlierOffersUntilMs } };
+  return { ...cached, inForce: { ...inForce, earlierOffersUntilMs } };
 }
 
-/** What is held under a kill switch that the store could not take. */
-function withKill(held: CachedPolicy | undefined, { kind, atMs }: UnstoredKill): CachedPolicy {
+/** What is cached under a kill switch that the store could not take. */
+function withKill(cached: CachedPolicy | undefined, { kind, atMs }: UnstoredKill): CachedPolicy {
   const unknown: InForce = {
     revision: 0,
     sinceMs: atMs,
@@ -143,11 +143,11 @@ function withKill(held: CachedPolicy | undefined, { kind, atMs }: UnstoredKill):
     killSwitch: null,
     earlierOffersUntilMs: atMs + POLICY_OUTDATED_MS + OFFER_LONGEST_MS,
   };
-  const inForce = held?.inForce ?? unknown;
-  return { ...held, inForce: { ...inForce, killSwitch: kind, earlierOffersUntilMs: offersEndMs(inForce, atMs) } };
+  const inForce = cached?.inForce ?? unknown;
+  return { ...cached, inForce: { ...inForce, killSwitch: kind, earlierOffersUntilMs: offersEndMs(inForce, atMs) } };
 }
 
-function holdable({ inForce, hashKey }: PolicyBundle): CachedPolicy {
+function cachable({ inForce, hashKey }: PolicyBundle): CachedPolicy {
   const hasher = new Hasher(hashKey);
   return inForce === undefined ? { hasher } : { inForce, hasher };
 }

@@ -43,14 +43,14 @@ export class RecentClients {
 
   /** What a look-up of this client would bring, if one did not long ago. */
   find(client: string, nowMs: number): RecentlyFound | undefined {
-    const held = this.#recent.get(client);
-    if (held?.remembered === undefined) return undefined;
+    const recent = this.#recent.get(client);
+    if (recent?.remembered === undefined) return undefined;
     // Also after the clock was set back.
-    if (nowMs - held.askedAtMs >= RECENT_MS || nowMs < held.askedAtMs) {
+    if (nowMs - recent.askedAtMs >= RECENT_MS || nowMs < recent.askedAtMs) {
       this.#recent.delete(client);
       return undefined;
     }
-    return { remembered: held.remembered, news: held.news };
+    return { remembered: recent.remembered, news: recent.news };
   }
 
   /**
@@ -61,7 +61,7 @@ export class RecentClients {
    */
   ask(client: string, pending: PendingNews, nowMs: number): (remembered: Remembered) => void {
     const asked: Recent = { askedAtMs: nowMs, isNews: true, remembered: undefined, news: pending };
-    this.#hold(client, asked, nowMs);
+    this.#keep(client, asked, nowMs);
     return (remembered) => {
       asked.remembered = remembered;
     };
@@ -69,10 +69,10 @@ export class RecentClients {
 
   /** What another isolate may take over, if there is something that was not shared before. */
   share(client: string): Shared | undefined {
-    const held = this.#recent.get(client);
-    if (held?.remembered === undefined || !held.isNews) return undefined;
-    held.isNews = false;
-    const { askedAtMs, remembered, news } = held;
+    const recent = this.#recent.get(client);
+    if (recent?.remembered === undefined || !recent.isNews) return undefined;
+    recent.isNews = false;
+    const { askedAtMs, remembered, news } = recent;
     return { askedAtMs, remembered, news };
   }
 
@@ -85,14 +85,14 @@ export class RecentClients {
     const { askedAtMs, remembered, news } = shared;
     if (askedAtMs <= this.#forgottenAtMs) return undefined;
     const isNews = piecesOf(pending) > 0;
-    this.#hold(client, { askedAtMs, isNews, remembered, news: joined(news, pending) }, nowMs);
+    this.#keep(client, { askedAtMs, isNews, remembered, news: joined(news, pending) }, nowMs);
     return this.find(client, nowMs);
   }
 
-  #hold(client: string, held: Recent, nowMs: number): void {
-    // Most recently held last.
+  #keep(client: string, recent: Recent, nowMs: number): void {
+    // Most recently recent last.
     this.#recent.delete(client);
-    if (piecesOf(held.news) <= NEWS_MAX) this.#recent.set(client, held);
+    if (piecesOf(recent.news) <= NEWS_MAX) this.#recent.set(client, recent);
     for (const [oldest, { askedAtMs }] of this.#recent) {
       if (this.#recent.size <= RECENT_MAX && nowMs - askedAtMs < RECENT_MS) break;
       this.#recent.delete(oldest);
@@ -101,11 +101,11 @@ export class RecentClients {
 
   /** Adds news of a client that was looked up, as the object will hear of it. */
   add(client: string, news: ClientNews): void {
-    const held = this.#recent.get(client);
-    if (held === undefined) return;
-    held.news = joined(held.news, pendingOf(news));
-    held.isNews = true;
-    if (piecesOf(held.news) > NEWS_MAX) this.#recent.delete(client);
+    const recent = this.#recent.get(client);
+    if (recent === undefined) return;
+    recent.news = joined(recent.news, pendingOf(news));
+    recent.isNews = true;
+    if (piecesOf(recent.news) > NEWS_MAX) this.#recent.delete(client);
   }
 
   /** Of a client, or of all: they were forgotten. */

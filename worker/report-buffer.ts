@@ -43,7 +43,7 @@ interface ObjectBuffer {
 }
 
 /**
- * What this isolate has learnt and not yet told the objects. Decisions read it too, because a client's next navigation
+ * What this isolate has learnt and the objects do not have yet. Decisions read it too, because a client's next navigation
  * may come before the next flush.
  */
 export class ReportBuffer {

@@ -32,12 +32,12 @@ describe("receiveSamples", () => {
     ["unready", { samples: [SAMPLE] }, Object.assign(new FakeStores(mode("observe")), { bundle: new Error("gone") })],
   ])("counts a batch that it refuses: %s", async (cause, body, stores) => {
     await post(body, stores);
-    expect(stores.told.map(({ counted }) => counted)).toEqual([{ [`batches_refused|${cause}`]: 1 }]);
+    expect(stores.flushed.map(({ counted }) => counted)).toEqual([{ [`batches_refused|${cause}`]: 1 }]);
   });
 
   it("counts readings, those that it cannot read too", async () => {
     const { stores } = await post({ samples: [SAMPLE, 7, SAMPLE] });
-    expect(stores.told.map(({ counted }) => counted)).toEqual([{ "samples|taken": 2, "samples|faulty": 1 }]);
+    expect(stores.flushed.map(({ counted }) => counted)).toEqual([{ "samples|taken": 2, "samples|faulty": 1 }]);
   });
 
   it("hashes addresses and tells the object, gathered", async () => {

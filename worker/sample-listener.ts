@@ -81,10 +81,10 @@ export async function receiveSamples(
     if (!parsed.ok || address === undefined) continue;
     accepted++;
     const { clientAddress: _, ...sample } = parsed.value;
-    const { keys, object } = hasher.named(address, isolate.settings.objectsPerRegion);
+    const { keys, object: number } = hasher.named(address, isolate.settings.objectsPerRegion);
     // A clock that runs ahead must not keep its samples alive for longer.
     const news = { sample: { ...sample, atMs: Math.min(sample.atMs, nowMs) } };
-    ctx.waitUntil(isolate.report(stores, { keys, object: pathObject("local", object) }, news, nowMs));
+    ctx.waitUntil(isolate.report(stores, { keys, object: pathObject("local", number) }, news, nowMs));
   }
   isolate.counters.add("samples", { fate: "taken" }, accepted);
   isolate.counters.add("samples", { fate: "faulty" }, batch.value.samples.length - accepted);

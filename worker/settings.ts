@@ -25,9 +25,9 @@ export interface Settings {
   readonly objectsPerRegion: number;
   /** Whether the log gets one line of JSON for each decision. */
   readonly logDecisions: boolean;
-  /** Whether each page is told what was decided for it, in `Server-Timing`. */
+  /** Whether each response says what was decided for it, in `Server-Timing`. */
   readonly announceDecisions: boolean;
-  /** An isolate tells what it counted at most once in this time, milliseconds. */
+  /** An isolate flushes what it counted at most once in this time, milliseconds. */
   readonly flushCountsMs: number;
   /** What clients' names are hashed with, 32 bytes. Undefined: with a key that the store draws. */
   readonly clientKey?: ArrayBuffer;

@@ -85,11 +85,11 @@ export class FakeStores implements Stores {
     return { replayed: 0, crowded: 0 };
   }
 
-  readonly told: Delta[] = [];
+  readonly flushed: Delta[] = [];
 
   async count(_region: Region, delta: Delta): Promise<void> {
     await this.taken();
-    this.told.push(delta);
+    this.flushed.push(delta);
   }
 
   async policyBundle(heldRevision?: number): Promise<PolicyBundle | "unchanged"> {

@@ -1,5 +1,5 @@
 import { Tokenizer } from "htmlparser2";
-import type { BodyChange } from "../pages/change-body.ts";
+import { type BodyChange, concatenated } from "../pages/change-body.ts";
 import { allows, type Load, type Policy, readPolicies } from "../pages/csp.ts";
 import type { Assets } from "../settings.ts";
 
@@ -7,7 +7,7 @@ import type { Assets } from "../settings.ts";
 const TAG_MAX_BYTES = 65_536;
 
 /** Where an attribute's value is in the page, bytes from its beginning. */
-interface Place {
+interface Span {
   readonly from: number;
   readonly to: number;
 }
@@ -15,10 +15,10 @@ interface Tag {
   readonly name: string;
   /** Where it begins. */
   readonly from: number;
-  readonly attributes: Map<string, Place>;
+  readonly attributes: Map<string, Span>;
 }
 /** What comes in the place of the bytes there. */
-interface Edit extends Place {
+interface Edit extends Span {
   readonly text: string;
 }
 
@@ -57,14 +57,14 @@ export function assetTags(page: URL, { origin, paths }: Assets, policies: readon
   let keptFrom = 0;
   let tag: Tag | undefined;
   let attributeName: string | undefined;
-  let value: Place | undefined;
+  let value: Span | undefined;
   let edits: Edit[] = [];
   /** Where the first `source` is whose `img` has not come: that one says whether the file needs CORS (HTML, section 4.8.2). */
   let pictureFrom: number | undefined;
   /** From here on the page stays as it is. */
   let isOver = false;
 
-  const textAt = ({ from, to }: Place): string => decoder.decode(kept.subarray(from - keptFrom, to - keptFrom));
+  const textAt = ({ from, to }: Span): string => decoder.decode(kept.subarray(from - keptFrom, to - keptFrom));
   const nothing = (): void => undefined;
   const tokenizer = new Tokenizer(
     { decodeEntities: false },
@@ -107,15 +107,12 @@ export function assetTags(page: URL, { origin, paths }: Assets, policies: readon
     tag = undefined;
     if (isOver) return;
     const has = (attribute: string): boolean => attributes.has(attribute);
-    const valueOf = (attribute: string): string => {
-      const place = attributes.get(attribute);
-      return place === undefined ? "" : textAt(place).trim().toLowerCase();
-    };
-    if (name === "img") endPicture(begin, has("crossorigin"));
     const given = (attribute: string): string | undefined => {
-      const place = attributes.get(attribute);
-      return place && textAt(place);
+      const span = attributes.get(attribute);
+      return span && textAt(span);
     };
+    const valueOf = (attribute: string): string => given(attribute)?.trim().toLowerCase() ?? "";
+    if (name === "img") endPicture(begin, has("crossorigin"));
     if (name === "meta") {
       if (valueOf("http-equiv") !== "content-security-policy") return;
       const content = given("content") ?? "";
@@ -123,10 +120,9 @@ export function assetTags(page: URL, { origin, paths }: Assets, policies: readon
       // Character references are not read here.
       isOver = content.includes("&");
     } else if (name === "base") {
-      const place = attributes.get("href");
-      if (place === undefined || hasBase) return;
+      const href = given("href");
+      if (href === undefined || hasBase) return;
       hasBase = true;
-      const href = textAt(place);
       // Characters beyond ASCII are in the page's encoding, which is not known here.
       if (/^[ -~]*$/.test(href) && !href.includes("&") && URL.canParse(href, page)) base = new URL(href, page);
       else isOver = true;
@@ -146,14 +142,14 @@ export function assetTags(page: URL, { origin, paths }: Assets, policies: readon
       const [kind, ...named] = changes[name] ?? [];
       if (kind === undefined) return;
       for (const attribute of named) {
-        const place = attributes.get(attribute);
-        if (place === undefined) continue;
-        const text = textAt(place);
+        const span = attributes.get(attribute);
+        if (span === undefined) continue;
+        const text = textAt(span);
         const addresses = attribute.endsWith("srcset") ? addressesIn(text) : [{ at: 0, address: text }];
         for (const { at, address } of addresses) {
           const prefix = prefixOf(address, kind, given("nonce"));
           if (prefix === undefined) continue;
-          const from = place.from + at;
+          const from = span.from + at;
           if (name === "source") pictureFrom ??= from;
           edits.push({ from, to: from + prefix.instead, text: prefix.text });
         }
@@ -206,7 +202,7 @@ export function assetTags(page: URL, { origin, paths }: Assets, policies: readon
     parts.push(kept.subarray(at - keptFrom, end - keptFrom));
     kept = kept.slice(end - keptFrom);
     keptFrom = end;
-    return parts.length === 1 && parts[0] !== undefined ? parts[0] : joined(parts);
+    return parts.length === 1 && parts[0] !== undefined ? parts[0] : concatenated(parts);
   }
 
   /** Where the bytes begin that must wait: for the end of a tag, or of its name. */
@@ -224,7 +220,7 @@ export function assetTags(page: URL, { origin, paths }: Assets, policies: readon
   return {
     write: (piece) => {
       if (isOver && kept.length === 0) return piece;
-      kept = kept.length === 0 ? piece.slice() : joined([kept, piece]);
+      kept = kept.length === 0 ? piece.slice() : concatenated([kept, piece]);
       try {
         if (!isOver) tokenizer.write(decoder.decode(piece));
       } catch {
@@ -250,14 +246,4 @@ function addressesIn(set: string): { readonly at: number; readonly address: stri
     next.lastIndex = comma + 1;
   }
   return found;
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -60,3 +60,13 @@ async function pump(
     await Promise.allSettled([writer.abort(error), reader.cancel(error)]);
   }
 }
+
+export function concatenated(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

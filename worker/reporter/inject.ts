@@ -1,4 +1,4 @@
-import { type BodyChange, changeBody, mayChangeBody } from "../pages/change-body.ts";
+import { type BodyChange, changeBody, concatenated, mayChangeBody } from "../pages/change-body.ts";
 import { allowsReporter, hasPolicy } from "./csp.ts";
 import { REPORTER_PATH } from "./paths.ts";
 import { PROLOGUE_MAX_BYTES, tagPlace } from "./tag-place.ts";
@@ -52,11 +52,7 @@ function tagged(tag: Uint8Array): BodyChange {
     isOpen = place === "later";
     const at = typeof place === "number" ? place - sent : -1;
     if (at < 0) return piece;
-    const whole = new Uint8Array(piece.length + tag.length);
-    whole.set(piece.subarray(0, at));
-    whole.set(tag, at);
-    whole.set(piece.subarray(at), at + tag.length);
-    return whole;
+    return concatenated([piece.subarray(0, at), tag, piece.subarray(at)]);
   }
 }
 

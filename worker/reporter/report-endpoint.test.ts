@@ -62,7 +62,7 @@ it.each([
   ["oversized", { body: "x".repeat(5_000) }],
 ])("what became of a report is told without a page that comes after it: %s", async (fate, sent) => {
   const { stores } = await send(sent);
-  expect(stores.told.map(({ counted }) => counted)).toEqual([{ [`reports|${fate}`]: 1 }]);
+  expect(stores.flushed.map(({ counted }) => counted)).toEqual([{ [`reports|${fate}`]: 1 }]);
 });
 
 describe("a report that counts", () => {
