@@ -18,7 +18,6 @@ import {
   pathStore,
   policyStore,
   type StoreBindings,
-  type StoredClient,
   type Stores,
 } from "./stores.ts";
 
