@@ -65,9 +65,9 @@ export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The day of the last row. */
+/** The day of the last row; nothing where there is none, as where a busy machine spoiled all. */
 export function lastDay(rows: readonly { readonly startedMs: number }[]): string {
-  return dayOf(Math.max(...rows.map(({ startedMs }) => startedMs)));
+  return rows.length === 0 ? "" : dayOf(Math.max(...rows.map(({ startedMs }) => startedMs)));
 }
 
 /** What reports name of a run and its machine: values of their templates. */

@@ -71,6 +71,13 @@ it("leaves out pages that shared the cores with something else, and says how man
   expect([rows, late]).toEqual([busy.length, Math.ceil(busy.length / 4)]);
 });
 
+it("has a summary and a report where no page counts", () => {
+  const late = rowsOf(FAR, () => ({ loadMs: 100, files: over(2, 2) })).map((row) => ({ ...row, lateRatio: 0.5 }));
+  const summary = offersSummary({ rows: late, command: "npm run bench -- offers", starts: [exampleStart()] }, FAR, 1);
+  expect(summary).toMatchObject({ rows: late.length, late: late.length, groups: [], day: "2001-09-09" });
+  expect(reportText("offers", offersReport(summary))).toContain("Not shown");
+});
+
 it("a row has what was seen of each file, and nothing of what failed", () => {
   const [visit] = visitsOf([NEAR], 1);
   if (visit === undefined) throw new Error("There is a visit.");

@@ -4,7 +4,7 @@ import { mean } from "../../analysis/statistics/summary.ts";
 import { number, percent, withInterval } from "../../analysis/tables/format.ts";
 import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
 import type { Recorded, Report } from "../../harness/experiment.ts";
-import { onceEach, runValues, summaryHead } from "../../harness/machine.ts";
+import { lastDay, onceEach, runValues, summaryHead } from "../../harness/machine.ts";
 import type { Network } from "../../model/cell.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import { float, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
@@ -74,7 +74,9 @@ export function offersSummary(
       return groupOf(of(treatment.name), treatment.name === treatment.base ? [] : of(treatment.base), seed);
     }).filter((group) => group !== undefined),
   );
-  const { command, day, starts, failures, timeouts } = summaryHead(run, rows);
+  const { command, starts, failures, timeouts } = summaryHead(run, rows);
+  // Of all pages: on a busy machine none may count.
+  const day = lastDay(measured);
   const counted = { rows: measured.length, late: measured.length - rows.length, lateRatioMax: LATE_RATIO_MAX };
   return { command, day, seed, starts, places, ...counted, failures, timeouts, groups };
 }
