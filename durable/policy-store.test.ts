@@ -1,19 +1,18 @@
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import fc from "fast-check";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   type ActivationChange,
-  INITIAL_ACTIVATION,
   type InForce,
+  INITIAL_ACTIVATION,
   KILL_SWITCHES,
   type KillSwitch,
   OFFER_LONGEST_MS,
   type Stage,
 } from "../policy-api/decision/activation.ts";
-import { UNREADABLE } from "../policy-api/decision/parse-policy.ts";
-import { INITIAL_POLICY, type Policy, POLICY_OUTDATED_MS } from "../policy-api/decision/policy.ts";
-import { adaptivePolicy, NOON_MS } from "../policy-api/decision/testing.ts";
+import { INITIAL_POLICY, type Policy, POLICY_OUTDATED_MS, UNREADABLE } from "../policy-api/decision/policy.ts";
 import { faultsOfWriters, type WriterStep } from "../policy-api/decision/testing-activations.ts";
+import { adaptivePolicy, NOON_MS } from "../policy-api/decision/testing.ts";
 import type { ActivationRequest, Creation, Precondition } from "../policy-api/decision/versions.ts";
 import { INITIAL_VERSION } from "./policy-tables.ts";
 import { bindings, freshStorage } from "./testing.ts";

@@ -12,8 +12,7 @@ import {
   offersEndMs,
   versionsOf,
 } from "../policy-api/decision/activation.ts";
-import { parsePolicy } from "../policy-api/decision/parse-policy.ts";
-import { POLICY_OUTDATED_MS } from "../policy-api/decision/policy.ts";
+import { parsePolicy, POLICY_OUTDATED_MS } from "../policy-api/decision/policy.ts";
 import type {
   ActivationChanged,
   ActivationRequest,

@@ -5,12 +5,11 @@ import {
   AUTOPILOT_STEPS,
   type Cause,
   INITIAL_ACTIVATION,
-  type KillSwitch,
   KILL_SWITCHES,
+  type KillSwitch,
 } from "../policy-api/decision/activation.ts";
 import { integer, list, nullable, number, object, oneOf, optional, text } from "../policy-api/decision/parse.ts";
-import { parsePolicy, UNREADABLE } from "../policy-api/decision/parse-policy.ts";
-import { INITIAL_POLICY, MODES } from "../policy-api/decision/policy.ts";
+import { INITIAL_POLICY, MODES, parsePolicy, UNREADABLE } from "../policy-api/decision/policy.ts";
 import type { AuditAction, AuditEntry, Page, PageRequest, PolicyVersion } from "../policy-api/decision/versions.ts";
 import { type Database, readStored, storedJson } from "./database.ts";
 

@@ -1,3 +1,4 @@
+import cubic from "../policy-api/policies/cubic.json" with { type: "json" };
 import {
   createExecutionContext,
   runDurableObjectAlarm,
@@ -6,20 +7,19 @@ import {
 } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
 import { bindings, freshStorage } from "../durable/testing.ts";
-import { parsePolicy } from "../policy-api/decision/parse-policy.ts";
+import { COUNTED, type PageCalls } from "../policy-api/cli/cost/counted.ts";
 import { COMMON_MIX } from "../policy-api/decision/levels.ts";
 import { LOSS_NODES } from "../policy-api/decision/loss-nodes.ts";
+import { parsePolicy } from "../policy-api/decision/policy.ts";
 import { adaptivePolicy } from "../policy-api/decision/testing.ts";
 import { pageReport } from "../policy-api/visitors/testing-pages.ts";
 import { numbers } from "../policy-api/visitors/testing.ts";
-import { COUNTED, type PageCalls } from "../policy-api/cli/cost/counted.ts";
-import cubic from "../policy-api/policies/cubic.json" with { type: "json" };
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import { cacheNearby } from "./nearby.ts";
 import { receiveReport } from "./reporter/report-endpoint.ts";
-import { durableStores, pathObject, pathStore, policyStore, type Stores } from "./stores.ts";
 import type { Settings } from "./settings.ts";
+import { durableStores, pathObject, pathStore, policyStore, type Stores } from "./stores.ts";
 import {
   CF_H2,
   counted as countCalls,

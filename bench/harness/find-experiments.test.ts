@@ -1,11 +1,11 @@
-import { policyOf } from "../lab/worker.ts";
-import { exampleOptions } from "./loads/testing.ts";
-import type { LoadsExperiment } from "./loads/define.ts";
-import { listExperiments, loadExperiment } from "./run.ts";
-import { CONGESTIONS } from "../model/congestion.ts";
-import { parsePolicy } from "../../policy-api/decision/parse-policy.ts";
-import { QUICS } from "../model/arm.ts";
 import { describe, expect, it } from "vitest";
+import { parsePolicy } from "../../policy-api/decision/policy.ts";
+import { policyOf } from "../lab/worker.ts";
+import { QUICS } from "../model/arm.ts";
+import { CONGESTIONS } from "../model/congestion.ts";
+import type { LoadsExperiment } from "./loads/define.ts";
+import { exampleOptions } from "./loads/testing.ts";
+import { listExperiments, loadExperiment } from "./run.ts";
 
 const found = listExperiments();
 const experiments = await Promise.all(

@@ -1,4 +1,4 @@
-import type { ContentBytes } from "../../policy-api/decision/policy.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
 
 export type AssetKind = "css" | "js" | "png";
 
@@ -46,7 +46,7 @@ export function documentOf(imageBytes: number): string {
 }
 
 /** What each of these documents' pages transfers. The longest path first, as one begins with another. */
-export function contentRoutes(): ContentBytes["routes"] {
+export function contentRoutes(): Policy["contentBytes"]["routes"] {
   return [
     ...SIZES.map((bytes) => ({ pathPrefix: documentOf(bytes), bytes })),
     ...(Object.keys(BROWSER_PAGES) as BrowserPage[]).map((page) => ({

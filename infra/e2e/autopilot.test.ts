@@ -1,3 +1,4 @@
+import unknownStack from "../../policy-api/policies/unknown-stack.json" with { type: "json" };
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -7,9 +8,7 @@ import type { AuditEntry } from "../../policy-api/api/contract/policies.ts";
 import type { Results } from "../../policy-api/api/contract/results.ts";
 import { ASSIGNMENT_MS } from "../../policy-api/decision/assignment.ts";
 import { decide } from "../../policy-api/decision/decide.ts";
-import { parsePolicy } from "../../policy-api/decision/parse-policy.ts";
-import type { Policy } from "../../policy-api/decision/policy.ts";
-import unknownStack from "../../policy-api/policies/unknown-stack.json" with { type: "json" };
+import { parsePolicy, type Policy } from "../../policy-api/decision/policy.ts";
 import { buildClock } from "../faults/clock.ts";
 import { callApi } from "../workerd/policy-client.ts";
 import { probe, startTestSystem, testFolder, type TestSystem, TOKEN, until } from "./harness.ts";

@@ -1,8 +1,8 @@
-import { expect, it } from "vitest";
-import { decide } from "../../policy-api/decision/decide.ts";
-import { parsePolicy } from "../../policy-api/decision/parse-policy.ts";
 import bbr from "../../policy-api/policies/bbr.json" with { type: "json" };
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
+import { expect, it } from "vitest";
+import { decide } from "../../policy-api/decision/decide.ts";
+import { parsePolicy } from "../../policy-api/decision/policy.ts";
 import { emulatedPolicy, firstPolicy, firstPolicyForVisitors } from "./first-policy.ts";
 
 it.each([

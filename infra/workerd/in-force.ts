@@ -1,9 +1,8 @@
-import type { ActivationState } from "../../policy-api/decision/activation.ts";
-import type { Api } from "../../policy-api/cli/api.ts";
 import { killSwitchLines, stageText } from "../../policy-api/cli/activation-text.ts";
+import type { Api } from "../../policy-api/cli/api.ts";
 import { counted, percent } from "../../policy-api/cli/quantities.ts";
-import type { Policy } from "../../policy-api/decision/policy.ts";
-import { parsePolicy } from "../../policy-api/decision/parse-policy.ts";
+import type { ActivationState } from "../../policy-api/decision/activation.ts";
+import { parsePolicy, type Policy } from "../../policy-api/decision/policy.ts";
 
 /** What is in force, in lines: as the store has it, whatever this start meant to put there. Never rejects. */
 export async function inForceLines(api: Pick<Api, "activation" | "version">): Promise<readonly string[]> {

@@ -1,13 +1,13 @@
+import type * as shown from "./contract/policies.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { createPolicy, diffPolicies, getPolicy, listPolicies } from "./contract/policies.ts";
-import { UNREADABLE } from "../decision/parse-policy.ts";
+import type { Activation, ActivePolicy } from "../decision/activation.ts";
 import { jsonDiff } from "../decision/json-diff.ts";
+import { UNREADABLE } from "../decision/policy.ts";
 import type { AuditEntry, PolicyVersion, Precondition, StoredVersion } from "../decision/versions.ts";
 import { type ApiEnv, guarded } from "./authenticate.ts";
+import { createPolicy, diffPolicies, getPolicy, listPolicies } from "./contract/policies.ts";
 import type { PolicyStorePort } from "./ports.ts";
 import { Problem } from "./problem.ts";
-import type * as shown from "./contract/policies.ts";
-import type { Activation, ActivePolicy } from "../decision/activation.ts";
 
 export function addPolicies(api: OpenAPIHono<ApiEnv>): void {
   api.openapi(guarded(listPolicies), async (c) => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { JsonSchema } from "../decision/parse.ts";
-import { readPolicy } from "../decision/parse-policy.ts";
-import { type ApiDocument, apiDocument, CALLS, callApi, send, type TestPorts, testPorts } from "./testing.ts";
+import { readPolicy } from "../decision/policy.ts";
+import { type ApiDocument, apiDocument, callApi, CALLS, send, type TestPorts, testPorts } from "./testing.ts";
 
 let ports: TestPorts;
 let document: ApiDocument;

@@ -4,9 +4,8 @@ import { expect } from "vitest";
 import type { Activation, ActivationChange, ActivePolicy, InForce, KillSwitch } from "../decision/activation.ts";
 import type { Actuator } from "../decision/alt-svc.ts";
 import type { Remembered } from "../decision/history.ts";
-import { parsePolicy, UNREADABLE } from "../decision/parse-policy.ts";
 import type { JsonSchema } from "../decision/parse.ts";
-import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
+import { INITIAL_POLICY, parsePolicy, type Policy, UNREADABLE } from "../decision/policy.ts";
 import { MemoryActivations, pageOf } from "../decision/testing-activations.ts";
 import type {
   ActivationChanged,

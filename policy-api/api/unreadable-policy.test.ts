@@ -1,7 +1,6 @@
 // A stored policy may not be read any more: its row is damaged, or another program wrote it.
 import { beforeEach, describe, expect, it } from "vitest";
-import { UNREADABLE } from "../decision/parse-policy.ts";
-import { INITIAL_POLICY } from "../decision/policy.ts";
+import { INITIAL_POLICY, UNREADABLE } from "../decision/policy.ts";
 import { callApi, type CallOptions, faultsOf, type TestPorts, testPorts, TOKENS } from "./testing.ts";
 
 const SILENT = `version 1 is in force and offers nothing, as it ${UNREADABLE}`;

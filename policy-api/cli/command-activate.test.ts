@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { UNREADABLE } from "../decision/parse-policy.ts";
+import { UNREADABLE } from "../decision/policy.ts";
 import { type Person, person } from "./testing.ts";
 
 let anna: Person;

@@ -1,5 +1,6 @@
+import type { Activation, UnstoredKillSwitch } from "../api/contract/policies.ts";
 import { type ActivationState, INITIAL_ACTIVATION, isSameState, KILL_SWITCHES } from "../decision/activation.ts";
-import { parsePolicy } from "../decision/parse-policy.ts";
+import { parsePolicy } from "../decision/policy.ts";
 import {
   beforeAfterText,
   changed,
@@ -13,16 +14,15 @@ import {
   unlessChanged,
   WHEN_OBEYED,
 } from "./activation-text.ts";
+import type { Api } from "./api.ts";
 import type { Call, Command, Result } from "./command.ts";
 import { confirm } from "./confirm.ts";
-import { namedVersion } from "./named-policy.ts";
-import { verdictText } from "./policy-text.ts";
-import { printable } from "./table.ts";
-import { madeText } from "./quantities.ts";
-import { oneOf, readVersion } from "./options.ts";
-import type { Api } from "./api.ts";
-import type { Activation, UnstoredKillSwitch } from "../api/contract/policies.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
+import { namedVersion } from "./named-policy.ts";
+import { oneOf, readVersion } from "./options.ts";
+import { verdictText } from "./policy-text.ts";
+import { madeText } from "./quantities.ts";
+import { printable } from "./table.ts";
 
 export const ACTIVATE: Command = {
   name: "activate",

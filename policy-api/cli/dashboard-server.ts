@@ -1,3 +1,4 @@
+import { build } from "esbuild";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -5,20 +6,19 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { build } from "esbuild";
+import type { Activation } from "../api/contract/policies.ts";
 import { HOURS_KEPT } from "../api/counters/counted.ts";
 import { jsonDiff } from "../decision/json-diff.ts";
-import { parsePolicy } from "../decision/parse-policy.ts";
+import { parsePolicy } from "../decision/policy.ts";
 import type { Api } from "./api.ts";
 import { parseJson } from "./client.ts";
-import { differencesText } from "./command-versions.ts";
 import { knownText } from "./command-clients.ts";
+import { differencesText } from "./command-versions.ts";
+import type { DashboardData, Part } from "./dashboard-page/data.ts";
 import { explanationText } from "./explanation-text.ts";
 import { EXIT, Failure, failureText } from "./failure.ts";
 import { fromServer, readable } from "./named-policy.ts";
 import { resultsPicture } from "./results-picture.ts";
-import type { Activation } from "../api/contract/policies.ts";
-import type { DashboardData, Part } from "./dashboard-page/data.ts";
 
 const PAGE = join(import.meta.dirname, "dashboard-page");
 /** The page's requests have a policy at most. */

@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { EXIT, Failure, misused } from "./failure.ts";
 import type { Parsed } from "../decision/parse.ts";
-import { parsePolicy } from "../decision/parse-policy.ts";
-import type { Policy } from "../decision/policy.ts";
+import { parsePolicy, type Policy } from "../decision/policy.ts";
 import type { Io } from "./command.ts";
+import { EXIT, Failure, misused } from "./failure.ts";
 
 /** The text of a file that the command line names. @throws Failure that says what cannot be read */
 export function readFile(file: string, what: string): string {

@@ -1,5 +1,4 @@
-import { parsePolicy } from "../decision/parse-policy.ts";
-import type { Policy } from "../decision/policy.ts";
+import { parsePolicy, type Policy } from "../decision/policy.ts";
 import type { Api } from "./api.ts";
 import type { Call } from "./command.ts";
 import { EXIT, Failure } from "./failure.ts";

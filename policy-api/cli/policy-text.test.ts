@@ -1,12 +1,11 @@
+import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../../base/root.ts";
-import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
+import { INITIAL_POLICY, parsePolicy, type Policy } from "../decision/policy.ts";
 import { adaptivePolicy, flatTable, GAINS } from "../decision/testing.ts";
 import { EMPTY_GAINS } from "../visitors/empty-table.ts";
-import { parsePolicy } from "../decision/parse-policy.ts";
 import { decisionsGrid, gridText, isChanged, verdictText } from "./policy-text.ts";
 import { type Person, person } from "./testing.ts";
 

@@ -30,6 +30,9 @@ export interface Reader<T> {
   readonly schema?: JsonSchema | undefined;
 }
 
+/** What a reader reads. */
+export type Read<R> = R extends Reader<infer T> ? T : never;
+
 /** A field of an object that may be left out, and its value in that case. */
 export interface OptionalField<T> {
   readonly reader: Reader<T>;
@@ -37,6 +40,15 @@ export interface OptionalField<T> {
 }
 
 type Field<T> = Reader<T> | OptionalField<T>;
+type Fields = Readonly<Record<string, Field<unknown>>>;
+type ReadField<F> = F extends OptionalField<infer T> ? T : Read<F>;
+interface Leavable {
+  readonly absent: () => undefined;
+}
+/** What an object of such fields holds. */
+type ReadObject<F> = { readonly [K in keyof F as F[K] extends Leavable ? never : K]: ReadField<F[K]> } & {
+  readonly [K in keyof F as F[K] extends Leavable ? K : never]?: ReadField<F[K]> | undefined;
+};
 
 // The fault is noted, so nobody uses this value. It lets readers compose without wrapping their results.
 function fail(pointer: string, message: string, faults: Fault[]): never {
@@ -140,43 +152,42 @@ export function list<T>(reader: Reader<T>, minLength: number, maxLength: number)
   );
 }
 
-export function optional<T>(reader: Reader<T>): OptionalField<T> {
+export function optional<T>(reader: Reader<T>): OptionalField<T> & Leavable {
   return { reader, absent: () => undefined };
 }
 
-export function withDefault<T>(reader: Reader<T>, value: T): OptionalField<T> {
+export function withDefault<T>(reader: Reader<T>, value: NoInfer<T>): OptionalField<T> & { readonly absent: () => T } {
   return { reader, absent: () => value };
 }
 
 /** An object with exactly these fields. Unknown and missing fields are faults. */
-export function object<T>(fields: { readonly [K in keyof T]-?: Field<Exclude<T[K], undefined>> }): Reader<T> {
+export function object<F extends Fields>(fields: F): Reader<ReadObject<F>>;
+export function object<T>(fields: { readonly [K in keyof T]-?: Field<Exclude<T[K], undefined>> }): Reader<T>;
+export function object(fields: Fields): Reader<unknown> {
   const known = Object.keys(fields);
-  return described(
-    (value, pointer, faults) => {
-      if (typeof value !== "object" || value === null || Array.isArray(value))
-        return fail(pointer, "must be an object", faults);
-      const given = value as Record<string, unknown>;
-      for (const name of Object.keys(given)) {
-        // To find the name that was meant takes time, and an input can have many thousand names.
-        if (faults.length >= FAULTS_MAX) break;
-        if (!known.includes(name)) fail(child(pointer, name), unknownName(name, known), faults);
+  return described((value, pointer, faults) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      return fail(pointer, "must be an object", faults);
+    const given = value as Record<string, unknown>;
+    for (const name of Object.keys(given)) {
+      // To find the name that was meant takes time, and an input can have many thousand names.
+      if (faults.length >= FAULTS_MAX) break;
+      if (!known.includes(name)) fail(child(pointer, name), unknownName(name, known), faults);
+    }
+    const result: Record<string, unknown> = {};
+    for (const name of known) {
+      const field = fields[name] as Field<unknown>;
+      const present = Object.hasOwn(given, name) && given[name] !== undefined;
+      if (typeof field === "function") {
+        if (present) result[name] = field(given[name], child(pointer, name), faults);
+        else fail(child(pointer, name), "is missing", faults);
+      } else {
+        const read = present ? field.reader(given[name], child(pointer, name), faults) : field.absent();
+        if (read !== undefined) result[name] = read;
       }
-      const result: Record<string, unknown> = {};
-      for (const name of known) {
-        const field = fields[name as keyof T] as Field<unknown>;
-        const present = Object.hasOwn(given, name) && given[name] !== undefined;
-        if (typeof field === "function") {
-          if (present) result[name] = field(given[name], child(pointer, name), faults);
-          else fail(child(pointer, name), "is missing", faults);
-        } else {
-          const read = present ? field.reader(given[name], child(pointer, name), faults) : field.absent();
-          if (read !== undefined) result[name] = read;
-        }
-      }
-      return result as T;
-    },
-    objectSchema(fields as Readonly<Record<string, Field<unknown>>>),
-  );
+    }
+    return result;
+  }, objectSchema(fields));
 }
 
 /** The message for an unknown field. */
@@ -185,7 +196,7 @@ export function unknownName(name: string, known: readonly string[]): string {
   return nearest === undefined ? `is not known here; known: ${known.join(", ")}` : `is not known here: ${nearest}?`;
 }
 
-function objectSchema(fields: Readonly<Record<string, Field<unknown>>>): JsonSchema {
+function objectSchema(fields: Fields): JsonSchema {
   const properties: Record<string, JsonSchema> = {};
   const required: string[] = [];
   for (const [name, field] of Object.entries(fields)) {

@@ -1,13 +1,12 @@
 // The JSON Schema of a policy, which the API shows, accepts what parsePolicy accepts.
-import { Validator } from "@cfworker/json-schema";
 import fc from "fast-check";
-import { expect, it } from "vitest";
 import bbr from "../policies/bbr.json" with { type: "json" };
 import cubic from "../policies/cubic.json" with { type: "json" };
 import published from "../policies/published.json" with { type: "json" };
+import { Validator } from "@cfworker/json-schema";
+import { expect, it } from "vitest";
 import type { JsonSchema } from "./parse.ts";
-import { parsePolicy, readPolicy } from "./parse-policy.ts";
-import { INITIAL_POLICY, type Method, type Policy } from "./policy.ts";
+import { INITIAL_POLICY, type Method, parsePolicy, type Policy, readPolicy } from "./policy.ts";
 import { GAINS } from "./testing.ts";
 
 /** With all fields: a field that is added to the types has to be added here. */

@@ -7,8 +7,7 @@ import type { ConnectionSeen, History, RequestFacts } from "./facts.ts";
 import type { GainTable } from "./gain-table.ts";
 import { NODES } from "./loss-nodes.ts";
 import { applyAnswer, NO_OFFER, offersOf } from "./offers.ts";
-import { parsePolicy } from "./parse-policy.ts";
-import { type GainsMethod, type Margin, type Method, MODES, type Policy, type ZeroLine } from "./policy.ts";
+import { type GainsMethod, type Method, MODES, parsePolicy, type Policy, type ZeroLine } from "./policy.ts";
 import { TRANSPORTS } from "./sample.ts";
 import { adaptivePolicy, clientWith, flatTable, GAINS, NOON_MS } from "./testing.ts";
 
@@ -68,7 +67,7 @@ const anyPathMethod: fc.Arbitrary<Method> = fc.oneof(
 );
 const anyMethod = fc.oneof(anyPathMethod, fc.record({ kind: fc.constant("share" as const), share: unit }));
 
-const anyMargin: fc.Arbitrary<Margin> = fc
+const anyMargin: fc.Arbitrary<Policy["margin"]> = fc
   .tuple(number(-0.5, 1), number(0, 1))
   .map(([leave, gap]) => ({ leave, enter: leave + gap }));
 const anyMa: fc.Arbitrary<Policy["ma"]> = fc

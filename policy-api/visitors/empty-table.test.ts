@@ -1,6 +1,6 @@
-import { expect, it } from "vitest";
-import { parsePolicy } from "../decision/parse-policy.ts";
 import unknownStack from "../policies/unknown-stack.json" with { type: "json" };
+import { expect, it } from "vitest";
+import { parsePolicy } from "../decision/policy.ts";
 import { EMPTY_GAINS } from "./empty-table.ts";
 
 it("is what policies/unknown-stack.json has, which explores and asks all pages", () => {

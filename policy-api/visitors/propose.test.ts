@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { GainTable } from "../decision/gain-table.ts";
-import { parsePolicy } from "../decision/parse-policy.ts";
-import { INITIAL_POLICY, type Policy } from "../decision/policy.ts";
+import { INITIAL_POLICY, parsePolicy, type Policy } from "../decision/policy.ts";
 import { checkGrounds } from "./compare.ts";
 import { EMPTY_GAINS } from "./empty-table.ts";
 import type { CellEvidence } from "./learn.ts";

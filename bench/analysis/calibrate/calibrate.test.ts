@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type GainTable, gainsAt } from "../../../policy-api/decision/gain-table.ts";
+import { gainsAt, type GainTable } from "../../../policy-api/decision/gain-table.ts";
 import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
-import { parsePolicy } from "../../../policy-api/decision/parse-policy.ts";
+import { parsePolicy } from "../../../policy-api/decision/policy.ts";
 import type { LogTime, Place, SenderTimes } from "../senders/places.ts";
 import { gainTableOf, policyOf } from "./calibrate.ts";
 import type { PriceAt } from "./price.ts";

@@ -4,16 +4,16 @@ import { dirname, join, relative, resolve } from "node:path";
 import { format } from "prettier";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
-import { parsePolicy } from "../../../policy-api/decision/parse-policy.ts";
-import { counts, LOAD_ROW } from "../../model/load-row.ts";
-import { readStarts, rowsIn } from "../../model/recorded-run.ts";
-import { gainTableOf, policyOf } from "./calibrate.ts";
-import { placesOf, stacksOf } from "../senders/places.ts";
+import { parsePolicy } from "../../../policy-api/decision/policy.ts";
 import { CONGESTIONS } from "../../model/congestion.ts";
+import { counts, LOAD_ROW } from "../../model/load-row.ts";
+import { type Option, readOptions, words } from "../../model/options.ts";
+import { readStarts, rowsIn } from "../../model/recorded-run.ts";
 import { QUIC_ARMS, type QuicSender, senderOf } from "../../model/senders.ts";
+import { placesOf, stacksOf } from "../senders/places.ts";
+import { gainTableOf, policyOf } from "./calibrate.ts";
 import { priceIn } from "./price.ts";
 import { type Calibrated, calibrationReport } from "./report.ts";
-import { type Option, readOptions, words } from "../../model/options.ts";
 
 /** Makes a policy for each stack that the rows have, and a report of its gains. @throws UserError */
 export async function calibrateCommand(args: readonly string[]): Promise<void> {

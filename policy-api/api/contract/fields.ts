@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Reader } from "../../decision/parse.ts";
-import { readPolicy } from "../../decision/parse-policy.ts";
-import type { Policy } from "../../decision/policy.ts";
+import { type Policy, readPolicy } from "../../decision/policy.ts";
 import { TRANSPORTS } from "../../decision/sample.ts";
 
 /** An object with exactly these fields. */

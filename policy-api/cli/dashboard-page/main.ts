@@ -1,4 +1,4 @@
-import { parsePolicy } from "../../decision/parse-policy.ts";
+import { parsePolicy } from "../../decision/policy.ts";
 import type { DashboardData } from "./data.ts";
 import { byId, element } from "./elements.ts";
 import { forceOf, stateOf } from "./force.ts";

@@ -1,14 +1,13 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { parsePolicy } from "../parse-policy.ts";
-import { INITIAL_POLICY, type Policy } from "../policy.ts";
-import type { Transport } from "../sample.ts";
 import bbr from "../../policies/bbr.json" with { type: "json" };
 import cubic from "../../policies/cubic.json" with { type: "json" };
 import published from "../../policies/published.json" with { type: "json" };
 import quicheBbr from "../../policies/quiche-bbr2/bbr.json" with { type: "json" };
 import quicheCubic from "../../policies/quiche-cubic/cubic.json" with { type: "json" };
-import { type RuleAnswers, answersOf, notCompiled, type RttUnit, valueAt } from "./answers.ts";
+import { describe, expect, it } from "vitest";
+import { INITIAL_POLICY, parsePolicy, type Policy } from "../policy.ts";
+import type { Transport } from "../sample.ts";
+import { answersOf, notCompiled, type RttUnit, type RuleAnswers, valueAt } from "./answers.ts";
 
 function policyOf(json: unknown): Policy {
   const parsed = parsePolicy(json);

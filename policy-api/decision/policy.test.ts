@@ -1,9 +1,8 @@
-import { describe, expect, it } from "vitest";
 import bbr from "../policies/bbr.json" with { type: "json" };
 import cubic from "../policies/cubic.json" with { type: "json" };
 import published from "../policies/published.json" with { type: "json" };
-import { parsePolicy } from "./parse-policy.ts";
-import { INITIAL_POLICY } from "./policy.ts";
+import { describe, expect, it } from "vitest";
+import { INITIAL_POLICY, parsePolicy } from "./policy.ts";
 import { adaptivePolicy, flatTable, GAINS } from "./testing.ts";
 
 const faults = (input: unknown): string[] => {
