@@ -179,7 +179,7 @@ async function outcomes(): Promise<{ sums: ReturnType<PathStore["outcomes"]>; cl
   }));
 }
 
-it("10,000 forged, replayed and changed reports change counters alone: no belief, and no sum of outcomes", async () => {
+it("1,000 forged, replayed and changed reports change counters alone: no belief, and no sum of outcomes", async () => {
   // What is known fades with time, and no clock may hide a change.
   vi.useFakeTimers({ toFake: ["Date"] });
   await inForce(adaptivePolicy({ exploration: { share: 1 }, reports: { share: 1, inject: false } }), 2);
@@ -209,7 +209,7 @@ it("10,000 forged, replayed and changed reports change counters alone: no belief
     (i) => ["192.0.2.7", good.replace("{", `{"more${i}":1,`)],
     () => ["192.0.2.7", `${good}${" ".repeat(4_000)}`],
   ];
-  for (let i = 0; i < 9_000; i++) {
+  for (let i = 0; i < 900; i++) {
     const [address, body] = (kinds[i % kinds.length] as (typeof kinds)[number])(i);
     await post(address, body);
   }
@@ -217,15 +217,15 @@ it("10,000 forged, replayed and changed reports change counters alone: no belief
   expect((await known("198.51.100.1")).client).toBeUndefined();
   const { accepted, ...refused } = isolate.counters.readBy("reports", "fate");
   expect(accepted).toBe(1);
-  expect(Object.values(refused).reduce((sum, count) => sum + count, 0)).toBe(9_000);
+  expect(Object.values(refused).reduce((sum, count) => sum + count, 0)).toBe(900);
   expect(Object.keys(refused).toSorted()).toEqual(["absurd", "malformed", "oversized", "unsigned"]);
 
   // The page that counted comes again, as it was and with other figures.
-  for (let i = 0; i < 1_000; i++)
+  for (let i = 0; i < 100; i++)
     await post("192.0.2.7", i % 2 === 0 ? counted : counted.replace("lost=25", `lost=${i % 500}`));
   expect(await known("192.0.2.7")).toEqual(before);
   expect(await outcomes()).toEqual(summed);
-  expect(isolate.counters.readBy("reports", "fate")).toEqual({ ...refused, accepted: 1_001, replayed: 1_000 });
+  expect(isolate.counters.readBy("reports", "fate")).toEqual({ ...refused, accepted: 101, replayed: 100 });
 }, 120_000);
 
 function changedAt(token: string, at: number): string {
