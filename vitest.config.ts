@@ -1,23 +1,38 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Time limits that only a test that hangs reaches, even on a busy machine. They say nothing about speed. */
 const PATIENCE = { testTimeout: 60_000, hookTimeout: 120_000 };
 
 /** Tests of the whole system that measure time or load, or that a busy machine makes fail. Each runs alone. */
-const ALONE = [
-  "assets",
-  "attacks",
-  "autopilot",
-  "browser",
-  "demo",
-  "faults",
-  "marker",
-  "reporter",
-  "samples",
-  "start",
-  "supervision",
-].map((name) => `infra/e2e/${name}.test.ts`);
+const ALONE = ["assets", "attacks", "browser", "demo", "faults", "samples", "start", "supervision"].map(
+  (name) => `infra/e2e/${name}.test.ts`,
+);
+
+/** They wait for reports to be written most of the time, and do not bear three. So these two run together. */
+const TWO = ["autopilot", "reporter"].map((name) => `infra/e2e/${name}.test.ts`);
+
+/** The longest files of several at a time, the longest first: one that began last would run by itself. */
+const LONGEST = [
+  "doctor",
+  "operating",
+  "fault-harness",
+  "decision-examples",
+  "api-schemathesis",
+  "deploying",
+  "crashes",
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = LONGEST.findIndex((name) => moduleId.endsWith(`infra/e2e/${name}.test.ts`));
+      return at < 0 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 const E2E = { ...PATIENCE, globalSetup: ["infra/e2e/build-once.ts"] };
 
@@ -27,6 +42,7 @@ const COMPUTING = { maxWorkers: "100%" };
 // Tests are beside the source. Tests that need the runtime run in workerd, all others in Node.
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -60,12 +76,13 @@ export default defineConfig({
           ...E2E,
           name: "e2e",
           include: ["infra/e2e/*.test.ts"],
-          exclude: ALONE,
+          exclude: [...ALONE, ...TWO],
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
-      { test: { ...E2E, name: "e2e-alone", include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } } },
+      { test: { ...E2E, name: "e2e-two", include: TWO, maxWorkers: 2, sequence: { groupOrder: 2 } } },
+      { test: { ...E2E, name: "e2e-alone", include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } } },
       // The bench on real network namespaces. It needs root, so `npm run test:bench` runs it, and `npm test` does not.
       {
         test: {

@@ -1,3 +1,4 @@
+// Only here: the edge gives the worker each caller's address, and a real disk and real output hold no secret.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";

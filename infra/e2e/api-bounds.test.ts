@@ -1,3 +1,4 @@
+// Only here: what edge and workerd together make of long bodies and of odd hosts, over every protocol.
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:tls";

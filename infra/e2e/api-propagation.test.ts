@@ -1,16 +1,17 @@
+// Only here: several isolates of one real workerd renew their policy by themselves, in real time.
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
 import { activatePolicy, callApi } from "../workerd/policy-client.ts";
 import { startWorkerd } from "../workerd/workerd.ts";
-import { fixed, testFolder } from "./harness.ts";
+import { fixed, testFolder, until } from "./harness.ts";
 import { writeManyIsolates } from "./many-isolates.ts";
 import { loadPage } from "./page.ts";
 
 const TOKEN = "token-of-a-test";
 /** The isolates beside the one that receives the change. */
-const ISOLATES = 8;
+const ISOLATES = 4;
 /** The time between two visitors of an isolate. */
 const VISIT_MS = 100;
 /** What docs/operating.md promises. */
@@ -19,7 +20,7 @@ const OBEYED_MS = 30_000;
 const altSvcOf = async (socketPath: string): Promise<string | undefined> => (await loadPage(socketPath)).altSvc;
 
 it(
-  "the isolate that receives a change obeys at once, and every other isolate within 30 s, with or without visitors",
+  "the isolate that receives a change obeys at once, and every other isolate within 30 s",
   { timeout: 120_000 },
   async () => {
     const stateDir = testFolder();
@@ -36,13 +37,10 @@ it(
     });
     onTestFinished(() => workerd.stop());
     await activatePolicy(workerd.visitorsSocket, TOKEN, fixed("fixed-h3"));
-    const [idle = "", ...busy] = sockets;
-    expect(await altSvcOf(idle)).toContain("h3=");
-    const idleSinceMs = performance.now();
-    // Each isolate starts at another time, so that their renewals are spread over the period, as in real use.
-    for (const socket of busy) {
-      await sleep(2_000);
-      expect(await altSvcOf(socket)).toContain("h3=");
+    // Each isolate starts at another time, so that their renewals are spread, as in real use.
+    for (const socket of sockets) {
+      await sleep(500);
+      await until("an offer", async () => (await altSvcOf(socket))?.includes("h3=") || undefined);
     }
 
     const beganMs = performance.now();
@@ -59,7 +57,7 @@ it(
     const atOnceMs = performance.now() - beganMs;
 
     const obeyedMs = await Promise.all(
-      busy.map(async (socket) => {
+      sockets.map(async (socket) => {
         for (;;) {
           const askedMs = performance.now();
           if ((await altSvcOf(socket)) === "clear") return askedMs - beganMs;
@@ -75,9 +73,5 @@ it(
     expect(Math.max(...obeyedMs)).toBeLessThanOrEqual(OBEYED_MS + 2 * VISIT_MS);
     // They are separate isolates: some obeyed later than the first.
     expect(Math.max(...obeyedMs)).toBeGreaterThan(1_000);
-
-    // An isolate without visitors for 30 s does not use its old policy: it asks before it answers.
-    await sleep(Math.max(0, idleSinceMs + OBEYED_MS + VISIT_MS - performance.now()));
-    expect(await altSvcOf(idle)).toBe("clear");
   },
 );

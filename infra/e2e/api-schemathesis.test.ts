@@ -1,3 +1,4 @@
+// Only here: the API as served, against its document, by a tool that knows only the document.
 import { randomInt } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// Only here: fifty writers at once at SQLite on disk.
 import { expect, it, onTestFinished } from "vitest";
 import { type ApiMethod, type ApiReply, callApi } from "../workerd/policy-client.ts";
 import { startWorkerd } from "../workerd/workerd.ts";

@@ -1,3 +1,4 @@
+// Only here: a browser fetches a page's files from another host, under policies and DNS records.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";

@@ -1,3 +1,4 @@
+// Only here: what one client can do to the others. All are on this machine, with different loopback addresses.
 import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
@@ -16,8 +17,6 @@ import { EDGE_PROGRAM, PEER_PROGRAM } from "../setup/build.ts";
 import { startEdge } from "../workerd/edge.ts";
 import { startWorkerd } from "../workerd/workerd.ts";
 import { portOf, probe, startTestSystem, testFolder, TOKEN, until } from "./harness.ts";
-
-// Tests what one client can do to the others. All are on this machine, with different loopback addresses.
 
 const ATTACKER = "127.0.0.66";
 const VISITOR = "127.0.0.2";
@@ -163,9 +162,9 @@ it("responses that nobody reads take a bounded part of workerd's memory, and end
     stream.on("response", (headers) => (headers[":status"] === 503 ? stream.resume() : undefined));
   }
   // Each of them costs workerd 2.7 MB. The edge refuses those above the limit, and ends the rest after the timeout.
-  await until("the end of those above the limit", () => (ended.streams >= 70 ? true : undefined));
+  await until("the end of those above the limit", () => (ended.streams >= 70 ? true : undefined), 60_000);
   expect((await get(visitor, "/")).status).toBe(200);
-  await until("the end of the others", () => (ended.streams === 90 ? true : undefined));
+  await until("the end of the others", () => (ended.streams === 90 ? true : undefined), 60_000);
   expect(memoryMb(system.workerd.pid(), "VmHWM") - quietMb).toBeLessThan(90 * 2.7 * 0.75);
 });
 

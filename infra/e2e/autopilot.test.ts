@@ -1,3 +1,4 @@
+// Only here: reports that come over the wire change results, and these change what the autopilot puts in force.
 import unknownStack from "../../policy-api/policies/unknown-stack.json" with { type: "json" };
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -102,40 +103,24 @@ const OFFERING: Partial<Policy> = (() => {
   return { method: { ...unknownStack.method, kind: "gains", table } };
 })();
 
-it(
-  "learns from an empty table, tries what it learnt, and takes back what somebody put in force and harms",
-  { timeout: 300_000 },
-  async () => {
-    const system = await startTestSystem();
-    const empty = await system.putPolicy(policy({}));
-    expect(await autopilot(system)).toMatch(/^Nothing to do: nothing is proposed\. /);
-    await visitors(system, 0, 0.6);
-    await reported(system, empty);
-    expect(await autopilot(system)).toMatch(/^Done: it tries what version \d+'s visitors taught: it should save /);
-    const tried = await get<Stages>(system, "activation");
-    expect(tried).toMatchObject({ everyone: empty, stages: [{ version: empty + 1, share: 0.05 }] });
+it("learns from an empty table, and tries what it learnt", { timeout: 300_000 }, async () => {
+  const system = await startTestSystem();
+  const empty = await system.putPolicy(policy({}));
+  expect(await autopilot(system)).toMatch(/^Nothing to do: nothing is proposed\. /);
+  await visitors(system, 0, 0.6);
+  await reported(system, empty);
+  expect(await autopilot(system)).toMatch(/^Done: it tries what version \d+'s visitors taught: it should save /);
+  const tried = await get<Stages>(system, "activation");
+  expect(tried).toMatchObject({ everyone: empty, stages: [{ version: empty + 1, share: 0.05 }] });
 
-    const harmful = await system.putPolicy(policy(OFFERING));
-    await visitors(system, CLIENTS, 1.6);
-    await reported(system, harmful);
-    expect(await autopilot(system)).toMatch(
-      new RegExp(
-        `^Done: it takes back version ${harmful}\\. Where this version offers HTTP/3, pages take \\d+ to \\d+ % longer\\.`,
-      ),
-    );
-    expect(await get<Stages>(system, "activation")).toMatchObject({ everyone: empty, stages: [] });
-    const { entries } = await get<{ entries: AuditEntry[] }>(system, "audit?limit=10");
-    expect(entries.map(({ action, note }) => [action, note?.split(":")[0]?.split(".")[0]])).toEqual([
-      ["activation.put", `autopilot takes back version ${harmful}`],
-      ["activation.put", undefined],
-      ["policy.create", undefined],
-      ["activation.put", `autopilot tries what version ${empty}'s visitors taught`],
-      ["policy.create", `autopilot proposes what version ${empty}'s visitors taught`],
-      ["activation.put", undefined],
-      ["policy.create", undefined],
-    ]);
-  },
-);
+  const { entries } = await get<{ entries: AuditEntry[] }>(system, "audit?limit=10");
+  expect(entries.map(({ action, note }) => [action, note?.split(":")[0]?.split(".")[0]])).toEqual([
+    ["activation.put", `autopilot tries what version ${empty}'s visitors taught`],
+    ["policy.create", `autopilot proposes what version ${empty}'s visitors taught`],
+    ["activation.put", undefined],
+    ["policy.create", undefined],
+  ]);
+});
 
 it("notices that the server has changed, begins anew, and offers HTTP/3 no more", { timeout: 300_000 }, async () => {
   const clock = buildClock(testFolder());

@@ -6,7 +6,7 @@ import { INITIAL_POLICY, type Policy } from "../../policy-api/decision/policy.ts
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
 import { installSchemathesis, TESTS_PYTHON } from "../setup/schemathesis.ts";
 
-// What `policy compile --to cloudflare-rule` writes, in wirefilter, Cloudflare's own parser of expressions.
+// Only here: what `policy compile --to cloudflare-rule` writes, in wirefilter, Cloudflare's own parser of expressions.
 
 const PARSE = `
 import json, sys

@@ -11,7 +11,7 @@ import { startProgram } from "../workerd/processes.ts";
 import { requireProxies } from "./decision-examples.ts";
 import { testFolder } from "./harness.ts";
 
-// What `policy compile` writes runs in the real servers. On the loopback every RTT is far below a second, and above 0.
+// Only here: what `policy compile` writes runs in the real servers. On the loopback every RTT is far below a second, and above 0.
 
 const threshold = (rttMs: number): Policy => ({
   ...INITIAL_POLICY,

@@ -1,5 +1,5 @@
+// Only here: counts equal the log of a real workerd, and outlive its kill.
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Stats } from "../../policy-api/api/contract/deployment.ts";
 import type { DecisionLine } from "../../policy-api/decision/decide.ts";
@@ -10,9 +10,7 @@ import { startTestSystem, type TestSystem, TOKEN, until } from "./harness.ts";
 import { metricsOf } from "./metrics-of.ts";
 import { cfOfH2, visitor } from "./visitor.ts";
 
-const REQUESTS = 10_000;
-/** Isolates tell their counts every 20 s, and an object writes what it was told every 8 s. */
-const INTERVAL_MS = 28_000;
+const REQUESTS = 3_000;
 const POLICY = {
   ...(cubic as unknown as Policy),
   rules: [
@@ -81,7 +79,7 @@ it(`equals the log of decisions, after ${REQUESTS} mixed requests`, { timeout: 2
   expect(sum).toBe(pages);
 });
 
-it("loses one interval at most with a kill, and never counts too much", { timeout: 180_000 }, async () => {
+it("a kill loses no count that somebody has read, and nothing counts twice", async () => {
   const system = await startTestSystem();
   await system.putPolicy(POLICY);
   const ask = visitor(system);
@@ -91,7 +89,8 @@ it("loses one interval at most with a kill, and never counts too much", { timeou
   const decided = async (): Promise<number> =>
     Object.values(counted(await statsOf(system), "answer")).reduce((sum, n) => sum + n, 0);
   await visits(50);
-  await sleep(INTERVAL_MS + 1_000);
+  // What was read is on disk. What comes then waits in the isolate, and in the object.
+  expect(await decided()).toBe(50);
   await visits(20);
   await system.workerd.crash();
   await visits(10);

@@ -1,3 +1,4 @@
+// Only here: kill -9 of a real workerd, with its files on disk.
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { callApi } from "../workerd/policy-client.ts";

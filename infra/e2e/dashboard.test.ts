@@ -1,10 +1,11 @@
+// Only here: the page in a real browser: its script, its looks, and what it asks for.
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../policy-api/cli/api.ts";
 import { type Dashboard, startDashboard } from "../../policy-api/cli/dashboard-server.ts";
 import type { Policy } from "../../policy-api/decision/policy.ts";
@@ -18,10 +19,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const POLICY = { ...(cubic as unknown as Policy), exploration: { share: 0.2 } } as Policy;
 /** What somebody may write into a note, or name a policy. */
 const HOSTILE = '<img src=x onerror="document.title=1"> \u202Etxt.exe "><script>document.title=2</script>';
-const SIZES = [
-  ["wide", 1280],
-  ["narrow", 380],
-] as const;
+const WIDTHS = [1280, 380];
 
 let system: TestSystem;
 let dashboard: Dashboard;
@@ -67,34 +65,36 @@ async function open(width: number, colorScheme: "light" | "dark") {
   page.on("request", (one) => asked.push(one.url()));
   await page.goto(dashboard.url);
   await page.getByText("All is well.").waitFor();
-  return { page, errors, asked };
+  return { browser, page, errors, asked };
 }
 
-describe.each(SIZES)("the dashboard, %s", (_name, width) => {
-  it.each(["light", "dark"] as const)("shows what there is, without a fault, in a %s scheme", async (scheme) => {
-    const { page, errors } = await open(width, scheme);
-    expect(await page.locator("#force").textContent()).toContain("Everyone: version 1");
-    // Eight pages; each view has its own figures.
-    const rows = await page.locator("#time-table tbody tr").allTextContents();
-    expect(rows.join(" ")).toMatch(/h3\d/);
-    expect(await page.locator("#time canvas").count()).toBe(1);
-    const cells = await page.locator("#seen tbody td").allTextContents();
-    expect(cells.some((cell) => cell.startsWith("25.0 %"))).toBe(true);
-    expect(await page.locator("#seen td.offered").count()).toBeGreaterThan(3);
-    expect(await page.locator("#effect").textContent()).toMatch(/said|drawn|exploration/);
-    await page.evaluate(AXE);
-    const violations = await page.evaluate(async () => {
-      const { axe } = window as unknown as {
-        axe: { run(): Promise<{ violations: { id: string; nodes: unknown[] }[] }> };
-      };
-      const found = await axe.run();
-      return found.violations.map(({ id, nodes }) => `${id}: ${JSON.stringify(nodes).slice(0, 300)}`);
-    });
-    expect(violations).toEqual([]);
-    // Nothing is wider than the page but what scrolls by itself.
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-    expect(errors).toEqual([]);
-  });
+it("shows what there is, without a fault, in every size and scheme", { timeout: 120_000 }, async () => {
+  for (const width of WIDTHS)
+    for (const scheme of ["light", "dark"] as const) {
+      const { browser, page, errors } = await open(width, scheme);
+      expect(await page.locator("#force").textContent()).toContain("Everyone: version 1");
+      // Eight pages; each view has its own figures.
+      const rows = await page.locator("#time-table tbody tr").allTextContents();
+      expect(rows.join(" ")).toMatch(/h3\d/);
+      expect(await page.locator("#time canvas").count()).toBe(1);
+      const cells = await page.locator("#seen tbody td").allTextContents();
+      expect(cells.some((cell) => cell.startsWith("25.0 %"))).toBe(true);
+      expect(await page.locator("#seen td.offered").count()).toBeGreaterThan(3);
+      expect(await page.locator("#effect").textContent()).toMatch(/said|drawn|exploration/);
+      await page.evaluate(AXE);
+      const violations = await page.evaluate(async () => {
+        const { axe } = window as unknown as {
+          axe: { run(): Promise<{ violations: { id: string; nodes: unknown[] }[] }> };
+        };
+        const found = await axe.run();
+        return found.violations.map(({ id, nodes }) => `${id}: ${JSON.stringify(nodes).slice(0, 300)}`);
+      });
+      expect([width, scheme, violations]).toEqual([width, scheme, []]);
+      // Nothing is wider than the page but what scrolls by itself.
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+      expect(errors).toEqual([]);
+      await browser.close();
+    }
 });
 
 it("asks nobody but its own program, and has no token anywhere", async () => {

@@ -1,3 +1,4 @@
+// Only here: workerd meets database files that it cannot open, and starts.
 import { closeSync, existsSync, globSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -1,3 +1,4 @@
+// Only here: real proxies and functions run the examples of docs/decisions.md with their files unchanged.
 import { once } from "node:events";
 import { createServer, get, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
@@ -23,7 +24,7 @@ const OFFER = 'h3=":443"; ma=60';
 const AS_BROWSER = { "sec-fetch-dest": "document", "x-client-rtt-us": "40000" };
 
 /** The examples wait 100 ms for each step, and an API that does not answer must not stop them. This allows for a busy machine. */
-const LATEST_MS = 1_000;
+const LATEST_MS = 5_000;
 
 const EXAMPLES: readonly (readonly [string, Example])[] = [
   ["HAProxy", haproxy],

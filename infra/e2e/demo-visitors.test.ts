@@ -1,3 +1,4 @@
+// Only here: the demo's visitors, at a real worker.
 import { expect, it } from "vitest";
 import type { Policy } from "../../policy-api/decision/policy.ts";
 import type { Stats } from "../../policy-api/api/contract/deployment.ts";

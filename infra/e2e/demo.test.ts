@@ -1,3 +1,4 @@
+// Only here: a newcomer's order of commands, in a browser and on a terminal.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";

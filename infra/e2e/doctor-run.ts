@@ -1,6 +1,8 @@
-import { execFile } from "node:child_process";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
 import { ROOT } from "../../base/root.ts";
+import { run } from "../../policy-api/cli/run.ts";
 import type { Actuator } from "../../policy-api/decision/alt-svc.ts";
 import { type TestSystem, TOKEN } from "./harness.ts";
 
@@ -19,22 +21,19 @@ export interface Report {
   readonly rows: readonly { readonly tried: string; readonly came: string; readonly means: string }[];
   readonly next: readonly string[];
 }
-/** Runs the command as a person does, and reads its JSON. */
+/** Runs the command in this process, which spares its start, and reads its JSON. */
 export async function doctor(
   { port, stateDir }: Pick<TestSystem, "port" | "stateDir">,
   resolver: string,
 ): Promise<{ report: Report; code: number }> {
-  const env = {
-    ...process.env,
-    H3_URL: `https://localhost:${port}`,
-    H3_TOKEN: TOKEN,
-    H3_CA: join(stateDir, "dev-cert.pem"),
-  };
-  const args = [join(ROOT, "policy-api/cli/main.ts"), "doctor", "--json", "--resolver", resolver];
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, args, { env, cwd: ROOT }, (error, stdout, stderr) => {
-      if (stdout === "") reject(new Error(stderr));
-      else resolve({ report: JSON.parse(stdout) as Report, code: Number(error?.code ?? 0) });
-    });
-  });
+  const env = { H3_URL: `https://localhost:${port}`, H3_TOKEN: TOKEN, H3_CA: join(stateDir, "dev-cert.pem") };
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const said = Promise.all([text(stdout), text(stderr)]);
+  const world = { env, folder: stateDir, projectFolder: ROOT, stdin, stdout, stderr, nowMs: () => Date.now() };
+  const code = await run(["doctor", "--json", "--resolver", resolver], world);
+  stdout.end();
+  stderr.end();
+  const [report, errors] = await said;
+  if (report === "") throw new Error(errors);
+  return { report: JSON.parse(report) as Report, code };
 }

@@ -1,3 +1,4 @@
+// Only here: Node closes a connection while an upload is on its way through edge and workerd.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,3 +1,4 @@
+// Only here: the harness itself: faults, hostile inputs and interruptions, each for a short time.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
@@ -9,8 +10,8 @@ import { expect, it } from "vitest";
 import { ROOT } from "../../base/root.ts";
 
 const PROGRAM = join(ROOT, "infra/faults/main.ts");
-/** Faults that need no root. */
-const FAULTS = ["workerd-killed", "workerd-stopped", "edge-killed", "origin-dead", "origin-lying"];
+/** Faults that need no root, one of each kind. supervision.test.ts has the others of programs. */
+const FAULTS = ["workerd-killed", "origin-dead", "origin-lying"];
 
 function leftBehind(): string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith("h3-faults-"));
@@ -31,12 +32,12 @@ function runningOf(group: number): string[] {
   });
 }
 
-it("3,000 requests and five faults: nobody gets a wrong answer", { timeout: 180_000 }, async () => {
+it("1,800 requests and three faults: nobody gets a wrong answer", { timeout: 180_000 }, async () => {
   const before = leftBehind();
   const { stdout } = await promisify(execFile)(process.execPath, [
     PROGRAM,
     "--requests",
-    "3000",
+    "1800",
     "--faults",
     FAULTS.join(","),
   ]);
@@ -52,16 +53,16 @@ it("3,000 requests and five faults: nobody gets a wrong answer", { timeout: 180_
   expect(leftBehind()).toEqual(before);
 });
 
-it("3,000 hostile inputs: no error of ours, no panic, no hang, no report too many", { timeout: 240_000 }, async () => {
+it("1,000 hostile inputs: no error of ours, no panic, no hang, no report too many", { timeout: 240_000 }, async () => {
   const before = leftBehind();
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, "--hostile", "3000"]);
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, "--hostile", "1000"]);
   const [, ...all] = /^all +(\d+) +(\d+) +(\d+) +(\d+)$/m.exec(stdout) ?? [];
   expect(
     all.map(Number).reduce((a, b) => a + b, 0),
     stdout,
-  ).toBe(3000);
+  ).toBe(1000);
   const [, counted, most] = /^(\d+) pages count, of (\d+) that may\.$/m.exec(stdout) ?? [];
-  expect(Number(counted), stdout).toBeGreaterThan(50);
+  expect(Number(counted), stdout).toBeGreaterThan(20);
   expect(Number(most), stdout).toBeGreaterThanOrEqual(Number(counted));
   expect(stdout).toContain("No input brought an error of ours");
   expect(leftBehind()).toEqual(before);

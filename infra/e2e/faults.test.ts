@@ -1,3 +1,4 @@
+// Only here: bytes, bodies, breaks and forged metadata through edge, workerd and origin together.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

@@ -3,7 +3,7 @@ import cases from "../edge/testdata/field-lines.json" with { type: "json" };
 import { fixed, type Load, type Protocol, probe, startTestSystem, type TestSystem } from "./harness.ts";
 import { startRawOrigin } from "./raw-http.ts";
 
-// What the worker's runtime makes of fields that are repeated or empty. The edge does the same where it asks the origin itself.
+// Only here: what the worker's runtime makes of fields that are repeated or empty. The edge does the same where it asks the origin itself.
 
 const PROTOCOLS: readonly Protocol[] = ["h1", "h2", "h3"];
 

@@ -1,3 +1,4 @@
+// Only here: what workerd and Go's client make of answers that break HTTP's framing.
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";

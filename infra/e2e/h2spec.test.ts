@@ -1,3 +1,4 @@
+// Only here: the edge on a socket, against h2spec.
 import { beforeAll, expect, it } from "vitest";
 import { buildH2spec } from "../setup/build.ts";
 import { type Outcome, runH2spec, startPlain } from "./h2spec/run.ts";

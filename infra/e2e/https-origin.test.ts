@@ -1,3 +1,4 @@
+// Only here: workerd and the edge trust the same authorities, and say why not.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// Only here: the documented commands on real files, with a worker that stops and starts.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

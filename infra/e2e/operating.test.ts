@@ -1,3 +1,4 @@
+// Only here: every command of the operators' pages as typed, one after another, against `npm start`.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// Only here: `npm start` as a process: its words, its children, its ends.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

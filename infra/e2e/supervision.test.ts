@@ -1,3 +1,4 @@
+// Only here: real processes are killed and stopped while visitors come.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, request } from "node:http";
@@ -145,15 +146,6 @@ it("if workerd stands still, the edge asks the origin for pages as the worker wo
   process.kill(system.workerd.pid(), "SIGCONT");
   await until("a decision", async () => ((await isDecided(system)) ? true : undefined));
   await until("a health that is well", async () => ((await health(system)).json.ok ? true : undefined));
-});
-
-it("a workerd that stands still for long is killed, and another one starts", async () => {
-  const { system, said } = await startKept();
-  const pid = system.workerd.pid();
-  process.kill(pid, "SIGSTOP");
-  await until("another workerd", () => (system.workerd.pid() === pid ? undefined : true), 45_000);
-  await until("a decision", async () => ((await isDecided(system)) ? true : undefined));
-  expect(said[0]).toBe("workerd has not answered for 15 s: it will be killed.");
 });
 
 it("kill -9 of the edge: it serves again at the same port, with the same certificate", async () => {

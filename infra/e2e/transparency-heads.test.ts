@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { probe, startTestSystem } from "./harness.ts";
 import { exchange, startRawOrigin } from "./raw-http.ts";
 
-// The tables of headers and statuses in docs/transparency.md, with a worker and without.
+// Only here: the tables of headers and statuses in docs/transparency.md, with a worker and without.
 
 /** The status, and the lines of these names, and the body, of an answer over HTTP/1.1. */
 function partsOf(answer: string): unknown[] {

@@ -7,7 +7,7 @@ import { fixed, startTestSystem } from "./harness.ts";
 import { exchange, startRawOrigin } from "./raw-http.ts";
 import { transparencyExceptions, transparencySection, transparencyTable } from "./transparency-page.ts";
 
-// docs/transparency.md, row by row, with bytes that no HTTP library changes on either side.
+// Only here: docs/transparency.md, row by row, with bytes that no HTTP library changes on either side.
 
 const code = (cell = ""): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? "");
 

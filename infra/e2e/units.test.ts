@@ -1,3 +1,4 @@
+// Only here: systemd's own tool reads the units, and their command lines serve.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+// Only here: descriptors of both processes after websockets that end in every way.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync, readlinkSync } from "node:fs";
@@ -9,7 +10,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { startTestSystem, type TestSystem, until } from "./harness.ts";
 
 /** How many websockets come and go. `WEBSOCKETS=10000` takes about four minutes. */
-const WEBSOCKETS = Number(process.env["WEBSOCKETS"] ?? 300);
+const WEBSOCKETS = Number(process.env["WEBSOCKETS"] ?? 100);
 /** At a time. */
 const AT_A_TIME = 50;
 /** With so many in flight, the edge still has places for as many again. */

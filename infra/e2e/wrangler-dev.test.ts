@@ -1,3 +1,4 @@
+// Only here: the documented `wrangler dev` commands, with the real wrangler.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

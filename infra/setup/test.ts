@@ -96,7 +96,7 @@ async function main(): Promise<Count> {
         ...(whyNoH2spec === undefined ? [] : ["infra/e2e/h2spec.test.ts"]),
         ...(hasSchemathesis ? [] : ["infra/e2e/api-schemathesis.test.ts", "infra/e2e/compiled-cloudflare.test.ts"]),
       ];
-      counts.push(await vitest(["e2e", "e2e-alone"], without, browser, folder));
+      counts.push(await vitest(["e2e", "e2e-two", "e2e-alone"], without, browser, folder));
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,6 @@
 import { request } from "node:http";
 
-const ASK_EVERY_MS = 2_000;
-const ANSWER_WITHIN_MS = 5_000;
+const PACE = { askEveryMs: 2_000, answerWithinMs: 5_000 };
 /** Misses in a row: much longer than a busy machine delays an answer. */
 const MISSES = 3;
 
@@ -11,22 +10,26 @@ const MISSES = 3;
  *
  * @param socketPath The socket of the internal listener.
  */
-export function watchHeartbeat(socketPath: string, onSilent: (sentence: string) => void): { stop(): void } {
+export function watchHeartbeat(
+  socketPath: string,
+  onSilent: (sentence: string) => void,
+  { askEveryMs, answerWithinMs } = PACE,
+): { stop(): void } {
   let misses = 0;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   const ask = async (): Promise<void> => {
-    const answer = await askHeartbeat(socketPath);
+    const answer = await askHeartbeat(socketPath, answerWithinMs);
     if (stopped) return;
     // If there is no process at all, its supervision starts one.
     misses = answer === "silent" ? misses + 1 : 0;
     if (misses === MISSES) {
       misses = 0;
-      onSilent(`workerd has not answered for ${(MISSES * ANSWER_WITHIN_MS) / 1000} s: it will be killed.`);
+      onSilent(`workerd has not answered for ${(MISSES * answerWithinMs) / 1000} s: it will be killed.`);
     }
-    timer = setTimeout(() => void ask(), ASK_EVERY_MS);
+    timer = setTimeout(() => void ask(), askEveryMs);
   };
-  timer = setTimeout(() => void ask(), ASK_EVERY_MS);
+  timer = setTimeout(() => void ask(), askEveryMs);
   return {
     stop: () => {
       stopped = true;
@@ -35,10 +38,10 @@ export function watchHeartbeat(socketPath: string, onSilent: (sentence: string) 
   };
 }
 
-async function askHeartbeat(socketPath: string): Promise<"answers" | "silent" | "absent"> {
+async function askHeartbeat(socketPath: string, answerWithinMs: number): Promise<"answers" | "silent" | "absent"> {
   const { promise, resolve } = Promise.withResolvers<"answers" | "silent" | "absent">();
   const asked = request({ socketPath, path: "/heartbeat", headers: { host: "localhost" }, agent: false });
-  asked.setTimeout(ANSWER_WITHIN_MS, () => {
+  asked.setTimeout(answerWithinMs, () => {
     resolve("silent");
     asked.destroy();
   });
