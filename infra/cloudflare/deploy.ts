@@ -29,7 +29,7 @@ await runMain(async () => {
     );
   if (!yes && !(await isWanted())) throw new UserError("Nothing was deployed.");
   await run("wrangler", ["deploy", ...which], "wrangler could not deploy all of it");
-  const canBeAsked = tellOfSecrets(which);
+  const canBeAsked = warnAboutSecrets(which);
   if (doctor) await examine(hosts, canBeAsked);
 });
 
@@ -91,7 +91,7 @@ async function run(program: string, args: readonly string[], about: string): Pro
 }
 
 /** Without tokens the API is off. Only their names can be asked for. @returns whether the API can be called, as far as is known */
-function tellOfSecrets(which: readonly string[]): boolean {
+function warnAboutSecrets(which: readonly string[]): boolean {
   const args = ["secret", "list", "--format", "json", ...which];
   const listed = spawnSync("wrangler", args, { cwd: ROOT, encoding: "utf8" });
   if (listed.status !== 0) {
