@@ -13,9 +13,13 @@ import { interrupt, NPM, start } from "./npm-start.ts";
 
 /** The processes that a process started, and that these started, according to the kernel. */
 function descendantsOf(pid: number): number[] {
-  const list = existsSync(`/proc/${pid}`) ? readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8") : "";
-  const children = list.trim().split(" ").filter(Boolean).map(Number);
-  return [...children, ...children.flatMap(descendantsOf)];
+  try {
+    const list = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+    const children = list.trim().split(" ").filter(Boolean).map(Number);
+    return [...children, ...children.flatMap(descendantsOf)];
+  } catch {
+    return []; // ended meanwhile
+  }
 }
 
 function commandOf(pid: number): string {
