@@ -273,7 +273,7 @@ export default defineConfig({
     },
     {
       files: [
-        "worker/{decision-log,limited-log,worker}.ts",
+        "worker/{log,worker}.ts",
         "base/run-main.ts",
         "infra/**/*.{ts,mjs}",
         "policy-api/cli/**/*.ts",

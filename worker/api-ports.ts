@@ -1,14 +1,14 @@
+import { ANSWER_HEADERS } from "../policy-api/decision/alt-svc.ts";
 import { merged } from "../policy-api/api/counters/counted.ts";
 import { FailedAttempts } from "../policy-api/api/failed-attempts.ts";
 import type { CountersPort, OutcomesPort, PolicyApiPorts } from "../policy-api/api/ports.ts";
 import { Gathered, type OutcomeRow } from "../policy-api/visitors/gathered.ts";
-import { ANSWER_HEADERS } from "./actuator.ts";
 import { clientAddress } from "./address.ts";
 import { clientsPort } from "./api-clients.ts";
 import { connectionFacts } from "./cf.ts";
 import { inTime } from "./in-time.ts";
 import type { Isolate } from "./isolate.ts";
-import { LimitedLog } from "./limited-log.ts";
+import { LimitedLog } from "./log.ts";
 import { regionOf, regionsOf } from "./region.ts";
 import type { SettingsFault } from "./settings.ts";
 import {

@@ -1,21 +1,19 @@
-import { altSvcValue } from "../policy-api/decision/alt-svc.ts";
+import { altSvcValue, ANSWER_HEADERS } from "../policy-api/decision/alt-svc.ts";
 import { type AltSvcAnswer, applyAnswer, offersChangeAnswer } from "../policy-api/decision/offers.ts";
 import type { AskedPage } from "../policy-api/visitors/page-outcome.ts";
 import { prefersH2, withAssets } from "./assets/name-assets.ts";
-import { ANSWER_HEADERS } from "./actuator.ts";
 import { type Advice, advise } from "./advise.ts";
 import { keptSample } from "./cf.ts";
 import { countPage } from "./count-page.ts";
-import { logDecision } from "./decision-log.ts";
+import { logDecision } from "./log.ts";
 import type { Isolate } from "./isolate.ts";
 import { type Found, lookUp } from "./look-up.ts";
-import { isNavigation, leadsOn } from "./navigation.ts";
 import type { ClientNews } from "./news.ts";
 import { fetchOrigin, mayRebuild } from "./origin.ts";
 import { regionOf } from "./region.ts";
 import { ask, withToken } from "./reporter/ask.ts";
 import type { StoredClient, Stores } from "./stores.ts";
-import { storedClient, type Visit, visitOf } from "./visit.ts";
+import { isNavigation, leadsOn, storedClient, type Visit, visitOf } from "./visit.ts";
 
 /**
  * The visitor's path. The origin is asked at once. For a navigation the look-up runs beside it, and adds at most

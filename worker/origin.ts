@@ -1,6 +1,6 @@
 import { MARKER_HEADER } from "../policy-api/decision/alt-svc.ts";
 import { endAtLength } from "./end-at-length.ts";
-import { LimitedLog } from "./limited-log.ts";
+import { LimitedLog } from "./log.ts";
 import type { Isolate } from "./isolate.ts";
 import type { Settings } from "./settings.ts";
 

@@ -1,5 +1,5 @@
 import type { StoreState } from "../policy-api/api/ports.ts";
-import { LimitedLog } from "./limited-log.ts";
+import { LimitedLog } from "./log.ts";
 import { policyStore, type StoreBindings } from "./stores.ts";
 
 /** Anybody may ask for the health. The store is asked at most once in this time for all callers, milliseconds. */

@@ -1,5 +1,5 @@
 import { type KillSwitch, KILL_SWITCHES } from "../policy-api/decision/activation.ts";
-import { LimitedLog } from "./limited-log.ts";
+import { LimitedLog } from "./log.ts";
 
 /** A kill switch that the store could not take. */
 export interface UnstoredKill {

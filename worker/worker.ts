@@ -6,7 +6,7 @@ import { apiPorts } from "./api-ports.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import { cacheNearby } from "./nearby.ts";
-import { REPORT_PATH, REPORTER_PATH } from "./reporter/paths.ts";
+import { REPORT_PATH, REPORTER_PATH } from "./reporter/csp.ts";
 import { receiveReport } from "./reporter/report-endpoint.ts";
 import { serveScript } from "./reporter/serve-script.ts";
 import { sampleListener } from "./sample-listener.ts";

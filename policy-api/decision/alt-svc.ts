@@ -10,6 +10,9 @@ export const MARKER_HEADER = "h3-advice";
 export const ACTUATORS = ["header", "marker"] as const;
 export type Actuator = (typeof ACTUATORS)[number];
 
+/** The header in which a response has the answer. */
+export const ANSWER_HEADERS = { header: "alt-svc", marker: MARKER_HEADER } as const satisfies Record<Actuator, string>;
+
 /** What a response tells the client about HTTP/3. */
 export type Advertise =
   { readonly kind: "h3"; readonly maS: number } | { readonly kind: "nothing" } | { readonly kind: "clear" };

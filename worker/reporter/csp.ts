@@ -1,5 +1,8 @@
 import { allows, readPolicies } from "../pages/csp.ts";
-import { REPORT_PATH, REPORTER_PATH } from "./paths.ts";
+
+/** Where pages get the reporter, and where they report. The TLS edge knows both (internal/origin/ownpath.go). */
+export const REPORTER_PATH = "/_h3/v1/reporter.js";
+export const REPORT_PATH = "/_h3/v1/report";
 
 const HEADERS = ["content-security-policy", "content-security-policy-report-only"] as const;
 

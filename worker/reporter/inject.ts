@@ -1,6 +1,5 @@
 import { type BodyChange, changeBody, concatenated, mayChangeBody } from "../pages/change-body.ts";
-import { allowsReporter, hasPolicy } from "./csp.ts";
-import { REPORTER_PATH } from "./paths.ts";
+import { allowsReporter, hasPolicy, REPORTER_PATH } from "./csp.ts";
 import { PROLOGUE_MAX_BYTES, tagPlace } from "./tag-place.ts";
 
 /** For a page with a Content-Security-Policy, which would need an exception for a script in the text. Browsers' load event waits for it. */

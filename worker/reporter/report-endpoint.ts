@@ -3,7 +3,7 @@ import { isOfPage, outcomeOf, type PageNews, samplesOf } from "../../policy-api/
 import { isAbsurd, parsePageReport } from "../../policy-api/visitors/page-report.ts";
 import { keptSample } from "../cf.ts";
 import type { ReportFate } from "../counters.ts";
-import { LimitedLog } from "../limited-log.ts";
+import { LimitedLog } from "../log.ts";
 import { regionOf } from "../region.ts";
 import type { StoredClient } from "../stores.ts";
 import { storedClient, type Visit } from "../visit.ts";

@@ -12,7 +12,7 @@ import (
 // OwnPrefix is where the worker's API is. A request there may carry a token, which nobody else may see.
 const OwnPrefix = "/_h3"
 
-// Visitors' pages ask for these two of the worker's own paths (worker/reporter/paths.ts): the reporter, and where it reports.
+// Visitors' pages ask for these two of the worker's own paths (worker/reporter/csp.ts): the reporter, and where it reports.
 const (
 	reporterPath = OwnPrefix + "/v1/reporter.js"
 	reportPath   = OwnPrefix + "/v1/report"
