@@ -128,7 +128,8 @@ it("an origin that dies in mid-body is a broken load, never a short success", as
   await system.putPolicy(fixed("fixed-h3"));
   for (const protocol of PROTOCOLS) {
     const [load] = await probe(system, protocol, [url(system)], NAVIGATION);
-    expect(load?.status, protocol).toBe(200);
+    // A reset of a stream may overtake the head: what the client has not read yet may be discarded (RFC 9000, section 3.2).
+    expect(protocol === "h3" ? [0, 200] : [200], protocol).toContain(load?.status);
     expect(load?.error, protocol).toBeTruthy();
   }
 });
