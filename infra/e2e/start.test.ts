@@ -52,7 +52,7 @@ describe("npm start", () => {
     const children = descendantsOf(started.child.pid ?? 0);
     expect(children.length).toBeGreaterThanOrEqual(3);
     interrupt(started);
-    expect(await started.ended()).toBe(0);
+    expect(await started.ended(), started.output()).toBe(0);
     expect(readdirSync(stateDir)).not.toContain("lock");
     expect(readdirSync(temporary).filter((name) => name.startsWith("h3-"))).toEqual([]);
     for (const pid of children) expect(existsSync(`/proc/${pid}`), String(pid)).toBe(false);
@@ -70,7 +70,7 @@ describe("npm start", () => {
       return pids.length > 0 ? pids : undefined;
     });
     interrupt(started);
-    expect(await started.ended()).toBe(0);
+    expect(await started.ended(), started.output()).toBe(0);
     for (const pid of children) expect(existsSync(`/proc/${pid}`), String(pid)).toBe(false);
   });
 

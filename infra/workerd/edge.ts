@@ -53,8 +53,10 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     },
     graceMs: 15_000,
   });
-  const line = await Promise.race([announced.promise, program.ended.then(() => undefined)]);
-  if (line === undefined) throw new UserError(complaints.join("\n") || "The edge did not start.");
+  const ended = program.ended.then((why) => {
+    throw new UserError(complaints.join("\n") || `The edge did not start (${why}).`);
+  });
+  const line = await Promise.race([announced.promise, ended]);
   listening = true;
   for (const complaint of complaints) (options.onErrorLine ?? console.error)(complaint);
   const { addresses, spkiSha256 } = JSON.parse(line) as { addresses: string[]; spkiSha256: string };

@@ -99,6 +99,9 @@ async function main(): Promise<void> {
     visitors.abort();
     await visiting;
     if (why !== undefined) throw new UserError(why);
+  } catch (error) {
+    // A program that is being started may get the signal too, before it is in a process group of its own.
+    if (!interruption.happened) throw error;
   } finally {
     await dashboard?.stop();
     await system?.stop();
