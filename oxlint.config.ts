@@ -273,7 +273,7 @@ export default defineConfig({
     },
     {
       files: [
-        "worker/{log,worker}.ts",
+        "worker/{decision-log,log,worker}.ts",
         "base/run-main.ts",
         "infra/**/*.{ts,mjs}",
         "policy-api/cli/**/*.ts",

@@ -5,7 +5,7 @@ import { prefersH2, withAssets } from "./assets/name-assets.ts";
 import { type Advice, advise } from "./advise.ts";
 import { keptSample } from "./cf.ts";
 import { countPage } from "./count-page.ts";
-import { logDecision } from "./log.ts";
+import { logDecision } from "./decision-log.ts";
 import type { Isolate } from "./isolate.ts";
 import { type Found, lookUp } from "./look-up.ts";
 import type { ClientNews } from "./news.ts";

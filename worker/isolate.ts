@@ -11,7 +11,6 @@ import { StoreHealth } from "./store-health.ts";
 import { KillHold } from "./unstored-kill.ts";
 import type { Settings } from "./settings.ts";
 import type { PathObject, StoredClient, Stores } from "./stores.ts";
-import type { Visit } from "./visit.ts";
 
 /**
  * What the requests of an isolate share. Plain data only: a promise or a stream belongs to the request that made it.
@@ -44,7 +43,11 @@ export class Isolate {
   }
 
   /** Sends the region's object what was counted, after the response, if that is due and no other request has promised it. */
-  flushCounts({ stores, ctx }: Pick<Visit, "stores" | "ctx">, region: Region, nowMs: number): void {
+  flushCounts(
+    { stores, ctx }: { stores: Stores; ctx: Pick<ExecutionContext, "waitUntil"> },
+    region: Region,
+    nowMs: number,
+  ): void {
     const waitMs = this.counters.pace.promise(nowMs);
     if (waitMs === undefined) return;
     const flush = async (): Promise<void> => {

@@ -1,8 +1,3 @@
-import type { DecisionLine } from "../policy-api/decision/decide.ts";
-import type { Advice } from "./advise.ts";
-import type { StoredClient } from "./stores.ts";
-import type { Visit } from "./visit.ts";
-
 /** Errors of one kind are this far apart in the log, milliseconds. */
 const INTERVAL_MS = 10_000;
 
@@ -22,23 +17,4 @@ export class LimitedLog {
     this.#writtenAtMs = nowMs;
     console.error(`${this.#kind}: ${error instanceof Error ? error.message : String(error)}`);
   }
-}
-
-/** Writes one line of JSON to the log. */
-export function logDecision(
-  { connection }: Visit,
-  { request, history, decision, policyVersion }: Advice,
-  client: StoredClient | undefined,
-): void {
-  const { path: _, ...facts } = request;
-  const line: DecisionLine = {
-    event: "decision",
-    client: client?.keys.client.slice(0, 6) ?? "-",
-    httpProtocol: connection.httpProtocol,
-    policyVersion,
-    request: facts,
-    history,
-    decision,
-  };
-  console.log(JSON.stringify(line));
 }

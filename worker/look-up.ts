@@ -5,9 +5,8 @@ import type { Remembered } from "../policy-api/decision/history.ts";
 import type { Labels } from "../policy-api/api/counters/families.ts";
 import { NO_NEWS, type PendingNews } from "./news.ts";
 import type { CachedPolicy } from "./policy-cache.ts";
-import { mayAsk } from "./reporter/ask.ts";
 import type { StoredClient } from "./stores.ts";
-import { storedClient, type Visit } from "./visit.ts";
+import { mayAsk, storedClient, type Visit } from "./visit.ts";
 
 /** What is known about a visit at one moment: what arrives later does not change it. */
 export type Found = Readonly<Finding>;

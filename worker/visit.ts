@@ -1,6 +1,8 @@
 import type { RequestFacts } from "../policy-api/decision/facts.ts";
 import { type ClientAddress, clientAddress } from "./address.ts";
+import type { Policy } from "../policy-api/decision/policy.ts";
 import { type ConnectionFacts, connectionFacts } from "./cf.ts";
+import type { Hasher } from "./hasher.ts";
 import type { Isolate } from "./isolate.ts";
 import type { CachedPolicy } from "./policy-cache.ts";
 import { regionOf } from "./region.ts";
@@ -78,4 +80,28 @@ export function isNavigation(request: Request): boolean {
   const destination = headers.get("sec-fetch-dest");
   if (destination !== null) return destination === "document";
   return headers.get("accept")?.includes("text/html") ?? false;
+}
+
+/** Whether the policy and the visitor let a page be asked to report. Where the policy asks none, that costs nothing. */
+export function mayAsk(
+  { headers }: Request,
+  address: ClientAddress,
+  { reports }: Policy,
+  hasher: Pick<Hasher, "unit">,
+): boolean {
+  if (reports === undefined || reports.share <= 0 || declines(headers)) return false;
+  return reports.share >= 1 || hasher.unit("reporting", address) < reports.share;
+}
+
+/**
+ * Whether a visitor does not want it: by Global Privacy Control, or because they save data. A page that is only fetched ahead
+ * of time would report a load that nobody waited for.
+ */
+function declines(headers: Headers): boolean {
+  return (
+    headers.get("sec-gpc") === "1" ||
+    headers.get("save-data")?.toLowerCase() === "on" ||
+    headers.has("sec-purpose") ||
+    headers.has("purpose")
+  );
 }

@@ -1,26 +1,7 @@
-import type { Readable } from "node:stream";
 import type { Api } from "./api.ts";
 import type { ExitCode } from "./failure.ts";
+import type { Io } from "./io.ts";
 import type { OptionName, Options } from "./options.ts";
-
-/** The world as a command sees it. Tests pass their own. */
-export interface Io {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Names of files are relative to this folder. */
-  readonly folder: string;
-  /** `npm start` keeps its state in this folder. */
-  readonly projectFolder: string;
-  readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Output;
-  readonly stderr: Output;
-  readonly nowMs: () => number;
-}
-
-export type Output = NodeJS.WritableStream & {
-  readonly isTTY?: boolean;
-  /** Of a terminal. */
-  readonly columns?: number;
-};
 
 /** One command of the command line. */
 export interface Command {

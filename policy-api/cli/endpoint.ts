@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { EXIT, Failure, misused } from "./failure.ts";
-import type { Io } from "./command.ts";
+import type { Io } from "./io.ts";
 import { readFile } from "./files.ts";
 import { ifGiven, type Options } from "./options.ts";
 import { columnsOf, wrapped } from "./table.ts";

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Parsed } from "../decision/parse.ts";
 import { parsePolicy, type Policy } from "../decision/policy.ts";
-import type { Io } from "./command.ts";
+import type { Io } from "./io.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
 
 /** The text of a file that the command line names. @throws Failure that says what cannot be read */

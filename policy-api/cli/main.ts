@@ -1,5 +1,5 @@
 // The command line of the policy API: npm run policy -- help
-import type { Io } from "./command.ts";
+import type { Io } from "./io.ts";
 import { run } from "./run.ts";
 
 const { env } = process;

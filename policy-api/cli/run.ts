@@ -1,4 +1,5 @@
-import type { Command, Io, Result } from "./command.ts";
+import type { Command, Result } from "./command.ts";
+import type { Io } from "./io.ts";
 import { findEndpoint } from "./endpoint.ts";
 import { EXIT, type ExitCode, Failure, failureJson, failureText, misused, nearest } from "./failure.ts";
 import { readLine, refuseEaten, requireOnly } from "./options.ts";

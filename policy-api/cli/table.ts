@@ -1,5 +1,5 @@
 import wrapAnsi from "wrap-ansi";
-import type { Io, Output } from "./command.ts";
+import type { Io, Output } from "./io.ts";
 
 /**
  * Makes other people's text (notes, names, a server's answer) safe for a terminal. Control characters, which begin escape

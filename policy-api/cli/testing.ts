@@ -10,7 +10,7 @@ import { onTestFinished, vi } from "vitest";
 import type { Activation, ActivationChange } from "../decision/activation.ts";
 import { API_PATH } from "../api/contract/access.ts";
 import { send, TestPorts, tokensOf } from "../api/testing.ts";
-import type { Io } from "./command.ts";
+import type { Io } from "./io.ts";
 import { run } from "./run.ts";
 
 export const TOKENS = { write: "writer-secret", read: "reader-secret", autopilot: "autopilot-secret" } as const;

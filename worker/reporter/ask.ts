@@ -4,9 +4,7 @@ import { contentBytesOf } from "../../policy-api/decision/decide.ts";
 import { nearestPlace, type TablePlace } from "../../policy-api/decision/gain-table.ts";
 import type { Policy } from "../../policy-api/decision/policy.ts";
 import { type AskedPage, type PageDecision, positionOf } from "../../policy-api/visitors/page-outcome.ts";
-import type { ClientAddress } from "../address.ts";
 import type { Advice } from "../advise.ts";
-import type { Hasher } from "../hasher.ts";
 import type { Found } from "../look-up.ts";
 import { isPage } from "../pages/change-body.ts";
 import type { Visit } from "../visit.ts";
@@ -18,30 +16,6 @@ export interface Question {
   readonly token: string;
   /** For the store, if it counts the page from when it is asked: of a drawn arm, where a missing report says something too. */
   readonly decided: AskedPage | undefined;
-}
-
-/** Whether the policy and the visitor let a page be asked to report. Where the policy asks none, that costs nothing. */
-export function mayAsk(
-  { headers }: Request,
-  address: ClientAddress,
-  { reports }: Policy,
-  hasher: Pick<Hasher, "unit">,
-): boolean {
-  if (reports === undefined || reports.share <= 0 || declines(headers)) return false;
-  return reports.share >= 1 || hasher.unit("reporting", address) < reports.share;
-}
-
-/**
- * Whether a visitor does not want it: by Global Privacy Control, or because they save data. A page that is only fetched ahead
- * of time would report a load that nobody waited for.
- */
-function declines(headers: Headers): boolean {
-  return (
-    headers.get("sec-gpc") === "1" ||
-    headers.get("save-data")?.toLowerCase() === "on" ||
-    headers.has("sec-purpose") ||
-    headers.has("purpose")
-  );
 }
 
 /**
