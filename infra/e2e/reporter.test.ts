@@ -8,7 +8,7 @@ import { type PageReport, parsePageReport } from "../../policy-api/visitors/page
 import type { Policy } from "../../policy-api/decision/policy.ts";
 import type { Results } from "../../policy-api/api/contract/results.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
-import { writeCloudflareConfig } from "../workerd/as-cloudflare.ts";
+import { writeCloudflareConfig } from "./as-cloudflare.ts";
 import { callApi } from "../workerd/policy-client.ts";
 import { launchBrowser, navigate, untilH3 } from "./browser.ts";
 import { fixed, probe, startTestSystem, testFolder, type TestSystem, TOKEN, until } from "./harness.ts";

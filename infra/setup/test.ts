@@ -6,8 +6,8 @@ import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { ROOT } from "../../base/root.ts";
-import { buildH2spec } from "./build.ts";
-import { installChromium } from "./chromium.ts";
+import { buildH2spec, H2SPEC_PROGRAM } from "./build.ts";
+import { chromiumProgram, installChromium } from "./chromium.ts";
 import { GO_MODULES, type GoModule } from "./go-modules.ts";
 import { UserError } from "../../base/user-error.ts";
 import { CONSENT_VARIABLE } from "./consent.ts";
@@ -26,48 +26,88 @@ interface Count {
 
 const MISSING_IS_FAILURE = process.env["CI"] === "true";
 
+/** What some tests need beside Go and Node. In CI, where nobody reads that something did not run, its lack is a failure. */
+interface Need {
+  readonly what: string;
+  /** Why these tests do not run, if they do not. */
+  readonly lack: string;
+  /** Finds or installs it. */
+  readonly find: () => unknown;
+  /** Files of infra/e2e. */
+  readonly tests: readonly string[];
+}
+
+const NEEDS: readonly Need[] = [
+  {
+    what: "the tests in a real browser",
+    lack: "no Chromium is installed, and it could not be installed",
+    find: installChromium,
+    tests: ["assets", "browser", "dashboard", "demo", "differential", "doctor", "reporter"],
+  },
+  {
+    what: "Go's race detector",
+    lack: "no C compiler is installed, and it could not be installed",
+    find: findCompiler,
+    tests: [],
+  },
+  {
+    what: "the examples of docs/decisions.md, and compiled policies",
+    lack: "HAProxy, nginx or its njs is not installed, and could not be installed",
+    find: findProxies,
+    tests: ["decision-examples", "compiled"],
+  },
+  {
+    what: "the API against its document, and compiled rules in Cloudflare's parser",
+    lack: "schemathesis is not installed, and could not be installed (it needs Python and PyPI)",
+    find: installSchemathesis,
+    tests: ["api-schemathesis", "compiled-cloudflare"],
+  },
+  {
+    what: "HTTP/2 conformance",
+    lack: "h2spec could not be built (it needs Go's module proxy)",
+    find: async () => {
+      try {
+        await buildH2spec();
+        return H2SPEC_PROGRAM;
+      } catch (error) {
+        console.error(String(error));
+        return undefined;
+      }
+    },
+    tests: ["h2spec"],
+  },
+  {
+    what: "the systemd units",
+    lack: "systemd-analyze is not installed, and could not be installed",
+    find: () => findOrInstall(["systemd-analyze"], "systemd"),
+    tests: ["units"],
+  },
+  {
+    what: "metrics as Prometheus reads them",
+    lack: "promtool is not installed, and could not be installed (it is in Debian's prometheus)",
+    find: () => findOrInstall(["promtool"], "prometheus"),
+    tests: ["metrics"],
+  },
+];
+
+function findCompiler(): string | undefined {
+  return findOrInstall(["gcc", "cc", "clang"], "gcc");
+}
+
 async function main(): Promise<Count> {
   if (process.argv.includes("--install")) process.env[CONSENT_VARIABLE] = "yes";
   const go = requireGo();
   const counts: Count[] = [];
-  const browser = installChromium();
-  if (browser === undefined)
-    counts.push(notRun("the tests in a real browser", "no Chromium is installed, and it could not be installed"));
-  const compiler = findOrInstall(["gcc", "cc", "clang"], "gcc");
-  if (compiler === undefined)
-    counts.push(notRun("Go's race detector", "no C compiler is installed, and it could not be installed"));
-  const hasProxies = findProxies() !== undefined;
-  if (!hasProxies)
-    counts.push(
-      notRun(
-        "the examples of docs/decisions.md, and compiled policies",
-        "HAProxy, nginx or its njs is not installed, and could not be installed",
-      ),
-    );
-  const hasSchemathesis = installSchemathesis() !== undefined;
-  if (!hasSchemathesis)
-    counts.push(
-      notRun(
-        "the API against its document, and compiled rules in Cloudflare's parser",
-        "schemathesis is not installed, and could not be installed (it needs Python and PyPI)",
-      ),
-    );
-  const whyNoH2spec = await buildH2spec().then(() => undefined, String);
-  if (whyNoH2spec !== undefined)
-    counts.push(notRun("HTTP/2 conformance", `h2spec could not be built (it needs Go's module proxy): ${whyNoH2spec}`));
-
-  const hasSystemd = findOrInstall(["systemd-analyze"], "systemd") !== undefined;
-  if (!hasSystemd)
-    counts.push(notRun("the systemd units", "systemd-analyze is not installed, and could not be installed"));
-
-  const hasPromtool = findOrInstall(["promtool"], "prometheus") !== undefined;
-  if (!hasPromtool)
-    counts.push(
-      notRun(
-        "metrics as Prometheus reads them",
-        "promtool is not installed, and could not be installed (it is in Debian's prometheus)",
-      ),
-    );
+  const without: string[] = [];
+  for (const { what, lack, find, tests } of NEEDS) {
+    if ((await find()) !== undefined) continue;
+    const notRun = `NOT RUN: ${what}: ${lack}.`;
+    console.error(`\n${notRun}\n`);
+    counts.push({ passed: 0, failures: MISSING_IS_FAILURE ? [notRun] : [] });
+    without.push(...tests.map((test) => `infra/e2e/${test}.test.ts`));
+  }
+  const browser = chromiumProgram();
+  const race = findCompiler() !== undefined;
 
   // Tests write only to this folder. It is removed after the tests, also after an interruption.
   const folder = mkdtempSync(join(tmpdir(), "h3-run-"));
@@ -75,8 +115,7 @@ async function main(): Promise<Count> {
     heading("Decision, worker, objects, API; Go's tests at the same time");
     const testGo = async (): Promise<GoResult[]> => {
       const results: GoResult[] = [];
-      for (const module of GO_MODULES)
-        if (!interrupted) results.push(await goTests(go, module, compiler !== undefined, folder));
+      for (const module of GO_MODULES) if (!interrupted) results.push(await goTests(go, module, race, folder));
       return results;
     };
     const [units, ofGo] = await Promise.all([vitest(["core", "workerd", "node"], [], browser, folder), testGo()]);
@@ -88,14 +127,6 @@ async function main(): Promise<Count> {
     }
     if (!interrupted) {
       heading("The whole system");
-      const without = [
-        ...(browser === undefined ? ["infra/e2e/browser.test.ts", "infra/e2e/dashboard.test.ts"] : []),
-        ...(hasSystemd ? [] : ["infra/e2e/units.test.ts"]),
-        ...(hasPromtool ? [] : ["infra/e2e/metrics.test.ts"]),
-        ...(hasProxies ? [] : ["infra/e2e/decision-examples.test.ts", "infra/e2e/compiled.test.ts"]),
-        ...(whyNoH2spec === undefined ? [] : ["infra/e2e/h2spec.test.ts"]),
-        ...(hasSchemathesis ? [] : ["infra/e2e/api-schemathesis.test.ts", "infra/e2e/compiled-cloudflare.test.ts"]),
-      ];
       counts.push(await vitest(["e2e", "e2e-two", "e2e-alone"], without, browser, folder));
     }
   } finally {
@@ -128,13 +159,6 @@ function start(
     return code as number | null;
   });
   return { child, ended };
-}
-
-/** Says that something did not run. In CI, where nobody reads that, it counts as a failure. */
-function notRun(what: string, why: string): Count {
-  const said = `NOT RUN: ${what}: ${why}.`;
-  console.error(`\n${said}\n`);
-  return { passed: 0, failures: MISSING_IS_FAILURE ? [said] : [] };
 }
 
 interface GoResult {

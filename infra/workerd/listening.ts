@@ -1,9 +1,10 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type NetConnectOpts } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { UserError } from "../../base/user-error.ts";
 
-const READY_MS = 10_000;
+const READY_MS = 20_000;
 
 /**
  * Ports that the kernel gives to nobody who asks for any: Linux gives those from 32768 on, other systems those from 49152 on (RFC
@@ -37,23 +38,29 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** Resolves when a program accepts connections at HOST:PORT, if it does not say so itself. @throws UserError */
+/**
+ * Resolves when a program that does not say so itself accepts connections.
+ *
+ * @param address `HOST:PORT`, or the path of a Unix socket
+ * @throws UserError
+ */
 export async function untilListens(who: string, address: string): Promise<void> {
-  const [host = "", port = ""] = address.split(":");
+  const [host = "", port] = address.split(":");
   const deadlineMs = Date.now() + READY_MS;
-  for (;;) {
-    const connected = await new Promise<boolean>((resolve) => {
-      const socket = connect(Number(port), host);
-      socket.once("connect", () => {
-        socket.destroy();
-        resolve(true);
-      });
-      socket.once("error", () => resolve(false));
-    });
-    if (connected) return;
+  while (!(await accepts(port === undefined ? { path: address } : { host, port: Number(port) }))) {
     if (Date.now() > deadlineMs) throw new UserError(`${who} did not listen within ${READY_MS / 1000} s.`);
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
+    await pause(10);
+  }
+}
+
+async function accepts(address: NetConnectOpts): Promise<boolean> {
+  const socket = connect(address);
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
   }
 }

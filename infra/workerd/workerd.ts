@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tokenEntry } from "../../policy-api/api/tokens.ts";
 import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
+import { untilListens } from "./listening.ts";
 import { type RunningProgram, startProgram } from "./processes.ts";
 import { setAsideBroken } from "./set-aside.ts";
 import { supervise, type Supervision } from "./supervise.ts";
@@ -45,8 +45,6 @@ export interface Workerd {
   crash(meanwhile?: () => void): Promise<void>;
   stop(): Promise<void>;
 }
-
-const READY_MS = 20_000;
 
 /** Starts workerd and returns when it accepts connections. @throws UserError */
 export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
@@ -98,10 +96,12 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
       graceMs: 3_000,
     });
     try {
+      // workerd binds within milliseconds and prints nothing about it.
       const ended = program.ended.then((why) => {
         throw new UserError(`workerd did not start (${why}).`);
       });
-      await Promise.race([untilConnects(visitorsSocket).then(() => untilConnects(samplesSocket)), ended]);
+      const ready = untilListens("workerd", visitorsSocket).then(() => untilListens("workerd", samplesSocket));
+      await Promise.race([ready, ended]);
     } catch (error) {
       await program.stop("SIGKILL");
       throw error;
@@ -176,24 +176,4 @@ async function localEntry(token: string | undefined): Promise<string> {
 /** The path of workerd itself. The package's bin is a script that starts workerd and does not end it. */
 function workerdProgram(): string {
   return (createRequire(import.meta.url)("workerd") as { default: string }).default;
-}
-
-/** Resolves when a Unix socket accepts connections. workerd binds within milliseconds and prints nothing about it. */
-async function untilConnects(path: string): Promise<void> {
-  const deadlineMs = Date.now() + READY_MS;
-  for (;;) {
-    const connected = await new Promise<boolean>((resolve) => {
-      const socket = connect(path);
-      socket.once("connect", () => {
-        socket.destroy();
-        resolve(true);
-      });
-      socket.once("error", () => resolve(false));
-    });
-    if (connected) return;
-    if (Date.now() > deadlineMs) throw new UserError(`workerd did not listen within ${READY_MS / 1000} s.`);
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  }
 }
