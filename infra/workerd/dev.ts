@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { parseArgs } from "node:util";
 import { readSettings } from "../../worker/settings.ts";
 import { tokenEntry } from "../../policy-api/api/tokens.ts";
 import { ROOT } from "../../base/root.ts";
@@ -11,6 +12,9 @@ import { startDemoOrigin } from "./demo-origin.ts";
 const ORIGIN = process.env["ORIGIN"] || undefined;
 /** A fixed token will do: only this machine can reach this worker. */
 const TOKEN = "dev";
+/** Wrangler's arguments. Of them, this needs the port alone. */
+const ARGUMENTS = process.argv.slice(2);
+const { port = "8787" } = parseArgs({ args: ARGUMENTS, options: { port: { type: "string" } }, strict: false }).values;
 
 // `wrangler dev` with reload, for work on the worker alone. There is no edge, so request.cf is a placeholder. The origin is
 // the demo site unless you set ORIGIN. Further arguments go to wrangler.
@@ -26,12 +30,12 @@ await runMain(async () => {
   ];
   // A site of your own never meets what was activated for the demo site.
   const state = ORIGIN === undefined ? ".wrangler/demo" : ".wrangler/state";
-  const keeping = process.argv.includes("--persist-to") ? [] : ["--persist-to", state];
+  const keeping = ARGUMENTS.includes("--persist-to") ? [] : ["--persist-to", state];
   console.log(`A new store (${state}) is in observe. To see an offer, run this in another terminal. (Nothing
 measures an RTT here, so a header says one.)
-  export H3_URL=http://localhost:8787 H3_TOKEN=${TOKEN}
+  export H3_URL=http://localhost:${port} H3_TOKEN=${TOKEN}
   npm run policy -- push policy-api/policies/published.json && npm run policy -- activate 1
-  curl -sS -D - -o /dev/null -H 'Accept: text/html' -H 'MF-CF-Blob: {"clientTcpRtt":100}' http://localhost:8787/
+  curl -sS -D - -o /dev/null -H 'Accept: text/html' -H 'MF-CF-Blob: {"clientTcpRtt":100}' http://localhost:${port}/
 `);
   const wrangler = spawn(
     process.execPath,
@@ -43,7 +47,7 @@ measures an RTT here, so a header says one.)
       "https",
       ...keeping,
       ...variables.flatMap((variable) => ["--var", variable]),
-      ...process.argv.slice(2),
+      ...ARGUMENTS,
     ],
     { cwd: ROOT, stdio: "inherit", env: { ...process.env, ...WRANGLER_ENV } },
   );
