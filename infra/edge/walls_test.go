@@ -33,7 +33,7 @@ var walls = map[string][]string{
 	"internal/admission":   {},
 	"internal/certificate": {},
 	"internal/errorlog":    {},
-	"internal/fields":      {},
+	"internal/fields":      {xNet},
 	"internal/giveback":    {},
 	"internal/listen":      {sys},
 	"internal/handover":    {quicGo, sys, xNet},
@@ -53,7 +53,7 @@ var walls = map[string][]string{
 	},
 	"internal/proxy": {
 		"connpath", "internal/admission", "internal/errorlog", "internal/fields", "internal/heartbeat", "internal/origin",
-		"internal/upstream",
+		"internal/upstream", xNet,
 	},
 	"internal/operator": {
 		"connpath", "internal/admission", "internal/certificate", "internal/errorlog", "internal/upstream", prometheus, quicGo,

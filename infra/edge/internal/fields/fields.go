@@ -1,10 +1,13 @@
 // Package fields makes of a header's lines what the worker's runtime makes of them, so that the origin and the visitor get the
-// same whoever asks the origin. And it takes back what would mislead browsers. It imports nothing of this module.
+// same whoever asks the origin. And it takes back what would mislead browsers. It imports nothing of this module; of others, x/net.
 package fields
 
 import (
+	"maps"
 	"net/http"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // joined has the fields of which the runtime keeps one value: KJ, its HTTP, knows their names. An end-to-end test tries each.
@@ -33,24 +36,9 @@ func JoinCookies(h http.Header) {
 	}
 }
 
-// IsToken says whether a name or a method is a token (RFC 9110, section 5.6.2).
-func IsToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
-			return false
-		}
-	}
-	return s != ""
-}
-
 // DropInvalid drops fields whose name is no token: HTTP/1.1's server does that too, and HTTP/3's sends what no client accepts.
 func DropInvalid(h http.Header) {
-	for name := range h {
-		if !IsToken(name) {
-			delete(h, name)
-		}
-	}
+	maps.DeleteFunc(h, func(name string, _ []string) bool { return !httpguts.ValidHeaderFieldName(name) })
 }
 
 // Join makes one line of each field that the runtime would join, and drops it if it is empty.

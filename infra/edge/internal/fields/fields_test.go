@@ -88,16 +88,3 @@ func FuzzSplit(f *testing.F) {
 		}
 	})
 }
-
-func TestIsToken(t *testing.T) {
-	for _, method := range []string{"GET", "get", "M-SEARCH", "x!#$%&'*+.^_`|~9"} {
-		if !IsToken(method) {
-			t.Errorf("%s is refused", method)
-		}
-	}
-	for _, method := range []string{"", "GET ", "G T", "GET / HTTP/1.1\r\nX: y", "G\x00", "\xff", "G\u00e9T", "A:", "(", "@"} {
-		if IsToken(method) {
-			t.Errorf("%q is taken", method)
-		}
-	}
-}

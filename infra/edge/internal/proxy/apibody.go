@@ -1,9 +1,7 @@
 package proxy
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -14,31 +12,14 @@ import (
 // read the rest: this program bounds the body before it gets there, so that the answer always arrives whole.
 const apiBodyMax = 262_144
 
-var errAPIBodyTooLarge = errors.New("the body is larger than the API takes")
-
-// boundAPIBody bounds the body of a request to the API. False: the request says itself that its body is too large.
-func boundAPIBody(r *http.Request) bool {
+// boundAPIBody bounds the body of a request to the API, whose reads then fail with *http.MaxBytesError. False: the request says itself
+// that its body is too large.
+func boundAPIBody(w http.ResponseWriter, r *http.Request) bool {
 	if r.Body == nil || r.Body == http.NoBody || !strings.HasPrefix(r.URL.Path, origin.OwnPrefix+"/") {
 		return true
 	}
-	r.Body = &apiBody{ReadCloser: r.Body, left: apiBodyMax}
+	r.Body = http.MaxBytesReader(w, r.Body, apiBodyMax)
 	return r.ContentLength <= apiBodyMax
-}
-
-// apiBody fails with errAPIBodyTooLarge once there are more bytes than left.
-type apiBody struct {
-	io.ReadCloser
-	left int
-}
-
-func (b *apiBody) Read(p []byte) (int, error) {
-	// One byte more than is left tells a body that ends here from one that goes on.
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
-	if n > b.left {
-		return 0, errAPIBodyTooLarge
-	}
-	b.left -= n
-	return n, err
 }
 
 // writeAPIBodyTooLarge answers as the API does, with problem details (RFC 9457).

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net/http"
@@ -20,60 +21,40 @@ func withoutEmptyBody(r *http.Request) *http.Request {
 	if r.ContentLength >= 0 || r.Body == nil || r.Header.Get("Expect") != "" {
 		return r
 	}
-	body := &begunBody{ReadCloser: r.Body, begun: make(chan struct{})}
+	body := begunBody{bufio.NewReaderSize(r.Body, 0), r.Body, make(chan struct{})}
+	var err error
+	begin := func() {
+		defer close(body.begun)
+		_, err = body.start.Peek(1)
+	}
+	var patience <-chan time.Time
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodDelete:
-		body.begin()
+		begin()
 	default:
-		go body.begin()
-		patience := time.NewTimer(endPatience)
-		defer patience.Stop()
-		select {
-		case <-body.begun:
-		case <-patience.C:
-		}
+		go begin()
+		patience = time.After(endPatience)
 	}
 	out := *r
 	out.Body = body
-	if body.isEmpty() {
-		out.Body, out.ContentLength = http.NoBody, 0
+	select {
+	case <-body.begun:
+		if errors.Is(err, io.EOF) {
+			out.Body, out.ContentLength = http.NoBody, 0
+		}
+	case <-patience:
 	}
 	return &out
 }
 
-// begunBody is a body whose first byte somebody is reading, or has read.
+// begunBody is a body whose first byte somebody is reading, or has read into start.
 type begunBody struct {
-	io.ReadCloser
-	begun chan struct{} // closed once the fields below are there
-	first [1]byte
-	n     int
-	err   error
+	start *bufio.Reader
+	io.Closer
+	begun chan struct{} // closed once that is done
 }
 
-func (b *begunBody) begin() {
-	defer close(b.begun)
-	b.n, b.err = io.ReadFull(b.ReadCloser, b.first[:])
-}
-
-// isEmpty says whether the body has turned out to be empty.
-func (b *begunBody) isEmpty() bool {
-	select {
-	case <-b.begun:
-		return errors.Is(b.err, io.EOF)
-	default:
-		return false
-	}
-}
-
-func (b *begunBody) Read(p []byte) (int, error) {
+func (b begunBody) Read(p []byte) (int, error) {
 	<-b.begun
-	if b.n > 0 {
-		n := copy(p, b.first[:])
-		b.n -= n
-		return n, nil
-	}
-	if b.err != nil {
-		return 0, b.err
-	}
-	return b.ReadCloser.Read(p)
+	return b.start.Read(p)
 }

@@ -14,6 +14,7 @@ import (
 // fail answers a request that the upstream did not answer.
 func (p *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var timeout net.Error
+	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.Is(err, upstream.ErrRequestBody) && errors.Is(err, os.ErrDeadlineExceeded):
 		// Over HTTP/1.1 a read that failed cancels the context too, although the visitor has not left. The connection ends
@@ -22,7 +23,7 @@ func (p *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 			w.Header().Set("Connection", "close")
 		}
 		writeError(w, http.StatusRequestTimeout, "the request body paused for too long, or came too slowly")
-	case errors.Is(err, errAPIBodyTooLarge):
+	case errors.As(err, &tooLarge):
 		writeAPIBodyTooLarge(w)
 	case r.Context().Err() != nil:
 		// The visitor left; nobody reads this, but the stream must not end as if all were well.

@@ -99,7 +99,7 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if !boundAPIBody(r) {
+	if !boundAPIBody(w, r) {
 		writeAPIBodyTooLarge(rw)
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"adaptive-h3/infra/edge/internal/fields"
+	"golang.org/x/net/http/httpguts"
 )
 
 // refusals are the requests about which nobody behind is asked, in the order in which they are looked for. HTTP/1.1's server refuses the
@@ -14,7 +14,7 @@ var refusals = []struct {
 	reason string
 	when   func(p *Handler, r *http.Request) bool
 }{
-	{http.StatusBadRequest, "the method is no token", func(_ *Handler, r *http.Request) bool { return !fields.IsToken(r.Method) }},
+	{http.StatusBadRequest, "the method is no token", func(_ *Handler, r *http.Request) bool { return !httpguts.ValidHeaderFieldName(r.Method) }},
 	// In the upstream's request line the space would begin another word.
 	{http.StatusBadRequest, "a space in the request target", func(_ *Handler, r *http.Request) bool { return strings.Contains(r.RequestURI, " ") }},
 	// Only OPTIONS may ask for it (RFC 9112, section 3.2.4), of a server as a whole. No worker can be asked so.

@@ -1,11 +1,9 @@
 package upstream
 
 import (
-	"bufio"
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -31,22 +29,9 @@ func peerProcess(c net.Conn) int {
 }
 
 // openFilesLimit returns a process's soft limit on descriptors (proc(5), /proc/pid/limits); 0 where this user may not read it.
-func openFilesLimit(pid int) int {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/limits", pid))
-	if err != nil {
-		return 0
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		rest, ok := strings.CutPrefix(lines.Text(), "Max open files")
-		if !ok {
-			continue
-		}
-		if fields := strings.Fields(rest); len(fields) > 0 {
-			n, _ := strconv.Atoi(fields[0]) // "unlimited" counts as not known
-			return n
-		}
-	}
-	return 0
+func openFilesLimit(pid int) (n int) {
+	limits, _ := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+	_, soft, _ := strings.Cut(string(limits), "\nMax open files")
+	_, _ = fmt.Sscan(soft, &n) // "unlimited" counts as not known
+	return n
 }
