@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
-import type { BrowserSummary } from "../experiments/browser-page/report.ts";
 import { loadsOf } from "../model/load-experiment.ts";
 import { loadExperiment } from "../harness/run.ts";
 import type { LoadsExperiment } from "../harness/loads/define.ts";
@@ -146,7 +145,7 @@ it("tcp-congestion: every way, its windows, and the kernel's CUBIC as it was, al
   expect(await leftBy(killed)).toEqual([]);
 }, 300_000);
 
-it("browser-page: every place and arm in a real browser, and a handshake, also after kill -9", async () => {
+it("browser-page: every place and arm in a real browser, also after kill -9", async () => {
   const killed = await killedAt(3, bench("browser-page", "--quick"));
   expect(await succeeded(bench("browser-page", "--quick"))).toContain("Going on with browser-page");
   const made = rows();
@@ -171,14 +170,7 @@ it("browser-page: every place and arm in a real browser, and a handshake, also a
     expect(Number(lcpMs)).toBeLessThanOrEqual(Number(loadMs) + 1_000);
   }
   const { text, pictures } = report();
-  for (const type of ["Initial", "Handshake", "1-RTT"]) expect(text).toContain(`| ${type} `);
-  // One browser alone and two at a time, each with a connection that carried its page.
-  const { slowStarts } = (
-    JSON.parse(readFileSync(inRun("connections.json"), "utf8")) as Pick<BrowserSummary, "connections">
-  ).connections;
-  expect(slowStarts.map(({ connections }) => connections.length)).toEqual([1, 2]);
-  for (const { transferMs } of slowStarts.flatMap(({ connections }) => connections))
-    expect(transferMs).toBeGreaterThan(300);
+  expect(text).toMatch(/Chromium \d+\.\d/);
   expect(pictures).toEqual(["fast.svg", "far.svg", "far-lcp.svg"]);
   expect(await leftBy(killed)).toEqual([]);
 }, 300_000);

@@ -101,7 +101,6 @@ export async function openBrowser(
   const filesPort = files === undefined ? undefined : portOf(files);
   const browser = await launchIn(lane, lane.origin(arm, congestion), forced.map(portOf), folder, stack, filesPort);
   return {
-    version: browser.version(),
     /** A visit of one that knows nothing of the site: no connection, no Alt-Svc, no cache, an address that the server has not seen. */
     visit: async <Row>(
       { id, place, arm: own, page: name }: BrowserVisit,

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -14,6 +15,12 @@ export function requireBrowser(): string {
   if (program === undefined)
     throw new UserError("This takes Chromium: install it, or name it in the variable CHROMIUM.");
   return program;
+}
+
+/** @throws UserError where this machine has no browser and gets none */
+export function browserVersion(): string {
+  const printed = execFileSync(requireBrowser(), ["--version"], { encoding: "utf8" });
+  return /\d[\d.]+/.exec(printed)?.[0] ?? "of unknown version";
 }
 
 /**

@@ -60,8 +60,6 @@ export interface Lane {
 export interface LaneOptions {
   /** Whether edges write down what their connections are at, 20 times a second. */
   readonly isTraced?: boolean;
-  /** Where edges leave the qlog of every QUIC connection, if anywhere. */
-  readonly qlogFolder?: string;
   /** Who serves HTTP/3 in every arm that has an edge; quic-go by default. */
   readonly quic?: Quic;
   /** Of the server's TCP; the bench's own, which are larger than Linux' by default. */
@@ -143,7 +141,7 @@ export async function startLane(
 async function startOrigins(
   { arm, congestions, upstream, samples }: ArmSystem,
   { lane, server, firstPort, folder }: { lane: string; server: string; firstPort: number; folder: string },
-  { isTraced = false, qlogFolder, quic = "quic-go" }: LaneOptions,
+  { isTraced = false, quic = "quic-go" }: LaneOptions,
   stack: AsyncDisposableStack,
   onFailure: (why: string) => void,
 ): Promise<(readonly [Congestion, Origin])[]> {
@@ -176,7 +174,6 @@ async function startOrigins(
       ["-host", SERVER_ADDRESS, "-host", "*.test"],
       CROWD_FLAGS,
       traceFile === undefined ? [] : ["-config", `trace=${traceFile}`],
-      qlogFolder === undefined ? [] : ["-config", `qlog=${qlogFolder}`],
       edgeFlags,
     ].flat(),
     networkNamespace: server,

@@ -113,27 +113,12 @@ describe("the report", () => {
     command: "npm run bench -- x",
     day: "2026-01-01",
     seed: 1,
-    browser: "156",
     starts: [exampleStart()],
     places,
     rows: rows.length,
     failures: 0,
     timeouts: 0,
     groups: groupsOf(places, rows, 1),
-    connections: {
-      place: "distant-cubic",
-      packets: [{ atMs: 0, from: "client", type: "Initial", number: 1, bytes: 1_250, frames: "CRYPTO" }],
-      slowStarts: [
-        { browsers: 1, connections: [{ leftAtBytes: null, rttAboveMs: null, packetsLost: 0, transferMs: 1_200 }] },
-        {
-          browsers: 3,
-          connections: [
-            { leftAtBytes: 42_000, rttAboveMs: 33, packetsLost: 0, transferMs: 5_800 },
-            { leftAtBytes: 900_000, rttAboveMs: 20, packetsLost: 2, transferMs: 1_500 },
-          ],
-        },
-      ],
-    },
   };
 
   it("finds the ratio that was put in, by navigation", () => {
@@ -156,7 +141,7 @@ describe("the report", () => {
     expect(markdown).toMatch(/\| lossy-bbr +\| +page \| +3 \| +402 \| +251 \| +1\.60 \(.*\) \| +201 \|/);
   });
 
-  it("has every place, a picture for each that it names, and the handshake", async () => {
+  it("has every place, and a picture for each that it names", async () => {
     const { markdown, pictures } = await reported(summary);
     expect(markdown).not.toMatch(/NaN|undefined|Infinity/);
     for (const place of places) expect(markdown).toContain(`| ${placeId(place)} `);
@@ -164,13 +149,6 @@ describe("the report", () => {
       expect(markdown).toContain(`](${file})`);
       expect(svg).toMatch(/^<svg/);
     }
-    expect(markdown).toContain("| Initial ");
-  });
-
-  it("sets connections that ended slow start too early beside the others", async () => {
-    const { markdown } = await reported(summary);
-    expect(markdown).toMatch(/\| 1 +\| +1 \| +0 \| +- \| +- \| +1,200 \| +0 \|/);
-    expect(markdown).toMatch(/\| 3 +\| +2 \| +1 \| +33\.0 \| +5,800 \| +1,500 \| +2 \|/);
   });
 
   it("counts the loads that took over twice the median", async () => {

@@ -1,18 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { UserError } from "../../../base/user-error.ts";
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { sizeOf } from "../../harness/loads/options.ts";
 import { missing, shareMade } from "../../harness/missing.ts";
-import { jsonText } from "../../harness/run-folder.ts";
 import { type BrowserVisit, makeVisits, openBrowser } from "../../harness/visits.ts";
-import { requireBrowser } from "../../lab/browser.ts";
-import { makeRunFolder } from "../../lab/leftovers.ts";
+import { browserVersion } from "../../lab/browser.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
-import { eventsOf, handshakeOf, slowStartOf } from "../../lab/qlog.ts";
 import { type Arm, ARM_SETUPS } from "../../model/arm.ts";
 import { type Network, QUEUE_BYTES } from "../../model/cell.ts";
 import type { LoadOptions } from "../../model/load-experiment.ts";
@@ -27,7 +21,6 @@ import {
   type Place,
   placeId,
   PUBLISHED_LOADS,
-  type RecordedConnections,
 } from "./report.ts";
 
 const FIXED = ["fixed-h2", "fixed-h3", "always-offer"] as const satisfies readonly Arm[];
@@ -119,10 +112,7 @@ export function rowOf(visit: Visit, navigation: number, { files, ...seen }: Load
   });
 }
 
-/** What is found out once all pages were loaded; with it the report can be made again. */
-const CONNECTIONS_FILE = "connections.json";
-
-/** Pages in a real browser over emulated paths; then some of its QUIC connections, as the server's qlog tells of them. */
+/** Pages in a real browser over emulated paths. */
 export const experiment = defineExperiment({
   options: {
     quick: flag("two visits of each, with little loss and short pauses: whether it works"),
@@ -131,13 +121,12 @@ export const experiment = defineExperiment({
   },
   row: BROWSER_ROW,
   question: ({ seed, ...size }) => ({ seed, places: placesOf(sizeOf(size)) }),
-  done: ({ seed, ...size }, rows, path) =>
-    Math.min(shareMade(visitsOf(placesOf(sizeOf(size)), seed), rows), recordedIn(path) === undefined ? 0.999 : 1),
+  done: ({ seed, ...size }, rows) => shareMade(visitsOf(placesOf(sizeOf(size)), seed), rows),
   lanes: (size) => sideBySide(placesOf(sizeOf(size))).length,
   prepare: async () => {
-    requireBrowser();
+    const chromium = browserVersion();
     await buildLab();
-    return undefined;
+    return { chromium };
   },
   measure: async (run) => {
     const { seed, ...size } = run.options;
@@ -167,86 +156,11 @@ export const experiment = defineExperiment({
           });
       },
     );
-    // On the path with the longest delay, where the flights stand apart.
-    const [place] = places.toSorted((one, other) => other.network.delayMs - one.network.delayMs);
-    if (run.signal.aborted || place === undefined) return;
-    run.folder.write(CONNECTIONS_FILE, jsonText(await recordConnections(place, size.quick, run.signal)));
   },
-  summarise: ({ options: { seed, ...size }, path, ...run }) => {
-    const recorded = recordedIn(path);
-    if (recorded === undefined) throw new UserError(`${path} has no ${CONNECTIONS_FILE}: the same command goes on.`);
-    return browserSummary(run, placesOf(sizeOf(size)), recorded, seed);
-  },
+  summarise: ({ options: { seed, ...size }, ...run }) => browserSummary(run, placesOf(sizeOf(size)), seed),
   report: browserReport,
 });
 
 function sideBySide(places: readonly Place[]): Place[] {
   return places.filter(({ isAlone }) => !isAlone);
-}
-
-/** What an earlier start found out at its end, after its last page; undefined where there is none, or half of one. */
-function recordedIn(path: string): RecordedConnections | undefined {
-  const file = join(path, CONNECTIONS_FILE);
-  if (!existsSync(file)) return undefined;
-  try {
-    return JSON.parse(readFileSync(file, "utf8")) as RecordedConnections;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Pages that a crowd loads. */
-const PAGES = 60;
-
-/**
- * Records connections of browsers on a place's network, in labs of their own, as writing down costs time: of one browser alone, and of
- * as many at the same time as in the run.
- *
- * @throws UserError where a page was not loaded, or no whole handshake was recorded
- */
-async function recordConnections(
-  { network: path, congestion }: Place,
-  isQuick: boolean,
-  signal: AbortSignal,
-): Promise<RecordedConnections> {
-  const place: Place = { network: path, congestion, pages: [], arms: [], visits: 0, pausesMs: [], isAlone: true };
-  const { path: folder, remove } = makeRunFolder();
-  let version = "";
-  const told = [];
-  try {
-    for (const browsers of isQuick ? [1, 2] : [1, 3]) {
-      const qlogFolder = join(folder, `qlog-${browsers}`);
-      mkdirSync(qlogFolder);
-      const visits = Array.from({ length: isQuick ? browsers : PAGES }, (_, visit) => {
-        return { id: `recorded/${visit}`, place, page: "page", arm: "fixed-h3", visit } as const;
-      });
-      const queues = Array.from({ length: browsers }, (_, i) => visits.filter(({ visit }) => visit % browsers === i));
-      const run = { folder: { rows: [], append: () => undefined }, progress: { show: () => undefined }, signal };
-      await makeVisits(visits, [queues], { arms: ["fixed-h3"], qlogFolder }, run, async (first, visiting) => {
-        const browser = await openBrowser(first, visiting, { forced: ["fixed-h3"] });
-        version = browser.version;
-        return (visit) =>
-          browser.visit(visit, 1, async (load) => {
-            const { outcome, error = "" } = await load("1");
-            if (outcome !== "ok") throw new UserError(`A page was not loaded (${error}): the same command goes on.`);
-            return [];
-          });
-      });
-      signal.throwIfAborted();
-      // The browsers' end has closed the connections, and the edge's its files.
-      const qlogs = readdirSync(qlogFolder).filter((name) => name.endsWith(".sqlog"));
-      told.push({ browsers, events: qlogs.map((name) => eventsOf(readFileSync(join(qlogFolder, name), "utf8"))) });
-    }
-  } finally {
-    remove();
-  }
-  // One of them, packet by packet.
-  const handshakes = told.flatMap(({ events }) => events.map((one) => handshakeOf(one)));
-  const packets = handshakes.find(({ length }) => length > 0);
-  if (packets === undefined)
-    throw new UserError(
-      "No QUIC handshake was recorded: the edge wrote no qlog of a whole one. Try the same command again.",
-    );
-  const slowStarts = told.map(({ browsers, events }) => ({ browsers, connections: events.map(slowStartOf) }));
-  return { browser: version, connections: { place: placeId(place), packets, slowStarts } };
 }

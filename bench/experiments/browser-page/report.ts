@@ -3,10 +3,9 @@ import { type Interval, meanInterval, ratioOfMeansInterval } from "../../analysi
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean, median } from "../../analysis/statistics/summary.ts";
 import { number, percent, size, withInterval } from "../../analysis/tables/format.ts";
-import { type Column, markdownTable, tableOf } from "../../analysis/tables/table-of.ts";
+import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
 import type { Recorded, Report } from "../../harness/experiment.ts";
 import { onceEach, runValues, summaryHead } from "../../harness/machine.ts";
-import type { HandshakePacket, SlowStart } from "../../lab/qlog.ts";
 import { type Arm, ARM_SETUPS } from "../../model/arm.ts";
 import { BROWSER_PAGES, browserBytes, type BrowserPage, PAGE_TIMEOUT_MS } from "../../model/browser-pages.ts";
 import type { Network } from "../../model/cell.ts";
@@ -67,24 +66,6 @@ const PUBLISHED: readonly { page: BrowserPage; about: string; h2Ms: number; h3Ms
   { page: "images", about: "six large images, 21.7 MB", h2Ms: 472.76, h3Ms: 889.98 },
 ];
 
-/** The browser's version, and what the server's qlog tells of its connections, each of which loads a page over HTTP/3. */
-export interface RecordedConnections {
-  readonly browser: string;
-  readonly connections: {
-    readonly place: string;
-    readonly packets: readonly HandshakePacket[];
-    /** By how many browsers loaded pages at the same time, on cores that they share. */
-    readonly slowStarts: readonly { readonly browsers: number; readonly connections: readonly SlowStart[] }[];
-  };
-}
-
-/** A window at which slow start ends too early: a quarter of what the path of the recorded connections holds (937 kB). */
-const EARLY_BYTES = 234_000;
-
-function isEarly({ leftAtBytes }: SlowStart): boolean {
-  return leftAtBytes !== null && leftAtBytes < EARLY_BYTES;
-}
-
 export type BrowserSummary = ReturnType<typeof browserSummary>;
 /** All navigations of one number, of one arm, page and place. Times in milliseconds; intervals of 95 %. */
 export type BrowserGroup = ReturnType<typeof groupOf>[number];
@@ -93,12 +74,11 @@ type Groups = Pick<BrowserSummary, "places" | "groups">;
 export function browserSummary(
   run: Pick<Recorded<unknown, BrowserRow>, "rows" | "command" | "starts">,
   places: readonly Place[],
-  recorded: RecordedConnections,
   seed: number,
 ) {
   const rows = onceEach(run.rows);
   const { command, day, starts, ...counted } = summaryHead(run, rows);
-  return { command, day, seed, ...recorded, starts, places, ...counted, groups: groupsOf(places, rows, seed) };
+  return { command, day, seed, starts, places, ...counted, groups: groupsOf(places, rows, seed) };
 }
 
 export function groupsOf(places: readonly Place[], rows: readonly BrowserRow[], seed: number): BrowserGroup[] {
@@ -192,12 +172,13 @@ export function findGroup(
 }
 
 export function browserReport(summary: BrowserSummary): Report {
-  const { day, browser, places, rows, failures, timeouts, connections } = summary;
+  const { day, starts, places, rows, failures, timeouts } = summary;
   return {
     values: {
       ...runValues(summary),
       day,
-      browser,
+      // Earlier starts did not note the version.
+      browser: ["Chromium", starts.at(-1)?.tools?.["chromium"]].join(" ").trim(),
       networks: places
         .map((place) => `\`${placeId(place)}\` (${networkText(place)}; ${place.visits} visits of each page and arm)`)
         .join(", "),
@@ -214,11 +195,6 @@ export function browserReport(summary: BrowserSummary): Report {
       published: publishedTable(summary),
       visits: visitsTable(summary),
       files: filesTable(summary),
-      connections: {
-        place: connections.place,
-        slowStarts: slowStartsTable(connections),
-        handshake: handshakeTable(connections.packets),
-      },
       all: allTable(summary),
     },
     pictures: picturesOf(summary),
@@ -293,41 +269,6 @@ function filesTable(summary: Groups): string {
       ["all over HTTP/2, ms", besides("fixed-h2")],
     ],
   );
-}
-
-function slowStartsTable({ slowStarts }: BrowserSummary["connections"]): string {
-  const medianOf = (connections: readonly SlowStart[], field: "rttAboveMs" | "transferMs"): string =>
-    number(median(connections.flatMap((one) => one[field] ?? [])));
-  const rows = slowStarts.map(({ browsers, connections: all }) => ({
-    browsers,
-    all,
-    early: all.filter(isEarly),
-    late: all.filter((one) => !isEarly(one)),
-  }));
-  return tableOf(rows, [
-    ["browsers at a time", ({ browsers }) => String(browsers)],
-    ["connections", ({ all }) => String(all.length)],
-    [`slow start ended below ${size(EARLY_BYTES)}`, ({ early }) => String(early.length)],
-    ["RTT above the smallest then, ms", ({ early }) => medianOf(early, "rttAboveMs")],
-    ["their transfer, ms", ({ early }) => medianOf(early, "transferMs")],
-    ["the others' transfer, ms", ({ late }) => medianOf(late, "transferMs")],
-    ["packets lost, of all", ({ all }) => String(all.reduce((sum, { packetsLost }) => sum + packetsLost, 0))],
-  ]);
-}
-
-function handshakeTable(packets: readonly HandshakePacket[]): string {
-  const right = (title: string) => ({ title, align: "right" }) as const;
-  return markdownTable(
-    [right("ms"), "from", "packet", right("number"), right("bytes"), "frames"],
-    packets.map(({ atMs, from, type, ...of }) => [
-      atMs.toFixed(1),
-      from,
-      type,
-      String(of.number ?? "-"),
-      String(of.bytes ?? "-"),
-      of.frames,
-    ]),
-  ).trimEnd();
 }
 
 function allTable({ groups }: Groups): string {
