@@ -1,6 +1,4 @@
-import { crossValidate } from "../../analysis/senders/cross-validation.ts";
 import { GAINS, type Place, placesOf, type Stack, stacksOf } from "../../analysis/senders/places.ts";
-import { seededRandom } from "../../analysis/statistics/random.ts";
 import { number, size as sizeText } from "../../analysis/tables/format.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Report } from "../../harness/experiment.ts";
@@ -34,7 +32,7 @@ export function sendersReport({ places }: ReturnType<typeof sendersSummary>): Re
       kinds: KINDS.map(({ about, gain }) => ({ about, table: gainsTable(own, stack, gain) })),
     })),
   );
-  return { values: { tables, forms: formsTables(places), times: timesTable(places) } };
+  return { values: { tables, times: timesTable(places) } };
 }
 
 /** A line for each loss, a column for each RTT. */
@@ -54,29 +52,6 @@ function gainsTable(places: readonly Place[], { tcp, quic }: Stack, gain: (typeo
       },
     ]),
   ]);
-}
-
-/** How well each form of policy answers at levels that it was fitted without: of a next page. */
-function formsTables(places: readonly Place[]): { readonly name: string; readonly table: string }[] {
-  return stacksOf(places, CONGESTIONS, QUICS).map(({ tcp, quic }) => {
-    const gains = places.flatMap(({ times, ...place }) => {
-      const [h2, h3] = [times[tcp], times[quic]];
-      if (h2 === undefined || h3 === undefined) return [];
-      const { log, se } = GAINS.next(h2, h3);
-      return [{ ...place, gain: log, se }];
-    });
-    const table = tableOf(crossValidate(gains, seededRandom(1, "forms", tcp, quic)), [
-      ["form", ({ form }) => form],
-      ["figures", ({ figures }) => figures],
-      ["regret, points", ({ regretPoints }) => regretPoints.toFixed(2)],
-      ["above the table's", ({ aboveOurs }) => withInterval(aboveOurs)],
-    ]);
-    return { name: `${tcp} and ${quic}`, table };
-  });
-}
-
-function withInterval({ estimate, low, high }: ReturnType<typeof crossValidate>[number]["aboveOurs"]): string {
-  return `${estimate.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`;
 }
 
 function timesTable(places: readonly Place[]): string {
