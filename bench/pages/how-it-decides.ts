@@ -6,6 +6,7 @@ import { decide } from "../../policy-api/decision/decide.ts";
 import { gainsAt, overNodes } from "../../policy-api/decision/gain-table.ts";
 import { LOSS_NODES } from "../../policy-api/decision/loss-nodes.ts";
 import { parsePolicy, type Policy } from "../../policy-api/decision/policy.ts";
+import { policyGainsTable } from "../analysis/senders/gains-table.ts";
 import { size as sizeText } from "../analysis/tables/format.ts";
 import { tableOf } from "../analysis/tables/table-of.ts";
 import { fillFile } from "../analysis/tables/template.ts";
@@ -53,7 +54,7 @@ export function decidesValues(policy: Policy) {
   const most = Math.max(...likelihoods);
   return {
     size: sizeText(BYTES),
-    next: nextTable(policy),
+    next: policyGainsTable(table, table.next, table.contentBytes.indexOf(BYTES)),
     example: {
       rtt: rttMs,
       packets,
@@ -82,23 +83,6 @@ export function decidesValues(policy: Policy) {
       answer: advertise.kind === "h3" ? "offered" : "not offered",
     },
   };
-}
-
-/** A line for each loss, a column for each RTT. */
-function nextTable({ method }: Policy): string {
-  if (method?.kind !== "gains") return "";
-  const { rttMs, lossRatio, contentBytes, next } = method.table;
-  const size = contentBytes.indexOf(BYTES);
-  return tableOf(
-    [...lossRatio.keys()],
-    [
-      ["loss", (loss) => `${100 * (lossRatio[loss] ?? 0)} %`],
-      ...rttMs.map((rtt, i): [string, (loss: number) => string] => [
-        `${rtt} ms`,
-        (loss) => `${figure(next.gain[size]?.[loss]?.[i])} ± ${figure(next.se[size]?.[loss]?.[i])}`,
-      ]),
-    ],
-  );
 }
 
 function lossText(node: number): string {

@@ -1,3 +1,4 @@
+import { gainsTable } from "../../analysis/senders/gains-table.ts";
 import { GAINS, type Place, placesOf, type Stack, stacksOf } from "../../analysis/senders/places.ts";
 import { number, size as sizeText } from "../../analysis/tables/format.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
@@ -29,29 +30,24 @@ export function sendersReport({ places }: ReturnType<typeof sendersSummary>): Re
     sizes.map(([contentBytes, own]) => ({
       ...stack,
       size: sizeText(contentBytes),
-      kinds: KINDS.map(({ about, gain }) => ({ about, table: gainsTable(own, stack, gain) })),
+      kinds: KINDS.map(({ about, gain }) => ({ about, table: stackTable(own, stack, gain) })),
     })),
   );
   return { values: { tables, times: timesTable(places) } };
 }
 
-/** A line for each loss, a column for each RTT. */
-function gainsTable(places: readonly Place[], { tcp, quic }: Stack, gain: (typeof KINDS)[number]["gain"]): string {
-  const rtts = [...new Set(places.map(({ rttMs }) => rttMs))].sort((a, b) => a - b);
-  const losses = [...new Set(places.map(({ lossRatio }) => lossRatio))].sort((a, b) => a - b);
-  return tableOf(losses, [
-    ["loss", (loss) => `${loss * 100} %`],
-    ...rtts.map((rtt): [string, (loss: number) => string] => [
-      `${rtt} ms`,
-      (loss) => {
-        const { times = {} } = places.find(({ rttMs, lossRatio }) => rttMs === rtt && lossRatio === loss) ?? {};
-        const [h2, h3] = [times[tcp], times[quic]];
-        if (h2 === undefined || h3 === undefined) return "-";
-        const { log, se } = gain(h2, h3);
-        return `${log.toFixed(3)} ± ${se.toFixed(3)}`;
-      },
-    ]),
-  ]);
+/** The places of one size, by one pair of senders. */
+function stackTable(places: readonly Place[], { tcp, quic }: Stack, gain: (typeof KINDS)[number]["gain"]): string {
+  const levels = (of: (place: Place) => number) => [...new Set(places.map(of))].sort((a, b) => a - b);
+  return gainsTable(
+    levels(({ lossRatio }) => lossRatio),
+    levels(({ rttMs }) => rttMs),
+    (loss, rtt) => {
+      const { times = {} } = places.find(({ rttMs, lossRatio }) => rttMs === rtt && lossRatio === loss) ?? {};
+      const [h2, h3] = [times[tcp], times[quic]];
+      return h2 && h3 && gain(h2, h3);
+    },
+  );
 }
 
 function timesTable(places: readonly Place[]): string {

@@ -1,0 +1,28 @@
+import type { Gains, GainTable } from "../../../policy-api/decision/gain-table.ts";
+import { type Column, tableOf } from "../tables/table-of.ts";
+import type { LogTime } from "./places.ts";
+
+/** A line for each loss, a column for each RTT: what HTTP/3 gains there. */
+export function gainsTable(
+  losses: readonly number[],
+  rttsMs: readonly number[],
+  gainAt: (loss: number, rttMs: number) => LogTime | undefined,
+): string {
+  return tableOf(losses, [
+    ["loss", (loss) => `${loss * 100} %`],
+    ...rttsMs.map((rttMs): Column<number> => [`${rttMs} ms`, (loss) => gainText(gainAt(loss, rttMs))]),
+  ]);
+}
+
+/** The same from a policy's table, for one of its sizes. */
+export function policyGainsTable({ rttMs, lossRatio }: GainTable, { gain, se }: Gains, size: number): string {
+  return gainsTable(lossRatio, rttMs, (loss, rtt) => {
+    const [line, column] = [lossRatio.indexOf(loss), rttMs.indexOf(rtt)];
+    return { log: gain[size]?.[line]?.[column] ?? Number.NaN, se: se[size]?.[line]?.[column] ?? Number.NaN };
+  });
+}
+
+/** `0.120 ± 0.004` */
+export function gainText(gain: LogTime | undefined): string {
+  return gain === undefined ? "-" : `${gain.log.toFixed(3)} ± ${gain.se.toFixed(3)}`;
+}
