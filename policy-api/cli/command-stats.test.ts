@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { HOUR_MS } from "../api/counters/counted.ts";
-import { polled } from "./command-stats.ts";
-import { EXIT, Failure } from "./failure.ts";
 import { MADE_MS, type Person, person } from "./testing.ts";
 
 const HOUR = Math.floor(MADE_MS / HOUR_MS);
@@ -31,7 +29,7 @@ describe("stats", () => {
     expect(out).toMatch(/^ {2}late: the look-up was too slow +20 +20 +20\.0 +4,000$/m);
     expect(out).toMatch(/^ {2}h3-faster +20 +80 +80\.0 +12,000$/m);
     expect(out).toMatch(/^undecided: no policy at hand in time +0 +0 +- +3$/m);
-    expect(out).not.toContain("drawn");
+    expect(out).not.toMatch(/drawn|look-ups that failed|the origin/);
     expect(anna.api.asked()).toEqual(["GET /stats?hours=24", "GET /stats/store"]);
     expect(JSON.parse((await anna.does("stats --json")).out)).toMatchObject({ objects: { asked: 1 } });
   });
@@ -65,24 +63,4 @@ describe("stats", () => {
     expect(code).toBe(2);
     expect(err).toContain("--hours");
   });
-});
-
-it("watch goes on with the figures of before while nobody answers", async () => {
-  const before = { since: null, objects: { asked: 1, answered: 1 }, totals: [], hours: [] };
-  const silent = { stats: () => Promise.reject(new Failure(EXIT.unreachable, "Nobody answers at that address.")) };
-  expect(await polled(silent, 24, before)).toEqual({
-    stats: before,
-    fault: expect.stringMatching(/^The figures are old\. Nobody answers at that address\.\s/),
-  });
-  const after = { ...before, objects: { asked: 2, answered: 2 } };
-  expect(await polled({ stats: async () => after }, 24, before)).toEqual({ stats: after, fault: "" });
-  await expect(polled({ stats: () => Promise.reject(new TypeError("a mistake")) }, 24, before)).rejects.toThrow(
-    TypeError,
-  );
-});
-
-it("watch has no --json", async () => {
-  const { code, out } = await anna.does("watch --json");
-  expect(code).toBe(2);
-  expect(out).toContain("stats --json");
 });

@@ -124,7 +124,6 @@ const OPTIONS = {
   terraform: FLAG,
   "page-views": readAmount,
   hours: whole(1, HOURS_KEPT),
-  every: whole(1, 3_600),
   port: whole(0, 65_535),
 } as const;
 

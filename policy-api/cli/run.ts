@@ -14,7 +14,7 @@ import { DIFF, LIST, PUSH, SHOW, VALIDATE } from "./command-versions.ts";
 import { DOCTOR } from "./command-doctor.ts";
 import { PROPOSE, RESULTS } from "./command-results.ts";
 import { AUDIT, HISTORY, STATUS } from "./command-status.ts";
-import { STATS, WATCH } from "./command-stats.ts";
+import { STATS } from "./command-stats.ts";
 import { TOKEN } from "./command-token.ts";
 
 /** Runs one command line. Returns the exit code. It does not reject for faults that its user can mend. */
@@ -141,7 +141,6 @@ export const COMMANDS: readonly Command[] = [
   ROLLBACK,
   KILL,
   STATS,
-  WATCH,
   DASHBOARD,
   RESULTS,
   PROPOSE,
