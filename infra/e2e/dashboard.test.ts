@@ -72,7 +72,7 @@ it("shows what there is, without a fault, in every size and scheme", { timeout: 
   for (const width of WIDTHS)
     for (const scheme of ["light", "dark"] as const) {
       const { browser, page, errors } = await open(width, scheme);
-      expect(await page.locator("#force").textContent()).toContain("Everyone: version 1");
+      expect(await page.locator("#force").textContent()).toContain("everyone: version 1");
       // Eight pages; each view has its own figures.
       const rows = await page.locator("#time-table tbody tr").allTextContents();
       expect(rows.join(" ")).toMatch(/h3\d/);
@@ -80,7 +80,7 @@ it("shows what there is, without a fault, in every size and scheme", { timeout: 
       const cells = await page.locator("#seen tbody td").allTextContents();
       expect(cells.some((cell) => cell.startsWith("25.0 %"))).toBe(true);
       expect(await page.locator("#seen td.offered").count()).toBeGreaterThan(3);
-      expect(await page.locator("#effect").textContent()).toMatch(/said|drawn|exploration/);
+      expect(await page.locator("#effect").textContent()).toMatch(/To draw some, give the policy exploration/);
       await page.evaluate(AXE);
       const violations = await page.evaluate(async () => {
         const { axe } = window as unknown as {
@@ -133,28 +133,6 @@ it("says which counts are missing, and shows no answer that comes after a later 
   expect(await page.locator("#state").textContent()).toContain("Counts lack 2 of 10 regions");
 });
 
-it("explains one client, and says what a policy would change", async () => {
-  const { page, errors } = await open(1280, "light");
-  await page.getByLabel("Address").fill("10.1.0.1");
-  await page.getByRole("button", { name: "Explain" }).click();
-  await page.locator("#client-said", { hasText: "reason" }).waitFor();
-  expect(await page.locator("#client-said").textContent()).toMatch(/header[^]*reason[^]*policy/);
-  await page.getByLabel("Address").fill("nowhere");
-  await page.getByRole("button", { name: "Explain" }).click();
-  await page.getByText("must be an IPv4 or IPv6 address").waitFor();
-
-  const diff = page.locator("#diff-said");
-  await page.getByLabel("A policy, as JSON").fill(JSON.stringify({ ...POLICY, mode: "fixed-h2" }));
-  await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByText("Version 1 -> this policy:").waitFor();
-  expect(await diff.textContent()).toContain("/mode");
-  await page.getByLabel("A policy, as JSON").fill('{"schema": 3, "mode": "maybe"}');
-  await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByText("This is no valid policy.").waitFor();
-  expect(await diff.textContent()).toContain("/mode");
-  expect(errors.filter((error) => !error.includes("502"))).toEqual([]);
-});
-
 it("shows names that somebody chose as text", async () => {
   await system.putPolicy({ ...POLICY, source: `again ${HOSTILE}` });
   const socket = system.workerd.visitorsSocket;
@@ -163,11 +141,7 @@ it("shows names that somebody chose as text", async () => {
   const { status } = await callApi(socket, TOKEN, "PUT", "activation", put, { "if-match": "*" });
   expect(status).toBe(200);
   const { page, errors } = await open(1280, "light");
-  await page.getByLabel("A policy, as JSON").fill(JSON.stringify({ ...POLICY, source: HOSTILE }));
-  await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByText("Version 2 -> this policy:").waitFor();
-  expect(await page.locator("#diff-said").textContent()).toContain("onerror");
-  expect(await page.locator("#force").textContent()).toContain(HOSTILE);
+  expect(await page.locator("#force").textContent()).toContain(HOSTILE.replace("\u202E", "?"));
   expect(await page.locator("#force").textContent()).toContain(stage.pathPrefix);
   expect(await page.title()).toBe("adaptive-h3");
   expect(await page.locator("img[src='x']").count()).toBe(0);

@@ -2,17 +2,17 @@ import { once } from "node:events";
 import type { Command } from "./command.ts";
 import { misused } from "./failure.ts";
 
-/** That of dashboard-server.ts, which this does not load before it is asked for. */
-const PORT = 8_480;
+/** Where it is unless somebody says otherwise. */
+export const DASHBOARD_PORT = 8_480;
 
 export const DASHBOARD: Command = {
   name: "dashboard",
   usage: "[--port N]",
   summary: "Serve a page that shows all of it, on this machine alone, until you press Ctrl-C.",
-  details: `The page is at http://127.0.0.1:${PORT}/ (0: any free port). It can only read. The token stays in this
+  details: `The page is at http://127.0.0.1:${DASHBOARD_PORT}/ (0: any free port). It can only read. The token stays in this
 program: a browser never sees it. Whoever can use this machine can open the page.`,
   options: ["port"],
-  async run({ options: { port = PORT, json }, io, api, print }) {
+  async run({ options: { port = DASHBOARD_PORT, json }, io, api, print }) {
     if (json === true) throw misused("`dashboard` has no --json: it does not end.");
     const connected = await api();
     const { startDashboard } = await import("./dashboard-server.ts");

@@ -96,33 +96,9 @@ describe("results", () => {
     ]);
   });
 
-  it("--out draws the same figures, and no picture over another file", async () => {
-    const file = join(anna.io.folder, "saved.svg");
-    const plain = (await anna.does("results")).out;
-    const { code, out } = await anna.does("results --out saved.svg");
-    expect([code, out]).toEqual([0, `${plain}\nThe picture is in ${file}.\n`]);
-    const drawn = readFileSync(file, "utf8");
-    const [saved = "none"] = /-?\d+\.\d to -?\d+\.\d/.exec(/^all .*$/m.exec(plain)?.[0] ?? "") ?? [];
-    expect(drawn).toContain(`>${saved}</text>`);
-    expect(drawn).toContain(">3,050</text>");
-    expect(drawn.match(/class="interval"/g)).toHaveLength(3);
-    expect(await anna.does("results 0 --out saved.svg")).toEqual({
-      code: 2,
-      out: "",
-      err: `--out: ${file} is there already, and is not overwritten.\n`,
-    });
-    expect(readFileSync(file, "utf8")).toBe(drawn);
-    expect(JSON.parse((await anna.does("results 0 --out none.svg --json")).out)).toMatchObject({
-      version: 0,
-      file: join(anna.io.folder, "none.svg"),
-    });
-    expect(readFileSync(join(anna.io.folder, "none.svg"), "utf8")).toContain("has no clients that were drawn.");
-  });
-
   it.each([
     ["results x", 2, 'The version must be a whole number from 0 to 9007199254740991, and is "x".\n'],
-    ["results 1 2", 2, "It is: results [VERSION] [--out FILE.svg]\n"],
-    ["results --out results.json", 2, "--out draws a picture: its FILE ends with .svg.\n"],
+    ["results 1 2", 2, "It is: results [VERSION]\n"],
     ["results 7", 1, "There is no version 7: `list` shows them all.\n"],
     ["propose 7", 1, "There is no version 7: `list` shows them all.\n"],
     ["propose --note x", 2, "--note goes with --push: only a version has a note.\n"],

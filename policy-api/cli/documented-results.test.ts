@@ -27,15 +27,6 @@ it.each([
   expect(readFileSync(join(ROOT, file), "utf8")).toContain(`\n${shown.replaceAll(/^(?=.)/gm, "    ")}\n`);
 });
 
-it("what `results --out` draws is the picture of docs/read-results.md", async () => {
-  const anna = await operatorOf([...NEAR, ...FAR]);
-  expect(await anna.does("results --out by-rtt.svg")).toMatchObject({ code: 0, err: "" });
-  const drawn = readFileSync(join(anna.io.folder, "by-rtt.svg"), "utf8");
-  // `npx vitest run --project node policy-api/cli/documented-results.test.ts -u` draws it anew.
-  await expect(drawn).toMatchFileSnapshot(join(ROOT, "docs/saved-by-rtt.svg"));
-  expect(readFileSync(join(ROOT, "docs/read-results.md"), "utf8")).toContain("](saved-by-rtt.svg)");
-});
-
 /** Somebody at a server that these clients visited. */
 async function operatorOf(places: readonly DrawnPlace[]): Promise<Person> {
   const anna = await person();

@@ -2,14 +2,7 @@ import type { Results, Slice } from "../api/contract/results.ts";
 import { count, counted, percent } from "./quantities.ts";
 import { nameList, table } from "./table.ts";
 
-// How a table and a picture name the same figures.
-
-export type NamedSlice = readonly [name: string, slice: Slice];
-
-/** All clients, then each class of RTT. */
-export function allAndClasses({ everyone, rttClasses }: Results): readonly NamedSlice[] {
-  return [["all", everyone], ...rttClasses.map((slice): NamedSlice => [classText(slice), slice])];
-}
+type NamedSlice = readonly [name: string, slice: Slice];
 
 function classText({ fromMs, toMs }: Results["rttClasses"][number]): string {
   if (toMs === null) return `${fromMs} ms and more`;
@@ -17,7 +10,7 @@ function classText({ fromMs, toMs }: Results["rttClasses"][number]): string {
 }
 
 /** `2.6 to 5.0`, in percent. Undefined while too few clients have reported. */
-export function savedRange(slice: Slice, outcome: "load" | "lcp"): string | undefined {
+function savedRange(slice: Slice, outcome: "load" | "lcp"): string | undefined {
   const { saved } = slice[outcome];
   return saved === null ? undefined : `${inPercent(saved.low)} to ${inPercent(saved.high)}`;
 }
@@ -88,9 +81,13 @@ export function resultsText(results: Results, columns: number): string {
   ].join("\n");
 }
 
-function slicesOf(results: Results): readonly NamedSlice[] {
-  const systems = results.autonomousSystems.slice(0, SYSTEMS_SHOWN);
-  return [...allAndClasses(results), ...systems.map((slice): NamedSlice => [`AS${slice.asn}`, slice])];
+/** All clients, then each class of RTT, then the largest networks. */
+function slicesOf({ everyone, rttClasses, autonomousSystems }: Results): readonly NamedSlice[] {
+  return [
+    ["all", everyone],
+    ...rttClasses.map((slice): NamedSlice => [classText(slice), slice]),
+    ...autonomousSystems.slice(0, SYSTEMS_SHOWN).map((slice): NamedSlice => [`AS${slice.asn}`, slice]),
+  ];
 }
 
 function timesTable(slices: readonly NamedSlice[], outcome: "load" | "lcp", columns: number): string {

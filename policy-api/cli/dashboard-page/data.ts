@@ -1,6 +1,4 @@
-import type { Activation } from "../../api/contract/policies.ts";
 import type { Health, Stats } from "../../api/contract/deployment.ts";
-import type { Results } from "../../api/contract/results.ts";
 
 /** A part of the page, or why it is not there: a sentence. */
 export type Part<T> = { readonly value: T } | { readonly fault: string };
@@ -12,9 +10,11 @@ export interface DashboardData {
   readonly atMs: number;
   readonly hours: number;
   readonly health: Part<Health>;
-  readonly activation: Part<Activation>;
+  /** What is in force, as `status` prints it. */
+  readonly inForce: Part<string>;
   /** The policy that everyone has, as the server sent it. */
   readonly policy: Part<unknown>;
   readonly stats: Part<Stats>;
-  readonly results: Part<Results>;
+  /** What `results` prints. */
+  readonly results: Part<string>;
 }

@@ -1,7 +1,7 @@
+import type { Stats } from "../../api/contract/deployment.ts";
 import { parsePolicy } from "../../decision/policy.ts";
-import type { DashboardData } from "./data.ts";
+import type { DashboardData, Part } from "./data.ts";
 import { byId, element } from "./elements.ts";
-import { forceOf, stateOf } from "./force.ts";
 import { cellsOf, seenTable } from "./seen.ts";
 import { drawSeries, seriesOf, seriesTable } from "./time.ts";
 
@@ -33,12 +33,34 @@ async function refresh(): Promise<void> {
 
 function show(data: DashboardData): void {
   byId("whose").textContent = `${data.origin}, ${new Date(data.atMs).toLocaleTimeString()}`;
-  const { text, isGood } = stateOf(data);
-  say(text, isGood);
-  byId("force").replaceChildren(forceOf(data));
+  const faults = faultsOf(data);
+  say(faults.join("\n") || "All is well.", faults.length === 0);
+  showText("force", data.inForce);
   showTime(data);
   showSeen(data);
-  showEffect(data);
+  showText("effect", data.results);
+}
+
+/** A line for each thing that is not well. */
+function faultsOf({ health, stats }: DashboardData): readonly string[] {
+  if ("fault" in health) return [health.fault];
+  const { problems, killSwitch } = health.value;
+  return [
+    ...(killSwitch === null ? [] : [`The kill switch is on (${killSwitch.kind}).`]),
+    ...problems.map((problem) => `${problem}.`),
+    ...("value" in stats ? missingOf(stats.value.objects) : []),
+  ];
+}
+
+/** What the counts lack. */
+function missingOf({ asked, answered: heard }: Stats["objects"]): readonly string[] {
+  if (asked === 0) return ["Nothing is counted: the worker has no binding COUNTERS (wrangler.toml has it)."];
+  return heard === asked ? [] : [`Counts lack ${asked - heard} of ${asked} regions: the store did not answer there.`];
+}
+
+function showText(id: string, part: Part<string>): void {
+  const [name, text] = "fault" in part ? ["bad", part.fault] : ["", part.value];
+  byId(id).replaceChildren(element("pre", { class: name }, text));
 }
 
 function say(text: string, isGood: boolean): void {
@@ -70,50 +92,6 @@ function showSeen({ stats, policy }: DashboardData): void {
   byId("seen").replaceChildren(seenTable(cellsOf(counts, parsed?.ok === true ? parsed.value : undefined)));
 }
 
-function showEffect({ results, atMs }: DashboardData): void {
-  const effect = byId("effect");
-  if ("fault" in results) {
-    effect.replaceChildren(element("p", { class: "bad" }, results.fault));
-    return;
-  }
-  const { sentence, everyone } = results.value;
-  const clients = everyone.offered.clients + everyone.withheld.clients;
-  const empty = [
-    element("p", {}, sentence),
-    element(
-      "p",
-      {},
-      "Nobody was drawn yet. Give the policy exploration and reports, such as ",
-      element("code", {}, '"exploration": { "share": 0.5 }, "reports": { "share": 0.05, "inject": true }'),
-      ": docs/measure-visitors.md says what visitors' pages then tell.",
-    ),
-  ];
-  const picture = element("img", { src: `/effect.svg?at=${atMs}`, alt: sentence });
-  effect.replaceChildren(...(clients === 0 ? empty : [element("p", {}, sentence), picture]));
-}
-
-/** Sends what a form has, and shows the texts that come back. */
-function asks(form: string, path: string, texts: (reply: Readonly<Record<string, string>>) => string): void {
-  const ask = async (): Promise<string> => {
-    const body = JSON.stringify(Object.fromEntries(new FormData(byId(form) as HTMLFormElement)));
-    try {
-      const response = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body });
-      if (!response.ok) return (await response.text()).trim();
-      return texts((await response.json()) as Readonly<Record<string, string>>);
-    } catch {
-      return "The dashboard's own program does not answer.";
-    }
-  };
-  byId(form).addEventListener("submit", (event) => {
-    event.preventDefault();
-    const said = byId(`${form}-said`);
-    said.textContent = "Asking ...";
-    void ask().then((text) => (said.textContent = text));
-  });
-}
-
-asks("client", "/client", ({ known = "", answer = "" }) => `${known}\n\n${answer}`);
-asks("diff", "/diff", ({ text = "" }) => text);
 by.addEventListener("change", () => shown && showTime(shown));
 hours.addEventListener("change", () => void refresh());
 addEventListener("resize", () => shown && showTime(shown));
