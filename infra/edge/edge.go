@@ -72,9 +72,7 @@ type server struct {
 
 // place is what health asks of the server.
 func (s *server) place() operator.Place {
-	p := operator.Place{
-		Address: s.socket.Address(), Serves: s.serves, ReachedAt: func() netip.AddrPort { return quicserver.ReachedAt(s.socket.TCP.Addr()) },
-	}
+	p := operator.Place{Address: s.socket.Address(), ReachedAt: s.socket.ReachedAt(), Serves: s.serves}
 	if s.quic != nil {
 		p.Warning = s.quic.SmallBuffers
 	}
@@ -135,7 +133,9 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 	bounds.Look(opts.proxy.Upstream)
 
 	if opts.samples != (upstream.Target{}) {
-		e.startPoster(opts.samples)
+		poster := pathsample.NewPoster(opts.samples, log)
+		e.registry.Emit = poster.Emit
+		e.background(poster.Run)
 		e.background(e.registry.Run)
 	}
 	if opts.traceFile != "" {
@@ -203,21 +203,6 @@ func (e *edge) background(f func(context.Context)) {
 	e.onStop(func(context.Context) { end(); running.Wait() })
 }
 
-// startPoster posts samples. Its stop posts the last ones.
-func (e *edge) startPoster(to upstream.Target) {
-	poster := pathsample.NewPoster(to, e.log)
-	e.registry.Emit = poster.Emit
-	ctx, end := context.WithCancel(context.Background())
-	go poster.Run(ctx)
-	e.onStop(func(context.Context) {
-		flush, cancel := context.WithTimeout(context.Background(), flushTimeout)
-		defer cancel()
-		poster.Close(flush)
-		end()
-		<-poster.Done()
-	})
-}
-
 // http3 says whether HTTP/3 serves and answers on every address.
 func (e *edge) http3() string {
 	said := "off"
@@ -263,7 +248,7 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 	srv.serves = new(atomic.Bool)
 	var err error
 	srv.quic, err = quicserver.New(quicserver.Options{
-		TCP: s.TCP, UDP: s.UDP, Bind: e.rebind(s), TLS: tlsConfig,
+		Address: s.Address(), ReachedAt: s.ReachedAt(), UDP: s.UDP, Bind: e.rebind(s), TLS: tlsConfig,
 		Handler: e.metrics.Count(e.handler), InContext: srv.http, MaxHeaderBytes: maxHeaderBytes,
 		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes, QlogDir: opts.qlogDir,
 		ResetSecret: resetSecret, Registry: e.registry, OnClose: e.closed, OnMove: e.moving, Serves: srv.serves, Log: e.log,
@@ -303,10 +288,10 @@ func (e *edge) serve(srv *server) {
 // announce writes the one line that a launcher waits for.
 func (e *edge) announce(w io.Writer) error {
 	line := struct {
-		Event      string   `json:"event"`
-		Addresses  []string `json:"addresses"`
-		HTTP3      []bool   `json:"http3"`
-		SPKISHA256 string   `json:"spkiSha256"`
+		Event      string           `json:"event"`
+		Addresses  []netip.AddrPort `json:"addresses"`
+		HTTP3      []bool           `json:"http3"`
+		SPKISHA256 string           `json:"spkiSha256"`
 	}{Event: "listening", SPKISHA256: certificate.SPKISHA256(e.certificates.Leaves()[0])}
 	for _, s := range e.servers {
 		line.Addresses = append(line.Addresses, s.socket.Address())

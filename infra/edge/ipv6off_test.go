@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -45,12 +44,11 @@ func TestIPv6Off(t *testing.T) {
 			t.Errorf("%s: %d %q", listen, status, h.Problems)
 		}
 		served := inside.servers[len(inside.servers)-1]
-		if err := quicserver.Answers(served.quic.ReachedAt(), edgetest.Patience); err != nil {
-			t.Errorf("%s: nobody answers at %s: %v", listen, served.quic.ReachedAt(), err)
+		if err := quicserver.Answers(served.socket.ReachedAt(), edgetest.Patience); err != nil {
+			t.Errorf("%s: nobody answers at %s: %v", listen, served.socket.ReachedAt(), err)
 		}
-		_, port, _ := net.SplitHostPort(served.socket.Address())
 		for _, protocol := range protocols {
-			e.get(e.client(protocol, "127.0.0.1:"+port), "/")
+			e.get(e.client(protocol, served.socket.ReachedAt().String()), "/")
 		}
 	}
 }

@@ -43,21 +43,21 @@ func runStart(t *testing.T, args ...string) string {
 }
 
 func TestBusyPorts(t *testing.T) {
-	tcp := mustOpen(t, "127.0.0.1:0,http3=off")[0].Address()
+	tcp := mustOpen(t, "127.0.0.1:0,http3=off")[0].Address().String()
 	half := mustOpen(t, "127.0.0.1:0")[0]
-	udp := half.Address()
+	udp := half.Address().String()
 	half.TCP.Close()
 
 	for address, transport := range map[string]string{tcp: "TCP", udp: "UDP"} {
 		// The first listener must be given back.
 		free := mustOpen(t, "127.0.0.1:0")
 		listen.Close(free)
-		got := runStart(t, "-listen", free[0].Address(), "-listen", address)
+		got := runStart(t, "-listen", free[0].Address().String(), "-listen", address)
 		want := "edge: " + address + " (" + transport + ") is in use: stop the other program or choose another with -listen\n"
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		mustOpen(t, free[0].Address())
+		mustOpen(t, free[0].Address().String())
 	}
 	// Without HTTP/3 the UDP port does not matter.
 	mustOpen(t, udp+",http3=off")

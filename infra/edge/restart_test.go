@@ -87,7 +87,7 @@ func startService(t *testing.T, upstream string) (*testEdge, *service) {
 		t.Cleanup(func() { file.Close() })
 		s.sockets = append(s.sockets, file)
 	}
-	address := socket.Address()
+	address := socket.Address().String()
 	listen.Close([]listen.Socket{socket})
 	e := &testEdge{t: t, state: filepath.Join(dir, "s"), addresses: []string{address}}
 	s.args = []string{"-upstream", upstream, "-listen", address, "-state", e.state}

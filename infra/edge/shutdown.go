@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// The last samples get this long to leave; the listener may have been stopped by the same Ctrl-C.
-	flushTimeout = 2 * time.Second
-	activePoll   = 10 * time.Millisecond
+	poll = 20 * time.Millisecond
+	// How long connections that were closed may take to be gone, with their last samples.
+	goneTimeout = 2 * time.Second
 
 	// As internal/resting gives a client.
 	farewell = 5 * time.Second
@@ -24,13 +24,10 @@ const (
 	lastRequestWait = 2 * time.Second
 	// A websocket that carried nothing for this long waits for nothing.
 	websocketQuiet = 2 * time.Second
-	websocketPoll  = 100 * time.Millisecond
 
 	// What http3 has written when its last handler returns may still be under way, or may be lost and sent again. Closing
-	// the connection would throw it away, so it gets a few round trips, and the time of a probe (RFC 9002, section 6.2).
-	lingerRTTs = 4
-	minLinger  = 250 * time.Millisecond
-	maxLinger  = time.Second
+	// the connection would throw it away, so clients that do not close it get this time.
+	linger = time.Second
 )
 
 // shutdown stops everything. Requests and websockets have the timeout to finish.
@@ -69,16 +66,17 @@ func (e *edge) drain(ctx context.Context) {
 			all.Go(func() { e.shutdownHTTP3(ctx, s.quic, followed) })
 		}
 	}
-	ended := make(chan struct{})
-	all.Go(func() { e.endWebsockets(ctx, ended) })
+	noMore, end := context.WithCancel(ctx)
+	defer end()
+	all.Go(func() { e.endWebsockets(ctx, noMore) })
 	tcp.Wait()
-	close(ended)
+	end()
 	all.Wait()
 
 	e.registry.CloseAll()
-	flush, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	gone, cancel := context.WithTimeout(context.Background(), goneTimeout)
 	defer cancel()
-	e.registry.WaitUntilGone(flush, func(*connpath.Connection) bool { return true })
+	e.registry.WaitUntilGone(gone, func(*connpath.Connection) bool { return true })
 }
 
 // waitForSuccessor returns once another program serves the same sockets. Without HTTP/3 nobody says so, and nobody has to: clients
@@ -108,12 +106,25 @@ func (e *edge) waitForLastRequests(ctx context.Context) {
 	})
 }
 
+// until returns when done says so, or ctx ends.
+func until(ctx context.Context, done func() bool) {
+	for ctx.Err() == nil && !done() {
+		pause(ctx, poll)
+	}
+}
+
+// pause returns after d, or when ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
 // endWebsockets closes each websocket once it is quiet, until none is left and none can come any more.
-func (e *edge) endWebsockets(ctx context.Context, last <-chan struct{}) {
-	ticker := time.NewTicker(websocketPoll)
-	defer ticker.Stop()
-	for {
-		left := false
+func (e *edge) endWebsockets(ctx, noMore context.Context) {
+	until(ctx, func() bool {
+		left := noMore.Err() == nil // before the look
 		for _, c := range e.registry.Snapshot(nil) {
 			if !c.Upgraded.Load() {
 				continue
@@ -123,19 +134,8 @@ func (e *edge) endWebsockets(ctx context.Context, last <-chan struct{}) {
 				c.Close()
 			}
 		}
-		select {
-		case <-last:
-			if !left {
-				return
-			}
-		default:
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return
-		}
-	}
+		return !left
+	})
 }
 
 // shutdownHTTP3 ends a QUIC server when its requests are done and what they sent has had time to arrive.
@@ -144,54 +144,19 @@ func (e *edge) shutdownHTTP3(ctx context.Context, q *quicserver.Server, followed
 	defer end()
 	go func() {
 		defer end()
+		wait := linger
 		if followed {
-			e.waitForLastConnections(grace)
+			pause(grace, lastRequestWait) // for handshakes that have only just come to this program
+			wait = farewell               // in which any client has read its GOAWAY
 		}
-		e.waitInactive(grace)
-		e.lingerQUIC(grace, followed)
+		// A client whose handshake is in progress may have sent a request.
+		until(grace, func() bool {
+			handshakes, _, _ := e.handshakes.Counts()
+			return handshakes == 0 && e.handler.Active() == 0
+		})
+		lingering, cancel := context.WithTimeout(grace, wait)
+		defer cancel()
+		e.registry.WaitUntilGone(lingering, func(c *connpath.Connection) bool { return c.Transport == connpath.QUIC })
 	}()
 	q.Shutdown(grace)
-}
-
-// waitForLastConnections leaves time for handshakes that have only just come to this program.
-func (e *edge) waitForLastConnections(ctx context.Context) {
-	select {
-	case <-time.After(lastRequestWait):
-	case <-ctx.Done():
-	}
-}
-
-// waitInactive returns when no request is being answered, and no QUIC handshake is in progress: its client may have sent a request.
-func (e *edge) waitInactive(ctx context.Context) {
-	ticker := time.NewTicker(activePoll)
-	defer ticker.Stop()
-	for {
-		if handshakes, _, _ := e.handshakes.Counts(); handshakes == 0 && e.handler.Active() == 0 {
-			return
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// lingerQUIC leaves the open QUIC connections time for what is under way. Where another program serves meanwhile, that is the time in
-// which any client has read its GOAWAY.
-func (e *edge) lingerQUIC(ctx context.Context, followed bool) {
-	isQUIC := func(c *connpath.Connection) bool { return c.Transport == connpath.QUIC }
-	wait := minLinger
-	for _, c := range e.registry.Snapshot(nil) {
-		if r, ok := c.Read(); ok && isQUIC(c) {
-			wait = max(wait, lingerRTTs*r.RTT)
-		}
-	}
-	wait = min(wait, maxLinger)
-	if followed {
-		wait = farewell
-	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	e.registry.WaitUntilGone(ctx, isQUIC)
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,12 +54,12 @@ type Socket struct {
 
 // Join shares the socket of the address with the programs before, which meet in the folder. From then on they do not read
 // from it. onSuccessor is called when another program has joined.
-func Join(folder, address string, udp *net.UDPConn, onSuccessor func()) (*Socket, error) {
+func Join(folder string, address netip.AddrPort, udp *net.UDPConn, onSuccessor func()) (*Socket, error) {
 	s := &Socket{
 		UDPConn: udp, batch: ipv4.NewPacketConn(udp), onSuccessor: onSuccessor,
 		inbox: make(chan []byte, waiting), closed: make(chan struct{}), before: map[tag]*net.UnixConn{},
 	}
-	prefix := "quic-" + address + "-"
+	prefix := fmt.Sprintf("quic-%s-", address)
 	if err := s.meet(folder, prefix); err != nil {
 		return nil, err
 	}
@@ -160,7 +161,7 @@ func (s *Socket) ReadBatch(ms []ipv4.Message, flags int) (int, error) {
 		if s.feeds.Load() > 0 {
 			select {
 			case message := <-s.inbox:
-				if message != nil && unpack(message, &ms[0]) {
+				if message != nil && take(message, &ms[0]) {
 					return 1, nil
 				}
 				continue

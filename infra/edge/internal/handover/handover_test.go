@@ -2,6 +2,7 @@ package handover
 
 import (
 	"net"
+	"net/netip"
 	"os"
 	"testing"
 
@@ -75,7 +76,7 @@ func TestPacketsFindTheirProgram(t *testing.T) {
 	joined := func() (*Socket, []byte, <-chan string, chan struct{}) {
 		t.Helper()
 		followed := make(chan struct{}, 10)
-		s, err := Join(folder, "127.0.0.1:443", copyOf(t, udp), func() { followed <- struct{}{} })
+		s, err := Join(folder, netip.MustParseAddrPort("127.0.0.1:443"), copyOf(t, udp), func() { followed <- struct{}{} })
 		if err != nil {
 			t.Fatal(err)
 		}

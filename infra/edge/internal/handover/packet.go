@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"encoding/json"
 	"net"
 	"net/netip"
 
@@ -8,18 +9,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxMessage is more than a packet, its sender's address and the kernel's control messages take.
+// maxMessage is more than a message takes.
 const maxMessage = 4 << 10
+
+// message is a packet that one program passes on to another.
+type message struct {
+	From    netip.AddrPort
+	Control []byte // the kernel's control messages: the packet's ECN mark, and the address that it was sent to
+	Packet  []byte
+}
 
 // send passes a packet on. It does not wait: where the program before reads too slowly, the packet is lost, as on the network.
 func send(to *net.UnixConn, m *ipv4.Message) {
-	message, ok := pack(m)
+	text, err := json.Marshal(message{m.Addr.(*net.UDPAddr).AddrPort(), m.OOB[:m.NN], m.Buffers[0][:m.N]})
+	if err != nil {
+		return
+	}
 	raw, err := to.SyscallConn()
-	if !ok || err != nil {
+	if err != nil {
 		return
 	}
 	_ = raw.Write(func(fd uintptr) bool {
-		_ = unix.Send(int(fd), message, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		_ = unix.Send(int(fd), text, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 		return true
 	})
 }
@@ -39,43 +50,13 @@ func tagOf(packet []byte) (t tag, ok bool) {
 	return tag(packet[long:]), true
 }
 
-// pack puts a packet into a message: the sender's address and the control messages (its ECN mark, and the address that it was
-// sent to), each after its length, and the packet.
-func pack(m *ipv4.Message) ([]byte, bool) {
-	from, ok := m.Addr.(*net.UDPAddr)
-	if !ok || m.NN > 255 {
-		return nil, false
-	}
-	address, err := from.AddrPort().MarshalBinary()
-	if err != nil || len(address) > 255 {
-		return nil, false
-	}
-	message := make([]byte, 0, 2+len(address)+m.NN+m.N)
-	message = append(append(message, byte(len(address))), address...)
-	message = append(append(message, byte(m.NN)), m.OOB[:m.NN]...)
-	return append(message, m.Buffers[0][:m.N]...), true
-}
-
-// unpack is the reverse of pack.
-func unpack(message []byte, m *ipv4.Message) bool {
-	address, rest, ok := cut(message)
-	if !ok {
+// take puts the packet that was passed on as text into m.
+func take(text []byte, m *ipv4.Message) bool {
+	var passed message
+	if json.Unmarshal(text, &passed) != nil {
 		return false
 	}
-	control, packet, ok := cut(rest)
-	var from netip.AddrPort
-	if !ok || from.UnmarshalBinary(address) != nil || len(packet) > len(m.Buffers[0]) || len(control) > len(m.OOB) {
-		return false
-	}
-	m.Addr = net.UDPAddrFromAddrPort(from)
-	m.N, m.NN = copy(m.Buffers[0], packet), copy(m.OOB, control)
+	m.Addr = net.UDPAddrFromAddrPort(passed.From)
+	m.N, m.NN = copy(m.Buffers[0], passed.Packet), copy(m.OOB, passed.Control)
 	return true
-}
-
-func cut(message []byte) (part, rest []byte, ok bool) {
-	if len(message) == 0 || len(message) < 1+int(message[0]) {
-		return nil, nil, false
-	}
-	n := 1 + int(message[0])
-	return message[1:n], message[n:], true
 }

@@ -1,11 +1,13 @@
 package handover
 
 import (
-	"bytes"
 	"net"
+	"net/netip"
+	"os"
 	"testing"
 
 	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
 )
 
 func TestTagOf(t *testing.T) {
@@ -28,28 +30,37 @@ func TestTagOf(t *testing.T) {
 	}
 }
 
-func TestPack(t *testing.T) {
+// A packet arrives with its sender and its control messages; what is no packet is ignored.
+func TestPassedPacket(t *testing.T) {
 	for _, address := range []string{"192.0.2.1:5", "[::ffff:192.0.2.1]:5", "[2001:db8::1]:65535", "[fe80::1%lo]:5"} {
-		from, err := net.ResolveUDPAddr("udp", address)
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := ipv4.Message{Addr: from, OOB: []byte("control"), NN: 3, Buffers: [][]byte{[]byte("packet")}, N: 4}
-		message, ok := pack(&in)
-		if !ok {
-			t.Fatal(address)
+		var ends []*net.UnixConn
+		for _, fd := range fds {
+			file := os.NewFile(uintptr(fd), "end")
+			conn, err := net.FileConn(file)
+			file.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			ends = append(ends, conn.(*net.UnixConn))
+		}
+		from := net.UDPAddrFromAddrPort(netip.MustParseAddrPort(address))
+		send(ends[0], &ipv4.Message{Addr: from, OOB: []byte("control"), NN: 3, Buffers: [][]byte{[]byte("packet")}, N: 4})
+		text := make([]byte, maxMessage)
+		n, err := ends[1].Read(text)
+		if err != nil {
+			t.Fatal(err)
 		}
 		out := ipv4.Message{OOB: make([]byte, 10), Buffers: [][]byte{make([]byte, 10)}}
-		if !unpack(message, &out) || out.Addr.String() != from.String() || string(out.OOB[:out.NN]) != "con" || string(out.Buffers[0][:out.N]) != "pack" {
+		if !take(text[:n], &out) || out.Addr.String() != from.String() || string(out.OOB[:out.NN]) != "con" || string(out.Buffers[0][:out.N]) != "pack" {
 			t.Errorf("%s: %+v", address, out)
 		}
-		for n := range len(message) {
-			if cut := (ipv4.Message{OOB: make([]byte, 10), Buffers: [][]byte{make([]byte, 10)}}); unpack(message[:n], &cut) && bytes.Equal(cut.Buffers[0][:cut.N], []byte("pack")) {
-				t.Errorf("%s: %d bytes are enough", address, n)
-			}
+		if take(text[:n-1], &out) {
+			t.Errorf("%s: a part is enough", address)
 		}
-	}
-	if unpack([]byte{0, 0, 1, 2, 3}, &ipv4.Message{OOB: nil, Buffers: [][]byte{make([]byte, 1)}}) {
-		t.Error("an address of no bytes is taken")
 	}
 }

@@ -20,8 +20,18 @@ type Socket struct {
 	Inherited bool
 }
 
-// Address returns the address that is served, as IP:PORT.
-func (s Socket) Address() string { return s.TCP.Addr().String() }
+// Address returns the address that is served.
+func (s Socket) Address() netip.AddrPort { return s.TCP.Addr().(*net.TCPAddr).AddrPort() }
+
+// ReachedAt returns where this machine reaches the socket. That of all addresses serves IPv4 too, and IPv4 alone where the kernel has
+// IPv6 off (net.ipv6.conf.all.disable_ipv6), also from some moment on.
+func (s Socket) ReachedAt() netip.AddrPort {
+	at := s.Address()
+	if at.Addr().IsUnspecified() {
+		at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
+	}
+	return at
+}
 
 func (s Socket) close() {
 	s.TCP.Close()
@@ -92,7 +102,7 @@ func openOnce(spec Spec, inherited inheritance) (sockets []Socket, err error) {
 			return sockets, err
 		}
 		sockets = append(sockets, s)
-		port = s.TCP.Addr().(*net.TCPAddr).AddrPort().Port()
+		port = s.Address().Port()
 	}
 	return sockets, nil
 }

@@ -32,9 +32,9 @@ func mustOpen(t *testing.T, s string) []Socket {
 func TestTCPAndUDPShareTheNumber(t *testing.T) {
 	for _, s := range []string{"127.0.0.1:0", "localhost:0", ":0"} {
 		sockets := mustOpen(t, s)
-		_, port, _ := net.SplitHostPort(sockets[0].Address())
+		port := sockets[0].Address().Port()
 		for _, s := range sockets {
-			if _, p, _ := net.SplitHostPort(s.UDP.LocalAddr().String()); p != port || port == "0" {
+			if s.UDP.LocalAddr().(*net.UDPAddr).AddrPort().Port() != port || port == 0 {
 				t.Errorf("TCP %s, UDP %s", s.Address(), s.UDP.LocalAddr())
 			}
 		}
@@ -50,11 +50,22 @@ func TestLocalhostIsBothFamilies(t *testing.T) {
 	}
 	var got []string
 	for _, s := range sockets {
-		host, _, _ := net.SplitHostPort(s.Address())
-		got = append(got, host)
+		got = append(got, s.Address().Addr().String())
 	}
 	if strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// The socket of all addresses is reached over IPv4, which it serves also where IPv6 is off.
+func TestReachedAt(t *testing.T) {
+	for _, listen := range []string{":0", "[::]:0", "0.0.0.0:0", "127.0.0.2:0"} {
+		s := mustOpen(t, listen)[0]
+		client, err := net.DialTCP("tcp4", nil, net.TCPAddrFromAddrPort(s.ReachedAt()))
+		if err != nil {
+			t.Fatalf("%s: %v", listen, err)
+		}
+		client.Close()
 	}
 }
 
@@ -75,7 +86,7 @@ func TestCongestionControlPerListener(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { Close(sockets) })
-		client, err := net.Dial("tcp", sockets[0].Address())
+		client, err := net.Dial("tcp", sockets[0].Address().String())
 		if err != nil {
 			t.Fatal(err)
 		}

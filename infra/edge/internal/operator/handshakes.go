@@ -40,7 +40,7 @@ type dial func(ctx context.Context, at netip.AddrPort, leaf *x509.Certificate) (
 func ask(ctx context.Context, protocol string, p Place, leaf *x509.Certificate, connect dial) HandshakeAnswer {
 	answer := HandshakeAnswer{Address: p.Address}
 	began := time.Now()
-	end, err := connect(ctx, p.ReachedAt(), leaf)
+	end, err := connect(ctx, p.ReachedAt, leaf)
 	if err == nil {
 		answer.HandshakeMs = float64(time.Since(began).Microseconds()) / 1000
 		err = end()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -38,9 +39,9 @@ type Answer struct {
 
 // HandshakeAnswer is about one address.
 type HandshakeAnswer struct {
-	Address     string  `json:"address"`
-	OK          bool    `json:"ok"` // a handshake with it succeeded
-	HandshakeMs float64 `json:"handshakeMs,omitempty"`
+	Address     netip.AddrPort `json:"address"`
+	OK          bool           `json:"ok"` // a handshake with it succeeded
+	HandshakeMs float64        `json:"handshakeMs,omitempty"`
 
 	problem string
 }

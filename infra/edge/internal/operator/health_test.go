@@ -22,8 +22,8 @@ func TestWarnings(t *testing.T) {
 		Descriptors:  func() (open, limit int) { return 10, 1024 },
 		Desk:         admission.NewDesk(admission.Limits{Total: 1, PerClient: 1}, 0),
 		Places: []Place{{
-			Address: "[::]:443", Serves: new(atomic.Bool), Warning: func() string { return "too small" },
-			ReachedAt: func() netip.AddrPort { return netip.MustParseAddrPort("127.0.0.1:1") },
+			Address: netip.MustParseAddrPort("[::]:443"), ReachedAt: netip.MustParseAddrPort("127.0.0.1:1"),
+			Serves: new(atomic.Bool), Warning: func() string { return "too small" },
 		}},
 	}}
 	now := s.look()

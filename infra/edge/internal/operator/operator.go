@@ -32,10 +32,10 @@ type Subject struct {
 
 // Place is one address that is served.
 type Place struct {
-	Address   string                // as it was announced
-	ReachedAt func() netip.AddrPort // where this machine reaches it now
-	Serves    *atomic.Bool          // whether HTTP/3 is offered; nil: it is off
-	Warning   func() string         // what could be better for HTTP/3; "": nothing
+	Address   netip.AddrPort // as it was announced
+	ReachedAt netip.AddrPort // where this machine reaches it
+	Serves    *atomic.Bool   // whether HTTP/3 is offered; nil: it is off
+	Warning   func() string  // what could be better for HTTP/3; "": nothing
 }
 
 // Origin is the way to the origin that needs no worker.

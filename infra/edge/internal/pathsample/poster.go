@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +22,8 @@ const (
 	maxQueue    = 4096
 	maxBatch    = 100
 	postTimeout = 2 * time.Second
+	// The last samples get this long to leave; the listener may have been stopped by the same Ctrl-C.
+	flushTimeout = 2 * time.Second
 )
 
 // Poster sends samples to the internal listener, in order, with one request at a time. What queues up during a request goes
@@ -35,26 +36,18 @@ type Poster struct {
 	log    *errorlog.Log
 
 	queue   chan connpath.Sample
-	closing chan struct{}
-	close   func()
-	done    chan struct{}
-
 	dropped atomic.Uint64 // samples that were lost because the queue was full
 	failed  uint64        // samples of batches that failed
 }
 
 // NewPoster makes a poster to the listener t.
 func NewPoster(t upstream.Target, log *errorlog.Log) *Poster {
-	closing := make(chan struct{})
 	return &Poster{
-		client:  &http.Client{Transport: upstream.NewTransport(t, 1), Timeout: postTimeout},
-		url:     "http://" + t.URLHost() + "/samples",
-		name:    t.Address,
-		log:     log,
-		queue:   make(chan connpath.Sample, maxQueue),
-		closing: closing,
-		close:   sync.OnceFunc(func() { close(closing) }),
-		done:    make(chan struct{}),
+		client: &http.Client{Transport: upstream.NewTransport(t, 1), Timeout: postTimeout},
+		url:    "http://" + t.URLHost() + "/samples",
+		name:   t.Address,
+		log:    log,
+		queue:  make(chan connpath.Sample, maxQueue),
 	}
 }
 
@@ -74,21 +67,21 @@ func (p *Poster) Emit(s connpath.Sample) {
 	}
 }
 
-// Run sends until Close was called and the queue is empty, or ctx ends.
+// Run sends until ctx ends, and then what is queued, for flushTimeout at most.
 func (p *Poster) Run(ctx context.Context) {
-	defer close(p.done)
 	defer p.client.CloseIdleConnections()
-	for {
+	sending, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(flushTimeout, end) })()
+	for ctx.Err() == nil {
 		select {
 		case s := <-p.queue:
-			p.send(ctx, s)
-		case <-p.closing:
-			if len(p.queue) == 0 {
-				return
-			}
+			p.send(sending, s)
 		case <-ctx.Done():
-			return
 		}
+	}
+	for sending.Err() == nil && len(p.queue) > 0 {
+		p.send(sending, <-p.queue)
 	}
 }
 
@@ -129,16 +122,4 @@ func (p *Poster) post(ctx context.Context, batch []connpath.Sample) error {
 		return fmt.Errorf("status %d", res.StatusCode)
 	}
 	return nil
-}
-
-// Done returns a channel that is closed when Run has returned.
-func (p *Poster) Done() <-chan struct{} { return p.done }
-
-// Close ends the poster when it has sent what is queued, or when ctx has ended.
-func (p *Poster) Close(ctx context.Context) {
-	p.close()
-	select {
-	case <-p.done:
-	case <-ctx.Done():
-	}
 }

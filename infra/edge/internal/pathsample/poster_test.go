@@ -30,6 +30,22 @@ func mustTarget(t *testing.T, s string) upstream.Target {
 	return to
 }
 
+// start runs a poster. Its end sends what is queued.
+func start(t *testing.T, p *Poster) (end func()) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.Run(ctx)
+	}()
+	return func() {
+		t.Helper()
+		stop()
+		edgetest.Receive(t, "end", done)
+	}
+}
+
 // What queues up while a post is under way goes as one batch, of at most 100, in order.
 func TestPosterBatches(t *testing.T) {
 	batches := make(chan []int, 10)
@@ -48,7 +64,7 @@ func TestPosterBatches(t *testing.T) {
 	})
 	log := &edgetest.Buffer{}
 	p := NewPoster(mustTarget(t, url), errorlog.New(log))
-	go p.Run(context.Background())
+	end := start(t, p)
 	p.Emit(numbered(0))
 	if b := edgetest.Receive(t, "first batch", batches); len(b) != 1 {
 		t.Fatalf("%v", b)
@@ -70,7 +86,7 @@ func TestPosterBatches(t *testing.T) {
 			next++
 		}
 	}
-	p.Close(t.Context())
+	end()
 	p.Emit(numbered(0)) // after the end: nothing happens
 	if log.String() != "" {
 		t.Error(log)
@@ -100,12 +116,11 @@ func TestPosterFailures(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			log := &edgetest.Buffer{}
 			p := NewPoster(mustTarget(t, tc.to), errorlog.New(log))
-			go p.Run(context.Background())
+			end := start(t, p)
 			for n := range 3 {
 				p.Emit(numbered(n))
 			}
-			p.Close(t.Context())
-			<-p.done
+			end()
 			if p.failed != 3 {
 				t.Errorf("%d counted", p.failed)
 			}
@@ -123,15 +138,12 @@ func TestPosterStops(t *testing.T) {
 	url := edgetest.StartUpstream(t, func(http.ResponseWriter, *http.Request) { arrived <- struct{}{}; <-release })
 	t.Cleanup(func() { close(release) })
 	p := NewPoster(mustTarget(t, url), errorlog.New(&edgetest.Buffer{}))
-	ctx, stop := context.WithCancel(t.Context())
-	go p.Run(ctx)
-	p.Emit(numbered(1))
+	end := start(t, p)
+	for n := range maxBatch + 2 {
+		p.Emit(numbered(n))
+	}
 	edgetest.Receive(t, "post", arrived)
-	bounded, cancel := context.WithCancel(t.Context())
-	cancel()
-	p.Close(bounded) // returns at once, as its time is over
-	stop()
-	edgetest.Receive(t, "end", p.done)
+	end() // flushTimeout after it was asked for
 }
 
 func TestPosterOverUnixSocket(t *testing.T) {
@@ -147,10 +159,10 @@ func TestPosterOverUnixSocket(t *testing.T) {
 	go s.Serve(ln)
 	t.Cleanup(func() { s.Close() })
 	p := NewPoster(mustTarget(t, "unix:"+path), errorlog.New(&edgetest.Buffer{}))
-	go p.Run(t.Context())
+	end := start(t, p)
 	p.Emit(numbered(1))
 	if g := edgetest.Receive(t, "post", got); g != "POST /samples application/json" {
 		t.Error(g)
 	}
-	p.Close(t.Context())
+	end()
 }

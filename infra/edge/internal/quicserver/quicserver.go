@@ -24,8 +24,9 @@ import (
 
 // Options are what a server needs.
 type Options struct {
-	TCP *net.TCPListener // of the same address and port number
-	UDP *net.UDPConn
+	Address   netip.AddrPort // as it was announced
+	ReachedAt netip.AddrPort // where this machine reaches it
+	UDP       *net.UDPConn
 	// Bind binds another UDP socket of that address, when UDP is gone.
 	Bind func() (*net.UDPConn, error)
 	TLS  *tls.Config // the server changes a copy of it
@@ -91,7 +92,7 @@ func New(options Options) (*Server, error) {
 		options: options, tls: http3.ConfigureTLSConfig(options.TLS.Clone()), closing: make(chan struct{}),
 	}
 	if err := q.open(options.UDP); err != nil {
-		return nil, fmt.Errorf("cannot serve HTTP/3 on %s: %w", q.Address(), err)
+		return nil, fmt.Errorf("cannot serve HTTP/3 on %s: %w", q.options.Address, err)
 	}
 	return q, nil
 }
@@ -108,7 +109,7 @@ func (q *Server) open(udp *net.UDPConn) error {
 	}}
 	var err error
 	if q.options.Shared {
-		if s.shared, err = handover.Join(q.options.Folder, q.Address(), udp, q.options.OnSuccessor); err != nil {
+		if s.shared, err = handover.Join(q.options.Folder, q.options.Address, udp, q.options.OnSuccessor); err != nil {
 			q.options.Log.Report("HTTP/3", fmt.Sprintf("at a restart HTTP/3 loses its connections: %v", err))
 		} else {
 			s.transport.Conn, s.transport.ConnectionIDGenerator = s.shared, s.shared
@@ -129,7 +130,7 @@ func (q *Server) open(udp *net.UDPConn) error {
 // another's connections (RFC 9000, section 21.11).
 func (q *Server) key(purpose string) []byte {
 	mac := hmac.New(sha256.New, q.options.ResetSecret[:])
-	mac.Write([]byte(q.Address() + purpose))
+	mac.Write([]byte(q.options.Address.String() + purpose))
 	return mac.Sum(nil)
 }
 
@@ -138,39 +139,6 @@ func (q *Server) current() socket {
 	defer q.mu.Unlock()
 	return q.now
 }
-
-// ReachedAt returns where this machine reaches the server.
-func (q *Server) ReachedAt() netip.AddrPort { return ReachedAt(q.options.TCP.Addr()) }
-
-// ReachedAt returns where this machine reaches a listener. The kernel may have IPv6 off (net.ipv6.conf.all.disable_ipv6), also from some
-// moment on: the socket of all addresses then serves IPv4 alone.
-func ReachedAt(listener net.Addr) netip.AddrPort {
-	return reachedAt(listener.(*net.TCPAddr).AddrPort(), hasRoute)
-}
-
-func reachedAt(at netip.AddrPort, hasRoute func(netip.AddrPort) bool) netip.AddrPort {
-	if !at.Addr().IsUnspecified() {
-		return at
-	}
-	if ipv6 := netip.AddrPortFrom(netip.IPv6Loopback(), at.Port()); at.Addr().Is6() && hasRoute(ipv6) {
-		return ipv6
-	}
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
-}
-
-// hasRoute says whether the kernel would send a datagram there. It sends none.
-func hasRoute(to netip.AddrPort) bool {
-	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
-	if err == nil {
-		_ = c.Close()
-	}
-	return err == nil
-}
-
-// Address returns the address that is served, as IP:PORT.
-func (q *Server) Address() string { return q.options.TCP.Addr().String() }
-
-func (q *Server) port() int { return q.options.TCP.Addr().(*net.TCPAddr).Port }
 
 func (q *Server) ending() bool {
 	select {

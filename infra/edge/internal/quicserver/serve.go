@@ -16,12 +16,12 @@ func (q *Server) Serve() {
 			return
 		}
 		q.options.Serves.Store(false)
-		q.options.Log.Report("HTTP/3", fmt.Sprintf("UDP port %d does not serve any more (%v): nothing offers it meanwhile", q.port(), err))
+		q.options.Log.Report("HTTP/3", fmt.Sprintf("UDP port %d does not serve any more (%v): nothing offers it meanwhile", q.options.Address.Port(), err))
 		s.close()
 		if !q.reopen() {
 			return
 		}
-		q.options.Log.Report("HTTP/3 back", fmt.Sprintf("UDP port %d serves again", q.port()))
+		q.options.Log.Report("HTTP/3 back", fmt.Sprintf("UDP port %d serves again", q.options.Address.Port()))
 	}
 }
 
@@ -46,7 +46,7 @@ func (q *Server) reopen() bool {
 			}
 			udp.Close()
 		}
-		q.options.Log.Report("HTTP/3", fmt.Sprintf("UDP port %d cannot be served again yet: %v", q.port(), err))
+		q.options.Log.Report("HTTP/3", fmt.Sprintf("UDP port %d cannot be served again yet: %v", q.options.Address.Port(), err))
 		select {
 		case <-q.closing:
 			return false

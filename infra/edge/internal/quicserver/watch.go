@@ -1,9 +1,7 @@
 package quicserver
 
 import (
-	"errors"
 	"fmt"
-	"syscall"
 	"time"
 )
 
@@ -26,18 +24,16 @@ func (q *Server) watch() {
 		case <-ticker.C:
 		}
 		s := q.current()
-		if err := Answers(q.ReachedAt(), watchInterval); errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-			continue // without a descriptor nobody can ask: that says nothing about the server
-		} else if err != nil {
+		if err := Answers(q.options.ReachedAt, watchInterval); err != nil {
 			if misses++; misses == watchPatience && q.options.Serves.CompareAndSwap(true, false) {
-				q.options.Log.Report("HTTP/3", fmt.Sprintf("UDP port %d does not answer (%v): nothing offers it meanwhile", q.port(), err))
+				q.options.Log.Report("HTTP/3", fmt.Sprintf("UDP port %d does not answer (%v): nothing offers it meanwhile", q.options.Address.Port(), err))
 			}
 			continue
 		}
 		misses = 0
 		// The socket that answered is the one that serves.
 		if s == q.current() && q.options.Serves.CompareAndSwap(false, true) {
-			q.options.Log.Report("HTTP/3 back", fmt.Sprintf("UDP port %d answers again", q.port()))
+			q.options.Log.Report("HTTP/3 back", fmt.Sprintf("UDP port %d answers again", q.options.Address.Port()))
 		}
 	}
 }
