@@ -7,7 +7,7 @@ import type { Congestion } from "../model/congestion.ts";
 import { CROWD_FLAGS } from "./crowd-flags.ts";
 import { ownPrefix } from "./leftovers.ts";
 import { makeNamespace, type TcpBuffers } from "./namespace.ts";
-import { CLIENT_DEVICE, type EmulatedPath, SERVER_DEVICE, startPath } from "./path.ts";
+import { DEVICE, type EmulatedPath, startPath } from "./path.ts";
 import { QUICHE_PROGRAM } from "./programs.ts";
 import { shell, startServer } from "./shell.ts";
 
@@ -121,11 +121,11 @@ export async function startLane(
     setInitialWindow: async (packets) => {
       if (packets === initialWindow) return;
       initialWindow = packets;
-      const route = ["-n", server, "route", "change", clientNetwork, "dev", SERVER_DEVICE];
+      const route = ["-n", server, "route", "change", clientNetwork, "dev", DEVICE];
       await shell("ip", ...route, ...(packets === undefined ? [] : ["initcwnd", String(packets)]));
     },
     setClientAddress: async (from) => {
-      await shell("ip", "-n", client, "route", "replace", `${SERVER_ADDRESS}/32`, "dev", CLIENT_DEVICE, "src", from);
+      await shell("ip", "-n", client, "route", "replace", `${SERVER_ADDRESS}/32`, "dev", DEVICE, "src", from);
     },
     freshClient: () => {
       if (++clients >= NETWORKS)

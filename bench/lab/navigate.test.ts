@@ -2,18 +2,18 @@ import { errors, type Page } from "playwright-core";
 import { describe, expect, it, vi } from "vitest";
 import type { CoreWatch } from "./cores.ts";
 import { loadPage } from "./navigate.ts";
-import type { PathCounters } from "./path.ts";
+import type { PathStats } from "./path.ts";
 
 const CORES: CoreWatch = { busyRatio: () => Number.NaN, stop: () => undefined };
-const NOTHING: PathCounters = { forwarded: 0, late: 0 };
+const NOTHING = { forwardedPackets: 0, latePackets: 0, droppedDevice: 0, droppedMemory: 0, droppedWrite: 0 };
 
 /** A path that carries so much meanwhile. */
-function load(page: Page, during: Partial<PathCounters> = {}, cores = CORES) {
-  const counters = vi
-    .fn<() => Promise<PathCounters>>()
-    .mockResolvedValueOnce(NOTHING)
-    .mockResolvedValueOnce({ ...NOTHING, ...during });
-  return loadPage(page, "https://h3.test/", { path: { counters } } as never, cores);
+function load(page: Page, during: Partial<typeof NOTHING> = {}, cores = CORES) {
+  const stats = vi
+    .fn<() => Promise<PathStats>>()
+    .mockResolvedValueOnce({ aToB: NOTHING, bToA: NOTHING })
+    .mockResolvedValueOnce({ aToB: NOTHING, bToA: { ...NOTHING, ...during } });
+  return loadPage(page, "https://h3.test/", { path: { stats } } as never, cores);
 }
 
 describe("loadPage", () => {
@@ -33,7 +33,7 @@ describe("loadPage", () => {
 
   it("says why a page was not loaded", async () => {
     expect(await answered("clear", 502)).toMatchObject({ outcome: "failed", error: "status 502" });
-    const failing = (error: Error) => load(pageOf(vi.fn<() => Promise<PathCounters>>().mockRejectedValue(error)));
+    const failing = (error: Error) => load(pageOf(vi.fn<() => Promise<PathStats>>().mockRejectedValue(error)));
     expect(await failing(new Error("net::ERR\nat page"))).toMatchObject({ outcome: "failed", error: "net::ERR" });
     expect(await failing(new errors.TimeoutError("late"))).toMatchObject({
       outcome: "timeout",
@@ -45,7 +45,7 @@ describe("loadPage", () => {
   it("has what cores and path tell, where they tell anything", async () => {
     const page = pageOf(() => Promise.resolve({ status: () => 200, headerValue: () => Promise.resolve(null) }));
     const [during, cores] = [
-      { forwarded: 100, late: 5 },
+      { forwardedPackets: 100, latePackets: 5 },
       { ...CORES, busyRatio: () => 0.9 },
     ];
     expect(await load(page, during, cores)).toMatchObject({ busyRatio: 0.9, lateRatio: 0.05 });

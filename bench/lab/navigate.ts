@@ -2,7 +2,7 @@ import { errors, type Page } from "playwright-core";
 import { PAGE_TIMEOUT_MS } from "../model/browser-pages.ts";
 import type { CoreWatch } from "./cores.ts";
 import type { Lane } from "./lane.ts";
-import { countedBetween } from "./path.ts";
+import { lateBetween } from "./path.ts";
 
 /** What a browser tells of one navigation. Times since its start, milliseconds; only `outcome` where it failed. */
 interface Navigated extends Partial<Omit<Awaited<ReturnType<typeof readTiming>>, "files">> {
@@ -20,13 +20,13 @@ export type LoadedPage = Awaited<ReturnType<typeof loadPage>>;
 
 /** Loads a page, and reads cores and path around it. */
 export async function loadPage(page: Page, url: string, { path }: Pick<Lane, "path">, cores: CoreWatch) {
-  const before = await path.counters();
+  const before = await path.stats();
   const startedMs = Date.now();
   const seen = await navigate(page, url);
-  const { forwarded, late } = countedBetween(before, await path.counters());
+  const lateRatio = lateBetween(before, await path.stats());
   const busyRatio = cores.busyRatio(startedMs, startedMs + (seen.loadMs ?? 0));
   const known = (ratio: number): number | null => (Number.isFinite(ratio) ? ratio : null);
-  return { startedMs, ...seen, busyRatio: known(busyRatio), lateRatio: known(late / forwarded) };
+  return { startedMs, ...seen, busyRatio: known(busyRatio), lateRatio: known(lateRatio) };
 }
 
 /** A paint is reported a frame or two after it. */

@@ -18,20 +18,25 @@ export interface Direction {
   readonly queueBytes?: number;
 }
 
-export interface PathConfig {
-  readonly seed: number;
+/** What a path is from a time on. */
+export interface PathStep {
+  /** Since the configuration was set; 0 in the first step. */
+  readonly atMs: number;
   /** From the client to the server. */
   readonly aToB: Direction;
   /** From the server to the client: the data's direction. */
   readonly bToA: Direction;
-  readonly profile?:
-    readonly { readonly atMs: number; readonly aToB?: Direction; readonly bToA?: Direction }[] | undefined;
-  readonly profileRepeatMs?: number | undefined;
 }
 
-/** The path's devices, in the namespaces of their names. */
-export const CLIENT_DEVICE = "netpath-client";
-export const SERVER_DEVICE = "netpath-server";
+export interface PathConfig {
+  readonly seed: number;
+  readonly steps: readonly PathStep[];
+  /** After which it begins anew. */
+  readonly repeatMs?: number | undefined;
+}
+
+/** The path's device, in either namespace. */
+export const DEVICE = "netpath";
 
 interface Answer {
   readonly ok: boolean;
@@ -47,9 +52,7 @@ export interface EmulatedPath {
   /** Changes the path, and begins its draws anew from the seed. @throws UserError naming every bad field */
   set(config: PathConfig): Promise<void>;
   /** What it counted since it began. */
-  counters(): Promise<PathCounters>;
-  /** Packets that it lost by its own fault since it began, in each direction. */
-  faults(): Promise<{ readonly aToB: number; readonly bToA: number }>;
+  stats(): Promise<PathStats>;
 }
 
 export interface PathEnds {
@@ -64,21 +67,14 @@ export interface PathEnds {
 /** Joins two namespaces by a path without limits, until `set`. It ends with `stack`. @throws UserError */
 export async function startPath(ends: PathEnds, folder: string, stack: AsyncDisposableStack): Promise<EmulatedPath> {
   const control = join(folder, `${ends.client}.sock`);
-  const options = {
-    control,
-    a: ends.client,
-    "device-a": CLIENT_DEVICE,
-    b: ends.server,
-    "device-b": SERVER_DEVICE,
-  };
-  const flags = Object.entries(options).flatMap(([name, value]) => [`-${name}`, value]);
-  const { failed } = await startServer("netpath", [NETPATH_PROGRAM, ...flags], stack);
-  for (const [namespace, device, address, route] of [
-    [ends.client, CLIENT_DEVICE, ends.clientAddress, `${ends.serverAddress}/32`],
-    [ends.server, SERVER_DEVICE, ends.serverAddress, ends.clientNetwork],
+  const command = [NETPATH_PROGRAM, "-control", control, "-a", ends.client, "-b", ends.server] as const;
+  const { failed } = await startServer("netpath", command, stack);
+  for (const [namespace, address, route] of [
+    [ends.client, ends.clientAddress, `${ends.serverAddress}/32`],
+    [ends.server, ends.serverAddress, ends.clientNetwork],
   ] as const) {
-    await shell("ip", "-n", namespace, "address", "add", `${address}/32`, "dev", device);
-    await shell("ip", "-n", namespace, "route", "add", route, "dev", device);
+    await shell("ip", "-n", namespace, "address", "add", `${address}/32`, "dev", DEVICE);
+    await shell("ip", "-n", namespace, "route", "add", route, "dev", DEVICE);
   }
   // One JSON object a line each way.
   const socket = connect(control);
@@ -100,11 +96,6 @@ export async function startPath(ends: PathEnds, folder: string, stack: AsyncDisp
     last = answer.catch(() => undefined);
     return answer;
   };
-  const stats = async (): Promise<PathStats> => {
-    const answer = await ask({ stats: true });
-    if (answer.stats === undefined) throw new UserError(`netpath gave no counters: ${answer.error}.`);
-    return answer.stats;
-  };
   return {
     control,
     failed,
@@ -112,49 +103,34 @@ export async function startPath(ends: PathEnds, folder: string, stack: AsyncDisp
       const { ok, error } = await ask({ set: config });
       if (!ok) throw new UserError(`The network could not be set: ${error ?? "netpath gave no reason"}.`);
     },
-    counters: async () => countersOf(await stats()),
-    faults: async () => faultsOf(await stats()),
+    stats: async () => {
+      const { stats, error } = await ask({ stats: true });
+      if (stats === undefined) throw new UserError(`netpath gave no counters: ${error}.`);
+      return stats;
+    },
   };
 }
 
-/** What the emulated path counted since it began, in packets. */
-export interface PathCounters {
-  readonly forwarded: number;
-  /** Of those, over 1 ms after they were due. */
-  readonly late: number;
-}
-
-/** As netpath tells of them. */
-export interface PathStats {
-  readonly aToB: DirectionStats;
-  readonly bToA: DirectionStats;
-}
+/** As netpath tells of them, in packets. */
+export type PathStats = Readonly<Record<"aToB" | "bToA", DirectionStats>>;
 
 interface DirectionStats {
   readonly forwardedPackets: number;
+  /** Of those, over 1 ms after they were due. */
   readonly latePackets: number;
-  /** Dropped by netpath's own fault. */
   readonly droppedDevice: number;
   readonly droppedMemory: number;
   readonly droppedWrite: number;
 }
 
-/** Of both directions. */
-export function countersOf({ aToB: up, bToA: down }: PathStats): PathCounters {
-  return {
-    forwarded: up.forwardedPackets + down.forwardedPackets,
-    late: up.latePackets + down.latePackets,
-  };
+/** Packets of a direction that netpath lost by its own fault: it was too slow, or its memory full. */
+export function faultsOf({ droppedDevice, droppedMemory, droppedWrite }: DirectionStats): number {
+  return droppedDevice + droppedMemory + droppedWrite;
 }
 
-/** Packets that netpath lost by its own fault: it was too slow, or its memory full. */
-export function faultsOf({ aToB, bToA }: PathStats): { readonly aToB: number; readonly bToA: number } {
-  const sum = ({ droppedDevice, droppedMemory, droppedWrite }: DirectionStats): number =>
-    droppedDevice + droppedMemory + droppedWrite;
-  return { aToB: sum(aToB), bToA: sum(bToA) };
-}
-
-/** What was counted between two readings. */
-export function countedBetween(before: PathCounters, after: PathCounters): PathCounters {
-  return { forwarded: after.forwarded - before.forwarded, late: after.late - before.late };
+/** The share of the packets, over both directions, that left late between two readings; NaN where none left. */
+export function lateBetween(before: PathStats, after: PathStats): number {
+  const counted = (name: keyof DirectionStats): number =>
+    after.aToB[name] - before.aToB[name] + after.bToA[name] - before.bToA[name];
+  return counted("latePackets") / counted("forwardedPackets");
 }

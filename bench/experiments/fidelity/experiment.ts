@@ -9,7 +9,7 @@ import { inLab } from "../../harness/in-lab.ts";
 import { dayOf, FIDELITY_FOLDER, thisMachine } from "../../harness/machine.ts";
 import { writeIn, jsonText } from "../../harness/run-folder.ts";
 import { type Lane, SERVER_ADDRESS } from "../../lab/lane.ts";
-import type { Direction } from "../../lab/path.ts";
+import { type Direction, faultsOf } from "../../lab/path.ts";
 import { buildNetpath, PATHPROBE_PROGRAM } from "../../lab/programs.ts";
 import { flag } from "../../model/options.ts";
 import type { KnownFidelity } from "../../model/recorded-run.ts";
@@ -156,16 +156,19 @@ async function measure(
   const { ways, asked, probe } = setting;
   // The other direction is left free, so that each is seen apart.
   const direction = (way: Way) => (ways.includes(way) ? asked : { delayMs: 0 });
-  await lane.path.set({ seed, aToB: direction("aToB"), bToA: direction("bToA") });
-  const before = await lane.path.faults();
+  await lane.path.set({ seed, steps: [{ atMs: 0, aToB: direction("aToB"), bToA: direction("bToA") }] });
+  const before = await lane.path.stats();
   const measured = await Promise.all(
     ways.map(async (way) => {
       const packets = packetsOf(probe, asked, seededRandom(seed, "packets", way));
       return { setting, direction: way, packets, stamps: await send(packets, way, asked.delayMs ?? 0) };
     }),
   );
-  const after = await lane.path.faults();
-  return measured.map((one) => ({ ...one, emulatorDrops: after[one.direction] - before[one.direction] }));
+  const after = await lane.path.stats();
+  return measured.map((one) => ({
+    ...one,
+    emulatorDrops: faultsOf(after[one.direction]) - faultsOf(before[one.direction]),
+  }));
 
   /** Runs pathprobe to its end. @throws UserError */
   async function send(packets: readonly Packet[], way: Way, delayMs: number): Promise<Stamps> {

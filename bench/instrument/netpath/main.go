@@ -16,21 +16,18 @@ import (
 )
 
 func main() {
-	var a, b tunpath.End
-	flag.StringVar(&a.Namespace, "a", "", "network namespace of end a (name or path)")
-	flag.StringVar(&a.Device, "device-a", "netpath-a", "device that is made in it")
-	flag.StringVar(&b.Namespace, "b", "", "network namespace of end b")
-	flag.StringVar(&b.Device, "device-b", "netpath-b", "device that is made in it")
+	a := flag.String("a", "", "network namespace of end a, in which the device netpath is made")
+	b := flag.String("b", "", "network namespace of end b")
 	socket := flag.String("control", "", "Unix socket to make")
 	flag.Parse()
-	if err := run(a, b, *socket); err != nil {
+	if err := run(*a, *b, *socket); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(a, b tunpath.End, socket string) error {
-	if a.Namespace == "" || b.Namespace == "" || socket == "" || flag.NArg() > 0 {
+func run(a, b, socket string) error {
+	if a == "" || b == "" || socket == "" || flag.NArg() > 0 {
 		return errors.New("netpath takes -a, -b and -control, and no other argument than its flags: see -help")
 	}
 	// Before anything is made: from here on a signal ends it in order.

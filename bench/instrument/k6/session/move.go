@@ -18,7 +18,7 @@ import (
 // (RFC 9110, section 14.2).
 type Move struct {
 	AfterBytes    int64
-	ClientAddress string
+	ClientAddress netip.Addr
 }
 
 // readMoving reads a body to its end, and moves on the way, if that is asked for. It returns what was read of the
@@ -33,14 +33,14 @@ func (s *Session) readMoving(ctx context.Context, body io.Reader, over *connecti
 		return read, err
 	}
 	s.mu.Lock()
-	s.clientAddress = s.moveTo
+	s.clientAddress = move.ClientAddress
 	s.mu.Unlock()
 	if over.migrate == nil {
 		return read, errMoved
 	}
 	migrated := make(chan error, 1)
 	// The old path goes on carrying meanwhile.
-	go func() { migrated <- over.migrate(ctx, s.moveTo) }()
+	go func() { migrated <- over.migrate(ctx, move.ClientAddress) }()
 	rest, err := countBytes(body)
 	select {
 	case migrateErr := <-migrated:

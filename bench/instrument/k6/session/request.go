@@ -133,7 +133,7 @@ func (s *Session) takeHeader(response *http.Response) {
 	age, _ := strconv.ParseUint(response.Header.Get("Age"), 10, 31)
 	// In a 421 the field is to be ignored (RFC 7838, section 6). A malformed one is reported as it came, and does nothing.
 	if response.StatusCode != http.StatusMisdirectedRequest {
-		_ = s.cache.Update(lines, time.Duration(age)*time.Second, s.config.Now())
+		s.cache.Update(lines, time.Duration(age)*time.Second, s.config.Now())
 	}
 }
 

@@ -73,9 +73,6 @@ func (s *Session) route(ctx context.Context) (*connection, error) {
 // where there is none. An alternative whose handshake failed is broken for the rest of the session. The mutex is held.
 func (s *Session) quicAttempt() *attempt {
 	for _, alternative := range s.cache.Fresh(s.config.Now()) {
-		if alternative.Protocol != "h3" {
-			continue
-		}
 		current := s.quic[alternative.Authority()]
 		switch {
 		case current == nil || current.finished() && current.err == nil && !current.connection.alive():

@@ -52,7 +52,7 @@ const (
 type Config struct {
 	Origin Origin
 	// The source address; empty leaves it to the routing table.
-	ClientAddress string
+	ClientAddress netip.Addr
 	Switch        Switch
 	// Subresources under way at a time.
 	Parallel      int
@@ -82,7 +82,6 @@ type Origin struct {
 type Session struct {
 	config    Config
 	roots     *x509.CertPool
-	moveTo    netip.Addr
 	authority string // host:port of the origin
 	// What TCP connections speak: a session that begins with h3 falls back to h2.
 	tcpProtocol Protocol
@@ -112,64 +111,45 @@ func Open(ctx context.Context, config Config) (*Session, error) {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
+	roots, err := readRoots(config.Origin.CAFile)
+	if err != nil {
+		return nil, err
+	}
 	s := &Session{
 		config:      config,
+		roots:       roots,
 		authority:   net.JoinHostPort(config.Origin.Host, strconv.Itoa(config.Origin.Port)),
 		tcpProtocol: config.FirstProtocol,
 		cache:       altsvc.Cache{Host: config.Origin.Host},
 		quic:        map[string]*attempt{},
 		report:      NewReport(),
-	}
-	if err := s.check(); err != nil {
-		return nil, err
+
+		clientAddress: config.ClientAddress,
 	}
 	if config.FirstProtocol == H3 {
 		// Such a client knows the alternative from an earlier visit, and forgets it like any other: by clear, by the next
 		// Alt-Svc, or by its age.
 		s.tcpProtocol = H2
-		known := []string{`h3=":` + strconv.Itoa(config.Origin.Port) + `"`}
-		if err := s.cache.Update(known, 0, config.Now()); err != nil {
-			return nil, err
-		}
+		s.cache.Update([]string{`h3=":` + strconv.Itoa(config.Origin.Port) + `"`}, 0, config.Now())
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	return s, nil
 }
 
-// check reads addresses and certificates, and says what is wrong with the configuration.
-func (s *Session) check() (err error) {
-	c := s.config
-	switch {
-	case c.Origin.Host == "" || c.Origin.Port < 1 || c.Origin.Port > 65535:
-		return fmt.Errorf("the origin needs a host and a port, not %q and %d", c.Origin.Host, c.Origin.Port)
-	case c.FirstProtocol != H1 && c.FirstProtocol != H2 && c.FirstProtocol != H3:
-		return fmt.Errorf("firstProtocol %q is none of h1, h2, h3", c.FirstProtocol)
-	case c.Switch != SwitchWait && c.Switch != SwitchBackground:
-		return fmt.Errorf("switch %q is neither wait nor background", c.Switch)
-	case c.Parallel < 0 || c.QUICTimeoutMs < 0 || c.UDPReceiveBufferBytes < 0:
-		return errors.New("parallel, quicTimeoutMs and udpReceiveBufferBytes must be above 0")
+// readRoots gives the certificates to trust; nil, the system's, without a file.
+func readRoots(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
 	}
-	if c.ClientAddress != "" {
-		if s.clientAddress, err = netip.ParseAddr(c.ClientAddress); err != nil {
-			return fmt.Errorf("clientAddress: %w", err)
-		}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("caFile: %w", err)
 	}
-	if c.Move != nil {
-		if s.moveTo, err = netip.ParseAddr(c.Move.ClientAddress); err != nil || c.Move.AfterBytes <= 0 {
-			return fmt.Errorf("a move is after some bytes (%d), to an address (%q)", c.Move.AfterBytes, c.Move.ClientAddress)
-		}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, errors.New("caFile: no certificate in " + file)
 	}
-	if c.Origin.CAFile != "" {
-		pem, err := os.ReadFile(c.Origin.CAFile)
-		if err != nil {
-			return fmt.Errorf("caFile: %w", err)
-		}
-		s.roots = x509.NewCertPool()
-		if !s.roots.AppendCertsFromPEM(pem) {
-			return errors.New("caFile: no certificate in " + c.Origin.CAFile)
-		}
-	}
-	return nil
+	return roots, nil
 }
 
 // from gives the address that a new connection is opened from; the zero address leaves it to the routing table.

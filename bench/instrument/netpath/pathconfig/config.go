@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"adaptive-h3/bench/instrument/netpath/shaper"
 )
@@ -16,13 +15,11 @@ import (
 // Config is:
 //
 //	{
-//	  "seed": 1,                     // whole number from 0; default 1
-//	  "aToB": DIRECTION,             // default: a free wire
-//	  "bToA": DIRECTION,
-//	  "profile": [                   // at each time since the configuration was set, the fields that change
+//	  "seed": 1,                     // whole number from 0
+//	  "steps": [                     // what is so from each time on, since the configuration was set; the first is at 0
 //	    {"atMs": 5000, "aToB": DIRECTION, "bToA": DIRECTION}
 //	  ],
-//	  "profileRepeatMs": 20000       // start over from the beginning after this time
+//	  "repeatMs": 20000              // start over from the beginning after this time
 //	}
 //
 // and DIRECTION, in which every field may be left out:
@@ -33,11 +30,11 @@ import (
 //	  "jitterMs": 1,                 // uniform, plus or minus; at most delayMs; keeps the order
 //	  "lossRatio": 0.01,
 //	  "udpLossRatio": 0.08,          // of UDP alone, before the queue: a network that polices it
-//	  "queueBytes": 1500000
+//	  "queueBytes": 1500000          // 0: netem's default limit, 1000 full packets
 //	}
 type Config struct {
 	Seed uint64
-	// The beginning, at 0, and the profile. Times only grow.
+	// The first is at 0. Times only grow.
 	Steps    []Step
 	RepeatNs int64
 }
@@ -58,13 +55,16 @@ func (c Config) Change(n int) (Step, bool) {
 	return step, true
 }
 
+// defaultQueueBytes is 1000 full packets, the default limit of netem.
+const defaultQueueBytes = 1_500_000
+
 // The bounds are those within which the emulator keeps its promises: memory, and arithmetic in nanoseconds.
 const (
 	minRateMbps   = 0.001
 	maxRateMbps   = 100_000
 	maxDelayMs    = 10_000
 	maxQueueBytes = 64_000_000
-	maxProfileMs  = 7 * 24 * 3600 * 1000
+	maxMs         = 7 * 24 * 3600 * 1000
 )
 
 type direction struct {
@@ -98,7 +98,7 @@ func (d direction) check(at string) error {
 func (d direction) settings() shaper.Settings {
 	return shaper.Settings{
 		RateBps: d.RateMbps * 1e6, DelayNs: nanoseconds(d.DelayMs), JitterNs: nanoseconds(d.JitterMs),
-		LossRatio: d.LossRatio, UDPLossRatio: d.UDPLossRatio, QueueBytes: d.QueueBytes,
+		LossRatio: d.LossRatio, UDPLossRatio: d.UDPLossRatio, QueueBytes: cmp.Or(d.QueueBytes, defaultQueueBytes),
 	}
 }
 
@@ -106,53 +106,34 @@ func nanoseconds(ms float64) int64 { return int64(math.Round(ms * 1e6)) }
 
 // Parse reads a configuration.
 func Parse(text []byte) (Config, error) {
-	free := direction{QueueBytes: shaper.DefaultQueueBytes}
-	// A step changes what it names, and only that.
-	type step struct {
-		AtMs       float64
-		AToB, BToA json.RawMessage
-	}
-	file := struct {
-		Seed            uint64
-		AToB, BToA      direction
-		Profile         []step
-		ProfileRepeatMs float64
-	}{Seed: 1, AToB: free, BToA: free}
-	if err := decode(text, &file); err != nil {
-		return Config{}, fmt.Errorf("the configuration is not as it should be: %w", err)
-	}
-	config := Config{Seed: file.Seed, RepeatNs: nanoseconds(file.ProfileRepeatMs)}
-	var faults []error
-	add := func(at string, atMs float64) {
-		faults = append(faults, file.AToB.check(at+"aToB"), file.BToA.check(at+"bToA"))
-		settings := [2]shaper.Settings{file.AToB.settings(), file.BToA.settings()}
-		config.Steps = append(config.Steps, Step{nanoseconds(atMs), settings})
-	}
-	add("", 0)
-	lastMs := -1.0
-	for i, step := range file.Profile {
-		at := fmt.Sprintf("profile[%d].", i)
-		if err := errors.Join(decode(step.AToB, &file.AToB), decode(step.BToA, &file.BToA)); err != nil {
-			faults = append(faults, fmt.Errorf("%s is not as it should be: %w", strings.TrimSuffix(at, "."), err))
+	var file struct {
+		Seed  uint64
+		Steps []struct {
+			AtMs       float64
+			AToB, BToA direction
 		}
-		if step.AtMs < 0 || step.AtMs <= lastMs || step.AtMs > maxProfileMs {
-			faults = append(faults, fmt.Errorf("%satMs must be later than the entry before, and at most %d", at, maxProfileMs))
-		}
-		lastMs = step.AtMs
-		add(at, step.AtMs)
-	}
-	if repeatMs := file.ProfileRepeatMs; repeatMs != 0 && (repeatMs <= max(lastMs, 0) || repeatMs > maxProfileMs || lastMs < 0) {
-		faults = append(faults, fmt.Errorf("profileRepeatMs must be later than the last entry of a profile, and at most %d", maxProfileMs))
-	}
-	return config, errors.Join(faults...)
-}
-
-// decode changes the fields that the text names, if there is one. A name that is no field is an error.
-func decode(text []byte, into any) error {
-	if text == nil {
-		return nil
+		RepeatMs float64
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	return decoder.Decode(into)
+	if err := decoder.Decode(&file); err != nil {
+		return Config{}, fmt.Errorf("the configuration is not as it should be: %w", err)
+	}
+	config := Config{Seed: file.Seed, RepeatNs: nanoseconds(file.RepeatMs)}
+	var faults []error
+	nextMs := 0.0
+	for i, step := range file.Steps {
+		at := fmt.Sprintf("steps[%d].", i)
+		faults = append(faults, step.AToB.check(at+"aToB"), step.BToA.check(at+"bToA"))
+		if step.AtMs < nextMs || step.AtMs > maxMs || i == 0 && step.AtMs != 0 {
+			faults = append(faults, fmt.Errorf("%satMs must be 0 in the first step, later in each that follows, and at most %d", at, maxMs))
+		}
+		nextMs = math.Nextafter(step.AtMs, math.Inf(1))
+		settings := [2]shaper.Settings{step.AToB.settings(), step.BToA.settings()}
+		config.Steps = append(config.Steps, Step{nanoseconds(step.AtMs), settings})
+	}
+	if file.RepeatMs != 0 && (file.RepeatMs < nextMs || file.RepeatMs > maxMs) || len(file.Steps) == 0 {
+		faults = append(faults, fmt.Errorf("there must be a step, and repeatMs must be later than the last one, and at most %d", maxMs))
+	}
+	return config, errors.Join(faults...)
 }

@@ -10,35 +10,21 @@ import (
 )
 
 func TestValid(t *testing.T) {
-	base := shaper.Settings{QueueBytes: shaper.DefaultQueueBytes}
-	with := func(s shaper.Settings, change func(*shaper.Settings)) shaper.Settings {
-		change(&s)
-		return s
-	}
-	first := with(base, func(s *shaper.Settings) { s.RateBps, s.DelayNs, s.JitterNs = 5e6, 3_000_000, 2_000_000 })
-	second := with(first, func(s *shaper.Settings) { s.LossRatio = 0.5 })
-	third := with(second, func(s *shaper.Settings) { s.QueueBytes = 9 })
-	back := with(base, func(s *shaper.Settings) { s.DelayNs = 1_000_000 })
+	base := shaper.Settings{QueueBytes: defaultQueueBytes}
 	cases := map[string]struct {
 		text string
 		want Config
 	}{
-		"nothing": {`{}`, Config{Seed: 1, Steps: []Step{{0, [2]shaper.Settings{base, base}}}}},
+		"one step": {`{"steps": [{}]}`, Config{Steps: []Step{{0, [2]shaper.Settings{base, base}}}}},
 		"all fields": {
-			`{"seed": 18446744073709551615,
-			  "aToB": {"rateMbps": 50, "delayMs": 12.5, "jitterMs": 1, "lossRatio": 0.01, "queueBytes": 0},
-			  "bToA": {"rateMbps": 0}}`,
-			Config{Seed: 1<<64 - 1, Steps: []Step{{0, [2]shaper.Settings{{
-				RateBps: 50e6, DelayNs: 12_500_000, JitterNs: 1_000_000, LossRatio: 0.01,
-			}, base}}}},
-		},
-		"a profile changes what it names, and only that": {
-			`{"aToB": {"rateMbps": 5, "delayMs": 3, "jitterMs": 2}, "profileRepeatMs": 3,
-			  "profile": [{"atMs": 1, "aToB": {"lossRatio": 0.5}}, {"atMs": 2, "aToB": {"queueBytes": 9}, "bToA": {"delayMs": 1}}]}`,
-			Config{Seed: 1, RepeatNs: 3_000_000, Steps: []Step{
-				{0, [2]shaper.Settings{first, base}},
-				{1_000_000, [2]shaper.Settings{second, base}},
-				{2_000_000, [2]shaper.Settings{third, back}},
+			`{"seed": 18446744073709551615, "repeatMs": 3,
+			  "steps": [{"aToB": {"rateMbps": 50, "delayMs": 12.5, "jitterMs": 1, "lossRatio": 0.01, "udpLossRatio": 0.5, "queueBytes": 9}},
+			            {"atMs": 2, "bToA": {"delayMs": 1}}]}`,
+			Config{Seed: 1<<64 - 1, RepeatNs: 3_000_000, Steps: []Step{
+				{0, [2]shaper.Settings{{
+					RateBps: 50e6, DelayNs: 12_500_000, JitterNs: 1_000_000, LossRatio: 0.01, UDPLossRatio: 0.5, QueueBytes: 9,
+				}, base}},
+				{2_000_000, [2]shaper.Settings{base, {DelayNs: 1_000_000, QueueBytes: defaultQueueBytes}}},
 			}},
 		},
 	}
@@ -57,40 +43,39 @@ func TestValid(t *testing.T) {
 
 // Each line of the error begins with the field that it is about.
 func TestInvalid(t *testing.T) {
-	const whole = "the configuration is not as it should be"
+	const whole, none = "the configuration is not as it should be", "there must be a step"
 	cases := map[string]struct {
 		text string
 		want []string
 	}{
-		"not JSON":      {`{`, []string{whole}},
-		"not an object": {`[]`, []string{whole}},
-		"an unknown field": {
-			`{"profile": [{"atMs": 1, "bToA": {"delay": 3}}]}`,
-			[]string{`profile[0] is not as it should be: json: unknown field "delay"`},
-		},
-		"an unknown field at the top": {`{"aToB": {"delay": 3}}`, []string{whole + `: json: unknown field "delay"`}},
-		"a text for a number":         {`{"aToB": {"queueBytes": "9"}}`, []string{whole}},
-		"half a byte":                 {`{"aToB": {"queueBytes": 0.5}}`, []string{whole}},
+		"not JSON":                    {`{`, []string{whole}},
+		"not an object":               {`[]`, []string{whole}},
+		"nothing":                     {`{}`, []string{none}},
+		"an unknown field":            {`{"steps": [{"aToB": {"delay": 3}}]}`, []string{whole + `: json: unknown field "delay"`}},
+		"an unknown field at the top": {`{"aToB": {}}`, []string{whole + `: json: unknown field "aToB"`}},
+		"a text for a number":         {`{"steps": [{"aToB": {"queueBytes": "9"}}]}`, []string{whole}},
+		"half a byte":                 {`{"steps": [{"aToB": {"queueBytes": 0.5}}]}`, []string{whole}},
 		"a seed below 0":              {`{"seed": -1}`, []string{whole}},
-		"a number too large to hold":  {`{"aToB": {"rateMbps": 1e999}}`, []string{whole}},
+		"a number too large to hold":  {`{"steps": [{"aToB": {"rateMbps": 1e999}}]}`, []string{whole}},
 		"numbers": {
-			`{"aToB": {"rateMbps": 0.0001, "delayMs": -1, "lossRatio": 1.01},
-			  "bToA": {"rateMbps": -5, "delayMs": 10001, "lossRatio": -0.1, "queueBytes": 64000001}}`,
+			`{"steps": [{"aToB": {"rateMbps": 0.0001, "delayMs": -1, "lossRatio": 1.01},
+			  "bToA": {"rateMbps": -5, "delayMs": 10001, "lossRatio": -0.1, "queueBytes": 64000001}}]}`,
 			[]string{
-				"aToB.rateMbps must be from 0.001 to 100000", "aToB.delayMs", "aToB.jitterMs", "aToB.lossRatio",
-				"bToA.rateMbps", "bToA.delayMs", "bToA.lossRatio", "bToA.queueBytes must be from 0 to 64000000",
+				"steps[0].aToB.rateMbps must be from 0.001 to 100000", "steps[0].aToB.delayMs", "steps[0].aToB.jitterMs",
+				"steps[0].aToB.lossRatio", "steps[0].bToA.rateMbps", "steps[0].bToA.delayMs", "steps[0].bToA.lossRatio",
+				"steps[0].bToA.queueBytes must be from 0 to 64000000",
 			},
 		},
-		"more jitter than delay": {`{"aToB": {"delayMs": 1, "jitterMs": 2}}`, []string{"aToB.jitterMs must be from 0 to 1"}},
-		"profile": {
-			`{"profile": [{"atMs": -1}, {"atMs": 5}, {"atMs": 5}, {"atMs": 6, "aToB": {"lossRatio": 2}}], "profileRepeatMs": 6}`,
-			[]string{"profile[0].atMs", "profile[2].atMs", "profile[3].aToB.lossRatio", "profileRepeatMs"},
+		"more jitter than delay": {
+			`{"steps": [{"aToB": {"delayMs": 1, "jitterMs": 2}}]}`, []string{"steps[0].aToB.jitterMs must be from 0 to 1"},
 		},
-		"a profile that makes the jitter exceed the delay": {
-			`{"aToB": {"delayMs": 5, "jitterMs": 2}, "profile": [{"atMs": 1, "aToB": {"delayMs": 1}}]}`,
-			[]string{"profile[0].aToB.jitterMs"},
+		"times": {
+			`{"steps": [{"atMs": 1}, {"atMs": 5}, {"atMs": 5}, {"atMs": 6, "aToB": {"lossRatio": 2}}, {"atMs": 1e9}], "repeatMs": 6}`,
+			[]string{"steps[0].atMs", "steps[2].atMs", "steps[3].aToB.lossRatio", "steps[4].atMs", "there must be"},
 		},
-		"a repetition of nothing": {`{"profileRepeatMs": 5}`, []string{"profileRepeatMs"}},
+		"a first step below 0":          {`{"steps": [{"atMs": -1}]}`, []string{"steps[0].atMs"}},
+		"a repetition of nothing":       {`{"repeatMs": 5}`, []string{none}},
+		"a repetition at the last step": {`{"steps": [{}, {"atMs": 5}], "repeatMs": 5}`, []string{none}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ func TestRateChange(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := New(16)
-			settings := Settings{RateBps: slow, DelayNs: 10 * ms, QueueBytes: DefaultQueueBytes}
+			settings := Settings{RateBps: slow, DelayNs: 10 * ms, QueueBytes: 1_500_000}
 			s.Configure(0, settings, 1, 0)
 			for i := range int32(3) {
 				s.Arrive(0, 1500, i)
@@ -55,7 +55,7 @@ func TestQueuedBytesAfterAChange(t *testing.T) {
 	settings.RateBps = 120e6
 	s.Change(ms/2, settings) // 0.05 ms of the first is left, then 0.1 ms each
 	for _, c := range []struct{ atNs, want int64 }{{ms / 2, 4500}, {ms/2 + ms/20, 3000}, {ms, 0}} {
-		if got := s.WaitingBytes(c.atNs); got != c.want {
+		if got := waitingBytes(s, c.atNs); got != c.want {
 			t.Errorf("at %d: %d bytes wait, want %d", c.atNs, got, c.want)
 		}
 	}

@@ -147,12 +147,6 @@ func (s *Shaper) Pop(nowNs int64) (slot int32, releaseNs int64, ok bool) {
 // Held is the number of packets in the path, with those that the wire will lose.
 func (s *Shaper) Held() int { return int(s.tail - s.head) }
 
-// WaitingBytes is what waits for the bottleneck, without the packet that is being sent.
-func (s *Shaper) WaitingBytes(nowNs int64) int64 {
-	s.advance(nowNs)
-	return s.waitingBytes
-}
-
 func (s *Shaper) sendNs(bits float64) float64 {
 	if s.settings.RateBps == 0 {
 		return 0
@@ -214,9 +208,6 @@ func (p *packet) releaseAfter(previousNs int64) int64 {
 }
 
 func ceil(ns float64) int64 { return int64(math.Ceil(ns)) }
-
-// DefaultQueueBytes is 1000 full packets, the default limit of netem.
-const DefaultQueueBytes = 1_500_000
 
 // Settings are those of one direction. The zero value is a wire that neither limits, delays nor loses.
 type Settings struct {

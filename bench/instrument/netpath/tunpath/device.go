@@ -14,7 +14,6 @@ import (
 
 // device is a TUN device inside a namespace. It vanishes when its file is closed, also by kill -9.
 type device struct {
-	name  string
 	file  int
 	stats *os.File // /proc/net/dev of its namespace
 }
@@ -23,11 +22,14 @@ type device struct {
 // full ring drops without the shaper's knowledge: statistics name that droppedDevice.
 const txQueueLen = 10_000
 
+// name is the device's, in whatever namespace it is.
+const name = "netpath"
+
 const mtu = 1500
 
 // open makes the device within the namespace: it is never seen in the root namespace, where others might configure it.
-func open(namespace, name string) (*device, error) {
-	d := &device{name: name}
+func open(namespace string) (*device, error) {
+	d := &device{}
 	err := netns.Do(namespace, func() error {
 		file, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC, 0)
 		if err != nil {
@@ -36,7 +38,7 @@ func open(namespace, name string) (*device, error) {
 		d.file = file
 		request, err := unix.NewIfreq(name)
 		if err != nil {
-			return fmt.Errorf("%s cannot be the name of a device: %w", name, err)
+			return err
 		}
 		request.SetUint16(unix.IFF_TUN | unix.IFF_NO_PI)
 		if err := unix.IoctlIfreq(file, unix.TUNSETIFF, request); err != nil {
@@ -50,12 +52,12 @@ func open(namespace, name string) (*device, error) {
 		if d.stats, err = os.Open("/proc/thread-self/net/dev"); err != nil {
 			return err
 		}
-		return bringUp(name)
+		return bringUp()
 	})
 	return d, err
 }
 
-func bringUp(name string) error {
+func bringUp() error {
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -91,11 +93,11 @@ func (d *device) droppedOnTransmit() uint64 {
 	if err != nil {
 		return 0
 	}
-	return transmitDrops(text, d.name)
+	return transmitDrops(text)
 }
 
 // transmitDrops is the twelfth number of the device's line in /proc/net/dev.
-func transmitDrops(text []byte, name string) uint64 {
+func transmitDrops(text []byte) uint64 {
 	for line := range bytes.Lines(text) {
 		label, numbers, ok := bytes.Cut(line, []byte(":"))
 		if !ok || string(bytes.TrimSpace(label)) != name {

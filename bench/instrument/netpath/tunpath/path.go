@@ -14,19 +14,13 @@ type Path struct {
 	statsMu    sync.Mutex // one reader of /proc/net/dev at a time
 }
 
-// End is where one side of the path is.
-type End struct {
-	Namespace string
-	Device    string
-}
-
 // Open makes the devices and starts to forward, without limits.
-func Open(a, b End) (*Path, error) {
-	deviceA, err := open(a.Namespace, a.Device)
+func Open(a, b string) (*Path, error) {
+	deviceA, err := open(a)
 	if err != nil {
 		return nil, err
 	}
-	deviceB, err := open(b.Namespace, b.Device)
+	deviceB, err := open(b)
 	if err != nil {
 		return nil, err
 	}
@@ -34,11 +28,6 @@ func Open(a, b End) (*Path, error) {
 		from:       [2]*device{deviceA, deviceB},
 		directions: [2]*direction{newDirection(0, deviceA.file, deviceB.file), newDirection(1, deviceB.file, deviceA.file)},
 	}
-	free, err := pathconfig.Parse([]byte("{}"))
-	if err != nil {
-		return nil, err
-	}
-	p.Set(free)
 	for _, d := range p.directions {
 		go d.read()
 		go d.release()

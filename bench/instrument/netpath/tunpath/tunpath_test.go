@@ -32,14 +32,14 @@ func TestPool(t *testing.T) {
 }
 
 func TestTransmitDrops(t *testing.T) {
-	text := `Inter-|   Receive                                                |  Transmit
+	devices := `Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
     lo:       0       0    0    0    0     0          0         0        0       0    0    9    0     0       0          0
-tun0-x: 1 2 3 4 5 6 7 8 9 10 11 77 13 14 15 16
+netpath: 1 2 3 4 5 6 7 8 9 10 11 77 13 14 15 16
 `
-	for name, want := range map[string]uint64{"lo": 9, "tun0-x": 77, "tun0": 0} {
-		if got := transmitDrops([]byte(text), name); got != want {
-			t.Errorf("%s: %d, want %d", name, got, want)
+	for text, want := range map[string]uint64{devices: 77, "": 0, "netpath-2: 1 2 3 4 5 6 7 8 9 10 11 77": 0} {
+		if got := transmitDrops([]byte(text)); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}
 }
