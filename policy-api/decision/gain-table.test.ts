@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gainsAt, type GainTable, overNodes } from "./gain-table.ts";
+import { gainsAt, type GainTable, nearestPlace, overNodes } from "./gain-table.ts";
 import { LOSS_NODES } from "./loss-nodes.ts";
 
 const of = (gain: number[][][]) => ({ gain, se: gain.map((losses) => losses.map((rtts) => rtts.map(() => 0.02))) });
@@ -116,5 +116,25 @@ describe("overNodes", () => {
 
   it("leaves no loss without any weight: packets could never show it", () => {
     for (const weight of overNodes([0, 0.05], [1, 0])) expect(weight).toBeGreaterThan(0.001);
+  });
+});
+
+describe("nearestPlace", () => {
+  const axes = { rttMs: [3, 20, 60, 150, 300], lossRatio: LOSS_NODES, contentBytes: [1e5, 1e6, 1e7] };
+  it.each([
+    ["the table's own place", 20, 1_000_000, 0.002, { rtt: 1, size: 1, loss: 2 }],
+    ["before the first", 0, 1, 0, { rtt: 0, size: 0, loss: 0 }],
+    ["behind the last", 60_000, 1e12, 1, { rtt: 4, size: 2, loss: 5 }],
+    // Half way in the logarithm, with 1 ms added: sqrt(21 x 61) - 1 = 34.8 ms.
+    ["nearer to the smaller RTT", 34, 1_000_000, 0, { rtt: 1, size: 1, loss: 0 }],
+    ["nearer to the larger RTT", 36, 1_000_000, 0, { rtt: 2, size: 1, loss: 0 }],
+    ["nearer to the larger size", 20, 3_300_000, 0, { rtt: 1, size: 2, loss: 0 }],
+    ["what is not known", Number.NaN, Number.NaN, Number.NaN, { rtt: 0, size: 0, loss: 0 }],
+  ])("is %s", (_name, rttMs, contentBytes, lossRatio, expected) => {
+    expect(nearestPlace(axes, { rttMs, contentBytes, lossRatio })).toEqual(expected);
+  });
+
+  it("has no loss where nobody counts packets", () => {
+    expect(nearestPlace(axes, { rttMs: 20, contentBytes: 1e6 })).toEqual({ rtt: 1, size: 1 });
   });
 });

@@ -1,8 +1,8 @@
 import { REACH } from "./client-day.ts";
 import { beyondExpected } from "./effect.ts";
-import { type Arms, type Estimate, intervalAt, ofEach } from "./intervals.ts";
+import { type Arms, type Estimate, estimateOf, excludesZero, ofEach } from "./intervals.ts";
 import { meanPerClient, ratiosOf } from "./ratios.ts";
-import { ASSIGNED, type Outcome, type Sums } from "./sums.ts";
+import { ASSIGNED, clientsOf, type Outcome, type Sums } from "./sums.ts";
 
 /**
  * The primary outcome: the gain over all pages that were decided about, reported or not, of all clients that were assigned. A
@@ -21,8 +21,7 @@ export function primaryOf(arms: Arms<Sums>): Estimate | undefined {
   const { beyond } = ASSIGNED;
   const value = (withheld.means[beyond] ?? 0) - (offered.means[beyond] ?? 0);
   const se = Math.sqrt(withheld.covariance(beyond, beyond) + offered.covariance(beyond, beyond));
-  const interval = intervalAt(value, se, { offered: offered.clients, withheld: withheld.clients });
-  return interval === undefined ? undefined : { value, se, ...interval };
+  return estimateOf(value, se, { offered: offered.clients, withheld: withheld.clients });
 }
 
 /**
@@ -38,12 +37,7 @@ export function stayingOf(everyone: Arms<Sums>): Estimate | undefined {
   if (offered === undefined || withheld === undefined || !(offered.mean > 0 && withheld.mean > 0)) return undefined;
   const value = Math.log(offered.mean / withheld.mean);
   const se = Math.sqrt(offered.variance / offered.mean ** 2 + withheld.variance / withheld.mean ** 2);
-  const clients = {
-    offered: Number(everyone.offered.assigned.clients),
-    withheld: Number(everyone.withheld.assigned.clients),
-  };
-  const interval = intervalAt(value, se, clients);
-  return interval === undefined ? undefined : { value, se, ...interval };
+  return estimateOf(value, se, clientsOf(everyone));
 }
 
 /** How many pages did not report. A page that a visitor left reports nothing, and an offer may change who leaves. */
@@ -72,16 +66,16 @@ export function missingOf(arms: Arms<Sums>, outcome: Outcome): MissingReports | 
   const reported = ofEach({ offered, withheld }, ({ means }) => means[term] ?? 0);
   const value = reported.withheld - reported.offered;
   const se = Math.sqrt(offered.covariance(term, term) + withheld.covariance(term, term));
-  const interval = intervalAt(value, se, { offered: offered.clients, withheld: withheld.clients });
-  if (interval === undefined) return undefined;
+  const difference = estimateOf(value, se, { offered: offered.clients, withheld: withheld.clients });
+  if (difference === undefined) return undefined;
   const more = reported.offered > reported.withheld ? times.offered : times.withheld;
   const most = Math.max(reported.offered, reported.withheld);
   const excess = most > 0 ? Math.abs(value) / most : 1;
   const mean = more === undefined ? 0 : Math.abs(beyondExpected(more.means));
   return {
     share: ofEach(reported, (share) => 1 - share),
-    difference: { value, se, ...interval },
-    differs: interval.low > 0 || interval.high < 0,
+    difference,
+    differs: excludesZero(difference),
     shift: excess < 1 ? (excess / (1 - excess)) * (REACH + mean) : Number.POSITIVE_INFINITY,
   };
 }

@@ -1,4 +1,4 @@
-import { fitting, integer, object, type Reader } from "../decision/parse.ts";
+import { fitting, integer, object, type Read } from "../decision/parse.ts";
 
 /**
  * Parts of one. Logarithms are kept as whole numbers of parts, so that sums do not depend on the order of adding, and what
@@ -24,29 +24,6 @@ export interface ReportedTimes {
   readonly load: Timed;
   /** Largest Contentful Paint, where the browser tells it. */
   readonly lcp?: Timed | undefined;
-}
-
-/** Sums over a client's reported pages. */
-export interface Times {
-  readonly pages: number;
-  /** Of ln(time / 1 s), within REACH of what was expected; fixed point. */
-  readonly logs: number;
-  /** Of ln(expected time / 1 s), the covariate; fixed point. */
-  readonly predicted: number;
-  readonly overH3: number;
-  /** Pages whose time was out of REACH. */
-  readonly atBound: number;
-}
-
-/**
- * What one client did in one period of assignment, in one cell of the gain table and one position. Plain JSON, of bounded
- * size. A client of two periods counts as two clients: its arm is drawn anew.
- */
-export interface ClientDay {
-  /** Pages that were decided about, whether or not they reported. */
-  readonly decided: number;
-  readonly load: Times;
-  readonly lcp: Times;
 }
 
 /**
@@ -123,19 +100,35 @@ function plus(times: Times, { ms, expectedMs }: Timed, overH3: boolean): Times {
 }
 
 const LOGS_MAX = fixed(Math.log(TIME_MAX_MS) + REACH) * PAGES_MAX;
-const readTimes = object<Times>({
+const readTimes = object({
   pages: integer(0, PAGES_MAX),
+  /** Of ln(time / 1 s), within REACH of what was expected; fixed point. */
   logs: integer(-LOGS_MAX, LOGS_MAX),
+  /** Of ln(expected time / 1 s), the covariate; fixed point. */
   predicted: integer(-LOGS_MAX, LOGS_MAX),
   overH3: integer(0, PAGES_MAX),
+  /** Pages whose time was out of REACH. */
   atBound: integer(0, PAGES_MAX),
 });
+/** Sums over a client's reported pages. */
+export type Times = Read<typeof readTimes>;
 
 /** Reads a stored row back. */
-export const readClientDay: Reader<ClientDay> = fitting(
-  object<ClientDay>({ decided: integer(0, PAGES_MAX), load: readTimes, lcp: readTimes }),
+export const readClientDay = fitting(
+  object({
+    /** Pages that were decided about, whether or not they reported. */
+    decided: integer(0, PAGES_MAX),
+    load: readTimes,
+    lcp: readTimes,
+  }),
   ({ decided, load, lcp }, fault) => {
     if (load.pages > decided) fault("/load/pages", "must not be more than decided");
     if (lcp.pages > load.pages) fault("/lcp/pages", "must not be more than those of load");
   },
 );
+
+/**
+ * What one client did in one period of assignment, in one cell of the gain table and one position. Plain JSON, of bounded
+ * size. A client of two periods counts as two clients: its arm is drawn anew.
+ */
+export type ClientDay = Read<typeof readClientDay>;

@@ -1,9 +1,9 @@
 import { missingOf, type MissingReports, primaryOf } from "./assigned-pages.ts";
 import { type Effect, effectOf } from "./effect.ts";
-import { type Arms, CLIENTS_MIN, type Estimate, type Interval, ofEach } from "./intervals.ts";
+import { type Arms, CLIENTS_MIN, type Estimate, excludesZero, type Interval } from "./intervals.ts";
 import { ratiosOf } from "./ratios.ts";
 import { type SampleRatio, sampleRatioOf } from "./sample-ratio.ts";
-import { type Outcome, type Sums, TIMES } from "./sums.ts";
+import { clientsOf, type Outcome, type Sums, TIMES } from "./sums.ts";
 
 /** What a comparison rests on, whichever cell is looked at. */
 export interface Grounds {
@@ -48,10 +48,7 @@ export interface Comparison {
 /** Checks the draw, and whether something else offers HTTP/3. Pure. */
 export function checkGrounds({ everyone, newClients, expectedShare }: Grounds): GroundsChecked {
   const objections: Objection[] = [];
-  const sampleRatio = sampleRatioOf(
-    ofEach(everyone, ({ assigned }) => Number(assigned.clients)),
-    expectedShare,
-  );
+  const sampleRatio = sampleRatioOf(clientsOf(everyone), expectedShare);
   const { share } = sampleRatio;
   if (sampleRatio.isUneven) objections.push({ kind: "sample-ratio", share, expectedShare });
   const fresh = newClients.withheld.load;
@@ -71,7 +68,7 @@ export function compare(grounds: GroundsChecked, arms: Arms<Sums>, outcome: Outc
   const missing = missingOf(arms, outcome);
   const primary = outcome === "load" ? primaryOf(arms) : undefined;
   if (effect === undefined || missing === undefined) {
-    const clients = ofEach(arms, (sums) => Number(sums[outcome].clients));
+    const clients = clientsOf(arms, outcome);
     const claim = none(grounds, { kind: "too-few-clients", clients });
     return { effect, primary, missing, withMissing: undefined, claim };
   }
@@ -108,10 +105,6 @@ function notShown({ low, high }: Interval): Objection {
 
 function widened({ low, high }: Interval, by: number): Interval {
   return { low: low - by, high: high + by };
-}
-
-function excludesZero({ low, high }: Interval): boolean {
-  return low > 0 || high < 0;
 }
 
 /** Why no effect may be claimed. */

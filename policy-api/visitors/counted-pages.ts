@@ -1,4 +1,4 @@
-import { boolean, list, number, object, optional, text } from "../decision/parse.ts";
+import { boolean, list, number, object, optional, type Read, text } from "../decision/parse.ts";
 
 /** A page's report counts only for this long after its decision, milliseconds. */
 export const REPORT_LIFE_MS = 3_600_000;
@@ -7,14 +7,15 @@ export const COUNTED_PAGES_MAX = 32;
 /** By how much the clocks of isolates and objects may differ, and how long news may wait in an isolate, milliseconds. */
 const SLACK_MS = 300_000;
 
-/** A page that was counted. Plain JSON. */
-export interface CountedPage {
-  readonly nonce: string;
+const readCountedPage = object({
+  nonce: text(16),
   /** Of its decision, milliseconds since the epoch. */
-  readonly atMs: number;
+  atMs: number(0, Number.MAX_VALUE),
   /** Its decision was counted, and its report was not. */
-  readonly isOpen?: boolean | undefined;
-}
+  isOpen: optional(boolean()),
+});
+/** A page that was counted. Plain JSON. */
+export type CountedPage = Read<typeof readCountedPage>;
 
 /**
  * `first`: nothing of the page was counted before. `decided`: its decision was, and this is its report. `replayed`: it was counted
@@ -44,8 +45,4 @@ export function countPage(
 }
 
 /** Which pages of a client were counted, from a row, which is read like any input. */
-export const readCountedPages = list(
-  object<CountedPage>({ nonce: text(16), atMs: number(0, Number.MAX_VALUE), isOpen: optional(boolean()) }),
-  0,
-  COUNTED_PAGES_MAX,
-);
+export const readCountedPages = list(readCountedPage, 0, COUNTED_PAGES_MAX);

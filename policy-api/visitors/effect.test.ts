@@ -40,14 +40,12 @@ describe("effectOf", () => {
   it("is more certain by what the predicted time explains", () => {
     // Expected times of 0.5 to 2 s: their spread is that of a page's time, if it is not adjusted for.
     const effect = effectOf(drawnArms({ clients: 2000 }, { clients: 2000 }));
-    expect(effect?.explained).toBeGreaterThan(0.5);
     const blind = (days: ReturnType<typeof drawnDays>): Sums =>
       sumOf(days.map((day) => ({ ...day, load: { ...day.load, predicted: 0 } })));
     const unadjusted = effectOf({
       offered: blind(drawnDays({ clients: 2000 })),
       withheld: blind(drawnDays({ clients: 2000, seed: 2 })),
     });
-    expect(unadjusted?.explained).toBe(0);
     expect(effect?.gain.se).toBeLessThan(0.7 * (unadjusted?.gain.se ?? 0));
   });
 

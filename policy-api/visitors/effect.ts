@@ -1,6 +1,6 @@
 import { PAGES_COUNTED, REACH } from "./client-day.ts";
-import { type Arms, type Estimate, hasEnough, intervalAt, ofEach, reachAfter } from "./intervals.ts";
-import { type Ratios, ratiosOf } from "./ratios.ts";
+import { type Arms, type Estimate, estimateOf, hasEnough, ofEach, reachAfter } from "./intervals.ts";
+import { meanOf, type Ratios, timesOfBoth, type TimesTerm } from "./ratios.ts";
 import { type Outcome, type Sums, TIMES } from "./sums.ts";
 
 /** What an assignment to be offered HTTP/3 changes. Logarithms of times, as in a gain table: above 0 is faster. */
@@ -13,8 +13,6 @@ export interface Effect {
   readonly compliance: Estimate;
   /** ln(HTTP/2's time / HTTP/3's) of the pages that the assignment changed. Undefined if too few are shown to have changed. */
   readonly local: Estimate | undefined;
-  /** The share of the times' variance that the predicted times explain, 0 to 1. */
-  readonly explained: number;
   /** The share of pages whose time is out of reach of what was expected, 0 to 1. */
   readonly atBound: number;
   /** By how much 5 % of the clients in each arm can have moved the gain at most, if they lied. */
@@ -34,9 +32,9 @@ export interface Effect {
  * protocol alone.
  */
 export function effectOf(arms: Arms<Sums>, outcome: Outcome = "load"): Effect | undefined {
-  const [offered, withheld] = [ratiosOf(arms.offered[outcome]), ratiosOf(arms.withheld[outcome])];
-  if (offered === undefined || withheld === undefined) return undefined;
-  const both = { offered, withheld };
+  const both = timesOfBoth(arms, outcome);
+  if (both === undefined) return undefined;
+  const { offered, withheld } = both;
   const clients = ofEach(both, (ratios) => ratios.clients);
   const atBound = (meanOf(offered, "atBound") + meanOf(withheld, "atBound")) / 2;
   if (!hasEnough(clients) || !(atBound < 1)) return undefined;
@@ -45,15 +43,16 @@ export function effectOf(arms: Arms<Sums>, outcome: Outcome = "load"): Effect | 
   const slope = slopeOf(both);
   const adjusted = (arm: Ratios): number => meanOf(arm, "logs") - slope * meanOf(arm, "predicted");
   const value = (adjusted(withheld) - adjusted(offered)) / inReach;
-  const logs = covariance(both, "logs", "logs");
   const residual =
-    logs - 2 * slope * covariance(both, "logs", "predicted") + slope ** 2 * covariance(both, "predicted", "predicted");
+    covariance(both, "logs", "logs") -
+    2 * slope * covariance(both, "logs", "predicted") +
+    slope ** 2 * covariance(both, "predicted", "predicted");
   const variance = Math.max(0, residual) / inReach ** 2;
   const compliance = meanOf(offered, "overH3") - meanOf(withheld, "overH3");
   const complianceVariance = covariance(both, "overH3", "overH3");
 
-  const gain = estimate(value, variance, clients);
-  const complied = estimate(compliance, complianceVariance, clients);
+  const gain = estimateOf(value, Math.sqrt(variance), clients);
+  const complied = estimateOf(compliance, Math.sqrt(complianceVariance), clients);
   if (gain === undefined || complied === undefined) return undefined;
   return {
     clients,
@@ -68,32 +67,19 @@ export function effectOf(arms: Arms<Sums>, outcome: Outcome = "load"): Effect | 
       covariance: -(covariance(both, "logs", "overH3") - slope * covariance(both, "predicted", "overH3")) / inReach,
       reach: reachAfter(clients.offered + clients.withheld),
     }),
-    explained: logs > 0 ? Math.min(1, Math.max(0, 1 - residual / logs)) : 0,
     atBound,
     liesShift: liesShift(both) / inReach,
   };
 }
 
-type Term = keyof typeof TIMES;
-
-function meanOf({ means }: Ratios, term: Term): number {
-  return means[TIMES[term]] ?? Number.NaN;
-}
-
 /** Of the arms' difference: they are independent, so it is the sum of both. */
-function covariance({ offered, withheld }: Arms<Ratios>, a: Term, b: Term): number {
+function covariance({ offered, withheld }: Arms<Ratios>, a: TimesTerm, b: TimesTerm): number {
   return offered.covariance(TIMES[a], TIMES[b]) + withheld.covariance(TIMES[a], TIMES[b]);
 }
 
 function slopeOf(arms: Arms<Ratios>): number {
   const spread = covariance(arms, "predicted", "predicted");
   return spread > 0 ? covariance(arms, "logs", "predicted") / spread : 0;
-}
-
-function estimate(value: number, variance: number, clients: Arms<number>): Estimate | undefined {
-  const se = Math.sqrt(variance);
-  const interval = intervalAt(value, se, clients);
-  return interval === undefined ? undefined : { value, se, ...interval };
 }
 
 /** A numerator and a denominator that are both uncertain, and how many standard errors an interval reaches. */

@@ -1,9 +1,9 @@
 import { decide } from "../decision/decide.ts";
 import type { Mode, Policy } from "../decision/policy.ts";
 import { compare, type Comparison, type GroundsChecked } from "./compare.ts";
-import { type Arms, type Interval, ofEach } from "./intervals.ts";
+import type { Arms, Interval } from "./intervals.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
-import { mergeArms, type Sums } from "./sums.ts";
+import { clientsOf, mergeArms, type Sums } from "./sums.ts";
 
 /** What a version's own visitors say against it. */
 export interface Harm {
@@ -43,10 +43,7 @@ export function harmOf(policy: Policy, classes: readonly Arms<Sums>[], grounds: 
   if (offered.length === 0) return { harm: undefined, isHarmComparable: true };
   const arms = mergeArms(offered);
   // To which class a client comes may depend on its arm: over HTTP/3 an RTT is measured otherwise.
-  const { isUneven } = sampleRatioOf(
-    ofEach(arms, ({ assigned }) => Number(assigned.clients)),
-    grounds.sampleRatio.expectedShare,
-  );
+  const { isUneven } = sampleRatioOf(clientsOf(arms), grounds.sampleRatio.expectedShare);
   if (isUneven || grounds.sampleRatio.isUneven) return { harm: undefined, isHarmComparable: false };
   // Whether something else offers HTTP/3 too may not be known: that makes a harm that shows no smaller.
   const objections = grounds.objections.filter(({ kind }) => kind !== "too-few-new-clients");

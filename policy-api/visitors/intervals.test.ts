@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CLIENTS_MIN, intervalAt, reachAfter, TUNED_TO_CLIENTS } from "./intervals.ts";
+import { CLIENTS_MIN, estimateOf, reachAfter, TUNED_TO_CLIENTS } from "./intervals.ts";
 
 const Z = 1.959963984540054;
 
@@ -36,9 +36,9 @@ describe("reachAfter", () => {
   });
 });
 
-describe("intervalAt", () => {
+describe("estimateOf", () => {
   it("is the estimate and its reach to both sides", () => {
-    const interval = intervalAt(0.1, 0.01, { offered: 7000, withheld: 3000 });
+    const interval = estimateOf(0.1, 0.01, { offered: 7000, withheld: 3000 });
     expect(interval?.high).toBeCloseTo(0.1 + 0.01 * reachAfter(10_000), 12);
     expect(interval?.low).toBeCloseTo(0.1 - 0.01 * reachAfter(10_000), 12);
   });
@@ -48,7 +48,7 @@ describe("intervalAt", () => {
     [{ offered: 10_000, withheld: CLIENTS_MIN - 1 }],
     [{ offered: 0, withheld: 0 }],
   ])("is nothing while an arm has too few clients: %j", (clients) => {
-    expect(intervalAt(0.1, 0.01, clients)).toBeUndefined();
+    expect(estimateOf(0.1, 0.01, clients)).toBeUndefined();
   });
 
   it.each([
@@ -56,6 +56,6 @@ describe("intervalAt", () => {
     [0.1, Number.NaN],
     [0.1, -1],
   ])("is nothing of %d with an error of %d", (value, se) => {
-    expect(intervalAt(value, se, { offered: 500, withheld: 500 })).toBeUndefined();
+    expect(estimateOf(value, se, { offered: 500, withheld: 500 })).toBeUndefined();
   });
 });

@@ -58,13 +58,17 @@ function rhoSquared(alpha: number, tunedTo: number): number {
   return (twice + Math.log(twice + 1)) / tunedTo;
 }
 
-/** The interval around an estimate that holds at every look. Undefined while an arm has too few clients. */
-export function intervalAt(value: number, se: number, clients: Arms<number>): Interval | undefined {
+/** A figure with an interval that holds at every look. Undefined while an arm has too few clients. */
+export function estimateOf(value: number, se: number, clients: Arms<number>): Estimate | undefined {
   if (!hasEnough(clients) || !Number.isFinite(value) || !(se >= 0)) return undefined;
   const reach = se * reachAfter(clients.offered + clients.withheld);
-  return { low: value - reach, high: value + reach };
+  return { value, se, low: value - reach, high: value + reach };
 }
 
 export function hasEnough({ offered, withheld }: Arms<number>): boolean {
   return offered >= CLIENTS_MIN && withheld >= CLIENTS_MIN;
+}
+
+export function excludesZero({ low, high }: Interval): boolean {
+  return low > 0 || high < 0;
 }

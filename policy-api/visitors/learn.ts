@@ -3,7 +3,7 @@ import { missingOf } from "./assigned-pages.ts";
 import { type Figure, figuresOf, indexOf } from "./figures.ts";
 import { type Arms, hasEnough, ofEach } from "./intervals.ts";
 import { type Beliefs, type Observation, posterior, stackPrior, type Weights } from "./posterior.ts";
-import { type Ratios, ratiosOf } from "./ratios.ts";
+import { meanOf, type Ratios, timesOfBoth } from "./ratios.ts";
 import { type Cell, CELL_POSITIONS, type CellPosition } from "./row-keys.ts";
 import { mergeArms, type Sums, TIMES } from "./sums.ts";
 
@@ -110,7 +110,7 @@ const NOTHING: PositionEffects = { cells: [], unsure: 0 };
  */
 function effectsOf(evidence: readonly CellEvidence[], position: CellPosition): PositionEffects {
   const sums = mergeArms(evidence.map(({ arms }) => arms));
-  const all = ofBothArms(sums);
+  const all = timesOfBoth(sums);
   if (all === undefined || !hasEnough(ofEach(all, ({ clients }) => clients))) return NOTHING;
   const compliance = position === "new" ? 1 : meanOf(all.offered, "overH3") - meanOf(all.withheld, "overH3");
   const inReach = 1 - (meanOf(all.offered, "atBound") + meanOf(all.withheld, "atBound")) / 2;
@@ -118,7 +118,7 @@ function effectsOf(evidence: readonly CellEvidence[], position: CellPosition): P
   const unsure = missing?.differs === true ? missing.shift / inReach : 0;
   if (compliance < COMPLIANCE_MIN || !(inReach > 0) || !Number.isFinite(unsure)) return NOTHING;
   const known = evidence.flatMap(({ cell, arms }) => {
-    const both = ofBothArms(arms);
+    const both = timesOfBoth(arms);
     const isEnough = both !== undefined && Math.min(both.offered.clients, both.withheld.clients) >= CELL_CLIENTS_MIN;
     return isEnough ? [{ cell, ...both }] : [];
   });
@@ -141,13 +141,4 @@ function clientVariance(arms: readonly Ratios[]): number {
     0,
   );
   return clients > 0 ? squares / clients : 0;
-}
-
-function ofBothArms({ offered, withheld }: Arms<Sums>): Arms<Ratios> | undefined {
-  const [o, w] = [ratiosOf(offered.load), ratiosOf(withheld.load)];
-  return o === undefined || w === undefined ? undefined : { offered: o, withheld: w };
-}
-
-function meanOf({ means }: Ratios, term: keyof typeof TIMES): number {
-  return means[TIMES[term]] ?? Number.NaN;
 }

@@ -31,7 +31,8 @@ export function learntTable(
   table: GainTable,
   { figures, after, clientsAt }: Learnt,
 ): { readonly table: GainTable; readonly changes: readonly GainChange[] } {
-  const changed = structuredCopy(table);
+  // A table is plain JSON.
+  const changed = JSON.parse(JSON.stringify(table)) as Mutable<GainTable>;
   const changes: GainChange[] = [];
   for (const [index, figure] of figures.entries()) {
     const { part, value: before } = figure;
@@ -72,27 +73,9 @@ function changeText({
   return `At ${rttMs} ms${size}${loss} ${PART_TEXTS[part]} becomes ${after} (se ${se}), which was ${before}, by ${clients === 0 ? "pages of places near it" : `the pages of ${clients} clients there, and of places near it`}.`;
 }
 
-type Mutable<T> = T extends readonly (infer Item)[] ? Mutable<Item>[] : { -readonly [K in keyof T]: T[K] };
-interface TableCopy extends Omit<GainTable, "next" | "return" | "price" | "priceSe"> {
-  next: { gain: number[][][]; se: number[][][] };
-  return: { gain: number[][][]; se: number[][][] };
-  price: Mutable<GainTable["price"]>;
-  priceSe: Mutable<GainTable["priceSe"]>;
-}
+type Mutable<T> = T extends object ? { -readonly [K in keyof T]: Mutable<T[K]> } : T;
 
-function structuredCopy(table: GainTable): TableCopy {
-  const deep = (lists: GainTable["next"]["gain"]): number[][][] =>
-    lists.map((losses) => losses.map((rtts) => [...rtts]));
-  return {
-    ...table,
-    next: { gain: deep(table.next.gain), se: deep(table.next.se) },
-    return: { gain: deep(table.return.gain), se: deep(table.return.se) },
-    price: [...table.price],
-    priceSe: [...table.priceSe],
-  };
-}
-
-function put(table: TableCopy, { part, size, loss, rtt }: Figure, value: number, se: number): void {
+function put(table: Mutable<GainTable>, { part, size, loss, rtt }: Figure, value: number, se: number): void {
   const gains = part === "price" ? table.price : table[part].gain[size]?.[loss];
   const ses = part === "price" ? table.priceSe : table[part].se[size]?.[loss];
   if (gains === undefined || ses === undefined) return;

@@ -10,45 +10,10 @@ import {
   optional,
   parse,
   type Parsed,
+  type Read,
   type Reader,
   text,
 } from "../decision/parse.ts";
-
-/** A reading of a connection that came with a file of the page. */
-export interface PageReading {
-  /** Undefined if it is of a form that nobody knows. */
-  readonly l4: CfL4 | undefined;
-  /** How long before the report, milliseconds. */
-  readonly agoMs: number;
-}
-
-/** The files of the page, the document included, that came from the site itself, over one protocol. */
-export interface PageFiles {
-  readonly protocol: string;
-  readonly count: number;
-  /** On the wire, bytes. */
-  readonly bytes: number;
-}
-
-/** What a page says of its own load. Times are from the beginning of the navigation, milliseconds. Anybody can forge it. */
-export interface PageReport {
-  /** What the worker gave to the page (worker/reporter/token.ts). */
-  readonly token: string;
-  /** Of the document, an ALPN id (RFC 7301): `h2`, `h3`, `http/1.1`. */
-  readonly protocol: string;
-  /** How long the set-up of the document's connection took, TLS included; 0 if it was open. */
-  readonly connectMs: number;
-  readonly ttfbMs: number;
-  /** The load event. Absent: the visitor left before. */
-  readonly loadMs?: number | undefined;
-  /** Largest Contentful Paint, as far as it was known. */
-  readonly lcpMs?: number | undefined;
-  /** The report. */
-  readonly atMs: number;
-  readonly files: readonly PageFiles[];
-  /** The last reading of each connection. */
-  readonly connections: readonly PageReading[];
-}
 
 /** A page has few protocols, and few connections to its own site. */
 const LIST_MAX = 4;
@@ -58,26 +23,36 @@ const BYTES_MAX = 1e12;
 
 const readMs = integer(0, MAX.rttMs);
 
+/** Undefined if it is of a form that nobody knows. */
 const readL4: Reader<CfL4 | undefined> = (value, pointer, faults) => {
   const read = text(CF_L4_MAX_LENGTH)(value, pointer, faults);
   return typeof read === "string" ? parseCfL4(read) : undefined;
 };
 
+/** The files of the page, the document included, that came from the site itself, over one protocol. Bytes are those on the wire. */
+const readFiles = object({ protocol: text(16), count: integer(1, 10_000), bytes: number(0, BYTES_MAX) });
+
+/** A reading of a connection that came with a file of the page, and how long before the report. */
+const readReading = object({ l4: readL4, agoMs: readMs });
+
 const readPageReport = fitting(
-  object<PageReport>({
+  object({
+    /** What the worker gave to the page (worker/reporter/token.ts). */
     token: text(100),
+    /** Of the document, an ALPN id (RFC 7301): `h2`, `h3`, `http/1.1`. */
     protocol: text(16),
+    /** How long the set-up of the document's connection took, TLS included; 0 if it was open. */
     connectMs: readMs,
     ttfbMs: readMs,
+    /** The load event. Absent: the visitor left before. */
     loadMs: optional(readMs),
+    /** Largest Contentful Paint, as far as it was known. */
     lcpMs: optional(readMs),
+    /** The report. */
     atMs: readMs,
-    files: list(
-      object<PageFiles>({ protocol: text(16), count: integer(1, 10_000), bytes: number(0, BYTES_MAX) }),
-      0,
-      LIST_MAX,
-    ),
-    connections: list(object<PageReading>({ l4: readL4 as Reader<CfL4>, agoMs: readMs }), 0, LIST_MAX),
+    files: list(readFiles, 0, LIST_MAX),
+    /** The last reading of each connection. */
+    connections: list(readReading, 0, LIST_MAX),
   }),
   (report, fault) => {
     const { connectMs, ttfbMs, loadMs, lcpMs, atMs, connections } = report;
@@ -90,6 +65,9 @@ const readPageReport = fitting(
     }
   },
 );
+
+/** What a page says of its own load. Times are from the beginning of the navigation, milliseconds. Anybody can forge it. */
+export type PageReport = Read<typeof readPageReport>;
 
 /** Whether a connection can show these figures: their units may be others than assumed. */
 function isPossible({ rttMs = 0, minRttMs = 0, packetsSent = 0, packetsLost = 0, ...rest }: CfL4): boolean {

@@ -7,6 +7,7 @@ import type { Estimate } from "./intervals.ts";
 import { type CellEvidence, learn, type Learnt } from "./learn.ts";
 import { type GainChange, learntTable } from "./learnt-table.ts";
 import { varianceOf } from "./posterior.ts";
+import { clientsOf, mergeArms } from "./sums.ts";
 
 /** A version that was in force, and what its outcomes say. */
 export interface Learning {
@@ -119,7 +120,7 @@ export function expectationOf(
 ): Expectation {
   const { table, mix } = after;
   const fresh = evidence.filter(({ cell }) => cell.position === "new");
-  const total = clientsOf(fresh);
+  const total = clientsIn(fresh);
   const ways = { before: prepareGains(before, policy), after: prepareGains(after, policy) };
   const turned: Turned[] = [];
   /** Of each figure in the value. */
@@ -129,7 +130,7 @@ export function expectationOf(
   for (const [size, contentBytes] of table.contentBytes.entries())
     for (const [rtt, rttMs] of table.rttMs.entries()) {
       const here = fresh.filter(({ cell }) => cell.rtt === rtt && cell.size === size);
-      const share = total === 0 ? 0 : clientsOf(here) / total;
+      const share = total === 0 ? 0 : clientsIn(here) / total;
       if (share === 0) continue;
       const visiting = { rttMs, contentBytes, isLater: false, paysPrice: true };
       const [old] = worthOf(ways.before, { state: "unknown" }, visiting);
@@ -155,11 +156,9 @@ export function expectationOf(
   return { gain: { value: gain, se, low: gain - REACH_95 * se, high: gain + REACH_95 * se }, turned };
 }
 
-function clientsOf(evidence: readonly CellEvidence[]): number {
-  return evidence.reduce(
-    (sum, { arms: { offered, withheld } }) => sum + Number(offered.assigned.clients + withheld.assigned.clients),
-    0,
-  );
+function clientsIn(evidence: readonly CellEvidence[]): number {
+  const { offered, withheld } = clientsOf(mergeArms(evidence.map(({ arms }) => arms)));
+  return offered + withheld;
 }
 
 function isOffered({ margin }: Policy, { saving }: Worth): boolean {

@@ -1,5 +1,7 @@
 import { SCALE } from "./client-day.ts";
+import type { Arms } from "./intervals.ts";
 import { type Moments, productOf } from "./moments.ts";
+import { type Outcome, type Sums, TIMES } from "./sums.ts";
 
 /** Means of one arm, each with how uncertain it is: clients are drawn, and pages belong to clients. */
 export interface Ratios {
@@ -38,6 +40,18 @@ export function ratiosOf(moments: Moments, denominator = 0): Ratios | undefined 
     means: sums.map((sum) => Number(sum) / Number(per)),
     covariance: (a, b) => Number(residuals(a, b)) * correction,
   };
+}
+
+/** Of the times of reported pages. Undefined if one arm has none. */
+export function timesOfBoth(arms: Arms<Sums>, outcome: Outcome = "load"): Arms<Ratios> | undefined {
+  const [offered, withheld] = [ratiosOf(arms.offered[outcome]), ratiosOf(arms.withheld[outcome])];
+  return offered && withheld && { offered, withheld };
+}
+
+export type TimesTerm = keyof typeof TIMES;
+
+export function meanOf({ means }: Ratios, term: TimesTerm): number {
+  return means[TIMES[term]] ?? Number.NaN;
 }
 
 /** The mean of a term over clients, and its variance. Undefined below two clients. */

@@ -1,4 +1,4 @@
-import { type GainTable, nearestPlace, type TablePlace } from "../decision/gain-table.ts";
+import type { TablePlace } from "../decision/gain-table.ts";
 
 /**
  * Where a page stands: the first page of a client that nobody knows; a next page of a visit; a return's first page. The server
@@ -13,20 +13,6 @@ export type CellPosition = (typeof CELL_POSITIONS)[number];
  */
 export interface Cell extends TablePlace {
   readonly position: CellPosition;
-}
-
-/** What is known of a page before the decision. */
-export interface PageFacts {
-  readonly position: CellPosition;
-  readonly rttMs: number;
-  readonly contentBytes: number;
-  /** 0 to 1. */
-  readonly lossRatio?: number | undefined;
-}
-
-/** The cell that is nearest to a page. Pure. */
-export function cellOf(table: GainTable, { position, ...facts }: PageFacts): Cell {
-  return { position, ...nearestPlace(table, facts) };
 }
 
 /** A cell as a key of a store: `next/3/1/-` is a next page at the fourth RTT and the second size, of any loss. */

@@ -1,15 +1,7 @@
 import { object } from "../decision/parse.ts";
 import { type ClientDay, PAGES_COUNTED, REACH_FIXED, SCALE, type Times } from "./client-day.ts";
-import type { Arms } from "./intervals.ts";
-import {
-  combined,
-  type Moments,
-  type MomentsJson,
-  momentsJson,
-  noMoments,
-  readMoments,
-  replacedIn,
-} from "./moments.ts";
+import { type Arms, ofEach } from "./intervals.ts";
+import { combined, type Moments, type MomentsJson, momentsJson, momentsOf, noMoments, readMoments } from "./moments.ts";
 
 /** What the sums are over. The first term of `load` and `lcp` is what the others are divided by. */
 export const ASSIGNED = { pages: 0, decided: 1, reported: 2, beyond: 3, reportedLcp: 4 } as const;
@@ -22,11 +14,7 @@ export const TIMES_TERMS = Object.keys(TIMES).length;
 export const PAGES_STAYED = 50;
 
 /** What a client adds to the sums of its arm, in whole parts of 1 / SCALE. */
-export interface Contribution {
-  readonly assigned: readonly number[];
-  readonly load: readonly number[];
-  readonly lcp: readonly number[];
-}
+type Contribution = Readonly<Record<keyof Sums, readonly number[]>>;
 
 /**
  * What a client counts for. The same row always counts for the same. `beyond` is ln(time / expected time) of all pages that
@@ -90,21 +78,21 @@ export function replaceAll(
   sums: Sums,
   clients: readonly { readonly before: ClientDay; readonly after: ClientDay }[],
 ): Sums {
-  const each = clients.map(({ before, after }) => ({ before: contributionOf(before), after: contributionOf(after) }));
-  const replaced = (of: keyof Sums): Moments =>
-    replacedIn(
-      sums[of],
-      each.map(({ before, after }) => ({ before: before[of], after: after[of] })),
-    );
-  return { assigned: replaced("assigned"), load: replaced("load"), lcp: replaced("lcp") };
+  return clients.reduce((sum, { before, after }) => merge(merge(sum, sumsOf(before), -1n), sumsOf(after)), sums);
 }
 
-/** Sums of different clients together: of two objects, two cells or two periods. Pure. */
-export function merge(a: Sums, b: Sums): Sums {
+/** The sums of one client alone. */
+function sumsOf(day: ClientDay): Sums {
+  const { assigned, load, lcp } = contributionOf(day);
+  return { assigned: momentsOf(assigned), load: momentsOf(load), lcp: momentsOf(lcp) };
+}
+
+/** Sums of different clients together: of two objects, two cells or two periods. Pure. @param sign -1n takes `b` out of `a` */
+export function merge(a: Sums, b: Sums, sign: 1n | -1n = 1n): Sums {
   return {
-    assigned: combined(a.assigned, b.assigned),
-    load: combined(a.load, b.load),
-    lcp: combined(a.lcp, b.lcp),
+    assigned: combined(a.assigned, b.assigned, sign),
+    load: combined(a.load, b.load, sign),
+    lcp: combined(a.lcp, b.lcp, sign),
   };
 }
 
@@ -114,6 +102,11 @@ export function mergeArms(all: readonly Arms<Sums>[]): Arms<Sums> {
     offered: all.reduce((sums, { offered }) => merge(sums, offered), NO_SUMS),
     withheld: all.reduce((sums, { withheld }) => merge(sums, withheld), NO_SUMS),
   };
+}
+
+/** How many clients each arm has: those that were assigned, or those of which a page said an outcome. */
+export function clientsOf(arms: Arms<Sums>, of: keyof Sums = "assigned"): Arms<number> {
+  return ofEach(arms, (sums) => Number(sums[of].clients));
 }
 
 export function sumsJson({ assigned, load, lcp }: Sums): SumsJson {
