@@ -1,5 +1,4 @@
 import { DRAWN_ARMS } from "../policy-api/decision/assignment.ts";
-import { EMPTY_DAY } from "../policy-api/visitors/client-day.ts";
 import type { TimesBefore } from "../policy-api/visitors/expected-time.ts";
 import { NO_OUTCOMES, type OutcomeRow, type OutcomeSums } from "../policy-api/visitors/gathered.ts";
 import { mergeSketches, readSketch } from "../policy-api/visitors/quantiles.ts";
@@ -7,9 +6,13 @@ import { ASN_PREFIX } from "../policy-api/visitors/row-keys.ts";
 import { addChange, type OutcomeKey, outcomeId, type SumsChange } from "../policy-api/visitors/sums-change.ts";
 import { readSums, sumsJson } from "../policy-api/visitors/sums.ts";
 import { type Database, readStored } from "./database.ts";
+import { RETENTION_MS } from "./path-rows.ts";
 
-/** How many versions of the policy have sums. With a further one, those of the version that changed the longest ago go. */
-export const VERSIONS_MAX = 16;
+/**
+ * How many versions of the policy have sums. With a further one, those go that changed the longest ago, if no client is left whose part of
+ * them may still change; else the further one has none.
+ */
+export const VERSIONS_MAX = 32;
 /** How many keys a version and arm may have. The largest tables of this repository have about 300 cells. */
 export const KEYS_MAX = 1_000;
 /** How many of them may be autonomous systems. Those that come first stay. */
@@ -19,19 +22,6 @@ export const ASN_KEYS_MAX = 64;
  * is left that would take its part out of a row that has gone.
  */
 export const OUTCOMES_RETENTION_MS = 90 * 86_400_000;
-
-/** What was added up here before, and is gone. */
-export interface LostOutcomes {
-  readonly versions: readonly number[];
-  readonly keys: readonly OutcomeKey[];
-}
-
-export interface AppliedChanges {
-  readonly lost: LostOutcomes;
-  readonly isLost: boolean;
-  /** Says which sums do not have a client, as they are lost or there was no room for them. Undefined if all do, as nearly always. */
-  readonly isGone: ((key: OutcomeKey) => boolean) | undefined;
-}
 
 type Columns = { version: number; arm: string; key: string; at_ms: number; sums: string; load: string; lcp: string };
 
@@ -57,11 +47,6 @@ export class OutcomeRows {
     });
   }
 
-  /** The versions that have rows, and when each changed last. */
-  versions(): { version: number; atMs: number }[] {
-    return this.#database.all("SELECT version, MAX(at_ms) AS atMs FROM outcomes GROUP BY version ORDER BY version");
-  }
-
   /**
    * What pages under a key of `comparedWith` took so far, over all versions and both arms. The table is read for the first call after a
    * change.
@@ -69,44 +54,41 @@ export class OutcomeRows {
   before(key: string): TimesBefore {
     const known = this.#before.get(key);
     if (known !== undefined) return known;
+    const query = `SELECT * FROM outcomes WHERE key = ? AND version IN (SELECT value FROM json_each(?))
+      AND arm IN (SELECT value FROM json_each(?))`;
+    const rows = this.#database.all<Columns>(
+      query,
+      key,
+      JSON.stringify([...this.#known()]),
+      JSON.stringify(DRAWN_ARMS),
+    );
     let before: TimesBefore = NO_OUTCOMES;
-    for (const version of this.#known())
-      for (const arm of DRAWN_ARMS) {
-        const row = this.#read({ version, arm, key });
-        const read = row && outcomesOf(row);
-        if (read !== undefined)
-          before = { load: mergeSketches(before.load, read.load), lcp: mergeSketches(before.lcp, read.lcp) };
-      }
+    for (const { load, lcp } of rows.flatMap((row) => outcomesOf(row) ?? []))
+      before = { load: mergeSketches(before.load, load), lcp: mergeSketches(before.lcp, lcp) };
     this.#before.set(key, before);
     return before;
   }
 
-  /** Adds changes. Each of their keys is written once. Call it in a transaction, with the clients' rows. */
-  apply(changes: readonly SumsChange[], nowMs: number): AppliedChanges {
-    const versions = this.#makeRoom(new Set(changes.map(({ version }) => version)));
-    const refused: OutcomeKey[] = [];
-    const keys: OutcomeKey[] = [];
+  /**
+   * Adds changes. Each of their keys is written once. Call it in a transaction, with the clients' rows.
+   *
+   * @returns whether the sums under a key do not have its clients, as there was no room for it or its row cannot be read. Never, nearly
+   *   always.
+   */
+  apply(changes: readonly SumsChange[], nowMs: number): (key: OutcomeKey) => boolean {
+    const refused = new Set<string>();
     for (const change of changes) {
       const row = this.#read(change);
-      if (row === undefined && !(this.#known().has(change.version) && this.#hasRoom(change))) {
-        refused.push(change);
+      // To a row that cannot be read nothing is added: its clients have parts in it.
+      const sums = row !== undefined ? outcomesOf(row) : this.#hasRoom(change, nowMs) ? NO_OUTCOMES : undefined;
+      if (sums === undefined) {
+        refused.add(outcomeId(change));
         continue;
       }
       this.#before.delete(change.key);
-      const sums = row && outcomesOf(row);
-      if (sums === undefined && (row !== undefined || change.days.some(({ before }) => before !== EMPTY_DAY))) {
-        // A corrupt row counts as a missing row. It begins anew with the next pages, of which no client claims anything yet.
-        keys.push(change);
-        const { version, arm, key } = change;
-        this.#database.run("DELETE FROM outcomes WHERE version = ? AND arm = ? AND key = ?", version, arm, key);
-        continue;
-      }
-      this.#write(change, addChange(sums ?? NO_OUTCOMES, change), nowMs);
+      this.#write(change, addChange(sums, change), nowMs);
     }
-    const ids = new Set([...refused, ...keys].map(outcomeId));
-    const isLost = versions.length + keys.length > 0;
-    const isGone = (key: OutcomeKey): boolean => versions.includes(key.version) || ids.has(outcomeId(key));
-    return { lost: { versions, keys }, isLost, isGone: isLost || ids.size > 0 ? isGone : undefined };
+    return (key) => refused.has(outcomeId(key));
   }
 
   /**
@@ -140,41 +122,27 @@ export class OutcomeRows {
     this.#database.put("outcomes", row, ["version", "arm", "key"]);
   }
 
-  /** Makes room for versions that have no rows yet. None of those that change is evicted. @returns those that are */
-  #makeRoom(changing: ReadonlySet<number>): number[] {
-    const known = this.#known();
-    const evicted: number[] = [];
-    for (const version of changing) {
-      if (known.has(version)) continue;
-      if (known.size >= VERSIONS_MAX) {
-        const oldest = this.versions()
-          .filter((one) => !changing.has(one.version))
-          .sort((a, b) => a.atMs - b.atMs)[0];
-        if (oldest === undefined) continue;
-        this.#database.run("DELETE FROM outcomes WHERE version = ?", oldest.version);
-        known.delete(oldest.version);
-        this.#before.clear();
-        evicted.push(oldest.version);
-      }
-      known.add(version);
-    }
-    return evicted;
+  /** Whether a version and arm may have one more key. */
+  #hasRoom({ version, arm, key }: OutcomeKey, nowMs: number): boolean {
+    if (!this.#takesVersion(version, nowMs)) return false;
+    const query = "SELECT key FROM outcomes WHERE version = ? AND arm = ?";
+    const keys = this.#database.all<{ key: string }>(query, version, arm).map((row) => row.key);
+    const asns = keys.filter((one) => one.startsWith(ASN_PREFIX));
+    return keys.length < KEYS_MAX && (!key.startsWith(ASN_PREFIX) || asns.length < ASN_KEYS_MAX);
   }
 
-  /** Whether a version and arm may have one more key. */
-  #hasRoom({ version, arm, key }: OutcomeKey): boolean {
-    const count = (from: string, to: string): number =>
-      this.#database.sql
-        .exec<{ n: number }>(
-          "SELECT COUNT(*) AS n FROM outcomes WHERE version = ? AND arm = ? AND key >= ? AND key < ?",
-          version,
-          arm,
-          from,
-          to,
-        )
-        .one().n;
-    if (key.startsWith(ASN_PREFIX) && count(ASN_PREFIX, AFTER_ASN) >= ASN_KEYS_MAX) return false;
-    return count("", AFTER_ALL) < KEYS_MAX;
+  #takesVersion(version: number, nowMs: number): boolean {
+    const known = this.#known();
+    if (known.size >= VERSIONS_MAX && !known.has(version)) {
+      const query = "SELECT version, MAX(at_ms) AS atMs FROM outcomes GROUP BY version ORDER BY atMs LIMIT 1";
+      const oldest = this.#database.sql.exec<{ version: number; atMs: number }>(query).one();
+      if (oldest.atMs > nowMs - RETENTION_MS) return false;
+      this.#database.run("DELETE FROM outcomes WHERE version = ?", oldest.version);
+      known.delete(oldest.version);
+      this.#before.clear();
+    }
+    known.add(version);
+    return true;
   }
 
   #known(): Set<number> {
@@ -183,10 +151,6 @@ export class OutcomeRows {
     return (this.#versions ??= new Set(versions()));
   }
 }
-
-/** The first text after all that begin with ASN_PREFIX, and one after all keys. */
-const AFTER_ASN = "asn0";
-const AFTER_ALL = "~";
 
 /** Undefined if the row cannot be read. */
 function outcomesOf(columns: Columns): OutcomeSums | undefined {

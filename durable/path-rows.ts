@@ -1,6 +1,5 @@
 import type { Database } from "./database.ts";
 import { EMPTY_ROW, type PathRow, readState, stateText } from "./path-row.ts";
-import type { LostOutcomes } from "./outcome-rows.ts";
 
 /**
  * A migration that changes `paths` must change the tables that were set aside too (`paths_` and a number), or drop them.
@@ -95,27 +94,6 @@ export class PathRows {
     this.#database.put("paths", { key, last_at_ms, network, packets, state: stateText(key, row) }, ["key"]);
     if (isNew && this.#count !== undefined) this.#count++;
     return gaveWay;
-  }
-
-  /** Takes out of all clients' rows what was in sums that are gone. It reads the whole table. */
-  forgetOutcomes({ versions, keys }: LostOutcomes): void {
-    // json_extract fails on text that is no JSON.
-    const read = "CASE WHEN json_valid(state) THEN json_extract(state, '$.assigned.version') END";
-    for (const { name } of this.#tables()) {
-      for (const version of versions)
-        this.#database.run(
-          `UPDATE ${name} SET state = json_set(state, '$.assigned.rows', json('{}')) WHERE ${read} = ?`,
-          version,
-        );
-      for (const { version, arm, key } of keys)
-        this.#database.run(
-          `UPDATE ${name} SET state = json_remove(state, ?1) WHERE CASE ${read} WHEN ?2
-             THEN json_extract(state, '$.assigned.arm') = ?3 AND json_type(state, ?1) IS NOT NULL END`,
-          `$.assigned.rows."${key}"`,
-          version,
-          arm,
-        );
-    }
   }
 
   delete(key: string): void {

@@ -4,25 +4,23 @@ import { forgottenOf } from "../policy-api/decision/connections.ts";
 import type { Remembered } from "../policy-api/decision/history.ts";
 import { UPPER_LEVELS } from "../policy-api/decision/mix.ts";
 import type { OutcomeRow } from "../policy-api/visitors/gathered.ts";
-import { changesOf } from "../policy-api/visitors/sums-change.ts";
+import { changesOf, withoutKeys } from "../policy-api/visitors/sums-change.ts";
 import { addReport, newsSince } from "./add-report.ts";
-import {
-  type CachedRow,
-  dueAtMs,
-  forgetOutcomes,
-  needsWrite,
-  withoutOutcomes,
-  withoutWaiting,
-  WRITE_INTERVAL_MS,
-} from "./cached-row.ts";
+import { type CachedRow, needsWrite } from "./cached-row.ts";
 import type { ClientKeys, ClientReport, RefusedPages } from "./client-report.ts";
 import { Database } from "./database.ts";
 import { Forgotten } from "./forgotten.ts";
 import { migrate } from "./migrations.ts";
 import { OutcomeRows } from "./outcome-rows.ts";
-import { clientKey, EMPTY_ROW, levelKey, networkKey, type PathRow } from "./path-row.ts";
+import { clientKey, EMPTY_ROW, isClientKey, levelKey, networkKey, type PathRow } from "./path-row.ts";
 import { PATH_MIGRATIONS, PathRows, RETENTION_MS } from "./path-rows.ts";
 
+/**
+ * Sums, rows of levels, and rows of clients that add to sums are written together, at most once in this time, milliseconds. Another
+ * client's row is written at once: it seldom changes twice within ten seconds, and what waits needs an alarm, which is billed as a row
+ * twice: when it is set, and when it sets the next one.
+ */
+const WRITE_INTERVAL_MS = 10_000;
 /** Expiry reads the whole table, so it runs at most once in an hour. A row may outlive its retention by as much. */
 const EXPIRY_INTERVAL_MS = 3_600_000;
 /** An alarm that is this late will not ring: on one's own machine, workerd's list of alarms may be lost. */
@@ -43,27 +41,25 @@ interface Tables {
  * What is known of the clients of many networks. There is one object per region and hash of the network, so that each
  * is warm, near, and bounded in load.
  *
- * Reports are many and writes are expensive. So rows live in memory, and each is written at most every ten seconds, a
- * client's own every second: by the report that finds it due, or else by an alarm. A client's row is written only if what changed can change an answer
- * (cached-row.ts).
+ * Reports are many and writes are expensive. So rows live in memory, and most are written at most every ten seconds: by the report that
+ * finds them due, or else by an alarm. A client's row is written only if what changed can change an answer (cached-row.ts).
  *
- * What clients of drawn arms did is added up in sums of outcomes. The sums of all clients that wait are written together, every ten
- * seconds, in one transaction with what those clients' rows say of it. So a crash loses both or neither, and the sums are always
- * those of the rows as they were written. A row that is due sooner is written without that part, as the part was last written.
+ * What clients of drawn arms did is added up in sums of outcomes. The sums are written in one transaction with the rows of all clients that
+ * add to them. So a crash loses both or neither, and the sums are always those of the rows as they were written.
  */
 export class PathStore extends DurableObject {
   #tables: Tables | undefined;
   readonly #cache = new Map<string, CachedRow>();
   #forgotten = new Forgotten();
-  /** Keys of cached rows that wait to be written. */
-  readonly #dirty = new Set<string>();
+  /** Those that wait to be written. */
+  readonly #dirty = new Map<string, CachedRow>();
   /** When the alarm will ring, as far as this instance knows. */
   #alarmAtMs: number | undefined;
   /** When to look for old rows next. 0 in an instance that does not know. */
   #expireAtMs = 0;
   #alarmsSet = 0;
-  /** When sums were last written. 0 in an instance that has not written any. */
-  #sumsAtMs = 0;
+  /** When what waits was last written. 0 in an instance that has not written any. */
+  #flushedAtMs = 0;
 
   /** Writes nothing. */
   lookUp(keys: ClientKeys): Remembered {
@@ -85,8 +81,8 @@ export class PathStore extends DurableObject {
   }
 
   /**
-   * Adds what isolates gathered. It is on disk when this resolves, except for rows that are not yet due again, for what changes no
-   * answer, and for outcomes if sums were written less than ten seconds ago.
+   * Adds what isolates gathered. It is on disk when this resolves, except for what changes no answer, and for rows that are not yet due
+   * again.
    */
   async record(reports: readonly ClientReport[]): Promise<RefusedPages> {
     const nowMs = Date.now();
@@ -96,9 +92,11 @@ export class PathStore extends DurableObject {
       all.replayed += refused?.replayed ?? 0;
       all.crowded += refused?.crowded ?? 0;
     }
-    this.#writeDue(nowMs);
+    const isDue = Math.abs(nowMs - this.#flushedAtMs) >= WRITE_INTERVAL_MS;
+    this.#write(isDue ? this.#dirty : [...this.#dirty].filter((one) => !waits(one)), nowMs);
     this.#shrink();
-    await this.#schedule(nowMs);
+    const laterMs = Math.max(this.#expireAtMs, nowMs + EXPIRY_INTERVAL_MS);
+    await this.#wakeAt(this.#dirty.size === 0 ? laterMs : Math.min(laterMs, this.#flushedAtMs + WRITE_INTERVAL_MS));
     return all;
   }
 
@@ -124,11 +122,6 @@ export class PathStore extends DurableObject {
   /** What clients of drawn arms add up to under a version, as it was last written. */
   outcomes(version: number): OutcomeRow[] {
     return this.#tablesIfAny()?.outcomes.of(version) ?? [];
-  }
-
-  /** The versions that have outcomes, and when those of each last changed. */
-  outcomeVersions(): { version: number; atMs: number }[] {
-    return this.#tablesIfAny()?.outcomes.versions() ?? [];
   }
 
   /** How much is kept here. It reads the whole table, which is bounded: for people who ask, and for nothing that asks by itself. */
@@ -197,61 +190,36 @@ export class PathStore extends DurableObject {
     this.#forgotten.close(key, report.samples);
     cached.row = added.row;
     cached.waiting = added.waiting;
-    if (added.mustWrite || needsWrite(cached)) this.#dirty.add(key);
+    if (added.mustWrite || needsWrite(cached)) this.#dirty.set(key, cached);
     for (const [one, level] of added.levels) {
-      this.#loadOrBegin(one).row = { ...EMPTY_ROW, level, lastAtMs: nowMs };
-      this.#dirty.add(one);
+      const upper = this.#loadOrBegin(one);
+      upper.row = { ...EMPTY_ROW, level, lastAtMs: nowMs };
+      this.#dirty.set(one, upper);
     }
     return added.refused;
   }
 
-  #writeDue(nowMs: number): void {
-    const isSumsDue = this.#sumsAtMs + WRITE_INTERVAL_MS <= nowMs;
-    const due = [...this.#dirty].filter((key) => {
-      const cached = this.#cache.get(key);
-      return cached === undefined || dueAtMs(key, cached) <= nowMs || (isSumsDue && cached.waiting.length > 0);
-    });
-    this.#write(due, nowMs, isSumsDue);
-  }
-
-  /**
-   * Writes rows, and the sums that they change, all of it or nothing.
-   *
-   * @param withSums False: what changes sums goes on waiting
-   */
-  #write(keys: Iterable<string>, nowMs: number, withSums = true): void {
-    const writing: { key: string; cached: CachedRow; isWhole: boolean }[] = [];
-    for (const key of keys) {
-      const cached = this.#cache.get(key);
-      if (cached === undefined) this.#dirty.delete(key);
-      else writing.push({ key, cached, isWhole: withSums || cached.waiting.length === 0 });
-    }
+  /** Writes rows, and the sums that they change: all of it or nothing. */
+  #write(rows: Iterable<readonly [key: string, cached: CachedRow]>, nowMs: number): void {
+    const writing = [...rows];
     if (writing.length === 0) return;
-    const changes = changesOf(writing.flatMap(({ cached, isWhole }) => (isWhole ? cached.waiting : [])));
-    const { isGone, isLost, written, gaveWay } = this.#transact(({ rows, outcomes }) => {
-      const applied = outcomes.apply(changes, nowMs);
-      rows.forgetOutcomes(applied.lost);
-      const rowsNow = writing.map(({ cached, isWhole }) =>
-        withoutOutcomes(isWhole ? cached.row : withoutWaiting(cached), applied.isGone),
+    const changes = changesOf(writing.flatMap(([, { waiting }]) => waiting));
+    const { written, gaveWay } = this.#transact((tables) => {
+      const isGone = tables.outcomes.apply(changes, nowMs);
+      const rowsNow = writing.map(([, { row }]) =>
+        row.assigned === undefined ? row : { ...row, assigned: withoutKeys(row.assigned, isGone) },
       );
-      const others = writing.filter(({ key }, i) => rows.write(key, rowsNow[i] ?? EMPTY_ROW));
-      return { ...applied, written: rowsNow, gaveWay: others.length > 0 };
+      const others = writing.filter(([key], i) => tables.rows.write(key, rowsNow[i] ?? EMPTY_ROW));
+      return { written: rowsNow, gaveWay: others.length > 0 };
     });
-    // Nobody else is in sums that were refused.
-    const gone = isLost ? this.#cache.values() : writing.map(({ cached }) => cached);
-    if (isGone !== undefined) for (const cached of gone) forgetOutcomes(cached, isGone);
     // Rows that gave way to others may be in memory still: they are not in the table any more.
-    if (gaveWay)
-      for (const cached of this.#cache.values())
-        cached.written = { ...EMPTY_ROW, countedPages: cached.written.countedPages };
-    for (const [i, { key, cached, isWhole }] of writing.entries()) {
-      cached.writtenAtMs = nowMs;
-      cached.written = written[i] ?? EMPTY_ROW;
-      if (!isWhole) continue;
+    if (gaveWay) for (const cached of this.#cache.values()) cached.written = EMPTY_ROW;
+    if (writing.some(waits)) this.#flushedAtMs = nowMs;
+    for (const [i, [key, cached]] of writing.entries()) {
+      cached.row = cached.written = written[i] ?? EMPTY_ROW;
       cached.waiting = [];
       this.#dirty.delete(key);
     }
-    if (changes.length > 0) this.#sumsAtMs = nowMs;
   }
 
   #transact<T>(change: (tables: Tables) => T): T {
@@ -265,20 +233,7 @@ export class PathStore extends DurableObject {
     }
   }
 
-  /**
-   * There is one alarm for all: for the first row that is due to be written, for sums that are, and for what will expire.
-   */
-  async #schedule(nowMs: number): Promise<void> {
-    let atMs = Math.max(this.#expireAtMs, nowMs + EXPIRY_INTERVAL_MS);
-    for (const key of this.#dirty) {
-      const cached = this.#cache.get(key);
-      if (cached === undefined) continue;
-      atMs = Math.min(atMs, dueAtMs(key, cached));
-      if (cached.waiting.length > 0) atMs = Math.min(atMs, Math.max(nowMs, this.#sumsAtMs + WRITE_INTERVAL_MS));
-    }
-    await this.#wakeAt(atMs);
-  }
-
+  /** There is one alarm for all: for what waits to be written, and for what will expire. */
   async #wakeAt(atMs: number): Promise<void> {
     this.#alarmAtMs ??= (await this.ctx.storage.getAlarm()) ?? undefined;
     const setAtMs = this.#alarmAtMs;
@@ -297,15 +252,14 @@ export class PathStore extends DurableObject {
       return cached;
     }
     const row = this.#tablesIfAny()?.rows.read(key);
-    // The row was written when it was last heard of, or a little later.
-    return row && this.#keep(key, { row, waiting: [], writtenAtMs: row.lastAtMs, written: row });
+    return row && this.#keep(key, { row, waiting: [], written: row });
   }
 
   #loadOrBegin(key: string): CachedRow {
     const loaded = this.#load(key);
     if (loaded !== undefined) return loaded;
     const row: PathRow = { ...EMPTY_ROW, client: { ...EMPTY_ROW.client, connections: this.#forgotten.openOf(key) } };
-    return this.#keep(key, { row, waiting: [], writtenAtMs: 0, written: EMPTY_ROW });
+    return this.#keep(key, { row, waiting: [], written: EMPTY_ROW });
   }
 
   #keep(key: string, cached: CachedRow): CachedRow {
@@ -325,10 +279,11 @@ export class PathStore extends DurableObject {
       if (this.#cache.size - excess.length <= CACHED_MAX) break;
       if (!onlyClean || !this.#dirty.has(key)) excess.push(key);
     }
-    this.#write(
-      excess.filter((key) => this.#dirty.has(key)),
-      Date.now(),
-    );
+    const dirty = excess.flatMap((key) => {
+      const cached = this.#dirty.get(key);
+      return cached === undefined ? [] : [[key, cached] as const];
+    });
+    this.#write(dirty, Date.now());
     for (const key of excess) this.#cache.delete(key);
   }
 
@@ -348,4 +303,9 @@ export class PathStore extends DurableObject {
     }
     return this.#tables;
   }
+}
+
+/** Whether a row waits for others to be written with it. */
+function waits([key, { waiting }]: readonly [key: string, cached: CachedRow]): boolean {
+  return !isClientKey(key) || waiting.length > 0;
 }

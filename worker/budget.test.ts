@@ -24,7 +24,7 @@ afterEach(() => {
 const TELL_MS = readSettings({}).settings.flushCountsMs;
 
 // The design: at most one look-up a client, isolate and minute, and none a subresource; at most one RPC per object, isolate and 10 s; a
-// row is written at most every 10 s (a client's own every second, as an alarm costs more).
+// row is written at most every 10 s (a client's own with each RPC, as an alarm costs more).
 it(
   "1,000 mixed requests and their connections' samples stay within the design's bounds",
   { timeout: 30_000 },
