@@ -168,31 +168,19 @@ describe("rollback", () => {
     expect(out).toMatch(/^kill switch +fixed-h2 +off$/m);
   });
 
-  describe("after `kill off`", () => {
-    beforeEach(async () => {
+  it.each([["rollback"], ["rollback --yes"]])(
+    "%s after `kill off`: does not switch the kill switch on again",
+    async (line) => {
       await anna.does("kill --yes");
       await anna.does("kill off --yes");
-    });
-
-    it("does not switch the kill switch on again by --yes: says first that it would", async () => {
-      const { code, out, err } = await anna.does("rollback --yes");
-      expect(out).toMatch(/^\*\*\* THIS SWITCHES THE KILL SWITCH ON AGAIN \(fixed-h2\)\. \*\*\*\n/);
-      expect([code, err]).toEqual([2, "--yes is not enough for this. `kill fixed-h2 --yes` does what it would do.\n"]);
+      expect(await anna.does(line)).toEqual({
+        code: 2,
+        out: "",
+        err: "This would switch the kill switch on again. `kill fixed-h2` does that.\n",
+      });
       expect(inForce()).toMatchObject({ killSwitch: null });
-    });
-
-    it("wants a word of its own, and does nothing at a yes", async () => {
-      anna.types("yes\r");
-      expect(await anna.does("rollback")).toMatchObject({ code: 2 });
-      expect(inForce()).toMatchObject({ killSwitch: null });
-    });
-
-    it("does it at that word, as `kill` would", async () => {
-      anna.types("kill\r");
-      expect(await anna.does("rollback")).toMatchObject({ code: 0 });
-      expect(inForce()).toEqual({ everyone: 0, stages: [], killSwitch: "fixed-h2" });
-    });
-  });
+    },
+  );
 
   it("has nothing to return to at the beginning", async () => {
     expect(await anna.does("rollback --yes")).toEqual({ code: 1, out: "", err: "There is nothing to go back to.\n" });

@@ -1,5 +1,5 @@
 import type { Activation, UnstoredKillSwitch } from "../api/contract/policies.ts";
-import { type ActivationState, INITIAL_ACTIVATION, isSameState, KILL_SWITCHES } from "../decision/activation.ts";
+import { INITIAL_ACTIVATION, isSameState, KILL_SWITCHES } from "../decision/activation.ts";
 import { parsePolicy } from "../decision/policy.ts";
 import {
   beforeAfterText,
@@ -84,8 +84,7 @@ export const ROLLBACK: Command = {
   summary: "Return to what was in force before the last change.",
   details: `Versions, stages and kill switch become what they were. Two rollbacks undo two changes. Shows what
 it returns to, and asks first; --yes skips the question. It does not undo a change that somebody
-else made meanwhile (exit code 4). After \`kill off\` it would switch the kill switch on again: then
---yes is not enough.`,
+else made meanwhile (exit code 4). It switches no kill switch on again: \`kill\` does that.`,
   options: ["note", "yes"],
   async run(call) {
     const { options, io } = call;
@@ -93,33 +92,23 @@ else made meanwhile (exit code 4). After \`kill off\` it would switch the kill s
     const { activation, etag } = await api.activation();
     const target = await previous(activation, api);
     const made = ({ author, at, note }: Activation): string => madeText(author, at, note, io.nowMs());
-    const kind = activation.killSwitch === null ? target.killSwitch : null;
+    // Nothing but `kill off` is undone by this: it leaves versions and stages as they are.
+    if (activation.killSwitch === null && target.killSwitch !== null)
+      throw misused(`This would switch the kill switch on again. \`kill ${target.killSwitch}\` does that.`);
     const preview = [
-      ...headlines(activation, target),
+      ...(activation.killSwitch === target.killSwitch
+        ? []
+        : [`The kill switch (${activation.killSwitch}) ends by this: the policy counts again.`, ""]),
       `What ends: revision ${activation.revision}, ${printable(made(activation))}`,
       `Back to:   revision ${target.revision}, ${printable(made(target))}`,
       "",
       beforeAfterText(activation, target, call.columns),
     ].join("\n");
-    // Nothing but `kill off` is undone by this: it leaves versions and stages as they are.
-    const own = kind === null ? undefined : { word: "kill", instead: `\`kill ${kind} --yes\` does what it would do.` };
-    await confirm(call, preview, `Back to revision ${target.revision}?`, own);
+    await confirm(call, preview, `Back to revision ${target.revision}?`);
     const after = await unlessChanged(api, io, () => api.rollBack(options.note, etag));
     return changed(activation, after, `${inForceText(after, io.nowMs())}\n\n${WHEN_OBEYED}`);
   },
 };
-
-/** What a rollback does to the kill switch: more than to any version, so it stands first. */
-function headlines(now: ActivationState, after: ActivationState): readonly string[] {
-  if (now.killSwitch === after.killSwitch) return [];
-  if (after.killSwitch === null)
-    return [`The kill switch (${now.killSwitch}) ends by this: the policy counts again.`, ""];
-  return [
-    `*** THIS SWITCHES THE KILL SWITCH ON AGAIN (${after.killSwitch}). ***`,
-    `${KILL_SWITCH_MEANS[after.killSwitch]}, whatever the policy says.`,
-    "",
-  ];
-}
 
 async function previous({ previousRevision }: Activation, api: Api): Promise<Activation> {
   if (previousRevision === null) throw new Failure(EXIT.refused, "There is nothing to go back to.");

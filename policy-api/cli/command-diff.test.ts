@@ -89,29 +89,14 @@ describe("validate", () => {
   it("says what a policy is", async () => {
     const { code, out } = await anna.does("validate adaptive.json");
     expect(code).toBe(0);
-    expect(out).toMatch(/^adaptive\.json is a valid policy of \d+ bytes\.\n\nmode +adaptive\n/);
-    expect(out.split("\n").slice(3, 8)).toEqual([
-      "method        gains at 1 RTT x 2 losses x 1 size, of a next page and of a return",
-      "a session     1 MB",
-      "a new client  no loss: 95 %, loss 5 %: 5 %",
-      "a visit       2.2 pages on average, and 45 % come back",
-      "an offer      lives 10 s to 100 s",
-    ]);
-    expect(out).toContain("an offer begins above a gain of 0.005, and ends at -0.005");
+    expect(out).toMatch(
+      /^adaptive\.json is a valid policy of \d+ bytes: adaptive\.\nOn \/ it offers HTTP\/3 to no new client, and in 15 of 20 cases/,
+    );
     expect(JSON.parse((await anna.does("validate adaptive.json --json")).out)).toMatchObject({
       valid: true,
       mode: "adaptive",
       method: "gains",
     });
-  });
-
-  it.each([
-    [{ share: 0, inject: true }, "none"],
-    [{ share: 0.05, inject: true }, "the pages of 5 % of clients, with a tag that the worker puts in"],
-    [{ share: 1 }, "the pages of 100 % of clients, with the site's own tag"],
-  ])("says who reports: %j", async (reports, text) => {
-    anna.writes("a.json", { schema: 3, mode: "observe", reports });
-    expect((await anna.does("validate a.json")).out.split("\n")).toContain(`reports      ${text}`);
   });
 
   it.each([

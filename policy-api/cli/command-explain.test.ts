@@ -104,7 +104,7 @@ describe("look-up", () => {
       "TCP        40  2.5 %  40 ms      20 Mbit/s  13 s ago",
       "QUIC        0  -      41.5 ms    -          1 min ago",
       "",
-      "network  0.86 clients' worth; no loss: 79 %, loss 0.1 %: 11.8 %, loss 0.2 %: 6.9 %, loss 0.5 %: 2.3 %",
+      "network  0.86 clients' worth; no loss: 79 %, loss 0.1 %: 11.8 %, loss 0.2 %: 6.88 %, loss 0.5 %: 2.33 %",
       "",
       "The last offer lives until 2026-11-21T10:00:00Z.",
       "None was taken.",

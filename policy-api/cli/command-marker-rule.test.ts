@@ -32,10 +32,10 @@ it("prints the rules, and asks no server", async () => {
 it("writes them to a file, and says what they are", async () => {
   const anna = await person();
   const { code, out } = await anna.does("marker-rule --out rules.json");
-  const file = /^The rules are in (.*)\.\n/.exec(out)?.[1] ?? "";
+  const file = /^The rule is in (.*)\.\n/.exec(out)?.[1] ?? "";
   expect([code, out]).toEqual([
     0,
-    `The rules are in ${file}.\nThey are the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces ALL rules of that phase: put your own ones beside them first.\n`,
+    `The rule is in ${file}.\nIt is the body of PUT /zones/ZONE/rulesets/phases/http_response_headers_transform/entrypoint, which replaces ALL rules of that phase: put your own ones beside it first.\n`,
   ]);
   expect(JSON.parse(readFileSync(file, "utf8"))).toHaveProperty("rules");
   const again = await anna.does("marker-rule --out rules.json");
@@ -48,7 +48,7 @@ it("writes them for Terraform: the same rules, and a variable for the zone", asy
   const { rules } = JSON.parse((await anna.does("marker-rule --host www.example.com")).out) as { rules: object[] };
   const { code, out } = await anna.does("marker-rule --host www.example.com --terraform --out h3.tf.json");
   expect([code, out]).toEqual([0, expect.stringContaining("`terraform apply -var zone_id=ZONE`")]);
-  const file = /^The rules are in (.*)\.\n/.exec(out)?.[1] ?? "";
+  const file = /^The rule is in (.*)\.\n/.exec(out)?.[1] ?? "";
   const written = readFileSync(file, "utf8");
   expect(JSON.parse(written)).toEqual({
     variable: { zone_id: { type: "string" } },

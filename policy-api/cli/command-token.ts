@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "./command.ts";
 import { misused } from "./failure.ts";
+import { writeNewFile } from "./files.ts";
 import { columnsOf, wrapped } from "./table.ts";
 
 /** As long as the SHA-256 of the token, which is what the server keeps. */
@@ -10,43 +10,24 @@ const TOKEN_BYTES = 32;
 
 export const TOKEN: Command = {
   name: "token",
-  usage: "NAME --scope read|write|autopilot --out FILE [--rotate]",
+  usage: "NAME --scope read|write|autopilot --out FILE",
   summary: "Make a token: writes the secret to FILE, and prints what the server has to know.",
-  details: `Only you can read FILE. A FILE that exists is overwritten only with --rotate. Prints the entry
-NAME:SCOPE:SHA-256 for the server's variable POLICY_TOKENS, where commas or spaces separate entries.
-The entry of a rotated token replaces the old one. The audit shows NAME.`,
-  options: ["scope", "out", "rotate"],
+  details: `Only you can read FILE, which is not there yet. Prints the entry NAME:SCOPE:SHA-256 for the server's
+variable POLICY_TOKENS, where commas or spaces separate entries. The audit shows NAME.`,
+  options: ["scope", "out"],
   words: [1, 1],
   run({ words: [name = ""], options, io }) {
-    const { scope, out, rotate = false } = options;
+    const { scope, out } = options;
     if (!/^[a-z0-9][a-z0-9._-]{0,39}$/.test(name))
       throw misused("A token's name begins with a-z or 0-9 and has up to 40 of a-z, 0-9, dot, dash and underscore.");
     if (scope === undefined) throw misused("--scope read, write or autopilot is missing.");
     if (out === undefined) throw misused("--out FILE is missing: the token itself is never printed.");
     const file = resolve(io.folder, out);
     const token = randomBytes(TOKEN_BYTES).toString("base64url");
-    writeToken(file, token, rotate);
+    writeNewFile(file, `${token}\n`, "the token", 0o600);
     const entry = `${name}:${scope}:${createHash("sha256").update(token).digest("hex")}`;
-    const where =
-      `The token is in ${file}. The server knows it once this entry is in POLICY_TOKENS` +
-      `${rotate ? `, in the place of the old one of ${name}` : ""}:`;
+    const where = `The token is in ${file}. The server knows it once this entry is in POLICY_TOKENS:`;
     io.stderr.write(`${wrapped(where, columnsOf(io, io.stderr))}\n`);
     return { json: { name, scope, entry, file }, text: entry, isVerbatim: true };
   },
 };
-
-/** Writes the token where only its owner can read it. @throws Failure */
-function writeToken(file: string, token: string, rotate: boolean): void {
-  if (rotate && !existsSync(file)) throw misused(`There is no ${file} to rotate.`);
-  if (!rotate && existsSync(file)) throw misused(`${file} is there already: --rotate writes a new token over it.`);
-  // A program that reads the file meanwhile must find a whole token.
-  const partial = `${file}.${process.pid}.part`;
-  try {
-    // The flag refuses a file that somebody else made meanwhile.
-    writeFileSync(rotate ? partial : file, `${token}\n`, { mode: 0o600, flag: "wx" });
-    if (rotate) renameSync(partial, file);
-  } catch (error) {
-    if (rotate) rmSync(partial, { force: true });
-    throw misused(`The token cannot be written: ${(error as Error).message}`);
-  }
-}

@@ -8,7 +8,6 @@ import {
   gridText,
   hasRulesElsewhere,
   isChanged,
-  policyText,
   verdictText,
   type Where,
 } from "./policy-text.ts";
@@ -25,14 +24,15 @@ export const VALIDATE: Command = {
   name: "validate",
   usage: "FILE",
   summary: "Say what a policy is, or everything that is wrong with it. Needs no server.",
-  details: "Every fault is a line: the file, the JSON pointer to the place, what should be there.",
+  details: `Says in a sentence to whom it offers HTTP/3. Every fault is a line: the file, the JSON pointer to the
+place, what should be there.`,
   words: [1, 1],
   run({ words: [file = ""], io }) {
     const policy = readPolicyFile(file, io);
     const { size } = statSync(resolve(io.folder, file));
     const { mode, method, provenance } = policy;
     return {
-      text: `${file} is a valid policy of ${count(size)} bytes.\n\n${policyText(policy)}`,
+      text: `${file} is a valid policy of ${count(size)} bytes: ${mode}.\n${verdictText("it", policy, { path: "/" })}`,
       json: { valid: true, bytes: size, mode, method: method?.kind ?? null, provenance: provenance ?? null },
     };
   },

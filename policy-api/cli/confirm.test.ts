@@ -62,29 +62,6 @@ describe("confirm", () => {
     expect(call.printed).toEqual(["before and after\n"]);
   });
 
-  const own = { word: "kill", instead: "`kill` does it." };
-  it.each([
-    ["kill\r", true],
-    ["yes\r", false],
-    ["y\r", false],
-  ])("what has a word of its own wants that: %j", async (typed, isDone) => {
-    const io = terminal();
-    io.stdin.write(typed);
-    const ended = await confirm(callOf(io), "", "Back?", own).then(
-      () => true,
-      () => false,
-    );
-    expect(ended).toBe(isDone);
-    expect(String(io.stderr.read())).toContain("Back? Type kill: ");
-  });
-
-  it.each([{ yes: true }, {}])("and nothing stands for it where nobody is asked: %j", async (options) => {
-    const call = callOf(testIo(), options);
-    const asked = confirm(call, "before and after", "Back?", own);
-    await expect(asked).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining("`kill` does it.") });
-    expect(call.printed).toEqual(["before and after\n"]);
-  });
-
   it("refuses where there is nobody to ask", async () => {
     await expect(confirm(callOf(testIo()), "", "For everyone?")).rejects.toMatchObject({
       exitCode: 2,

@@ -4,37 +4,21 @@ import type { Call } from "./command.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
 import { columnsOf, wrapped } from "./table.ts";
 
-/** A word to type in the place of yes. --yes does not stand for it: what it is for must not happen in passing. */
-interface OwnWord {
-  readonly word: string;
-  /** What a program does instead, as a sentence. */
-  readonly instead: string;
-}
-
 /**
  * Shows what is about to happen, and asks. Returns after a yes, or with --yes without a question. Without a terminal it
  * refuses.
  *
  * @throws Failure
  */
-export async function confirm(
-  { options, io, print }: Call,
-  preview: string,
-  question: string,
-  own?: OwnWord,
-): Promise<void> {
-  const asks = options.yes !== true || own !== undefined;
+export async function confirm({ options, io, print }: Call, preview: string, question: string): Promise<void> {
+  const asks = options.yes !== true;
   // The person who is asked must see the preview. With --json it goes to stderr, as the question does.
   if (asks && options.json === true) io.stderr.write(`${wrapped(preview, columnsOf(io, io.stderr))}\n\n`);
   else print(`${preview}\n`);
   if (!asks) return;
-  if (own !== undefined && options.yes === true) throw misused(`--yes is not enough for this. ${own.instead}`);
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true)
-    throw misused(
-      `${question} This is no terminal to ask on: ${own === undefined ? "with --yes it is done without asking." : own.instead}`,
-    );
-  const answer = await answerTo(`${question} Type ${own?.word ?? "yes"}: `, io);
-  if (own === undefined ? !isYes(answer) : answer.trim() !== own.word) throw misused("Nothing was changed.");
+    throw misused(`${question} This is no terminal to ask on: with --yes it is done without asking.`);
+  if (!isYes(await answerTo(`${question} Type yes: `, io))) throw misused("Nothing was changed.");
 }
 
 /** Reads one line from the terminal. Ctrl-D gives an empty answer, and Ctrl-C ends the program. */

@@ -20,9 +20,9 @@ export function readFile(file: string, what: string): string {
  * @param what The content in words: `the policy`
  * @throws Failure
  */
-export function writeNewFile(file: string, content: string, what: string): void {
+export function writeNewFile(file: string, content: string, what: string, mode = 0o666): void {
   try {
-    writeFileSync(file, content, { flag: "wx" });
+    writeFileSync(file, content, { flag: "wx", mode });
   } catch (error) {
     const isThere = (error as NodeJS.ErrnoException).code === "EEXIST";
     throw misused(

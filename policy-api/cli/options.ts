@@ -94,7 +94,6 @@ const OPTIONS = {
   help: FLAG,
   json: FLAG,
   yes: FLAG,
-  rotate: FLAG,
   push: FLAG,
   url: readText,
   "token-file": readText,

@@ -1,68 +1,8 @@
-import type { GainsMethod, Method, Policy } from "../decision/policy.ts";
-import type { VisitProfile } from "../decision/visit.ts";
-import { bytes, count, counted, lossesText, milliseconds, percent, roughly } from "./quantities.ts";
-import { nameList, table } from "./table.ts";
+import type { Policy } from "../decision/policy.ts";
+import { count, counted, percent } from "./quantities.ts";
+import { table } from "./table.ts";
 import { decide, modeFor } from "../decision/decide.ts";
-import type { Advertise } from "../decision/alt-svc.ts";
 import type { History, RequestFacts } from "../decision/facts.ts";
-
-/** What a policy is, in words. */
-export function policyText(policy: Policy): string {
-  const { mode, method, contentBytes, visit, ma, margin, exploration, reports, rules, source, provenance } = policy;
-  const { routes } = contentBytes;
-  return nameList({
-    mode,
-    method: method === undefined ? "none" : methodText(method),
-    "a session":
-      bytes(contentBytes.default) + (routes.length === 0 ? "" : `, ${counted(routes.length, "route")} of their own`),
-    "a new client": method?.kind === "gains" ? mixText(method) : undefined,
-    "a visit": visitText(visit),
-    "an offer": `lives ${ma.minS} s to ${ma.maxS} s`,
-    margin: `an offer begins above a gain of ${margin.enter}, and ends at ${margin.leave}`,
-    exploration: exploration.share === 0 ? "none" : `${percent(exploration.share)} of clients`,
-    reports:
-      reports.share === 0
-        ? "none"
-        : `the pages of ${percent(reports.share)} of clients, with ${reports.inject ? "a tag that the worker puts in" : "the site's own tag"}`,
-    rules:
-      rules.length === 0 ? "none" : `${counted(rules.length, "rule")}: ${rules.map((rule) => rule.mode).join(", ")}`,
-    source: source ?? "",
-    provenance: provenance ? `${counted(provenance.loads, "load")} over ${counted(provenance.cells, "cell")}` : "none",
-    "  stack": provenance?.stack,
-    "  congestion": provenance?.congestionControl,
-    "  command": provenance?.command,
-    "  rows": provenance && `SHA-256 ${provenance.rowsSha256}`,
-  });
-}
-
-function methodText(method: Method): string {
-  switch (method.kind) {
-    case "gains": {
-      const { rttMs, lossRatio, contentBytes } = method.table;
-      const losses = lossRatio.length === 1 ? "1 loss" : `${lossRatio.length} losses`;
-      const axes = `${counted(rttMs.length, "RTT")} x ${losses} x ${counted(contentBytes.length, "size")}`;
-      return `gains at ${axes}, of a next page and of a return`;
-    }
-    case "zero-lines":
-      return `zero lines, at ${counted(method.lines.length, "rate")}`;
-    case "rtt-threshold":
-      return `RTT from ${milliseconds(method.rttMs)} on`;
-    case "share":
-      return `${percent(method.share)} of clients, whatever their paths`;
-  }
-}
-
-/** `no loss: 95 %, loss 5 %: 5 % (access lines)` */
-function mixText({ table: { lossRatio }, mix, mixAbout }: GainsMethod): string {
-  return lossesText(mix, lossRatio) + (mixAbout === undefined ? "" : ` (${mixAbout})`);
-}
-
-/** `2.2 pages on average; 0.45 returns` */
-function visitText({ pages, returns }: VisitProfile): string {
-  const mean = pages.reduce((sum, share, i) => sum + share * (i + 1), 0);
-  const back = returns.reduce((sum, { share }) => sum + share, 0);
-  return `${roughly(mean)} ${mean === 1 ? "page" : "pages"} on average, and ${percent(back)} come back`;
-}
 
 /** To whom a policy offers HTTP/3, and who is drawn into arms whatever it expects: one sentence. Pure. */
 export function verdictText(name: string, policy: Policy, where: Where): string {
@@ -81,9 +21,8 @@ function toWhom(policy: Policy, where: Where): string {
   if (mode === "observe") return "to nobody, as it observes";
   if (mode === "fixed-h2") return "to nobody, and takes it back where it may be held";
   if (mode === "fixed-h3") return "to everybody";
-  if (policy.method?.kind === "share")
-    return `to ${percent(shareOffered(policy, where))} of clients, whatever their paths`;
-  const cells = offersOnGrid(policy, where);
+  if (policy.method?.kind === "share") return `to ${percent(policy.method.share)} of clients, whatever their paths`;
+  const cells = answersOf(policy, where);
   const [fresh, known] = [true, false].map((isFresh) =>
     cells.filter(({ lossRatio }) => (lossRatio === null) === isFresh),
   );
@@ -113,8 +52,8 @@ function whoIsDrawn(policy: Policy, where: Where): string {
 }
 
 const RTTS_MS = [5, 25, 50, 100, 200] as const;
-/** `undefined`: a client about whom only the RTT is known. */
-const LOSS_RATIOS = [0, 0.005, 0.025, 0.05, undefined] as const;
+/** Null: a client about whom only the RTT is known. */
+const LOSS_RATIOS = [0, 0.005, 0.025, 0.05, null] as const;
 /** The packets of about 14 MB: enough to tell a loss of 0.5 % from none. */
 const MEASURED = { transport: "tcp", ageMs: 0, packets: 10_000, deliveryRateBps: 25_000_000 } as const;
 /** Nothing here depends on the time. */
@@ -125,15 +64,13 @@ export type Where = Pick<RequestFacts, "path" | "asn" | "country">;
 
 /** What changes for whom if one policy follows another: for clients measured over TCP, and for an unknown client. Pure. */
 export function decisionsGrid(before: Policy, after: Policy, where: Where) {
-  return LOSS_RATIOS.flatMap((lossRatio) =>
-    RTTS_MS.map((rttMs) => ({
-      rttMs,
-      /** Null: an unknown client. */
-      lossRatio: lossRatio ?? null,
-      before: answerText(before, where, rttMs, lossRatio),
-      after: answerText(after, where, rttMs, lossRatio),
-    })),
-  );
+  const others = answersOf(after, where);
+  return answersOf(before, where).map(({ rttMs, lossRatio, text }, i) => ({
+    rttMs,
+    lossRatio,
+    before: text,
+    after: others[i]?.text ?? text,
+  }));
 }
 
 /** What two policies answer on one path. */
@@ -142,9 +79,8 @@ type Cell = ReturnType<typeof decisionsGrid>[number];
 /** The answers by loss. The answers that change are in the line below, with an arrow. */
 export function gridText(cells: readonly Cell[], columns: number): string {
   const rows = LOSS_RATIOS.flatMap((lossRatio) => {
-    const row = cells.filter((cell) => cell.lossRatio === (lossRatio ?? null));
-    const name =
-      lossRatio === undefined ? "unknown client" : lossRatio === 0 ? "no loss" : `loss ${percent(lossRatio)}`;
+    const row = cells.filter((cell) => cell.lossRatio === lossRatio);
+    const name = lossRatio === null ? "unknown client" : lossRatio === 0 ? "no loss" : `loss ${percent(lossRatio)}`;
     const now = [name, ...row.map((cell) => cell.before)];
     if (!row.some(isChanged)) return [now];
     return [now, [" ", ...row.map((cell) => (isChanged(cell) ? `-> ${cell.after}` : " "))]];
@@ -163,36 +99,22 @@ export function isChanged({ before, after }: Cell): boolean {
   return before !== after;
 }
 
-/** Where on the grid a policy offers HTTP/3. Null: an unknown client. Pure. */
-function offersOnGrid(policy: Policy, where: Where) {
-  return LOSS_RATIOS.flatMap((lossRatio) =>
-    RTTS_MS.map((rttMs) => ({
-      rttMs,
-      lossRatio: lossRatio ?? null,
-      isOffered: answerAt(policy, where, rttMs, lossRatio).kind === "h3",
-    })),
-  );
-}
-
-function answerAt(policy: Policy, where: Where, rttMs: number, lossRatio: number | undefined): Advertise {
-  // The client with the share unit 0 is in every share that is not empty.
-  const request: RequestFacts = { transport: "tcp", ...where, rttMs, shareUnit: 0 };
-  const history: History =
-    lossRatio === undefined
-      ? { state: "unknown" }
-      : { state: "known", connections: [{ ...MEASURED, lost: lossRatio * MEASURED.packets, rttMs }] };
-  return decide(request, history, policy, NOW_MS, undefined).advertise;
-}
-
-/** Of how many clients a policy makes the offers that it makes. */
-function shareOffered(policy: Policy, where: Where): number {
+/** What a policy answers on the grid, and of how many clients where it draws a share of them. Pure. */
+function answersOf(policy: Policy, where: Where) {
   const { method } = policy;
-  return method?.kind === "share" && modeFor(policy, { transport: "tcp", ...where }) === "adaptive" ? method.share : 1;
-}
-
-function answerText(policy: Policy, where: Where, rttMs: number, lossRatio: number | undefined): string {
-  const share = shareOffered(policy, where);
-  const advertise = answerAt(policy, where, rttMs, lossRatio);
-  const answer = advertise.kind === "h3" ? `h3 ${advertise.maS} s` : advertise.kind;
-  return share > 0 && share < 1 ? `${percent(share)}: ${answer}` : answer;
+  const isDrawn = method?.kind === "share" && modeFor(policy, { transport: "tcp", ...where }) === "adaptive";
+  const whose = isDrawn && method.share > 0 && method.share < 1 ? `${percent(method.share)}: ` : "";
+  return LOSS_RATIOS.flatMap((lossRatio) =>
+    RTTS_MS.map((rttMs) => {
+      // The client with the share unit 0 is in every share that is not empty.
+      const request: RequestFacts = { transport: "tcp", ...where, rttMs, shareUnit: 0 };
+      const history: History =
+        lossRatio === null
+          ? { state: "unknown" }
+          : { state: "known", connections: [{ ...MEASURED, lost: lossRatio * MEASURED.packets, rttMs }] };
+      const { advertise } = decide(request, history, policy, NOW_MS, undefined);
+      const isOffered = advertise.kind === "h3";
+      return { rttMs, lossRatio, isOffered, text: whose + (isOffered ? `h3 ${advertise.maS} s` : advertise.kind) };
+    }),
+  );
 }

@@ -78,36 +78,15 @@ export function madeText(author: string, iso: string, note: string | null, nowMs
   return `by ${author}${ago === "-" ? "" : `, ${ago}`}${note === null ? "" : `: ${note}`}`;
 }
 
-/** What a whole is counted in: tenths of a percent. */
-const PARTS = 1_000;
-
-/**
- * The shares of weights, 0 to 1, as tenths of a percent that add up to 1: rounded each by itself, 7.5 and 92.5 % would be 101 %.
- * Those whose rest is largest are rounded up. Pure.
- */
-export function sharedOut(weights: readonly number[]): readonly number[] {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  if (!(total > 0)) return weights.map(() => 0);
-  // A share that is a whole number of tenths must not lose one to how fractions are kept.
-  const exact = weights.map((weight) => Number(((weight / total) * PARTS).toFixed(6)));
-  const parts = exact.map(Math.floor);
-  const missing = PARTS - parts.reduce((sum, part) => sum + part, 0);
-  const byRest = exact.map((share, i) => ({ i, rest: share % 1 })).toSorted((a, b) => b.rest - a.rest);
-  for (const { i } of byRest.slice(0, missing)) parts[i] = (parts[i] ?? 0) + 1;
-  return parts.map((part) => part / PARTS);
-}
-
 const LEVELS = { network: "network", asn: "autonomous system", site: "site" } as const;
 
 /** How losses are shared out: `no loss: 60 %, loss 0.1 %: 7.5 %`. A share under half a percent is left out. */
-export function lossesText(weights: readonly number[], losses: readonly number[] = LOSS_NODES): string {
-  const shares = sharedOut(weights);
-  return losses
-    .flatMap((loss, i) => {
-      const share = shares[i] ?? 0;
-      return share < 0.005 ? [] : [`${loss === 0 ? "no loss" : `loss ${percent(loss)}`}: ${percent(share)}`];
-    })
-    .join(", ");
+export function lossesText(weights: readonly number[]): string {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return LOSS_NODES.flatMap((loss, i) => {
+    const share = (weights[i] ?? 0) / total;
+    return share >= 0.005 ? [`${loss === 0 ? "no loss" : `loss ${percent(loss)}`}: ${percent(share)}`] : [];
+  }).join(", ");
 }
 
 /** What is known of the levels above a client, by their names: how many clients there are, and what they lose. */
