@@ -4,7 +4,7 @@ import { NO_OUTCOMES, type OutcomeRow, type OutcomeSums } from "../policy-api/vi
 import { mergeSketches, readSketch } from "../policy-api/visitors/quantiles.ts";
 import { ASN_PREFIX } from "../policy-api/visitors/row-keys.ts";
 import { addChange, type OutcomeKey, outcomeId, type SumsChange } from "../policy-api/visitors/sums-change.ts";
-import { readSums, sumsJson } from "../policy-api/visitors/sums.ts";
+import { readSums, sumsText } from "../policy-api/visitors/sums.ts";
 import { type Database, readStored } from "./database.ts";
 import { RETENTION_MS } from "./path-rows.ts";
 
@@ -43,7 +43,7 @@ export class OutcomeRows {
       const arm = DRAWN_ARMS.find((one) => one === columns.arm);
       const read = outcomesOf(columns);
       if (arm === undefined || read === undefined) return [];
-      return [{ version, arm, key: columns.key, ...read, sums: sumsJson(read.sums) }];
+      return [{ version, arm, key: columns.key, ...read }];
     });
   }
 
@@ -115,7 +115,7 @@ export class OutcomeRows {
       arm,
       key,
       at_ms: nowMs,
-      sums: JSON.stringify(sumsJson(sums)),
+      sums: sumsText(sums),
       load: JSON.stringify(load),
       lcp: JSON.stringify(lcp),
     };

@@ -129,11 +129,10 @@ function outcomesPort(env: StoreBindings, isolate: Isolate): OutcomesPort {
       const gathered = new Gathered(version);
       const answers = objects.map((object) => async () => {
         // Over the wire a pair is a list: the type of the call does not know its length.
-        const rows = (await pathStore(env, object).outcomes(version)) as unknown as readonly OutcomeRow[];
-        if (!gathered.add(rows)) throw new Error("the rows cannot be read");
+        gathered.add((await pathStore(env, object).outcomes(version)) as unknown as readonly OutcomeRow[]);
       });
       const { length: answered } = await inTime(answers, OUTCOMES_MS);
-      return { rows: gathered.rows(), objects: { asked: objects.length, answered } };
+      return { gathered, objects: { asked: objects.length, answered } };
     },
     reportsHere: () => isolate.counters.readBy("reports", "fate"),
     droppedHere: () => isolate.counters.readBy("news_dropped", "cause"),

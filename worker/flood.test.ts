@@ -11,7 +11,7 @@ import { parse } from "../policy-api/decision/parse.ts";
 import { sample } from "../policy-api/decision/testing.ts";
 import { type AssignedClient, readAssignedClient } from "../policy-api/visitors/assigned-client.ts";
 import { outcomeOf } from "../policy-api/visitors/page-outcome.ts";
-import { NO_SUMS, type Sums, sumsJson } from "../policy-api/visitors/sums.ts";
+import { NO_SUMS, type Sums } from "../policy-api/visitors/sums.ts";
 import { askedPage, pageReport } from "../policy-api/visitors/testing-pages.ts";
 import { add } from "../policy-api/visitors/testing.ts";
 import { Counters } from "./counters.ts";
@@ -91,7 +91,7 @@ function sumsOf(clients: Rows): Record<string, unknown> {
       const id = `${client?.arm} ${key}`;
       sums.set(id, add(sums.get(id) ?? NO_SUMS, day));
     }
-  return Object.fromEntries([...sums].map(([id, one]) => [id, sumsJson(one)]));
+  return Object.fromEntries(sums);
 }
 
 const stored = async (): Promise<Record<string, unknown>> =>

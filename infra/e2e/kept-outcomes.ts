@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { EMPTY_DAY } from "../../policy-api/visitors/client-day.ts";
 import { EVERYWHERE } from "../../policy-api/visitors/row-keys.ts";
 import { outcomeId } from "../../policy-api/visitors/sums-change.ts";
-import { readSums, replaceAll, sumsJson } from "../../policy-api/visitors/sums.ts";
+import { readSums, replaceAll, sumsText } from "../../policy-api/visitors/sums.ts";
 import { outcomesOnDisk, valueOf } from "./objects.ts";
 
 export interface KeptOutcomes {
@@ -34,7 +34,7 @@ export function keptOutcomes(stateDir: string): KeptOutcomes {
   let left = 0;
   for (const [id, rest] of sums) {
     // Where a row's part is missing, a count or a sum of squares is below 0 by now.
-    valueOf(`${id} without what clients' rows say`, readSums, sumsJson(rest));
+    valueOf(`${id} without what clients' rows say`, readSums, JSON.parse(sumsText(rest)));
     if (id.endsWith(` ${EVERYWHERE}`)) left += Number(rest.assigned.clients);
   }
   return { clients: clients.filter(({ rows }) => EVERYWHERE in rows).length, reported, lastAtMs, left };

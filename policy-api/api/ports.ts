@@ -13,7 +13,8 @@ import type {
   PolicyVersion,
   StoredVersion,
 } from "../decision/versions.ts";
-import type { OutcomeRow } from "../visitors/gathered.ts";
+import type { Gathered } from "../visitors/gathered.ts";
+import type { Objects } from "../visitors/results.ts";
 import type { Probe } from "./contract/deployment.ts";
 import type { Tally } from "./counters/counted.ts";
 import type { Extent } from "./counters/extent.ts";
@@ -54,11 +55,8 @@ export interface ClientsPort {
 
 /** What visitors' pages reported. */
 export interface OutcomesPort {
-  /** What the objects hold of a version, merged: a row for each arm and key. Objects that fail are not waited for. */
-  outcomes(version: number): Promise<{
-    readonly rows: readonly OutcomeRow[];
-    readonly objects: { readonly asked: number; readonly answered: number };
-  }>;
+  /** What the objects hold of a version. Objects that fail are not waited for. */
+  outcomes(version: number): Promise<{ readonly gathered: Gathered; readonly objects: Objects }>;
   /** How many reports reached this isolate since it began, by what became of them. */
   reportsHere(): Readonly<Record<string, number>>;
   /** How many pieces of news about clients this isolate could not keep until it told the store, by cause, since it began. */
@@ -71,10 +69,7 @@ export interface CountersPort {
    * What the regions' objects hold, together: in all, and in each hour from this one on. This isolate first tells what it counted itself.
    * Objects that fail are not waited for.
    */
-  read(fromHour: number): Promise<{
-    readonly tally: Tally;
-    readonly objects: { readonly asked: number; readonly answered: number };
-  }>;
+  read(fromHour: number): Promise<{ readonly tally: Tally; readonly objects: Objects }>;
   /** How much each of the store's objects keeps of clients. Objects that fail are not waited for. */
   kept(): Promise<{ readonly parts: readonly Extent[]; readonly asked: number }>;
 }

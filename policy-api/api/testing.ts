@@ -19,7 +19,7 @@ import type {
   PolicyVersion,
   StoredVersion,
 } from "../decision/versions.ts";
-import type { OutcomeRow } from "../visitors/gathered.ts";
+import { Gathered, type OutcomeRow } from "../visitors/gathered.ts";
 import { createApi } from "./api.ts";
 import type { Scope } from "./contract/access.ts";
 import { NO_TALLY, type Tally } from "./counters/counted.ts";
@@ -213,7 +213,13 @@ export class MemoryOutcomes implements OutcomesPort {
 
   async outcomes(version: number): ReturnType<OutcomesPort["outcomes"]> {
     this.asked.push(version);
-    return { rows: this.rows, objects: this.objects };
+    return {
+      gathered: new Gathered(
+        version,
+        this.rows.filter((row) => row.version === version),
+      ),
+      objects: this.objects,
+    };
   }
 
   reportsHere(): Readonly<Record<string, number>> {

@@ -108,8 +108,8 @@ function proposalText(
           seen.map(({ part, rttMs, contentBytes, lossRatio, before, after, se, clients: whose }: Change) => [
             PARTS[part],
             milliseconds(rttMs),
-            contentBytes === null ? null : bytes(contentBytes),
-            lossRatio === null ? null : percent(lossRatio),
+            contentBytes === undefined ? null : bytes(contentBytes),
+            lossRatio === undefined ? null : percent(lossRatio),
             before,
             after,
             se,

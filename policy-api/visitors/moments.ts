@@ -10,13 +10,6 @@ export interface Moments {
   readonly products: readonly bigint[];
 }
 
-/** Moments as JSON: whole numbers as text. */
-export interface MomentsJson {
-  readonly clients: string;
-  readonly sums: readonly string[];
-  readonly products: readonly string[];
-}
-
 export function noMoments(terms: number): Moments {
   return {
     clients: 0n,
@@ -47,10 +40,6 @@ export function combined(a: Moments, b: Moments, sign: 1n | -1n = 1n): Moments {
 export function productOf({ sums, products }: Moments, a: number, b: number): bigint {
   const [i, j] = a < b ? [a, b] : [b, a];
   return products[i * sums.length - (i * (i - 1)) / 2 + (j - i)] ?? 0n;
-}
-
-export function momentsJson({ clients, sums, products }: Moments): MomentsJson {
-  return { clients: String(clients), sums: sums.map(String), products: products.map(String) };
 }
 
 function productsOf(terms: number): number {

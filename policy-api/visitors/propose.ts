@@ -1,12 +1,13 @@
 import type { GainsMethod, Policy } from "../decision/policy.ts";
 import { prepareGains, type Worth, worthOf } from "../decision/value.ts";
-import type { GroundsChecked, Objection } from "./compare.ts";
+import { type GroundsChecked, objectionText } from "./compare.ts";
 import type { StackChange } from "./effect-changes.ts";
 import { indexOf, type Part } from "./figures.ts";
 import type { Estimate } from "./intervals.ts";
 import { type CellEvidence, learn, type Learnt } from "./learn.ts";
 import { type GainChange, learntTable } from "./learnt-table.ts";
 import { varianceOf } from "./posterior.ts";
+import { stackChangeText } from "./sentence.ts";
 import { clientsOf, mergeArms } from "./sums.ts";
 
 /** A version that was in force, and what its outcomes say. */
@@ -21,23 +22,15 @@ export interface Learning {
 }
 
 export type Proposal =
-  | {
+  | ({
       readonly kind: "proposed";
       /** The policy with the new table. All else is as it was. */
       readonly policy: Policy;
       /** Whose pages it is learnt from, of both arms: a client counts in each of its cells. */
       readonly clients: number;
       readonly changes: readonly GainChange[];
-      readonly expectation: Expectation;
-    }
-  /** The policy decides by something else than a gain table. */
-  | { readonly kind: "no-gain-table" }
-  /** No effect may be claimed: the arms are not comparable. */
-  | { readonly kind: "not-comparable"; readonly objections: readonly Objection[] }
-  /** The evidence is of two times, between which something changed. */
-  | { readonly kind: "changed"; readonly change: StackChange }
-  /** No cell has enough clients whose protocol the assignment changed. */
-  | { readonly kind: "no-evidence" };
+    } & Expectation)
+  | { readonly kind: "no-gain-table" | "not-comparable" | "changed" | "no-evidence"; readonly why: string };
 
 const SOURCE_MAX = 1000;
 
@@ -47,12 +40,21 @@ const SOURCE_MAX = 1000;
  */
 export function propose({ version, policy, grounds, evidence, clients: distinct, change }: Learning): Proposal {
   const { method } = policy;
-  if (method?.kind !== "gains") return { kind: "no-gain-table" };
-  if (grounds.objections.length > 0) return { kind: "not-comparable", objections: grounds.objections };
-  if (change !== undefined) return { kind: "changed", change };
+  if (method?.kind !== "gains") return { kind: "no-gain-table", why: "The version decides by no gain table." };
+  if (grounds.objections.length > 0)
+    return { kind: "not-comparable", why: grounds.objections.map(objectionText).join(" ") };
+  if (change !== undefined)
+    return {
+      kind: "changed",
+      why: `${stackChangeText(change)} Give the policy another \`source\`, push and activate it: its results begin anew.`,
+    };
   const learnt = learn(method, evidence);
   const { clients } = learnt;
-  if (clients === 0) return { kind: "no-evidence" };
+  if (clients === 0)
+    return {
+      kind: "no-evidence",
+      why: "The cells of the gain table do not have 100 clients in each arm whose protocol the offer changed.",
+    };
   const { table, changes } = learntTable(method.table, learnt);
   const after: GainsMethod = { ...method, table };
   const { provenance: _, ...others } = policy;
@@ -62,7 +64,7 @@ export function propose({ version, policy, grounds, evidence, clients: distinct,
     policy: { ...others, source, method: after },
     clients,
     changes,
-    expectation: expectationOf(policy, method, after, learnt, {
+    ...expectationOf(policy, method, after, learnt, {
       evidence,
       cellsPerClient: Math.max(1, clients / distinct),
     }),

@@ -1,62 +1,48 @@
+import type { GainTable } from "../decision/gain-table.ts";
 import type { Policy } from "../decision/policy.ts";
 import { stayingOf } from "./assigned-pages.ts";
 import { SCALE } from "./client-day.ts";
-import { checkGrounds, compare, type Comparison, type GroundsChecked } from "./compare.ts";
-import { type PeriodSums, type StackChange, stackChangeOf, type UseChange, useChangeOf } from "./effect-changes.ts";
+import {
+  checkGrounds,
+  compare,
+  type Comparison,
+  type GroundsChecked,
+  type Objection,
+  objectionText,
+} from "./compare.ts";
+import { type PeriodSums, stackChangeOf, useChangeOf } from "./effect-changes.ts";
 import type { Gathered, OutcomeSums } from "./gathered.ts";
-import { harmOf, type HarmSought } from "./harm.ts";
-import { type Arms, CLIENTS_MIN, type Estimate, ofEach } from "./intervals.ts";
+import { harmOf } from "./harm.ts";
+import { type Arms, hasEnough, ofEach } from "./intervals.ts";
 import type { CellEvidence } from "./learn.ts";
 import type { Learning } from "./propose.ts";
 import { quantileOf } from "./quantiles.ts";
 import { ratiosOf } from "./ratios.ts";
 import {
+  asnKey,
   type Cell,
   EVERYWHERE,
+  parseAsnKey,
   parseCellKey,
   parsePeriodKey,
   RTT_CLASS_MS,
   rttKey,
-  asnKey,
-  parseAsnKey,
 } from "./row-keys.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
-import { ASSIGNED, mergeArms, type Outcome, type Sums, TIMES } from "./sums.ts";
+import { harmText, savedBy, sentenceOf, stackChangeText, useChangeText } from "./sentence.ts";
+import { ASSIGNED, clientsOf, mergeArms, type Outcome, type Sums, TIMES } from "./sums.ts";
 
-/** Some of the clients: what they add up to, and what that says. */
-export interface Slice {
-  readonly arms: Arms<OutcomeSums>;
-  readonly load: Comparison;
-  readonly lcp: Comparison;
-}
-
-/** What the clients of one version say. */
-export interface Results extends HarmSought {
-  readonly version: number;
-  /** How many objects were asked, and how many of them answered. */
-  readonly objects: Objects;
-  readonly grounds: GroundsChecked;
-  /** Undefined: none is shown. Otherwise all figures are of both times together. */
-  readonly change: StackChange | undefined;
-  /** Undefined: offers are followed as before, as far as is shown. */
-  readonly unused: UseChange | undefined;
-  /** All clients. Its claim is the one that is made; every other slice is a look besides. */
-  readonly everyone: Slice;
-  /** ln(pages per client offered / pages per client withheld). */
-  readonly staying: Estimate | undefined;
-  /** By class of RTT, in their order. */
-  readonly rttClasses: readonly Slice[];
-  /** The cells of the version's gain table that have clients. */
-  readonly cells: readonly { readonly cell: Cell; readonly slice: Slice }[];
-  /** Autonomous systems with enough clients in both arms, the largest first. */
-  readonly systems: readonly { readonly asn: number; readonly slice: Slice }[];
-  /** How many more have clients. */
-  readonly systemsLeftOut: number;
-}
-
+/** How many objects of the store were asked, and how many of them answered. */
 export interface Objects {
   readonly asked: number;
   readonly answered: number;
+}
+
+/** Some of the clients: what they add up to, and what that says. */
+interface Slice {
+  readonly arms: Arms<OutcomeSums>;
+  readonly load: Comparison;
+  readonly lcp: Comparison;
 }
 
 /** The draw gives each arm half of the clients. */
@@ -65,39 +51,109 @@ const EXPECTED_SHARE = 0.5;
 /** How many autonomous systems are shown. */
 const SYSTEMS_MAX = 100;
 
-/** What was gathered of a version, compared. Pure. */
-export function resultsOf(gathered: Gathered, policy: Policy | undefined, objects: Objects): Results {
+/** What the clients of one version say, as the API shows it (contract/results.ts). What is not known is undefined. Pure. */
+export function resultsOf(gathered: Gathered, policy: Policy | undefined, objects: Objects) {
   const grounds = groundsOf(gathered);
   const slice = (key: string): Slice => sliceOf(gathered.of(key), grounds);
-  const all = gathered.of(EVERYWHERE);
-  const classes = Array.from({ length: RTT_CLASS_MS.length + 1 }, (_, rttClass) => rttKey(rttClass));
+  const everyone = compared(gathered.of(EVERYWHERE), grounds);
+  const classes = Array.from({ length: RTT_CLASS_MS.length + 1 }, (_, rttClass) => slice(rttKey(rttClass)));
+  const { harm, isHarmComparable } =
+    policy === undefined
+      ? { harm: undefined, isHarmComparable: false }
+      : harmOf(
+          policy,
+          classes.map(({ arms }) => sumsOf(arms)),
+          grounds,
+        );
+  const periods = periodSumsOf(gathered);
+  const [stackChange, useChange] = [stackChangeOf(periods, grounds), useChangeOf(periods, grounds)];
+  const change = stackChange && { since: isoTime(stackChange), text: stackChangeText(stackChange) };
+  const unused = useChange && { since: isoTime(useChange), text: useChangeText(useChange) };
   const systems = gathered.keys
     .flatMap((key) => parseAsnKey(key) ?? [])
     .map((asn) => ({ asn, arms: gathered.of(asnKey(asn)) }));
   const large = systems
-    .filter(({ arms }) => clientsOf(arms).every((clients) => clients >= CLIENTS_MIN))
-    .toSorted((a, b) => sumOf(clientsOf(b.arms)) - sumOf(clientsOf(a.arms)) || a.asn - b.asn)
+    .filter(({ arms }) => hasEnough(clientsIn(arms)))
+    .toSorted((a, b) => totalOf(b.arms) - totalOf(a.arms) || a.asn - b.asn)
     .slice(0, SYSTEMS_MAX);
+  const table = tableOf(policy);
   return {
     version: gathered.version,
     objects,
-    grounds,
-    ...(policy === undefined
-      ? { harm: undefined, isHarmComparable: false }
-      : harmOf(
-          policy,
-          classes.map((key) => sumsOf(gathered.of(key))),
-          grounds,
-        )),
-    change: stackChangeOf(periodSumsOf(gathered), grounds),
-    unused: useChangeOf(periodSumsOf(gathered), grounds),
-    everyone: compared(all, grounds),
-    staying: stayingOf(sumsOf(all)),
-    rttClasses: classes.map(slice),
-    cells: cellsOf(gathered, policy).map(({ cell, key }) => ({ cell, slice: slice(key) })),
-    systems: large.map(({ asn, arms }) => ({ asn, slice: sliceOf(arms, grounds) })),
-    systemsLeftOut: systems.length - large.length,
+    // What is claimed is of both times together where something changed.
+    sentence: [
+      sentenceOf({
+        objects,
+        clients: totalOf(everyone.arms),
+        objections: grounds.objections,
+        everyone: everyone.load.claim,
+        rttClasses: classes.map(({ load }) => load.claim),
+      }),
+      ...[change, unused].flatMap((one) => one?.text ?? []),
+    ].join(" "),
+    harm: harm && { kind: harm.kind, text: harmText(harm) },
+    harmComparable: isHarmComparable,
+    change,
+    unused,
+    everyone: sliceView(everyone),
+    staying: stayingOf(sumsOf(everyone.arms)),
+    grounds: {
+      offeredShare: grounds.sampleRatio.share,
+      expectedShare: grounds.sampleRatio.expectedShare,
+      http3Elsewhere: grounds.elsewhere,
+      objections: grounds.objections.map(objectionView),
+    },
+    rttClasses: classes.map((one, rttClass) => ({
+      fromMs: RTT_CLASS_MS[rttClass - 1] ?? 0,
+      toMs: RTT_CLASS_MS[rttClass],
+      ...sliceView(one),
+    })),
+    cells: cellsOf(gathered, policy).map(({ cell: { position, rtt, size, loss }, key }) => ({
+      position,
+      rttMs: table?.rttMs[rtt] ?? 0,
+      contentBytes: table?.contentBytes[size] ?? 0,
+      lossRatio: loss === undefined ? undefined : table?.lossRatio[loss],
+      ...sliceView(slice(key)),
+    })),
+    autonomousSystems: large.map(({ asn, arms }) => ({ asn, ...sliceView(sliceOf(arms, grounds)) })),
+    autonomousSystemsLeftOut: systems.length - large.length,
   };
+}
+
+function isoTime({ sinceMs }: { readonly sinceMs: number }): string {
+  return new Date(sinceMs).toISOString();
+}
+
+function sliceView({ arms, load, lcp }: Slice) {
+  return {
+    ...ofEach(arms, armFiguresOf),
+    primary: load.primary,
+    load: comparisonView(load),
+    lcp: comparisonView(lcp),
+  };
+}
+
+function comparisonView({ effect, withMissing, claim }: Comparison) {
+  return {
+    gain: effect?.gain,
+    saved: effect &&
+      withMissing && {
+        value: savedBy(effect.gain.value),
+        low: savedBy(withMissing.gain.low),
+        high: savedBy(withMissing.gain.high),
+      },
+    ofChanged: effect?.local,
+    claim: {
+      interval: undefined,
+      withstandsLies: undefined,
+      ...claim,
+      objections: claim.kind === "none" ? claim.objections.map(objectionView) : [],
+    },
+  };
+}
+
+function objectionView(objection: Objection) {
+  return { kind: objection.kind, text: objectionText(objection) };
 }
 
 /** What a proposal rests on: the same cells, as evidence. Pure. */
@@ -106,7 +162,7 @@ export function learningOf(gathered: Gathered, policy: Policy): Learning {
   const evidence = cellsOf(gathered, policy).map(({ cell, key }): CellEvidence => {
     return { cell, arms: sumsOf(gathered.of(key)) };
   });
-  const clients = sumOf(clientsOf(gathered.of(EVERYWHERE)));
+  const clients = totalOf(gathered.of(EVERYWHERE));
   const change = stackChangeOf(periodSumsOf(gathered), grounds);
   return { version: gathered.version, policy, grounds, evidence, clients, change };
 }
@@ -126,11 +182,15 @@ function groundsOf(gathered: Gathered): GroundsChecked {
   return checkGrounds({ everyone: sumsOf(gathered.of(EVERYWHERE)), newClients, expectedShare: EXPECTED_SHARE });
 }
 
+function tableOf(policy: Policy | undefined): GainTable | undefined {
+  return policy?.method?.kind === "gains" ? policy.method.table : undefined;
+}
+
 /** The cells with clients that are in the policy's table, by position, size, RTT and loss. */
 function cellsOf(gathered: Gathered, policy: Policy | undefined): { cell: Cell; key: string }[] {
-  const method = policy?.method;
-  if (method?.kind !== "gains") return [];
-  const { rttMs, contentBytes, lossRatio } = method.table;
+  const table = tableOf(policy);
+  if (table === undefined) return [];
+  const { rttMs, contentBytes, lossRatio } = table;
   return gathered.keys
     .flatMap((key) => {
       const cell = parseCellKey(key);
@@ -152,8 +212,7 @@ function cellsOf(gathered: Gathered, policy: Policy | undefined): { cell: Cell; 
  * each slice's own draw is checked too.
  */
 function sliceOf(arms: Arms<OutcomeSums>, grounds: GroundsChecked): Slice {
-  const [offered = 0, withheld = 0] = clientsOf(arms);
-  const { isUneven, share, expectedShare } = sampleRatioOf({ offered, withheld }, EXPECTED_SHARE);
+  const { isUneven, share, expectedShare } = sampleRatioOf(clientsIn(arms), EXPECTED_SHARE);
   const isKnown = grounds.objections.some(({ kind }) => kind === "sample-ratio");
   if (!isUneven || isKnown) return compared(arms, grounds);
   return compared(arms, {
@@ -171,42 +230,17 @@ function sumsOf(arms: Arms<OutcomeSums>): Arms<Sums> {
   return ofEach(arms, ({ sums }) => sums);
 }
 
-function clientsOf({ offered, withheld }: Arms<OutcomeSums>): number[] {
-  return [offered, withheld].map(({ sums }) => Number(sums.assigned.clients));
+function clientsIn(arms: Arms<OutcomeSums>): Arms<number> {
+  return clientsOf(sumsOf(arms));
 }
 
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, one) => sum + one, 0);
+function totalOf(arms: Arms<OutcomeSums>): number {
+  const { offered, withheld } = clientsIn(arms);
+  return offered + withheld;
 }
 
 /** What one arm did. */
-export interface ArmFigures {
-  /** That were assigned. A client of two periods counts as two. */
-  readonly clients: number;
-  /** Pages that were decided about, at most 50 of a client. */
-  readonly pages: number;
-  /** Pages that count, at most two of a client, and how many of them reported. */
-  readonly counted: number;
-  readonly reported: number;
-  /** The share of reported pages that came over HTTP/3. Undefined without any. */
-  readonly overH3: number | undefined;
-  readonly load: LoadTimes | undefined;
-  readonly lcp: LoadTimes | undefined;
-}
-
-/** How long pages took, milliseconds. */
-export interface LoadTimes {
-  /** Of which a page said it. */
-  readonly clients: number;
-  /** The geometric mean. A page that took more than four times what was expected, or less than a quarter, counts as that. */
-  readonly meanMs: number;
-  /** Of each client's first two pages. Right to 2 %. */
-  readonly p75Ms: number;
-  readonly p99Ms: number;
-}
-
-/** The figures of an arm. Pure. */
-export function armFiguresOf(arm: OutcomeSums): ArmFigures {
+function armFiguresOf(arm: OutcomeSums) {
   const { assigned, load } = arm.sums;
   const termOf = (term: number): number => Number(assigned.sums[term] ?? 0n) / SCALE;
   return {
@@ -220,8 +254,8 @@ export function armFiguresOf(arm: OutcomeSums): ArmFigures {
   };
 }
 
-/** Undefined below two clients. */
-function tookOf(arm: OutcomeSums, outcome: Outcome): LoadTimes | undefined {
+/** How long pages took. Undefined below two clients. */
+function tookOf(arm: OutcomeSums, outcome: Outcome) {
   const ratios = ratiosOf(arm.sums[outcome]);
   const [p75Ms, p99Ms] = [quantileOf(arm[outcome], 0.75), quantileOf(arm[outcome], 0.99)];
   if (ratios === undefined || p75Ms === undefined || p99Ms === undefined) return undefined;

@@ -1,23 +1,33 @@
-import { type Claim, type Comparison, type Objection, objectionText } from "./compare.ts";
-import type { Interval } from "./intervals.ts";
-import type { Results } from "./results.ts";
-import { RTT_CLASS_MS } from "./row-keys.ts";
+import { type Claim, type Objection, objectionText } from "./compare.ts";
+import type { StackChange, UseChange } from "./effect-changes.ts";
+import type { Harm } from "./harm.ts";
+import type { Estimate, Interval } from "./intervals.ts";
+import { RTT_CLASS_MS, rttClassText } from "./row-keys.ts";
+
+/** What is said of the clients of a version. */
+interface Said {
+  /** Of the store. */
+  readonly objects: { readonly asked: number; readonly answered: number };
+  /** Of both arms. */
+  readonly clients: number;
+  /** What forbids every claim. */
+  readonly objections: readonly Objection[];
+  readonly everyone: Claim;
+  readonly rttClasses: readonly Claim[];
+}
 
 /**
  * What can be said, as one sentence. It claims what the claims do, and no more: percentages are rounded outwards, and where
  * neighbouring classes of RTT say the same, their interval holds all of theirs. Pure.
  */
-export function sentenceOf({ objects, grounds, everyone, rttClasses }: Results): string {
+export function sentenceOf({ objects, clients, objections, everyone: claim, rttClasses }: Said): string {
   if (objects.asked > 0 && objects.answered === 0) return "Nothing can be said: none of the store's objects answered.";
-  const clients = everyone.arms.offered.sums.assigned.clients + everyone.arms.withheld.sums.assigned.clients;
-  if (clients === 0n) return "Nothing can be said yet: this version has no clients that were drawn.";
-  const { objections } = grounds;
+  if (clients === 0) return "Nothing can be said yet: this version has no clients that were drawn.";
   if (objections.length > 0) {
     const isEarly = objections.every(({ kind }) => kind === "too-few-new-clients");
     return `${isEarly ? "Nothing can be said yet" : "Nothing may be claimed"}: ${reasons(objections)}.`;
   }
   const groups = grouped(rttClasses);
-  const { claim } = everyone.load;
   const isSilent = groups.every(({ kind }) => kind === "none");
   if (claim.kind === "none" && isSilent) return `Nothing can be said yet: ${reasons(claim.objections)}.`;
   const silent = groups.filter(({ kind }) => kind === "none").map(rangeText);
@@ -47,10 +57,9 @@ interface Group {
   readonly interval: Interval | undefined;
 }
 
-function grouped(classes: readonly { readonly load: Comparison }[]): Group[] {
+function grouped(classes: readonly Claim[]): Group[] {
   const groups: Group[] = [];
-  for (const [rttClass, { load }] of classes.entries()) {
-    const { claim } = load;
+  for (const [rttClass, claim] of classes.entries()) {
     const interval = claim.kind === "none" ? undefined : claim.interval;
     const before = groups.at(-1);
     if (before?.kind === claim.kind)
@@ -113,4 +122,35 @@ function percentRange(from: number, to: number): string {
   const digits = [0, 1, 2].find((count) => Math.floor(from * 100 * 10 ** count) > 0) ?? 2;
   const unit = 10 ** digits;
   return `${(Math.floor(from * 100 * unit) / unit).toFixed(digits)} to ${(Math.ceil(to * 100 * unit) / unit).toFixed(digits)} %`;
+}
+
+/** What speaks against a version, as a sentence. */
+export function harmText({ kind, interval }: Harm): string {
+  const share = (value: number): string => (value * 100).toFixed(1);
+  return kind === "slower"
+    ? `Where this version offers HTTP/3, pages take ${slowedText(interval)} longer.`
+    : `Where this version offers HTTP/3, ${share(interval.low)} to ${share(interval.high)} percentage points more of the pages do not report.`;
+}
+
+/** What a change says, as sentences. */
+export function stackChangeText({ sinceMs, rttClass, before, since }: StackChange): string {
+  const day = new Date(sinceMs).toISOString().slice(0, 10);
+  return (
+    `Since ${day} HTTP/3's effect is another one: of visitors with RTTs of ${rttClassText(rttClass)}, ` +
+    `next pages over it took ${timesText(before)} of HTTP/2's time, and now they take ${timesText(since)}. ` +
+    "The server may have changed, the way to it, or which pages visitors open."
+  );
+}
+
+export function useChangeText({ sinceMs, before, since }: UseChange): string {
+  const share = ({ value }: Estimate): string => (100 * Math.max(0, value)).toFixed(0);
+  return (
+    `Since ${new Date(sinceMs).toISOString().slice(0, 10)} offers are hardly followed any more: they brought ${share(before)} % of next ` +
+    `pages over to HTTP/3, and now ${share(since)} %. HTTP/3 may have stopped working: run the doctor.`
+  );
+}
+
+function timesText({ value, low, high }: Estimate): string {
+  const times = (gain: number): string => Math.exp(-gain).toFixed(2);
+  return `${times(value)} (${times(high)} to ${times(low)})`;
 }

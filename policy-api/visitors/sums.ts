@@ -1,7 +1,7 @@
 import { object } from "../decision/parse.ts";
 import { type ClientDay, PAGES_COUNTED, REACH_FIXED, SCALE, type Times } from "./client-day.ts";
 import { type Arms, ofEach } from "./intervals.ts";
-import { combined, type Moments, type MomentsJson, momentsJson, momentsOf, noMoments, readMoments } from "./moments.ts";
+import { combined, type Moments, momentsOf, noMoments, readMoments } from "./moments.ts";
 
 /** What the sums are over. The first term of `load` and `lcp` is what the others are divided by. */
 export const ASSIGNED = { pages: 0, decided: 1, reported: 2, beyond: 3, reportedLcp: 4 } as const;
@@ -61,8 +61,6 @@ export interface Sums {
   readonly lcp: Moments;
 }
 
-export type SumsJson = Readonly<Record<keyof Sums, MomentsJson>>;
-
 export const NO_SUMS: Sums = {
   assigned: noMoments(ASSIGNED_TERMS),
   load: noMoments(TIMES_TERMS),
@@ -109,8 +107,9 @@ export function clientsOf(arms: Arms<Sums>, of: keyof Sums = "assigned"): Arms<n
   return ofEach(arms, (sums) => Number(sums[of].clients));
 }
 
-export function sumsJson({ assigned, load, lcp }: Sums): SumsJson {
-  return { assigned: momentsJson(assigned), load: momentsJson(load), lcp: momentsJson(lcp) };
+/** Sums as JSON, which `readSums` reads: whole numbers are text. */
+export function sumsText(sums: Sums): string {
+  return JSON.stringify(sums, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 }
 
 export const readSums = object<Sums>({

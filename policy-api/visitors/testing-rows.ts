@@ -6,7 +6,7 @@ import { EMPTY_GAINS } from "./empty-table.ts";
 import type { OutcomeRow } from "./gathered.ts";
 import { addTime, EMPTY_SKETCH, type Sketch } from "./quantiles.ts";
 import { cellKey, EVERYWHERE, periodKey, rttClassOf, rttKey } from "./row-keys.ts";
-import { type Outcome, sumsJson } from "./sums.ts";
+import type { Outcome } from "./sums.ts";
 import { drawnDays, sumOf } from "./testing.ts";
 
 /** Clients at one RTT and in one autonomous system. */
@@ -52,7 +52,7 @@ export function drawnRows(version: number, places: readonly DrawnPlace[]): reado
       };
       const row = (key: string, days: readonly ClientDay[]): OutcomeRow => {
         const [load, lcp] = [sketchOf(days, "load"), sketchOf(days, "lcp")];
-        return { version, arm, key, sums: sumsJson(sumOf(days)), load, lcp };
+        return { version, arm, key, sums: sumOf(days), load, lcp };
       };
       const days = drawn(share, seed);
       return [

@@ -188,8 +188,8 @@ it("1,000 forged, replayed and changed reports change counters alone: no belief,
   const tokens = await Promise.all(Array.from({ length: 20 }, () => load("192.0.2.7")));
   const summed = await outcomes();
   expect(summed.sums.find(({ key }) => key === "all")?.sums).toMatchObject({
-    assigned: { clients: "1" },
-    load: { clients: "1" },
+    assigned: { clients: 1n },
+    load: { clients: 1n },
   });
   const before = await known("192.0.2.7");
   const good = reportOf(tokens[0] ?? "", [{ l4: l4(800, 400), agoMs: 0 }]);

@@ -144,8 +144,8 @@ export type Results = z.infer<typeof Results>;
 const Change = strict({
   part: z.enum(["next", "return", "price"]),
   rttMs,
-  contentBytes: nullable(amount).openapi({ description: "Null for a price" }),
-  lossRatio: nullable(lossRatio).openapi({ description: "Likewise" }),
+  contentBytes: amount.optional().openapi({ description: "Absent for a price" }),
+  lossRatio: lossRatio.optional().openapi({ description: "Likewise" }),
   before: z.number(),
   after: z.number(),
   se: z.number(),
@@ -160,7 +160,7 @@ const Proposed = strict({
   objects,
   policy,
   clients: whole.openapi({ description: "Whose pages it is learnt from. A client counts in each of its cells" }),
-  changes: z.array(Change).openapi({ description: "The figures of the gain table that change" }),
+  changes: z.array(Change).readonly().openapi({ description: "The figures of the gain table that change" }),
   gain: Estimate.openapi({
     description: "The expected ln(time now / time with the new table), over the pages of new clients' visits",
   }),
@@ -173,6 +173,7 @@ const Proposed = strict({
         answer: z.enum(["offer", "withhold"]),
       }).openapi("TurnedAnswer"),
     )
+    .readonly()
     .openapi({ description: "Where a new client gets another answer" }),
 }).openapi("Proposed");
 
