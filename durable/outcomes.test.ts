@@ -115,15 +115,15 @@ describe("outcomes", () => {
     const rows = await rowsOf();
     const during = periodKey(withheld.period, 2);
     expect(rows.map(({ arm, key, sums }) => [arm, key, sums.load.clients])).toEqual([
-      ["offer", "all", "2"],
-      ["offer", "asn/64500", "1"],
-      ["offer", during, "2"],
-      ["offer", "next/3/1/-", "2"],
-      ["offer", "rtt/2", "2"],
-      ["withhold", "all", "1"],
-      ["withhold", during, "1"],
-      ["withhold", "next/3/1/-", "1"],
-      ["withhold", "rtt/2", "1"],
+      ["offer", "all", 2n],
+      ["offer", "asn/64500", 1n],
+      ["offer", during, 2n],
+      ["offer", "next/3/1/-", 2n],
+      ["offer", "rtt/2", 2n],
+      ["withhold", "all", 1n],
+      ["withhold", during, 1n],
+      ["withhold", "next/3/1/-", 1n],
+      ["withhold", "rtt/2", 1n],
     ]);
     // Sums alone show when an effect changes.
     expect(rows.find(({ key }) => key === during)).toMatchObject({ load: [], lcp: [] });
@@ -238,7 +238,7 @@ describe("outcomes", () => {
     const { sums } = (await rowAt("all")) ?? {};
     expect([sums?.assigned.clients, sums?.load.clients]).toEqual([2n, 1n]);
     // Three pages, in parts of 1/4096.
-    expect(sums?.assigned.sums[0]).toBe(String(3 * 4096));
+    expect(sums?.assigned.sums[0]).toBe(BigInt(3 * 4096));
   });
 
   it("stay when a client is forgotten, whose row goes", async () => {

@@ -114,7 +114,7 @@ describe("versions", () => {
         contentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
         author: "bob",
         note: "n",
-        createdAtMs: NOON_MS + 1000,
+        createdAt: new Date(NOON_MS + 1000).toISOString(),
         mode: "adaptive",
         source: "measured",
       },
@@ -251,7 +251,7 @@ describe("the activation", () => {
       author: "bob",
       note: "n",
       cause: { step: "tries", version: 2 } as const,
-      atMs: NOON_MS,
+      at: new Date(NOON_MS).toISOString(),
       previousRevision: 0,
     };
     expect(await change(put(1, stages), [0], { note: "n", cause: activation.cause })).toEqual({
@@ -485,7 +485,7 @@ describe("the audit", () => {
       id,
       actor,
       action,
-      atMs: NOON_MS + Math.min(2, id - 1),
+      at: new Date(NOON_MS + Math.min(2, id - 1)).toISOString(),
       version: null,
       revision: null,
       activation: null,

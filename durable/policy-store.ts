@@ -215,7 +215,7 @@ export class PolicyStore extends DurableObject {
     const active = (version: number): ActivePolicy => this.#tables.active(version) ?? { version };
     return {
       revision: activation.revision,
-      sinceMs: activation.atMs,
+      sinceMs: Date.parse(activation.at),
       everyone: active(activation.everyone),
       stages: activation.stages.map(({ version, share, pathPrefix }) => ({
         ...active(version),

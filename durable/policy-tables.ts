@@ -59,11 +59,13 @@ export const POLICY_MIGRATIONS = [
   },
 ];
 
-const VERSION_COLUMNS = `version, content_hash AS contentHash, author, note, created_at_ms AS createdAtMs,
+/** A column of milliseconds as a time, ISO 8601. */
+const timeIn = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
+const VERSION_COLUMNS = `version, content_hash AS contentHash, author, note, ${timeIn("created_at_ms")} AS createdAt,
   CASE WHEN json_valid(policy) THEN policy ->> '$.mode' END AS mode,
   CASE WHEN json_valid(policy) THEN policy ->> '$.source' END AS source`;
-const ACTIVATION_COLUMNS = `revision, state, previous_revision AS previousRevision, author, note, cause, at_ms AS atMs`;
-const AUDIT_COLUMNS = `id, at_ms AS atMs, actor, action, version, revision, note,
+const ACTIVATION_COLUMNS = `revision, state, previous_revision AS previousRevision, author, note, cause, ${timeIn("at_ms")} AS at`;
+const AUDIT_COLUMNS = `id, ${timeIn("at_ms")} AS at, actor, action, version, revision, note,
   (SELECT state FROM activations WHERE activations.revision = audit.revision) AS state`;
 
 type VersionRow = Omit<PolicyVersion, "mode" | "source"> & { mode: SqlStorageValue; source: SqlStorageValue };
@@ -102,7 +104,7 @@ export const INITIAL_VERSION: PolicyVersion = {
   contentHash: "0".repeat(64),
   author: "initial",
   note: null,
-  createdAtMs: 0,
+  createdAt: INITIAL_ACTIVATION.at,
   mode: INITIAL_POLICY.mode,
   source: null,
 };
@@ -189,7 +191,7 @@ export class PolicyTables {
   }
 
   /** @returns the activation as it is in force now. */
-  addActivation(row: Omit<Activation, "revision" | "atMs">, earlierOffersUntilMs: number, nowMs: number): Activation {
+  addActivation(row: Omit<Activation, "revision" | "at">, earlierOffersUntilMs: number, nowMs: number): Activation {
     const { everyone, stages, killSwitch, previousRevision, author, note, cause } = row;
     this.#database.put("activations", {
       state: JSON.stringify({ everyone, stages, killSwitch }),
@@ -200,10 +202,10 @@ export class PolicyTables {
       at_ms: nowMs,
       earlier_offers_until_ms: earlierOffersUntilMs,
     });
-    return { ...row, revision: this.latestRevision(), atMs: nowMs };
+    return { ...row, revision: this.latestRevision(), at: new Date(nowMs).toISOString() };
   }
 
-  addAudit(entry: Omit<AuditEntry, "id" | "atMs" | "activation">, nowMs: number): void {
+  addAudit(entry: Omit<AuditEntry, "id" | "at" | "activation">, nowMs: number): void {
     this.#database.put("audit", { ...entry, at_ms: nowMs });
   }
 

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import type { NewActivation } from "../../policy-api/api/contract/policies.ts";
+import type { Stage } from "../../policy-api/decision/activation.ts";
 import type { Policy } from "../../policy-api/decision/policy.ts";
 import { UserError } from "../../base/user-error.ts";
 
@@ -49,7 +50,7 @@ export async function activatePolicy(
   onPaths: Readonly<Record<string, Policy>> = {},
 ): Promise<number> {
   const everyone = await pushPolicy(socketPath, token, policy);
-  const stages: NewActivation["stages"] = [];
+  const stages: Stage[] = [];
   for (const [pathPrefix, its] of Object.entries(onPaths))
     stages.push({ version: await pushPolicy(socketPath, token, its), share: 1, pathPrefix });
   const activation: NewActivation = { everyone, stages };

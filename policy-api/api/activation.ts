@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import * as contract from "./contract/policies.ts";
 import type { Activation, ActivationChange, ActivePolicy, Cause, KillSwitch } from "../decision/activation.ts";
 import { type ApiEnv, guarded } from "./authenticate.ts";
-import { activationView, etagOf, isNoneMatchHit, parseIfMatch } from "./policies.ts";
+import { etagOf, isNoneMatchHit, parseIfMatch } from "./policies.ts";
 import { Problem } from "./problem.ts";
 
 export function addActivation(api: OpenAPIHono<ApiEnv>): void {
@@ -16,40 +16,37 @@ export function addActivation(api: OpenAPIHono<ApiEnv>): void {
     c.header("etag", etag);
     const unstored = unstoredKill.held();
     if (unstored !== undefined)
-      return c.json(
-        { ...activationView(activation), killSwitch: unstored.kind, killSwitchStored: false as const },
-        200,
-      );
+      return c.json({ ...activation, killSwitch: unstored.kind, killSwitchStored: false as const }, 200);
     if (isNoneMatchHit(c.req.header("if-none-match"), etag)) return c.body(null, 304);
-    return c.json(activationView(activation), 200);
+    return c.json(activation, 200);
   });
 
   api.openapi(guarded(contract.listActivations), async (c) => {
     const { items, next } = await c.get("ports").store.activations(c.req.valid("query"));
-    return c.json({ activations: items.map(activationView), next }, 200);
+    return c.json({ activations: items, next }, 200);
   });
 
   api.openapi(guarded(contract.putActivation), async (c) => {
     const { everyone, stages, note, cause } = c.req.valid("json");
     if (cause !== undefined && c.get("scope") !== "autopilot")
       throw new Problem(403, `the token ${c.get("actor")} is not of the scope autopilot, so it may give no cause`);
-    return c.json(activationView(await changeTo(c, { kind: "put", everyone, stages }, note, cause)), 200);
+    return c.json(await changeTo(c, { kind: "put", everyone, stages }, note, cause), 200);
   });
 
   api.openapi(guarded(contract.rollBack), async (c) => {
     const { note } = c.req.valid("json");
-    return c.json(activationView(await changeTo(c, { kind: "rollback" }, note)), 200);
+    return c.json(await changeTo(c, { kind: "rollback" }, note), 200);
   });
 
   api.openapi(guarded(contract.putKillSwitch), async (c) => {
     const { kind, note } = c.req.valid("json");
     const killed = await changeKillSwitch(c, kind, note);
-    return "stored" in killed ? c.json(killed, 202) : c.json(activationView(killed), 200);
+    return "stored" in killed ? c.json(killed, 202) : c.json(killed, 200);
   });
 
   api.openapi(guarded(contract.deleteKillSwitch), async (c) => {
     const revived = await changeKillSwitch(c, null);
-    return "stored" in revived ? c.json(revived, 202) : c.json(activationView(revived), 200);
+    return "stored" in revived ? c.json(revived, 202) : c.json(revived, 200);
   });
 }
 

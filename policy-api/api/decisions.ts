@@ -10,7 +10,7 @@ import type { ClientUnits, PolicyApiPorts } from "./ports.ts";
 import { silentText } from "./policies.ts";
 import { historyAt } from "../decision/history.ts";
 import { ANY_ORIGIN, lastQuicAtMs, NO_OFFER, offersOf, pausedUntilMs } from "../decision/offers.ts";
-import type { Mode, Policy } from "../decision/policy.ts";
+import type { Policy } from "../decision/policy.ts";
 
 export function addDecisions(api: OpenAPIHono<ApiEnv>): void {
   api.openapi(guarded(contract.decide), async (c) => {
@@ -136,7 +136,7 @@ export async function explain(
   return {
     revision: chosen.revision,
     policyVersion: chosen.policyVersion,
-    request: { ...request, modesElsewhere: request.modesElsewhere && [...request.modesElsewhere] },
+    request,
     history,
     decision,
     altSvc: altSvcValue(decision.advertise, question.port ?? port) ?? null,
@@ -148,9 +148,9 @@ async function aboutClient(
   { client, request, history: given }: contract.Question,
   clients: PolicyApiPorts["clients"],
   nowMs: number,
-): Promise<{ units: ClientUnits | undefined; facts: RequestFacts; history: History }> {
+): Promise<{ units?: ClientUnits; facts: RequestFacts; history: History }> {
   const asked: RequestFacts = request ?? { transport: "tcp", path: "/" };
-  if (client === undefined) return { units: undefined, facts: asked, history: given ?? { state: "unknown" } };
+  if (client === undefined) return { facts: asked, history: given ?? { state: "unknown" } };
   const [known, units] = await Promise.all([clients.lookUp(client, request?.asn), clients.units(client, nowMs)]);
   if (known === undefined || units === undefined)
     throw Problem.ofFaults("the question is not valid", [
@@ -174,21 +174,13 @@ async function aboutClient(
   };
 }
 
-interface Chosen {
-  readonly revision: number | null;
-  readonly policyVersion: number | null;
-  /** The kill switch decides even if the policy cannot be read. */
-  readonly speaks: Policy | KillSwitch;
-  readonly modesElsewhere: readonly Mode[];
-  readonly earlierOffersUntilMs: number;
-}
-
+/** What decides, and under which numbers. The kill switch decides even if the policy cannot be read. */
 async function choosePolicy(
   { policy, version }: contract.Question,
   ports: Pick<PolicyApiPorts, "store" | "inForce">,
   path: string,
   activationUnit: number | undefined,
-): Promise<Chosen> {
+) {
   const alone = { modesElsewhere: [], earlierOffersUntilMs: 0 };
   if (policy !== undefined) return { revision: null, policyVersion: null, speaks: policy, ...alone };
   if (version !== undefined) {

@@ -3,8 +3,6 @@ import { bodyLimit } from "hono/body-limit";
 import { Problem } from "./problem.ts";
 
 export const BODY_MAX_BYTES = 262_144;
-/** Far more than a policy needs (6). The readers of a body recurse as deep as the body nests. */
-export const DEPTH_MAX = 16;
 
 const limit = bodyLimit({
   maxSize: BODY_MAX_BYTES,
@@ -13,7 +11,7 @@ const limit = bodyLimit({
   },
 });
 
-/** Reads a body of bounded size and depth as JSON. It ignores Content-Type, as curl's -d calls every body a form. */
+/** Reads a body of bounded size as JSON. It ignores Content-Type, as curl's -d calls every body a form. */
 export const jsonBody: readonly MiddlewareHandler[] = [
   limit,
   async (c, next) => {
@@ -22,7 +20,6 @@ export const jsonBody: readonly MiddlewareHandler[] = [
     const headers = new Headers(c.req.raw.headers);
     if (text === "") headers.delete("content-type");
     else {
-      if (depthOf(text) > DEPTH_MAX) throw new Problem(400, `a body may be nested ${DEPTH_MAX} levels deep`);
       try {
         JSON.parse(text);
       } catch {
@@ -49,21 +46,4 @@ export async function readRest({ body, bodyUsed }: Request): Promise<void> {
     left -= value.byteLength;
   }
   await reader.cancel();
-}
-
-/** How deep brackets nest, outside of strings. */
-export function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i];
-    if (inString) {
-      if (char === "\\") i++;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === "[" || char === "{") deepest = Math.max(deepest, ++depth);
-    else if (char === "]" || char === "}") depth--;
-  }
-  return deepest;
 }

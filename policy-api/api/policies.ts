@@ -1,9 +1,8 @@
-import type * as shown from "./contract/policies.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Activation, ActivePolicy } from "../decision/activation.ts";
+import type { ActivePolicy } from "../decision/activation.ts";
 import { jsonDiff } from "../decision/json-diff.ts";
 import { UNREADABLE } from "../decision/policy.ts";
-import type { AuditEntry, PolicyVersion, Precondition, StoredVersion } from "../decision/versions.ts";
+import type { Precondition, StoredVersion } from "../decision/versions.ts";
 import { type ApiEnv, guarded } from "./authenticate.ts";
 import { createPolicy, diffPolicies, getPolicy, listPolicies } from "./contract/policies.ts";
 import type { PolicyStorePort } from "./ports.ts";
@@ -13,7 +12,7 @@ export function addPolicies(api: OpenAPIHono<ApiEnv>): void {
   api.openapi(guarded(listPolicies), async (c) => {
     const { items, next, latest } = await c.get("ports").store.versions(c.req.valid("query"));
     c.header("etag", etagOf("v", latest));
-    return c.json({ policies: items.map(versionView), next }, 200);
+    return c.json({ policies: items, next }, 200);
   });
 
   api.openapi(guarded(createPolicy), async (c) => {
@@ -39,7 +38,7 @@ export function addPolicies(api: OpenAPIHono<ApiEnv>): void {
         const { version, isNew } = created;
         c.header("etag", etagOf("v", version.version));
         c.header("location", `${new URL(c.req.url).pathname.replace(/\/$/, "")}/${version.version}`);
-        return c.json({ ...versionView(version), policy }, isNew ? 201 : 200);
+        return c.json({ ...version, policy }, isNew ? 201 : 200);
       }
     }
   });
@@ -49,7 +48,7 @@ export function addPolicies(api: OpenAPIHono<ApiEnv>): void {
     const etag = etagOf("v", found.version.version);
     c.header("etag", etag);
     if (isNoneMatchHit(c.req.header("if-none-match"), etag)) return c.body(null, 304);
-    return c.json({ ...versionView(found.version), policy: found.policy ?? null }, 200);
+    return c.json({ ...found.version, policy: found.policy ?? null }, 200);
   });
 
   api.openapi(guarded(diffPolicies), async (c) => {
@@ -105,28 +104,7 @@ export function isNoneMatchHit(header: string | undefined, etag: string): boolea
   );
 }
 
-// The store's records as the API shows them. Times are text.
-
-function versionView(version: PolicyVersion): shown.PolicyVersion {
-  const { createdAtMs, ...rest } = version;
-  return { ...rest, createdAt: isoTime(createdAtMs) };
-}
-
-export function activationView(activation: Activation): shown.Activation {
-  const { stages, atMs, ...rest } = activation;
-  return { ...rest, stages: [...stages], at: isoTime(atMs) };
-}
-
-export function auditView(entry: AuditEntry): shown.AuditEntry {
-  const { atMs, activation, ...rest } = entry;
-  return { ...rest, at: isoTime(atMs), activation: activation && { ...activation, stages: [...activation.stages] } };
-}
-
 /** For a version in force whose policy cannot be read. */
 export function silentText({ version, fault = UNREADABLE }: ActivePolicy): string {
   return `version ${version} is in force and offers nothing, as it ${fault}`;
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

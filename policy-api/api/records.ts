@@ -6,7 +6,6 @@ import { historyAt, type Remembered } from "../decision/history.ts";
 import { UPPER_LEVELS } from "../decision/mix.ts";
 import { type ApiEnv, guarded } from "./authenticate.ts";
 import { Problem } from "./problem.ts";
-import { auditView } from "./policies.ts";
 
 // What is known about clients and networks, and who changed what.
 
@@ -21,7 +20,7 @@ export function addRecords(api: OpenAPIHono<ApiEnv>): void {
         known: Object.keys(read).length > 0 || offers !== undefined,
         ...read,
         ...(site && { site }),
-        ...(offers && { offers: { ...offers, origins: [...offers.origins], ignoredAtMs: [...offers.ignoredAtMs] } }),
+        ...(offers && { offers }),
       },
       200,
     );
@@ -47,7 +46,7 @@ export function addRecords(api: OpenAPIHono<ApiEnv>): void {
 
   api.openapi(guarded(listAudit), async (c) => {
     const { items, next } = await c.get("ports").store.audit(c.req.valid("query"));
-    return c.json({ entries: items.map(auditView), next }, 200);
+    return c.json({ entries: items, next }, 200);
   });
 }
 

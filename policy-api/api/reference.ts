@@ -20,19 +20,9 @@ export function addReference(api: OpenAPIHono<ApiEnv>): void {
         description: "Changes the policy of a running worker, explains its decisions, and decides for other callers.",
         license: { name: "MIT", url: "https://spdx.org/licenses/MIT.html" },
       },
-      tags: [
-        "policies",
-        "activation",
-        "decisions",
-        "results",
-        "stats",
-        "metrics",
-        "probe",
-        "clients",
-        "networks",
-        "audit",
-        "health",
-      ].map((name) => ({ name })),
+      tags: [...new Set(api.openAPIRegistry.definitions.flatMap((one) => (one.type === "route" ? one.route.tags : [])))]
+        .filter((name) => name !== undefined)
+        .map((name) => ({ name })),
     }));
   api.get("/openapi.json", (c) => c.json(describe()));
   api.get("/reference", (c) => {
@@ -125,35 +115,32 @@ function referencePage(document: Document): Html {
 function operationSection(operation: Operation & { path: string; method: string }): Html {
   const { path, method, summary, description, security, parameters = [], requestBody, responses = {} } = operation;
   const body = requestBody?.content?.["application/json"]?.schema;
+  const rows = [
+    ...parameters.map((parameter) => [
+      parameter.name,
+      `${parameter.in}${parameter.required === true ? ", required" : ""}`,
+      coded([parameter.description, bounds(parameter.schema)].filter(Boolean).join("; ")),
+    ]),
+    ...(body === undefined
+      ? []
+      : [["body", requestBody?.required === true ? "required" : "optional", schemaLink(body)]]),
+    ...Object.entries(responses).map(([status, { description: text, content = {} }]) => [
+      status,
+      coded(text),
+      schemaLink(Object.values(content)[0]?.schema),
+    ]),
+  ];
   return html`<section>
     <h3>
       <code><span class="method">${method.toUpperCase()}</span>${path}</code>
     </h3>
     <p>${summary}.${security === undefined ? " Needs no token." : ""} ${coded(description ?? "")}</p>
     <table>
-      ${parameters.map(
-        (parameter) =>
+      ${rows.map(
+        ([name, ...cells]) =>
           html`<tr>
-            <td><code>${parameter.name}</code></td>
-            <td>${parameter.in}${parameter.required === true ? ", required" : ""}</td>
-            <td>${coded([parameter.description, bounds(parameter.schema)].filter(Boolean).join("; "))}</td>
-          </tr>`,
-      )}
-      ${
-        body === undefined
-          ? ""
-          : html`<tr>
-              <td>body</td>
-              <td>${requestBody?.required === true ? "required" : "optional"}</td>
-              <td>${schemaLink(body)}</td>
-            </tr>`
-      }
-      ${Object.entries(responses).map(
-        ([status, response]) =>
-          html`<tr>
-            <td><code>${status}</code></td>
-            <td>${coded(response.description)}</td>
-            <td>${schemaLink(Object.values(response.content ?? {})[0]?.schema)}</td>
+            <td><code>${name}</code></td>
+            ${cells.map((cell) => html`<td>${cell}</td>`)}
           </tr>`,
       )}
     </table>

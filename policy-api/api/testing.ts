@@ -42,7 +42,7 @@ const INITIAL_VERSION: PolicyVersion = {
   contentHash: "0".repeat(64),
   author: "initial",
   note: null,
-  createdAtMs: 0,
+  createdAt: new Date(0).toISOString(),
   mode: "observe",
   source: null,
 };
@@ -95,7 +95,7 @@ export class MemoryStore implements PolicyStorePort {
       contentHash,
       author,
       note,
-      createdAtMs: Date.now(),
+      createdAt: new Date().toISOString(),
       mode: policy.mode,
       source: policy.source ?? null,
     };
@@ -125,7 +125,7 @@ export class MemoryStore implements PolicyStorePort {
   async change(change: ActivationChange, request: ActivationRequest): Promise<ActivationChanged> {
     this.#answers();
     const { revision } = this.#activations.current;
-    const result = this.#activations.change(change, request, Date.now());
+    const result = this.#activations.change(change, request, new Date().toISOString());
     if (result.kind === "changed" && result.activation.revision > revision) {
       this.unreadable = false;
       const action =
@@ -174,7 +174,7 @@ export class MemoryStore implements PolicyStorePort {
   }
 
   #enter(actor: string, action: AuditAction, over: Partial<AuditEntry>): void {
-    const entry = { id: this.#audit.length + 1, atMs: Date.now(), actor, action };
+    const entry = { id: this.#audit.length + 1, at: new Date().toISOString(), actor, action };
     this.#audit.push({ ...entry, version: null, revision: null, activation: null, note: null, ...over });
   }
 }

@@ -113,8 +113,7 @@ else made meanwhile (exit code 4). It switches no kill switch on again: \`kill\`
 async function previous({ previousRevision }: Activation, api: Api): Promise<Activation> {
   if (previousRevision === null) throw new Failure(EXIT.refused, "There is nothing to go back to.");
   // The history does not list revision 0, as nobody made it.
-  if (previousRevision === INITIAL_ACTIVATION.revision)
-    return { ...INITIAL_ACTIVATION, stages: [], at: new Date(INITIAL_ACTIVATION.atMs).toISOString() };
+  if (previousRevision === INITIAL_ACTIVATION.revision) return INITIAL_ACTIVATION;
   const [found] = (await api.history({ limit: 1, before: previousRevision + 1 })).activations;
   if (found?.revision === previousRevision) return found;
   throw new Failure(EXIT.unreachable, `${api.origin} does not say what revision ${previousRevision} was.`);

@@ -10,8 +10,9 @@ import {
   policyFor,
   type Stage,
 } from "./activation.ts";
-import { NOON_MS } from "./testing.ts";
 import { faultsOfWriters, MemoryActivations, type WriterStep } from "./testing-activations.ts";
+
+const NOON = "2026-11-21T12:00:00.000Z";
 
 const unit = fc.constantFrom(0, 0.05, 0.1, 0.5, 0.999, 1);
 const stage: fc.Arbitrary<Stage> = fc.record(
@@ -35,11 +36,11 @@ it("a rollback undoes exactly one change, wherever it comes", () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 12 }), fc.oneof(put, kill), (before, one) => {
       const store = new MemoryActivations();
-      for (const earlier of before) store.change(earlier, request, NOON_MS);
+      for (const earlier of before) store.change(earlier, request, NOON);
       const was = store.current;
-      store.change(one, request, NOON_MS);
+      store.change(one, request, NOON);
       const isRevision = store.current !== was;
-      const undone = store.change(rollback, request, NOON_MS);
+      const undone = store.change(rollback, request, NOON);
       if (!isRevision) return;
       expect(undone.kind).toBe("changed");
       expect(isSameState(store.current, was)).toBe(true);
@@ -53,13 +54,13 @@ it("as many rollbacks as there were changes lead back to the start, through all 
   fc.assert(
     fc.property(fc.array(fc.oneof(put, kill), { maxLength: 12 }), (changes) => {
       const store = new MemoryActivations();
-      for (const one of changes) store.change(one, request, NOON_MS);
+      for (const one of changes) store.change(one, request, NOON);
       const states = [...store.revisions];
       for (const was of states.slice(0, -1).toReversed()) {
-        store.change(rollback, request, NOON_MS);
+        store.change(rollback, request, NOON);
         expect(isSameState(store.current, was)).toBe(true);
       }
-      expect(store.change(rollback, request, NOON_MS)).toEqual({ kind: "nothing-before" });
+      expect(store.change(rollback, request, NOON)).toEqual({ kind: "nothing-before" });
       expect(isSameState(store.current, INITIAL_ACTIVATION)).toBe(true);
       expect(store.current.revision).toBe(2 * (states.length - 1));
     }),
@@ -72,7 +73,7 @@ it("whatever comes, no revision is lost or altered, and each points to one befor
       const store = new MemoryActivations();
       for (const one of changes) {
         const before = structuredClone(store.revisions);
-        store.change(one, request, NOON_MS);
+        store.change(one, request, NOON);
         expect(store.revisions.slice(0, before.length)).toEqual(before);
       }
       for (const { revision, previousRevision } of store.revisions)
@@ -104,7 +105,7 @@ function scheduled(store: MemoryActivations, scheduler: fc.Scheduler) {
     activations: async () => store.page({ limit: 1000 }),
     change: async (...[one, by]: [ActivationChange, Parameters<MemoryActivations["change"]>[1]]) => {
       await scheduler.schedule(Promise.resolve());
-      return store.change(one, by, NOON_MS);
+      return store.change(one, by, NOON);
     },
   };
 }
@@ -121,34 +122,34 @@ it("of writers that have read the same revision one wins, whatever the interleav
 
 /** Stores with one fault each. A check that does not find these faults would not find others either. */
 const wrong: [string, (store: MemoryActivations) => MemoryActivations["change"]][] = [
-  ["takes every write", (store) => (one, by, atMs) => store.change(one, { ...by, ifMatch: "*" }, atMs)],
+  ["takes every write", (store) => (one, by, at) => store.change(one, { ...by, ifMatch: "*" }, at)],
   [
     "acknowledges what it does not keep",
-    (store) => (one, by, atMs) => {
-      const result = store.change(one, by, atMs);
+    (store) => (one, by, at) => {
+      const result = store.change(one, by, at);
       if (store.revisions.length === 4) store.revisions.pop();
       return result;
     },
   ],
   [
     "writes over what another has written",
-    (store) => (one, by, atMs) => {
-      const result = store.change(one, by, atMs);
+    (store) => (one, by, at) => {
+      const result = store.change(one, by, at);
       if (store.revisions.length > 3) store.revisions.splice(-2, 1);
       return result;
     },
   ],
   [
     "refuses whoever is on time",
-    (store) => (one, by, atMs) =>
+    (store) => (one, by, at) =>
       store.current.revision === 2
         ? { kind: "precondition-failed", current: store.current }
-        : store.change(one, by, atMs),
+        : store.change(one, by, at),
   ],
   [
     "tells of a revision of before",
-    (store) => (one, by, atMs) => {
-      const result = store.change(one, by, atMs);
+    (store) => (one, by, at) => {
+      const result = store.change(one, by, at);
       return result.kind === "precondition-failed" ? { ...result, current: INITIAL_ACTIVATION } : result;
     },
   ],
@@ -162,7 +163,7 @@ it.each(wrong)("a store that %s is found out", async (_name, brokenBy) => {
         {
           activation: async () => store.current,
           activations: async () => store.page({ limit: 1000 }),
-          change: async (one, by) => broken(one, by, NOON_MS),
+          change: async (one, by) => broken(one, by, NOON),
         },
         steps,
       );

@@ -28,7 +28,7 @@ const half: Stage = { version: 2, share: 0.5 };
 function chain(...changes: ActivationChange[]): string[] {
   const store = new MemoryActivations();
   return changes.map((change) => {
-    const result = store.change(change, { author: "a", note: null, ifMatch: "*" }, NOON_MS);
+    const result = store.change(change, { author: "a", note: null, ifMatch: "*" }, "2026-11-21T12:00:00.000Z");
     if (result.kind !== "changed") return result.kind;
     const { revision, everyone, stages, killSwitch, previousRevision } = result.activation;
     const parts = [everyone, ...stages.map(({ version, share }) => `${version}@${share}`), killSwitch ?? "on"];

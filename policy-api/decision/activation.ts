@@ -40,7 +40,8 @@ export interface Activation extends ActivationState {
   readonly note: string | null;
   /** Null: it is not the autopilot's. */
   readonly cause: Cause | null;
-  readonly atMs: number;
+  /** ISO 8601. */
+  readonly at: string;
   /** What a rollback returns to. Null at the beginning. */
   readonly previousRevision: number | null;
 }
@@ -54,7 +55,7 @@ export const INITIAL_ACTIVATION: Activation = {
   author: "initial",
   note: null,
   cause: null,
-  atMs: 0,
+  at: "1970-01-01T00:00:00.000Z",
   previousRevision: null,
 };
 

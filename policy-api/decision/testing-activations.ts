@@ -29,7 +29,7 @@ export class MemoryActivations {
   change(
     change: ActivationChange,
     { author, note, cause = null, ifMatch }: ActivationRequest,
-    atMs: number,
+    at: string,
   ): ActivationChanged {
     const { current } = this;
     if (ifMatch !== "*" && !ifMatch.includes(current.revision)) return { kind: "precondition-failed", current };
@@ -39,7 +39,7 @@ export class MemoryActivations {
     const unusable = named.flatMap((version) => this.#unusable(version) ?? []);
     if (unusable.length > 0) return { kind: "unusable-versions", versions: unusable };
     if (change.kind !== "rollback" && isSameState(current, next)) return { kind: "changed", activation: current };
-    this.revisions.push({ ...next, revision: current.revision + 1, author, note, cause, atMs });
+    this.revisions.push({ ...next, revision: current.revision + 1, author, note, cause, at });
     return { kind: "changed", activation: this.current };
   }
 

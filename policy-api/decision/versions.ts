@@ -10,7 +10,8 @@ export interface PolicyVersion {
   /** The name of the token that made it. */
   readonly author: string;
   readonly note: string | null;
-  readonly createdAtMs: number;
+  /** ISO 8601, as are all times here. */
+  readonly createdAt: string;
   /** From the policy, for lists. Null if it cannot be read. */
   readonly mode: Mode | null;
   readonly source: string | null;
@@ -35,7 +36,7 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 /** Who did what, and when. Entries are only added. */
 export interface AuditEntry {
   readonly id: number;
-  readonly atMs: number;
+  readonly at: string;
   /** The name of the token. */
   readonly actor: string;
   readonly action: AuditAction;

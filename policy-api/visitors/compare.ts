@@ -40,8 +40,8 @@ export interface Comparison {
   /** The primary outcome: the gain with the pages that did not report. Undefined for another outcome than the load. */
   readonly primary: Estimate | undefined;
   readonly missing: MissingReports | undefined;
-  /** The effect's intervals, widened by what missing reports can have done if the arms report differently. */
-  readonly withMissing: { readonly gain: Interval; readonly local: Interval | undefined } | undefined;
+  /** The gain's interval, widened by what missing reports can have done if the arms report differently. */
+  readonly withMissing: Interval | undefined;
   readonly claim: Claim;
 }
 
@@ -72,11 +72,9 @@ export function compare(grounds: GroundsChecked, arms: Arms<Sums>, outcome: Outc
     const claim = none(grounds, { kind: "too-few-clients", clients });
     return { effect, primary, missing, withMissing: undefined, claim };
   }
-  const { gain, local, compliance, liesShift } = effect;
-  const unsure = unsureBy(effect, missing);
-  const interval = widened(gain, unsure);
-  const withMissing = { gain: interval, local: local && widened(local, unsure / compliance.value) };
-  const found = { effect, primary, missing, withMissing };
+  const { gain, liesShift } = effect;
+  const interval = widened(gain, unsureBy(effect, missing));
+  const found = { effect, primary, missing, withMissing: interval };
   const shown = primary ?? gain;
   if (!excludesZero(shown)) return { ...found, claim: none(grounds, notShown(shown)) };
   if (!excludesZero(interval) || shown.low > 0 !== interval.low > 0) {

@@ -57,13 +57,9 @@ export interface AskedPage extends PageDecision {
  * What a page was decided on, and how long it took, milliseconds from the beginning of the navigation. The first part is
  * signed. The rest is what the page says.
  */
-export interface PageOutcome extends PageDecision {
-  readonly connectMs: number;
-  readonly ttfbMs: number;
-  /** Absent: the visitor left before the load event, at `leftMs`. */
-  readonly loadMs?: number | undefined;
+export interface PageOutcome extends PageDecision, Pick<PageReport, "connectMs" | "ttfbMs" | "loadMs" | "lcpMs"> {
+  /** Present where `loadMs` is absent: when the visitor left. */
   readonly leftMs?: number | undefined;
-  readonly lcpMs?: number | undefined;
   /** That came from the site itself before the load event, over HTTP/3 and over the rest. */
   readonly h3Bytes: number;
   readonly tcpBytes: number;
@@ -73,11 +69,7 @@ export interface PageOutcome extends PageDecision {
 }
 
 /** What the server itself knows of the connection that brought a report. */
-export interface AfterLoad {
-  readonly transport: Transport;
-  readonly rttMs?: number | undefined;
-  readonly deliveryRateBps?: number | undefined;
-}
+export type AfterLoad = Pick<PathSample, "transport" | "rttMs" | "deliveryRateBps">;
 
 /** A page's report as it reaches the object: the object counts it once, and only so many of a client. */
 export interface PageNews {

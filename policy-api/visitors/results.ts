@@ -29,7 +29,7 @@ import {
   rttKey,
 } from "./row-keys.ts";
 import { sampleRatioOf } from "./sample-ratio.ts";
-import { harmText, savedBy, sentenceOf, stackChangeText, useChangeText } from "./sentence.ts";
+import { harmText, isoTime, savedBy, sentenceOf, stackChangeText, useChangeText } from "./sentence.ts";
 import { ASSIGNED, clientsOf, mergeArms, type Outcome, type Sums, TIMES } from "./sums.ts";
 
 /** How many objects of the store were asked, and how many of them answered. */
@@ -67,8 +67,8 @@ export function resultsOf(gathered: Gathered, policy: Policy | undefined, object
         );
   const periods = periodSumsOf(gathered);
   const [stackChange, useChange] = [stackChangeOf(periods, grounds), useChangeOf(periods, grounds)];
-  const change = stackChange && { since: isoTime(stackChange), text: stackChangeText(stackChange) };
-  const unused = useChange && { since: isoTime(useChange), text: useChangeText(useChange) };
+  const change = stackChange && { since: isoTime(stackChange.sinceMs), text: stackChangeText(stackChange) };
+  const unused = useChange && { since: isoTime(useChange.sinceMs), text: useChangeText(useChange) };
   const systems = gathered.keys
     .flatMap((key) => parseAsnKey(key) ?? [])
     .map((asn) => ({ asn, arms: gathered.of(asnKey(asn)) }));
@@ -120,10 +120,6 @@ export function resultsOf(gathered: Gathered, policy: Policy | undefined, object
   };
 }
 
-function isoTime({ sinceMs }: { readonly sinceMs: number }): string {
-  return new Date(sinceMs).toISOString();
-}
-
 function sliceView({ arms, load, lcp }: Slice) {
   return {
     ...ofEach(arms, armFiguresOf),
@@ -139,8 +135,8 @@ function comparisonView({ effect, withMissing, claim }: Comparison) {
     saved: effect &&
       withMissing && {
         value: savedBy(effect.gain.value),
-        low: savedBy(withMissing.gain.low),
-        high: savedBy(withMissing.gain.high),
+        low: savedBy(withMissing.low),
+        high: savedBy(withMissing.high),
       },
     ofChanged: effect?.local,
     claim: {

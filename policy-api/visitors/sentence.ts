@@ -132,9 +132,14 @@ export function harmText({ kind, interval }: Harm): string {
     : `Where this version offers HTTP/3, ${share(interval.low)} to ${share(interval.high)} percentage points more of the pages do not report.`;
 }
 
+export function isoTime(ms: number): string {
+  // oxlint-disable-next-line no-restricted-globals -- it reads no clock
+  return new Date(ms).toISOString();
+}
+
 /** What a change says, as sentences. */
 export function stackChangeText({ sinceMs, rttClass, before, since }: StackChange): string {
-  const day = new Date(sinceMs).toISOString().slice(0, 10);
+  const day = isoTime(sinceMs).slice(0, 10);
   return (
     `Since ${day} HTTP/3's effect is another one: of visitors with RTTs of ${rttClassText(rttClass)}, ` +
     `next pages over it took ${timesText(before)} of HTTP/2's time, and now they take ${timesText(since)}. ` +
@@ -145,7 +150,7 @@ export function stackChangeText({ sinceMs, rttClass, before, since }: StackChang
 export function useChangeText({ sinceMs, before, since }: UseChange): string {
   const share = ({ value }: Estimate): string => (100 * Math.max(0, value)).toFixed(0);
   return (
-    `Since ${new Date(sinceMs).toISOString().slice(0, 10)} offers are hardly followed any more: they brought ${share(before)} % of next ` +
+    `Since ${isoTime(sinceMs).slice(0, 10)} offers are hardly followed any more: they brought ${share(before)} % of next ` +
     `pages over to HTTP/3, and now ${share(since)} %. HTTP/3 may have stopped working: run the doctor.`
   );
 }

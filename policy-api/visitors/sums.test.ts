@@ -86,7 +86,10 @@ describe("sums", () => {
 });
 
 describe("readSums", () => {
-  const good = JSON.parse(sumsText(sumOf(drawnDays({ clients: 5 })))) as Record<keyof Sums, Record<"clients" | "sums" | "products", string[]>>;
+  const good = JSON.parse(sumsText(sumOf(drawnDays({ clients: 5 })))) as Record<
+    keyof Sums,
+    Record<"clients" | "sums" | "products", string[]>
+  >;
   it.each([
     ["/load/clients", { ...good, load: { ...good.load, clients: "-1" } }],
     ["/load/clients", { ...good, load: { ...good.load, clients: 5 } }],

@@ -1,39 +1,36 @@
 import type { OpenAPIHono, RouteConfig, z } from "@hono/zod-openapi";
-import * as activation from "./policies.ts";
-import { listAudit } from "./policies.ts";
-import * as clients from "./decisions.ts";
-import { decide, explain } from "./decisions.ts";
-import { getExtent, getHealth, getMetrics, getProbe, getStats } from "./deployment.ts";
+import * as decisions from "./decisions.ts";
+import * as deployment from "./deployment.ts";
 import * as policies from "./policies.ts";
-import { getProposal, getResults } from "./results.ts";
+import * as results from "./results.ts";
 import { API_PATH, type Scope } from "./access.ts";
 
 /** Every call. */
 const ROUTES = [
-  getHealth,
+  deployment.getHealth,
   policies.listPolicies,
   policies.createPolicy,
   policies.getPolicy,
   policies.diffPolicies,
-  activation.getActivation,
-  activation.listActivations,
-  activation.putActivation,
-  activation.rollBack,
-  activation.putKillSwitch,
-  activation.deleteKillSwitch,
-  decide,
-  explain,
-  getResults,
-  getProposal,
-  getStats,
-  getExtent,
-  getMetrics,
-  getProbe,
-  clients.lookUpClient,
-  clients.lookUpNetwork,
-  clients.forgetClient,
-  clients.forgetNetwork,
-  listAudit,
+  policies.getActivation,
+  policies.listActivations,
+  policies.putActivation,
+  policies.rollBack,
+  policies.putKillSwitch,
+  policies.deleteKillSwitch,
+  decisions.decide,
+  decisions.explain,
+  results.getResults,
+  results.getProposal,
+  deployment.getStats,
+  deployment.getExtent,
+  deployment.getMetrics,
+  deployment.getProbe,
+  decisions.lookUpClient,
+  decisions.lookUpNetwork,
+  decisions.forgetClient,
+  decisions.forgetNetwork,
+  policies.listAudit,
 ] as const;
 
 declare const api: OpenAPIHono;

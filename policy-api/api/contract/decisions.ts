@@ -129,9 +129,12 @@ const OriginOffers = strict({
 }).openapi("OriginOffers");
 
 const Offers = strict({
-  origins: z.array(OriginOffers).openapi({ description: "Alt-Svc speaks for one origin; the last answered first" }),
+  origins: z
+    .array(OriginOffers)
+    .readonly()
+    .openapi({ description: "Alt-Svc speaks for one origin; the last answered first" }),
   takenAtMs: ms,
-  ignoredAtMs: z.array(ms),
+  ignoredAtMs: z.array(ms).readonly(),
 }).openapi("Offers");
 
 const RequestFacts = strict({
@@ -147,7 +150,7 @@ const RequestFacts = strict({
   answeredAtMs: ms.optional(),
   pausedUntilMs: ms.optional(),
   shareUnit: share.optional(),
-  modesElsewhere: z.array(z.enum(MODES)).max(100).optional(),
+  modesElsewhere: z.array(z.enum(MODES)).max(100).readonly().optional(),
 }).openapi("RequestFacts");
 
 const History = strict({

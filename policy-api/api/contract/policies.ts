@@ -44,7 +44,7 @@ export const listPolicies = createRoute({
     200: {
       ...jsonOf(
         "A page. Its ETag is the If-Match for adding a version.",
-        strict({ policies: z.array(PolicyVersion), next }).openapi("PolicyList"),
+        strict({ policies: z.array(PolicyVersion).readonly(), next }).openapi("PolicyList"),
       ),
       headers: etagged,
       links: fromVersions,
@@ -121,7 +121,11 @@ const Stage = strict({
   share: share.openapi({ description: "The share of clients. A client in it stays in it when the share grows" }),
   pathPrefix: z.string().min(1).max(1000).regex(/^\//, "must begin with /").optional(),
 }).openapi("Stage");
-const stages = z.array(Stage).max(STAGES_MAX).openapi({ description: "The first stage that matches counts" });
+const stages = z
+  .array(Stage)
+  .max(STAGES_MAX)
+  .readonly()
+  .openapi({ description: "The first stage that matches counts" });
 const killSwitch = z.enum(KILL_SWITCHES);
 
 const Cause = strict({ step: z.enum(AUTOPILOT_STEPS), version: versionNumber }).openapi("Cause", {
@@ -183,7 +187,7 @@ export const listActivations = createRoute({
   request: { query: pageQuery },
   responses: {
     200: {
-      ...jsonOf("A page", strict({ activations: z.array(Activation), next }).openapi("ActivationHistory")),
+      ...jsonOf("A page", strict({ activations: z.array(Activation).readonly(), next }).openapi("ActivationHistory")),
       links: { nextPage: nextPage("listActivations") },
     },
     ...problems(),
@@ -246,7 +250,7 @@ export const listAudit = createRoute({
   request: { query: pageQuery },
   responses: {
     200: {
-      ...jsonOf("A page", strict({ entries: z.array(AuditEntry), next }).openapi("Audit")),
+      ...jsonOf("A page", strict({ entries: z.array(AuditEntry).readonly(), next }).openapi("Audit")),
       links: { nextPage: nextPage("listAudit") },
     },
     ...problems(),

@@ -1,4 +1,4 @@
-import { FAMILIES, type Family, type Key, readKey } from "./families.ts";
+import { type Family, type Key, readKey } from "./families.ts";
 
 /** How often each thing happened. Keys are those of families.ts. */
 export type Counted = Readonly<Record<Key, number>>;
@@ -79,13 +79,3 @@ export function countsBy(counted: Counted, family: Family, label: string): Reado
   }
   return counts;
 }
-
-/** All of a family. */
-export function countOf(counted: Counted, family: Family): number {
-  let sum = 0;
-  for (const [key, count] of Object.entries(counted)) if (readKey(key)?.family === family) sum += count;
-  return sum;
-}
-
-/** Every family's name, in the order in which they are shown. */
-export const FAMILY_NAMES = Object.keys(FAMILIES) as readonly Family[];

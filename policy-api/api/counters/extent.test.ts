@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
-import { extentOf, NO_EXTENT } from "./extent.ts";
+import { extentOf } from "./extent.ts";
+
+const NO_EXTENT = { rows: 0, oldestAtMs: undefined, bytes: 0 };
 
 it("adds up what objects keep, and says what is oldest of all", () => {
   expect(extentOf([])).toEqual(NO_EXTENT);

@@ -7,8 +7,6 @@ export interface Extent {
   readonly bytes: number;
 }
 
-export const NO_EXTENT: Extent = { rows: 0, oldestAtMs: undefined, bytes: 0 };
-
 /** Of several objects together. */
 export function extentOf(parts: readonly Extent[]): Extent {
   const oldest = parts.flatMap(({ oldestAtMs }) => oldestAtMs ?? []);

@@ -1,4 +1,4 @@
-import { type Counted, FAMILY_NAMES } from "./counted.ts";
+import type { Counted } from "./counted.ts";
 import { FAMILIES, readKey } from "./families.ts";
 
 /** What else is told beside the counters: a figure of this moment. */
@@ -18,9 +18,9 @@ export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
  */
 export function metricsText(totals: Counted | undefined, gauges: readonly Gauge[]): string {
   const lines: string[] = [];
-  for (const family of FAMILY_NAMES) {
+  for (const [family, { help }] of Object.entries(FAMILIES)) {
     const name = `adaptive_h3_${family}_total`;
-    lines.push(`# HELP ${name} ${FAMILIES[family].help}`, `# TYPE ${name} counter`);
+    lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} counter`);
     for (const [key, count] of Object.entries(totals ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       const read = readKey(key);
       if (read?.family === family) lines.push(`${name}${labelsText(read.labels)} ${count}`);
