@@ -4,5 +4,5 @@
  */
 export const CROWD_FLAGS: readonly string[] = [
   ["-max-requests", "100000"],
-  ...["max-young-client", "max-handshakes", "retry-above"].map((bound) => ["-config", `${bound}=100000`]),
+  ...["max-requests-client", "max-handshakes", "retry-above"].map((bound) => ["-config", `${bound}=100000`]),
 ].flat();

@@ -146,7 +146,7 @@ it("forged QUIC handshakes take no memory, and clients of HTTP/3 still come", as
 
 it("responses that nobody reads take a bounded part of workerd's memory, and end", async () => {
   const system = await startTestSystem({
-    edgeFlags: ["-config", "max-young-client=20", "-config", "unread-timeout=3s"],
+    edgeFlags: ["-config", "max-requests-client=20", "-config", "unread-timeout=3s"],
   });
   const visitor = await connectFrom(VISITOR, system.port);
   expect((await get(visitor, "/")).status).toBe(200);

@@ -44,8 +44,6 @@ const (
 	defaultListen = "localhost:8443"
 	// Bytes per second: less than a modem's, and slow enough that no visitor waits for a page at it.
 	slowestRate = 1000
-	// A browser has at most 100 requests on a connection.
-	youngOfClient = 128
 )
 
 // parseOptions reads the command line. Errors are one sentence that names the flag and what is allowed; for a flag that
@@ -58,7 +56,6 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		},
 		certificate: certificate.Options{StateDir: ".adaptive-h3"},
 		handshakes:  quicserver.HandshakeLimits{Unproven: 256, Total: 1024},
-		requests:    upstream.RequestLimits{AtOnce: youngOfClient},
 		maxStreams:  100, shutdownTimeout: 10 * time.Second,
 	}
 	// The flag package prints every error with the whole list; only an unknown flag deserves that here.
@@ -125,7 +122,7 @@ func (o *options) bounds() *flag.FlagSet {
 	fs.BoolFunc("retry", "", setBool(&o.handshakes.Always))
 	for name, count := range map[string]*int{
 		"retry-above": &o.handshakes.Unproven, "max-handshakes": &o.handshakes.Total, "max-requests-client": &o.requests.PerClient,
-		"max-young-client": &o.requests.AtOnce, "reserved-requests": &o.requests.Reserved, "max-streams": &o.maxStreams, "slowest-rate": &o.proxy.SlowestRate,
+		"max-streams": &o.maxStreams, "slowest-rate": &o.proxy.SlowestRate,
 	} {
 		fs.Func(name, "", setCount(count))
 	}

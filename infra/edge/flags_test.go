@@ -25,9 +25,9 @@ func TestOptionDefaults(t *testing.T) {
 	if len(o.listen) != 1 || o.listen[0].Text != "localhost:8443" || !o.listen[0].HTTP3 || len(o.listen[0].Hosts) != 2 ||
 		o.proxy.Upstream != (upstream.Target{Network: "tcp", Address: "127.0.0.1:8787"}) || o.samples != (upstream.Target{}) || o.certificate.StateDir != ".adaptive-h3" ||
 		o.proxy.AltSvc != proxy.AltSvcPass || o.proxy.ServerTiming || o.proxy.AsCloudflare || o.proxy.UpstreamTimeout != time.Minute || o.proxy.BodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second ||
-		o.requests.Total != 0 || o.requests.PerClient != 0 || o.maxStreams != 100 || o.requests.Reserved != 0 ||
+		o.requests.Total != 0 || o.requests.PerClient != 0 || o.maxStreams != 100 ||
 		o.handshakes != (quicserver.HandshakeLimits{Unproven: 256, Total: 1024}) ||
-		o.proxy.UnreadTimeout != time.Minute || o.proxy.RestTimeout != 2*time.Minute || o.requests.AtOnce != 128 || o.requests.Most < 64 || o.proxy.SlowestRate != 1000 {
+		o.proxy.UnreadTimeout != time.Minute || o.proxy.RestTimeout != 2*time.Minute || o.requests.Most < 64 || o.proxy.SlowestRate != 1000 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -38,9 +38,9 @@ func TestOptionsAsGiven(t *testing.T) {
 		"-upstream", "unix:/run/workerd.sock", "-samples", "http://[::1]:99/", "-cert", "c", "-key", "k", "-state", "s",
 		"-host", "a.example", "-host", "192.0.2.1", "-host", "*.b.example",
 		"-config", "alt-svc=override", "-server-timing=true", "-config", "as-cloudflare=true", "-config", "upstream-timeout=1m30s", "-shutdown-timeout=1ms",
-		"-max-requests", "10", "-config", "max-requests-client=4", "-config", "max-streams=3", "-config", "reserved-requests=5",
+		"-max-requests", "10", "-config", "max-requests-client=4", "-config", "max-streams=3",
 		"-config", "retry=true", "-config", "retry-above=6", "-config", "max-handshakes=7",
-		"-config", "unread-timeout=8s", "-config", "slowest-rate=9", "-config", "max-young-client=10",
+		"-config", "unread-timeout=8s", "-config", "slowest-rate=9",
 	}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -50,9 +50,9 @@ func TestOptionsAsGiven(t *testing.T) {
 		l[2].Hosts[0].String() != "::" || o.proxy.Upstream != (upstream.Target{Network: "unix", Address: "/run/workerd.sock"}) || o.samples != (upstream.Target{Network: "tcp", Address: "[::1]:99"}) ||
 		!slices.Equal(o.certificate.CertFiles, []string{"c"}) || !slices.Equal(o.certificate.KeyFiles, []string{"k"}) || o.certificate.StateDir != "s" || strings.Join(o.certificate.Hosts, " ") != "a.example 192.0.2.1 *.b.example" ||
 		o.proxy.AltSvc != proxy.AltSvcOverride || !o.proxy.ServerTiming || !o.proxy.AsCloudflare || o.proxy.UpstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
-		o.requests.Total != 10 || o.requests.PerClient != 4 || o.maxStreams != 3 || o.requests.Reserved != 5 ||
+		o.requests.Total != 10 || o.requests.PerClient != 4 || o.maxStreams != 3 ||
 		o.handshakes != (quicserver.HandshakeLimits{Unproven: 6, Total: 7, Always: true}) ||
-		o.proxy.UnreadTimeout != 8*time.Second || o.requests.AtOnce != 10 || o.proxy.SlowestRate != 9 {
+		o.proxy.UnreadTimeout != 8*time.Second || o.proxy.SlowestRate != 9 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -92,13 +92,11 @@ func TestBadFlags(t *testing.T) {
 		{"-max-requests 0", []string{"-max-requests", "above 0"}},
 		{"-config max-requests-client=many", []string{"max-requests-client", "above 0"}},
 		{"-config max-streams=-1", []string{"max-streams", "above 0"}},
-		{"-config reserved-requests=0", []string{"reserved-requests", "above 0"}},
 		{"-config retry-above=0", []string{"retry-above", "above 0"}},
 		{"-config max-handshakes=few", []string{"max-handshakes", "above 0"}},
 		{"-config retry-above=9 -config max-handshakes=8", []string{"retry-above", "max-handshakes", "8"}},
 		{"-config unread-timeout=0s", []string{"unread-timeout", "above 0"}},
 		{"-config slowest-rate=1k", []string{"slowest-rate", "above 0"}},
-		{"-config max-young-client=-1", []string{"max-young-client", "above 0"}},
 		{"-config more=1", []string{"-config", "no such flag", "more"}},
 		{"-config /nowhere", []string{"-config", "/nowhere"}},
 		{"-upstream https://127.0.0.1:1", []string{"-upstream", "http://HOST:PORT", "unix:/path"}},

@@ -60,7 +60,7 @@ func TestUpstreamFaults(t *testing.T) {
 		{"no such socket", func(t *testing.T) string { return "unix:" + filepath.Join(t.TempDir(), "none") }, 0, http.StatusBadGateway},
 		{"hanging up", hangup, 0, http.StatusBadGateway},
 		{"stalling", stalling, 0, http.StatusGatewayTimeout},
-		// More than all buffers on the way hold: it can only end by the clock of headerTimeout.
+		// More than all buffers on the way hold: it can only end by the clock of boundedBody.
 		{"not reading a body", stalling, 32 << 20, http.StatusGatewayTimeout},
 	}
 	for _, tc := range cases {

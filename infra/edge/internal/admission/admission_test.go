@@ -30,24 +30,41 @@ func mustAdmit(t *testing.T, d *Desk, client netip.Prefix) (release func()) {
 }
 
 func TestShareOfAClient(t *testing.T) {
-	d := NewDesk(Limits{Total: 10, PerClient: 2}, time.Hour)
-	first := mustAdmit(t, d, alice)
-	mustAdmit(t, d, alice)
-	if _, err := d.Admit(t.Context(), alice, never); !errors.Is(err, ErrClient) {
-		t.Errorf("a third: %v", err)
+	d := NewDesk(Limits{Total: 10, PerClient: 1}, time.Hour)
+	release := mustAdmit(t, d, alice)
+	admitted := make(chan error)
+	for i := range withWaiting - 1 {
+		go func() {
+			release, err := d.Admit(t.Context(), alice, never)
+			if err == nil {
+				release()
+			}
+			admitted <- err
+		}()
+		untilWaiting(d, i+1)
 	}
-	mustAdmit(t, d, bob)
-	first()
+	if _, err := d.Admit(t.Context(), alice, never); !errors.Is(err, ErrClient) {
+		t.Errorf("one more: %v", err)
+	}
+	mustAdmit(t, d, bob)() // its end gives alice nothing
+	if _, waiting, _ := d.Counts(); waiting != withWaiting-1 {
+		t.Errorf("%d wait", waiting)
+	}
+	release()
+	for range withWaiting - 1 {
+		if err := <-admitted; err != nil {
+			t.Error(err)
+		}
+	}
 	mustAdmit(t, d, alice)
 }
 
 // Whoever may, finds a reserved place while others hold or wait for all the rest, and gets no more than a share of them.
 func TestReservedPlaces(t *testing.T) {
-	d := NewDesk(Limits{Total: 1, PerClient: 1, Reserved: 8}, time.Hour)
+	d := NewDesk(Limits{Total: 1, PerClient: 1, Reserved: 8}, time.Millisecond)
 	mustAdmit(t, d, alice)
 	var releases []func()
 	for range 2 {
-		// Alice has her share of the others already, and bob would wait.
 		for _, client := range []netip.Prefix{alice, bob} {
 			release, err := d.Admit(t.Context(), client, always)
 			if err != nil {
@@ -56,10 +73,10 @@ func TestReservedPlaces(t *testing.T) {
 			releases = append(releases, release)
 		}
 	}
-	if _, err := d.Admit(t.Context(), alice, always); !errors.Is(err, ErrClient) {
+	if _, err := d.Admit(t.Context(), alice, always); !errors.Is(err, ErrFull) {
 		t.Errorf("a third reserved place of one client: %v", err)
 	}
-	if _, err := d.Admit(t.Context(), alice, never); !errors.Is(err, ErrClient) {
+	if _, err := d.Admit(t.Context(), alice, never); !errors.Is(err, ErrFull) {
 		t.Errorf("a request without a claim: %v", err)
 	}
 	if inFlight, waiting, refused := d.Counts(); inFlight != 5 || waiting != 0 || refused != 2 {
@@ -179,117 +196,45 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
-// A client with all that it may have at once waits for one of its own to end; another one does not wait for it.
-func TestAtOnce(t *testing.T) {
-	d := NewDesk(Limits{Total: 10, PerClient: 4, AtOnce: 2}, time.Hour)
-	release := mustAdmit(t, d, alice)
-	mustAdmit(t, d, alice)
-	admitted := make(chan error)
-	go func() {
-		_, err := d.Admit(t.Context(), alice, never)
-		admitted <- err
-	}()
-	untilWaiting(d, 1)
-	mustAdmit(t, d, bob)() // its end gives alice nothing
-	if _, waiting, _ := d.Counts(); waiting != 1 {
-		t.Errorf("%d wait", waiting)
-	}
-	release()
-	if err := <-admitted; err != nil {
-		t.Error(err)
-	}
-}
-
-// A page with many files on a slow line: what waits for the page's other files waits until these are long. Who waits for others' requests
-// soon learns that there is no place.
+// Who waits for others of the same client waits longer than who waits for others' requests.
 func TestPatience(t *testing.T) {
-	d := NewDesk(Limits{Total: 3, PerClient: 3, AtOnce: 2}, time.Millisecond)
-	now := time.Unix(0, 0)
-	d.now = func() time.Time { return now }
+	d := NewDesk(Limits{Total: 2, PerClient: 1}, time.Millisecond)
 	mustAdmit(t, d, alice)
-	mustAdmit(t, d, alice)
-	now = now.Add(longAfter - time.Second)
-	_, p, err := d.enter(alice)
-	if err != nil || p.patience != ownPatience*d.Wait {
+	if p, err := d.enter(alice); err != nil || p.patience != ownPatience*d.Wait {
 		t.Fatalf("waits for %v, %v", p.patience, err)
 	}
-	now = now.Add(time.Second)
-	if d.giveUp(p) || p.seat == nil {
-		t.Error("a request was given up, though an older one had become long")
-	}
-	_, p, err = d.enter(bob)
-	if err != nil || p.patience != d.Wait {
+	mustAdmit(t, d, bob)
+	if p, err := d.enter(carol); err != nil || p.patience != d.Wait {
 		t.Errorf("waits for %v, %v", p.patience, err)
 	}
 }
 
-// Clients whose requests last hold no places that others need: not by websockets, and not by requests that never end.
-func TestLongRequestsHaveTheirOwnShare(t *testing.T) {
+// Clients with websockets hold no places that others need.
+func TestWebsocketsHaveTheirOwnShare(t *testing.T) {
 	attackers := func(i int) netip.Prefix {
 		return netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(100 + i)}), 32)
 	}
-	limits := Limits{Total: 2500, PerClient: 625, AtOnce: 128}
-	t.Run("websockets", func(t *testing.T) {
-		d := NewDesk(limits, time.Millisecond)
-		var releases []func()
-		for i := range 20 {
-			for range 625 {
-				if release, err := d.AdmitLong(attackers(i)); err == nil {
-					releases = append(releases, release)
-				} else if !errors.Is(err, ErrLong) {
-					t.Fatal(err)
-				}
+	d := NewDesk(Limits{Total: 2500, PerClient: 156}, time.Millisecond)
+	var releases []func()
+	for i := range 20 {
+		for range 625 {
+			if release, err := d.AdmitLong(attackers(i)); err == nil {
+				releases = append(releases, release)
+			} else if !errors.Is(err, ErrLong) {
+				t.Fatal(err)
 			}
 		}
-		if len(releases) != 1250 || d.long.clients[attackers(0)] != 156 {
-			t.Errorf("%d websockets, %d of one client", len(releases), d.long.clients[attackers(0)])
-		}
-		for range 100 {
-			mustAdmit(t, d, alice)
-		}
-		for _, release := range releases {
-			release()
-		}
-		if n, _, _ := d.Counts(); n != 100 {
-			t.Errorf("%d in flight", n)
-		}
-	})
-	t.Run("requests", func(t *testing.T) {
-		d := NewDesk(limits, 0)
-		now := time.Unix(0, 0)
-		d.now = func() time.Time { return now }
-		for range 10 {
-			for i := range 4 {
-				for range 625 {
-					_, _ = d.Admit(t.Context(), attackers(i), never)
-				}
-			}
-			now = now.Add(longAfter)
-		}
-		if n, _, _ := d.Counts(); n != 4*(128+156) {
-			t.Errorf("%d in flight", n)
-		}
-		for range 100 {
-			mustAdmit(t, d, alice)
-		}
-	})
-}
-
-// A client whose requests last, as downloads do, has its places back for others, and gives both kinds back.
-func TestLongRequestGivesItsPlaceBack(t *testing.T) {
-	d := NewDesk(Limits{Total: 16, PerClient: 8, AtOnce: 2}, time.Hour)
-	now := time.Unix(0, 0)
-	d.now = func() time.Time { return now }
-	releases := []func(){mustAdmit(t, d, alice), mustAdmit(t, d, alice)}
-	now = now.Add(longAfter)
-	releases = append(releases, mustAdmit(t, d, alice), mustAdmit(t, d, alice))
-	if d.long.all != 2 || d.inFlight.all != 2 {
-		t.Errorf("%d long, %d others", d.long.all, d.inFlight.all)
+	}
+	if len(releases) != 1250 || d.long.clients[attackers(0)] != 156 {
+		t.Errorf("%d websockets, %d of one client", len(releases), d.long.clients[attackers(0)])
+	}
+	for range 100 {
+		mustAdmit(t, d, alice)
 	}
 	for _, release := range releases {
 		release()
 	}
-	if n, _, _ := d.Counts(); n != 0 || d.brief.Len() != 0 || len(d.long.clients) != 0 {
+	if n, _, _ := d.Counts(); n != 100 || len(d.long.clients) != 0 {
 		t.Errorf("%d in flight", n)
 	}
 }
@@ -299,12 +244,12 @@ func TestNetwork(t *testing.T) {
 	of := func(i int) netip.Prefix {
 		return netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 0, 1, 0, byte(i)}), 64)
 	}
-	d := NewDesk(Limits{Total: 100, PerClient: 8, AtOnce: 4, Reserved: 16}, 0)
+	d := NewDesk(Limits{Total: 100, PerClient: 4, Reserved: 16}, 0)
 	for i := range 64 {
 		_, _ = d.Admit(t.Context(), of(i), always)
 		_, _ = d.AdmitLong(of(i))
 	}
-	if d.inFlight.all != 8 || d.long.all != 4 || d.reserved.all != 8 {
+	if d.inFlight.all != 8 || d.long.all != clientsOfNetwork*fewLong || d.reserved.all != 8 {
 		t.Errorf("%d requests, %d long, %d reserved", d.inFlight.all, d.long.all, d.reserved.all)
 	}
 }

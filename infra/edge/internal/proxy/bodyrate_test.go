@@ -52,7 +52,7 @@ func TestSlowestRateOfABody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			request, body := boundBody(client, request, timeout, rate)
+			request, body := boundBody(client, request, &Options{UpstreamTimeout: time.Hour, BodyTimeout: timeout, SlowestRate: rate})
 			defer body.end()
 			began := time.Now()
 			var waited time.Duration

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -11,10 +12,14 @@ import (
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
-// errBodyOver means that the visitor has the whole response, so that nobody wants the rest of the request's body.
-var errBodyOver = errors.New("the response has ended")
+var (
+	// errBodyOver means that the visitor has the whole response, so that nobody wants the rest of the request's body.
+	errBodyOver = errors.New("the response has ended")
+	// errTimeout means that the upstream gave no response header in its time.
+	errTimeout = errors.New("no response header within the time of -upstream-timeout")
+)
 
-// boundedBody is a visitor's request body.
+// boundedBody is a visitor's request body, and the time that the upstream has for an answer.
 //
 // It bounds the pauses in the body while the upstream has not begun to answer. Without a bound a visitor who waits for an
 // answer before sending more would wait for ever when the upstream dies: net/http's transport reports that only after the
@@ -22,6 +27,9 @@ var errBodyOver = errors.New("the response has ended")
 //
 // It bounds the rate in the same way: the upstream may wait for the body as long as a pause may last, and longer by the time
 // that the bytes so far take at the slowest rate. Without that bound a client that sends a byte a minute holds a place for ever.
+//
+// The upstream's own time does not run while it waits for the body. http.Transport.ResponseHeaderTimeout starts only when the whole
+// request has been written, so an upstream that stops reading a large body would hold the visitor for ever.
 //
 // Where the visitor waits for 100 (Continue), the body is held back until the upstream has said that, or has begun to answer well, or
 // has been silent for a while. The server would say 100 at the first read.
@@ -31,68 +39,63 @@ var errBodyOver = errors.New("the response has ended")
 type boundedBody struct {
 	io.ReadCloser
 	controller *http.ResponseController
-	timeout    time.Duration
-	rate       int // bytes per second
+	options    *Options
+	clock      *time.Timer   // ends the upstream's time
+	held       chan struct{} // closed once the body may go on; nil: nobody waits for 100 (Continue)
+	pass       func()        // lets the body go on
 
 	mu       sync.Mutex
-	idle     sync.Cond // signals a change of calls, held and ended
+	idle     sync.Cond // signals a change of calls
 	calls    int       // calls of the body that are under way
 	since    time.Time // when the read under way began
 	waited   time.Duration
 	got      int64 // bytes
-	held     bool
-	silence  *time.Timer // ends the wait for 100 (Continue); nil: nobody waits
-	released bool
-	expired  bool
-	whole    bool // its end has been read
-	ended    bool
+	bounded  bool  // the server has a deadline for the body
+	answered bool  // the bounds have ended
+	over     error // what further reads get: io.EOF once the body's end has been read; nil: the body goes on
 }
 
-// boundBody wraps the request's body, if it has one. The caller calls release when the answer begins, and end before the
-// handler returns.
-func boundBody(w http.ResponseWriter, r *http.Request, timeout time.Duration, rate int) (*http.Request, *boundedBody) {
-	expects := passExpectation(r)
+// boundBody bounds the request's body, if it has one, and the wait for an answer, from start on. The caller calls release when the
+// answer begins, and end before the handler returns.
+func boundBody(w http.ResponseWriter, r *http.Request, options *Options) (*http.Request, *boundedBody) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	b := &boundedBody{ReadCloser: r.Body, controller: http.NewResponseController(w), options: options, pass: func() {}}
+	b.idle.L = &b.mu
+	b.clock = time.AfterFunc(options.UpstreamTimeout, func() { cancel(errTimeout) })
+	b.clock.Stop()
+	if passExpectation(r) {
+		b.held = make(chan struct{})
+		b.pass = sync.OnceFunc(func() { close(b.held) })
+	}
+	r = r.WithContext(ctx)
 	if r.Body == nil || r.Body == http.NoBody {
-		return r, nil
+		b.over = io.EOF
+	} else {
+		r.Body = b
 	}
-	body := &boundedBody{ReadCloser: r.Body, controller: http.NewResponseController(w), timeout: timeout, rate: rate, held: expects}
-	body.idle.L = &body.mu
-	out := *r
-	out.Body = body
-	return &out, body
+	return r, b
 }
 
-// boundWait bounds the wait for 100 (Continue): the upstream is asked now. b may be nil.
-func (b *boundedBody) boundWait() {
-	if b != nil && b.held {
-		b.silence = time.AfterFunc(upstream.ExpectPatience, b.pass)
+// start says that the upstream is asked now.
+func (b *boundedBody) start() {
+	b.clock.Reset(b.options.UpstreamTimeout)
+	if b.held != nil {
+		time.AfterFunc(upstream.ExpectPatience, func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if !b.answered {
+				b.pass()
+			}
+		})
 	}
-}
-
-// pass lets the body go on. b may be nil.
-func (b *boundedBody) pass() {
-	if b == nil {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.held = false
-	b.idle.Broadcast()
-}
-
-// await waits while the body is held back. False: the body has ended.
-func (b *boundedBody) await() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for b.held && !b.ended {
-		b.idle.Wait()
-	}
-	return !b.ended
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
-	if !b.await() || !b.begin() {
-		return 0, errBodyOver
+	if b.held != nil {
+		<-b.held
+	}
+	if err := b.begin(nil); err != nil {
+		return 0, err
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.done(n, err)
@@ -101,96 +104,97 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 
 // Close closes the server's body, which over HTTP/1.1 may read on to find its end.
 func (b *boundedBody) Close() error {
-	if !b.begin() {
+	if b.begin(errBodyOver) != nil {
 		return nil
 	}
 	err := b.ReadCloser.Close()
-	b.done(0, nil)
+	b.done(0, errBodyOver)
 	return err
 }
 
-// begin says whether a call may still touch the body. If so, end waits until done is called.
-func (b *boundedBody) begin() bool {
+// begin returns nil if a call may still touch the body. Then end waits until done is called, and further calls get over.
+func (b *boundedBody) begin(over error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ended {
-		return false
+	if b.over != nil {
+		return b.over
 	}
+	b.over = over
 	b.calls++
-	if !b.released {
+	if !b.answered {
+		b.clock.Stop()
 		b.since = time.Now()
+		b.bounded = true
 		_ = b.controller.SetReadDeadline(b.since.Add(b.patience()))
 	}
-	return true
+	return nil
 }
 
 // patience is how long the next read may take.
 func (b *boundedBody) patience() time.Duration {
-	worth := time.Duration(float64(b.got) / float64(b.rate) * float64(time.Second))
-	return min(b.timeout, max(b.timeout+worth-b.waited, 0))
+	worth := time.Duration(float64(b.got) / float64(b.options.SlowestRate) * float64(time.Second))
+	return min(b.options.BodyTimeout, max(b.options.BodyTimeout+worth-b.waited, 0))
 }
 
 func (b *boundedBody) done(n int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.released {
+	if !b.answered {
 		b.got += int64(n)
 		b.waited += time.Since(b.since)
+		b.clock.Reset(b.options.UpstreamTimeout)
 	}
 	b.calls--
-	b.whole = b.whole || errors.Is(err, io.EOF)
-	if err != nil && !b.ended {
-		b.finish(errors.Is(err, os.ErrDeadlineExceeded))
+	if b.over == nil {
+		b.over = err
+	}
+	if err != nil {
+		b.unbound()
 	}
 	b.idle.Broadcast()
 }
 
-// release ends the bounds on pauses and on the wait for 100, and says whether the body has been read to its end. b may be nil. A
-// second call does no harm.
+// unbound ends the bound on pauses. A deadline that has passed stays: otherwise, over HTTP/1.1, the server would wait for the rest of
+// the body after the answer. A deadline that has not passed would end the connection's next request.
+func (b *boundedBody) unbound() {
+	if b.bounded && !errors.Is(b.over, os.ErrDeadlineExceeded) {
+		b.bounded = false
+		_ = b.controller.SetReadDeadline(time.Time{})
+	}
+}
+
+// release ends all bounds, and says whether the body has been read to its end. A second call does no harm.
 func (b *boundedBody) release() (whole bool) {
-	if b == nil {
-		return true
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.stopWaiting()
-	if !b.ended {
-		b.finish(false)
-	}
-	return b.whole
+	b.answered = true
+	b.clock.Stop()
+	b.unbound()
+	return errors.Is(b.over, io.EOF)
 }
 
-// end lets go of the response writer and of the body: nobody may touch them once their handler has returned. b may be nil.
-func (b *boundedBody) end() {
-	if b == nil {
-		return
-	}
+// failure returns the error with which the visitor's body ended early; nil: it did not.
+func (b *boundedBody) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.ended = true
-	b.idle.Broadcast()
-	b.stopWaiting()
-	if !b.whole {
+	if errors.Is(b.over, io.EOF) || errors.Is(b.over, errBodyOver) {
+		return nil
+	}
+	return b.over
+}
+
+// end lets go of the response writer and of the body: nobody may touch them once their handler has returned.
+func (b *boundedBody) end() {
+	whole := b.release()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !whole {
+		b.over, b.bounded = errBodyOver, false
 		// The deadline stays, so that the server does not look for the body's end either.
 		_ = b.controller.SetReadDeadline(time.Unix(1, 0))
 	}
+	b.pass()
 	for b.calls > 0 {
 		b.idle.Wait()
-	}
-}
-
-func (b *boundedBody) stopWaiting() {
-	if b.silence != nil {
-		b.silence.Stop()
-	}
-}
-
-func (b *boundedBody) finish(expired bool) {
-	b.released = true
-	b.expired = b.expired || expired
-	// A deadline that has passed stays: otherwise, over HTTP/1.1, the server would wait for the rest of the body after the
-	// answer. A deadline that has not passed would end the connection's next request.
-	if !b.expired {
-		_ = b.controller.SetReadDeadline(time.Time{})
 	}
 }

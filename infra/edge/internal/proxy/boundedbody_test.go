@@ -31,7 +31,7 @@ func TestBodyReadAfterTheHandler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, body := boundBody(recorder, request, time.Hour, 1000)
+	request, body := boundBody(recorder, request, &Options{UpstreamTimeout: time.Hour, BodyTimeout: time.Hour, SlowestRate: 1000})
 	body.release()
 	body.end()
 	recorder.returned = true

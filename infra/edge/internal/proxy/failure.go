@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -15,8 +16,10 @@ import (
 func (p *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var timeout net.Error
 	var tooLarge *http.MaxBytesError
+	failure := w.(*responseWriter).body.failure()
+	timedOut := errors.Is(context.Cause(r.Context()), errTimeout)
 	switch {
-	case errors.Is(err, upstream.ErrRequestBody) && errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(failure, os.ErrDeadlineExceeded):
 		// Over HTTP/1.1 a read that failed cancels the context too, although the visitor has not left. The connection ends
 		// with this answer (RFC 9110, section 15.5.9).
 		if r.ProtoMajor == 1 {
@@ -25,14 +28,14 @@ func (p *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 		writeError(w, http.StatusRequestTimeout, "the request body paused for too long, or came too slowly")
 	case errors.As(err, &tooLarge):
 		writeAPIBodyTooLarge(w)
-	case r.Context().Err() != nil:
+	case r.Context().Err() != nil && !timedOut:
 		// The visitor left; nobody reads this, but the stream must not end as if all were well.
 		panic(http.ErrAbortHandler)
-	case errors.Is(err, upstream.ErrRequestBody):
+	case failure != nil:
 		writeError(w, http.StatusBadRequest, "the request body could not be read")
 	case errors.Is(err, origin.ErrOwnPath):
 		writeUnavailable(w, err.Error())
-	case errors.Is(err, upstream.ErrTimeout), errors.As(err, &timeout) && timeout.Timeout():
+	case timedOut, errors.As(err, &timeout) && timeout.Timeout():
 		p.reportUpstream(err)
 		writeError(w, http.StatusGatewayTimeout, "the server behind this one did not answer in time")
 	default:

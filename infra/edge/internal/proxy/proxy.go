@@ -62,7 +62,7 @@ func New(options Options, transport http.RoundTripper, desk *admission.Desk, log
 	p := &Handler{options: options, desk: desk, log: log, pseudonym: newPseudonym()}
 	p.proxy = &httputil.ReverseProxy{
 		Rewrite:        p.rewrite,
-		Transport:      upstream.WithHeaderTimeout(transport, options.UpstreamTimeout),
+		Transport:      transport,
 		FlushInterval:  -1, // flush at once: responses may be streams
 		BufferPool:     newBufferPool(),
 		ErrorLog:       log.Logger("proxy"),
@@ -90,7 +90,7 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := connpath.FromContext(r.Context())
 	c.RequestBegins(time.Now())
 	defer func() { c.RequestEnds(time.Now()) }()
-	r, body := boundBody(w, r, p.options.BodyTimeout, p.options.SlowestRate)
+	r, body := boundBody(w, r, &p.options)
 	defer body.end()
 	rw := &responseWriter{ResponseWriter: w, handler: p, request: r, conn: c, body: body}
 	for _, refused := range refusals {
@@ -110,7 +110,7 @@ func (p *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	body.boundWait()
+	body.start()
 	switch r.ProtoMajor {
 	case 1:
 		// Otherwise the server reads the whole request before it writes the response, and nothing can stream both ways.

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"bufio"
+	"net"
 	"net/http"
 
 	"adaptive-h3/infra/edge/connpath"
@@ -12,13 +14,19 @@ type responseWriter struct {
 	handler *Handler
 	request *http.Request
 	conn    *connpath.Connection
-	body    *boundedBody // nil: the request has no body
-	done    bool         // the final header is out
+	body    *boundedBody
+	done    bool // the final header is out
 	unread  patience
 }
 
-// Unwrap lets http.ResponseController reach what this type does not wrap, above all Hijack for websockets.
+// Unwrap lets http.ResponseController reach what this type does not wrap.
 func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Hijack is for websockets, whose answer passes by WriteHeader.
+func (w *responseWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.body.release()
+	return http.NewResponseController(w.ResponseWriter).Hijack()
+}
 
 func (w *responseWriter) WriteHeader(status int) {
 	if w.done {

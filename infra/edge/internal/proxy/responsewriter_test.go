@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 )
 
 // Whether a server guesses a type depends on what it has of the body when the header goes out; an entry without a value
@@ -12,9 +13,10 @@ import (
 func TestResponseWriterKeepsServersFromGuessing(t *testing.T) {
 	for _, given := range []string{"", "text/css"} {
 		var sent http.Header
+		request, body := boundBody(nil, httptest.NewRequest(http.MethodGet, "/", nil), &Options{UpstreamTimeout: time.Hour})
 		w := &responseWriter{
 			ResponseWriter: headerFunc(func(_ int, h http.Header) { sent = h.Clone() }),
-			handler:        &Handler{}, request: httptest.NewRequest(http.MethodGet, "/", nil),
+			handler:        &Handler{}, request: request, body: body,
 		}
 		if given != "" {
 			w.Header().Set("Content-Type", given)
@@ -30,13 +32,14 @@ func TestResponseWriterKeepsServersFromGuessing(t *testing.T) {
 func TestResponseWriterInformational(t *testing.T) {
 	for mode, want := range map[AltSvcMode]string{AltSvcPass: "clear", AltSvcStrip: "", AltSvcOverride: ""} {
 		var early http.Header
+		request, body := boundBody(nil, httptest.NewRequest(http.MethodGet, "/", nil), &Options{UpstreamTimeout: time.Hour})
 		w := &responseWriter{
 			ResponseWriter: headerFunc(func(status int, h http.Header) {
 				if status == http.StatusEarlyHints {
 					early = h.Clone()
 				}
 			}),
-			handler: &Handler{options: Options{AltSvc: mode}}, request: httptest.NewRequest(http.MethodGet, "/", nil),
+			handler: &Handler{options: Options{AltSvc: mode}}, request: request, body: body,
 		}
 		w.Header().Set("Alt-Svc", "clear")
 		w.WriteHeader(http.StatusEarlyHints)

@@ -19,7 +19,8 @@ const (
 	maxRequestsKnown      = 4096
 	// An eighth of 1,024, which is the soft limit that Linux and systemd give by default.
 	maxRequestsUnknown = 128
-	// A page may ask for as many at once on one connection.
+	// One client may have this part of the requests in flight, and at least as many as a page may ask for at once on one connection.
+	clientShare         = 16
 	minRequestsOfClient = 100
 	// A few visitors can fill a total below this.
 	fewRequests = 512
@@ -34,9 +35,6 @@ const (
 type RequestLimits struct {
 	Total     int // requests in flight; 0: as many as the upstream's process can hold
 	PerClient int // of them, those of one client; 0: a share of the total
-	Reserved  int // beside the total, for calls of the API; 0: a few
-	// AtOnce is how many of one client may be in flight while they are young; 0: as many as PerClient.
-	AtOnce int
 	// Most bounds the total that follows from the upstream's process, as memory does; 0: nothing does.
 	Most int
 }
@@ -72,15 +70,11 @@ func limitsFor(want RequestLimits, descriptors int) admission.Limits {
 	if want.Total > 0 {
 		total = want.Total
 	}
-	perClient := max(total/4, minRequestsOfClient)
+	perClient := max(total/clientShare, minRequestsOfClient)
 	if want.PerClient > 0 {
 		perClient = want.PerClient
 	}
-	reserved := reservedRequests
-	if want.Reserved > 0 {
-		reserved = want.Reserved
-	}
-	return admission.Limits{Total: total, PerClient: min(perClient, total), AtOnce: want.AtOnce, Reserved: reserved}
+	return admission.Limits{Total: total, PerClient: min(perClient, total), Reserved: reservedRequests}
 }
 
 // Descriptors returns how many descriptors the upstream's process has open, and how many it may have; 0 where nobody can tell. The
