@@ -145,7 +145,7 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 		}
 		e.background(write)
 	}
-	e.background(resting.New(e.registry, opts.proxy.RestTimeout).Run)
+	e.background(func(ctx context.Context) { resting.Run(ctx, e.registry, opts.proxy.RestTimeout) })
 	e.background(giveback.Run)
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)

@@ -125,7 +125,7 @@ func pause(ctx context.Context, d time.Duration) {
 func (e *edge) endWebsockets(ctx, noMore context.Context) {
 	until(ctx, func() bool {
 		left := noMore.Err() == nil // before the look
-		for _, c := range e.registry.Snapshot(nil) {
+		for _, c := range e.registry.Snapshot() {
 			if !c.Upgraded.Load() {
 				continue
 			}

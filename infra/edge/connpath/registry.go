@@ -2,6 +2,8 @@ package connpath
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -23,7 +25,6 @@ type Registry struct {
 	mu   sync.Mutex
 	open map[*Connection]struct{}
 	gone chan struct{} // closed at the next removal; nil: nobody waits for it
-	buf  []*Connection
 }
 
 // Add enters a connection.
@@ -50,14 +51,27 @@ func (r *Registry) Remove(c *Connection) {
 	}
 }
 
-// Snapshot appends the open connections to buf.
-func (r *Registry) Snapshot(buf []*Connection) []*Connection {
+// Snapshot returns the open connections.
+func (r *Registry) Snapshot() []*Connection {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for c := range r.open {
-		buf = append(buf, c)
+	return slices.Collect(maps.Keys(r.open))
+}
+
+// Each has visit see each open connection every so often, until ctx ends: one goroutine for all.
+func (r *Registry) Each(ctx context.Context, every time.Duration, visit func(c *Connection, now time.Time)) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			for _, c := range r.Snapshot() {
+				visit(c, now)
+			}
+		}
 	}
-	return buf
 }
 
 // WaitUntilGone returns when no open connection matches, or ctx ends.
@@ -86,38 +100,23 @@ func (r *Registry) WaitUntilGone(ctx context.Context, match func(*Connection) bo
 
 // CloseAll closes what is open: websockets above all, which net/http no longer knows once they are hijacked.
 func (r *Registry) CloseAll() {
-	for _, c := range r.Snapshot(nil) {
+	for _, c := range r.Snapshot() {
 		c.Close()
 	}
 }
 
-// Run samples the open connections until ctx ends: one goroutine for all.
-func (r *Registry) Run(ctx context.Context) {
-	ticker := time.NewTicker(scanInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-ticker.C:
-			r.scan(now)
-		}
-	}
-}
+// Run samples the open connections until ctx ends.
+func (r *Registry) Run(ctx context.Context) { r.Each(ctx, scanInterval, r.sampleDue) }
 
-// scan samples the connections that are due.
-func (r *Registry) scan(now time.Time) {
-	r.buf = r.Snapshot(r.buf[:0])
-	for _, c := range r.buf {
-		sent := c.sent.Load()
-		if sent == c.sampledSent || now.Sub(c.sampledAt) < interval {
-			continue
-		}
-		if r.sample(c, now, false) {
-			c.sampledAt, c.sampledSent = now, sent
-		}
+// sampleDue samples a connection if it is due.
+func (r *Registry) sampleDue(c *Connection, now time.Time) {
+	sent := c.sent.Load()
+	if sent == c.sampledSent || now.Sub(c.sampledAt) < interval {
+		return
 	}
-	clear(r.buf) // so that it keeps no closed connections in memory
+	if r.sample(c, now, false) {
+		c.sampledAt, c.sampledSent = now, sent
+	}
 }
 
 // SampleClosing samples a connection at its end, or before its client's move, while its statistics can still be read.

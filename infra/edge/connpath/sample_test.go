@@ -39,7 +39,7 @@ func TestSamplerRule(t *testing.T) {
 				c.sent.Add(100)
 				sends = sends[1:]
 			}
-			s.scan(now)
+			s.sampleDue(c, now)
 		}
 		if !slices.Equal(got, tc.sampled) {
 			t.Errorf("%s: sampled at %v, want %v", tc.name, got, tc.sampled)
@@ -75,20 +75,8 @@ func TestSamplerLeavesOutConnectionsWithoutRequest(t *testing.T) {
 	c.sent.Add(3000) // a handshake
 	s := &Registry{Emit: func(Sample) { t.Error("sampled") }}
 	s.Add(c)
-	s.scan(c.sampledAt.Add(time.Minute))
+	s.sampleDue(c, c.sampledAt.Add(time.Minute))
 	s.SampleClosing(c, c.sampledAt.Add(time.Minute))
-}
-
-func TestSamplerKeepsNoClosedConnections(t *testing.T) {
-	c := fake("a", TCP, "192.0.2.7:1", readingTCP, true)
-	s := &Registry{}
-	s.Add(c)
-	s.scan(c.sampledAt)
-	for _, kept := range s.buf[:cap(s.buf)] {
-		if kept != nil {
-			t.Error("kept")
-		}
-	}
 }
 
 // A client that moves while its connection is read would have the old network's counters under its new address.

@@ -3,8 +3,8 @@ package giveback
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"time"
 )
 
@@ -22,16 +22,19 @@ const (
 func Run(ctx context.Context) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
-	var k keeper
+	var last, left usage
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if k.due(read()) {
+			now := read()
+			if due(now, last, left) {
 				debug.FreeOSMemory()
-				k.freed(read())
+				now = read()
+				left = now
 			}
+			last = now
 		}
 	}
 }
@@ -39,30 +42,16 @@ func Run(ctx context.Context) {
 // usage is what the runtime says about itself.
 type usage struct {
 	held        uint64 // bytes that the system has given, and not got back
-	collections uint64
+	collections uint32
 }
 
 func read() usage {
-	samples := []metrics.Sample{
-		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},
-	}
-	metrics.Read(samples)
-	return usage{held: samples[0].Value.Uint64() - samples[1].Value.Uint64(), collections: samples[2].Value.Uint64()}
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return usage{held: stats.Sys - stats.HeapReleased, collections: stats.NumGC}
 }
 
-// keeper knows how it was at the last look, and after memory was last given back.
-type keeper struct {
-	last usage
-	left uint64 // bytes held after that
-}
-
-// due says whether memory should be given back now.
-func (k *keeper) due(now usage) bool {
-	quiet := now.collections == k.last.collections
-	k.last = now
-	return quiet && now.held > k.left+kept
-}
-
-func (k *keeper) freed(now usage) {
-	k.last, k.left = now, now.held
+// due says whether memory should be given back now. last is how it was at the last look, left after memory was last given back.
+func due(now, last, left usage) bool {
+	return now.collections == last.collections && now.held > left.held+kept
 }

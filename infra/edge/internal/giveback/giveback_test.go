@@ -6,27 +6,20 @@ import (
 )
 
 func TestDue(t *testing.T) {
-	var k keeper
 	for _, step := range []struct {
-		name string
-		now  usage
-		want bool
+		name            string
+		now, last, left usage
+		want            bool
 	}{
-		{"little memory", usage{held: 20 << 20, collections: 0}, false},
-		{"much, and a collection just now", usage{held: 300 << 20, collections: 7}, false},
-		{"much, and quiet", usage{held: 300 << 20, collections: 7}, true},
+		{"little memory", usage{20 << 20, 0}, usage{20 << 20, 0}, usage{}, false},
+		{"much, and a collection just now", usage{300 << 20, 7}, usage{20 << 20, 0}, usage{}, false},
+		{"much, and quiet", usage{300 << 20, 7}, usage{300 << 20, 7}, usage{}, true},
+		{"what is left is in use", usage{210 << 20, 8}, usage{200 << 20, 8}, usage{200 << 20, 8}, false},
+		{"the next burst", usage{250 << 20, 8}, usage{210 << 20, 8}, usage{200 << 20, 8}, true},
 	} {
-		if got := k.due(step.now); got != step.want {
+		if got := due(step.now, step.last, step.left); got != step.want {
 			t.Errorf("%s: %t", step.name, got)
 		}
-	}
-	// What is left is in use: nobody collects for it again.
-	k.freed(usage{held: 200 << 20, collections: 8})
-	if k.due(usage{held: 210 << 20, collections: 8}) {
-		t.Error("it collects again for what is in use")
-	}
-	if !k.due(usage{held: 250 << 20, collections: 8}) {
-		t.Error("it does not see the next burst")
 	}
 }
 

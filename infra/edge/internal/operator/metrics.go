@@ -79,7 +79,7 @@ func NewMetrics(subject *Subject) *Metrics {
 		Namespace: namespace, Name: "udp_sockets_reopened_total", Help: "UDP sockets that were opened in the place of one that died",
 	})
 	add(m.sockets)
-	gauge("open_connections", "Connections that are open", func() float64 { return float64(len(subject.Registry.Snapshot(nil))) })
+	gauge("open_connections", "Connections that are open", func() float64 { return float64(len(subject.Registry.Snapshot())) })
 	gauge("certificate_left_seconds", "Time until the first of the certificates ends, below 0 when it has", func() float64 {
 		return time.Until(subject.Certificates.Ends()).Seconds()
 	})

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"net/http"
 	"strings"
 )
@@ -12,11 +11,7 @@ import (
 const loopHeader = "Cdn-Loop"
 
 // newPseudonym makes a name for this process that no other one has, and no visitor knows.
-func newPseudonym() []string {
-	var id [8]byte
-	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the program instead
-	return []string{"adaptive-h3-" + hex.EncodeToString(id[:])}
-}
+func newPseudonym() []string { return []string{"adaptive-h3-" + rand.Text()} }
 
 // hasPassed says whether a request has come through this process already: the origin leads back here. It reports that.
 func (p *Handler) hasPassed(r *http.Request) bool {

@@ -160,7 +160,7 @@ func (q *Server) Shutdown(grace context.Context) {
 		_ = s.listener.Close() // connections that exist stay
 	} // else no new ones come, and this would refuse those whose handshakes are under way
 	var all sync.WaitGroup
-	for _, c := range q.options.Registry.Snapshot(nil) {
+	for _, c := range q.options.Registry.Snapshot() {
 		if c.Retire != nil {
 			all.Go(func() { c.Retire(grace) })
 		}

@@ -44,7 +44,7 @@ func Windows(path string, r *connpath.Registry, log *errorlog.Log) (write func(c
 			case <-ctx.Done():
 				return
 			case now := <-ticker.C:
-				if err := scan(out, r.Snapshot(nil), now); err != nil {
+				if err := scan(out, r.Snapshot(), now); err != nil {
 					log.Logger("trace").Printf("nothing more is written: %v", err)
 					return
 				}
