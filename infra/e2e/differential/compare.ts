@@ -78,7 +78,7 @@ export const RULES: Readonly<Record<Difference["side"], Readonly<Record<string, 
     forgeable: ({ what, is }) =>
       is.length === 0 &&
       /^(cf-|mf-|x-forwarded-|(forwarded|true-client-ip|x-real-ip)$)/.test(what.replaceAll(/[^a-z0-9]/g, "-")),
-    "cdn-loop": ({ what, is }) => what === "cdn-loop" && /^adaptive-h3-[0-9a-f]{16}$/.test(is.join()),
+    "cdn-loop": ({ what, is }) => what === "cdn-loop" && /^adaptive-h3-[A-Z2-7]{26}$/.test(is.join()),
     "hop-by-hop": ({ what, is }, _, line) => is.length === 0 && namedBy(line).includes(what),
     cookies: ({ what, was, is }) => what === "cookie" && is.length === 1 && cookiesOf(is) === cookiesOf(was),
     "joined-request": isJoined,
