@@ -1,4 +1,4 @@
-// Only here: the harness itself: faults, hostile inputs and interruptions, each for a short time.
+// Only here: the harness itself: faults and an interruption, each for a short time.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
@@ -53,32 +53,15 @@ it("1,800 requests and three faults: nobody gets a wrong answer", { timeout: 180
   expect(leftBehind()).toEqual(before);
 });
 
-it("1,000 hostile inputs: no error of ours, no panic, no hang, no report too many", { timeout: 240_000 }, async () => {
+it("an interrupted run leaves nothing behind, and is no success", async () => {
   const before = leftBehind();
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, "--hostile", "1000"]);
-  const [, ...all] = /^all +(\d+) +(\d+) +(\d+) +(\d+)$/m.exec(stdout) ?? [];
-  expect(
-    all.map(Number).reduce((a, b) => a + b, 0),
-    stdout,
-  ).toBe(1000);
-  const [, counted, most] = /^(\d+) pages count, of (\d+) that may\.$/m.exec(stdout) ?? [];
-  expect(Number(counted), stdout).toBeGreaterThan(20);
-  expect(Number(most), stdout).toBeGreaterThanOrEqual(Number(counted));
-  expect(stdout).toContain("No input brought an error of ours");
-  expect(leftBehind()).toEqual(before);
-});
-
-it.each([
-  { args: ["--faults", "workerd-stopped"], begun: "workerd-stopped" },
-  { args: ["--hostile", "1000000"], begun: "hostile inputs go" },
-])("an interrupted run leaves nothing behind, and is no success: $args", async ({ args, begun }) => {
-  const before = leftBehind();
-  const run = spawn(process.execPath, [PROGRAM, ...args], {
+  const run = spawn(process.execPath, [PROGRAM, "--faults", "workerd-stopped"], {
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
   const said = text(run.stderr);
-  for await (const chunk of run.stdout as AsyncIterable<Buffer>) if (chunk.toString().includes(begun)) break;
+  for await (const chunk of run.stdout as AsyncIterable<Buffer>)
+    if (chunk.toString().includes("workerd-stopped")) break;
   const group = run.pid ?? 0;
   process.kill(-group, "SIGINT");
   const [code] = (await once(run, "exit")) as [number | null];

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
@@ -59,13 +60,17 @@ it.each(["http/1.1", "h2"])("idle connections of one client over %s leave descri
 it("idle connections of one client over QUIC, which take no descriptors, are as few", async () => {
   const { system, openConnections } = await startSmallEdge();
   const site = `https://127.0.0.1:${system.port}/`;
-  const options = ["-protocol", "h3", "-site", site, "-ca", join(system.stateDir, "dev-cert.pem"), "-from", ATTACKER];
-  const attacker = spawn(PEER_PROGRAM, ["resting", ...options, "-connections", String(CONNECTIONS)], {
+  const options = ["-protocol", "h3", "-ca", join(system.stateDir, "dev-cert.pem"), "-from", ATTACKER];
+  const attacker = spawn(PEER_PROGRAM, ["probe", ...options, "-resting", String(CONNECTIONS), site], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   onTestFinished(() => void attacker.kill());
-  const [line] = (await once(attacker.stdout, "data")) as [Buffer];
-  expect(JSON.parse(line.toString())).toMatchObject({ answered: CONNECTIONS });
+  let answered = 0;
+  for await (const line of createInterface({ input: attacker.stdout })) {
+    expect(JSON.parse(line)).toMatchObject({ status: 200 });
+    if (++answered === CONNECTIONS) break;
+  }
+  expect(answered).toBe(CONNECTIONS);
   // The edge closes what is too much while the next connections are served.
   await until("no more than a client's share", async () => {
     const open = await openConnections();

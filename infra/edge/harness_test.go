@@ -35,7 +35,7 @@ var protocols = []string{"HTTP/1.1", "HTTP/2", "HTTP/3"}
 
 // testEdge is the program, run as main runs it, with an upstream and a place for samples.
 type testEdge struct {
-	t         *testing.T
+	t         testing.TB
 	addresses []string
 	http3     []bool
 	spki      string
@@ -63,7 +63,7 @@ type pathSampleJSON struct {
 }
 
 // startSampleSink serves POST /samples and gives what arrives.
-func startSampleSink(t *testing.T) (string, chan pathSampleJSON) {
+func startSampleSink(t testing.TB) (string, chan pathSampleJSON) {
 	t.Helper()
 	samples := make(chan pathSampleJSON, 1000)
 	url := edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +85,7 @@ func startSampleSink(t *testing.T) (string, chan pathSampleJSON) {
 }
 
 // startEdgeWith runs the program with an upstream and further arguments.
-func startEdgeWith(t *testing.T, upstream string, args ...string) *testEdge {
+func startEdgeWith(t testing.TB, upstream string, args ...string) *testEdge {
 	t.Helper()
 	e := &testEdge{t: t, state: filepath.Join(t.TempDir(), "state"), stderr: &edgetest.Buffer{}, exit: make(chan int, 1)}
 	sink, samples := startSampleSink(t)

@@ -77,7 +77,7 @@ func TestMetrics(t *testing.T) {
 }
 
 // scrape reads what the edge tells Prometheus.
-func scrape(t *testing.T, address string) string {
+func scrape(t testing.TB, address string) string {
 	t.Helper()
 	res, err := http.Get("http://" + address + "/metrics")
 	if err != nil {

@@ -53,6 +53,12 @@ const DAY_S = 86_400;
 
 /** Every fault: how it is injected, and how it is healed. */
 export const FAULTS: Readonly<Record<FaultName, Fault>> = {
+  nothing: {
+    needs: [],
+    holdMs: 2_000,
+    inject: async () => undefined,
+    heal: async () => undefined,
+  },
   "workerd-killed": {
     needs: [],
     holdMs: 0,
@@ -119,18 +125,18 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
   "origin-slow": {
     needs: [],
     holdMs: 2_000,
-    inject: ({ load }) => load.delay(ORIGIN_DELAY_MS),
-    heal: ({ load }) => load.delay(0),
+    inject: ({ load }) => load.order({ do: "delay", ms: ORIGIN_DELAY_MS }),
+    heal: ({ load }) => load.order({ do: "delay", ms: 0 }),
   },
   "origin-dead": {
     needs: [],
     holdMs: 1_500,
     inject: async ({ load, accounting }) => {
       accounting.deaths.push({ ms: Date.now() });
-      await load.killOrigin();
+      await load.order({ do: "kill-origin" });
     },
     heal: async ({ load, accounting }) => {
-      await load.startOrigin();
+      await load.order({ do: "start-origin" });
       const death = accounting.deaths.at(-1);
       if (death !== undefined) death.backMs = Date.now();
     },
@@ -138,8 +144,8 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
   "origin-lying": {
     needs: [],
     holdMs: 2_500,
-    inject: ({ load }) => load.lies(30),
-    heal: ({ load }) => load.lies(0),
+    inject: ({ load }) => load.order({ do: "lies", percent: 30 }),
+    heal: ({ load }) => load.order({ do: "lies", percent: 0 }),
   },
   "clock-ahead": {
     needs: ["compiler"],

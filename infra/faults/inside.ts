@@ -6,19 +6,17 @@ import { INITIAL_POLICY, type Policy } from "../../policy-api/decision/policy.ts
 import { runMain } from "../../base/run-main.ts";
 import { UserError } from "../../base/user-error.ts";
 import { EDGE_PROGRAM } from "../setup/build.ts";
-import { firstPolicy } from "../workerd/first-policy.ts";
 import { activatePolicy } from "../workerd/policy-client.ts";
 import { startSystem, type System } from "../workerd/system.ts";
 import { Accounting, type Ending } from "./accounting.ts";
-import { buildClock, type Clock, findCompiler } from "./clock.ts";
+import { buildClock, type Clock } from "./clock.ts";
 import { FAULTS, type Scene } from "./faults.ts";
-import { attack, type Said } from "./hostile.ts";
-import { type Load, type LoadStart, startLoad } from "./load.ts";
-import { lacking, mountMemory, raiseLoopback, unmount } from "./machine.ts";
+import { type Load, startLoad } from "./load.ts";
+import { growth, type Holdings } from "./growth.ts";
+import { holdingOf, lacking, mountMemory, raiseLoopback, unmount } from "./machine.ts";
 import type { FaultName } from "./names.ts";
 import { type Options, readOptions } from "./options.ts";
-import { growth, JUDGED_FROM_MINUTES, watch } from "./soak.ts";
-import { soakTableOf, tableOf, whileGone } from "./table.ts";
+import { tableOf, whileGone } from "./table.ts";
 
 // The run itself. main.ts starts it, in namespaces of its own where it can.
 
@@ -31,9 +29,6 @@ const QUIET_MS = 1_000;
 const DECIDING_WITHIN_MS = 30_000;
 /** The disk of the objects, where there can be one of their own. */
 const DISK_BYTES = 32 << 20;
-/** A moderate load: about a third of what two cores carry. */
-const SOAK_PER_SECOND = 100;
-const SOAK_ADDRESSES = 5_000;
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(3));
@@ -42,46 +37,33 @@ async function main(): Promise<void> {
   const { faults, leftOut } = whatCanBe(options, inNamespaces);
 
   const accounting = new Accounting();
-  const said: Said = { lines: [], endings: [] };
   const interrupted = untilSignal();
   const stateDir = mkdtempSync(join(tmpdir(), "h3-faults-"));
   const objectsDir = join(stateDir, "objects");
   mkdirSync(objectsDir, { mode: 0o700 });
-  const hasOwnDisk = inNamespaces && options.hostile === undefined;
   let load: Load | undefined;
   let system: System | undefined;
-  let report = (): void => reportVisits(accounting, leftOut);
   try {
-    if (hasOwnDisk) await mountMemory(objectsDir, DISK_BYTES);
+    if (inNamespaces) await mountMemory(objectsDir, DISK_BYTES);
     load = await startLoad((record) => accounting.add(record));
-    const isHostile = options.hostile !== undefined;
-    const setsClock = faults.some((name) => FAULTS[name].needs.includes("compiler")) || isHostile;
-    const clock = setsClock && findCompiler() !== undefined ? buildClock(stateDir) : undefined;
-    system = await startKept({ stateDir, origin: load.origin, accounting, said, clock });
+    const setsClock = faults.some((name) => FAULTS[name].needs.includes("compiler"));
+    const clock = setsClock ? buildClock(stateDir) : undefined;
+    system = await startKept({ stateDir, origin: load.origin, accounting, clock });
     // Each page is decided, so that the first decision after a fault can be told.
     const policy: Policy = { ...INITIAL_POLICY, mode: "fixed-h3", ma: { minS: 1, maxS: 60 } };
-    // Pages are asked to report, and stay as they are: each is compared with the origin's.
-    const first: Policy = { ...firstPolicy("cubic"), reports: { share: 1, inject: false } };
-    // What reports say is added up.
-    const reporting: Policy = { ...first, exploration: { share: 0.5 } };
-    const active = isHostile ? reporting : options.soakMinutes === undefined ? policy : first;
-    await activatePolicy(system.workerd.visitorsSocket, TOKEN, active);
+    await activatePolicy(system.workerd.visitorsSocket, TOKEN, policy);
     const port = Number(/:(\d+)$/.exec(system.addresses[0] ?? "")?.[1]);
     const scene: Scene = { system, load, accounting, port, objectsDir, seed: options.seed, clock };
-    const visits = { site: `https://localhost:${port}`, ca: join(stateDir, "dev-cert.pem"), seed: options.seed };
-    if (options.hostile !== undefined) {
-      const inputs = { ...visits, token: TOKEN, from: options.from, count: options.hostile };
-      report = await attack({ ...scene, said }, inputs, interrupted.promise);
-    } else if (options.soakMinutes !== undefined) await soak(options.soakMinutes, scene, visits, interrupted);
-    else await injectAll(faults, options.requests, scene, visits, interrupted);
+    const site = { site: `https://localhost:${port}`, ca: join(stateDir, "dev-cert.pem") };
+    await injectAll(faults, options, scene, site, interrupted);
   } finally {
     await system?.stop();
     await load?.end();
-    if (hasOwnDisk) await unmount(objectsDir);
+    if (inNamespaces) await unmount(objectsDir);
     rmSync(stateDir, { recursive: true, force: true });
   }
   if (interrupted.happened) throw new UserError("Interrupted: nothing is left behind, and nothing was proved.");
-  report();
+  report(accounting, leftOut);
 }
 
 /** Which faults this machine can have, and a sentence about each other one. @throws UserError if it can have none */
@@ -98,7 +80,7 @@ function whatCanBe(options: Options, inNamespaces: boolean): { faults: readonly 
 }
 
 /** Prints what visitors got. @throws UserError if something was wrong */
-function reportVisits(accounting: Accounting, leftOut: readonly string[]): void {
+function report(accounting: Accounting, leftOut: readonly string[]): void {
   accounting.settle();
   console.log(`\n${tableOf([...accounting.counts.values()])}\n`);
   for (const [why, times] of accounting.excused) console.log(`${times} x ${why}`);
@@ -111,58 +93,48 @@ function reportVisits(accounting: Accounting, leftOut: readonly string[]): void 
   console.log("Every visitor got the origin's response, or could see that it broke where it had to.");
 }
 
-type Visits = Omit<LoadStart, "perSecond" | "addresses">;
-
 /** Injects the faults in rounds, under a load that gives each of them its part of the requests. */
 async function injectAll(
   faults: readonly FaultName[],
-  requests: number,
+  { requests, seed }: Options,
   scene: Scene,
-  visits: Visits,
+  site: { readonly site: string; readonly ca: string },
   interrupted: Interruption,
 ): Promise<void> {
+  const { accounting, load, system } = scene;
   const rounds = Math.ceil(requests / (faults.length * REQUESTS_IN_PHASE));
   const quota = Math.ceil(requests / (faults.length * rounds));
-  await scene.load.start({ ...visits, perSecond: Math.ceil(quota / (PHASE_MS / 1000)), addresses: 0 });
+  await load.order({ do: "start", ...site, seed, perSecond: Math.ceil(quota / (PHASE_MS / 1000)) });
   await pause(2 * QUIET_MS);
-  for (let round = 1; round <= rounds; round++)
+  const readings: Holdings[] = [];
+  for (let round = 1; round <= rounds; round++) {
     for (const name of faults) {
       if (interrupted.happened) return;
       console.log(`${rounds === 1 ? "" : `round ${round} of ${rounds}: `}${name}`);
       await injectOne(name, scene, quota, interrupted);
     }
-  if (!interrupted.happened) await scene.load.stop();
-  const sent = [...scene.accounting.counts.values()].reduce((sum, count) => sum + count.requests, 0);
+    readings.push({ workerd: holdingOf(system.workerd.pid()), edge: holdingOf(system.edgePid()) });
+  }
+  if (interrupted.happened) return;
+  await load.order({ do: "stop" });
+  for (const [program, { MB, descriptors }] of Object.entries(readings.at(-1) ?? {}))
+    console.log(`${program} holds ${MB} MB and ${descriptors} descriptors.`);
+  if (accounting.endings.every(({ program }) => program === "udp"))
+    for (const sentence of growth(readings)) accounting.violate("growth", sentence);
+  const sent = [...accounting.counts.values()].reduce((sum, count) => sum + count.requests, 0);
   if (sent < requests) console.log(`This machine was too slow: visitors sent ${sent} of ${requests} requests.`);
-}
-
-/** Lets visitors come from many addresses, under the policy that `npm start` begins with, and reads what the programs hold. */
-async function soak(minutes: number, scene: Scene, visits: Visits, interrupted: Interruption): Promise<void> {
-  const { system, load, accounting, objectsDir } = scene;
-  await load.start({ ...visits, perSecond: SOAK_PER_SECOND, addresses: SOAK_ADDRESSES });
-  const watched = { workerdPid: () => system.workerd.pid(), edgePid: () => system.edgePid(), objectsDir };
-  const readings = await watch(watched, minutes, interrupted, ({ minute }) => {
-    if (minute % 10 === 0) console.log(`minute ${minute} of ${minutes}`);
-  });
-  console.log(`\n${soakTableOf(readings)}`);
-  if (minutes < JUDGED_FROM_MINUTES) console.log(`\nToo short to tell growth: ${JUDGED_FROM_MINUTES} minutes do.`);
-  for (const sentence of growth(readings)) accounting.violate("soak", sentence);
-  for (const { program } of accounting.endings) accounting.violate("soak", `${program} ended`);
-  if (!interrupted.happened) await load.stop();
 }
 
 interface Kept {
   readonly stateDir: string;
   readonly origin: string;
   readonly accounting: Accounting;
-  readonly said: Said;
   readonly clock: Clock | undefined;
 }
 
 /** Starts the system as `npm start` does: what ends is started again. Notes each end of a program. */
-async function startKept({ stateDir, origin, accounting, said, clock }: Kept): Promise<System> {
+async function startKept({ stateDir, origin, accounting, clock }: Kept): Promise<System> {
   const keep = (line: string): void => {
-    said.lines.push(line);
     // The edge's own words (infra/edge/internal/origin).
     if (line.startsWith("edge: worker: ")) accounting.workerdGone(Date.now());
     if (line.startsWith("edge: worker back: ")) accounting.workerdBack(Date.now());
@@ -178,7 +150,6 @@ async function startKept({ stateDir, origin, accounting, said, clock }: Kept): P
     variables: { OBJECTS_PER_REGION: "1" },
     onRestart: (sentence) => {
       console.log(`  ${sentence}`);
-      said.endings.push(sentence);
       if (!sentence.includes("ended by itself")) return;
       const program = sentence.startsWith("workerd") ? "workerd" : "edge";
       void noteEnding(program, accounting, () => (program === "workerd" ? system.workerd.pid() : system.edgePid()));

@@ -1,16 +1,25 @@
 import { execFile, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { findProgram } from "../../base/find-program.ts";
 import { UserError } from "../../base/user-error.ts";
 import { findCompiler } from "./clock.ts";
 
-/** The memory that a process has in use, bytes; 0 if it is gone. */
-export function residentBytes(pid: number): number {
+/** What a process holds. */
+export interface Holding {
+  /** Of the machine's memory, MB (10^6 bytes). */
+  readonly MB: number;
+  /** Open descriptors. */
+  readonly descriptors: number;
+}
+
+/** What a process holds now; nothing if it is gone. */
+export function holdingOf(pid: number): Holding {
   try {
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
+    const kB = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+    return { MB: Math.round((kB * 1024) / 1e6), descriptors: readdirSync(`/proc/${pid}/fd`).length };
   } catch {
-    return 0;
+    return { MB: 0, descriptors: 0 };
   }
 }
 

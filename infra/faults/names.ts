@@ -1,5 +1,6 @@
 /** The names of the faults, in the order in which they are injected. */
 export const FAULT_NAMES = [
+  "nothing",
   "workerd-killed",
   "workerd-stopped",
   "edge-killed",

@@ -1,5 +1,4 @@
 import { type Count, quantile } from "./accounting.ts";
-import type { Reading } from "./soak.ts";
 
 const HEADINGS = [
   "fault",
@@ -27,7 +26,13 @@ export function tableOf(counts: readonly Count[]): string {
     time(quantile(count.beyondMs, 0.99)),
     time(quantile(count.beyondMs, 1)),
   ]);
-  return aligned([[...HEADINGS], ...rows]);
+  const lines = [HEADINGS, ...rows];
+  const widths = HEADINGS.map((_, column) => Math.max(...lines.map((row) => row[column]?.length ?? 0)));
+  return lines
+    .map((row) =>
+      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  "),
+    )
+    .join("\n");
 }
 
 /** How fast pages came while the edge knew that workerd was gone. Nothing if it never was. */
@@ -35,37 +40,6 @@ export function whileGone(beyondMs: readonly number[]): string | undefined {
   if (beyondMs.length === 0) return undefined;
   const [half, most] = [0.5, 0.99].map((share) => time(quantile(beyondMs, share)));
   return `While workerd was known to be gone: ${beyondMs.length} right answers, ${half} (p50) and ${most} (p99) beyond the origin's time.`;
-}
-
-const SOAK_MINUTES = 10;
-
-/** The table of a soak: a row for every ten minutes, and the last. */
-export function soakTableOf(readings: readonly Reading[]): string {
-  const rows = readings.filter(({ minute }, i) => minute % SOAK_MINUTES === 0 || i === readings.length - 1);
-  return aligned([
-    ["minute", "workerd", "descriptors", "edge", "descriptors", "rows"],
-    ...rows.map((r) => [
-      String(r.minute),
-      `${r.workerdMB} MB`,
-      String(r.workerdDescriptors),
-      `${r.edgeMB} MB`,
-      String(r.edgeDescriptors),
-      String(r.rows),
-    ]),
-  ]);
-}
-
-/** Lines up the columns: the first to the left, the others to the right. */
-export function aligned(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
 }
 
 function time(ms: number | undefined): string {

@@ -43,7 +43,7 @@ export async function buildEdge(): Promise<void> {
   await buildGo(EDGE_PROGRAM, ".");
 }
 
-/** Builds the clients, the visitors and the attackers into `dist/peer`. @throws UserError */
+/** Builds the clients and the visitors into `dist/peer`. @throws UserError */
 export async function buildPeer(): Promise<void> {
   await buildGo(PEER_PROGRAM, ".", "infra/faults/peer");
 }

@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"regexp"
-	"strconv"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -110,18 +108,4 @@ func dialQUIC(ctx context.Context, from, addr string, t *tls.Config, c *quic.Con
 	}
 	context.AfterFunc(conn.Context(), end)
 	return conn, nil
-}
-
-// memoryOf returns a field of a process's memory in kB, such as VmRSS or VmHWM (proc(5)); 0: nobody knows.
-func memoryOf(pid int, field string) int {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	found := regexp.MustCompile(field + `:\s+(\d+) kB`).FindSubmatch(text)
-	if found == nil {
-		return 0
-	}
-	kb, _ := strconv.Atoi(string(found[1]))
-	return kb
 }

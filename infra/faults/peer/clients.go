@@ -22,6 +22,8 @@ const (
 	quicIdle = 6 * time.Second
 	// perConnection is how many requests a client sends over a connection before it makes another.
 	perConnection = 60
+	// addresses is how many addresses the clients have.
+	addresses = 5_000
 )
 
 // shape says how many connections of a protocol there are, and how many requests at a time on each.
@@ -61,7 +63,6 @@ type load struct {
 	ids          atomic.Uint64
 	lies         atomic.Int64 // percent of the requests
 	seed         uint64
-	addresses    int // how many addresses the clients have in 127.0.0.0/8; 0: they have the system's choice
 }
 
 func unixMs(t time.Time) float64 { return float64(t.UnixMicro()) / 1000 }
@@ -98,7 +99,7 @@ func (l *load) run(ctx context.Context, perSecond int) {
 func (l *load) connection(ctx context.Context, protocol string, inEach int, random *rand.Rand) {
 	var connected atomic.Int64
 	transport, end, err := newTransport(connecting{
-		protocol: protocol, caFile: l.caFile, dialTimeout: requestTimeout, idleTimeout: quicIdle, from: l.address(random),
+		protocol: protocol, caFile: l.caFile, dialTimeout: requestTimeout, idleTimeout: quicIdle, from: address(random),
 		onConnect: func() { connected.Store(time.Now().UnixMicro()) },
 	})
 	if err != nil {
@@ -127,12 +128,9 @@ func (l *load) connection(ctx context.Context, protocol string, inEach int, rand
 }
 
 // address draws the address of a client.
-func (l *load) address(random *rand.Rand) string {
-	if l.addresses == 0 {
-		return ""
-	}
-	i := random.IntN(l.addresses)
-	return fmt.Sprintf("127.%d.%d.%d", 1+i>>16, i>>8&255, i&255)
+func address(random *rand.Rand) string {
+	i := random.IntN(addresses)
+	return fmt.Sprintf("127.1.%d.%d", i>>8, i&255)
 }
 
 var sizes = []int{0, 1, 100, 1_400, 16_000, 16_000, 65_536, 200_000}

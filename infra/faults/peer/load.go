@@ -13,25 +13,19 @@ import (
 
 // command is one line of the input.
 type command struct {
-	// Do is start (Site, CA, PerSecond, Addresses and Seed say what), stop, delay (Ms), lies (Percent), kill-origin, start-origin,
-	// hostile (Site, CA, Seed, From and Count), which sends hostile inputs, or replay, which sends some reports among them once more.
-	// Each ends when all are sent.
+	// Do is start (Site, CA, PerSecond and Seed say what), stop, delay (Ms), lies (Percent), kill-origin or start-origin.
 	Do        string `json:"do"`
 	Site      string `json:"site"`
 	CA        string `json:"ca"`
 	PerSecond int    `json:"perSecond"`
-	Addresses int    `json:"addresses"`
 	Seed      uint64 `json:"seed"`
 	Ms        int    `json:"ms"`
 	Percent   int64  `json:"percent"`
-	From      uint64 `json:"from"`
-	Count     uint64 `json:"count"`
 }
 
-// runLoad is the origin and the visitors of the fault harness (infra/faults), and its attackers. It takes commands as lines of
-// JSON on its input, and prints lines of JSON: {"origin": URL} at its start, {"done": COMMAND} after each command, and a
-// record of each request. With hostile inputs, {"sent": N} comes now and then, and a {"hostile": SUMMARY} at the end. A replay
-// says {"replayed": N}. It ends with its input.
+// runLoad is the origin and the visitors of the fault harness (infra/faults). It takes commands as lines of JSON on its input, and
+// prints lines of JSON: {"origin": URL} at its start, {"done": COMMAND} after each command, and a record of each request. It ends
+// with its input.
 func runLoad([]string) error { return obey(os.Stdin, os.Stdout) }
 
 func obey(in io.Reader, out io.Writer) error {
@@ -56,7 +50,6 @@ func obey(in io.Reader, out io.Writer) error {
 	var running sync.WaitGroup
 	defer func() { end(); running.Wait() }()
 	lines := json.NewDecoder(in)
-	var a *attack
 	for {
 		var c command
 		err := lines.Decode(&c)
@@ -70,7 +63,7 @@ func obey(in io.Reader, out io.Writer) error {
 		case "start":
 			ctx, cancel := context.WithCancel(context.Background())
 			end = cancel
-			l.site, l.caFile, l.seed, l.addresses = c.Site, c.CA, c.Seed, c.Addresses
+			l.site, l.caFile, l.seed = c.Site, c.CA, c.Seed
 			running.Go(func() { l.run(ctx, c.PerSecond) })
 		case "stop":
 			end()
@@ -81,19 +74,6 @@ func obey(in io.Reader, out io.Writer) error {
 			l.lies.Store(c.Percent)
 		case "kill-origin":
 			o.stop()
-		case "hostile":
-			if a, err = newAttack(c, func(sent uint64) { print(map[string]uint64{"sent": sent}) }); err != nil {
-				return err
-			}
-			a.send()
-			a.judgeOrigin(o)
-			print(map[string]any{"hostile": a.summary})
-		case "replay":
-			replayed, err := a.replay()
-			if err != nil {
-				return err
-			}
-			print(map[string]int{"replayed": replayed})
 		case "start-origin":
 			if err := o.start(o.address); err != nil {
 				return err

@@ -20,8 +20,7 @@ type origin struct {
 	address string
 	delay   atomic.Int64 // nanoseconds before each answer
 	// told has, by path, when and after how long the origin first began to answer.
-	told    sync.Map
-	hostile hostileSeen
+	told sync.Map
 
 	mutex  sync.Mutex
 	server *http.Server // nil: dead
@@ -61,10 +60,6 @@ func (o *origin) stop() {
 }
 
 func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !visitorPath.MatchString(r.URL.Path) {
-		o.answerHostile(w, r)
-		return
-	}
 	digest := ""
 	if r.Method == http.MethodPost {
 		hash := sha256.New()

@@ -30,6 +30,8 @@ type loaded struct {
 type probing struct {
 	protocol   string
 	caFile     string
+	from       string
+	resting    int
 	headers    http.Header
 	postBytes  int64
 	leaveAfter int64
@@ -44,6 +46,8 @@ func probe(args []string) error {
 	flags := flag.NewFlagSet("probe", flag.ExitOnError)
 	flags.StringVar(&opts.protocol, "protocol", "h2", "h1, h2 or h3")
 	flags.StringVar(&opts.caFile, "ca", "", "PEM file of the certificate to trust; without it the system's")
+	flags.StringVar(&opts.from, "from", "", "one `ADDRESS` of this machine to connect from")
+	flags.IntVar(&opts.resting, "resting", 0, "load the URLs over `N` connections, and let them all rest until standard input ends")
 	flags.Func("header", "a request header, 'Name: value'; repeatable", func(text string) error {
 		name, value, found := strings.Cut(text, ":")
 		if !found || name == "" {
@@ -64,21 +68,26 @@ func (opts probing) run(urls []string, out io.Writer) error {
 	if len(urls) == 0 && !opts.stdin {
 		return errors.New("name at least one URL")
 	}
-	transport, closeTransport, err := newTransport(connecting{protocol: opts.protocol, caFile: opts.caFile, dialTimeout: opts.timeout})
-	if err != nil {
-		return err
-	}
-	defer closeTransport()
-	if opts.stdin {
-		return answerAll(transport, opts.timeout, os.Stdin, out)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), opts.timeout)
 	defer cancel()
 	encoder := json.NewEncoder(out)
-	for _, url := range urls {
-		if err := encoder.Encode(loadOne(ctx, transport, url, opts)); err != nil {
-			return fmt.Errorf("printing: %w", err)
+	for range max(1, opts.resting) {
+		transport, closeTransport, err := newTransport(connecting{protocol: opts.protocol, caFile: opts.caFile, dialTimeout: opts.timeout, from: opts.from})
+		if err != nil {
+			return err
 		}
+		defer closeTransport()
+		if opts.stdin {
+			return answerAll(transport, opts.timeout, os.Stdin, out)
+		}
+		for _, url := range urls {
+			if err := encoder.Encode(loadOne(ctx, transport, url, opts)); err != nil {
+				return fmt.Errorf("printing: %w", err)
+			}
+		}
+	}
+	if opts.resting > 0 {
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func Pattern(n int) []byte {
 }
 
 // StartUpstream serves h on loopback until the test ends, and returns its URL.
-func StartUpstream(t *testing.T, h http.HandlerFunc) string {
+func StartUpstream(t testing.TB, h http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(h)
 	// Connections of handlers that a test left hanging would make Close wait.
