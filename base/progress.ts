@@ -41,7 +41,6 @@ export function startProgress(
 }
 
 /** Where nobody watches a short piece of work. */
-export const NO_PROGRESS: Progress = { show: () => undefined, end: () => undefined };
 
 /** `[#####.....] 50 %  about 3 min left  200-2.5-12.5-cubic, 120 rows` */
 export function progressLine(share: number, doneBefore: number, elapsedMs: number, what: string): string {

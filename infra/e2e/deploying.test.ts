@@ -72,7 +72,7 @@ it(
     expect(saidOf("deploy")).toContain("wrangler.toml has no route, so no visitor of a site of yours comes to it.");
     expect(saidOf("deploy")).toContain("Nobody can call its API yet.");
     expect(saidOf("doctor")).toMatch(/offer/);
-    expect(saidOf("cost")).toMatch(/^\$\d+ a month for 100M page views/m);
+    expect(saidOf("cost")).toMatch(/^\$\d+ a month for 100,000,000 page views/m);
   },
 );
 

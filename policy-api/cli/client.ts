@@ -95,24 +95,23 @@ async function exchange(
   }
 }
 
-/** Failures without a connection: the server cannot have changed anything. */
-const UNCONNECTED: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "Nothing answers there (connection refused): is it running?",
-  ENOTFOUND: "Its name is not known.",
-  EAI_AGAIN: "Its name cannot be looked up now.",
-  EHOSTUNREACH: "There is no way to it from here.",
-  ENETUNREACH: "There is no way to it from here.",
-  EPROTO: "It does not speak TLS there.",
-  ERR_SSL_WRONG_VERSION_NUMBER: "It does not speak TLS there.",
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: "It does not speak TLS there.",
-  ERR_TLS_CERT_ALTNAME_INVALID: "Its certificate is for another name.",
-  CERT_HAS_EXPIRED: "Its certificate has expired.",
-};
-const CUT_OFF: Readonly<Record<string, string>> = {
-  ETIMEDOUT: "It does not answer.",
-  ECONNRESET: "It closed the connection without an answer.",
-  EPIPE: "It closed the connection without an answer.",
-};
+/** By their codes. Without a connection the server cannot have changed anything. */
+const FAILURES: readonly (readonly [code: RegExp, why: string, isConnected: boolean])[] = [
+  [/^ECONNREFUSED$/, "Nothing answers there (connection refused): is it running?", false],
+  [/^ENOTFOUND$/, "Its name is not known.", false],
+  [/^EAI_AGAIN$/, "Its name cannot be looked up now.", false],
+  [/^E(HOST|NET)UNREACH$/, "There is no way to it from here.", false],
+  [/^EPROTO$|^ERR_SSL/, "It does not speak TLS there.", false],
+  [/ALTNAME/, "Its certificate is for another name.", false],
+  [/^CERT_HAS_EXPIRED$/, "Its certificate has expired.", false],
+  [
+    /CERT|SIGNED|SIGNATURE|ISSUER|ERR_TLS/,
+    "Its certificate is not trusted: give the root certificate with --ca.",
+    false,
+  ],
+  [/^ETIMEDOUT$/, "It does not answer.", true],
+  [/^(ECONNRESET|EPIPE)$/, "It closed the connection without an answer.", true],
+];
 
 /**
  * What a failed connection means to the user.
@@ -122,19 +121,16 @@ const CUT_OFF: Readonly<Record<string, string>> = {
  */
 export function unreachable(origin: string, error: unknown, lateMs: number | undefined, changes: boolean): Failure {
   const code = codeOf(error);
-  const isCertificate = /CERT|SIGNED|SIGNATURE|ISSUER|ERR_SSL|ERR_TLS/.test(code);
-  const why =
-    lateMs !== undefined
-      ? `It does not answer within ${lateMs / 1000} s.`
-      : (UNCONNECTED[code] ??
-        CUT_OFF[code] ??
-        (isCertificate
-          ? `Its certificate is not trusted (${code}): give the root certificate with --ca.`
-          : `The connection failed (${code}).`));
-  const isOpen = changes && (lateMs !== undefined || !(isCertificate || code in UNCONNECTED));
+  const [, why, isConnected] = FAILURES.find(([known]) => known.test(code)) ?? [
+    ,
+    `The connection failed (${code}).`,
+    true,
+  ];
+  const said = lateMs === undefined ? why : `It does not answer within ${lateMs / 1000} s.`;
+  const isOpen = changes && (lateMs !== undefined || isConnected);
   return new Failure(
     EXIT.unreachable,
-    `${origin} cannot be reached. ${why}`,
+    `${origin} cannot be reached. ${said}`,
     isOpen ? { detail: "Whether it made the change is not known: `status` and `list` tell." } : {},
   );
 }

@@ -96,7 +96,7 @@ describe("activate", () => {
   it("a version that is not there", async () => {
     expect(await anna.does("activate 3 --yes")).toMatchObject({
       code: 1,
-      err: "There is no version 3: `list` shows them all.\n",
+      err: expect.stringContaining("there is no version 3"),
     });
   });
 

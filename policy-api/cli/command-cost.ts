@@ -2,6 +2,7 @@ import { ASSUMED, billOf, PRICES_FROM, PRICES_READ } from "./cost/bill.ts";
 import { COUNTED } from "./cost/counted.ts";
 import type { Command } from "./command.ts";
 import { misused } from "./failure.ts";
+import { count, roughly } from "./quantities.ts";
 import { table } from "./table.ts";
 
 export const COST: Command = {
@@ -22,14 +23,14 @@ they should not pass the worker.`,
     const rows = bill.items.map(({ name, perPage, perMonth, included, price }) => [
       name,
       perPage.toPrecision(2),
-      amount(perMonth),
-      amount(included),
+      roughly(perMonth),
+      count(included),
       dollars(price),
     ]);
     const text = [
       table(["item", "a page", "a month", "included", "price"], rows, columns),
       "",
-      `${dollars(bill.total)} a month for ${amount(pageViews)} page views, with the plan's $5.`,
+      `${dollars(bill.total)} a month for ${count(pageViews)} page views, with the plan's $5.`,
       `A worker that only passes pages on: ${dollars(bill.passingOn)}.`,
       "",
       `Assumed, as nobody has measured it on Cloudflare: ${ASSUMED.cpuMs} ms of CPU an invocation, ${ASSUMED.callMs} ms that a call ` +
@@ -44,15 +45,4 @@ they should not pass the worker.`,
 /** `$12`, `$0.40`. */
 function dollars(price: number): string {
   return `$${price >= 10 ? price.toFixed(0) : price.toFixed(2)}`;
-}
-
-/** `940`, `2.5k`, `100M`, `25G`. */
-function amount(value: number): string {
-  for (const [unit, size] of [
-    ["G", 1e9],
-    ["M", 1e6],
-    ["k", 1e3],
-  ] as const)
-    if (value >= size) return `${Number((value / size).toPrecision(3))}${unit}`;
-  return String(Number(value.toPrecision(3)));
 }

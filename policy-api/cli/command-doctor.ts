@@ -16,9 +16,10 @@ With a token of Cloudflare's API that may read (CLOUDFLARE_API_TOKEN) it also lo
 Ends with 1 if a browser would not do what the worker asks of it, with 6 if that cannot be told.`,
   options: ["path", "resolver"],
   words: [0, 1],
-  async run({ words: [word], options: { path = "/", resolver, ...options }, io, columns }) {
+  async run({ words: [word], options: { path = "/", resolver, ...options }, io, columns, print }) {
     if (word !== undefined && options.url !== undefined) throw misused("The URL is there twice.");
     const endpoint = findEndpoint({ ...options, ...(word !== undefined && { url: word }) }, io);
+    print(`Looking at ${endpoint.origin}, which takes a few seconds.\n`);
     // Only here is the contract needed.
     const { examineSite } = await import("./doctor-examine.ts");
     return examineSite({ endpoint, path, resolver, io, columns });

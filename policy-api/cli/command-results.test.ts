@@ -99,8 +99,8 @@ describe("results", () => {
   it.each([
     ["results x", 2, 'The version must be a whole number from 0 to 9007199254740991, and is "x".\n'],
     ["results 1 2", 2, "It is: results [VERSION]\n"],
-    ["results 7", 1, "There is no version 7: `list` shows them all.\n"],
-    ["propose 7", 1, "There is no version 7: `list` shows them all.\n"],
+    ["results 7", 1, expect.stringContaining("there is no version 7")],
+    ["propose 7", 1, expect.stringContaining("there is no version 7")],
     ["propose --note x", 2, "--note goes with --push: only a version has a note.\n"],
   ])("%s: %i", async (line, code, err) => {
     expect(await anna.does(line)).toEqual({ code, out: "", err });

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "./command.ts";
 import { EXIT, misused } from "./failure.ts";
-import { fromServer, ofVersion } from "./named-policy.ts";
+import { fromServer } from "./named-policy.ts";
 import { writeNewFile } from "./files.ts";
 import { missingObjects, resultsText } from "./results-text.ts";
 import { readVersion } from "./options.ts";
@@ -21,7 +21,7 @@ Ends with 5 if no object of the store answers.`,
   words: [0, 1],
   async run({ words: [name], api, columns }) {
     const version = readVersionArgument(name);
-    const results = await ofVersion(version, (await api()).results(version));
+    const results = await (await api()).results(version);
     const { asked, answered } = results.objects;
     return {
       json: results,
@@ -53,7 +53,7 @@ Ends with 1 if nothing can be proposed.`,
     if (note !== undefined && !push) throw misused("--note goes with --push: only a version has a note.");
     const version = readVersionArgument(name);
     const api = await connected();
-    const proposal = await ofVersion(version, api.proposal(version));
+    const proposal = await api.proposal(version);
     if (proposal.kind !== "proposed")
       return {
         json: proposal,

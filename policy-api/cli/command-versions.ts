@@ -2,21 +2,12 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Call, Command } from "./command.ts";
 import { readPolicyFile } from "./files.ts";
-import {
-  decisionsGrid,
-  drawnShare,
-  gridText,
-  hasRulesElsewhere,
-  isChanged,
-  verdictText,
-  type Where,
-} from "./policy-text.ts";
+import { decisionsGrid, drawnShare, gridText, hasRulesElsewhere, isChanged, verdictText } from "./policy-text.ts";
 import { count, counted, madeText, percent } from "./quantities.ts";
 import { namedPolicy, namedVersion, readable } from "./named-policy.ts";
 import { nextPageText, PAGE_OPTIONS } from "./options.ts";
 import { printable, table } from "./table.ts";
 import { versionTable } from "./activation-text.ts";
-import type { Policy } from "../decision/policy.ts";
 import { type JsonChange, jsonDiff } from "../decision/json-diff.ts";
 import { EXIT, Failure } from "./failure.ts";
 
@@ -116,43 +107,35 @@ Ends with 0 if the two are the same, 1 if they differ, and more if something fai
   words: [0, 2],
   async run(call) {
     const { path = "/", asn, country } = call.options;
-    const [before, after] = await troubleAbove1(bothPolicies(call));
-    const changes = jsonDiff(before.policy, after.policy);
+    const [{ name: before, policy: first }, { name: after, policy: second }] = await troubleAbove1(bothPolicies(call));
+    const changes = jsonDiff(first, second);
     const where = { path, asn, country };
-    const cells = decisionsGrid(before.policy, after.policy, where);
+    const cells = decisionsGrid(first, second, where);
     const same = changes.length === 0;
-    const json = { before: before.name, after: after.name, same, changes, path, decisions: cells };
-    if (same) return { json, text: `${before.name} and ${after.name} are the same policy.` };
+    const json = { before, after, same, changes, path, decisions: cells };
+    if (same) return { json, text: `${before} and ${after} are the same policy.` };
+    const changed = cells.filter(isChanged).length;
+    const draws = drawnShare(first, where) > 0 || drawnShare(second, where) > 0;
     const text = [
-      `${before.name} -> ${after.name}: ${counted(changes.length, "field")} of the policy differ${changes.length === 1 ? "s" : ""}.`,
-      verdictText(after.name, after.policy, where),
+      `${before} -> ${after}: ${counted(changes.length, "field")} of the policy differ${changes.length === 1 ? "s" : ""}.`,
+      verdictText(after, second, where),
       "",
-      differencesText(before.policy, after.policy, where, call.columns),
+      table(
+        ["field", "change"],
+        changes.map((change) => [change.pointer, changeText(change)]),
+        call.columns,
+      ),
+      "",
+      `Of ${count(cells.length)} answers on ${path}${draws ? " to clients that are not drawn" : ""}, ${changed === 0 ? "none would change." : `${count(changed)} would change (->):`}`,
+      "",
+      gridText(cells, call.columns),
+      ...(hasRulesElsewhere(first, second, where)
+        ? ["", "Rules name autonomous systems or countries: --asn and --country show the answers there."]
+        : []),
     ].join("\n");
     return { json, text, exitCode: EXIT.refused };
   },
 };
-
-/** The fields that differ, and the answers that would change. */
-export function differencesText(before: Policy, after: Policy, where: Where, columns: number): string {
-  const cells = decisionsGrid(before, after, where);
-  const changed = cells.filter(isChanged).length;
-  const draws = drawnShare(before, where) > 0 || drawnShare(after, where) > 0;
-  return [
-    table(
-      ["field", "change"],
-      jsonDiff(before, after).map((change) => [change.pointer, changeText(change)]),
-      columns,
-    ),
-    "",
-    `Of ${count(cells.length)} answers on ${where.path}${draws ? " to clients that are not drawn" : ""}, ${changed === 0 ? "none would change." : `${count(changed)} would change (->):`}`,
-    "",
-    gridText(cells, columns),
-    ...(hasRulesElsewhere(before, after, where)
-      ? ["", "Rules name autonomous systems or countries: --asn and --country show the answers there."]
-      : []),
-  ].join("\n");
-}
 
 async function bothPolicies(call: Call) {
   const [first, second] = call.words;

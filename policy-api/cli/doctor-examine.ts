@@ -1,4 +1,3 @@
-import { NO_PROGRESS, type Progress, startProgress } from "../../base/progress.ts";
 import { API_PATH } from "../api/contract/access.ts";
 import { getHealth, getProbe, type Health, type Probe } from "../api/contract/deployment.ts";
 import { isReplyOf } from "../api/contract/api.ts";
@@ -10,7 +9,7 @@ import { parseJson } from "./client.ts";
 import type { Result } from "./command.ts";
 import type { Io } from "./io.ts";
 import { lookAtAssets } from "./doctor-assets.ts";
-import { filesOf, lookAt, type Looking, type Row, seeFile, type Seen, seePage } from "./doctor-look.ts";
+import { filesOf, lookAt, type Looking, meaning, type Row, seeFile, type Seen, seePage } from "./doctor-look.ts";
 import { tryQuic } from "./doctor-quic.ts";
 import { askRecords } from "./doctor-records.ts";
 import { lookAtZone, type ZoneSeen } from "./doctor-zone.ts";
@@ -43,34 +42,24 @@ interface Looks {
 
 /** Looks at a site from outside. It changes nothing. @throws Failure where there is no worker to ask */
 export async function examineSite(looks: Looks): Promise<Result> {
-  const { stderr, nowMs } = looks.io;
-  const progress = stderr.isTTY === true ? startProgress(0, nowMs, stderr) : NO_PROGRESS;
   const looking = await lookAt(looks.endpoint);
   try {
-    return await examine(looking, looks, progress);
+    return await examine(looking, looks);
   } finally {
-    progress.end();
     looking.close();
   }
 }
 
-async function examine(
-  looking: Looking,
-  { endpoint, path, resolver, io, columns }: Looks,
-  progress: Progress,
-): Promise<Result> {
+async function examine(looking: Looking, { endpoint, path, resolver, io, columns }: Looks): Promise<Result> {
   const { origin, caFile } = endpoint;
   const site = new URL(origin);
   const port = Number(site.port) || 443;
-  const probed = await probeAll(looking, endpoint, progress);
-  progress.show(0.4, `the page ${path}`);
+  const probed = await probeAll(looking, endpoint);
   const pages = await seePage(looking, path, origin);
   const page = pages.at(-1);
   const pageUrl = new URL(page?.path ?? path, origin);
   const paths = page !== undefined && page.status < 300 ? filesOf(page.body, pageUrl) : [];
-  progress.show(0.5, "files of the page");
   const files = await Promise.all(paths.map(async (file) => seeFile(looking, file)));
-  progress.show(0.8, "DNS, a QUIC connection");
   const error = await seeFile(looking, NOWHERE);
   const named = probed[0]?.probe.assets ?? undefined;
   const [records, quic, zone, assets] = await Promise.all([
@@ -79,7 +68,6 @@ async function examine(
     zoneOf(pageUrl, paths, io),
     named === undefined ? { rows: [], host: undefined } : lookAtAssets(named, looking, endpoint, page, resolver),
   ]);
-  progress.show(1, "");
   const others = {
     // What a browser is led through on its way to a page counts as a file of it does.
     files: together([...pages.slice(0, -1), ...files], port, files.length > 0),
@@ -142,9 +130,7 @@ async function examine(
         ["way", "follows an offer", "stays without one", "goes back when told", "works"],
         ACTUATORS.map((way) => [
           way === current ? `${way} (in force)` : way,
-          ...[ways[way].offers, ways[way].withholds, ways[way].takesBack, ways[way].works].map((it) =>
-            meaning(it, "yes", "no"),
-          ),
+          ...(["offers", "withholds", "takesBack", "works"] as const).map((it) => meaning(ways[way][it], "yes", "no")),
         ]),
         columns,
       ),
@@ -156,7 +142,7 @@ async function examine(
 }
 
 /** Asks for every answer by every way. @throws Failure where the worker is not there, or has no such call */
-async function probeAll(looking: Looking, { origin, token }: Endpoint, progress: Progress): Promise<readonly Probed[]> {
+async function probeAll(looking: Looking, { origin, token }: Endpoint): Promise<readonly Probed[]> {
   if (token === undefined)
     throw new Failure(
       EXIT.token,
@@ -165,7 +151,6 @@ async function probeAll(looking: Looking, { origin, token }: Endpoint, progress:
   const probed: Probed[] = [];
   for (const actuator of ACTUATORS)
     for (const answer of ANSWERS) {
-      progress.show((0.4 * probed.length) / (ACTUATORS.length * ANSWERS.length), `${answer}, by ${actuator}`);
       const seen = await looking.see(`${API_PATH}/probe?answer=${answer}&actuator=${actuator}`, {
         authorization: `Bearer ${token}`,
         accept: "application/json, application/problem+json",
@@ -301,8 +286,4 @@ function rangeOf(values: readonly (number | null)[]): string {
 
 function shown(altSvc: readonly string[]): string {
   return altSvc.length === 0 ? "nothing" : altSvc.join(", ");
-}
-
-function meaning(is: boolean | null | undefined, yes: string, no: string): string {
-  return is == null ? "unknown" : is ? yes : no;
 }

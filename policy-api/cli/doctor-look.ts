@@ -12,6 +12,10 @@ export interface Row {
   readonly means: string;
 }
 
+export function meaning(is: boolean | null | undefined, yes: string, no: string): string {
+  return is == null ? "unknown" : is ? yes : no;
+}
+
 /** A response as it came over HTTP/2. */
 export interface Seen {
   readonly path: string;

@@ -85,12 +85,12 @@ it("calls unknown what it cannot read", async () => {
     ...FINE,
     [`/zones/${ZONE}/settings/http3`]: 500,
     [`/zones/${ZONE}/ssl/universal/settings`]: 403,
-    [`/zones/${ZONE}/workers/routes`]: [{ script: "adaptive-h3" }],
+    [`/zones/${ZONE}/workers/routes`]: 404,
   });
   expect(some.slice(0, 3)).toEqual([
     "zone: HTTP/3 | the API answers with status 500 | unknown",
     "zone: Universal SSL | the token may not read it | unknown",
-    "zone: routes | the API's answer has no pattern | unknown",
+    "zone: routes | the API answers with status 404 | unknown",
   ]);
   const gone = await lookAtZone(new URL("https://www.example.com/"), {
     token: "t",

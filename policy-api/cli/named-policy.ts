@@ -37,16 +37,5 @@ export function readable<T extends { readonly version: number; readonly policy: 
 /** Finds a stored version by its number, or the active one. @throws Failure */
 export async function namedVersion(name: string, api: Api): ReturnType<Api["version"]> {
   const version = name === ACTIVE ? (await api.activation()).activation.everyone : readVersion(name, "The version");
-  return ofVersion(version, api.version(version));
-}
-
-/** An answer about a version. @throws Failure that says so if there is no such version */
-export async function ofVersion<T>(version: number | undefined, answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    const isMissing = error instanceof Failure && error.exitCode === EXIT.refused && error.details.status === 404;
-    if (version === undefined || !isMissing) throw error;
-    throw new Failure(EXIT.refused, `There is no version ${version}: \`list\` shows them all.`, { status: 404 });
-  }
+  return api.version(version);
 }

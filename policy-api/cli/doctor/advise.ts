@@ -39,36 +39,24 @@ export interface Looked {
 
 /** What to do next, in the order in which it helps. Pure. */
 export function advise(looked: Looked): readonly string[] {
+  const { routed, hasRtt, isLate, assets } = looked;
+  const named = `${assets?.origin}, which ASSETS names,`;
   const rest = [
-    ...(looked.routed === false ? ["No route leads the page to a worker: nothing is decided for it."] : []),
-    ...(looked.hasRtt ? [] : ["The worker sees no RTT of its visitors, so it can decide nothing."]),
-    ...(looked.isLate
-      ? [
-          "Look-ups come later than BUDGET_MS allows: such pages say nothing. Raise it, or expect an answer with the next page.",
-        ]
-      : []),
-    ...(looked.assets === undefined ? [] : ofAssets(looked.assets)),
-  ];
+    routed === false && "No route leads the page to a worker: nothing is decided for it.",
+    !hasRtt && "The worker sees no RTT of its visitors, so it can decide nothing.",
+    isLate &&
+      "Look-ups come later than BUDGET_MS allows: such pages say nothing. Raise it, or expect an answer with the next page.",
+    assets?.isSame === false && `${named} does not serve the same files: pages break. Take ASSETS out.`,
+    assets?.isKept === true &&
+      `${named} keeps files from other hosts' pages: browsers block them. Let it say Cross-Origin-Resource-Policy: cross-origin, or take ASSETS out.`,
+    assets?.offers === true && `${named} offers HTTP/3: it serves its purpose only without.`,
+  ].filter((sentence) => sentence !== false);
   const first = ofAnswers(looked);
   if (first.length + rest.length === 0)
     return [
       'Nothing is to be done here. Does the worker still observe? Then activate a policy ("A staged change" in docs/operating.md).',
     ];
   return [...first, ...rest];
-}
-
-function ofAssets({ origin, offers, isSame, isKept }: AssetsHost): readonly string[] {
-  return [
-    ...(isSame === false
-      ? [`${origin}, which ASSETS names, does not serve the same files: pages break. Take ASSETS out.`]
-      : []),
-    ...(isKept
-      ? [
-          `${origin}, which ASSETS names, keeps files from other hosts' pages: browsers block them. Let it say Cross-Origin-Resource-Policy: cross-origin, or take ASSETS out.`,
-        ]
-      : []),
-    ...(offers === true ? [`${origin}, which ASSETS names, offers HTTP/3: it serves its purpose only without.`] : []),
-  ];
 }
 
 function ofAnswers({ host, current, ways, markerArrives, othersOffer, record, quic }: Looked): readonly string[] {

@@ -26,17 +26,18 @@ it("takes the scheme and a missing path of a route as they are meant", () => {
 });
 
 it("sees rules that make Alt-Svc of the marker, and what others make of it after them", () => {
-  const ours: readonly Rule[] = [
-    {
-      enabled: true,
-      headers: { "Alt-Svc": { operation: "set", expression: 'http.response.headers["h3-advice"][0]' } },
-    },
-    { enabled: true, headers: { "h3-advice": { operation: "remove" } } },
+  const rule = (headers: NonNullable<Rule["action_parameters"]>["headers"] & object): Rule => ({
+    enabled: true,
+    action_parameters: { headers },
+  });
+  const ours = [
+    rule({ "Alt-Svc": { operation: "set", expression: 'http.response.headers["h3-advice"][0]' } }),
+    rule({ "h3-advice": { operation: "remove" } }),
   ];
-  const theirs: Rule = { enabled: true, headers: { "ALT-SVC": { operation: "remove" } } };
+  const theirs = rule({ "ALT-SVC": { operation: "remove" } });
   expect(altSvcRules(ours)).toBe("marker");
   expect(altSvcRules([theirs, ...ours])).toBe("marker");
   expect(altSvcRules([...ours, theirs])).toBe("other");
   expect(altSvcRules([...ours, { ...theirs, enabled: false }])).toBe("marker");
-  expect(altSvcRules([{ enabled: true, headers: { "x-a": { operation: "remove" } } }])).toBe("none");
+  expect(altSvcRules([rule({ "x-a": { operation: "remove" } }), {}])).toBe("none");
 });

@@ -15,8 +15,8 @@ interface HeaderChange {
 
 /** A rule of the phase `http_response_headers_transform`. */
 export interface Rule {
-  readonly enabled: boolean;
-  readonly headers: Readonly<Record<string, HeaderChange>>;
+  readonly enabled?: boolean;
+  readonly action_parameters?: { readonly headers?: Readonly<Record<string, HeaderChange>> };
 }
 
 /**
@@ -47,7 +47,9 @@ function patternOf(pattern: string): RegExp {
  * `none`: no rule changes it. Conditions of rules are not looked at. Pure.
  */
 export function altSvcRules(rules: readonly Rule[]): "marker" | "other" | "none" {
-  const changes = rules.filter(({ enabled }) => enabled).flatMap(({ headers }) => Object.entries(headers));
+  const changes = rules.flatMap(({ enabled, action_parameters: does }) =>
+    enabled === false ? [] : Object.entries(does?.headers ?? {}),
+  );
   const last = changes.findLast(([name]) => name.toLowerCase() === "alt-svc")?.[1];
   if (last === undefined) return "none";
   return last.expression?.includes(`"${MARKER_HEADER}"`) === true ? "marker" : "other";
