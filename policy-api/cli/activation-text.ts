@@ -2,7 +2,7 @@ import { type ActivationState, INITIAL_ACTIVATION, type KillSwitch, type Stage }
 import { POLICY_OUTDATED_MS } from "../decision/policy.ts";
 import type { Activation, PolicyVersion } from "../api/contract/policies.ts";
 import type { Call, Result } from "./command.ts";
-import { printable, table } from "./table.ts";
+import { nameList, printable, table } from "./table.ts";
 import { madeText, percent, timeText, whenText } from "./quantities.ts";
 import type { Api } from "./api.ts";
 import { EXIT, Failure } from "./failure.ts";
@@ -22,40 +22,31 @@ export function stagesText(stages: readonly Stage[]): string {
 }
 
 /** Who gets what now, and after a change. */
-export function beforeAfterText(before: ActivationState, after: ActivationState, columns: number): string {
-  const names = [...new Set([...after.stages, ...before.stages].map(stageName))];
-  return table(
-    ["", "now", "after"],
-    [
-      ...names.map((name) => [name, stageCell(before, name), stageCell(after, name)]),
-      [names.length === 0 ? "everyone" : "everyone else", versionText(before.everyone), versionText(after.everyone)],
-      ["kill switch", before.killSwitch ?? "off", after.killSwitch ?? "off"],
-    ],
-    columns,
+export function beforeAfterText(before: ActivationState, after: ActivationState): string {
+  const [now, then] = [before, after].map((state) =>
+    [...whoGetsWhat(state), ...(state.killSwitch === null ? [] : [`kill switch: ${state.killSwitch}`])].join("; "),
   );
+  return nameList({ now, after: then });
 }
 
-function stageName({ pathPrefix }: Stage): string {
-  return pathPrefix === undefined ? "a share" : `on ${pathPrefix}`;
-}
-
-function stageCell({ stages }: ActivationState, name: string): string {
-  const its = stages.filter((stage) => stageName(stage) === name);
-  return its.map(({ version, share }) => `${versionText(version)}: ${percent(share)}`).join("; ");
+/** The stages in their order, and then the others: `5 % of /shop/: version 2`. */
+function whoGetsWhat({ everyone, stages }: ActivationState): readonly string[] {
+  return [
+    ...stages.map((stage) => `${stageText(stage)}: ${versionText(stage.version)}`),
+    `${stages.length === 0 ? "everyone" : "everyone else"}: ${versionText(everyone)}`,
+  ];
 }
 
 /** What is in force, since when and by whom. */
 export function inForceText(activation: Activation, nowMs: number): string {
-  const { revision, everyone, stages, killSwitch, author, note, at } = activation;
-  const lines = [
+  const { revision, killSwitch, author, note, at } = activation;
+  return [
     ...killSwitchLines(killSwitch),
     revision === INITIAL_ACTIVATION.revision
       ? "Nobody has activated anything yet."
       : `Revision ${revision} since ${timeText(at)}, ${printable(madeText(author, at, note, nowMs))}`,
-    ...stages.map((stage) => `  ${stageText(stage)}: ${versionText(stage.version)}`),
-    `  ${stages.length === 0 ? "everyone" : "everyone else"}: ${versionText(everyone)}`,
-  ];
-  return lines.join("\n");
+    ...whoGetsWhat(activation).map((line) => `  ${line}`),
+  ].join("\n");
 }
 
 /** The last sentence after every change of the activation. */

@@ -24,11 +24,13 @@ export function connect(endpoint: Endpoint) {
     versions: (page: PageOptions) => body(api.policies.$get(queryOf(page))),
     version: (version: number) =>
       body(api.policies[":version"].$get({ param: { version: String(version) }, header: {} })),
-    push: (policy: Policy, note: string | undefined) => {
+    /** The version that the policy is, and whether this made it. */
+    push: async (policy: Policy, note: string | undefined) => {
       const json = { policy, note };
       // The key is a hash of the content, so that a push whose answer was lost can be pushed again.
       const key = createHash("sha256").update(JSON.stringify(json)).digest("hex");
-      return api.policies.$post({ json, header: { "idempotency-key": key } });
+      const reply = await api.policies.$post({ json, header: { "idempotency-key": key } });
+      return { ...(await reply.json()), isNew: reply.status === 201 };
     },
     /** The activation in force, and the ETag that a change of it must name. */
     activation: async () => {

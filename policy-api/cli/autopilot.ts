@@ -124,7 +124,7 @@ async function beginAnew(
     return waits("a version was begun anew within the last two weeks");
   const why = `begins version ${version} anew, as HTTP/3's effect is another one since ${day}`;
   const anew = begunAnew(await policyOf(api, version), version, day);
-  const pushed = await (await api.push(anew, `autopilot ${why}`)).json();
+  const pushed = await api.push(anew, `autopilot ${why}`);
   return activates({ step: "begins-anew", version }, why, pushed.version);
 }
 
@@ -133,7 +133,7 @@ async function emptied(api: Calls, version: number): Promise<number> {
   const { method: _, provenance: __, ...policy } = await policyOf(api, version);
   const source = `Version ${version} with an empty gain table, as it harmed visitors`;
   const note = `autopilot empties the gain table of version ${version}, which harms visitors`;
-  return (await (await api.push({ ...policy, source, method: EMPTY_GAINS }, note)).json()).version;
+  return (await api.push({ ...policy, source, method: EMPTY_GAINS }, note)).version;
 }
 
 async function policyOf(api: Calls, version: number): Promise<Policy> {
@@ -152,7 +152,7 @@ async function propose(api: Calls, version: number, tried: ReadonlySet<number>):
   if (turned.length === 0 || gain.low < GAIN_MIN) return waits("no other policy is known to save time");
   const saves = ((1 - Math.exp(-gain.value)) * 100).toFixed(1);
   const taught = `what version ${version}'s visitors taught: it should save ${saves} % of new clients' time`;
-  const pushed = await (await api.push(fromServer(policy, "the proposal"), `autopilot proposes ${taught}`)).json();
+  const pushed = await api.push(fromServer(policy, "the proposal"), `autopilot proposes ${taught}`);
   // The same evidence makes the same policy, and the store knows it again.
   if (tried.has(pushed.version)) return waits(`version ${pushed.version}, which is proposed, was tried before`);
   const cause = { step: "tries", version: pushed.version } as const;

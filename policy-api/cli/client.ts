@@ -28,11 +28,7 @@ export function clientOf(endpoint: Endpoint) {
 async function ask(endpoint: Endpoint, url: URL, init: RequestInit): Promise<Response> {
   const { method = "GET" } = init;
   const route = routeOf(method, url.pathname);
-  if (endpoint.token === undefined && route.scope !== undefined)
-    throw new Failure(
-      EXIT.token,
-      "There is no token: set H3_TOKEN, or give the name of its file with --token-file or H3_TOKEN_FILE.",
-    );
+  if (endpoint.token === undefined && route.scope !== undefined) throw noToken();
   const answer = await exchange(endpoint, url, init, route.scope === "write");
   const { status, headers, text } = answer;
   const body = parseJson(text);
@@ -43,6 +39,13 @@ async function ask(endpoint: Endpoint, url: URL, init: RequestInit): Promise<Res
     `${endpoint.origin} answers ${method} ${url.pathname.slice(API_PATH.length)}${url.search} with something else than ` +
       `the API does${body === undefined ? " (no JSON)" : ""}: is it the right server, and of this version?`,
     { status },
+  );
+}
+
+export function noToken(): Failure {
+  return new Failure(
+    EXIT.token,
+    "There is no token: set H3_TOKEN, or give the name of its file with --token-file or H3_TOKEN_FILE.",
   );
 }
 

@@ -62,7 +62,7 @@ change that somebody else made meanwhile (exit code 4).`,
       `Version ${rollout.version}: ${mode ?? "unreadable"}, ${printable(madeText(author, createdAt, note, io.nowMs()))}`,
       ...verdictLines(policy, rollout),
       "",
-      beforeAfterText(activation, after, call.columns),
+      beforeAfterText(activation, after),
     ].join("\n");
     if (isForEveryone(rollout)) await confirm(call, preview, `Version ${rollout.version} for everyone?`);
     else call.print(`${preview}\n`);
@@ -102,7 +102,7 @@ else made meanwhile (exit code 4). It switches no kill switch on again: \`kill\`
       `What ends: revision ${activation.revision}, ${printable(made(activation))}`,
       `Back to:   revision ${target.revision}, ${printable(made(target))}`,
       "",
-      beforeAfterText(activation, target, call.columns),
+      beforeAfterText(activation, target),
     ].join("\n");
     await confirm(call, preview, `Back to revision ${target.revision}?`);
     const after = await unlessChanged(api, io, () => api.rollBack(options.note, etag));
@@ -156,22 +156,19 @@ function unstored(reply: UnstoredKillSwitch): Result {
 async function turnOff(call: Call): Promise<Result> {
   if (call.options.note !== undefined) throw misused("`kill off` takes no --note.");
   const api = await call.api();
-  const { killSwitch: inMemory } = await (await api.health()).json();
-  if (inMemory?.stored === false) {
-    await confirm(
-      call,
-      `The kill switch is on (${inMemory.kind}), in memory only: the store could not take it.`,
-      "Turn the kill switch off?",
-    );
-    const ended = await api.endKill("*");
-    return "stored" in ended ? unstored(ended) : changed(undefined, ended, inForceText(ended, call.io.nowMs()));
-  }
-  const { activation, etag } = await api.activation();
-  const { killSwitch } = activation;
-  if (killSwitch === null) return unchanged("The kill switch is off already.", activation, call.io.nowMs());
-  const preview = `The kill switch is on (${killSwitch}). Without it:\n\n${inForceText({ ...activation, killSwitch: null }, call.io.nowMs())}`;
+  const { killSwitch: known } = await (await api.health()).json();
+  // One that the store could not take is in no activation.
+  const stored = known?.stored === false ? undefined : await api.activation();
+  const kind = stored === undefined ? known?.kind : stored.activation.killSwitch;
+  if (stored !== undefined && kind === null)
+    return unchanged("The kill switch is off already.", stored.activation, call.io.nowMs());
+  const then = stored && { ...stored.activation, killSwitch: null };
+  const preview =
+    then === undefined
+      ? `The kill switch is on (${kind}), in memory only: the store could not take it.`
+      : `The kill switch is on (${kind}). Without it:\n\n${inForceText(then, call.io.nowMs())}`;
   await confirm(call, preview, "Turn the kill switch off?");
-  const after = await unlessChanged(api, call.io, () => api.endKill(etag));
+  const after = await unlessChanged(api, call.io, () => api.endKill(stored?.etag ?? "*"));
   if ("stored" in after) return unstored(after);
-  return changed(activation, after, `The kill switch is off: revision ${after.revision}. ${WHEN_OBEYED}`);
+  return changed(stored?.activation, after, `The kill switch is off: revision ${after.revision}. ${WHEN_OBEYED}`);
 }

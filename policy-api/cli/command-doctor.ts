@@ -16,12 +16,19 @@ With a token of Cloudflare's API that may read (CLOUDFLARE_API_TOKEN) it also lo
 Ends with 1 if a browser would not do what the worker asks of it, with 6 if that cannot be told.`,
   options: ["path", "resolver"],
   words: [0, 1],
-  async run({ words: [word], options: { path = "/", resolver, ...options }, io, columns, print }) {
+  async run(call) {
+    const { path = "/", resolver, ...options } = call.options;
+    const [word] = call.words;
     if (word !== undefined && options.url !== undefined) throw misused("The URL is there twice.");
-    const endpoint = findEndpoint({ ...options, ...(word !== undefined && { url: word }) }, io);
-    print(`Looking at ${endpoint.origin}, which takes a few seconds.\n`);
+    const endpoint = findEndpoint({ ...options, ...(word !== undefined && { url: word }) }, call.io);
+    call.print(`Looking at ${endpoint.origin}, which takes a few seconds.\n`);
     // Only here is the contract needed.
-    const { examineSite } = await import("./doctor-examine.ts");
-    return examineSite({ endpoint, path, resolver, io, columns });
+    const [{ examine }, { lookAt }] = await Promise.all([import("./doctor-examine.ts"), import("./doctor-look.ts")]);
+    const looking = await lookAt(endpoint);
+    try {
+      return await examine(looking, endpoint, call, path, resolver);
+    } finally {
+      looking.close();
+    }
   },
 };

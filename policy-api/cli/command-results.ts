@@ -68,8 +68,7 @@ Ends with 1 if nothing can be proposed.`,
     const policy = fromServer(proposal.policy, "the proposal");
     const file = out === undefined ? undefined : resolve(io.folder, out);
     if (file !== undefined) writeNewFile(file, `${JSON.stringify(policy, undefined, 2)}\n`, "the policy");
-    const reply = push ? await api.push(policy, note) : undefined;
-    const pushed = reply === undefined ? undefined : { ...(await reply.json()), isNew: reply.status === 201 };
+    const pushed = push ? await api.push(policy, note) : undefined;
     const after = [
       ...(file === undefined ? [] : [`The policy is in ${file}.`]),
       ...(pushed === undefined

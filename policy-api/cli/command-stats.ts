@@ -9,17 +9,16 @@ const HOURS = 24;
 
 export const STATS: Command = {
   name: "stats",
-  usage: "[--hours N]",
+  usage: "",
   summary: "Count what was decided and why, and what visitors did with it.",
-  details: `Shows this hour, the last N hours (${HOURS}) and all since the beginning. What an isolate counted comes
+  details: `Shows this hour, the last ${HOURS} hours and all since the beginning. What an isolate counted comes
 in within 20 s. Then how much is kept of clients. \`results\` says what HTTP/3 saved.`,
-  options: ["hours"],
-  async run({ options: { hours = HOURS }, io, api, columns }) {
+  async run({ io, api, columns }) {
     const connected = await api();
-    const [stats, store] = await Promise.all([connected.stats(hours), connected.extent()]);
+    const [stats, store] = await Promise.all([connected.stats(HOURS), connected.extent()]);
     return {
       json: { ...stats, store },
-      text: `${statsText(stats, hours, io.nowMs(), columns)}\n\n${extentText(store, io.nowMs())}`,
+      text: `${statsText(stats, io.nowMs(), columns)}\n\n${extentText(store, io.nowMs())}`,
     };
   },
 };
@@ -52,8 +51,8 @@ const BY_VALUE: readonly (readonly [name: string, counter: Count["counter"], lab
   ["news that was dropped", "news_dropped", "cause"],
 ];
 
-/** What was counted, as a table: this hour, the hours that were asked for, and in all. Lines that are 0 are left out. */
-function statsText({ since, objects, totals, hours }: Stats, asked: number, nowMs: number, columns: number): string {
+/** What was counted, as a table: this hour, the last hours, and in all. Lines that are 0 are left out. */
+function statsText({ since, objects, totals, hours }: Stats, nowMs: number, columns: number): string {
   const silent = objects.asked - objects.answered;
   const notes =
     silent === 0 ? [] : ["", `${counted(silent, "region")} of the store did not answer: what it counted is missing.`];
@@ -81,7 +80,7 @@ function statsText({ since, objects, totals, hours }: Stats, asked: number, nowM
     `Since ${timeText(since)} (${agoText(since, nowMs)}):`,
     "",
     table(
-      ["", "this hour", counted(asked, "hour"), "of these, %", "in all"],
+      ["", "this hour", `${HOURS} hours`, "of these, %", "in all"],
       [...LINES, ...byValue].filter((line) => sumOf(totals, line) > 0).map(row),
       columns,
     ),

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Call, Command } from "./command.ts";
 import { readPolicyFile } from "./files.ts";
-import { decisionsGrid, drawnShare, gridText, hasRulesElsewhere, isChanged, verdictText } from "./policy-text.ts";
+import { decisionsGrid, drawnShare, gridText, isChanged, verdictText } from "./policy-text.ts";
 import { count, counted, madeText, percent } from "./quantities.ts";
 import { namedPolicy, namedVersion, readable } from "./named-policy.ts";
 import { nextPageText, PAGE_OPTIONS } from "./options.ts";
@@ -38,15 +38,13 @@ export const PUSH: Command = {
   words: [1, 1],
   async run({ words: [file = ""], options, io, api }) {
     const policy = readPolicyFile(file, io);
-    const reply = await (await api()).push(policy, options.note);
-    const stored = await reply.json();
-    const { version, contentHash, author, createdAt, note } = stored;
-    const isNew = reply.status === 201;
+    const stored = await (await api()).push(policy, options.note);
+    const { version, contentHash, author, createdAt, note, isNew } = stored;
     const first = isNew
       ? `${file} is now version ${version}.`
       : `${file} is version ${version} already, ${printable(madeText(author, createdAt, note, io.nowMs()))}`;
     return {
-      json: { ...stored, isNew },
+      json: stored,
       text: [
         first,
         `content  ${contentHash}`,
@@ -129,9 +127,6 @@ Ends with 0 if the two are the same, 1 if they differ, and more if something fai
       `Of ${count(cells.length)} answers on ${path}${draws ? " to clients that are not drawn" : ""}, ${changed === 0 ? "none would change." : `${count(changed)} would change (->):`}`,
       "",
       gridText(cells, call.columns),
-      ...(hasRulesElsewhere(first, second, where)
-        ? ["", "Rules name autonomous systems or countries: --asn and --country show the answers there."]
-        : []),
     ].join("\n");
     return { json, text, exitCode: EXIT.refused };
   },

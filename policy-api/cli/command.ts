@@ -27,7 +27,7 @@ export interface Call {
   readonly io: Io;
   /** Connects to the API. Commands that need no server do not load the contract. Rejects with a Failure. */
   readonly api: () => Promise<Api>;
-  /** How wide a line may be now; a terminal's width may change. */
+  /** How wide a line may be. */
   readonly columns: number;
   /** Shows something before the end. With --json it shows nothing, as the output is one document. */
   readonly print: (text: string) => void;

@@ -1,4 +1,4 @@
-import { createInterface } from "node:readline";
+import { createInterface } from "node:readline/promises";
 import { isYes } from "../../base/is-yes.ts";
 import type { Call } from "./command.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
@@ -21,22 +21,15 @@ export async function confirm({ options, io, print }: Call, preview: string, que
   if (!isYes(await answerTo(`${question} Type yes: `, io))) throw misused("Nothing was changed.");
 }
 
-/** Reads one line from the terminal. Ctrl-D gives an empty answer, and Ctrl-C ends the program. */
+/** Reads one line from the terminal. @throws Failure after Ctrl-C and Ctrl-D */
 async function answerTo(question: string, { stdin, stderr }: Call["io"]): Promise<string> {
   const terminal = createInterface({ input: stdin, output: stderr, terminal: true });
-  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-  const interrupt = (): void => reject(new Failure(EXIT.interrupted, ""));
-  terminal.on("SIGINT", interrupt).on("close", () => resolve(undefined));
-  process.once("SIGINT", interrupt);
-  terminal.question(question, resolve);
-  let answer: string | undefined;
   try {
-    answer = await promise;
-    return answer ?? "";
+    return await terminal.question(question);
+  } catch {
+    stderr.write("\n");
+    throw new Failure(EXIT.interrupted, "Nothing was changed.");
   } finally {
-    process.off("SIGINT", interrupt);
     terminal.close();
-    // The next output begins on a new line.
-    if (answer === undefined) stderr.write("\n");
   }
 }

@@ -5,11 +5,11 @@ import { type Actuator, ACTUATORS, MARKER_HEADER } from "../decision/alt-svc.ts"
 import { advise } from "./doctor/advise.ts";
 import { arrived, type Heard, heard } from "./doctor/heard.ts";
 import { type AnswerKind, ANSWERS, predict, type Prediction, type Site } from "./doctor/predict.ts";
-import { parseJson } from "./client.ts";
-import type { Result } from "./command.ts";
+import { noToken, parseJson } from "./client.ts";
+import type { Call, Result } from "./command.ts";
 import type { Io } from "./io.ts";
 import { lookAtAssets } from "./doctor-assets.ts";
-import { filesOf, lookAt, type Looking, meaning, type Row, seeFile, type Seen, seePage } from "./doctor-look.ts";
+import { filesOf, type Looking, meaning, type Row, seeFile, type Seen, seePage } from "./doctor-look.ts";
 import { tryQuic } from "./doctor-quic.ts";
 import { askRecords } from "./doctor-records.ts";
 import { lookAtZone, type ZoneSeen } from "./doctor-zone.ts";
@@ -29,28 +29,20 @@ interface Probed {
 /** A path that no site has. */
 const NOWHERE = "/adaptive-h3-doctor-looks-for-an-error";
 
-/** How to look. */
-interface Looks {
-  readonly endpoint: Endpoint;
-  /** Of a page. */
-  readonly path: string;
-  /** A server of DNS over HTTPS, if one was given. */
-  readonly resolver: string | undefined;
-  readonly io: Io;
-  readonly columns: number;
-}
-
-/** Looks at a site from outside. It changes nothing. @throws Failure where there is no worker to ask */
-export async function examineSite(looks: Looks): Promise<Result> {
-  const looking = await lookAt(looks.endpoint);
-  try {
-    return await examine(looking, looks);
-  } finally {
-    looking.close();
-  }
-}
-
-async function examine(looking: Looking, { endpoint, path, resolver, io, columns }: Looks): Promise<Result> {
+/**
+ * Looks at a site from outside. It changes nothing.
+ *
+ * @param path Of a page.
+ * @param resolver A server of DNS over HTTPS, if one was given.
+ * @throws Failure where there is no worker to ask
+ */
+export async function examine(
+  looking: Looking,
+  endpoint: Endpoint,
+  { io, columns }: Call,
+  path: string,
+  resolver: string | undefined,
+): Promise<Result> {
   const { origin, caFile } = endpoint;
   const site = new URL(origin);
   const port = Number(site.port) || 443;
@@ -143,11 +135,7 @@ async function examine(looking: Looking, { endpoint, path, resolver, io, columns
 
 /** Asks for every answer by every way. @throws Failure where the worker is not there, or has no such call */
 async function probeAll(looking: Looking, { origin, token }: Endpoint): Promise<readonly Probed[]> {
-  if (token === undefined)
-    throw new Failure(
-      EXIT.token,
-      "There is no token: set H3_TOKEN, or give the name of its file with --token-file or H3_TOKEN_FILE. One that may read is enough.",
-    );
+  if (token === undefined) throw noToken();
   const probed: Probed[] = [];
   for (const actuator of ACTUATORS)
     for (const answer of ANSWERS) {

@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
 import { misused, nearest } from "./failure.ts";
 import { TARGETS } from "../decision/compiled/targets.ts";
-import { HOURS_KEPT } from "../api/counters/counted.ts";
 import { SCOPES } from "../api/contract/access.ts";
 import { TRANSPORTS } from "../decision/sample.ts";
 
@@ -122,7 +121,6 @@ const OPTIONS = {
   reports: FLAG,
   terraform: FLAG,
   "page-views": readAmount,
-  hours: whole(1, HOURS_KEPT),
   port: whole(0, 65_535),
 } as const;
 

@@ -88,13 +88,6 @@ export function gridText(cells: readonly Cell[], columns: number): string {
   return table(["RTT", ...RTTS_MS.map((rttMs) => `${rttMs} ms`)], rows, columns);
 }
 
-/** Whether a rule of either policy is for an autonomous system or a country that the answers are not about. */
-export function hasRulesElsewhere(before: Policy, after: Policy, { asn, country }: Omit<Where, "path">): boolean {
-  return [...before.rules, ...after.rules].some(
-    (rule) => (rule.asn !== undefined && asn === undefined) || (rule.country !== undefined && country === undefined),
-  );
-}
-
 export function isChanged({ before, after }: Cell): boolean {
   return before !== after;
 }

@@ -30,7 +30,7 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (isJson) io.stdout.write(`${JSON.stringify(failureJson(error), undefined, 2)}\n`);
-    else if (error.message !== "") io.stderr.write(`${wrapped(failureText(error), columnsOf(io, io.stderr))}\n`);
+    else io.stderr.write(`${wrapped(failureText(error), columnsOf(io, io.stderr))}\n`);
     return error.exitCode;
   }
 }
@@ -56,9 +56,7 @@ async function resultOf({ words: [name, ...words], options }: ReturnType<typeof 
       const { connect } = await import("./api.ts");
       return connect(findEndpoint(options, io));
     },
-    get columns() {
-      return columnsOf(io, io.stdout);
-    },
+    columns: columnsOf(io, io.stdout),
     print: (text) => {
       if (options.json !== true) io.stdout.write(`${wrapped(text, columnsOf(io, io.stdout))}\n`);
     },

@@ -36,8 +36,7 @@ function show(data: DashboardData): void {
   const faults = faultsOf(data);
   say(faults.join("\n") || "All is well.", faults.length === 0);
   showText("force", data.inForce);
-  showTime(data);
-  showSeen(data);
+  showStats(data);
   showText("effect", data.results);
 }
 
@@ -70,31 +69,25 @@ function say(text: string, isGood: boolean): void {
   state.className = isGood ? "good" : "bad";
 }
 
-function showTime({ stats, hours: asked, atMs }: DashboardData): void {
-  const [chart, figures] = [byId("time"), byId("time-table")];
+function showStats({ stats, policy, hours: asked, atMs }: DashboardData): void {
+  const [chart, figures, seen] = [byId("time"), byId("time-table"), byId("seen")];
   if ("fault" in stats) {
     chart.replaceChildren();
+    seen.replaceChildren();
     figures.replaceChildren(element("p", { class: "bad" }, stats.fault));
     return;
   }
   const series = seriesOf(stats.value, by.value, asked, atMs);
   drawSeries(chart, series);
   figures.replaceChildren(seriesTable(series, by.selectedOptions[0]?.text ?? by.value));
-}
-
-function showSeen({ stats, policy }: DashboardData): void {
-  if ("fault" in stats) {
-    byId("seen").replaceChildren(element("p", { class: "bad" }, stats.fault));
-    return;
-  }
   const parsed = "value" in policy ? parsePolicy(policy.value) : undefined;
   const counts = stats.value.hours.flatMap((hour) => hour.counts);
-  byId("seen").replaceChildren(seenTable(cellsOf(counts, parsed?.ok === true ? parsed.value : undefined)));
+  seen.replaceChildren(seenTable(cellsOf(counts, parsed?.ok === true ? parsed.value : undefined)));
 }
 
-by.addEventListener("change", () => shown && showTime(shown));
+by.addEventListener("change", () => shown && showStats(shown));
 hours.addEventListener("change", () => void refresh());
-addEventListener("resize", () => shown && showTime(shown));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shown && showTime(shown));
+addEventListener("resize", () => shown && showStats(shown));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shown && showStats(shown));
 void refresh();
 setInterval(() => void refresh(), EVERY_MS);

@@ -54,34 +54,27 @@ function answerAt(policy: Policy, bound: number, loss: string): Cell["answer"] {
   return decide(request, history, policy, 0, undefined).advertise.kind;
 }
 
-/** As a table: a row for each loss, a column for each class of RTT, and a line where the policy's answer changes. */
+/** As a table: a row for each loss, a column for each class of RTT. */
 export function seenTable(cells: readonly Cell[]): Node {
   const most = Math.max(...cells.map(({ share }) => share));
-  const ofLoss = (loss: string | undefined): Cell[] => cells.filter((cell) => cell.loss === loss);
-  const rows = LOSSES.map((loss, i): [string, ...HTMLTableCellElement[]] => {
-    const above = ofLoss(LOSSES[i - 1]);
-    return [
-      loss === UNKNOWN ? "not known" : loss === "0" ? "no loss" : `${Number((100 * Number(loss)).toPrecision(3))} %`,
-      ...ofLoss(loss).map((cell, column, row) => cellOf(cell, most, { left: row[column - 1], top: above[column] })),
-    ];
-  });
+  const rows = LOSSES.map((loss): [string, ...HTMLTableCellElement[]] => [
+    loss === UNKNOWN ? "not known" : loss === "0" ? "no loss" : `${Number((100 * Number(loss)).toPrecision(3))} %`,
+    ...cells.filter((cell) => cell.loss === loss).map((cell) => cellOf(cell, most)),
+  ]);
   const headings = ["loss", ...RTT_BOUNDS_MS.map((bound) => `${bound} ms`)];
   return tableOf("Share of pages, by RTT (from) and loss. * offered by the policy", headings, rows);
 }
 
-function cellOf(
-  { pages, share, answer, offered }: Cell,
-  most: number,
-  beside: Readonly<Record<"left" | "top", Cell | undefined>>,
-): HTMLTableCellElement {
-  const text = `${pages === 0 ? "-" : percent(share)}${answer === "h3" ? " *" : ""}`;
-  const cell = element("td", {}, text);
+function cellOf({ pages, share, answer, offered }: Cell, most: number): HTMLTableCellElement {
+  const isOffered = answer === "h3";
+  const cell = element(
+    "td",
+    isOffered ? { class: "offered" } : {},
+    `${pages === 0 ? "-" : percent(share)}${isOffered ? " *" : ""}`,
+  );
   if (pages > 0) {
     cell.style.background = `rgba(var(--cell), ${(0.08 + 0.45 * (share / most)).toFixed(2)})`;
     cell.title = `${pages} pages, ${offered} of them were offered HTTP/3`;
   }
-  if (answer === "h3") cell.classList.add("offered");
-  for (const [side, other] of Object.entries(beside))
-    if (other !== undefined && (other.answer === "h3") !== (answer === "h3")) cell.classList.add(`line-${side}`);
   return cell;
 }
