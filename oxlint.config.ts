@@ -68,7 +68,7 @@ const ROOMS: readonly Room[] = [
   { folder: "policy-api/cli/doctor", may: ["../../decision/*.ts", "../../visitors/*.ts"], tests: TEST, pure: true },
   {
     folder: "policy-api/cli/dashboard-page",
-    may: ["../../decision/*.ts", "../../api/counters/*.ts", "../../api/contract/*.ts", "uplot"],
+    may: ["../quantities.ts", "../../decision/*.ts", "../../api/counters/*.ts", "../../api/contract/*.ts", "uplot"],
     tests: TEST,
   },
   {

@@ -78,7 +78,7 @@ it("shows what there is, without a fault, in every size and scheme", { timeout: 
       expect(rows.join(" ")).toMatch(/h3\d/);
       expect(await page.locator("#time canvas").count()).toBe(1);
       const cells = await page.locator("#seen tbody td").allTextContents();
-      expect(cells.some((cell) => cell.startsWith("25.0 %"))).toBe(true);
+      expect(cells.some((cell) => cell.startsWith("25 %"))).toBe(true);
       expect(await page.locator("#seen td.offered").count()).toBeGreaterThan(3);
       expect(await page.locator("#effect").textContent()).toMatch(/To draw some, give the policy exploration/);
       await page.evaluate(AXE);

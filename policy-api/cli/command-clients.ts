@@ -35,7 +35,7 @@ never in a URL.`,
 };
 
 /** What is remembered, in lines. */
-export function knownText(
+function knownText(
   { connections = [], offers, ...levels }: ClientRecord,
   what: "clients" | "networks",
   columns: number,
@@ -48,16 +48,12 @@ export function knownText(
     ifGiven(deliveryRateBps, rateText),
     sinceText(ageMs),
   ]);
-  const above = levelsText(levels);
-  return [
-    ...(rows.length > 0
-      ? [table(["over", "packets", "loss", "least RTT", "best rate", "last heard of"], rows, columns)]
-      : []),
-    ...(rows.length === 0 && what === "clients" ? ["Nothing was measured of it."] : []),
-    ...(Object.keys(above).length > 0 ? [nameList(above)] : []),
-    ...(Object.keys(above).length === 0 && what === "networks" ? ["Too little is left to tell anything."] : []),
-    ...(offers === undefined ? [] : [offersText(offers)]),
-  ].join("\n\n");
+  const ofClient =
+    rows.length > 0
+      ? table(["over", "packets", "loss", "least RTT", "best rate", "last heard of"], rows, columns)
+      : "Nothing was measured of it.";
+  const above = nameList(levelsText(levels)) || (what === "networks" && "Too little is left to tell anything.");
+  return [what === "clients" && ofClient, above, offers && offersText(offers)].filter(Boolean).join("\n\n");
 }
 
 function offersText({ origins, takenAtMs, ignoredAtMs }: NonNullable<ClientRecord["offers"]>): string {

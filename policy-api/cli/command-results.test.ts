@@ -101,7 +101,6 @@ describe("results", () => {
     ["results 1 2", 2, "It is: results [VERSION]\n"],
     ["results 7", 1, expect.stringContaining("there is no version 7")],
     ["propose 7", 1, expect.stringContaining("there is no version 7")],
-    ["propose --note x", 2, "--note goes with --push: only a version has a note.\n"],
   ])("%s: %i", async (line, code, err) => {
     expect(await anna.does(line)).toEqual({ code, out: "", err });
   });
@@ -128,7 +127,7 @@ describe("propose", () => {
       source: "Learnt from outcomes of version 1",
     });
     writeFileSync(join(anna.io.folder, "there.json"), "mine");
-    const { code, err } = await anna.does("propose --out there.json --push");
+    const { code, err } = await anna.does("propose --out there.json");
     expect([code, err]).toEqual([
       2,
       `--out: ${join(anna.io.folder, "there.json")} is there already, and is not overwritten.\n`,
@@ -141,30 +140,16 @@ describe("propose", () => {
     expect(anna.api.asked()).not.toContain("POST /policies");
   });
 
-  it("--push stores a version and activates nothing", async () => {
-    const { code, out } = await anna.does(["propose", "--push", "--note", "learnt"]);
-    expect(code).toBe(0);
-    expect(out).toContain("It is now version 2. It is not in force.");
-    expect(out).toContain("activate 2 --share 5%");
-    expect(anna.api.current().everyone).toBe(1);
-    expect(anna.api.requests.at(-1)?.body).toMatchObject({ note: "learnt" });
-    // After a lost answer.
-    const again = JSON.parse((await anna.does(["propose", "--push", "--note", "learnt", "--json"])).out);
-    expect(again).toMatchObject({ kind: "proposed", pushed: { version: 2, isNew: true } });
-    expect((await anna.does("propose --push")).out).toContain("It is already version 2.");
-  });
-
-  it("a token that may only read may see it, and may not push it", async () => {
+  it("a token that may only read may see it", async () => {
     const bob = await person(TOKENS.read);
     await bob.api.ports.store.create({ policy: LEARNING, author: "setup", note: null });
     bob.api.ports.outcomes.rows = ROWS;
     expect((await bob.does("propose 1")).code).toBe(0);
-    expect((await bob.does("propose 1 --push")).code).toBe(3);
   });
 
   it("says why there is none, and ends with 1", async () => {
     anna.api.ports.outcomes.rows = [];
-    const { code, out } = await anna.does("propose --push");
+    const { code, out } = await anna.does("propose");
     expect([code, out]).toEqual([
       1,
       "Nothing is proposed from version 1. 0 new clients that were not offered HTTP/3 have reported; it takes 100 to tell whether something else offers it.\n",

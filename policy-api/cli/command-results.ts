@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "./command.ts";
-import { EXIT, misused } from "./failure.ts";
+import { EXIT } from "./failure.ts";
 import { fromServer } from "./named-policy.ts";
 import { writeNewFile } from "./files.ts";
 import { missingObjects, resultsText } from "./results-text.ts";
@@ -38,22 +38,18 @@ function readVersionArgument(name: string | undefined): number | undefined {
 
 export const PROPOSE: Command = {
   name: "propose",
-  usage: "[VERSION] [--out FILE] [--push [--note TEXT]]",
+  usage: "[VERSION] [--out FILE]",
   summary: "Propose a policy by what visitors' pages reported. This puts nothing in force.",
   details: `Takes VERSION, or the version that is in force for everyone, and changes its gain table by what was
 reported, each figure by how certain that is. Shows what changes and what it should save.
---out writes the policy to a FILE that is not there yet. --push stores it as a new version. Neither
-activates it: see \`activate\`.
+--out writes the policy to a FILE that is not there yet, for \`push\`.
 
 Ends with 1 if nothing can be proposed.`,
-  options: ["out", "push", "note"],
+  options: ["out"],
   words: [0, 1],
-  async run({ words: [name], options, io, api: connected, columns }) {
-    const { out, push = false, note } = options;
-    if (note !== undefined && !push) throw misused("--note goes with --push: only a version has a note.");
+  async run({ words: [name], options: { out }, io, api, columns }) {
     const version = readVersionArgument(name);
-    const api = await connected();
-    const proposal = await api.proposal(version);
+    const proposal = await (await api()).proposal(version);
     if (proposal.kind !== "proposed")
       return {
         json: proposal,
@@ -68,20 +64,13 @@ Ends with 1 if nothing can be proposed.`,
     const policy = fromServer(proposal.policy, "the proposal");
     const file = out === undefined ? undefined : resolve(io.folder, out);
     if (file !== undefined) writeNewFile(file, `${JSON.stringify(policy, undefined, 2)}\n`, "the policy");
-    const pushed = push ? await api.push(policy, note) : undefined;
-    const after = [
-      ...(file === undefined ? [] : [`The policy is in ${file}.`]),
-      ...(pushed === undefined
-        ? ["Nothing is stored by this on the server."]
-        : [
-            `It is ${pushed.isNew ? "now version" : "already version"} ${pushed.version}. It is not in force. What it changes, and how to begin with few:`,
-            `  diff ${proposal.version} ${pushed.version}`,
-            `  activate ${pushed.version} --share 5%`,
-          ]),
-    ];
+    const after =
+      file === undefined
+        ? "Nothing is stored by this on the server."
+        : `The policy is in ${file}. \`push\` stores it as a version.`;
     return {
-      json: { ...proposal, ...(file && { file }), ...(pushed && { pushed }) },
-      text: [proposalText({ ...proposal, policy }, columns), "", ...after].join("\n"),
+      json: { ...proposal, ...(file && { file }) },
+      text: `${proposalText({ ...proposal, policy }, columns)}\n\n${after}`,
     };
   },
 };

@@ -93,7 +93,6 @@ const OPTIONS = {
   help: FLAG,
   json: FLAG,
   yes: FLAG,
-  push: FLAG,
   url: readText,
   "token-file": readText,
   ca: readText,

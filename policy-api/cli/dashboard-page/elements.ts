@@ -43,13 +43,3 @@ export function tableOf(
     ),
   );
 }
-
-/** 1,200 */
-export function count(value: number): string {
-  return value.toLocaleString("en-US");
-}
-
-/** `12.3 %` */
-export function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
-}

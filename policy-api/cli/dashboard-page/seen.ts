@@ -4,7 +4,8 @@ import type { History } from "../../decision/facts.ts";
 import { LOSS_NODES } from "../../decision/loss-nodes.ts";
 import type { Policy } from "../../decision/policy.ts";
 import { RTT_BOUNDS_MS, UNKNOWN } from "../../api/counters/families.ts";
-import { element, percent, tableOf } from "./elements.ts";
+import { percent } from "../quantities.ts";
+import { element, tableOf } from "./elements.ts";
 
 /** Of a client whose loss is known: enough to be believed. */
 const PACKETS = 10_000;
@@ -58,7 +59,7 @@ function answerAt(policy: Policy, bound: number, loss: string): Cell["answer"] {
 export function seenTable(cells: readonly Cell[]): Node {
   const most = Math.max(...cells.map(({ share }) => share));
   const rows = LOSSES.map((loss): [string, ...HTMLTableCellElement[]] => [
-    loss === UNKNOWN ? "not known" : loss === "0" ? "no loss" : `${Number((100 * Number(loss)).toPrecision(3))} %`,
+    loss === UNKNOWN ? "not known" : loss === "0" ? "no loss" : percent(Number(loss)),
     ...cells.filter((cell) => cell.loss === loss).map((cell) => cellOf(cell, most)),
   ]);
   const headings = ["loss", ...RTT_BOUNDS_MS.map((bound) => `${bound} ms`)];

@@ -1,6 +1,7 @@
 import UPlot from "uplot";
 import type { Stats } from "../../api/contract/deployment.ts";
-import { count, element, percent, tableOf } from "./elements.ts";
+import { count, percent } from "../quantities.ts";
+import { element, tableOf } from "./elements.ts";
 
 /** Okabe and Ito's colours (2008), which colour-blind people tell apart, and greys after them. */
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#666666"];
