@@ -25,16 +25,16 @@ const LOOKED_BACK = 100;
 /** How many earlier versions are asked whether they harm, too. */
 const EARLIER_ASKED = 5;
 
-type Step =
-  | { readonly kind: "waits"; readonly why: string }
-  | {
-      readonly kind: "activates";
-      /** As the end of a sentence: the autopilot ... */
-      readonly why: string;
-      readonly cause: Cause;
-      readonly everyone: number;
-      readonly stages: readonly Stage[];
-    };
+/** A change; or why nothing is done, as the end of a sentence. */
+type Step = Change | string;
+
+interface Change {
+  readonly cause: Cause;
+  /** As the end of a sentence: the autopilot ... */
+  readonly why: string;
+  readonly everyone: number;
+  readonly stages: readonly Stage[];
+}
 
 interface Earlier {
   readonly version: number;
@@ -46,7 +46,7 @@ type Calls = Pick<Api, "results" | "proposal" | "push" | "history" | "version">;
 /** Finds what is to be done. It stores a version if it proposes one, and activates nothing. @throws Failure */
 async function nextStep(api: Calls, activation: Activation, nowMs: number): Promise<Step> {
   const { everyone: version, stages, killSwitch } = activation;
-  if (killSwitch !== null) return waits("the kill switch is on");
+  if (killSwitch !== null) return "the kill switch is on";
   const { activations } = await api.history({ limit: LOOKED_BACK });
   const own = activations.filter(isOwn);
   // A kill switch that was on meanwhile, or a rollback, leaves a revision that somebody else made.
@@ -76,16 +76,13 @@ async function nextStep(api: Calls, activation: Activation, nowMs: number): Prom
   if (trial !== undefined)
     return isOurs
       ? ofTrial(api, version, trial, nowMs - Date.parse(begun.at))
-      : waits("stages are in force that the autopilot did not make");
-  if (harm !== null)
-    return waits(`version ${version} harms, but somebody has put it in force again after it was taken back`);
+      : "stages are in force that the autopilot did not make";
+  if (harm !== null) return `version ${version} harms, but somebody has put it in force again after it was taken back`;
   const restsSince = activations.find((one, i) => isTakeBack(one) || (!isOwn(one) && activations.slice(i).some(isOwn)));
   if (restsSince !== undefined && nowMs - Date.parse(restsSince.at) < REST_MS)
-    return waits(
-      isOwn(restsSince)
-        ? "something was taken back within the last week"
-        : "somebody changed what it did within the last week",
-    );
+    return isOwn(restsSince)
+      ? "something was taken back within the last week"
+      : "somebody changed what it did within the last week";
   if (change !== null) return beginAnew(api, version, dayOf(change), own, nowMs);
   return propose(api, version, new Set(own.flatMap((one) => one.stages.map((stage) => stage.version))));
 }
@@ -95,15 +92,15 @@ async function ofTrial(api: Calls, everyone: number, { version, share }: Stage, 
   if (harm !== null)
     return activates({ step: "takes-back", version }, `takes back version ${version}. ${harm.text}`, everyone);
   const objection = grounds.objections.find(({ kind }) => kind !== "too-few-new-clients");
-  if (objection !== undefined) return waits(`version ${version} cannot be judged. ${unstopped(objection.text)}`);
-  if (objects.answered < objects.asked) return waits("not every object of the store answers");
-  if (ageMs < STAGE_MS) return waits(`version ${version} has not been tried for a day yet`);
+  if (objection !== undefined) return `version ${version} cannot be judged. ${unstopped(objection.text)}`;
+  if (objects.answered < objects.asked) return "not every object of the store answers";
+  if (ageMs < STAGE_MS) return `version ${version} has not been tried for a day yet`;
   const cause = { step: "widens", version } as const;
   const next = SHARES.find((one) => one > share);
   if (next === undefined)
     return harmComparable
       ? activates(cause, `gives version ${version} to everyone`, version)
-      : waits(`version ${version} does not go to everyone. ${NOT_COMPARED}`);
+      : `version ${version} does not go to everyone. ${NOT_COMPARED}`;
   const gives = `gives version ${version} to ${next * 100} % of the clients`;
   // A comparison takes five times as many visitors at 5 % as at 25 %: a small site waits for it there.
   return activates(cause, harmComparable ? gives : `${gives}. ${NOT_COMPARED}`, everyone, [{ version, share: next }]);
@@ -119,9 +116,9 @@ async function beginAnew(
 ): Promise<Step> {
   const begun = own.filter(({ cause }) => cause?.step === "begins-anew");
   if (begun.some(({ cause }) => cause?.version === version))
-    return waits(`version ${version} was begun anew before, and somebody has put it in force again`);
+    return `version ${version} was begun anew before, and somebody has put it in force again`;
   if (begun.some(({ at }) => nowMs - Date.parse(at) < ANEW_MS))
-    return waits("a version was begun anew within the last two weeks");
+    return "a version was begun anew within the last two weeks";
   const why = `begins version ${version} anew, as HTTP/3's effect is another one since ${day}`;
   const anew = begunAnew(await policyOf(api, version), version, day);
   const pushed = await api.push(anew, `autopilot ${why}`);
@@ -146,15 +143,15 @@ function dayOf({ since }: { readonly since: string }): string {
 
 async function propose(api: Calls, version: number, tried: ReadonlySet<number>): Promise<Step> {
   const proposal = await api.proposal(version);
-  if (proposal.kind !== "proposed") return waits(`nothing is proposed. ${unstopped(proposal.why)}`);
+  if (proposal.kind !== "proposed") return `nothing is proposed. ${unstopped(proposal.why)}`;
   const { gain, turned, policy, objects } = proposal;
-  if (objects.answered < objects.asked) return waits("not every object of the store answers");
-  if (turned.length === 0 || gain.low < GAIN_MIN) return waits("no other policy is known to save time");
+  if (objects.answered < objects.asked) return "not every object of the store answers";
+  if (turned.length === 0 || gain.low < GAIN_MIN) return "no other policy is known to save time";
   const saves = ((1 - Math.exp(-gain.value)) * 100).toFixed(1);
   const taught = `what version ${version}'s visitors taught: it should save ${saves} % of new clients' time`;
   const pushed = await api.push(fromServer(policy, "the proposal"), `autopilot proposes ${taught}`);
   // The same evidence makes the same policy, and the store knows it again.
-  if (tried.has(pushed.version)) return waits(`version ${pushed.version}, which is proposed, was tried before`);
+  if (tried.has(pushed.version)) return `version ${pushed.version}, which is proposed, was tried before`;
   const cause = { step: "tries", version: pushed.version } as const;
   return activates(cause, `tries ${taught}`, version, [{ version: pushed.version, share: SHARES[0] }]);
 }
@@ -200,12 +197,8 @@ function unstopped(sentence: string): string {
   return sentence.replace(/\.$/, "");
 }
 
-function waits(why: string): Step {
-  return { kind: "waits", why };
-}
-
-function activates(cause: Cause, why: string, everyone: number, stages: readonly Stage[] = []): Step {
-  return { kind: "activates", cause, why, everyone, stages };
+function activates(cause: Cause, why: string, everyone: number, stages: readonly Stage[] = []): Change {
+  return { cause, why, everyone, stages };
 }
 
 export const AUTOPILOT: Command = {
@@ -227,12 +220,12 @@ what it did as \`cause\`. It knows its own changes by that, which no token of an
     const api = await connected();
     const { activation, etag } = await api.activation();
     const step = await nextStep(api, activation, io.nowMs());
-    if (step.kind === "waits") return { json: step, text: `Nothing to do: ${step.why}.` };
+    if (typeof step === "string") return { json: { kind: "waits", why: step }, text: `Nothing to do: ${step}.` };
     const { everyone, stages, why, cause } = step;
     const change = { everyone, stages: [...stages], note: `autopilot ${why}`, cause };
     const now = await unlessChanged(api, io, async () => api.activate(change, etag));
     return {
-      json: { ...step, activation: now },
+      json: { kind: "activates", ...step, activation: now },
       text: `Done: it ${why.replace(/\.$/, "")}.\n\n${inForceText(now, io.nowMs())}`,
     };
   },

@@ -53,12 +53,7 @@ Ends with 1 if nothing can be proposed.`,
     if (proposal.kind !== "proposed")
       return {
         json: proposal,
-        text: [
-          `Nothing is proposed from version ${proposal.version}. ${proposal.why}`,
-          missingObjects(proposal.objects),
-        ]
-          .filter((sentence) => sentence !== undefined)
-          .join(" "),
+        text: `Nothing is proposed from version ${proposal.version}. ${proposal.why} ${missingObjects(proposal.objects) ?? ""}`.trim(),
         exitCode: EXIT.refused,
       };
     const policy = fromServer(proposal.policy, "the proposal");

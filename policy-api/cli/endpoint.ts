@@ -39,7 +39,9 @@ export function findEndpoint(options: Options, io: Io): Endpoint {
   const given = options.url ?? variable("H3_URL");
   const own = `https://localhost:${variable("PORT") ?? "8443"}`;
   const origin = readOrigin(given ?? own);
-  const isOwn = isSamePlace(new URL(origin), new URL(own));
+  const { protocol, port, hostname } = new URL(origin);
+  // This machine has several names.
+  const isOwn = protocol === "https:" && port === new URL(own).port && LOCAL_HOSTS.has(hostname);
   const state = resolve(io.projectFolder, variable("STATE_DIR") ?? ".adaptive-h3");
   if (given === undefined && !existsSync(state))
     throw misused(
@@ -61,11 +63,6 @@ export function findEndpoint(options: Options, io: Io): Endpoint {
     caFile,
     timeoutMs: TIMEOUT_MS,
   };
-}
-
-/** This machine has several names. */
-function isSamePlace(one: URL, own: URL): boolean {
-  return one.protocol === own.protocol && one.port === own.port && LOCAL_HOSTS.has(one.hostname);
 }
 
 function readOrigin(text: string): string {

@@ -51,16 +51,14 @@ export function explanationText(explanation: Explanation, isLookedUp: boolean): 
 function likelyText(belief: NonNullable<Decision["belief"]>): string {
   const { weights, quicAlone, packets } = belief;
   const own = Math.round(packets.tcp + packets.quic);
-  return [
+  const parts = [
     lossesText(weights),
-    ...(quicAlone < 0.005 ? [] : [`the network drops packets of QUIC alone: ${percent(quicAlone)}`]),
+    quicAlone >= 0.005 && `the network drops packets of QUIC alone: ${percent(quicAlone)}`,
     // Without this a loss that nobody has counted would read like one of this client.
-    ...(ownLoss(belief) === undefined
-      ? [
-          `this is mostly what others lose, as ${own === 0 ? "no packet" : `only ${counted(own, "packet")}`} of its own can tell`,
-        ]
-      : []),
-  ].join("; ");
+    ownLoss(belief) === undefined &&
+      `this is mostly what others lose, as ${own === 0 ? "no packet" : `only ${counted(own, "packet")}`} of its own can tell`,
+  ];
+  return parts.filter(Boolean).join("; ");
 }
 
 /** `8 % faster`: a gain is the logarithm of a ratio of times. */

@@ -42,19 +42,17 @@ const HOW_TO_DRAW = [
 export function resultsText(results: Results, columns: number): string {
   const { version, objects, everyone, cells, grounds, harm, harmComparable, sentence } = results;
   const slices = slicesOf(results);
-  const missing = missingObjects(objects);
   const notes = [
-    ...(missing === undefined ? [] : [missing]),
+    missingObjects(objects),
     ...grounds.objections.map(({ text }) => text),
-    ...(harm === null ? [] : [harm.text]),
-    ...(harm === null && !harmComparable
-      ? ["Whether this version harms is not known: where it offers HTTP/3, clients cannot be compared."]
-      : []),
-    ...(everyone.load.claim.withstandsLies === false
-      ? ["If 5 % of the visitors lied as well as they can, the claim would not hold."]
-      : []),
-    ...(cells.length === 0 ? [] : [`${counted(cells.length, "cell")} of the gain table: with --json.`]),
-  ];
+    harm?.text,
+    harm === null &&
+      !harmComparable &&
+      "Whether this version harms is not known: where it offers HTTP/3, clients cannot be compared.",
+    everyone.load.claim.withstandsLies === false &&
+      "If 5 % of the visitors lied as well as they can, the claim would not hold.",
+    cells.length > 0 && `${counted(cells.length, "cell")} of the gain table: with --json.`,
+  ].filter((note) => typeof note === "string");
   const isEmpty = everyone.offered.clients + everyone.withheld.clients === 0;
   const tables = [
     `Version ${version}: clients that were offered HTTP/3 / clients that were not. Intervals are of 95 %, and hold however often you look, ` +

@@ -52,13 +52,12 @@ export function predict(site: Site): Prediction {
 
 type Certain = Readonly<Record<"offers" | "withholds" | "takesBack", boolean>>;
 
-function waysToBe({ pages, files, errors, record, quic }: Site): readonly Known[] {
-  const heards = (one: Heard | undefined): readonly Heard[] => (one === undefined ? ["offer", "nothing"] : [one]);
-  const either = (one: boolean | undefined): readonly boolean[] => (one === undefined ? [true, false] : [one]);
-  return heards(files).flatMap((ofFiles) =>
-    heards(errors).flatMap((ofErrors) =>
-      either(record).flatMap((itsRecord) =>
-        either(quic).map((itsQuic) => ({ pages, files: ofFiles, errors: ofErrors, record: itsRecord, quic: itsQuic })),
+function waysToBe({ pages, ...site }: Site): readonly Known[] {
+  const ways = <T>(one: T | undefined, ...all: readonly T[]): readonly T[] => (one === undefined ? all : [one]);
+  return ways<Heard>(site.files, "offer", "nothing").flatMap((files) =>
+    ways<Heard>(site.errors, "offer", "nothing").flatMap((errors) =>
+      ways(site.record, true, false).flatMap((record) =>
+        ways(site.quic, true, false).map((quic) => ({ pages, files, errors, record, quic })),
       ),
     ),
   );
