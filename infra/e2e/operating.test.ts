@@ -31,7 +31,7 @@ const SEEN: readonly (readonly [command: string, said: RegExp])[] = [
   ["audit --limit 10", /kill-switch\.on/],
   ["kill off", /version 0|observe/i],
   ["diff ~/not-in-japan.json", /\/rules/],
-  ["activate 2 --yes", /now +everyone: version 0[^]*after +everyone: version 2/],
+  ["activate 2 --yes", /everyone: version 0[^]*everyone: version 2/],
   ["alice-2.token npm run", /alice|revision|in force/i],
   ["alice-1 is no longer known", /exit code 3/],
   ["forget --client", /forgot|nothing/i],

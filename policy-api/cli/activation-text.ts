@@ -2,7 +2,7 @@ import { type ActivationState, INITIAL_ACTIVATION, type KillSwitch, type Stage }
 import { POLICY_OUTDATED_MS } from "../decision/policy.ts";
 import type { Activation, PolicyVersion } from "../api/contract/policies.ts";
 import type { Call, Result } from "./command.ts";
-import { nameList, printable, table } from "./table.ts";
+import { printable, table } from "./table.ts";
 import { madeText, percent, timeText, whenText } from "./quantities.ts";
 import type { Api } from "./api.ts";
 import { EXIT, Failure } from "./failure.ts";
@@ -21,19 +21,11 @@ export function stagesText(stages: readonly Stage[]): string {
   return stages.map((stage) => `v${stage.version}: ${stageText(stage)}`).join("; ");
 }
 
-/** Who gets what now, and after a change. */
-export function beforeAfterText(before: ActivationState, after: ActivationState): string {
-  const [now, then] = [before, after].map((state) =>
-    [...whoGetsWhat(state), ...(state.killSwitch === null ? [] : [`kill switch: ${state.killSwitch}`])].join("; "),
-  );
-  return nameList({ now, after: then });
-}
-
 /** The stages in their order, and then the others: `5 % of /shop/: version 2`. */
-function whoGetsWhat({ everyone, stages }: ActivationState): readonly string[] {
+export function whoGetsWhat({ everyone, stages }: Pick<ActivationState, "everyone" | "stages">): readonly string[] {
   return [
-    ...stages.map((stage) => `${stageText(stage)}: ${versionText(stage.version)}`),
-    `${stages.length === 0 ? "everyone" : "everyone else"}: ${versionText(everyone)}`,
+    ...stages.map((stage) => `  ${stageText(stage)}: ${versionText(stage.version)}`),
+    `  ${stages.length === 0 ? "everyone" : "everyone else"}: ${versionText(everyone)}`,
   ];
 }
 
@@ -45,7 +37,7 @@ export function inForceText(activation: Activation, nowMs: number): string {
     revision === INITIAL_ACTIVATION.revision
       ? "Nobody has activated anything yet."
       : `Revision ${revision} since ${timeText(at)}, ${printable(madeText(author, at, note, nowMs))}`,
-    ...whoGetsWhat(activation).map((line) => `  ${line}`),
+    ...whoGetsWhat(activation),
   ].join("\n");
 }
 

@@ -2,7 +2,6 @@ import type { Activation, UnstoredKillSwitch } from "../api/contract/policies.ts
 import { INITIAL_ACTIVATION, isSameState, KILL_SWITCHES } from "../decision/activation.ts";
 import { parsePolicy } from "../decision/policy.ts";
 import {
-  beforeAfterText,
   changed,
   inForceText,
   isForEveryone,
@@ -13,6 +12,7 @@ import {
   unchanged,
   unlessChanged,
   WHEN_OBEYED,
+  whoGetsWhat,
 } from "./activation-text.ts";
 import type { Api } from "./api.ts";
 import type { Call, Command, Result } from "./command.ts";
@@ -58,11 +58,13 @@ change that somebody else made meanwhile (exit code 4).`,
     const after = { ...rolledOut(activation, rollout), killSwitch };
     if (isSameState(activation, after)) return unchanged("That is in force already.", activation, io.nowMs());
     const preview = [
-      ...killSwitchLines(killSwitch),
+      inForceText(activation, io.nowMs()),
+      "",
       `Version ${rollout.version}: ${mode ?? "unreadable"}, ${printable(madeText(author, createdAt, note, io.nowMs()))}`,
       ...verdictLines(policy, rollout),
       "",
-      beforeAfterText(activation, after),
+      "After this:",
+      ...whoGetsWhat(after),
     ].join("\n");
     if (isForEveryone(rollout)) await confirm(call, preview, `Version ${rollout.version} for everyone?`);
     else call.print(`${preview}\n`);
@@ -91,19 +93,10 @@ else made meanwhile (exit code 4). It switches no kill switch on again: \`kill\`
     const api = await call.api();
     const { activation, etag } = await api.activation();
     const target = await previous(activation, api);
-    const made = ({ author, at, note }: Activation): string => madeText(author, at, note, io.nowMs());
     // Nothing but `kill off` is undone by this: it leaves versions and stages as they are.
     if (activation.killSwitch === null && target.killSwitch !== null)
       throw misused(`This would switch the kill switch on again. \`kill ${target.killSwitch}\` does that.`);
-    const preview = [
-      ...(activation.killSwitch === target.killSwitch
-        ? []
-        : [`The kill switch (${activation.killSwitch}) ends by this: the policy counts again.`, ""]),
-      `What ends: revision ${activation.revision}, ${printable(made(activation))}`,
-      `Back to:   revision ${target.revision}, ${printable(made(target))}`,
-      "",
-      beforeAfterText(activation, target),
-    ].join("\n");
+    const preview = `${inForceText(activation, io.nowMs())}\n\nBack to:\n${inForceText(target, io.nowMs())}`;
     await confirm(call, preview, `Back to revision ${target.revision}?`);
     const after = await unlessChanged(api, io, () => api.rollBack(options.note, etag));
     return changed(activation, after, `${inForceText(after, io.nowMs())}\n\n${WHEN_OBEYED}`);
