@@ -125,7 +125,7 @@ const FAILURES: readonly (readonly [code: RegExp, why: string, isConnected: bool
 export function unreachable(origin: string, error: unknown, lateMs: number | undefined, changes: boolean): Failure {
   const code = codeOf(error);
   const [, why, isConnected] = FAILURES.find(([known]) => known.test(code)) ?? [
-    ,
+    code,
     `The connection failed (${code}).`,
     true,
   ];

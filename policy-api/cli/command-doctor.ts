@@ -21,7 +21,7 @@ Ends with 1 if a browser would not do what the worker asks of it, with 6 if that
     const [word] = call.words;
     if (word !== undefined && options.url !== undefined) throw misused("The URL is there twice.");
     const endpoint = findEndpoint({ ...options, ...(word !== undefined && { url: word }) }, call.io);
-    call.print(`Looking at ${endpoint.origin}, which takes a few seconds.\n`);
+    if (call.io.stderr.isTTY === true) call.io.stderr.write(`Looking at ${endpoint.origin} ...\n`);
     // Only here is the contract needed.
     const [{ examine }, { lookAt }] = await Promise.all([import("./doctor-examine.ts"), import("./doctor-look.ts")]);
     const looking = await lookAt(endpoint);

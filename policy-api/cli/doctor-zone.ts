@@ -26,9 +26,9 @@ export async function lookAtZone(
   // As a setting may end with a slash.
   const root = base.replace(/\/+$/, "");
   const read = async <T>(path: string): Promise<T> => resultOf<T>(root + path, token);
-  const row = async <T>(tried: string, path: string, say: (result: T) => Omit<Row, "tried">): Promise<Row> => {
+  const row = async <T>(tried: string, asked: Promise<T>, say: (result: T) => Omit<Row, "tried">): Promise<Row> => {
     try {
-      return { tried: `zone: ${tried}`, ...say(await read<T>(`/zones/${zone}${path}`)) };
+      return { tried: `zone: ${tried}`, ...say(await asked) };
     } catch (error) {
       return { tried: `zone: ${tried}`, came: (error as Error).message, means: "unknown" };
     }
@@ -41,15 +41,15 @@ export async function lookAtZone(
   }
   let routed: boolean | undefined;
   const rows = await Promise.all([
-    row<{ value: string }>("HTTP/3", "/settings/http3", ({ value }) => ({
+    row("HTTP/3", read<{ value: string }>(`/zones/${zone}/settings/http3`), ({ value }) => ({
       came: value,
       means: value === "on" ? "browsers can switch; Cloudflare may offer it too" : "no browser can switch",
     })),
-    row<{ enabled: boolean }>("Universal SSL", "/ssl/universal/settings", ({ enabled }) => ({
+    row("Universal SSL", read<{ enabled: boolean }>(`/zones/${zone}/ssl/universal/settings`), ({ enabled }) => ({
       came: enabled ? "on" : "off",
       means: enabled ? "the zone has a certificate" : "HTTP/3 needs another certificate",
     })),
-    row<readonly Route[]>("routes", "/workers/routes", (routes) => {
+    row("routes", read<readonly Route[]>(`/zones/${zone}/workers/routes`), (routes) => {
       const passing = files.filter((file) => passesWorker(new URL(file, site), routes)).length;
       // A worker may also have a host of its own (a Custom Domain), of which this list says nothing.
       const isRouted = passesWorker(site, routes);
@@ -60,9 +60,9 @@ export async function lookAtZone(
         means: files.length === 0 ? page : `${page}, and ${passing} of ${files.length} files`,
       };
     }),
-    row<{ rules?: readonly Rule[] }>(
+    row(
       "rules of response headers",
-      `/rulesets/phases/${PHASE}/entrypoint`,
+      read<{ rules?: readonly Rule[] }>(`/zones/${zone}/rulesets/phases/${PHASE}/entrypoint`),
       ({ rules = [] }) => {
         const means = {
           marker: "one makes Alt-Svc of the marker, wherever it applies",
