@@ -16,7 +16,7 @@ it("goes on after kill -9, and then nothing is left of either start", async () =
   expect(lines().slice(0, before.length)).toEqual(before);
   const ids = lines().map((row) => row.slice(0, row.indexOf(",")));
   expect(new Set(ids).size).toBe(ids.length);
-  expect(ids.length).toBeGreaterThanOrEqual(2 * 5 * 3 * 2);
+  expect(ids.length).toBeGreaterThanOrEqual(2 * 11 * 2);
   expect(await leftBy(killed)).toEqual([]);
 });
 

@@ -7,7 +7,7 @@ import { csvParse, type DSVRowArray } from "d3-dsv";
 import { afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { ROOT } from "../../base/root.ts";
 import { namespaces } from "../lab/leftovers.ts";
-import { buildLab } from "../lab/programs.ts";
+import { BUILT, buildLab } from "../lab/programs.ts";
 
 // The instrument as a person uses it, on real namespaces: needs root, and builds k6.
 
@@ -16,7 +16,7 @@ const children: ChildProcess[] = [];
 
 /** A folder for each test's runs; what a test starts ends with it. To be called once by a file of tests. */
 export function useRuns(): void {
-  // The first build of k6 takes minutes, and is no part of what is tried here.
+  // The first build of k6 takes minutes, and is no part of what is tried here. The runs do not look at it again.
   beforeAll(() => buildLab(), 1_800_000);
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "h3-bench-e2e-"));
@@ -40,6 +40,7 @@ interface Bench {
 export function bench(...args: readonly string[]): Bench {
   const child = spawn(process.execPath, [join(ROOT, "bench/bench.ts"), ...args, "--out", inRun()], {
     stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, [BUILT]: "1" },
   });
   children.push(child);
   let output = "";

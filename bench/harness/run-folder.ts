@@ -111,20 +111,10 @@ export function jsonText(value: object): string {
 function ask(path: string, asked: Asked): void {
   const file = join(path, "run.json");
   if (!existsSync(file)) writeIn(path, "run.json", jsonText(asked));
-  else if (comparable(readFileSync(file, "utf8")) !== comparable(jsonText(asked)))
+  else if (readFileSync(file, "utf8") !== jsonText(asked))
     throw new UserError(
       `${path} holds a run with other options, which run.json there names. Give --fresh to begin anew, or --out for another folder.`,
     );
-}
-
-/** The order in which cells are measured is no part of a question. A file that is no JSON holds another question. */
-function comparable(question: string): string {
-  try {
-    const { cells, ...rest } = JSON.parse(question) as Asked;
-    return JSON.stringify([rest, Array.isArray(cells) ? cells.map((cell) => JSON.stringify(cell)).toSorted() : cells]);
-  } catch {
-    return question;
-  }
 }
 
 /** Removes a run, and nothing else: `--out . --fresh` must not empty somebody's folder. */

@@ -10,7 +10,7 @@ import { K6_PROGRAM } from "./programs.ts";
 
 export interface K6Options {
   /** A script of bench/instrument/k6. */
-  readonly script: "loads.ts" | "requests.ts" | "downloads.ts";
+  readonly script: "loads.ts" | "requests.ts";
   /** What the script reads from __ENV. */
   readonly env: Readonly<Record<string, string | number>>;
   /** The network namespace that it runs in; this process's own unless given. */

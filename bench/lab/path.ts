@@ -76,25 +76,18 @@ export async function startPath(ends: PathEnds, folder: string, stack: AsyncDisp
     await shell("ip", "-n", namespace, "address", "add", `${address}/32`, "dev", DEVICE);
     await shell("ip", "-n", namespace, "route", "add", route, "dev", DEVICE);
   }
-  // One JSON object a line each way.
+  // One JSON object a line each way; answers come in the order of the questions.
   const socket = connect(control);
   await once(socket, "connect");
   stack.defer(() => {
     socket.destroy();
   });
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
-  const askNow = async (question: object): Promise<Answer> => {
+  const ask = async (question: object): Promise<Answer> => {
     socket.write(`${JSON.stringify(question)}\n`);
     const { value, done } = await lines.next();
     if (done === true) throw new UserError("netpath ended while it was asked.");
     return JSON.parse(value) as Answer;
-  };
-  // The next question waits for the answer to the last.
-  let last: Promise<unknown> = Promise.resolve();
-  const ask = (question: object): Promise<Answer> => {
-    const answer = last.then(() => askNow(question));
-    last = answer.catch(() => undefined);
-    return answer;
   };
   return {
     control,

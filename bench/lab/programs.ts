@@ -1,12 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
-import { buildEdge, buildWorker } from "../../infra/setup/build.ts";
+import { buildEdge, buildGo, buildWorker, runBuild } from "../../infra/setup/build.ts";
 import { findProgram } from "../../base/find-program.ts";
 import { UserError } from "../../base/user-error.ts";
-import { findOrInstall, installPackage, requireGo } from "../../infra/setup/programs.ts";
+import { findOrInstall, installPackage } from "../../infra/setup/programs.ts";
 
 export const NETPATH_PROGRAM = join(ROOT, "dist/netpath");
 export const PATHPROBE_PROGRAM = join(ROOT, "dist/pathprobe");
@@ -22,12 +20,16 @@ export async function buildNetpath(): Promise<void> {
     );
   if (findOrInstall(["ip"], "iproute2") === undefined)
     throw new UserError("The emulated network needs the program ip: install your system's package iproute2.");
-  await goBuild("bench/instrument/netpath", NETPATH_PROGRAM, ".");
-  await goBuild("bench/instrument/netpath", PATHPROBE_PROGRAM, "./cmd/pathprobe");
+  await buildGo(NETPATH_PROGRAM, ".", "bench/instrument/netpath");
+  await buildGo(PATHPROBE_PROGRAM, "./cmd/pathprobe", "bench/instrument/netpath");
 }
+
+/** Set in the environment of a run whose starter has built everything: tests start many, and building takes seconds. */
+export const BUILT = "BENCH_IS_BUILT";
 
 /** Everything that an experiment on the whole system runs. The first build of k6 takes minutes. @throws UserError */
 export async function buildLab(): Promise<void> {
+  if (process.env[BUILT] !== undefined) return;
   await buildNetpath();
   await buildWorker();
   await buildEdge();
@@ -37,7 +39,7 @@ export async function buildLab(): Promise<void> {
 /** k6 with our extension. @throws UserError */
 export async function buildK6(): Promise<void> {
   if (!existsSync(K6_PROGRAM)) console.error("Building k6 with its extension: some minutes the first time ...");
-  await goBuild("bench/instrument/k6", K6_PROGRAM, ".");
+  await buildGo(K6_PROGRAM, ".", "bench/instrument/k6");
 }
 
 /**
@@ -56,25 +58,6 @@ export async function buildQuiche(): Promise<void> {
     installPackage("libclang-dev");
     console.error("Building a server on quiche: six minutes the first time ...");
   }
-  await build(
-    cargo,
-    ["build", "--release", "--locked", "--quiet", "--target-dir", CARGO_TARGET],
-    "bench/instrument/quiche",
-  );
-}
-
-/**
- * Without -trimpath, so that what `npm run check` and tests have compiled need not be compiled again; without tables for a
- * debugger, which the linker takes seconds to write.
- */
-async function goBuild(module: string, program: string, what: string): Promise<void> {
-  mkdirSync(join(ROOT, "dist"), { recursive: true });
-  await build(requireGo(), ["build", "-ldflags=-s -w", "-o", program, what], module);
-}
-
-async function build(program: string, args: readonly string[], module: string): Promise<void> {
-  const child = spawn(program, [...args], { cwd: join(ROOT, module), stdio: ["ignore", "ignore", "inherit"] });
-  const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
-  if (signal !== null) throw new UserError(`Interrupted while building ${module} (${signal}).`);
-  if (code !== 0) throw new UserError(`${module} could not be built: the reason stands above.`);
+  const args = ["build", "--release", "--locked", "--quiet", "--target-dir", CARGO_TARGET];
+  await runBuild(cargo, args, join(ROOT, "bench/instrument/quiche"));
 }

@@ -3,10 +3,11 @@
 /** The name of a protocol, as in the edge's probe. */
 export type Protocol = "h1" | "h2" | "h3";
 
-/** A file of JSON: loads that run one after the other. */
+/** A file of JSON: loads that run one after the other; or one load, which a crowd makes at once, each client for itself. */
 export interface Plan {
   /** The network path's control socket; without one its counters are null. */
   readonly control: string | null;
+  readonly crowd?: number;
   readonly loads: readonly Load[];
 }
 

@@ -27,7 +27,7 @@ export async function buildWorker(): Promise<void> {
   const folder = mkdtempSync(join(ROOT, "dist/worker-"));
   try {
     // Run with this Node: the Node that wrangler's own script finds on the PATH may be too old for wrangler.
-    await run(process.execPath, [WRANGLER, "deploy", "--dry-run", "--outdir", folder], ROOT, WRANGLER_ENV);
+    await runBuild(process.execPath, [WRANGLER, "deploy", "--dry-run", "--outdir", folder], ROOT, WRANGLER_ENV);
     renameSync(join(folder, "worker.js"), join(ROOT, "dist/worker.js"));
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -67,12 +67,19 @@ export async function buildPlain(): Promise<void> {
 /** A module of its own, so that h2spec's dependencies are not the edge's. */
 const H2SPEC_MODULE = "infra/e2e/h2spec";
 
-async function buildGo(program: string, what: string, module = "infra/edge"): Promise<void> {
+/**
+ * Without -trimpath, so that what `npm run check` and tests have compiled need not be compiled again; without tables for a
+ * debugger, which the linker takes seconds to write.
+ *
+ * @throws UserError
+ */
+export async function buildGo(program: string, what: string, module = "infra/edge"): Promise<void> {
   mkdirSync(join(ROOT, "dist"), { recursive: true });
-  await run(requireGo(), ["build", "-o", program, what], join(ROOT, module));
+  await runBuild(requireGo(), ["build", "-ldflags=-s -w", "-o", program, what], join(ROOT, module));
 }
 
-async function run(
+/** Runs a program that builds to its end. @throws UserError with what it printed */
+export async function runBuild(
   program: string,
   args: readonly string[],
   cwd: string,

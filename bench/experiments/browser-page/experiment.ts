@@ -47,7 +47,7 @@ function network(name: string, rateMbps: number, delayMs: number, lossRatio = 0)
  */
 export function placesOf(size: LoadOptions["size"]): readonly Place[] {
   const isQuick = size === "quick";
-  const most = (usual: number): number => (isQuick ? 2 : size === "full" ? PUBLISHED_LOADS : usual);
+  const most = (usual: number): number => (isQuick ? 1 : size === "full" ? PUBLISHED_LOADS : usual);
   const pages = isQuick ? (["page"] as const) : (["page", "document", "images"] as const);
   const fast = { congestion: "cubic", pages, visits: most(PUBLISHED_LOADS), pausesMs: AGAIN, isAlone: true } as const;
   // A visit over HTTP/2 with loss and cubic takes half a minute.
@@ -115,7 +115,7 @@ export function rowOf(visit: Visit, navigation: number, { files, ...seen }: Load
 /** Pages in a real browser over emulated paths. */
 export const experiment = defineExperiment({
   options: {
-    quick: flag("two visits of each, with little loss and short pauses: whether it works"),
+    quick: flag("one visit of each, with little loss and short pauses: whether it works"),
     full: flag("as many visits as published, 50, also where the usual run has fewer"),
     seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
   },

@@ -1,4 +1,7 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { UserError } from "../../../base/user-error.ts";
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { inLab, setNetwork } from "../../harness/in-lab.ts";
@@ -7,6 +10,7 @@ import { startK6 } from "../../lab/k6.ts";
 import type { Lane } from "../../lab/lane.ts";
 import { residentBytes, socketBytes } from "../../lab/cores.ts";
 import { flag } from "../../model/options.ts";
+import type { Load, LoadResult, Plan } from "../../model/plan.ts";
 import {
   LOOK_EVERY_MS,
   MEMORY_ROW,
@@ -34,7 +38,7 @@ export const experiment = defineExperiment({
     makeMissing(crowdsOf(run.options.quick), run, async (crowd) => {
       // Each before an edge of its own: what an edge has grown to it keeps for the next.
       const lab = { arms: ["bare"], lanes: 1, tcpBuffers: SETTINGS.tcpBuffers } as const;
-      const row = await inLab(lab, run.signal, (_, lane, signal) => download(lane, crowd, signal));
+      const row = await inLab(lab, run.signal, ({ folder }, lane, signal) => download(lane, crowd, folder, signal));
       return row && [row];
     }),
   summarise: (run) => memorySummary(run, planOf(run.options.quick).rounds),
@@ -53,18 +57,41 @@ function crowdsOf(isQuick: boolean): Crowd[] {
 }
 
 /** Undefined where it was interrupted. @throws UserError where a download fails, or a program does */
-async function download(lane: Lane, crowd: Crowd, signal: AbortSignal): Promise<MemoryRow | undefined> {
+async function download(lane: Lane, crowd: Crowd, folder: string, signal: AbortSignal): Promise<MemoryRow | undefined> {
   const { protocol, clients } = crowd;
   await setNetwork(lane, { ...SETTINGS, lossRatio: 0 }, 1);
-  const { address, port, caFile, edgePids } = lane.origin("bare", "cubic");
+  const { edgePids, ...origin } = lane.origin("bare", "cubic");
   const edgeBytes = (): number => edgePids.reduce((sum, pid) => sum + residentBytes(pid), 0);
   const edgeBeforeBytes = edgeBytes();
   const startedMs = Date.now();
+  const load: Load = {
+    id: crowd.id,
+    clientAddress: "",
+    origin,
+    edgePids: [],
+    timeoutMs: 300_000,
+    switch: "wait",
+    // A crowd's first flights fill the queue: a handshake that loses packets there is no reason to give up QUIC.
+    quicTimeoutMs: 60_000,
+    sessions: [
+      {
+        timed: true,
+        firstProtocol: protocol,
+        pages: [{ document: `/image/${SETTINGS.bytes}`, subresources: [] }],
+        pauseAfterMs: 0,
+      },
+    ],
+  };
+  const plan: Plan = { control: null, crowd: clients, loads: [load] };
+  const file = join(folder, "plan.json");
+  writeFileSync(file, JSON.stringify(plan));
+  const results: LoadResult[] = [];
   const k6 = startK6({
-    script: "downloads.ts",
-    env: { CLIENTS: clients, PROTOCOL: protocol, ADDRESS: address, PORT: port, CA: caFile, BYTES: SETTINGS.bytes },
+    script: "loads.ts",
+    env: { PLAN: file },
     namespace: lane.clientNamespace,
     signal,
+    onLine: (line) => results.push(JSON.parse(line) as LoadResult),
   });
   const ended = k6.ended.then(() => true);
   const looks: { edge: number; sockets: number; client: number }[] = [];
@@ -73,9 +100,11 @@ async function download(lane: Lane, crowd: Crowd, signal: AbortSignal): Promise<
     looks.push({ edge: edgeBytes(), sockets, client: residentBytes(k6.pid) });
   } while (!(await Promise.race([ended, pause(LOOK_EVERY_MS, false)])));
   if (signal.aborted) return undefined;
-  await k6.assertEndedWell(
-    `${clients} clients over ${protocol}: not all downloads were complete. What was measured is kept: the same command tries again`,
-  );
+  const about = `${clients} clients over ${protocol}: not all downloads were complete. What was measured is kept: the same command tries again`;
+  await k6.assertEndedWell(about);
+  const whole = results.filter(({ outcome, lastProtocol }) => outcome === "ok" && lastProtocol === protocol);
+  if (whole.length < clients)
+    throw new UserError([`${about}.`, ...new Set(results.map(({ error }) => error))].join("\n"));
   const seconds = (Date.now() - startedMs) / 1_000;
   const peak = (of: (look: (typeof looks)[number]) => number): number => Math.max(...looks.map(of));
   return {

@@ -3,12 +3,12 @@ import { expect, it } from "vitest";
 import { renderSvg } from "../../analysis/charts/chart.ts";
 import { exampleRows, exampleSummary } from "../../harness/loopback/testing.ts";
 import { reportText } from "../../harness/run.ts";
-import { experiment, SUBJECTS } from "./experiment.ts";
+import { experiment } from "./experiment.ts";
 import { overheadPicture, overheadReadmeTable, stepsTable } from "./report.ts";
 
-const FACTORS: Readonly<Record<string, number>> = { "pass-through": 2, adaptive: 5, nginx: 0.5 };
-const ROWS = exampleRows(SUBJECTS, 3, ({ arm }) => FACTORS[arm] ?? 1);
-const SUMMARY = exampleSummary(SUBJECTS, ROWS, 3, { nginx: "1.22.1" });
+const FACTORS = { "pass-through": 2, adaptive: 5, nginx: 0.5 };
+const ROWS = exampleRows(3, FACTORS);
+const SUMMARY = exampleSummary(ROWS, 3, { nginx: "1.22.1" });
 
 it("says what each arm adds to the one that does the next less", () => {
   const table = stepsTable(SUMMARY);
@@ -39,10 +39,7 @@ it("the report has every load, and the picture every arm", async () => {
 
 it("a machine without nginx has a report too, which says so", () => {
   const rows = ROWS.filter(({ id }) => !id.includes("nginx"));
-  const report = reportText(
-    "overhead",
-    experiment.report(exampleSummary(SUBJECTS, rows, 3, { nginx: null }), {} as never),
-  );
+  const report = reportText("overhead", experiment.report(exampleSummary(rows, 3, { nginx: null }), {} as never));
   expect(report).toContain("nginx not to be had: its arm is left out");
   expect(report).not.toContain("nginx instead of the edge");
 });

@@ -4,15 +4,10 @@ import type { Figure } from "../../analysis/statistics/bootstrap.ts";
 import { number, size as sizeText, withQuartiles } from "../../analysis/tables/format.ts";
 import { markdownTable } from "../../analysis/tables/table-of.ts";
 import type { Report } from "../../harness/experiment.ts";
+import { CLIENTS } from "../../harness/loopback/plan.ts";
 import { figureColumns, ratioColumns, resultsTable } from "../../harness/loopback/report.ts";
 import { type FigureName, findResult, type LoopbackSummary } from "../../harness/loopback/summary.ts";
 import { type Loop, LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
-
-/**
- * In both loops. So many that none asks for more than about ten pages a second: who opens a hundred is no visitor, and what is kept of
- * one would be most of the cost. Of large responses fewer, as each is asked for twice before the seconds that count.
- */
-export const CLIENTS = { small: 200, large: 50 };
 
 const LATENCY_AND_CPU = ["latencyMedianMs", "latencyP90Ms", "latencyP99Ms", "frontCpuUs", "workerdCpuUs"] as const;
 const COLUMNS = { closed: ["requestsPerSecond", ...LATENCY_AND_CPU], open: LATENCY_AND_CPU } as const;

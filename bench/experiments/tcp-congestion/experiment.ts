@@ -28,7 +28,7 @@ const USUAL = {
 
 const SIZES: Readonly<Record<LoadOptions["size"], typeof USUAL>> = {
   // Of small images few are lost at 0.1 %.
-  quick: { usualBytes: 50_000, betas: [0.3, 0.02], unfriendly: [0.2], windows: [100], rounds: 5, lossRatio: 0.01 },
+  quick: { usualBytes: 50_000, betas: [0.3, 0.02], unfriendly: [0.2], windows: [100], rounds: 2, lossRatio: 0.01 },
   usual: USUAL,
   full: { ...USUAL, rounds: 50 },
 };

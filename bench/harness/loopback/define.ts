@@ -1,5 +1,6 @@
 import {
   buildLoopback,
+  LOOPBACK_ARMS,
   type LoopbackArm,
   type LoopbackSystem,
   startLoopbackSystem,
@@ -7,19 +8,21 @@ import {
 import { findNginx, nginxVersion } from "../../lab/nginx.ts";
 import { runRequests } from "../../lab/request-load.ts";
 import { decimal, flag, type OptionsOf, wholeNumber } from "../../model/options.ts";
-import type { RowSchema } from "../../model/row-schema.ts";
-import { defineExperiment, type Experiment, type Report } from "../experiment.ts";
-import { makeMissing, shareMade } from "../missing.ts";
-import type { Asked } from "../run-folder.ts";
+import { SIZES } from "../../model/request-plan.ts";
+import type { Experiment, Report } from "../experiment.ts";
 import { unlessItFails } from "../in-lab.ts";
+import { makeMissing, shareMade } from "../missing.ts";
 import {
-  type LoopbackColumns,
+  CLIENTS,
+  LOOPBACK_COLUMNS,
   type LoopbackRow,
   type Measurement,
   measurements,
+  OPEN_LOAD_RATIO,
   openRate,
   SEED,
   type Subject,
+  SUBJECTS,
 } from "./plan.ts";
 import { headValues } from "./report.ts";
 import { type LoopbackSummary, summarizeLoopback } from "./summary.ts";
@@ -27,56 +30,52 @@ import { type LoopbackSummary, summarizeLoopback } from "./summary.ts";
 /** Before the seconds that count: every connection is made and used twice, which takes about half of it. */
 const WARM_SECONDS = 1.5;
 
-/** What is special about an experiment that sends requests to servers on the loopback. */
-export interface LoopbackDefinition {
-  readonly row: LoopbackColumns & RowSchema;
-  readonly subjects: readonly Subject[];
-  /** How long each measurement takes, and with --quick, if nothing is asked. */
-  readonly seconds: number;
-  readonly quickSeconds: number;
-  /** An open loop asks for so much of what the slowest subject of its group did in the closed one. */
-  readonly openLoadRatio: number;
-  /** What decides beside seed and seconds which rows belong together. */
-  question(subjects: readonly Subject[]): Asked;
-  /** The values of report.md, beside those of every loopback experiment. */
-  report(summary: LoopbackSummary): Report;
+export const LOOPBACK_OPTIONS = {
+  rounds: wholeNumber("how often each load is measured (9)", [1, 1_000], undefined),
+  seconds: decimal("S", "how long each time (2)", [0.1, 600], undefined),
+  quick: flag("2 rounds of 0.5 s: whether it works"),
+};
+
+type Given = OptionsOf<typeof LOOPBACK_OPTIONS>;
+
+function settingsOf({ rounds, seconds, quick }: Given) {
+  return { rounds: rounds ?? (quick ? 2 : 9), seconds: seconds ?? (quick ? 0.5 : 2) };
 }
 
-export function loopbackOptions({ seconds, quickSeconds }: Pick<LoopbackDefinition, "seconds" | "quickSeconds">) {
-  return {
-    rounds: wholeNumber("how often each load is measured (9)", [1, 1_000], undefined),
-    seconds: decimal("S", `how long each time (${seconds})`, [0.1, 600], undefined),
-    quick: flag(`2 rounds of ${quickSeconds} s: whether it works`),
-  };
+function subjectsHere(): Subject[] {
+  return SUBJECTS.filter(({ arm }) => arm !== "nginx" || findNginx() !== undefined);
 }
 
-type LoopbackOptions = ReturnType<typeof loopbackOptions>;
+function armsHere(): LoopbackArm[] {
+  return [...new Set(subjectsHere().map(({ arm }) => arm))];
+}
 
-/** An experiment of rounds: in each every subject once, in a closed loop and in an open one. */
+function plan(given: Given): Measurement[] {
+  return measurements(subjectsHere(), settingsOf(given).rounds);
+}
+
+/**
+ * An experiment of rounds of requests to servers on the loopback: in each every subject once, in a closed loop and in an open one.
+ *
+ * @param report the values of report.md, beside those that the loads themselves have
+ */
 export function defineLoopback(
-  definition: LoopbackDefinition,
-): Experiment<LoopbackOptions, LoopbackColumns, LoopbackSummary> {
-  const { row, subjects, openLoadRatio } = definition;
-  const settingsOf = ({ rounds, seconds, quick }: OptionsOf<LoopbackOptions>) => ({
-    rounds: rounds ?? (quick ? 2 : 9),
-    seconds: seconds ?? (quick ? definition.quickSeconds : definition.seconds),
-  });
-  const subjectsHere = (): Subject[] => subjects.filter(({ arm }) => arm !== "nginx" || findNginx() !== undefined);
-  const plan = (given: OptionsOf<LoopbackOptions>): Measurement[] =>
-    measurements(subjectsHere(), settingsOf(given).rounds);
-  return defineExperiment({
-    options: loopbackOptions(definition),
-    row,
+  report: (summary: LoopbackSummary) => Report,
+): Experiment<typeof LOOPBACK_OPTIONS, typeof LOOPBACK_COLUMNS, LoopbackSummary> {
+  return {
+    options: LOOPBACK_OPTIONS,
+    row: LOOPBACK_COLUMNS,
     question: (given) => ({
       seed: SEED,
       seconds: settingsOf(given).seconds,
       warmSeconds: WARM_SECONDS,
-      ...definition.question(subjectsHere()),
+      sizes: SIZES,
+      clients: CLIENTS,
+      arms: armsHere(),
     }),
     done: (given, rows) => shareMade(plan(given), rows),
     prepare: async () => {
       await buildLoopback();
-      if (!subjects.some(({ arm }) => arm === "nginx")) return undefined;
       const nginx = findNginx();
       if (nginx === undefined) console.error("There is no nginx here and it cannot be installed: its arm is left out.");
       return { nginx: nginx === undefined ? null : nginxVersion(nginx) };
@@ -86,13 +85,12 @@ export function defineLoopback(
       const { seconds } = settingsOf(options);
       const all = plan(options);
       const runs = new Map<LoopbackArm, number>();
-      const system = await startLoopbackSystem([...new Set(subjectsHere().map(({ arm }) => arm))]);
+      const system = await startLoopbackSystem(armsHere());
       const measure = (measurement: Measurement, signal: AbortSignal) => {
-        const { loop, subject } = measurement;
-        const earlier = runs.get(subject.arm) ?? 0;
-        runs.set(subject.arm, earlier + 1);
-        const group = subjects.filter((one) => one.group === subject.group);
-        const rate = loop === "open" ? openRate(folder.rows, group, openLoadRatio) : null;
+        const { size, arm } = measurement.subject;
+        const earlier = runs.get(arm) ?? 0;
+        runs.set(arm, earlier + 1);
+        const rate = measurement.loop === "open" ? openRate(folder.rows, size) : null;
         return measureSubject({ measurement, system, rate, seconds, run: earlier, signal });
       };
       try {
@@ -106,15 +104,15 @@ export function defineLoopback(
         await system.stop();
       }
     },
-    summarise: (recorded) => summarizeLoopback(subjects, settingsOf(recorded.options), recorded),
+    summarise: (recorded) => summarizeLoopback(settingsOf(recorded.options), recorded),
     report: (summary) => {
-      const { values, pictures = [] } = definition.report(summary);
+      const { values, pictures = [] } = report(summary);
       return {
-        values: { ...headValues(summary), warmSeconds: WARM_SECONDS, openLoad: openLoadRatio * 100, ...values },
+        values: { ...headValues(summary), warmSeconds: WARM_SECONDS, openLoad: OPEN_LOAD_RATIO * 100, ...values },
         pictures,
       };
     },
-  });
+  };
 }
 
 /** Makes one measurement. Undefined where it was interrupted. @throws UserError */
@@ -129,19 +127,30 @@ async function measureSubject(options: {
   readonly signal: AbortSignal;
 }): Promise<readonly LoopbackRow[] | undefined> {
   const { measurement, system, rate, seconds, run, signal } = options;
-  const { id, loop, subject, round } = measurement;
-  const { clients, columns, request } = subject;
-  const { path, ...asked } = request;
-  const arm = system.arms.get(subject.arm);
-  if (arm === undefined) throw new Error(`${subject.arm} does not run.`);
+  const { id, loop, round, subject } = measurement;
+  const { size, arm } = subject;
+  const processes = system.arms.get(arm);
+  if (processes === undefined) throw new Error(`${arm} does not run.`);
+  const { secFetchDest, offers } = LOOPBACK_ARMS[arm];
+  const [bodyBytes, clients] = [SIZES[size], CLIENTS[size]];
   const startedMs = Date.now();
   const counted = await runRequests({
     name: id,
-    plan: { ...asked, url: `${arm.url}${path}`, loop, clients, rate: rate ?? 0, warmSeconds: WARM_SECONDS, seconds },
+    plan: {
+      url: `${processes.url}/image/${bodyBytes}`,
+      headers: { "Sec-Fetch-Dest": secFetchDest },
+      offers,
+      bodyBytes,
+      loop,
+      clients,
+      rate: rate ?? 0,
+      warmSeconds: WARM_SECONDS,
+      seconds,
+    },
     run,
-    ...arm,
+    ...processes,
     originPid: system.originPid,
     signal,
   });
-  return counted && [{ id, loop, round, ...columns, startedMs, clients, rate, ...counted }];
+  return counted && [{ id, loop, size, round, arm, startedMs, clients, rate, ...counted }];
 }

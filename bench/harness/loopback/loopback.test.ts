@@ -1,40 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { readOptions } from "../../model/options.ts";
 import { commonOptions } from "../run.ts";
-import { loopbackOptions } from "./define.ts";
-import { measurements, openRate, type Subject } from "./plan.ts";
+import { LOOPBACK_OPTIONS } from "./define.ts";
+import { measurements, openRate, type Subject, SUBJECTS } from "./plan.ts";
 import { shortfalls } from "./report.ts";
 import { findResult } from "./summary.ts";
 import { exampleRow, exampleRows, exampleSummary } from "./testing.ts";
 
-const SUBJECT = {
-  columns: {},
-  arm: "adaptive",
-  clients: 16,
-  request: { path: "/", headers: {}, offers: false, bodyBytes: 1 },
-} as const;
-const PASS: Subject = {
-  ...SUBJECT,
-  name: "small/pass",
-  title: "passes",
-  group: "small",
-  beside: "small/bare",
-  workerdBeside: "small/bare",
+const rowsOf = (rounds: number) => exampleRows(rounds, { "pass-through": 2, adaptive: 5 });
+const named = (name: string): Subject => {
+  const found = SUBJECTS.find((one) => one.name === name);
+  if (found === undefined) throw new Error(name);
+  return found;
 };
-const VISITS = { ...PASS, name: "visits", title: "visits", group: "visits", beside: "visits", workerdBeside: "visits" };
-const SUBJECTS: readonly Subject[] = [
-  { ...PASS, name: "small/bare", title: "bare", arm: "bare" },
-  PASS,
-  { ...PASS, name: "small/page", title: "a page", workerdBeside: "small/pass" },
-  VISITS,
-];
-const FACTORS: Readonly<Record<string, number>> = { "small/pass": 2, "small/page": 5 };
-const rowsOf = (rounds: number) => exampleRows(SUBJECTS, rounds, ({ name }) => FACTORS[name] ?? 1);
 
 describe("measurements", () => {
   const all = measurements(SUBJECTS, 4);
 
-  it("has every subject once a round in each loop, all closed loops first, and a group together", () => {
+  it("has every subject once a round in each loop, all closed loops first, and a size together", () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     const loops = all.map(({ loop }) => loop);
     expect(loops.lastIndexOf("closed")).toBeLessThan(loops.indexOf("open"));
@@ -43,7 +26,13 @@ describe("measurements", () => {
         all.filter((one) => one.loop === loop && one.round === round).map(({ subject }) => subject.name);
       for (const loop of ["closed", "open"])
         expect(names(loop).toSorted()).toEqual(SUBJECTS.map(({ name }) => name).toSorted());
-      expect([0, 3]).toContain(names("open").indexOf("visits"));
+      expect(
+        new Set(
+          names("open")
+            .slice(0, 6)
+            .map((name) => name.split("/")[0]),
+        ).size,
+      ).toBe(1);
     }
   });
 
@@ -59,82 +48,81 @@ describe("measurements", () => {
 });
 
 describe("openRate", () => {
-  const group = SUBJECTS.filter((subject) => subject.group === "small");
   const closed = [
     ...[1_000, 5_000, 1_100].map((requestsPerSecond, round) =>
-      exampleRow("small/bare", { loop: "closed", round, requestsPerSecond }),
+      exampleRow(named("small/bare"), { loop: "closed", round, requestsPerSecond }),
     ),
     ...[500, 10, 600].map((requestsPerSecond, round) =>
-      exampleRow("small/page", { loop: "closed", round, requestsPerSecond }),
+      exampleRow(named("small/adaptive"), { loop: "closed", round, requestsPerSecond }),
     ),
-    exampleRow("visits", { loop: "closed", requestsPerSecond: 5 }),
+    exampleRow(named("large/bare"), { loop: "closed", requestsPerSecond: 5 }),
   ];
 
-  it("is a share of the median of the slowest subject of the group", () => {
-    expect(openRate(closed, group, 0.6)).toBe(300);
+  it("is a share of the median of the slowest subject of the size", () => {
+    expect(openRate(closed, "small")).toBe(300);
   });
 
   it("stays what it was once a row has it", () => {
-    const open = exampleRow("small/pass", { loop: "open", rate: 123 });
-    expect(openRate([...closed, open], group, 0.6)).toBe(123);
-    const other = exampleRow("visits", { loop: "open", rate: 123 });
-    expect(openRate([...closed, other], group, 0.6)).toBe(300);
+    const open = exampleRow(named("small/pass-through"), { loop: "open", rate: 123 });
+    expect(openRate([...closed, open], "small")).toBe(123);
+    const other = exampleRow(named("large/bare"), { loop: "open", rate: 123 });
+    expect(openRate([...closed, other], "small")).toBe(300);
   });
 });
 
 describe("summarizeLoopback", () => {
-  const summary = exampleSummary(SUBJECTS, rowsOf(3), 3);
+  const summary = exampleSummary(rowsOf(3), 3);
 
   it("takes ratios within a round, so that what slows a whole round changes none", () => {
-    expect(findResult(summary, "open", "small/page").figures.latencyMedianMs).toEqual({
+    expect(findResult(summary, "open", "small/adaptive").figures.latencyMedianMs).toEqual({
       median: 10,
       low: 7.5,
       high: 12.5,
       ratio: { median: 5, low: 5, high: 5, interval: [5, 5] },
     });
-    expect(findResult(summary, "closed", "small/pass").figures.requestsPerSecond?.ratio.median).toBe(0.5);
+    expect(findResult(summary, "closed", "small/pass-through").figures.requestsPerSecond?.ratio.median).toBe(0.5);
   });
 
   it("holds workerd's CPU against another subject where one is named", () => {
-    expect(findResult(summary, "open", "small/page").figures.workerdCpuUs?.ratio.median).toBe(2.5);
+    expect(findResult(summary, "open", "small/adaptive").figures.workerdCpuUs?.ratio.median).toBe(2.5);
     expect(findResult(summary, "open", "small/bare").figures.workerdCpuUs).toBeUndefined();
   });
 
   it("says nothing of an open loop's requests per second: they were given", () => {
-    const { figures, rate } = findResult(summary, "open", "small/pass");
+    const { figures, rate } = findResult(summary, "open", "small/pass-through");
     expect(figures.requestsPerSecond).toBeUndefined();
     expect(rate).toBe(500);
   });
 
   it("counts each measurement once: of rows that were written twice the last", () => {
     const first = rowsOf(3).map((row) => ({ ...row, failures: 7 }));
-    expect(exampleSummary(SUBJECTS, [...first, ...rowsOf(3)], 3)).toEqual(summary);
+    expect(exampleSummary([...first, ...rowsOf(3)], 3)).toEqual(summary);
   });
 
   it("leaves out what was not measured, and rounds that are not asked for", () => {
-    const rows = rowsOf(3).filter(({ id }) => !id.includes("small/page"));
-    expect(() => findResult(exampleSummary(SUBJECTS, rows, 3), "open", "small/page")).toThrow("small/page");
-    expect(exampleSummary(SUBJECTS, rowsOf(3), 2)).toEqual(exampleSummary(SUBJECTS, rowsOf(2), 2));
+    const rows = rowsOf(3).filter(({ id }) => !id.includes("small/adaptive"));
+    expect(() => findResult(exampleSummary(rows, 3), "open", "small/adaptive")).toThrow("small/adaptive");
+    expect(exampleSummary(rowsOf(3), 2)).toEqual(exampleSummary(rowsOf(2), 2));
   });
 
   it("knows no interval of a single round", () => {
-    const single = exampleSummary(SUBJECTS, rowsOf(1), 1);
-    expect(findResult(single, "open", "small/page").figures.latencyMedianMs?.ratio.interval).toBeNull();
+    const single = exampleSummary(rowsOf(1), 1);
+    expect(findResult(single, "open", "small/adaptive").figures.latencyMedianMs?.ratio.interval).toBeNull();
   });
 });
 
 it("says what falls short: failures, requests not made, late ones, other programs, no nginx, few rounds", () => {
-  expect(shortfalls(exampleSummary(SUBJECTS, rowsOf(9), 9))).toEqual([]);
+  expect(shortfalls(exampleSummary(rowsOf(9), 9))).toEqual([]);
   const rows = rowsOf(5).map((row) => {
-    return row.id.startsWith("open/small/page")
+    return row.id.startsWith("open/small/adaptive")
       ? { ...row, failures: 1, dropped: 2, lateP99Ms: row.round + 4, foreignRatio: 0.2 }
       : row;
   });
-  expect(shortfalls(exampleSummary(SUBJECTS, rows, 5, { nginx: null }))).toEqual([
-    "small, open loop, a page: 5 of 10 were not answered as they should be.",
-    "small, open loop, a page: 10 requests were not made, as every client still waited.",
-    "small, open loop, a page: in the worst round 1 % of the requests left more than 8.00 ms late (their latency counts it).",
-    "small, open loop, a page: other programs used 20.0 % of the cores.",
+  expect(shortfalls(exampleSummary(rows, 5, { nginx: null }))).toEqual([
+    "10 kB, open loop, this worker, a page under `adaptive`: 5 of 10 were not answered as they should be.",
+    "10 kB, open loop, this worker, a page under `adaptive`: 10 requests were not made, as every client still waited.",
+    "10 kB, open loop, this worker, a page under `adaptive`: in the worst round 1 % of the requests left more than 8.00 ms late (their latency counts it).",
+    "10 kB, open loop, this worker, a page under `adaptive`: other programs used 20.0 % of the cores.",
     "nginx could not be had: there is nothing to hold the edge against.",
     "5 rounds are too few to go by: run it with more.",
   ]);
@@ -146,6 +134,6 @@ it.each([
   [["--seconds", "1e9"], "--seconds must be a number from 0.1 to 600, not 1e9."],
   [["--save"], "Known options:\n  --rounds N"],
 ])("%j is refused in words", (args, message) => {
-  const options = { ...loopbackOptions({ seconds: 2, quickSeconds: 0.5 }), ...commonOptions("overhead") };
+  const options = { ...LOOPBACK_OPTIONS, ...commonOptions("overhead") };
   expect(() => readOptions(args, options)).toThrow(message);
 });

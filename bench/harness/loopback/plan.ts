@@ -1,36 +1,36 @@
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { median } from "../../analysis/statistics/summary.ts";
-import type { LoopbackArm } from "../../lab/loopback-system.ts";
-import { type LoadPlan, type Loop, LOOPS } from "../../model/request-plan.ts";
+import { LOOPBACK_ARMS, type LoopbackArm } from "../../lab/loopback-system.ts";
+import { type Loop, LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
 import { float, optionalFloat, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
 
-/** What is measured: one request that clients send again and again to one arm. */
+/** What is measured: one file that clients ask one arm for again and again. */
 export interface Subject {
   /** As ids have it: `small/bare`. */
   readonly name: string;
-  /** As tables call it. */
-  readonly title: string;
-  /** Subjects of one group are measured one after another, in an open loop at one rate: so they can be compared. */
-  readonly group: string;
-  /** What its ratios are to, in the same round. */
-  readonly beside: string;
-  /** What the ratio of workerd's CPU time is to. */
-  readonly workerdBeside: string;
-  /** The subject that does the next less: what this one adds to it is reported too. */
-  readonly addsTo?: string;
-  /** What its rows have in the columns that only this experiment has. */
-  readonly columns: Readonly<Record<string, string>>;
+  /** Subjects of one size are measured one after another, in an open loop at one rate: so they can be compared. */
+  readonly size: Size;
   readonly arm: LoopbackArm;
-  /** Connections, each a client. */
-  readonly clients: number;
-  readonly request: Pick<LoadPlan, "headers" | "offers" | "bodyBytes"> & { readonly path: string };
 }
 
-/** One subject under one load for some seconds. CPU times are per answer. An experiment adds what names its subjects. */
+/** Every arm with files of both sizes. */
+export const SUBJECTS: readonly Subject[] = (Object.keys(SIZES) as Size[]).flatMap((size) =>
+  (Object.keys(LOOPBACK_ARMS) as LoopbackArm[]).map((arm) => ({ name: `${size}/${arm}`, size, arm })),
+);
+
+/**
+ * In both loops. So many that none asks for more than about ten pages a second: who opens a hundred is no visitor, and what is kept of
+ * one would be most of the cost. Of large responses fewer, as each is asked for twice before the seconds that count.
+ */
+export const CLIENTS: Readonly<Record<Size, number>> = { small: 200, large: 50 };
+
+/** One subject under one load for some seconds. CPU times are per answer. */
 export const LOOPBACK_COLUMNS = {
   id: string(),
   loop: string<Loop>(),
+  size: string<Size>(),
   round: float,
+  arm: string<LoopbackArm>(),
   startedMs: float,
   clients: float,
   /** Requests per second that were due; null in a closed loop. */
@@ -55,8 +55,7 @@ export const LOOPBACK_COLUMNS = {
   foreignRatio: optionalFloat,
 } as const satisfies RowSchema;
 
-export type LoopbackColumns = typeof LOOPBACK_COLUMNS;
-export type LoopbackRow = RowOf<LoopbackColumns>;
+export type LoopbackRow = RowOf<typeof LOOPBACK_COLUMNS>;
 
 /** What orders and resamples are drawn from. */
 export const SEED = 1;
@@ -68,12 +67,12 @@ export function measurementId(loop: Loop, subject: string, round: number): strin
 }
 
 /**
- * All measurements of a run: first the closed loops, which say how fast the open ones may be. Each round has every group
- * in random order, and every subject of a group in random order. An order is the round's own, so that a run goes on where
+ * All measurements of a run: first the closed loops, which say how fast the open ones may be. Each round has both sizes
+ * in random order, and every subject of a size in random order. An order is the round's own, so that a run goes on where
  * another stopped.
  */
 export function measurements(subjects: readonly Subject[], rounds: number) {
-  const groups = [...Map.groupBy(subjects, ({ group }) => group).values()];
+  const groups = [...Map.groupBy(subjects, ({ size }) => size).values()];
   return LOOPS.flatMap((loop) =>
     Array.from({ length: rounds }, (_, round) => round).flatMap((round) => {
       const random = seededRandom(SEED, "subjects", loop, round);
@@ -84,17 +83,18 @@ export function measurements(subjects: readonly Subject[], rounds: number) {
   );
 }
 
-/**
- * Requests per second of a group's open loops: a share of what its slowest subject did in the closed loop. Once a row has
- * it, it stays, also where a later command asks for more rounds.
- */
-export function openRate(rows: readonly LoopbackRow[], group: readonly Subject[], share: number): number {
-  const bySubject = (loop: Loop): LoopbackRow[][] =>
-    group.map(({ name }) => rows.filter((row) => row.loop === loop && row.id === measurementId(loop, name, row.round)));
-  const given = bySubject("open").flat()[0]?.rate;
+/** An open loop asks for so much of what the slowest subject of its size did in the closed one. */
+export const OPEN_LOAD_RATIO = 0.6;
+
+/** Requests per second of a size's open loops. Once a row has it, it stays, also where a later command asks for more rounds. */
+export function openRate(rows: readonly LoopbackRow[], size: Size): number {
+  const own = rows.filter((row) => row.size === size);
+  const given = own.find(({ loop, rate }) => loop === "open" && rate !== null)?.rate;
   if (given !== undefined && given !== null) return given;
-  const speeds = bySubject("closed").flatMap((own) =>
-    own.length === 0 ? [] : [median(own.map(({ requestsPerSecond }) => requestsPerSecond))],
+  const closed = Map.groupBy(
+    own.filter(({ loop }) => loop === "closed"),
+    ({ arm }) => arm,
   );
-  return Math.max(1, Math.round(share * Math.min(...speeds)));
+  const speeds = [...closed.values()].map((some) => median(some.map(({ requestsPerSecond }) => requestsPerSecond)));
+  return Math.max(1, Math.round(OPEN_LOAD_RATIO * Math.min(...speeds)));
 }

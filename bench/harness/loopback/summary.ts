@@ -1,9 +1,11 @@
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { type Figure, figureOf, spread } from "../../analysis/statistics/bootstrap.ts";
-import { type Loop, LOOPS } from "../../model/request-plan.ts";
+import { size as sizeText } from "../../analysis/tables/format.ts";
+import { LOOPBACK_ARMS, type LoopbackArm } from "../../lab/loopback-system.ts";
+import { type Loop, LOOPS, SIZES } from "../../model/request-plan.ts";
 import type { Recorded } from "../experiment.ts";
 import { lastDay } from "../machine.ts";
-import { type LoopbackRow, measurementId, SEED, type Subject } from "./plan.ts";
+import { type LoopbackRow, measurementId, SEED, type Subject, SUBJECTS } from "./plan.ts";
 
 /** What is compared, and as tables call it. */
 export const FIGURES = {
@@ -18,12 +20,18 @@ export type FigureName = keyof typeof FIGURES;
 const FIGURE_NAMES = Object.keys(FIGURES) as FigureName[];
 type Figures = Readonly<Record<FigureName, Figure | undefined>>;
 
+/** What each arm does more than another one. */
+const ADDS_TO: Partial<Record<LoopbackArm, LoopbackArm>> = {
+  subresource: "pass-through",
+  "fixed-h3": "pass-through",
+  adaptive: "fixed-h3",
+};
+
 export type LoopbackSummary = ReturnType<typeof summarizeLoopback>;
 /** One subject under one load, over all rounds. */
 export type LoopbackResult = LoopbackSummary["results"][number];
 
 export function summarizeLoopback(
-  subjects: readonly Subject[],
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
   { rows, command, starts }: Pick<Recorded<unknown, LoopbackRow>, "rows" | "command" | "starts">,
 ) {
@@ -41,7 +49,7 @@ export function summarizeLoopback(
     starts,
     rounds,
     seconds,
-    results: LOOPS.flatMap((loop) => subjects.flatMap((subject) => resultOf(loop, subject))),
+    results: LOOPS.flatMap((loop) => SUBJECTS.flatMap((subject) => resultOf(loop, subject))),
   };
 }
 
@@ -54,7 +62,7 @@ export function findResult({ results }: LoopbackSummary, loop: Loop, subject: st
 
 function summarized(
   loop: Loop,
-  { name, title, group, beside, workerdBeside, addsTo }: Subject,
+  { name, size, arm }: Subject,
   own: readonly LoopbackRow[],
   rowsOf: (subject: string) => readonly LoopbackRow[],
 ) {
@@ -68,12 +76,16 @@ function summarized(
     const random = seededRandom(SEED, "interval", loop, ...name.split("/"), figure);
     return figureOf(values(own), values(rowsOf(reference)), random);
   };
-  const figureNamed = (figure: FigureName) => figureTo(figure, figure === "workerdCpuUs" ? workerdBeside : beside);
+  // A worker that only passes on is the least that workerd can do.
+  const figureNamed = (figure: FigureName) =>
+    figureTo(figure, `${size}/${figure === "workerdCpuUs" ? "pass-through" : "bare"}`);
+  const less = ADDS_TO[arm];
+  const addsTo = less && `${size}/${less}`;
   return {
     loop,
     subject: name,
-    title,
-    group,
+    title: LOOPBACK_ARMS[arm].title,
+    group: sizeText(SIZES[size]),
     rounds: own.length,
     /** Requests per second of an open loop. */
     rate: own[0]?.rate ?? null,

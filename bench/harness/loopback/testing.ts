@@ -1,23 +1,23 @@
+import type { LoopbackArm } from "../../lab/loopback-system.ts";
 import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
 import { blankRow } from "../../model/row-schema.ts";
-import { LOOPBACK_COLUMNS, type LoopbackRow, measurementId, measurements, type Subject } from "./plan.ts";
+import { LOOPBACK_COLUMNS, type LoopbackRow, measurementId, measurements, type Subject, SUBJECTS } from "./plan.ts";
 import { type LoopbackSummary, summarizeLoopback } from "./summary.ts";
 
-export function exampleRow(subject: string, given: Pick<LoopbackRow, "loop"> & Partial<LoopbackRow>): LoopbackRow {
-  const id = measurementId(given.loop, subject, given.round ?? 0);
-  return blankRow(LOOPBACK_COLUMNS, { id, answers: 1, startedMs: 1e12, foreignRatio: 0.01, ...given });
+export function exampleRow(
+  { name, size, arm }: Subject,
+  given: Pick<LoopbackRow, "loop"> & Partial<LoopbackRow>,
+): LoopbackRow {
+  const id = measurementId(given.loop, name, given.round ?? 0);
+  return blankRow(LOOPBACK_COLUMNS, { id, size, arm, answers: 1, startedMs: 1e12, foreignRatio: 0.01, ...given });
 }
 
 /** Rounds of a machine that gets slower, alike for all subjects: a subject's ratio is its factor in every round. */
-export function exampleRows(
-  subjects: readonly Subject[],
-  rounds: number,
-  factorOf: (subject: Subject) => number,
-): LoopbackRow[] {
-  return measurements(subjects, rounds).map(({ loop, subject, round }) => {
-    const slow = (round + 1) * factorOf(subject);
+export function exampleRows(rounds: number, factors: Readonly<Partial<Record<LoopbackArm, number>>>): LoopbackRow[] {
+  return measurements(SUBJECTS, rounds).map(({ loop, subject, round }) => {
+    const slow = (round + 1) * (factors[subject.arm] ?? 1);
     const hasWorkerd = subject.arm !== "bare" && subject.arm !== "nginx";
-    return exampleRow(subject.name, {
+    return exampleRow(subject, {
       loop,
       round,
       rate: loop === "open" ? 500 : null,
@@ -34,11 +34,10 @@ export function exampleRows(
 }
 
 export function exampleSummary(
-  subjects: readonly Subject[],
   rows: readonly LoopbackRow[],
   rounds: number,
   tools: Readonly<Record<string, string | null>> = {},
 ): LoopbackSummary {
   const starts = [{ at: "2026-01-01T00:00:00.000Z", lanes: 1, rowsBefore: 0, machine: EXAMPLE_MACHINE, tools }];
-  return summarizeLoopback(subjects, { rounds, seconds: 1 }, { rows, command: "npm run bench -- example", starts });
+  return summarizeLoopback({ rounds, seconds: 1 }, { rows, command: "npm run bench -- example", starts });
 }

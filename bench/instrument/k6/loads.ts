@@ -1,8 +1,10 @@
+import { sleep } from "k6";
+import execution from "k6/execution";
 import { print, run } from "k6/x/adaptive-h3";
 import type { Plan, Load } from "../../model/plan.ts";
 
-// Runs the loads of a plan one after the other, and prints a line of JSON for each as soon as it ends. Stdout has nothing
-// else: k6's log goes to stderr, and there is no summary.
+// Runs the loads of a plan one after the other, or one by a crowd at once, and prints a line of JSON for each as soon as it ends.
+// Stdout has nothing else: k6's log goes to stderr, and there is no summary.
 
 /** k6's, not a browser's. */
 declare const open: (path: string) => string;
@@ -10,15 +12,19 @@ declare const open: (path: string) => string;
 const path = __ENV["PLAN"];
 if (path === undefined) throw new Error("name the plan: -e PLAN=/path/to/plan.json");
 const plan = JSON.parse(open(path)) as Plan;
-let next = 0;
+const [only] = plan.loads;
+const { crowd = 1 } = plan;
+
+/** A crowd begins one after another: quic-go refuses what comes while 32 connections wait to be accepted. */
+const APART_S = 0.01;
 
 export const options = {
   scenarios: {
     loads: {
       executor: "shared-iterations",
       exec: "nextLoad",
-      vus: 1,
-      iterations: plan.loads.length,
+      vus: crowd,
+      iterations: crowd * plan.loads.length,
       // Longer than all timeouts together: a load ends by its own deadline.
       maxDuration: `${Math.ceil(plan.loads.reduce((sum, one) => sum + longestMs(one), 60_000) / 1000)}s`,
     },
@@ -34,7 +40,9 @@ function longestMs({ sessions, timeoutMs }: Load): number {
 }
 
 export function nextLoad(): void {
-  const one = plan.loads[next++];
+  const number = execution.scenario.iterationInTest;
+  if (crowd > 1) sleep(number * APART_S);
+  const one = crowd > 1 ? only : plan.loads[number];
   if (one !== undefined) print(run(JSON.stringify({ ...one, control: plan.control })));
 }
 

@@ -23,8 +23,8 @@ func TestAClientThatMoves(t *testing.T) {
 			})
 			load(t, s, "/bytes/"+strconv.Itoa(size))
 			report := s.Report()
-			if len(report.Responses) != 1 || report.Responses[0].Bytes != size {
-				t.Errorf("responses %+v", report.Responses)
+			if len(report.Protocols) != 1 || report.Bytes != size {
+				t.Errorf("%d bytes over %v", report.Bytes, report.Protocols)
 			}
 			requests := site.Requests()
 			if protocol == H3 {

@@ -45,8 +45,8 @@ type Report struct {
 	Bytes  int64 `json:"bytes"`
 	// In the order in which they became usable.
 	Connections []Connection `json:"connections"`
-	// In the order in which they ended.
-	Responses []Response `json:"-"`
+	// Of each response, in the order in which they ended.
+	Protocols []Protocol `json:"-"`
 }
 
 // NewReport is one of nothing: its lists are empty, and not null.
@@ -65,19 +65,13 @@ type Connection struct {
 	EarlyData bool `json:"-"`
 }
 
-// Response is what is reported of a response.
-type Response struct {
-	Protocol Protocol
-	Bytes    int64
-}
-
 // Report may be asked for at any time.
 func (s *Session) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.report
 	r.Pages, r.FilesH3 = slices.Clone(r.Pages), slices.Clone(r.FilesH3)
-	r.Connections, r.Responses = slices.Clone(r.Connections), slices.Clone(r.Responses)
+	r.Connections, r.Protocols = slices.Clone(r.Connections), slices.Clone(r.Protocols)
 	for i, connection := range s.connections {
 		r.Connections[i].Resumed, r.Connections[i].EarlyData = connection.resumed()
 	}
@@ -100,15 +94,12 @@ func (s *Session) opened(c *connection) {
 }
 
 // ended notes a response whose body has ended.
-func (s *Session) ended(response Response, over *connection) {
+func (s *Session) ended(bytes int64, over *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &s.report
-	if len(r.Responses) == 0 {
-		r.DocumentProtocol = response.Protocol
-	}
-	r.LastProtocol = response.Protocol
+	r.Protocols = append(r.Protocols, over.Protocol)
+	r.DocumentProtocol, r.LastProtocol = r.Protocols[0], over.Protocol
 	r.Switched = r.Switched || over.forAltSvc
-	r.Bytes += response.Bytes
-	r.Responses = append(r.Responses, response)
+	r.Bytes += bytes
 }

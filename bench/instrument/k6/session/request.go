@@ -42,7 +42,7 @@ func (s *Session) LoadPage(document string, subresources ...string) error {
 		return err
 	}
 	s.mu.Lock()
-	before := len(s.report.Responses)
+	before := len(s.report.Protocols)
 	s.mu.Unlock()
 	group, ctx := errgroup.WithContext(s.ctx)
 	group.SetLimit(s.config.Parallel)
@@ -56,8 +56,8 @@ func (s *Session) LoadPage(document string, subresources ...string) error {
 	s.mu.Lock()
 	s.report.Pages = append(s.report.Pages, took)
 	overH3 := 0
-	for _, response := range s.report.Responses[before:] {
-		if response.Protocol == H3 {
+	for _, protocol := range s.report.Protocols[before:] {
+		if protocol == H3 {
 			overH3++
 		}
 	}
@@ -68,9 +68,6 @@ func (s *Session) LoadPage(document string, subresources ...string) error {
 
 // fetch loads one resource to its last byte.
 func (s *Session) fetch(ctx context.Context, path string, header http.Header) error {
-	if !strings.HasPrefix(path, "/") {
-		return fmt.Errorf("path %q does not begin with /", path)
-	}
 	connection, err := s.route(ctx)
 	if err != nil {
 		return err
@@ -81,25 +78,24 @@ func (s *Session) fetch(ctx context.Context, path string, header http.Header) er
 	}
 	defer response.Body.Close()
 	s.takeHeader(response)
-	got := Response{Protocol: connection.Protocol}
-	got.Bytes, err = s.readMoving(ctx, response.Body, connection)
+	bytes, err := s.readMoving(ctx, response.Body, connection)
 	if errors.Is(err, errMoved) {
 		var rest int64
-		rest, connection, err = s.askForRest(ctx, path, header, got.Bytes, connection)
-		got.Bytes += rest
+		rest, connection, err = s.askForRest(ctx, path, header, bytes, connection)
+		bytes += rest
 	}
 	if err == nil {
 		// What a server says while the deadline closes the connection can look like the end of a body.
 		err = ctx.Err()
 	}
-	s.ended(got, connection)
+	s.ended(bytes, connection)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s over %s, after %d bytes of the body: %w", path, got.Protocol, got.Bytes, err)
-	case response.ContentLength >= 0 && got.Bytes != response.ContentLength:
-		return fmt.Errorf("%s over %s: the body has %d bytes of %d", path, got.Protocol, got.Bytes, response.ContentLength)
+		return fmt.Errorf("%s over %s, after %d bytes of the body: %w", path, connection.Protocol, bytes, err)
+	case response.ContentLength >= 0 && bytes != response.ContentLength:
+		return fmt.Errorf("%s over %s: the body has %d bytes of %d", path, connection.Protocol, bytes, response.ContentLength)
 	case response.StatusCode >= 400:
-		return fmt.Errorf("%s over %s: status %d", path, got.Protocol, response.StatusCode)
+		return fmt.Errorf("%s over %s: status %d", path, connection.Protocol, response.StatusCode)
 	}
 	s.release(connection)
 	return nil

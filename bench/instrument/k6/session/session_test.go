@@ -33,14 +33,14 @@ func TestAPageOverEachProtocol(t *testing.T) {
 			load(t, s, "/bytes/1000", "/bytes/200000")
 			load(t, s, "/bytes/0")
 			report := s.Report()
-			if got := protocols(report); !reflect.DeepEqual(got, []Protocol{protocol, protocol, protocol}) {
+			if got := report.Protocols; !reflect.DeepEqual(got, []Protocol{protocol, protocol, protocol}) {
 				t.Errorf("protocols %v", got)
 			}
 			if len(report.Connections) != 1 || report.Connections[0].Protocol != protocol || report.Switched {
 				t.Errorf("connections %+v", report.Connections)
 			}
-			if got := report.Responses[1]; got.Bytes != 200_000 {
-				t.Errorf("response %+v", got)
+			if report.Bytes != 201_000 {
+				t.Errorf("%d bytes", report.Bytes)
 			}
 			if len(report.Pages) != 2 {
 				t.Errorf("pages %v", report.Pages)
@@ -130,7 +130,6 @@ func TestFailures(t *testing.T) {
 			{"/short", "/short over " + string(protocol)},
 			{"/status/500", "status 500"},
 			{"/status/404", "status 404"},
-			{"no-slash", "does not begin with /"},
 		} {
 			t.Run(string(protocol)+" "+test.path, func(t *testing.T) {
 				s := open(t, site, func(c *Config) { c.FirstProtocol = protocol })

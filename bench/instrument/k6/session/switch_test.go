@@ -19,7 +19,7 @@ func TestWaitingForTheNewConnection(t *testing.T) {
 			s := open(t, site, func(c *Config) { c.FirstProtocol = first })
 			load(t, s, "/bytes/1", "/bytes/2", "/bytes/3")
 			report := s.Report()
-			if got := protocols(report); !reflect.DeepEqual(got, []Protocol{first, H3, H3}) {
+			if got := report.Protocols; !reflect.DeepEqual(got, []Protocol{first, H3, H3}) {
 				t.Errorf("protocols %v", got)
 			}
 			if len(report.Connections) != 2 || !report.Switched || report.SwitchHandshake != report.Connections[1].Handshake {
@@ -43,7 +43,7 @@ func TestGoingOnInTheBackground(t *testing.T) {
 	site.Offer(fmt.Sprintf(`h3=":%d"`, site.Port))
 	s := open(t, site, func(c *Config) { c.Switch = SwitchBackground })
 	load(t, s, "/bytes/1", "/bytes/2")
-	if report := s.Report(); !reflect.DeepEqual(protocols(report), []Protocol{H2, H2}) || report.Switched {
+	if report := s.Report(); !reflect.DeepEqual(report.Protocols, []Protocol{H2, H2}) || report.Switched {
 		t.Fatalf("while the new connection is being opened: %+v", report)
 	}
 	close(held)
@@ -53,7 +53,7 @@ func TestGoingOnInTheBackground(t *testing.T) {
 	<-attempt.done
 	load(t, s, "/bytes/3")
 	report := s.Report()
-	if got := protocols(report); !reflect.DeepEqual(got, []Protocol{H2, H2, H3}) || !report.Switched || report.SwitchHandshake == 0 {
+	if got := report.Protocols; !reflect.DeepEqual(got, []Protocol{H2, H2, H3}) || !report.Switched || report.SwitchHandshake == 0 {
 		t.Errorf("with the new connection there: %+v", report)
 	}
 }
@@ -100,7 +100,7 @@ func TestBrokenAlternative(t *testing.T) {
 			// Offered again, the alternative stays broken: no second wait, no second attempt.
 			attempts := len(s.quic)
 			load(t, s, "/bytes/4")
-			if report := s.Report(); !report.Broken || len(s.quic) != attempts || report.Responses[3].Protocol != H2 {
+			if report := s.Report(); !report.Broken || len(s.quic) != attempts || report.Protocols[3] != H2 {
 				t.Errorf("the next page: %+v", report)
 			}
 		})
@@ -109,7 +109,7 @@ func TestBrokenAlternative(t *testing.T) {
 		site.Offer(fmt.Sprintf(`h3=":%d", h3=":%d"`, closed.LocalAddr().(*net.UDPAddr).Port, site.Port))
 		s := open(t, site, func(c *Config) { c.QUICTimeoutMs = 1000 })
 		load(t, s, "/bytes/1", "/bytes/2")
-		if report := s.Report(); !report.Broken || report.Responses[1].Protocol != H3 {
+		if report := s.Report(); !report.Broken || report.Protocols[1] != H3 {
 			t.Errorf("%+v", report)
 		}
 	})
@@ -120,7 +120,7 @@ func TestBrokenAlternative(t *testing.T) {
 			c.FirstProtocol, c.QUICTimeoutMs, c.Switch = H3, 100, SwitchBackground
 		})
 		load(t, s, "/bytes/1")
-		if report := s.Report(); !report.Broken || report.Responses[0].Protocol != H2 {
+		if report := s.Report(); !report.Broken || report.Protocols[0] != H2 {
 			t.Errorf("%+v", report)
 		}
 	})
@@ -167,7 +167,7 @@ func TestLeavingHTTP3(t *testing.T) {
 					now = now.Add(test.advance)
 				}
 			}
-			if got := protocols(s.Report()); !reflect.DeepEqual(got, test.want) {
+			if got := s.Report().Protocols; !reflect.DeepEqual(got, test.want) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 			if n := len(s.Report().Connections); n > 2 {
@@ -183,7 +183,7 @@ func TestClearOfASessionThatBeganWithHTTP3(t *testing.T) {
 	s := open(t, site, func(c *Config) { c.FirstProtocol = H3 })
 	load(t, s, "/bytes/1", "/bytes/2")
 	report := s.Report()
-	if got := protocols(report); !reflect.DeepEqual(got, []Protocol{H3, H2}) || report.Switched || report.SwitchHandshake != 0 {
+	if got := report.Protocols; !reflect.DeepEqual(got, []Protocol{H3, H2}) || report.Switched || report.SwitchHandshake != 0 {
 		t.Errorf("%+v", report)
 	}
 }
@@ -199,12 +199,4 @@ func TestAltSvcOfA421IsIgnored(t *testing.T) {
 	if fresh := s.cache.Fresh(time.Now()); fresh != nil {
 		t.Errorf("the cache has %v", fresh)
 	}
-}
-
-func protocols(report Report) []Protocol {
-	var all []Protocol
-	for _, response := range report.Responses {
-		all = append(all, response.Protocol)
-	}
-	return all
 }
