@@ -51,7 +51,7 @@ const BY_VALUE: readonly (readonly [name: string, counter: Count["counter"], lab
   ["news that was dropped", "news_dropped", "cause"],
 ];
 
-/** What was counted, as a table: this hour, the last hours, and in all. Lines that are 0 are left out. */
+/** What was counted, as a table: this hour, the last hours, and in all. Lines that are 0 are left out, but for the first. */
 function statsText({ since, objects, totals, hours }: Stats, nowMs: number, columns: number): string {
   const silent = objects.asked - objects.answered;
   const notes =
@@ -81,7 +81,7 @@ function statsText({ since, objects, totals, hours }: Stats, nowMs: number, colu
     "",
     table(
       ["", "this hour", `${HOURS} hours`, "of these, %", "in all"],
-      [...LINES, ...byValue].filter((line) => sumOf(totals, line) > 0).map(row),
+      [...LINES, ...byValue].filter((line, i) => i === 0 || sumOf(totals, line) > 0).map(row),
       columns,
     ),
     ...notes,
