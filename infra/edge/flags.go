@@ -52,7 +52,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	o := options{
 		proxy: proxy.Options{
 			UpstreamTimeout: 60 * time.Second, BodyTimeout: 60 * time.Second, UnreadTimeout: 60 * time.Second, RestTimeout: 120 * time.Second,
-			SlowestRate: slowestRate, AltSvc: proxy.AltSvcPass,
+			SlowestRate: slowestRate,
 		},
 		certificate: certificate.Options{StateDir: ".adaptive-h3"},
 		handshakes:  quicserver.HandshakeLimits{Unproven: 256, Total: 1024},
@@ -107,14 +107,6 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 // bounds are what hardly anybody sets: the bounds of what attackers can hold, and what is for tests and measurements.
 func (o *options) bounds() *flag.FlagSet {
 	fs := flag.NewFlagSet("bounds", flag.ContinueOnError)
-	fs.Func("alt-svc", "", func(s string) error {
-		switch m := proxy.AltSvcMode(s); m {
-		case proxy.AltSvcPass, proxy.AltSvcStrip, proxy.AltSvcOverride:
-			o.proxy.AltSvc = m
-			return nil
-		}
-		return errors.New("it must be pass, strip or override")
-	})
 	fs.BoolFunc("as-cloudflare", "", setBool(&o.proxy.AsCloudflare))
 	fs.BoolFunc("early-data", "", setBool(&o.earlyData))
 	fs.StringVar(&o.qlogDir, "qlog", "", "")

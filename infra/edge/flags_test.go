@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"adaptive-h3/infra/edge/internal/proxy"
 	"adaptive-h3/infra/edge/internal/quicserver"
 	"adaptive-h3/infra/edge/internal/upstream"
 )
@@ -24,7 +23,7 @@ func TestOptionDefaults(t *testing.T) {
 	}
 	if len(o.listen) != 1 || o.listen[0].Text != "localhost:8443" || !o.listen[0].HTTP3 || len(o.listen[0].Hosts) != 2 ||
 		o.proxy.Upstream != (upstream.Target{Network: "tcp", Address: "127.0.0.1:8787"}) || o.samples != (upstream.Target{}) || o.certificate.StateDir != ".adaptive-h3" ||
-		o.proxy.AltSvc != proxy.AltSvcPass || o.proxy.ServerTiming || o.proxy.AsCloudflare || o.proxy.UpstreamTimeout != time.Minute || o.proxy.BodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second ||
+		o.proxy.ServerTiming || o.proxy.AsCloudflare || o.proxy.UpstreamTimeout != time.Minute || o.proxy.BodyTimeout != time.Minute || o.shutdownTimeout != 10*time.Second ||
 		o.requests.Total != 0 || o.requests.PerClient != 0 || o.maxStreams != 100 ||
 		o.handshakes != (quicserver.HandshakeLimits{Unproven: 256, Total: 1024}) ||
 		o.proxy.UnreadTimeout != time.Minute || o.proxy.RestTimeout != 2*time.Minute || o.requests.Most < 64 || o.proxy.SlowestRate != 1000 {
@@ -37,7 +36,7 @@ func TestOptionsAsGiven(t *testing.T) {
 		"-listen", "127.0.0.1:1,congestion=cubic,http3=off", "-listen", "[::1]:2", "-listen", ":3,http3=on",
 		"-upstream", "unix:/run/workerd.sock", "-samples", "http://[::1]:99/", "-cert", "c", "-key", "k", "-state", "s",
 		"-host", "a.example", "-host", "192.0.2.1", "-host", "*.b.example",
-		"-config", "alt-svc=override", "-server-timing=true", "-config", "as-cloudflare=true", "-config", "upstream-timeout=1m30s", "-shutdown-timeout=1ms",
+		"-server-timing=true", "-config", "as-cloudflare=true", "-config", "upstream-timeout=1m30s", "-shutdown-timeout=1ms",
 		"-max-requests", "10", "-config", "max-requests-client=4", "-config", "max-streams=3",
 		"-config", "retry=true", "-config", "retry-above=6", "-config", "max-handshakes=7",
 		"-config", "unread-timeout=8s", "-config", "slowest-rate=9",
@@ -49,7 +48,7 @@ func TestOptionsAsGiven(t *testing.T) {
 	if len(l) != 3 || l[0].Congestion != "cubic" || l[0].HTTP3 || l[0].Port != 1 || l[1].Hosts[0].String() != "::1" || !l[1].HTTP3 ||
 		l[2].Hosts[0].String() != "::" || o.proxy.Upstream != (upstream.Target{Network: "unix", Address: "/run/workerd.sock"}) || o.samples != (upstream.Target{Network: "tcp", Address: "[::1]:99"}) ||
 		!slices.Equal(o.certificate.CertFiles, []string{"c"}) || !slices.Equal(o.certificate.KeyFiles, []string{"k"}) || o.certificate.StateDir != "s" || strings.Join(o.certificate.Hosts, " ") != "a.example 192.0.2.1 *.b.example" ||
-		o.proxy.AltSvc != proxy.AltSvcOverride || !o.proxy.ServerTiming || !o.proxy.AsCloudflare || o.proxy.UpstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
+		!o.proxy.ServerTiming || !o.proxy.AsCloudflare || o.proxy.UpstreamTimeout != 90*time.Second || o.shutdownTimeout != ms ||
 		o.requests.Total != 10 || o.requests.PerClient != 4 || o.maxStreams != 3 ||
 		o.handshakes != (quicserver.HandshakeLimits{Unproven: 6, Total: 7, Always: true}) ||
 		o.proxy.UnreadTimeout != 8*time.Second || o.proxy.SlowestRate != 9 {
@@ -110,7 +109,6 @@ func TestBadFlags(t *testing.T) {
 		{"-host a_b", []string{"-host", `"a_b"`, "host name or an IP address"}},
 		{"-host a.example:443", []string{"-host", "without port"}},
 		{"-host -a", []string{"-host", "host name"}},
-		{"-config alt-svc=maybe", []string{`"alt-svc=maybe"`, "pass, strip or override"}},
 		{"-server-timing=maybe", []string{"-server-timing", `"maybe"`, "true or false"}},
 		{"-config upstream-timeout=60", []string{"upstream-timeout", "duration", "60s"}},
 		{"-config upstream-timeout=0s", []string{"upstream-timeout", "above 0"}},

@@ -23,7 +23,7 @@ func TestEarlyRequests(t *testing.T) {
 	}
 	transport := upstream.NewTransport(target, 1)
 	defer transport.CloseIdleConnections()
-	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, AltSvc: AltSvcPass, ServerTiming: true}
+	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, ServerTiming: true}
 	log := errorlog.New(io.Discard)
 	handler := New(options, transport, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
 	for _, test := range []struct {

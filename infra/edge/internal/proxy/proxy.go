@@ -26,22 +26,11 @@ type Options struct {
 	SlowestRate     int           // bytes a second of a request body, on average, once BodyTimeout has passed
 	RestTimeout     time.Duration // that a websocket may be quiet
 	UnreadTimeout   time.Duration // that a write may wait for the visitor
-	AltSvc          AltSvcMode
-	ServerTiming    bool // add Server-Timing: cfL4 to responses
-	AsCloudflare    bool // tell the upstream of a connection only what Cloudflare tells
+	ServerTiming    bool          // add Server-Timing: cfL4 to responses
+	AsCloudflare    bool          // tell the upstream of a connection only what Cloudflare tells
 	Kill            *heartbeat.KillSwitch
 	Covers          func(host string) bool // says whether a host, a name or an IP address without port, is here; nil: each is
 }
-
-// AltSvcMode says what happens to the Alt-Svc of the upstream's response, so that one can try what a CDN would do to it.
-type AltSvcMode string
-
-// The modes.
-const (
-	AltSvcPass     AltSvcMode = "pass"     // untouched
-	AltSvcStrip    AltSvcMode = "strip"    // removed
-	AltSvcOverride AltSvcMode = "override" // replaced, on every response, with h3=":PORT"; ma=86400
-)
 
 // Handler passes requests on to the upstream, and its responses to the visitors.
 type Handler struct {

@@ -47,7 +47,7 @@ func (stubQUIC) Read() connpath.Reading {
 func oneRequest(transport connpath.Transport, protoMajor int) func() {
 	log := errorlog.New(io.Discard)
 	target := upstream.Target{Network: "tcp", Address: "127.0.0.1:1"}
-	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, AltSvc: AltSvcPass, ServerTiming: true}
+	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, ServerTiming: true}
 	handler := New(options, stubUpstream{}, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
 	c := connpath.New(transport, netip.MustParseAddr("192.0.2.7"), func() (connpath.Reading, bool) { return stubQUIC{}.Read(), true }, time.UnixMilli(0))
 	if transport == connpath.QUIC {

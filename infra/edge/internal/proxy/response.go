@@ -1,9 +1,7 @@
 package proxy
 
 import (
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -24,7 +22,7 @@ func (p *Handler) modifyResponse(res *http.Response) error {
 			c.Upgraded.Store(true)
 		}
 		if server, is := res.Body.(io.ReadWriteCloser); is {
-			res.Body = watchWebsocket(server, c, p.options.RestTimeout)
+			res.Body = watchWebsocket(res.Request.Context(), server, c, p.options.RestTimeout)
 		}
 	}
 	return nil
@@ -34,12 +32,6 @@ func (p *Handler) modifyResponse(res *http.Response) error {
 // the request came, because the page wants the latest figures.
 func (p *Handler) finishHeader(h http.Header, r *http.Request, c *connpath.Connection) {
 	h.Del(origin.UnreachedHeader)
-	switch p.options.AltSvc {
-	case AltSvcStrip:
-		h.Del("Alt-Svc")
-	case AltSvcOverride:
-		h.Set("Alt-Svc", fmt.Sprintf(`h3=":%s"; ma=86400`, hostPort(r.Host)))
-	}
 	if !c.MayOffer() {
 		dropOffers(h)
 	}
@@ -58,12 +50,4 @@ func dropOffers(h http.Header) {
 	if values := h.Values("Alt-Svc"); len(values) != 1 || strings.TrimSpace(values[0]) != "clear" {
 		h.Del("Alt-Svc")
 	}
-}
-
-// hostPort returns the port that the visitor used, which may differ from the port that this program listens on.
-func hostPort(host string) string {
-	if _, port, err := net.SplitHostPort(host); err == nil && port != "" {
-		return port
-	}
-	return "443"
 }

@@ -35,9 +35,7 @@ func (w *responseWriter) WriteHeader(status int) {
 	h := w.Header()
 	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
 		// Early hints and the like: the final header is still to come.
-		if w.handler.options.AltSvc != AltSvcPass {
-			h.Del("Alt-Svc")
-		} else if !w.conn.MayOffer() || w.handler.options.Kill.On() {
+		if !w.conn.MayOffer() || w.handler.options.Kill.On() {
 			dropOffers(h)
 		}
 		w.ResponseWriter.WriteHeader(status)

@@ -4,8 +4,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"adaptive-h3/infra/edge/connpath"
 )
 
 // Whether a server guesses a type depends on what it has of the body when the header goes out; an entry without a value
@@ -28,9 +31,9 @@ func TestResponseWriterKeepsServersFromGuessing(t *testing.T) {
 	}
 }
 
-// Early hints pass before the final header, without an Alt-Svc where it is not passed.
+// Early hints pass before the final header, without an offer where HTTP/3 is not served.
 func TestResponseWriterInformational(t *testing.T) {
-	for mode, want := range map[AltSvcMode]string{AltSvcPass: "clear", AltSvcStrip: "", AltSvcOverride: ""} {
+	for sent, want := range map[string]string{"clear": "clear", `h3=":443"`: ""} {
 		var early http.Header
 		request, body := boundBody(nil, httptest.NewRequest(http.MethodGet, "/", nil), &Options{UpstreamTimeout: time.Hour})
 		w := &responseWriter{
@@ -39,12 +42,12 @@ func TestResponseWriterInformational(t *testing.T) {
 					early = h.Clone()
 				}
 			}),
-			handler: &Handler{options: Options{AltSvc: mode}}, request: request, body: body,
+			handler: &Handler{}, conn: &connpath.Connection{Serves: new(atomic.Bool)}, request: request, body: body,
 		}
-		w.Header().Set("Alt-Svc", "clear")
+		w.Header().Set("Alt-Svc", sent)
 		w.WriteHeader(http.StatusEarlyHints)
 		if early.Get("Alt-Svc") != want || w.done {
-			t.Errorf("%s: %v", mode, early)
+			t.Errorf("%s: %v", sent, early)
 		}
 		w.WriteHeader(http.StatusOK)
 		w.WriteHeader(http.StatusTeapot)

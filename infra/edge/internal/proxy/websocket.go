@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"io"
 	"sync/atomic"
 	"time"
@@ -26,22 +27,16 @@ type websocket struct {
 	rest   time.Duration // that both ends may be quiet
 
 	writes atomic.Uint64 // that began to the server, and that ended: odd while one waits
-	last   uint64        // of them, at the last look
-	since  time.Time     // when a look first found the last one
 	over   atomic.Bool   // the server's end has ended
-	closed atomic.Bool
-	timer  *time.Timer
 }
 
-// watchWebsocket makes the way to the server one that ends. A client without a TCP connection is in tests only.
-func watchWebsocket(server io.ReadWriteCloser, client *connpath.Connection, rest time.Duration) io.ReadWriteCloser {
+// watchWebsocket makes the way to the server one that ends, at the latest with ctx. A client without a TCP connection is in tests only.
+func watchWebsocket(ctx context.Context, server io.ReadWriteCloser, client *connpath.Connection, rest time.Duration) io.ReadWriteCloser {
 	if client == nil || client.Quiet == nil {
 		return server
 	}
 	w := &websocket{ReadWriteCloser: server, client: client, rest: rest}
-	every := min(lookEvery, max(rest/4, time.Millisecond))
-	w.timer = time.AfterFunc(time.Hour, func() { w.look(every) })
-	w.timer.Reset(every)
+	go w.watch(ctx)
 	return w
 }
 
@@ -59,31 +54,29 @@ func (w *websocket) Write(p []byte) (int, error) {
 	return w.ReadWriteCloser.Write(p)
 }
 
-func (w *websocket) Close() error {
-	w.closed.Store(true)
-	w.timer.Stop()
-	return w.ReadWriteCloser.Close()
-}
-
-// look ends the websocket where nothing moves any more and one end has ended, and where nothing has moved for rest.
-func (w *websocket) look(every time.Duration) {
-	if w.closed.Load() {
-		return
+// watch ends the websocket where nothing moves any more and one end has ended, and where nothing has moved for rest.
+func (w *websocket) watch(ctx context.Context) {
+	ticker := time.NewTicker(min(lookEvery, max(w.rest/4, time.Millisecond)))
+	defer ticker.Stop()
+	last, since := uint64(0), time.Now() // of the writes, and when a look first found so many
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		now, quiet, writes := time.Now(), w.client.Quiet(), w.writes.Load()
+		if writes != last {
+			last, since = writes, now
+			continue
+		}
+		// What the server sent last may still be on its way to the client.
+		over := w.client.Left() || (w.over.Load() && quiet >= min(settleAfter, w.rest/4))
+		stuck := writes%2 == 1 && now.Sub(since) >= stuckAfter && quiet >= stuckAfter
+		if over || stuck || quiet >= w.rest {
+			w.client.Abort()
+			_ = w.Close()
+			return
+		}
 	}
-	now, quiet := time.Now(), w.client.Quiet()
-	last := w.writes.Load()
-	waits := last%2 == 1
-	stands := last == w.last
-	if !stands {
-		w.last, w.since = last, now
-	}
-	// What the server sent last may still be on its way to the client.
-	over := w.client.Left() || (w.over.Load() && quiet >= min(settleAfter, w.rest/4))
-	stuck := waits && now.Sub(w.since) >= stuckAfter && quiet >= stuckAfter
-	if stands && (over || stuck || quiet >= w.rest) {
-		w.client.Abort()
-		_ = w.Close()
-		return
-	}
-	w.timer.Reset(every)
 }
