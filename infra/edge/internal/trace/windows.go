@@ -3,7 +3,6 @@
 package trace
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,34 +35,22 @@ func Windows(path string, r *connpath.Registry, log *errorlog.Log) (write func(c
 	}
 	return func(ctx context.Context) {
 		defer file.Close()
-		out := bufio.NewWriter(file)
-		ticker := time.NewTicker(interval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		lines := json.NewEncoder(file)
+		r.Each(ctx, interval, func(c *connpath.Connection, now time.Time) {
+			r, ok := c.Read()
+			if !ok || !c.Answering() || ctx.Err() != nil {
 				return
-			case now := <-ticker.C:
-				if err := scan(out, r.Snapshot(), now); err != nil {
-					log.Logger("trace").Printf("nothing more is written: %v", err)
-					return
-				}
 			}
-		}
-	}, nil
-}
-
-// scan writes a line for each connection, and flushes them together, so that a reader sees whole scans.
-func scan(out *bufio.Writer, connections []*connpath.Connection, now time.Time) error {
-	lines := json.NewEncoder(out)
-	for _, c := range connections {
-		if r, ok := c.Read(); ok && c.Answering() {
-			// The writer keeps its first error, and Flush gives it.
-			_ = lines.Encode(point{
+			err := lines.Encode(point{
 				ConnectionID: c.ID(), Transport: c.Transport, AtMs: now.UnixMilli(),
 				RTTMs: float64(r.RTT.Microseconds()) / 1000, CongestionWindowBytes: r.CongestionWindowBytes(), BytesSent: r.BytesSent,
 			})
-		}
-	}
-	return out.Flush()
+			if err != nil {
+				log.Logger("trace").Printf("nothing more is written: %v", err)
+				stop()
+			}
+		})
+	}, nil
 }
