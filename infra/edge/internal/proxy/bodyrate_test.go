@@ -54,6 +54,7 @@ func TestSlowestRateOfABody(t *testing.T) {
 			}
 			request, body := boundBody(client, request, &Options{UpstreamTimeout: time.Hour, BodyTimeout: timeout, SlowestRate: rate})
 			defer body.end()
+			body.start()
 			began := time.Now()
 			var waited time.Duration
 			buffer := make([]byte, 32<<10)

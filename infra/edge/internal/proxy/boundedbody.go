@@ -40,14 +40,14 @@ type boundedBody struct {
 	io.ReadCloser
 	controller *http.ResponseController
 	options    *Options
-	clock      *time.Timer   // ends the upstream's time
+	cancel     context.CancelCauseFunc
+	clock      *time.Timer   // ends the upstream's time; nil: it is not asked yet
 	held       chan struct{} // closed once the body may go on; nil: nobody waits for 100 (Continue)
 	pass       func()        // lets the body go on
 
 	mu       sync.Mutex
-	idle     sync.Cond // signals a change of calls
-	calls    int       // calls of the body that are under way
-	since    time.Time // when the read under way began
+	calls    sync.WaitGroup // of the body, that are under way
+	since    time.Time      // when the read under way began
 	waited   time.Duration
 	got      int64 // bytes
 	bounded  bool  // the server has a deadline for the body
@@ -59,10 +59,7 @@ type boundedBody struct {
 // answer begins, and end before the handler returns.
 func boundBody(w http.ResponseWriter, r *http.Request, options *Options) (*http.Request, *boundedBody) {
 	ctx, cancel := context.WithCancelCause(r.Context())
-	b := &boundedBody{ReadCloser: r.Body, controller: http.NewResponseController(w), options: options, pass: func() {}}
-	b.idle.L = &b.mu
-	b.clock = time.AfterFunc(options.UpstreamTimeout, func() { cancel(errTimeout) })
-	b.clock.Stop()
+	b := &boundedBody{ReadCloser: r.Body, controller: http.NewResponseController(w), options: options, cancel: cancel, pass: func() {}}
 	if passExpectation(r) {
 		b.held = make(chan struct{})
 		b.pass = sync.OnceFunc(func() { close(b.held) })
@@ -78,7 +75,7 @@ func boundBody(w http.ResponseWriter, r *http.Request, options *Options) (*http.
 
 // start says that the upstream is asked now.
 func (b *boundedBody) start() {
-	b.clock.Reset(b.options.UpstreamTimeout)
+	b.clock = time.AfterFunc(b.options.UpstreamTimeout, func() { b.cancel(errTimeout) })
 	if b.held != nil {
 		time.AfterFunc(upstream.ExpectPatience, func() {
 			b.mu.Lock()
@@ -120,7 +117,7 @@ func (b *boundedBody) begin(over error) error {
 		return b.over
 	}
 	b.over = over
-	b.calls++
+	b.calls.Add(1)
 	if !b.answered {
 		b.clock.Stop()
 		b.since = time.Now()
@@ -137,6 +134,7 @@ func (b *boundedBody) patience() time.Duration {
 }
 
 func (b *boundedBody) done(n int, err error) {
+	defer b.calls.Done()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.answered {
@@ -144,14 +142,12 @@ func (b *boundedBody) done(n int, err error) {
 		b.waited += time.Since(b.since)
 		b.clock.Reset(b.options.UpstreamTimeout)
 	}
-	b.calls--
 	if b.over == nil {
 		b.over = err
 	}
 	if err != nil {
 		b.unbound()
 	}
-	b.idle.Broadcast()
 }
 
 // unbound ends the bound on pauses. A deadline that has passed stays: otherwise, over HTTP/1.1, the server would wait for the rest of
@@ -168,7 +164,9 @@ func (b *boundedBody) release() (whole bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.answered = true
-	b.clock.Stop()
+	if b.clock != nil {
+		b.clock.Stop()
+	}
 	b.unbound()
 	return errors.Is(b.over, io.EOF)
 }
@@ -185,16 +183,13 @@ func (b *boundedBody) failure() error {
 
 // end lets go of the response writer and of the body: nobody may touch them once their handler has returned.
 func (b *boundedBody) end() {
-	whole := b.release()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !whole {
+	if whole := b.release(); !whole {
+		b.mu.Lock()
 		b.over, b.bounded = errBodyOver, false
 		// The deadline stays, so that the server does not look for the body's end either.
 		_ = b.controller.SetReadDeadline(time.Unix(1, 0))
+		b.mu.Unlock()
 	}
 	b.pass()
-	for b.calls > 0 {
-		b.idle.Wait()
-	}
+	b.calls.Wait()
 }
