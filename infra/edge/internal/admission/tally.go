@@ -15,10 +15,7 @@ func Client(address netip.Addr) netip.Prefix {
 	if address.Is6() {
 		bits = 64
 	}
-	prefix, err := address.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
+	prefix, _ := address.Prefix(bits) // which is invalid where address is
 	return prefix
 }
 

@@ -30,18 +30,13 @@ func PassTarget(out *url.URL, requestURI string) {
 
 // encode percent-encodes (RFC 3986, section 2.1) the bytes of s that are in chars, or above those of printable ASCII.
 func encode(s, chars string) string {
-	encoded := func(b byte) bool { return b >= 0x7f || strings.IndexByte(chars, b) >= 0 }
-	first := 0
-	for first < len(s) && !encoded(s[first]) {
-		first++
-	}
-	if first == len(s) {
+	encoded := func(r rune) bool { return r >= 0x7f || strings.ContainsRune(chars, r) }
+	if strings.IndexFunc(s, encoded) < 0 {
 		return s
 	}
 	var to strings.Builder
-	to.WriteString(s[:first])
-	for i := first; i < len(s); i++ {
-		if encoded(s[i]) {
+	for i := range len(s) {
+		if encoded(rune(s[i])) {
 			fmt.Fprintf(&to, "%%%02X", s[i])
 		} else {
 			to.WriteByte(s[i])

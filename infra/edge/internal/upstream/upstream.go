@@ -23,8 +23,7 @@ func ParseTarget(s string) (Target, error) {
 		return Target{Network: "unix", Address: path}, nil
 	}
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.Port() == "" ||
-		(u.Path != "" && u.Path != "/") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Hostname() == "" || u.Port() == "" || strings.TrimSuffix(s, "/") != "http://"+u.Host {
 		return Target{}, errors.New("it must be http://HOST:PORT without a path, or unix:/path")
 	}
 	return Target{Network: "tcp", Address: u.Host}, nil
