@@ -4,6 +4,7 @@ package heartbeat
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -16,7 +17,7 @@ const (
 
 	tick          = 50 * time.Millisecond
 	ticksInterval = int(Interval / tick)
-	ticksPatience = int(Patience / tick)
+	ticksPatience = uint64(Patience / tick)
 )
 
 // Monitor asks one server. It begins with the server there.
@@ -73,36 +74,26 @@ func (m *Monitor) Await(ctx context.Context, d time.Duration) bool {
 func (m *Monitor) Run(ctx context.Context) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	answers := make(chan error)
-	asking := false
-	sinceAsked, silent := ticksInterval, 0
-	for {
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	var waits atomic.Bool    // for an answer
+	var silent atomic.Uint64 // ticks
+	for ticks := 0; ; ticks++ {
+		if ticks%ticksInterval == 0 && waits.CompareAndSwap(false, true) {
+			asking.Go(func() {
+				defer waits.Store(false)
+				ctx, cancel := context.WithTimeout(ctx, Patience)
+				defer cancel()
+				if m.ask(ctx) == nil {
+					silent.Store(0)
+				}
+			})
+		}
 		select {
 		case <-ctx.Done():
-			if asking {
-				<-answers
-			}
 			return
-		case err := <-answers:
-			asking = false
-			if err == nil {
-				silent = 0
-				m.set(false)
-			}
 		case <-ticker.C:
-			silent++
-			sinceAsked++
-			if silent >= ticksPatience {
-				m.set(true)
-			}
-			if !asking && sinceAsked >= ticksInterval {
-				asking, sinceAsked = true, 0
-				go func() {
-					ctx, cancel := context.WithTimeout(ctx, Patience)
-					defer cancel()
-					answers <- m.ask(ctx)
-				}()
-			}
+			m.set(silent.Add(1) >= ticksPatience)
 		}
 	}
 }
