@@ -1,9 +1,9 @@
 import { DRAWN_ARMS } from "../policy-api/decision/assignment.ts";
 import type { TimesBefore } from "../policy-api/visitors/expected-time.ts";
-import { NO_OUTCOMES, type OutcomeRow, type OutcomeSums } from "../policy-api/visitors/gathered.ts";
+import { NO_OUTCOMES, type OutcomeKey, type OutcomeRow, type OutcomeSums } from "../policy-api/visitors/gathered.ts";
 import { mergeSketches, readSketch } from "../policy-api/visitors/quantiles.ts";
 import { ASN_PREFIX } from "../policy-api/visitors/row-keys.ts";
-import { addChange, type OutcomeKey, outcomeId, type SumsChange } from "../policy-api/visitors/sums-change.ts";
+import { addChange, outcomeId, type SumsChange } from "../policy-api/visitors/sums-change.ts";
 import { readSums, sumsText } from "../policy-api/visitors/sums.ts";
 import { type Database, readStored } from "./database.ts";
 import { RETENTION_MS } from "./path-rows.ts";

@@ -218,7 +218,7 @@ describe("decisions", () => {
     [
       one({ rtt: 5 }),
       [
-        "/paths/0/rtt: is not known here; known: transport, rttMs, deliveryRateBps, lossRatio, packets, path, asn, country, clientAddress, offeredUntil",
+        "/paths/0/rtt: is not known here; known: transport, rttMs, deliveryRateBps, path, asn, country, lossRatio, packets, clientAddress, offeredUntil",
       ],
     ],
     [one({ rtMs: 5 }), ["/paths/0/rtMs: is not known here: rttMs?"]],

@@ -147,7 +147,7 @@ function countsOf(counted: Counted): Count[] {
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([key, count]) => {
       const read = readKey(key);
-      return read === undefined ? [] : [{ counter: read.family, labels: { ...read.labels }, count }];
+      return read === undefined ? [] : [{ counter: read.family, labels: read.labels, count }];
     });
 }
 

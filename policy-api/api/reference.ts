@@ -10,8 +10,8 @@ export function addReference(api: OpenAPIHono<ApiEnv>): void {
     description:
       "One of the tokens in the secret POLICY_TOKENS. A call that changes something needs a token that may write.",
   });
-  let document: ReturnType<typeof api.getOpenAPI31Document> | undefined;
-  const describe = (): NonNullable<typeof document> =>
+  let document: Document | undefined;
+  const describe = (): Document =>
     (document ??= api.getOpenAPI31Document({
       openapi: "3.1.0",
       info: {
@@ -52,11 +52,7 @@ interface Operation {
   readonly requestBody?: { content?: Record<string, { schema?: Schema }>; required?: boolean };
   readonly responses?: Record<string, { description: string; content?: Record<string, { schema?: Schema }> }>;
 }
-interface Document {
-  readonly info: { readonly title: string; readonly description?: string | undefined };
-  readonly paths?: unknown;
-  readonly components?: unknown;
-}
+type Document = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
 
 type Html = ReturnType<typeof html>;
 

@@ -17,8 +17,8 @@ export function faultsOf(error: z.core.$ZodError, target: string): Fault[] {
           pointer: prefix + pointerOf([...path, issue.keys[i] ?? ""]),
           message: line,
         }));
-      const isRelation = issue.code === "custom" && issue.params?.["relation"] === true;
-      return [{ pointer: prefix + pointerOf(path), message, ...(isRelation && { relation: true as const }) }];
+      const { pointer = "", relation }: Partial<Fault> = (issue.code === "custom" && issue.params) || {};
+      return [{ pointer: prefix + pointerOf(path) + pointer, message, ...(relation && { relation }) }];
     })
     .slice(0, FAULTS_MAX);
 }

@@ -1,39 +1,13 @@
-import { DRAWN_ARMS, type DrawnArm, type LastDecided } from "../decision/assignment.ts";
+import { DRAWN_ARMS } from "../decision/assignment.ts";
 import type { TablePlace } from "../decision/gain-table.ts";
-import { described, integer, number, object, oneOf, optional, type Reader } from "../decision/parse.ts";
-import { addDecided, addReport, type ClientDay, EMPTY_DAY, readClientDay } from "./client-day.ts";
+import { described, integer, number, object, oneOf, optional, type Read, type Reader } from "../decision/parse.ts";
+import { addDecided, addReport, type ClientDay, EMPTY_DAY, PAGES_COUNTED, readClientDay } from "./client-day.ts";
 import type { ExpectedTimes } from "./expected-time.ts";
 import type { PageDecision, PageOutcome } from "./page-outcome.ts";
 import { cellKey, EVERYWHERE, parsePeriodKey, periodKey, rttClassOf, rttKey, asnKey, isRowKey } from "./row-keys.ts";
 
 /** Under how many keys a client's pages count. Those under further keys count under the first ones alone. */
 export const CLIENT_KEYS_MAX = 24;
-
-/**
- * What a client did in its present period of assignment, under one version and arm. Plain JSON, of bounded size.
- *
- * A client has one of these. With another period, version or arm a new one begins, and what the one before added up to stays
- * in the sums, as another client's. So a client that two versions decide about in turn, while a new one is rolled out, counts
- * as several clients.
- */
-export interface AssignedClient extends LastDecided {
-  readonly version: number;
-  readonly arm: DrawnArm;
-  /**
-   * The RTT of the first page in this period that has one, milliseconds. All pages of the client count in its class: a later
-   * page's RTT is measured over the protocol that the arm led to.
-   */
-  readonly rttMs?: number | undefined;
-  /**
-   * Where its pages stand in the version's gain table: the RTT of the first page that has one, and the loss of the first page
-   * that has one. Those of later pages may depend on the arm, and cells must not.
-   */
-  readonly place?: ClientPlace | undefined;
-  /** By the keys of outcome rows. Empty after a page that counts in no arm (`redrawn`), which only begins the period. */
-  readonly rows: Readonly<Record<string, ClientDay>>;
-}
-
-type ClientPlace = Omit<TablePlace, "size">;
 
 /** What a page took, milliseconds, and under which keys it belongs into the sketches. */
 export interface SketchTimes {
@@ -107,12 +81,12 @@ export function addOutcome(
   let isAdded = false;
   for (const key of keysOf(outcome, client, asn)) {
     const day = rows[key];
-    const added = day === undefined ? undefined : addReport(day, report);
-    if (added?.kind !== "added") continue;
+    const added = day && addReport(day, report);
+    if (day === undefined || added === undefined) continue;
     isAdded = true;
-    rows[key] = added.day;
-    // Sums alone show when an effect changes.
-    if (added.isForSketch && parsePeriodKey(key) === undefined) keys.push(key);
+    rows[key] = added;
+    // A client's first pages belong into the sketches, as many as count. Sums alone show when an effect changes.
+    if (day.load.pages < PAGES_COUNTED && parsePeriodKey(key) === undefined) keys.push(key);
   }
   if (!isAdded) return { client };
   const changed = { ...client, rows };
@@ -147,7 +121,7 @@ function atClient({ rtt, size, loss }: TablePlace, client: ClientPlace | undefin
   return { rtt: client?.rtt ?? rtt, size, loss: loss === undefined ? undefined : (client?.loss ?? loss) };
 }
 
-const readRows: Reader<AssignedClient["rows"]> = described(
+const readRows: Reader<Readonly<Record<string, ClientDay>>> = described(
   (value, pointer, faults) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       faults.push({ pointer, message: "must be an object" });
@@ -166,14 +140,35 @@ const readRows: Reader<AssignedClient["rows"]> = described(
 );
 
 /** Cells' keys have two digits for each node. */
-const NODE_MAX = 99;
+const readNode = integer(0, 99);
+const readPlace = object({ rtt: readNode, loss: optional(readNode) });
+type ClientPlace = Read<typeof readPlace>;
 
-export const readAssignedClient: Reader<AssignedClient> = object<AssignedClient>({
+export const readAssignedClient = object({
   period: integer(0, Number.MAX_SAFE_INTEGER),
   version: integer(0, Number.MAX_SAFE_INTEGER),
   arm: oneOf(...DRAWN_ARMS),
+  /** Of the last page that was decided about, milliseconds since the epoch. */
   atMs: number(0, Number.MAX_VALUE),
+  /**
+   * The RTT of the first page in this period that has one, milliseconds. All pages of the client count in its class: a later
+   * page's RTT is measured over the protocol that the arm led to.
+   */
   rttMs: optional(number(0, Number.MAX_VALUE)),
-  place: optional(object<ClientPlace>({ rtt: integer(0, NODE_MAX), loss: optional(integer(0, NODE_MAX)) })),
+  /**
+   * Where its pages stand in the version's gain table: the RTT of the first page that has one, and the loss of the first page
+   * that has one. Those of later pages may depend on the arm, and cells must not.
+   */
+  place: optional(readPlace),
+  /** By the keys of outcome rows. Empty after a page that counts in no arm (`redrawn`), which only begins the period. */
   rows: readRows,
 });
+
+/**
+ * What a client did in its present period of assignment, under one version and arm. Plain JSON, of bounded size.
+ *
+ * A client has one of these. With another period, version or arm a new one begins, and what the one before added up to stays
+ * in the sums, as another client's. So a client that two versions decide about in turn, while a new one is rolled out, counts
+ * as several clients.
+ */
+export type AssignedClient = Read<typeof readAssignedClient>;

@@ -51,34 +51,21 @@ export const TIME_MAX_MS = 3_600_000;
 const NO_TIMES: Times = { pages: 0, logs: 0, predicted: 0, overH3: 0, atBound: 0 };
 export const EMPTY_DAY: ClientDay = { decided: 0, load: NO_TIMES, lcp: NO_TIMES };
 
-export type Added =
-  | {
-      readonly kind: "added";
-      readonly day: ClientDay;
-      /** Whether its times belong into the sketches too: a client's first pages do, as many as count. */
-      readonly isForSketch: boolean;
-    }
-  /** A client cannot report more pages than were decided about. */
-  | { readonly kind: "more-reports-than-pages" }
-  | { readonly kind: "not-a-time" };
-
 /** Adds a page that was decided about. Pure. */
 export function addDecided(day: ClientDay): ClientDay {
   return day.decided >= PAGES_MAX ? day : { ...day, decided: day.decided + 1 };
 }
 
-/** Adds what a page reported. The same page must not be added twice. Pure. */
-export function addReport(day: ClientDay, { overH3, load, lcp }: ReportedTimes): Added {
-  if (!isTimed(load) || (lcp !== undefined && !isTimed(lcp))) return { kind: "not-a-time" };
-  if (day.load.pages >= day.decided) return { kind: "more-reports-than-pages" };
+/**
+ * Adds what a page reported. Undefined if that is no time, or if the client would report more pages than were decided about. The same
+ * page must not be added twice. Pure.
+ */
+export function addReport(day: ClientDay, { overH3, load, lcp }: ReportedTimes): ClientDay | undefined {
+  if (!isTimed(load) || (lcp !== undefined && !isTimed(lcp)) || day.load.pages >= day.decided) return undefined;
   return {
-    kind: "added",
-    isForSketch: day.load.pages < PAGES_COUNTED,
-    day: {
-      ...day,
-      load: plus(day.load, load, overH3),
-      lcp: lcp === undefined ? day.lcp : plus(day.lcp, lcp, overH3),
-    },
+    ...day,
+    load: plus(day.load, load, overH3),
+    lcp: lcp === undefined ? day.lcp : plus(day.lcp, lcp, overH3),
   };
 }
 

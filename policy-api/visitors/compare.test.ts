@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkGrounds, type Claim, compare, type Grounds, type Objection, objectionText } from "./compare.ts";
+import { checkGrounds, type Claim, compare, type Objection, objectionText } from "./compare.ts";
 import type { Arms } from "./intervals.ts";
 import type { Sums } from "./sums.ts";
 import { type Drawn, drawnArms } from "./testing.ts";
@@ -7,8 +7,7 @@ import { type Drawn, drawnArms } from "./testing.ts";
 const EVEN = drawnArms({ clients: 1500 }, { clients: 1500 });
 const FASTER = drawnArms({ clients: 1500, saves: 0.3, overH3: 0.9 }, { clients: 1500 });
 
-const grounds = (over: Partial<Grounds> = {}) =>
-  checkGrounds({ everyone: EVEN, newClients: EVEN, expectedShare: 0.5, ...over });
+const grounds = ({ newClients = EVEN, expectedShare = 0.5 } = {}) => checkGrounds(EVEN, newClients, expectedShare);
 const kinds = (objections: readonly Objection[]): string[] => objections.map(({ kind }) => kind);
 const objectionsOf = (claim: Claim): string[] => (claim.kind === "none" ? kinds(claim.objections) : []);
 
@@ -19,7 +18,7 @@ describe("checkGrounds", () => {
     expect(found.elsewhere).toBe(0);
   });
 
-  it.each<[string, Partial<Grounds>, string]>([
+  it.each<[string, Parameters<typeof grounds>[0], string]>([
     ["a draw that is off", { expectedShare: 0.4 }, "sample-ratio"],
     [
       "new clients that use HTTP/3 without an offer",

@@ -5,16 +5,6 @@ import { ratiosOf } from "./ratios.ts";
 import { type SampleRatio, sampleRatioOf } from "./sample-ratio.ts";
 import { clientsOf, type Outcome, type Sums, TIMES } from "./sums.ts";
 
-/** What a comparison rests on, whichever cell is looked at. */
-export interface Grounds {
-  /** Each client's whole row, over all cells (`EVERYWHERE`): to which cells a client comes may be an effect itself. */
-  readonly everyone: Arms<Sums>;
-  /** Of the first pages of new clients alone. */
-  readonly newClients: Arms<Sums>;
-  /** The share of those offered that the draw should give, among the clients of both arms. */
-  readonly expectedShare: number;
-}
-
 /** What speaks for and against the grounds. */
 export interface GroundsChecked {
   readonly sampleRatio: SampleRatio;
@@ -45,8 +35,14 @@ export interface Comparison {
   readonly claim: Claim;
 }
 
-/** Checks the draw, and whether something else offers HTTP/3. Pure. */
-export function checkGrounds({ everyone, newClients, expectedShare }: Grounds): GroundsChecked {
+/**
+ * Checks the draw, and whether something else offers HTTP/3. Pure.
+ *
+ * @param everyone Each client's whole row, over all cells (`EVERYWHERE`): to which cells a client comes may be an effect itself
+ * @param newClients Of the first pages of new clients alone
+ * @param expectedShare The share of those offered that the draw should give, among the clients of both arms
+ */
+export function checkGrounds(everyone: Arms<Sums>, newClients: Arms<Sums>, expectedShare: number): GroundsChecked {
   const objections: Objection[] = [];
   const sampleRatio = sampleRatioOf(clientsOf(everyone), expectedShare);
   const { share } = sampleRatio;
@@ -73,7 +69,9 @@ export function compare(grounds: GroundsChecked, arms: Arms<Sums>, outcome: Outc
     return { effect, primary, missing, withMissing: undefined, claim };
   }
   const { gain, liesShift } = effect;
-  const interval = widened(gain, unsureBy(effect, missing));
+  // By how much missing reports can have moved the gain.
+  const unsure = missing.differs ? missing.shift / (1 - effect.atBound) : 0;
+  const interval = widened(gain, unsure);
   const found = { effect, primary, missing, withMissing: interval };
   const shown = primary ?? gain;
   if (!excludesZero(shown)) return { ...found, claim: none(grounds, notShown(shown)) };
@@ -86,11 +84,6 @@ export function compare(grounds: GroundsChecked, arms: Arms<Sums>, outcome: Outc
   if (grounds.objections.length > 0) return { ...found, claim: none(grounds) };
   const withstandsLies = excludesZero(widened(interval, liesShift));
   return { ...found, claim: { kind: gain.value > 0 ? "faster" : "slower", interval, withstandsLies } };
-}
-
-/** By how much missing reports can have moved the gain, if the arms report differently; else 0. */
-export function unsureBy({ atBound }: Effect, missing: MissingReports | undefined): number {
-  return missing?.differs === true ? missing.shift / (1 - atBound) : 0;
 }
 
 function none({ objections }: GroundsChecked, ...more: readonly Objection[]): Claim {

@@ -49,32 +49,24 @@ const USED_MIN = 0.1;
 export function stackChangeOf(sums: readonly PeriodSums[], { objections }: GroundsChecked): StackChange | undefined {
   if (objections.length > 0) return undefined;
   const periods = periodsOf(sums);
-  const byClass = [0, ...RTT_CLASS_MS].map((_, rttClass) => {
-    const splits = splitsOf(
+  const byClass = [0, ...RTT_CLASS_MS].map((_, rttClass) =>
+    splitsOf(
       sums.filter((one) => one.rttClass === rttClass),
       periods,
-    );
-    return splits.map(([before, since]) =>
-      differenceOf(before?.local, since?.local, [before, since], PERIODS_MAX * (RTT_CLASS_MS.length + 1)),
-    );
-  });
-  let found: StackChange | undefined;
-  let most = 0;
-  for (const [i, period] of periods.entries()) {
-    const differences = byClass.flatMap((splits, rttClass) => {
-      const difference = splits[i];
-      return difference === undefined ? [] : [{ rttClass, ...difference }];
-    });
-    const evidence = differences.reduce((sum, { z }) => sum + z * z, 0);
-    const shown = differences
-      .filter(({ isShown, value }) => isShown && Math.abs(value) >= DIFFERENCE_MIN)
-      .toSorted((a, b) => Math.abs(b.z) - Math.abs(a.z))[0];
-    if (shown === undefined || evidence <= most) continue;
-    most = evidence;
-    const { rttClass, before, since } = shown;
-    found = { sinceMs: period * ASSIGNMENT_MS, rttClass, before, since };
-  }
-  return found;
+    ).map((split) => differenceOf(split, "local", PERIODS_MAX * (RTT_CLASS_MS.length + 1))),
+  );
+  return strongest(
+    periods.map((period, i) => {
+      const differences = byClass.flatMap((splits, rttClass) => (splits[i] ? [{ rttClass, ...splits[i] }] : []));
+      const shown = differences
+        .filter(({ isShown, value }) => isShown && Math.abs(value) >= DIFFERENCE_MIN)
+        .toSorted((a, b) => Math.abs(b.z) - Math.abs(a.z))[0];
+      if (shown === undefined) return undefined;
+      const { rttClass, before, since } = shown;
+      const evidence = differences.reduce((sum, { z }) => sum + z * z, 0);
+      return { evidence, change: { sinceMs: period * ASSIGNMENT_MS, rttClass, before, since } };
+    }),
+  );
 }
 
 /**
@@ -84,17 +76,22 @@ export function stackChangeOf(sums: readonly PeriodSums[], { objections }: Groun
 export function useChangeOf(sums: readonly PeriodSums[], { objections }: GroundsChecked): UseChange | undefined {
   if (objections.length > 0) return undefined;
   const periods = periodsOf(sums);
-  let found: UseChange | undefined;
-  let most = 0;
-  for (const [i, effects] of splitsOf(sums, periods).entries()) {
-    const difference = differenceOf(effects[0]?.compliance, effects[1]?.compliance, effects, PERIODS_MAX);
-    if (difference === undefined || !difference.isShown || -difference.z <= most) continue;
-    const { before, since, z } = difference;
-    if (before.value < USED_MIN || since.value > LEFT_MAX * before.value) continue;
-    most = -z;
-    found = { sinceMs: (periods[i] ?? 0) * ASSIGNMENT_MS, before, since };
-  }
-  return found;
+  return strongest(
+    splitsOf(sums, periods).map((split, i) => {
+      const difference = differenceOf(split, "compliance", PERIODS_MAX);
+      if (difference === undefined || !difference.isShown || difference.z >= 0) return undefined;
+      const { before, since, z } = difference;
+      if (before.value < USED_MIN || since.value > LEFT_MAX * before.value) return undefined;
+      return { evidence: -z, change: { sinceMs: (periods[i] ?? 0) * ASSIGNMENT_MS, before, since } };
+    }),
+  );
+}
+
+/** That for which most speaks; of equal ones the oldest. */
+function strongest<T>(
+  found: readonly ({ readonly evidence: number; readonly change: T } | undefined)[],
+): T | undefined {
+  return found.filter((one) => one !== undefined).toSorted((a, b) => b.evidence - a.evidence)[0]?.change;
 }
 
 /** In which there are sums, the oldest first. */
@@ -120,7 +117,8 @@ function running(its: readonly Arms<Sums>[]): Arms<Sums>[] {
 }
 
 /** @param comparisons How many there are in all. */
-function differenceOf(before: Estimate | undefined, since: Estimate | undefined, effects: Split, comparisons: number) {
+function differenceOf(effects: Split, of: "local" | "compliance", comparisons: number) {
+  const [before, since] = effects.map((effect) => effect?.[of]);
   if (before === undefined || since === undefined) return undefined;
   const value = since.value - before.value;
   const se = Math.hypot(since.se, before.se);

@@ -1,13 +1,11 @@
 import { TIME_MAX_MS } from "./client-day.ts";
+import type { OutcomeSums } from "./gathered.ts";
 import type { PageOutcome } from "./page-outcome.ts";
 import { quantileOf, type Sketch } from "./quantiles.ts";
 import { EVERYWHERE, rttClassOf, rttKey } from "./row-keys.ts";
 
 /** What pages took before, of both arms and all versions together. */
-export interface TimesBefore {
-  readonly load: Sketch;
-  readonly lcp: Sketch;
-}
+export type TimesBefore = Omit<OutcomeSums, "sums">;
 
 /** What a page is expected to take, milliseconds. */
 export interface ExpectedTimes {

@@ -13,15 +13,15 @@ export interface OutcomeSums {
 
 export const NO_OUTCOMES: OutcomeSums = { sums: NO_SUMS, load: EMPTY_SKETCH, lcp: EMPTY_SKETCH };
 
-/**
- * What the clients of one version and arm add up to under one key: `all` (EVERYWHERE), a cell (cellKey), a class of RTT
- * (`rtt/0`, rttKey) or an autonomous system (`asn/64496`). No client can be told from it.
- */
-export interface OutcomeRow extends OutcomeSums {
+/** An outcome row's key in the store: `all` (EVERYWHERE), a cell (cellKey), a class of RTT (`rtt/0`, rttKey) or an autonomous system (`asn/64496`). */
+export interface OutcomeKey {
   readonly version: number;
   readonly arm: DrawnArm;
   readonly key: string;
 }
+
+/** What the clients of one version and arm add up to under one key. No client can be told from it. */
+export type OutcomeRow = OutcomeKey & OutcomeSums;
 
 /**
  * The outcomes of one version, gathered from all objects. A client is in one object only, so the rows of a key add up. They are

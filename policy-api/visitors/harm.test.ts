@@ -9,7 +9,7 @@ import { drawnArms } from "./testing.ts";
 /** Offers from 40 ms on: in the classes of 30 to 80 ms and above. */
 const FROM_40: Policy = { ...INITIAL_POLICY, mode: "adaptive", method: { kind: "rtt-threshold", rttMs: 40 } };
 const EVEN = drawnArms({ clients: 500 }, { clients: 500 });
-const GROUNDS = checkGrounds({ everyone: EVEN, newClients: EVEN, expectedShare: 0.5 });
+const GROUNDS = checkGrounds(EVEN, EVEN, 0.5);
 
 /** Clients of the five classes: what offers save in each. */
 function classesOf(saves: readonly number[], missing = 0): Arms<Sums>[] {
@@ -33,11 +33,7 @@ const comparable = ({
 }): boolean => {
   const newClients = drawnArms({ clients: fresh }, { clients: fresh, overH3: elsewhere });
   const classes = clients.map((each) => drawnArms({ clients: each, saves: 0.1, overH3: 0.9 }, { clients: each }));
-  const { harm: found, isHarmComparable } = harmOf(
-    policy,
-    classes,
-    checkGrounds({ everyone: EVEN, newClients, expectedShare }),
-  );
+  const { harm: found, isHarmComparable } = harmOf(policy, classes, checkGrounds(EVEN, newClients, expectedShare));
   expect(found).toBeUndefined();
   return isHarmComparable;
 };
@@ -76,7 +72,7 @@ describe("harmOf", () => {
 
   it("asks also where too few new clients say whether something else offers HTTP/3", () => {
     const few = drawnArms({ clients: 3 }, { clients: 3 });
-    const grounds: GroundsChecked = checkGrounds({ everyone: EVEN, newClients: few, expectedShare: 0.5 });
+    const grounds: GroundsChecked = checkGrounds(EVEN, few, 0.5);
     expect(grounds.objections).toMatchObject([{ kind: "too-few-new-clients" }]);
     expect(harm([0, 0, -0.2, -0.2, -0.2], { grounds })?.kind).toBe("slower");
   });
@@ -110,7 +106,7 @@ describe("harmOf", () => {
   });
 
   it("claims no slower pages where the arms cannot be compared", () => {
-    const grounds: GroundsChecked = checkGrounds({ everyone: EVEN, newClients: EVEN, expectedShare: 0.3 });
+    const grounds: GroundsChecked = checkGrounds(EVEN, EVEN, 0.3);
     expect(harm([0, 0, -0.2, -0.2, -0.2], { grounds })).toBeUndefined();
   });
 

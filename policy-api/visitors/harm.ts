@@ -13,14 +13,6 @@ export interface Harm {
   readonly interval: Interval;
 }
 
-/** What a search for harm found. */
-export interface HarmSought {
-  /** Undefined if none shows. */
-  readonly harm: Harm | undefined;
-  /** Whether harm could have shown: there are clients to compare, or the version offers HTTP/3 to no new client. */
-  readonly isHarmComparable: boolean;
-}
-
 /** RTTs in each class of RTT_CLASS_MS, milliseconds. */
 const CLASS_RTTS_MS = [
   [1, 3, 5, 9],
@@ -37,8 +29,13 @@ const FEWER_MIN = 0.01;
  * with those that drew none. A version that offers it nowhere can do no harm. Each client is in one class. Pure.
  *
  * @param classes What clients of each class add up to
+ * @returns whether harm could have shown: there are clients to compare, or the version offers HTTP/3 to no new client
  */
-export function harmOf(policy: Policy, classes: readonly Arms<Sums>[], grounds: GroundsChecked): HarmSought {
+export function harmOf(
+  policy: Policy,
+  classes: readonly Arms<Sums>[],
+  grounds: GroundsChecked,
+): { readonly harm: Harm | undefined; readonly isHarmComparable: boolean } {
   const offered = classes.filter((_, rttClass) => offersIn(policy, rttClass));
   if (offered.length === 0) return { harm: undefined, isHarmComparable: true };
   const arms = mergeArms(offered);

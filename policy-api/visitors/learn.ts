@@ -86,29 +86,14 @@ function withUnsure({ means, covariance }: Beliefs, unsure: readonly number[]): 
   return { means: [...means, ...zeros], covariance: [...covariance.map((row) => [...row, ...zeros]), ...rows] };
 }
 
-interface CellEffect {
-  readonly cell: Cell;
-  /** ln(time of those withheld / time of those offered). */
-  readonly value: number;
-  readonly variance: number;
-  /** The share of pages that the assignment moved to HTTP/3. 1 for a price, which is an assignment's. */
-  readonly compliance: number;
-  readonly clients: number;
-}
-
-interface PositionEffects {
-  readonly cells: readonly CellEffect[];
-  /** By how much missing reports can have moved an effect, if the arms report differently; else 0. */
-  readonly unsure: number;
-}
-const NOTHING: PositionEffects = { cells: [], unsure: 0 };
+const NOTHING = { cells: [], unsure: 0 };
 
 /**
  * The effects in all cells of a position. Compliance, the share of pages out of reach, missing reports and how clients of one
  * cell differ are those of all its cells together: a cell may have few clients. None if an arm has too few clients in all of
  * them.
  */
-function effectsOf(evidence: readonly CellEvidence[], position: CellPosition): PositionEffects {
+function effectsOf(evidence: readonly CellEvidence[], position: CellPosition) {
   const sums = mergeArms(evidence.map(({ arms }) => arms));
   const all = timesOfBoth(sums);
   if (all === undefined || !hasEnough(ofEach(all, ({ clients }) => clients))) return NOTHING;
@@ -125,11 +110,14 @@ function effectsOf(evidence: readonly CellEvidence[], position: CellPosition): P
   const spread = clientVariance(known.flatMap(({ offered, withheld }) => [offered, withheld]));
   const cells = known.map(({ cell, offered, withheld }) => ({
     cell,
+    /** ln(time of those withheld / time of those offered). */
     value: (meanOf(withheld, "logs") - meanOf(offered, "logs")) / inReach,
     variance: Math.max(VARIANCE_MIN, (spread * (1 / offered.clients + 1 / withheld.clients)) / inReach ** 2),
+    /** The share of pages that the assignment moved to HTTP/3. 1 for a price, which is an assignment's. */
     compliance,
     clients: offered.clients + withheld.clients,
   }));
+  // By how much missing reports can have moved an effect, if the arms report differently; else 0.
   return { cells, unsure };
 }
 

@@ -58,16 +58,8 @@ export function learntTable(
 
 const PART_TEXTS = { next: "a next page's gain", return: "a return's gain", price: "the price of an offer" } as const;
 
-function changeText({
-  part,
-  rttMs,
-  contentBytes,
-  lossRatio,
-  before,
-  after,
-  se,
-  clients,
-}: Omit<GainChange, "text">): string {
+function changeText(change: Omit<GainChange, "text">): string {
+  const { part, rttMs, contentBytes, lossRatio, before, after, se, clients } = change;
   const size = contentBytes === undefined ? "" : ` and ${contentBytes} bytes`;
   const loss = lossRatio === undefined ? "" : ` with ${Number((lossRatio * 100).toFixed(2))} % loss`;
   return `At ${rttMs} ms${size}${loss} ${PART_TEXTS[part]} becomes ${after} (se ${se}), which was ${before}, by ${clients === 0 ? "pages of places near it" : `the pages of ${clients} clients there, and of places near it`}.`;

@@ -1,16 +1,7 @@
-import type { Transport } from "../decision/sample.ts";
+import type { PathSample, Transport } from "../decision/sample.ts";
 
 /** What a server says of its side of a connection in `Server-Timing: cfL4`. Counters are those of the response's head. */
-export interface CfL4 {
-  readonly transport: Transport;
-  readonly connectionId: string;
-  readonly rttMs?: number | undefined;
-  readonly minRttMs?: number | undefined;
-  readonly packetsSent?: number | undefined;
-  readonly packetsLost?: number | undefined;
-  readonly bytesSent?: number | undefined;
-  readonly deliveryRateBps?: number | undefined;
-}
+export type CfL4 = Omit<PathSample, "atMs" | "busyMs" | "closing">;
 
 /** Cloudflare's own has about 250. */
 export const CF_L4_MAX_LENGTH = 512;

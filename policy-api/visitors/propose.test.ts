@@ -11,7 +11,7 @@ import { drawnArms } from "./testing.ts";
 
 const POLICY: Policy = { ...INITIAL_POLICY, mode: "adaptive", method: EMPTY_GAINS, source: "empty" };
 const EVEN = drawnArms({ clients: 500 }, { clients: 500 });
-const GROUNDS = checkGrounds({ everyone: EVEN, newClients: EVEN, expectedShare: 0.5 });
+const GROUNDS = checkGrounds(EVEN, EVEN, 0.5);
 
 /** What a cell says: what those save who changed, of nine in ten clients. In each arm so many clients. */
 function evidence(
@@ -209,10 +209,7 @@ describe("propose", () => {
     ["no-evidence", learnt([])],
     ["no-evidence", learnt([evidence(NEXT, 1, { clients: 50 })])],
     ["no-evidence", learnt([evidence(NEXT, 1, { overH3: 0.01 })])],
-    [
-      "not-comparable",
-      learnt([evidence(NEXT, 1)], POLICY, checkGrounds({ everyone: EVEN, newClients: EVEN, expectedShare: 0.3 })),
-    ],
+    ["not-comparable", learnt([evidence(NEXT, 1)], POLICY, checkGrounds(EVEN, EVEN, 0.3))],
   ])("proposes nothing: %s", (kind, proposal) => {
     expect(proposal.kind).toBe(kind);
   });

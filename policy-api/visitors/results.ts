@@ -39,11 +39,7 @@ export interface Objects {
 }
 
 /** Some of the clients: what they add up to, and what that says. */
-interface Slice {
-  readonly arms: Arms<OutcomeSums>;
-  readonly load: Comparison;
-  readonly lcp: Comparison;
-}
+type Slice = ReturnType<typeof compared>;
 
 /** The draw gives each arm half of the clients. */
 const EXPECTED_SHARE = 0.5;
@@ -174,8 +170,7 @@ function groundsOf(gathered: Gathered): GroundsChecked {
   const fresh = gathered.keys
     .filter((key) => parseCellKey(key)?.position === "new")
     .map((key) => sumsOf(gathered.of(key)));
-  const newClients = mergeArms(fresh);
-  return checkGrounds({ everyone: sumsOf(gathered.of(EVERYWHERE)), newClients, expectedShare: EXPECTED_SHARE });
+  return checkGrounds(sumsOf(gathered.of(EVERYWHERE)), mergeArms(fresh), EXPECTED_SHARE);
 }
 
 function tableOf(policy: Policy | undefined): GainTable | undefined {
@@ -217,7 +212,7 @@ function sliceOf(arms: Arms<OutcomeSums>, grounds: GroundsChecked): Slice {
   });
 }
 
-function compared(arms: Arms<OutcomeSums>, grounds: GroundsChecked): Slice {
+function compared(arms: Arms<OutcomeSums>, grounds: GroundsChecked) {
   const sums = sumsOf(arms);
   return { arms, load: compare(grounds, sums), lcp: compare(grounds, sums, "lcp") };
 }

@@ -1,16 +1,8 @@
-import type { DrawnArm } from "../decision/assignment.ts";
 import type { AssignedClient, SketchTimes } from "./assigned-client.ts";
 import { type ClientDay, EMPTY_DAY } from "./client-day.ts";
-import type { OutcomeSums } from "./gathered.ts";
+import type { OutcomeKey, OutcomeSums } from "./gathered.ts";
 import { addTime } from "./quantiles.ts";
 import { replaceAll } from "./sums.ts";
-
-/** An outcome row's key in the store. */
-export interface OutcomeKey {
-  readonly version: number;
-  readonly arm: DrawnArm;
-  readonly key: string;
-}
 
 /** What a client has become since it was last written. */
 export interface ClientChange {

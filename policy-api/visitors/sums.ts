@@ -1,7 +1,7 @@
-import { object } from "../decision/parse.ts";
+import { object, type Read } from "../decision/parse.ts";
 import { type ClientDay, PAGES_COUNTED, REACH_FIXED, SCALE, type Times } from "./client-day.ts";
 import { type Arms, ofEach } from "./intervals.ts";
-import { combined, type Moments, momentsOf, noMoments, readMoments } from "./moments.ts";
+import { combined, momentsOf, noMoments, readMoments } from "./moments.ts";
 
 /** What the sums are over. The first term of `load` and `lcp` is what the others are divided by. */
 export const ASSIGNED = { pages: 0, decided: 1, reported: 2, beyond: 3, reportedLcp: 4 } as const;
@@ -50,15 +50,6 @@ function timesOf({ pages, logs, predicted, overH3, atBound }: Times): readonly n
 /** How much each of so many pages counts. */
 function weightOf(pages: number): number {
   return pages > PAGES_COUNTED ? PAGES_COUNTED / pages : 1;
-}
-
-/** What the clients of one arm add up to, in one cell or in all. No client can be told from it. */
-export interface Sums {
-  /** Over clients about whose pages was decided: terms `ASSIGNED`. */
-  readonly assigned: Moments;
-  /** Over clients of which a page reported: terms `TIMES`. */
-  readonly load: Moments;
-  readonly lcp: Moments;
 }
 
 export const NO_SUMS: Sums = {
@@ -112,8 +103,12 @@ export function sumsText(sums: Sums): string {
   return JSON.stringify(sums, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 }
 
-export const readSums = object<Sums>({
+export const readSums = object({
+  /** Over clients about whose pages was decided: terms `ASSIGNED`. */
   assigned: readMoments(ASSIGNED_TERMS),
+  /** Over clients of which a page reported: terms `TIMES`. */
   load: readMoments(TIMES_TERMS),
   lcp: readMoments(TIMES_TERMS),
 });
+/** What the clients of one arm add up to, in one cell or in all. No client can be told from it. */
+export type Sums = Read<typeof readSums>;

@@ -25,15 +25,19 @@ const packets = z.number().min(0).max(1e15).openapi({ description: "Packets sent
 /** A time, or how long ago it was, in milliseconds. */
 const ms = z.number().min(0).max(1e15);
 
-export const Facts = strict({
+const pathAndPage = {
   transport,
   rttMs: rttMs.optional(),
   deliveryRateBps: deliveryRateBps.optional(),
-  lossRatio: lossRatio.optional(),
-  packets: packets.optional().openapi({ description: "Evidence for lossRatio; 1,000 unless you set it" }),
   path: path.default("/"),
   asn: asn.optional(),
   country: country.optional(),
+};
+
+export const Facts = strict({
+  ...pathAndPage,
+  lossRatio: lossRatio.optional(),
+  packets: packets.optional().openapi({ description: "Evidence for lossRatio; 1,000 unless you set it" }),
   clientAddress: address
     .optional()
     .openapi({ description: "Puts the client into the same shares as the worker does. Hashed, and not looked up." }),
@@ -138,12 +142,7 @@ const Offers = strict({
 }).openapi("Offers");
 
 const RequestFacts = strict({
-  transport,
-  rttMs: rttMs.optional(),
-  deliveryRateBps: deliveryRateBps.optional(),
-  path: path.default("/"),
-  asn: asn.optional(),
-  country: country.optional(),
+  ...pathAndPage,
   offerUntilMs: ms.optional(),
   earlierOffersUntilMs: ms.optional(),
   offering: z.boolean().optional(),

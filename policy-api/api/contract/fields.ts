@@ -14,15 +14,7 @@ function core<T>(reader: Reader<T>, name: string): z.ZodType<T> {
       const faults: Parameters<Reader<T>>[2] = [];
       const read = reader(value, "", faults);
       for (const { pointer, message, relation } of faults)
-        context.addIssue({
-          code: "custom",
-          path: pointer
-            .split("/")
-            .slice(1)
-            .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")),
-          message,
-          params: { relation },
-        });
+        context.addIssue({ code: "custom", message, params: { pointer, relation } });
       return faults.length > 0 ? z.NEVER : read;
     })
     .openapi(name, { ...reader.schema, type: "object" });

@@ -35,7 +35,6 @@ export const PolicyVersion = strict({
 export type PolicyVersion = z.infer<typeof PolicyVersion>;
 
 const StoredPolicy = strict({ ...PolicyVersion.shape, policy: z.union([policy, z.null()]) }).openapi("StoredPolicy");
-type StoredPolicy = z.infer<typeof StoredPolicy>;
 
 export const listPolicies = createRoute({
   ...reads("get", "/policies", "listPolicies", "List the versions of the policy, newest first"),

@@ -1,15 +1,13 @@
 import { REASONS } from "../../decision/decide.ts";
 import { LOSS_NODES } from "../../decision/loss-nodes.ts";
 import { TRANSPORTS } from "../../decision/sample.ts";
-import { ARMS } from "../../visitors/page-outcome.ts";
+import { ADVERTISED, ARMS } from "../../visitors/page-outcome.ts";
 
 /** Lower bounds of classes of RTT, milliseconds: each is about 1.5 times as long as the one before. */
 export const RTT_BOUNDS_MS = [0, 5, 10, 20, 30, 50, 80, 120, 180, 270, 400] as const;
 
 /** A label of a figure that is not known. */
 export const UNKNOWN = "unknown";
-
-const ANSWERS = ["h3", "nothing", "clear"] as const;
 
 /**
  * What a deployment counts: families, the labels of each in their order, and the values that a label may have. Nothing that a
@@ -20,7 +18,7 @@ export const FAMILIES = {
     help: "Pages that were decided about",
     labels: {
       reason: REASONS,
-      answer: ANSWERS,
+      answer: ADVERTISED,
       arm: ARMS,
       transport: TRANSPORTS,
       /** Whether the look-up had not come when the response had to go. */
@@ -33,7 +31,7 @@ export const FAMILIES = {
     labels: {
       rtt_ms: [...RTT_BOUNDS_MS.map(String), UNKNOWN],
       loss: [...LOSS_NODES.map(String), UNKNOWN],
-      answer: ANSWERS,
+      answer: ADVERTISED,
     },
   },
   look_ups: { help: "Look-ups of clients, by who was asked", labels: { from: ["store", "memory", "nearby"] } },
@@ -96,12 +94,7 @@ export const FAMILIES = {
       ],
     },
   },
-} as const satisfies Readonly<Record<string, FamilyShape>>;
-
-interface FamilyShape {
-  readonly help: string;
-  readonly labels: Readonly<Record<string, readonly string[]>>;
-}
+} as const satisfies Record<string, { help: string; labels: Record<string, readonly string[]> }>;
 
 export type Family = keyof typeof FAMILIES;
 type LabelsOf<F extends Family> = (typeof FAMILIES)[F]["labels"];
@@ -120,14 +113,8 @@ export function keyOf<F extends Family>(family: F, labels: Labels<F>): Key {
   return key;
 }
 
-/** One figure. */
-interface Read {
-  readonly family: Family;
-  readonly labels: Readonly<Record<string, string>>;
-}
-
-/** What a key says; undefined for a text that is no key, such as one of another release. Never throws. */
-export function readKey(key: Key): Read | undefined {
+/** The family and the labels of a key; undefined for a text that is no key, such as one of another release. Never throws. */
+export function readKey(key: Key): { family: Family; labels: Record<string, string> } | undefined {
   const [name = "", ...values] = key.split("|");
   if (!Object.hasOwn(FAMILIES, name)) return undefined;
   const family = name as Family;
