@@ -174,6 +174,11 @@ export class VirtualTime {
     });
   }
 
+  /** When the next wait ends, in Unix milliseconds. */
+  get nextMs(): number {
+    return Math.min(...this.#waits.map(({ atMs }) => atMs));
+  }
+
   advance(ms: number): void {
     vi.setSystemTime(Date.now() + ms);
     for (const wait of this.#waits.filter((w) => w.atMs <= Date.now())) {
