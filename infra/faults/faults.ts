@@ -35,12 +35,12 @@ export interface Scene {
 }
 
 export interface Fault {
-  readonly needs: readonly Need[];
-  /** How long it stays, milliseconds. */
-  readonly holdMs: number;
+  readonly needs?: Need;
+  /** How long it stays, milliseconds: not at all, unless it says so. */
+  readonly holdMs?: number;
   inject(scene: Scene): Promise<void>;
   /** Ends it. Resolves when nothing of it is left but what the system itself has to mend. */
-  heal(scene: Scene): Promise<void>;
+  heal?(scene: Scene): Promise<void>;
 }
 
 const BACK_WITHIN_MS = 20_000;
@@ -54,51 +54,40 @@ const DAY_S = 86_400;
 /** Every fault: how it is injected, and how it is healed. */
 export const FAULTS: Readonly<Record<FaultName, Fault>> = {
   nothing: {
-    needs: [],
     holdMs: 2_000,
     inject: async () => undefined,
-    heal: async () => undefined,
   },
   "workerd-killed": {
-    needs: [],
-    holdMs: 0,
     inject: async ({ system }) => {
       const pid = await running(system);
       process.kill(pid, "SIGKILL");
       await another("workerd", pid, () => system.workerd.pid());
     },
-    heal: async () => undefined,
   },
   "workerd-stopped": {
-    needs: [],
     holdMs: 3_000,
     inject: async ({ system }) => void process.kill(await running(system), "SIGSTOP"),
     heal: async ({ system }) => void process.kill(system.workerd.pid(), "SIGCONT"),
   },
   "edge-killed": {
-    needs: [],
-    holdMs: 0,
     inject: async ({ system }) => {
       const pid = system.edgePid();
       process.kill(pid, "SIGKILL");
       await another("edge", pid, () => system.edgePid());
     },
-    heal: async () => undefined,
   },
   "edge-stopped": {
-    needs: [],
     holdMs: 1_500,
     inject: async ({ system }) => void process.kill(system.edgePid(), "SIGSTOP"),
     heal: async ({ system }) => void process.kill(system.edgePid(), "SIGCONT"),
   },
   "disk-full": {
-    needs: ["namespaces"],
+    needs: "namespaces",
     holdMs: 2_000,
     inject: async ({ objectsDir }) => fill(join(objectsDir, "filling")),
     heal: async ({ objectsDir }) => rmSync(join(objectsDir, "filling"), { force: true }),
   },
   "store-corrupt": {
-    needs: [],
     holdMs: 2_000,
     inject: async (scene) => {
       await restart(scene, () => {
@@ -123,13 +112,11 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
     },
   },
   "origin-slow": {
-    needs: [],
     holdMs: 2_000,
     inject: ({ load }) => load.order({ do: "delay", ms: ORIGIN_DELAY_MS }),
     heal: ({ load }) => load.order({ do: "delay", ms: 0 }),
   },
   "origin-dead": {
-    needs: [],
     holdMs: 1_500,
     inject: async ({ load, accounting }) => {
       accounting.deaths.push({ ms: Date.now() });
@@ -142,40 +129,37 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
     },
   },
   "origin-lying": {
-    needs: [],
     holdMs: 2_500,
     inject: ({ load }) => load.order({ do: "lies", percent: 30 }),
     heal: ({ load }) => load.order({ do: "lies", percent: 0 }),
   },
   "clock-ahead": {
-    needs: ["compiler"],
+    needs: "compiler",
     holdMs: 2_000,
     inject: async ({ clock }) => clock?.shift(DAY_S),
     heal: async ({ clock }) => clock?.shift(0),
   },
   "clock-behind": {
-    needs: ["compiler"],
+    needs: "compiler",
     holdMs: 2_000,
     inject: async ({ clock }) => clock?.shift(-DAY_S),
     heal: async ({ clock }) => clock?.shift(0),
   },
   "udp-blocked": {
-    needs: ["tc"],
+    needs: "tc",
     holdMs: 2_500,
     inject: ({ port }) => blockUdp(port),
     heal: () => unblockUdp(),
   },
   "udp-destroyed": {
-    needs: ["ss"],
-    holdMs: 0,
+    needs: "ss",
     inject: async ({ port, accounting }) => {
       accounting.endings.push({ program: "udp", ms: Date.now() });
       await destroyUdp(port);
     },
-    heal: async () => undefined,
   },
   "memory-short": {
-    needs: ["prlimit"],
+    needs: "prlimit",
     holdMs: 2_500,
     inject: async ({ system }) => {
       const pid = await running(system);
@@ -184,7 +168,7 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
     heal: ({ system }) => limitWhereItRuns(system.workerd.pid(), "data", "unlimited"),
   },
   "descriptors-short": {
-    needs: ["prlimit"],
+    needs: "prlimit",
     holdMs: 2_500,
     inject: async ({ system }) => {
       const pid = await running(system);

@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   try {
     if (inNamespaces) await mountMemory(objectsDir, DISK_BYTES);
     load = await startLoad((record) => accounting.add(record));
-    const setsClock = faults.some((name) => FAULTS[name].needs.includes("compiler"));
+    const setsClock = faults.some((name) => FAULTS[name].needs === "compiler");
     const clock = setsClock ? buildClock(stateDir) : undefined;
     system = await startKept({ stateDir, origin: load.origin, accounting, clock });
     // Each page is decided, so that the first decision after a fault can be told.
@@ -69,12 +69,10 @@ async function main(): Promise<void> {
 /** Which faults this machine can have, and a sentence about each other one. @throws UserError if it can have none */
 function whatCanBe(options: Options, inNamespaces: boolean): { faults: readonly FaultName[]; leftOut: string[] } {
   const lacks = lacking(inNamespaces);
-  const faults = options.faults.filter((name) => FAULTS[name].needs.every((need) => !lacks.has(need)));
-  const leftOut = options.faults.flatMap((name) =>
-    FAULTS[name].needs
-      .filter((need) => lacks.has(need))
-      .map((need) => `${name} is left out: this machine lacks ${lacks.get(need)}.`),
-  );
+  const faults = options.faults.filter((name) => !lacks.has(FAULTS[name].needs));
+  const leftOut = options.faults
+    .filter((name) => !faults.includes(name))
+    .map((name) => `${name} is left out: this machine lacks ${lacks.get(FAULTS[name].needs)}.`);
   if (faults.length === 0 && leftOut.length > 0) throw new UserError(leftOut.join("\n"));
   return { faults, leftOut };
 }
@@ -175,9 +173,9 @@ async function injectOne(name: FaultName, scene: Scene, quota: number, interrupt
   accounting.inject(name, Date.now());
   try {
     await fault.inject(scene);
-    await Promise.race([pause(fault.holdMs), interrupted.promise]);
+    await Promise.race([pause(fault.holdMs ?? 0), interrupted.promise]);
   } finally {
-    await fault.heal(scene);
+    await fault.heal?.(scene);
   }
   accounting.heal(Date.now());
   const deadlineMs = Date.now() + DECIDING_WITHIN_MS;

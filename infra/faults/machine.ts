@@ -26,12 +26,18 @@ export function holdingOf(pid: number): Holding {
 /** What a fault needs of the machine. */
 export type Need = "namespaces" | "tc" | "ss" | "prlimit" | "compiler";
 
-const WHY: Readonly<Record<Need, string>> = {
-  namespaces: "namespaces of its own (unshare and ip, as root or where users may make user namespaces)",
-  tc: "tc, and a kernel with HTB and u32",
-  ss: "ss -K, and a kernel that can destroy UDP sockets",
-  prlimit: "prlimit (util-linux)",
-  compiler: "a C compiler (cc, gcc or clang)",
+const NEEDS: Readonly<Record<Need, readonly [what: string, isMet: (inNamespaces: boolean) => boolean]>> = {
+  namespaces: [
+    "namespaces of its own (unshare and ip, as root or where users may make user namespaces)",
+    (inNamespaces) => inNamespaces,
+  ],
+  tc: ["tc, and a kernel with HTB and u32", (inNamespaces) => inNamespaces && canDrop()],
+  ss: [
+    "ss -K, and a kernel that can destroy UDP sockets",
+    (inNamespaces) => inNamespaces && findProgram("ss") !== undefined,
+  ],
+  prlimit: ["prlimit (util-linux)", () => findProgram("prlimit") !== undefined],
+  compiler: ["a C compiler (cc, gcc or clang)", () => findCompiler() !== undefined],
 };
 
 /** The command that runs a program in network and mount namespaces of its own. Undefined if this user may not make them. */
@@ -47,24 +53,13 @@ export function namespaceCommand(): readonly string[] | undefined {
   return spawnSync(program, [...args, "ip", "link", "set", "lo", "up"]).status === 0 ? command : undefined;
 }
 
-/** Which needs this machine does not meet. To be asked inside the namespaces, with `lo` up. */
-export function lacking(inNamespaces: boolean): ReadonlyMap<Need, string> {
-  const has = (need: Need): boolean => {
-    switch (need) {
-      case "namespaces":
-        return inNamespaces;
-      case "prlimit":
-        return findProgram("prlimit") !== undefined;
-      case "compiler":
-        return findCompiler() !== undefined;
-      case "ss":
-        return inNamespaces && findProgram("ss") !== undefined;
-      case "tc":
-        return inNamespaces && canDrop();
-    }
-  };
-  const needs: readonly Need[] = ["namespaces", "tc", "ss", "prlimit", "compiler"];
-  return new Map(needs.filter((need) => !has(need)).map((need) => [need, WHY[need]]));
+/** What this machine lacks. To be asked inside the namespaces, with `lo` up. */
+export function lacking(inNamespaces: boolean): ReadonlyMap<string | undefined, string> {
+  return new Map(
+    Object.entries(NEEDS)
+      .filter(([, [, isMet]]) => !isMet(inNamespaces))
+      .map(([need, [what]]) => [need, what]),
+  );
 }
 
 function canDrop(): boolean {
