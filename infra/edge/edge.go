@@ -113,7 +113,7 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 
 	opts.proxy.Kill, opts.proxy.Covers = &heartbeat.KillSwitch{}, certificates.Covers
 	bounds := upstream.NewBounds(opts.requests, log)
-	pool := upstream.NewTargetPool(opts.proxy.Upstream, bounds.Connected)
+	pool := upstream.NewPool(opts.proxy.Upstream.Dial, bounds.Connected)
 	e.onStop(func(context.Context) { pool.CloseIdleConnections() })
 	var fallback *origin.Fallback
 	var transport http.RoundTripper = pool

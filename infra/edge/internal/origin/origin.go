@@ -79,7 +79,8 @@ func New(worker http.RoundTripper, url *url.URL, watched upstream.Target, tell h
 			log.Report("worker back", watched.Address+" answers again")
 		}
 	})
-	return &Fallback{worker: worker, origin: upstream.NewPool(dialOrigin, nil), url: url, monitor: monitor, beats: beats, log: log}
+	dialer := &net.Dialer{Timeout: upstream.DialTimeout}
+	return &Fallback{worker: worker, origin: upstream.NewPool(dialer.DialContext, nil), url: url, monitor: monitor, beats: beats, log: log}
 }
 
 // Run watches the worker until ctx ends, and closes the connections at rest. It says at once if the origin cannot be reached by TLS.
@@ -98,10 +99,6 @@ func (f *Fallback) Run(ctx context.Context) {
 
 // WorkerGone says whether the worker's heartbeat fails, so that the origin is asked.
 func (f *Fallback) WorkerGone() bool { return f.monitor.Gone() }
-
-func dialOrigin(ctx context.Context, network, address string) (net.Conn, error) {
-	return (&net.Dialer{Timeout: upstream.DialTimeout}).DialContext(ctx, network, address)
-}
 
 // ownPatience is how long a request for one of the worker's own paths waits for a worker that is gone. Nobody else may see
 // the request, and the worker may only be busy.

@@ -93,7 +93,7 @@ func (b *Bounds) Descriptors() (open, limit int) {
 func (b *Bounds) Look(t Target) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if c, err := t.dial(ctx); err == nil {
+	if c, err := t.Dial(ctx, "", ""); err == nil {
 		b.Connected(c)
 		c.Close()
 	}

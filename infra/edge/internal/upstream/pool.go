@@ -25,9 +25,6 @@ func NewPool(dial dialer, connected func(net.Conn)) *Pool {
 	return &Pool{keeping: newTransport(MaxIdle, dial, connected), closing: newTransport(-1, dial, connected)}
 }
 
-// NewTargetPool makes a pool of connections to t.
-func NewTargetPool(t Target, connected func(net.Conn)) *Pool { return NewPool(t.dialAny, connected) }
-
 // RoundTrip is http.RoundTripper's.
 func (p *Pool) RoundTrip(req *http.Request) (*http.Response, error) {
 	if p.closes.Load() {

@@ -26,7 +26,7 @@ const (
 
 // NewTransport makes a keep-alive pool of connections to t, with at most idle connections at rest.
 func NewTransport(t Target, idle int) *http.Transport {
-	return newTransport(idle, t.dialAny, nil)
+	return newTransport(idle, t.Dial, nil)
 }
 
 func newTransport(idle int, dial dialer, connected func(net.Conn)) *http.Transport {

@@ -37,10 +37,7 @@ func (t Target) URLHost() string {
 	return t.Address
 }
 
-// dial opens a connection to t.
-func (t Target) dial(ctx context.Context) (net.Conn, error) {
+// Dial opens a connection to t, whatever address a transport asks for.
+func (t Target) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return (&net.Dialer{Timeout: DialTimeout}).DialContext(ctx, t.Network, t.Address)
 }
-
-// dialAny opens a connection to t, whatever address a transport asks for.
-func (t Target) dialAny(ctx context.Context, _, _ string) (net.Conn, error) { return t.dial(ctx) }
