@@ -31,15 +31,9 @@ const (
 	H3 Protocol = "h3"
 )
 
-// Switch is what a session does with its requests while the QUIC connection of an offered alternative is being opened.
-type Switch string
-
-const (
-	// SwitchWait holds them until the new connection is there.
-	SwitchWait Switch = "wait"
-	// SwitchBackground sends them over the old connection until the new one is there, as browsers do.
-	SwitchBackground Switch = "background"
-)
+// SwitchWait holds a session's requests while the QUIC connection of an offered alternative is being opened. With any other Switch
+// they are sent over the old connection until the new one is there, as browsers do.
+const SwitchWait = "wait"
 
 const (
 	// defaultParallel is the number of connections that browsers open to one origin over HTTP/1.1.
@@ -53,7 +47,7 @@ type Config struct {
 	Origin Origin
 	// The source address; empty leaves it to the routing table.
 	ClientAddress netip.Addr
-	Switch        Switch
+	Switch        string
 	// Subresources under way at a time.
 	Parallel      int
 	QUICTimeoutMs float64

@@ -41,7 +41,7 @@ func TestGoingOnInTheBackground(t *testing.T) {
 	site := testsite.Start(t)
 	held := site.Hold()
 	site.Offer(fmt.Sprintf(`h3=":%d"`, site.Port))
-	s := open(t, site, func(c *Config) { c.Switch = SwitchBackground })
+	s := open(t, site, func(c *Config) { c.Switch = "background" })
 	load(t, s, "/bytes/1", "/bytes/2")
 	if report := s.Report(); !reflect.DeepEqual(report.Protocols, []Protocol{H2, H2}) || report.Switched {
 		t.Fatalf("while the new connection is being opened: %+v", report)
@@ -63,7 +63,7 @@ func TestClosingWhileAConnectionIsBeingOpened(t *testing.T) {
 	held := site.Hold()
 	defer close(held)
 	site.Offer(fmt.Sprintf(`h3=":%d"`, site.Port))
-	s := open(t, site, func(c *Config) { c.Switch = SwitchBackground })
+	s := open(t, site, func(c *Config) { c.Switch = "background" })
 	load(t, s, "/bytes/1", "/bytes/2")
 	s.Close()
 	if report := s.Report(); report.Broken || report.SwitchHandshake != 0 {
@@ -117,7 +117,7 @@ func TestBrokenAlternative(t *testing.T) {
 		held := site.Hold()
 		defer close(held)
 		s := open(t, site, func(c *Config) {
-			c.FirstProtocol, c.QUICTimeoutMs, c.Switch = H3, 100, SwitchBackground
+			c.FirstProtocol, c.QUICTimeoutMs, c.Switch = H3, 100, "background"
 		})
 		load(t, s, "/bytes/1")
 		if report := s.Report(); !report.Broken || report.Protocols[0] != H2 {

@@ -18,9 +18,9 @@ type Path interface {
 	Stats() tunpath.Stats
 }
 
+// request sets a configuration, or asks for the counters.
 type request struct {
-	Set   json.RawMessage
-	Stats bool
+	Set json.RawMessage
 }
 
 type answer struct {
@@ -62,10 +62,7 @@ func talk(connection net.Conn, path Path) {
 }
 
 func respond(r request, path Path) answer {
-	switch {
-	case (r.Set != nil) == r.Stats:
-		return answer{Error: `ask for one of {"set": CONFIGURATION} and {"stats": true}`}
-	case r.Stats:
+	if r.Set == nil {
 		stats := path.Stats()
 		return answer{OK: true, Stats: &stats}
 	}

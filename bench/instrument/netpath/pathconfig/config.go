@@ -67,14 +67,8 @@ const (
 	maxMs         = 7 * 24 * 3600 * 1000
 )
 
-type direction struct {
-	RateMbps, DelayMs, JitterMs, LossRatio float64
-	UDPLossRatio                           float64
-	QueueBytes                             int64
-}
-
 // check says all that is wrong with a direction, by the names of its fields.
-func (d direction) check(at string) error {
+func check(d shaper.Settings, at string) error {
 	var faults []error
 	for _, field := range []struct {
 		name             string
@@ -95,13 +89,6 @@ func (d direction) check(at string) error {
 	return errors.Join(faults...)
 }
 
-func (d direction) settings() shaper.Settings {
-	return shaper.Settings{
-		RateBps: d.RateMbps * 1e6, DelayNs: nanoseconds(d.DelayMs), JitterNs: nanoseconds(d.JitterMs),
-		LossRatio: d.LossRatio, UDPLossRatio: d.UDPLossRatio, QueueBytes: cmp.Or(d.QueueBytes, defaultQueueBytes),
-	}
-}
-
 func nanoseconds(ms float64) int64 { return int64(math.Round(ms * 1e6)) }
 
 // Parse reads a configuration.
@@ -110,7 +97,7 @@ func Parse(text []byte) (Config, error) {
 		Seed  uint64
 		Steps []struct {
 			AtMs       float64
-			AToB, BToA direction
+			AToB, BToA shaper.Settings
 		}
 		RepeatMs float64
 	}
@@ -124,12 +111,15 @@ func Parse(text []byte) (Config, error) {
 	nextMs := 0.0
 	for i, step := range file.Steps {
 		at := fmt.Sprintf("steps[%d].", i)
-		faults = append(faults, step.AToB.check(at+"aToB"), step.BToA.check(at+"bToA"))
+		faults = append(faults, check(step.AToB, at+"aToB"), check(step.BToA, at+"bToA"))
 		if step.AtMs < nextMs || step.AtMs > maxMs || i == 0 && step.AtMs != 0 {
 			faults = append(faults, fmt.Errorf("%satMs must be 0 in the first step, later in each that follows, and at most %d", at, maxMs))
 		}
 		nextMs = math.Nextafter(step.AtMs, math.Inf(1))
-		settings := [2]shaper.Settings{step.AToB.settings(), step.BToA.settings()}
+		settings := [2]shaper.Settings{step.AToB, step.BToA}
+		for way := range settings {
+			settings[way].QueueBytes = cmp.Or(settings[way].QueueBytes, defaultQueueBytes)
+		}
 		config.Steps = append(config.Steps, Step{nanoseconds(step.AtMs), settings})
 	}
 	if file.RepeatMs != 0 && (file.RepeatMs < nextMs || file.RepeatMs > maxMs) || len(file.Steps) == 0 {

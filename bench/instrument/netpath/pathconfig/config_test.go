@@ -22,9 +22,9 @@ func TestValid(t *testing.T) {
 			            {"atMs": 2, "bToA": {"delayMs": 1}}]}`,
 			Config{Seed: 1<<64 - 1, RepeatNs: 3_000_000, Steps: []Step{
 				{0, [2]shaper.Settings{{
-					RateBps: 50e6, DelayNs: 12_500_000, JitterNs: 1_000_000, LossRatio: 0.01, UDPLossRatio: 0.5, QueueBytes: 9,
+					RateMbps: 50, DelayMs: 12.5, JitterMs: 1, LossRatio: 0.01, UDPLossRatio: 0.5, QueueBytes: 9,
 				}, base}},
-				{2_000_000, [2]shaper.Settings{base, {DelayNs: 1_000_000, QueueBytes: defaultQueueBytes}}},
+				{2_000_000, [2]shaper.Settings{base, {DelayMs: 1, QueueBytes: defaultQueueBytes}}},
 			}},
 		},
 	}

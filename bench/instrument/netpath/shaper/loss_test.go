@@ -53,7 +53,7 @@ func TestSeeds(t *testing.T) {
 // What is lost depends on a packet's place among those that reach the wire, and on nothing else.
 func TestDropsDoNotDependOnRateDelayOrJitter(t *testing.T) {
 	plain := verdicts(configured(Settings{LossRatio: 0.1}, 7, 0), 2000)
-	other := Settings{LossRatio: 0.1, RateBps: 100e6, QueueBytes: 9000, DelayNs: 9 * ms, JitterNs: 8 * ms}
+	other := Settings{LossRatio: 0.1, RateMbps: 100, QueueBytes: 9000, DelayMs: 9, JitterMs: 8}
 	if !slices.Equal(plain, verdicts(configured(other, 7, 0), 2000)) {
 		t.Error("they do")
 	}

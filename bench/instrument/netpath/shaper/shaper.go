@@ -70,7 +70,7 @@ func (s *Shaper) Configure(nowNs int64, settings Settings, seed uint64, directio
 // new rate, and each keeps the delay and the fate that it was given when it arrived.
 func (s *Shaper) Change(nowNs int64, settings Settings) {
 	nowNs = s.advance(nowNs)
-	reflow := settings.RateBps != s.settings.RateBps
+	reflow := settings.RateMbps != s.settings.RateMbps
 	s.settings = settings
 	if reflow {
 		s.reflow(nowNs)
@@ -96,10 +96,10 @@ func (s *Shaper) Arrive(nowNs int64, size int, slot int32) Verdict {
 	if s.loss.next() < s.settings.LossRatio {
 		verdict = DroppedLoss
 	}
-	variation := int64((2*s.jitter.next() - 1) * float64(s.settings.JitterNs))
+	delayMs := s.settings.DelayMs + (2*s.jitter.next()-1)*s.settings.JitterMs
 	bits := float64(size) * 8
 	p := packet{
-		startNs: ceil(start), departNs: start + s.sendNs(bits), delayNs: s.settings.DelayNs + variation,
+		startNs: ceil(start), departNs: start + s.sendNs(bits), delayNs: int64(math.Round(delayMs * 1e6)),
 		bits: bits, size: int32(size), slot: slot, waits: waits,
 	}
 	if verdict != Accepted {
@@ -107,7 +107,7 @@ func (s *Shaper) Arrive(nowNs int64, size int, slot int32) Verdict {
 	}
 	p.releaseNs = p.releaseAfter(s.lastReleaseNs())
 	s.busyUntilNs = p.departNs
-	if verdict != Accepted && s.settings.RateBps == 0 {
+	if verdict != Accepted && s.settings.RateMbps == 0 {
 		return verdict
 	}
 	s.ring[s.tail&s.mask] = p
@@ -148,10 +148,10 @@ func (s *Shaper) Pop(nowNs int64) (slot int32, releaseNs int64, ok bool) {
 func (s *Shaper) Held() int { return int(s.tail - s.head) }
 
 func (s *Shaper) sendNs(bits float64) float64 {
-	if s.settings.RateBps == 0 {
+	if s.settings.RateMbps == 0 {
 		return 0
 	}
-	return bits * 1e9 / s.settings.RateBps
+	return bits * 1e3 / s.settings.RateMbps
 }
 
 // advance moves packets from waiting to being sent. Time never runs backwards: reader and releaser read the clock
@@ -211,11 +211,11 @@ func ceil(ns float64) int64 { return int64(math.Ceil(ns)) }
 
 // Settings are those of one direction. The zero value is a wire that neither limits, delays nor loses.
 type Settings struct {
-	// RateBps is the bottleneck in bits of IP packet per second; 0 is unlimited.
-	RateBps float64
-	DelayNs int64
-	// JitterNs is the half width of a uniform variation of the delay; at most DelayNs.
-	JitterNs  int64
+	// RateMbps is the bottleneck, of IP packets; 0 is unlimited.
+	RateMbps float64
+	DelayMs  float64
+	// JitterMs is the half width of a uniform variation of the delay; at most DelayMs.
+	JitterMs  float64
 	LossRatio float64
 	// UDPLossRatio is what a network drops of UDP alone, before the bottleneck, as one that polices it.
 	UDPLossRatio float64

@@ -24,17 +24,17 @@ func TestKnownAnswers(t *testing.T) {
 		arrivals []arrival
 	}{
 		"a free wire": {Settings{}, []arrival{{5, 1500, Accepted, 5}, {5, 40, Accepted, 5}}},
-		"delay alone": {Settings{DelayNs: 7 * ms}, []arrival{{0, 1500, Accepted, 7 * ms}, {1, 1500, Accepted, 7*ms + 1}}},
+		"delay alone": {Settings{DelayMs: 7}, []arrival{{0, 1500, Accepted, 7 * ms}, {1, 1500, Accepted, 7*ms + 1}}},
 		"an idle bottleneck": {
-			Settings{RateBps: rate, QueueBytes: 9000},
+			Settings{RateMbps: rate / 1e6, QueueBytes: 9000},
 			[]arrival{{0, 1500, Accepted, ms}, {3 * ms, 750, Accepted, 3*ms + ms/2}},
 		},
 		"a burst is spread": {
-			Settings{RateBps: rate, DelayNs: 10 * ms, QueueBytes: 9000},
+			Settings{RateMbps: rate / 1e6, DelayMs: 10, QueueBytes: 9000},
 			[]arrival{{0, 1500, Accepted, 11 * ms}, {0, 1500, Accepted, 12 * ms}, {0, 3000, Accepted, 14 * ms}},
 		},
 		"the queue counts what waits and not what is being sent": {
-			Settings{RateBps: rate, QueueBytes: 3000},
+			Settings{RateMbps: rate / 1e6, QueueBytes: 3000},
 			[]arrival{
 				{0, 1500, Accepted, ms},
 				{0, 1500, Accepted, 2 * ms},
@@ -45,7 +45,7 @@ func TestKnownAnswers(t *testing.T) {
 			},
 		},
 		"the queue does not count what propagates": {
-			Settings{RateBps: rate, DelayNs: 1000 * ms, QueueBytes: 1500},
+			Settings{RateMbps: rate / 1e6, DelayMs: 1000, QueueBytes: 1500},
 			[]arrival{
 				{0, 1500, Accepted, 1001 * ms},
 				{ms, 1500, Accepted, 1002 * ms},
@@ -54,15 +54,15 @@ func TestKnownAnswers(t *testing.T) {
 			},
 		},
 		"no queue at all": {
-			Settings{RateBps: rate},
+			Settings{RateMbps: rate / 1e6},
 			[]arrival{{0, 1500, Accepted, ms}, {ms - 1, 40, DroppedQueue, -1}, {ms, 1500, Accepted, 2 * ms}},
 		},
 		"fractions of a nanosecond add up": {
-			Settings{RateBps: 2.4e9, QueueBytes: 9000}, // 1 byte takes 3.33 ns
+			Settings{RateMbps: 2400, QueueBytes: 9000}, // 1 byte takes 3.33 ns
 			[]arrival{{0, 1, Accepted, 4}, {0, 1, Accepted, 7}, {0, 1, Accepted, 10}},
 		},
 		"everything is lost, and takes its time": {
-			Settings{RateBps: rate, QueueBytes: 1500, LossRatio: 1},
+			Settings{RateMbps: rate / 1e6, QueueBytes: 1500, LossRatio: 1},
 			[]arrival{{0, 1500, DroppedLoss, -1}, {0, 1500, DroppedLoss, -1}, {0, 1500, DroppedQueue, -1}},
 		},
 	}
@@ -91,7 +91,7 @@ func TestKnownAnswers(t *testing.T) {
 
 func TestNothingLeavesEarly(t *testing.T) {
 	s := New(16)
-	s.Configure(0, Settings{DelayNs: 100}, 1, 0)
+	s.Configure(0, Settings{DelayMs: 1e-4}, 1, 0)
 	s.Arrive(0, 40, 7)
 	if _, _, ok := s.Pop(99); ok {
 		t.Error("left at 99, due at 100")
@@ -103,7 +103,7 @@ func TestNothingLeavesEarly(t *testing.T) {
 
 func TestMemoryIsBounded(t *testing.T) {
 	s := New(2)
-	s.Configure(0, Settings{DelayNs: 100}, 1, 0)
+	s.Configure(0, Settings{DelayMs: 1e-4}, 1, 0)
 	for i, want := range []Verdict{Accepted, Accepted, DroppedFull} {
 		if got := s.Arrive(0, 40, int32(i)); got != want {
 			t.Errorf("packet %d: %d, want %d", i, got, want)
@@ -119,7 +119,7 @@ func TestOrderIsKept(t *testing.T) {
 		s := New(1 << 10)
 		randomSettings := func() Settings {
 			return Settings{
-				RateBps: float64(r.IntN(3)) * 5e6, DelayNs: 10 * ms, JitterNs: int64(r.IntN(10 * ms)),
+				RateMbps: float64(r.IntN(3)) * 5, DelayMs: 10, JitterMs: 10 * r.Float64(),
 				LossRatio: 0.1 * float64(r.IntN(2)), QueueBytes: int64(r.IntN(20_000)),
 			}
 		}
@@ -157,7 +157,7 @@ func TestOrderIsKept(t *testing.T) {
 func TestRateOfASaturatedBottleneck(t *testing.T) {
 	const packets, size, rate = 10_000, 1237, 600e6
 	s := New(1 << 14)
-	s.Configure(0, Settings{RateBps: rate, QueueBytes: 1 << 30}, 1, 0)
+	s.Configure(0, Settings{RateMbps: rate / 1e6, QueueBytes: 1 << 30}, 1, 0)
 	for i := range int32(packets) {
 		s.Arrive(int64(i)*1000, size, i)
 	}
@@ -170,7 +170,7 @@ func TestRateOfASaturatedBottleneck(t *testing.T) {
 
 func TestJitterIsUniformWhenPacketsAreFarApart(t *testing.T) {
 	s := New(1 << 14)
-	s.Configure(0, Settings{DelayNs: 10 * ms, JitterNs: 2 * ms}, 1, 0)
+	s.Configure(0, Settings{DelayMs: 10, JitterMs: 2}, 1, 0)
 	var sum, low, high int64 = 0, 1 << 60, 0
 	for i := range int64(10_000) {
 		s.Arrive(i*100*ms, 40, 0)

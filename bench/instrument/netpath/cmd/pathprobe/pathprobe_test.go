@@ -2,33 +2,11 @@ package main
 
 import (
 	"net"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-func TestReadPlan(t *testing.T) {
-	for _, c := range []struct{ text, fault string }{
-		{`{"dueNs": [0, 5], "bytes": [64, 1500]}`, ""},
-		{`{"dueNs": [0], "bytes": []}`, "1 times and 0 sizes are no plan"},
-		{`{"dueNs": [], "bytes": []}`, "are no plan"},
-		{`{"dueNs": [0, 5], "bytes": [64, 31]}`, "bytes[1] is 31, and must be from 32 to 65535"},
-		{`{"dueNs": [0], "bytes": [65536]}`, "bytes[0] is 65536"},
-		{`[]`, "cannot unmarshal"},
-	} {
-		file := filepath.Join(t.TempDir(), "plan.json")
-		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := readPlan(file); (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
-			t.Errorf("%s: %v", c.text, err)
-		}
-	}
-}
 
 // Over the loopback: no packet leaves before it is due, and the receiver gives up on those that do not come.
 func TestSendAndReceive(t *testing.T) {
