@@ -51,19 +51,17 @@ export interface Experiment<
   folderName?(options: OptionsOf<Schema>): string | undefined;
   /** All that decides which rows belong together: a folder holds rows of one such question. */
   question(options: OptionsOf<Schema>): Asked;
-  /** The share of the work that these rows are; 1 where nothing is left to measure. `path` is the run's folder. */
-  done(options: OptionsOf<Schema>, rows: readonly RowOf<Columns>[], path: string): number;
+  /** The share of the work that these rows are; 1 where nothing is left to measure. */
+  done(options: OptionsOf<Schema>, rows: readonly RowOf<Columns>[]): number;
   /** How many slow cells are measured at a time; 1 unless given. */
   lanes?(options: OptionsOf<Schema>): number;
   /** Builds what it runs, unless given the lab; the versions of tools that no other experiment has. @throws UserError */
-  prepare?(options: OptionsOf<Schema>, signal: AbortSignal): Promise<Start["tools"]>;
+  prepare?(options: OptionsOf<Schema>): Promise<Start["tools"]>;
   /** Appends the rows that are missing, until there are all of them or the signal aborts. @throws UserError */
   measure(run: Run<OptionsOf<Schema>, RowOf<Columns>>): Promise<void>;
   /** summary.json: every figure that the report and the pictures show. */
   summarise(recorded: Recorded<OptionsOf<Schema>, RowOf<Columns>>): Summary;
   report(summary: Summary, recorded: Recorded<OptionsOf<Schema>, RowOf<Columns>>): Report;
-  /** The findings in short, for the terminal. */
-  lines?(summary: Summary): readonly string[];
   /** Why a run that came to its end has failed all the same. */
   fault?(rows: readonly RowOf<Columns>[]): string | undefined;
 }
@@ -77,6 +75,7 @@ export interface Check<Schema extends OptionSchema = OptionSchema, Summary exten
   folderName?(options: OptionsOf<Schema>): string | undefined;
   check(run: CheckRun<OptionsOf<Schema>>): Promise<Summary>;
   report(summary: Summary): Report;
+  /** The findings in short, for the terminal. */
   lines(summary: Summary): readonly string[];
   /** Whether the command succeeds. */
   holds(summary: Summary): boolean;

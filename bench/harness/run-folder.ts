@@ -33,7 +33,6 @@ export interface RowFile<Row> {
 /** A run's folder: what was asked (run.json) and the rows so far (rows.csv). */
 export interface RunFolder<Row> extends RowFile<Row> {
   readonly path: string;
-  write(name: string, text: string): void;
 }
 
 /**
@@ -60,7 +59,7 @@ export function openRunFolder<Schema extends RowSchema>(
       rows.close();
       unlock();
     };
-    return { ...rows, path, write: (name, text) => writeIn(path, name, text), close };
+    return { ...rows, path, close };
   } catch (error) {
     unlock();
     throw error;

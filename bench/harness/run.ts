@@ -107,7 +107,6 @@ async function runRows(experiment: Experiment, request: Request): Promise<void> 
     const recorded = { name, command, options, rows, starts, path };
     const summary = experiment.summarise(recorded);
     await writeResults(request, summary, experiment.report(summary, recorded));
-    for (const line of experiment.lines?.(summary) ?? []) console.log(line);
     console.log(`${rows.length} rows, and a report of them, are in ${relative(process.cwd(), path) || "."}.`);
     const fault = experiment.fault?.(rows);
     if (fault !== undefined) throw new UserError(fault);
@@ -122,9 +121,9 @@ async function measureMissing(
   { name, options, path, signal }: Request,
   folder: RunFolder<RowOf<RowSchema>>,
 ): Promise<void> {
-  const done = experiment.done(options, folder.rows, path);
+  const done = experiment.done(options, folder.rows);
   if (done >= 1) return;
-  const tools = await (experiment.prepare?.(options, signal) ?? buildLab().then(() => undefined));
+  const tools = await (experiment.prepare?.(options) ?? buildLab().then(() => undefined));
   if (signal.aborted) return;
   console.error(`${folder.rows.length > 0 ? "Going on with" : "Measuring"} ${name}, into ${path}.`);
   const here = thisMachine();

@@ -7,11 +7,6 @@ export interface PostedSample extends PathSample {
   readonly clientAddress: string;
 }
 
-export interface SampleTee {
-  readonly socket: string;
-  stop(): void;
-}
-
 /**
  * Stands between an edge and the worker's internal listener, so that what the sender counted of each connection can be
  * written beside the load that it carried. Without a listener behind it, it only looks.
@@ -20,7 +15,7 @@ export async function startSampleTee(
   socket: string,
   listener: string | undefined,
   onSample: (sample: PostedSample) => void,
-): Promise<SampleTee> {
+) {
   const server = createServer((incoming, reply) => {
     void (async () => {
       const body = await text(incoming);
@@ -33,7 +28,7 @@ export async function startSampleTee(
   await once(server, "listening");
   return {
     socket,
-    stop: () => {
+    stop: (): void => {
       server.close();
       server.closeAllConnections();
     },

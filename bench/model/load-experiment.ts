@@ -20,7 +20,7 @@ export interface LoadExperiment {
   readonly loads: readonly PlannedLoad[];
   readonly cells: readonly Cell[];
   /**
-   * What a client does with an offer, unless `--switch` says it. `background`, as browsers do, where it is left out. `wait`: in what
+   * What a client does with an offer. `background`, as browsers do, where it is left out. `wait`: in what
    * repeats published work, and in what offers nothing and was recorded before there was another way.
    */
   readonly switch?: Load["switch"];

@@ -29,27 +29,14 @@ export function words<P extends string | undefined>(value: string, about: string
   return { value, about, preset, read: (text) => text, rule: "be a text" };
 }
 
-type Range = readonly [min: number, max: number];
-type MaybeNumber = number | undefined;
-
-export function wholeNumber<P extends MaybeNumber>(about: string, range: Range, preset: P): Option<number | P> {
-  return numeric("N", about, range, preset, { form: /^\d+$/, name: "a whole number" });
-}
-
-export function decimal<P extends MaybeNumber>(value: string, about: string, range: Range, preset: P) {
-  return numeric(value, about, range, preset, { form: /^\d+(\.\d+)?$/, name: "a number" });
-}
-
-function numeric<P extends MaybeNumber>(
-  value: string,
+export function wholeNumber<P extends number | undefined>(
   about: string,
-  [min, max]: Range,
+  [min, max]: readonly [min: number, max: number],
   preset: P,
-  { form, name }: { form: RegExp; name: string },
 ): Option<number | P> {
-  const isAllowed = (text: string): boolean => form.test(text) && Number(text) >= min && Number(text) <= max;
-  const read = (text: string): number | undefined => (isAllowed(text) ? Number(text) : undefined);
-  return { value, about, preset, read, rule: `be ${name} from ${min} to ${max}` };
+  const read = (text: string): number | undefined =>
+    /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined;
+  return { value: "N", about, preset, read, rule: `be a whole number from ${min} to ${max}` };
 }
 
 export function oneOf<const Word extends string, P extends NoInfer<Word> | undefined>(
@@ -67,14 +54,13 @@ export function someOf<const Word extends string>(
   about: string,
   known: readonly Word[],
   preset: readonly NoInfer<Word>[],
-  rule = "be one of",
 ): Option<readonly Word[]> {
   const read = (text: string): readonly Word[] | undefined => {
     const given = [...new Set(text.split(","))];
     const found = given.flatMap((word) => known.find((one) => one === word) ?? []);
     return found.length === given.length ? found : undefined;
   };
-  return { value: "NAMES", about, preset, read, rule: `${rule} ${known.join(", ")}` };
+  return { value: "NAMES", about, preset, read, rule: `be one of ${known.join(", ")}` };
 }
 
 /** Reads the arguments behind a command's name. @throws UserError naming the option and what is allowed */

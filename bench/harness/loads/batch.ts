@@ -23,7 +23,6 @@ const FAILURE_SETTLES_MS = 300;
 export interface BatchOptions {
   readonly experiment: LoadExperiment;
   readonly seed: number;
-  readonly switch: PlannedLoad["switch"];
   readonly folder: string;
   readonly samples: SampleBook;
   readonly signal: AbortSignal;
@@ -36,13 +35,13 @@ export async function runBatch(
   lane: Lane,
   cell: Cell,
   loads: readonly Load[],
-  { experiment, seed, switch: how, folder, samples, signal, onRow }: BatchOptions,
+  { experiment, seed, folder, samples, signal, onRow }: BatchOptions,
 ): Promise<void> {
   const first = loads[0];
   if (first === undefined || signal.aborted) return;
   await setPath(lane, cell, first, seed);
   await lane.setInitialWindow(cell.tcp?.initialWindow);
-  const planned = loads.map((load) => ({ load, plan: { ...planOf(load, cell, lane, experiment), switch: how } }));
+  const planned = loads.map((load) => ({ load, plan: planOf(load, cell, lane, experiment) }));
   const finish = async (result: LoadResult): Promise<void> => {
     const { load, plan } = planned.find(({ load: { id } }) => id === result.id) ?? {};
     if (load === undefined) return;
@@ -82,12 +81,8 @@ async function setPath(lane: Lane, { id, network }: Cell, first: Load, seed: num
   await setNetwork(lane, { ...network, ...from }, seed, first.id);
 }
 
-function planOf(
-  { id, arm, flow }: Load,
-  cell: Cell,
-  lane: Lane,
-  { timeoutMs }: LoadExperiment,
-): Omit<PlannedLoad, "switch"> {
+function planOf({ id, arm, flow }: Load, cell: Cell, lane: Lane, experiment: LoadExperiment): PlannedLoad {
+  const { timeoutMs, switch: how = "background" } = experiment;
   const { edgePids, ...origin } = lane.origin(arm, cell.congestion);
   return {
     id,
@@ -95,6 +90,7 @@ function planOf(
     origin,
     edgePids,
     timeoutMs,
+    switch: how,
     // Over HTTP/1.1 these are connections: as many as browsers open.
     parallel: arm === "fixed-h1" ? undefined : cell.images,
     move:

@@ -4,7 +4,6 @@ import { buildLab, buildQuiche } from "../../lab/programs.ts";
 import { ARM_SETUPS, type Quic } from "../../model/arm.ts";
 import { armsOf, type LoadExperiment, type LoadOptions, withRounds } from "../../model/load-experiment.ts";
 import { LOAD_ROW, type LoadRow } from "../../model/load-row.ts";
-import type { Load } from "../../model/plan.ts";
 import type { OptionsOf } from "../../model/options.ts";
 import type { Experiment, Recorded, Report } from "../experiment.ts";
 import { inLab } from "../in-lab.ts";
@@ -36,7 +35,6 @@ export type LoadsExperiment<Summary extends object> = Experiment<typeof LOAD_OPT
 /** An experiment that loads pages over emulated networks: k6 sessions in lanes, as many as its answer takes. */
 export function defineLoads<Summary extends object>(definition: LoadsDefinition<Summary>): LoadsExperiment<Summary> {
   const planned = (given: Given): LoadExperiment => plan(definition, given);
-  const switchOf = (given: Given): Load["switch"] => given.switch ?? planned(given).switch ?? "background";
   const lanes = (given: Given): number => Math.min(given.lanes, planned(given).cells.length);
   const loadsOf = ({ options, path, ...recorded }: Recorded<Given, LoadRow>): LoadsRecorded => ({
     ...recorded,
@@ -51,9 +49,9 @@ export function defineLoads<Summary extends object>(definition: LoadsDefinition<
     row: LOAD_ROW,
     question: (given) => {
       const { seed, quic } = given;
-      const { timeoutMs, loads, cells } = planned(given);
+      const { timeoutMs, loads, cells, switch: how = "background" } = planned(given);
       // Runs that were recorded before there was another QUIC name none.
-      return { seed, switch: switchOf(given), ...(quic !== "quic-go" && { quic }), timeoutMs, loads, cells };
+      return { seed, switch: how, ...(quic !== "quic-go" && { quic }), timeoutMs, loads, cells };
     },
     done: (given, rows) => new Work(planned(given), rows, given.seed, lanes(given)).share(),
     lanes,
@@ -72,7 +70,7 @@ export function defineLoads<Summary extends object>(definition: LoadsDefinition<
       const { seed } = given;
       try {
         await inLab(asked, signal, (lab, _, either) =>
-          runCells({ experiment, lab, rows: folder, windows, seed, switch: switchOf(given), signal: either, progress }),
+          runCells({ experiment, lab, rows: folder, windows, seed, signal: either, progress }),
         );
       } finally {
         windows?.close();

@@ -15,7 +15,6 @@ it("knows its defaults", () => {
     size: "usual",
     runs: undefined,
     seed: 1,
-    switch: undefined,
     lanes: 4,
     quic: "quic-go",
     out: undefined,
@@ -24,14 +23,11 @@ it("knows its defaults", () => {
 });
 
 it("reads what is given", () => {
-  expect(
-    readOptions(["--congestion", "reno", "--runs", "3", "--bytes", "5000", "--quick", "--switch", "background"]),
-  ).toMatchObject({
+  expect(readOptions(["--congestion", "reno", "--runs", "3", "--bytes", "5000", "--quick"])).toMatchObject({
     congestions: ["reno"],
     runs: 3,
     bytes: 5000,
     size: "quick",
-    switch: "background",
   });
 });
 
@@ -41,7 +37,6 @@ it.each([
   [["--bytes=-5"], "--bytes must be a whole number from 1"],
   [["--seed", "x"], "--seed must be a whole number from 0"],
   [["--quic", "msquic"], "--quic must be one of quic-go, quiche-cubic, quiche-bbr2, not msquic"],
-  [["--switch", "never"], "--switch must be one of wait, background, not never"],
   [["--congestion", "vegas"], "--congestion must be one of cubic, bbr, reno, not vegas"],
   [["--quick", "--full"], "exclude each other"],
   [["--rate", "5"], "Known options"],

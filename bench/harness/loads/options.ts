@@ -14,12 +14,6 @@ export const LOAD_OPTIONS = {
     "bbr",
   ]),
   bytes: wholeNumber("the image's size, instead of the experiment's own", [1, 1_000_000_000], undefined),
-  switch: oneOf(
-    "HOW",
-    "wait: for the HTTP/3 connection, as published; background: as browsers do (the experiment's own)",
-    ["wait", "background"],
-    undefined,
-  ),
   quic: oneOf("NAME", `who serves HTTP/3: ${QUICS.join(", ")} (quic-go)`, QUICS, "quic-go"),
   quick: flag("small and few: whether it works"),
   full: flag("as published, which may take days"),

@@ -1,7 +1,6 @@
 import type { Cell } from "../../model/cell.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
 import type { LoadRow } from "../../model/load-row.ts";
-import type { Load as PlannedLoad } from "../../model/plan.ts";
 import type { Lab } from "../../lab/lab.ts";
 import type { Lane } from "../../lab/lane.ts";
 import type { Progress } from "../../../base/progress.ts";
@@ -18,7 +17,6 @@ export interface RunnerOptions {
   /** Undefined where nothing is traced. */
   readonly windows: RowFile<WindowPoint> | undefined;
   readonly seed: number;
-  readonly switch: PlannedLoad["switch"];
   readonly signal: AbortSignal;
   readonly progress: Progress;
 }
@@ -34,7 +32,7 @@ const BATCH_SECONDS = 15;
  * @throws UserError where a load cannot be made, or the disk is full; rows so far are kept
  */
 export async function runCells(options: RunnerOptions): Promise<void> {
-  const { experiment, lab, rows, windows, seed, signal, progress, switch: how } = options;
+  const { experiment, lab, rows, windows, seed, signal, progress } = options;
   const samples = new SampleBook();
   lab.onSample((sample) => samples.add(sample));
   const work = new Work(experiment, rows.rows, seed, lab.lanes.length);
@@ -45,7 +43,7 @@ export async function runCells(options: RunnerOptions): Promise<void> {
     work.add(row);
     progress.show(work.share(), `${rows.rows.length} rows, now ${row.cell}`);
   };
-  const shared = { experiment, seed, switch: how, folder: lab.folder, samples, signal, onRow };
+  const shared = { experiment, seed, folder: lab.folder, samples, signal, onRow };
   const inWork = new Set<string>();
   const take = (cells: readonly Cell[]): { cell: Cell; loads: Load[] } | undefined => {
     for (const cell of cells) {

@@ -7,7 +7,7 @@ import {
 } from "../../lab/loopback-system.ts";
 import { findNginx, nginxVersion } from "../../lab/nginx.ts";
 import { runRequests } from "../../lab/request-load.ts";
-import { decimal, flag, type OptionsOf, wholeNumber } from "../../model/options.ts";
+import { flag, type OptionsOf, wholeNumber } from "../../model/options.ts";
 import { SIZES } from "../../model/request-plan.ts";
 import type { Experiment, Report } from "../experiment.ts";
 import { unlessItFails } from "../in-lab.ts";
@@ -32,7 +32,7 @@ const WARM_SECONDS = 1.5;
 
 export const LOOPBACK_OPTIONS = {
   rounds: wholeNumber("how often each load is measured (9)", [1, 1_000], undefined),
-  seconds: decimal("S", "how long each time (2)", [0.1, 600], undefined),
+  seconds: wholeNumber("seconds that each takes (2)", [1, 600], undefined),
   quick: flag("2 rounds of 0.5 s: whether it works"),
 };
 

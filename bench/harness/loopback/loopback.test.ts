@@ -131,7 +131,7 @@ it("says what falls short: failures, requests not made, late ones, other program
 it.each([
   [["--rounds", "0"], "--rounds must be a whole number from 1 to 1000, not 0."],
   [["--rounds", "2.5"], "--rounds must be a whole number from 1 to 1000, not 2.5."],
-  [["--seconds", "1e9"], "--seconds must be a number from 0.1 to 600, not 1e9."],
+  [["--seconds", "1e9"], "--seconds must be a whole number from 1 to 600, not 1e9."],
   [["--save"], "Known options:\n  --rounds N"],
 ])("%j is refused in words", (args, message) => {
   const options = { ...LOOPBACK_OPTIONS, ...commonOptions("overhead") };

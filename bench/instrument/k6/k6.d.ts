@@ -13,7 +13,7 @@ declare module "k6" {
 
 /** The extension. */
 declare module "k6/x/adaptive-h3" {
-  /** Runs a load, and blocks until it ends. Load and result are JSON: load.ts has their types. */
+  /** Runs a load, and blocks until it ends. Load and result are JSON: bench/model/plan.ts has their types. */
   export function run(load: string): string;
 
   /** Writes a line to stdout, at once. */

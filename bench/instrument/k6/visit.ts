@@ -1,7 +1,8 @@
 import { check } from "k6";
 import { Counter, Trend } from "k6/metrics";
+import { run } from "k6/x/adaptive-h3";
 import { MODES } from "../../../policy-api/decision/policy.ts";
-import { load } from "./load.ts";
+import type { Load, LoadResult } from "../../model/plan.ts";
 
 // Visits a page as clients do that begin with HTTP/2 and follow Alt-Svc; with MODE, checks that they ended up where the
 // policy's mode sends them:
@@ -38,7 +39,7 @@ const switches = new Counter("h3_switches");
 export default function visitPage(): void {
   // The first page is told of HTTP/3, the second one makes the client connect, the third one uses it.
   const page = { document, subresources: [], pauseAfterMs: 500 };
-  const result = load({
+  const load: Load = {
     id: url,
     clientAddress: "",
     origin: { host: host ?? "", port: Number(port), address: __ENV["ADDRESS"] ?? "", caFile: __ENV["CA"] ?? "" },
@@ -46,7 +47,8 @@ export default function visitPage(): void {
     timeoutMs: 60_000,
     switch: "background",
     sessions: [{ timed: true, firstProtocol: "h2", pages: [page, page, page], pauseAfterMs: 0 }],
-  });
+  };
+  const result = JSON.parse(run(JSON.stringify(load))) as LoadResult;
   const tags = { protocol: result.lastProtocol };
   for (const { protocol, handshakeMs } of result.connections) handshake.add(handshakeMs, { protocol });
   for (const name of ["switchHandshakeMs", "ttfbMs", "loadMs"] as const) {

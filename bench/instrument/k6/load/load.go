@@ -96,11 +96,9 @@ func (r *Result) run(
 		failure = spec.Resume.check(r.Report)
 	}
 	if failure == nil {
-		var sum time.Duration
 		for _, page := range r.Report.Pages {
-			sum += milliseconds(float64(page))
+			r.LoadMs += page
 		}
-		r.LoadMs = session.MsOf(sum)
 	}
 	return timedOut, failure, nil
 }
