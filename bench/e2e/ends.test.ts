@@ -9,7 +9,7 @@ import { bench, inRun, killedAt, leftBy, lines, processesWith, succeeded, untilR
 useRuns();
 
 it("goes on after kill -9, and then nothing is left of either start", async () => {
-  const options = ["smoke", "--runs", "2", "--bytes", "20000"];
+  const options = ["smoke", "--quick", "--runs", "2", "--bytes", "20000"];
   const killed = await killedAt(5, bench(...options));
   const before = lines();
   expect(await succeeded(bench(...options))).toContain("Going on with smoke");

@@ -37,7 +37,7 @@ function summary(): unknown {
 }
 
 it("smoke: all arms and flows", async () => {
-  await succeeded(bench("smoke", "--bytes", "20000"));
+  await succeeded(bench("smoke", "--quick", "--bytes", "20000"));
   expect(rows().length).toBeGreaterThanOrEqual(2 * 11 * 5);
   const { text, pictures } = report();
   expect(pictures).toHaveLength(3);

@@ -27,6 +27,8 @@ export interface LoadExperiment {
   /** How its report groups them, where it has the report of series. */
   readonly series?: readonly Series[];
   readonly allocation: Allocation;
+  /** An arm that lacks rows that count after so many loads for each is given up, as the machine is too busy for it: 2 unless given. */
+  readonly attemptsPerRow?: number;
   /** By cell: exactly so many rounds, instead of what the allocation asks for. */
   readonly rounds?: Readonly<Record<string, number>>;
   /** Whether HTTP/3 may be served by another QUIC than quic-go (`--quic`): its report names what serves. */

@@ -90,8 +90,9 @@ export function defineLoads<Summary extends object>(definition: LoadsDefinition<
 
 /** The experiment that these options ask for. @throws UserError where it has no such QUIC */
 function plan(definition: Pick<LoadsDefinition<object>, "plan">, given: Given): LoadExperiment {
-  const { quic, runs } = given;
-  const made = definition.plan(loadOptions(given));
+  const { quic, runs, quick } = given;
+  // A quick run shows whether all is made, not how long it takes: on a busy machine too, once is enough.
+  const made = { ...definition.plan(loadOptions(given)), ...(quick && { attemptsPerRow: 1 }) };
   const asked = runs === undefined ? made : withRounds(made, runs);
   if (quic === "quic-go") return asked;
   if (made.takesQuic !== true)

@@ -27,12 +27,12 @@ const EXPERIMENT: LoadExperiment = {
 type Machine = (load: Load) => Partial<LoadRow>;
 
 /** Runs until nothing is needed, a batch at a time; `dies` says how many rows each start of the program gets to write. */
-function run(machine: Machine, dies: readonly number[] = [], cell: Cell = CELL): LoadRow[] {
+function run(machine: Machine, dies: readonly number[] = [], cell: Cell = CELL, experiment = EXPERIMENT): LoadRow[] {
   const rows: LoadRow[] = [];
   for (const written of [...dies, Number.POSITIVE_INFINITY]) {
     const end = rows.length + written;
     while (rows.length < end) {
-      const loads = nextLoads(EXPERIMENT, cell, rows, 1);
+      const loads = nextLoads(experiment, cell, rows, 1);
       if (loads.length === 0) return rows;
       for (const load of loads.slice(0, end - rows.length))
         rows.push(exampleRow({ ...load, cell: CELL.id, ...machine(load) }));
@@ -66,6 +66,8 @@ describe("nextLoads", () => {
 
   it("gives up where the machine is too busy for any row to count", () => {
     expect(run(() => ({ dropped: "busy" }))).toHaveLength(12 * 2 * 2);
+    const once = { ...EXPERIMENT, attemptsPerRow: 1 };
+    expect(run(() => ({ dropped: "busy" }), [], CELL, once)).toHaveLength(12 * 2);
     const rows = run((load) => ({ ...plain(load), dropped: load.arm === "fixed-h3" ? "busy" : "" }));
     expect(rows.filter(({ arm }) => arm === "fixed-h3")).toHaveLength(12 * 2);
     expect(rows.filter(({ arm }) => arm === "fixed-h2")).toHaveLength(4);

@@ -16,9 +16,6 @@ export interface Load extends PlannedLoad {
   readonly turn: number;
 }
 
-/** An arm that lacks rows that count after so many loads for each is given up: the machine is too busy for it. */
-const ATTEMPTS_PER_ROW = 2;
-
 export function loadId(cell: Cell, arm: Arm, flow: Flow, round: number): string {
   return `${cell.id}/${arm}/${flow}/${round}`;
 }
@@ -32,6 +29,7 @@ export function loadId(cell: Cell, arm: Arm, flow: Flow, round: number): string 
  */
 export function nextLoads(experiment: LoadExperiment, cell: Cell, rows: readonly LoadRow[], seed: number): Load[] {
   const { first, cap } = allocationOf(experiment, cell);
+  const { attemptsPerRow = 2 } = experiment;
   const open = loadsOf(experiment, cell)
     .map(({ arm, flow }) => {
       const own = rows.filter((row) => row.arm === arm && row.flow === flow);
@@ -43,7 +41,7 @@ export function nextLoads(experiment: LoadExperiment, cell: Cell, rows: readonly
     // An arm that has all its rows lacks none, however many tries they took.
     .filter(({ tries, results, perRound }) => {
       const most = cap * perRound;
-      return results >= most || tries < most * ATTEMPTS_PER_ROW;
+      return results >= most || tries < most * attemptsPerRow;
     });
   const good = Math.min(...open.map(({ results, perRound }) => Math.floor(results / perRound)));
   const wanted = good < first ? first : good >= cap ? cap : roundsWanted(experiment, cell, rows, good, seed, open);
