@@ -34,8 +34,8 @@ type presence struct {
 	back  chan struct{} // closed when the server is back
 }
 
-// New makes a monitor. ask returns nil where the server answered; it must end with its context. changed, which may be nil,
-// sees each change.
+// New makes a monitor. ask returns nil where the server answered; it must end with its context. changed sees
+// each change.
 func New(ask func(context.Context) error, changed func(gone bool)) *Monitor {
 	m := &Monitor{ask: ask, changed: changed}
 	m.arrive()
@@ -109,7 +109,5 @@ func (m *Monitor) set(gone bool) {
 		m.arrive()
 		close(was.back)
 	}
-	if m.changed != nil {
-		m.changed(gone)
-	}
+	m.changed(gone)
 }

@@ -41,7 +41,7 @@ func (s *server) wake() {
 func run(t *testing.T, test func(t *testing.T, s *server, m *Monitor)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{woken: make(chan struct{})}
-		m := New(s.ask, nil)
+		m := New(s.ask, func(bool) {})
 		ctx, cancel := context.WithCancel(t.Context())
 		go m.Run(ctx)
 		test(t, s, m)

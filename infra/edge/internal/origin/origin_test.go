@@ -172,7 +172,7 @@ func TestAnswerAsTheWorkerGoes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
-			monitor := heartbeat.New(func(context.Context) error { return errors.New("silent") }, nil)
+			monitor := heartbeat.New(func(context.Context) error { return errors.New("silent") }, func(bool) {})
 			go monitor.Run(ctx)
 			there := monitor.There()
 			var asked context.Context

@@ -18,9 +18,7 @@ func (p *Handler) modifyResponse(res *http.Response) error {
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		c := connpath.FromContext(res.Request.Context())
 		p.finishHeader(res.Header, res.Request, c)
-		if c != nil {
-			c.Upgraded.Store(true)
-		}
+		c.Upgraded.Store(true)
 		if server, is := res.Body.(io.ReadWriteCloser); is {
 			res.Body = watchWebsocket(res.Request.Context(), server, c, p.options.RestTimeout)
 		}

@@ -48,9 +48,7 @@ func (w *responseWriter) WriteHeader(status int) {
 	if whole := w.body.release(); !whole && w.request.ProtoMajor == 1 {
 		// Nobody can tell the rest of the body from the next request (RFC 9112, section 9.3).
 		h.Set("Connection", "close")
-		if w.conn != nil {
-			w.conn.Lingers.Store(true)
-		}
+		w.conn.Lingers.Store(true)
 	}
 	if w.request.ProtoMajor < 3 && w.handler.last.Load() {
 		h.Set("Connection", "close")

@@ -30,11 +30,8 @@ type websocket struct {
 	over   atomic.Bool   // the server's end has ended
 }
 
-// watchWebsocket makes the way to the server one that ends, at the latest with ctx. A client without a TCP connection is in tests only.
+// watchWebsocket makes the way to the server one that ends, at the latest with ctx.
 func watchWebsocket(ctx context.Context, server io.ReadWriteCloser, client *connpath.Connection, rest time.Duration) io.ReadWriteCloser {
-	if client == nil || client.Quiet == nil {
-		return server
-	}
 	w := &websocket{ReadWriteCloser: server, client: client, rest: rest}
 	go w.watch(ctx)
 	return w
