@@ -1,4 +1,3 @@
-import { variantTimes } from "../../analysis/charts/variant-times.ts";
 import { windowLines } from "../../analysis/charts/window-lines.ts";
 import { groupsOf, timesOf } from "../../analysis/loads/groups.ts";
 import { meanText, SECONDS } from "../../analysis/loads/series-cells.ts";
@@ -201,10 +200,7 @@ export function congestionReport(summary: CongestionSummary, recorded: LoadsReco
       ways: waysTable(far),
       networks: networksTable(ways, cells),
     },
-    pictures: [
-      { file: "times.svg", spec: variantTimes(far.filter(({ group }) => group.n > 1)) },
-      { file: "windows.svg", spec: windowLines(lines, pathBytes) },
-    ],
+    pictures: [{ file: "windows.svg", spec: windowLines(lines, pathBytes) }],
   };
 }
 
