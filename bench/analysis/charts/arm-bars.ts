@@ -1,6 +1,6 @@
 import type { TopLevelSpec } from "vega-lite";
 import type { Arm } from "../../model/arm.ts";
-import { ARM_STYLES, armStyles, INTERVAL, look, panelTitle, POINT } from "./theme.ts";
+import { ARM_STYLES, armStyles, figures, look, measuredBeside, names, panelTitle } from "./theme.ts";
 
 export interface ArmTime {
   /** The title of its panel, such as "2.5 %, 12.5 ms". Panels keep the order of the rows. */
@@ -53,43 +53,22 @@ export function armBars(
       height: 170,
       data: { values: own.flatMap(marksOf) },
       encoding: {
-        x: {
-          field: "name",
-          type: "nominal",
+        x: names("name", {
           title: null,
           scale: { domain: styles.map(({ short }) => short) },
           axis: { labelAngle: 0, grid: false, labelFontSize: styles.length > 4 ? 10 : 11 },
-        },
-        xOffset: {
-          field: "kind",
-          type: "nominal",
+        }),
+        xOffset: names("kind", {
           scale: { domain: hasPublished ? ["measured", "published"] : ["measured"], paddingInner: 0.6 },
-        },
-        y: {
-          field: "ms",
-          type: "quantitative",
+        }),
+        y: figures("ms", {
           title: index % columns === 0 ? yTitle : null,
           scale: { type: "log", nice: false, padding: 14 },
-          axis: {
-            tickCount: 5,
-            ...(isNarrow(own) ? { labelExpr: `format(datum.value, '${PLAIN}')` } : { format: PLAIN }),
-          },
-        },
+          axis: { tickCount: 5, ...formatOf(own) },
+        }),
         color,
       },
-      layer: [
-        INTERVAL,
-        {
-          transform: [{ filter: "datum.kind === 'measured'" }],
-          mark: { ...POINT, size: 80 },
-          encoding: { shape },
-        },
-        {
-          transform: [{ filter: "datum.kind === 'published'" }],
-          mark: { type: "point", filled: false, size: 80, opacity: 1, strokeWidth: 1.6 },
-          encoding: { shape },
-        },
-      ],
+      layer: measuredBeside("datum.kind === 'published'", shape),
     })),
   };
 }
@@ -104,11 +83,12 @@ function marksOf({ arm, loadMs, lowMs, highMs, publishedMs }: ArmTime): object[]
 const PLAIN = ",.4~r";
 
 /** Of a logarithmic axis Vega leaves out the labels above 5 of each decade, and so all of one that runs from 620 to 790. */
-function isNarrow(rows: readonly ArmTime[]): boolean {
+function formatOf(rows: readonly ArmTime[]) {
   const ends = rows.flatMap(({ loadMs, lowMs = loadMs, highMs = loadMs, publishedMs = loadMs }) => [
     lowMs,
     highMs,
     publishedMs,
   ]);
-  return Math.max(...ends) < 2 * Math.min(...ends);
+  const isNarrow = Math.max(...ends) < 2 * Math.min(...ends);
+  return isNarrow ? { labelExpr: `format(datum.value, '${PLAIN}')` } : { format: PLAIN };
 }

@@ -1,6 +1,6 @@
 import type { TopLevelSpec } from "vega-lite";
 import type { Polyline } from "../statistics/zero-line.ts";
-import { FAINT, INK, panelTitle } from "./theme.ts";
+import { FAINT, figures, INK, names, panelTitle, PIECES } from "./theme.ts";
 import { points } from "./zero-lines.ts";
 
 export interface GainCell {
@@ -49,19 +49,14 @@ export function gainHeatMaps(
       const height = side / losses.length;
       // Off the centre: the line passes between neighbouring centres.
       const figure = { type: "text", fontSize: 11, dy: -0.26 * height } as const;
-      const axis = (name: string | null, values: number[]) =>
-        ({
-          type: "quantitative",
-          title: name,
-          scale: { nice: false, zero: false },
-          axis: { grid: false, format: "~f", values },
-        }) as const;
+      const axis = (field: string, title: string | null, values: number[]) =>
+        figures(field, { title, scale: { nice: false, zero: false }, axis: { grid: false, format: "~f", values } });
       const box = {
-        x: { field: "left", ...axis("delay, one way (ms)", distinct(cells.map(({ delayMs }) => delayMs))) },
+        x: axis("left", "delay, one way (ms)", distinct(cells.map(({ delayMs }) => delayMs))),
         x2: { field: "right" },
-        y: { field: "bottom", ...axis(index % columns === 0 ? "loss (%)" : null, losses) },
+        y: axis("bottom", index % columns === 0 ? "loss (%)" : null, losses),
         y2: { field: "top" },
-      } as const;
+      };
       return {
         title: panelTitle(`${rateMbps} Mbit/s`),
         width: side,
@@ -72,9 +67,7 @@ export function gainHeatMaps(
             mark: { type: "rect", stroke: "white", strokeWidth: 1 },
             encoding: {
               ...box,
-              color: {
-                field: "log2",
-                type: "quantitative",
+              color: figures("log2", {
                 scale: { scheme: "purpleorange", domain: [-reach, 0, reach], clamp: true },
                 legend: {
                   title: "h2 / h3 load time",
@@ -84,7 +77,7 @@ export function gainHeatMaps(
                   orient: "bottom",
                   gradientLength: 320,
                 },
-              },
+              }),
             },
           },
           {
@@ -109,25 +102,20 @@ export function gainHeatMaps(
           {
             data: { values: points(zeroLine) },
             mark: { type: "line", color: "black", strokeWidth: 2.2, clip: true },
-            encoding: {
-              x: { field: "x", type: "quantitative" },
-              y: { field: "y", type: "quantitative" },
-              detail: { field: "piece", type: "nominal" },
-              order: { field: "order", type: "quantitative" },
-            },
+            encoding: PIECES,
           },
           // The line passes through cells near 0, whose figures get a pale rim in about their own colour.
           {
             data: { values: known.filter(({ log2 }) => Math.abs(log2 ?? 0) < 0.25 * reach) },
             mark: { ...figure, stroke: "#f7f5f3", strokeWidth: 3, strokeJoin: "round" },
-            encoding: { ...CENTRE, text: { field: "label", type: "nominal" } },
+            encoding: { ...CENTRE, text: names("label") },
           },
           {
             data: { values: all },
             mark: figure,
             encoding: {
               ...CENTRE,
-              text: { field: "label", type: "nominal" },
+              text: names("label"),
               color: {
                 condition: { test: `datum.log2 > ${0.72 * reach} || datum.log2 < ${-0.55 * reach}`, value: "white" },
                 value: INK,
@@ -140,10 +128,7 @@ export function gainHeatMaps(
   };
 }
 
-const CENTRE = {
-  x: { field: "delayMs", type: "quantitative" },
-  y: { field: "lossPercent", type: "quantitative" },
-} as const;
+const CENTRE = { x: figures("delayMs"), y: figures("lossPercent") };
 
 /** Cells as boxes that meet half-way to their neighbours: a continuous axis, so that the zero line fits on it. */
 function boxes(cells: readonly GainCell[]) {

@@ -1,5 +1,5 @@
 import type { TopLevelSpec } from "vega-lite";
-import { FAINT, INTERVAL, look, POINT, type Style } from "./theme.ts";
+import { FAINT, figures, look, measuredBeside, names, REFERENCE, type Style } from "./theme.ts";
 
 export interface RatioPoint {
   readonly label: string;
@@ -40,40 +40,22 @@ export function ratioSeries(
     height: 300,
     data: { values: points.map((point) => ({ ...point })) },
     encoding: {
-      x: {
-        field: "label",
-        type: "ordinal",
-        title: axis,
-        scale: { domain: [...labels] },
-        axis: { labelAngle: 0, grid: false },
-      },
-      xOffset: {
-        field: "of",
-        type: "nominal",
-        scale: { domain: color.scale.domain, paddingInner: 0.6, paddingOuter: 0.6 },
-      },
-      y: {
-        field: "ratio",
-        type: "quantitative",
+      x: names("label", { title: axis, scale: { domain: [...labels] }, axis: { labelAngle: 0, grid: false } }),
+      xOffset: names("of", { scale: { domain: color.scale.domain, paddingInner: 0.6, paddingOuter: 0.6 } }),
+      y: figures("ratio", {
         title: "HTTP/2's mean load time over HTTP/3's",
         scale: { type: "log", domain: [Math.min(...bounds) / 1.02, Math.max(...bounds) * 1.02], nice: false },
         axis: { tickCount: 7, format: ".3~r" },
-      },
+      }),
       color,
     },
     layer: [
       {
         data: { values: [{ ratio: 1 }] },
-        mark: { type: "rule", color: FAINT, strokeDash: [4, 3] },
+        mark: REFERENCE,
         encoding: { x: { value: 0 }, x2: { value: WIDTH }, xOffset: { value: 0 }, color: { value: FAINT } },
       },
-      INTERVAL,
-      { transform: [{ filter: "datum.of !== 'published'" }], mark: POINT, encoding: { shape } },
-      {
-        transform: [{ filter: "datum.of === 'published'" }],
-        mark: { type: "point", filled: false, size: 90, opacity: 1, strokeWidth: 1.8 },
-        encoding: { shape },
-      },
+      ...measuredBeside("datum.of === 'published'", shape),
     ],
   };
 }

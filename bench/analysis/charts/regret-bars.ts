@@ -1,5 +1,5 @@
 import type { TopLevelSpec } from "vega-lite";
-import { FAINT, INK, INTERVAL, look, POINT } from "./theme.ts";
+import { FAINT, figures, INK, INTERVAL, look, names, POINT } from "./theme.ts";
 
 export interface RegretBar {
   readonly network: string;
@@ -46,16 +46,14 @@ export function regretBars(rows: readonly RegretBar[], { title }: { readonly tit
     layer: [
       {
         encoding: {
-          x: {
-            field: "network",
-            type: "nominal",
+          x: names("network", {
             sort: null,
             title: "network",
             scale: { domain: networks },
             axis: { labelAngle: networks.length > 4 ? -30 : 0, grid: false, labelLimit: 200 },
-          },
-          xOffset: { field: "part", type: "nominal", scale: { domain: parts } },
-          y: { field: "percent", type: "quantitative", title: "regret (% of load time)" },
+          }),
+          xOffset: names("part", { scale: { domain: parts } }),
+          y: figures("percent", { title: "regret (% of load time)" }),
         },
         layer: [
           {
@@ -67,7 +65,7 @@ export function regretBars(rows: readonly RegretBar[], { title }: { readonly tit
           {
             transform: [{ filter: "isValid(datum.published)" }],
             mark: { ...POINT, shape: "diamond", fill: "white", strokeWidth: 1.4, size: 70 },
-            encoding: { y: { field: "published", type: "quantitative" } },
+            encoding: { y: figures("published") },
           },
         ],
       },

@@ -63,6 +63,19 @@ export const LINE_STYLES: readonly Omit<Style, "name">[] = [
 export const INK = "#222222";
 export const FAINT = "#777777";
 
+/** A channel whose field holds figures, with what else is said of it. */
+export function figures<const More extends object = object>(field: string, more?: More) {
+  return { field, type: "quantitative" as const, ...(more as More) };
+}
+
+/** A channel whose field holds names. */
+export function names<const More extends object = object>(field: string, more?: More) {
+  return { field, type: "nominal" as const, ...(more as More) };
+}
+
+/** A line to hold others against. */
+export const REFERENCE = { type: "rule" as const, color: FAINT, strokeDash: [4, 3] };
+
 /** A point that was measured. */
 export const POINT = { type: "point", filled: true, size: 90, opacity: 1, stroke: INK, strokeWidth: 0.5 } as const;
 
@@ -70,7 +83,27 @@ export const POINT = { type: "point", filled: true, size: 90, opacity: 1, stroke
 export const INTERVAL = {
   transform: [{ filter: "isValid(datum.low) && isValid(datum.high)" }],
   mark: { type: "rule" as const, strokeWidth: 2 },
-  encoding: { y: { field: "low", type: "quantitative" as const }, y2: { field: "high" } },
+  encoding: { y: figures("low"), y2: { field: "high" } },
+};
+
+/** Intervals, filled points for what was measured, and hollow ones for what was published. @param published Vega's test of a row */
+export function measuredBeside(published: string, shape: ReturnType<typeof look>["shape"]) {
+  const points = (filter: string, mark: typeof POINT | typeof HOLLOW) => ({
+    transform: [{ filter }],
+    mark,
+    encoding: { shape },
+  });
+  return [INTERVAL, points(`!(${published})`, POINT), points(published, HOLLOW)];
+}
+
+const HOLLOW = { type: "point", filled: false, size: 90, opacity: 1, strokeWidth: 1.8 } as const;
+
+/** Lines through points with x and y, one for each piece. */
+export const PIECES = {
+  x: figures("x"),
+  y: figures("y"),
+  detail: names("piece"),
+  order: figures("order"),
 };
 
 /** Above one of several panels. */

@@ -1,5 +1,5 @@
 import type { TopLevelSpec } from "vega-lite";
-import { FAINT, LINE_STYLES, panelTitle } from "./theme.ts";
+import { FAINT, figures, LINE_STYLES, panelTitle, REFERENCE } from "./theme.ts";
 
 export interface WindowLine {
   readonly name: string;
@@ -32,21 +32,19 @@ export function windowLines(lines: readonly WindowLine[], pathBytes: number): To
       layer: [
         {
           data: { values: [{ kB: pathBytes / 1_000 }] },
-          mark: { type: "rule", color: FAINT, strokeDash: [4, 3] },
-          encoding: { y: { field: "kB", type: "quantitative" } },
+          mark: REFERENCE,
+          encoding: { y: figures("kB") },
         },
         {
           data: { values: thin(points).map(({ atMs, windowBytes }) => ({ s: atMs / 1_000, kB: windowBytes / 1_000 })) },
           mark: { type: "line", strokeWidth: 1.5, color: LINE_STYLES[0]?.colour ?? FAINT },
           encoding: {
-            x: { field: "s", type: "quantitative", title: "time (s)", axis: { tickCount: 5, grid: false } },
-            y: {
-              field: "kB",
-              type: "quantitative",
+            x: figures("s", { title: "time (s)", axis: { tickCount: 5, grid: false } }),
+            y: figures("kB", {
               title: index % COLUMNS === 0 ? "window (kB)" : null,
               scale: { type: "log", domain, nice: false },
               axis: { tickCount: 5, format: ",.4~r" },
-            },
+            }),
           },
         },
       ],

@@ -1,6 +1,6 @@
 import type { TopLevelSpec } from "vega-lite";
 import type { Polyline } from "../statistics/zero-line.ts";
-import { FAINT, LINE_STYLES, look } from "./theme.ts";
+import { FAINT, figures, LINE_STYLES, look, names, PIECES } from "./theme.ts";
 
 export interface RateLine {
   readonly rateMbps: number;
@@ -32,14 +32,10 @@ export function zeroLines(lines: readonly RateLine[], text: ZeroLinesText): TopL
     })),
     { symbolType: "stroke", symbolSize: 700, symbolStrokeWidth: 2.4 },
   );
-  const axis = (field: string, title: string, domain: readonly [number, number]) => ({
-    field,
-    type: "quantitative" as const,
-    title,
-    scale: { nice: false, domain: [...domain] },
-  });
-  const x = axis("x", text.xTitle ?? "delay, one way (ms)", text.x);
-  const y = axis("y", text.yTitle ?? "loss (%)", text.y);
+  const axis = (field: string, title: string, domain: number[]) =>
+    figures(field, { title, scale: { nice: false, domain } });
+  const x = axis("x", text.xTitle ?? "delay, one way (ms)", [...text.x]);
+  const y = axis("y", text.yTitle ?? "loss (%)", [...text.y]);
   const without = ordered.filter(({ pieces }) => pieces.length === 0).map(nameOf);
   return {
     title: {
@@ -54,20 +50,13 @@ export function zeroLines(lines: readonly RateLine[], text: ZeroLinesText): TopL
           values: ordered.flatMap((line) => points(line.pieces).map((point) => ({ ...point, rate: nameOf(line) }))),
         },
         mark: { type: "line", strokeWidth: 2.4, strokeCap: "butt" },
-        encoding: {
-          x,
-          y,
-          color,
-          strokeDash,
-          detail: { field: "piece", type: "nominal" },
-          order: { field: "order", type: "quantitative" },
-        },
+        encoding: { ...PIECES, x, y, color, strokeDash },
       },
       // White under the label, then the label: readable where lines are close.
       ...[{ stroke: "white", strokeWidth: 5, strokeJoin: "round" as const }, {}].map((halo) => ({
         data: { values: ordered.flatMap((line, index) => labelOf(line, index, ordered.length)) },
         mark: { type: "text" as const, fontSize: 12, fontWeight: "bold" as const, ...halo },
-        encoding: { x, y, text: { field: "rate", type: "nominal" as const }, color },
+        encoding: { x, y, text: names("rate"), color },
       })),
     ],
   };

@@ -1,5 +1,5 @@
 import type { TopLevelSpec } from "vega-lite";
-import { ARM_STYLES, INTERVAL, look } from "../../analysis/charts/theme.ts";
+import { ARM_STYLES, figures, INTERVAL, look } from "../../analysis/charts/theme.ts";
 import { meanInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean } from "../../analysis/statistics/summary.ts";
@@ -147,7 +147,6 @@ const PANELS = [
 
 /** Panels side by side, a line for each protocol. */
 function pictureOf({ crowds }: MemorySummary): TopLevelSpec {
-  const quantitative = { type: "quantitative" } as const;
   // The arms' looks, under the protocols' names.
   const { color, shape } = look("protocol", [
     { ...ARM_STYLES["fixed-h2"], name: "h2" },
@@ -160,16 +159,16 @@ function pictureOf({ crowds }: MemorySummary): TopLevelSpec {
       width: 190,
       height: 220,
       data: { values: crowds.map((crowd) => ({ clients: crowd.clients, protocol: crowd.protocol, ...crowd[field] })) },
-      encoding: { x: { field: "clients", ...quantitative, title: "clients at once" }, color },
+      encoding: { x: figures("clients", { title: "clients at once" }), color },
       layer: [
         {
           mark: { type: "line" as const, strokeWidth: 1.5 },
-          encoding: { y: { field: "estimate", ...quantitative, title, scale: { zero: true } } },
+          encoding: { y: figures("estimate", { title, scale: { zero: true } }) },
         },
         INTERVAL,
         {
           mark: { type: "point" as const, filled: true, size: 70, opacity: 1 },
-          encoding: { y: { field: "estimate", ...quantitative }, shape },
+          encoding: { y: figures("estimate"), shape },
         },
       ],
     })),
