@@ -5,7 +5,7 @@ import { type Flow, imageBytesOf } from "../../model/flow.ts";
 import { type Evaluation, lessOne } from "./evaluation.ts";
 import type { Interval } from "../statistics/bootstrap.ts";
 import { number, percent, percentWithInterval, share, size, withInterval } from "../tables/format.ts";
-import { type Column, figuresTable, tableOf } from "../tables/table-of.ts";
+import { type Column, tableOf } from "../tables/table-of.ts";
 import { FEW, type Group } from "../loads/groups.ts";
 import { gain, OHASHI_NETWORKS, type PublishedNetwork, publishedRegret } from "./published.ts";
 
@@ -140,39 +140,4 @@ function meansText({ means }: Evaluation, congestion: string): string {
         `\`${flow}\`: ${Number.isNaN(expected) ? "" : `${percent(expected)}, at most ${percent(upper95)}; `}raw ${percent(raw)}, over ${networks} networks, ${ties} ties apart`,
     )
     .join(". ");
-}
-
-/** Every network whose measured gain has not the published one in its interval; undefined where none is a published one. */
-export function differences(
-  experiment: Pick<LoadExperiment, "cells">,
-  { gains }: Pick<Evaluation, "gains">,
-): string | undefined {
-  const rows = experiment.cells.flatMap((cell) => {
-    const published = OHASHI_NETWORKS.find(({ network }) => network === cell.network.name);
-    const measured = gains.find((candidate) => candidate.cell === cell.id)?.fixedH3;
-    return published === undefined || measured == null ? [] : differenceOf(cell, published, measured);
-  });
-  if (!experiment.cells.some(({ network }) => OHASHI_NETWORKS.some((published) => published.network === network.name)))
-    return undefined;
-  return rows.length === 0
-    ? "In no network does the measured gain differ from the published one beyond its interval."
-    : figuresTable(["network", "TCP", "image", "gain of HTTP/3, published", "measured", ""], rows);
-}
-
-function differenceOf(
-  { network, congestion, imageBytes }: Cell,
-  published: (typeof OHASHI_NETWORKS)[number],
-  measured: Interval,
-): string[][] {
-  const expected = gain(published.h2Ms, published.h3Ms);
-  if (measured.low <= expected && expected <= measured.high) return [];
-  const tie = measured.low <= 0 && measured.high >= 0;
-  const verdict = tie
-    ? "a tie here"
-    : measured.estimate > 0 !== expected > 0
-      ? "**another winner**"
-      : Math.abs(measured.estimate) > Math.abs(expected)
-        ? "the same winner, by more"
-        : "the same winner, by less";
-  return [[network.name, congestion, size(imageBytes), percent(expected), percentWithInterval(measured), verdict]];
 }

@@ -4,7 +4,6 @@ import { exampleStart } from "../../harness/loads/testing.ts";
 import { missing } from "../../harness/missing.ts";
 import { placesOf, rowOf, visitsOf } from "./experiment.ts";
 import {
-  changingCosts,
   findGroup,
   noneLoaded,
   type OfferRow,
@@ -13,7 +12,6 @@ import {
   offersSummary,
   PAGES,
   type Place,
-  staysAndThenSwitches,
 } from "./report.ts";
 
 const VISITS = 4;
@@ -75,7 +73,7 @@ it("has a summary and a report where no page counts", () => {
   const late = rowsOf(FAR, () => ({ loadMs: 100, files: over(2, 2) })).map((row) => ({ ...row, lateRatio: 0.5 }));
   const summary = offersSummary({ rows: late, command: "npm run bench -- offers", starts: [exampleStart()] }, FAR, 1);
   expect(summary).toMatchObject({ rows: late.length, late: late.length, groups: [], day: "2001-09-09" });
-  expect(reportText("offers", offersReport(summary))).toContain("Not shown");
+  expect(reportText("offers", offersReport(summary))).toMatch(/\| +first \| +- \|/);
 });
 
 it("a row has what was seen of each file, and nothing of what failed", () => {
@@ -107,24 +105,6 @@ describe("what is found", () => {
     expect(next).toMatchObject({ filesH3: 1, documentsH3: 1, mixed: 0 });
     expect(next?.ratio?.estimate).toBeCloseTo(2);
     expect(findGroup(summary, place, "never", 2)?.ratio).toBeUndefined();
-  });
-
-  it("says whether the page at hand stays and the next one switches", () => {
-    expect(staysAndThenSwitches(summaryOf(FAR, staying), 80)).toBe("Holds");
-    expect(staysAndThenSwitches(summaryOf(FAR, changing), 80)).toBe("Does not hold");
-    expect(staysAndThenSwitches(summaryOf([NEAR], staying), 80)).toBe("Not shown");
-  });
-
-  it("says whether a page that changes in its middle is slower", () => {
-    expect(changingCosts(summaryOf([NEAR], changing))).toBe("Not shown");
-    const places = [{ ...NEAR, visits: VISITS }];
-    expect(changingCosts(summaryOf(places, changing))).toBe("Holds");
-    expect(changingCosts(summaryOf(places, staying))).toBe("Not shown");
-    const faster = (treatment: string, page: number): Seen => ({
-      ...changing(treatment, page),
-      loadMs: page === 1 && treatment === "first" ? 700 : 1_000,
-    });
-    expect(changingCosts(summaryOf(places, faster))).toBe("Does not hold");
   });
 
   it("fills the report", () => {

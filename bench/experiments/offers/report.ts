@@ -48,7 +48,6 @@ export interface Place {
 
 /** Of a visit; the last one is the page of the return. */
 export const PAGES = 5;
-const FAR_MS = 80;
 /**
  * Packets that may leave the path late, of all: where more do, the page shared the cores with something else. Chromium alone
  * keeps one of them busy, so the bound is wider than that of other clients.
@@ -121,31 +120,6 @@ export function findGroup(
   );
 }
 
-type Claim = "Holds" | "Does not hold" | "Not shown";
-
-/**
- * "Where an offer comes with the first page, that page stays on HTTP/2, and the next one comes over HTTP/3", on the networks of
- * this RTT or more: below a tenth of the files of the one, above nine tenths of the other.
- */
-export function staysAndThenSwitches(summary: OffersSummary, fromRttMs: number): Claim {
-  const far = summary.places.filter(({ network }) => 2 * network.delayMs >= fromRttMs);
-  const pairs = far.map((place) => [1, 2].map((page) => findGroup(summary, place, "first", page)));
-  if (pairs.length === 0 || pairs.flat().some((group) => group === undefined)) return "Not shown";
-  return pairs.every(([first, next]) => (first?.filesH3 ?? 1) < 0.1 && (next?.filesH3 ?? 0) > 0.9)
-    ? "Holds"
-    : "Does not hold";
-}
-
-/** "A page that changes in its middle is slower than one that stays on HTTP/2": beyond both intervals' ends, at some place. */
-export function changingCosts({ groups }: OffersSummary): Claim {
-  const ratios = groups.flatMap(({ treatment, page, mixed, ratio }) =>
-    treatment === "first" && page === 1 && mixed > 0.5 ? (ratio ?? []) : [],
-  );
-  if (ratios.length === 0) return "Not shown";
-  if (ratios.every(({ high }) => high < 1)) return "Holds";
-  return ratios.some(({ low }) => low > 1) ? "Does not hold" : "Not shown";
-}
-
 /** A run without a page that loaded measured nothing. */
 export function noneLoaded(rows: readonly Pick<OfferRow, "outcome" | "error">[]): string | undefined {
   if (rows.length === 0 || rows.some(({ outcome }) => outcome === "ok")) return undefined;
@@ -167,9 +141,6 @@ export function offersReport(summary: OffersSummary): Report {
       timeouts,
       rateMbps: places[0]?.network.rateMbps ?? 0,
       treatments: [...treatments.values()].map(({ name, about }) => ({ name, about })),
-      farMs: FAR_MS,
-      stays: staysAndThenSwitches(summary, FAR_MS),
-      changing: changingCosts(summary),
       changes: tableOf(offered, [...NAMES, ...byPage(summary, (group) => withInterval(group?.ratio))]),
       // Which share of the files came over HTTP/3.
       switches: tableOf(offered, [...NAMES, ...byPage(summary, (group) => percent(group?.filesH3))]),

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { differences } from "../../analysis/evaluation/evaluation-tables.ts";
 import { evaluate } from "../../analysis/evaluation/evaluation.ts";
 import { exampleInput, exampleLoads, reportOf } from "../../harness/loads/testing.ts";
 import type { Cell } from "../../model/cell.ts";
@@ -67,11 +66,6 @@ describe("the evaluation", () => {
     expect(markdown).toContain("busy: 2,000");
     expect(markdown).toContain("not comparable");
     expect(markdown).toContain("of which 40 count");
-  });
-
-  it("names the winner that was not the published one, with both figures", () => {
-    const text = differences(experiment, evaluate(experiment, rows, 1));
-    expect(text).toMatch(/\| 5 +\| +cubic \| +1 MB \| +32\.2 % \| +-50\.0 % .*\*\*another winner\*\*/);
   });
 
   it("names every picture that it makes, and only text and figures that are", async () => {

@@ -1,7 +1,5 @@
 import { defineLoads } from "../../harness/loads/define.ts";
-import { evaluationReport, type EvaluationSummary, evaluationSummary } from "../../harness/loads/evaluation.ts";
-import { differences } from "../../analysis/evaluation/evaluation-tables.ts";
-import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
+import { evaluationReport, evaluationSummary } from "../../harness/loads/evaluation.ts";
 import { type Cell, NINE_NETWORKS } from "../../model/cell.ts";
 import { ARMS } from "../../model/arm.ts";
 import { type Allocation, ALLOCATIONS, type LoadExperiment, type LoadOptions } from "../../model/load-experiment.ts";
@@ -79,25 +77,8 @@ export function ohashiEvaluation({ congestions, bytes, size, quic = "quic-go" }:
   };
 }
 
-/**
- * Where the run differs from what was published, and which causes its own data speak for. Undefined behind another QUIC: what
- * was published is about one stack, and another one differs without a cause.
- */
-function differencesFromPublished(summary: EvaluationSummary, { experiment: { cells }, ...recorded }: LoadsRecorded) {
-  const table = recorded.quic === "quic-go" ? differences({ cells }, summary) : undefined;
-  if (table === undefined) return undefined;
-  return {
-    table,
-    hasBbr: cells.some(({ congestion }) => congestion === "bbr"),
-    isSmaller: cells.some(({ imageBytes }) => imageBytes !== BYTES.published),
-  };
-}
-
 export const experiment = defineLoads({
   plan: ohashiEvaluation,
   summarise: evaluationSummary,
-  report: (summary, recorded) => {
-    const { values, pictures } = evaluationReport(summary, recorded);
-    return { values: { ...values, differences: differencesFromPublished(summary, recorded) }, pictures };
-  },
+  report: evaluationReport,
 });

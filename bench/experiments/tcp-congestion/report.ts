@@ -6,7 +6,7 @@ import { ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean } from "../../analysis/statistics/summary.ts";
 import { equalVerdict, sideVerdict, type Verdict } from "../../analysis/statistics/verdict.ts";
-import { number, percent, size, withInterval } from "../../analysis/tables/format.ts";
+import { number, size, withInterval } from "../../analysis/tables/format.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Report } from "../../harness/experiment.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
@@ -178,15 +178,7 @@ export function congestionReport(summary: CongestionSummary, recorded: LoadsReco
   });
   return {
     values: {
-      // What prose names, of a way: a cell and an arm, which is HTTP/2's unless given. The first load is the one that was traced.
-      medianS: (cell: string) => thousands(findWay(ways, cell)?.group.medianMs.estimate),
-      firstS: (cell: string, arm?: Arm) => thousands(findWay(ways, cell, arm)?.traced?.loadMs),
-      windowKB: (cell: string, arm?: Arm) => thousands(findWay(ways, cell, arm)?.traced?.meanWindowBytes),
-      ratio: (cell: string, arm?: Arm) => withInterval(findWay(ways, cell, arm)?.ratio),
-      droppedQueue: (cell: string, arm?: Arm) => number(findWay(ways, cell, arm)?.droppedQueue),
-      droppedLoss: (cell: string, arm?: Arm) => number(findWay(ways, cell, arm)?.droppedLoss),
       pathKB: thousands(pathBytes),
-      slower: percent(summary.slowerShare),
       source: SOURCE,
       findings: tableOf(findings, [
         ["published", ({ published }) => published],
