@@ -1,19 +1,25 @@
 import { readFileSync } from "node:fs";
 import type { Client } from "../../analysis/population/draw.ts";
+import { mean } from "../../analysis/statistics/summary.ts";
+import { number, percent } from "../../analysis/tables/format.ts";
+import { tableOf } from "../../analysis/tables/table-of.ts";
+import type { Report } from "../../harness/experiment.ts";
 import { defineLoads } from "../../harness/loads/define.ts";
+import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
+import { CONGESTIONS } from "../../model/congestion.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
-import { cellsBySender } from "../../model/senders.ts";
-import { clientsReport, clientsSummary } from "./report.ts";
+import { counts, type LoadRow } from "../../model/load-row.ts";
+import { cellsBySender, QUIC_ARMS, type Sender, senderOf } from "../../model/senders.ts";
 
 /** Drawn by `npm run bench -- draw-clients`. */
-export const CLIENTS = JSON.parse(readFileSync(new URL("clients.json", import.meta.url), "utf8")) as readonly Client[];
+const CLIENTS = JSON.parse(readFileSync(new URL("clients.json", import.meta.url), "utf8")) as readonly Client[];
 
 /** Half of them tell what is best for a client, half what it takes. */
 const ROUNDS = 8;
 
 /** Pages of clients that no policy was made with: what `population` judges by. */
-export function clients({ congestions, size }: LoadOptions): LoadExperiment {
+function clients({ congestions, size }: LoadOptions): LoadExperiment {
   const drawn = size === "quick" ? CLIENTS.slice(0, 2) : CLIENTS;
   const rounds = size === "quick" ? 2 : ROUNDS;
   return {
@@ -31,6 +37,57 @@ export function clients({ congestions, size }: LoadOptions): LoadExperiment {
 function cellOf({ name, rttMs, lossRatio, rateMbps, bytes, files }: Client): Omit<Cell, "congestion"> {
   const network = { name, rateMbps, delayMs: rttMs / 2, lossRatio, queueBytes: QUEUE_BYTES };
   return { id: name, network, imageBytes: Math.ceil(bytes / files), images: files };
+}
+
+const SENDERS: readonly Sender[] = [...CONGESTIONS, ...(Object.keys(QUIC_ARMS) as Sender[])];
+
+function clientsSummary({ rows, experiment }: LoadsRecorded) {
+  const own = Map.groupBy(rows.filter(counts), ({ cell }) => cell);
+  const byClient = Map.groupBy(experiment.cells, ({ network }) => network.name);
+  return {
+    clients: [...byClient.values()].flatMap((cells) => {
+      const [first] = cells;
+      if (first === undefined) return [];
+      const { network, imageBytes, images = 1 } = first;
+      const loads = cells.flatMap(({ id }) => own.get(id) ?? []);
+      const pages = SENDERS.map((sender) => ({
+        sender,
+        ...pagesOf(loads.filter(({ arm, congestion }) => senderOf(arm, congestion) === sender)),
+      }));
+      return [{ network, bytes: imageBytes * images, files: images, pages }];
+    }),
+  };
+}
+
+/** Mean times of the first and the later page, milliseconds. */
+function pagesOf(rows: readonly LoadRow[]) {
+  const pages = rows.map(({ pagesMs }) => pagesMs.split(";").map(Number));
+  return {
+    n: pages.length,
+    firstMs: mean(pages.flatMap(([first]) => first ?? [])),
+    laterMs: mean(pages.flatMap(([, later]) => later ?? [])),
+  };
+}
+
+type Measured = ReturnType<typeof clientsSummary>["clients"][number];
+
+function clientsReport({ clients }: ReturnType<typeof clientsSummary>): Report {
+  const table = tableOf(clients, [
+    ["client", ({ network }) => network.name],
+    ["RTT ms", ({ network }) => number(2 * network.delayMs)],
+    ["loss", ({ network }) => percent(network.lossRatio)],
+    ["Mbit/s", ({ network }) => number(network.rateMbps)],
+    ["kB", ({ bytes }) => number(bytes / 1_000)],
+    ["files", ({ files }) => String(files)],
+    ...SENDERS.map((sender): [string, (client: Measured) => string] => [
+      sender,
+      ({ pages }) => {
+        const found = pages.find((one) => one.sender === sender);
+        return found === undefined ? "-" : `${number(found.firstMs)}, ${number(found.laterMs)} (${found.n})`;
+      },
+    ]),
+  ]);
+  return { values: { table } };
 }
 
 export const experiment = defineLoads({ plan: clients, summarise: clientsSummary, report: clientsReport });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { exampleInput, exampleLoads, exampleOptions, reportOf } from "../../harness/loads/testing.ts";
 import type { LoadRow } from "../../model/load-row.ts";
 import { experiment } from "./experiment.ts";
-import { shown } from "./report.ts";
+import { shown } from "./experiment.ts";
 
 const planned = experiment.definition.plan(exampleOptions("--congestion", "cubic"));
 const six = planned.cells.filter(({ id }) => id === "6-cubic");

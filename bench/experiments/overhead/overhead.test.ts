@@ -2,8 +2,7 @@ import { format } from "prettier";
 import { expect, it } from "vitest";
 import { exampleRows, exampleSummary } from "../../harness/loopback/testing.ts";
 import { reportText } from "../../harness/run.ts";
-import { experiment } from "./experiment.ts";
-import { overheadReadmeTable, stepsTable } from "./report.ts";
+import { experiment, overheadReadmeTable, stepsTable } from "./experiment.ts";
 
 const FACTORS = { "pass-through": 2, adaptive: 5, nginx: 0.5 };
 const ROWS = exampleRows(3, FACTORS);
