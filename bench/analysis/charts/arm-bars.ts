@@ -14,20 +14,13 @@ export interface ArmTime {
   readonly publishedMs?: number | undefined;
 }
 
-export interface ArmBarsText {
-  readonly title: string;
-  readonly subtitle?: string;
-  /** "mean load time (ms)" by default. */
-  readonly yTitle?: string;
-}
-
 /**
  * Load time by network and arm: a panel for each network with a log axis of its own, filled marks with 95 % intervals for
  * what was measured, hollow ones beside for what was published. Marks and no bars: a log axis has no zero to stand on.
  */
 export function armBars(
   rows: readonly ArmTime[],
-  { title, subtitle, yTitle = "mean load time (ms)" }: ArmBarsText,
+  { title, subtitle }: { readonly title: string; readonly subtitle?: string },
 ): TopLevelSpec {
   const styles = armStyles(rows);
   // Beside the panels a legend would take a fourth column's width.
@@ -62,7 +55,7 @@ export function armBars(
           scale: { domain: hasPublished ? ["measured", "published"] : ["measured"], paddingInner: 0.6 },
         }),
         y: figures("ms", {
-          title: index % columns === 0 ? yTitle : null,
+          title: index % columns === 0 ? "mean load time (ms)" : null,
           scale: { type: "log", nice: false, padding: 14 },
           axis: { tickCount: 5, ...formatOf(own) },
         }),

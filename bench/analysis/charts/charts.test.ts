@@ -5,8 +5,6 @@ import { armBars, type ArmTime } from "./arm-bars.ts";
 import { renderSvg } from "./chart.ts";
 import { gainHeatMaps, type GainMap } from "./gain-heat-maps.ts";
 import { ratioSeries } from "./ratio-series.ts";
-import { regretBars } from "./regret-bars.ts";
-import { zeroLines } from "./zero-lines.ts";
 
 const TIMES: readonly ArmTime[] = [
   { network: "0 %, 0 ms", arm: "fixed-h2", loadMs: 400, lowMs: 390, highMs: 412, publishedMs: 446.74 },
@@ -39,7 +37,6 @@ const MAP: GainMap = {
 };
 
 const GAIN = { title: "Gain", subtitle: "Of HTTP/3." };
-const EQUAL = { title: "Equal", subtitle: "Over what was configured.", x: [0, 20], y: [0, 5] } as const;
 
 const PICTURES: Readonly<Record<string, { spec: TopLevelSpec; texts: readonly string[] }>> = {
   armBars: {
@@ -68,35 +65,6 @@ const PICTURES: Readonly<Record<string, { spec: TopLevelSpec; texts: readonly st
       "published",
       "100",
     ],
-  },
-  "zeroLines, configured": {
-    spec: zeroLines(
-      [
-        { rateMbps: 200, pieces: MAP.zeroLine },
-        { rateMbps: 50, pieces: [] },
-      ],
-      EQUAL,
-    ),
-    texts: ["delay, one way (ms)", "loss (%)", "200 Mbit/s", "No line within the grid: 50 Mbit/s."],
-  },
-  "zeroLines, measured": {
-    spec: zeroLines([{ rateMbps: 200, pieces: MAP.zeroLine }], {
-      ...EQUAL,
-      xTitle: "measured RTT (ms)",
-      yTitle: "measured loss (%)",
-    }),
-    texts: ["measured RTT (ms)", "measured loss (%)", "200 Mbit/s"],
-  },
-  regretBars: {
-    spec: regretBars(
-      [
-        { network: "a", part: "total", regret: 0.02, low: -0.01, high: 0.05, published: 0.273 },
-        { network: "b", part: "total", regret: 0.01, low: -0.01, high: 0.03, tie: true },
-        { network: "b", part: "decision", regret: undefined },
-      ],
-      { title: "Regret" },
-    ),
-    texts: ["regret (% of load time)", "total", "network", "Diamonds: published."],
   },
 };
 
@@ -148,18 +116,10 @@ describe("marks", () => {
     const [redBelow = 0, , blueBelow = 0] = await colourOf(1 / 1.3);
     expect(blueBelow).toBeGreaterThan(redBelow);
   });
-
-  it("regretBars: bars, intervals and published figures", async () => {
-    const svg = await renderSvg(PICTURES["regretBars"]?.spec ?? ({} as TopLevelSpec));
-    // Two bars; two intervals and the line at 0; one diamond.
-    expect(marks(svg, "mark-rect role-mark")).toBe(2);
-    expect(marks(svg, "mark-rule role-mark")).toBe(3);
-    expect(marks(svg, "mark-symbol role-mark")).toBe(1);
-  });
 });
 
 it("draws no rows, and refuses what Vega would only log", async () => {
-  expect(await renderSvg(regretBars([], { title: "Regret" }))).toContain("Regret");
+  expect(await renderSvg(armBars([], { title: "Load time" }))).toContain("Load time");
   const wrong: TopLevelSpec = {
     data: { values: [{ x: 1 }] },
     mark: "point",
@@ -167,7 +127,7 @@ it("draws no rows, and refuses what Vega would only log", async () => {
   };
   await expect(renderSvg(wrong)).rejects.toThrow(/nosuchscheme/);
   // And the next picture is drawn all the same.
-  expect(await renderSvg(regretBars([], { title: "Regret" }))).toContain("Regret");
+  expect(await renderSvg(armBars([], { title: "Load time" }))).toContain("Load time");
 });
 
 function textsOf(svg: string): string[] {

@@ -1,7 +1,6 @@
 import type { TopLevelSpec } from "vega-lite";
 import type { Polyline } from "../statistics/zero-line.ts";
-import { FAINT, figures, INK, names, panelTitle, PIECES } from "./theme.ts";
-import { points } from "./zero-lines.ts";
+import { FAINT, figures, INK, names, panelTitle } from "./theme.ts";
 
 export interface GainCell {
   readonly delayMs: number;
@@ -100,9 +99,12 @@ export function gainHeatMaps(
             encoding: CENTRE,
           },
           {
-            data: { values: points(zeroLine) },
+            // Vega draws a line for each of its pieces.
+            data: {
+              values: zeroLine.flatMap((points, piece) => points.map((one, order) => ({ ...one, piece, order }))),
+            },
             mark: { type: "line", color: "black", strokeWidth: 2.2, clip: true },
-            encoding: PIECES,
+            encoding: { x: figures("x"), y: figures("y"), detail: names("piece"), order: figures("order") },
           },
           // The line passes through cells near 0, whose figures get a pale rim in about their own colour.
           {

@@ -6,7 +6,6 @@ export interface Style {
   readonly name: string;
   readonly colour: string;
   readonly shape?: string;
-  readonly dash?: readonly number[];
 }
 
 /**
@@ -45,20 +44,8 @@ export function look(field: string, styles: readonly Style[], legend: object = {
   return {
     color: channel(({ colour }) => colour),
     shape: channel(({ shape = "circle" }) => shape),
-    strokeDash: channel(({ dash = [] }) => [...dash]),
   };
 }
-
-/** For lines that are ordered, such as rates. */
-export const LINE_STYLES: readonly Omit<Style, "name">[] = [
-  { colour: "#0072b2", dash: [] },
-  { colour: "#d55e00", dash: [7, 3] },
-  { colour: "#009e73", dash: [2, 2] },
-  { colour: "#cc79a7", dash: [9, 3, 2, 3] },
-  { colour: "#000000", dash: [12, 4] },
-  { colour: "#e69f00", dash: [4, 2] },
-  { colour: "#56b4e9", dash: [1, 3] },
-];
 
 export const INK = "#222222";
 export const FAINT = "#777777";
@@ -97,14 +84,6 @@ export function measuredBeside(published: string, shape: ReturnType<typeof look>
 }
 
 const HOLLOW = { type: "point", filled: false, size: 90, opacity: 1, strokeWidth: 1.8 } as const;
-
-/** Lines through points with x and y, one for each piece. */
-export const PIECES = {
-  x: figures("x"),
-  y: figures("y"),
-  detail: names("piece"),
-  order: figures("order"),
-};
 
 /** Above one of several panels. */
 export function panelTitle(text: string) {

@@ -1,5 +1,5 @@
 import type { TopLevelSpec } from "vega-lite";
-import { FAINT, figures, LINE_STYLES, panelTitle, REFERENCE } from "./theme.ts";
+import { ARM_STYLES, figures, panelTitle, REFERENCE } from "./theme.ts";
 
 export interface WindowLine {
   readonly name: string;
@@ -37,7 +37,7 @@ export function windowLines(lines: readonly WindowLine[], pathBytes: number): To
         },
         {
           data: { values: thin(points).map(({ atMs, windowBytes }) => ({ s: atMs / 1_000, kB: windowBytes / 1_000 })) },
-          mark: { type: "line", strokeWidth: 1.5, color: LINE_STYLES[0]?.colour ?? FAINT },
+          mark: { type: "line", strokeWidth: 1.5, color: ARM_STYLES["fixed-h2"].colour },
           encoding: {
             x: figures("s", { title: "time (s)", axis: { tickCount: 5, grid: false } }),
             y: figures("kB", {

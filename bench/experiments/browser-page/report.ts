@@ -1,4 +1,4 @@
-import { armBars } from "../../analysis/charts/arm-bars.ts";
+import { armBars, type ArmTime } from "../../analysis/charts/arm-bars.ts";
 import { type Interval, meanInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean, median } from "../../analysis/statistics/summary.ts";
@@ -197,7 +197,7 @@ export function browserReport(summary: BrowserSummary): Report {
       files: filesTable(summary),
       all: allTable(summary),
     },
-    pictures: picturesOf(summary),
+    pictures: [{ file: "far.svg", spec: armBars(barsOf(summary), { title: "Distant and lossy paths: page load" }) }],
   };
 }
 
@@ -299,39 +299,17 @@ function ratioText(ratio: Interval | undefined): string {
   return ratio === undefined ? "" : withInterval(ratio);
 }
 
-function picturesOf(summary: BrowserSummary): NonNullable<Report["pictures"]> {
-  const { places } = summary;
-  const fast = places
-    .filter((place) => !isFar(place))
-    .flatMap((place) => place.pages.flatMap((page) => barsOf(summary, place, page, lastOf(place), "loadMs")));
-  const far = (field: "loadMs" | "lcpMs") =>
-    places
-      .filter(isFar)
-      .flatMap((place) => [1, lastOf(place)].flatMap((visit) => barsOf(summary, place, "page", visit, field)));
-  const [load, paint] = ["mean load time (ms)", "mean LCP (ms)"];
-  const paints = "Distant and lossy paths: largest contentful paint";
-  return [
-    { file: "fast.svg", spec: armBars(fast, { title: "Repeated visits on a fast line: page load", yTitle: load }) },
-    { file: "far.svg", spec: armBars(far("loadMs"), { title: "Distant and lossy paths: page load", yTitle: load }) },
-    { file: "far-lcp.svg", spec: armBars(far("lcpMs"), { title: paints, yTitle: paint }) },
-  ];
-}
-
-function barsOf(
-  summary: BrowserSummary,
-  place: Place,
-  page: BrowserPage,
-  navigation: number,
-  field: "loadMs" | "lcpMs",
-) {
-  const id = placeId(place);
-  const network = isFar(place) ? `${id}, ${navigation === 1 ? "first" : "repeated"}` : `${place.network.name}, ${page}`;
-  const published = place.network.name === "wired" ? PUBLISHED.find((one) => one.page === page) : undefined;
-  return place.arms.flatMap((arm) => {
-    const found = findGroup(summary, id, page, arm, navigation)?.[field];
-    if (found === undefined) return [];
-    const publishedMs = arm === "fixed-h2" ? published?.h2Ms : arm === "fixed-h3" ? published?.h3Ms : undefined;
-    const highMs = Math.min(found.high, 10 * found.estimate);
-    return [{ network, arm, loadMs: found.estimate, lowMs: found.low, highMs, publishedMs }];
-  });
+/** First and repeated visits where nothing was published. */
+function barsOf(summary: Groups): ArmTime[] {
+  return summary.places.filter(isFar).flatMap((place) =>
+    [1, lastOf(place)].flatMap((visit) =>
+      place.arms.flatMap((arm) => {
+        const found = findGroup(summary, placeId(place), "page", arm, visit)?.loadMs;
+        if (found === undefined) return [];
+        const network = `${placeId(place)}, ${visit === 1 ? "first" : "repeated"}`;
+        const highMs = Math.min(found.high, 10 * found.estimate);
+        return [{ network, arm, loadMs: found.estimate, lowMs: found.low, highMs }];
+      }),
+    ),
+  );
 }

@@ -1,5 +1,4 @@
 import { gainHeatMaps } from "../../analysis/charts/gain-heat-maps.ts";
-import { zeroLines } from "../../analysis/charts/zero-lines.ts";
 import { FEW, groupsOf, timesOf } from "../../analysis/loads/groups.ts";
 import { judge } from "../../analysis/statistics/allocation.ts";
 import { ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
@@ -52,41 +51,22 @@ export function gridCells(experiment: LoadExperiment, rows: readonly LoadRow[], 
   });
 }
 
-/** Where a cell lies: x in ms, y in percent of loss. */
-export type Coordinates = (cell: GridCell) => { readonly x: number | undefined; readonly y: number | undefined };
-
-/** Where HTTP/2 and HTTP/3 take equally long at one rate. */
-export function zeroLinesAt(cells: readonly GridCell[], coordinates: Coordinates): Polyline[] {
+/** Where HTTP/2 and HTTP/3 take equally long at one rate, over delay in ms and loss in percent. */
+export function zeroLinesOf(cells: readonly GridCell[]): Polyline[] {
   const unique = (values: readonly number[]): number[] => [...new Set(values)].toSorted((a, b) => a - b);
   const losses = unique(cells.map(({ lossPercent }) => lossPercent));
   const delays = unique(cells.map(({ delayMs }) => delayMs));
-  const lattice = losses.map((lossPercent) =>
-    delays.map((delayMs) => {
-      const cell = cells.find((one) => one.lossPercent === lossPercent && one.delayMs === delayMs);
-      const { x, y } = cell === undefined ? {} : coordinates(cell);
+  const lattice = losses.map((y) =>
+    delays.map((x) => {
+      const ratio = cells.find(({ lossPercent, delayMs }) => lossPercent === y && delayMs === x)?.ratio;
       // On the log: twice as fast and half as fast are equally far from the line.
-      const gain = cell?.ratio === undefined ? undefined : Math.log(cell.ratio.estimate);
-      return { x: x ?? 0, y: y ?? 0, gain: x === undefined || y === undefined ? undefined : gain };
+      return { x, y, gain: ratio && Math.log(ratio.estimate) };
     }),
   );
   return zeroLine(lattice);
 }
 
 type ByRate = readonly (readonly [rateMbps: number, cells: readonly GridCell[]])[];
-
-/** What zero lines are drawn over. */
-export const COORDINATES = {
-  configured: {
-    of: ({ delayMs, lossPercent }) => ({ x: delayMs, y: lossPercent }),
-    subtitle: "Over the delay and loss that were configured.",
-  },
-  measured: {
-    of: ({ measuredRttMs, measuredLossPercent }) => ({ x: measuredRttMs, y: measuredLossPercent }),
-    subtitle: "Over the RTT and loss that the edge measured on HTTP/3, its own congestion's included.",
-    xTitle: "measured RTT (ms)",
-    yTitle: "measured loss (%)",
-  },
-} as const satisfies Record<string, { of: Coordinates; subtitle: string; xTitle?: string; yTitle?: string }>;
 
 /** Where each protocol wins, for each congestion control: counts, every cell, heat maps of the gain, and the lines where it is zero. */
 export function gridReport(
@@ -106,16 +86,10 @@ export function gridReport(
         cells: cellsTable(own),
       })),
     },
-    pictures: byCongestion.flatMap(({ congestion, own, byRate }) => {
-      const of = `${sizeMB} MB, TCP with ${congestion}`;
-      return [
-        { file: `gain-${congestion}.svg`, spec: gainMaps(byRate, of) },
-        ...(["configured", "measured"] as const).map((name) => ({
-          file: `zero-lines-${name}-${congestion}.svg`,
-          spec: linesOver(name, own, byRate, of),
-        })),
-      ];
-    }),
+    pictures: byCongestion.map(({ congestion, byRate }) => ({
+      file: `gain-${congestion}.svg`,
+      spec: gainMaps(byRate, `${sizeMB} MB, TCP with ${congestion}`),
+    })),
   };
 }
 
@@ -124,21 +98,12 @@ function gainMaps(byRate: ByRate, of: string) {
     byRate.map(([rateMbps, at]) => ({
       rateMbps,
       cells: at.map(({ ratio, ...cell }) => ({ ...cell, ratio: ratio?.estimate, tie: cell.winner === "tie" })),
-      zeroLine: zeroLinesAt(at, COORDINATES.configured.of),
+      zeroLine: zeroLinesOf(at),
     })),
     {
       title: `HTTP/2's load time over HTTP/3's: ${of}`,
       subtitle: "Above 1 HTTP/3 is faster; the line is where they are equal.",
     },
-  );
-}
-
-function linesOver(name: keyof typeof COORDINATES, own: readonly GridCell[], byRate: ByRate, of: string) {
-  const { of: coordinates, ...text } = COORDINATES[name];
-  const endsOf = (axis: "x" | "y") => [0, Math.max(...own.map((cell) => coordinates(cell)[axis] ?? 0))] as const;
-  return zeroLines(
-    byRate.map(([rateMbps, at]) => ({ rateMbps, pieces: zeroLinesAt(at, coordinates) })),
-    { title: `Where HTTP/2 and HTTP/3 are equally fast: ${of}`, ...text, x: endsOf("x"), y: endsOf("y") },
   );
 }
 

@@ -1,4 +1,3 @@
-import type { Interval } from "../../analysis/statistics/bootstrap.ts";
 import type { Arm } from "../../model/arm.ts";
 import type { LoadExperiment } from "../../model/load-experiment.ts";
 import { fillFile } from "../../analysis/tables/template.ts";
@@ -6,12 +5,11 @@ import type { LoadsRecorded } from "./recorded.ts";
 import type { Cell } from "../../model/cell.ts";
 import { type Flow, imageBytesOf } from "../../model/flow.ts";
 import { armBars, type ArmTime } from "../../analysis/charts/arm-bars.ts";
-import { type DecisionFlow, evaluate, type Evaluation } from "../../analysis/evaluation/evaluation.ts";
+import { evaluate, type Evaluation } from "../../analysis/evaluation/evaluation.ts";
 import { evaluationTables, pagedFlows } from "../../analysis/evaluation/evaluation-tables.ts";
 import { FEW } from "../../analysis/loads/groups.ts";
 import { FAR_RATIO } from "../../analysis/tables/format.ts";
-import { OHASHI_NETWORKS, publishedRegret } from "../../analysis/evaluation/published.ts";
-import { type RegretBar, regretBars } from "../../analysis/charts/regret-bars.ts";
+import { OHASHI_NETWORKS } from "../../analysis/evaluation/published.ts";
 
 /** What an experiment that runs all arms finds: load times, choices and regret, beside what was published. */
 export type EvaluationSummary = ReturnType<typeof evaluationSummary>;
@@ -46,13 +44,6 @@ function picturesOf(congestion: string, cells: readonly Cell[], experiment: Load
         subtitle: "Panels: network, loss, one-way delay, image. Intervals are cut at ten times the mean.",
       }),
     })),
-    {
-      file: `regret-${congestion}.svg`,
-      about: `Regret of adaptive, TCP with ${congestion}`,
-      spec: regretBars(regretRows(cells, summary), {
-        title: `What deciding costs: adaptive against the better choice, TCP with ${congestion}`,
-      }),
-    },
   ];
 }
 
@@ -83,23 +74,4 @@ function publishedMs({ network, imageBytes }: Cell, arm: Arm): number | undefine
 function panelTitle({ network, imageBytes }: Cell, flow: Flow): string {
   const bytes = imageBytesOf(flow, imageBytes);
   return `${network.name}: ${Number((network.lossRatio * 100).toFixed(2))} %, ${network.delayMs} ms, ${bytes / 1e6} MB`;
-}
-
-function regretRows(cells: readonly Cell[], { regrets }: Evaluation): RegretBar[] {
-  return cells.flatMap(({ id, network: { name: network } }) => {
-    const after = (flow: DecisionFlow) => regrets.find((one) => one.cell === id && one.flow === flow)?.regret;
-    const found = after("trained-on-either") ?? after("trained");
-    if (found === undefined) return [];
-    const { tie, expected, total, toFreeChoice } = found;
-    const beside = OHASHI_NETWORKS.find((candidate) => candidate.network === network);
-    const bar = (part: string, value: Interval | undefined, published?: number): RegretBar => {
-      const { estimate: regret, low, high } = value ?? {};
-      return { network, part, regret, low, high, published, tie };
-    };
-    return [
-      ...(expected === undefined ? [] : [bar("of decisions", expected)]),
-      bar("of raw load times", total),
-      bar("to the free choice", toFreeChoice, beside === undefined ? undefined : publishedRegret(beside)),
-    ];
-  });
 }
