@@ -48,8 +48,12 @@ export function gainHeatMaps(
       const height = side / losses.length;
       // Off the centre: the line passes between neighbouring centres.
       const figure = { type: "text", fontSize: 11, dy: -0.26 * height } as const;
-      const axis = (field: string, title: string | null, values: number[]) =>
-        figures(field, { title, scale: { nice: false, zero: false }, axis: { grid: false, format: "~f", values } });
+      const axis = (field: string, name: string | null, values: number[]) =>
+        figures(field, {
+          title: name,
+          scale: { nice: false, zero: false },
+          axis: { grid: false, format: "~f", values },
+        });
       const box = {
         x: axis("left", "delay, one way (ms)", distinct(cells.map(({ delayMs }) => delayMs))),
         x2: { field: "right" },

@@ -19,7 +19,7 @@ const CLIENTS = JSON.parse(readFileSync(new URL("clients.json", import.meta.url)
 const ROUNDS = 8;
 
 /** Pages of clients that no policy was made with: what `population` judges by. */
-function clients({ congestions, size }: LoadOptions): LoadExperiment {
+function planClients({ congestions, size }: LoadOptions): LoadExperiment {
   const drawn = size === "quick" ? CLIENTS.slice(0, 2) : CLIENTS;
   const rounds = size === "quick" ? 2 : ROUNDS;
   return {
@@ -90,4 +90,4 @@ function clientsReport({ clients }: ReturnType<typeof clientsSummary>): Report {
   return { values: { table } };
 }
 
-export const experiment = defineLoads({ plan: clients, summarise: clientsSummary, report: clientsReport });
+export const experiment = defineLoads({ plan: planClients, summarise: clientsSummary, report: clientsReport });

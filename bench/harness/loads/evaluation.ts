@@ -35,16 +35,14 @@ export function evaluationReport(summary: EvaluationSummary, { experiment }: Loa
 }
 
 function picturesOf(congestion: string, cells: readonly Cell[], experiment: LoadExperiment, summary: Evaluation) {
-  return [
-    ...pagedFlows(experiment).map((flow) => ({
-      file: `load-times-${flow}-${congestion}.svg`,
-      about: `Load times of all arms, flow ${flow}, TCP with ${congestion}`,
-      spec: armBars(armTimes(cells, summary, flow), {
-        title: `Load time by network and arm: ${flow}, TCP with ${congestion}`,
-        subtitle: "Panels: network, loss, one-way delay, image. Intervals are cut at ten times the mean.",
-      }),
-    })),
-  ];
+  return pagedFlows(experiment).map((flow) => ({
+    file: `load-times-${flow}-${congestion}.svg`,
+    about: `Load times of all arms, flow ${flow}, TCP with ${congestion}`,
+    spec: armBars(armTimes(cells, summary, flow), {
+      title: `Load time by network and arm: ${flow}, TCP with ${congestion}`,
+      subtitle: "Panels: network, loss, one-way delay, image. Intervals are cut at ten times the mean.",
+    }),
+  }));
 }
 
 function armTimes(cells: readonly Cell[], { groups }: Evaluation, flow: "trained" | "cold"): ArmTime[] {
