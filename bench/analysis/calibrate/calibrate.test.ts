@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { gainsAt, type GainTable } from "../../../policy-api/decision/gain-table.ts";
 import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { parsePolicy } from "../../../policy-api/decision/policy.ts";
-import type { LogTime, Place, SenderTimes } from "../senders/places.ts";
+import type { LogTime, SenderPlace, SenderTimes } from "../senders/places.ts";
 import { gainTableOf, policyOf } from "./calibrate.ts";
 import type { PriceAt } from "./price.ts";
 
@@ -19,7 +19,7 @@ const times = (first: LogTime, opened: LogTime, later: LogTime): SenderTimes => 
 const gainAt = (size: number, loss: number, rtt: number): number => 0.1 * size + 0.01 * loss + 0.001 * rtt;
 
 /** The page after the offer gains 0.05 less than that, and the ones after it 0.05 more; a return twice as much, as set-ups are alike. */
-function placeAt(size: number, loss: number, rtt: number, change = 1): Place {
+function placeAt(size: number, loss: number, rtt: number, change = 1): SenderPlace {
   const gain = change * gainAt(size, loss, rtt);
   return {
     rttMs: RTTS[rtt] ?? Number.NaN,
@@ -37,7 +37,7 @@ const PLACES = SIZES.flatMap((_size, size) =>
 );
 const NO_PRICE: PriceAt = () => ({ log: 0, se: 0.01 });
 
-function tableOf(places: readonly Place[], priceAt: PriceAt = NO_PRICE): GainTable {
+function tableOf(places: readonly SenderPlace[], priceAt: PriceAt = NO_PRICE): GainTable {
   const made = gainTableOf(places, STACK, priceAt);
   if ("missing" in made) throw new Error(`These are missing: ${made.missing.join("; ")}`);
   return made.table;
@@ -124,7 +124,7 @@ describe("gainTableOf", () => {
       const { rttMs, lossRatio, contentBytes, times: own } = place;
       if (rttMs === 30 && lossRatio === 0.001 && contentBytes === 1e5) return [];
       if (rttMs === 100 && lossRatio === 0.05 && contentBytes === 1e6)
-        return [{ ...place, times: { cubic: own.cubic } as Place["times"] }];
+        return [{ ...place, times: { cubic: own.cubic } as SenderPlace["times"] }];
       // No node of a belief: nothing lacks.
       return lossRatio === 0.01 ? [] : [place];
     });

@@ -1,7 +1,7 @@
 import type { Gains, GainTable } from "../../../policy-api/decision/gain-table.ts";
 import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { INITIAL_POLICY, type Policy, type Provenance } from "../../../policy-api/decision/policy.ts";
-import { GAINS, type LogTime, type Place, type SenderTimes, type Stack } from "../senders/places.ts";
+import { GAINS, type LogTime, type SenderPlace, type SenderTimes, type Stack } from "../senders/places.ts";
 import type { PriceAt } from "./price.ts";
 
 /** A table, or the places that it lacks. */
@@ -16,8 +16,8 @@ const SE_MIN = 0.001;
  * The gain table of one stack: at every RTT and size that was measured, and at the loss nodes of a belief, what was measured there.
  * Nothing is fitted, so that each figure is one of the report's. Pure.
  */
-export function gainTableOf(places: readonly Place[], { tcp, quic }: Stack, priceAt: PriceAt): Tabled {
-  const axis = (of: (place: Place) => number): number[] => [...new Set(places.map(of))].sort((a, b) => a - b);
+export function gainTableOf(places: readonly SenderPlace[], { tcp, quic }: Stack, priceAt: PriceAt): Tabled {
+  const axis = (of: (place: SenderPlace) => number): number[] => [...new Set(places.map(of))].sort((a, b) => a - b);
   const rttMs = axis((place) => place.rttMs);
   const contentBytes = axis((place) => place.contentBytes);
   const missing: string[] = [];

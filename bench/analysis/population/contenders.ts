@@ -2,7 +2,7 @@ import { decide } from "../../../policy-api/decision/decide.ts";
 import { INITIAL_POLICY, type Policy, type ZeroLine } from "../../../policy-api/decision/policy.ts";
 import { pagesAhead, returnsWithin, VISIT_GAP_MS } from "../../../policy-api/decision/visit.ts";
 import { NEXT_PAGES } from "../senders/places.ts";
-import type { Asked, Contender, Playing } from "./play.ts";
+import type { Situation, Contender, Playing } from "./play.ts";
 import type { Congestion } from "../../model/congestion.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import { mean } from "../statistics/summary.ts";
@@ -108,7 +108,7 @@ export function sameSight({ clients, times }: Playing, policy: Policy): Contende
   };
 }
 
-function logLikelihood(rttMs: number, bytes: number, lossRatio: number, asked: Asked): number {
+function logLikelihood(rttMs: number, bytes: number, lossRatio: number, asked: Situation): number {
   const squares =
     (Math.log(rttMs / asked.rttMs) / RTT_DEVIATION) ** 2 +
     (Math.log(bytes / asked.contentBytes) / BYTES_DEVIATION) ** 2;

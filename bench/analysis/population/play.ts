@@ -8,7 +8,7 @@ import type { MeasuredClient, MeasuredLoad, PageTimes } from "./truth.ts";
 import type { PopulationDescription } from "../../model/population.ts";
 
 /** What a contender knows when a page is asked for. */
-export interface Asked {
+export interface Situation {
   readonly transport: Transport;
   readonly rttMs: number;
   readonly contentBytes: number;
@@ -22,7 +22,7 @@ export interface Asked {
 }
 
 /** Seconds that an offer lives; 0: none, and an older one is taken back. */
-export type Contender = (asked: Asked) => number;
+export type Contender = (asked: Situation) => number;
 
 /** One page view: what it took, and what it would have taken over HTTP/2, milliseconds. */
 export interface View {
@@ -86,7 +86,7 @@ export function play(
       const nowMs = NOON_MS + sinceMs;
       const transport: Transport = onQuic ? "quic" : "tcp";
       const load = anyLoad(client, transport, stack, random);
-      const asked: Asked = {
+      const asked: Situation = {
         transport,
         rttMs: load?.rttMs ?? client.rttMs,
         contentBytes: client.bytes,

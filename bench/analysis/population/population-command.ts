@@ -36,7 +36,7 @@ export const STACKS: readonly Stack[] = (["cubic", "bbr"] as const).flatMap((tcp
   (Object.keys(QUIC_ARMS) as QuicSender[]).map((quic) => ({ tcp, quic })),
 );
 
-type Asked = Pick<JudgeInput, "withReturns" | "countsPackets" | "weightOf"> & { readonly about: string };
+type Question = Pick<JudgeInput, "withReturns" | "countsPackets" | "weightOf"> & { readonly about: string };
 
 /** Plays every policy on the measured clients of a population. @throws UserError */
 export async function populationCommand(args: readonly string[]): Promise<void> {
@@ -60,7 +60,7 @@ export async function populationCommand(args: readonly string[]): Promise<void> 
     "the published line": publishedLine(publishedZeroLine(grid, stack.tcp)),
     ...(forest === undefined ? {} : { "FlexHTTP's forest": flexHttp(forest) }),
   });
-  const judged = asked(population).map((one): Judged => {
+  const judged = questions(population).map((one): Judged => {
     const { about, ...given } = one;
     const each = STACKS.map((stack) => {
       const ours = policyIn(options.policies, stack);
@@ -101,7 +101,7 @@ export async function populationCommand(args: readonly string[]): Promise<void> 
 }
 
 /** Every way to ask: the given mix with one visit and with returns, and the others with returns. */
-function asked({ description }: Population): Asked[] {
+function questions({ description }: Population): Question[] {
   const total = Object.values(description.mixes).reduce((sum, { weight }) => sum + weight, 0);
   const cellular = (description.mixes["cellular"]?.weight ?? 0) / total;
   const withCellular =

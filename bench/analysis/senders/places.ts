@@ -21,7 +21,7 @@ export interface SenderTimes {
 }
 
 /** A network and a size, and what each sender that has enough loads takes there. */
-export interface Place {
+export interface SenderPlace {
   readonly rttMs: number;
   readonly lossRatio: number;
   readonly contentBytes: number;
@@ -40,7 +40,7 @@ const LOADS_MIN = 3;
 const SPREAD_FLOOR = 0.01;
 
 /** Gathers rows of visits (flow `visit` of the senders' arms) by network and size. Pure. */
-export function placesOf(rows: readonly LoadRow[]): Place[] {
+export function placesOf(rows: readonly LoadRow[]): SenderPlace[] {
   const visits = rows.filter((row) => row.flow === "visit" && counts(row));
   const byPlace = Map.groupBy(visits, ({ delayMs, lossRatio, imageBytes }) => `${delayMs} ${lossRatio} ${imageBytes}`);
   return [...byPlace.values()].flatMap((own) => {
@@ -113,7 +113,11 @@ export const GAINS = {
 } as const;
 
 /** Every pair of senders that share a place. */
-export function stacksOf(places: readonly Place[], tcps: readonly Congestion[], quics: readonly QuicSender[]): Stack[] {
+export function stacksOf(
+  places: readonly SenderPlace[],
+  tcps: readonly Congestion[],
+  quics: readonly QuicSender[],
+): Stack[] {
   return tcps.flatMap((tcp) =>
     quics.flatMap((quic) =>
       places.some(({ times }) => times[tcp] !== undefined && times[quic] !== undefined) ? [{ tcp, quic }] : [],

@@ -12,7 +12,7 @@ import {
   type BrowserSummary,
   findGroup,
   groupsOf,
-  type Place,
+  type BrowserPlace,
   placeId,
 } from "./report.ts";
 
@@ -48,7 +48,7 @@ function readBrowserPageOptions(args: readonly string[]) {
 }
 
 /** Every visit's navigations take as long as this says. */
-function rowsOf(place: Place, loadMs: (arm: string, navigation: number) => number): BrowserRow[] {
+function rowsOf(place: BrowserPlace, loadMs: (arm: string, navigation: number) => number): BrowserRow[] {
   return visitsOf([place], 1).flatMap((visit) =>
     [0, ...place.pausesMs].map((_, index) => {
       const ms = loadMs(visit.arm, index + 1) * (1 + (visit.visit % 2) / 100);

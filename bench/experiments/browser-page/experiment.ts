@@ -18,7 +18,7 @@ import {
   type BrowserRow,
   browserSummary,
   lastOf,
-  type Place,
+  type BrowserPlace,
   placeId,
   PUBLISHED_LOADS,
 } from "./report.ts";
@@ -45,7 +45,7 @@ function network(name: string, rateMbps: number, delayMs: number, lossRatio = 0)
  * machine keeps and as fast as it is. `distant`, `lossy`: where the published measurement did not look. A quick run has no
  * navigation after the edge has told of the first, and a tenth of the loss.
  */
-export function placesOf(size: LoadOptions["size"]): readonly Place[] {
+export function placesOf(size: LoadOptions["size"]): readonly BrowserPlace[] {
   const isQuick = size === "quick";
   const most = (usual: number): number => (isQuick ? 1 : size === "full" ? PUBLISHED_LOADS : usual);
   const pages = isQuick ? (["page"] as const) : (["page", "document", "images"] as const);
@@ -75,13 +75,13 @@ export function placesOf(size: LoadOptions["size"]): readonly Place[] {
 
 /** One browser that knows nothing of the site yet, and all its navigations. */
 export interface Visit extends BrowserVisit {
-  readonly place: Place;
+  readonly place: BrowserPlace;
   /** From 0. */
   readonly visit: number;
 }
 
 /** The visits of each place, in rounds of one for each page and arm, in random order. */
-export function visitsOf(places: readonly Place[], seed: number): Visit[] {
+export function visitsOf(places: readonly BrowserPlace[], seed: number): Visit[] {
   return places.flatMap((place) =>
     Array.from({ length: place.visits }, (_, visit) => {
       const round = place.pages.flatMap((page) =>
@@ -131,7 +131,7 @@ export const experiment = defineExperiment({
   measure: async (run) => {
     const { seed, ...size } = run.options;
     const places = placesOf(sizeOf(size));
-    const left = (place: Place): Visit[] => missing(visitsOf([place], seed), run.folder.rows);
+    const left = (place: BrowserPlace): Visit[] => missing(visitsOf([place], seed), run.folder.rows);
     // Places that keep the machine busy one after another, then the others at the same time.
     const phases = [...places.filter(({ isAlone }) => isAlone).map((place) => [place]), sideBySide(places)];
     const lab = { arms: [...new Set(places.flatMap(({ arms }) => arms))] };
@@ -161,6 +161,6 @@ export const experiment = defineExperiment({
   report: browserReport,
 });
 
-function sideBySide(places: readonly Place[]): Place[] {
+function sideBySide(places: readonly BrowserPlace[]): BrowserPlace[] {
   return places.filter(({ isAlone }) => !isAlone);
 }

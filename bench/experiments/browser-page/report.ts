@@ -29,7 +29,7 @@ export const BROWSER_ROW = {
 export type BrowserRow = RowOf<typeof BROWSER_ROW>;
 
 /** Where browsers load pages, and how often. */
-export interface Place {
+export interface BrowserPlace {
   readonly network: Network;
   readonly congestion: Congestion;
   readonly pages: readonly BrowserPage[];
@@ -42,17 +42,17 @@ export interface Place {
   readonly isAlone: boolean;
 }
 
-export function placeId({ network: { name }, congestion }: Pick<Place, "network" | "congestion">): string {
+export function placeId({ network: { name }, congestion }: Pick<BrowserPlace, "network" | "congestion">): string {
   return `${name}-${congestion}`;
 }
 
 /** Whether it is a path where something is to be decided, of which nothing was published. */
-function isFar({ arms }: Place): boolean {
+function isFar({ arms }: BrowserPlace): boolean {
   return arms.includes("adaptive");
 }
 
 /** The number of the last navigation of a visit: of a browser that knows the site. */
-export function lastOf({ pausesMs }: Place): number {
+export function lastOf({ pausesMs }: BrowserPlace): number {
   return pausesMs.length + 1;
 }
 
@@ -73,7 +73,7 @@ type Groups = Pick<BrowserSummary, "places" | "groups">;
 
 export function browserSummary(
   run: Pick<Recorded<unknown, BrowserRow>, "rows" | "command" | "starts">,
-  places: readonly Place[],
+  places: readonly BrowserPlace[],
   seed: number,
 ) {
   const rows = onceEach(run.rows);
@@ -81,7 +81,7 @@ export function browserSummary(
   return { command, day, seed, starts, places, ...counted, groups: groupsOf(places, rows, seed) };
 }
 
-export function groupsOf(places: readonly Place[], rows: readonly BrowserRow[], seed: number): BrowserGroup[] {
+export function groupsOf(places: readonly BrowserPlace[], rows: readonly BrowserRow[], seed: number): BrowserGroup[] {
   const groups = Map.groupBy(rows, ({ place, page, arm, navigation }) => [place, page, arm, navigation].join(" "));
   return linesOf(places).flatMap(({ place, page, arm, navigation }) => {
     const of = (one: Arm): BrowserRow[] => groups.get([placeId(place), page, one, navigation].join(" ")) ?? [];
@@ -89,7 +89,7 @@ export function groupsOf(places: readonly Place[], rows: readonly BrowserRow[], 
   });
 }
 
-function linesOf(places: readonly Place[]) {
+function linesOf(places: readonly BrowserPlace[]) {
   return places.flatMap((place) =>
     place.pages.flatMap((page) =>
       place.arms.flatMap((arm) =>
@@ -202,14 +202,14 @@ export function browserReport(summary: BrowserSummary): Report {
 }
 
 /** `20 Mbit/s, RTT 30 ms, loss 2 %, TCP with bbr` */
-function networkText({ network: { rateMbps, delayMs, lossRatio }, congestion }: Place): string {
+function networkText({ network: { rateMbps, delayMs, lossRatio }, congestion }: BrowserPlace): string {
   const path = rateMbps >= 10_000 ? "no limit but the machine" : `${rateMbps} Mbit/s, RTT ${2 * delayMs} ms`;
   return `${path}${lossRatio > 0 ? `, loss ${lossRatio * 100} %` : ""}, TCP with ${congestion}`;
 }
 
 /** Repeated visits on fast lines beside the published ones. */
 function publishedTable(summary: Groups): string {
-  const measured = (place: Place): Column<(typeof PUBLISHED)[number]>[] => {
+  const measured = (place: BrowserPlace): Column<(typeof PUBLISHED)[number]>[] => {
     const of = (page: string, arm: string) => findGroup(summary, placeId(place), page, arm, lastOf(place));
     return [
       [`${place.network.name}: h2 ms`, ({ page }) => number(of(page, "fixed-h2")?.loadMs.estimate)],

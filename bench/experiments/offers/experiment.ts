@@ -19,7 +19,7 @@ import {
   offersReport,
   offersSummary,
   PAGES,
-  type Place,
+  type OfferPlace,
   type Treatment,
 } from "./report.ts";
 
@@ -72,7 +72,7 @@ function network(rttMs: number, lossRatio = 0): Network {
 }
 
 /** @param isQuick whether it works, with short pauses and without the wait before a return */
-export function placesOf(visits: number, isQuick: boolean): readonly Place[] {
+export function placesOf(visits: number, isQuick: boolean): readonly OfferPlace[] {
   if (isQuick) {
     const treatments = [...TREATMENTS, CLEARED].map((one) => ({ ...one, pauseMs: QUICK_MS }));
     return [{ network: network(2), congestion: "cubic", treatments, visits: 1 }];
@@ -87,14 +87,14 @@ export function placesOf(visits: number, isQuick: boolean): readonly Place[] {
 
 /** A browser that knows nothing of the site yet, its pages, and its return. */
 export interface Visit extends BrowserVisit {
-  readonly place: Place;
+  readonly place: OfferPlace;
   readonly treatment: Treatment;
   /** From 0. */
   readonly visit: number;
 }
 
 /** In rounds of one for each place and treatment, each round in random order. */
-export function visitsOf(places: readonly Place[], seed: number): Visit[] {
+export function visitsOf(places: readonly OfferPlace[], seed: number): Visit[] {
   const most = Math.max(...places.map(({ visits }) => visits));
   return Array.from({ length: most }, (_, visit) => {
     const round = places
@@ -182,7 +182,7 @@ export const experiment = defineExperiment({
 });
 
 /** Where loss makes a page last for seconds the cores rest, and others like it need not wait for it. */
-function lasts({ network: { lossRatio }, congestion }: Place): boolean {
+function lasts({ network: { lossRatio }, congestion }: OfferPlace): boolean {
   return lossRatio > 0 && congestion === "cubic";
 }
 

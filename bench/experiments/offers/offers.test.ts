@@ -11,7 +11,7 @@ import {
   type OffersSummary,
   offersSummary,
   PAGES,
-  type Place,
+  type OfferPlace,
 } from "./report.ts";
 
 const VISITS = 4;
@@ -24,7 +24,7 @@ interface Seen {
   readonly files: readonly string[];
 }
 
-function rowsOf(places: readonly Place[], see: (treatment: string, page: number) => Seen): OfferRow[] {
+function rowsOf(places: readonly OfferPlace[], see: (treatment: string, page: number) => Seen): OfferRow[] {
   return visitsOf(places, 1).flatMap((visit) =>
     Array.from({ length: PAGES }, (_, i) => {
       const { loadMs, files } = see(visit.treatment.name, i + 1);
@@ -35,7 +35,7 @@ function rowsOf(places: readonly Place[], see: (treatment: string, page: number)
   );
 }
 
-function summaryOf(places: readonly Place[], see: (treatment: string, page: number) => Seen): OffersSummary {
+function summaryOf(places: readonly OfferPlace[], see: (treatment: string, page: number) => Seen): OffersSummary {
   const starts = [exampleStart()];
   return offersSummary({ rows: rowsOf(places, see), command: "npm run bench -- offers", starts }, places, 1);
 }

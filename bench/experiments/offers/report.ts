@@ -38,7 +38,7 @@ export interface Treatment {
 }
 
 /** All of it that has one network and one congestion control. */
-export interface Place {
+export interface OfferPlace {
   readonly network: Network;
   readonly congestion: Congestion;
   readonly treatments: readonly Treatment[];
@@ -59,7 +59,7 @@ type Group = NonNullable<ReturnType<typeof groupOf>>;
 
 export function offersSummary(
   run: Pick<Recorded<unknown, OfferRow>, "rows" | "command" | "starts">,
-  places: readonly Place[],
+  places: readonly OfferPlace[],
   seed: number,
 ) {
   const measured = onceEach(run.rows);
@@ -110,7 +110,7 @@ function groupOf(rows: readonly OfferRow[], base: readonly OfferRow[], seed: num
 
 export function findGroup(
   { groups }: Pick<OffersSummary, "groups">,
-  { network, congestion }: Pick<Place, "network" | "congestion">,
+  { network, congestion }: Pick<OfferPlace, "network" | "congestion">,
   treatment: string,
   page: number,
 ): Group | undefined {
@@ -162,7 +162,7 @@ export function offersReport(summary: OffersSummary): Report {
 
 type Line = ReturnType<typeof linesOf>[number];
 
-function linesOf(places: readonly Place[]) {
+function linesOf(places: readonly OfferPlace[]) {
   return places.flatMap((place) => place.treatments.map((treatment) => ({ place, treatment })));
 }
 

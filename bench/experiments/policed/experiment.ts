@@ -9,7 +9,15 @@ import { documentOf } from "../../model/browser-pages.ts";
 import { flag, wholeNumber } from "../../model/options.ts";
 import type { LoadResult } from "../../model/plan.ts";
 import { blankRow } from "../../model/row-schema.ts";
-import { ARMS, PAGES, type Place, POLICED_ROW, policedReport, type PolicedRow, policedSummary } from "./report.ts";
+import {
+  ARMS,
+  PAGES,
+  type PolicedPlace,
+  POLICED_ROW,
+  policedReport,
+  type PolicedRow,
+  policedSummary,
+} from "./report.ts";
 
 /** Between pages: the edge's sample of a page is with the worker before the next one. */
 const PAUSE_MS = 7_000;
@@ -21,7 +29,7 @@ const TIMEOUT_MS = 240_000;
 const LANES = 12;
 
 /** Clean paths on which UDP alone loses packets, and the same paths where both lose as many. */
-export function placesOf(isQuick: boolean): readonly Place[] {
+export function placesOf(isQuick: boolean): readonly PolicedPlace[] {
   const losses = isQuick ? [0.08] : [0.02, 0.08, 0.2];
   const congestions = isQuick ? (["cubic"] as const) : (["cubic", "bbr"] as const);
   return (isQuick ? [60] : [10, 60]).flatMap((rttMs) =>
@@ -40,14 +48,14 @@ export function placesOf(isQuick: boolean): readonly Place[] {
 }
 
 export interface Visit extends Named {
-  readonly place: Place;
+  readonly place: PolicedPlace;
   readonly arm: PolicedRow["arm"];
   /** From 0. */
   readonly visit: number;
 }
 
 /** In rounds of one of each place and arm. */
-export function visitsOf(places: readonly Place[], visits: number): Visit[] {
+export function visitsOf(places: readonly PolicedPlace[], visits: number): Visit[] {
   return Array.from({ length: visits }, (_, visit) =>
     places.flatMap((place) =>
       ARMS.map((arm) => {

@@ -15,7 +15,7 @@ export const ARMS = ["fixed-h2", "adaptive"] as const;
 export const PAGES = 6;
 
 /** A network, and whether what QUIC loses there is UDP's alone. */
-export interface Place {
+export interface PolicedPlace {
   readonly network: Network;
   readonly isPoliced: boolean;
   readonly congestion: Congestion;
@@ -44,7 +44,7 @@ type Found = Summary["places"][number];
 
 export function policedSummary(
   run: Pick<Recorded<unknown, PolicedRow>, "rows" | "command" | "starts">,
-  places: readonly Place[],
+  places: readonly PolicedPlace[],
   seed: number,
 ) {
   const rows = onceEach(run.rows);

@@ -1,5 +1,5 @@
 import { gainsTable } from "../../analysis/senders/gains-table.ts";
-import { GAINS, type Place, placesOf, type Stack, stacksOf } from "../../analysis/senders/places.ts";
+import { GAINS, type SenderPlace, placesOf, type Stack, stacksOf } from "../../analysis/senders/places.ts";
 import { number, size as sizeText } from "../../analysis/tables/format.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Report } from "../../harness/experiment.ts";
@@ -97,8 +97,12 @@ function sendersReport({ places }: ReturnType<typeof sendersSummary>): Report {
 }
 
 /** The places of one size, by one pair of senders. */
-function stackTable(places: readonly Place[], { tcp, quic }: Stack, gain: (typeof KINDS)[number]["gain"]): string {
-  const levels = (of: (place: Place) => number) => [...new Set(places.map(of))].sort((a, b) => a - b);
+function stackTable(
+  places: readonly SenderPlace[],
+  { tcp, quic }: Stack,
+  gain: (typeof KINDS)[number]["gain"],
+): string {
+  const levels = (of: (place: SenderPlace) => number) => [...new Set(places.map(of))].sort((a, b) => a - b);
   return gainsTable(
     levels(({ lossRatio }) => lossRatio),
     levels(({ rttMs }) => rttMs),
@@ -110,12 +114,12 @@ function stackTable(places: readonly Place[], { tcp, quic }: Stack, gain: (typeo
   );
 }
 
-function timesTable(places: readonly Place[]): string {
+function timesTable(places: readonly SenderPlace[]): string {
   return tableOf(places, [
     ["bytes", ({ contentBytes }) => sizeText(contentBytes)],
     ["RTT", ({ rttMs }) => `${rttMs} ms`],
     ["loss", ({ lossRatio }) => `${lossRatio * 100} %`],
-    ...SENDERS.map((sender): [string, (place: Place) => string] => [
+    ...SENDERS.map((sender): [string, (place: SenderPlace) => string] => [
       sender,
       ({ times }) => {
         const own = times[sender];
