@@ -1,6 +1,5 @@
-import type { ConnectionRecord } from "../policy-api/decision/connections.ts";
+import { type ConnectionRecord, readConnections } from "../policy-api/decision/connections.ts";
 import type { PathSample } from "../policy-api/decision/sample.ts";
-import { readConnections } from "../policy-api/decision/parse-state.ts";
 import { RETENTION_MS } from "./path-rows.ts";
 import { type Database, readStored } from "./database.ts";
 

@@ -1,8 +1,7 @@
-import { type ClientState, EMPTY_CLIENT } from "../policy-api/decision/levels.ts";
-import { EMPTY_LEVEL, type LevelState, type UpperLevel } from "../policy-api/decision/mix.ts";
-import { NO_OFFER, type OfferState } from "../policy-api/decision/offers.ts";
+import { type ClientState, EMPTY_CLIENT, readClientState } from "../policy-api/decision/levels.ts";
+import { EMPTY_LEVEL, type LevelState, readLevelState, type UpperLevel } from "../policy-api/decision/mix.ts";
+import { NO_OFFER, type OfferState, readOfferState } from "../policy-api/decision/offers.ts";
 import { object, optional } from "../policy-api/decision/parse.ts";
-import { readClientState, readLevelState, readOfferState } from "../policy-api/decision/parse-state.ts";
 import { type AssignedClient, readAssignedClient } from "../policy-api/visitors/assigned-client.ts";
 import { type CountedPage, readCountedPages } from "../policy-api/visitors/counted-pages.ts";
 import type { ClientKeys } from "./client-report.ts";

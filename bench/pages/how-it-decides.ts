@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
 import { BURST_POWER, FLOOR } from "../../policy-api/decision/belief.ts";
 import { decide } from "../../policy-api/decision/decide.ts";
-import { gainsAt, overNodes } from "../../policy-api/decision/gain-table.ts";
+import { FIGURES, figuresAt, gridOf, overNodes } from "../../policy-api/decision/gain-table.ts";
 import { LOSS_NODES } from "../../policy-api/decision/loss-nodes.ts";
 import { parsePolicy, type Policy } from "../../policy-api/decision/policy.ts";
 import { policyGainsTable } from "../analysis/senders/gains-table.ts";
@@ -46,7 +46,7 @@ export function decidesValues(policy: Policy) {
   const decision = decide(request, history, told, 0, undefined);
   const { belief, next, return: again, pages = 0, returns = 0, price = 0, saving, advertise } = decision;
   const prior = overNodes(table.lossRatio, method.mix);
-  const gains = gainsAt(table, rttMs, BYTES);
+  const [gains] = figuresAt(gridOf(table), rttMs, BYTES);
   const likelihoods = LOSS_NODES.map((loss) => {
     const q = Math.max(loss, FLOOR);
     return Math.exp(BURST_POWER * (lost * Math.log(q) + (packets - lost) * Math.log1p(-q)));
@@ -66,8 +66,8 @@ export function decidesValues(policy: Policy) {
           ["prior", (node) => figure(prior[node])],
           ["likelihood", (node) => figure((likelihoods[node] ?? 0) / most)],
           ["weight", (node) => figure(belief?.weights[node])],
-          ["next page", (node) => figure(gains.next[node])],
-          ["return", (node) => figure(gains.return[node])],
+          ["next page", (node) => figure(gains[FIGURES.next + node])],
+          ["return", (node) => figure(gains[FIGURES.return + node])],
         ],
       ),
       nextGain: figure(next?.gain),

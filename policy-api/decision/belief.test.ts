@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { beliefOf, priorOf, STRENGTHS } from "./belief.ts";
-import { evidenceOf, nearness } from "./evidence.ts";
+import { evidenceOf } from "./evidence.ts";
 import type { ConnectionSeen, History } from "./facts.ts";
 import { HALF_LIFE_MS } from "./fading.ts";
 import { LOSS_NODES, NODES } from "./loss-nodes.ts";
@@ -140,6 +140,8 @@ describe("priorOf", () => {
 });
 
 it("nearness: the same RTT counts whole, one of twice the length hardly at all", () => {
+  const nearness = (rttMs: number | undefined, theirs: number | undefined): number =>
+    evidenceOf(known(seen({ packets: 1, lost: 0, rttMs: theirs })), rttMs).tcp.sent;
   expect(nearness(50, 50)).toBe(1);
   expect(nearness(50, 60)).toBeGreaterThan(0.6);
   expect(nearness(20, 45)).toBeLessThan(0.01);

@@ -1,34 +1,41 @@
 import type { ConnectionSeen } from "./facts.ts";
 import { left } from "./fading.ts";
-import type { PathSample, Transport } from "./sample.ts";
+import { boolean, figure, list, object, oneOf, optional, type Read, type ReadObject, text } from "./parse.ts";
+import { type PathSample, TRANSPORTS } from "./sample.ts";
 
-/** Cumulative counters of one connection. */
-export interface Counters {
-  readonly packetsSent: number;
-  readonly packetsLost: number;
-  readonly bytesSent: number;
+const COUNTERS = {
+  packetsSent: figure,
+  packetsLost: figure,
+  bytesSent: figure,
   /** How long at least one response was under way, milliseconds. */
-  readonly busyMs: number;
-}
+  busyMs: figure,
+} as const;
+/** Cumulative counters of one connection. */
+export type Counters = ReadObject<typeof COUNTERS>;
 
-/** What is kept of one connection: the newest reading of its counters. Plain JSON. */
-export interface ConnectionRecord extends Counters {
+const readConnection = object({
   /** Opaque. Cloudflare names no connections: there all of a client's are one. */
-  readonly id: string;
-  readonly transport: Transport;
+  id: text(64),
+  transport: oneOf(...TRANSPORTS),
   /** Of the newest sample, milliseconds since the epoch. */
-  readonly atMs: number;
+  atMs: figure,
   /** The smallest RTT seen on it, milliseconds. */
-  readonly rttMs?: number | undefined;
+  rttMs: optional(figure),
   /** The largest delivery rate that counted, bytes per second. */
-  readonly deliveryRateBps?: number | undefined;
-  readonly closed: boolean;
+  deliveryRateBps: optional(figure),
+  closed: boolean(),
+  ...COUNTERS,
   /** What it had counted when its client was forgotten: that counts no more. */
-  readonly forgotten?: Counters | undefined;
-}
+  forgotten: optional(object(COUNTERS)),
+});
+/** What is kept of one connection: the newest reading of its counters. Plain JSON. */
+export type ConnectionRecord = Read<typeof readConnection>;
 
 /** How many connections of a client are kept apart: those of its last visits, and of devices that share its address. */
 export const CONNECTIONS = 8;
+
+/** A client's connections, from a row, which is read like any input. */
+export const readConnections = list(readConnection, 0, CONNECTIONS);
 
 /**
  * A delivery rate counts if the connection sent this much: three rounds of slow start from the initial window of ten

@@ -58,13 +58,8 @@ export function evidenceOf({ connections = NONE }: History, rttMs: number | unde
   return { tcp, quic, mayOvershoot };
 }
 
-/** How much a connection with another RTT says about this one's path, 0 to 1. */
-export function nearness(rttMs: number | undefined, theirs: number | undefined): number {
-  return Math.exp(lnNearness(rttMs, theirs));
-}
-
 /**
- * A normal curve over ln(a / b), whose square is taken as (a - b)^2 / (a b): near each other RTTs have the same by both, and this
+ * The logarithm of how much a connection with another RTT says about this one's path, from 0 to 1. A normal curve over ln(a / b), whose square is taken as (a - b)^2 / (a b): near each other RTTs have the same by both, and this
  * takes no logarithm.
  */
 function lnNearness(rttMs: number | undefined, theirs: number | undefined): number {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { gainsAt, type GainTable, nearestPlace, overNodes } from "./gain-table.ts";
-import { LOSS_NODES } from "./loss-nodes.ts";
+import { FIGURES, figuresAt, type GainTable, gridOf, nearestPlace, overNodes } from "./gain-table.ts";
+import { LOSS_NODES, NODES } from "./loss-nodes.ts";
 
 const of = (gain: number[][][]) => ({ gain, se: gain.map((losses) => losses.map((rtts) => rtts.map(() => 0.02))) });
 const TABLE: GainTable = {
@@ -35,7 +35,21 @@ const TABLE: GainTable = {
   priceSe: [0.01, 0.01],
 };
 
-describe("gainsAt", () => {
+/** What the table says at an RTT and size. */
+function gainsAt(table: GainTable, rttMs: number, contentBytes: number) {
+  const [figures, price] = figuresAt(gridOf(table), rttMs, contentBytes);
+  const figuresFrom = (place: number): readonly number[] => figures.slice(place, place + NODES);
+  const { next, nextSe, return: again, returnSe } = FIGURES;
+  return {
+    next: figuresFrom(next),
+    nextSe: figuresFrom(nextSe),
+    return: figuresFrom(again),
+    returnSe: figuresFrom(returnSe),
+    price,
+  };
+}
+
+describe("figuresAt", () => {
   it("is the table's own figure at its places", () => {
     const { next, price } = gainsAt(TABLE, 99, 1e5);
     expect(next[0]).toBeCloseTo(0.1, 12);

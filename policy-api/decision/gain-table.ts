@@ -1,38 +1,9 @@
 import { LOSS_NODES, NODES, zeros } from "./loss-nodes.ts";
+import type { GainsMethod } from "./policy.ts";
 
-/**
- * What HTTP/3 gains on one stack: ln(HTTP/2's time / HTTP/3's), so that 0.1 is a page in 0.905 of the time. A list for
- * each size holds a list for each loss, and that a figure for each RTT. Axes increase.
- */
-export interface GainTable {
-  readonly rttMs: readonly number[];
-  /** 0 to 1. */
-  readonly lossRatio: readonly number[];
-  /** What a page transfers. */
-  readonly contentBytes: readonly number[];
-  /** Of a visit's next pages, after an offer. */
-  readonly next: Gains;
-  /** Of a return's first page, which begins on HTTP/3. */
-  readonly return: Gains;
-  /** What the page that brings the offer loses to it, for each RTT: ln(its time with the offer / without). */
-  readonly price: readonly number[];
-  readonly priceSe: readonly number[];
-}
-
-export interface Gains {
-  readonly gain: readonly (readonly (readonly number[])[])[];
-  /** Standard errors, of the same shape. */
-  readonly se: readonly (readonly (readonly number[])[])[];
-}
-
-/** The gains at one RTT and size: one for each loss node. */
-export interface GainsAt {
-  readonly next: readonly number[];
-  readonly nextSe: readonly number[];
-  readonly return: readonly number[];
-  readonly returnSe: readonly number[];
-  readonly price: number;
-}
+/** What HTTP/3 gains on one stack: ln(HTTP/2's time / HTTP/3's), so that 0.1 is a page in 0.905 of the time. Axes increase. */
+export type GainTable = GainsMethod["table"];
+export type Gains = GainTable["next"];
 
 /** Added to an RTT before its logarithm, milliseconds: below it an RTT no longer measures the path. */
 const RTT_OFFSET_MS = 1;
@@ -61,22 +32,9 @@ export interface GainGrid {
 }
 
 /**
- * Gains at an RTT and size, linear between the logarithms of the table's. Outside its RTTs and below its sizes the nearest
- * end counts; above its sizes what LARGER says, up to there. Pure.
+ * Gains at an RTT and size, linear between the logarithms of the table's, and the price there: for each loss node a figure, from the place
+ * in FIGURES on. Outside the table's RTTs and below its sizes the nearest end counts; above its sizes what LARGER says, up to there. Pure.
  */
-export function gainsAt(table: GainTable, rttMs: number, contentBytes: number): GainsAt {
-  const [at, price] = figuresAt(gridOf(table), rttMs, contentBytes);
-  const figure = (which: number): number[] => at.slice(which, which + NODES);
-  return {
-    next: figure(FIGURES.next),
-    nextSe: figure(FIGURES.nextSe),
-    return: figure(FIGURES.return),
-    returnSe: figure(FIGURES.returnSe),
-    price,
-  };
-}
-
-/** The same in one list, for decisions: a figure at each loss node, from the place in FIGURES on. And the price. */
 export function figuresAt(
   { rtt, bytes, figures, price }: GainGrid,
   rttMs: number,

@@ -1,16 +1,18 @@
 import { beliefOf } from "./belief.ts";
-import { addSample, type ConnectionRecord, seenAt } from "./connections.ts";
+import { addSample, type ConnectionRecord, readConnections, seenAt } from "./connections.ts";
 import { evidenceOf } from "./evidence.ts";
-import { type MixChange, type Mix, NO_MIX } from "./mix.ts";
+import { type MixChange, type Mix, NO_MIX, readMix } from "./mix.ts";
+import { object, type Read } from "./parse.ts";
 import { inOrder, type PathSample } from "./sample.ts";
 
-/** What is kept of a client's paths. Plain JSON, of bounded size. */
-export interface ClientState {
+export const readClientState = object({
   /** The newest first. */
-  readonly connections: readonly ConnectionRecord[];
+  connections: readConnections,
   /** What its network has of it. */
-  readonly given: Mix;
-}
+  given: readMix,
+});
+/** What is kept of a client's paths. Plain JSON, of bounded size. */
+export type ClientState = Read<typeof readClientState>;
 
 export const EMPTY_CLIENT: ClientState = { connections: [], given: NO_MIX };
 

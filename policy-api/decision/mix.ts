@@ -1,24 +1,24 @@
 import { left } from "./fading.ts";
-import { zeros } from "./loss-nodes.ts";
+import { NODES, zeros } from "./loss-nodes.ts";
+import { figure, list, object, optional, type Read } from "./parse.ts";
 
+export const readMix = object({ clients: list(figure, NODES, NODES), asOfMs: figure });
 /**
  * How many clients are on each loss node, as of a moment: a client counts for one at most, spread over the nodes by what
  * its packets say. Older ones count less. Plain JSON.
  */
-export interface Mix {
-  readonly clients: readonly number[];
-  readonly asOfMs: number;
-}
+export type Mix = Read<typeof readMix>;
 
-/** What is kept of a level above the clients. Plain JSON. */
-export interface LevelState {
-  readonly mix: Mix;
+export const readLevelState = object({
+  mix: readMix,
   /** Of a network: what its autonomous system and the site have of it, and the system's number once it is known. */
-  readonly given?: Mix | undefined;
-  readonly asn?: number | undefined;
+  given: optional(readMix),
+  asn: optional(figure),
   /** Since when it has what it is given, milliseconds since the epoch. */
-  readonly bornAtMs: number;
-}
+  bornAtMs: figure,
+});
+/** What is kept of a level above the clients. Plain JSON. */
+export type LevelState = Read<typeof readLevelState>;
 
 export const NO_MIX: Mix = { clients: zeros(), asOfMs: 0 };
 export const EMPTY_LEVEL: LevelState = { mix: NO_MIX, bornAtMs: Number.POSITIVE_INFINITY };

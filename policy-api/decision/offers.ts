@@ -1,4 +1,5 @@
 import type { History } from "./facts.ts";
+import { boolean, figure, list, object, type Read, text } from "./parse.ts";
 import { VISIT_GAP_MS } from "./visit.ts";
 
 /** An offer or a `clear`: answers that say what a client may hold afterwards. */
@@ -15,52 +16,55 @@ export interface AltSvcAnswer {
   readonly earlierOffer?: "taken" | "ignored" | undefined;
 }
 
-/** What is known about the offers of one origin that a client may hold. */
-export interface OriginOffers {
+/** Origins of this deployment whose offers are remembered of a client. Of a further one the oldest gives way. */
+export const ORIGINS_MAX = 8;
+/** Three, as one may be chance: some clients do not act on Alt-Svc while they have an open connection. */
+const IGNORED_BEFORE_PAUSE = 3;
+/** Bounds the list, and so the longest pause: 5 min * 2^7, nearly 11 hours. */
+export const IGNORED_MAX = IGNORED_BEFORE_PAUSE + 7;
+
+const readOriginOffers = object({
   /** ANY_ORIGIN: every origin that has no entry of its own. */
-  readonly origin: string;
+  origin: text(64),
   /**
    * The latest end of all offers. A `clear` does not lower it: another browser behind the same address did not see that
    * response.
    */
-  readonly untilMs: number;
-  readonly answeredAtMs: number;
+  untilMs: figure,
+  answeredAtMs: figure,
   /** Whether the last answer was an offer: this says which threshold of the hysteresis counts. */
-  readonly offering: boolean;
-}
+  offering: boolean(),
+});
+/** What is known about the offers of one origin that a client may hold. */
+export type OriginOffers = Read<typeof readOriginOffers>;
 
+export const readOfferState = object({
+  /** The newest few, the last answered first. */
+  origins: list(readOriginOffers, 0, ORIGINS_MAX),
+  /** When this client last came over HTTP/3. 0: never. */
+  takenAtMs: figure,
+  /** When offers were ignored, rounded down to IGNORED_PERIOD_MS. Only the newest few, in increasing order. */
+  ignoredAtMs: list(figure, 0, IGNORED_MAX),
+});
 /**
  * What is known about the offers that a client may hold, by origin, and what it did with them. That is of its path, whatever the origin:
  * UDP is blocked for all of them or for none. Plain JSON, bounded.
  */
-export interface OfferState {
-  /** The newest few, the last answered first. */
-  readonly origins: readonly OriginOffers[];
-  /** When this client last came over HTTP/3. 0: never. */
-  readonly takenAtMs: number;
-  /** When offers were ignored, rounded down to IGNORED_PERIOD_MS. Only the newest few, in increasing order. */
-  readonly ignoredAtMs: readonly number[];
-}
+export type OfferState = Read<typeof readOfferState>;
 
 export const NO_OFFER: OfferState = { origins: [], takenAtMs: 0, ignoredAtMs: [] };
 
 /** Stands for each origin that has no entry of its own. */
 export const ANY_ORIGIN = "*";
-/** Origins of this deployment whose offers are remembered of a client. Of a further one the oldest gives way. */
-export const ORIGINS_MAX = 8;
 
 /** A client that acts on an offer completes a handshake within this time, milliseconds (two of the longest RTTs). */
 const TIME_TO_ACT_MS = 1_000;
 /** Pages that are opened together ignore an offer once. */
 const IGNORED_PERIOD_MS = 10_000;
-/** Three, as one may be chance: some clients do not act on Alt-Svc while they have an open connection. */
-const IGNORED_BEFORE_PAUSE = 3;
 /**
  * The first pause. Browsers try a broken alternative again after five minutes (RFC 7838 section 2.4 lets them choose).
  */
 const PAUSE_MS = 300_000;
-/** Bounds the list, and so the longest pause: 5 min * 2^7, nearly 11 hours. */
-export const IGNORED_MAX = IGNORED_BEFORE_PAUSE + 7;
 /**
  * After HTTP/3 was used, an ignored offer shows nothing for this long, milliseconds: it was another browser behind the address, which had
  * no offer yet. If UDP is blocked meanwhile, further offers cost little: a browser that met that marks the alternative as broken itself.

@@ -46,7 +46,7 @@ interface Leavable {
   readonly absent: () => undefined;
 }
 /** What an object of such fields holds. */
-type ReadObject<F> = { readonly [K in keyof F as F[K] extends Leavable ? never : K]: ReadField<F[K]> } & {
+export type ReadObject<F> = { readonly [K in keyof F as F[K] extends Leavable ? never : K]: ReadField<F[K]> } & {
   readonly [K in keyof F as F[K] extends Leavable ? K : never]?: ReadField<F[K]> | undefined;
 };
 
@@ -93,6 +93,9 @@ export function number(min: number, max: number): Reader<number> {
     { type: "number", minimum: min, maximum: max },
   );
 }
+
+/** Any number that is not below 0. */
+export const figure: Reader<number> = number(0, Number.MAX_VALUE);
 
 export function integer(min: number, max: number): Reader<number> {
   return described(

@@ -1,4 +1,3 @@
-import type { Gains, GainTable } from "./gain-table.ts";
 import {
   boolean,
   described,
@@ -17,7 +16,7 @@ import {
   text,
   withDefault,
 } from "./parse.ts";
-import type { VisitProfile } from "./visit.ts";
+import { readVisit } from "./visit.ts";
 
 // The policy, defined once: each reader says which fields there are, their bounds, and by its type what the program gets.
 
@@ -44,19 +43,28 @@ function requireLength(found: readonly unknown[], length: number, of: string, pl
   if (found.length !== length) fault(place, `must have one for each of ${length} ${of}`);
 }
 
-const figures = (min: number, max: number): Reader<Gains["gain"]> =>
+const figures = (min: number, max: number): Reader<readonly (readonly (readonly number[])[])[]> =>
   list(list(list(number(min, max), 1, AXIS_MAX), 1, AXIS_MAX), 1, AXIS_MAX);
 
-const readGains = object<Gains>({ gain: figures(-GAIN_MAX, GAIN_MAX), se: figures(SE_MIN, GAIN_MAX) });
-
+const readGains = object({
+  /** A list for each size holds a list for each loss, and that a figure for each RTT. */
+  gain: figures(-GAIN_MAX, GAIN_MAX),
+  /** Standard errors, of the same shape. */
+  se: figures(SE_MIN, GAIN_MAX),
+});
 /** Reads a gain table. Its axes must increase, and there must be a figure at each place. */
 const readTable = fitting(
-  object<GainTable>({
+  object({
     rttMs: readAxis(0, MAX.rttMs),
+    /** 0 to 1. */
     lossRatio: readAxis(0, 1),
+    /** What a page transfers. */
     contentBytes: readAxis(1, BYTES_MAX),
+    /** Of a visit's next pages, after an offer. */
     next: readGains,
+    /** Of a return's first page, which begins on HTTP/3. */
     return: readGains,
+    /** What the page that brings the offer loses to it, for each RTT: ln(its time with the offer / without). */
     price: list(number(-GAIN_MAX, GAIN_MAX), 1, AXIS_MAX),
     priceSe: list(number(SE_MIN, GAIN_MAX), 1, AXIS_MAX),
   }),
@@ -67,7 +75,7 @@ const readTable = fitting(
     for (const name of ["price", "priceSe"] as const)
       requireLength(table[name], rttMs.length, "rttMs", `/${name}`, fault);
     for (const at of ["next/gain", "next/se", "return/gain", "return/se"] as const) {
-      const [page, name] = at.split("/") as ["next" | "return", keyof Gains];
+      const [page, name] = at.split("/") as ["next" | "return", "gain" | "se"];
       const lists = table[page][name];
       requireLength(lists, contentBytes.length, "contentBytes", `/${at}`, fault);
       for (const [i, losses] of lists.entries()) {
@@ -158,11 +166,6 @@ const readPathPrefix = text(1000, /^\//, "a path that begins with /,");
 const readContentBytes = object({
   default: integer(1, BYTES_MAX),
   routes: withDefault(list(object({ pathPrefix: readPathPrefix, bytes: integer(1, BYTES_MAX) }), 0, RULES_MAX), []),
-});
-
-const readVisit = object<VisitProfile>({
-  pages: list(number(0, 1), 1, 100),
-  returns: withDefault(list(object({ afterS: number(1, 1e8), share: number(0, 1) }), 0, 20), []),
 });
 
 const readProvenance = object({

@@ -1,10 +1,13 @@
-/** How a site is visited: what an offer's worth is weighed by. */
-export interface VisitProfile {
+import { list, number, object, type Read, withDefault } from "./parse.ts";
+
+export const readVisit = object({
   /** The share of visits with one page, two, three, ...; adds up to 1. */
-  readonly pages: readonly number[];
+  pages: list(number(0, 1), 1, 100),
   /** The share of visits after which the client comes back, about so many seconds later. */
-  readonly returns: readonly { readonly afterS: number; readonly share: number }[];
-}
+  returns: withDefault(list(object({ afterS: number(1, 1e8), share: number(0, 1) }), 0, 20), []),
+});
+/** How a site is visited: what an offer's worth is weighed by. */
+export type VisitProfile = Read<typeof readVisit>;
 
 /** Return times are lognormal around `afterS`: the deviation of their logarithm. */
 const RETURN_DEVIATION = 0.3;

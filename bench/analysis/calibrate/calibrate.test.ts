@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gainsAt, type GainTable } from "../../../policy-api/decision/gain-table.ts";
+import { FIGURES, figuresAt, type GainTable, gridOf } from "../../../policy-api/decision/gain-table.ts";
 import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { parsePolicy } from "../../../policy-api/decision/policy.ts";
 import type { LogTime, SenderPlace, SenderTimes } from "../senders/places.ts";
@@ -64,9 +64,9 @@ describe("gainTableOf", () => {
   it("is what a decision reads at these places", () => {
     for (const [size, contentBytes] of SIZES.entries())
       for (const [rtt, rttMs] of RTTS.entries()) {
-        const { next } = gainsAt(table, rttMs, contentBytes);
+        const [figures] = figuresAt(gridOf(table), rttMs, contentBytes);
         for (const [node] of LOSS_NODES.entries())
-          expect(next[node]).toBeCloseTo(table.next.gain[size]?.[node]?.[rtt] ?? Number.NaN, 9);
+          expect(figures[FIGURES.next + node]).toBeCloseTo(table.next.gain[size]?.[node]?.[rtt] ?? Number.NaN, 9);
       }
   });
 

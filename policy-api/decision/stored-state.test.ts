@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { CONNECTIONS } from "./connections.ts";
-import { applySamples, EMPTY_CLIENT } from "./levels.ts";
-import { addGiven, addToNetwork, EMPTY_LEVEL } from "./mix.ts";
-import { IGNORED_MAX, NO_OFFER } from "./offers.ts";
+import { applySamples, EMPTY_CLIENT, readClientState } from "./levels.ts";
+import { addGiven, addToNetwork, EMPTY_LEVEL, readLevelState } from "./mix.ts";
+import { IGNORED_MAX, NO_OFFER, readOfferState } from "./offers.ts";
 import { parse, type Parsed } from "./parse.ts";
-import { readClientState, readLevelState, readOfferState } from "./parse-state.ts";
 import { NOON_MS, sample } from "./testing.ts";
 
 const { state: CLIENT, given: GIVEN } = applySamples(
