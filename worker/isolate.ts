@@ -4,7 +4,7 @@ import type { ClientNews } from "./news.ts";
 import { type CachedPolicy, PolicyCache } from "./policy-cache.ts";
 import { ReportBuffer } from "./report-buffer.ts";
 import type { Nearby } from "./nearby.ts";
-import { OriginReach } from "./origin-reach.ts";
+import { OriginReach } from "./origin.ts";
 import { RecentClients } from "./recent-clients.ts";
 import type { Region } from "./region.ts";
 import { StoreHealth } from "./store-health.ts";

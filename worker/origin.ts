@@ -1,7 +1,6 @@
 import { MARKER_HEADER } from "../policy-api/decision/alt-svc.ts";
 import { endAtLength } from "./end-at-length.ts";
 import { LimitedLog } from "./log.ts";
-import type { Isolate } from "./isolate.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -16,7 +15,7 @@ import type { Settings } from "./settings.ts";
 export async function fetchOrigin(
   request: Request,
   visited: URL,
-  { settings, origin: reach }: Pick<Isolate, "settings" | "origin">,
+  { settings, origin: reach }: { readonly settings: Settings; readonly origin: OriginReach },
 ): Promise<Response> {
   const { origin, edge } = settings;
   if (origin === undefined && !mayBeRouted(visited, edge)) {
@@ -35,7 +34,7 @@ export async function fetchOrigin(
 }
 
 /** What the visitor gets in the origin's place. */
-function answerFor(status: number, text: string, reach: Isolate["origin"], edge: Settings["edge"]): Response {
+function answerFor(status: number, text: string, reach: OriginReach, edge: Settings["edge"]): Response {
   reach.failed(Date.now());
   return new Response(text, {
     status,
@@ -93,4 +92,27 @@ function withoutOffers(response: Response, { origin, actuator }: Settings): Resp
 /** Whether another response can be made of it: the runtime passes on a status above 599, and makes none. */
 export function mayRebuild({ status }: Response): boolean {
   return status <= 599;
+}
+
+/** How long the origin may fail every request before the health says so, milliseconds. A restart of an origin takes less. */
+const LOST_MS = 60_000;
+
+/** Whether the origin answers this isolate. The edge may answer in its place, so that visitors see nothing (infra/edge/internal/origin). */
+export class OriginReach {
+  #sinceMs: number | undefined;
+  #lastMs = 0;
+
+  answered(): void {
+    this.#sinceMs = undefined;
+  }
+
+  failed(nowMs: number): void {
+    this.#sinceMs ??= nowMs;
+    this.#lastMs = nowMs;
+  }
+
+  /** Whether requests came for a minute or longer, and the origin answered none of them. */
+  get isLost(): boolean {
+    return this.#sinceMs !== undefined && this.#lastMs - this.#sinceMs >= LOST_MS;
+  }
 }
