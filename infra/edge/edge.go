@@ -70,15 +70,6 @@ type server struct {
 	serves *atomic.Bool       // HTTP/3 serves and answers; nil: no HTTP/3
 }
 
-// place is what health asks of the server.
-func (s *server) place() operator.Place {
-	p := operator.Place{Address: s.socket.Address(), ReachedAt: s.socket.ReachedAt(), Serves: s.serves}
-	if s.quic != nil {
-		p.Warning = s.quic.SmallBuffers
-	}
-	return p
-}
-
 // startEdge binds everything, then serves. On error nothing is left behind.
 //
 // Each part comes after those that it hands something to, so that the stops, which run backwards, end a source before what it feeds:
@@ -115,20 +106,18 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 	bounds := upstream.NewBounds(opts.requests, log)
 	pool := upstream.NewPool(opts.proxy.Upstream.Dial, bounds.Connected)
 	e.onStop(func(context.Context) { pool.CloseIdleConnections() })
+	subject := &operator.Subject{
+		Registry: e.registry, Crowded: e.crowd.Closed, Desk: bounds.Desk(), Handshakes: e.handshakes.Counts, Certificates: certificates,
+		Descriptors: bounds.Descriptors,
+	}
 	var fallback *origin.Fallback
 	var transport http.RoundTripper = pool
 	if opts.origin != nil {
 		fallback = origin.New(pool, opts.origin, opts.samples, heartbeat.Exchange{Kill: opts.proxy.Kill, HTTP3: e.http3}, log)
-		transport = fallback
+		transport, subject.Origin = fallback, fallback
 	}
 	e.handler = proxy.New(opts.proxy, transport, bounds.Desk(), log)
-	subject := &operator.Subject{
-		Registry: e.registry, Crowded: e.crowd.Closed, Desk: bounds.Desk(), Handshakes: e.handshakes.Counts, Misdirected: e.handler.Misdirected,
-		Certificates: certificates, Descriptors: bounds.Descriptors,
-	}
-	if fallback != nil {
-		subject.Origin = fallback
-	}
+	subject.Misdirected = e.handler.Misdirected
 	e.metrics = operator.NewMetrics(subject)
 	bounds.Look(opts.proxy.Upstream)
 
@@ -165,13 +154,15 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 			return nil, err
 		}
 		e.servers = append(e.servers, srv)
-		subject.Places = append(subject.Places, srv.place())
+		place := operator.Place{Address: s.Address(), ReachedAt: s.ReachedAt(), Serves: srv.serves}
 		if srv.quic != nil {
+			place.Warning = srv.quic.SmallBuffers
 			e.onStop(func(context.Context) { srv.quic.Close() })
 			if warning := srv.quic.SmallBuffers(); warning != "" {
 				log.Report("UDP", warning)
 			}
 		}
+		subject.Places = append(subject.Places, place)
 	}
 	if fallback != nil {
 		e.background(fallback.Run) // it tells the worker whether the servers serve
@@ -220,14 +211,11 @@ func (e *edge) http3() string {
 
 // closed sees every connection once, while its statistics can still be read.
 func (e *edge) closed(c *connpath.Connection) {
-	e.registry.SampleClosing(c, time.Now())
+	e.registry.SampleClosing(c)
 	e.metrics.Closed(c)
 	e.registry.Remove(c)
 	e.crowd.Remove(c)
 }
-
-// moving sees every connection whose client moves, for what it counted at the old address.
-func (e *edge) moving(c *connpath.Connection) { e.registry.SampleClosing(c, time.Now()) }
 
 func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32]byte, opts options) (*server, error) {
 	srv := &server{socket: s, http: &http.Server{
@@ -246,26 +234,22 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 		return srv, nil
 	}
 	srv.serves = new(atomic.Bool)
-	var err error
-	srv.quic, err = quicserver.New(quicserver.Options{
-		Address: s.Address(), ReachedAt: s.ReachedAt(), UDP: s.UDP, Bind: e.rebind(s), TLS: tlsConfig,
-		Handler: e.metrics.Count(e.handler), InContext: srv.http, MaxHeaderBytes: maxHeaderBytes,
-		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes, QlogDir: opts.qlogDir,
-		ResetSecret: resetSecret, Registry: e.registry, OnClose: e.closed, OnMove: e.moving, Serves: srv.serves, Log: e.log,
-		Shared: s.Inherited, Folder: opts.certificate.StateDir, OnSuccessor: e.succeed,
-	})
-	return srv, err
-}
-
-// rebind opens another UDP socket in the place of one that died.
-func (e *edge) rebind(s listen.Socket) func() (*net.UDPConn, error) {
-	return func() (*net.UDPConn, error) {
+	bind := func() (*net.UDPConn, error) {
 		conn, err := listen.UDP(s.TCP)
 		if err == nil {
 			e.metrics.SocketReopened()
 		}
 		return conn, err
 	}
+	var err error
+	srv.quic, err = quicserver.New(quicserver.Options{
+		Address: s.Address(), ReachedAt: s.ReachedAt(), UDP: s.UDP, Bind: bind, TLS: tlsConfig,
+		Handler: e.metrics.Count(e.handler), InContext: srv.http, MaxHeaderBytes: maxHeaderBytes,
+		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes,
+		ResetSecret: resetSecret, Registry: e.registry, OnClose: e.closed, Serves: srv.serves, Log: e.log,
+		Shared: s.Inherited, Folder: opts.certificate.StateDir, OnSuccessor: e.succeed,
+	})
+	return srv, err
 }
 
 func (e *edge) serve(srv *server) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +31,6 @@ type options struct {
 	metrics         upstream.Target // the zero target: nothing is counted
 	certificate     certificate.Options
 	traceFile       string // "": no trace
-	qlogDir         string // "": no qlog
 	earlyData       bool
 	handshakes      quicserver.HandshakeLimits
 	requests        upstream.RequestLimits
@@ -59,36 +58,22 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		maxStreams:  100, shutdownTimeout: 10 * time.Second,
 	}
 	// The flag package prints every error with the whole list; only an unknown flag deserves that here.
-	var printed bytes.Buffer
 	fs := flag.NewFlagSet("edge", flag.ContinueOnError)
-	fs.SetOutput(&printed)
+	fs.SetOutput(io.Discard)
 
-	fs.Func("listen", "`ADDR[,congestion=cubic|bbr|reno][,http3=off]` to serve, TCP and UDP on the same port number; repeatable (default "+defaultListen+")", func(s string) error {
-		spec, err := listen.ParseSpec(s)
-		o.listen = append(o.listen, spec)
-		return err
-	})
-	fs.Func("upstream", "where requests go: `http://HOST:PORT | unix:/path` (required)", setTarget(&o.proxy.Upstream))
-	fs.Func("samples", "where path samples are posted: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.samples))
-	fs.Func("origin", "who is asked while the worker behind -upstream is gone: `http[s]://HOST[:PORT]`; wants -samples, whose listener is asked for a heartbeat (default: nobody)", func(s string) (err error) {
-		o.origin, err = origin.Parse(s)
-		return err
-	})
-	fs.Func("health", "where GET /health says how this program is, for this machine only: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.health))
-	fs.Func("metrics", "where GET /metrics tells Prometheus what this program did, for this machine only: `http://HOST:PORT | unix:/path` (default: nowhere)", setTarget(&o.metrics))
-	fs.Func("cert", "certificate chain, PEM `FILE`, read again when it changes; with -key, instead of the development certificate; repeatable", addTo(&o.certificate.CertFiles))
-	fs.Func("key", "private key, PEM `FILE`, of the certificate that has the same place among the -cert flags; repeatable", addTo(&o.certificate.KeyFiles))
+	fs.Func("listen", "`ADDR[,congestion=cubic|bbr|reno][,http3=off]` to serve, TCP and UDP on the same port number; repeatable (default "+defaultListen+")", add(&o.listen, listen.ParseSpec))
+	fs.Func("upstream", "where requests go: `http://HOST:PORT | unix:/path` (required)", set(&o.proxy.Upstream, upstream.ParseTarget))
+	fs.Func("samples", "where path samples are posted: `http://HOST:PORT | unix:/path` (default: nowhere)", set(&o.samples, upstream.ParseTarget))
+	fs.Func("origin", "who is asked while the worker behind -upstream is gone: `http[s]://HOST[:PORT]`; wants -samples, whose listener is asked for a heartbeat (default: nobody)", set(&o.origin, origin.Parse))
+	fs.Func("health", "where GET /health says how this program is, for this machine only: `http://HOST:PORT | unix:/path` (default: nowhere)", set(&o.health, upstream.ParseTarget))
+	fs.Func("metrics", "where GET /metrics tells Prometheus what this program did, for this machine only: `http://HOST:PORT | unix:/path` (default: nowhere)", set(&o.metrics, upstream.ParseTarget))
+	fs.Func("cert", "certificate chain, PEM `FILE`, read again when it changes; with -key, instead of the development certificate; repeatable", add(&o.certificate.CertFiles, text))
+	fs.Func("key", "private key, PEM `FILE`, of the certificate that has the same place among the -cert flags; repeatable", add(&o.certificate.KeyFiles, text))
 	fs.StringVar(&o.certificate.StateDir, "state", o.certificate.StateDir, "`DIR` that keeps the development certificate, and the secret by which QUIC clients learn of a restart")
-	fs.Func("host", "a `NAME` that visitors use: the development certificate gets it, and a certificate of -cert must have it, or health is not ok; a request for a host that is neither here nor in a certificate gets 421; repeatable", func(s string) error {
-		if !validHost(s) {
-			return errors.New("it must be a host name or an IP address, without port")
-		}
-		o.certificate.Hosts = append(o.certificate.Hosts, s)
-		return nil
-	})
-	fs.BoolFunc("server-timing", "add Server-Timing: cfL4 to responses, as Cloudflare does, for scripts that read it: true or false (default false)", setBool(&o.proxy.ServerTiming))
-	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096, to half of the memory, and to a quarter of this program's own descriptors; 128 where that cannot be told)", setCount(&o.requests.Total))
-	fs.Func("shutdown-timeout", "`DURATION` that requests and websockets have to finish at the end (default 10s)", setDuration(&o.shutdownTimeout))
+	fs.Func("host", "a `NAME` that visitors use: the development certificate gets it, and a certificate of -cert must have it, or health is not ok; a request for a host that is neither here nor in a certificate gets 421; repeatable", add(&o.certificate.Hosts, host))
+	fs.BoolFunc("server-timing", "add Server-Timing: cfL4 to responses, as Cloudflare does, for scripts that read it: true or false (default false)", set(&o.proxy.ServerTiming, boolean))
+	fs.Func("max-requests", "at most `N` requests in flight; beyond it they wait for a second, then get a 503 (default: an eighth of the descriptors that the upstream's process may open, up to 4096, to half of the memory, and to a quarter of this program's own descriptors; 128 where that cannot be told)", set(&o.requests.Total, count))
+	fs.Func("shutdown-timeout", "`DURATION` that requests and websockets have to finish at the end (default 10s)", set(&o.shutdownTimeout, duration))
 	bounds := o.bounds()
 	fs.Func("config", "`FILE` of bounds and of what is for looking into transports, a line NAME=VALUE each, or one such line; repeatable (infra/edge/README.md lists the names)", func(s string) error {
 		return setAll(bounds, s)
@@ -104,30 +89,28 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	return o, o.check(fs)
 }
 
-// bounds are what hardly anybody sets: the bounds of what attackers can hold, and what is for tests and measurements.
-func (o *options) bounds() *flag.FlagSet {
-	fs := flag.NewFlagSet("bounds", flag.ContinueOnError)
-	fs.BoolFunc("as-cloudflare", "", setBool(&o.proxy.AsCloudflare))
-	fs.BoolFunc("early-data", "", setBool(&o.earlyData))
-	fs.StringVar(&o.qlogDir, "qlog", "", "")
-	fs.StringVar(&o.traceFile, "trace", "", "")
-	fs.BoolFunc("retry", "", setBool(&o.handshakes.Always))
-	for name, count := range map[string]*int{
-		"retry-above": &o.handshakes.Unproven, "max-handshakes": &o.handshakes.Total, "max-requests-client": &o.requests.PerClient,
-		"max-streams": &o.maxStreams, "slowest-rate": &o.proxy.SlowestRate,
-	} {
-		fs.Func(name, "", setCount(count))
+// bounds are what hardly anybody sets, by name: the bounds of what attackers can hold, and what is for tests and measurements.
+func (o *options) bounds() map[string]func(string) error {
+	return map[string]func(string) error{
+		"as-cloudflare":       set(&o.proxy.AsCloudflare, boolean),
+		"body-timeout":        set(&o.proxy.BodyTimeout, duration),
+		"early-data":          set(&o.earlyData, boolean),
+		"max-handshakes":      set(&o.handshakes.Total, count),
+		"max-requests-client": set(&o.requests.PerClient, count),
+		"max-streams":         set(&o.maxStreams, count),
+		"qlog":                logQUIC,
+		"rest-timeout":        set(&o.proxy.RestTimeout, duration),
+		"retry":               set(&o.handshakes.Always, boolean),
+		"retry-above":         set(&o.handshakes.Unproven, count),
+		"slowest-rate":        set(&o.proxy.SlowestRate, count),
+		"trace":               set(&o.traceFile, text),
+		"unread-timeout":      set(&o.proxy.UnreadTimeout, duration),
+		"upstream-timeout":    set(&o.proxy.UpstreamTimeout, duration),
 	}
-	for name, duration := range map[string]*time.Duration{
-		"body-timeout": &o.proxy.BodyTimeout, "unread-timeout": &o.proxy.UnreadTimeout, "rest-timeout": &o.proxy.RestTimeout, "upstream-timeout": &o.proxy.UpstreamTimeout,
-	} {
-		fs.Func(name, "", setDuration(duration))
-	}
-	return fs
 }
 
 // setAll sets what a line NAME=VALUE says, or each line of a file. Empty lines, and those that begin with #, say nothing.
-func setAll(fs *flag.FlagSet, s string) error {
+func setAll(bounds map[string]func(string) error, s string) error {
 	if !strings.Contains(s, "=") {
 		text, err := os.ReadFile(s)
 		if err != nil {
@@ -141,7 +124,11 @@ func setAll(fs *flag.FlagSet, s string) error {
 			continue
 		}
 		name, value, _ := strings.Cut(line, "=")
-		if err := fs.Set(name, value); err != nil {
+		take := bounds[name]
+		if take == nil {
+			return fmt.Errorf("%s: no such name", name)
+		}
+		if err := take(value); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -171,79 +158,72 @@ func (o *options) check(fs *flag.FlagSet) error {
 		return errors.New("flag -state is empty: it must be a folder, for what this program keeps")
 	}
 	if len(o.listen) == 0 {
-		spec, err := listen.ParseSpec(defaultListen)
-		if err != nil {
-			return err
-		}
-		o.listen = []listen.Spec{spec}
+		return add(&o.listen, listen.ParseSpec)(defaultListen)
 	}
 	return nil
 }
 
-func setTarget(t *upstream.Target) func(string) error {
+// set returns what reads a value into to.
+func set[T any](to *T, parse func(string) (T, error)) func(string) error {
 	return func(s string) (err error) {
-		*t, err = upstream.ParseTarget(s)
+		*to, err = parse(s)
 		return err
 	}
 }
 
-func addTo(list *[]string) func(string) error {
+// add returns what adds one more value to a list.
+func add[T any](to *[]T, parse func(string) (T, error)) func(string) error {
 	return func(s string) error {
-		*list = append(*list, s)
-		return nil
+		one, err := parse(s)
+		*to = append(*to, one)
+		return err
 	}
 }
 
-func setCount(n *int) func(string) error {
-	return func(s string) error {
-		v, err := strconv.ParseUint(s, 10, 31)
-		if err != nil || v == 0 {
-			return errors.New("it must be a whole number above 0")
-		}
-		*n = int(v)
-		return nil
+func text(s string) (string, error) { return s, nil }
+
+// logQUIC has quic-go write a file of each connection into a folder (its qlog.DefaultConnectionTracer).
+func logQUIC(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
 	}
+	return os.Setenv("QLOGDIR", folder)
 }
 
-func setBool(b *bool) func(string) error {
-	return func(s string) (err error) {
-		if *b, err = strconv.ParseBool(s); err != nil {
-			return errors.New("it must be true or false")
-		}
-		return nil
+func boolean(s string) (bool, error) {
+	v, err := strconv.ParseBool(s)
+	if err != nil {
+		err = errors.New("it must be true or false")
 	}
+	return v, err
 }
 
-func setDuration(d *time.Duration) func(string) error {
-	return func(s string) error {
-		v, err := time.ParseDuration(s)
-		if err != nil || v <= 0 {
-			return errors.New("it must be a duration above 0, such as 500ms, 60s or 1m30s")
-		}
-		*d = v
-		return nil
+func count(s string) (int, error) {
+	v, err := strconv.ParseUint(s, 10, 31)
+	if err != nil || v == 0 {
+		err = errors.New("it must be a whole number above 0")
 	}
+	return int(v), err
 }
 
-// validHost says whether s can be a subject alternative name: an IP address, or a DNS name (RFC 1123, section 2.1),
-// whose leftmost label may be *.
-func validHost(s string) bool {
-	if addr, err := netip.ParseAddr(s); err == nil {
-		return addr.Zone() == ""
+func duration(s string) (time.Duration, error) {
+	v, err := time.ParseDuration(s)
+	if err != nil || v <= 0 {
+		err = errors.New("it must be a duration above 0, such as 500ms, 60s or 1m30s")
 	}
-	name := strings.TrimPrefix(s, "*.")
-	if name == "" || len(name) > 253 {
-		return false
+	return v, err
+}
+
+// dnsName is a DNS name (RFC 1123, section 2.1), whose leftmost label may be *.
+var dnsName = regexp.MustCompile(`^(\*\.)?` + label + `(\.` + label + `)*$`)
+
+const label = `[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?`
+
+// host reads what can be a subject alternative name: a DNS name or an IP address.
+func host(s string) (string, error) {
+	a, err := netip.ParseAddr(s)
+	if err == nil && a.Zone() == "" || len(s) <= 255 && dnsName.MatchString(s) {
+		return s, nil
 	}
-	for label := range strings.SplitSeq(name, ".") {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
-			return false
-		}
-		for _, r := range label {
-			if r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-				return false
-			}
-		}
-	}
-	return true
+	return s, errors.New("it must be a host name or an IP address, without port")
 }

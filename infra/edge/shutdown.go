@@ -73,10 +73,11 @@ func (e *edge) drain(ctx context.Context) {
 	end()
 	all.Wait()
 
-	e.registry.CloseAll()
-	gone, cancel := context.WithTimeout(context.Background(), goneTimeout)
-	defer cancel()
-	e.registry.WaitUntilGone(gone, func(*connpath.Connection) bool { return true })
+	// Websockets above all, which net/http no longer knows once they are hijacked.
+	for _, c := range e.registry.Snapshot() {
+		c.Close()
+	}
+	e.untilGone(context.Background(), goneTimeout, func(*connpath.Connection) bool { return true })
 }
 
 // waitForSuccessor returns once another program serves the same sockets. Without HTTP/3 nobody says so, and nobody has to: clients
@@ -96,14 +97,19 @@ func (e *edge) waitForSuccessor(ctx context.Context) {
 // waitForLastRequests returns when no connection is left whose next request http.Server.Shutdown would drop: one of HTTP/1.1, or one
 // that has had no request yet.
 func (e *edge) waitForLastRequests(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, lastRequestWait)
-	defer cancel()
-	e.registry.WaitUntilGone(ctx, func(c *connpath.Connection) bool {
+	e.untilGone(ctx, lastRequestWait, func(c *connpath.Connection) bool {
 		if c.Transport != connpath.TCP || c.Upgraded.Load() {
 			return false
 		}
 		return !c.Answering() || c.TLS.Load().ConnectionState().NegotiatedProtocol != "h2"
 	})
+}
+
+// untilGone returns when no open connection matches, or after the timeout.
+func (e *edge) untilGone(ctx context.Context, timeout time.Duration, match func(*connpath.Connection) bool) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	until(ctx, func() bool { return !slices.ContainsFunc(e.registry.Snapshot(), match) })
 }
 
 // until returns when done says so, or ctx ends.
@@ -154,9 +160,7 @@ func (e *edge) shutdownHTTP3(ctx context.Context, q *quicserver.Server, followed
 			handshakes, _, _ := e.handshakes.Counts()
 			return handshakes == 0 && e.handler.Active() == 0
 		})
-		lingering, cancel := context.WithTimeout(grace, wait)
-		defer cancel()
-		e.registry.WaitUntilGone(lingering, func(c *connpath.Connection) bool { return c.Transport == connpath.QUIC })
+		e.untilGone(grace, wait, func(c *connpath.Connection) bool { return c.Transport == connpath.QUIC })
 	}()
 	q.Shutdown(grace)
 }

@@ -38,7 +38,7 @@ func Example() {
 		TCPListener: tcp,
 		Opened:      registry.Add,
 		Closing: func(c *connpath.Connection) {
-			registry.SampleClosing(c, time.Now())
+			registry.SampleClosing(c)
 			registry.Remove(c)
 		},
 	})

@@ -31,15 +31,8 @@ func folded(r rune) rune {
 	return '-'
 }
 
-// The metadata that SetHeaders sets on every request.
-const (
-	headerClientAddress  = "CF-Connecting-IP"
-	headerForwardedFor   = "X-Forwarded-For"
-	headerForwardedProto = "X-Forwarded-Proto"
-	headerForwardedHost  = "X-Forwarded-Host"
-	// HeaderCF carries request.cf as JSON: workerd's cfBlobHeader is set to this name, and wrangler dev reads it too.
-	HeaderCF = "MF-CF-Blob"
-)
+// HeaderCF carries request.cf as JSON: workerd's cfBlobHeader is set to this name, and wrangler dev reads it too.
+const HeaderCF = "MF-CF-Blob"
 
 // SetHeaders replaces the metadata that a client may have sent by what this package knows: the client's address, and request.cf as CF
 // encodes it. in is the request as it came, with its connection in its context; out is what goes to the server behind. Call it after the
@@ -54,9 +47,9 @@ func SetHeaders(out, in *http.Request, asCloudflare bool) {
 	maps.DeleteFunc(out.Header, func(name string, _ []string) bool { return forgeable(name) })
 	// Trailers arrive after the headers have been checked. No server needs a request's trailers, so they do not pass.
 	out.Trailer = nil
-	out.Header.Set(headerClientAddress, client)
-	out.Header.Set(headerForwardedFor, client)
-	out.Header.Set(headerForwardedProto, "https")
-	out.Header.Set(headerForwardedHost, out.Host)
+	out.Header.Set("CF-Connecting-IP", client)
+	out.Header.Set("X-Forwarded-For", client)
+	out.Header.Set("X-Forwarded-Proto", "https")
+	out.Header.Set("X-Forwarded-Host", out.Host)
 	out.Header.Set(HeaderCF, CF(in, c, asCloudflare, time.Now()))
 }

@@ -40,21 +40,15 @@ type Reading struct {
 
 // since returns what a connection counted after an earlier reading.
 func (r Reading) since(earlier Reading) Reading {
-	for _, counter := range []struct {
-		now     *uint64
-		earlier uint64
-	}{
-		{&r.PacketsSent, earlier.PacketsSent},
-		{&r.PacketsLost, earlier.PacketsLost},
-		{&r.BytesSent, earlier.BytesSent},
-		{&r.BytesLost, earlier.BytesLost},
-		{&r.SegmentsSent, earlier.SegmentsSent},
-		{&r.PacketsReceived, earlier.PacketsReceived},
-		{&r.BytesReceived, earlier.BytesReceived},
-		{&r.Retransmitted, earlier.Retransmitted},
-	} {
-		*counter.now -= min(*counter.now, counter.earlier)
-	}
+	count := func(now *uint64, before uint64) { *now -= min(*now, before) }
+	count(&r.PacketsSent, earlier.PacketsSent)
+	count(&r.PacketsLost, earlier.PacketsLost)
+	count(&r.BytesSent, earlier.BytesSent)
+	count(&r.BytesLost, earlier.BytesLost)
+	count(&r.SegmentsSent, earlier.SegmentsSent)
+	count(&r.PacketsReceived, earlier.PacketsReceived)
+	count(&r.BytesReceived, earlier.BytesReceived)
+	count(&r.Retransmitted, earlier.Retransmitted)
 	return r
 }
 

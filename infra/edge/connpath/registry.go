@@ -24,7 +24,6 @@ type Registry struct {
 
 	mu   sync.Mutex
 	open map[*Connection]struct{}
-	gone chan struct{} // closed at the next removal; nil: nobody waits for it
 }
 
 // Add enters a connection.
@@ -45,10 +44,6 @@ func (r *Registry) Remove(c *Connection) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.open, c)
-	if r.gone != nil {
-		close(r.gone)
-		r.gone = nil
-	}
 }
 
 // Snapshot returns the open connections.
@@ -74,37 +69,6 @@ func (r *Registry) Each(ctx context.Context, every time.Duration, visit func(c *
 	}
 }
 
-// WaitUntilGone returns when no open connection matches, or ctx ends.
-func (r *Registry) WaitUntilGone(ctx context.Context, match func(*Connection) bool) {
-	for {
-		r.mu.Lock()
-		left := false
-		for c := range r.open {
-			left = left || match(c)
-		}
-		if left && r.gone == nil {
-			r.gone = make(chan struct{})
-		}
-		gone := r.gone
-		r.mu.Unlock()
-		if !left {
-			return
-		}
-		select {
-		case <-gone:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// CloseAll closes what is open: websockets above all, which net/http no longer knows once they are hijacked.
-func (r *Registry) CloseAll() {
-	for _, c := range r.Snapshot() {
-		c.Close()
-	}
-}
-
 // Run samples the open connections until ctx ends.
 func (r *Registry) Run(ctx context.Context) { r.Each(ctx, scanInterval, r.sampleDue) }
 
@@ -120,7 +84,7 @@ func (r *Registry) sampleDue(c *Connection, now time.Time) {
 }
 
 // SampleClosing samples a connection at its end, or before its client's move, while its statistics can still be read.
-func (r *Registry) SampleClosing(c *Connection, now time.Time) { r.sample(c, now, true) }
+func (r *Registry) SampleClosing(c *Connection) { r.sample(c, time.Now(), true) }
 
 func (r *Registry) sample(c *Connection, now time.Time, closing bool) bool {
 	if r.Emit == nil || !c.Sampled() {

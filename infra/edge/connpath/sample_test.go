@@ -76,7 +76,7 @@ func TestSamplerLeavesOutConnectionsWithoutRequest(t *testing.T) {
 	s := &Registry{Emit: func(Sample) { t.Error("sampled") }}
 	s.Add(c)
 	s.sampleDue(c, c.sampledAt.Add(time.Minute))
-	s.SampleClosing(c, c.sampledAt.Add(time.Minute))
+	s.SampleClosing(c)
 }
 
 // A client that moves while its connection is read would have the old network's counters under its new address.
@@ -99,9 +99,9 @@ func TestSamplesWaitForTheHandshake(t *testing.T) {
 	c.Verified = func() bool { return verified }
 	samples := 0
 	s := &Registry{Emit: func(Sample) { samples++ }}
-	s.SampleClosing(c, time.Now())
+	s.SampleClosing(c)
 	verified = true
-	if s.SampleClosing(c, time.Now()); samples != 1 {
+	if s.SampleClosing(c); samples != 1 {
 		t.Errorf("%d samples, not the one after the handshake", samples)
 	}
 }

@@ -6,6 +6,7 @@
 package handover
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -45,8 +46,8 @@ type Socket struct {
 	onSuccessor func()
 	feeds       atomic.Int32 // programs that read in our place
 	inbox       chan []byte  // what they pass on; nil: look again
-	closed      chan struct{}
-	closing     sync.Once
+	closed      context.Context
+	end         func() // ends closed
 
 	mu     sync.Mutex
 	before map[tag]*net.UnixConn // to the programs before, as long as they run
@@ -57,23 +58,21 @@ type Socket struct {
 func Join(folder string, address netip.AddrPort, udp *net.UDPConn, onSuccessor func()) (*Socket, error) {
 	s := &Socket{
 		UDPConn: udp, batch: ipv4.NewPacketConn(udp), onSuccessor: onSuccessor,
-		inbox: make(chan []byte, waiting), closed: make(chan struct{}), before: map[tag]*net.UnixConn{},
+		inbox: make(chan []byte, waiting), before: map[tag]*net.UnixConn{},
 	}
+	s.closed, s.end = context.WithCancel(context.Background())
 	prefix := fmt.Sprintf("quic-%s-", address)
 	if err := s.meet(folder, prefix); err != nil {
 		return nil, err
 	}
-	for {
-		_, _ = rand.Read(s.tag[:]) // never fails: crypto/rand ends the program instead
-		var err error
-		path := filepath.Join(folder, prefix+hex.EncodeToString(s.tag[:]))
-		if s.listener, err = net.ListenUnix("unixpacket", &net.UnixAddr{Name: path, Net: "unixpacket"}); err == nil {
-			go s.accept()
-			return s, nil
-		} else if _, taken := os.Lstat(path); taken != nil {
-			return nil, fmt.Errorf("cannot meet the programs before in %s: %w", folder, err)
-		}
+	_, _ = rand.Read(s.tag[:]) // never fails: crypto/rand ends the program instead
+	var err error
+	path := filepath.Join(folder, prefix+hex.EncodeToString(s.tag[:]))
+	if s.listener, err = net.ListenUnix("unixpacket", &net.UnixAddr{Name: path, Net: "unixpacket"}); err != nil {
+		return nil, fmt.Errorf("cannot meet the programs before in %s: %w", folder, err)
 	}
+	go s.accept()
+	return s, nil
 }
 
 // meet connects to the programs before. A socket that nobody has any more is removed.
@@ -151,7 +150,7 @@ func (s *Socket) takeFrom(conn *net.UnixConn) {
 func (s *Socket) put(message []byte) {
 	select {
 	case s.inbox <- message:
-	case <-s.closed:
+	case <-s.closed.Done():
 	}
 }
 
@@ -165,7 +164,7 @@ func (s *Socket) ReadBatch(ms []ipv4.Message, flags int) (int, error) {
 					return 1, nil
 				}
 				continue
-			case <-s.closed:
+			case <-s.closed.Done():
 				return 0, os.ErrDeadlineExceeded
 			}
 		}
@@ -203,14 +202,14 @@ func (s *Socket) Succeeded() bool { return s.feeds.Load() > 0 }
 // SetReadDeadline ends reading, as quic.Transport does at its end.
 func (s *Socket) SetReadDeadline(t time.Time) error {
 	if !t.IsZero() {
-		s.closing.Do(func() { close(s.closed) })
+		s.end()
 	}
 	return s.UDPConn.SetReadDeadline(t)
 }
 
 // Close closes the socket of this program. Others may have it still.
 func (s *Socket) Close() error {
-	s.closing.Do(func() { close(s.closed) })
+	s.end()
 	_ = s.listener.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,34 +3,28 @@ package listen
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"syscall"
 )
 
-// bindError is an error of a -listen flag, in one sentence.
-type bindError struct {
-	sentence string
-	err      error
-}
-
-func (e *bindError) Error() string { return e.sentence }
-func (e *bindError) Unwrap() error { return e.err }
-
-// cannotBind makes a sentence of why an address cannot be bound; transport is TCP or UDP.
-func cannotBind(spec Spec, transport string, err error) error {
-	what := fmt.Sprintf("%s (%s)", spec.Text, transport)
+// sentence says why an address of a -listen flag cannot be bound.
+func sentence(spec Spec, err error) error {
+	var op *net.OpError
+	if !errors.As(err, &op) {
+		return err // of the congestion control, and a sentence already
+	}
+	what := fmt.Sprintf("%s (%s)", spec.Text, strings.ToUpper(op.Net))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		what += " is in use: stop the other program or choose another with -listen"
+		return fmt.Errorf("%s is in use: stop the other program or choose another with -listen", what)
 	case errors.Is(err, syscall.EACCES):
-		what += " may not be used by this user: choose a port from 1024 on with -listen"
+		return fmt.Errorf("%s may not be used by this user: choose a port from 1024 on with -listen", what)
 	case absent(err):
-		what += " is no address of this machine: choose another with -listen"
-	default:
-		what = fmt.Sprintf("cannot listen on %s: %v", what, err)
+		return fmt.Errorf("%s is no address of this machine: choose another with -listen", what)
 	}
-	return &bindError{what, err}
+	return fmt.Errorf("cannot listen on %s: %w", what, err)
 }
 
 // cannotControl makes a sentence of why a congestion control cannot be chosen.
@@ -39,7 +33,7 @@ func cannotControl(spec Spec, err error) error {
 	if errors.Is(err, syscall.EPERM) {
 		why = "needs root here: net.ipv4.tcp_allowed_congestion_control does not list it"
 	}
-	return &bindError{fmt.Sprintf("flag -listen %s: the congestion control %q %s", spec.Text, spec.Congestion, why), err}
+	return fmt.Errorf("flag -listen %s: the congestion control %q %s", spec.Text, spec.Congestion, why)
 }
 
 // availableCongestion lists the congestion controls that the kernel has.

@@ -49,7 +49,7 @@ func (in inheritance) take(fd int) error {
 		if !ok {
 			return errors.New(ln.Addr().Network())
 		}
-		at := addrPort(tcp.Addr())
+		at := unmapped(tcp.Addr().(*net.TCPAddr).AddrPort())
 		in[at] = Socket{TCP: tcp, UDP: in[at].UDP}
 		return nil
 	}
@@ -61,31 +61,19 @@ func (in inheritance) take(fd int) error {
 	if !ok {
 		return errors.New(conn.LocalAddr().Network())
 	}
-	at := addrPort(udp.LocalAddr())
+	at := unmapped(udp.LocalAddr().(*net.UDPAddr).AddrPort())
 	in[at] = Socket{TCP: in[at].TCP, UDP: udp}
 	return nil
 }
 
-func addrPort(a net.Addr) netip.AddrPort {
-	at := netip.MustParseAddrPort(a.String())
+func unmapped(at netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 
-// claim takes out the sockets of an address; both are nil where there is none.
-func (in inheritance) claim(at netip.AddrPort) Socket {
-	s := in[at]
-	delete(in, at)
-	return s
-}
-
-// unclaimed returns an error that names the sockets that no -listen flag has taken. They would never be served.
+// unclaimed returns an error that names a socket that no -listen flag has taken. It would never be served.
 func (in inheritance) unclaimed() error {
-	for at, s := range in {
-		kind := "TCP"
-		if s.TCP == nil {
-			kind = "UDP"
-		}
-		return fmt.Errorf("there is an inherited %s socket of %s (LISTEN_FDS) that no -listen flag names", kind, at)
+	for at := range in {
+		return fmt.Errorf("there is an inherited socket of %s (LISTEN_FDS) that no -listen flag names", at)
 	}
 	return nil
 }

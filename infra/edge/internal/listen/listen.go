@@ -72,26 +72,21 @@ func Open(specs ...Spec) (sockets []Socket, err error) {
 }
 
 // open binds all addresses of one flag, on one port number also where that is 0. Those that were inherited are bound already.
-func open(spec Spec, inherited inheritance) ([]Socket, error) {
-	var err error
+func open(spec Spec, inherited inheritance) (sockets []Socket, err error) {
 	for range portAttempts {
-		var sockets []Socket
 		if sockets, err = openOnce(spec, inherited); err == nil {
 			return sockets, nil
 		}
+		Close(sockets)
 		if spec.Port != 0 || !errors.Is(err, syscall.EADDRINUSE) {
 			break
 		}
 	}
-	return nil, err
+	return nil, sentence(spec, err)
 }
 
+// openOnce may return sockets also where it returns an error.
 func openOnce(spec Spec, inherited inheritance) (sockets []Socket, err error) {
-	defer func() {
-		if err != nil {
-			Close(sockets)
-		}
-	}()
 	port := spec.Port
 	for i, host := range spec.Hosts {
 		s, err := openSocket(netip.AddrPortFrom(host, port), spec, inherited)
@@ -113,24 +108,26 @@ func absent(err error) bool {
 }
 
 func openSocket(addr netip.AddrPort, spec Spec, inherited inheritance) (s Socket, err error) {
-	s = inherited.claim(addr)
+	s = inherited[addr]
+	delete(inherited, addr)
 	s.Inherited = s.TCP != nil
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
 	if s.TCP == nil {
 		if s.TCP, err = listenTCP(addr); err != nil {
-			return Socket{}, cannotBind(spec, "TCP", err)
+			return s, err
 		}
 	}
 	if err := setCongestion(s.TCP, spec.Congestion); err != nil {
-		s.close()
-		return Socket{}, cannotControl(spec, err)
+		return s, cannotControl(spec, err)
 	}
 	if spec.HTTP3 && s.UDP == nil {
-		if s.UDP, err = UDP(s.TCP); err != nil {
-			s.close()
-			return Socket{}, cannotBind(spec, "UDP", err)
-		}
+		s.UDP, err = UDP(s.TCP)
 	}
-	return s, nil
+	return s, err
 }
 
 func listenTCP(addr netip.AddrPort) (*net.TCPListener, error) {

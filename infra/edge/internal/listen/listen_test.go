@@ -1,7 +1,6 @@
 package listen
 
 import (
-	"errors"
 	"net"
 	"strings"
 	"syscall"
@@ -79,7 +78,7 @@ func TestHTTP3Off(t *testing.T) {
 func TestCongestionControlPerListener(t *testing.T) {
 	for _, name := range []string{"reno", "cubic"} {
 		sockets, err := Open(mustSpec(t, "127.0.0.1:0,congestion="+name))
-		if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EPERM) {
+		if err != nil && strings.Contains(err.Error(), "the congestion control") {
 			continue // the kernel has it not, or not for this user: reno it always has
 		}
 		if err != nil {

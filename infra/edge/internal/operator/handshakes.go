@@ -13,25 +13,15 @@ import (
 	"github.com/quic-go/quic-go"
 )
 
-// handshakes makes one with every address, all at the same time, until ctx ends.
-func (s *health) handshakes(ctx context.Context) (https, http3 []HandshakeAnswer) {
-	leaf := s.subject.Certificates.Leaves()[0]
-	https, http3 = make([]HandshakeAnswer, len(s.subject.Places)), []HandshakeAnswer{}
-	answers := make([]HandshakeAnswer, len(s.subject.Places))
+// askAll makes a handshake with every place, all at the same time, until ctx ends.
+func askAll(ctx context.Context, protocol string, places []Place, leaf *x509.Certificate, connect dial) []HandshakeAnswer {
+	answers := make([]HandshakeAnswer, len(places))
 	var all sync.WaitGroup
-	for i, p := range s.subject.Places {
-		all.Go(func() { https[i] = ask(ctx, "TCP", p, leaf, dialTCP) })
-		if p.Serves != nil {
-			all.Go(func() { answers[i] = ask(ctx, "HTTP/3", p, leaf, dialQUIC) })
-		}
+	for i, p := range places {
+		all.Go(func() { answers[i] = ask(ctx, protocol, p, leaf, connect) })
 	}
 	all.Wait()
-	for i, p := range s.subject.Places {
-		if p.Serves != nil {
-			http3 = append(http3, answers[i])
-		}
-	}
-	return https, http3
+	return answers
 }
 
 // dial opens a connection, and returns what closes it.

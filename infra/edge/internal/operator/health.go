@@ -16,12 +16,8 @@ import (
 	"adaptive-h3/infra/edge/internal/upstream"
 )
 
-const (
-	// How long everything that is asked may take on a busy machine.
-	handshakeTimeout = 2 * time.Second
-	// An answer is good for this long; nobody looks again before.
-	kept = time.Second
-)
+// handshakeTimeout is how long everything that is asked may take on a busy machine.
+const handshakeTimeout = 2 * time.Second
 
 // Answer is the body of the answer, as JSON: status 200 where OK, 503 where not.
 type Answer struct {
@@ -72,78 +68,61 @@ type DeskAnswer struct {
 	PerClient int    `json:"maxRequestsClient"`
 }
 
-// health answers one asker at a time.
-type health struct {
-	subject *Subject
-
-	mu    sync.Mutex
-	last  Answer
-	until time.Time // last is good until then
-}
-
 // ServeHealth answers GET /health at t, nowhere where that is the zero target, until the caller closes the server that it returns.
 func ServeHealth(t upstream.Target, subject *Subject, log *errorlog.Log) (*http.Server, error) {
-	return serve("health", t, &health{subject: subject}, log)
-}
-
-func (s *health) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	now := s.look()
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	if !now.OK {
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}
-	_ = json.NewEncoder(w).Encode(now)
+	return serve("health", t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		now := subject.look()
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		if !now.OK {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_ = json.NewEncoder(w).Encode(now)
+	}), log)
 }
 
 // look finds out how the edge is. It asks the edge's servers as a client would.
-func (s *health) look() Answer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if time.Now().Before(s.until) {
-		return s.last
-	}
+func (s *Subject) look() Answer {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
-	now := Answer{Problems: []string{}, Warnings: []string{}, Worker: WorkerAnswer{OK: true, PassedBy: s.subject.passedBy()}}
+	now := Answer{Problems: []string{}, Warnings: []string{}, Worker: WorkerAnswer{OK: true, PassedBy: s.passedBy()}}
 	var asking sync.WaitGroup
 	var origin []string
-	if s.subject.Origin != nil {
-		asking.Go(func() { origin = s.subject.Origin.Problems(ctx) })
+	if s.Origin != nil {
+		asking.Go(func() { origin = s.Origin.Problems(ctx) })
 	}
-	now.TCP, now.HTTP3 = s.handshakes(ctx)
+	leaf := s.Certificates.Leaves()[0]
+	http3 := slices.DeleteFunc(slices.Clone(s.Places), func(p Place) bool { return p.Serves == nil })
+	asking.Go(func() { now.TCP = askAll(ctx, "TCP", s.Places, leaf, dialTCP) })
+	asking.Go(func() { now.HTTP3 = askAll(ctx, "HTTP/3", http3, leaf, dialQUIC) })
 	asking.Wait()
 	for _, a := range slices.Concat(now.TCP, now.HTTP3) {
 		if a.problem != "" {
 			now.Problems = append(now.Problems, a.problem)
 		}
 	}
-	for _, p := range s.subject.Places {
-		if p.Serves == nil {
-			continue
-		}
+	for _, p := range http3 {
 		if warning := p.Warning(); warning != "" {
 			now.Warnings = append(now.Warnings, fmt.Sprintf("HTTP/3 on %s: %s", p.Address, warning))
 		}
 	}
-	for _, leaf := range s.subject.Certificates.Leaves() {
+	for _, leaf := range s.Certificates.Leaves() {
 		left := math.Floor(time.Until(leaf.NotAfter).Hours() / 24)
 		now.Certificates = append(now.Certificates, CertificateAnswer{certificate.Names(leaf), leaf.NotAfter, int(left)})
 	}
-	now.Problems = append(append(now.Problems, s.subject.Certificates.Problems(time.Now())...), origin...)
-	if s.subject.Origin != nil {
-		now.Worker.Watched, now.Worker.OK = true, !s.subject.Origin.WorkerGone()
+	now.Problems = append(append(now.Problems, s.Certificates.Problems(time.Now())...), origin...)
+	if s.Origin != nil {
+		now.Worker.Watched, now.Worker.OK = true, !s.Origin.WorkerGone()
 	}
 	if !now.Worker.OK {
 		now.Problems = append(now.Problems, "the worker does not answer: the origin is asked instead, and nobody decides")
 	}
-	open, limit := s.subject.Descriptors()
+	open, limit := s.Descriptors()
 	now.Worker.Descriptors, now.Worker.DescriptorsLimit = open, limit
 	if limit > 0 && open > limit/4*3 {
 		now.Problems = append(now.Problems, fmt.Sprintf("the worker's process has %d of %d descriptors open", open, limit))
 	}
-	now.Requests = s.subject.requests()
+	now.Requests = s.requests()
 	now.OK = len(now.Problems) == 0
-	s.last, s.until = now, time.Now().Add(kept)
 	return now
 }

@@ -17,7 +17,7 @@ func TestWarnings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &health{subject: &Subject{
+	s := &Subject{
 		Certificates: certificates,
 		Descriptors:  func() (open, limit int) { return 10, 1024 },
 		Desk:         admission.NewDesk(admission.Limits{Total: 1, PerClient: 1}, 0),
@@ -25,7 +25,7 @@ func TestWarnings(t *testing.T) {
 			Address: netip.MustParseAddrPort("[::]:443"), ReachedAt: netip.MustParseAddrPort("127.0.0.1:1"),
 			Serves: new(atomic.Bool), Warning: func() string { return "too small" },
 		}},
-	}}
+	}
 	now := s.look()
 	if want := []string{"HTTP/3 on [::]:443: too small"}; !slices.Equal(now.Warnings, want) {
 		t.Errorf("%q, want %q", now.Warnings, want)
@@ -42,10 +42,10 @@ func TestDescriptorsOfTheWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	for open, want := range map[int][]string{700: {}, 800: {"the worker's process has 800 of 1024 descriptors open"}} {
-		s := &health{subject: &Subject{
+		s := &Subject{
 			Certificates: certificates, Desk: admission.NewDesk(admission.Limits{}, 0),
 			Descriptors: func() (int, int) { return open, 1024 },
-		}}
+		}
 		if now := s.look(); !slices.Equal(now.Problems, want) || now.Worker.Descriptors != open || now.Worker.DescriptorsLimit != 1024 {
 			t.Errorf("%d: %q, %+v", open, now.Problems, now.Worker)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"adaptive-h3/infra/edge/connpath"
@@ -47,24 +48,20 @@ type Metrics struct {
 // NewMetrics makes counters of zero. It reads what subject has when somebody asks.
 func NewMetrics(subject *Subject) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
-	add := func(c prometheus.Collector) { m.registry.MustRegister(c) }
+	register := promauto.With(m.registry)
 	vector := func(name, help, label string) *prometheus.CounterVec {
-		v := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, []string{label})
-		add(v)
-		return v
+		return register.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, []string{label})
 	}
 	histogram := func(name, help string, buckets ...float64) *prometheus.HistogramVec {
 		opts := prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}
-		v := prometheus.NewHistogramVec(opts, []string{"transport"})
-		add(v)
-		return v
+		return register.NewHistogramVec(opts, []string{"transport"})
 	}
 	gauge := func(name, help string, value func() float64) {
-		add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, value))
+		register.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, value)
 	}
 	counter := func(name, help string, value func() uint64) {
 		opts := prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}
-		add(prometheus.NewCounterFunc(opts, func() float64 { return float64(value()) }))
+		register.NewCounterFunc(opts, func() float64 { return float64(value()) })
 	}
 	m.connections = vector("connections_total", "Connections that carried a request and have ended", "transport")
 	m.requests = vector("requests_total", "Requests, by the version of HTTP", "protocol")
@@ -75,10 +72,9 @@ func NewMetrics(subject *Subject) *Metrics {
 	m.rtt = histogram("rtt_seconds", "Smallest RTT of each connection that has ended", .005, .01, .02, .03, .05, .08, .12, .18, .27, .4, .8)
 	m.loss = histogram("loss_ratio", "Lost packets of all, of each connection that has ended and sent 100 or more",
 		0, .0005, .001, .002, .005, .01, .02, .05, .1, .2)
-	m.sockets = prometheus.NewCounter(prometheus.CounterOpts{
+	m.sockets = register.NewCounter(prometheus.CounterOpts{
 		Namespace: namespace, Name: "udp_sockets_reopened_total", Help: "UDP sockets that were opened in the place of one that died",
 	})
-	add(m.sockets)
 	gauge("open_connections", "Connections that are open", func() float64 { return float64(len(subject.Registry.Snapshot())) })
 	gauge("certificate_left_seconds", "Time until the first of the certificates ends, below 0 when it has", func() float64 {
 		return time.Until(subject.Certificates.Ends()).Seconds()
@@ -103,8 +99,7 @@ func NewMetrics(subject *Subject) *Metrics {
 	counter("requests_past_worker_total", "Requests that went to the origin without the worker, so that nobody decided", subject.passedBy)
 	counter("requests_misdirected_total", "Requests for a host that no certificate and no -host has", func() uint64 { return subject.Misdirected() })
 	counter("connections_crowded_total", "Connections at rest that were closed because there were too many", func() uint64 { return subject.Crowded() })
-	add(collectors.NewGoCollector())
-	add(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -115,14 +110,9 @@ func (m *Metrics) Serve(t upstream.Target, log *errorlog.Log) (*http.Server, err
 
 // Count counts the requests that next answers.
 func (m *Metrics) Count(next http.Handler) http.Handler {
-	protocols := map[int]prometheus.Counter{}
-	for major, name := range map[int]string{1: "h1", 2: "h2", 3: "h3"} {
-		protocols[major] = m.requests.WithLabelValues(name)
-	}
+	protocols := [...]prometheus.Counter{1: m.requests.WithLabelValues("h1"), 2: m.requests.WithLabelValues("h2"), 3: m.requests.WithLabelValues("h3")}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if counter := protocols[r.ProtoMajor]; counter != nil {
-			counter.Inc()
-		}
+		protocols[r.ProtoMajor].Inc()
 		next.ServeHTTP(w, r)
 	})
 }

@@ -21,7 +21,7 @@ func (q *Server) listen(transport *quic.Transport) (http3.QUICListener, error) {
 		MaxIdleTimeout:     idleTimeout,
 		MaxIncomingStreams: int64(q.options.MaxStreams),
 		Allow0RTT:          q.options.EarlyData, // RFC 8470: a replayed request would count and act twice
-		Tracer:             traceEvents(qlogs(q.options.QlogDir, q.options.Log)),
+		Tracer:             trace,
 	}
 	if q.options.EarlyData {
 		return transport.ListenEarly(q.tls, config)
@@ -80,41 +80,48 @@ func (q *Server) serve(qc *quic.Conn) {
 func (q *Server) accept(qc *quic.Conn, s *http3.Server) *connpath.Connection {
 	counted := qc.QlogTrace().(*events)
 	c := connpath.NewQUIC(measured{qc, counted}, time.Now())
-	moved := func() { c.Moved(time.Now(), q.options.OnMove) }
+	moved := func() { c.Moved(time.Now(), q.options.Registry.SampleClosing) }
 	counted.onMove(moved)
 	moved() // since NewQUIC
 	c.Close = func() { _ = qc.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") }
 	c.Retire = func(grace context.Context) { _ = s.Shutdown(grace) }
-	if q.options.EarlyData {
-		c.Verified = func() bool {
-			select {
-			case <-qc.HandshakeComplete():
-				return true
-			default:
-				return false
-			}
+	c.Verified = func() bool {
+		select {
+		case <-qc.HandshakeComplete():
+			return true
+		default:
+			return false
 		}
 	}
 	q.options.Registry.Add(c)
 	if q.ending() { // Shutdown may not have seen this one
-		time.AfterFunc(firstRequest, func() { c.Retire(q.grace) })
+		go retire(c, q.grace)
 	}
 	// Afterwards, so that the end of this program misses no connection.
-	if q.options.EarlyData {
-		go completeLater(qc)
-	} else {
-		complete(qc)
-	}
+	go complete(qc)
 	// The statistics are final here: the connection's own goroutine has ended. No goroutine waits for it.
 	context.AfterFunc(qc.Context(), func() { q.options.OnClose(c) })
 	return c
 }
 
-// completeLater ends the handshake of a connection that was accepted before its handshake was complete.
-func completeLater(qc *quic.Conn) {
+// retire tells a client that its further requests are refused, unless its first one may still be on its way.
+func retire(c *connpath.Connection, grace context.Context) {
+	if !c.Answering() {
+		select {
+		case <-time.After(firstRequest):
+		case <-grace.Done():
+		}
+	}
+	c.Retire(grace)
+}
+
+// complete ends the handshake of an accepted connection once it is complete.
+func complete(qc *quic.Conn) {
 	select {
 	case <-qc.HandshakeComplete():
-		complete(qc)
+		if end, ok := qc.Context().Value(handshakeKey{}).(func()); ok {
+			end()
+		}
 	case <-qc.Context().Done(): // which ends it too
 	}
 }

@@ -2,15 +2,13 @@ package quicserver
 
 import (
 	"context"
+	"net/netip"
 	"sync/atomic"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/qlog"
 	"github.com/quic-go/quic-go/qlogwriter"
 )
-
-// tracer begins what records the events of a new QUIC connection, as quic.Config has it.
-type tracer = func(ctx context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace
 
 // events counts what a QUIC connection lost, and says when its client moves. quic-go's own counters take nothing back that turned out
 // to be late, and count each congestion event that the network signals by ECN (RFC 9002, section 7.1). Its events for qlog tell all three
@@ -24,15 +22,12 @@ type events struct {
 	asked bool
 }
 
-// traceEvents returns a tracer whose traces count losses, and give every event of the connection to those of also, if also is not nil.
-func traceEvents(also tracer) tracer {
-	return func(ctx context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
-		e := &events{}
-		if also != nil {
-			e.also = also(ctx, isClient, id)
-		}
-		return e
-	}
+// logged writes every event of a connection into a file, where QLOGDIR names a folder (draft-ietf-quic-qlog-quic-events), without addresses.
+var logged = qlog.RedactIPs(qlog.DefaultConnectionTracer, func(netip.AddrPort, bool) (string, bool) { return "redacted", true })
+
+// trace begins to count what a connection loses. It is quic.Config.Tracer.
+func trace(ctx context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
+	return &events{also: logged(ctx, isClient, id)}
 }
 
 // onMove has moved called whenever the connection goes on at another address of its client, before it sends anything there.

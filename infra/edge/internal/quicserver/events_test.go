@@ -1,7 +1,6 @@
 package quicserver
 
 import (
-	"context"
 	"testing"
 
 	"github.com/quic-go/quic-go"
@@ -49,7 +48,7 @@ func (h *heard) Close() error                     { h.closed++; return nil }
 // A qlog has all events of the connection, and none of HTTP/3. It is closed once.
 func TestEventsBesideAnotherTrace(t *testing.T) {
 	other := &heard{}
-	trace := traceEvents(func(context.Context, bool, quic.ConnectionID) qlogwriter.Trace { return other })(t.Context(), false, quic.ConnectionID{})
+	trace := &events{also: other}
 	transport, http3 := trace.AddProducer(), trace.AddProducer()
 	transport.RecordEvent(qlog.PacketLost{})
 	_ = transport.Close()
@@ -58,18 +57,16 @@ func TestEventsBesideAnotherTrace(t *testing.T) {
 	}
 }
 
-// Without a qlog, or where its file cannot be written, HTTP/3 makes no events.
+// Without a qlog HTTP/3 makes no events.
 func TestEventsAlone(t *testing.T) {
-	for _, also := range []tracer{nil, func(context.Context, bool, quic.ConnectionID) qlogwriter.Trace { return nil }} {
-		trace := traceEvents(also)(t.Context(), false, quic.ConnectionID{})
-		transport := trace.AddProducer()
-		if transport == nil || trace.AddProducer() != nil {
-			t.Error("not the connection alone has a recorder")
-		}
-		transport.RecordEvent(qlog.PacketLost{})
-		if err := transport.Close(); err != nil {
-			t.Error(err)
-		}
+	trace := trace(t.Context(), false, quic.ConnectionID{})
+	transport := trace.AddProducer()
+	if transport == nil || trace.AddProducer() != nil {
+		t.Error("not the connection alone has a recorder")
+	}
+	transport.RecordEvent(qlog.PacketLost{})
+	if err := transport.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -81,28 +81,25 @@ func (h *Handshakes) asksForProof(net.Addr) bool {
 	return h.asking
 }
 
-// handshake is one that is in progress. Its methods may be called from any goroutine.
-type handshake struct {
-	counted *Handshakes
-	client  netip.Prefix // an IPv4 address or an IPv6 /64; invalid: not proved
-	once    sync.Once
-	forget  func() bool // takes back what watches for the end of the context
-}
-
+// handshakeKey is that of a function, in the context of a connection, which ends its handshake. It may be called again.
 type handshakeKey struct{}
 
 // begin counts a handshake, or refuses it. It is quic.Transport.ConnContext.
 func (h *Handshakes) begin(ctx context.Context, info *quic.ClientInfo) (context.Context, error) {
-	s := &handshake{counted: h}
+	var client netip.Prefix // an IPv4 address or an IPv6 /64; invalid: not proved
 	if info.AddrVerified {
-		s.client = admission.Client(connpath.ClientAddr(info.RemoteAddr))
+		client = admission.Client(connpath.ClientAddr(info.RemoteAddr))
 	}
-	if err := h.count(s.client); err != nil {
+	if err := h.count(client); err != nil {
 		h.log.Report("QUIC handshakes", err.Error())
 		return nil, err
 	}
-	s.forget = context.AfterFunc(ctx, s.end)
-	return context.WithValue(ctx, handshakeKey{}, s), nil
+	forget := context.AfterFunc(ctx, func() { h.end(client) })
+	return context.WithValue(ctx, handshakeKey{}, func() {
+		if forget() {
+			h.end(client)
+		}
+	}), nil
 }
 
 func (h *Handshakes) count(client netip.Prefix) error {
@@ -123,25 +120,14 @@ func (h *Handshakes) count(client netip.Prefix) error {
 	return nil
 }
 
-// end counts the handshake no more. Later calls do nothing.
-func (s *handshake) end() {
-	s.once.Do(func() {
-		h := s.counted
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.total--
-		if !s.client.IsValid() {
-			h.unproven--
-		} else {
-			h.proven.Remove(s.client)
-		}
-	})
-}
-
-// complete ends the handshake of a connection whose handshake is complete.
-func complete(qc *quic.Conn) {
-	if s, ok := qc.Context().Value(handshakeKey{}).(*handshake); ok {
-		s.forget()
-		s.end()
+// end counts a handshake no more.
+func (h *Handshakes) end(client netip.Prefix) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.total--
+	if client.IsValid() {
+		h.proven.Remove(client)
+	} else {
+		h.unproven--
 	}
 }

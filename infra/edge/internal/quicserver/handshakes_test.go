@@ -125,10 +125,10 @@ func TestHandshakeEndsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := ctx.Value(handshakeKey{}).(*handshake)
-	s.end()
-	s.end()
+	end := ctx.Value(handshakeKey{}).(func())
+	end()
+	end()
 	cancel()
-	s.end()
+	end()
 	h.expect(t, 0, 0)
 }

@@ -42,14 +42,10 @@ type Options struct {
 	// ResetSecret outlives the socket, the process and the certificate: a client learns from it that its connection is gone, with
 	// the first packet that it sends. Otherwise it would wait for its own idle timeout.
 	ResetSecret [32]byte
-	// QlogDir gets a qlog of every connection; "": none.
-	QlogDir string
 
 	Registry *connpath.Registry
 	// OnClose sees every connection once, while its statistics can still be read.
 	OnClose func(*connpath.Connection)
-	// OnMove sees a connection whose client goes on at another address, with its old address and what it counted there.
-	OnMove func(*connpath.Connection)
 	// Serves is true while the server serves and answers, and the server keeps it so. Nothing offers HTTP/3 while it is false.
 	Serves *atomic.Bool
 	Log    *errorlog.Log
@@ -70,12 +66,11 @@ type Server struct {
 	grace   context.Context // of Shutdown; nil before closing is closed
 	end     sync.Once
 
-	mu  sync.Mutex
-	now socket
+	now atomic.Pointer[socket]
 }
 
 // Socket returns the UDP socket that the server has at the moment.
-func (q *Server) Socket() *net.UDPConn { return q.current().udp }
+func (q *Server) Socket() *net.UDPConn { return q.now.Load().udp }
 
 // socket is what serves on one UDP socket.
 type socket struct {
@@ -100,7 +95,7 @@ func New(options Options) (*Server, error) {
 // open serves on the socket.
 func (q *Server) open(udp *net.UDPConn) error {
 	resetKey, tokenKey := quic.StatelessResetKey(q.key("")), quic.TokenGeneratorKey(q.key("tokens"))
-	s := socket{udp: udp, transport: &quic.Transport{
+	s := &socket{udp: udp, transport: &quic.Transport{
 		Conn:                udp,
 		StatelessResetKey:   &resetKey,
 		TokenGeneratorKey:   &tokenKey,
@@ -119,9 +114,7 @@ func (q *Server) open(udp *net.UDPConn) error {
 		return err
 	}
 	s.ended = acceptAll(s.listener, q.serve)
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.now = s
+	q.now.Store(s)
 	q.options.Serves.Store(true)
 	return nil
 }
@@ -132,12 +125,6 @@ func (q *Server) key(purpose string) []byte {
 	mac := hmac.New(sha256.New, q.options.ResetSecret[:])
 	mac.Write([]byte(q.options.Address.String() + purpose))
 	return mac.Sum(nil)
-}
-
-func (q *Server) current() socket {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.now
 }
 
 func (q *Server) ending() bool {
@@ -156,23 +143,23 @@ func (q *Server) Shutdown(grace context.Context) {
 		q.grace = grace
 		close(q.closing)
 	})
-	if s := q.current(); s.shared == nil || !s.shared.Succeeded() {
+	if s := q.now.Load(); s.shared == nil || !s.shared.Succeeded() {
 		_ = s.listener.Close() // connections that exist stay
 	} // else no new ones come, and this would refuse those whose handshakes are under way
 	var all sync.WaitGroup
 	for _, c := range q.options.Registry.Snapshot() {
 		if c.Retire != nil {
-			all.Go(func() { c.Retire(grace) })
+			all.Go(func() { retire(c, grace) })
 		}
 	}
 	all.Wait()
 }
 
 // Close ends what Shutdown left: connections whose clients did not close them, and the socket.
-func (q *Server) Close() { q.current().close() }
+func (q *Server) Close() { q.now.Load().close() }
 
 // close ends what is left of the socket.
-func (s socket) close() {
+func (s *socket) close() {
 	_ = s.transport.Close()
 	if s.shared != nil {
 		_ = s.shared.Close()
