@@ -22,6 +22,8 @@ const (
 	// How long a client of HTTP/1.1 may take for one more request, whose response says that it is the last. The protocol has no
 	// other word for it: a connection at rest that is closed can meet a request on its way.
 	lastRequestWait = 2 * time.Second
+	// How long a packet that came to this program and not to the one that follows may take to become a handshake that counts.
+	arrival = 500 * time.Millisecond
 	// A websocket that carried nothing for this long waits for nothing.
 	websocketQuiet = 2 * time.Second
 
@@ -148,19 +150,16 @@ func (e *edge) endWebsockets(ctx, noMore context.Context) {
 func (e *edge) shutdownHTTP3(ctx context.Context, q *quicserver.Server, followed bool) {
 	grace, end := context.WithCancel(ctx)
 	defer end()
-	go func() {
-		defer end()
-		wait := linger
-		if followed {
-			pause(grace, lastRequestWait) // for handshakes that have only just come to this program
-			wait = farewell               // in which any client has read its GOAWAY
-		}
-		// A client whose handshake is in progress may have sent a request.
-		until(grace, func() bool {
-			handshakes, _, _ := e.handshakes.Counts()
-			return handshakes == 0 && e.handler.Active() == 0
-		})
-		e.untilGone(grace, wait, func(c *connpath.Connection) bool { return c.Transport == connpath.QUIC })
-	}()
 	q.Shutdown(grace)
+	wait := linger
+	if followed {
+		pause(grace, arrival)
+		wait = farewell // in which any client has read its GOAWAY
+	}
+	// A client whose handshake is in progress may have sent a request.
+	until(grace, func() bool {
+		handshakes, _, _ := e.handshakes.Counts()
+		return handshakes == 0 && e.handler.Active() == 0
+	})
+	e.untilGone(grace, wait, func(c *connpath.Connection) bool { return c.Transport == connpath.QUIC })
 }

@@ -136,8 +136,8 @@ func (q *Server) ending() bool {
 	}
 }
 
-// Shutdown sends GOAWAY on every QUIC connection of the registry, and returns when the clients have closed them, or grace ends. A browser
-// at rest may not close its connection within any timeout.
+// Shutdown sends GOAWAY on every QUIC connection of the registry, and does not wait for their clients. A browser at rest may not close its
+// connection within any timeout: it is left to Close after grace.
 func (q *Server) Shutdown(grace context.Context) {
 	q.end.Do(func() {
 		q.grace = grace
@@ -146,13 +146,11 @@ func (q *Server) Shutdown(grace context.Context) {
 	if s := q.now.Load(); s.shared == nil || !s.shared.Succeeded() {
 		_ = s.listener.Close() // connections that exist stay
 	} // else no new ones come, and this would refuse those whose handshakes are under way
-	var all sync.WaitGroup
 	for _, c := range q.options.Registry.Snapshot() {
 		if c.Retire != nil {
-			all.Go(func() { retire(c, grace) })
+			go retire(c, grace)
 		}
 	}
-	all.Wait()
 }
 
 // Close ends what Shutdown left: connections whose clients did not close them, and the socket.
