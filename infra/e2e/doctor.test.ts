@@ -281,7 +281,7 @@ it("names what is missing, and reads a URL as other commands do", async () => {
   const url = `https://localhost:${system.port}`;
   expect(await asked([url])).toMatch(/^0 What came from https:[^]*\nNothing is to be done here\.[^\n]*\n$/);
   expect(await asked([url, "--url", url])).toMatch(/^2 The URL is there twice/);
-  expect(await asked([url], "wrong")).toMatch(/^3 .* does not take this token/);
+  expect(await asked([url], "wrong")).toMatch(/^3 .* does not know this token/);
   expect(await asked([`${url}/page`])).toMatch(/^2 The server's address must be without a path/);
   expect(await asked(["https://localhost:1"])).toMatch(/^5 .* cannot be reached/);
 });

@@ -77,6 +77,7 @@ export function versionTable(
   nowMs: number,
   columns: number,
 ): string {
+  if (versions.length === 0) return "Nobody has pushed a policy yet: version 0, the initial one, observes.";
   return table(
     ["version", "in force", "mode", "author", "created", "note"],
     versions.map(({ version, mode, author, createdAt, note }) => [

@@ -83,9 +83,12 @@ describe("an answer", () => {
   });
 
   it.each([
-    [{ status: 200, body: "<html>" }, "answers GET /activation with something else than the API does (no JSON)"],
-    [{ status: 200, body: { other: 1 } }, "with something else than the API does: is it the right server"],
-    [{ status: 404, body: "<html>" }, "answers 404, and not as the API does: is it the right server?"],
+    [{ status: 200, body: "<html>" }, "answers 200, and not as this version of the API does"],
+    [
+      { status: 200, body: { other: 1 } },
+      "answers 200, and not as this version of the API does: is it the right server",
+    ],
+    [{ status: 404, body: "<html>" }, "answers 404, and not as this version of the API does: is it the right server?"],
     [{ status: 502, body: "<html>" }, "cannot answer now (502)."],
     [{ status: 308, headers: { location: "https://b.example/" } }, "sends on to https://b.example/ (308)"],
   ])("%j is not the API's", async (canned, why) => {

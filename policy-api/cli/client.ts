@@ -33,13 +33,7 @@ async function ask(endpoint: Endpoint, url: URL, init: RequestInit): Promise<Res
   const { status, headers, text } = answer;
   const body = parseJson(text);
   if (isReplyOf(route, status, body)) return new Response(text, { status, headers: { etag: headers.etag ?? "" } });
-  if (status < 200 || status >= 300) throw refusal(endpoint, answer, body);
-  throw new Failure(
-    EXIT.unreachable,
-    `${endpoint.origin} answers ${method} ${url.pathname.slice(API_PATH.length)}${url.search} with something else than ` +
-      `the API does${body === undefined ? " (no JSON)" : ""}: is it the right server, and of this version?`,
-    { status },
-  );
+  throw refusal(endpoint, answer, body);
 }
 
 export function noToken(): Failure {
@@ -146,7 +140,7 @@ function codeOf(error: unknown): string {
 }
 
 /** What a refusal, or an answer that the API does not give, means to the user. */
-export function refusal(endpoint: Endpoint, { status, headers }: HttpReply, body: unknown): Failure {
+export function refusal(endpoint: Endpoint, { status, headers }: Omit<HttpReply, "text">, body: unknown): Failure {
   const { token, origin } = endpoint;
   // A server may repeat the token, which must not be printed.
   const clean = (theirs: string): string =>
@@ -164,7 +158,8 @@ export function refusal(endpoint: Endpoint, { status, headers }: HttpReply, body
       return `There were too many failed attempts (${answer})${wait === undefined ? "" : `: try again in ${clean(wait)} s`}.`;
     }
     if (status >= 500) return `${origin} cannot answer now (${answer}).`;
-    if (problem === undefined) return `${origin} answers ${status}, and not as the API does: is it the right server?`;
+    if (problem === undefined)
+      return `${origin} answers ${status}, and not as this version of the API does: is it the right server? Does a route lead ${API_PATH}/* to its worker?`;
     return `The server refuses this (${answer}).`;
   };
   return new Failure(exitCodeOf(status, problem !== undefined), title(), {

@@ -17,7 +17,7 @@ describe("status", () => {
 Nobody has activated anything yet.
   everyone: version 0 (initial: observe)
 
-Nobody has pushed a policy yet.
+Nobody has pushed a policy yet: version 0, the initial one, observes.
 `,
     });
   });

@@ -22,10 +22,7 @@ export const STATUS: Command = {
     // The rest needs a token, and a store that answers. The health needs neither.
     print(`${api.origin}: ${healthText(health)}\n`);
     const [{ activation }, { policies }] = await Promise.all([api.activation(), api.versions({ limit: LATEST })]);
-    const latest =
-      policies.length === 0
-        ? "Nobody has pushed a policy yet."
-        : versionTable(policies, activation, io.nowMs(), columns);
+    const latest = versionTable(policies, activation, io.nowMs(), columns);
     return {
       json: { origin: api.origin, health, activation, policies },
       text: `${inForceText(activation, io.nowMs())}\n\n${latest}`,

@@ -67,10 +67,7 @@ export const LIST: Command = {
     const api = await connected();
     const [versions, { activation }] = await Promise.all([api.versions(options), api.activation()]);
     const { policies, next } = versions;
-    const text =
-      policies.length === 0
-        ? "Nobody has pushed a policy yet: version 0, the initial one, observes."
-        : versionTable(policies, activation, io.nowMs(), columns);
+    const text = versionTable(policies, activation, io.nowMs(), columns);
     return { json: versions, text: text + nextPageText(next) };
   },
 };

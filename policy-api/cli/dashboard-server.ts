@@ -103,15 +103,9 @@ function refused(status: number, sentence: string): Reply {
 }
 
 async function listen(server: Server, port: number): Promise<void> {
-  server.listen(port, "127.0.0.1");
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    throw new Failure(
-      EXIT.refused,
-      `Port ${port} cannot be used: choose another one with --port. ${(error as Error).message}`,
-    );
-  }
+  await once(server.listen(port, "127.0.0.1"), "listening").catch((error: Error) => {
+    throw new Failure(EXIT.refused, `Port ${port} cannot be used: choose another one with --port. ${error.message}`);
+  });
 }
 
 /** Asks for all of it at a time. A part that fails says so, and the others are shown. */

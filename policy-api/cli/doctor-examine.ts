@@ -5,7 +5,7 @@ import { type Actuator, ACTUATORS, MARKER_HEADER } from "../decision/alt-svc.ts"
 import { advise } from "./doctor/advise.ts";
 import { arrived, type Heard, heard } from "./doctor/heard.ts";
 import { type AnswerKind, ANSWERS, predict, type Prediction, type Site } from "./doctor/predict.ts";
-import { noToken, parseJson } from "./client.ts";
+import { noToken, parseJson, refusal } from "./client.ts";
 import type { Call, Result } from "./command.ts";
 import type { Io } from "./io.ts";
 import { lookAtAssets } from "./doctor-assets.ts";
@@ -14,7 +14,7 @@ import { tryQuic } from "./doctor-quic.ts";
 import { askRecords } from "./doctor-records.ts";
 import { lookAtZone, type ZoneSeen } from "./doctor-zone.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { EXIT, Failure } from "./failure.ts";
+import { EXIT } from "./failure.ts";
 import { table } from "./table.ts";
 import { readServiceUrl } from "./options.ts";
 
@@ -134,36 +134,20 @@ export async function examine(
 }
 
 /** Asks for every answer by every way. @throws Failure where the worker is not there, or has no such call */
-async function probeAll(looking: Looking, { origin, token }: Endpoint): Promise<readonly Probed[]> {
-  if (token === undefined) throw noToken();
+async function probeAll(looking: Looking, endpoint: Endpoint): Promise<readonly Probed[]> {
+  if (endpoint.token === undefined) throw noToken();
   const probed: Probed[] = [];
   for (const actuator of ACTUATORS)
     for (const answer of ANSWERS) {
       const seen = await looking.see(`${API_PATH}/probe?answer=${answer}&actuator=${actuator}`, {
-        authorization: `Bearer ${token}`,
+        authorization: `Bearer ${endpoint.token}`,
         accept: "application/json, application/problem+json",
       });
-      probed.push({ actuator, answer, probe: readProbe(seen, origin), seen });
+      const body = parseJson(seen.body);
+      if (!isReplyOf(getProbe, seen.status, body)) throw refusal(endpoint, seen, body);
+      probed.push({ actuator, answer, probe: body as Probe, seen });
     }
   return probed;
-}
-
-function readProbe({ status, body, headers }: Seen, origin: string): Probe {
-  if (status === 401 || status === 403)
-    throw new Failure(
-      EXIT.token,
-      `${origin} does not take this token (status ${status}): is its entry in the secret POLICY_TOKENS (npx wrangler secret put POLICY_TOKENS)?`,
-      { status },
-    );
-  const parsed = parseJson(body);
-  if (status === 200 && isReplyOf(getProbe, status, parsed)) return parsed as Probe;
-  throw new Failure(
-    EXIT.unreachable,
-    headers["content-type"]?.includes("problem+json") === true
-      ? `${origin} cannot answer a probe now (status ${status}): GET ${API_PATH}/health says why.`
-      : `${origin} answers a probe with status ${status}, and not as a worker of this version does: does a route lead ${API_PATH}/* to it?`,
-    { status },
-  );
 }
 
 /** What the edge says about its HTTP/3. Undefined: it cannot be asked. */

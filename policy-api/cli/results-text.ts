@@ -29,8 +29,6 @@ export function missingObjects({ asked, answered }: Results["objects"]): string 
 /** How many autonomous systems the tables have. */
 const SYSTEMS_SHOWN = 10;
 
-const CLAIMED = { faster: "faster", slower: "slower", none: undefined } as const;
-
 /** Where nobody was drawn. */
 const HOW_TO_DRAW = [
   "To draw some, give the policy exploration and reports, such as",
@@ -93,7 +91,11 @@ function timesTable(slices: readonly NamedSlice[], outcome: "load" | "lcp", colu
     ["whose", "clients", "mean, ms", "p75, ms", "p99, ms", "saved, %", "claim"],
     slices.map(([name, slice]) => {
       const time = (of: "meanMs" | "p75Ms" | "p99Ms"): string | undefined =>
-        both(slice, (arm) => arm[outcome]?.[of], wholeText);
+        both(
+          slice,
+          (arm) => arm[outcome]?.[of],
+          (value) => count(Math.round(value)),
+        );
       return [
         name,
         both(slice, (arm) => arm[outcome]?.clients, count),
@@ -101,7 +103,7 @@ function timesTable(slices: readonly NamedSlice[], outcome: "load" | "lcp", colu
         time("p75Ms"),
         time("p99Ms"),
         savedRange(slice, outcome),
-        CLAIMED[slice[outcome].claim.kind],
+        slice[outcome].claim.kind.replace("none", ""),
       ];
     }),
     columns,
@@ -135,14 +137,6 @@ function both(
   return texts.every((one) => one === "-") ? undefined : texts.join(" / ");
 }
 
-function wholeText(value: number): string {
-  return count(Math.round(value));
-}
-
-function shareText(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
-}
-
 /** What is of all clients alone. */
 function besides({ everyone, staying, grounds, reportsHere, droppedHere, autonomousSystemsLeftOut: left }: Results) {
   const { primary } = everyone;
@@ -159,11 +153,11 @@ function besides({ everyone, staying, grounds, reportsHere, droppedHere, autonom
     "the draw":
       grounds.offeredShare === null
         ? undefined
-        : `${shareText(grounds.offeredShare)} of the clients were offered HTTP/3; ${percent(grounds.expectedShare)} were to be`,
+        : `${inPercent(grounds.offeredShare)} % of the clients were offered HTTP/3; ${percent(grounds.expectedShare)} were to be`,
     "HTTP/3 elsewhere":
       grounds.http3Elsewhere === null
         ? undefined
-        : `${shareText(grounds.http3Elsewhere)} of first pages of new clients that were not offered it`,
+        : `${inPercent(grounds.http3Elsewhere)} % of first pages of new clients that were not offered it`,
     "smaller networks":
       left === 0 ? undefined : `${counted(left, "autonomous system")} without 100 clients in each arm`,
     "reports here": `${reports === "" ? "none" : reports} (at one isolate, since it began)`,

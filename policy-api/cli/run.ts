@@ -95,7 +95,7 @@ export function overview(): string {
 
   ${RUN} <command>
 
-${indented(nameList({ ...summaries, help: "Say more about a command: help activate." }))}
+${nameList({ ...summaries, help: "Say more about a command: help activate." }).replaceAll(/^/gm, "  ")}
 
 Every command takes
   --json             one JSON document on stdout, errors too: {"error":{status,title,detail,faults}}
@@ -117,10 +117,6 @@ Ends with
   6  what was asked cannot be told
 
 Lines are as wide as the terminal, or as COLUMNS says. In a pipe and in a file a row is one line.`);
-}
-
-function indented(lines: string): string {
-  return lines.replaceAll(/^/gm, "  ");
 }
 
 /** In the order in which a policy goes into force. */

@@ -1,4 +1,3 @@
-import type { Stats } from "../../api/contract/deployment.ts";
 import { parsePolicy } from "../../decision/policy.ts";
 import type { DashboardData, Part } from "./data.ts";
 import { byId, element } from "./elements.ts";
@@ -44,17 +43,13 @@ function show(data: DashboardData): void {
 function faultsOf({ health, stats }: DashboardData): readonly string[] {
   if ("fault" in health) return [health.fault];
   const { problems, killSwitch } = health.value;
+  const { asked, answered: heard } = "value" in stats ? stats.value.objects : { asked: 1, answered: 1 };
   return [
-    ...(killSwitch === null ? [] : [`The kill switch is on (${killSwitch.kind}).`]),
+    killSwitch !== null && `The kill switch is on (${killSwitch.kind}).`,
     ...problems.map((problem) => `${problem}.`),
-    ...("value" in stats ? missingOf(stats.value.objects) : []),
-  ];
-}
-
-/** What the counts lack. */
-function missingOf({ asked, answered: heard }: Stats["objects"]): readonly string[] {
-  if (asked === 0) return ["Nothing is counted: the worker has no binding COUNTERS (wrangler.toml has it)."];
-  return heard === asked ? [] : [`Counts lack ${asked - heard} of ${asked} regions: the store did not answer there.`];
+    asked === 0 && "Nothing is counted: the worker has no binding COUNTERS (wrangler.toml has it).",
+    heard < asked && `Counts lack ${asked - heard} of ${asked} regions: the store did not answer there.`,
+  ].filter((fault) => fault !== false);
 }
 
 function showText(id: string, part: Part<string>): void {
