@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Health } from "../api/contract/deployment.ts";
+import { parseJson } from "./client.ts";
 import { LOCAL_HOSTS } from "./endpoint.ts";
 
 /** Whether a QUIC connection carries a request to a site. Undefined: that could not be tried. */
@@ -12,8 +13,8 @@ interface Quic {
 
 /** What a client of HTTP/3 said of a request. */
 export interface QuicTry {
-  readonly status: number;
-  readonly error: string | undefined;
+  readonly status?: number;
+  readonly error?: string;
 }
 
 /** A site that has HTTP/3: where it cannot be had either, UDP does not get out of here. */
@@ -74,10 +75,5 @@ async function askOver(program: string, url: string, caFile: string | undefined)
   const stdout = await new Promise<string>((resolve) => {
     execFile(program, args, { timeout: 2000 * TIMEOUT_S }, (_error, text) => resolve(text));
   });
-  try {
-    const { status = 0, error } = JSON.parse(stdout) as { status?: number; error?: string };
-    return { status, error };
-  } catch {
-    return undefined;
-  }
+  return parseJson(stdout) as QuicTry | undefined;
 }
