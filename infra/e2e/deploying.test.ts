@@ -100,7 +100,7 @@ it(
     expect(deployed.output).not.toContain("Installing");
     expect(readFileSync(join(account, "calls"), "utf8")).toMatch(/^deploy --config \S+package\/wrangler\.toml/);
     const bill = await typed(`cd '${folder}/package' && npm run policy -- cost --page-views 1M`, env);
-    expect(bill).toMatchObject({ code: 0, output: expect.stringContaining("a month for 1M page views") });
+    expect(bill).toMatchObject({ code: 0, output: expect.stringContaining("a month for 1,000,000 page views") });
     const started = await typed(`cd '${folder}/package' && npm --silent start`, env);
     expect(started).toMatchObject({ code: 1, output: expect.stringMatching(/^npm run start needs a clone of the/) });
   },
