@@ -191,6 +191,7 @@ async function putFirstPolicy(system: System, token: string): Promise<void> {
 
 const ABOUT_DEMO = `  On the page you can be decided as if on another network (emulated).
   Where HTTP/3 is offered to you, your next page comes over it.
+  In front of your own site, which it only observes at first: ORIGIN=http://127.0.0.1:3000 npm start
 ${
   DEMO_VISITORS
     ? `  Visitors who are not there come from ${DEMO_NETWORKS.length} networks (AS 64496 to 64500: nobody's), and are decided as by a server with cubic.
