@@ -78,12 +78,8 @@ export function publishedBeside(
   return own.every(({ bytes }) => bytes === published.bytes) ? published : undefined;
 }
 
-/** The units of a table's times, milliseconds. */
-export const MS = 1;
-export const SECONDS = 1_000;
-
 /** A group's mean time. Where too few loads count, the time of those that were left out for a busy core, if there are any. */
-export function meanText(group: Group | undefined, unitMs: number, isFew = (group?.n ?? 0) < 2): string {
-  if (isFew && group?.busyMeanMs != null) return `busy: ${number(group.busyMeanMs / unitMs)}`;
-  return number((group?.meanMs.estimate ?? Number.NaN) / unitMs);
+export function meanText(group: Group | undefined, isFew = (group?.n ?? 0) < 2): string {
+  if (isFew && group?.busyMeanMs != null) return `busy: ${number(group.busyMeanMs)}`;
+  return number(group?.meanMs.estimate);
 }

@@ -138,7 +138,7 @@ describe("the report", () => {
     ]);
     expect(findGroup(summary, "lossy-bbr", "page", "adaptive", 3)?.loadRatioToH3).toBeUndefined();
     const { markdown } = await reported({ ...summary, groups: movedGroups });
-    expect(markdown).toMatch(/\| lossy-bbr +\| +page \| +3 \| +402 \| +251 \| +1\.60 \(.*\) \| +201 \|/);
+    expect(markdown).toMatch(/\| lossy-bbr +\| +page \| +files-h2 \| +3 \| .*\| 251 \(.*\| 1\.60 \(/);
   });
 
   it("has every place, and a picture for each that it names", async () => {

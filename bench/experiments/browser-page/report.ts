@@ -193,8 +193,6 @@ export function browserReport(summary: BrowserSummary): Report {
       hasAllVisits: places.every(({ visits }) => visits >= PUBLISHED_LOADS),
       arms: [...new Set(places.flatMap(({ arms }) => arms))].map((name) => ({ name, about: ARM_SETUPS[name].about })),
       published: publishedTable(summary),
-      visits: visitsTable(summary),
-      files: filesTable(summary),
       all: allTable(summary),
     },
     pictures: [{ file: "far.svg", spec: armBars(barsOf(summary), { title: "Distant and lossy paths: page load" }) }],
@@ -226,51 +224,6 @@ function publishedTable(summary: Groups): string {
   ]);
 }
 
-/** The first and the last navigation of each place and arm, on the same page. */
-function visitsOf(summary: Groups): { first: BrowserGroup; last: BrowserGroup }[] {
-  return summary.places.flatMap((place) =>
-    place.arms.flatMap((arm) => {
-      const [first, last] = [1, lastOf(place)].map((of) => findGroup(summary, placeId(place), "page", arm, of));
-      return first === undefined || last === undefined ? [] : [{ first, last }];
-    }),
-  );
-}
-
-function visitsTable(summary: Groups): string {
-  return tableOf(visitsOf(summary), [
-    ["", ({ first }) => first.place],
-    ["arm", ({ first }) => first.arm],
-    ["first: load ms", ({ first }) => withInterval(first.loadMs)],
-    ["h2 / this", ({ first }) => ratioText(first.loadRatio)],
-    ["first: LCP ms", ({ first }) => number(first.lcpMs?.estimate)],
-    ["repeated: load ms", ({ last }) => withInterval(last.loadMs)],
-    ["h2 / this", ({ last }) => ratioText(last.loadRatio)],
-    ["repeated: LCP ms", ({ last }) => number(last.lcpMs?.estimate)],
-    ["files over HTTP/3, first", ({ first }) => percent(first.resourcesH3)],
-    ["repeated", ({ last }) => percent(last.resourcesH3)],
-  ]);
-}
-
-/** What a host of files without HTTP/3 gains, where a DNS record brings browsers to HTTP/3 and HTTP/2 is faster. */
-function filesTable(summary: Groups): string {
-  const besides =
-    (arm: string) =>
-    ({ place, page, navigation }: BrowserGroup): string =>
-      number(findGroup(summary, place, page, arm, navigation)?.loadMs.estimate);
-  return tableOf(
-    summary.groups.filter(({ arm, page }) => arm === "files-h2" && BROWSER_PAGES[page].length > 0),
-    [
-      ["", ({ place }) => place],
-      ["page", ({ page }) => page],
-      ["visit", ({ navigation }) => String(navigation)],
-      ["all over HTTP/3, ms", besides("fixed-h3")],
-      ["files over HTTP/2, ms", ({ loadMs }) => number(loadMs.estimate)],
-      ["all / files", ({ loadRatioToH3 }) => ratioText(loadRatioToH3)],
-      ["all over HTTP/2, ms", besides("fixed-h2")],
-    ],
-  );
-}
-
 function allTable({ groups }: Groups): string {
   return tableOf(groups, [
     ["", ({ place }) => place],
@@ -286,9 +239,11 @@ function allTable({ groups }: Groups): string {
     ["h2 / this", ({ loadRatio }) => ratioText(loadRatio)],
     ["LCP ms", ({ lcpMs }) => withInterval(lcpMs)],
     ["h2 / this", ({ lcpRatio }) => ratioText(lcpRatio)],
+    ["fixed-h3 / this", ({ loadRatioToH3 }) => ratioText(loadRatioToH3)],
     ["first byte ms", ({ ttfbMs }) => number(ttfbMs)],
     ["connecting ms", ({ connectMs }) => number(connectMs)],
     ["documents over HTTP/3", ({ documentsH3 }) => percent(documentsH3)],
+    ["files over it", ({ resourcesH3 }) => percent(resourcesH3)],
     ["documents offered it", ({ offered }) => percent(offered)],
     ["busiest core", ({ busyMedian }) => percent(busyMedian)],
     ["packets late", ({ lateMedian }) => percent(lateMedian)],

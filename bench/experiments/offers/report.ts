@@ -141,9 +141,15 @@ export function offersReport(summary: OffersSummary): Report {
       timeouts,
       rateMbps: places[0]?.network.rateMbps ?? 0,
       treatments: [...treatments.values()].map(({ name, about }) => ({ name, about })),
-      changes: tableOf(offered, [...NAMES, ...byPage(summary, (group) => withInterval(group?.ratio))]),
-      // Which share of the files came over HTTP/3.
-      switches: tableOf(offered, [...NAMES, ...byPage(summary, (group) => percent(group?.filesH3))]),
+      changes: tableOf(offered, [
+        ["network", ({ place }) => place.network.name],
+        ["TCP", ({ place }) => place.congestion],
+        ["treatment", ({ treatment }) => treatment.name],
+        ...Array.from({ length: PAGES }, (_, i): Column<(typeof offered)[number]> => [
+          pageName(i + 1),
+          ({ place, treatment }) => withInterval(findGroup(summary, place, treatment.name, i + 1)?.ratio),
+        ]),
+      ]),
       all: tableOf(groups, [
         ["network", ({ network }) => network],
         ["TCP", ({ congestion }) => congestion],
@@ -160,26 +166,10 @@ export function offersReport(summary: OffersSummary): Report {
   };
 }
 
-type Line = ReturnType<typeof linesOf>[number];
-
 function linesOf(places: readonly OfferPlace[]) {
   return places.flatMap((place) => place.treatments.map((treatment) => ({ place, treatment })));
 }
 
-const NAMES: readonly Column<Line>[] = [
-  ["network", ({ place }) => place.network.name],
-  ["TCP", ({ place }) => place.congestion],
-  ["treatment", ({ treatment }) => treatment.name],
-];
-
 function pageName(page: number): string {
   return page === PAGES ? "return" : `page ${page}`;
-}
-
-/** For each page, a column of what is told of it. */
-function byPage(summary: OffersSummary, text: (group: Group | undefined) => string): Column<Line>[] {
-  return Array.from({ length: PAGES }, (_, i) => [
-    pageName(i + 1),
-    ({ place, treatment }) => text(findGroup(summary, place, treatment.name, i + 1)),
-  ]);
 }

@@ -1,12 +1,12 @@
 import type { Figure } from "../../analysis/statistics/bootstrap.ts";
-import { number, size as sizeText, withQuartiles } from "../../analysis/tables/format.ts";
+import { number, size as sizeText } from "../../analysis/tables/format.ts";
 import { markdownTable } from "../../analysis/tables/table-of.ts";
 import type { Report } from "../../harness/experiment.ts";
 import { defineLoopback } from "../../harness/loopback/define.ts";
 import { CLIENTS } from "../../harness/loopback/plan.ts";
 import { figureColumns, ratioColumns, resultsTable } from "../../harness/loopback/report.ts";
-import { type FigureName, findResult, type LoopbackSummary } from "../../harness/loopback/summary.ts";
-import { type Loop, LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
+import { findResult, type LoopbackSummary } from "../../harness/loopback/summary.ts";
+import { LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
 
 const LATENCY_AND_CPU = ["latencyMedianMs", "latencyP90Ms", "latencyP99Ms", "frontCpuUs", "workerdCpuUs"] as const;
 const COLUMNS = { closed: ["requestsPerSecond", ...LATENCY_AND_CPU], open: LATENCY_AND_CPU } as const;
@@ -40,7 +40,6 @@ function overheadReport(summary: LoopbackSummary): Report {
       nginx: starts.at(-1)?.tools?.["nginx"] ?? "not to be had: its arm is left out",
       clients: CLIENTS,
       openRates: openRates.join("; "),
-      short: overheadReadmeTable(summary).trimEnd(),
       steps: stepsTable(summary).trimEnd(),
       sections,
     },
@@ -67,32 +66,6 @@ function withInterval(ratio: Figure["ratio"] | undefined): string {
   if (ratio === undefined || !Number.isFinite(ratio.median)) return "-";
   const { median, interval } = ratio;
   return interval === null ? number(median) : `${number(median)} (${number(interval[0])} to ${number(interval[1])})`;
-}
-
-const README_COLUMNS: readonly { title: string; loop: Loop; figure: FigureName; unit: string; reference: string }[] = [
-  { title: "requests/s", loop: "closed", figure: "requestsPerSecond", unit: "/s", reference: "small/bare" },
-  { title: "latency, median", loop: "open", figure: "latencyMedianMs", unit: "ms", reference: "small/bare" },
-  { title: "latency, p99", loop: "open", figure: "latencyP99Ms", unit: "ms", reference: "small/bare" },
-  { title: "workerd's CPU", loop: "open", figure: "workerdCpuUs", unit: "us", reference: "small/pass-through" },
-];
-
-/**
- * The table of README's "What it costs", of small responses: the references in figures, all others beside them. Requests
- * per second are the closed loop's; latency and CPU time the open loop's, where every arm has the same to do.
- */
-export function overheadReadmeTable(summary: LoopbackSummary): string {
-  const arms = summary.results.filter(({ loop, group }) => loop === "open" && group === sizeText(SIZES.small));
-  return markdownTable(
-    [`${sizeText(SIZES.small)} through`, ...README_COLUMNS.map(({ title }) => title)],
-    arms.map(({ subject, title }) => [
-      title,
-      ...README_COLUMNS.map(({ loop, figure, unit, reference }) => {
-        const found = findResult(summary, loop, subject).figures[figure];
-        if (found === undefined) return "";
-        return subject === reference ? `${number(found.median)} ${unit}` : withQuartiles(found.ratio);
-      }),
-    ]),
-  );
 }
 
 /**

@@ -1,8 +1,7 @@
-import { format } from "prettier";
 import { expect, it } from "vitest";
 import { exampleRows, exampleSummary } from "../../harness/loopback/testing.ts";
 import { reportText } from "../../harness/run.ts";
-import { experiment, overheadReadmeTable, stepsTable } from "./experiment.ts";
+import { experiment, stepsTable } from "./experiment.ts";
 
 const FACTORS = { "pass-through": 2, adaptive: 5, nginx: 0.5 };
 const ROWS = exampleRows(3, FACTORS);
@@ -14,14 +13,6 @@ it("says what each arm adds to the one that does the next less", () => {
   expect(table).toMatch(/\| 10 kB, this worker, a page under `adaptive` +\| .*`fixed-h3` +\| 0\.20 .* 5\.00 .* 5\.00 /);
   expect(table).toMatch(/\| 1 MB, this worker, a subresource.* \| a worker that only passes on +\| 2\.00 /);
   expect(table).not.toMatch(/NaN|undefined/);
-});
-
-it("README's table has the reference in figures, and is what Prettier makes of it", async () => {
-  const table = overheadReadmeTable(SUMMARY);
-  expect(table).toMatch(/\| the edge alone +\| 500 \/s +\| 2\.00 ms +\| 6\.00 ms +\|/);
-  expect(table).toMatch(/\| a worker that only passes on .*\| 800 us +\|\n/);
-  expect(table).toMatch(/`adaptive`.*\| 0\.20 \(0\.20 to 0\.20\) +\| 5\.00 .*\| 2\.50 \(2\.50 to 2\.50\) \|\n/);
-  expect(await format(table, { parser: "markdown" })).toBe(table);
 });
 
 it("the report has every load and every arm", () => {

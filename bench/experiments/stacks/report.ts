@@ -5,7 +5,7 @@ import { seededRandom } from "../../analysis/statistics/random.ts";
 import { number, percent, withInterval } from "../../analysis/tables/format.ts";
 import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
 import { type Group, groupsOf, timesOf } from "../../analysis/loads/groups.ts";
-import { meanText, MS } from "../../analysis/loads/series-cells.ts";
+import { meanText } from "../../analysis/loads/series-cells.ts";
 import { ratioOfLoads, ratioPoint } from "../../analysis/loads/ratio.ts";
 import { ratioSeries } from "../../analysis/charts/ratio-series.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
@@ -127,11 +127,11 @@ function stacksTable(cells: readonly StackCell[]): string {
     [...Map.groupBy(cells, placeText)],
     [
       ["loss, delay", ([place]) => place],
-      ["h2 ms", ([, own]) => meanText(own[0]?.h2, MS)],
+      ["h2 ms", ([, own]) => meanText(own[0]?.h2)],
       ...STACKS.flatMap((stack): Column<[string, StackCell[]]>[] => {
         const at = (own: readonly StackCell[]) => own.find((cell) => cell.stack === stack);
         return [
-          [`${STACK_NAMES[stack]}: h3 ms`, ([, own]) => meanText(at(own)?.h3, MS)],
+          [`${STACK_NAMES[stack]}: h3 ms`, ([, own]) => meanText(at(own)?.h3)],
           ["h2 / h3", ([, own]) => withInterval(at(own)?.ratio)],
         ];
       }),

@@ -1,13 +1,12 @@
 import { windowLines } from "../../analysis/charts/window-lines.ts";
 import { groupsOf, timesOf } from "../../analysis/loads/groups.ts";
-import { meanText, SECONDS } from "../../analysis/loads/series-cells.ts";
 import { ratioOfLoads } from "../../analysis/loads/ratio.ts";
 import { ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean } from "../../analysis/statistics/summary.ts";
 import { equalVerdict, sideVerdict, type Verdict } from "../../analysis/statistics/verdict.ts";
 import { number, size, withInterval } from "../../analysis/tables/format.ts";
-import { tableOf } from "../../analysis/tables/table-of.ts";
+import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
 import type { Report } from "../../harness/experiment.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 import { loadId } from "../../harness/loads/schedule.ts";
@@ -117,10 +116,6 @@ function windowsByLoad({ rows, windows }: Pick<LoadsRecorded, "rows" | "windows"
   return new Map(lines);
 }
 
-function findWay(ways: readonly Way[], cell: string, arm: Arm = "fixed-h2"): Way | undefined {
-  return ways.find((way) => way.cell === cell && way.arm === arm);
-}
-
 /** A published finding, the ways that it is about, what their ratios are of, and what the figures say of each. */
 interface Claim {
   readonly published: string;
@@ -190,14 +185,18 @@ export function congestionReport(summary: CongestionSummary, recorded: LoadsReco
       loss: number(lossRatio * 100),
       size: size(cells[0]?.imageBytes ?? 0),
       ways: waysTable(far),
-      networks: networksTable(ways, cells),
+      networks: waysTable(
+        ways.filter((way) => !far.includes(way)),
+        [["network", ({ cell }) => cell]],
+      ),
     },
     pictures: [{ file: "windows.svg", spec: windowLines(lines, pathBytes) }],
   };
 }
 
-function waysTable(ways: readonly Way[]): string {
+function waysTable(ways: readonly Way[], first: readonly Column<Way>[] = []): string {
   return tableOf(ways, [
+    ...first,
     ["", ({ name }) => name],
     ["n", ({ group }) => String(group.n)],
     ["timeouts", ({ group }) => String(group.timeouts)],
@@ -214,24 +213,6 @@ function waysTable(ways: readonly Way[]): string {
     ["first load: s", ({ traced }) => thousands(traced?.loadMs)],
     ["its mean window kB", ({ traced }) => thousands(traced?.meanWindowBytes)],
     ["edge CPU ms", ({ group }) => number(group.edgeCpuMs)],
-  ]);
-}
-
-function networksTable(ways: readonly Way[], cells: readonly Cell[]): string {
-  const networks = cells.filter(({ id, congestion }) => congestion === "cubic" && findWay(ways, id, "fixed-h1"));
-  const meanOf = (arm: Arm) => (cell: Cell) => meanText(findWay(ways, cell.id, arm)?.group, SECONDS);
-  const ratio = (arm: Arm) => (cell: Cell) => withInterval(findWay(ways, cell.id, arm)?.ratio);
-  return tableOf(networks, [
-    [
-      "RTT, loss, rate",
-      ({ network: { rateMbps, delayMs, lossRatio } }) =>
-        `${number(2 * delayMs)} ms, ${Number((lossRatio * 100).toFixed(2))} %, ${rateMbps} Mbit/s`,
-    ],
-    ["HTTP/2 s", meanOf("fixed-h2")],
-    ["HTTP/1.1 on six s", meanOf("fixed-h1")],
-    ["HTTP/3 s", meanOf("fixed-h3")],
-    ["h2 / h1", ratio("fixed-h1")],
-    ["h2 / h3", ratio("fixed-h3")],
   ]);
 }
 

@@ -7,7 +7,6 @@ import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
 import type { Group } from "../../analysis/loads/groups.ts";
 import {
   meanText,
-  MS,
   publishedBeside,
   type PublishedSeries,
   type SeriesCell,
@@ -71,7 +70,7 @@ function ratiosTable(head: string, cells: readonly SeriesCell[], published: Publ
     const at = (of: string) => cells.find((one) => one.label === of && one.congestion === congestion);
     const mean = (of: string, protocol: "h2" | "h3"): string => {
       const cell = at(of);
-      return meanText(cell?.[protocol], MS, cell?.ratio === undefined);
+      return meanText(cell?.[protocol], cell?.ratio === undefined);
     };
     return [
       [`${congestion}: h2 ms`, (label) => mean(label, "h2")],
