@@ -35,9 +35,20 @@ const TRY_MS = 10_000;
 /** What an isolate needs to serve visitors: what is in force, and the key that it hashes addresses with. */
 export interface PolicyBundle {
   /** Undefined if the stored activation cannot be read: then responses say nothing about HTTP/3. */
-  readonly inForce?: InForce;
+  readonly inForce?: InForce | undefined;
   /** 32 random bytes, made when the store was first used. Only the worker's isolates get them. */
   readonly hashKey: ArrayBuffer;
+}
+
+/** A kill switch that the store could not take when it was given. */
+export interface KillOrder {
+  readonly kind: KillSwitch;
+  /** The name of the token. */
+  readonly author: string;
+  readonly note: string | null;
+  readonly atMs: number;
+  /** The store's revision that the isolate knew then. Undefined if it knew none. */
+  readonly revision?: number | undefined;
 }
 
 /**
@@ -63,9 +74,7 @@ export class PolicyStore extends DurableObject {
    */
   bundle(heldRevision?: number): PolicyBundle | "unchanged" {
     if (heldRevision !== undefined && this.#tables.latestRevision() === heldRevision) return "unchanged";
-    const inForce = this.inForce();
-    const hashKey = this.#tables.hashKey();
-    return inForce === undefined ? { hashKey } : { inForce, hashKey };
+    return { inForce: this.inForce(), hashKey: this.#tables.hashKey() };
   }
 
   inForce(): InForce | undefined {
@@ -161,18 +170,12 @@ export class PolicyStore extends DurableObject {
    * Stores a kill switch that an isolate holds since the store could not take it. If the switch was changed since it was given, that
    * change counts: the operator may have stored it elsewhere, and turned it off.
    *
-   * @param order `revision`: what the isolate knew then, which may be old. So changes from before `atMs` do not count, unless that lies
-   *   ahead: then a clock was set back.
+   * The revision that the isolate knew then may be old. So changes from before `atMs` do not count, unless that lies ahead: then a clock
+   * was set back.
+   *
    * @returns the revision in force.
    */
-  storeKill(order: {
-    readonly kind: KillSwitch;
-    readonly author: string;
-    readonly note: string | null;
-    readonly atMs: number;
-    readonly revision?: number | undefined;
-  }): number {
-    const { kind, author, note, atMs, revision } = order;
+  storeKill({ kind, author, note, atMs, revision }: KillOrder): number {
     const sinceMs = revision !== undefined && atMs > Date.now() ? 0 : atMs;
     if (!this.#tables.changedKillSwitch(revision ?? 0, sinceMs))
       this.change({ kind: "kill-switch", to: kind }, { author, note, ifMatch: "*" });
@@ -217,11 +220,7 @@ export class PolicyStore extends DurableObject {
       revision: activation.revision,
       sinceMs: Date.parse(activation.at),
       everyone: active(activation.everyone),
-      stages: activation.stages.map(({ version, share, pathPrefix }) => ({
-        ...active(version),
-        share,
-        ...(pathPrefix === undefined ? {} : { pathPrefix }),
-      })),
+      stages: activation.stages.map((stage) => ({ ...stage, ...active(stage.version) })),
       killSwitch: activation.killSwitch,
       earlierOffersUntilMs,
     };
@@ -233,18 +232,11 @@ function holds(precondition: Precondition, number: number): boolean {
 }
 
 function actionOf(change: ActivationChange): AuditAction {
-  switch (change.kind) {
-    case "put":
-      return "activation.put";
-    case "rollback":
-      return "activation.rollback";
-    case "kill-switch":
-      return change.to === null ? "kill-switch.off" : "kill-switch.on";
-  }
+  if (change.kind !== "kill-switch") return `activation.${change.kind}`;
+  return change.to === null ? "kill-switch.off" : "kill-switch.on";
 }
 
 async function sha256(content: string | Uint8Array<ArrayBuffer>): Promise<string> {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 }

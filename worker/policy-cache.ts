@@ -1,5 +1,4 @@
 import { type InForce, OFFER_LONGEST_MS, offersEndMs } from "../policy-api/decision/activation.ts";
-import type { PolicyBundle } from "../durable/policy-store.ts";
 import { POLICY_CACHE_MS, POLICY_OUTDATED_MS } from "../policy-api/decision/policy.ts";
 import { Hasher } from "./hasher.ts";
 import type { Stores } from "./stores.ts";
@@ -13,7 +12,7 @@ const RENEWAL_LOST_MS = 5_000;
 /** What the store sent, ready for use. */
 export interface CachedPolicy {
   /** Undefined if the stored activation cannot be read: then responses say nothing about HTTP/3. */
-  readonly inForce?: InForce;
+  readonly inForce?: InForce | undefined;
   /** Undefined until the store has answered once. */
   readonly hasher?: Hasher;
 }
@@ -25,9 +24,6 @@ export interface CachedPolicy {
 export class PolicyCache {
   #cached: CachedPolicy | undefined;
   readonly #kill: KillHold;
-  /** What is cached, with a kill switch that the store could not take. */
-  #killed:
-    { readonly kill: UnstoredKill; readonly of: CachedPolicy | undefined; readonly cached: CachedPolicy } | undefined;
   /** When the store was asked for what is cached. */
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #renewAtMs = 0;
@@ -46,10 +42,7 @@ export class PolicyCache {
   /** What is cached, however old. Undefined until the store has answered once, unless a kill switch is in force. */
   get current(): CachedPolicy | undefined {
     const kill = this.#kill.unstored;
-    if (kill === undefined) return this.#cached;
-    if (this.#killed?.kill !== kill || this.#killed.of !== this.#cached)
-      this.#killed = { kill, of: this.#cached, cached: withKill(this.#cached, kill) };
-    return this.#killed.cached;
+    return kill === undefined ? this.#cached : withKill(this.#cached, kill);
   }
 
   /** The revision that the store sent last. Undefined until it has answered once, and if its activation cannot be read. */
@@ -99,7 +92,7 @@ export class PolicyCache {
     try {
       const cached = this.#cached;
       const bundle = await stores.policyBundle(cached?.inForce?.revision);
-      const renewed = bundle === "unchanged" ? cached : cachable(bundle);
+      const renewed = bundle === "unchanged" ? cached : { inForce: bundle.inForce, hasher: new Hasher(bundle.hashKey) };
       this.#unansweredSinceMs = undefined;
       const isOutrun = bundle === "unchanged" && this.#cached !== cached;
       if (renewed === undefined || isOutrun || question < this.#answered) return;
@@ -145,9 +138,4 @@ function withKill(cached: CachedPolicy | undefined, { kind, atMs }: UnstoredKill
   };
   const inForce = cached?.inForce ?? unknown;
   return { ...cached, inForce: { ...inForce, killSwitch: kind, earlierOffersUntilMs: offersEndMs(inForce, atMs) } };
-}
-
-function cachable({ inForce, hashKey }: PolicyBundle): CachedPolicy {
-  const hasher = new Hasher(hashKey);
-  return inForce === undefined ? { hasher } : { inForce, hasher };
 }

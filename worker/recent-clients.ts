@@ -44,12 +44,9 @@ export class RecentClients {
   /** What a look-up of this client would bring, if one did not long ago. */
   find(client: string, nowMs: number): RecentlyFound | undefined {
     const recent = this.#recent.get(client);
-    if (recent?.remembered === undefined) return undefined;
     // Also after the clock was set back.
-    if (nowMs - recent.askedAtMs >= RECENT_MS || nowMs < recent.askedAtMs) {
-      this.#recent.delete(client);
-      return undefined;
-    }
+    const isOld = recent === undefined || nowMs - recent.askedAtMs >= RECENT_MS || nowMs < recent.askedAtMs;
+    if (isOld || recent.remembered === undefined) return undefined;
     return { remembered: recent.remembered, news: recent.news };
   }
 

@@ -314,10 +314,10 @@ describe("ReportBuffer", () => {
   it("keeps a client's first pages, shows what they showed, and puts them back", async () => {
     const buffer = new ReportBuffer(new Counters(0));
     for (let i = 0; i < 6; i++) {
-      expect(buffer.takesPage("o", "a"), String(i)).toBe(i < 4);
+      expect(buffer.takes("pages", "o", "a"), String(i)).toBe(i < 4);
       buffer.add("o", keys("a"), { page: pageNews(`n${i}`, { samples: [sample(i)] }) }, T);
     }
-    expect(buffer.takesPage("o", "b")).toBe(true);
+    expect(buffer.takes("pages", "o", "b")).toBe(true);
     expect(buffer.pending("o", "a").samples.map(({ atMs }) => atMs)).toEqual([0, 1, 2, 3]);
     await buffer.flush("o", T, () => Promise.reject(new Error("overloaded")));
     const [report] = await reported(buffer);
@@ -334,19 +334,19 @@ describe("ReportBuffer", () => {
   it("keeps the first pages that were asked to report, says when there is no room, and leaves none out of a report", async () => {
     const buffer = new ReportBuffer(new Counters(0));
     for (let i = 0; i < 12; i++) {
-      expect(buffer.takesDecided("o", "a"), String(i)).toBe(i < 8);
+      expect(buffer.takes("decided", "o", "a"), String(i)).toBe(i < 8);
       buffer.add("o", keys("a"), decided(i), T);
     }
     for (const [object, client] of [
       ["o", "b"],
       ["p", "a"],
     ] as const)
-      expect(buffer.takesDecided(object, client)).toBe(true);
+      expect(buffer.takes("decided", object, client)).toBe(true);
     const [report] = await reported(buffer);
     expect(times(report?.decided)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(report?.decided?.[0]).toEqual(askedPage("n", { arm: "offer", atMs: 0 }));
     expect(report).not.toHaveProperty("pages");
-    expect(buffer.takesDecided("o", "a")).toBe(true);
+    expect(buffer.takes("decided", "o", "a")).toBe(true);
   });
 
   it("says nothing of such pages where there are none", async () => {

@@ -17,9 +17,8 @@ const CALL_LOST_MS = 30_000;
  */
 const CLIENTS_MAX = 2_000;
 const READINGS_MAX = 64;
-const PAGES_MAX = 4;
 /** More pages than reports: some never report, and that must be known. */
-const DECIDED_MAX = 8;
+const PAGES_MAX = { pages: 4, decided: 8 } as const;
 /** Clients of one network: of more, the first stay. A network that shows new ones without end fills only this. */
 const NETWORK_CLIENTS_MAX = CLIENTS_MAX / 8;
 
@@ -87,14 +86,9 @@ export class ReportBuffer {
     return buffer === undefined || buffer.gathering.size === 0 ? undefined : buffer.pace.promise(nowMs);
   }
 
-  /** Whether there is room for a page's report of a client. */
-  takesPage(object: string, client: string): boolean {
-    return (this.#objects.get(object)?.gathering.get(client)?.pages.length ?? 0) < PAGES_MAX;
-  }
-
-  /** Whether there is room for a page of a client that is asked to report. */
-  takesDecided(object: string, client: string): boolean {
-    return (this.#objects.get(object)?.gathering.get(client)?.decided.length ?? 0) < DECIDED_MAX;
+  /** Whether there is room for another page of a client: for its report, or for its being asked for one. */
+  takes(what: keyof typeof PAGES_MAX, object: string, client: string): boolean {
+    return (this.#objects.get(object)?.gathering.get(client)?.[what].length ?? 0) < PAGES_MAX[what];
   }
 
   pending(object: string, client: string): PendingNews {
@@ -159,14 +153,14 @@ export class ReportBuffer {
     const { samples, answers, decided } = joined(earlier, later);
     const pages = later.pages.length === 0 ? earlier.pages : [...earlier.pages, ...later.pages];
     for (const readings of [samples, answers]) this.#drop("older", readings.length - READINGS_MAX);
-    this.#drop("page", pages.length - PAGES_MAX);
-    this.#drop("asked-page", decided.length - DECIDED_MAX);
+    this.#drop("page", pages.length - PAGES_MAX.pages);
+    this.#drop("asked-page", decided.length - PAGES_MAX.decided);
     return {
       keys: earlier.keys,
       samples: samples.slice(-READINGS_MAX),
       answers: answers.slice(-READINGS_MAX),
-      pages: pages.slice(0, PAGES_MAX),
-      decided: decided.slice(0, DECIDED_MAX),
+      pages: pages.slice(0, PAGES_MAX.pages),
+      decided: decided.slice(0, PAGES_MAX.decided),
       pieces: earlier.pieces + later.pieces,
     };
   }
@@ -189,12 +183,7 @@ export class ReportBuffer {
   #of(object: string): ObjectBuffer {
     let buffer = this.#objects.get(object);
     if (buffer === undefined) {
-      buffer = {
-        gathering: new Map(),
-        networks: new Map(),
-        inFlight: new Map(),
-        pace: new Pace(GATHER_MS),
-      };
+      buffer = { gathering: new Map(), networks: new Map(), inFlight: new Map(), pace: new Pace(GATHER_MS) };
       this.#objects.set(object, buffer);
     }
     return buffer;

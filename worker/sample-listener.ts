@@ -61,13 +61,10 @@ export async function receiveSamples(
   if (!batch.ok) return refused("malformed", faultsOf(batch.faults));
 
   const { policyCache } = isolate;
-  const knowsKey = policyCache.current?.hasher !== undefined;
-  if (!knowsKey || policyCache.due(nowMs)) {
-    const renewal = policyCache.renew(stores, nowMs);
-    ctx.waitUntil(renewal);
-    if (!knowsKey) await renewal;
-  }
-  const hasher = isolate.namer(isolate.policyCache.current);
+  const ready = policyCache.ready(stores, ctx, nowMs);
+  // Samples need the key only, and that does not change.
+  if (policyCache.current?.hasher === undefined) await ready;
+  const hasher = isolate.namer(policyCache.current);
   if (hasher === undefined)
     return refused("unready", new Response("The policy store does not answer.\n", { status: 503 }));
 

@@ -66,12 +66,13 @@ it("a database that was set aside is found out, also if the store does not answe
   expect(await new StoreHealth().check(env, T)).toMatchObject({ activation: null, isSetAside: true });
 });
 
-it("a store that takes no writes is found out, and asked at most once in ten seconds", async () => {
+it("a store that takes no writes is found out, and asked at most once in a second", async () => {
   const { env, store } = bindings({ takesWrites: false });
   const health = new StoreHealth();
   for (const ms of [0, 999, 1_000, 5_000, 9_999, 11_000])
     expect((await health.check(env, T + ms)).takesWrites).toBe(false);
-  expect(store.tryWrite).toHaveBeenCalledTimes(2);
+  // It writes more seldom by itself.
+  expect(store.tryWrite).toHaveBeenCalledTimes(5);
   expect(store.check).toHaveBeenCalledTimes(5);
 });
 

@@ -4,8 +4,6 @@ import { policyStore, type StoreBindings } from "./stores.ts";
 
 /** Anybody may ask for the health. The store is asked at most once in this time for all callers, milliseconds. */
 const READ_MS = 1_000;
-/** It is asked to write at most once in this time, milliseconds. */
-const WRITE_MS = 10_000;
 const MARKER = "http://marker/store-id";
 /** infra/workerd/set-aside.ts writes this file beside it. An operator removes it. */
 const SET_ASIDE = "http://marker/set-aside";
@@ -16,7 +14,6 @@ const replacedLog = new LimitedLog("The policy store was emptied or replaced");
 export class StoreHealth {
   #state: StoreState | undefined;
   #readAtMs = Number.NEGATIVE_INFINITY;
-  #writtenAtMs = Number.NEGATIVE_INFINITY;
 
   async check(env: StoreBindings, nowMs: number): Promise<StoreState> {
     if (this.#state !== undefined && Math.abs(nowMs - this.#readAtMs) < READ_MS) return this.#state;
@@ -25,12 +22,8 @@ export class StoreHealth {
     const read = await store.check().catch(() => null);
     const isReplaced = read !== null && !(await isMarked(env.MARKER, read.id));
     const isSetAside = await exists(env.MARKER, SET_ASIDE);
-    let takesWrites = this.#state?.takesWrites ?? true;
-    if (Math.abs(nowMs - this.#writtenAtMs) >= WRITE_MS) {
-      this.#writtenAtMs = nowMs;
-      const tried = await Promise.allSettled([store.tryWrite()]);
-      takesWrites = tried[0].status === "fulfilled";
-    }
+    const [tried] = await Promise.allSettled([store.tryWrite()]);
+    const takesWrites = tried.status === "fulfilled";
     this.#state = { activation: read === null ? null : read.activation, takesWrites, isReplaced, isSetAside };
     if (isReplaced)
       replacedLog.write("it is not the one that this deployment had. docs/incidents.md says how to repair it");

@@ -55,18 +55,12 @@ export function durableStores(env: StoreBindings): Stores {
   };
 }
 
-export function pathStore(
-  { PATHS }: Pick<StoreBindings, "PATHS">,
-  { name, region }: PathObject,
-): DurableObjectStub<PathStore> {
+export function pathStore({ PATHS }: StoreBindings, { name, region }: PathObject): DurableObjectStub<PathStore> {
   return PATHS.get(PATHS.idFromName(name), hintOf(region));
 }
 
 /** The object with what a region's isolates counted. */
-export function counterStore(
-  { COUNTERS }: Pick<StoreBindings, "COUNTERS">,
-  region: Region,
-): DurableObjectStub<CounterStore> {
+export function counterStore({ COUNTERS }: StoreBindings, region: Region): DurableObjectStub<CounterStore> {
   return COUNTERS.get(COUNTERS.idFromName(region), hintOf(region));
 }
 
@@ -75,6 +69,6 @@ function hintOf(region: Region): DurableObjectNamespaceGetDurableObjectOptions {
 }
 
 /** The object with the policy's versions: there is one for the deployment. */
-export function policyStore(env: Pick<StoreBindings, "POLICY">): DurableObjectStub<PolicyStore> {
+export function policyStore(env: StoreBindings): DurableObjectStub<PolicyStore> {
   return env.POLICY.get(env.POLICY.idFromName("policy"));
 }

@@ -1,17 +1,11 @@
+import type { KillOrder } from "../durable/policy-store.ts";
 import { type KillSwitch, KILL_SWITCHES } from "../policy-api/decision/activation.ts";
 import { LimitedLog } from "./log.ts";
 
 /** A kill switch that the store could not take. */
-export interface UnstoredKill {
-  readonly kind: KillSwitch;
-  /** The name of the token. */
-  readonly author: string;
-  readonly note: string | null;
-  readonly atMs: number;
+export interface UnstoredKill extends KillOrder {
   /** Tells it from others of the same moment. */
   readonly id: string;
-  /** The store's revision that the isolate knew then. Undefined if it knew none. */
-  readonly revision?: number | undefined;
 }
 
 /** How long to wait before the store is asked again to take it, milliseconds. */

@@ -35,7 +35,7 @@ export function ask(
   const decision = decisionOf(visit, found, advice, nowMs);
   const isCounted = decision.arm !== "policy" && decision.position !== "unknown";
   const { keys, object } = client;
-  if (isCounted && !visit.isolate.reports.takesDecided(object.name, keys.client)) {
+  if (isCounted && !visit.isolate.reports.takes("decided", object.name, keys.client)) {
     visit.isolate.counters.add("news_dropped", { cause: "asked-page" });
     return undefined;
   }

@@ -2,12 +2,16 @@ import { type BodyChange, changeBody, concatenated, mayChangeBody } from "../pag
 import { allowsReporter, hasPolicy, REPORTER_PATH } from "./csp.ts";
 import { PROLOGUE_MAX_BYTES, tagPlace } from "./tag-place.ts";
 
+const encoder = new TextEncoder();
+/** A character for each byte. */
+const decoder = new TextDecoder("windows-1252");
+
 /** For a page with a Content-Security-Policy, which would need an exception for a script in the text. Browsers' load event waits for it. */
-const FILE = bytesOf(`<script src="${REPORTER_PATH}" async></script>`);
+const FILE = encoder.encode(`<script src="${REPORTER_PATH}" async></script>`);
 /** How long a page may take before its reporter comes, milliseconds: who leaves a slow page later than this still tells of it. */
 const LATEST_MS = 3_000;
 /** Loads the reporter after the load event, so that no page waits for it. */
-const LOADER = bytesOf(
+const LOADER = encoder.encode(
   `<script>{let h=0;const l=()=>{if(!h){h=document.createElement("script");h.src="${REPORTER_PATH}";document.head.append(h)}};` +
     `addEventListener("load",l);setTimeout(l,${LATEST_MS})}</script>`,
 );
@@ -46,22 +50,11 @@ function tagged(tag: Uint8Array): BodyChange {
   /** The tag's place may be in this piece. What was sent before stays as it is. In one piece: each is a chunk, and a packet, of its own. */
   function withTagIn(piece: Uint8Array): Uint8Array {
     const sent = seen.length;
-    seen += latin1(piece.subarray(0, PROLOGUE_MAX_BYTES));
+    seen += decoder.decode(piece.subarray(0, PROLOGUE_MAX_BYTES));
     const place = tagPlace(seen);
     isOpen = place === "later";
     const at = typeof place === "number" ? place - sent : -1;
     if (at < 0) return piece;
     return concatenated([piece.subarray(0, at), tag, piece.subarray(at)]);
   }
-}
-
-function bytesOf(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
-}
-
-/** A character for each byte. */
-function latin1(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return text;
 }

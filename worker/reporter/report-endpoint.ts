@@ -102,7 +102,7 @@ async function judge(visit: Visit, body: string, nowMs: number): Promise<Judged 
   const ageMs = nowMs - decision.atMs;
   if (ageMs > REPORT_LIFE_MS || ageMs < -CLOCKS_APART_MS) return "late";
   if (!isOfPage(decision, report, nowMs)) return "absurd";
-  if (!isolate.reports.takesPage(client.object.name, client.keys.client)) return "crowded";
+  if (!isolate.reports.takes("pages", client.object.name, client.keys.client)) return "crowded";
   const { transport } = connection.facts;
   const after = { transport, rttMs: connection.sample?.rttMs, deliveryRateBps: connection.anyRateBps };
   return {
