@@ -149,8 +149,4 @@ describe("policyOf", () => {
     expect(policy).toMatchObject({ mode: "adaptive", provenance, method: { kind: "gains" } });
     expect(parsePolicy(JSON.parse(JSON.stringify(policy)))).toEqual({ ok: true, value: policy });
   });
-
-  it("needs no provenance", () => {
-    expect(policyOf(tableOf(PLACES), undefined)).not.toHaveProperty("provenance");
-  });
 });

@@ -55,11 +55,11 @@ function rounded(value: number): number {
 }
 
 /** The policy of a stack: what an operator may deploy, or change first. */
-export function policyOf(table: GainTable, provenance: Provenance | undefined): Policy {
+export function policyOf(table: GainTable, provenance: Provenance): Policy {
   return {
     ...INITIAL_POLICY,
     mode: "adaptive",
-    ...(provenance === undefined ? {} : { provenance }),
+    provenance,
     method: { kind: "gains", table, mix: ACCESS_LINES.weights, mixAbout: ACCESS_LINES.about },
   };
 }

@@ -87,8 +87,7 @@ function record(name: string, rows: string): string {
 /** Runs the command on these rows, with its results in the test's folder. */
 async function calibrated(rows: readonly LoadRow[]): Promise<string> {
   const [from, prices] = [record("senders", csvOf(rows, LOAD_ROW)), record("offers", csvOf(offers(), OFFERED_PAGE))];
-  const [policies, out] = [join(folder, "policies"), join(folder, "report")];
-  await calibrateCommand(["--from", from, "--offers", prices, "--policies", policies, "--out", out]);
+  await calibrateCommand(["--from", from, "--offers", prices, "--policies", join(folder, "policies")]);
   return from;
 }
 
@@ -119,10 +118,6 @@ describe("calibrate", () => {
       });
       expect(provenance?.command).toContain("npm run bench -- calibrate --from");
     }
-    const report = readFileSync(join(folder, "report/report.md"), "utf8");
-    for (const said of ["TCP cubic and quic-go: 36 loads", "TCP bbr and quic-go: 36 loads", "0.555 ± "])
-      expect(report).toContain(said);
-    expect(report).not.toMatch(/NaN|undefined/);
   });
 
   it("takes the price of an offer from first pages on paths without loss", async () => {
@@ -153,7 +148,7 @@ describe("calibrate", () => {
 
 // Whoever has the rows can make the shipped policies again.
 it("the policies in policy-api/policies are what the recorded rows say", async () => {
-  await calibrateCommand(["--policies", join(folder, "policies"), "--out", join(folder, "report")]);
+  await calibrateCommand(["--policies", join(folder, "policies")]);
   const names = ["", "quiche-cubic/", "quiche-bbr2/"].flatMap((quic) => ["cubic", "bbr"].map((tcp) => quic + tcp));
   for (const name of names) {
     const { provenance, ...policy } = policyIn(`${name}.json`);

@@ -13,23 +13,20 @@ import { QUIC_ARMS, type QuicSender, senderOf } from "../../model/senders.ts";
 import { placesOf, stacksOf } from "../senders/places.ts";
 import { gainTableOf, policyOf } from "./calibrate.ts";
 import { priceIn } from "./price.ts";
-import { type Calibrated, calibrationReport } from "./report.ts";
 
-/** Makes a policy for each stack that the rows have, and a report of its gains. @throws UserError */
+/** Makes a policy for each stack that the rows have. @throws UserError */
 export async function calibrateCommand(args: readonly string[]): Promise<void> {
   const options = readCalibrateOptions(args);
-  const [policies, out] = [resolve(ROOT, options.policies), resolve(ROOT, options.out)];
+  const policies = resolve(ROOT, options.policies);
   const folders = options.from.map((folder) => resolve(ROOT, folder));
   const rows = folders.flatMap((folder) => rowsIn(folder, LOAD_ROW));
-  const about = {
-    command: ["npm run bench -- calibrate", ...args].join(" "),
-    rowsSha256: hashOf(folders),
-  };
-  for (const folder of [policies, out]) mkdirSync(folder, { recursive: true });
+  const command = ["npm run bench -- calibrate", ...args].join(" ");
+  const rowsSha256 = hashOf(folders);
   const priceAt = priceIn(resolve(ROOT, options.offers));
-  const done: Calibrated[] = [];
   const places = placesOf(rows);
-  for (const stack of stacksOf(places, CONGESTIONS, Object.keys(QUIC_ARMS) as QuicSender[])) {
+  const stacks = stacksOf(places, CONGESTIONS, Object.keys(QUIC_ARMS) as QuicSender[]);
+  if (stacks.length === 0) throw new UserError(`No cell of ${options.from.join(", ")} has enough loads of each kind.`);
+  for (const stack of stacks) {
     const { tcp, quic } = stack;
     const tabled = gainTableOf(places, stack, priceAt);
     if ("missing" in tabled)
@@ -39,7 +36,6 @@ export async function calibrateCommand(args: readonly string[]): Promise<void> {
     const loads = rows.filter(
       (row) => counts(row) && [tcp, quic].some((sender) => sender === senderOf(row.arm, row.congestion)),
     ).length;
-    const { command, rowsSha256 } = about;
     const provenance = {
       stack: stackOf(folders, quic),
       congestionControl: tcp,
@@ -54,12 +50,8 @@ export async function calibrateCommand(args: readonly string[]): Promise<void> {
     const file = join(policies, ...(quic === "quic-go" ? [] : [quic]), `${tcp}.json`);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, await format(JSON.stringify(policy), { parser: "json", printWidth: 120 }));
-    done.push({ ...stack, table: tabled.table, loads });
     console.log(`${relative(ROOT, file)}: ${tcp} and ${quic}, ${loads} loads at ${places.length} places.`);
   }
-  if (done.length === 0) throw new UserError(`No cell of ${options.from.join(", ")} has enough loads of each kind.`);
-  writeFileSync(join(out, "report.md"), calibrationReport(done, about));
-  console.log(`Report: ${relative(process.cwd(), join(out, "report.md"))}.`);
 }
 
 /** Of the files as they are: who has them can tell whether a policy is of them. */
@@ -85,7 +77,6 @@ const OPTIONS = {
   from: folderOption("runs of `senders`, several with commas", "bench/results/senders"),
   offers: folderOption("a run of `offers`: what an offer costs the page that brings it", "bench/results/offers"),
   policies: folderOption("where the policies go, one file for each stack", ".adaptive-h3/policies"),
-  out: folderOption("where the report goes", ".adaptive-h3/bench/calibrate"),
 };
 
 /** @throws UserError naming the option and what is allowed */

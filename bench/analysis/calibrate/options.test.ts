@@ -10,10 +10,7 @@ it("reads the recorded runs by default, and several runs where it is asked", () 
 });
 
 it("overwrites no policy that is shipped, unless it is told to", () => {
-  expect(readCalibrateOptions([])).toMatchObject({
-    policies: ".adaptive-h3/policies",
-    out: ".adaptive-h3/bench/calibrate",
-  });
+  expect(readCalibrateOptions([]).policies).toBe(".adaptive-h3/policies");
   expect(readCalibrateOptions(["--policies", "policy-api/policies"]).policies).toBe("policy-api/policies");
 });
 

@@ -23,6 +23,6 @@ export function policyGainsTable({ rttMs, lossRatio }: GainTable, { gain, se }: 
 }
 
 /** `0.120 ± 0.004` */
-export function gainText(gain: LogTime | undefined): string {
+function gainText(gain: LogTime | undefined): string {
   return gain === undefined ? "-" : `${gain.log.toFixed(3)} ± ${gain.se.toFixed(3)}`;
 }
