@@ -7,7 +7,7 @@ import { COUNTED } from "../../policy-api/cli/cost/counted.ts";
 import type { PopulationSummary } from "../analysis/population/report.ts";
 import type { Interval } from "../analysis/statistics/bootstrap.ts";
 import { percentWithInterval, withInterval } from "../analysis/tables/format.ts";
-import type { LoopbackSummary } from "../harness/loopback/summary.ts";
+import type { LoopbackSummary } from "../experiments/overhead/report.ts";
 
 // The pages that tell what was recorded are written by hand. Their figures are looked up in bench/results.
 

@@ -1,75 +1,151 @@
-import type { Figure } from "../../analysis/statistics/bootstrap.ts";
-import { number, size as sizeText } from "../../analysis/tables/format.ts";
-import { markdownTable } from "../../analysis/tables/table-of.ts";
-import type { Report } from "../../harness/experiment.ts";
-import { defineLoopback } from "../../harness/loopback/define.ts";
-import { CLIENTS } from "../../harness/loopback/plan.ts";
-import { figureColumns, ratioColumns, resultsTable } from "../../harness/loopback/report.ts";
-import { findResult, type LoopbackSummary } from "../../harness/loopback/summary.ts";
+import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
+import { median } from "../../analysis/statistics/summary.ts";
+import { defineExperiment } from "../../harness/experiment.ts";
+import { unlessItFails } from "../../harness/in-lab.ts";
+import { makeMissing, shareMade } from "../../harness/missing.ts";
+import { buildLoopback, LOOPBACK_ARMS, type LoopbackArm, startLoopbackSystem } from "../../lab/loopback-system.ts";
+import { findNginx, nginxVersion } from "../../lab/nginx.ts";
+import { runRequests } from "../../lab/request-load.ts";
+import { flag, type OptionsOf, wholeNumber } from "../../model/options.ts";
 import { LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
+import {
+  CLIENTS,
+  LOOPBACK_COLUMNS,
+  type LoopbackRow,
+  measurementId,
+  OPEN_LOAD_RATIO,
+  overheadReport,
+  SEED,
+  type Subject,
+  SUBJECTS,
+  summarizeLoopback,
+  WARM_SECONDS,
+} from "./report.ts";
 
-const LATENCY_AND_CPU = ["latencyMedianMs", "latencyP90Ms", "latencyP99Ms", "frontCpuUs", "workerdCpuUs"] as const;
-const COLUMNS = { closed: ["requestsPerSecond", ...LATENCY_AND_CPU], open: LATENCY_AND_CPU } as const;
+const OPTIONS = {
+  rounds: wholeNumber("how often each load is measured (9)", [1, 1_000], undefined),
+  seconds: wholeNumber("seconds that each takes (2)", [1, 600], undefined),
+  quick: flag("2 rounds of 0.5 s: whether it works"),
+};
 
-function overheadReport(summary: LoopbackSummary): Report {
-  const { results, starts } = summary;
-  const sizes = (Object.keys(SIZES) as Size[]).map((name) => ({
-    size: sizeText(SIZES[name]),
-    rate: findResult(summary, "open", `${name}/bare`).rate,
-    clients: CLIENTS[name],
-  }));
-  const sections = LOOPS.flatMap((loop) =>
-    sizes.map(({ size, rate }) => {
-      const own = results.filter((result) => result.loop === loop && result.group === size);
-      return {
-        size,
-        loop,
-        rate: loop === "open" ? `, ${rate} requests/s` : "",
-        figures: resultsTable(own, [
-          ...figureColumns(COLUMNS[loop]),
-          ["CPU of the origin, us", ({ originCpuUs }) => number(originCpuUs.median)],
-          ["CPU of the client, us", ({ clientCpuUs }) => number(clientCpuUs.median)],
-        ]),
-        ratios: resultsTable(own, ratioColumns(COLUMNS[loop])),
-      };
-    }),
-  );
-  const openRates = sizes.map(({ size, rate, clients }) => `${size}: ${rate}/s over ${clients} connections in turn`);
-  return {
-    values: {
-      nginx: starts.at(-1)?.tools?.["nginx"] ?? "not to be had: its arm is left out",
-      clients: CLIENTS,
-      openRates: openRates.join("; "),
-      steps: stepsTable(summary).trimEnd(),
-      sections,
-    },
-  };
+type Given = OptionsOf<typeof OPTIONS>;
+
+function settingsOf({ rounds, seconds, quick }: Given) {
+  return { rounds: rounds ?? (quick ? 2 : 9), seconds: seconds ?? (quick ? 0.5 : 2) };
 }
 
-/** What each arm adds to the one that does the next less: ratios within a round, and the 95 % interval of their median. */
-export function stepsTable(summary: LoopbackSummary): string {
-  const steps = summary.results.filter(({ loop, added }) => loop === "closed" && added !== undefined);
-  return markdownTable(
-    ["", "beside", "requests/s, closed loop", "workerd's CPU, closed loop", "workerd's CPU, open loop"],
-    steps.map(({ subject, title, group, added }) => [
-      `${group}, ${title}`,
-      findResult(summary, "closed", added?.to ?? subject).title,
-      withInterval(added?.requestsPerSecond),
-      withInterval(added?.workerdCpuUs),
-      withInterval(findResult(summary, "open", subject).added?.workerdCpuUs),
-    ]),
-  );
+function subjectsHere(): Subject[] {
+  return SUBJECTS.filter(({ arm }) => arm !== "nginx" || findNginx() !== undefined);
 }
 
-/** Without an interval where there are too few rounds for one. */
-function withInterval(ratio: Figure["ratio"] | undefined): string {
-  if (ratio === undefined || !Number.isFinite(ratio.median)) return "-";
-  const { median, interval } = ratio;
-  return interval === null ? number(median) : `${number(median)} (${number(interval[0])} to ${number(interval[1])})`;
+function armsHere(): LoopbackArm[] {
+  return [...new Set(subjectsHere().map(({ arm }) => arm))];
+}
+
+function plan(given: Given) {
+  return measurements(subjectsHere(), settingsOf(given).rounds);
 }
 
 /**
  * What a request costs through the real edge over TLS and HTTP/2: alone, with a worker that only passes on, with this
- * worker; and through nginx.
+ * worker; and through nginx. In each round every subject once, in a closed loop and in an open one, on the loopback.
  */
-export const experiment = defineLoopback(overheadReport);
+export const experiment = defineExperiment({
+  options: OPTIONS,
+  row: LOOPBACK_COLUMNS,
+  question: (given) => ({
+    seed: SEED,
+    seconds: settingsOf(given).seconds,
+    warmSeconds: WARM_SECONDS,
+    sizes: SIZES,
+    clients: CLIENTS,
+    arms: armsHere(),
+  }),
+  done: (given, rows) => shareMade(plan(given), rows),
+  prepare: async () => {
+    await buildLoopback();
+    const nginx = findNginx();
+    if (nginx === undefined) console.error("There is no nginx here and it cannot be installed: its arm is left out.");
+    return { nginx: nginx === undefined ? null : nginxVersion(nginx) };
+  },
+  measure: async (run) => {
+    const { options, folder } = run;
+    const { seconds } = settingsOf(options);
+    const all = plan(options);
+    // Counts an arm's measurements: each has clients of its own.
+    const runs = new Map<LoopbackArm, number>();
+    const system = await startLoopbackSystem(armsHere());
+    /** Undefined where it was interrupted. @throws UserError */
+    const measure = async ({ id, loop, round, subject: { size, arm } }: (typeof all)[number], signal: AbortSignal) => {
+      const earlier = runs.get(arm) ?? 0;
+      runs.set(arm, earlier + 1);
+      const processes = system.arms.get(arm);
+      if (processes === undefined) throw new Error(`${arm} does not run.`);
+      const rate = loop === "open" ? openRate(folder.rows, size) : null;
+      const { secFetchDest, offers } = LOOPBACK_ARMS[arm];
+      const [bodyBytes, clients] = [SIZES[size], CLIENTS[size]];
+      const startedMs = Date.now();
+      const counted = await runRequests({
+        name: id,
+        plan: {
+          url: `${processes.url}/image/${bodyBytes}`,
+          headers: { "Sec-Fetch-Dest": secFetchDest },
+          offers,
+          bodyBytes,
+          loop,
+          clients,
+          rate: rate ?? 0,
+          warmSeconds: WARM_SECONDS,
+          seconds,
+        },
+        run: earlier,
+        ...processes,
+        originPid: system.originPid,
+        signal,
+      });
+      return counted && [{ id, loop, size, round, arm, startedMs, clients, rate, ...counted }];
+    };
+    try {
+      await unlessItFails(system.failed, run.signal, async (signal) => {
+        // Some that do not count: they make code and caches warm.
+        const warm = all.filter(({ loop, round }) => loop === "closed" && round === 0);
+        for (const measurement of warm) if (!signal.aborted) await measure(measurement, signal);
+        await makeMissing(all, { ...run, signal }, (measurement) => measure(measurement, signal));
+      });
+    } finally {
+      await system.stop();
+    }
+  },
+  summarise: (recorded) => summarizeLoopback(settingsOf(recorded.options), recorded),
+  report: overheadReport,
+});
+
+/**
+ * All measurements of a run: first the closed loops, which say how fast the open ones may be. Each round has both sizes
+ * in random order, and every subject of a size in random order. An order is the round's own, so that a run goes on where
+ * another stopped.
+ */
+export function measurements(subjects: readonly Subject[], rounds: number) {
+  const groups = [...Map.groupBy(subjects, ({ size }) => size).values()];
+  return LOOPS.flatMap((loop) =>
+    Array.from({ length: rounds }, (_, round) => round).flatMap((round) => {
+      const random = seededRandom(SEED, "subjects", loop, round);
+      return shuffle(groups, random)
+        .flatMap((group) => shuffle(group, random))
+        .map((subject) => ({ id: measurementId(loop, subject.name, round), loop, subject, round }));
+    }),
+  );
+}
+
+/** Requests per second of a size's open loops. Once a row has it, it stays, also where a later command asks for more rounds. */
+export function openRate(rows: readonly LoopbackRow[], size: Size): number {
+  const own = rows.filter((row) => row.size === size);
+  const given = own.find(({ loop, rate }) => loop === "open" && rate !== null)?.rate;
+  if (given !== undefined && given !== null) return given;
+  const closed = Map.groupBy(
+    own.filter(({ loop }) => loop === "closed"),
+    ({ arm }) => arm,
+  );
+  const speeds = [...closed.values()].map((some) => median(some.map(({ requestsPerSecond }) => requestsPerSecond)));
+  return Math.max(1, Math.round(OPEN_LOAD_RATIO * Math.min(...speeds)));
+}

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
-import { exampleRows, exampleSummary } from "../../harness/loopback/testing.ts";
+import { exampleRows, exampleSummary } from "./testing.ts";
 import { reportText } from "../../harness/run.ts";
-import { experiment, stepsTable } from "./experiment.ts";
+import { experiment } from "./experiment.ts";
+import { stepsTable } from "./report.ts";
 
 const FACTORS = { "pass-through": 2, adaptive: 5, nginx: 0.5 };
 const ROWS = exampleRows(3, FACTORS);

@@ -1,8 +1,16 @@
 import type { LoopbackArm } from "../../lab/loopback-system.ts";
 import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
 import { blankRow } from "../../model/row-schema.ts";
-import { LOOPBACK_COLUMNS, type LoopbackRow, measurementId, measurements, type Subject, SUBJECTS } from "./plan.ts";
-import { type LoopbackSummary, summarizeLoopback } from "./summary.ts";
+import { measurements } from "./experiment.ts";
+import {
+  LOOPBACK_COLUMNS,
+  type LoopbackRow,
+  type LoopbackSummary,
+  measurementId,
+  type Subject,
+  SUBJECTS,
+  summarizeLoopback,
+} from "./report.ts";
 
 export function exampleRow(
   { name, size, arm }: Subject,

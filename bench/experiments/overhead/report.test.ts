@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { readOptions } from "../../model/options.ts";
-import { commonOptions } from "../run.ts";
-import { LOOPBACK_OPTIONS } from "./define.ts";
-import { measurements, openRate, type Subject, SUBJECTS } from "./plan.ts";
-import { shortfalls } from "./report.ts";
-import { findResult } from "./summary.ts";
+import { commonOptions } from "../../harness/run.ts";
+import { experiment, measurements, openRate } from "./experiment.ts";
+import { findResult, shortfalls, type Subject, SUBJECTS } from "./report.ts";
 import { exampleRow, exampleRows, exampleSummary } from "./testing.ts";
 
 const rowsOf = (rounds: number) => exampleRows(rounds, { "pass-through": 2, adaptive: 5 });
@@ -134,6 +132,6 @@ it.each([
   [["--seconds", "1e9"], "--seconds must be a whole number from 1 to 600, not 1e9."],
   [["--save"], "Known options:\n  --rounds N"],
 ])("%j is refused in words", (args, message) => {
-  const options = { ...LOOPBACK_OPTIONS, ...commonOptions("overhead") };
+  const options = { ...experiment.options, ...commonOptions("overhead") };
   expect(() => readOptions(args, options)).toThrow(message);
 });
