@@ -100,6 +100,7 @@ describe("npm start", () => {
   it.each([
     ["PORT", "http", "The variable PORT must be a whole number from 1 to 65535."],
     ["ORIGIN", "localhost", "The variable ORIGIN must be an http or https URL without a path."],
+    ["TELL_DECISIONS", "yes", "The variable TELL_DECISIONS must be on or off."],
     ["BUDGET_MS", "soon", "The variable BUDGET_MS must be a whole number from 0 to 1000."],
     ["DEMO_VISITORS", "yes", "The variable DEMO_VISITORS must be on or off."],
     ["OBJECTS_PER_REGION", "0", "The variable OBJECTS_PER_REGION must be a whole number from 1 to 10000."],

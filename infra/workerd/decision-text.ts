@@ -11,7 +11,7 @@ export function parseDecisionLine(line: string): DecisionLine | undefined {
   }
 }
 
-export const DECISION_HEADINGS = row("client", "protocol", "RTT", "loss", "decision", "reason");
+export const DECISION_HEADINGS = row("client", "protocol", "RTT", "believed loss", "decision", "reason");
 
 /** A decision as one line of text that a person reads. */
 export function decisionText({ client, httpProtocol, request, decision }: DecisionLine): string {
@@ -34,7 +34,7 @@ export function decisionText({ client, httpProtocol, request, decision }: Decisi
 }
 
 function row(...cells: readonly string[]): string {
-  const widths = [8, 10, 10, 9, 17, 0];
+  const widths = [8, 10, 10, 15, 17, 0];
   return cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("");
 }
 

@@ -30,7 +30,7 @@ const OWN = Object.entries({ PORT: process.env["PORT"], STATE_DIR: process.env["
   .join("");
 /** Those of the worker's variables that are set. */
 const VARIABLES = Object.fromEntries(
-  ["BUDGET_MS", "OBJECTS_PER_REGION", "API_ORIGINS", "ASSETS"].flatMap((name) => {
+  ["BUDGET_MS", "OBJECTS_PER_REGION", "API_ORIGINS", "ASSETS", "TELL_DECISIONS"].flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value]];
   }),
