@@ -50,18 +50,19 @@ function lossyLevels(clients: number): { network: LevelState; above: LevelState 
 }
 
 describe("what a page is told of its decision", () => {
-  const told = async (policy: Policy, announceDecisions: boolean): Promise<string | null> => {
+  const told = async (policy: Policy, announceDecisions: boolean, cf: unknown = CF_H2): Promise<string | null> => {
     const stores = new FakeStores(policy);
-    const { response, settled } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, announceDecisions }));
+    const { response, settled } = await visit(navigation(cf), stores, new Isolate({ ...SETTINGS, announceDecisions }));
     await settled;
     return response.headers.get("server-timing");
   };
 
   it.each([
-    ["fixed-h3", 'h3-why;desc="offered for 300 s: mode-fixed-h3, version 3"'],
-    ["observe", 'h3-why;desc="nothing said: mode-observe, version 3"'],
-  ] as const)("%s, if it is to be told", async (name, header) => {
-    expect(await told(mode(name), true)).toBe(header);
+    ["fixed-h3", CF_H2, 'h3-why;desc="offered for 300 s: mode-fixed-h3, version 3"'],
+    ["fixed-h2", CF_H3, 'h3-why;desc="any earlier offer taken back: mode-fixed-h2, version 3"'],
+    ["observe", CF_H2, 'h3-why;desc="nothing said: mode-observe, version 3"'],
+  ] as const)("%s, if it is to be told", async (name, cf, header) => {
+    expect(await told(mode(name), true, cf)).toBe(header);
   });
 
   it("is nothing unless somebody wants that", async () => {

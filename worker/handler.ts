@@ -155,7 +155,7 @@ function answerOf(advice: Advice | undefined, nowMs: number): AltSvcAnswer | und
 
 /** What was decided for a page, in words: `offered for 60 s: h3-faster, version 3`. */
 function announcementOf({ decision: { advertise, reason }, policyVersion }: Advice): string {
-  const answer = { h3: "offered", nothing: "nothing said", clear: "taken back" }[advertise.kind];
+  const answer = { h3: "offered", nothing: "nothing said", clear: "any earlier offer taken back" }[advertise.kind];
   const life = advertise.kind === "h3" ? ` for ${advertise.maS} s` : "";
   return `${answer}${life}: ${reason}, version ${policyVersion}`;
 }

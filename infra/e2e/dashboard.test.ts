@@ -80,6 +80,7 @@ it("shows what there is, without a fault, in every size and scheme", { timeout: 
       const cells = await page.locator("#seen tbody td").allTextContents();
       expect(cells.some((cell) => cell.startsWith("25 %"))).toBe(true);
       expect(await page.locator("#seen td.offered").count()).toBeGreaterThan(3);
+      expect(await page.locator("#seen caption").textContent()).toContain("*: version 1, everyone's, offers HTTP/3");
       expect(await page.locator("#effect").textContent()).toMatch(/To draw some, give the policy exploration/);
       await page.evaluate(AXE);
       const violations = await page.evaluate(async () => {

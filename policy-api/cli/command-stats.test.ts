@@ -11,10 +11,18 @@ beforeEach(async () => {
 describe("stats", () => {
   it("shows this hour, those before it, and all", async () => {
     const offered = "decisions|h3-faster|h3|policy|tcp|no";
+    const clear = "decisions|h2-faster|clear|policy|tcp|no";
     const late = "decisions|not-measured|nothing|policy|tcp|yes";
     anna.api.ports.counters.tally = {
       sinceHour: HOUR - 50,
-      totals: { [offered]: 12_000, [late]: 4_000, "offers|taken": 900, "look_ups|store": 16_000, undecided: 3 },
+      totals: {
+        [offered]: 12_000,
+        [clear]: 7,
+        [late]: 4_000,
+        "offers|taken": 900,
+        "look_ups|store": 16_007,
+        undecided: 3,
+      },
       hours: [
         { hour: HOUR - 2, counted: { [offered]: 60 } },
         { hour: HOUR, counted: { [offered]: 20, [late]: 20 } },
@@ -24,7 +32,9 @@ describe("stats", () => {
     expect([code, err]).toEqual([0, ""]);
     expect(out.split("\n").filter((line) => line.length > 100 || !/^[ -~]*$/.test(line))).toEqual([]);
     expect(out).toMatch(/^Since 2026-11-19T08:00:00Z \(2 d ago\):$/m);
-    expect(out).toMatch(/^pages decided about +40 +100 +- +16,000$/m);
+    expect(out).toMatch(/^pages decided about +40 +100 +- +16,007$/m);
+    // A page says it also where no offer was ever made.
+    expect(out).toMatch(/^ {2}clear: takes back any earlier offer +0 +0 +0\.0 +7$/m);
     expect(out).toMatch(/^ {2}offered HTTP\/3 +20 +80 +80\.0 +12,000$/m);
     expect(out).toMatch(/^ {2}late: the look-up was too slow +20 +20 +20\.0 +4,000$/m);
     expect(out).toMatch(/^ {2}h3-faster +20 +80 +80\.0 +12,000$/m);

@@ -30,7 +30,7 @@ const LINES: readonly Line[] = [
   ["pages decided about", "decisions"],
   ["offered HTTP/3", "decisions", "answer", "h3"],
   ["nothing said", "decisions", "answer", "nothing"],
-  ["an offer taken back", "decisions", "answer", "clear"],
+  ["clear: takes back any earlier offer", "decisions", "answer", "clear"],
   ["over HTTP/3 already", "decisions", "transport", "quic"],
   ["late: the look-up was too slow", "decisions", "late", "yes"],
   ["drawn: offered", "decisions", "arm", "offer"],

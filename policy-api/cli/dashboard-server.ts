@@ -111,14 +111,14 @@ async function listen(server: Server, port: number): Promise<void> {
 /** Asks for all of it at a time. A part that fails says so, and the others are shown. */
 async function dashboardData(api: Api, hours: number, atMs: number): Promise<DashboardData> {
   const activation = api.activation().then((reply) => reply.activation);
-  const [health, inForce, policy, stats, results] = await Promise.all([
+  const [health, inForce, everyone, stats, results] = await Promise.all([
     partOf(api.health().then((reply) => reply.json())),
     partOf(activation.then((now) => inForceText(now, atMs))),
-    partOf(activation.then(async ({ everyone }) => (await api.version(everyone)).policy)),
+    partOf(activation.then((now) => api.version(now.everyone))),
     partOf(api.stats(hours)),
     partOf(api.results(undefined).then((now) => resultsText(now, COLUMNS))),
   ]);
-  return { origin: api.origin, atMs, hours, health, inForce, policy, stats, results };
+  return { origin: api.origin, atMs, hours, health, inForce, everyone, stats, results };
 }
 
 async function partOf<T>(asked: Promise<T>): Promise<Part<T>> {

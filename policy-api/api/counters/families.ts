@@ -15,7 +15,7 @@ export const UNKNOWN = "unknown";
  */
 export const FAMILIES = {
   decisions: {
-    help: "Pages that were decided about",
+    help: "Pages that were decided about; clear: takes back any earlier offer, said as a precaution too",
     labels: {
       reason: REASONS,
       answer: ADVERTISED,

@@ -12,8 +12,8 @@ export interface DashboardData {
   readonly health: Part<Health>;
   /** What is in force, as `status` prints it. */
   readonly inForce: Part<string>;
-  /** The policy that everyone has, as the server sent it. */
-  readonly policy: Part<unknown>;
+  /** The version that everyone has, as the server sent it. */
+  readonly everyone: Part<{ readonly version: number; readonly policy: unknown }>;
   readonly stats: Part<Stats>;
   /** What `results` prints. */
   readonly results: Part<string>;

@@ -64,7 +64,7 @@ function say(text: string, isGood: boolean): void {
   state.className = isGood ? "good" : "bad";
 }
 
-function showStats({ stats, policy, hours: asked, atMs }: DashboardData): void {
+function showStats({ stats, everyone, hours: asked, atMs }: DashboardData): void {
   const [chart, figures, seen] = [byId("time"), byId("time-table"), byId("seen")];
   if ("fault" in stats) {
     chart.replaceChildren();
@@ -75,9 +75,10 @@ function showStats({ stats, policy, hours: asked, atMs }: DashboardData): void {
   const series = seriesOf(stats.value, by.value, asked, atMs);
   drawSeries(chart, series);
   figures.replaceChildren(seriesTable(series, by.selectedOptions[0]?.text ?? by.value));
-  const parsed = "value" in policy ? parsePolicy(policy.value) : undefined;
+  const { version, policy } = "value" in everyone ? everyone.value : { version: undefined, policy: null };
+  const parsed = parsePolicy(policy);
   const counts = stats.value.hours.flatMap((hour) => hour.counts);
-  seen.replaceChildren(seenTable(cellsOf(counts, parsed?.ok === true ? parsed.value : undefined)));
+  seen.replaceChildren(seenTable(cellsOf(counts, parsed.ok ? parsed.value : undefined), version));
 }
 
 by.addEventListener("change", () => shown && showStats(shown));

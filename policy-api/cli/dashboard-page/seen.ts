@@ -55,15 +55,16 @@ function answerAt(policy: Policy, bound: number, loss: string): Cell["answer"] {
   return decide(request, history, policy, 0, undefined).advertise.kind;
 }
 
-/** As a table: a row for each loss, a column for each class of RTT. */
-export function seenTable(cells: readonly Cell[]): Node {
+/** As a table: a row for each loss, a column for each class of RTT. @param version Everyone's; undefined if it is not known */
+export function seenTable(cells: readonly Cell[], version: number | undefined): Node {
   const most = Math.max(...cells.map(({ share }) => share));
   const rows = LOSSES.map((loss): [string, ...HTMLTableCellElement[]] => [
     loss === UNKNOWN ? "not known" : loss === "0" ? "no loss" : percent(Number(loss)),
     ...cells.filter((cell) => cell.loss === loss).map((cell) => cellOf(cell, most)),
   ]);
   const headings = ["loss", ...RTT_BOUNDS_MS.map((bound) => `${bound} ms`)];
-  return tableOf("Share of pages, by RTT (from) and loss. * offered by the policy", headings, rows);
+  const star = version === undefined ? "" : ` *: version ${version}, everyone's, offers HTTP/3 there on the path /`;
+  return tableOf(`Share of pages, by RTT (from) and loss.${star}`, headings, rows);
 }
 
 function cellOf({ pages, share, answer, offered }: Cell, most: number): HTMLTableCellElement {
