@@ -1,21 +1,14 @@
-import { killSwitchLines, stageText } from "../../policy-api/cli/activation-text.ts";
+import { killSwitchLines, policiesOf, stagesOf, stageText } from "../../policy-api/cli/activation-text.ts";
 import type { Api } from "../../policy-api/cli/api.ts";
 import { counted, percent } from "../../policy-api/cli/quantities.ts";
 import type { ActivationState } from "../../policy-api/decision/activation.ts";
-import { parsePolicy, type Policy } from "../../policy-api/decision/policy.ts";
+import type { Policy } from "../../policy-api/decision/policy.ts";
 
 /** What is in force, in lines: as the store has it, whatever this start meant to put there. Never rejects. */
 export async function inForceLines(api: Pick<Api, "activation" | "version">): Promise<readonly string[]> {
   try {
     const { activation } = await api.activation();
-    const { everyone, stages } = activation;
-    const versions = [...new Set([everyone, ...stages.map(({ version }) => version)])];
-    const policies = new Map<number, Policy>();
-    for (const version of versions) {
-      const read = parsePolicy((await api.version(version)).policy);
-      if (read.ok) policies.set(version, read.value);
-    }
-    return linesOf(activation, policies);
+    return linesOf(activation, await policiesOf(stagesOf(activation), api));
   } catch (error) {
     return [`The policy store does not say what is in force: ${(error as Error).message}`];
   }

@@ -1,9 +1,9 @@
 import { type ActivationState, INITIAL_ACTIVATION, type KillSwitch, type Stage } from "../decision/activation.ts";
-import { POLICY_OUTDATED_MS } from "../decision/policy.ts";
+import { type Mode, parsePolicy, type Policy, POLICY_OUTDATED_MS } from "../decision/policy.ts";
 import type { Activation, PolicyVersion } from "../api/contract/policies.ts";
 import type { Call, Result } from "./command.ts";
 import { printable, table } from "./table.ts";
-import { madeText, percent, timeText, whenText } from "./quantities.ts";
+import { count, madeText, percent, timeText, whenText } from "./quantities.ts";
 import type { Api } from "./api.ts";
 import { EXIT, Failure } from "./failure.ts";
 
@@ -43,6 +43,46 @@ export function inForceText(activation: Activation, nowMs: number): string {
 
 /** The last sentence after every change of the activation. */
 export const WHEN_OBEYED = `Obeyed everywhere within ${POLICY_OUTDATED_MS / 1000} s, while the store answers.`;
+
+/**
+ * A line about offers that outlive a change, because clients who got them get a version that observes; empty without such.
+ *
+ * @throws Failure
+ */
+export async function livingOffersText(before: ActivationState, after: ActivationState, api: Api): Promise<string> {
+  const next = stagesOf(after);
+  const isKept = ({ version, share, pathPrefix }: Stage): boolean =>
+    next.some((stage) => stage.version === version && stage.pathPrefix === pathPrefix && stage.share >= share);
+  const ended = stagesOf(before).filter((stage) => !isKept(stage));
+  if (ended.length === 0 || after.killSwitch !== null) return "";
+  const policies = await policiesOf([...ended, ...next], api);
+  const withMode = (stages: readonly Stage[], ...modes: readonly Mode[]) =>
+    stages
+      .flatMap(({ version }) => policies.get(version) ?? [])
+      .filter(({ mode, rules }) => [{ mode }, ...rules].some((rule) => modes.includes(rule.mode)));
+  const offered = withMode(ended, "adaptive", "fixed-h3").map(({ ma }) => ma.maxS);
+  return offered.length === 0 || withMode(next, "observe").length === 0
+    ? ""
+    : `\nOffers made until now live for up to ${count(Math.max(...offered))} s: \`observe\` takes none back, \`kill clear\` does.`;
+}
+
+/** The stages, and everyone as the last one. */
+export function stagesOf({ everyone, stages }: Assignment): readonly Stage[] {
+  return [...stages, { version: everyone, share: 1 }];
+}
+
+/** The policies of stages, by version: those that can be read. @throws Failure */
+export async function policiesOf(
+  stages: readonly Stage[],
+  api: Pick<Api, "version">,
+): Promise<ReadonlyMap<number, Policy>> {
+  const policies = new Map<number, Policy>();
+  for (const version of new Set(stages.map((stage) => stage.version))) {
+    const read = parsePolicy((await api.version(version)).policy);
+    if (read.ok) policies.set(version, read.value);
+  }
+  return policies;
+}
 
 /** What the kill switch does. */
 export const KILL_SWITCH_MEANS: Readonly<Record<KillSwitch, string>> = {

@@ -51,6 +51,7 @@ export function connect(endpoint: Endpoint) {
     kill: (kind: KillSwitch, note: string | undefined) =>
       body<KillReply>(activation["kill-switch"].$put({ json: { kind, note }, ...matching("*") })),
     endKill: (etag: string) => body<KillReply>(activation["kill-switch"].$delete(matching(etag))),
+    probe: () => body(api.probe.$get({ query: { answer: "nothing" } })),
     explain: (json: NewQuestion) => body(api.decisions.explain.$post({ json })),
     results: (version: number | undefined) => body(api.results.$get(ofVersion(version))),
     proposal: (version: number | undefined) => body(api.results.proposal.$get(ofVersion(version))),

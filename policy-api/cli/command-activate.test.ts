@@ -163,6 +163,22 @@ describe("rollback", () => {
     expect(inForce()).toMatchObject({ everyone: 1 });
   });
 
+  it.each([
+    ["to what observes", ["activate 1 --yes"], "rollback --yes", "3,600"],
+    ["to fewer clients, where the others are observed", ["activate 1 --share 25%"], "activate 1 --share 5%", "3,600"],
+    ["by the longest life of what ends", ["activate 1 --yes", "activate 3 --path /a/"], "activate 0 --yes", "7,200"],
+    ["but not to more clients", ["activate 1 --share 5%"], "activate 1 --share 25%", undefined],
+    ["nor to what takes offers back", ["activate 1 --yes"], "activate 2 --yes", undefined],
+    ["nor under the kill switch", ["activate 1 --yes", "kill --yes"], "activate 0 --yes", undefined],
+    ["nor where nothing was offered", ["activate 2 --yes"], "rollback --yes", undefined],
+  ])("says how long offers live on, %s", async (_, earlier, line, livesS) => {
+    anna.writes("long.json", { schema: 3, mode: "fixed-h3", ma: { minS: 60, maxS: 7_200 } });
+    for (const done of ["push long.json", ...earlier]) await anna.does(done);
+    const { code, out } = await anna.does(line);
+    const lives = /^Offers made until now live for up to ([\d,]+) s: .* `kill clear` does\.$/m.exec(out)?.[1];
+    expect([code, lives]).toEqual([0, livesS]);
+  });
+
   it("shows that it turns the kill switch off, where that was the last change", async () => {
     await anna.api.change({ kind: "kill-switch", to: "fixed-h2" });
     const { code, out } = await anna.does("rollback --yes");

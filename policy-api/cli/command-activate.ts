@@ -7,6 +7,7 @@ import {
   isForEveryone,
   KILL_SWITCH_MEANS,
   killSwitchLines,
+  livingOffersText,
   rolledOut,
   type Rollout,
   unchanged,
@@ -20,7 +21,7 @@ import { confirm } from "./confirm.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
 import { namedVersion } from "./named-policy.ts";
 import { oneOf, readVersion } from "./options.ts";
-import { verdictText } from "./policy-text.ts";
+import { verdictLines } from "./policy-text.ts";
 import { madeText } from "./quantities.ts";
 import { printable } from "./table.ts";
 
@@ -61,23 +62,28 @@ change that somebody else made meanwhile (exit code 4).`,
       inForceText(activation, io.nowMs()),
       "",
       `Version ${rollout.version}: ${mode ?? "unreadable"}, ${printable(madeText(author, createdAt, note, io.nowMs()))}`,
-      ...verdictLines(policy, rollout),
+      ...(await verdictOf(policy, rollout, api)),
       "",
       "After this:",
       ...whoGetsWhat(after),
     ].join("\n");
     if (isForEveryone(rollout)) await confirm(call, preview, `Version ${rollout.version} for everyone?`);
     else call.print(`${preview}\n`);
+    const living = await livingOffersText(activation, after, api);
     const { everyone, stages } = after;
     const now = await unlessChanged(api, io, () => api.activate({ everyone, stages, note: options.note }, etag));
-    return changed(activation, now, `Revision ${now.revision} is in force. ${WHEN_OBEYED} \`rollback\` undoes it.`);
+    return changed(
+      activation,
+      now,
+      `Revision ${now.revision} is in force. ${WHEN_OBEYED} \`rollback\` undoes it.${living}`,
+    );
   },
 };
 
 /** Nothing where the version ends, or cannot be read. */
-function verdictLines(policy: unknown, { version, share, pathPrefix = "/" }: Rollout): readonly string[] {
+async function verdictOf(policy: unknown, { version, share, pathPrefix = "/" }: Rollout, api: Api) {
   const parsed = parsePolicy(policy);
-  return share === 0 || !parsed.ok ? [] : [verdictText(`version ${version}`, parsed.value, { path: pathPrefix })];
+  return share === 0 || !parsed.ok ? [] : verdictLines(`version ${version}`, parsed.value, { path: pathPrefix }, api);
 }
 
 export const ROLLBACK: Command = {
@@ -98,8 +104,9 @@ else made meanwhile (exit code 4). It switches no kill switch on again: \`kill\`
       throw misused(`This would switch the kill switch on again. \`kill ${target.killSwitch}\` does that.`);
     const preview = `${inForceText(activation, io.nowMs())}\n\nBack to:\n${inForceText(target, io.nowMs())}`;
     await confirm(call, preview, `Back to revision ${target.revision}?`);
+    const living = await livingOffersText(activation, target, api);
     const after = await unlessChanged(api, io, () => api.rollBack(options.note, etag));
-    return changed(activation, after, `${inForceText(after, io.nowMs())}\n\n${WHEN_OBEYED}`);
+    return changed(activation, after, `${inForceText(after, io.nowMs())}\n\n${WHEN_OBEYED}${living}`);
   },
 };
 

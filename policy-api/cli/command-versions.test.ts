@@ -24,6 +24,18 @@ describe("push", () => {
     expect(anna.api.current().everyone).toBe(0);
   });
 
+  it.each([
+    ["adaptive-h3", { country: ["JP"] }, true],
+    ["adaptive-h3", { asn: [64_500] }, true],
+    ["adaptive-h3", { pathPrefix: "/shop/" }, false],
+    ["cloudflare", { country: ["JP"] }, false],
+  ] as const)("warns about rules that match no visitor: on %s, %j", async (edge, conditions, warns) => {
+    anna.api.ports.probed = { ...anna.api.ports.probed, edge };
+    anna.writes("rules.json", { ...FIXED_H3, rules: [{ ...conditions, mode: "fixed-h2" }] });
+    for (const line of ["push rules.json", "activate 1 --share 5%"])
+      expect((await anna.does(line)).out.includes("rules by them match no visitor"), line).toBe(warns);
+  });
+
   it("again is safe: the key is made of the content", async () => {
     await anna.does("push h3.json");
     const again = await anna.does("push h3.json");

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Call, Command } from "./command.ts";
 import { readPolicyFile } from "./files.ts";
-import { decisionsGrid, drawnShare, gridText, isChanged, verdictText } from "./policy-text.ts";
+import { decisionsGrid, drawnShare, gridText, isChanged, verdictLines, verdictText } from "./policy-text.ts";
 import { count, counted, madeText, percent } from "./quantities.ts";
 import { namedPolicy, namedVersion, readable } from "./named-policy.ts";
 import { nextPageText, PAGE_OPTIONS } from "./options.ts";
@@ -38,7 +38,9 @@ export const PUSH: Command = {
   words: [1, 1],
   async run({ words: [file = ""], options, io, api }) {
     const policy = readPolicyFile(file, io);
-    const stored = await (await api()).push(policy, options.note);
+    const connected = await api();
+    const verdict = await verdictLines("this policy", policy, { path: "/" }, connected);
+    const stored = await connected.push(policy, options.note);
     const { version, contentHash, author, createdAt, note, isNew } = stored;
     const first = isNew
       ? `${file} is now version ${version}.`
@@ -49,7 +51,7 @@ export const PUSH: Command = {
         first,
         `content  ${contentHash}`,
         "",
-        verdictText("this policy", policy, { path: "/" }),
+        ...verdict,
         "A push puts nothing in force. What this one would change, and how to begin with few:",
         `  diff active ${version}`,
         `  activate ${version} --share 5%`,

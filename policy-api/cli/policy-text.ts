@@ -1,4 +1,5 @@
 import type { Policy } from "../decision/policy.ts";
+import type { Api } from "./api.ts";
 import { count, counted, percent } from "./quantities.ts";
 import { table } from "./table.ts";
 import { decide, modeFor } from "../decision/decide.ts";
@@ -9,6 +10,14 @@ export function verdictText(name: string, policy: Policy, where: Where): string 
   const others =
     policy.rules.length === 0 ? "" : ` (${counted(policy.rules.length, "rule")} may say otherwise elsewhere)`;
   return `On ${where.path} ${name} offers HTTP/3 ${toWhom(policy, where)}; ${whoIsDrawn(policy, where)}${others}.`;
+}
+
+/** The verdict, and a warning if the server's edge knows nothing of what the policy's rules ask for. @throws Failure */
+export async function verdictLines(name: string, policy: Policy, where: Where, api: Api): Promise<readonly string[]> {
+  const verdict = verdictText(name, policy, where);
+  const asksMore = policy.rules.some(({ asn, country }) => asn ?? country);
+  if (!asksMore || (await api.probe()).edge !== "adaptive-h3") return [verdict];
+  return [verdict, "WARNING: this site's TLS edge knows no country and no asn, so rules by them match no visitor."];
 }
 
 /** Whom a policy draws on a path: an offer to half of them, none to the others. */
