@@ -61,7 +61,7 @@ func TestBodyAboveTheBoundOfTheAPI(t *testing.T) {
 			close(ended)
 			want := fmt.Sprint(tc.length)
 			if tc.status == 413 {
-				want = `{"type":"about:blank","title":"Content Too Large","status":413,"detail":"a body may have 262144 bytes"}`
+				want = `{"type":"about:blank","status":413,"detail":"a body may have 262144 bytes"}`
 				if got := res.Header.Get("Content-Type"); got != "application/problem+json" {
 					t.Errorf("%s: %s", name, got)
 				}

@@ -1,23 +1,7 @@
 import type { Context } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { type Fault, FAULTS_MAX } from "../decision/parse.ts";
 
-const TITLES = {
-  400: "Bad Request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  409: "Conflict",
-  412: "Precondition Failed",
-  413: "Content Too Large",
-  422: "Unprocessable Content",
-  428: "Precondition Required",
-  429: "Too Many Requests",
-  503: "Service Unavailable",
-} as const satisfies Partial<Record<ContentfulStatusCode, string>>;
-
-type ProblemStatus = keyof typeof TITLES;
+type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 422 | 428 | 429 | 503;
 
 /** A refusal, which callers get as problem details (RFC 9457). Any code throws it; renderProblem renders it. */
 export class Problem extends Error {
@@ -55,8 +39,8 @@ export class Problem extends Error {
 }
 
 export function renderProblem(c: Context, { status, message, members, headers }: Problem): Response {
-  // RFC 9457 section 3.1.1: without a page about the type, `about:blank` and the title of the status.
-  const body = { type: "about:blank", title: TITLES[status], status, detail: message, ...members };
+  // RFC 9457 section 4.2.1: `about:blank` says no more than the status, and a title would only repeat its name.
+  const body = { type: "about:blank", status, detail: message, ...members };
   const always = { "content-type": "application/problem+json", "cache-control": "no-store" };
   return c.body(JSON.stringify(body), status, { ...headers, ...always });
 }

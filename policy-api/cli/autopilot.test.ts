@@ -144,7 +144,7 @@ describe("autopilot", () => {
     const { code, err } = await anna.does("autopilot");
     expect([code, err]).toEqual([
       3,
-      "The server does not allow this (403 Forbidden).\nthe token writer is not of the scope autopilot, so it may give no cause\n",
+      "The server does not allow this (403).\nthe token writer is not of the scope autopilot, so it may give no cause\n",
     ]);
     expect(current().stages).toEqual([]);
   });

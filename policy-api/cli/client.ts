@@ -146,21 +146,20 @@ export function refusal(endpoint: Endpoint, { status, headers }: Omit<HttpReply,
   const clean = (theirs: string): string =>
     printable(token === undefined ? theirs : theirs.replaceAll(token, "[the token]"));
   const problem = hasShape(ProblemDetails, body) ? body : undefined;
-  const answer = problem === undefined ? String(status) : `${status} ${clean(problem.title)}`;
   const title = (): string => {
     if (status >= 300 && status < 400)
       return `${origin} sends on to ${clean(headers.location ?? "nowhere")} (${status}): give the address itself.`;
     if (status === 401)
-      return `The server does not know this token (${answer}): is its entry in POLICY_TOKENS, and is it the file that H3_TOKEN_FILE names?`;
-    if (status === 403) return `The server does not allow this (${answer}).`;
+      return `The server does not know this token (${status}): is its entry in POLICY_TOKENS, and is it the file that H3_TOKEN_FILE names?`;
+    if (status === 403) return `The server does not allow this (${status}).`;
     if (status === 429) {
       const wait = headers["retry-after"];
-      return `There were too many failed attempts (${answer})${wait === undefined ? "" : `: try again in ${clean(wait)} s`}.`;
+      return `There were too many failed attempts (${status})${wait === undefined ? "" : `: try again in ${clean(wait)} s`}.`;
     }
-    if (status >= 500) return `${origin} cannot answer now (${answer}).`;
+    if (status >= 500) return `${origin} cannot answer now (${status}).`;
     if (problem === undefined)
       return `${origin} answers ${status}, and not as this version of the API does: is it the right server? Does a route lead ${API_PATH}/* to its worker?`;
-    return `The server refuses this (${answer}).`;
+    return `The server refuses this (${status}).`;
   };
   return new Failure(exitCodeOf(status, problem !== undefined), title(), {
     status,

@@ -282,7 +282,7 @@ describe("a version that cannot be read", () => {
 
   it.each([
     ["activate 1 --share 5%", `  /stages/0/version: version 1 ${UNREADABLE}\n`],
-    ["rollback --yes", `The server refuses this (409 Conflict).\nversion 1 ${UNREADABLE}\n`],
+    ["rollback --yes", `The server refuses this (409).\nversion 1 ${UNREADABLE}\n`],
   ])("%s: refused", async (line, why) => {
     const { code, err } = await anna.does(line);
     expect([code, err]).toEqual([1, expect.stringContaining(why)]);

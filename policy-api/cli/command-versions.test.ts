@@ -68,7 +68,6 @@ describe("push", () => {
       status: 400,
       body: {
         type: "about:blank",
-        title: "Bad Request",
         status: 400,
         detail: "Not so.",
         faults: [{ pointer: "/policy/mode", message: "is out of date" }],
@@ -77,12 +76,12 @@ describe("push", () => {
     expect(await anna.does("push h3.json")).toEqual({
       code: 1,
       out: "",
-      err: "The server refuses this (400 Bad Request).\nNot so.\n  /policy/mode: is out of date\n",
+      err: "The server refuses this (400).\nNot so.\n  /policy/mode: is out of date\n",
     });
     expect(JSON.parse((await anna.does("push h3.json --json")).out)).toEqual({
       error: {
         status: 400,
-        title: "The server refuses this (400 Bad Request).",
+        title: "The server refuses this (400).",
         detail: "Not so.",
         faults: [{ pointer: "/policy/mode", message: "is out of date" }],
       },

@@ -1,7 +1,7 @@
 import { REACH } from "./client-day.ts";
 import { beyondExpected } from "./effect.ts";
 import { type Arms, type Estimate, estimateOf, excludesZero, ofEach } from "./intervals.ts";
-import { meanPerClient, ratiosOf } from "./ratios.ts";
+import { meanPerClient, type Ratios, ratiosOf, ratiosOfBoth } from "./ratios.ts";
 import { ASSIGNED, clientsOf, type Outcome, type Sums } from "./sums.ts";
 
 /**
@@ -15,13 +15,20 @@ import { ASSIGNED, clientsOf, type Outcome, type Sums } from "./sums.ts";
  * loses no page by that.
  */
 export function primaryOf(arms: Arms<Sums>): Estimate | undefined {
-  const offered = ratiosOf(arms.offered.assigned, ASSIGNED.decided);
-  const withheld = ratiosOf(arms.withheld.assigned, ASSIGNED.decided);
-  if (offered === undefined || withheld === undefined) return undefined;
-  const { beyond } = ASSIGNED;
-  const value = (withheld.means[beyond] ?? 0) - (offered.means[beyond] ?? 0);
-  const se = Math.sqrt(withheld.covariance(beyond, beyond) + offered.covariance(beyond, beyond));
-  return estimateOf(value, se, { offered: offered.clients, withheld: withheld.clients });
+  const both = ratiosOfBoth(arms, "assigned", ASSIGNED.decided);
+  return both && differenceOf(both, ASSIGNED.beyond);
+}
+
+/** The mean of those withheld less that of those offered. */
+function differenceOf(both: Arms<Ratios>, term: number): Estimate | undefined {
+  const { offered, withheld } = both;
+  const value = (withheld.means[term] ?? 0) - (offered.means[term] ?? 0);
+  const se = Math.sqrt(withheld.covariance(term, term) + offered.covariance(term, term));
+  return estimateOf(
+    value,
+    se,
+    ofEach(both, ({ clients }) => clients),
+  );
 }
 
 /**
@@ -59,18 +66,14 @@ export interface MissingReports {
 
 /** Compares how many pages reported. Undefined while an arm has too few clients. Pure. */
 export function missingOf(arms: Arms<Sums>, outcome: Outcome): MissingReports | undefined {
-  const [offered, withheld] = [arms.offered, arms.withheld].map(({ assigned }) => ratiosOf(assigned, ASSIGNED.decided));
-  const times = ofEach(arms, (sums) => ratiosOf(sums[outcome]));
-  if (offered === undefined || withheld === undefined) return undefined;
+  const both = ratiosOfBoth(arms, "assigned", ASSIGNED.decided);
   const term = outcome === "load" ? ASSIGNED.reported : ASSIGNED.reportedLcp;
-  const reported = ofEach({ offered, withheld }, ({ means }) => means[term] ?? 0);
-  const value = reported.withheld - reported.offered;
-  const se = Math.sqrt(offered.covariance(term, term) + withheld.covariance(term, term));
-  const difference = estimateOf(value, se, { offered: offered.clients, withheld: withheld.clients });
-  if (difference === undefined) return undefined;
-  const more = reported.offered > reported.withheld ? times.offered : times.withheld;
+  const difference = both && differenceOf(both, term);
+  if (both === undefined || difference === undefined) return undefined;
+  const reported = ofEach(both, ({ means }) => means[term] ?? 0);
+  const more = ratiosOf((reported.offered > reported.withheld ? arms.offered : arms.withheld)[outcome]);
   const most = Math.max(reported.offered, reported.withheld);
-  const excess = most > 0 ? Math.abs(value) / most : 1;
+  const excess = most > 0 ? Math.abs(difference.value) / most : 1;
   const mean = more === undefined ? 0 : Math.abs(beyondExpected(more.means));
   return {
     share: ofEach(reported, (share) => 1 - share),

@@ -1,6 +1,6 @@
 import { PAGES_COUNTED, REACH } from "./client-day.ts";
 import { type Arms, type Estimate, estimateOf, hasEnough, ofEach, reachAfter } from "./intervals.ts";
-import { meanOf, type Ratios, timesOfBoth, type TimesTerm } from "./ratios.ts";
+import { meanOf, type Ratios, ratiosOfBoth, type TimesTerm } from "./ratios.ts";
 import { type Outcome, type Sums, TIMES } from "./sums.ts";
 
 /** What an assignment to be offered HTTP/3 changes. Logarithms of times, as in a gain table: above 0 is faster. */
@@ -32,7 +32,7 @@ export interface Effect {
  * protocol alone.
  */
 export function effectOf(arms: Arms<Sums>, outcome: Outcome = "load"): Effect | undefined {
-  const both = timesOfBoth(arms, outcome);
+  const both = ratiosOfBoth(arms, outcome);
   if (both === undefined) return undefined;
   const { offered, withheld } = both;
   const clients = ofEach(both, (ratios) => ratios.clients);

@@ -1,5 +1,4 @@
-import type { GainTable } from "../decision/gain-table.ts";
-import type { Gains } from "../decision/gain-table.ts";
+import type { Gains, GainTable } from "../decision/gain-table.ts";
 
 /** Which figures of a table: gains of next pages or of returns, or the price of an offer. */
 export type Part = "next" | "return" | "price";

@@ -3,7 +3,7 @@ import { missingOf } from "./assigned-pages.ts";
 import { type Figure, figuresOf, indexOf } from "./figures.ts";
 import { type Arms, hasEnough, ofEach } from "./intervals.ts";
 import { type Beliefs, type Observation, posterior, stackPrior, type Weights } from "./posterior.ts";
-import { meanOf, type Ratios, timesOfBoth } from "./ratios.ts";
+import { meanOf, type Ratios, ratiosOfBoth } from "./ratios.ts";
 import { type Cell, CELL_POSITIONS, type CellPosition } from "./row-keys.ts";
 import { mergeArms, type Sums, TIMES } from "./sums.ts";
 
@@ -95,7 +95,7 @@ const NOTHING = { cells: [], unsure: 0 };
  */
 function effectsOf(evidence: readonly CellEvidence[], position: CellPosition) {
   const sums = mergeArms(evidence.map(({ arms }) => arms));
-  const all = timesOfBoth(sums);
+  const all = ratiosOfBoth(sums, "load");
   if (all === undefined || !hasEnough(ofEach(all, ({ clients }) => clients))) return NOTHING;
   const compliance = position === "new" ? 1 : meanOf(all.offered, "overH3") - meanOf(all.withheld, "overH3");
   const inReach = 1 - (meanOf(all.offered, "atBound") + meanOf(all.withheld, "atBound")) / 2;
@@ -103,7 +103,7 @@ function effectsOf(evidence: readonly CellEvidence[], position: CellPosition) {
   const unsure = missing?.differs === true ? missing.shift / inReach : 0;
   if (compliance < COMPLIANCE_MIN || !(inReach > 0) || !Number.isFinite(unsure)) return NOTHING;
   const known = evidence.flatMap(({ cell, arms }) => {
-    const both = timesOfBoth(arms);
+    const both = ratiosOfBoth(arms, "load");
     const isEnough = both !== undefined && Math.min(both.offered.clients, both.withheld.clients) >= CELL_CLIENTS_MIN;
     return isEnough ? [{ cell, ...both }] : [];
   });

@@ -20,13 +20,8 @@ const TRANSPORT_OF: Readonly<Record<string, Transport>> = { TCP: "tcp", QUIC: "q
  */
 export function parseCfL4(text: string): CfL4 | undefined {
   if (text.length > CF_L4_MAX_LENGTH) return undefined;
-  const fields = new Map<string, string>();
-  for (const part of text.replace(/^\?/, "").split("&")) {
-    const at = part.indexOf("=");
-    const name = part.slice(0, Math.max(0, at));
-    // Of a field that stands there twice, the first one counts.
-    if (at > 0 && !fields.has(name)) fields.set(name, part.slice(at + 1));
-  }
+  // Of a field that stands there twice, the first one counts.
+  const fields = new URLSearchParams(text);
   const proto = fields.get("proto") ?? "";
   const connectionId = fields.get("cid") ?? "";
   if (!Object.hasOwn(TRANSPORT_OF, proto) || !CONNECTION_ID.test(connectionId)) return undefined;

@@ -1,4 +1,4 @@
-import { described, fitting, integer, list, type Reader } from "../decision/parse.ts";
+import { fitting, integer, list, type Reader } from "../decision/parse.ts";
 
 /**
  * How many pages took how long, for p75 and p99: a count for each bucket of a logarithmic scale. Merging adds the counts, so
@@ -62,22 +62,13 @@ export function quantileOf(sketch: Sketch, share: number): number | undefined {
   return undefined;
 }
 
-const readBucket = integer(0, BUCKET_MAX);
-const readPages = integer(1, Number.MAX_SAFE_INTEGER);
-
-const readEntry: Reader<readonly [number, number]> = described(
-  (value, pointer, faults) => {
-    if (!Array.isArray(value) || value.length !== 2) {
-      faults.push({ pointer, message: "must be a bucket and its number of pages" });
-      return undefined as never;
-    }
-    return [readBucket(value[0], `${pointer}/0`, faults), readPages(value[1], `${pointer}/1`, faults)];
-  },
-  { type: "array", prefixItems: [readBucket.schema ?? {}, readPages.schema ?? {}], minItems: 2, maxItems: 2 },
-);
+const readEntry = list(integer(0, Number.MAX_SAFE_INTEGER), 2, 2) as Reader<unknown> as Reader<Sketch[number]>;
 
 /** Reads a stored sketch. Its buckets increase. */
 export const readSketch: Reader<Sketch> = fitting(list(readEntry, 0, BUCKET_MAX + 1), (sketch, fault) => {
-  for (const [i, [bucket]] of sketch.entries())
-    if (i > 0 && bucket <= (sketch[i - 1]?.[0] ?? 0)) fault(`/${i}/0`, "must be larger than the one before it");
+  for (const [i, [bucket, pages]] of sketch.entries()) {
+    if (bucket > BUCKET_MAX || bucket <= (sketch[i - 1]?.[0] ?? -1))
+      fault(`/${i}/0`, `must be larger than the one before it, and at most ${BUCKET_MAX}`);
+    if (pages === 0) fault(`/${i}/1`, "must not be 0");
+  }
 });

@@ -1,7 +1,7 @@
 import { SCALE } from "./client-day.ts";
 import type { Arms } from "./intervals.ts";
 import { type Moments, productOf } from "./moments.ts";
-import { type Outcome, type Sums, TIMES } from "./sums.ts";
+import { type Sums, TIMES } from "./sums.ts";
 
 /** Means of one arm, each with how uncertain it is: clients are drawn, and pages belong to clients. */
 export interface Ratios {
@@ -42,9 +42,9 @@ export function ratiosOf(moments: Moments, denominator = 0): Ratios | undefined 
   };
 }
 
-/** Of the times of reported pages. Undefined if one arm has none. */
-export function timesOfBoth(arms: Arms<Sums>, outcome: Outcome = "load"): Arms<Ratios> | undefined {
-  const [offered, withheld] = [ratiosOf(arms.offered[outcome]), ratiosOf(arms.withheld[outcome])];
+/** The ratios of both arms. Undefined if one has none. */
+export function ratiosOfBoth(arms: Arms<Sums>, of: keyof Sums, denominator = 0): Arms<Ratios> | undefined {
+  const [offered, withheld] = [ratiosOf(arms.offered[of], denominator), ratiosOf(arms.withheld[of], denominator)];
   return offered && withheld && { offered, withheld };
 }
 

@@ -20,7 +20,7 @@ const explanation = {
   decision: { advertise: { kind: "h3", maS: 60 }, mode: "adaptive", reason: "h3-faster", propensity: 1 },
   altSvc: null,
 };
-const problem = { type: "about:blank", title: "Not Found", status: 404, detail: "there is no version 7" };
+const problem = { type: "about:blank", status: 404, detail: "there is no version 7" };
 
 describe("routeOf", () => {
   it.each([
@@ -72,7 +72,7 @@ it.each<[unknown, boolean]>([
   [{ ...problem, type: "https://example.com/other", current: { revision: 1 } }, true],
   [{ ...problem, faults: [{ pointer: "/a", message: "is missing" }] }, true],
   [{ ...problem, faults: [{ pointer: 1 }] }, false],
-  [{ title: "Not Found" }, false],
+  [{ status: 404 }, false],
   ["<html>", false],
 ])("hasShape of problem details: %j", (body, expected) => {
   expect(hasShape(ProblemDetails, body)).toBe(expected);

@@ -27,7 +27,6 @@ export const writes = needs("write");
 export const ProblemDetails = z
   .looseObject({
     type: z.literal("about:blank"),
-    title: z.string(),
     status: z.int(),
     detail: z.string(),
     faults: z

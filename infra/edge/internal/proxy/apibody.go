@@ -29,5 +29,5 @@ func writeAPIBodyTooLarge(w http.ResponseWriter) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(http.StatusRequestEntityTooLarge)
-	_, _ = fmt.Fprintf(w, `{"type":"about:blank","title":"Content Too Large","status":413,"detail":"a body may have %d bytes"}`, apiBodyMax)
+	_, _ = fmt.Fprintf(w, `{"type":"about:blank","status":413,"detail":"a body may have %d bytes"}`, apiBodyMax)
 }
