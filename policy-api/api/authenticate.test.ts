@@ -34,7 +34,7 @@ describe("who may call", () => {
       const reply = await callApi(ports, method, resource, { ...options, token });
       expect([resource, reply.status, reply.json["detail"]]).toEqual([resource, status, detail]);
       expect(reply.headers.get("www-authenticate")).toMatch(/^Bearer realm="adaptive-h3"(, error="invalid_token")?$/);
-      expect(Object.keys(reply.json).toSorted()).toEqual(["detail", "status", "title", "type"]);
+      expect(Object.keys(reply.json).toSorted()).toEqual(["detail", "status", "type"]);
     }
     expect(await state()).toEqual(before);
   });
