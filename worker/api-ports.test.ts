@@ -315,14 +315,6 @@ describe("what visitors' pages reported", () => {
     expect(objects).toEqual({ asked: 3, answered: 1 });
     expect(gathered.of("all").offered.sums.assigned.clients).toBe(5n);
   });
-
-  it("and what became of reports here, and which news were dropped", () => {
-    const isolate = new Isolate(SETTINGS);
-    isolate.counters.add("reports", { fate: "late" }, 2);
-    isolate.counters.add("news_dropped", { cause: "full" }, 3);
-    const { outcomes } = mounted({}, isolate);
-    expect([outcomes.reportsHere(), outcomes.droppedHere()]).toEqual([{ late: 2 }, { full: 3 }]);
-  });
 });
 
 it("a decision of the API is the answer that the visitor gets, client by client", async () => {

@@ -134,8 +134,6 @@ function outcomesPort(env: StoreBindings, isolate: Isolate): OutcomesPort {
       const { length: answered } = await inTime(answers, OUTCOMES_MS);
       return { gathered, objects: { asked: objects.length, answered } };
     },
-    reportsHere: () => isolate.counters.readBy("reports", "fate"),
-    droppedHere: () => isolate.counters.readBy("news_dropped", "cause"),
   };
 }
 

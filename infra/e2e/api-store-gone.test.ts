@@ -49,7 +49,7 @@ it(
     const health = await callApi(api, "", "GET", "health");
     expect([health.status, health.json]).toMatchObject([
       503,
-      { status: "degraded", policy: "unreachable", store: "unreachable", revision: null, settings: [] },
+      { status: "degraded", policy: "unreachable", store: "unreachable", revision: null },
     ]);
     for (const [method, resource, body] of [
       ["GET", "activation", undefined],

@@ -43,7 +43,6 @@ export function addHealth(api: OpenAPIHono<ApiEnv>): void {
         revision: activation?.revision ?? null,
         killSwitch: kind && { kind, stored: unstored === undefined },
         http3,
-        settings: settingsFaults.map(({ name, message }) => ({ name, message })),
       },
       healthy ? 200 : 503,
     );

@@ -57,10 +57,6 @@ export interface ClientsPort {
 export interface OutcomesPort {
   /** What the objects hold of a version. Objects that fail are not waited for. */
   outcomes(version: number): Promise<{ readonly gathered: Gathered; readonly objects: Objects }>;
-  /** How many reports reached this isolate since it began, by what became of them. */
-  reportsHere(): Readonly<Record<string, number>>;
-  /** How many pieces of news about clients this isolate could not keep until it told the store, by cause, since it began. */
-  droppedHere(): Readonly<Record<string, number>>;
 }
 
 /** What the deployment counted. */

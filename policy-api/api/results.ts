@@ -16,11 +16,7 @@ export function addResults(api: OpenAPIHono<ApiEnv>): void {
     const { outcomes, store } = c.get("ports");
     const { version, policy } = await chosenVersion(c.req.valid("query").version, store);
     const { gathered, objects } = await outcomes.outcomes(version.version);
-    const here = {
-      reportsHere: Object.entries(outcomes.reportsHere()).map(([fate, count]) => ({ fate, count })),
-      droppedHere: Object.entries(outcomes.droppedHere()).map(([cause, count]) => ({ cause, count })),
-    };
-    return c.json(withNulls({ ...resultsOf(gathered, policy, objects), ...here }), 200);
+    return c.json(withNulls(resultsOf(gathered, policy, objects)), 200);
   });
 
   api.openapi(guarded(getProposal), async (c) => {

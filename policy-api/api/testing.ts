@@ -206,8 +206,6 @@ export class MemoryClients implements ClientsPort {
 export class MemoryOutcomes implements OutcomesPort {
   rows: readonly OutcomeRow[] = [];
   objects = { asked: 32, answered: 32 };
-  fates: Readonly<Record<string, number>> = {};
-  dropped: Readonly<Record<string, number>> = {};
   /** The versions that were asked for. */
   readonly asked: number[] = [];
 
@@ -220,14 +218,6 @@ export class MemoryOutcomes implements OutcomesPort {
       ),
       objects: this.objects,
     };
-  }
-
-  reportsHere(): Readonly<Record<string, number>> {
-    return this.fates;
-  }
-
-  droppedHere(): Readonly<Record<string, number>> {
-    return this.dropped;
   }
 }
 

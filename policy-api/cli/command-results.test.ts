@@ -23,7 +23,6 @@ beforeEach(async () => {
 
 describe("results", () => {
   it("shows tables that fit a terminal, and last a sentence", async () => {
-    anna.api.ports.outcomes.fates = { accepted: 1200, late: 3 };
     const { code, out, err } = await anna.does("results", 100);
     expect([code, err]).toEqual([0, ""]);
     const lines = out.trimEnd().split("\n");
@@ -34,19 +33,11 @@ describe("results", () => {
     expect(out).toMatch(/^under 10 ms +- +- +- +- +- +-$/m);
     expect(out).toMatch(/^AS64496 +1,500 \/ 1,500 .*faster$/m);
     expect(out).toMatch(/^all .* 0\.0 \/ 0\.0 +[89]\d\.\d \/ 0\.0$/m);
-    expect(out).not.toContain("news dropped");
-    expect(out).toMatch(/^reports here +1,200 accepted, 3 late \(at one isolate, since it began\)$/m);
     expect(out).toMatch(/^smaller networks +1 autonomous system without 100 clients in each arm$/m);
     expect(lines.slice(-2).join(" ")).toMatch(
       /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors from 150 ms on it saves /,
     );
     expect(anna.api.asked()).toEqual(["GET /results"]);
-  });
-
-  it("says which news the isolate dropped", async () => {
-    anna.api.ports.outcomes.dropped = { "network-full": 1200, older: 7 };
-    const { out } = await anna.does("results");
-    expect(out).toMatch(/^news dropped +1,200 network-full, 7 older \(there, too\)$/m);
   });
 
   it("of another version, and as JSON", async () => {

@@ -48,7 +48,6 @@ Nobody has pushed a policy yet: version 0, the initial one, observes.
       revision: null,
       killSwitch: null,
       http3: "ok",
-      settings: [{ name: "BUDGET_MS", message: "must be a whole number" }],
     };
     anna.api.instead = ({ path }) => (path.endsWith("/health") ? { status: 503, body: health } : undefined);
     const { code, out } = await anna.does("status");

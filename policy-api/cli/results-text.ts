@@ -138,10 +138,8 @@ function both(
 }
 
 /** What is of all clients alone. */
-function besides({ everyone, staying, grounds, reportsHere, droppedHere, autonomousSystemsLeftOut: left }: Results) {
+function besides({ everyone, staying, grounds, autonomousSystemsLeftOut: left }: Results) {
   const { primary } = everyone;
-  const reports = reportsHere.map(({ fate, count: many }) => `${count(many)} ${fate}`).join(", ");
-  const dropped = droppedHere.map(({ cause, count: many }) => `${count(many)} ${cause}`).join(", ");
   const share = (gain: number, sign: 1 | -1): string => inPercent(sign * (Math.exp(sign * gain) - 1));
   return {
     "all pages":
@@ -160,7 +158,5 @@ function besides({ everyone, staying, grounds, reportsHere, droppedHere, autonom
         : `${inPercent(grounds.http3Elsewhere)} % of first pages of new clients that were not offered it`,
     "smaller networks":
       left === 0 ? undefined : `${counted(left, "autonomous system")} without 100 clients in each arm`,
-    "reports here": `${reports === "" ? "none" : reports} (at one isolate, since it began)`,
-    "news dropped": dropped === "" ? undefined : `${dropped} (there, too)`,
   };
 }

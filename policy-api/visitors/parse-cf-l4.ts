@@ -21,7 +21,8 @@ const TRANSPORT_OF: Readonly<Record<string, Transport>> = { TCP: "tcp", QUIC: "q
 export function parseCfL4(text: string): CfL4 | undefined {
   if (text.length > CF_L4_MAX_LENGTH) return undefined;
   // Of a field that stands there twice, the first one counts.
-  const fields = new URLSearchParams(text);
+  const pairs = [...text.matchAll(/([^?&=]+)=([^&]*)/g)].toReversed();
+  const fields = new Map(pairs.map(([, name, value = ""]) => [name, value]));
   const proto = fields.get("proto") ?? "";
   const connectionId = fields.get("cid") ?? "";
   if (!Object.hasOwn(TRANSPORT_OF, proto) || !CONNECTION_ID.test(connectionId)) return undefined;

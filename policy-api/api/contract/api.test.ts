@@ -10,7 +10,6 @@ const health = {
   revision: 3,
   killSwitch: null,
   http3: "ok",
-  settings: [],
 };
 const explanation = {
   revision: 1,

@@ -21,9 +21,6 @@ const Health = strict({
   http3: z
     .enum(["ok", "down", "off", "unknown"])
     .openapi({ description: "What this project's TLS edge says about its HTTP/3; unknown without such an edge" }),
-  settings: z
-    .array(strict({ name: z.string(), message: z.string() }))
-    .openapi({ description: "Variables with values that the worker cannot read" }),
 }).openapi("Health");
 export type Health = z.infer<typeof Health>;
 

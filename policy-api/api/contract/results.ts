@@ -131,13 +131,6 @@ const Results = strict({
     .array(strict({ asn, ...Slice.shape }).openapi("SystemSlice"))
     .openapi({ description: "Those with 100 clients in each arm, the largest first, at most 100" }),
   autonomousSystemsLeftOut: whole,
-  reportsHere: z.array(strict({ fate: z.string(), count: whole }).openapi("ReportFate")).openapi({
-    description: "What became of the reports that reached this isolate since it began: accepted, or why not",
-  }),
-  droppedHere: z.array(strict({ cause: z.string(), count: whole }).openapi("DropCause")).openapi({
-    description:
-      "Readings, answers and pages that this isolate could not keep until it told the store, since it began, and why",
-  }),
 }).openapi("Results");
 export type Results = z.infer<typeof Results>;
 
