@@ -45,24 +45,23 @@ export class CounterRows {
   }
 
   last(): LastHour | undefined {
-    const last = this.#database.all<Row>("SELECT * FROM hours ORDER BY hour DESC LIMIT 1")[0];
-    if (last === undefined) return undefined;
-    const { hour, first_hour: firstHour, counted, before, numbers } = last;
-    const isolates = new Map(Object.entries(numbersIn(numbers)));
-    return {
-      hour,
-      firstHour,
-      counted: sumOf([numbersIn(counted)]),
-      before: sumOf([numbersIn(before)]),
-      numbers: isolates,
-    };
+    const [last] = this.#database.all<Row>("SELECT * FROM hours ORDER BY hour DESC LIMIT 1");
+    return (
+      last && {
+        hour: last.hour,
+        firstHour: last.first_hour,
+        counted: countedIn(last.counted),
+        before: countedIn(last.before),
+        numbers: numbersIn(last.numbers),
+      }
+    );
   }
 
   /** From one hour on and before another, oldest first. */
   hours(fromHour: number, toHour: number): Hour[] {
     return this.#database
       .all<Row>("SELECT * FROM hours WHERE hour >= ? AND hour < ? ORDER BY hour", fromHour, toHour)
-      .map(({ hour, counted }) => ({ hour, counted: sumOf([numbersIn(counted)]) }))
+      .map(({ hour, counted }) => ({ hour, counted: countedIn(counted) }))
       .filter(({ counted }) => Object.keys(counted).length > 0);
   }
 
@@ -73,8 +72,12 @@ export class CounterRows {
   }
 }
 
+function countedIn(text: string): Counted {
+  return sumOf([(storedJson(text) ?? {}) as Counted]);
+}
+
 /** What is no number is left out. */
-function numbersIn(text: string): Readonly<Record<string, number>> {
+function numbersIn(text: string): ReadonlyMap<string, number> {
   const entries = Object.entries(storedJson(text) ?? {});
-  return Object.fromEntries(entries.filter((entry): entry is [string, number] => typeof entry[1] === "number"));
+  return new Map(entries.filter((entry): entry is [string, number] => typeof entry[1] === "number"));
 }

@@ -62,15 +62,15 @@ export class Forgotten {
     if (open.length < mark.open.length) this.#keep(key, { ...mark, open });
   }
 
-  /** Drops marks that have ended. @returns when the next one of the table ends; undefined if it has none */
-  expire(nowMs: number): number | undefined {
-    let nextMs: number | undefined;
+  /** Drops marks that have ended. @returns when the next one of the table ends; Infinity if it has none */
+  expire(nowMs: number): number {
+    let nextMs = Infinity;
     for (const [key, { atMs, open }] of this.#marks) {
       const endMs = atMs + (open.length === 0 ? NEWS_MS : RETENTION_MS);
       if (endMs <= nowMs) this.#drop(key);
-      else nextMs = Math.min(nextMs ?? endMs, endMs);
+      else nextMs = Math.min(nextMs, endMs);
     }
-    return this.#database === undefined ? undefined : nextMs;
+    return this.#database === undefined ? Infinity : nextMs;
   }
 
   #keep(key: string, mark: Mark): void {

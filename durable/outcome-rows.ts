@@ -4,6 +4,7 @@ import { NO_OUTCOMES, type OutcomeKey, type OutcomeRow, type OutcomeSums } from 
 import { mergeSketches, readSketch } from "../policy-api/visitors/quantiles.ts";
 import { ASN_PREFIX } from "../policy-api/visitors/row-keys.ts";
 import { addChange, outcomeId, type SumsChange } from "../policy-api/visitors/sums-change.ts";
+import { object } from "../policy-api/decision/parse.ts";
 import { readSums, sumsText } from "../policy-api/visitors/sums.ts";
 import { type Database, readStored } from "./database.ts";
 import { RETENTION_MS } from "./path-rows.ts";
@@ -23,7 +24,9 @@ export const ASN_KEYS_MAX = 64;
  */
 export const OUTCOMES_RETENTION_MS = 90 * 86_400_000;
 
-type Columns = { version: number; arm: string; key: string; at_ms: number; sums: string; load: string; lcp: string };
+type Columns = { version: number; arm: string; key: string; at_ms: number; state: string };
+
+const readOutcomes = object<OutcomeSums>({ sums: readSums, load: readSketch, lcp: readSketch });
 
 /** The table of outcomes: reading, adding, and keeping it bounded. */
 export class OutcomeRows {
@@ -41,7 +44,7 @@ export class OutcomeRows {
     const rows = this.#database.all<Columns>("SELECT * FROM outcomes WHERE version = ? ORDER BY arm, key", version);
     return rows.flatMap((columns): OutcomeRow[] => {
       const arm = DRAWN_ARMS.find((one) => one === columns.arm);
-      const read = outcomesOf(columns);
+      const read = readStored(columns.state, readOutcomes);
       if (arm === undefined || read === undefined) return [];
       return [{ version, arm, key: columns.key, ...read }];
     });
@@ -63,7 +66,7 @@ export class OutcomeRows {
       JSON.stringify(DRAWN_ARMS),
     );
     let before: TimesBefore = NO_OUTCOMES;
-    for (const { load, lcp } of rows.flatMap((row) => outcomesOf(row) ?? []))
+    for (const { load, lcp } of rows.flatMap(({ state }) => readStored(state, readOutcomes) ?? []))
       before = { load: mergeSketches(before.load, load), lcp: mergeSketches(before.lcp, lcp) };
     this.#before.set(key, before);
     return before;
@@ -80,7 +83,12 @@ export class OutcomeRows {
     for (const change of changes) {
       const row = this.#read(change);
       // To a row that cannot be read nothing is added: its clients have parts in it.
-      const sums = row !== undefined ? outcomesOf(row) : this.#hasRoom(change, nowMs) ? NO_OUTCOMES : undefined;
+      const sums =
+        row !== undefined
+          ? readStored(row.state, readOutcomes)
+          : this.#hasRoom(change, nowMs)
+            ? NO_OUTCOMES
+            : undefined;
       if (sums === undefined) {
         refused.add(outcomeId(change));
         continue;
@@ -94,14 +102,14 @@ export class OutcomeRows {
   /**
    * Deletes rows that have not changed within the retention. It reads the whole table, so do not call it often.
    *
-   * @returns when it has something to do again; undefined without rows.
+   * @returns when it has something to do again; Infinity without rows.
    */
-  expire(nowMs: number): number | undefined {
+  expire(nowMs: number): number {
     this.#database.run("DELETE FROM outcomes WHERE at_ms <= ?", nowMs - OUTCOMES_RETENTION_MS);
     this.#versions = undefined;
     this.#before.clear();
     const { at } = this.#database.sql.exec<{ at: number | null }>("SELECT MIN(at_ms) AS at FROM outcomes").one();
-    return at === null ? undefined : at + OUTCOMES_RETENTION_MS;
+    return (at ?? Infinity) + OUTCOMES_RETENTION_MS;
   }
 
   #read({ version, arm, key }: OutcomeKey): Columns | undefined {
@@ -109,16 +117,8 @@ export class OutcomeRows {
     return this.#database.all<Columns>(query, version, arm, key)[0];
   }
 
-  #write({ version, arm, key }: OutcomeKey, { sums, load, lcp }: OutcomeSums, nowMs: number): void {
-    const row = {
-      version,
-      arm,
-      key,
-      at_ms: nowMs,
-      sums: sumsText(sums),
-      load: JSON.stringify(load),
-      lcp: JSON.stringify(lcp),
-    };
+  #write({ version, arm, key }: OutcomeKey, outcomes: OutcomeSums, nowMs: number): void {
+    const row = { version, arm, key, at_ms: nowMs, state: sumsText(outcomes) };
     this.#database.put("outcomes", row, ["version", "arm", "key"]);
   }
 
@@ -150,11 +150,4 @@ export class OutcomeRows {
       this.#database.all<{ version: number }>("SELECT DISTINCT version FROM outcomes").map(({ version }) => version);
     return (this.#versions ??= new Set(versions()));
   }
-}
-
-/** Undefined if the row cannot be read. */
-function outcomesOf(columns: Columns): OutcomeSums | undefined {
-  const sums = readStored(columns.sums, readSums);
-  const [load, lcp] = [readStored(columns.load, readSketch), readStored(columns.lcp, readSketch)];
-  return sums && load && lcp && { sums, load, lcp };
 }

@@ -15,15 +15,13 @@ export const PATH_MIGRATIONS = [
       packets INTEGER NOT NULL,
       state TEXT NOT NULL
     ) WITHOUT ROWID`);
-    // The time stands before the long columns: expiry reads it.
+    // The time stands before the long column: expiry reads it.
     sql.exec(`CREATE TABLE outcomes (
       version INTEGER NOT NULL,
       arm TEXT NOT NULL,
       key TEXT NOT NULL,
       at_ms INTEGER NOT NULL,
-      sums TEXT NOT NULL,
-      load TEXT NOT NULL,
-      lcp TEXT NOT NULL,
+      state TEXT NOT NULL,
       PRIMARY KEY (version, arm, key)
     )`);
     // What was forgotten, so that it does not come back after the object left memory (forgotten.ts).
@@ -105,16 +103,16 @@ export class PathRows {
    * Sets the table aside if it is due, and drops those that have been aside for long enough. It reads all tables, so do not call it often. Call
    * it in a transaction.
    *
-   * @returns when it has something to do again; undefined without rows.
+   * @returns when it has something to do again; Infinity without rows.
    */
-  expire(nowMs: number): number | undefined {
+  expire(nowMs: number): number {
     this.#count = undefined;
     for (const { name, dropAtMs } of this.#tables()) if (dropAtMs <= nowMs) this.#database.run(`DROP TABLE ${name}`);
     this.#known = undefined;
     // There are none but after a long sleep.
     for (const { name } of this.#tables())
       this.#database.run(`DELETE FROM ${name} WHERE last_at_ms <= ?`, nowMs - RETENTION_MS);
-    if ((this.#oldestMs("paths") ?? nowMs) <= nowMs - SPAN_MS) {
+    if (this.#oldestMs("paths") <= nowMs - SPAN_MS) {
       const { sql } = this.#database.sql
         .exec<{ sql: string }>("SELECT sql FROM sqlite_master WHERE name = 'paths'")
         .one();
@@ -122,11 +120,13 @@ export class PathRows {
       this.#database.run(sql);
       this.#known = undefined;
     }
-    const due = this.#tables().flatMap(({ name, dropAtMs }) => {
+    const dues = this.#tables().map(({ name, dropAtMs }) => {
       const oldestMs = this.#oldestMs(name);
-      return oldestMs === undefined ? [] : [Math.min(dropAtMs, oldestMs + (name === "paths" ? SPAN_MS : RETENTION_MS))];
+      return oldestMs === Infinity
+        ? Infinity
+        : Math.min(dropAtMs, oldestMs + (name === "paths" ? SPAN_MS : RETENTION_MS));
     });
-    return due.length === 0 ? undefined : Math.min(...due);
+    return Math.min(...dues);
   }
 
   /** Reads all tables. @returns how many rows there are, and when the oldest was last heard of, if there is one */
@@ -168,10 +168,10 @@ export class PathRows {
     return true;
   }
 
-  #oldestMs(table: string): number | undefined {
-    return (
-      this.#database.sql.exec<{ at: number | null }>(`SELECT MIN(last_at_ms) AS at FROM ${table}`).one().at ?? undefined
-    );
+  /** Infinity without rows. */
+  #oldestMs(table: string): number {
+    const query = `SELECT MIN(last_at_ms) AS at FROM ${table}`;
+    return this.#database.sql.exec<{ at: number | null }>(query).one().at ?? Infinity;
   }
 
   /** The newest first. */

@@ -142,7 +142,7 @@ export class PathStore extends DurableObject {
     if (this.#expireAtMs <= nowMs) {
       const expireAtMs = this.#expire(nowMs);
       for (const [key, { row }] of this.#cache) if (row.lastAtMs <= nowMs - RETENTION_MS) this.#cache.delete(key);
-      if (expireAtMs === undefined) {
+      if (expireAtMs === Infinity) {
         // Nothing is left: delete the schema too.
         await this.ctx.storage.deleteAlarm();
         await this.ctx.storage.deleteAll();
@@ -156,16 +156,12 @@ export class PathStore extends DurableObject {
     await this.#wakeAt(this.#expireAtMs);
   }
 
-  /** @returns when there is something to do again; undefined if nothing is left. */
-  #expire(nowMs: number): number | undefined {
-    const dues: (number | undefined)[] =
-      this.#tablesIfAny() === undefined
-        ? []
-        : this.#transact(({ rows, outcomes }) => [rows.expire(nowMs), outcomes.expire(nowMs)]);
+  /** @returns when there is something to do again; Infinity if nothing is left. */
+  #expire(nowMs: number): number {
+    const hasTables = this.#tablesIfAny() !== undefined;
+    const dues = hasTables ? this.#transact(({ rows, outcomes }) => [rows.expire(nowMs), outcomes.expire(nowMs)]) : [];
     // After the tables were read: they say what was forgotten.
-    dues.push(this.#forgotten.expire(nowMs));
-    const known = dues.filter((due) => due !== undefined);
-    return known.length === 0 ? undefined : Math.min(...known);
+    return Math.min(...dues, this.#forgotten.expire(nowMs));
   }
 
   #add(whole: ClientReport, nowMs: number): RefusedPages | undefined {

@@ -1,11 +1,10 @@
-import { WorkerEntrypoint } from "cloudflare:workers";
 import type { Labels } from "../policy-api/api/counters/families.ts";
 import { type Fault, list, object, parse, type Reader, text } from "../policy-api/decision/parse.ts";
 import { type PathSample, pathSampleFields } from "../policy-api/decision/sample.ts";
 import { clientAddress } from "./address.ts";
 import { answerHeartbeat } from "./heartbeat.ts";
 import type { Isolate } from "./isolate.ts";
-import { pathObject, type StoreBindings, type Stores } from "./stores.ts";
+import { pathObject, type Stores } from "./stores.ts";
 
 /** One sample as our TLS edge posts it. The address is hashed at once and goes no further. */
 export interface PostedSample extends PathSample {
@@ -91,17 +90,4 @@ export async function receiveSamples(
 
 function faultsOf(faults: readonly Fault[]): Response {
   return Response.json({ accepted: 0, faults }, { status: 400 });
-}
-
-/** The entrypoint for the samples' socket. */
-export function sampleListener<Env extends StoreBindings>(
-  assemble: (env: Env) => { stores: Stores; isolate: Isolate },
-): new (ctx: ExecutionContext, env: Env) => WorkerEntrypoint<Env> {
-  return class extends WorkerEntrypoint<Env> {
-    override fetch(request: Request): Promise<Response> {
-      const { stores, isolate } = assemble(this.env);
-      this.ctx.waitUntil(isolate.storeHealth.checkFirst(this.env, Date.now()));
-      return receiveSamples(request, stores, this.ctx, isolate);
-    }
-  };
 }

@@ -12,13 +12,13 @@ export interface Assets {
 /** The variables of a deployment, read once. */
 export interface Settings {
   /** Where pages come from. Undefined if the worker has a route, so that `fetch(request)` reaches the origin. */
-  readonly origin?: URL;
+  readonly origin?: URL | undefined;
   /** Which TLS edge sets the client addresses. With `none` a visitor could forge them, so they are not used. */
   readonly edge: "cloudflare" | "adaptive-h3" | "none";
   /** How answers reach browsers. */
   readonly actuator: Actuator;
   /** A host without HTTP/3 that serves files of pages, too. Undefined: pages stay as they are. */
-  readonly assets?: Assets;
+  readonly assets?: Assets | undefined;
   /** How long a response may wait after the origin's headers, milliseconds. */
   readonly budgetMs: number;
   /** Over how many objects the clients of a region are spread. */
@@ -30,7 +30,7 @@ export interface Settings {
   /** An isolate flushes what it counted at most once in this time, milliseconds. */
   readonly flushCountsMs: number;
   /** What clients' names are hashed with, 32 bytes. Undefined: with a key that the store draws. */
-  readonly clientKey?: ArrayBuffer;
+  readonly clientKey?: ArrayBuffer | undefined;
   /** Who may call the API. */
   readonly tokens: readonly Token[];
   /** Whose scripts may call the API from a browser. */
@@ -92,15 +92,12 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
     if (source[name] && value === undefined) faults.push({ name, message: `must be ${what}` });
     return value;
   };
-  const origin = read("ORIGIN", PLAIN.ORIGIN);
   const { tokens, faults: tokenFaults } = parseTokens(source.POLICY_TOKENS ?? "");
   faults.push(...tokenFaults.map((message) => ({ name: "POLICY_TOKENS", message: `has a fault: ${message}` })));
-  const clientKey = read("CLIENT_KEY", CLIENT_KEY);
-  const assets = read("ASSETS", PLAIN.ASSETS);
   const settings: Settings = {
-    ...(assets === undefined ? {} : { assets }),
-    ...(origin === undefined ? {} : { origin }),
-    ...(clientKey === undefined ? {} : { clientKey }),
+    origin: read("ORIGIN", PLAIN.ORIGIN),
+    assets: read("ASSETS", PLAIN.ASSETS),
+    clientKey: read("CLIENT_KEY", CLIENT_KEY),
     edge: read("EDGE", PLAIN.EDGE) ?? "cloudflare",
     actuator: read("ACTUATOR", PLAIN.ACTUATOR) ?? "header",
     budgetMs: read("BUDGET_MS", PLAIN.BUDGET_MS) ?? 5,

@@ -1,3 +1,4 @@
+import { WorkerEntrypoint } from "cloudflare:workers";
 import { CounterStore } from "../durable/counter-store.ts";
 import { PathStore } from "../durable/path-store.ts";
 import { PolicyStore } from "../durable/policy-store.ts";
@@ -9,7 +10,7 @@ import { cacheNearby } from "./nearby.ts";
 import { REPORT_PATH, REPORTER_PATH } from "./reporter/csp.ts";
 import { receiveReport } from "./reporter/report-endpoint.ts";
 import { serveScript } from "./reporter/serve-script.ts";
-import { sampleListener } from "./sample-listener.ts";
+import { receiveSamples } from "./sample-listener.ts";
 import { readSettings, type SettingsFault, type SettingsSource } from "./settings.ts";
 import { durableStores, type StoreBindings, type Stores } from "./stores.ts";
 import { visitOf } from "./visit.ts";
@@ -51,7 +52,14 @@ async function callApi(request: Request, env: Env, ctx: ExecutionContext): Promi
 }
 
 /** Takes the TLS edge's samples, on a socket that visitors cannot reach. */
-export const SampleListener = sampleListener<Env>(assemble);
+export class SampleListener extends WorkerEntrypoint<Env> {
+  override fetch(request: Request): Promise<Response> {
+    const { stores, isolate } = assemble(this.env);
+    this.ctx.waitUntil(isolate.storeHealth.checkFirst(this.env, Date.now()));
+    return receiveSamples(request, stores, this.ctx, isolate);
+  }
+}
+
 export { CounterStore, PathStore, PolicyStore };
 
 export default {

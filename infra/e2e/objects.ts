@@ -39,7 +39,7 @@ export function outcomesOnDisk(stateDir: string): { clients: AssignedClient[]; s
     const assigned = "SELECT key, state -> '$.assigned' AS assigned FROM paths WHERE assigned IS NOT NULL";
     for (const row of database.prepare(assigned).all())
       outcomes.clients.push(valueOf(String(row["key"]), readAssignedClient, JSON.parse(String(row["assigned"]))));
-    for (const row of database.prepare("SELECT version, arm, key, sums FROM outcomes").all()) {
+    for (const row of database.prepare("SELECT version, arm, key, state -> '$.sums' AS sums FROM outcomes").all()) {
       const id = outcomeId({ version: Number(row["version"]), arm: row["arm"] as DrawnArm, key: String(row["key"]) });
       outcomes.sums.set(id, valueOf(id, readSums, JSON.parse(String(row["sums"]))));
     }

@@ -98,8 +98,8 @@ export function clientsOf(arms: Arms<Sums>, of: keyof Sums = "assigned"): Arms<n
   return ofEach(arms, (sums) => Number(sums[of].clients));
 }
 
-/** Sums as JSON, which `readSums` reads: whole numbers are text. */
-export function sumsText(sums: Sums): string {
+/** Sums, or what has some, as JSON: whole numbers are text, as `readSums` reads them. */
+export function sumsText(sums: object): string {
   return JSON.stringify(sums, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 }
 
