@@ -34,25 +34,9 @@ export function addReference(api: OpenAPIHono<ApiEnv>): void {
 
 // The OpenAPI document as one page of HTML that loads nothing else.
 
-interface Schema {
-  readonly [keyword: string]: unknown;
-}
-interface Operation {
-  readonly summary?: string;
-  readonly description?: string;
-  readonly tags?: readonly string[];
-  readonly security?: readonly unknown[];
-  readonly parameters?: readonly {
-    name: string;
-    in: string;
-    required?: boolean;
-    description?: string;
-    schema?: Schema;
-  }[];
-  readonly requestBody?: { content?: Record<string, { schema?: Schema }>; required?: boolean };
-  readonly responses?: Record<string, { description: string; content?: Record<string, { schema?: Schema }> }>;
-}
 type Document = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
+type Operation = NonNullable<NonNullable<Document["paths"]>[string]["get"]>;
+type Content = Readonly<Record<string, { readonly schema?: object }>>;
 
 type Html = ReturnType<typeof html>;
 
@@ -70,11 +54,10 @@ const STYLE = `
 `;
 
 function referencePage(document: Document): Html {
-  const operations = Object.entries((document.paths ?? {}) as Record<string, Record<string, Operation>>).flatMap(
-    ([path, methods]) => METHODS.flatMap((method) => (methods[method] ? [{ path, method, ...methods[method] }] : [])),
+  const operations = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    METHODS.flatMap((method) => (methods[method] ? [{ path, method, ...methods[method] }] : [])),
   );
   const tags = [...new Set(operations.flatMap(({ tags: names }) => names ?? []))];
-  const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Schema> };
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -99,7 +82,7 @@ function referencePage(document: Document): Html {
               ${operations.filter((operation) => operation.tags?.includes(tag)).map(operationSection)}`,
         )}
         <h2 id="schemas">Schemas</h2>
-        ${Object.entries(schemas).map(
+        ${Object.entries(document.components?.schemas ?? {}).map(
           ([name, schema]) =>
             html`<h3 id="schema-${name}">${name}</h3>
               <pre>${linked(JSON.stringify(schema, null, 2))}</pre>`,
@@ -109,17 +92,20 @@ function referencePage(document: Document): Html {
 }
 
 function operationSection(operation: Operation & { path: string; method: string }): Html {
-  const { path, method, summary, description, security, parameters = [], requestBody, responses = {} } = operation;
-  const body = requestBody?.content?.["application/json"]?.schema;
+  const { path, method, summary, description, security, parameters = [], requestBody } = operation;
+  const responses = operation.responses as Record<string, { description: string; content?: Content }>;
   const rows = [
-    ...parameters.map((parameter) => [
-      parameter.name,
-      `${parameter.in}${parameter.required === true ? ", required" : ""}`,
-      coded([parameter.description, bounds(parameter.schema)].filter(Boolean).join("; ")),
+    ...parameters.map((parameter) => {
+      if ("$ref" in parameter) return [];
+      const { name, in: part, required, description: text, schema } = parameter;
+      const about = [text, bounds(schema)].filter(Boolean).join("; ");
+      return [name, `${part}${required === true ? ", required" : ""}`, coded(about)];
+    }),
+    ...(requestBody === undefined || "$ref" in requestBody ? [] : [requestBody]).map(({ required, content }) => [
+      "body",
+      required === true ? "required" : "optional",
+      schemaLink(content["application/json"]?.schema),
     ]),
-    ...(body === undefined
-      ? []
-      : [["body", requestBody?.required === true ? "required" : "optional", schemaLink(body)]]),
     ...Object.entries(responses).map(([status, { description: text, content = {} }]) => [
       status,
       coded(text),
@@ -143,14 +129,16 @@ function operationSection(operation: Operation & { path: string; method: string 
   </section>`;
 }
 
-function schemaLink(schema: Schema | undefined): Html | string {
-  const name = /^#\/components\/schemas\/(.+)$/.exec(String(schema?.["$ref"]))?.[1];
+function schemaLink(schema: object = {}): Html | string {
+  const { $ref = "" } = schema as { readonly $ref?: string };
+  const name = /^#\/components\/schemas\/(.+)$/.exec($ref)?.[1];
   return name === undefined ? "" : html`<a href="#schema-${name}">${name}</a>`;
 }
 
-function bounds(schema: Schema | undefined): string {
-  return ["minimum", "maximum", "default", "pattern"]
-    .flatMap((keyword) => (schema?.[keyword] === undefined ? [] : [`${keyword} ${JSON.stringify(schema[keyword])}`]))
+function bounds(schema: object = {}): string {
+  return Object.entries(schema)
+    .filter(([keyword]) => ["minimum", "maximum", "default", "pattern"].includes(keyword))
+    .map(([keyword, value]) => `${keyword} ${JSON.stringify(value)}`)
     .join(", ");
 }
 

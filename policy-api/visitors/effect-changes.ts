@@ -42,63 +42,54 @@ const LEFT_MAX = 0.25;
 const USED_MIN = 0.1;
 
 /**
- * Looks for a period since when offers change pages otherwise than before. Of each class of RTT, all periods before each one are
- * compared with all from then on: the gain of the next pages that changed their protocol, which does not depend on how many did. The
- * one at which most speaks for a change is taken. Undefined: none is shown, or the arms cannot be compared. Pure.
+ * Looks for a period since when offers change pages otherwise than before, of each class of RTT: by the gain of the next pages that
+ * changed their protocol, which does not depend on how many did. Undefined: none is shown, or the arms cannot be compared. Pure.
  */
-export function stackChangeOf(sums: readonly PeriodSums[], { objections }: GroundsChecked): StackChange | undefined {
-  if (objections.length > 0) return undefined;
-  const periods = periodsOf(sums);
-  const byClass = [0, ...RTT_CLASS_MS].map((_, rttClass) =>
-    splitsOf(
-      sums.filter((one) => one.rttClass === rttClass),
-      periods,
-    ).map((split) => differenceOf(split, "local", PERIODS_MAX * (RTT_CLASS_MS.length + 1))),
-  );
-  return strongest(
-    periods.map((period, i) => {
-      const differences = byClass.flatMap((splits, rttClass) => (splits[i] ? [{ rttClass, ...splits[i] }] : []));
-      const shown = differences
-        .filter(({ isShown, value }) => isShown && Math.abs(value) >= DIFFERENCE_MIN)
-        .toSorted((a, b) => Math.abs(b.z) - Math.abs(a.z))[0];
-      if (shown === undefined) return undefined;
-      const { rttClass, before, since } = shown;
-      const evidence = differences.reduce((sum, { z }) => sum + z * z, 0);
-      return { evidence, change: { sinceMs: period * ASSIGNMENT_MS, rttClass, before, since } };
-    }),
-  );
+export function stackChangeOf(sums: readonly PeriodSums[], grounds: GroundsChecked): StackChange | undefined {
+  const classes = [0, ...RTT_CLASS_MS].map((_, rttClass) => sums.filter((one) => one.rttClass === rttClass));
+  return changeOf(sums, grounds, classes, "local", ({ value }) => Math.abs(value) >= DIFFERENCE_MIN);
 }
 
 /**
- * Looks for a period since when next pages do not follow offers any more: all periods before each one are compared with all from then
- * on, over all RTTs. That at which most speaks for it is taken. Undefined: none is shown, or the arms cannot be compared. Pure.
+ * Looks for a period since when next pages do not follow offers any more, over all RTTs. Undefined: none is shown, or the arms cannot
+ * be compared. Pure.
  */
-export function useChangeOf(sums: readonly PeriodSums[], { objections }: GroundsChecked): UseChange | undefined {
+export function useChangeOf(sums: readonly PeriodSums[], grounds: GroundsChecked): UseChange | undefined {
+  return changeOf(sums, grounds, [sums], "compliance", ({ value, before, since }) => {
+    return value < 0 && before.value >= USED_MIN && since.value <= LEFT_MAX * before.value;
+  });
+}
+
+/**
+ * Of each class, all periods before each one are compared with all from then on. The period at which most speaks for a change is taken;
+ * of equal ones the oldest.
+ */
+function changeOf(
+  sums: readonly PeriodSums[],
+  { objections }: GroundsChecked,
+  classes: readonly (readonly PeriodSums[])[],
+  of: "local" | "compliance",
+  isChange: (difference: Difference) => boolean,
+): StackChange | undefined {
   if (objections.length > 0) return undefined;
-  const periods = periodsOf(sums);
-  return strongest(
-    splitsOf(sums, periods).map((split, i) => {
-      const difference = differenceOf(split, "compliance", PERIODS_MAX);
-      if (difference === undefined || !difference.isShown || difference.z >= 0) return undefined;
-      const { before, since, z } = difference;
-      if (before.value < USED_MIN || since.value > LEFT_MAX * before.value) return undefined;
-      return { evidence: -z, change: { sinceMs: (periods[i] ?? 0) * ASSIGNMENT_MS, before, since } };
-    }),
+  const periods = [...new Set(sums.map(({ period }) => period))].toSorted((a, b) => a - b);
+  const byClass = classes.map((its) =>
+    splitsOf(its, periods).map((split) => differenceOf(split, of, PERIODS_MAX * classes.length)),
   );
+  const found = periods.flatMap((period, i) => {
+    const differences = byClass.flatMap((splits, rttClass) => (splits[i] ? [{ rttClass, ...splits[i] }] : []));
+    const [shown] = differences
+      .filter((one) => one.isShown && isChange(one))
+      .toSorted((a, b) => Math.abs(b.z) - Math.abs(a.z));
+    if (shown === undefined) return [];
+    const { rttClass, before, since } = shown;
+    const evidence = differences.reduce((sum, { z }) => sum + z * z, 0);
+    return [{ evidence, change: { sinceMs: period * ASSIGNMENT_MS, rttClass, before, since } }];
+  });
+  return found.toSorted((a, b) => b.evidence - a.evidence)[0]?.change;
 }
 
-/** That for which most speaks; of equal ones the oldest. */
-function strongest<T>(
-  found: readonly ({ readonly evidence: number; readonly change: T } | undefined)[],
-): T | undefined {
-  return found.filter((one) => one !== undefined).toSorted((a, b) => b.evidence - a.evidence)[0]?.change;
-}
-
-/** In which there are sums, the oldest first. */
-function periodsOf(sums: readonly PeriodSums[]): number[] {
-  return [...new Set(sums.map(({ period }) => period))].toSorted((a, b) => a - b);
-}
-
+type Difference = NonNullable<ReturnType<typeof differenceOf>>;
 type Split = readonly [before: Effect | undefined, since: Effect | undefined];
 
 /** At each period, the effect in all periods before it, and in all from then on. */

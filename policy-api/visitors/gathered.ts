@@ -13,6 +13,8 @@ export interface OutcomeSums {
 
 export const NO_OUTCOMES: OutcomeSums = { sums: NO_SUMS, load: EMPTY_SKETCH, lcp: EMPTY_SKETCH };
 
+const NOBODY: Arms<OutcomeSums> = { offered: NO_OUTCOMES, withheld: NO_OUTCOMES };
+
 /** An outcome row's key in the store: `all` (EVERYWHERE), a cell (cellKey), a class of RTT (`rtt/0`, rttKey) or an autonomous system (`asn/64496`). */
 export interface OutcomeKey {
   readonly version: number;
@@ -29,25 +31,27 @@ export type OutcomeRow = OutcomeKey & OutcomeSums;
  */
 export class Gathered {
   readonly version: number;
-  readonly #byKey = new Map<string, Arms<OutcomeSums>>();
+  #byKey: ReadonlyMap<string, Arms<OutcomeSums>> = new Map();
 
   constructor(version: number, rows: readonly OutcomeRow[] = []) {
     this.version = version;
     this.add(rows);
   }
 
-  /** Adds an object's rows. */
+  /** Adds an object's rows, or none: it throws on those of another release. */
   add(rows: readonly OutcomeRow[]): void {
+    const added = new Map(this.#byKey);
     for (const { arm, key, ...sums } of rows) {
-      const arms = this.of(key);
+      const arms = added.get(key) ?? NOBODY;
       const name = arm === "offer" ? "offered" : "withheld";
-      this.#byKey.set(key, { ...arms, [name]: plus(arms[name], sums) });
+      added.set(key, { ...arms, [name]: plus(arms[name], sums) });
     }
+    this.#byKey = added;
   }
 
   /** Both arms under a key. Arms without clients are empty. */
   of(key: string): Arms<OutcomeSums> {
-    return this.#byKey.get(key) ?? { offered: NO_OUTCOMES, withheld: NO_OUTCOMES };
+    return this.#byKey.get(key) ?? NOBODY;
   }
 
   get keys(): readonly string[] {

@@ -22,40 +22,31 @@ export interface Observation {
  * counts with its variance at this look, and not with the interval that holds at every look. Pure.
  */
 export function posterior(prior: Beliefs, observations: readonly Observation[]): Beliefs {
-  const size = prior.means.length;
-  const means = Float64Array.from(prior.means);
-  const covariance = Float64Array.from(prior.covariance.flat());
-  const along = new Float64Array(size);
+  const means = prior.means.slice();
+  const covariance = prior.covariance.map((row) => row.slice());
   for (const { weights, value, variance } of observations) {
-    along.fill(0);
-    for (const [index, weight] of weights)
-      for (let i = 0; i < size; i++) along[i] = (along[i] ?? 0) + weight * (covariance[index * size + i] ?? 0);
-    let total = variance;
-    let surprise = value;
-    for (const [index, weight] of weights) {
-      total += weight * (along[index] ?? 0);
-      surprise -= weight * (means[index] ?? 0);
-    }
+    const along = covariance.map((row) => weighted(row, weights));
+    const total = variance + weighted(along, weights);
     // Nothing is left to be learnt.
     if (!(total > 0)) continue;
-    for (let i = 0; i < size; i++) {
+    const surprise = value - weighted(means, weights);
+    for (const [i, row] of covariance.entries()) {
       const gain = (along[i] ?? 0) / total;
       means[i] = (means[i] ?? 0) + gain * surprise;
-      for (let j = 0; j < size; j++)
-        covariance[i * size + j] = (covariance[i * size + j] ?? 0) - gain * (along[j] ?? 0);
+      for (let j = 0; j < row.length; j++) row[j] = (row[j] ?? 0) - gain * (along[j] ?? 0);
     }
   }
-  return {
-    means: [...means],
-    covariance: Array.from({ length: size }, (_, i) => [...covariance.subarray(i * size, (i + 1) * size)]),
-  };
+  return { means, covariance };
+}
+
+function weighted(figures: readonly number[], weights: Weights): number {
+  return weights.reduce((sum, [index, weight]) => sum + weight * (figures[index] ?? 0), 0);
 }
 
 /** The variance of a weighted sum of the figures. */
 export function varianceOf({ covariance }: Beliefs, weights: Weights): number {
-  let variance = 0;
-  for (const [i, a] of weights) for (const [j, b] of weights) variance += a * b * (covariance[i]?.[j] ?? 0);
-  return Math.max(0, variance);
+  const along = covariance.map((row) => weighted(row, weights));
+  return Math.max(0, weighted(along, weights));
 }
 
 /**

@@ -76,6 +76,14 @@ describe("resultsOf", () => {
 });
 
 describe("Gathered", () => {
+  it("adds all rows of an object, or none", () => {
+    const gathered = new Gathered(3);
+    const [row] = drawnRows(3, [FAR]) as [OutcomeRow];
+    const other = { ...row, sums: undefined } as unknown as OutcomeRow;
+    expect(() => gathered.add([row, other])).toThrow(TypeError);
+    expect(gathered.keys).toEqual([]);
+  });
+
   const rows = drawnRows(3, [{ ...FAR, clients: 150 }]);
 
   it("merges rows of several objects as if one object had them", () => {
