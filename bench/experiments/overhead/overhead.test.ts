@@ -11,8 +11,8 @@ const SUMMARY = exampleSummary(ROWS, 3, { nginx: "1.22.1" });
 it("says what each arm adds to the one that does the next less", () => {
   const table = stepsTable(SUMMARY);
   // The example has one factor for each arm, in every figure and round: 5 for this one, and 1 for the one beside it.
-  expect(table).toMatch(/\| 10 kB, this worker, a page under `adaptive` +\| .*`fixed-h3` +\| 0\.20 .* 5\.00 .* 5\.00 /);
-  expect(table).toMatch(/\| 1 MB, this worker, a subresource.* \| a worker that only passes on +\| 2\.00 /);
+  expect(table).toMatch(/\| 10 kB, this worker, a page under `adaptive` +\| .*`fixed-h3` \| +0\.20 .* 5\.00 .* 5\.00 /);
+  expect(table).toMatch(/\| 1 MB, this worker, a subresource.* \| +a worker that only passes on \| +2\.00 /);
   expect(table).not.toMatch(/NaN|undefined/);
 });
 

@@ -1,7 +1,7 @@
 import { type Figure, figureOf, NOTHING, spread } from "../../analysis/statistics/bootstrap.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { number, percent, size as sizeText, withQuartiles } from "../../analysis/tables/format.ts";
-import { type Column, markdownTable, tableOf } from "../../analysis/tables/table-of.ts";
+import { type Column, tableOf } from "../../analysis/tables/table-of.ts";
 import type { Recorded, Report } from "../../harness/experiment.ts";
 import { lastDay, lastMachine, runValues } from "../../harness/machine.ts";
 import { LOOPBACK_ARMS, type LoopbackArm } from "../../lab/loopback-system.ts";
@@ -232,7 +232,7 @@ export function overheadReport(summary: LoopbackSummary): Report {
       nginx: starts.at(-1)?.tools?.["nginx"] ?? "not to be had: its arm is left out",
       clients: CLIENTS,
       openRates: openRates.join("; "),
-      steps: stepsTable(summary).trimEnd(),
+      steps: stepsTable(summary),
       sections,
     },
   };
@@ -241,16 +241,16 @@ export function overheadReport(summary: LoopbackSummary): Report {
 /** What each arm adds to the one that does the next less: ratios within a round, and the 95 % interval of their median. */
 export function stepsTable(summary: LoopbackSummary): string {
   const steps = summary.results.filter(({ loop, added }) => loop === "closed" && added !== undefined);
-  return markdownTable(
-    ["", "beside", "requests/s, closed loop", "workerd's CPU, closed loop", "workerd's CPU, open loop"],
-    steps.map(({ subject, title, group, added }) => [
-      `${group}, ${title}`,
-      findResult(summary, "closed", added?.to ?? subject).title,
-      withInterval(added?.requestsPerSecond),
-      withInterval(added?.workerdCpuUs),
-      withInterval(findResult(summary, "open", subject).added?.workerdCpuUs),
-    ]),
-  );
+  return tableOf(steps, [
+    ["", ({ title, group }) => `${group}, ${title}`],
+    ["beside", ({ subject, added }) => findResult(summary, "closed", added?.to ?? subject).title],
+    ["requests/s, closed loop", ({ added }) => withInterval(added?.requestsPerSecond)],
+    ["workerd's CPU, closed loop", ({ added }) => withInterval(added?.workerdCpuUs)],
+    [
+      "workerd's CPU, open loop",
+      ({ subject }) => withInterval(findResult(summary, "open", subject).added?.workerdCpuUs),
+    ],
+  ]);
 }
 
 /** Without an interval where there are too few rounds for one. */
