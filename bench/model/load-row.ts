@@ -49,9 +49,6 @@ export const LOAD_ROW = {
   documentProtocol: string(),
   lastProtocol: string(),
   switched: bool,
-  altSvc: string(),
-  altSvcBroken: bool,
-  bytes: float,
   edgeCpuMs: optionalFloat,
   clientCpuMs: optionalFloat,
   /** Of the busiest core while it ran. */

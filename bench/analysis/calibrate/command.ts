@@ -5,27 +5,29 @@ import { format } from "prettier";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { parsePolicy } from "../../../policy-api/decision/policy.ts";
-import { CONGESTIONS } from "../../model/congestion.ts";
 import { counts, LOAD_ROW } from "../../model/load-row.ts";
 import { type Option, readOptions, words } from "../../model/options.ts";
 import { readStarts, rowsIn } from "../../model/recorded-run.ts";
-import { QUIC_ARMS, type QuicSender, senderOf } from "../../model/senders.ts";
+import { type QuicSender, senderOf } from "../../model/senders.ts";
 import { placesOf, stacksOf } from "../senders/places.ts";
 import { gainTableOf, policyOf } from "./calibrate.ts";
 import { priceIn } from "./price.ts";
 
 /** Makes a policy for each stack that the rows have. @throws UserError */
 export async function calibrateCommand(args: readonly string[]): Promise<void> {
-  const options = readCalibrateOptions(args);
+  const options = readOptions(args, CALIBRATE_OPTIONS);
   const policies = resolve(ROOT, options.policies);
-  const folders = options.from.map((folder) => resolve(ROOT, folder));
-  const rows = folders.flatMap((folder) => rowsIn(folder, LOAD_ROW));
+  const from = resolve(ROOT, options.from);
+  const rows = rowsIn(from, LOAD_ROW);
   const command = ["npm run bench -- calibrate", ...args].join(" ");
-  const rowsSha256 = hashOf(folders);
+  // Of the file as it is: who has it can tell whether a policy is of it.
+  const rowsSha256 = createHash("sha256")
+    .update(readFileSync(join(from, "rows.csv")))
+    .digest("hex");
   const priceAt = priceIn(resolve(ROOT, options.offers));
   const places = placesOf(rows);
-  const stacks = stacksOf(places, CONGESTIONS, Object.keys(QUIC_ARMS) as QuicSender[]);
-  if (stacks.length === 0) throw new UserError(`No cell of ${options.from.join(", ")} has enough loads of each kind.`);
+  const stacks = stacksOf(places);
+  if (stacks.length === 0) throw new UserError(`No cell of ${options.from} has enough loads of each kind.`);
   for (const stack of stacks) {
     const { tcp, quic } = stack;
     const tabled = gainTableOf(places, stack, priceAt);
@@ -37,7 +39,7 @@ export async function calibrateCommand(args: readonly string[]): Promise<void> {
       (row) => counts(row) && [tcp, quic].some((sender) => sender === senderOf(row.arm, row.congestion)),
     ).length;
     const provenance = {
-      stack: stackOf(folders, quic),
+      stack: stackOf(from, quic),
       congestionControl: tcp,
       command,
       rowsSha256,
@@ -54,16 +56,9 @@ export async function calibrateCommand(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Of the files as they are: who has them can tell whether a policy is of them. */
-function hashOf(folders: readonly string[]): string {
-  const hash = createHash("sha256");
-  for (const folder of folders) hash.update(readFileSync(join(folder, "rows.csv")));
-  return hash.digest("hex");
-}
-
-function stackOf(folders: readonly string[], quic: QuicSender): string {
-  const machine = folders.flatMap((folder) => readStarts(folder)).at(-1)?.machine;
-  if (machine === undefined) throw new UserError(`${folders.join(", ")}: no starts.json tells what was measured.`);
+function stackOf(folder: string, quic: QuicSender): string {
+  const machine = readStarts(folder).at(-1)?.machine;
+  if (machine === undefined) throw new UserError(`${folder}: no starts.json tells what was measured.`);
   const { go, kernel, quicGo, quiche = "of unknown version" } = machine;
   const sender = quic === "quic-go" ? `quic-go ${quicGo}` : `quiche ${quiche} (${quic.replace("quiche-", "")})`;
   return `Go ${go.replace("go", "")} net/http over Linux ${kernel} TCP, ${sender}`;
@@ -73,14 +68,8 @@ function folderOption(about: string, preset: string): Option<string> {
   return words("FOLDER", `${about} (${preset})`, preset);
 }
 
-const OPTIONS = {
-  from: folderOption("runs of `senders`, several with commas", "bench/results/senders"),
+export const CALIBRATE_OPTIONS = {
+  from: folderOption("a run of `senders`", "bench/results/senders"),
   offers: folderOption("a run of `offers`: what an offer costs the page that brings it", "bench/results/offers"),
   policies: folderOption("where the policies go, one file for each stack", ".adaptive-h3/policies"),
 };
-
-/** @throws UserError naming the option and what is allowed */
-export function readCalibrateOptions(args: readonly string[]) {
-  const { from, ...options } = readOptions(args, OPTIONS);
-  return { from: from.split(",").filter((one) => one !== ""), ...options };
-}

@@ -1,17 +1,20 @@
 import { expect, it } from "vitest";
 import { NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { ACCESS_LINES } from "./calibrate.ts";
-import { readCalibrateOptions } from "./command.ts";
+import { readOptions } from "../../model/options.ts";
+import { CALIBRATE_OPTIONS } from "./command.ts";
 
-it("reads the recorded runs by default, and several runs where it is asked", () => {
-  const { from, offers } = readCalibrateOptions([]);
-  expect([from, offers]).toEqual([["bench/results/senders"], "bench/results/offers"]);
-  expect(readCalibrateOptions(["--from", "a,b", "--offers", "c"])).toMatchObject({ from: ["a", "b"], offers: "c" });
+const read = (args: readonly string[]) => readOptions(args, CALIBRATE_OPTIONS);
+
+it("reads the recorded runs by default, and others where it is asked", () => {
+  const { from, offers } = read([]);
+  expect([from, offers]).toEqual(["bench/results/senders", "bench/results/offers"]);
+  expect(read(["--from", "a", "--offers", "c"])).toMatchObject({ from: "a", offers: "c" });
 });
 
 it("overwrites no policy that is shipped, unless it is told to", () => {
-  expect(readCalibrateOptions([]).policies).toBe(".adaptive-h3/policies");
-  expect(readCalibrateOptions(["--policies", "policy-api/policies"]).policies).toBe("policy-api/policies");
+  expect(read([]).policies).toBe(".adaptive-h3/policies");
+  expect(read(["--policies", "policy-api/policies"]).policies).toBe("policy-api/policies");
 });
 
 it("the mix is a share of clients for each loss", () => {
@@ -20,5 +23,5 @@ it("the mix is a share of clients for each loss", () => {
 });
 
 it("names what is wrong", () => {
-  expect(() => readCalibrateOptions(["--rows", "x"])).toThrow("Known options:");
+  expect(() => read(["--rows", "x"])).toThrow("Known options:");
 });

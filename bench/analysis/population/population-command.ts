@@ -9,7 +9,7 @@ import { LOAD_ROW } from "../../model/load-row.ts";
 import { readOptions, wholeNumber, words } from "../../model/options.ts";
 import { type Population, readPopulation } from "../../model/population.ts";
 import { rowsIn } from "../../model/recorded-run.ts";
-import { QUIC_ARMS, type QuicSender } from "../../model/senders.ts";
+import { QUIC_SENDERS } from "../../model/senders.ts";
 import { priceIn } from "../calibrate/price.ts";
 import type { Stack } from "../senders/places.ts";
 import { seededRandom } from "../statistics/random.ts";
@@ -33,7 +33,7 @@ const OPTIONS = {
 
 /** Every pair of senders that has a shipped policy. */
 export const STACKS: readonly Stack[] = (["cubic", "bbr"] as const).flatMap((tcp) =>
-  (Object.keys(QUIC_ARMS) as QuicSender[]).map((quic) => ({ tcp, quic })),
+  QUIC_SENDERS.map((quic) => ({ tcp, quic })),
 );
 
 type Question = Pick<JudgeInput, "withReturns" | "countsPackets" | "weightOf"> & { readonly about: string };

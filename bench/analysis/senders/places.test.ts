@@ -1,11 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { CONGESTIONS } from "../../model/congestion.ts";
 import type { LoadRow } from "../../model/load-row.ts";
-import { QUIC_ARMS, type QuicSender } from "../../model/senders.ts";
 import { exampleRow } from "../../model/testing.ts";
 import { gainOf, GAINS, logMean, placesOf, stacksOf } from "./places.ts";
-
-const QUICS = Object.keys(QUIC_ARMS) as QuicSender[];
 
 /** A visit of two pages. */
 const visit = (first: number, later: number, given: Partial<LoadRow> = {}): LoadRow =>
@@ -137,7 +133,7 @@ describe("stacksOf", () => {
 
   it("has every pair that shares a place", () => {
     const places = placeOf({}, { congestion: "bbr" }, { arm: "bare-h3" }, { arm: "quiche-bbr2" });
-    expect(stacksOf(places, CONGESTIONS, QUICS)).toEqual([
+    expect(stacksOf(places)).toEqual([
       { tcp: "cubic", quic: "quic-go" },
       { tcp: "cubic", quic: "quiche-bbr2" },
       { tcp: "bbr", quic: "quic-go" },
@@ -146,7 +142,7 @@ describe("stacksOf", () => {
   });
 
   it("has none that were never measured on the same network", () => {
-    expect(stacksOf(placeOf({}, { arm: "bare-h3", delayMs: 50 }), CONGESTIONS, QUICS)).toEqual([]);
-    expect(stacksOf([], CONGESTIONS, QUICS)).toEqual([]);
+    expect(stacksOf(placeOf({}, { arm: "bare-h3", delayMs: 50 }))).toEqual([]);
+    expect(stacksOf([])).toEqual([]);
   });
 });

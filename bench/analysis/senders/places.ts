@@ -1,6 +1,6 @@
 import { counts, type LoadRow } from "../../model/load-row.ts";
-import { type QuicSender, type Sender, senderOf } from "../../model/senders.ts";
-import type { Congestion } from "../../model/congestion.ts";
+import { QUIC_SENDERS, type QuicSender, type Sender, senderOf } from "../../model/senders.ts";
+import { type Congestion, CONGESTIONS } from "../../model/congestion.ts";
 import { mean } from "../statistics/summary.ts";
 
 /** ln of a mean time, milliseconds, or of a ratio of two, and its standard error. */
@@ -113,14 +113,8 @@ export const GAINS = {
 } as const;
 
 /** Every pair of senders that share a place. */
-export function stacksOf(
-  places: readonly SenderPlace[],
-  tcps: readonly Congestion[],
-  quics: readonly QuicSender[],
-): Stack[] {
-  return tcps.flatMap((tcp) =>
-    quics.flatMap((quic) =>
-      places.some(({ times }) => times[tcp] !== undefined && times[quic] !== undefined) ? [{ tcp, quic }] : [],
-    ),
+export function stacksOf(places: readonly SenderPlace[]): Stack[] {
+  return CONGESTIONS.flatMap((tcp) => QUIC_SENDERS.map((quic) => ({ tcp, quic }))).filter(({ tcp, quic }) =>
+    places.some(({ times }) => times[tcp] && times[quic]),
   );
 }

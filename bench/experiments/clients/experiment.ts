@@ -7,10 +7,9 @@ import type { Report } from "../../harness/experiment.ts";
 import { defineLoads } from "../../harness/loads/define.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
-import { CONGESTIONS } from "../../model/congestion.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
-import { cellsBySender, QUIC_ARMS, type Sender, senderOf } from "../../model/senders.ts";
+import { cellsBySender, senderOf, SENDERS } from "../../model/senders.ts";
 
 /** Drawn by `npm run bench -- draw-clients`. */
 const CLIENTS = JSON.parse(readFileSync(new URL("clients.json", import.meta.url), "utf8")) as readonly Client[];
@@ -38,8 +37,6 @@ function cellOf({ name, rttMs, lossRatio, rateMbps, bytes, files }: Client): Omi
   const network = { name, rateMbps, delayMs: rttMs / 2, lossRatio, queueBytes: QUEUE_BYTES };
   return { id: name, network, imageBytes: Math.ceil(bytes / files), images: files };
 }
-
-const SENDERS: readonly Sender[] = [...CONGESTIONS, ...(Object.keys(QUIC_ARMS) as Sender[])];
 
 function clientsSummary({ rows, experiment }: LoadsRecorded) {
   const own = Map.groupBy(rows.filter(counts), ({ cell }) => cell);

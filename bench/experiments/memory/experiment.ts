@@ -62,7 +62,6 @@ async function download(lane: Lane, crowd: Crowd, folder: string, signal: AbortS
   await setNetwork(lane, { ...SETTINGS, lossRatio: 0 }, 1);
   const { edgePids, ...origin } = lane.origin("bare", "cubic");
   const edgeBytes = (): number => edgePids.reduce((sum, pid) => sum + residentBytes(pid), 0);
-  const edgeBeforeBytes = edgeBytes();
   const startedMs = Date.now();
   const load: Load = {
     id: crowd.id,
@@ -111,8 +110,6 @@ async function download(lane: Lane, crowd: Crowd, folder: string, signal: AbortS
     ...crowd,
     startedMs,
     seconds,
-    looks: looks.length,
-    edgeBeforeBytes,
     edgePeakBytes: peak(({ edge }) => edge),
     socketPeakBytes: peak(({ sockets }) => sockets),
     serverPeakBytes: peak(({ edge, sockets }) => edge + sockets),

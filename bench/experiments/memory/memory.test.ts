@@ -17,8 +17,6 @@ function rowsOf(protocol: "h2" | "h3", edgeKiB: number, socketsKiB: number): Mem
       round,
       startedMs: 1e12,
       seconds: 2,
-      looks: 20,
-      edgeBeforeBytes: 20 * MIB,
       edgePeakBytes: 20 * MIB + clients * edgeKiB * 1024 + (round % 2 === 0 ? 1 : -1) * 1024,
       socketPeakBytes: clients * socketsKiB * 1024,
       serverPeakBytes: 20 * MIB + clients * (edgeKiB + socketsKiB) * 1024,

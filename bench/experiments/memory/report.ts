@@ -22,9 +22,7 @@ export const MEMORY_ROW = {
   startedMs: float,
   /** Of the crowd, from k6's start to its end. */
   seconds: float,
-  looks: float,
-  /** Of the edge, which is new and has served nobody, before; and its peak. */
-  edgeBeforeBytes: float,
+  /** Of the edge, which was new and had served nobody. */
   edgePeakBytes: float,
   /** What the kernel held for the server's sockets. */
   socketPeakBytes: float,

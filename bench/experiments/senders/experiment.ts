@@ -6,9 +6,8 @@ import type { Report } from "../../harness/experiment.ts";
 import { defineLoads } from "../../harness/loads/define.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
 import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
-import { CONGESTIONS } from "../../model/congestion.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
-import { cellsBySender, QUIC_ARMS, type QuicSender, type Sender } from "../../model/senders.ts";
+import { cellsBySender, SENDERS } from "../../model/senders.ts";
 
 const RATE_MBPS = 50;
 const USUAL = {
@@ -67,9 +66,6 @@ function isLong({ network: { delayMs, lossRatio }, imageBytes }: Cell): boolean 
   return packets * 2 * delayMs * Math.sqrt(lossRatio) > LONG_MS;
 }
 
-const QUICS = Object.keys(QUIC_ARMS) as QuicSender[];
-const SENDERS: readonly Sender[] = [...CONGESTIONS, ...QUICS];
-
 function sendersSummary({ rows }: LoadsRecorded) {
   return { places: placesOf(rows) };
 }
@@ -86,7 +82,7 @@ const KINDS = [
 
 function sendersReport({ places }: ReturnType<typeof sendersSummary>): Report {
   const sizes = [...Map.groupBy(places, ({ contentBytes }) => contentBytes)];
-  const tables = stacksOf(places, CONGESTIONS, QUICS).flatMap((stack) =>
+  const tables = stacksOf(places).flatMap((stack) =>
     sizes.map(([contentBytes, own]) => ({
       ...stack,
       size: sizeText(contentBytes),

@@ -21,8 +21,6 @@ function input(secondsOf: (cell: string, arm: string) => number): LoadsRecorded 
       connection,
       atMs,
       windowBytes: 1_000 * connection + atMs,
-      rttMs: 64,
-      bytesSent: 0,
     })),
   );
   return { ...exampleInput(experiment, rows), windows };

@@ -17,10 +17,6 @@ export const WINDOW_POINT = {
   /** Since the load's start. */
   atMs: float,
   windowBytes: float,
-  /** Smoothed. */
-  rttMs: float,
-  /** Since the connection's start, retransmissions included. */
-  bytesSent: float,
 } as const satisfies RowSchema;
 
 export type WindowPoint = RowOf<typeof WINDOW_POINT>;
@@ -29,9 +25,7 @@ export type WindowPoint = RowOf<typeof WINDOW_POINT>;
 interface TraceLine {
   readonly connectionId: string;
   readonly atMs: number;
-  readonly rttMs: number;
   readonly congestionWindowBytes: number;
-  readonly bytesSent: number;
 }
 
 /** The points of a load, out of its edge's trace: of the connections that the load's samples are of. */
@@ -49,14 +43,12 @@ export function windowsOf(
     .map((line) => JSON.parse(line) as TraceLine)
     .filter(({ connectionId, atMs }) => own.has(connectionId) && atMs >= startedMs);
   const connections = [...new Set(lines.map(({ connectionId }) => connectionId))];
-  return lines.map(({ connectionId, atMs, congestionWindowBytes, rttMs, bytesSent }) => ({
+  return lines.map(({ connectionId, atMs, congestionWindowBytes }) => ({
     id,
     startedMs,
     connection: connections.indexOf(connectionId) + 1,
     atMs: Math.round(atMs - startedMs),
     windowBytes: congestionWindowBytes,
-    rttMs,
-    bytesSent,
   }));
 }
 
