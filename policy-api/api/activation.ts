@@ -125,23 +125,20 @@ async function changeTo(
 
 /** For a change to versions that are not there or cannot be read. */
 function unusable(change: ActivationChange, versions: readonly ActivePolicy[]): Problem {
-  const faults = new Map(
-    versions.map(({ version, fault }) => [
-      version,
-      fault === undefined ? `there is no version ${version}` : `version ${version} ${fault}`,
-    ]),
-  );
+  const text = ({ version, fault }: ActivePolicy): string =>
+    fault === undefined ? `there is no version ${version}` : `version ${version} ${fault}`;
   // The body of a rollback names no versions.
-  if (change.kind !== "put") return new Problem(409, [...faults.values()].join("; "));
+  if (change.kind !== "put") return new Problem(409, versions.map(text).join("; "));
   const named = [
     { pointer: "/everyone", version: change.everyone },
     ...change.stages.map(({ version }, i) => ({ pointer: `/stages/${i}/version`, version })),
   ];
   return Problem.ofFaults(
     "only versions that exist and can be read can be activated",
-    named.flatMap(({ pointer, version }) => {
-      const message = faults.get(version);
-      return message === undefined ? [] : [{ pointer, message, relation: true as const }];
-    }),
+    named.flatMap(({ pointer, version }) =>
+      versions
+        .filter((one) => one.version === version)
+        .map((one) => ({ pointer, message: text(one), relation: true as const })),
+    ),
   );
 }

@@ -84,28 +84,24 @@ export function changed(
       return { everyone, stages, killSwitch: change.to, previousRevision };
     case "rollback": {
       const target = current.previousRevision === null ? undefined : revision(current.previousRevision);
-      if (target === undefined) return undefined;
-      return {
-        everyone: target.everyone,
-        stages: target.stages,
-        killSwitch: target.killSwitch,
-        previousRevision: target.previousRevision,
-      };
+      return target && stateOf(target);
     }
   }
 }
 
+function stateOf({ everyone, stages, killSwitch, previousRevision }: Activation) {
+  return { everyone, stages, killSwitch, previousRevision };
+}
+
 /** Whether two states say the same. */
 export function isSameState(a: ActivationState, b: ActivationState): boolean {
-  return (
-    a.everyone === b.everyone &&
-    a.killSwitch === b.killSwitch &&
-    a.stages.length === b.stages.length &&
-    a.stages.every(({ version, share, pathPrefix }, i) => {
-      const other = b.stages[i];
-      return version === other?.version && share === other.share && pathPrefix === other.pathPrefix;
-    })
-  );
+  const text = ({ everyone, killSwitch, stages }: ActivationState): string =>
+    JSON.stringify([
+      everyone,
+      killSwitch,
+      stages.map(({ version, share, pathPrefix }) => [version, share, pathPrefix]),
+    ]);
+  return text(a) === text(b);
 }
 
 /**

@@ -121,12 +121,9 @@ export interface TablePlace {
 /** The place of a table that is nearest to a path and a page, in the coordinates that gains are linear in. Pure. */
 export function nearestPlace(
   table: Pick<GainTable, "rttMs" | "contentBytes" | "lossRatio">,
-  {
-    rttMs,
-    contentBytes,
-    lossRatio,
-  }: { readonly rttMs: number; readonly contentBytes: number; readonly lossRatio?: number | undefined },
+  path: { readonly rttMs: number; readonly contentBytes: number; readonly lossRatio?: number | undefined },
 ): TablePlace {
+  const { rttMs, contentBytes, lossRatio } = path;
   return {
     rtt: nearest(table.rttMs.map(rttCoordinate), rttCoordinate(rttMs)),
     size: nearest(table.contentBytes.map(Math.log), Math.log(contentBytes)),

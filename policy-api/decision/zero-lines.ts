@@ -21,10 +21,7 @@ export function isBeyondZeroLine(
   const fastest = Math.max(0, ...connections.map(({ deliveryRateBps = 0 }) => deliveryRateBps));
   const rateBps = fastest || request.deliveryRateBps || RATE_BPS;
   const away = (line: ZeroLine): number => Math.abs(Math.log(rateBps / line.deliveryRateBps));
-  const nearest = lines.reduce<ZeroLine | undefined>(
-    (best, line) => (best && away(best) <= away(line) ? best : line),
-    undefined,
-  );
+  const [nearest] = lines.toSorted((a, b) => away(a) - away(b));
   return nearest !== undefined && lost / packets >= lossAt(nearest, rttMs);
 }
 

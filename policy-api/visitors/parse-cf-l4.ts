@@ -33,7 +33,7 @@ export function parseCfL4(text: string): CfL4 | undefined {
   const positive = (name: string): number | undefined => count(name) || undefined;
   const milliseconds = (name: string): number | undefined => {
     const micros = positive(name);
-    return micros === undefined ? undefined : micros / 1000;
+    return micros && micros / 1000;
   };
   const packetsSent = positive("sent");
   return {
