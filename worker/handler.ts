@@ -8,7 +8,6 @@ import { countPage } from "./count-page.ts";
 import { logDecision } from "./decision-log.ts";
 import type { Isolate } from "./isolate.ts";
 import { type Found, lookUp } from "./look-up.ts";
-import type { ClientNews } from "./news.ts";
 import { fetchOrigin, mayRebuild } from "./origin.ts";
 import { regionOf } from "./region.ts";
 import { ask, withToken } from "./reporter/ask.ts";
@@ -86,12 +85,15 @@ async function remember(
   const { isolate, stores } = visit;
   try {
     if (isolate.kill.unstored !== undefined) await isolate.retryKill(stores, nowMs);
-    const news = newsOf(visit, found, advice, decided, status, nowMs);
+    const answer = advice && newAnswer(found, advice, nowMs);
+    // A redirect is no page. A reading that came with it would take the place of an older one, and the page that follows would be a later one.
+    const sample = keptSample(visit.connection, !leadsOn(status) && (answer !== undefined || found.arm !== undefined));
+    const isNews = sample !== undefined || answer !== undefined || decided !== undefined;
     const logs = isolate.settings.logDecisions && advice !== undefined;
-    const client = found.client ?? (news !== undefined || logs ? storedClient(visit, found.cached) : undefined);
+    const client = found.client ?? (isNews || logs ? storedClient(visit, found.cached) : undefined);
     if (logs) logDecision(visit, advice, client);
     if (client === undefined) return;
-    const reported = news && isolate.report(stores, client, news, nowMs);
+    const reported = isNews ? isolate.report(stores, client, { sample, answer, decided }, nowMs) : undefined;
     // Also what was just reported.
     await share(visit, found, client, nowMs);
     await reported;
@@ -100,51 +102,29 @@ async function remember(
   }
 }
 
-/** What the store does not know of this client. Undefined if there is nothing. */
-function newsOf(
-  { connection }: Visit,
-  found: Found,
-  advice: Advice | undefined,
-  decided: AskedPage | undefined,
-  status: number,
-  nowMs: number,
-): ClientNews | undefined {
-  const answer = newAnswer(found, advice, nowMs);
-  // A redirect is no page. A reading that came with it would take the place of an older one, and the page that follows would be a later one.
-  const sample = keptSample(connection, !leadsOn(status) && (answer !== undefined || found.arm !== undefined));
-  return sample === undefined && answer === undefined && decided === undefined
-    ? undefined
-    : { sample, answer, decided };
-}
-
 /** Lets the isolates near this one know what this one knows of a client, unless they do. Never rejects. */
-async function share(
-  { url, isolate: { nearby, recent } }: Visit,
-  { arm }: Found,
-  { keys }: StoredClient,
-  nowMs: number,
-): Promise<void> {
+async function share(visit: Visit, { arm }: Found, { keys }: StoredClient, nowMs: number): Promise<void> {
+  const { nearby, recent } = visit.isolate;
   // Of drawn clients only the store is asked.
   if (nearby === undefined || arm !== undefined) return;
   const shared = recent.share(keys.client);
-  if (shared !== undefined) await nearby.keep(url.origin, keys.client, shared, nowMs);
+  if (shared !== undefined) await nearby.keep(visit.url.origin, keys.client, shared, nowMs);
 }
 
 /**
  * The answer that goes to the store: one after which the client's next answer may be another one. All of drawn clients do, so that
  * neither arm is known better; and all where nobody knows what the store has.
  */
-function newAnswer({ remembered, arm }: Found, advice: Advice | undefined, nowMs: number): AltSvcAnswer | undefined {
+function newAnswer({ remembered, arm }: Found, advice: Advice, nowMs: number): AltSvcAnswer | undefined {
   const answer = answerOf(advice, nowMs);
-  if (advice === undefined || answer === undefined || remembered === undefined || arm !== undefined) return answer;
+  if (answer === undefined || remembered === undefined || arm !== undefined) return answer;
   return offersChangeAnswer(advice.offers, applyAnswer(advice.offers, answer), nowMs) ? answer : undefined;
 }
 
 /** What the client may hold from now on. Only the adaptive mode needs it: the policy tells what fixed modes offer. */
-function answerOf(advice: Advice | undefined, nowMs: number): AltSvcAnswer | undefined {
-  if (advice === undefined || advice.decision.mode !== "adaptive") return undefined;
-  const { advertise } = advice.decision;
-  if (advertise.kind === "nothing") return undefined;
+function answerOf(advice: Advice, nowMs: number): AltSvcAnswer | undefined {
+  const { mode, advertise } = advice.decision;
+  if (mode !== "adaptive" || advertise.kind === "nothing") return undefined;
   return {
     atMs: nowMs,
     origin: advice.origin,

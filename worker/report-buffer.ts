@@ -214,14 +214,9 @@ function sizeOf({ samples, answers, pages, decided }: Waiting): number {
   return samples.length + answers.length + pages.length + decided.length;
 }
 
-function reportOf({ keys, samples, answers, pages, decided }: Waiting): ClientReport {
-  return {
-    ...keys,
-    samples,
-    answers,
-    ...(decided.length === 0 ? {} : { decided }),
-    ...(pages.length === 0 ? {} : { pages }),
-  };
+function reportOf(waiting: Waiting): ClientReport {
+  const { keys, pieces: _, pages, decided, ...news } = waiting;
+  return { ...keys, ...news, ...(decided.length > 0 && { decided }), ...(pages.length > 0 && { pages }) };
 }
 
 function put(buffer: ObjectBuffer, waiting: Waiting): void {
