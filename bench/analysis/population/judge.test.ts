@@ -8,8 +8,7 @@ import { type Contender, drawLife, type Life, play } from "./play.ts";
 import { CLIENTS, DESCRIPTION, playing, STACK } from "./testing.ts";
 
 const life = (pagesAtS: readonly (readonly number[])[], over: Partial<Life> = {}): Life => ({
-  visits: pagesAtS.map((pages) => ({ pagesAtMs: pages.map((s) => 1_000 * s), isMoved: false })),
-  moves: pagesAtS.map(() => 0),
+  visits: pagesAtS.map((pages) => ({ pagesAtMs: pages.map((s) => 1_000 * s), movedBy: undefined })),
   isUdpBlocked: false,
   others: 0,
   ...over,
@@ -60,10 +59,9 @@ describe("play", () => {
     const moved: Life = {
       ...life([[0], [600]]),
       visits: [
-        { pagesAtMs: [0], isMoved: false },
-        { pagesAtMs: [600_000], isMoved: true },
+        { pagesAtMs: [0], movedBy: undefined },
+        { pagesAtMs: [600_000], movedBy: 1 },
       ],
-      moves: [0, 1],
     };
     const known: number[] = [];
     const asked: Contender = ({ history: { connections = [] }, client: index }) => {

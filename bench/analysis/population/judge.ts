@@ -1,12 +1,12 @@
 import type { PopulationDescription } from "../../model/population.ts";
 import type { Policy } from "../../../policy-api/decision/policy.ts";
 import { type Interval, percentileInterval } from "../statistics/bootstrap.ts";
-import { integer, type Random, seededRandom } from "../statistics/random.ts";
+import { halve, integer, type Random, seededRandom } from "../statistics/random.ts";
 import { mean, quantile } from "../statistics/summary.ts";
 import type { Stack } from "../senders/places.ts";
 import { always, byPolicy, clairvoyant, never, nextGain, sameSight } from "./contenders.ts";
 import { type Contender, drawLife, play, type Playing } from "./play.ts";
-import { halfTimes, type MeasuredClient } from "./truth.ts";
+import { type MeasuredClient, timesOf } from "./truth.ts";
 
 export interface JudgeInput {
   readonly clients: readonly MeasuredClient[];
@@ -52,15 +52,11 @@ export function gainsOf(input: JudgeInput): { readonly gains: Gains; readonly we
   for (let halving = 0; halving < HALVINGS; halving++) {
     const halves = clients.map((client, i) => {
       const random = seededRandom(seed, "halves", stack.tcp, stack.quic, i, halving >> 1);
-      return {
-        h2: halfTimes(client.loads[stack.tcp] ?? [], random),
-        h3: halfTimes(client.loads[stack.quic] ?? [], random),
-      };
+      return { h2: halve(client.loads[stack.tcp] ?? [], random), h3: halve(client.loads[stack.quic] ?? [], random) };
     });
-    const side = halving & 1;
-    const timesBy = (half: number) => halves.map(({ h2, h3 }) => ({ h2: pick(h2, half), h3: pick(h3, half) }));
-    const playing: Playing = { clients, stack, times: timesBy(side), price, countsPackets };
-    const seen: Playing = { ...playing, times: timesBy(1 - side) };
+    const timesBy = (half: 0 | 1) => halves.map(({ h2, h3 }) => ({ h2: timesOf(h2[half]), h3: timesOf(h3[half]) }));
+    const playing: Playing = { clients, stack, times: timesBy(halving % 2 === 0 ? 0 : 1), price, countsPackets };
+    const seen: Playing = { ...playing, times: timesBy(halving % 2 === 0 ? 1 : 0) };
     const contenders: Readonly<Record<string, Contender>> = {
       never,
       [ALWAYS]: always,
@@ -104,10 +100,6 @@ function oneBit({ clients, times }: Playing, weightOf: JudgeInput["weightOf"], o
     return own === undefined ? sum : sum + weightOf(client) * nextGain(own);
   }, 0);
   return gain > 0 ? offer : never;
-}
-
-function pick<T>(halves: readonly [T, T], half: number): T {
-  return halves[half === 0 ? 0 : 1];
 }
 
 /** A contender's figures over the population. */

@@ -65,9 +65,9 @@ export function play(
   let offerUntilMs = 0;
   let answeredAtMs = 0;
   let place = index;
-  for (const [number, visit] of life.visits.entries()) {
-    if (visit.isMoved) {
-      place = (index + (life.moves[number] ?? 0)) % clients.length;
+  for (const visit of life.visits) {
+    if (visit.movedBy !== undefined) {
+      place = (index + visit.movedBy) % clients.length;
       known = EMPTY_CLIENT;
     }
     const client = clients[place];
@@ -151,8 +151,11 @@ function sampleOf(
 export interface Visit {
   /** Since the beginning of the client's first visit, milliseconds. */
   readonly pagesAtMs: readonly number[];
-  /** Whether it comes over another path, from another address, than the visit before. */
-  readonly isMoved: boolean;
+  /**
+   * Where it comes over another path, from another address, than the visit before: which client of the run it is there, as an offset
+   * into the clients.
+   */
+  readonly movedBy: number | undefined;
 }
 
 /** What befalls one client, drawn before any policy decides. */
@@ -161,8 +164,6 @@ export interface Life {
   readonly isUdpBlocked: boolean;
   /** How many other devices are behind its address. */
   readonly others: number;
-  /** Which client of the run it is on each visit's path: the same one unless it moved. An offset into the clients. */
-  readonly moves: readonly number[];
 }
 
 /** A chain of visits is cut here: the first, and two returns. */
@@ -177,22 +178,22 @@ export function drawLife(
   withReturns: boolean,
   random: Random,
 ): Life {
+  const pages = Object.entries(visit.pages);
+  const returns = visit.returns.map(({ afterS, share }) => [afterS, share] as const);
   const visits: Visit[] = [];
   let atMs = 0;
   let isMoved = false;
-  const moves: number[] = [];
   for (;;) {
     const pagesAtMs = [atMs];
-    for (let page = 1; page < pagesIn(visit.pages, random()); page++) {
+    for (let page = 1; page < Number(fallsOn(pages, random()) ?? 1); page++) {
       const { median, sigma } = visit.pauseS.lognormal;
       const [low, high] = visit.pauseS.bounds;
       atMs += 1_000 * Math.min(Math.max(median * Math.exp(sigma * normal(random)), low), high);
       pagesAtMs.push(atMs);
     }
-    visits.push({ pagesAtMs, isMoved });
-    moves.push(isMoved ? integer(clients, random) : 0);
+    visits.push({ pagesAtMs, movedBy: isMoved ? integer(clients, random) : undefined });
     const unit = random();
-    const again = withReturns && visits.length < VISITS_MAX ? returnAfter(visit.returns, unit) : undefined;
+    const again = withReturns && visits.length < VISITS_MAX ? fallsOn(returns, unit) : undefined;
     if (again === undefined) break;
     atMs += 1_000 * again * Math.exp(RETURN_DEVIATION * normal(random));
     isMoved = random() < visit.newPathOnReturn;
@@ -201,26 +202,13 @@ export function drawLife(
   const isShared = random() < behindSharedAddress.share;
   return {
     visits,
-    moves,
     isUdpBlocked: random() < udp.blocked,
     others: isShared ? least - 1 + integer(most - least + 1, random) : 0,
   };
 }
 
-function pagesIn(shares: Readonly<Record<string, number>>, unit: number): number {
+/** What a unit falls on of things with their shares; undefined beyond the last. */
+function fallsOn<T>(shares: readonly (readonly [T, share: number])[], unit: number): T | undefined {
   let left = unit;
-  for (const [pages, share] of Object.entries(shares)) {
-    left -= share;
-    if (left < 0) return Number(pages);
-  }
-  return 1;
-}
-
-function returnAfter(returns: PopulationDescription["visit"]["returns"], unit: number): number | undefined {
-  let left = unit;
-  for (const { afterS, share } of returns) {
-    left -= share;
-    if (left < 0) return afterS;
-  }
-  return undefined;
+  return shares.find(([, share]) => (left -= share) < 0)?.[0];
 }

@@ -4,7 +4,6 @@ import { join, relative, resolve } from "node:path";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { parsePolicy, type Policy } from "../../../policy-api/decision/policy.ts";
-import { CONGESTIONS } from "../../model/congestion.ts";
 import { LOAD_ROW } from "../../model/load-row.ts";
 import { readOptions, wholeNumber, words } from "../../model/options.ts";
 import { type Population, readPopulation } from "../../model/population.ts";
@@ -122,7 +121,6 @@ function questions({ description }: Population): Question[] {
 
 /** The shipped policy of a stack. @throws UserError */
 export function policyIn(folder: string, { tcp, quic }: Stack): Policy {
-  if (!CONGESTIONS.includes(tcp)) throw new UserError(`${tcp} is no congestion control of ours.`);
   const file = join(resolve(ROOT, folder), ...(quic === "quic-go" ? [] : [quic]), `${tcp}.json`);
   const parsed = parsePolicy(JSON.parse(readFileSync(file, "utf8")));
   if (parsed.ok) return parsed.value;

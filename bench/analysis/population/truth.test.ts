@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import type { LoadRow } from "../../model/load-row.ts";
 import { blankRow } from "../../model/row-schema.ts";
 import { LOAD_ROW } from "../../model/load-row.ts";
-import { seededRandom } from "../statistics/random.ts";
+import { halve, seededRandom } from "../statistics/random.ts";
 import type { Client } from "./draw.ts";
-import { halfTimes, measuredClients } from "./truth.ts";
+import { measuredClients, type PageTimes, timesOf } from "./truth.ts";
 
 const CLIENT: Client = {
   name: "near-1",
@@ -76,7 +76,10 @@ it("halves loads whole, and gives each half's means", () => {
     [CLIENT],
     [1, 2, 3, 4].map((i) => row({ pagesMs: `${1_000 * i}.000;${100 * i}.000` })),
   );
-  const [one, other] = halfTimes(client?.loads.cubic ?? [], seededRandom(1, "halves"));
+  const [one, other] = halve(client?.loads.cubic ?? [], seededRandom(1, "halves")).map(timesOf) as [
+    PageTimes,
+    PageTimes,
+  ];
   expect(one.firstMs + other.firstMs).toBe(5_000);
   expect(one.laterMs).toBeCloseTo(one.firstMs / 10, 9);
   expect(one.openedMs).toBeCloseTo(one.firstMs - 90, 9);

@@ -1,6 +1,5 @@
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import { type Sender, senderOf } from "../../model/senders.ts";
-import { halve, type Random } from "../statistics/random.ts";
 import { mean } from "../statistics/summary.ts";
 import type { Client } from "./draw.ts";
 
@@ -65,12 +64,6 @@ function loadOf(row: LoadRow): MeasuredLoad | undefined {
     rttMs: rttMs ?? 2 * row.delayMs,
     deliveryRateBps: rate ?? 0,
   };
-}
-
-/** Mean times by each half of a sender's loads, halved at random. */
-export function halfTimes(loads: readonly MeasuredLoad[], random: Random): readonly [PageTimes, PageTimes] {
-  const [one, other] = halve(loads, random);
-  return [timesOf(one), timesOf(other)];
 }
 
 /** Mean times of some loads. */
