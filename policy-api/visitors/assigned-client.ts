@@ -94,7 +94,10 @@ export function addOutcome(
 }
 
 /** Whether a page belongs to what a client has. */
-function isOf(client: AssignedClient, { period, policyVersion, arm }: PageDecision): boolean {
+export function isOf(
+  client: AssignedClient,
+  { period, policyVersion, arm }: Pick<PageDecision, "period" | "policyVersion" | "arm">,
+): boolean {
   return client.period === period && client.version === policyVersion && client.arm === arm;
 }
 

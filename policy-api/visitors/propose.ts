@@ -4,9 +4,9 @@ import { type GroundsChecked, objectionText } from "./compare.ts";
 import type { StackChange } from "./effect-changes.ts";
 import { indexOf, type Part } from "./figures.ts";
 import type { Estimate } from "./intervals.ts";
-import { type CellEvidence, learn, type Learnt } from "./learn.ts";
+import { type CellEvidence, learn } from "./learn.ts";
 import { type GainChange, learntTable } from "./learnt-table.ts";
-import { varianceOf } from "./posterior.ts";
+import { type Beliefs, varianceOf } from "./posterior.ts";
 import { stackChangeText } from "./sentence.ts";
 import { clientsOf, mergeArms } from "./sums.ts";
 
@@ -64,10 +64,7 @@ export function propose({ version, policy, grounds, evidence, clients: distinct,
     policy: { ...others, source, method: after },
     clients,
     changes,
-    ...expectationOf(policy, method, after, learnt, {
-      evidence,
-      cellsPerClient: Math.max(1, clients / distinct),
-    }),
+    ...expectationOf(policy, method, after, learnt.after, evidence, Math.max(1, clients / distinct)),
   };
 }
 
@@ -113,12 +110,13 @@ const REACH_95 = 1.959964;
  * A client's cells share its path, so their errors go together, as if there were as many times fewer clients: the interval
  * is wider by the square root of that.
  */
-export function expectationOf(
+function expectationOf(
   policy: Policy,
   before: GainsMethod,
   after: GainsMethod,
-  { after: beliefs }: Learnt,
-  { evidence, cellsPerClient }: { readonly evidence: readonly CellEvidence[]; readonly cellsPerClient: number },
+  beliefs: Beliefs,
+  evidence: readonly CellEvidence[],
+  cellsPerClient: number,
 ): Expectation {
   const { table, mix } = after;
   const fresh = evidence.filter(({ cell }) => cell.position === "new");

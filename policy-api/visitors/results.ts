@@ -53,14 +53,8 @@ export function resultsOf(gathered: Gathered, policy: Policy | undefined, object
   const slice = (key: string): Slice => sliceOf(gathered.of(key), grounds);
   const everyone = compared(gathered.of(EVERYWHERE), grounds);
   const classes = Array.from({ length: RTT_CLASS_MS.length + 1 }, (_, rttClass) => slice(rttKey(rttClass)));
-  const { harm, isHarmComparable } =
-    policy === undefined
-      ? { harm: undefined, isHarmComparable: false }
-      : harmOf(
-          policy,
-          classes.map(({ arms }) => sumsOf(arms)),
-          grounds,
-        );
+  const sumsOfClasses = classes.map(({ arms }) => sumsOf(arms));
+  const { harm, isHarmComparable = false } = (policy && harmOf(policy, sumsOfClasses, grounds)) ?? {};
   const periods = periodSumsOf(gathered);
   const [stackChange, useChange] = [stackChangeOf(periods, grounds), useChangeOf(periods, grounds)];
   const change = stackChange && { since: isoTime(stackChange.sinceMs), text: stackChangeText(stackChange) };

@@ -1,4 +1,4 @@
-import type { AssignedClient, SketchTimes } from "./assigned-client.ts";
+import { type AssignedClient, isOf, type SketchTimes } from "./assigned-client.ts";
 import { type ClientDay, EMPTY_DAY } from "./client-day.ts";
 import type { OutcomeKey, OutcomeSums } from "./gathered.ts";
 import { addTime } from "./quantiles.ts";
@@ -33,13 +33,13 @@ export function changesOf(clients: readonly ClientChange[]): readonly SumsChange
     const { version, arm } = after;
     const counted = isContinued(before, after) ? before.rows : {};
     for (const [key, day] of Object.entries(after.rows)) {
-      const isOf = times.filter(({ keys }) => keys.includes(key));
-      if (day === counted[key] && isOf.length === 0) continue;
+      const its = times.filter(({ keys }) => keys.includes(key));
+      if (day === counted[key] && its.length === 0) continue;
       const id = outcomeId({ version, arm, key });
       const change = changes.get(id) ?? { version, arm, key, days: [], loadMs: [], lcpMs: [] };
       changes.set(id, change);
       change.days.push({ before: counted[key] ?? EMPTY_DAY, after: day });
-      for (const { loadMs, lcpMs } of isOf) {
+      for (const { loadMs, lcpMs } of its) {
         change.loadMs.push(loadMs);
         if (lcpMs !== undefined) change.lcpMs.push(lcpMs);
       }
@@ -59,12 +59,7 @@ export function addChange({ sums, load, lcp }: OutcomeSums, { days, loadMs, lcpM
 
 /** Whether what was written before is of the same period, version and arm. */
 export function isContinued(before: AssignedClient | undefined, after: AssignedClient): before is AssignedClient {
-  return (
-    before !== undefined &&
-    before.period === after.period &&
-    before.version === after.version &&
-    before.arm === after.arm
-  );
+  return before !== undefined && isOf(before, { ...after, policyVersion: after.version });
 }
 
 export function outcomeId({ version, arm, key }: OutcomeKey): string {

@@ -76,6 +76,10 @@ const objects = strict({ asked: whole, answered: whole }).openapi({
   description: "Of the store. The clients of objects that did not answer are missing",
 });
 
+const Since = strict({ since: isoTime, text: z.string() }).openapi("Since", {
+  description: "Since when something is so, and the same as a sentence",
+});
+
 const Results = strict({
   version,
   objects,
@@ -90,19 +94,12 @@ const Results = strict({
       "Whether harm could show: clients can be compared where the version offers HTTP/3, or it offers it to no new client. If " +
       "false, it means nothing that `harm` is null",
   }),
-  change: nullable(
-    strict({ since: isoTime, text: z.string() }).openapi("StackChange", {
-      description:
-        "Since when HTTP/3's effect on pages is another one, and the same as a sentence. All figures are then of both times " +
-        "together",
-    }),
-  ),
-  unused: nullable(
-    strict({ since: isoTime, text: z.string() }).openapi("UseChange", {
-      description:
-        "Since when offers are not followed any more, and the same as a sentence. HTTP/3 may have stopped working",
-    }),
-  ),
+  change: nullable(Since).openapi({
+    description: "HTTP/3's effect on pages is another one. All figures are then of both times together",
+  }),
+  unused: nullable(Since).openapi({
+    description: "Offers are not followed any more. HTTP/3 may have stopped working",
+  }),
   everyone: Slice.openapi({ description: "Its claim is the one that is made. Each other one holds by itself" }),
   staying: nullable(Estimate).openapi({
     description: "ln(pages of a client that was offered HTTP/3 / of one that was not), reported or not",
