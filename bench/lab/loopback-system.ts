@@ -23,8 +23,6 @@ export interface ArmProcesses {
   readonly workerdPid: number | undefined;
 }
 
-export type LoopbackSystem = Awaited<ReturnType<typeof startLoopbackSystem>>;
-
 /** What such a system and its clients run; it needs no root. @throws UserError */
 export async function buildLoopback(): Promise<void> {
   await buildWorker();
