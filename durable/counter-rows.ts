@@ -21,7 +21,7 @@ export interface LastHour extends Hour {
   readonly firstHour: number;
   /** Of all hours before it. */
   readonly before: Counted;
-  /** The last number of each isolate that told. */
+  /** The number of the last delta of each isolate. */
   readonly numbers: ReadonlyMap<string, number>;
 }
 

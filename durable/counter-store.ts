@@ -9,12 +9,12 @@ import { migrate } from "./migrations.ts";
  * object that nobody asks, and what waits there with it.
  */
 const WRITE_INTERVAL_MS = 8_000;
-/** Isolates that are known by name. Of one that has told nothing for longer than so many others, a repetition would count twice. */
+/** Isolates that are known by name. Of one that has sent nothing for longer than so many others, a repetition would count twice. */
 const ISOLATES_MAX = 1_000;
 
 /**
- * What the isolates of a region counted: hour by hour, and in all. Each delta counts once, however often it is told. What an
- * isolate was told to be counted is on disk eight seconds later; a kill loses that and never counts anything twice.
+ * What the isolates of a region counted: hour by hour, and in all. Each delta counts once, however often it comes. What a
+ * delta said, once it is acknowledged, is on disk eight seconds later; a kill loses that and never counts anything twice.
  */
 export class CounterStore extends DurableObject {
   #rows: CounterRows | undefined;
@@ -43,7 +43,7 @@ export class CounterStore extends DurableObject {
     await this.ctx.storage.setAlarm(this.#writtenAtMs + WRITE_INTERVAL_MS);
   }
 
-  /** What was counted: in all, and in each hour from this one on. What is told is on disk, so that no total falls again. */
+  /** What was counted: in all, and in each hour from this one on. What this returns is on disk, so that no total falls again. */
   read(fromHour: number): Tally {
     const rows = this.#rowsIfAny();
     if (rows === undefined) return NO_TALLY;
@@ -74,7 +74,7 @@ export class CounterStore extends DurableObject {
     if (last.hour === hour || last.hour === hour + 1) return last;
     this.#write(nowMs);
     const before = sumOf([last.before, last.counted]);
-    // What was told in the hour before, and got no answer, is told again in this one.
+    // What was sent in the hour before, and got no answer, comes again in this one.
     this.#present = { ...last, hour, counted: {}, before, firstHour: Math.min(last.firstHour, hour) };
     // First the row that says what was before, in one transaction with the end of the rows that said it.
     this.#write(nowMs);

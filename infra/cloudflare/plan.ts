@@ -86,11 +86,11 @@ function saysOf(
   { name, vars, workers_dev: isOnWorkersDev }: Pick<Config, "name" | "vars" | "workers_dev">,
   patterns: readonly Pattern[],
 ): string[] {
-  const told = Object.entries(vars).map(
+  const named = Object.entries(vars).map(
     ([variable, value]) => `${variable}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
   return [
-    `This deploys the worker ${name ?? "without a name"}${told.length === 0 ? "" : `, with ${told.join(", ")}`}.`,
+    `This deploys the worker ${name ?? "without a name"}${named.length === 0 ? "" : `, with ${named.join(", ")}`}.`,
     ...(patterns.length === 0
       ? [
           "wrangler.toml has no route, so no visitor of a site of yours comes to it. Routes of earlier deployments stay.",

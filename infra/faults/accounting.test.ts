@@ -11,7 +11,7 @@ function request(changes: Partial<RequestRecord> = {}): RequestRecord {
     began: AT,
     ended: AT + 10,
     connected: AT - 1_000,
-    told: AT + 2,
+    answered: AT + 2,
     outcome: "right",
     status: 200,
     beyondMs: 10,
@@ -29,13 +29,13 @@ const originDies = (ms: number): Events => ({ endings: [], deaths: [{ ms, backMs
 
 describe("excuse", () => {
   const begun = request({ outcome: "aborted" });
-  const unbegun = request({ outcome: "aborted", status: 0, told: 0 });
+  const unbegun = request({ outcome: "aborted", status: 0, answered: 0 });
   it.each<[what: string, record: RequestRecord, events: Events]>([
     ["a response that had begun when workerd ended", begun, workerdEnds(AT + 5)],
     ["a request on a connection to an edge that ended", unbegun, edgeEnds(AT + 5)],
     ["a request long after, on a connection to an edge that ended", unbegun, edgeEnds(AT - 800)],
     ["a connection while the edge is gone", request({ outcome: "refused", connected: 0 }), edgeEnds(AT - 50)],
-    ["a response whose header the edge had, and the client had not", { ...unbegun, told: AT + 2 }, workerdEnds(AT + 5)],
+    ["a response whose header the edge had, and the client had not", { ...unbegun, answered: AT + 2 }, workerdEnds(AT + 5)],
     ["a request on a QUIC connection that lost its socket", { ...unbegun, protocol: "h3" }, udpEnds(AT + 5)],
     ["a response that the origin broke off", begun, originDies(AT + 5)],
     ["a 502 while the origin is dead", request({ outcome: "own", status: 502 }), originDies(AT - 500)],
@@ -51,7 +51,7 @@ describe("excuse", () => {
     ["a response that began after workerd had ended", begun, workerdEnds(AT - 500)],
     [
       "a response that the origin began after workerd had ended",
-      { ...begun, told: AT + 600, ended: AT + 700 },
+      { ...begun, answered: AT + 600, ended: AT + 700 },
       workerdEnds(AT),
     ],
     ["a request over TCP when the UDP socket is gone", unbegun, udpEnds(AT + 5)],

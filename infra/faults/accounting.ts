@@ -9,7 +9,7 @@ export interface RequestRecord {
   /** When its connection was made. */
   readonly connected: number;
   /** When the origin began to answer. 0 if it did not. */
-  readonly told: number;
+  readonly answered: number;
   /** own: a 502, 503 or 504 of this system. refused: no connection was to be had. */
   readonly outcome: "right" | "own" | "aborted" | "refused" | "wrong";
   readonly what?: string;
@@ -69,7 +69,7 @@ export function excuse(record: RequestRecord, { endings, deaths }: Events): stri
       if (record.protocol === "h3" && ended("udp", ({ ms }) => record.connected <= ms + SLACK_MS && record.ended >= ms))
         return "its QUIC connection ended with the UDP socket";
       // The edge may have the header, and not have sent it on, when workerd ends. So what counts is that the origin had begun.
-      if (record.told !== 0 && ended("workerd", ({ ms }) => inFlight(ms) && record.told <= ms + SLACK_MS))
+      if (record.answered !== 0 && ended("workerd", ({ ms }) => inFlight(ms) && record.answered <= ms + SLACK_MS))
         return "the response had begun when workerd ended";
       if (record.status !== 0 && deaths.some(({ ms }) => inFlight(ms))) return "the origin broke it off";
       return undefined;

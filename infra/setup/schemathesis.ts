@@ -31,10 +31,10 @@ export function installSchemathesis(): string | undefined {
   // Debian's python3 needs another package to make environments.
   const made =
     runs([python, "-m", "venv", "--clear", VENV]) ||
-    (installPackage("python3-venv") && runs([python, "-m", "venv", "--clear", VENV], "tell"));
+    (installPackage("python3-venv") && runs([python, "-m", "venv", "--clear", VENV], "show"));
   // Only wheels: building a package from source may run code that no hash here covers.
   const flags = ["--quiet", "--disable-pip-version-check", "--require-hashes", "--only-binary", ":all:"];
-  if (made && runs([TESTS_PYTHON, "-m", "pip", "install", ...flags, "-r", REQUIREMENTS], "tell"))
+  if (made && runs([TESTS_PYTHON, "-m", "pip", "install", ...flags, "-r", REQUIREMENTS], "show"))
     writeFileSync(STAMP, wanted());
   else rmSync(VENV, { recursive: true, force: true });
   return schemathesisProgram();
@@ -44,7 +44,7 @@ function wanted(): string {
   return createHash("sha256").update(readFileSync(REQUIREMENTS)).digest("hex");
 }
 
-function runs([program, ...args]: readonly [string, ...string[]], tell?: "tell"): boolean {
-  const output = tell === undefined ? "ignore" : 2;
+function runs([program, ...args]: readonly [string, ...string[]], show?: "show"): boolean {
+  const output = show === undefined ? "ignore" : 2;
   return spawnSync(program, args, { stdio: ["ignore", output, output], timeout: 300_000 }).status === 0;
 }

@@ -17,7 +17,7 @@ export const DECISION_HEADINGS = row("client", "protocol", "RTT", "believed loss
 export function decisionText({ client, httpProtocol, request, decision }: DecisionLine): string {
   const { advertise, reason, belief, saving } = decision;
   const rttMs = decision.rttMs ?? request.rttMs;
-  const told =
+  const answer =
     advertise.kind === "h3" ? `offer h3, ${advertise.maS} s` : advertise.kind === "clear" ? "clear" : "say nothing";
   // What is thought of a client of whom little was counted is thought of others, and no loss of its own.
   const lossRatio = belief && ownLoss(belief);
@@ -28,7 +28,7 @@ export function decisionText({ client, httpProtocol, request, decision }: Decisi
     httpProtocol || "?",
     rttMs === undefined ? "-" : `${digits(rttMs)} ms`,
     lossRatio === undefined ? "-" : `${digits(lossRatio * 100)} %`,
-    told,
+    answer,
     reason + gain,
   );
 }

@@ -41,11 +41,11 @@ type record struct {
 	Ended    float64 `json:"ended"`
 	// Connected is when the connection was made; 0: there was none.
 	Connected float64 `json:"connected"`
-	// Told is when the origin began to answer; 0: it did not.
-	Told    float64 `json:"told"`
-	Outcome string  `json:"outcome"`
-	What    string  `json:"what,omitempty"`
-	Status  int     `json:"status"`
+	// Answered is when the origin began to answer; 0: it did not.
+	Answered float64 `json:"answered"`
+	Outcome  string  `json:"outcome"`
+	What     string  `json:"what,omitempty"`
+	Status   int     `json:"status"`
 	// BeyondMs is the time that the answer took, without the time that the origin took.
 	BeyondMs float64 `json:"beyondMs"`
 	// Decided: the answer has an Alt-Svc.
@@ -211,9 +211,9 @@ func (l *load) request(transport http.RoundTripper, protocol string, random *ran
 	r.Status, r.Decided = g.status, g.header.Get("Alt-Svc") != ""
 	r.Began, r.Ended, r.Connected = unixMs(began), unixMs(ended), float64(over.Load())/1000
 	r.BeyondMs = float64(ended.Sub(began).Microseconds()) / 1000
-	if told, ok := l.origin.told.LoadAndDelete(path); ok {
-		first := told.(telling)
-		r.Told = unixMs(first.at)
+	if answered, ok := l.origin.answered.LoadAndDelete(path); ok {
+		first := answered.(beginning)
+		r.Answered = unixMs(first.at)
 		r.BeyondMs -= float64(first.after.Microseconds()) / 1000
 	}
 	return r

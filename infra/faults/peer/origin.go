@@ -19,15 +19,15 @@ const lyingPause = 300 * time.Millisecond
 type origin struct {
 	address string
 	delay   atomic.Int64 // nanoseconds before each answer
-	// told has, by path, when and after how long the origin first began to answer.
-	told sync.Map
+	// answered has, by path, when and after how long the origin first began to answer.
+	answered sync.Map
 
 	mutex  sync.Mutex
 	server *http.Server // nil: dead
 }
 
-// telling is the beginning of an answer.
-type telling struct {
+// beginning is the beginning of an answer.
+type beginning struct {
 	at    time.Time
 	after time.Duration
 }
@@ -77,10 +77,10 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	// The edge asks again where workerd ended before it answered. So the first time counts.
-	o.told.LoadOrStore(r.URL.Path, telling{at: time.Now(), after: time.Since(began)})
+	o.answered.LoadOrStore(r.URL.Path, beginning{at: time.Now(), after: time.Since(began)})
 	a := answerTo(r.Method, r.URL.Path, digest)
 	if a.lie != "" {
-		tell(w, a)
+		lie(w, a)
 		return
 	}
 	for name, values := range a.header {
@@ -98,8 +98,8 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tell sends an answer that breaks HTTP's rules.
-func tell(w http.ResponseWriter, a answer) {
+// lie sends an answer that breaks HTTP's rules.
+func lie(w http.ResponseWriter, a answer) {
 	conn, out, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(err)

@@ -3,11 +3,11 @@ import { type Family, type Key, readKey } from "./families.ts";
 /** How often each thing happened. Keys are those of families.ts. */
 export type Counted = Readonly<Record<Key, number>>;
 
-/** What an isolate counted since it last told the store. */
+/** What an isolate counted since its last delta. */
 export interface Delta {
   /** Drawn by the isolate when it began. */
   readonly isolate: string;
-  /** From 1. What was told without an answer is told again under the same number, so that it counts once. */
+  /** From 1. What got no answer is sent again under the same number, so that it counts once. */
   readonly number: number;
   readonly counted: Counted;
 }

@@ -20,13 +20,13 @@ type Exchange struct {
 }
 
 // Ask asks the worker's internal listener whether it is there: GET /heartbeat, answered by a 2xx.
-func (tell Exchange) Ask(ctx context.Context, client *http.Client, t upstream.Target) error {
+func (e Exchange) Ask(ctx context.Context, client *http.Client, t upstream.Target) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+t.URLHost()+"/heartbeat", nil)
 	if err != nil {
 		return err
 	}
-	tell.Kill.tell(req.Header)
-	req.Header.Set(http3Header, tell.HTTP3())
+	e.Kill.announce(req.Header)
+	req.Header.Set(http3Header, e.HTTP3())
 	res, err := client.Do(req)
 	if err != nil {
 		return err
@@ -36,6 +36,6 @@ func (tell Exchange) Ask(ctx context.Context, client *http.Client, t upstream.Ta
 	if res.StatusCode/100 != 2 {
 		return fmt.Errorf("status %d", res.StatusCode)
 	}
-	tell.Kill.hear(res.Header)
+	e.Kill.hear(res.Header)
 	return nil
 }

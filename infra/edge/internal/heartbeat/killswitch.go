@@ -21,8 +21,8 @@ type KillSwitch struct{ held atomic.Pointer[string] }
 // On says whether there is one. Then nothing offers HTTP/3.
 func (s *KillSwitch) On() bool { return s != nil && s.held.Load() != nil }
 
-// tell says in a question to the worker what is held.
-func (s *KillSwitch) tell(question http.Header) {
+// announce says in a question to the worker what is held.
+func (s *KillSwitch) announce(question http.Header) {
 	if held := s.held.Load(); held != nil {
 		question.Set(killHeader, *held)
 	}

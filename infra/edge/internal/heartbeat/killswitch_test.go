@@ -10,7 +10,7 @@ func TestKillSwitch(t *testing.T) {
 	s := &KillSwitch{}
 	told := func() string {
 		question := http.Header{}
-		s.tell(question)
+		s.announce(question)
 		return question.Get("adaptive-h3-kill")
 	}
 	for i, step := range []struct {

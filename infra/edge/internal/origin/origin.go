@@ -70,9 +70,9 @@ type Fallback struct {
 
 // New puts the origin at url behind the worker. watched is the worker's internal listener, which answers the heartbeat. Run
 // has to run for the fallback to notice anything.
-func New(worker http.RoundTripper, url *url.URL, watched upstream.Target, tell heartbeat.Exchange, log *errorlog.Log) *Fallback {
+func New(worker http.RoundTripper, url *url.URL, watched upstream.Target, exchange heartbeat.Exchange, log *errorlog.Log) *Fallback {
 	beats := &http.Client{Transport: upstream.NewTransport(watched, 1)}
-	monitor := heartbeat.New(func(ctx context.Context) error { return tell.Ask(ctx, beats, watched) }, func(gone bool) {
+	monitor := heartbeat.New(func(ctx context.Context) error { return exchange.Ask(ctx, beats, watched) }, func(gone bool) {
 		if gone {
 			log.Report("worker", fmt.Sprintf("%s does not answer: %s is asked instead, and nobody decides", watched.Address, url.Host))
 		} else {
