@@ -35,7 +35,11 @@ describe("excuse", () => {
     ["a request on a connection to an edge that ended", unbegun, edgeEnds(AT + 5)],
     ["a request long after, on a connection to an edge that ended", unbegun, edgeEnds(AT - 800)],
     ["a connection while the edge is gone", request({ outcome: "refused", connected: 0 }), edgeEnds(AT - 50)],
-    ["a response whose header the edge had, and the client had not", { ...unbegun, answered: AT + 2 }, workerdEnds(AT + 5)],
+    [
+      "a response whose header the edge had, and the client had not",
+      { ...unbegun, answered: AT + 2 },
+      workerdEnds(AT + 5),
+    ],
     ["a request on a QUIC connection that lost its socket", { ...unbegun, protocol: "h3" }, udpEnds(AT + 5)],
     ["a response that the origin broke off", begun, originDies(AT + 5)],
     ["a 502 while the origin is dead", request({ outcome: "own", status: 502 }), originDies(AT - 500)],
