@@ -9,11 +9,10 @@ import { readSums, sumsText } from "../policy-api/visitors/sums.ts";
 import { type Database, readStored } from "./database.ts";
 import { RETENTION_MS } from "./path-rows.ts";
 
-/**
- * How many versions of the policy have sums. With a further one, those go that changed the longest ago, if no client is left whose part of
- * them may still change; else the further one has none.
- */
+/** How many versions of the policy have sums. With a further one, those go that changed the longest ago. */
 export const VERSIONS_MAX = 32;
+/** The arm of a row that says only that a version's sums have gone. They do not begin anew while a client's row may say that it is in them. */
+const GONE = "gone";
 /** How many keys a version and arm may have. The largest tables of this repository have about 300 cells. */
 export const KEYS_MAX = 1_000;
 /** How many of them may be autonomous systems. Those that come first stay. */
@@ -75,8 +74,8 @@ export class OutcomeRows {
   /**
    * Adds changes. Each of their keys is written once. Call it in a transaction, with the clients' rows.
    *
-   * @returns whether the sums under a key do not have its clients, as there was no room for it or its row cannot be read. Never, nearly
-   *   always.
+   * @returns whether the sums under a key do not have its clients, as there was no room for it, its version has gone, or its row cannot be
+   *   read. Never, nearly always.
    */
   apply(changes: readonly SumsChange[], nowMs: number): (key: OutcomeKey) => boolean {
     const refused = new Set<string>();
@@ -96,7 +95,7 @@ export class OutcomeRows {
       this.#before.delete(change.key);
       this.#write(change, addChange(sums, change), nowMs);
     }
-    return (key) => refused.has(outcomeId(key));
+    return (key) => refused.has(outcomeId(key)) || !this.#known().has(key.version);
   }
 
   /**
@@ -118,7 +117,10 @@ export class OutcomeRows {
   }
 
   #write({ version, arm, key }: OutcomeKey, outcomes: OutcomeSums, nowMs: number): void {
-    const row = { version, arm, key, at_ms: nowMs, state: sumsText(outcomes) };
+    this.#put({ version, arm, key, at_ms: nowMs, state: sumsText(outcomes) });
+  }
+
+  #put(row: Columns): void {
     this.#database.put("outcomes", row, ["version", "arm", "key"]);
   }
 
@@ -133,12 +135,15 @@ export class OutcomeRows {
 
   #takesVersion(version: number, nowMs: number): boolean {
     const known = this.#known();
-    if (known.size >= VERSIONS_MAX && !known.has(version)) {
-      const query = "SELECT version, MAX(at_ms) AS atMs FROM outcomes GROUP BY version ORDER BY atMs LIMIT 1";
-      const oldest = this.#database.sql.exec<{ version: number; atMs: number }>(query).one();
-      if (oldest.atMs > nowMs - RETENTION_MS) return false;
-      this.#database.run("DELETE FROM outcomes WHERE version = ?", oldest.version);
-      known.delete(oldest.version);
+    if (known.has(version)) return true;
+    const sinceGone = "SELECT version FROM outcomes WHERE version = ? AND arm = ? AND at_ms > ?";
+    if (this.#database.all(sinceGone, version, GONE, nowMs - RETENTION_MS).length > 0) return false;
+    if (known.size >= VERSIONS_MAX) {
+      const query = "SELECT version FROM outcomes WHERE arm <> ? GROUP BY version ORDER BY MAX(at_ms) LIMIT 1";
+      const oldest = this.#database.sql.exec<{ version: number }>(query, GONE).one().version;
+      this.#database.run("DELETE FROM outcomes WHERE version = ?", oldest);
+      this.#put({ version: oldest, arm: GONE, key: "", at_ms: nowMs, state: "" });
+      known.delete(oldest);
       this.#before.clear();
     }
     known.add(version);
@@ -146,8 +151,9 @@ export class OutcomeRows {
   }
 
   #known(): Set<number> {
-    const versions = (): number[] =>
-      this.#database.all<{ version: number }>("SELECT DISTINCT version FROM outcomes").map(({ version }) => version);
-    return (this.#versions ??= new Set(versions()));
+    const query = "SELECT DISTINCT version FROM outcomes WHERE arm <> ?";
+    return (this.#versions ??= new Set(
+      this.#database.all<{ version: number }>(query, GONE).map(({ version }) => version),
+    ));
   }
 }

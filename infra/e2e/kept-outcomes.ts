@@ -18,10 +18,10 @@ export interface KeptOutcomes {
 
 /** Reads the sums of outcomes from disk, while workerd runs. Throws if a client's row says of them what is not in them. */
 export function keptOutcomes(stateDir: string): KeptOutcomes {
-  const { sums, clients } = outcomesOnDisk(stateDir);
+  const { sums, clients, gone } = outcomesOnDisk(stateDir);
   let reported = 0;
   let lastAtMs = 0;
-  for (const { version, arm, rows, atMs } of clients)
+  for (const { version, arm, rows, atMs } of clients.filter((client) => !gone.has(client.version)))
     for (const [key, day] of Object.entries(rows)) {
       const id = outcomeId({ version, arm, key });
       const held = sums.get(id);

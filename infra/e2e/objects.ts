@@ -33,13 +33,21 @@ export function rowsOnDisk(stateDir: string): { clients: ClientState[]; networks
  * Reads from disk what clients of drawn arms did, and the sums of that by outcomeId, as they were at one time. A test whose system has
  * several objects gets the sums of one of them.
  */
-export function outcomesOnDisk(stateDir: string): { clients: AssignedClient[]; sums: Map<string, Sums> } {
-  const outcomes = { clients: [] as AssignedClient[], sums: new Map<string, Sums>() };
+export function outcomesOnDisk(stateDir: string): {
+  clients: AssignedClient[];
+  sums: Map<string, Sums>;
+  /** Versions whose sums gave way to those of others. */
+  gone: Set<number>;
+} {
+  const outcomes = { clients: [] as AssignedClient[], sums: new Map<string, Sums>(), gone: new Set<number>() };
   readObjects(stateDir, (database) => {
     const assigned = "SELECT key, state -> '$.assigned' AS assigned FROM paths WHERE assigned IS NOT NULL";
     for (const row of database.prepare(assigned).all())
       outcomes.clients.push(valueOf(String(row["key"]), readAssignedClient, JSON.parse(String(row["assigned"]))));
-    for (const row of database.prepare("SELECT version, arm, key, state -> '$.sums' AS sums FROM outcomes").all()) {
+    for (const row of database.prepare("SELECT version FROM outcomes WHERE arm = 'gone'").all())
+      outcomes.gone.add(Number(row["version"]));
+    const summed = "SELECT version, arm, key, state -> '$.sums' AS sums FROM outcomes WHERE arm <> 'gone'";
+    for (const row of database.prepare(summed).all()) {
       const id = outcomeId({ version: Number(row["version"]), arm: row["arm"] as DrawnArm, key: String(row["key"]) });
       outcomes.sums.set(id, valueOf(id, readSums, JSON.parse(String(row["sums"]))));
     }
