@@ -67,7 +67,8 @@ type server struct {
 	socket listen.Socket
 	http   *http.Server
 	quic   *quicserver.Server // nil: no HTTP/3
-	serves *atomic.Bool       // HTTP/3 serves and answers; nil: no HTTP/3
+	stack  *connpath.Stack
+	serves *atomic.Bool // HTTP/3 serves and answers; nil: no HTTP/3
 }
 
 // startEdge binds everything, then serves. On error nothing is left behind.
@@ -218,7 +219,7 @@ func (e *edge) closed(c *connpath.Connection) {
 }
 
 func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32]byte, opts options) (*server, error) {
-	srv := &server{socket: s, http: &http.Server{
+	srv := &server{socket: s, stack: stackOf(s), http: &http.Server{
 		Handler:           e.metrics.Count(e.handler),
 		TLSConfig:         tlsConfig.Clone(),
 		ReadHeaderTimeout: readHeaderTimeout, // and no IdleTimeout or ReadTimeout: see internal/resting
@@ -247,14 +248,23 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 		Handler: e.metrics.Count(e.handler), InContext: srv.http, MaxHeaderBytes: maxHeaderBytes,
 		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes,
 		ResetSecret: resetSecret, Registry: e.registry, OnClose: e.closed, Serves: srv.serves, Log: e.log,
-		Shared: s.Inherited, Folder: opts.certificate.StateDir, OnSuccessor: e.succeed,
+		Stack: srv.stack, Shared: s.Inherited, Folder: opts.certificate.StateDir, OnSuccessor: e.succeed,
 	})
 	return srv, err
 }
 
+// stackOf names the senders of a socket.
+func stackOf(s listen.Socket) *connpath.Stack {
+	stack := &connpath.Stack{TCP: s.Congestion}
+	if s.UDP != nil {
+		stack.QUIC = "quic-go"
+	}
+	return stack
+}
+
 func (e *edge) serve(srv *server) {
 	opened := func(c *connpath.Connection) {
-		c.Serves = srv.serves
+		c.Serves, c.Stack = srv.serves, srv.stack
 		e.registry.Add(c)
 	}
 	ln := &connpath.Listener{TCPListener: srv.socket.TCP, Opened: opened, Closing: e.closed}

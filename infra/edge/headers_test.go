@@ -40,6 +40,9 @@ func withHost(r *http.Request) http.Header {
 	return h
 }
 
+// reno is an address with the one congestion control that every kernel has and allows.
+const reno = "127.0.0.1:0,congestion=reno"
+
 // checkMetadata looks at what reached the upstream, over any protocol.
 func checkMetadata(t *testing.T, h http.Header, protocol string) {
 	t.Helper()
@@ -74,6 +77,7 @@ func checkMetadata(t *testing.T, h http.Header, protocol string) {
 			PacketsSent  *int
 			BusyMs       *int
 			RTTMs        float64
+			Stack        map[string]string
 		}
 	}
 	if err := json.Unmarshal([]byte(h.Get("Mf-Cf-Blob")), &cf); err != nil {
@@ -86,6 +90,10 @@ func checkMetadata(t *testing.T, h http.Header, protocol string) {
 	if cf.HTTPProtocol != protocol || cf.TLSVersion != "TLSv1.3" || len(cf.AdaptiveH3.ConnectionID) != 16 ||
 		cf.AdaptiveH3.Transport != transport || cf.AdaptiveH3.PacketsSent == nil || cf.AdaptiveH3.BusyMs == nil {
 		t.Errorf("request.cf: %s", h.Get("Mf-Cf-Blob"))
+	}
+	// The senders of the address, over either protocol: what a client says of them changes nothing.
+	if got := cf.AdaptiveH3.Stack; len(got) != 2 || got["tcp"] != "reno" || got["quic"] != "quic-go" {
+		t.Errorf("stack: %s", h.Get("Mf-Cf-Blob"))
 	}
 	// Over loopback RTTs are far below a second, and not rounded to whole ms, which would be 0.
 	if rtt <= 0 || rtt > 500 || other != 0 || cf.AdaptiveH3.RTTMs != rtt {
@@ -101,17 +109,17 @@ func TestForgedMetadataIsReplaced(t *testing.T) {
 			h := withHost(r)
 			maps.Copy(h, r.Trailer)
 			headers <- h
-		}))
+		}), "-listen", reno)
 		req, err := http.NewRequest(http.MethodPost, e.url("/"), strings.NewReader("body"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.ContentLength = -1 // trailers need an open end
-		forged := `{"clientTcpRtt":1,"botManagement":{"verifiedBot":true}}`
+		forged := `{"clientTcpRtt":1,"botManagement":{"verifiedBot":true},"adaptiveH3":{"stack":{"tcp":"forged"}}}`
 		for _, name := range []string{
 			"CF-Connecting-IP", "CF-IPCountry", "cf_connecting_ip", "MF-CF-Blob", "mf_cf_blob", "True-Client-IP", "X-Real-IP",
 			"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X_Forwarded_For",
-			"X.Forwarded.For", "CF.Connecting.IP", "X!Real~IP",
+			"X.Forwarded.For", "CF.Connecting.IP", "X!Real~IP", "CF-Stack", "MF-Stack",
 		} {
 			req.Header[name] = []string{forged, "203.0.113.9"}
 		}
@@ -138,7 +146,7 @@ func TestForgedMetadataByHand(t *testing.T) {
 	for name, line := range lines {
 		t.Run(name, func(t *testing.T) {
 			headers := make(chan http.Header, 1)
-			e := startEdgeWith(t, edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) { headers <- withHost(r) }))
+			e := startEdgeWith(t, edgetest.StartUpstream(t, func(_ http.ResponseWriter, r *http.Request) { headers <- withHost(r) }), "-listen", reno)
 			c := e.rawTLS()
 			fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", line)
 			res, err := http.ReadResponse(bufio.NewReader(c), nil)

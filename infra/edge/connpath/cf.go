@@ -30,6 +30,7 @@ type cfEdgeL4 struct {
 type cfAdaptiveH3 struct {
 	ConnectionID string    `json:"connectionId"`
 	Transport    Transport `json:"transport"`
+	Stack        *Stack    `json:"stack,omitempty"`
 	figures
 }
 
@@ -64,7 +65,7 @@ func CF(req *http.Request, c *Connection, asCloudflare bool, now time.Time) stri
 }
 
 func (b *cfBlob) describe(c *Connection, now time.Time) {
-	b.AdaptiveH3 = &cfAdaptiveH3{ConnectionID: c.ID(), Transport: c.Transport}
+	b.AdaptiveH3 = &cfAdaptiveH3{ConnectionID: c.ID(), Transport: c.Transport, Stack: c.Stack}
 	r, ok := c.Read()
 	if !ok {
 		return

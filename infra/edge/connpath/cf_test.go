@@ -12,28 +12,29 @@ import (
 
 func TestCFVectors(t *testing.T) {
 	encode := func(
-		major int, version, cipher uint16, accept []string, id string, tr Transport, r Reading, ok bool, busy time.Duration,
+		major int, version, cipher uint16, accept []string, id string, tr Transport, stack *Stack, r Reading, ok bool, busy time.Duration,
 	) string {
 		req := &http.Request{
 			ProtoMajor: major, ProtoMinor: 1, Header: http.Header{"Accept-Encoding": accept},
 			TLS: &tls.ConnectionState{Version: version, CipherSuite: cipher},
 		}
 		c := fake(id, tr, "192.0.2.7:1", r, ok)
+		c.Stack = stack
 		answersFor(c, busy)
 		return CF(req, c, false, c.Began.Add(time.Hour))
 	}
 	edgetest.CheckVectors(t, "../testdata/cf.json", map[string]string{
 		"HTTP/2 over TCP": encode(2, tls.VersionTLS13, tls.TLS_AES_128_GCM_SHA256, []string{"gzip, deflate, br", "zstd"},
-			"0123456789abcdef", TCP, readingTCP, true, 480*ms),
+			"0123456789abcdef", TCP, &Stack{"bbr", "quic-go"}, readingTCP, true, 480*ms),
 		"HTTP/3 over QUIC": encode(3, tls.VersionTLS13, tls.TLS_CHACHA20_POLY1305_SHA256, []string{"gzip, br"},
-			"fedcba9876543210", QUIC, readingQUIC, true, 455*ms),
+			"fedcba9876543210", QUIC, &Stack{"cubic", "quic-go"}, readingQUIC, true, 455*ms),
 		"HTTP/1.1, TLS 1.2, first request: no rate yet, no Accept-Encoding": encode(1, tls.VersionTLS12,
-			tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, nil, "00000000000000ff", TCP,
+			tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, nil, "00000000000000ff", TCP, &Stack{TCP: "cubic"},
 			Reading{RTT: readingNoRate.RTT, MinRTT: readingNoRate.MinRTT}, true, 0),
 		"HTTP/3, no RTT measured": encode(3, tls.VersionTLS13, tls.TLS_AES_128_GCM_SHA256, []string{"br"},
-			"00000000000000aa", QUIC, readingNoRTT, true, 1900*time.Microsecond),
+			"00000000000000aa", QUIC, &Stack{"bbr", "quic-go"}, readingNoRTT, true, 1900*time.Microsecond),
 		"the connection could not be read": encode(2, tls.VersionTLS13, tls.TLS_AES_256_GCM_SHA384, []string{"\"\xff\\"},
-			"00000000000000bb", TCP, Reading{}, false, 480*ms),
+			"00000000000000bb", TCP, nil, Reading{}, false, 480*ms),
 	})
 }
 
@@ -88,6 +89,7 @@ func BenchmarkCFBlob(b *testing.B) {
 		TLS: &tls.ConnectionState{Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256},
 	}
 	c := fake("0123456789abcdef", TCP, "192.0.2.7:1", readingTCP, true)
+	c.Stack = &Stack{"bbr", "quic-go"}
 	now := time.Now()
 	b.ReportAllocs()
 	for b.Loop() {

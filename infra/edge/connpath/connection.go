@@ -42,6 +42,9 @@ type Connection struct {
 	// Serves says whether HTTP/3 serves on the same port number, where an offer on this connection leads. It is nil on QUIC
 	// connections, and where HTTP/3 is off.
 	Serves *atomic.Bool
+	// Stack names what sends on the address that serves the connection, whichever protocol it speaks. One Stack serves all connections of an
+	// address. It is nil where nobody names it.
+	Stack *Stack
 
 	// The rest is for TCP connections only.
 
@@ -71,6 +74,13 @@ type Connection struct {
 	// The time of the last sample, and the value of sent then. They belong to the goroutine that takes samples.
 	sampledAt   time.Time
 	sampledSent uint64
+}
+
+// Stack names the senders of an address: which of HTTP/2 and HTTP/3 is faster depends on them more than on the protocols. A worker reads
+// it in request.cf.
+type Stack struct {
+	TCP  string `json:"tcp"`            // the congestion control, as the kernel names it (TCP_CONGESTION)
+	QUIC string `json:"quic,omitempty"` // the software that sends over QUIC; empty where HTTP/3 is off
 }
 
 // stay is the time that a client spends at one address (RFC 9000, section 9).

@@ -8,14 +8,14 @@ import (
 	"net"
 	"net/netip"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // Socket is one address that is served: a TCP listener and, unless HTTP/3 is off, the UDP socket of the same port number.
 type Socket struct {
 	TCP *net.TCPListener
 	UDP *net.UDPConn // nil: no HTTP/3
+	// Congestion is the congestion control of the TCP listener, and so of the connections that it accepts.
+	Congestion string
 	// Inherited says that the program before this one may still have it.
 	Inherited bool
 }
@@ -124,6 +124,7 @@ func openSocket(addr netip.AddrPort, spec Spec, inherited inheritance) (s Socket
 	if err := setCongestion(s.TCP, spec.Congestion); err != nil {
 		return s, cannotControl(spec, err)
 	}
+	s.Congestion = congestion(s.TCP)
 	if spec.HTTP3 && s.UDP == nil {
 		s.UDP, err = UDP(s.TCP)
 	}
@@ -144,23 +145,6 @@ func listenTCP(addr netip.AddrPort) (*net.TCPListener, error) {
 		return nil, err
 	}
 	return ln.(*net.TCPListener), nil
-}
-
-// setCongestion sets the congestion control of a listener. Accepted connections inherit it (tcp_ca_openreq_child,
-// net/ipv4/tcp_minisocks.c).
-func setCongestion(ln *net.TCPListener, name string) error {
-	if name == "" {
-		return nil
-	}
-	raw, err := ln.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var refused error
-	err = raw.Control(func(fd uintptr) {
-		refused = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
-	})
-	return errors.Join(err, refused)
 }
 
 // UDP binds the UDP socket of a TCP listener's address and port number.

@@ -83,6 +83,7 @@ func (q *Server) accept(qc *quic.Conn, s *http3.Server) *connpath.Connection {
 	moved := func() { c.Moved(time.Now(), q.options.Registry.SampleClosing) }
 	counted.onMove(moved)
 	moved() // since NewQUIC
+	c.Stack = q.options.Stack
 	c.Close = func() { _ = qc.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") }
 	c.Retire = func(grace context.Context) { _ = s.Shutdown(grace) }
 	c.Verified = func() bool {

@@ -44,6 +44,8 @@ type Options struct {
 	ResetSecret [32]byte
 
 	Registry *connpath.Registry
+	// Stack names the senders of the address.
+	Stack *connpath.Stack
 	// OnClose sees every connection once, while its statistics can still be read.
 	OnClose func(*connpath.Connection)
 	// Serves is true while the server serves and answers, and the server keeps it so. Nothing offers HTTP/3 while it is false.
