@@ -67,19 +67,32 @@ it("policed: HTTP/3 is taken back where UDP alone loses packets", async () => {
   expect(report().text).toContain("8 % of UDP");
 }, 300_000);
 
+/** The protocols of documents and files, page by page, of a quick run of `offers`. */
+function pagesOver(treatment: string): string[] {
+  return Array.from({ length: 5 }, (_, i) => rows().find(({ id }) => id === `2 ms/cubic/${treatment}/0/${i + 1}`)).map(
+    (row) => `${row?.["documentProtocol"]} ${[...new Set(row?.["files"])].sort().join("")}`,
+  );
+}
+
 it("offers: a browser's pages come over what they were told, and a return too", async () => {
   await succeeded(bench("offers", "--quick"));
-  const over = (treatment: string): string[] =>
-    Array.from({ length: 5 }, (_, i) => rows().find(({ id }) => id === `2 ms/cubic/${treatment}/0/${i + 1}`)).map(
-      (row) => `${row?.["documentProtocol"]} ${[...new Set(row?.["files"])].sort().join("")}`,
-    );
-  expect(over("never")).toEqual(Array<string>(5).fill("h2 2"));
+  expect(pagesOver("never")).toEqual(Array<string>(5).fill("h2 2"));
   // On a short path the browser changes in the middle of the page that brings the offer.
-  expect(over("first")).toEqual([expect.stringMatching(/^h2 2/), ...Array<string>(4).fill("h3 3")]);
-  expect(over("second").slice(0, 1)).toEqual(["h2 2"]);
-  expect(over("second").slice(2)).toEqual(Array<string>(3).fill("h3 3"));
-  expect(over("cleared").slice(3)).toEqual(["h2 2", "h2 2"]);
+  expect(pagesOver("first")).toEqual([expect.stringMatching(/^h2 2/), ...Array<string>(4).fill("h3 3")]);
+  expect(pagesOver("second").slice(0, 1)).toEqual(["h2 2"]);
+  expect(pagesOver("second").slice(2)).toEqual(Array<string>(3).fill("h3 3"));
+  expect(pagesOver("cleared").slice(3)).toEqual(["h2 2", "h2 2"]);
   expect(report().text).toMatch(/\| 2 ms +\| cubic \| +cleared \|/);
+}, 180_000);
+
+it("offers --returns: a return's next pages come over HTTP/3 until its first takes the offer back", async () => {
+  await succeeded(bench("offers", "--quick", "--returns"));
+  expect(pagesOver("never")).toEqual(Array<string>(5).fill("h2 2"));
+  for (const treatment of ["first", "silent"])
+    expect(pagesOver(treatment).slice(1)).toEqual(Array<string>(4).fill("h3 3"));
+  expect(pagesOver("cleared").slice(1, 3)).toEqual(["h3 3", expect.stringMatching(/^h3 /)]);
+  expect(pagesOver("cleared").slice(3)).toEqual(["h2 2", "h2 2"]);
+  expect(report().text).toContain("a return of three pages");
 }, 180_000);
 
 it("memory: crowds over both protocols, interrupted and gone on with", async () => {

@@ -8,54 +8,20 @@ import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
 import { shell } from "../../lab/shell.ts";
 import { OFFER_PARAMETER } from "../../model/browser-pages.ts";
-import { type Network, QUEUE_BYTES } from "../../model/cell.ts";
 import { flag, wholeNumber } from "../../model/options.ts";
 import { blankRow } from "../../model/row-schema.ts";
+import { placesOf, QUICK_MS } from "./places.ts";
 import {
-  type Answer,
   noneLoaded,
   OFFER_ROW,
+  type OfferPlace,
   type OfferRow,
   offersReport,
   offersSummary,
+  pagesBefore,
   PAGES,
-  type OfferPlace,
   type Treatment,
 } from "./report.ts";
-
-const NEVER: readonly Answer[] = ["none", "none", "none", "none", "none"];
-const FIRST: readonly Answer[] = ["h3", "h3", "h3", "h3", "h3"];
-
-function treatment(
-  name: string,
-  about: string,
-  answers: readonly Answer[],
-  pauseMs = 5_000,
-  base = "never",
-): Treatment {
-  return { name, about, answers, pauseMs, base };
-}
-
-const TREATMENTS: readonly Treatment[] = [
-  treatment("never", "never offered", NEVER),
-  treatment("first", "offered from the first page on", FIRST),
-  treatment("second", "offered from the second page on", ["none", ...FIRST.slice(1)]),
-];
-
-const TAKEN_BACK: readonly Answer[] = ["h3", "h3", "clear", "none", "none"];
-const CLEARED = treatment("cleared", "offered from the first page on, and taken back on the third", TAKEN_BACK);
-
-/** On two of the networks. */
-const FURTHER: readonly Treatment[] = [
-  CLEARED,
-  ...["0.5 s", "40 s"].flatMap((pauses) => {
-    const [pauseMs, base] = [1_000 * Number.parseFloat(pauses), `never, ${pauses}`];
-    return [
-      treatment(base, `never offered, pauses of ${pauses}`, NEVER, pauseMs, base),
-      treatment(`first, ${pauses}`, `offered from the first page on, pauses of ${pauses}`, FIRST, pauseMs, base),
-    ];
-  }),
-];
 
 /**
  * Before a return. Chromium ends a QUIC connection that has rested for 30 s; its TCP connections, which it keeps for minutes, are
@@ -64,26 +30,6 @@ const FURTHER: readonly Treatment[] = [
 const AWAY_MS = 35_000;
 /** Pauses up to this are kept by keeping the turn: waiting for another one would make them longer. */
 const SHORT_PAUSE_MS = 1_000;
-const QUICK_MS = 500;
-
-function network(rttMs: number, lossRatio = 0): Network {
-  const name = `${rttMs} ms${lossRatio > 0 ? `, ${lossRatio * 100} % lost` : ""}`;
-  return { name, rateMbps: 50, delayMs: rttMs / 2, lossRatio, queueBytes: QUEUE_BYTES };
-}
-
-/** @param isQuick whether it works, with short pauses and without the wait before a return */
-export function placesOf(visits: number, isQuick: boolean): readonly OfferPlace[] {
-  if (isQuick) {
-    const treatments = [...TREATMENTS, CLEARED].map((one) => ({ ...one, pauseMs: QUICK_MS }));
-    return [{ network: network(2), congestion: "cubic", treatments, visits: 1 }];
-  }
-  const clean = [2, 30, 80, 150, 250].map((rttMs) => network(rttMs));
-  const lossy = [30, 80, 150].map((rttMs) => network(rttMs, 0.01));
-  return [...clean, ...lossy].flatMap((one) => {
-    const treatments = ["30 ms", "150 ms"].includes(one.name) ? [...TREATMENTS, ...FURTHER] : TREATMENTS;
-    return (["cubic", "bbr"] as const).map((congestion) => ({ network: one, congestion, treatments, visits }));
-  });
-}
 
 /** A browser that knows nothing of the site yet, its pages, and its return. */
 export interface Visit extends BrowserVisit {
@@ -133,19 +79,17 @@ export const experiment = defineExperiment({
     visits: wholeNumber("of each network, congestion control and treatment (20)", [1, 1_000], 20),
     seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
     quick: flag("one visit of each treatment on one network, with short pauses: whether it works"),
+    returns: flag("returns of three pages, some of which take the offer back"),
   },
   row: OFFER_ROW,
   // Not how many visits: a longer run goes on with the rows of a shorter one.
-  question: ({ visits, seed, quick }) => ({
+  question: ({ seed, ...options }) => ({
     seed,
-    quick,
-    places: placesOf(visits, quick).map(({ network: path, congestion, treatments }) => ({
-      network: path,
-      congestion,
-      treatments,
-    })),
+    quick: options.quick,
+    places: placesOf(options).map((place) => ({ ...place, visits: undefined })),
   }),
-  done: ({ visits, seed, quick }, rows) => shareMade(visitsOf(placesOf(visits, quick), seed), rows),
+  folderName: ({ returns }) => (returns ? "offers-returns" : undefined),
+  done: (options, rows) => shareMade(visitsOf(placesOf(options), options.seed), rows),
   lanes: ({ quick }) => lanesOf(quick),
   prepare: async () => {
     requireBrowser();
@@ -153,8 +97,8 @@ export const experiment = defineExperiment({
     return undefined;
   },
   measure: async (run) => {
-    const { visits, seed, quick } = run.options;
-    const all = visitsOf(placesOf(visits, quick), seed);
+    const { seed, quick } = run.options;
+    const all = visitsOf(placesOf(run.options), seed);
     // Where loss makes pages last they would keep the cores busy while others measure: those visits come last.
     const queues = [false, true].map((isLong) =>
       missing(
@@ -175,8 +119,7 @@ export const experiment = defineExperiment({
         );
     });
   },
-  summarise: ({ options: { visits, seed, quick }, ...recorded }) =>
-    offersSummary(recorded, placesOf(visits, quick), seed),
+  summarise: ({ options, ...recorded }) => offersSummary(recorded, placesOf(options), options.seed),
   report: offersReport,
   fault: noneLoaded,
 });
@@ -202,16 +145,20 @@ async function pagesOf(
   };
   const inTurn = (call: () => Promise<void>): Promise<void> => (lasts(visit.place) ? call() : turns.take(call));
   const isShort = pauseMs <= SHORT_PAUSE_MS;
-  const pages = async (): Promise<void> => {
-    for (let page = 1; page < PAGES; page++) {
-      if (page > 1) await pause(pauseMs, undefined, { signal });
-      await (isShort ? add(page) : inTurn(() => add(page)));
-    }
+  const stay = async (from: number, to: number): Promise<void> => {
+    const pages = async (): Promise<void> => {
+      for (let page = from; page <= to; page++) {
+        if (page > from) await pause(pauseMs, undefined, { signal });
+        await (isShort ? add(page) : inTurn(() => add(page)));
+      }
+    };
+    await (isShort ? inTurn(pages) : pages());
   };
-  await (isShort ? inTurn(pages) : pages());
+  const before = pagesBefore(visit.place);
+  await stay(1, before);
   // Ends all TCP connections of the lane's clients, as a browser does that is closed.
   await shell("ip", "netns", "exec", lane.clientNamespace, "ss", "-K", "-t", "-a");
   await pause(awayMs, undefined, { signal });
-  await inTurn(() => add(PAGES));
+  await stay(before + 1, PAGES);
   return rows;
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { reportText } from "../../harness/run.ts";
 import { exampleStart } from "../../harness/loads/testing.ts";
 import { missing } from "../../harness/missing.ts";
-import { placesOf, rowOf, visitsOf } from "./experiment.ts";
+import { rowOf, visitsOf } from "./experiment.ts";
+import { placesOf } from "./places.ts";
 import {
   findGroup,
   noneLoaded,
@@ -15,9 +16,11 @@ import {
 } from "./report.ts";
 
 const VISITS = 4;
-const FAR = placesOf(VISITS, false).filter(({ network }) => network.delayMs === 75 && network.lossRatio === 0);
-const [NEAR] = placesOf(VISITS, true);
-if (NEAR === undefined) throw new Error("There is a place.");
+const ASKED = { visits: VISITS, quick: false, returns: false };
+const FAR = placesOf(ASKED).filter(({ network }) => network.delayMs === 75 && network.lossRatio === 0);
+const [NEAR] = placesOf({ ...ASKED, quick: true });
+const [AGAIN] = placesOf({ ...ASKED, quick: true, returns: true });
+if (NEAR === undefined || AGAIN === undefined) throw new Error("There is a place.");
 
 interface Seen {
   readonly loadMs: number;
@@ -44,7 +47,7 @@ const over = (...versions: readonly number[]): string[] => versions.map((version
 
 describe("visits", () => {
   it("has each treatment of each place once in a round, and goes on where the rows end", () => {
-    const places = placesOf(3, false);
+    const places = placesOf({ ...ASKED, visits: 3 });
     const all = visitsOf(places, 1);
     const perRound = places.reduce((sum, { treatments }) => sum + treatments.length, 0);
     expect(perRound).toBe(16 * 3 + 4 * 5);
@@ -111,6 +114,14 @@ describe("what is found", () => {
     const text = reportText("offers", offersReport(summaryOf([NEAR], changing)));
     for (const { name } of NEAR.treatments) expect(text).toContain(`\`${name}\``);
     expect(text).toContain("50.0 %");
+    expect(text).toMatch(/A visit is four pages .+, then a return\./);
+    expect(text).toMatch(/\| +page 4 \| +return \|/);
+  });
+
+  it("names the pages of a return that has several", () => {
+    const text = reportText("offers", offersReport(summaryOf([AGAIN], changing)));
+    expect(text).toMatch(/A visit is two pages .+, then a return of three pages\./);
+    expect(text).toMatch(/\| +page 2 \| +return, page 1 \| +return, page 2 \| +return, page 3 \|/);
   });
 });
 

@@ -15,7 +15,7 @@ export const OFFER_ROW = {
   ...BROWSER_COLUMNS,
   network: string(),
   treatment: string(),
-  /** From 1; the last one is of the return. */
+  /** From 1; the last ones are of the return. */
   page: float,
   /** A digit for each file beside the document, in the order in which they were asked for: 2 or 3, the version of HTTP. */
   files: string(),
@@ -26,11 +26,11 @@ export type OfferRow = RowOf<typeof OFFER_ROW>;
 /** What a page's answer tells a browser. */
 export type Answer = "h3" | "clear" | "none";
 
-/** What a visit is told, and how its pages follow. The first four pages are of one visit, the last one is of a return. */
+/** What a visit is told, and how its pages follow. */
 export interface Treatment {
   readonly name: string;
   readonly about: string;
-  /** One for each page, and one for the return. */
+  /** One for each page of the visit and of the return. */
   readonly answers: readonly Answer[];
   readonly pauseMs: number;
   /** What it is compared with: the same pauses, and nothing offered. */
@@ -44,9 +44,11 @@ export interface OfferPlace {
   readonly treatments: readonly Treatment[];
   /** Of each treatment. */
   readonly visits: number;
+  /** How many pages come before the return; all but one unless given. */
+  readonly pagesBefore?: number;
 }
 
-/** Of a visit; the last one is the page of the return. */
+/** Of a visit and its return together. */
 export const PAGES = 5;
 /**
  * Packets that may leave the path late, of all: where more do, the page shared the cores with something else. Chromium alone
@@ -104,6 +106,8 @@ function groupOf(rows: readonly OfferRow[], base: readonly OfferRow[], seed: num
     filesH3: files.length === 0 ? Number.NaN : files.replaceAll("2", "").length / files.length,
     /** Visits whose files came over both. */
     mixed: mean(ok.map((row) => Number(row.files.includes("2") && row.files.includes("3")))),
+    /** Of the document's connection; 0 where it was open before. */
+    connectMs: mean(ok.flatMap((row) => row.connectMs ?? [])),
     busy: mean(ok.flatMap(({ busyRatio }) => busyRatio ?? [])),
   };
 }
@@ -130,6 +134,7 @@ export function offersReport(summary: OffersSummary): Report {
   const { day, places, rows, late, failures, timeouts, groups } = summary;
   const treatments = new Map(places.flatMap((place) => place.treatments).map((one) => [one.name, one]));
   const offered = linesOf(places).filter(({ treatment: { name, base } }) => name !== base);
+  const before = pagesBefore(places[0]);
   return {
     values: {
       ...runValues(summary),
@@ -140,13 +145,15 @@ export function offersReport(summary: OffersSummary): Report {
       failures,
       timeouts,
       rateMbps: places[0]?.network.rateMbps ?? 0,
+      pagesBefore: before === 2 ? "two" : "four",
+      pagesOfReturn: before === 2 ? " of three pages" : "",
       treatments: [...treatments.values()].map(({ name, about }) => ({ name, about })),
       changes: tableOf(offered, [
         ["network", ({ place }) => place.network.name],
         ["TCP", ({ place }) => place.congestion],
         ["treatment", ({ treatment }) => treatment.name],
         ...Array.from({ length: PAGES }, (_, i): Column<(typeof offered)[number]> => [
-          pageName(i + 1),
+          pageName(i + 1, before),
           ({ place, treatment }) => withInterval(findGroup(summary, place, treatment.name, i + 1)?.ratio),
         ]),
       ]),
@@ -154,12 +161,13 @@ export function offersReport(summary: OffersSummary): Report {
         ["network", ({ network }) => network],
         ["TCP", ({ congestion }) => congestion],
         ["treatment", ({ treatment }) => treatment],
-        ["page", ({ page }) => pageName(page)],
+        ["page", ({ page }) => pageName(page, before)],
         ["n", ({ n }) => String(n)],
         ["load ms", ({ loadMs }) => withInterval(loadMs)],
         ["documents over HTTP/3", ({ documentsH3 }) => percent(documentsH3)],
         ["files", ({ filesH3 }) => percent(filesH3)],
         ["pages over both", ({ mixed }) => percent(mixed)],
+        ["connect ms", ({ connectMs }) => number(connectMs)],
         ["busiest core", ({ busy }) => number(busy)],
       ]),
     },
@@ -170,6 +178,12 @@ function linesOf(places: readonly OfferPlace[]) {
   return places.flatMap((place) => place.treatments.map((treatment) => ({ place, treatment })));
 }
 
-function pageName(page: number): string {
-  return page === PAGES ? "return" : `page ${page}`;
+/** How many pages of a visit come before its return. */
+export function pagesBefore(place: Pick<OfferPlace, "pagesBefore"> | undefined): number {
+  return place?.pagesBefore ?? PAGES - 1;
+}
+
+function pageName(page: number, before: number): string {
+  if (page <= before) return `page ${page}`;
+  return before === PAGES - 1 ? "return" : `return, page ${page - before}`;
 }
