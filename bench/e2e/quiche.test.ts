@@ -52,6 +52,27 @@ it(
 );
 
 it(
+  "fairness: each newcomer beside a flow of cubic",
+  async () => {
+    await buildQuiche();
+    await succeeded(bench("fairness", "--quick"));
+    const senders = rows().map(({ sender }) => sender);
+    expect(senders).toHaveLength(5);
+    expect(new Set(senders)).toEqual(new Set(["cubic", "bbr", "quic-go", "quiche-cubic", "quiche-bbr2"]));
+    expect(rows().filter(({ outcome }) => outcome !== "ok")).toEqual([]);
+    for (const row of rows()) {
+      const total = Number(row.ownMbps) + Number(row.othersMbps);
+      expect(Math.min(Number(row.ownMbps), Number(row.othersMbps)), row.sender).toBeGreaterThan(0);
+      // The bottleneck carries 20 Mbit/s with headers, and the machine of a test may be busy.
+      expect(total, row.sender).toBeLessThan(20);
+      expect(total, row.sender).toBeGreaterThan(5);
+    }
+    expect(report().text).toContain("QUIC quiche, BBRv2");
+  },
+  WITH_QUICHE_MS,
+);
+
+it(
   "ohashi-evaluation --quic quiche-cubic: clients of the edge's HTTP/2 switch to quiche at the same address",
   async () => {
     await buildQuiche();

@@ -5,7 +5,15 @@ import { loadPage } from "./navigate.ts";
 import type { PathStats } from "./path.ts";
 
 const CORES: CoreWatch = { busyRatio: () => Number.NaN, stop: () => undefined };
-const NOTHING = { forwardedPackets: 0, latePackets: 0, droppedDevice: 0, droppedMemory: 0, droppedWrite: 0 };
+const NOTHING = {
+  forwardedPackets: 0,
+  latePackets: 0,
+  droppedQueue: 0,
+  waitingBytes: 0,
+  droppedDevice: 0,
+  droppedMemory: 0,
+  droppedWrite: 0,
+};
 
 /** A path that carries so much meanwhile. */
 function load(page: Page, during: Partial<typeof NOTHING> = {}, cores = CORES) {

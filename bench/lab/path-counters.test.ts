@@ -1,7 +1,15 @@
 import { expect, it } from "vitest";
 import { faultsOf, lateBetween } from "./path.ts";
 
-const direction = { forwardedPackets: 10, latePackets: 1, droppedDevice: 1, droppedMemory: 2, droppedWrite: 4 };
+const direction = {
+  forwardedPackets: 10,
+  latePackets: 1,
+  droppedQueue: 8,
+  waitingBytes: 16,
+  droppedDevice: 1,
+  droppedMemory: 2,
+  droppedWrite: 4,
+};
 const before = { aToB: direction, bToA: direction };
 
 it("adds both directions, and takes an earlier reading off", () => {

@@ -104,13 +104,17 @@ export async function startPath(ends: PathEnds, folder: string, stack: AsyncDisp
   };
 }
 
-/** As netpath tells of them, in packets. */
+/** As netpath tells of them; packets, unless the name says otherwise. */
 export type PathStats = Readonly<Record<"aToB" | "bToA", DirectionStats>>;
 
 interface DirectionStats {
   readonly forwardedPackets: number;
   /** Of those, over 1 ms after they were due. */
   readonly latePackets: number;
+  /** For want of room at the bottleneck. */
+  readonly droppedQueue: number;
+  /** What waits at the bottleneck at the moment. */
+  readonly waitingBytes: number;
   readonly droppedDevice: number;
   readonly droppedMemory: number;
   readonly droppedWrite: number;

@@ -33,6 +33,8 @@ export interface Load {
   readonly move?: { readonly afterBytes: number; readonly clientAddress: string } | undefined;
   /** Of the client's QUIC connections, as a program asks for it; quic-go's own choice (7 MiB). */
   readonly udpReceiveBufferBytes?: number | undefined;
+  /** Which body bytes `bytes` counts, by when they come, since the epoch: flows side by side are compared over the same seconds. All by default. */
+  readonly counted?: { readonly fromMs: number; readonly toMs: number } | undefined;
   /**
    * What the sessions after the first take over from it: `tickets` resumes their TLS sessions, `early-data` sends the first
    * request in 0-RTT besides, over QUIC alone. A timed session that the server does not resume has failed. Nothing by default.
@@ -100,7 +102,7 @@ export interface LoadResult {
   readonly altSvc: string;
   /** Whether an alternative could not be reached. */
   readonly altSvcBroken: boolean;
-  /** Of all bodies. */
+  /** Of all bodies, within `counted`. */
   readonly bytes: number;
   readonly connections: readonly Connection[];
   readonly edgeCpuMs: number | null;

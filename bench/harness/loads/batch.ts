@@ -167,8 +167,17 @@ const TRAINED_ON: Readonly<Partial<Record<Flow, Transport>>> = { trained: "quic"
  * The kernel counts a core's time in ticks of 10 ms, so that its busy share is of 250 ms or more; a short load that kept a
  * core busy all its time does not show there, but in the CPU time of the edge or the client against its own time.
  */
-export function whyDropped(result: LoadResult): LoadRow["dropped"] {
-  const { busyRatio, lateRatio, droppedFault, loadMs, edgeCpuMs, clientCpuMs } = result;
+export function whyDropped({
+  busyRatio,
+  lateRatio,
+  droppedFault,
+  loadMs,
+  edgeCpuMs,
+  clientCpuMs,
+}: Pick<
+  LoadResult,
+  "busyRatio" | "lateRatio" | "droppedFault" | "loadMs" | "edgeCpuMs" | "clientCpuMs"
+>): LoadRow["dropped"] {
   if ((droppedFault ?? 0) > 0) return "fault";
   const ownRatio = loadMs === null ? 0 : Math.max(edgeCpuMs ?? 0, clientCpuMs ?? 0) / loadMs;
   if (Math.max(busyRatio ?? 0, ownRatio) > BUSY_RATIO_MAX) return "busy";

@@ -78,7 +78,8 @@ func (s *Session) fetch(ctx context.Context, path string, header http.Header) er
 	}
 	defer response.Body.Close()
 	s.takeHeader(response)
-	bytes, err := s.readMoving(ctx, response.Body, connection)
+	body := timedBody{Reader: response.Body, window: s.config.Counted}
+	bytes, err := s.readMoving(ctx, &body, connection)
 	if errors.Is(err, errMoved) {
 		var rest int64
 		rest, connection, err = s.askForRest(ctx, path, header, bytes, connection)
@@ -88,7 +89,11 @@ func (s *Session) fetch(ctx context.Context, path string, header http.Header) er
 		// What a server says while the deadline closes the connection can look like the end of a body.
 		err = ctx.Err()
 	}
-	s.ended(bytes, connection)
+	counted := bytes
+	if s.config.Counted != nil {
+		counted = body.bytes
+	}
+	s.ended(counted, connection)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s over %s, after %d bytes of the body: %w", path, connection.Protocol, bytes, err)

@@ -53,6 +53,8 @@ type Config struct {
 	QUICTimeoutMs float64
 	// A change of the client's address on the way; nil for none. For sessions that load one file at a time.
 	Move *Move
+	// Which seconds' bytes of bodies are reported; nil for all. For sessions without a Move.
+	Counted *Window
 	// What the kernel keeps of a QUIC connection's packets until they are read, as a program asks for it (the kernel books
 	// twice as much); 0 leaves quic-go its own choice, 7 MiB where that is allowed.
 	UDPReceiveBufferBytes int

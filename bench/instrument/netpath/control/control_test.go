@@ -17,7 +17,9 @@ type fakePath struct {
 
 func (f *fakePath) Set(config pathconfig.Config) { f.set = append(f.set, config) }
 
-func (f *fakePath) Stats() tunpath.Stats { return tunpath.Stats{AToB: tunpath.Counters{Forwarded: 3}} }
+func (f *fakePath) Stats() tunpath.Stats {
+	return tunpath.Stats{AToB: tunpath.Reading{Counters: tunpath.Counters{Forwarded: 3}}}
+}
 
 func TestAnswers(t *testing.T) {
 	cases := map[string]struct {

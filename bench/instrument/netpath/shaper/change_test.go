@@ -55,7 +55,7 @@ func TestQueuedBytesAfterAChange(t *testing.T) {
 	settings.RateMbps = 120
 	s.Change(ms/2, settings) // 0.05 ms of the first is left, then 0.1 ms each
 	for _, c := range []struct{ atNs, want int64 }{{ms / 2, 4500}, {ms/2 + ms/20, 3000}, {ms, 0}} {
-		if got := waitingBytes(s, c.atNs); got != c.want {
+		if got := s.WaitingBytes(c.atNs); got != c.want {
 			t.Errorf("at %d: %d bytes wait, want %d", c.atNs, got, c.want)
 		}
 	}

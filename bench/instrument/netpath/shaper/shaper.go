@@ -144,6 +144,12 @@ func (s *Shaper) Pop(nowNs int64) (slot int32, releaseNs int64, ok bool) {
 	}
 }
 
+// WaitingBytes is what waits for the bottleneck, without the packet that is being sent.
+func (s *Shaper) WaitingBytes(nowNs int64) int64 {
+	s.advance(nowNs)
+	return s.waitingBytes
+}
+
 // Held is the number of packets in the path, with those that the wire will lose.
 func (s *Shaper) Held() int { return int(s.tail - s.head) }
 

@@ -82,7 +82,7 @@ func TestKnownAnswers(t *testing.T) {
 			if got := drain(s); !slices.Equal(got, want) {
 				t.Errorf("releases %v, want %v", got, want)
 			}
-			if got := waitingBytes(s, 1<<60); got != 0 {
+			if got := s.WaitingBytes(1 << 60); got != 0 {
 				t.Errorf("%d bytes wait in an empty queue", got)
 			}
 		})
@@ -147,8 +147,8 @@ func TestOrderIsKept(t *testing.T) {
 		}
 		now = 1 << 60
 		take()
-		if len(arrivedNs) != 0 || waitingBytes(s, now) != 0 || s.head != s.tail {
-			t.Fatalf("seed %d: %d packets and %d bytes left over", seed, len(arrivedNs), waitingBytes(s, now))
+		if len(arrivedNs) != 0 || s.WaitingBytes(now) != 0 || s.head != s.tail {
+			t.Fatalf("seed %d: %d packets and %d bytes left over", seed, len(arrivedNs), s.WaitingBytes(now))
 		}
 	}
 }
@@ -189,10 +189,4 @@ func drain(s *Shaper) []int64 {
 		releases = append(releases, at)
 	}
 	return releases
-}
-
-// waitingBytes is what waits for the bottleneck, without the packet that is being sent.
-func waitingBytes(s *Shaper, nowNs int64) int64 {
-	s.advance(nowNs)
-	return s.waitingBytes
 }

@@ -58,20 +58,26 @@ type Counters struct {
 	DroppedDevice uint64 `json:"droppedDevice"`
 }
 
-// Stats are the counters of both directions.
-type Stats struct {
-	AToB Counters `json:"aToB"`
-	BToA Counters `json:"bToA"`
+// Reading is what was counted in one direction, and what waits for its bottleneck now.
+type Reading struct {
+	Counters
+	WaitingBytes int64 `json:"waitingBytes"`
 }
 
-// Stats counts both directions.
+// Stats are the readings of both directions.
+type Stats struct {
+	AToB Reading `json:"aToB"`
+	BToA Reading `json:"bToA"`
+}
+
+// Stats reads both directions.
 func (p *Path) Stats() Stats {
 	p.statsMu.Lock()
 	defer p.statsMu.Unlock()
-	var both [2]Counters
+	var both [2]Reading
 	for i, d := range p.directions {
 		d.mu.Lock()
-		both[i] = d.counted
+		both[i] = Reading{d.counted, d.shaper.WaitingBytes(nowNs())}
 		d.mu.Unlock()
 		both[i].DroppedDevice = p.from[i].droppedOnTransmit()
 	}
