@@ -112,10 +112,11 @@ describe("parsePolicy", () => {
     ],
     [
       "where it comes from",
-      observe({ provenance: { stack: "s", congestionControl: "cubic", command: "c", rowsSha256: "AB", loads: 1 } }),
+      observe({ provenance: { stack: "s", congestionControl: "cubic", quic: "", rowsSha256: "AB", loads: 1 } }),
       [
+        "/provenance/quic: must be text of 1 to 50 characters",
+        "/provenance/command: is missing",
         "/provenance/rowsSha256: must be a SHA-256 in hexadecimal, of 1 to 64 characters",
-        "/provenance/cells: is missing",
       ],
     ],
     [

@@ -173,15 +173,17 @@ const readProvenance = object({
   stack: text(500),
   /** That of the server's TCP. */
   congestionControl: text(50),
+  /** The QUIC sender, such as quic-go or quiche-bbr2. */
+  quic: optional(text(50)),
   /** The command that made the policy. */
   command: text(2000),
-  /** SHA-256 of the measurements that it was made from, hexadecimal. */
-  rowsSha256: text(64, /^[0-9a-f]{64}$/, "a SHA-256 in hexadecimal,"),
+  /** SHA-256 of the measurements that it was made from, hexadecimal. What visitors taught has none, and no loads and cells. */
+  rowsSha256: optional(text(64, /^[0-9a-f]{64}$/, "a SHA-256 in hexadecimal,")),
   /** How many loads count. */
-  loads: integer(0, 1e9),
-  cells: integer(0, 1e6),
+  loads: optional(integer(0, 1e9)),
+  cells: optional(integer(0, 1e6)),
 });
-/** Where a policy's gains come from, so that they can be made again. */
+/** Where a policy's gains come from: of which stack they are, and how they were made. */
 export type Provenance = Read<typeof readProvenance>;
 
 const readRule = object({
@@ -260,11 +262,15 @@ export const readPolicy = fitting(
     if (margin.leave > margin.enter) fault("/margin/leave", "must not be larger than enter");
     const visits = visit.pages.reduce((sum, share) => sum + share, 0);
     if (Math.abs(visits - 1) > 0.001) fault("/visit/pages", `must add up to 1, not ${visits}`);
-    const isAdaptive = mode === "adaptive" || rules.some((rule) => rule.mode === "adaptive");
-    if (isAdaptive && method === undefined) fault("/method", "must be there where a mode is adaptive");
+    if (isAdaptive({ mode, rules }) && method === undefined) fault("/method", "must be there where a mode is adaptive");
   },
 );
 export type Policy = Read<typeof readPolicy>;
+
+/** Whether the method decides for anybody. */
+export function isAdaptive({ mode, rules }: { readonly mode: Mode; readonly rules: readonly Rule[] }): boolean {
+  return mode === "adaptive" || rules.some((rule) => rule.mode === "adaptive");
+}
 
 /** A stack that nobody has measured is only observed. */
 export const INITIAL_POLICY: Policy = { schema: 3, mode: "observe", ...DEFAULTS };

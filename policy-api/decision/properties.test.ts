@@ -86,6 +86,7 @@ const anyPolicy: fc.Arbitrary<Policy> = fc.record(
     provenance: fc.record({
       stack: fc.string({ minLength: 1, maxLength: 20 }),
       congestionControl: fc.constantFrom("cubic", "bbr"),
+      quic: fc.constantFrom("quic-go", "quiche-bbr2"),
       command: fc.string({ minLength: 1, maxLength: 20 }),
       rowsSha256: fc.stringMatching(/^[0-9a-f]{64}$/),
       loads: fc.nat(1e9),

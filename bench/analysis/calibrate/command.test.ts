@@ -110,6 +110,7 @@ describe("calibrate", () => {
       expect(provenance).toMatchObject({
         stack: "Go 1.26 net/http over Linux 6.1 TCP, quic-go v0.65.0",
         congestionControl: congestion,
+        quic: "quic-go",
         rowsSha256: createHash("sha256")
           .update(readFileSync(join(from, "rows.csv")))
           .digest("hex"),
@@ -130,6 +131,7 @@ describe("calibrate", () => {
     await calibrated([...visitsOf("bare"), ...visitsOf("quiche-bbr2")]);
     const { provenance } = policyIn("quiche-bbr2/cubic.json");
     expect(provenance?.stack).toContain("quiche 0.30.0 (bbr2)");
+    expect(provenance?.quic).toBe("quiche-bbr2");
     expect(existsSync(join(folder, "policies/cubic.json"))).toBe(false);
   });
 

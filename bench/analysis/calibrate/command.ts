@@ -41,6 +41,7 @@ export async function calibrateCommand(args: readonly string[]): Promise<void> {
     const provenance = {
       stack: stackOf(from, quic),
       congestionControl: tcp,
+      quic,
       command,
       rowsSha256,
       loads,
