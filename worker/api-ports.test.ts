@@ -74,6 +74,24 @@ describe("where a call comes from", () => {
   });
 });
 
+describe("the stack that serves", () => {
+  const stack = { tcp: "bbr", quic: "quic-go" };
+  it.each([
+    ["as our edge names it", "adaptive-h3", { adaptiveH3: { stack } }, stack],
+    ["without HTTP/3", "adaptive-h3", { adaptiveH3: { stack: { tcp: "cubic" } } }, { tcp: "cubic", quic: null }],
+    ["by an edge that names none", "adaptive-h3", CF_H2, null],
+    ["where the kernel did not say", "adaptive-h3", { adaptiveH3: { stack: { tcp: "", quic: "quic-go" } } }, null],
+    ["of another type", "adaptive-h3", { adaptiveH3: { stack: { tcp: 3 } } }, null],
+    ["past the edge", "adaptive-h3", undefined, null],
+    ["on Cloudflare, which names none", "cloudflare", { colo: "NRT" }, null],
+    ["by a cf that is not our edge's", "cloudflare", { adaptiveH3: { stack } }, null],
+    ["without an edge", "none", { adaptiveH3: { stack } }, null],
+  ] as const)("%s", (_name, edge, cf, expected) => {
+    const request = new Request("https://site.test/_h3/v1/health", { cf: cf as never });
+    expect(mounted({ edge }).servingStack(request)).toEqual(expected);
+  });
+});
+
 describe("what is in force here", () => {
   const revision = async (ports: PolicyApiPorts) => (await ports.inForce())?.revision;
 

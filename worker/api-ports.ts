@@ -5,7 +5,7 @@ import type { CountersPort, OutcomesPort, PolicyApiPorts } from "../policy-api/a
 import { Gathered, type OutcomeRow } from "../policy-api/visitors/gathered.ts";
 import { clientAddress } from "./address.ts";
 import { clientsPort } from "./api-clients.ts";
-import { connectionFacts } from "./cf.ts";
+import { connectionFacts, servingStack } from "./cf.ts";
 import { inTime } from "./in-time.ts";
 import type { Isolate } from "./isolate.ts";
 import { LimitedLog } from "./log.ts";
@@ -58,6 +58,7 @@ export function apiPorts(
       const { state, atMs } = isolate.edgeHttp3;
       return Math.abs(Date.now() - atMs) > EDGE_SILENT_MS ? "unknown" : state;
     },
+    servingStack: ({ cf }) => servingStack(cf, settings),
     probe: async ({ cf }, actuator) => {
       const connection = connectionFacts(cf, settings, Date.now());
       const object = pathObject(regionOf(connection), 0);

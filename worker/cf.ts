@@ -1,6 +1,7 @@
 import { RATE_GATE_BYTES } from "../policy-api/decision/connections.ts";
 import type { RequestFacts } from "../policy-api/decision/facts.ts";
 import type { PathSample, Transport } from "../policy-api/decision/sample.ts";
+import type { Stack } from "../policy-api/decision/stack.ts";
 import type { Settings } from "./settings.ts";
 
 /** What `request.cf` says about a request's connection. */
@@ -77,6 +78,13 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
     anyRateBps,
     edgePostsSamples,
   };
+}
+
+/** The stack that serves, as our TLS edge names it with every request. Null where the edge is another one, and names none. */
+export function servingStack(cf: unknown, { edge }: Pick<Settings, "edge">): Stack | null {
+  const own = record(record(record(cf)["adaptiveH3"])["stack"]);
+  const tcp = text(own["tcp"]);
+  return edge !== "adaptive-h3" || tcp === undefined ? null : { tcp, quic: text(own["quic"]) ?? null };
 }
 
 /** A connection that has sent this many packets shows something of its loss: a page of 150 kB. */

@@ -16,7 +16,9 @@ import { startTestSystem, type TestSystem, TOKEN } from "./harness.ts";
 import { cfOfH2, visitor } from "./visitor.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const POLICY = { ...(cubic as unknown as Policy), exploration: { share: 0.2 } } as Policy;
+/** Of no named stack: whatever congestion control this machine has, all is well. */
+const { provenance: _, ...GAINS } = cubic;
+const POLICY = { ...(GAINS as unknown as Policy), exploration: { share: 0.2 } } as Policy;
 /** What somebody may write into a note, or name a policy. */
 const HOSTILE = '<img src=x onerror="document.title=1"> \u202Etxt.exe "><script>document.title=2</script>';
 const WIDTHS = [1280, 380];
@@ -132,6 +134,17 @@ it("says which counts are missing, and shows no answer that comes after a later 
   // The page has had the answer, and would have shown it.
   await page.waitForTimeout(100);
   expect(await page.locator("#state").textContent()).toContain("Counts lack 2 of 10 regions");
+});
+
+it("says where problems stand that the edge serves with another stack than the policy's", async () => {
+  const { page } = await open(1280, "light");
+  const provenance = { ...cubic.provenance, congestionControl: "another" };
+  await system.putPolicy({ ...POLICY, provenance });
+  await page.locator("#hours").selectOption("168");
+  const warning =
+    /^version 2 is in force and was made for TCP with another beside quic-go, and TCP with \w+ beside quic-go serves\.$/;
+  await page.getByText(warning).waitFor();
+  expect(await page.locator("#state").getAttribute("class")).toBe("bad");
 });
 
 it("shows names that somebody chose as text", async () => {

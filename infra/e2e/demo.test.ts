@@ -76,7 +76,7 @@ it("a newcomer's order: the demo, the demo with visitors, a site of one's own; e
 
   // With visitors, as the banner suggests.
   const visited = await begin({ DEMO_VISITORS: "on" });
-  expect(visited.output()).toContain("everyone else: version 1, adaptive (for TCP with cubic)");
+  expect(visited.output()).toContain("everyone else: version 1, adaptive; pages report");
   await until("visitors of several networks", () =>
     DEMO_NETWORKS.filter(({ about }) => visited.output().includes(`[made up: ${about}]`)).length >= 3
       ? true

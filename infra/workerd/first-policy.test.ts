@@ -21,11 +21,14 @@ it.each([
 
 const REPORTS = { share: 1, inject: true };
 
-it("the policies are as shipped, and pages report", () => {
+const { provenance: _, ...gains } = cubic;
+const emulated = { ...gains, source: "cubic.json, for visitors who are emulated" };
+
+it("the policies are as shipped, and pages report; those of emulated visitors name no stack", () => {
   expect(firstPolicy("bbr")).toEqual({ ...bbr, reports: REPORTS });
   expect(firstPolicy("cubic")).toEqual({ ...cubic, reports: REPORTS });
-  expect(firstPolicyForVisitors()).toEqual({ ...cubic, reports: REPORTS });
-  expect(emulatedPolicy()).toEqual(cubic);
+  expect(firstPolicyForVisitors()).toEqual({ ...emulated, reports: REPORTS });
+  expect(emulatedPolicy()).toEqual(emulated);
   expect(cubic.reports.share).toBe(0);
 });
 

@@ -9,7 +9,7 @@ const policies = new Map<number, Policy>([
   [1, firstPolicy("bbr")],
   [2, emulatedPolicy()],
   [3, { ...INITIAL_POLICY, mode: "fixed-h3", rules: [{ pathPrefix: "/a", mode: "fixed-h2" }] }],
-  [4, { ...emulatedPolicy(), exploration: { share: 0.5 }, reports: { share: 0.1, inject: false } }],
+  [4, { ...firstPolicy("cubic"), exploration: { share: 0.5 }, reports: { share: 0.1, inject: false } }],
 ]);
 
 it.each([
@@ -18,7 +18,7 @@ it.each([
     "the demonstration's",
     { everyone: 1, stages: [{ version: 2, share: 1, pathPrefix: "/as/" }], killSwitch: null },
     [
-      "/as/: version 2, adaptive (for TCP with cubic)",
+      "/as/: version 2, adaptive",
       "everyone else: version 1, adaptive (for TCP with bbr); pages report how long they took, by a script that the worker puts in",
     ],
   ],

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Stack } from "../decision/stack.ts";
+import { adaptivePolicy } from "../decision/testing.ts";
 import { BODY_MAX_BYTES } from "./json-body.ts";
 import { apiDocument, CALLS, callApi, faultsOf, send, type TestPorts, testPorts, TOKENS } from "./testing.ts";
 
@@ -298,11 +300,13 @@ describe("health", () => {
   const well = {
     status: "ok",
     problems: [],
+    warnings: [],
     policy: "ok",
     store: "ok",
     revision: 1,
     killSwitch: null,
     http3: "unknown",
+    stack: null,
   };
   it.each<[string, () => void, object]>([
     ["all is well", () => undefined, well],
@@ -371,6 +375,32 @@ describe("health", () => {
   ])("says which part is not well: %s", async (_name, arrange, expected) => {
     arrange();
     expect((await callApi(ports, "GET", "health", { token: "" })).json).toEqual(expected);
+  });
+
+  it("names the stack that serves, and the policies in force that were made for another: all is well beside", async () => {
+    const from = (congestionControl: string, quic: string) =>
+      adaptivePolicy({ provenance: { stack: "s", congestionControl, quic, command: "c" } });
+    const sent = [from("cubic", "quic-go"), from("bbr", "quiche-bbr2"), adaptivePolicy()];
+    for (const policy of sent) await ports.store.create({ policy, author: "ann", note: null });
+    const stages = [
+      { version: 3, share: 0.1, pathPrefix: "/a/" },
+      { version: 4, share: 0.1 },
+      // Said once.
+      { version: 3, share: 0.1 },
+    ];
+    await ports.store.change({ kind: "put", everyone: 2, stages }, { author: "ann", note: null, ifMatch: "*" });
+    const warningsOn = async (stack: Stack | null) => {
+      ports.stack = stack;
+      const { status, json } = await callApi(ports, "GET", "health", { token: "" });
+      expect([status, json]).toEqual([200, { ...well, revision: 2, stack, warnings: expect.any(Array) as string[] }]);
+      return json["warnings"];
+    };
+    expect(await warningsOn({ tcp: "cubic", quic: "quic-go" })).toEqual([
+      "version 3 is in force and was made for TCP with bbr beside quiche-bbr2, and TCP with cubic beside quic-go serves",
+    ]);
+    expect(await warningsOn({ tcp: "bbr", quic: "quic-go" })).toHaveLength(2);
+    expect(await warningsOn({ tcp: "cubic", quic: null })).toHaveLength(1);
+    expect(await warningsOn(null)).toEqual([]);
   });
 
   it("shows a kill switch that is stored", async () => {

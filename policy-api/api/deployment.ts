@@ -1,10 +1,11 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type Count, getExtent, getHealth, getMetrics, getProbe, getStats, PROBE_MA_S } from "./contract/deployment.ts";
-import type { Activation } from "../decision/activation.ts";
+import type { ActivePolicy } from "../decision/activation.ts";
 import { type ApiEnv, guarded } from "./authenticate.ts";
 import type { PolicyApiPorts, StoreState } from "./ports.ts";
 import { silentText } from "./policies.ts";
 import { type Advertise, altSvcValue } from "../decision/alt-svc.ts";
+import { matchStack, type Stack } from "../decision/stack.ts";
 import { type Counted, HOUR_MS } from "./counters/counted.ts";
 import { extentOf } from "./counters/extent.ts";
 import { readKey } from "./counters/families.ts";
@@ -16,7 +17,10 @@ export function addHealth(api: OpenAPIHono<ApiEnv>): void {
     const { settingsFaults } = ports;
     const state = await ports.checkStore();
     const { activation } = state;
-    const unread = activation === null ? [] : await unreadable(activation, ports);
+    const inForce = activation ? await ports.inForce() : undefined;
+    const versions = inForce && [inForce.everyone, ...inForce.stages];
+    const unread = activation === null ? [] : unreadable(versions);
+    const stack = ports.servingStack(c.req.raw);
     const policy = activation === null ? "unreachable" : unread.length === 0 ? "ok" : "unreadable";
     const store = storeOf(state);
     const unstored = ports.unstoredKill.held();
@@ -38,11 +42,13 @@ export function addHealth(api: OpenAPIHono<ApiEnv>): void {
       {
         status: healthy ? ("ok" as const) : ("degraded" as const),
         problems,
+        warnings: ofOtherStacks(versions ?? [], stack),
         policy,
         store,
         revision: activation?.revision ?? null,
         killSwitch: kind && { kind, stored: unstored === undefined },
         http3,
+        stack,
       },
       healthy ? 200 : 503,
     );
@@ -67,11 +73,19 @@ function storeOf({ activation, isReplaced, takesWrites }: StoreState): "ok" | ke
 }
 
 /** What of the policies in force cannot be read, and why: a sentence each. Their clients get no offers. */
-async function unreadable(activation: Activation | undefined, ports: PolicyApiPorts): Promise<readonly string[]> {
-  const inForce = activation && (await ports.inForce());
+function unreadable(inForce: readonly ActivePolicy[] | undefined): readonly string[] {
   if (inForce === undefined) return ["the policy in force cannot be read"];
-  const silent = [inForce.everyone, ...inForce.stages].filter(({ policy }) => policy === undefined);
+  const silent = inForce.filter(({ policy }) => policy === undefined);
   return [...new Set(silent.map(silentText))];
+}
+
+/** Which of the policies in force were made for another stack than the one that serves: a sentence each. */
+function ofOtherStacks(inForce: readonly ActivePolicy[], serving: Stack | null): string[] {
+  const sentences = inForce.flatMap(({ version, policy }) => {
+    const match = policy && matchStack(policy, serving);
+    return match?.kind === "differs" ? [`version ${version} is in force and ${match.text}`] : [];
+  });
+  return [...new Set(sentences)];
 }
 
 const ANSWERS = {

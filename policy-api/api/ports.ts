@@ -1,6 +1,7 @@
 import type { Activation, ActivationChange, InForce, KillSwitch } from "../decision/activation.ts";
 import type { Actuator } from "../decision/alt-svc.ts";
 import type { Remembered } from "../decision/history.ts";
+import type { Stack } from "../decision/stack.ts";
 import type {
   ActivationChanged,
   ActivationRequest,
@@ -103,6 +104,8 @@ export interface PolicyApiPorts {
   isOriginLost(): boolean;
   /** What the TLS edge says about its HTTP/3; `unknown` if no edge says anything. */
   edgeHttp3(): "ok" | "down" | "off" | "unknown";
+  /** The stack that serves, as the TLS edge says it with this request. Null: it does not. */
+  servingStack(request: Request): Stack | null;
   /** What the worker knows of a call's connection, and how long the store takes from here. `header`: that of an actuator. */
   probe(request: Request, actuator: Actuator | undefined): Promise<Omit<Probe, "program" | "value">>;
   /** Called after a change, so that this isolate obeys it before the API answers. Never rejects. */

@@ -20,11 +20,11 @@ export function addResults(api: OpenAPIHono<ApiEnv>): void {
   });
 
   api.openapi(guarded(getProposal), async (c) => {
-    const { outcomes, store } = c.get("ports");
-    const { version, policy, fault } = await chosenVersion(c.req.valid("query").version, store);
+    const ports = c.get("ports");
+    const { version, policy, fault } = await chosenVersion(c.req.valid("query").version, ports.store);
     if (policy === undefined) throw new Problem(422, `version ${version.version} ${fault}`);
-    const { gathered, objects } = await outcomes.outcomes(version.version);
-    const proposal = propose(learningOf(gathered, policy));
+    const { gathered, objects } = await ports.outcomes.outcomes(version.version);
+    const proposal = propose(learningOf(gathered, policy, ports.servingStack(c.req.raw)));
     return c.json({ version: version.version, objects, ...proposal }, 200);
   });
 }

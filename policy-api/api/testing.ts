@@ -6,6 +6,7 @@ import type { Actuator } from "../decision/alt-svc.ts";
 import type { Remembered } from "../decision/history.ts";
 import type { JsonSchema } from "../decision/parse.ts";
 import { INITIAL_POLICY, parsePolicy, type Policy, UNREADABLE } from "../decision/policy.ts";
+import type { Stack } from "../decision/stack.ts";
 import { MemoryActivations, pageOf } from "../decision/testing-activations.ts";
 import type {
   ActivationChanged,
@@ -294,6 +295,11 @@ export class TestPorts implements PolicyApiPorts {
   http3: ReturnType<PolicyApiPorts["edgeHttp3"]> = "unknown";
   edgeHttp3(): ReturnType<PolicyApiPorts["edgeHttp3"]> {
     return this.http3;
+  }
+
+  stack: Stack | null = null;
+  servingStack(): Stack | null {
+    return this.stack;
   }
 
   killed: { kind: KillSwitch; author: string; note: string | null } | undefined;

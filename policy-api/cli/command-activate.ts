@@ -21,7 +21,7 @@ import { confirm } from "./confirm.ts";
 import { EXIT, Failure, misused } from "./failure.ts";
 import { namedVersion } from "./named-policy.ts";
 import { oneOf, readVersion } from "./options.ts";
-import { verdictLines } from "./policy-text.ts";
+import { otherStackText, verdictLines } from "./policy-text.ts";
 import { madeText } from "./quantities.ts";
 import { printable } from "./table.ts";
 
@@ -39,8 +39,9 @@ stage without a path, longer paths first.
   activate 5 --share 0%      end the stage without a path
 
 Says to whom the version offers HTTP/3 and who is drawn into arms. Shows who gets what before and
-after, and asks first if everyone gets it at once; --yes skips the question. It does not overwrite a
-change that somebody else made meanwhile (exit code 4).`,
+after, and asks first if everyone gets it at once, or if it was made for another stack than the one
+that serves; --yes skips the question. It does not overwrite a change that somebody else made
+meanwhile (exit code 4).`,
   options: ["share", "path", "note", "yes"],
   words: [1, 1],
   async run(call) {
@@ -58,16 +59,19 @@ change that somebody else made meanwhile (exit code 4).`,
     const { killSwitch } = activation;
     const after = { ...rolledOut(activation, rollout), killSwitch };
     if (isSameState(activation, after)) return unchanged("That is in force already.", activation, io.nowMs());
+    const { verdict, warning } = await lookAt(policy, rollout, api);
     const preview = [
       inForceText(activation, io.nowMs()),
       "",
       `Version ${rollout.version}: ${mode ?? "unreadable"}, ${printable(madeText(author, createdAt, note, io.nowMs()))}`,
-      ...(await verdictOf(policy, rollout, api)),
+      ...verdict,
+      ...(warning === undefined ? [] : [warning]),
       "",
       "After this:",
       ...whoGetsWhat(after),
     ].join("\n");
     if (isForEveryone(rollout)) await confirm(call, preview, `Version ${rollout.version} for everyone?`);
+    else if (warning !== undefined) await confirm(call, preview, `Version ${rollout.version} all the same?`);
     else call.print(`${preview}\n`);
     const living = await livingOffersText(activation, after, api);
     const { everyone, stages } = after;
@@ -80,10 +84,13 @@ change that somebody else made meanwhile (exit code 4).`,
   },
 };
 
-/** Nothing where the version ends, or cannot be read. */
-async function verdictOf(policy: unknown, { version, share, pathPrefix = "/" }: Rollout, api: Api) {
+/** What a version does, and a warning if it is not of the stack that serves. Nothing where the version ends, or cannot be read. */
+async function lookAt(policy: unknown, { version, share, pathPrefix = "/" }: Rollout, api: Api) {
   const parsed = parsePolicy(policy);
-  return share === 0 || !parsed.ok ? [] : verdictLines(`version ${version}`, parsed.value, { path: pathPrefix }, api);
+  if (share === 0 || !parsed.ok) return { verdict: [], warning: undefined };
+  const name = `version ${version}`;
+  const verdict = await verdictLines(name, parsed.value, { path: pathPrefix }, api);
+  return { verdict, warning: await otherStackText(name, parsed.value, api) };
 }
 
 export const ROLLBACK: Command = {

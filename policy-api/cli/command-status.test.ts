@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { adaptivePolicy } from "../decision/testing.ts";
 import { type Person, person } from "./testing.ts";
 
 let anna: Person;
@@ -43,11 +44,13 @@ Nobody has pushed a policy yet: version 0, the initial one, observes.
     const health = {
       status: "degraded",
       problems: ["the policy in force cannot be read", "the variable BUDGET_MS must be a whole number"],
+      warnings: [],
       policy: "unreadable",
       store: "ok",
       revision: null,
       killSwitch: null,
       http3: "ok",
+      stack: null,
     };
     anna.api.instead = ({ path }) => (path.endsWith("/health") ? { status: 503, body: health } : undefined);
     const { code, out } = await anna.does("status");
@@ -56,6 +59,26 @@ Nobody has pushed a policy yet: version 0, the initial one, observes.
       ": degraded\n  the policy in force cannot be read\n  the variable BUDGET_MS must be a whole number\n",
     );
     expect(JSON.parse((await anna.does("status --json")).out)).toMatchObject({ health, activation: { revision: 0 } });
+  });
+
+  it("of one whose TCP has changed under its policy: warns, and all is well beside", async () => {
+    const policy = adaptivePolicy({
+      provenance: { stack: "s", congestionControl: "cubic", quic: "quic-go", command: "c" },
+    });
+    await anna.api.ports.store.create({ policy, author: "bert", note: null });
+    await anna.api.change({ kind: "put", everyone: 1, stages: [] });
+    for (const [tcp, warning] of [
+      ["cubic", ""],
+      [
+        "bbr",
+        "  WARNING: version 1 is in force and was made for TCP with cubic beside quic-go, and TCP with bbr beside quic-go serves\n",
+      ],
+    ] as const) {
+      anna.api.ports.stack = { tcp, quic: "quic-go" };
+      const { code, out } = await anna.does("status");
+      expect(code).toBe(0);
+      expect(out).toMatch(`: ok\n  TCP with ${tcp} beside quic-go serves\n${warning}\nRevision 1`);
+    }
   });
 
   it("without a token tells what everybody may know", async () => {

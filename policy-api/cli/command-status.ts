@@ -4,6 +4,7 @@ import type { AuditEntry } from "../api/contract/policies.ts";
 import type { Health } from "../api/contract/deployment.ts";
 import { EXIT } from "./failure.ts";
 import { nextPageText, PAGE_OPTIONS } from "./options.ts";
+import { stackText } from "../decision/stack.ts";
 import { table } from "./table.ts";
 import { whenText } from "./quantities.ts";
 
@@ -31,9 +32,10 @@ export const STATUS: Command = {
   },
 };
 
-function healthText({ status, problems, killSwitch }: Health): string {
+function healthText({ status, problems, warnings, stack, killSwitch }: Health): string {
   const kill = killSwitch?.stored === false ? killSwitchLines(killSwitch.kind).slice(0, 1) : [];
-  return [status, ...problems, ...kill].join("\n  ");
+  const serving = stack === null ? [] : [`${stackText(stack)} serves`];
+  return [status, ...serving, ...problems, ...warnings.map((warning) => `WARNING: ${warning}`), ...kill].join("\n  ");
 }
 
 export const HISTORY: Command = {

@@ -1,10 +1,14 @@
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { INITIAL_POLICY } from "../decision/policy.ts";
+import { adaptivePolicy } from "../decision/testing.ts";
 import { type Person, person, TOKENS } from "./testing.ts";
 
 const FIXED_H3 = { schema: 3, mode: "fixed-h3" };
 const FIXED_H2 = { schema: 3, mode: "fixed-h2" };
+const OF_CUBIC = adaptivePolicy({
+  provenance: { stack: "s", congestionControl: "cubic", quic: "quic-go", command: "c" },
+});
 
 let anna: Person;
 beforeEach(async () => {
@@ -34,6 +38,61 @@ describe("push", () => {
     anna.writes("rules.json", { ...FIXED_H3, rules: [{ ...conditions, mode: "fixed-h2" }] });
     for (const line of ["push rules.json", "activate 1 --share 5%"])
       expect((await anna.does(line)).out.includes("rules by them match no visitor"), line).toBe(warns);
+  });
+
+  describe("of a policy that was made for another stack", () => {
+    beforeEach(() => {
+      anna.writes("cubic.json", OF_CUBIC);
+      anna.api.ports.stack = { tcp: "bbr", quic: "quic-go" };
+    });
+    const warning =
+      "WARNING: this policy was made for TCP with cubic beside quic-go, and TCP with bbr beside quic-go serves.";
+
+    it("asks first: yes, no, and nobody to ask", async () => {
+      anna.types("no\r");
+      const refused = await anna.does("push cubic.json");
+      expect([refused.code, refused.out]).toEqual([2, `${warning}\n\n`]);
+      expect(refused.err).toContain("Store it all the same? Type yes:");
+      expect(anna.api.asked()).toEqual(["GET /health"]);
+      anna.types("yes\r");
+      const pushed = await anna.does("push cubic.json");
+      expect([pushed.code, pushed.out]).toEqual([
+        0,
+        expect.stringContaining(`${warning}\n\ncubic.json is now version 1.`),
+      ]);
+      const alone = await person();
+      alone.writes("cubic.json", OF_CUBIC);
+      alone.api.ports.stack = { tcp: "cubic", quic: "quiche-cubic" };
+      expect(await alone.does("push cubic.json")).toMatchObject({ code: 2, err: expect.stringContaining("--yes") });
+      expect(await alone.does("push cubic.json --yes")).toMatchObject({ code: 0 });
+    });
+
+    it.each([
+      ["of the stack that serves", { tcp: "cubic", quic: "quic-go" }],
+      ["where nobody says what serves", null],
+    ])("asks nothing %s", async (_name, stack) => {
+      anna.api.ports.stack = stack;
+      expect(await anna.does("push cubic.json")).toMatchObject({
+        code: 0,
+        out: expect.not.stringContaining("WARNING"),
+      });
+    });
+
+    it("activate asks first for a few clients too, and not where the version ends", async () => {
+      await anna.does("push cubic.json --yes");
+      expect(await anna.does("activate 1 --share 5%")).toMatchObject({
+        code: 2,
+        out: expect.stringContaining("WARNING: version 1 was made for TCP with cubic"),
+        err: expect.stringContaining("Version 1 all the same?"),
+      });
+      expect(anna.api.current().stages).toEqual([]);
+      expect(await anna.does("activate 1 --share 5% --yes")).toMatchObject({ code: 0 });
+      expect(await anna.does("activate 1 --share 0%")).toMatchObject({ code: 0 });
+      anna.types("yes\r");
+      const everyone = await anna.does("activate 1");
+      expect(everyone).toMatchObject({ code: 0, out: expect.stringContaining("WARNING: version 1 was made") });
+      expect(everyone.err).toContain("Version 1 for everyone?");
+    });
   });
 
   it("again is safe: the key is made of the content", async () => {

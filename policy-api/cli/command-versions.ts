@@ -1,8 +1,17 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Call, Command } from "./command.ts";
+import { confirm } from "./confirm.ts";
 import { readPolicyFile } from "./files.ts";
-import { decisionsGrid, drawnShare, gridText, isChanged, verdictLines, verdictText } from "./policy-text.ts";
+import {
+  decisionsGrid,
+  drawnShare,
+  gridText,
+  isChanged,
+  otherStackText,
+  verdictLines,
+  verdictText,
+} from "./policy-text.ts";
 import { count, counted, madeText, percent } from "./quantities.ts";
 import { namedPolicy, namedVersion, readable } from "./named-policy.ts";
 import { nextPageText, PAGE_OPTIONS } from "./options.ts";
@@ -31,15 +40,20 @@ place, what should be there.`,
 
 export const PUSH: Command = {
   name: "push",
-  usage: "FILE [--note TEXT]",
+  usage: "FILE [--note TEXT] [--yes]",
   summary: "Store a policy as a new version. This puts nothing in force: see `activate`.",
-  details: "A policy that the server has already gets no second version. After a lost answer, push again.",
-  options: ["note"],
+  details: `A policy that the server has already gets no second version. After a lost answer, push again. Asks
+first if the policy was made for another stack than the one that serves; --yes skips the question.`,
+  options: ["note", "yes"],
   words: [1, 1],
-  async run({ words: [file = ""], options, io, api }) {
+  async run(call) {
+    const { words, options, io } = call;
+    const [file = ""] = words;
     const policy = readPolicyFile(file, io);
-    const connected = await api();
+    const connected = await call.api();
     const verdict = await verdictLines("this policy", policy, { path: "/" }, connected);
+    const warning = await otherStackText("this policy", policy, connected);
+    if (warning !== undefined) await confirm(call, warning, "Store it all the same?");
     const stored = await connected.push(policy, options.note);
     const { version, contentHash, author, createdAt, note, isNew } = stored;
     const first = isNew

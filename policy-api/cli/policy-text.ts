@@ -4,6 +4,7 @@ import { count, counted, percent } from "./quantities.ts";
 import { table } from "./table.ts";
 import { decide, modeFor } from "../decision/decide.ts";
 import type { History, RequestFacts } from "../decision/facts.ts";
+import { matchStack, stackOf } from "../decision/stack.ts";
 
 /** To whom a policy offers HTTP/3, and who is drawn into arms whatever it expects: one sentence. Pure. */
 export function verdictText(name: string, policy: Policy, where: Where): string {
@@ -18,6 +19,14 @@ export async function verdictLines(name: string, policy: Policy, where: Where, a
   const asksMore = policy.rules.some(({ asn, country }) => asn ?? country);
   if (!asksMore || (await api.probe()).edge !== "adaptive-h3") return [verdict];
   return [verdict, "WARNING: this site's TLS edge knows no country and no asn, so rules by them match no visitor."];
+}
+
+/** A warning if the policy was made for another stack than the one that serves: a person should say yes first. @throws Failure */
+export async function otherStackText(name: string, policy: Policy, api: Api): Promise<string | undefined> {
+  if (stackOf(policy) === undefined) return undefined;
+  const { stack } = await (await api.health()).json();
+  const match = matchStack(policy, stack);
+  return match.kind === "differs" ? `WARNING: ${name} ${match.text}.` : undefined;
 }
 
 /** Whom a policy draws on a path: an offer to half of them, none to the others. */

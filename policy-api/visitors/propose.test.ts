@@ -7,6 +7,7 @@ import { EMPTY_GAINS } from "./empty-table.ts";
 import type { CellEvidence } from "./learn.ts";
 import { type Learning, type Proposal, propose } from "./propose.ts";
 import type { Cell } from "./row-keys.ts";
+import type { Stack } from "../decision/stack.ts";
 import { drawnArms } from "./testing.ts";
 
 const POLICY: Policy = { ...INITIAL_POLICY, mode: "adaptive", method: EMPTY_GAINS, source: "empty" };
@@ -29,6 +30,7 @@ const LEARNING: Learning = {
   evidence: [],
   clients: 2000,
   change: undefined,
+  stack: null,
 };
 const learnt = (
   given: readonly CellEvidence[],
@@ -166,7 +168,7 @@ describe("propose", () => {
     expect(source).toBe("Learnt from outcomes of version 7. Before: empty");
   });
 
-  it("drops the provenance: the table cannot be made again from its rows", () => {
+  it("drops the provenance: the table cannot be made again from its rows. Where it is known, it names the stack that serves", () => {
     const provenance = {
       stack: "a",
       congestionControl: "cubic",
@@ -175,7 +177,18 @@ describe("propose", () => {
       loads: 1,
       cells: 1,
     };
-    expect(proposed([evidence(NEXT, 0.3)], { ...POLICY, provenance }).policy.provenance).toBeUndefined();
+    const policy: Policy = { ...POLICY, provenance };
+    expect(proposed([evidence(NEXT, 0.3)], policy).policy.provenance).toBeUndefined();
+    const on = (stack: Stack) => propose({ ...LEARNING, policy, evidence: [evidence(NEXT, 0.3)], stack });
+    const taught = { stack: "the server of version 7's visitors", command: "npm run policy -- propose 7" };
+    const [bbr, withoutH3] = [on({ tcp: "bbr", quic: "quic-go" }), on({ tcp: "bbr", quic: null })];
+    expect(bbr).toMatchObject({ policy: { provenance: { ...taught, congestionControl: "bbr", quic: "quic-go" } } });
+    expect(withoutH3.kind === "proposed" && withoutH3.policy.provenance).toEqual({
+      ...taught,
+      congestionControl: "bbr",
+    });
+    const pushed = bbr.kind === "proposed" && parsePolicy(JSON.parse(JSON.stringify(bbr.policy)));
+    expect(pushed).toMatchObject({ ok: true });
   });
 
   it("is always a policy that can be pushed", () => {

@@ -1,4 +1,5 @@
-import type { GainsMethod, Policy } from "../decision/policy.ts";
+import type { GainsMethod, Policy, Provenance } from "../decision/policy.ts";
+import type { Stack } from "../decision/stack.ts";
 import { prepareGains, type Worth, worthOf } from "../decision/value.ts";
 import { type GroundsChecked, objectionText } from "./compare.ts";
 import type { StackChange } from "./effect-changes.ts";
@@ -19,6 +20,8 @@ export interface Learning {
   /** How many clients there are in all. In the evidence a client is in each of its cells. */
   readonly clients: number;
   readonly change: StackChange | undefined;
+  /** The stack that serves. Null: not known. */
+  readonly stack: Stack | null;
 }
 
 export type Proposal =
@@ -38,7 +41,7 @@ const SOURCE_MAX = 1000;
  * Proposes a table: the version's own as the prior, what its clients reported as the evidence, each by its certainty. It
  * switches nothing: whoever reads it may push the policy as a new version. Pure; never throws on data.
  */
-export function propose({ version, policy, grounds, evidence, clients: distinct, change }: Learning): Proposal {
+export function propose({ version, policy, grounds, evidence, clients: distinct, change, stack }: Learning): Proposal {
   const { method } = policy;
   if (method?.kind !== "gains") return { kind: "no-gain-table", why: "The version decides by no gain table." };
   if (grounds.objections.length > 0)
@@ -61,10 +64,20 @@ export function propose({ version, policy, grounds, evidence, clients: distinct,
   const source = sourceAfter(`Learnt from outcomes of version ${version}`, policy);
   return {
     kind: "proposed",
-    policy: { ...others, source, method: after },
+    policy: { ...others, source, ...(stack === null ? {} : { provenance: taughtOn(stack, version) }), method: after },
     clients,
     changes,
     ...expectationOf(policy, method, after, learnt.after, evidence, Math.max(1, clients / distinct)),
+  };
+}
+
+/** Of a table that visitors taught: the stack that serves them. No rows make it again. */
+function taughtOn({ tcp, quic }: Stack, version: number): Provenance {
+  return {
+    stack: `the server of version ${version}'s visitors`,
+    congestionControl: tcp,
+    ...(quic === null ? {} : { quic }),
+    command: `npm run policy -- propose ${version}`,
   };
 }
 

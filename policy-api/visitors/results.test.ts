@@ -150,7 +150,7 @@ describe("the sentence", () => {
 
 describe("learningOf", () => {
   it("gives what propose needs: a table that goes towards what was planted", () => {
-    const proposal = propose(learningOf(new Gathered(3, drawnRows(3, [FAR])), POLICY));
+    const proposal = propose(learningOf(new Gathered(3, drawnRows(3, [FAR])), POLICY, null));
     if (proposal.kind !== "proposed") throw new Error(proposal.kind);
     const next = proposal.changes.find(
       ({ part, lossRatio, clients }) => clients > 0 && part === "next" && lossRatio === 0,
@@ -162,7 +162,7 @@ describe("learningOf", () => {
   });
 
   it("has nothing for propose without clients, and without a table", () => {
-    expect(propose(learningOf(new Gathered(3), POLICY)).kind).toBe("not-comparable");
-    expect(propose(learningOf(new Gathered(3), INITIAL_POLICY)).kind).toBe("no-gain-table");
+    expect(propose(learningOf(new Gathered(3), POLICY, null)).kind).toBe("not-comparable");
+    expect(propose(learningOf(new Gathered(3), INITIAL_POLICY, null)).kind).toBe("no-gain-table");
   });
 });

@@ -1,5 +1,6 @@
 import type { GainTable } from "../decision/gain-table.ts";
 import type { Policy } from "../decision/policy.ts";
+import type { Stack } from "../decision/stack.ts";
 import { stayingOf } from "./assigned-pages.ts";
 import { SCALE } from "./client-day.ts";
 import {
@@ -143,14 +144,14 @@ function objectionView(objection: Objection) {
 }
 
 /** What a proposal rests on: the same cells, as evidence. Pure. */
-export function learningOf(gathered: Gathered, policy: Policy): Learning {
+export function learningOf(gathered: Gathered, policy: Policy, stack: Stack | null): Learning {
   const grounds = groundsOf(gathered);
   const evidence = cellsOf(gathered, policy).map(({ cell, key }): CellEvidence => {
     return { cell, arms: sumsOf(gathered.of(key)) };
   });
   const clients = totalOf(gathered.of(EVERYWHERE));
   const change = stackChangeOf(periodSumsOf(gathered), grounds);
-  return { version: gathered.version, policy, grounds, evidence, clients, change };
+  return { version: gathered.version, policy, grounds, evidence, clients, change, stack };
 }
 
 function periodSumsOf(gathered: Gathered): PeriodSums[] {

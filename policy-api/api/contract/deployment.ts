@@ -9,6 +9,9 @@ import { FAMILIES, type Family } from "../counters/families.ts";
 const Health = strict({
   status: z.enum(["ok", "degraded"]),
   problems: z.array(z.string()).openapi({ description: "A sentence for each part that is not well" }),
+  warnings: z.array(z.string()).openapi({
+    description: "A sentence for each policy in force that was made for another stack. All is well beside",
+  }),
   policy: z.enum(["ok", "unreadable", "unreachable"]),
   store: z
     .enum(["ok", "unwritable", "replaced", "unreachable"])
@@ -21,6 +24,14 @@ const Health = strict({
   http3: z
     .enum(["ok", "down", "off", "unknown"])
     .openapi({ description: "What this project's TLS edge says about its HTTP/3; unknown without such an edge" }),
+  stack: strict({
+    tcp: z.string().openapi({ description: "TCP's congestion control" }),
+    quic: z.string().nullable().openapi({ description: "The QUIC sender; null: HTTP/3 is off" }),
+  })
+    .nullable()
+    .openapi({
+      description: "Who sends, as this project's TLS edge says it with this request; null without such an edge",
+    }),
 }).openapi("Health");
 export type Health = z.infer<typeof Health>;
 

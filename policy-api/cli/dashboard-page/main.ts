@@ -42,11 +42,11 @@ function show(data: DashboardData): void {
 /** A line for each thing that is not well. */
 function faultsOf({ health, stats }: DashboardData): readonly string[] {
   if ("fault" in health) return [health.fault];
-  const { problems, killSwitch } = health.value;
+  const { problems, warnings, killSwitch } = health.value;
   const { asked, answered: heard } = "value" in stats ? stats.value.objects : { asked: 1, answered: 1 };
   return [
     killSwitch !== null && `The kill switch is on (${killSwitch.kind}).`,
-    ...problems.map((problem) => `${problem}.`),
+    ...[...problems, ...warnings].map((sentence) => `${sentence}.`),
     asked === 0 && "Nothing is counted: the worker has no binding COUNTERS (wrangler.toml has it).",
     heard < asked && `Counts lack ${asked - heard} of ${asked} regions: the store did not answer there.`,
   ].filter((fault) => fault !== false);
